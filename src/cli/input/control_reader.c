@@ -1,4 +1,4 @@
-/* What the child sends is a header, and the text behind it: one that is killed halfway has sent less than it said. */
+/* The child sends a header, and the text behind it: if it is killed in between, it has sent less than it announced. */
 #include "control_reader.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ struct header {
     size_t text_bytes;
 };
 
-/* Appends what can be read at once, a chunk at most.
+/* Appends what can be read at once, at most a chunk.
  * Returns how many bytes; 0: it has ended; or -errno */
 static ssize_t append_chunk(int fd, char **text, size_t *bytes) {
     char *grown = realloc(*text, *bytes + CHUNK_BYTES);
@@ -36,7 +36,7 @@ static ssize_t append_chunk(int fd, char **text, size_t *bytes) {
 
 /* ---- The child ---------------------------------------------------------------------------------- */
 
-/* Asks for nothing that the mount would count or pass on to the directory below. */
+/* Makes no request that the mount would count or pass on to the lower directory. */
 static int read_whole(const char *path, char **ret_text, size_t *ret_bytes) {
     if (control_socket_is_at(path))
         return control_socket_ask(path, "show\n", NULL, ret_text, ret_bytes);
@@ -53,7 +53,7 @@ static int read_whole(const char *path, char **ret_text, size_t *ret_bytes) {
     return (int)count;
 }
 
-/* The handlers are the parent's, and so is what they would give back. */
+/* The handlers are the parent's, and so is the state that they would restore. */
 static void forget_handlers(const sigset_t *mask_before) {
     const struct sigaction by_default = {.sa_handler = SIG_DFL};
     for (int number = 1; number < NSIG; number++)
@@ -69,7 +69,7 @@ static _Noreturn void be_child(control_read_fn read_name, const char *name, int 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setsid();
     dup2(pipe_fd, 0);
-    close_range(1, ~0U, 0); /* before Linux 5.9 what was open stays open */
+    close_range(1, ~0U, 0); /* before Linux 5.9 open files stay open */
     reserve_standard_fds();
     forget_handlers(mask_before);
     if (getppid() != parent)
@@ -129,7 +129,7 @@ static int parse_answer(const struct control_reader *reader, struct aggstats_pro
     if (reader->answer_bytes != sizeof(header) + header.text_bytes)
         return -EIO;
     if (header.text_bytes == 0)
-        return -EBADMSG; /* and fmemopen() may take no bytes for an error */
+        return -EBADMSG; /* fmemopen() may fail for 0 bytes */
     CLEANUP_STREAM FILE *stream = fmemopen(reader->answer + sizeof(header), header.text_bytes, "r");
     if (!stream)
         return negative_errno();

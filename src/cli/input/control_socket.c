@@ -1,4 +1,4 @@
-/* An answer is a line, "0" or an error number and its reason, and what was asked for behind it. */
+/* An answer is a line, "0" or an error number and its reason, followed by the requested data. */
 #include "control_socket.h"
 
 #include <poll.h>
@@ -9,9 +9,9 @@
 #include "base.h"
 #include "unix_address.h"
 
-#define PATIENCE_S 5    /* without anything happening */
-#define ANSWER_MAX_S 20 /* of waiting for the whole answer */
-#define FILE_MAX_S 60   /* of a command that writes a file */
+#define PATIENCE_S 5    /* without progress */
+#define ANSWER_MAX_S 20 /* for the whole answer */
+#define FILE_MAX_S 60   /* for a command that writes a file */
 #define ASK_ATTEMPTS 8
 #define NAME_IT "name\n"
 #define WITH_FILE "file\n"
@@ -57,7 +57,7 @@ static ssize_t send_with(int fd, struct iovec text, int type, const void *data, 
     return sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 
-/* Credentials with the number of the process at the other end, which only who may administrate it can send. */
+/* Credentials with the number of the server's process, which only its administrators can send. */
 static ssize_t send_as_admin(int fd, struct iovec text) {
     struct ucred shown;
     socklen_t size_bytes = sizeof(shown);
@@ -73,13 +73,14 @@ static int send_question(int fd, const char *question) {
     const struct iovec text = {.iov_base = (void *)(uintptr_t)question, .iov_len = strlen(question) + 1};
     ssize_t count = send_as_admin(fd, text);
     if (count < 0 && errno == EPERM)
-        count = send(fd, text.iov_base, text.iov_len, MSG_NOSIGNAL); /* the kernel tells who we are */
+        count = send(fd, text.iov_base, text.iov_len, MSG_NOSIGNAL); /* the kernel tells the server who we are */
     if (count < 0)
         return timed_out_or_errno();
     return (size_t)count == text.iov_len ? 0 : -EMSGSIZE;
 }
 
-/* Who listens hangs up on a stranger who says nothing for a while, as on a busy machine: nothing was heard then. */
+/* The server hangs up on a client that sends nothing for a while, as may happen on a busy machine: the question was not
+ * received then. */
 static int connect_and_ask(const char *path, const char *question, int *ret_fd) {
     int error = -EPIPE;
     for (unsigned attempt = 0; error == -EPIPE && attempt < ASK_ATTEMPTS; attempt++) {
@@ -95,7 +96,7 @@ static int connect_and_ask(const char *path, const char *question, int *ret_fd) 
 
 /* ---- The answer --------------------------------------------------------------------------------- */
 
-/* Who listens knows by now that we may ask. */
+/* The server knows by now that we may ask. */
 static int pass_file(int fd, const struct control_passed *passed) {
     const struct iovec byte = {.iov_base = (char[]){0}, .iov_len = 1};
     if (!passed)
@@ -103,7 +104,7 @@ static int pass_file(int fd, const struct control_passed *passed) {
     return send_with(fd, byte, SCM_RIGHTS, &passed->fd, sizeof(passed->fd)) < 0 ? timed_out_or_errno() : 0;
 }
 
-/* The file is whole: it gets its name, and that is told. */
+/* The file is complete: gives it its name, and reports that. */
 static int answer_name(int fd, const struct control_passed *passed) {
     char line[16];
     const int error = passed ? passed->give_name(passed->context) : -EPROTO;
@@ -111,7 +112,7 @@ static int answer_name(int fd, const struct control_passed *passed) {
     return send(fd, line, (size_t)length, MSG_NOSIGNAL) < 0 ? timed_out_or_errno() : 0;
 }
 
-/* What is asked before the answer comes. Returns 1 where nothing is, and what has come belongs to the answer */
+/* Answers a question of the server before the final answer. Returns 1 if there is none, and the text is the answer */
 static int go_on(int fd, const struct control_passed *passed, const char *text) {
     if (strcmp(text, WITH_FILE) == 0)
         return pass_file(fd, passed);
@@ -147,7 +148,7 @@ static int read_all(int fd, const struct control_passed *passed, char **ret_text
     return 0;
 }
 
-/* Takes the first line off. Without one, whoever answered has ended meanwhile. */
+/* Takes the first line off. Without one, the server has ended meanwhile. */
 static int take_line(char *text, size_t *bytes) {
     char *end = text ? memchr(text, '\n', *bytes) : NULL;
     if (!end)

@@ -5,24 +5,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether there is such a socket at a path, which may also be that of a control file. */
+/* True if there is such a socket at a path, which may also be the path of a control file. */
 bool control_socket_is_at(const char *path);
 
-/* What comes with a question: a file that a command is about. */
+/* The file of a command, sent with the question. */
 struct control_passed {
     int fd; /* opened for writing, empty */
 
-    /* Gives it its name; asked for by "rotate" once the file is whole. Returns 0 or -errno */
+    /* Gives it its name; called for "rotate" when the file is complete. Returns 0 or -errno */
     int (*give_name)(void *context);
     void *context;
 };
 
-/* question: commands of control files; "show": the profile; "handed_over": see control_server.h;
- *           "": nothing, but what has happened is counted then
- * passed:   NULL: nothing
- * Waits a few seconds at most, 20 for an answer that keeps coming, and 60 for a command about a file.
- * Owner:   the caller frees *ret_text, which is "" unless something was asked for
- * Errors:  of the command, or of asking; -ECONNRESET: who answers has ended, and what came of a command is not known */
+/* question: commands of control files; "show": the profile; "handed_over": see control_server.h; "": nothing, but all
+ *   events so far are counted then
+ * passed:   NULL: nothing Waits a few seconds at most, 20 for an answer that keeps coming, and 60 for a command with a
+ *   file.
+ * Owner:   the caller frees *ret_text, which is "" if there is none
+ * Errors:  of the command, or of asking; -ECONNRESET: the server has ended, and the outcome of a command is unknown */
 int control_socket_ask(const char *path, const char *question, const struct control_passed *passed, char **ret_text,
                        size_t *ret_bytes);
 
@@ -31,9 +31,9 @@ int control_socket_ask(const char *path, const char *question, const struct cont
  * Errors:  of asking */
 int control_socket_await_end(const char *path, int *ret_fd);
 
-/* Waits for it. timeout_ms: -1: without end.
- * Owner:   the caller frees *ret_outcome, which is without a newline
- * Errors:  -EAGAIN it takes longer, -ECONNRESET who serves has ended without a word */
+/* Waits for it. timeout_ms: -1: for ever.
+ * Owner:   the caller frees *ret_outcome, which has no newline
+ * Errors:  -EAGAIN it takes longer, -ECONNRESET the server has ended without an answer */
 int control_socket_outcome(int fd, int timeout_ms, char **ret_outcome);
 
 #endif

@@ -1,4 +1,4 @@
-/* Asking /sys and /proc about the daemon of a mount. */
+/* Reading about the daemon of a mount in /sys and /proc. */
 #include "daemon_watch.h"
 
 #include <inttypes.h>
@@ -18,8 +18,8 @@
 
 /* ---- The mount ---------------------------------------------------------------------------------- */
 
-/* Its device, as the process itself sees its mounts, which may be others than ours; where it is another user's, and we
- * may not know, as we see them. What is mounted last hides the rest. */
+/* Its device, as in the process's own table of mounts, which may differ from ours; if it is another user's, and not
+ * readable, as in ours. The last mount at a place hides the others. */
 static bool find_device(const char *mount, int64_t pid, dev_t *ret_device) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
@@ -42,7 +42,8 @@ static bool is_stopped(int64_t pid) {
     return proc_stat_read((uint64_t)pid, &stat) && (stat.state[0] == 'T' || stat.state[0] == 't');
 }
 
-/* Who records beside a daemon ('osprof fuse') is its parent. Returns 0 if none of its children is stopped */
+/* The process that records beside a daemon ('osprof fuse') is its parent. Returns 0 if none of its children is
+ * stopped */
 static int64_t find_stopped_child(int64_t pid) {
     char path[64];
     char text[CHILDREN_MAX * 12] = "";
@@ -56,7 +57,7 @@ static int64_t find_stopped_child(int64_t pid) {
     return 0;
 }
 
-/* The process that serves the mount, or else the one that counts, if it is stopped. */
+/* Finds out whether the process that serves the mount, or else the one that counts, is stopped. */
 static void find_stopped(const struct aggstats_profile *profile, int64_t pid, struct daemon_state *state) {
     const char *layer = aggstats_profile_label(profile, "layer");
     const bool is_beside = layer && strcmp(layer, "daemon") == 0;

@@ -1,4 +1,4 @@
-/* Programs are asked for in /proc, paths in the control file, by a process that may hang. */
+/* Programs are read from /proc, paths from the control file, by a child process that may hang. */
 #include <string.h>
 
 #include "base.h"
@@ -18,7 +18,8 @@ static void find_programs(struct aggstats_profile *profile) {
     }
 }
 
-/* The same call is of the same op on the same node for the same process; a later one of that kind would be as good. */
+/* Takes the path of a call of the same op on the same node by the same process. If that is a later one, its path is as
+ * good. */
 static void take_path(struct aggstats_call_in_flight *call, struct aggstats_profile *answer) {
     for (size_t i = 0; i < answer->in_flight_count && !call->path; i++) {
         struct aggstats_call_in_flight *other = &answer->in_flight[i];

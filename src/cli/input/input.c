@@ -1,4 +1,4 @@
-/* Resolving what a PROFILE or MOUNT argument names. */
+/* Finding what a PROFILE or MOUNT argument names. */
 #include "input.h"
 
 #include <fcntl.h>
@@ -35,8 +35,8 @@ static int find_serving(const char *path, struct live_file *ret_file) {
     return serving ? 0 : -ENOENT;
 }
 
-/* A live file lags behind by some milliseconds, unless its process is asked before: it may be stopped, which is no
- * reason not to read. Returns whether it was asked */
+/* A live file may lag by some milliseconds, unless its process is asked to catch up. If that is stopped the file is
+ * read nevertheless. Returns whether it was asked */
 static bool has_caught_up(const struct live_file *file) {
     const char *control = aggstats_profile_label(&file->profile, "control");
     CLEANUP_FREE char *answer = NULL;
@@ -61,7 +61,7 @@ static int load_serving(const char *path, struct input *ret_input) {
 
 /* ---- Layers ------------------------------------------------------------------------------------- */
 
-/* The others are gone. */
+/* The others are freed. */
 static void take_layer(struct input *input, size_t index) {
     input->profile = input->layers.layers[index];
     input->layers.layers[index] = (struct aggstats_profile){0};
@@ -111,7 +111,7 @@ struct aggstats_profile *input_layer(struct input *input, size_t index) {
 
 /* ---- Loading ------------------------------------------------------------------------------------ */
 
-/* What is wrong with a text is told with its line. */
+/* An error in a text is reported with its line. */
 static int complain_unreadable(const char *name, int error, const struct aggstats_parse_error *why) {
     if (error != -EBADMSG)
         complain("cannot read profile %s: %s", name, strerror(-error));
@@ -127,7 +127,7 @@ static int complain_no_recording(const char *name, const char *complaint) {
     return -EBADMSG;
 }
 
-/* Profiles until the stream ends. Errors: what failed, told to the user */
+/* Reads profiles until the stream ends. Errors: the failed call's, reported to the user */
 static int read_layers(FILE *stream, const char *name, struct recording *recording) {
     struct aggstats_text_position position = {0};
     struct aggstats_parse_error why = {0};
@@ -188,7 +188,7 @@ static bool holds_profiles(const char *dir) {
     return has_some;
 }
 
-/* ---- What was killed ---------------------------------------------------------------------------- */
+/* ---- Killed processes --------------------------------------------------------------------------- */
 
 /* The live file of a mount whose process was killed. Owner: the caller frees it; NULL: there is none */
 static char *find_left(const char *mount) {
@@ -212,8 +212,8 @@ void input_complain_dead(const char *mount) {
                  mount);
 }
 
-/* Of a mount that serves on, since another process than its daemon has profiled it. Returns false, and says nothing, if
- * none was killed. */
+/* For a mount that is still served, because another process than its daemon has profiled it. Returns false, and prints
+ * nothing, if none was killed. */
 static bool complain_observer_dead(const char *mount) {
     CLEANUP_FREE char *left = find_left(mount);
     if (left)
@@ -259,13 +259,13 @@ static int complain_unopened(const char *argument, int error) {
     return error;
 }
 
-/* A profile ends with a line's end, so one without was cut within a line: what is left of it may look whole. */
+/* A profile ends with a newline. One without was cut within a line, the rest of which may look complete. */
 static bool is_cut_short(int fd, const struct stat *st) {
     char last = '\n';
     return S_ISREG(st->st_mode) && st->st_size > 0 && pread(fd, &last, 1, st->st_size - 1) == 1 && last != '\n';
 }
 
-/* What is no profile at all is told as that. */
+/* A file that is no profile at all is reported as such. */
 static int refuse_cut_short(const char *path, struct input *input) {
     input_finish(input);
     complain("%s is not a whole profile: it ends within a line, so it was cut short", path);
@@ -295,7 +295,7 @@ static int load_path(const char *path, struct input *ret_input) {
     return load_opened(fd, path, ret_input);
 }
 
-/* A FIFO may wait for ever to be opened, and a device may do something then. */
+/* Opening a FIFO may block for ever, and opening a device may do something. */
 static int load_found(const char *path, struct input *ret_input) {
     CLEANUP_FD int path_fd = open(path, O_PATH | O_CLOEXEC);
     struct stat st;
@@ -343,8 +343,8 @@ int input_load(const char *argument, struct input_layer *layer, struct input *re
 
 /* ---- Control files ------------------------------------------------------------------------------ */
 
-/* The same for an argument that may lead there through symbolic links. Only if its text is not known is it resolved,
- * which asks the mount. */
+/* The same for an argument that may lead there through symbolic links. It is resolved, which asks the mount, only if
+ * its text is unknown. */
 static int find_serving_resolved(const char *argument, struct live_file *ret_file) {
     int error = find_serving(argument, ret_file);
     if (error != -ENOENT)
@@ -363,8 +363,8 @@ int input_find_live(const char *argument, char **ret_path) {
     return 0;
 }
 
-/* Where the process that serves a mount is asked: its socket, or where its control file should be, by its live file or
- * else by custom. */
+/* The place for commands to the process that serves a mount: its socket, or its control file, by its live file or else
+ * by default. */
 static char *find_control(const char *argument) {
     struct live_file file = {0};
     if (find_serving_resolved(argument, &file) != 0)
@@ -394,7 +394,7 @@ static int open_control(const char *argument, const char *path, int *ret_fd) {
     struct statfs fs;
     if (fd < 0 || fstatfs(fd, &fs) < 0)
         return complain_no_control(argument, path, negative_errno());
-    /* a profile that someone saved under this name must not be written over */
+    /* a profile that somebody saved under this name must not be overwritten */
     if (fs.f_type != FUSE_SUPER_MAGIC) {
         complain("%s is not the mount point of an osproffs: %s is an ordinary file", argument, path);
         return -EINVAL;

@@ -11,46 +11,46 @@
 
 struct input {
     struct aggstats_profile profile; /* of one layer */
-    struct recording layers;         /* of a recording of several: all, and then `profile` is none of them as yet */
-    bool is_live;                    /* read from a live file, about which `live` tells more */
+    struct recording layers;         /* all, if it is a recording of several; `profile` is none of them yet */
+    bool is_live;                    /* read from a live file, described by `live` */
     struct aggstats_live_info live;
     bool is_file; /* read from a file, of this number on this device */
     dev_t device;
     ino_t inode;
-    bool counting; /* taken while calls went on: those that began or ended meanwhile may be seen half */
+    bool counting; /* taken while calls went on: some may be counted in part */
 };
 
 /* Which layer of recordings a command takes. */
 struct input_layer {
-    const char *name; /* as --layer tells it; NULL: fs if it is there, else the outermost */
-    bool is_told;     /* that there were others, and which one is taken */
+    const char *name; /* from --layer; NULL: fs if there is one, else the outermost */
+    bool is_told;     /* the user has been told that there were others, and which one is taken */
 };
 
-/* Reads the profile, or the recording, that an argument of the command line names; "-" is standard input. A mount
- * point whose process still records is recognised by its text alone and read from its live file, so that a mount that
- * hangs does not hang us.
+/* Reads the profile, or the recording, that an argument of the command line names; "-" is standard input. A mount point
+ * whose process still records is recognised by its text alone and read from its live file, so that a mount that hangs
+ * does not hang us.
  * Owner:   the caller finishes *ret_input
- * Errors:  what failed, already told to the user; *ret_input untouched */
+ * Errors:  the failed call's, already reported to the user; *ret_input untouched */
 int input_load_recording(const char *argument, struct input *ret_input);
 
-/* The same of a name that was found in a directory, and not given: a FIFO, a socket or a device is refused, and not
- * even opened. */
+/* The same for a name found in a directory, not given by the user: a FIFO, a socket or a device is refused, without
+ * opening it. */
 int input_load_found(const char *name, struct input *ret_input);
 
-/* As input_load_recording(), but a mount is read through its control file, which has what live files do not: intervals,
+/* As input_load_recording(), but a mount is read through its control file, which has more than live files: intervals,
  * joint profiles and groups. If the mount hangs, so does this. */
 int input_load_whole(const char *argument, struct input *ret_input);
 
 typedef int (*input_load_fn)(const char *name, struct input *ret_input); /* one of these */
 
-/* Makes one layer the profile of an input, and finishes the others. Where nobody has asked for it, that is told once.
- * Errors:  -ENOENT there is no such layer, which is told */
+/* Makes one layer the profile of an input, and frees the others. If the user has not chosen it, he is told once.
+ * Errors:  -ENOENT there is no such layer, which is reported */
 int input_choose(const char *argument, struct input_layer *layer, struct input *input);
 
 /* input_load_recording(), and one layer of it. Errors: as those of both; *ret_input untouched */
 int input_load(const char *argument, struct input_layer *layer, struct input *ret_input);
 
-/* How many layers there are, and each of them. */
+/* The number of layers, and each of them. */
 size_t input_layer_count(const struct input *input);
 struct aggstats_profile *input_layer(struct input *input, size_t index);
 
@@ -61,19 +61,18 @@ void input_finish(struct input *input);
  * Errors:  -ENOENT there is none, -ENOMEM */
 int input_find_live(const char *argument, char **ret_path);
 
-/* Tells that a mount point can no longer be asked (ENOTCONN), where its profile is, and what to do. */
+/* Reports that a mount point cannot be asked any more (ENOTCONN), where its profile is, and what to do. */
 void input_complain_dead(const char *mount);
 
-/* Gives commands, as control files take them, to the process that serves the mount that an argument names: at its
- * socket, without a step into the mount, or else through its control file.
- * passed:  the file that a command is about, for the socket alone; NULL: none
- * Errors:  -errno the command failed; -ENOTCONN there is no socket for what is passed, so nothing was asked; 1: it
- * could not be given, as the user has been told */
+/* Sends commands, in the format of control files, to the process that serves the mount that an argument names: at its
+ * socket, without accessing the mount, or else through its control file.
+ * passed:  the file of the command, for the socket only; NULL: none
+ * Errors:  -errno the command failed; -ENOTCONN there is no socket for what is passed, so nothing was sent; 1: it could
+ *          not be sent, as the user has been told */
 int input_command(const char *argument, const char *text, const struct control_passed *passed);
 
-/* Of a profile that was read from a live file into which somebody still records: the names of the callers' programs,
- * and, as far as the mount tells them at once in its control file, the paths that calls work on. A mount that hangs
- * may not answer: then there are no paths. */
+/* For a profile from a live file that is being recorded to: adds the names of the callers' programs, and, if the mount
+ * answers at once in its control file, the paths of objects. If it does not answer, there are no paths. */
 void in_flight_find_out(struct input *input);
 
 #endif

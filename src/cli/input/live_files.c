@@ -17,7 +17,7 @@
 #define STEP_NS 20000000L
 #define STEPS_MAX 250
 
-/* Opens a live directory; NULL if there is none or a stranger could have filled it. */
+/* Opens a live directory; NULL if there is none, or another user could have filled it. */
 static DIR *open_trusted_dir(const char *path) {
     CLEANUP_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat st;
@@ -31,7 +31,7 @@ static DIR *open_trusted_dir(const char *path) {
     return dir;
 }
 
-/* Errors:  -EBADMSG with *ret_file only saying why; -ENOMEM; anything else: this is no live file for us */
+/* Errors:  -EBADMSG only *ret_file's reason is set; -ENOMEM; any other: this is no live file for us */
 static int read_live_file(int dir_fd, const char *name, struct live_file *ret_file) {
     CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
@@ -200,7 +200,7 @@ static bool any_is_ending(const char *profile_path) {
     return found;
 }
 
-/* As osproffs names it: its directory without symbolic links. */
+/* As osproffs names it: with symbolic links in its directory resolved. */
 static char *real_path(const char *path) {
     CLEANUP_FREE char *normal = path_normalise(path);
     char *slash = normal ? strrchr(normal, '/') : NULL;

@@ -1,6 +1,6 @@
-/* Commands for mounts. The file that a command is about is made here, and its descriptor goes to the process that
- * serves the mount (control_server.h): that opens nothing by a name. Where it has no socket, its control file takes the
- * name as the rest of a line, and then it is that process which walks there, through no symbolic link. */
+/* Commands for mounts. The file that a command names is made here, and its descriptor is passed to the process that
+ * serves the mount (control_server.h), which opens nothing by name. If that has no socket, the name is written to its
+ * control file as the rest of a line, and that process opens it, following no symbolic link. */
 #include "mount_command.h"
 
 #include <fcntl.h>
@@ -15,12 +15,12 @@
 #include "option_table.h"
 #include "path.h"
 
-/* ---- Where the file is to be -------------------------------------------------------------------- */
+/* ---- The place of the file ---------------------------------------------------------------------- */
 
 struct place {
     int dir_fd;
     char *path;       /* absolute, without symbolic links on the way */
-    const char *name; /* the last part of the path */
+    const char *name; /* the last component of the path */
 };
 
 #define PLACE_NONE                                                                                                     \
@@ -38,7 +38,7 @@ static int complain_place(const char *file, int error) {
     return 1;
 }
 
-/* The file need not be there. place: none; the caller finishes it. Returns 0, or 1 after a complaint. */
+/* The file need not exist. place: empty; the caller finishes it. Returns 0, or 1 after reporting an error. */
 static int find_place(const char *file, struct place *place) {
     char directory[PATH_MAX];
     int error = open_parent(AT_FDCWD, file, &place->dir_fd, &place->name);
@@ -52,7 +52,7 @@ static int find_place(const char *file, struct place *place) {
     return 0;
 }
 
-/* The name as a line can carry it. */
+/* Why a name cannot be part of a line; NULL if it can. */
 static const char *why_unsayable(const char *name) {
     if (strchr(name, '\n'))
         return "its name has a newline";
@@ -78,7 +78,7 @@ static FILE *open_copy(int fd) {
     return stream;
 }
 
-/* A profile with names of files is for its owner alone; so is what cannot be read. */
+/* A profile with names of files is for its owner only; so is one that cannot be read. */
 static bool is_private(int fd) {
     struct aggstats_profile profile = {0};
     struct aggstats_parse_error why;
@@ -97,7 +97,7 @@ static void set_mode(int fd) {
         (void)fchmod(fd, 0666 & ~mask);
 }
 
-/* For struct control_passed, once the file is whole. */
+/* For struct control_passed, when the file is complete. */
 static int give_name(void *context) {
     struct made_file *made = context;
     if (made->has_name)
@@ -115,7 +115,7 @@ static int make_file(const struct place *place, enum mount_file_use use, struct 
     return error == 0 && use == MOUNT_FILE_FILLED ? give_name(ret_made) : error;
 }
 
-/* What the mount has not taken for done is not left behind. */
+/* Removes the file if the mount has reported a failure. */
 static int finish_file(struct made_file *made, int error) {
     if (error == 0 && made->use == MOUNT_FILE_REPLACED)
         error = give_name(made);
@@ -134,7 +134,7 @@ static char *make_line(const char *verb, const char *path) {
     return line;
 }
 
-/* The name is only for messages there. */
+/* There the name is used only for messages. */
 static char *make_line_for_messages(const char *verb, const char *path) {
     CLEANUP_FREE char *shown = strdup(path);
     for (char *at = shown; at && *at; at++)
@@ -143,7 +143,7 @@ static char *make_line_for_messages(const char *verb, const char *path) {
     return shown ? make_line(verb, shown) : NULL;
 }
 
-/* Found out without a request to the mount. What is no mount point may be the socket itself. */
+/* Finds out without a request to the mount. A path that is no mount point may be the socket itself. */
 static bool is_in(const char *mount, const struct place *place) {
     const int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
     struct statx root, attr;

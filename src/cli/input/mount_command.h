@@ -1,40 +1,40 @@
-/* Commands that mounts are given. */
+/* Commands for mounts. */
 #ifndef MOUNT_COMMAND_H
 #define MOUNT_COMMAND_H
 
 #include "command.h"
 
-/* What becomes of the file that a command is about. */
+/* How the file of a command is used. */
 enum mount_file_use {
-    MOUNT_FILE_REPLACED, /* it is written, and takes the place of what has its name */
-    MOUNT_FILE_NEW,      /* it is written, and gets its name, which nothing may have, when the mount says so */
-    MOUNT_FILE_FILLED,   /* it has its name at once, which nothing may have, and is written from now on */
+    MOUNT_FILE_REPLACED, /* it is written, and then replaces an existing file of its name */
+    MOUNT_FILE_NEW,      /* it is written, and gets its name, which must be free, when the mount says so */
+    MOUNT_FILE_FILLED,   /* it gets its name, which must be free, at once, and is written later */
 };
 
-/* Gives the process that serves a mount the command "VERB FILE". The file is made here, with the rights and in the
- * directories of this process. file: NULL for none. Complains about all but errors of the command itself.
- * Returns 0, -errno of the command, or 1 after a complaint */
+/* Sends the process that serves a mount the command "VERB FILE". The file is made here, with the rights and in the
+ * directories of this process. file: NULL for none. Reports all errors but those of the command itself.
+ * Returns 0, -errno of the command, or 1 after reporting an error */
 int mount_command(const char *mount, const char *verb, const char *file, enum mount_file_use use);
 
-/* What went wrong with the file, for a message. */
+/* The reason of a failure with the file, for a message. */
 const char *mount_command_why(int error);
 
-/* A subcommand of osprof that does one thing to a mount: most give it a command, perhaps about a file. */
+/* A subcommand of osprof that does one thing to a mount: most send it a command, perhaps with a file. */
 struct mount_verb {
     const char *verb;
     enum mount_file_use use;
-    int files_min; /* that may follow the mount point */
+    int files_min; /* arguments behind the mount point */
     int files_max;
-    const char *wrong_usage; /* how many arguments there must be */
-    const char *failed;      /* what cannot be done: "cannot rotate the profile of"; the mount follows */
-    const char *to;          /* and then "into", and the file; NULL: nothing */
-    const char *no_file;     /* which file, where none is named */
+    const char *wrong_usage; /* error for a wrong number of arguments */
+    const char *failed;      /* the failed action: "cannot rotate the profile of"; the mount follows */
+    const char *to;          /* followed by "into" and the file; NULL: nothing */
+    const char *no_file;     /* the file that is used if none is named */
     const char *unchanged;   /* behind the reason; NULL: nothing */
-    const char *(*why)(int error, const char *file); /* NULL: no reason of its own */
-    enum status (*act)(const char *mount);           /* instead of all that: does it, and tells; NULL: a command */
+    const char *(*why)(int error, const char *file); /* reasons of its own; NULL: none */
+    enum status (*act)(const char *mount);           /* replaces all that: does it, and reports; NULL: send a command */
 };
 
-/* struct command.run of those that have one. */
+/* The function struct command.run of such subcommands. */
 enum status mount_verb_run(const struct command *command, int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading names, and knowing files. A list that never ends takes no memory, unless all of it is wanted. */
+/* Reading names, and recognising files. An endless list takes no memory, unless all of it is wanted. */
 #include "name_set.h"
 
 #include <dirent.h>
@@ -88,7 +88,7 @@ static int append(struct name_set *set, const char *name) {
     return 0;
 }
 
-/* Errors: told to the user, but for -ENOMEM */
+/* Errors: reported to the user, except -ENOMEM */
 static int append_list(struct name_set *set, const char *list_name) {
     struct name_list list;
     char name[PATH_MAX];
@@ -116,7 +116,7 @@ int name_set_of(char *const *arguments, size_t count, struct name_set *ret_set) 
     return complain_no_memory(err);
 }
 
-/* Hidden files are none. */
+/* Hidden files never match. */
 static bool is_called(const char *name, const char *prefix) {
     size_t length = strlen(name);
     size_t ending = strlen(PROFILE_ENDING);
@@ -155,7 +155,7 @@ void name_set_finish(struct name_set *set) {
     *set = (struct name_set){0};
 }
 
-/* ---- Which files they stand for ----------------------------------------------------------------- */
+/* ---- Files --------------------------------------------------------------------------------------- */
 
 static size_t slot_of(const struct file_set *set, const struct file_id *file) {
     uint64_t hash = ((uint64_t)file->inode + (uint64_t)file->device * 31) * UINT64_C(0x9e3779b97f4a7c15);
@@ -166,7 +166,7 @@ static size_t slot_of(const struct file_set *set, const struct file_id *file) {
     return slot;
 }
 
-/* A quarter is free at least. */
+/* At least a quarter stays free. */
 static int grow(struct file_set *set) {
     struct file_set grown = {.slot_count = set->slot_count > 0 ? 2 * set->slot_count : SLOTS_MIN, .count = set->count};
     if (set->slot_count > 0 && set->count + 1 <= set->slot_count - set->slot_count / 4)

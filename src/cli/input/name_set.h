@@ -1,4 +1,4 @@
-/* Names of profiles, as arguments give them: "@FILE" stands for those in a file, one a line. */
+/* Names of profiles, from arguments: "@FILE" stands for the names in a file, one a line. */
 #ifndef NAME_SET_H
 #define NAME_SET_H
 
@@ -9,21 +9,21 @@
 #include <sys/types.h>
 
 struct name_set {
-    char **names; /* [count], in their order; empty lines of files are none */
+    char **names; /* [count], in order; empty lines of files are ignored */
     size_t count;
 };
 
 /* "@-" is standard input; "./@x" is a file of the name @x.
  * Owner:   the caller finishes *ret_set, also after an error
- * Errors:  a file cannot be read, or -ENOMEM: told to the user */
+ * Errors:  a file cannot be read, or -ENOMEM: reported to the user */
 int name_set_of(char *const *arguments, size_t count, struct name_set *ret_set);
 
-/* The profiles in a directory, by their names, which end with .osprof and begin with prefix.
+/* The profiles in a directory, sorted by name: those that end with .osprof and begin with prefix.
  * Owner:   the caller finishes *ret_set, also after an error
- * Errors:  what failed, not told */
+ * Errors:  the failed call's, not reported */
 int name_set_in(const char *directory, const char *prefix, struct name_set *ret_set);
 
-/* Whether a name stands for what is in a directory. */
+/* True if a name stands for the files of a directory. */
 bool name_is_directory(const char *name);
 
 void name_set_finish(struct name_set *set);
@@ -39,15 +39,15 @@ struct name_list {
 /* name: "-" is standard input. Errors: told to the user */
 int name_list_open(struct name_list *ret_list, const char *name);
 
-/* 1: ret_name is the next one; 0: end of the list. Empty lines are none.
- * Errors: told to the user */
+/* 1: ret_name is the next one; 0: end of the list. Empty lines are ignored.
+ * Errors:  reported to the user */
 int name_list_next(struct name_list *list, char ret_name[PATH_MAX]);
 
 void name_list_close(struct name_list *list);
 
-/* ---- Which files they stand for ----------------------------------------------------------------- */
+/* ---- Files --------------------------------------------------------------------------------------- */
 
-/* To know when a file is given again, under whatever name. */
+/* Recognises a file that is given again, under any name. */
 
 struct file_id {
     dev_t device;

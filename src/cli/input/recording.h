@@ -18,16 +18,15 @@ struct recording {
 };
 
 /* Adds a layer.
- * Owner:   the recording takes what *profile holds, which is zeroed
+ * Owner:   the recording takes over the contents of *profile, which is zeroed
  * Errors:  -ENOMEM; *profile untouched */
 int recording_add(struct recording *recording, struct aggstats_profile *profile);
 
-/* Whether the layers are told apart, and of one machine: what is not so is said in words that follow "it is no
- * recording: ".
- * Shape:   each layer has a name, which no other has; those that tell a host tell the same */
+/* Whether the layers can be one recording. If not, the reason follows "it is no recording: ".
+ * Shape:   each layer has a different name; all hosts that are given are the same */
 bool recording_check(const struct recording *recording, char ret_complaint[RECORDING_COMPLAINT_SIZE]);
 
-/* The place of a layer; the count if it is not there. A single layer without a name is fs. */
+/* The index of a layer; the number of layers if it is missing. A single layer without a name is fs. */
 size_t recording_find(const struct recording *recording, const char *name);
 
 /* "user and fs", "user, fs and block" */
@@ -36,10 +35,11 @@ void recording_format_names(const struct recording *recording, char *ret_text, s
 /* All layers as text, NUL-terminated. Owner: the caller frees *ret_text. Errors: as aggstats_profile_write() */
 int recording_format(const struct recording *recording, char **ret_text, size_t *ret_size_bytes);
 
-/* The mode of a file with it: its owner's alone if it names files. */
+/* The mode of a file with it: for its owner only if it names files. */
 mode_t recording_mode(const struct recording *recording);
 
-/* Writes it to a file, whole or not at all, or to standard output, as output_write(). Errors: what failed */
+/* Writes it to a file, as a whole or not at all, or to standard output, like output_write(). Errors: the failed
+ * call's */
 int recording_write(const char *path, const struct recording *recording);
 
 void recording_finish(struct recording *recording);

@@ -1,4 +1,4 @@
-/* What to type next: commands that a shell takes as they stand, as far as they fit the screen. */
+/* Recommended commands, ready for a shell, as many as fit the screen. */
 #include "answer_next.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "groups.h"
 #include "units.h"
 
-#define KEY_COLUMNS 10 /* as screen_print_key() has them */
+#define KEY_COLUMNS 10 /* as in screen_print_key() */
 
 /* A command with its argument, which may be too long for the screen. */
 struct next {
@@ -38,7 +38,7 @@ static void write_quoted(FILE *stream, const char *text) {
     putc('\'', stream);
 }
 
-/* Arguments for a shell, between blanks. Owner: the caller frees it. Returns NULL if there is no memory */
+/* Arguments for a shell, separated by blanks. Owner: the caller frees it. Returns NULL without memory */
 static char *quote_all(const char *const *arguments) {
     char *text = NULL;
     size_t size_bytes;
@@ -62,7 +62,8 @@ static char *quote(const char *argument) {
 
 /* ---- Lines -------------------------------------------------------------------------------------- */
 
-/* Prints a command, why after it if both fit. Returns false, and prints nothing, if the command does not. */
+/* Prints a command, with the reason after it if both fit. Returns false, and prints nothing, if the command does
+ * not. */
 static bool print_line(struct next *next, const char *command, const char *why) {
     int columns = KEY_COLUMNS + units_text_columns(command);
     if (columns > next->screen->width)
@@ -79,7 +80,7 @@ static bool print_line(struct next *next, const char *command, const char *why) 
     return true;
 }
 
-/* A command, then its last argument; where that does not fit, what stands for it in the manual. */
+/* A command, then its last argument; if that does not fit, its placeholder in the manual. */
 static void print_command(struct next *next, const char *why, const char *command, const char *argument,
                           const char *stands_for) {
     CLEANUP_FREE char *whole = NULL;
@@ -94,9 +95,9 @@ static void print_command(struct next *next, const char *why, const char *comman
     }
 }
 
-/* ---- Of a profile that can be shown again ------------------------------------------------------- */
+/* ---- For a profile that can be shown again ------------------------------------------------------- */
 
-/* What --of calls a group; NULL: it has no name by which it can be found. */
+/* The name of a group for --of; NULL: it has none. */
 static const char *name_for_of(const struct aggstats_group *group, char id[GROUPS_ID_SIZE]) {
     const char *name = groups_name(group);
     groups_format_id(group, id);
@@ -113,7 +114,7 @@ static const struct aggstats_group *busiest(const struct aggstats_profile *profi
     return NULL;
 }
 
-/* " --by process --of cc1", or what there is of it. Owner: the caller frees it */
+/* " --by process --of cc1", or the part that is known. Owner: the caller frees it */
 static char *format_whose(const char *by, const char *of) {
     CLEANUP_FREE char *who = quote(of);
     char *text = NULL;
@@ -144,7 +145,7 @@ static void print_of(const struct aggstats_group *group, struct next *next, cons
 
 static void print_of_profile(const struct answer_source *source, const struct aggstats_group *group,
                              const struct answer_model *model, bool has_causes, struct next *next) {
-    bool is_kept = strcmp(source->profile, "-") != 0; /* standard input has been read */
+    bool is_kept = strcmp(source->profile, "-") != 0; /* standard input cannot be read again */
     CLEANUP_FREE char *profile = is_kept ? quote(source->profile) : strdup("PROFILE");
     CLEANUP_FREE char *whose = source->of ? format_whose(source->by, source->of) : strdup("");
     CLEANUP_FREE char *layer = format_layer(source->layer);
@@ -165,7 +166,7 @@ static void print_of_profile(const struct answer_source *source, const struct ag
         print_command(next, "what happens now, and who does it", "osprof top", profile, "MOUNT");
 }
 
-/* ---- Of a run ----------------------------------------------------------------------------------- */
+/* ---- For a run ----------------------------------------------------------------------------------- */
 
 /* "osprof run -d DIR -o LIST", and one more option. Owner: the caller frees it */
 static char *format_run(const struct answer_source *source, const char *option) {

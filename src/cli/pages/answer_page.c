@@ -1,5 +1,5 @@
-/* The page that answers. Lines are a key and a list, which ends where its lines are full, so that the page has a bound.
- */
+/* The answer page. Each line has a key and a list, which is cut when its lines are full, so that the page is
+ * bounded. */
 #include "answer_page.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "groups.h"
 #include "peak_labels.h"
 
-#define KEY_COLUMNS 10 /* as screen_print_key() has them */
+#define KEY_COLUMNS 10 /* as in screen_print_key() */
 #define PLACE_COLUMNS 32
 #define WHOSE_COLUMNS 20
 #define NAME_COLUMNS 24
@@ -29,11 +29,11 @@ struct printer {
 
 /* ---- Texts -------------------------------------------------------------------------------------- */
 
-/* A line or more that begin with a key. */
+/* One line or more, beginning with a key. */
 struct list {
     const struct printer *it;
     int column;
-    int lines_left; /* after this one */
+    int lines_left; /* after the current one */
     bool is_begun;
 };
 
@@ -42,11 +42,11 @@ static struct list begin_list(const struct printer *it, const char *key, int lin
     int columns = units_text_columns(key);
     return (struct list){.it = it,
                          .column = columns < KEY_COLUMNS ? KEY_COLUMNS : columns + 1,
-                         /* where the screen is narrow, lines are short */
+                         /* on a narrow screen lines are short */
                          .lines_left = it->screen->width < 80 ? 2 * line_count : line_count - 1};
 }
 
-/* Returns false, and prints nothing, if there is no room for it. */
+/* Returns false, and prints nothing, if it does not fit. */
 static bool list_add(struct list *list, const char *item) {
     const struct printer *it = list->it;
     int columns = units_text_columns(item) + 1; /* with the comma after it */
@@ -90,7 +90,7 @@ static void format_place(const struct printer *it, const char *preposition, char
         snprintf(ret_text, TEXT_SIZE, " %s %s", preposition, shown);
 }
 
-/* The name alone, of a label that also says how many or what may be missing. */
+/* The name alone, from a label that also says how many groups or what may be missing. */
 static char *copy_whose(const char *value) {
     const char *more = strstr(value, ", but for ");
     for (const char *next = more; next; next = strstr(next + 1, ", but for "))
@@ -98,7 +98,7 @@ static char *copy_whose(const char *value) {
     return more ? strndup(value, (size_t)(more - value)) : strdup(value);
 }
 
-/* "calls", or of whom osprof show --of chose them: "calls of program cc1", "calls on /src/a.c" */
+/* "calls", or with the group of osprof show --of: "calls of program cc1", "calls on /src/a.c" */
 static void format_calls(const struct printer *it, char ret_text[TEXT_SIZE]) {
     snprintf(ret_text, TEXT_SIZE, "calls");
     for (size_t i = 0; i < it->profile->label_count; i++) {
@@ -117,7 +117,7 @@ static void format_calls(const struct printer *it, char ret_text[TEXT_SIZE]) {
     }
 }
 
-/* "12.4 s elapsed; ", of runs or profiles that were added up with their number before it */
+/* "12.4 s elapsed; ", with their number before it if runs or profiles were added up */
 static void format_elapsed(const struct printer *it, char ret_text[TEXT_SIZE]) {
     const char *runs = aggstats_profile_label(it->profile, "runs");
     const char *merged = aggstats_profile_label(it->profile, "merged");
@@ -133,7 +133,7 @@ static void format_elapsed(const struct printer *it, char ret_text[TEXT_SIZE]) {
         snprintf(ret_text, TEXT_SIZE, "%.64s elapsed; ", time);
 }
 
-/* "79 % ± 1", "0.31 % ± 0.12": as many digits as the error lets matter */
+/* "79 % ± 1", "0.31 % ± 0.12": as many digits as are significant */
 static void format_busy_share(const struct printer *it, char ret_text[UNITS_TEXT_SIZE]) {
     double error = 100 * it->model->busy_error;
     int digits = error >= 0.95 ? 0 : error >= 0.095 ? 1 : 2;
@@ -211,7 +211,7 @@ static void print_in_flight(const struct printer *it) {
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
-/* Whether anybody has seen what calls of a peak wait for. */
+/* True if some peak has known causes of waits. */
 static bool has_waits(const struct answer_model *model) {
     for (size_t i = 0; i < model->peak_count; i++)
         if (model->peaks[i].wait)
@@ -219,7 +219,7 @@ static bool has_waits(const struct answer_model *model) {
     return false;
 }
 
-/* What was seen, or else what may be. Beside what was seen, what may be has a question mark.
+/* The observed cause, or else the probable one; beside observed causes, that has a question mark.
  * Owner:   the caller frees it; NULL: no memory */
 static char *make_cause(const struct printer *it, const struct answer_peak *peak, int columns) {
     const char *name = peak_cause_text(peak->reason.cause, peak->op);
@@ -228,7 +228,7 @@ static char *make_cause(const struct printer *it, const struct answer_peak *peak
     return screen_cut(it->screen, peak->wait ? peak->wait->text : guess, columns, SCREEN_BEGINNING);
 }
 
-/* Those behind the name. Before it is the share, so that no line begins as one of the table of operations does. */
+/* The cells behind the name. The share is before it, so that no line looks like one of the table of operations. */
 enum cell { CELL_CALLS, CELL_TYPICAL, CELL_CAUSE, CELL_PLACE, CELL_COUNT };
 
 #define SHARE_COLUMNS 8
@@ -240,9 +240,9 @@ static const struct {
     int columns;
 } cells[CELL_COUNT] = {{"calls", 13}, {"typical", 11}, {"may be", GAP_COLUMNS + 6}, {"mostly on", 0}};
 
-#define CAUSE_COLUMNS_MIN (GAP_COLUMNS + 16) /* of one that was seen; else it is left out */
+#define CAUSE_COLUMNS_MIN (GAP_COLUMNS + 16) /* of an observed cause; if less is left it is omitted */
 
-/* How wide columns are; 0: the column is not there. */
+/* The widths of columns; 0: the column is omitted. */
 struct peak_columns {
     int name;
     int cells[CELL_COUNT];
@@ -274,7 +274,7 @@ static void print_place(const struct printer *it, const struct answer_peak *peak
         print_text_cell(it, INK_PLAIN, shown, 0);
 }
 
-/* As wide as the longest cause of these peaks. Those that were seen are cut to what is left. */
+/* The width of the longest cause of these peaks. Observed causes are cut to what is left. */
 static int cause_columns(const struct printer *it, int left) {
     int columns = 0;
     for (size_t i = 0; i < it->model->peak_count; i++) {
@@ -307,7 +307,7 @@ static bool has_places(const struct answer_model *model) {
     return false;
 }
 
-/* A column is there if it fits with those before it; paths get what is left. */
+/* A column is shown if it fits with those before it; paths get the rest. */
 static struct peak_columns find_columns(const struct printer *it, int name) {
     struct peak_columns columns = {.name = name};
     int left = it->screen->width - SHARE_COLUMNS - GAP_COLUMNS - name;
@@ -384,7 +384,7 @@ static void print_peaks(const struct printer *it) {
         print_peak(it, &it->model->peaks[i], &columns);
 }
 
-/* ---- Who, how much, what failed ----------------------------------------------------------------- */
+/* ---- Callers, bytes, failures ------------------------------------------------------------------- */
 
 static void format_group(const struct printer *it, const struct aggstats_group *group, double share,
                          char ret_text[TEXT_SIZE]) {
@@ -401,7 +401,7 @@ static void format_group(const struct printer *it, const struct aggstats_group *
     snprintf(ret_text, TEXT_SIZE, "%.255s%s%s %s", who, who[0] && id[0] ? " " : "", id, part);
 }
 
-/* The busiest of a grouping, in a line. */
+/* The busiest groups of a grouping, in a line. */
 static void print_groups(const struct printer *it, enum aggstats_grouping grouping) {
     struct list list = begin_list(it, groups_name_title(grouping), 1);
     bool is_room = true;
@@ -422,7 +422,7 @@ static void print_groups(const struct printer *it, enum aggstats_grouping groupi
     end_list(&list);
 }
 
-/* Where it is first. Of six kinds the last is left out, for the page has a bound. */
+/* Files and directories come first. Of six kinds the last is omitted, so that the page is bounded. */
 static void print_all_groups(const struct printer *it) {
     static const enum aggstats_grouping order[] = {AGGSTATS_BY_FILE,    AGGSTATS_BY_DIRECTORY, AGGSTATS_BY_PROGRAM,
                                                    AGGSTATS_BY_PROCESS, AGGSTATS_BY_UID,       AGGSTATS_BY_CGROUP};
@@ -515,7 +515,7 @@ static void print_facts(const struct printer *it) {
     print_failures(it);
 }
 
-/* ---- Why peaks have these names ----------------------------------------------------------------- */
+/* ---- Reasons for the names of peaks ------------------------------------------------------------- */
 
 static void print_reasons(const struct printer *it, const struct calibration *calibration) {
     const struct peak_times times = peak_labels_times(it->profile, calibration);

@@ -1,4 +1,4 @@
-/* A comparison for the eye. */
+/* A comparison for people. */
 #include "comparison.h"
 
 #include <inttypes.h>
@@ -100,7 +100,7 @@ static void print_profile(const struct page *page, const char *key, const char *
     fputs(profile->incomplete ? "; incomplete\n" : "\n", page->stream);
 }
 
-/* Where and how they were taken, if that is not the same. */
+/* Labels that differ: where and how they were taken. */
 static void print_differing_labels(const struct page *page) {
     static const char *const keys[] = {"layer", "host", "lower", "cache"};
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
@@ -229,7 +229,7 @@ static void print_table(const struct page *page) {
             char text[SCORE_TEXT_SIZE];
             table_columns[i].format(page, op, text);
             if (units_text_columns(text) >= table_columns[i].width)
-                putc(' ', page->stream); /* so that a long number does not join the one before */
+                putc(' ', page->stream); /* separates a long number from the one before */
             screen_print_right(page->screen, INK_PLAIN, text, table_columns[i].width);
         }
         putc('\n', page->stream);
@@ -317,14 +317,14 @@ static void print_peak_pair(const struct page *page, const struct peak_pair *pai
         fprintf(page->stream, ": %s %s %s calls\n", a_calls, page->arrow, b_calls);
 }
 
-/* What the peak may be; empty: nothing is known, or there is no such peak. */
+/* The name of a peak; empty: unknown, or there is no such peak. */
 static const char *label_of(const struct calibration *calibration, const struct aggstats_profile *profile,
                             const struct aggstats_op_profile *op, const struct peak *peak) {
     const struct peak_times times = peak_labels_times(profile, calibration);
     return peak->calls > 0 ? peak_cause_text(peak_reason_of(op, peak, &times).cause, op) : "";
 }
 
-/* Said once if it is the same of both. */
+/* Printed once if both are the same. */
 static void print_peak_labels(const struct page *page, const struct compare_op *op, const struct peak_pair *pair) {
     const char *a = "";
     const char *b = "";

@@ -1,4 +1,4 @@
-/* What a comparison of two profiles found, for people and as JSON. */
+/* The results of comparing two profiles, for people and as JSON. */
 #ifndef COMPARISON_H
 #define COMPARISON_H
 
@@ -9,14 +9,14 @@
 
 struct comparison {
     const struct compare_result *result;
-    const char *a_name; /* what the two are called: files, or "before" and "after" */
+    const char *a_name; /* names of both: files, or "before" and "after" */
     const char *b_name;
-    const struct calibration *a_times; /* that may explain their peaks; JSON needs none */
+    const struct calibration *a_times; /* for naming their peaks; not used for JSON */
     const struct calibration *b_times;
-    bool all; /* also the operations that do not differ, one by one; JSON has them always */
+    bool all; /* also prints the operations that do not differ; JSON always has them */
 };
 
-/* Prints it: the two profiles, a table of the operations that differ, then each of them with what changed, in words and
+/* Prints it: the two profiles, a table of the operations that differ, then for each of them what changed, in words and
  * as two histograms. */
 void comparison_print(const struct comparison *comparison, const struct screen *screen);
 
@@ -26,7 +26,7 @@ void comparison_print_json(const struct comparison *comparison);
 /* The word for a verdict, as in JSON: "score", "one-sided". */
 const char *comparison_verdict_name(enum compare_verdict verdict);
 
-/* ... and for what became of a peak: "moved". */
+/* ... and for the change of a peak: "moved". */
 const char *comparison_change_name(enum peak_change change);
 
 /* ---- Operations of one profile that were called equally often ----------------------------------- */

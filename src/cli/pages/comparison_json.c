@@ -9,7 +9,7 @@
 struct page {
     struct json_writer writer;
     const struct compare_result *result;
-    uint64_t frequency_hz; /* 0: not known */
+    uint64_t frequency_hz; /* 0: unknown */
 };
 
 static void write_latency(struct page *page, const char *name, double cycles) {

@@ -27,7 +27,7 @@ void groups_table_format_main_ops(const struct aggstats_profile *profile, double
     }
 }
 
-/* "grep" and its number; users have the number only, programs and cgroups the name */
+/* "grep" and its number; users have only the number, programs and cgroups only the name */
 static void print_who(const struct aggstats_group *group, const struct screen *screen) {
     char name[AGGSTATS_GROUP_NAME_SIZE];
     char id[GROUPS_ID_SIZE];
@@ -51,11 +51,11 @@ struct table {
     enum aggstats_grouping grouping;
     const struct units *units;
     const struct screen *screen;
-    int columns[COLUMN_COUNT]; /* how wide; 0: it is not there */
-    int text_columns;          /* for what stands behind the figures: a path, or operations; 0: nothing does */
+    int columns[COLUMN_COUNT]; /* widths; 0: omitted */
+    int text_columns;          /* for the text behind the figures: a path, or operations; 0: none */
 };
 
-/* What may be missing is known of files and directories; their paths are behind the figures. */
+/* Files and directories have a bound of what may be missing; their paths are behind the figures. */
 static bool has_paths_last(const struct table *table) {
     return aggstats_grouping_has_objects(table->grouping);
 }
@@ -77,7 +77,7 @@ static void format_cell(const struct table *table, const struct aggstats_group *
         units_format_cycles(table->units, (double)group->missed_cycles_max, ret_text);
 }
 
-/* A blank is before each cell. */
+/* With a blank before each cell. */
 static int column_width(const struct table *table, const struct aggstats_profile *profile, enum column column) {
     static const int least[COLUMN_COUNT] = {11, 9, 10, 10, 10};
     int width = least[column];
@@ -92,7 +92,7 @@ static int column_width(const struct table *table, const struct aggstats_profile
     return width;
 }
 
-/* Those that fit are there, the first of these first; what they leave is for paths or operations. */
+/* As many columns as fit, in this order; the rest of the width is for paths or operations. */
 static void find_columns(struct table *table, const struct aggstats_profile *profile) {
     static const enum column order[] = {COLUMN_SHARE, COLUMN_TOTAL, COLUMN_CALLS, COLUMN_MISSED, COLUMN_MEAN};
     int left = table->screen->width - (has_paths_last(table) ? TEXT_GAP + GROUPS_NAME_COLUMNS : WHO_COLUMNS);

@@ -1,4 +1,4 @@
-/* For each peak of an op, how a value is distributed over its calls: what thesis Figure 7.4 shows. */
+/* The distribution of a value over the calls of each peak of an op, as in thesis Figure 7.4. */
 #ifndef JOINT_TABLE_H
 #define JOINT_TABLE_H
 
@@ -6,7 +6,7 @@
 #include "screen.h"
 #include "units.h"
 
-/* op: whose joint profile it is; its buckets show the peaks */
+/* op: of the joint profile; its buckets have the peaks */
 void joint_table_print(const struct aggstats_joint_profile *joint, const struct aggstats_op_profile *op,
                        unsigned resolution, const struct units *units, const struct screen *screen);
 

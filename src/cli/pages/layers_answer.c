@@ -1,5 +1,5 @@
-/* What can be said of a row for certain. Requests of which nobody waits for some make what stays above them a lower
- * bound, and what they take themselves an upper one. */
+/* Certain conclusions from a row. If nobody waits for some requests, the time above them is a lower bound, and their
+ * own time an upper bound. */
 #include "layers_page.h"
 
 #include <stdarg.h>
@@ -9,16 +9,16 @@
 #include "units.h"
 
 #define ROWS_MAX 4
-#define SHARE_MIN 0.01 /* of what the costliest took */
+#define SHARE_MIN 0.01 /* of the time of the most expensive */
 #define ANSWERED_MIN 0.1
-#define PART_MIN 0.2  /* of the whole, that is worth telling */
-#define SAID_MIN 0.05 /* of a part, that is worth saying besides */
+#define PART_MIN 0.2  /* a smaller part of the whole is not mentioned */
+#define SAID_MIN 0.05 /* nor is a smaller part of a part */
 #define LAYER_COLUMNS_MAX 16
 #define TEXT_SIZE 1024
 #define ELSEWHERE_SIZE 64
 #define NOT_SEEN_COLUMNS_MAX 120
 
-/* Words of which the explanation in parentheses has been given. */
+/* Words that have been explained in parentheses. */
 struct said {
     const char *words[2 * ROWS_MAX];
     size_t count;
@@ -75,7 +75,7 @@ static enum layer layer_of(const struct printer *it, size_t layer) {
 
 /* ---- What never became requests ----------------------------------------------------------------- */
 
-/* Whether calls of the C library's own buffers are among a row's. */
+/* True if calls of the C library's own buffers are among a row's. */
 static bool has_buffered(const struct printer *it, const struct layers_row *row, size_t layer) {
     static const char *const names[] = {"FREAD", "FGETS", "READDIR"};
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -127,7 +127,7 @@ static void append_whole(const struct printer *it, struct text *text, const stru
     }
 }
 
-/* Of requests to a disk, with their time in its queue: there a row has the name of its operation. */
+/* For requests to a disk, including the time in its queue: the row has the name of its operation there. */
 static double ns_elsewhere(const struct printer *it, size_t below, const char *name) {
     const struct aggstats_profile *profile = &it->table->profiles[below];
     const struct aggstats_op_profile *op = aggstats_profile_op(profile, name);
@@ -137,14 +137,14 @@ static double ns_elsewhere(const struct printer *it, size_t below, const char *n
     return op ? (double)op->total_cycles * 1e9 / (double)profile->clock.frequency_hz : 0;
 }
 
-/* ", or in LOOKUPs and GETATTRs, which took 11 ms in all". What a call does may be in other rows, too: names are looked
- * up, and what is to be on the disk is written first. */
+/* ", or in LOOKUPs and GETATTRs, which took 11 ms in all". Parts of a call may be in other rows, too: names are looked
+ * up, and data is written before it is synced. */
 static void append_elsewhere(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
     struct text names = {.length = 0};
     char ops[ELSEWHERE_SIZE];
     char *rest = ops;
-    char *last = NULL; /* what is before the last name */
+    char *last = NULL; /* the text before the last name */
     double total_ns = 0;
     if (!row->relation || !row->relation->elsewhere ||
         (layer_of(it, layer) != LAYER_IS_USER && layer_of(it, cell->below) != LAYER_IS_BLOCK))
@@ -175,7 +175,8 @@ static void append_queue(const struct printer *it, struct text *text, const stru
     append(text, " of them in its queue");
 }
 
-/* Whether requests must be of other calls than those above: of programs that are not seen, or of the kernel's own. */
+/* True if some requests must come from other calls than those above: from programs that are not observed, or from the
+ * kernel itself. */
 static bool has_others(const struct printer *it, const struct layers_row *row) {
     for (size_t layer = row->outermost; layer < it->table->layer_count; layer++) {
         const struct layers_cell *cell = &row->cells[layer];
@@ -186,8 +187,8 @@ static bool has_others(const struct printer *it, const struct layers_row *row) {
     return false;
 }
 
-/* Of some requests nobody waits for the answer: what is above them is a lower bound of what was waited for, and what
- * they take an upper one. What a disk does may be for others too, so what is just above it is neither. */
+/* For some requests nobody waits: so the time above them is a lower bound of the waiting time, and their own an upper
+ * bound. A disk may work for other programs too, so the time just above it is neither. */
 static const char *bound_of(const struct printer *it, const struct layers_row *row, size_t layer) {
     const bool are_all_known = layers_known_end(it->table, row) == it->table->layer_count;
     if (are_all_known && !(row->relation && row->relation->why_more) && !has_others(it, row))
@@ -203,7 +204,7 @@ static void append_share_here(const struct printer *it, struct text *text, const
     append_share(text, whole_ns > 0 ? row->cells[layer].here_ns / whole_ns : 0);
 }
 
-/* Whether they have been said before; and they are from now on. */
+/* Returns whether they have been said before, and notes them. */
 static bool is_said(struct said *said, const char *words) {
     for (size_t i = 0; i < said->count; i++)
         if (said->words[i] == words)
@@ -213,7 +214,7 @@ static bool is_said(struct said *said, const char *words) {
     return false;
 }
 
-/* A queue that is known by itself is not among what is at the layer above it. */
+/* A queue that has a layer of its own is not mentioned with the layer above it. */
 static const char *words_of(const struct printer *it, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
     const bool has_queue = cell->queue < it->table->layer_count;
@@ -246,7 +247,7 @@ static bool matters(const struct printer *it, const struct layers_row *row, size
     return part < it->table->layer_count && row->cells[part].here_ns >= PART_MIN * row->cells[row->outermost].total_ns;
 }
 
-/* The two largest parts. Where all are known the first is told however small it is. */
+/* The two largest parts. If all are known the first is mentioned however small it is. */
 static void append_parts(const struct printer *it, struct text *text, const struct layers_row *row) {
     size_t first = layers_largest_part(it->table, row, SIZE_MAX);
     size_t second = layers_largest_part(it->table, row, first);
@@ -273,8 +274,8 @@ static void append_took_longer(const struct printer *it, struct text *text, cons
     append(text, "): ");
 }
 
-/* What was in the queue is of the layer's own requests, so the layer below cannot have had that time of them:
- * "queue and fs took longer (10 ms) than fuse (9.00 ms): they are not of the same calls" */
+/* The queue holds the layer's own requests, so the layer below cannot have spent that time on them: "queue and fs took
+ * longer (10 ms) than fuse (9.00 ms): they are not of the same calls" */
 static void append_too_much(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
     const size_t below = row->cells[layer].below;
     const size_t queue = row->cells[layer].queue;
@@ -340,7 +341,7 @@ static void print_row(const struct printer *it, const struct layers_row *row) {
     screen_print_sentence(it->screen, 0, sentence);
 }
 
-/* Of what only one layer has there is nothing to tell apart. */
+/* False if only one layer has it: then there is nothing to split. */
 static bool is_told(const struct layers_table *table, const struct layers_row *row, double most_ns) {
     const struct layers_cell *outermost = &row->cells[row->outermost];
     return row->layer_count > 1 && outermost->calls > 0 && outermost->below < table->layer_count &&
@@ -350,7 +351,7 @@ static bool is_told(const struct layers_table *table, const struct layers_row *r
 void layers_answer_print(const struct layers_table *table, const struct screen *screen) {
     struct said said = {.count = 0};
     const struct printer it = {table, screen, {.frequency_hz = 1, .ascii = screen->ascii}, &said};
-    double most_ns = 0; /* of those that are told */
+    double most_ns = 0; /* of those that are printed */
     size_t printed = 0;
     for (size_t i = 0; i < table->row_count && printed < ROWS_MAX; i++) {
         const struct layers_row *row = &table->rows[i];

@@ -79,7 +79,7 @@ static int write_table(const struct recording *recording, FILE *stream) {
     return 0;
 }
 
-/* Each layer is an object as it is written by itself. */
+/* Each layer is an object as written by itself. */
 int layers_page_write_json(const struct recording *recording, FILE *stream) {
     int error = 0;
     fprintf(stream, "{\n\"version\": %d,\n\"layers\": [\n", JSON_VERSION);

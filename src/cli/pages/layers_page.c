@@ -1,4 +1,4 @@
-/* A table with the operation and its layers below each other, so that any number of them fits; and sentences. */
+/* A table with the operation and its layers in rows, so that any number of them fits; and sentences. */
 #include "layers_page.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define GAP_COLUMNS 2
 #define OPS_COLUMNS_MIN 12
 #define NUMBERS_WANTED 3
-#define NUMBERS_OF_ONE 2 /* that a layer has by itself */
+#define NUMBERS_OF_ONE 2 /* for a layer alone */
 #define ALONE "(no counterpart)"
 
 struct printer {
@@ -145,7 +145,7 @@ static void format_here(const struct printer *it, const struct layers_row *row, 
         snprintf(ret_text, UNITS_TEXT_SIZE, "-");
 }
 
-/* Only where all parts are known do they make up the whole. */
+/* The parts add up to the whole only if all are known. */
 static void format_share(const struct printer *it, const struct layers_row *row, size_t layer,
                          char ret_text[UNITS_TEXT_SIZE]) {
     double whole_ns = row->cells[row->outermost].total_ns;
@@ -156,7 +156,7 @@ static void format_share(const struct printer *it, const struct layers_row *row,
         snprintf(ret_text, UNITS_TEXT_SIZE, "-");
 }
 
-/* The last ones are left out first where there is no room. */
+/* The last ones are left out first if there is no room. */
 static const struct {
     const char *title;
     format_fn format;
@@ -164,7 +164,7 @@ static const struct {
 
 struct widths {
     int name;                         /* 0: names are on lines of their own */
-    int layer;                        /* these and the names before them have a gap behind them, numbers before them */
+    int layer;                        /* a gap follows these and the names before them, and precedes numbers */
     int numbers[ARRAY_SIZE(numbers)]; /* 0: left out */
     int ops;                          /* 0: left out */
 };
@@ -194,7 +194,7 @@ static void measure_layers(const struct printer *it, struct widths *widths) {
     }
 }
 
-/* The first numbers go before names on the same line. */
+/* The first numbers have priority over names on the same line. */
 static void fit(const struct printer *it, struct widths *widths) {
     int wanted = widths->name + widths->layer;
     for (size_t i = 0; i < NUMBERS_WANTED; i++)
@@ -249,7 +249,7 @@ static void print_ops(const struct printer *it, const struct layers_row *row, si
         fprintf(it->screen->stream, "%*s%s", GAP_COLUMNS, "", shown);
 }
 
-/* In place of what compares it with others. */
+/* Replaces the comparison with other layers. */
 static void print_alone(const struct printer *it, const struct widths *widths) {
     int room = widths->ops > 0 ? GAP_COLUMNS + widths->ops : 0;
     for (size_t i = NUMBERS_OF_ONE; i < ARRAY_SIZE(numbers); i++)

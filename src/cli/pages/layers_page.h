@@ -10,21 +10,21 @@
 
 struct layers_page {
     const struct recording *recording; /* of several layers */
-    const char *name;                  /* how the user calls it, for what to do next; NULL: it is kept nowhere */
-    size_t row_max;                    /* operations, those that took longest; 0: all */
+    const char *name;                  /* its name for the user, for recommended commands; NULL: it is not saved */
+    size_t row_max;                    /* number of operations, those that took longest; 0: all */
 };
 
-/* Prints what each layer has in all; a table of the operations, each at all layers, and what stays at each; and where
- * those that took longest have spent their time. None is wider than the screen.
+/* Prints the total of each layer; a table of the operations, each at all layers, with each layer's own part; and where
+ * those that took longest have spent their time. All of it fits the screen's width.
  * Errors:  -ENOMEM */
 int layers_page_print(const struct layers_page *page, const struct screen *screen);
 
-/* The same as JSON, with the profiles of all layers (docs/recording.schema.json), on a stream.
- * Errors: -ENOMEM, -EINVAL no valid profile, the stream's -errno */
+/* The same as JSON, with the profiles of all layers (docs/recording.schema.json), to a stream.
+ * Errors:  -ENOMEM, -EINVAL an invalid profile, the stream's -errno */
 int layers_page_write_json(const struct recording *recording, FILE *stream);
 
-/* Prints where the time of the operations that took longest went: a sentence or two for each, an empty line before them.
- */
+/* Prints where the operations that took longest have spent their time: a sentence or two for each, after an empty
+ * line. */
 void layers_answer_print(const struct layers_table *table, const struct screen *screen);
 
 #endif

@@ -9,7 +9,7 @@
 #include "units.h"
 
 #define JSON_VERSION 1
-#define COMMON_TOLD 1.2 /* a common factor that changes what is read */
+#define COMMON_TOLD 1.2 /* smaller common factors are not mentioned */
 
 /* ---- Words -------------------------------------------------------------------------------------- */
 

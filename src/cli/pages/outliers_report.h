@@ -1,4 +1,4 @@
-/* Which profiles are unlike their peers, for people and as JSON. */
+/* Profiles that differ from their peers, for people and as JSON. */
 #ifndef OUTLIERS_REPORT_H
 #define OUTLIERS_REPORT_H
 
@@ -7,7 +7,7 @@
 
 struct outliers_report {
     const struct outliers_result *result;
-    const char *by; /* the label that peers have in common; NULL: none */
+    const char *by; /* the label that peers share; NULL: none */
     double factor_min;
 };
 

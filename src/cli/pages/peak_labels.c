@@ -77,7 +77,7 @@ static void format_evidence(const struct peak_reason *reason, const struct units
     snprintf(ret_text + length, REST_SIZE - length, "; %s would be evidence", needed);
 }
 
-/* What lies near, and is no evidence: the kernel's and the machine's own times. */
+/* Times near the peak that are no evidence: the kernel's and the machine's own. */
 static void format_others(const struct peak *peak, const struct peak_reason *reason, const struct peak_times *times,
                           const struct units *units, char ret_text[REST_SIZE]) {
     const struct characteristic *near[CHARACTERISTIC_NEAR_MAX];

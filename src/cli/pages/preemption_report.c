@@ -21,7 +21,7 @@ struct report {
 
 /* ---- Quantum ------------------------------------------------------------------------------------ */
 
-/* 0: none, which has been told. */
+/* 0: none, which has been reported. */
 static double find_quantum(const char *name, const struct aggstats_profile *profile,
                            const struct preemption_options *options, bool *ret_calibrated) {
     struct calibration calibration;
@@ -64,7 +64,7 @@ static void print_heading(const struct report *report, bool calibrated) {
     fputs(":\n", stream);
 }
 
-/* A bucket in which preempted calls show. */
+/* A bucket with preempted calls. */
 static void print_bucket(const struct report *report, uint64_t calls, double expected, unsigned bucket) {
     FILE *stream = report->screen.stream;
     char from[UNITS_TEXT_SIZE];

@@ -6,12 +6,12 @@
 #include "command.h"
 
 struct preemption_options {
-    double quantum_seconds; /* 0: that of the calibration of the profile's host */
-    unsigned threads;       /* that take turns on a CPU, at least 2 */
+    double quantum_seconds; /* 0: from the calibration of the profile's host */
+    unsigned threads;       /* threads that take turns on a CPU, at least 2 */
 };
 
 /* Prints the estimate for each op. name: of the profile
- * Returns STATUS_TROUBLE where there is nothing to estimate with, which has been told */
+ * Returns STATUS_TROUBLE if data for an estimate is missing, which has been reported */
 enum status preemption_report_print(const char *name, const struct aggstats_profile *profile,
                                     const struct preemption_options *options);
 

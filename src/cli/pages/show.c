@@ -1,5 +1,5 @@
-/* A profile for the eye. First the page that answers, then what was profiled, a table of the operations, and where that
- * is asked for a histogram of each, all by total latency. */
+/* A profile for people. First the answer page, then what was profiled, a table of the operations, and on request a
+ * histogram of each, all by total latency. */
 #include "show.h"
 
 #include <inttypes.h>
@@ -19,31 +19,31 @@
 #include "units.h"
 #include "user_label.h"
 
-/* What all parts of the page need. */
+/* State of all parts of the page. */
 #define STOLEN_SHARE_MIN 0.01
 
 struct page {
     const struct input *input;
     const struct aggstats_profile *profile;
-    struct figures_sum sum; /* of the whole profile, also if only some ops are shown */
+    struct figures_sum sum; /* of the whole profile, even if only some ops are shown */
     struct units units;
     struct screen screen;
     const struct aggstats_op_profile **ops; /* those to show, largest total first */
     size_t op_count;
-    struct calibration calibration; /* the times that peaks are labelled with */
+    struct calibration calibration; /* the times for naming peaks */
     const struct show_options *options;
 };
 
 /* ---- Heading ------------------------------------------------------------------------------------ */
 
-/* How to reach the profile again does not belong to what it says. */
+/* False for labels that only say how to find the profile again. */
 static bool is_shown(const char *key) {
     return strcmp(key, "control") != 0 && strcmp(key, "profile") != 0;
 }
 
-#define KEY_COLUMNS 10 /* as screen_print_key() has them */
+#define KEY_COLUMNS 10 /* as in screen_print_key() */
 
-/* A line or more of the heading. */
+/* Prints an entry of the heading, in one line or more. */
 static void print_entry(const struct page *page, const char *key, const char *text) {
     int columns = units_text_columns(key);
     screen_print_key(&page->screen, key);
@@ -85,7 +85,7 @@ static void print_clock(const struct page *page) {
     print_entry(page, "clock", text);
 }
 
-/* Where it matters: then all latencies are longer by some of it. */
+/* Only if it matters: all latencies may include some of it. */
 static void print_stolen(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
     double hz = (double)profile->clock.frequency_hz;
@@ -100,7 +100,7 @@ static void print_stolen(const struct page *page) {
     print_entry(page, "stolen", text);
 }
 
-/* Calls in flight at that time are longer by it; what callers waited who came then nobody has seen. */
+/* Calls in flight at that time are longer by it; callers that came then waited unseen. */
 static void print_stopped(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
     char time[UNITS_TEXT_SIZE];
@@ -146,7 +146,7 @@ static void print_sum(const struct page *page) {
     print_entry(page, "total", page->sum.calls > 0 ? text : "nothing: no operation has been called");
 }
 
-/* Of a live file: whether it still grows. */
+/* For a live file: whether it still grows. */
 static void print_state(const struct page *page) {
     const struct aggstats_live_info *live = &page->input->live;
     char text[96];
@@ -221,8 +221,7 @@ static void print_heading(const struct page *page) {
 #define FLIGHT_PROGRAM_COLUMNS 16
 #define FLIGHT_PATH_COLUMNS_MIN 20
 
-/* Where paths begin. Where the screen is too narrow, or what stands before is too wide, they are on lines of their own.
- */
+/* The column of paths. If the screen is too narrow, or the text before is too wide, they are on lines of their own. */
 #define FLIGHT_PATH_COLUMN                                                                                             \
     (FLIGHT_INDENT + FLIGHT_NAME_COLUMNS + FLIGHT_AGE_COLUMNS + FLIGHT_PID_COLUMNS + 2 + FLIGHT_PROGRAM_COLUMNS)
 
@@ -280,7 +279,7 @@ static int print_who_is_in_flight(const struct page *page, const struct aggstats
 
 static void print_call_in_flight(const struct page *page, const struct aggstats_call_in_flight *call) {
     int column = print_who_is_in_flight(page, call);
-    /* the number of a node tells nobody anything */
+    /* the number of a node helps nobody */
     screen_print_wrapped(&page->screen, column, column, call->path ? call->path : "(not known)");
     if (!call->cause[0])
         return;
@@ -323,7 +322,7 @@ static void format_total(const struct page *page, const struct aggstats_op_profi
     units_format_cycles(&page->units, (double)op->total_cycles, ret_text);
 }
 
-/* Of the calls that have ended: the others have not added to the total yet. */
+/* Of the calls that have ended: the others are not in the total yet. */
 static void format_mean(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
     uint64_t finished = figures_finished(op, page->profile->resolution);
     if (finished > 0)
@@ -357,7 +356,7 @@ static void format_p999(const struct page *page, const struct aggstats_op_profil
     format_percentile(page, op, 999, ret_text);
 }
 
-/* Where the longest call is not known, its bucket's upper bound is no figure of a call. */
+/* If the longest call is unknown, nothing: its bucket's upper bound is not a call's latency. */
 static void format_longest(const struct page *page, const struct aggstats_op_profile *op,
                            char ret_text[UNITS_TEXT_SIZE]) {
     if (op->longest_cycles > 0)
@@ -366,7 +365,7 @@ static void format_longest(const struct page *page, const struct aggstats_op_pro
         snprintf(ret_text, UNITS_TEXT_SIZE, "-");
 }
 
-/* In this order. Those that fit are shown, the least ranks first. */
+/* In this order. Those that fit are shown, the lowest ranks first. */
 static const struct table_column {
     const char *title;
     int width;
@@ -378,7 +377,7 @@ static const struct table_column {
     {"p99", 8, 5, format_p99},      {"p99.9", 8, 8, format_p999},  {"longest", 8, 3, format_longest},
 };
 
-#define FIRST_LATENCY_RANK 3 /* from here on one call's */
+#define FIRST_LATENCY_RANK 3 /* from here on latencies of a call */
 
 static int name_width(const struct page *page) {
     int width = (int)strlen("operation");
@@ -452,7 +451,7 @@ static void print_kernels(const struct page *page) {
                          "GETXATTR: the kernel's own, before a file's first write (security.capability).");
 }
 
-/* What the longest call of all worked on. */
+/* Prints the object of the longest call of all. */
 static void print_longest(const struct page *page) {
     const struct aggstats_op_profile *longest = NULL;
     for (size_t i = 0; i < page->op_count; i++)
@@ -515,7 +514,7 @@ static void print_scale(const struct page *page, const struct chart_axis *axis) 
     screen_print_sentence(&page->screen, 0, text);
 }
 
-/* Where there is only one, the chart says it all. */
+/* If there is only one, the chart suffices. */
 static void print_peaks(const struct page *page, const struct aggstats_op_profile *op) {
     struct peak peaks[PEAKS_MAX];
     size_t count = peaks_find(op, page->profile->resolution, peaks);
@@ -523,7 +522,7 @@ static void print_peaks(const struct page *page, const struct aggstats_op_profil
         peak_labels_print_place(&peaks[i], page->profile->resolution, &page->units, &page->screen);
 }
 
-/* What they may be, or why that is said and nothing else. */
+/* Prints the names of peaks, or why there is only an explanation. */
 static void print_peak_labels(const struct page *page, const struct aggstats_op_profile *op) {
     const struct peak_times times = peak_labels_times(page->profile, &page->calibration);
     if (page->options->explain)
@@ -549,7 +548,7 @@ static void print_histogram(const struct page *page, const struct aggstats_op_pr
     print_peak_labels(page, op);
 }
 
-/* Those of one op. */
+/* Of one op. */
 static void print_joints(const struct page *page, const struct aggstats_op_profile *op) {
     const struct aggstats_profile *profile = page->profile;
     for (size_t i = 0; i < profile->joint_count; i++)
@@ -564,7 +563,7 @@ static void print_charts(const struct page *page) {
         print_histogram(page, page->ops[i], &axis);
 }
 
-/* Of chosen ops there is nothing to answer: they are looked at. */
+/* For chosen ops the answer page is left out. */
 static bool is_whole(const struct page *page) {
     return page->options->ops.count == 0;
 }

@@ -9,7 +9,7 @@
 struct page {
     struct json_writer writer;
     const struct verdict_result *result;
-    uint64_t frequency_hz; /* 0: not known */
+    uint64_t frequency_hz; /* 0: unknown */
 };
 
 static void write_latency(struct page *page, const char *name, double cycles) {
@@ -47,7 +47,7 @@ static void write_figures(struct page *page, const struct verdict_op *op) {
     json_end(&page->writer, '}');
 }
 
-/* They are there if any call has failed, and they were judged. */
+/* Written if any call has failed, and failures were judged. */
 static void write_failures(struct page *page, const struct verdict_failures *failures) {
     if (!failures->effect.is_known)
         return;
@@ -95,7 +95,7 @@ static void write_op(struct page *page, const struct verdict_op *op) {
     json_end(&page->writer, '}');
 }
 
-/* It is known where it is there: each run tells. */
+/* Written if all runs have it. */
 static void write_elapsed(struct page *page) {
     if (!page->result->has_elapsed)
         return;

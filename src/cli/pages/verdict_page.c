@@ -1,4 +1,4 @@
-/* Verdicts for the eye. */
+/* Verdicts for people. */
 #include "verdict_page.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ static void format_ratio(const struct printer *it, const struct verdict_ratio *r
     snprintf(ret_text, CELL_SIZE, "%s %.60s", factor, interval);
 }
 
-/* "+1.2 s": of a run */
+/* "+1.2 s": per run */
 static void format_cost(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
     char amount[UNITS_TEXT_SIZE];
     double cost = op->b_total_cycles - op->a_total_cycles;
@@ -214,7 +214,7 @@ static void cell_failures(const struct printer *it, const struct verdict_op *op,
         snprintf(ret_text, CELL_SIZE, "-");
 }
 
-/* In order of need: as many as fit are shown. */
+/* In order of importance: as many as fit are shown. */
 static const struct table_column {
     const char *title;
     int width;

@@ -1,4 +1,4 @@
-/* What a comparison of two sets of runs found: for people, in one line an operation, for a code review, and as JSON. */
+/* The results of comparing two sets of runs: for people, in one line an operation, for a code review, and as JSON. */
 #ifndef VERDICT_PAGE_H
 #define VERDICT_PAGE_H
 
@@ -9,17 +9,17 @@ struct verdict_page {
     const struct verdict_result *result;
     const char *a_name; /* of the set, in a word or two */
     const char *b_name;
-    bool is_job; /* what the runs took is of interest: each was one command */
+    bool is_job; /* each run was one command: so the elapsed time is of interest */
 };
 
-/* A sentence that answers the question, the operations that changed, dearest first, each with its charts, A over B, and
- * the others by name. */
+/* A sentence that answers the question, the operations that changed, the most expensive first, each with its charts, A
+ * over B, and the names of the others. */
 void verdict_page_print(const struct verdict_page *page, const struct screen *screen);
 
 /* A line for each operation: name, word, ratio of mean latency with its interval, ratio of calls. */
 void verdict_page_print_brief(const struct verdict_page *page, const struct screen *screen);
 
-/* The sentence and the table as Markdown, as GitHub and GitLab have it. */
+/* The sentence and the table in the Markdown of GitHub and GitLab. */
 void verdict_page_print_markdown(const struct verdict_page *page, const struct screen *screen);
 
 /* All of it, after docs/verdict.schema.json, on standard output. */

@@ -1,5 +1,5 @@
-/* Slow calls of one caller, operation and main cause are a row. Causes are counted by operation only: so it is the last
- * calls that can be told apart, and no more. */
+/* Slow calls of one caller, operation and main cause are a row. Causes are counted by operation only, so only the
+ * latest calls can be assigned to callers. */
 #include "why_page.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 struct row {
     char who[WHO_SIZE];
-    const struct aggstats_slow_call *first; /* which has the operation and the cause */
+    const struct aggstats_slow_call *first; /* has the operation and the cause */
     uint64_t calls;
     double total_cycles;
     uint64_t longest_cycles;

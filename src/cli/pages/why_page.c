@@ -187,7 +187,7 @@ static void print_slow_call(const struct why_page *page, const struct columns *c
     print_place(page, columns, call->path, call->stack);
 }
 
-/* The last ones first, as many as are shown. Returns how many. prints: false: only measures */
+/* The latest first, as many as are shown. Returns how many. prints: false: only measures */
 static size_t visit_slow_calls(const struct why_page *page, struct columns *columns, bool prints) {
     const struct aggstats_profile *profile = page->profile;
     struct columns_row row;
@@ -218,7 +218,7 @@ static void print_slow_calls(const struct why_page *page) {
     visit_slow_calls(page, &columns, true);
 }
 
-/* ---- What could be seen ---- */
+/* ---- What could be observed ---- */
 
 struct stacks_seen {
     size_t count;

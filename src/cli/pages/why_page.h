@@ -1,4 +1,4 @@
-/* What slow calls have waited for, as people read it. */
+/* What slow calls waited for, for people. */
 #ifndef WHY_PAGE_H
 #define WHY_PAGE_H
 
@@ -10,21 +10,21 @@
 #include "units.h"
 
 struct why_page_options {
-    struct option_list ops; /* whose slow calls are told */
-    const char *by;         /* "process", "program" or "uid": by whose the last ones were; NULL: no */
-    bool stacks;            /* where in the kernel each call waited */
+    struct option_list ops; /* only these operations */
+    const char *by;         /* "process", "program" or "uid": groups the latest calls by this; NULL: no */
+    bool stacks;            /* print the kernel stack of each call */
 };
 
-/* Whether anybody has looked for slow calls. */
+/* True if slow calls were watched. */
 bool why_page_has_any(const struct aggstats_profile *profile);
 
-/* Prints a table of causes by their total time; the calls in flight; and the last slow calls. Or how the last ones were
- * spread over processes, programs or users. */
+/* Prints a table of causes by their total time; the calls in flight; and the latest slow calls. Or how the latest ones
+ * are distributed over processes, programs or users. */
 void why_page_print(const struct aggstats_profile *profile, const struct why_page_options *options,
                     const struct screen *screen);
 
-/* Prints whose the last slow calls were, and what they waited for: a row for each process, program or user, operation
- * and cause, those that took the most time first. */
+/* Prints the callers and causes of the latest slow calls: a row for each process, program or user, operation and cause,
+ * those that took the most time first. */
 void why_by_print(const struct aggstats_profile *profile, const struct option_list *ops, const char *by,
                   const struct units *units, const struct screen *screen);
 

@@ -16,13 +16,13 @@
 struct plot_options {
     const char *figure; /* "timeline", "joint", "layers"; NULL: histograms */
     bool landscape;
-    bool script; /* instead of the picture */
+    bool script; /* prints the script, not the picture */
     bool no_labels;
     const char *output;
-    const char *size;  /* "1000x600"; NULL: as the figure likes */
+    const char *size;  /* "1000x600"; NULL: chosen by the figure */
     const char *layer; /* of recordings */
     struct option_list ops;
-    struct plot plot;                  /* what else the figure is told */
+    struct plot plot;                  /* the other options of the figure */
     const struct recording *recording; /* for --layers */
 };
 
@@ -45,7 +45,7 @@ static enum status complain_unplottable(const struct plot *plot, int error) {
     return STATUS_TROUBLE;
 }
 
-/* Two profiles are drawn over one axis of time, with buckets that can be compared. */
+/* Two profiles are drawn over one axis of time, with comparable buckets. */
 static enum status make_comparable(struct plot *plot) {
     struct aggstats_profile *a = plot->profiles[0];
     struct aggstats_profile *b = plot->profiles[1];
@@ -70,7 +70,7 @@ static const struct aggstats_op_profile *finished_op(const struct aggstats_profi
     return op && figures_finished(op, profile->resolution) > 0 ? op : NULL;
 }
 
-/* The op as all profiles have it; nothing if it is there already. */
+/* Adds the op of all profiles, unless it is there already. */
 static void add_op(struct plot *plot, const char *name) {
     struct plot_op op = {.name = name};
     for (size_t i = 0; i < plot->op_count; i++) {
@@ -101,7 +101,7 @@ static bool is_drawn(const struct plot *plot, const char *op_name) {
     return false;
 }
 
-/* Nothing is drawn unless all that was asked for can be. */
+/* Nothing is drawn unless all requested ops exist. */
 static enum status report_absent(const struct plot_options *options) {
     const struct plot *plot = &options->plot;
     for (size_t i = 0; i < options->ops.count; i++) {
@@ -347,7 +347,7 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-/* The suffix decides; standard output has none, and gets SVG. */
+/* By the suffix; standard output has none, and gets SVG. */
 static bool parse_format(const char *output, enum plot_format *ret_format) {
     static const struct {
         const char *suffix;

@@ -1,4 +1,4 @@
-/* Text for gnuplot, and gnuplot. */
+/* Writing text for gnuplot, and running it. */
 #include "gnuplot.h"
 
 #include <fcntl.h>
@@ -43,7 +43,7 @@ void gnuplot_put_text(FILE *script, const char *text, size_t characters_max) {
             break;
         }
         if (*character == '>' && character - begin >= 2 && strncmp(character - 2, "]]", 2) == 0)
-            putc(' ', script); /* gnuplot leaves it as it is in SVG, where "]]>" is no text */
+            putc(' ', script); /* gnuplot copies text into SVG unchanged, where "]]>" is not allowed */
         if (is_shown(character, length))
             put_quoted(script, character, length);
         else
@@ -52,7 +52,7 @@ void gnuplot_put_text(FILE *script, const char *text, size_t characters_max) {
     putc('\'', script);
 }
 
-/* A string in single quotes ends with its line, and gnuplot would take a "~" for somebody's home. */
+/* A string in single quotes ends with its line, and gnuplot would expand "~" to a home directory. */
 void gnuplot_put_path(FILE *script, const char *path) {
     fputs(path[0] == '|' || path[0] == '~' ? "'./" : "'", script);
     for (; *path; path++) {
@@ -66,10 +66,10 @@ void gnuplot_put_path(FILE *script, const char *path) {
 
 /* ---- Running it --------------------------------------------------------------------------------- */
 
-/* The script and all that gnuplot says are files in memory, so that neither side waits for the other and nothing is left
+/* The script and gnuplot's messages are files in memory, so that neither side waits for the other and nothing is left
  * on disk. */
 
-/* Above the standard descriptors, even where those are closed. */
+/* Above the standard descriptors, even if those are closed. */
 static int memory_file(const char *name, int *ret_fd) {
     CLEANUP_FD int any_fd = memfd_create(name, MFD_CLOEXEC);
     int fd = any_fd < 0 ? -1 : fcntl(any_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -101,10 +101,9 @@ static int read_back(int fd, char **ret_data, size_t *ret_size_bytes) {
     return 0;
 }
 
-/* ---- What gnuplot says -------------------------------------------------------------------------- */
+/* ---- Messages of gnuplot ------------------------------------------------------------------------ */
 
-/* The last line that says something, without what a terminal could take as a command: there gnuplot gives the reason.
- */
+/* The last non-empty line, in which gnuplot gives the reason, without characters that a terminal obeys. */
 static void last_line(const char *text, char ret_line[GNUPLOT_REASON_SIZE]) {
     const char *begin = "it does not say why";
     size_t length = strlen(begin);

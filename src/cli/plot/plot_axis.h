@@ -1,4 +1,4 @@
-/* Logarithmic axes of figures, with marks as people read them. */
+/* Logarithmic axes of figures, with marks for people. */
 #ifndef PLOT_AXIS_H
 #define PLOT_AXIS_H
 
@@ -11,17 +11,17 @@ struct plot_axis {
     double low; /* above 0 */
     double high;
     enum plot_unit unit;
-    unsigned labels_max; /* how many marks have room for their text; 0: none */
-    bool as_decades;     /* positions are given as powers of ten above low: what gnuplot draws in space begins at 0 */
+    unsigned labels_max; /* the number of marks whose labels fit; 0: none */
+    bool as_decades;     /* positions are powers of ten above low: what gnuplot draws in three dimensions begins at 0 */
 };
 
-/* The range from low to high, widened by a little, and to whole powers of ten if less than two would lie in it. */
+/* The range from low to high, widened a little, and to whole powers of ten if it would hold fewer than two. */
 struct plot_axis plot_axis_over(double low, double high, enum plot_unit unit);
 
-/* From nothing (half of the least, so that this is seen) to somewhat more than high: the axis of bars. */
+/* From zero (half of the least, so that this is visible) to somewhat more than high: the axis of bars. */
 struct plot_axis plot_axis_of_bars(double least, double high, enum plot_unit unit);
 
-/* Leaves so many of the axis's pixels free above most, if it has less. */
+/* Leaves this many of the axis's pixels free above most, if there are fewer. */
 void plot_axis_leave_room(struct plot_axis *axis, double most, int pixels, int length_pixels);
 
 /* From least to most, widened until it has two marks. */
@@ -30,18 +30,18 @@ struct plot_axis plot_axis_of_colours(double least, double most, enum plot_unit 
 /* Writes scale, range and marks of the axis that gnuplot calls name: "x", "y", "z", "cb". */
 void plot_axis_put(const struct plot_axis *axis, const char *name, FILE *script);
 
-/* A position on it as the script needs it. */
+/* A position on it, for the script. */
 double plot_axis_at(const struct plot_axis *axis, double value);
 
 /* ---- Colours ------------------------------------------------------------------------------------ */
 
-/* Viridis: a map of colours that grow evenly lighter, for the colour-blind too (S. van der Walt, N. Smith, public
- * domain). */
+/* Viridis: a map of colours of evenly increasing lightness, also for the colour-blind (S. van der Walt, N. Smith,
+ * public domain). */
 
 /* Makes it the palette of the script. */
 void plot_colours_put(FILE *script);
 
-/* Its colour at a part of its length, 0 to 1, as 0xRRGGBB. */
+/* Its colour at a fraction of its length, 0 to 1, as 0xRRGGBB. */
 unsigned plot_colours_at(double part);
 
 #endif

@@ -1,4 +1,4 @@
-/* Intervals brought down to bins. */
+/* Merging intervals into bins. */
 #include "plot_bins.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static size_t flush_bin(const uint64_t *counts, size_t bin, unsigned bucket_end,
     return count;
 }
 
-/* What is written lies never beyond what has been read, since a bin has no more cells than its intervals. */
+/* Writing never overtakes reading, since a bin has no more cells than its intervals. */
 size_t plot_bins_merge(const struct plot_bins *bins, const struct aggstats_op_profile *op,
                        struct aggstats_cell *ret_cells) {
     size_t written = 0;

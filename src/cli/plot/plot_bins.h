@@ -1,5 +1,4 @@
-/* Intervals of sampled profiles, brought down to as many as a picture can show: neighbours are merged, so sums are kept
- * exactly. */
+/* Intervals of sampled profiles, merged into as many bins as a picture can show; sums stay exact. */
 #ifndef PLOT_BINS_H
 #define PLOT_BINS_H
 
@@ -15,7 +14,7 @@ struct plot_bins {
 };
 
 /* As many bins as the limits allow.
- * bins_max, cells_max: above 0; at the least one bin remains, whatever it holds
+ * bins_max, cells_max: above 0; at least one bin remains, whatever it holds
  * Errors:  -ENODATA no op of the figure has intervals, -ENOMEM */
 int plot_bins_choose(const struct plot *plot, size_t bins_max, size_t cells_max, struct plot_bins *ret_bins);
 
@@ -25,9 +24,9 @@ int plot_bins_choose(const struct plot *plot, size_t bins_max, size_t cells_max,
 size_t plot_bins_merge(const struct plot_bins *bins, const struct aggstats_op_profile *op,
                        struct aggstats_cell *ret_cells);
 
-/* When a bin begins, in the figure's unit of time since the beginning; that of bin `count` is the end of all. Where no
+/* The beginning of a bin, in the figure's unit of time since the start; that of bin `count` is the end of all. If no
  * interval's length is known, each counts as 1.
- * Returns what is at least 0 */
+ * Returns at least 0 */
 double plot_bins_begin(const struct plot_bins *bins, const struct plot *plot, size_t bin);
 
 /* False if no interval's length is known. */

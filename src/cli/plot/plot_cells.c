@@ -1,4 +1,4 @@
-/* What both views of a timeline share. */
+/* Common to both views of a timeline. */
 #include "plot_cells.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What both views of a timeline share: the figure's cells, by op, bin and bucket, and the axes over all of them. */
+/* Common to both views of a timeline: the figure's cells, by op, bin and bucket, and the axes over all of them. */
 #ifndef PLOT_CELLS_H
 #define PLOT_CELLS_H
 
@@ -9,7 +9,7 @@
 struct plot_cells {
     struct plot_bins bins;
     struct aggstats_cell *cells; /* of all ops, one after the other */
-    size_t *begin;               /* [ops + 1]: where an op's begin */
+    size_t *begin;               /* [ops + 1]: index of each op's first cell */
     struct plot_axis latency;
     double least; /* weight of a cell */
     double most;
@@ -28,7 +28,7 @@ const char *plot_cells_time_title(const struct plot *plot);
 /* How gnuplot writes such times. */
 const char *plot_cells_time_format(const struct plot *plot);
 
-/* "calls in 2.5 s": what the weight of a cell is of. */
+/* "calls in 2.5 s": the meaning of a cell's weight. */
 void plot_cells_format_weight(const struct plot_cells *cells, const struct plot *plot, char *ret_text,
                               size_t size_bytes);
 

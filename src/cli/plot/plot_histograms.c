@@ -1,6 +1,6 @@
-/* A column of histograms. The bars of one profile are filled; where two are compared, the second is an outline over
- * them. Each bucket is drawn between its own bounds, in seconds: so profiles of different clock rates lie over each
- * other rightly, and nothing is rescaled. */
+/* A column of histograms. The bars of one profile are filled; if two are compared, the second is an outline over them.
+ * Each bucket is drawn between its own bounds, in seconds: so profiles of different clock rates are aligned without
+ * rescaling. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -74,7 +74,7 @@ static void choose_axes(struct histograms *it) {
 
 /* ---- Bucket numbers ----------------------------------------------------------------------------- */
 
-/* One numbering holds for both profiles if their cycles are the same; as in sums, up to a thousandth. */
+/* One numbering is valid for both profiles if their cycles are the same; as in sums, up to a thousandth. */
 static bool same_buckets(const struct plot *plot) {
     double first = (double)plot->profiles[0]->clock.frequency_hz;
     double last = (double)plot->profiles[plot->profile_count - 1]->clock.frequency_hz;
@@ -114,7 +114,7 @@ static void put_data(const struct histograms *it, size_t index, size_t profile) 
     fputs("EOD\n", script);
 }
 
-/* The outline of bars: where there is none it runs along the bottom. */
+/* The outline of bars; between them it runs along the bottom. */
 static void put_outline(const struct histograms *it, size_t index, size_t profile) {
     FILE *script = it->page.script;
     const struct aggstats_op_profile *op = it->plot->ops[index].of[profile];

@@ -1,6 +1,6 @@
 /* Joint profiles. For each op and value: the op's latencies with their peaks in colours, and below, in the same
- * colours, for each peak how the value is distributed over its calls. If the values of two peaks differ, the value
- * tells why these calls take longer. */
+ * colours, for each peak the distribution of the value over its calls. If the values of two peaks differ, the value
+ * explains why these calls take longer. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -28,11 +28,11 @@ enum {
 
 static const char *const peak_colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
 
-/* A joint profile as it is drawn. */
+/* A joint profile to draw. */
 struct joint {
     const struct aggstats_joint_profile *data;
     const struct plot_op *op;
-    struct peak peaks[PEAKS_MAX]; /* those that the joint profile has calls of */
+    struct peak peaks[PEAKS_MAX]; /* those in which the joint profile has calls */
     size_t peak_count;
     uint64_t peak_calls[PEAKS_MAX];
     unsigned rows[AGGSTATS_VALUE_ROWS_MAX]; /* from left to right */
@@ -48,16 +48,16 @@ struct joints {
     unsigned resolution;
     double scale; /* of bars */
     int number;   /* of the data block */
-    int y;        /* where the page goes on */
+    int y;        /* where the page continues */
 };
 
-/* ---- What is drawn of a joint profile ----------------------------------------------------------- */
+/* ---- Choosing what is drawn --------------------------------------------------------------------- */
 
 static bool is_named(enum aggstats_value value) {
     return value == AGGSTATS_ERROR || value == AGGSTATS_PAST_EOF;
 }
 
-/* Names stand side by side; ranges are all there from the first to the last, so that distances are right. */
+/* Only names with calls are drawn; of ranges all from the first to the last, so that distances are right. */
 static void choose_rows(struct joint *joint) {
     const struct aggstats_joint_profile *data = joint->data;
     for (size_t i = 0; i < data->cell_count; i++) {
@@ -131,7 +131,7 @@ static const struct plot_op *op_of(const struct plot *plot, const char *name) {
     return NULL;
 }
 
-/* False if there is nothing of it to be drawn. */
+/* Returns false if there is nothing to draw. */
 static bool choose_joint(const struct plot *plot, const struct aggstats_joint_profile *data, struct joint *joint) {
     memset(joint, 0, sizeof(*joint));
     joint->data = data;
@@ -146,7 +146,7 @@ static bool choose_joint(const struct plot *plot, const struct aggstats_joint_pr
     return true;
 }
 
-/* Pixels that a joint profile takes: what is always as high, and the bars, which grow with the picture. */
+/* The height of a joint profile in pixels: a fixed part, and the bars, which grow with the picture. */
 struct height {
     int fixed;
     int bars;
@@ -168,7 +168,7 @@ static double bound(const struct joints *it, unsigned bucket) {
     return plot_time(it->plot, 0, aggstats_bucket_lower(bucket, it->resolution));
 }
 
-/* Of the op as a whole, also if the joint profile was begun later. */
+/* Of the op as a whole, even if the joint profile was begun later. */
 static void put_latency_axes(struct joints *it) {
     const struct aggstats_op_profile *op = it->joint.op->of[0];
     unsigned first = AGGSTATS_BUCKETS_MAX;
@@ -256,7 +256,7 @@ static void put_value_mark(struct joints *it, size_t row, bool labelled) {
     fprintf(it->page.script, " %g", is_named(value) || first == 0 ? (double)row : (double)row - 0.5);
 }
 
-/* Few rows do not fill the panel: bars as wide as it would look like something else. */
+/* Few rows do not fill the panel: bars of its whole width would be misleading. */
 static void put_value_axis(struct joints *it, bool labelled) {
     FILE *script = it->page.script;
     const size_t labels_max = (size_t)(it->page.width - LEFT - RIGHT) / 64;
@@ -326,7 +326,7 @@ static void put_joint(struct joints *it) {
 
 /* ---- The figure --------------------------------------------------------------------------------- */
 
-/* The height of all; false: nothing is to be drawn. */
+/* The height of all; returns false if there is nothing to draw. */
 static bool measure(struct joints *it, struct height *ret_height) {
     const struct aggstats_profile *profile = it->plot->profiles[0];
     struct height height = {.fixed = plot_page_top(it->plot)};

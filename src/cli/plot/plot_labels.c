@@ -1,4 +1,4 @@
-/* Labels of peaks: which there are, and where there is room. */
+/* Labels of peaks: choosing them, and finding room. */
 #include "plot_labels.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ struct labels {
     size_t count;
 };
 
-/* ---- Which -------------------------------------------------------------------------------------- */
+/* ---- Choosing ----------------------------------------------------------------------------------- */
 
 /* Empty if there is none. */
 static const char *title_of(const struct plot *plot, const struct plot_op *op, size_t profile,
@@ -54,9 +54,9 @@ bool plot_labels_any(const struct plot *plot) {
     return false;
 }
 
-/* ---- Where -------------------------------------------------------------------------------------- */
+/* ---- Placing ------------------------------------------------------------------------------------ */
 
-/* How far along an axis a value lies, from 0 to 1. */
+/* The position of a value along an axis, from 0 to 1. */
 static double part(const struct plot_axis *axis, double value) {
     return log(value / axis->low) / log(axis->high / axis->low);
 }

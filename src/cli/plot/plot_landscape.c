@@ -1,5 +1,5 @@
 /* Timelines as landscapes: for each op a field of boxes over latency and elapsed time, whose heights are the logarithms
- * of what they stand for. */
+ * of their weights. */
 #include <errno.h>
 #include <math.h>
 
@@ -14,7 +14,7 @@ enum {
     PANEL_MIN = 200,
     CAPTION = 24,
     BINS_MAX = 60,
-    CELLS_MAX = 3000, /* those in front hide more of them anyway */
+    CELLS_MAX = 3000, /* more would be hidden behind those in front */
 };
 
 struct landscape {
@@ -25,7 +25,7 @@ struct landscape {
     int panel; /* pixels */
 };
 
-/* Latency, time, height, colour: of a box's middle but for its height. */
+/* Latency, time, height, colour: of the middle of the box's top. */
 static void put_data(const struct landscape *it, size_t index) {
     FILE *script = it->page.script;
     const struct plot *plot = it->plot;

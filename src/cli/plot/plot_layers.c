@@ -1,5 +1,5 @@
-/* The layers of a recording: for each operation a histogram at each layer that has it, below each other. One axis of
- * latency and one of calls hold for all of them, so that what moved, or went, between two layers can be seen. */
+/* The layers of a recording: for each operation the histograms of all layers that have it, one below the other. All
+ * share one axis of latency and one of calls, so that what moved, or vanished, between two layers can be seen. */
 #include "plot.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 #include "plot_page.h"
 #include "units.h"
 
-#define SHARE_MIN 0.01 /* of what the costliest operation took */
+#define SHARE_MIN 0.01 /* of the time of the most expensive operation */
 
 enum {
     WIDTH = 1000,
     LEFT = 80,
     RIGHT = 24,
     TOP = 22,
-    BOTTOM_AXIS = 58, /* the latencies */
+    BOTTOM_AXIS = 58, /* for the latencies */
     CAPTION = 20,     /* above each panel */
     GAP = 16,         /* between operations */
     BARS = 56,
@@ -59,7 +59,7 @@ static unsigned bucket_count(const struct figure *it, const struct panel *panel)
     return 64 * profile_of(it, panel)->resolution;
 }
 
-/* Those in the queue of a disk are the same requests once more. */
+/* False for those in the queue of a disk, which are the same requests once more. */
 static bool is_drawn(const struct figure *it, const struct panel *panel, const struct aggstats_op_profile *op) {
     const enum layer layer = layers_of_name(layers_name(profile_of(it, panel)));
     return layers_relate(layer, op->name) == panel->row->relation && !layers_is_queued(layer, op->name);
@@ -92,7 +92,7 @@ static int add_row(struct figure *it, const struct layers_row *row) {
     return error;
 }
 
-/* Those that were asked for, or else those that matter and can be compared. */
+/* True for the chosen ones, or else for those that matter and can be compared. */
 static bool is_wanted(const struct layers_table *table, const struct layers_row *row, const struct option_list *ops) {
     double most_ns = table->rows[0].cells[table->rows[0].outermost].total_ns;
     if (!row->relation)

@@ -12,7 +12,7 @@ enum { TITLE_Y = 20, SUBTITLE_Y = 41, TITLE_HEIGHT = 56, KEY_HEIGHT = 26, PIXELS
 
 /* ---- The script's beginning --------------------------------------------------------------------- */
 
-/* Fonts are scaled so that a size is in pixels in all formats: gnuplot counts points for some. */
+/* Fonts are scaled so that a size is in pixels in all formats: for some formats gnuplot counts points. */
 static void put_terminal(const struct plot_page *page) {
     const int width = page->width;
     const int height = page->height;
@@ -156,7 +156,7 @@ static bool has_title(const struct plot *plot) {
     return plot->title ? plot->title[0] != '\0' : plot->profile_count == 1;
 }
 
-/* Two profiles: a key in place of the subtitle. */
+/* For two profiles a key replaces the subtitle. */
 static void put_key(struct plot_page *page) {
     static const char *const colours[PLOT_PROFILES_MAX] = {PLOT_SKY, PLOT_VERMILLION};
     const int half = page->width / 2;

@@ -1,4 +1,4 @@
-/* The page of a figure: the picture's size and format, its title, and panels below each other. Places are in pixels
+/* The page of a figure: the picture's size and format, its title, and panels below each other. Positions are in pixels
  * from the upper left corner, whatever the format; text is 12 pixels high. */
 #ifndef PLOT_PAGE_H
 #define PLOT_PAGE_H
@@ -7,7 +7,7 @@
 
 #include "plot.h"
 
-/* Colours that the colour-blind tell apart (Okabe and Ito), as gnuplot takes them. */
+/* Colours that the colour-blind can distinguish (Okabe and Ito), in gnuplot's form. */
 #define PLOT_BLUE "#0072B2"
 #define PLOT_SKY "#56B4E9"
 #define PLOT_VERMILLION "#D55E00"
@@ -33,27 +33,27 @@ struct plot_area {
 enum plot_style { PLOT_PLAIN, PLOT_SMALL, PLOT_STRONG, PLOT_TITLE, PLOT_UPRIGHT };
 enum plot_align { PLOT_LEFT, PLOT_CENTRE, PLOT_RIGHT };
 
-/* The pixels that title and subtitle take. */
+/* The height of title and subtitle in pixels. */
 int plot_page_top(const struct plot *plot);
 
-/* The height of each panel where there is one for each op, below each other: as wanted, unless the user has chosen the
- * picture's height, or it would be too high. around: what the panels leave free; caption: what each has above it */
+/* The height of each panel if there is one for each op, below each other: as wanted, unless the user has chosen the
+ * picture's height, or it would be too high. around: space outside the panels; caption: space above each */
 int plot_page_fit(const struct plot *plot, int around, int caption, int wanted);
 
 /* Begins the script. width, height: of the picture, unless the user has chosen another */
 void plot_page_begin(struct plot_page *page, const struct plot *plot, int width, int height, FILE *script);
 
-/* Begins a panel: whatever is plotted next goes there. */
+/* Begins a panel: the next plots go there. */
 void plot_page_panel(struct plot_page *page, const struct plot_area *area);
 
-/* The same for what is drawn in space, which has no margins of its own. */
+/* The same for three dimensions, which have no margins of their own. */
 void plot_page_space(struct plot_page *page, const struct plot_area *area);
 
-/* Text on the page, in the middle of y; after the panel has begun, and before it is plotted. */
+/* Text on the page, vertically centred at y; call it after the panel has begun, and before it is plotted. */
 void plot_page_text(struct plot_page *page, int x, int y, enum plot_align align, enum plot_style style,
                     const char *colour, const char *text);
 
-/* The same for text that is not ours, of at most so many characters. */
+/* The same for text that is not ours, of at most that many characters. */
 void plot_page_untrusted(struct plot_page *page, int x, int y, enum plot_align align, enum plot_style style,
                          const char *colour, const char *text, int characters_max);
 
@@ -65,7 +65,7 @@ void plot_page_square(struct plot_page *page, int x, int y, const char *colour);
 
 void plot_page_end(const struct plot_page *page);
 
-/* ---- Texts that figures share ------------------------------------------------------------------- */
+/* ---- Texts for several figures ------------------------------------------------------------------ */
 
 #define PLOT_TEXT_SIZE 192
 
@@ -75,7 +75,7 @@ void plot_format_op(const struct plot *plot, const struct plot_op *op, size_t pr
 /* "latency", "latency in cycles" */
 const char *plot_latency_title(const struct plot *plot);
 
-/* What bars and colours stand for: "calls", "estimated latency" */
+/* The meaning of bars and colours: "calls", "estimated latency" */
 const char *plot_weight_title(const struct plot *plot);
 
 #endif

@@ -1,6 +1,6 @@
-/* Timelines from the top: a panel for each op, time from left to right, latency upwards, and the colour of a cell tells
- * how many calls of that latency there were then. Panels share all axes, so that what happened at one moment stands
- * below each other. */
+/* Timelines from above: a panel for each op, time from left to right, latency upwards, and the colour of a cell shows
+ * the number of calls of that latency at that time. Panels share all axes, so that what happened at one moment is
+ * aligned. */
 #include <errno.h>
 #include <math.h>
 
@@ -20,7 +20,7 @@ enum {
     PANEL_MIN = 16,
     PIXELS_PER_LABEL = 18,
     BINS_MAX = 500,
-    CELLS_MAX = 12000, /* what SVG still shows smoothly */
+    CELLS_MAX = 12000, /* more than these make SVG slow */
 };
 
 struct timeline {
@@ -78,7 +78,7 @@ static void put_time_axis(struct timeline *it, const struct plot_area *area, boo
                        plot_cells_time_title(it->plot));
 }
 
-/* Each cell reaches half a pixel over its neighbours, or the picture's background would shine through between them. */
+/* Each cell overlaps its neighbours by half a pixel, or the picture's background would shine through. */
 static void put_plot(struct timeline *it, size_t index, const struct plot_area *area) {
     const double end = plot_bins_begin(&it->cells.bins, it->plot, it->cells.bins.count);
     const double right = end / (area->right - area->left) / 2;
