@@ -1,6 +1,6 @@
-/* How much files may hold: each up to its largest end, and each name a block. So the disk never holds more, whatever is
- * written where. What is removed is given back, unless it is not sure that it was all of a file: it has had more names
- * than are remembered, or names have become others' in ways that the recording does not tell. */
+/* The space that files may take: each is charged up to its largest end, and each name as a block. So the disk never
+ * holds more, whatever is written where. Removed files are given back, unless it is uncertain that the whole file was
+ * removed: it has had more names than are remembered, or names have become others' in ways that were not recorded. */
 #include <sys/stat.h>
 
 #include "base.h"

@@ -12,7 +12,7 @@
 
 #define PROC_PATH_SIZE 64
 
-/* A node's descriptor of O_PATH, and its name in /proc, for calls that take no such descriptor; below 0: lane->reason
+/* An O_PATH descriptor for a node, and its name in /proc, for calls that take no such descriptor; below 0: lane->reason
  * is set. */
 static int open_path(struct replay_lane *lane, const struct replay_op *op, char ret_proc[PROC_PATH_SIZE]) {
     int fd = replay_open_node(lane->replay, op->node, O_PATH);
@@ -22,7 +22,7 @@ static int open_path(struct replay_lane *lane, const struct replay_op *op, char 
     return fd;
 }
 
-/* The descriptor of the open file that an operation names; -1: it names none. */
+/* The descriptor of an operation's open file; -1: it has none. */
 static int open_fd(const struct replay_lane *lane, const struct replay_op *op) {
     return op->handle ? lane->replay->handles.at[op->handle].fd : -1;
 }
@@ -112,7 +112,7 @@ static int set_owner(struct replay_lane *lane, const struct replay_op *op, int f
     return (int)TIMED(lane, fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
 }
 
-/* As few calls as there is to be set; the first error counts. */
+/* Makes as few calls as possible; the first error counts. */
 int replay_setattr(struct replay_lane *lane, struct replay_op *op) {
     char proc[PROC_PATH_SIZE];
     uint64_t which = op->args[0];
@@ -141,7 +141,7 @@ static bool is_user_attribute(const char *name) {
     return strncmp(name, "user.", strlen("user.")) == 0;
 }
 
-/* The value is not recorded; of other names than those of users it would mean something. */
+/* The value is not recorded; names outside "user." would give it a meaning. */
 int replay_setxattr(struct replay_lane *lane, struct replay_op *op) {
     char proc[PROC_PATH_SIZE];
     if (!is_user_attribute(op->name))

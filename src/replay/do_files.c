@@ -10,8 +10,8 @@
 #include "base.h"
 #include "replay_private.h"
 
-#define ENTRIES_BYTES 4096U         /* that one call lists, as the kernel asks FUSE for at a time */
-#define BUFFER_BYTES_MAX (1U << 20) /* for reading: the rest of a call comes over it, since nobody looks at it */
+#define ENTRIES_BYTES 4096U         /* for one call, like the kernel's requests to FUSE */
+#define BUFFER_BYTES_MAX (1U << 20) /* for reading: longer calls reuse it, since nobody looks at the data */
 #define OPEN_FLAGS (O_TRUNC | O_DIRECT | O_SYNC | O_DSYNC)
 
 static struct replay_handle *handle_of(struct replay_lane *lane, uint32_t place) {
@@ -38,7 +38,7 @@ unsigned char *replay_buffer(struct replay_lane *lane, uint64_t size_bytes) {
 
 /* ---- Opening ---- */
 
-/* How a file is opened: as recorded, and so that what is done to it later can be done. */
+/* The flags: as recorded, and such that later operations on the file are possible. */
 static int open_flags(struct replay_lane *lane, const struct replay_op *op) {
     int recorded = (int)op->args[0];
     int access = recorded & O_ACCMODE;
@@ -49,7 +49,7 @@ static int open_flags(struct replay_lane *lane, const struct replay_op *op) {
     return access | (recorded & OPEN_FLAGS) | O_CLOEXEC | O_NONBLOCK;
 }
 
-/* Without direct I/O where the file system has none. */
+/* Without direct I/O if the file system does not support it. */
 static int reopen(struct replay_lane *lane, const char *path, int flags) {
     int fd = (int)TIMED(lane, open(path, flags));
     return fd == -EINVAL && flags & O_DIRECT ? (int)TIMED(lane, open(path, flags & ~O_DIRECT)) : fd;
@@ -68,7 +68,7 @@ int replay_open_checked(struct replay_lane *lane, int path_fd, int flags, bool i
     return reopen(lane, path, flags);
 }
 
-/* What was opened is kept for those that use it; if nobody does, or it failed where it was recorded, it is closed. */
+/* Keeps the file open for operations that use it; if there are none, or the recorded open failed, closes it. */
 static int keep(struct replay_lane *lane, const struct replay_op *op, int fd) {
     if (fd < 0)
         return fd;
@@ -93,7 +93,7 @@ int replay_open(struct replay_lane *lane, struct replay_op *op) {
     return err;
 }
 
-/* It is there already: opened like any other, as open(2) would. */
+/* It exists already: opened like any other, as open(2) would. */
 static int open_there(struct replay_lane *lane, const struct replay_op *op, int dir_fd, int flags) {
     CLEANUP_FD int path_fd = openat(dir_fd, op->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     return path_fd < 0 ? negative_errno() : replay_open_checked(lane, path_fd, flags, false);
@@ -142,7 +142,7 @@ int replay_release(struct replay_lane *lane, struct replay_op *op) {
     return err;
 }
 
-/* What a program's close(2) is to a file system: the last of several closes is RELEASE. */
+/* The file system sees a close(2) as FLUSH; the last close is RELEASE. */
 int replay_flush(struct replay_lane *lane, struct replay_op *op) {
     int fd = fd_of(lane, op->handle);
     if (fd < 0)
@@ -198,7 +198,7 @@ int replay_copy(struct replay_lane *lane, struct replay_op *op) {
         return -ECANCELED;
     off64_t from = (off64_t)op->offset;
     off64_t to = (off64_t)op->args[0];
-    uint64_t size = op->error ? op->size : op->result; /* the rest was asked for, but not there */
+    uint64_t size = op->error ? op->size : op->result; /* the call asked for more, but got less */
     uint32_t node = handle_of(lane, op->out_handle)->node;
     if (from < 0 || to < 0 || size > INT64_MAX / 2 || op->args[0] > INT64_MAX / 2 ||
         !replay_charge(lane->replay, node, op->args[0] + size))
@@ -246,7 +246,7 @@ static void look_up_all(struct replay_lane *lane, int fd, const unsigned char *e
     }
 }
 
-/* Positions are the file system's own: a list is begun anew or gone on with. */
+/* Positions depend on the file system, so a listing is only begun or continued. */
 int replay_readdir(struct replay_lane *lane, struct replay_op *op) {
     int fd = fd_of(lane, op->handle);
     if (fd < 0)
@@ -264,7 +264,7 @@ int replay_readdir(struct replay_lane *lane, struct replay_op *op) {
 
 /* ---- Locks ---- */
 
-/* Never waits: where the recorded call did, what it waited for has been done before. Each open file is an owner. */
+/* Never waits: if the recorded call did, what it waited for has been done before. Each open file is an owner. */
 int replay_lock(struct replay_lane *lane, struct replay_op *op) {
     int fd = fd_of(lane, op->handle);
     short type = (short)op->args[0];

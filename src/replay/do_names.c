@@ -1,4 +1,4 @@
-/* Operations that are about names. */
+/* Operations on names. */
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -44,7 +44,7 @@ int replay_lookup(struct replay_lane *lane, struct replay_op *op) {
 
 /* ---- Making ---- */
 
-/* The directory for a new name, which is taken into account; below 0: with lane->reason set. */
+/* The directory for a new name, whose space is charged; below 0: with lane->reason set. */
 static int open_for_name(struct replay_lane *lane, uint32_t directory) {
     int dir_fd = replay_open_parent(lane, directory);
     if (dir_fd < 0)
@@ -52,7 +52,7 @@ static int open_for_name(struct replay_lane *lane, uint32_t directory) {
     return replay_charge_name(lane->replay) ? dir_fd : replay_refuse(lane, REPLAY_TOO_LARGE);
 }
 
-/* What came of making a name. */
+/* Handles the result of making a name. */
 static int made(struct replay_lane *lane, int err, uint32_t node, uint32_t directory, const char *text) {
     if (err == 0)
         add_place(lane->replay, node, directory, text);
@@ -83,7 +83,7 @@ int replay_mknod(struct replay_lane *lane, struct replay_op *op) {
     return made(lane, err, op->entry, op->node, op->name);
 }
 
-/* Whether a link stays where it is, wherever it and its directories are moved to. */
+/* True if a link's target stays below the root, wherever the link and its directories are moved to. */
 static bool leads_down(const char *target) {
     if (target[0] == '/')
         return false;
@@ -95,7 +95,7 @@ static bool leads_down(const char *target) {
     return true;
 }
 
-/* A link that could lead out gets a target of the same length instead. */
+/* A link that could lead out gets another target of the same length. */
 int replay_symlink(struct replay_lane *lane, struct replay_op *op) {
     char other[PATH_MAX];
     const char *target = op->text;
@@ -151,7 +151,8 @@ int replay_remove(struct replay_lane *lane, struct replay_op *op) {
     return 0;
 }
 
-/* Between two names of one file nothing is done. What was not recorded, but is done, is not known. */
+/* A rename between two names of one file does nothing. The effect of one that failed when recorded, but succeeds now,
+ * is unknown. */
 static void move_places(struct replay *replay, const struct replay_op *op, bool is_exchange) {
     if (op->entry == 0)
         atomic_store(&replay->is_astray, true);

@@ -1,7 +1,7 @@
-/* Where nodes are while the replay runs, and opening them there.
+/* Where nodes are during the replay, and opening them there.
  *
- * The lock is held to read while a place is looked up and opened, and to write while something is renamed: so a path
- * that was put together is the node's until it is open. */
+ * The lock is held for reading while a place is looked up and opened, and for writing during a rename: so a path stays
+ * the node's until it is open. */
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -12,9 +12,9 @@
 #include "base.h"
 #include "replay_private.h"
 
-#define DEPTH_MAX 1000U /* of directories; in a file that lies they may be in a circle */
+#define DEPTH_MAX 1000U /* of directories; a forged file may have cycles */
 
-/* Puts the path together from its end. Returns where it begins, NULL: there is none. */
+/* Builds the path from its end. Returns its beginning, NULL: there is none. */
 static char *path_of(const struct replay *replay, uint32_t node, char buffer[PATH_MAX]) {
     size_t at = PATH_MAX - 1;
     buffer[at] = '\0';
@@ -52,7 +52,7 @@ static int open_step(int dir_fd, const char *component, int flags, dev_t device)
     return attr.st_dev == device ? steal_fd(&fd) : -EXDEV;
 }
 
-/* Before Linux 5.6, and where a container forbids openat2(2): a component at a time, of which none is "..". */
+/* For Linux before 5.6, and containers that forbid openat2(2): a component at a time, none of which is "..". */
 static int open_by_steps(const struct replay *replay, char *path, int flags) {
     CLEANUP_FD int dir_fd = -1;
     int from_fd = replay->root_fd;

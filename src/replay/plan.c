@@ -1,11 +1,11 @@
-/* From an events file to operations, in order of their beginning. */
+/* From an events file to operations, in the order of their starts. */
 #include <fcntl.h>
 #include <string.h>
 
 #include "base.h"
 #include "replay_private.h"
 
-/* A call while it becomes an operation. */
+/* A call on its way to an operation. */
 struct reading {
     struct replay *replay;
     const struct event *event;
@@ -70,7 +70,7 @@ static void read_texts(const struct reading *reading) {
     }
 }
 
-/* ---- What the operation works on ---- */
+/* ---- Objects of operations ---- */
 
 static enum replay_type type_of_node(const struct replay_op *op) {
     switch (op->row->kind) {
@@ -99,7 +99,7 @@ static void read_nodes(const struct reading *reading) {
         refuse(reading, REPLAY_NO_PLACE);
 }
 
-/* What is done to an open file tells how it must be opened. */
+/* Operations on an open file determine how it must be opened. */
 static void learn_use(const struct reading *reading) {
     struct replay_handle *handles = reading->replay->handles.at;
     const struct replay_op *op = reading->op;
@@ -134,7 +134,7 @@ static void read_handles(const struct reading *reading) {
         replay_handle_close(replay, file, op->handle);
 }
 
-/* ---- How large files are ---- */
+/* ---- Sizes of files ---- */
 
 static void learn_read(struct replay_node *node, uint64_t end) {
     if (end <= node->size_bytes)
@@ -169,7 +169,7 @@ static void learn_sizes(const struct reading *reading) {
 
 /* ---- Operations ---- */
 
-/* SETATTR has more than there is room for: times are put together. */
+/* SETATTR has more arguments than there is room for: times are combined. */
 static void read_arguments(const struct reading *reading) {
     struct replay_op *op = reading->op;
     op->size = column(reading, "size");
@@ -185,7 +185,7 @@ static void read_arguments(const struct reading *reading) {
     op->args[3] = column(reading, "mtime_s") * 1000000000U + column(reading, "mtime_ns");
     op->umask = (uint32_t)column(reading, "mode") & 07777U;
     if (!has_column(reading, "mode") && op->args[0] & ~UINT64_C(0x188))
-        refuse(reading, REPLAY_NOT_RECORDED); /* other than size and "now" */
+        refuse(reading, REPLAY_NOT_RECORDED); /* only size and "now" can be repeated */
 }
 
 static void plan_op(const struct reading *reading) {

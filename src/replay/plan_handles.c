@@ -1,4 +1,4 @@
-/* Open files and directories. Numbers of closed ones are used again, and so early that a call that closes one may begin
+/* Open files and directories. Numbers of closed ones are reused, and so early that a call that closes one may begin
  * after the call that opens the next has begun; but not after that has ended. */
 #include "base.h"
 #include "replay_private.h"

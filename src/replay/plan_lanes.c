@@ -1,6 +1,6 @@
-/* Which thread does which operations: one for each recorded thread. Recorded threads that were never there at the same
- * time share one, and so the replay has as many as there were at once. Calls of a thread that overlapped (the kernel
- * makes such, to read ahead) go to threads of their own. */
+/* Assigning operations to threads: one for each recorded thread. Recorded threads that did not exist at the same time
+ * share one, so the replay has as many threads as existed at once. Overlapping calls of a thread (the kernel makes
+ * such, to read ahead) get threads of their own. */
 #include <string.h>
 
 #include "base.h"
@@ -23,7 +23,7 @@ static uint64_t end_of(const struct replay_op *op) {
     return end < op->start_cycles ? UINT64_MAX : end;
 }
 
-/* A lane that is free from then on; of all that are not, if there are too many, the first that will be. */
+/* A lane that is free from then on; if there are too many lanes, the one that will be free first. */
 static uint32_t find_lane(struct replay *replay, uint64_t from_cycles) {
     uint32_t best = 0;
     for (uint32_t lane = 0; lane < replay->lane_count; lane++) {
@@ -49,7 +49,7 @@ static int find_threads(struct replay *replay, const uint32_t *numbers, struct t
     return threads->at ? replay->error : -ENOMEM;
 }
 
-/* busy: when the lanes' last operations ended. */
+/* busy: ends of the lanes' last operations. */
 static uint32_t choose_lane(struct replay *replay, struct thread *thread, const struct replay_op *op,
                             const uint64_t *busy_cycles) {
     if (!thread->lane) {

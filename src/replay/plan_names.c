@@ -1,7 +1,7 @@
-/* Which names there are at each point of the recording, and so which must have been there before it.
+/* Which names exist at each point of the recording, and so which must have existed before it.
  *
- * A name that is used before anything made it was there. So was what the file knows a path of, though nobody looked it
- * up: the kernel had it in its cache, or found it while it listed the directory. */
+ * A name that is used before anything made it existed. So did a name in a path that the file knows, even if nobody
+ * looked it up: the kernel had it in its cache, or found it while it listed the directory. */
 #include <string.h>
 
 #include "base.h"
@@ -73,7 +73,7 @@ static uint32_t add_node(struct replay *replay, uint64_t id, enum replay_type ty
     return node;
 }
 
-/* A node that had no number, and now has one. */
+/* A node without a number gets one. */
 static void identify(struct replay *replay, uint32_t node, uint64_t id) {
     if (id == 0 || replay->nodes.at[node].id == id || replay_map_get(&replay->node_of_id, id))
         return;
@@ -90,7 +90,7 @@ uint32_t replay_name_present(struct replay *replay, uint32_t place, uint64_t id,
     const bool is_another = node && id && replay->nodes.at[node].id != id && (known || replay->nodes.at[node].id);
     if (is_another)
         atomic_store(&replay->is_astray, true);
-    if (!node || is_another) /* that has come to this name without a trace */
+    if (!node || is_another) /* it has got this name unseen */
         node = known;
     if (!node)
         node = add_node(replay, id, type);
@@ -117,7 +117,7 @@ uint32_t replay_name_made(struct replay *replay, uint32_t place, uint64_t id, en
 
 /* ---- Paths that the file knows ---- */
 
-/* root: what the path is below */
+/* root: the path is below it */
 static uint32_t find_by_path(struct replay *replay, uint32_t root, struct events_text path, uint64_t id,
                              enum replay_type type) {
     const char *at = path.bytes;
@@ -140,7 +140,8 @@ static uint32_t find_by_path(struct replay *replay, uint32_t root, struct events
     return node == root ? 0 : node;
 }
 
-/* The root of a mount: the directory itself, or, of several hosts, a directory in it, named by the host's number. */
+/* The root of a mount: the directory itself, or, if there are several hosts, a directory in it, named by the host's
+ * number. */
 static uint32_t find_root(struct replay *replay, uint64_t number) {
     const uint64_t id = number << EVENTS_HOST_NODE_SHIFT ^ 1;
     char text[32];
@@ -161,7 +162,7 @@ static uint32_t find_new(struct replay *replay, uint64_t id, uint64_t cycles, en
     if (id == (number << EVENTS_HOST_NODE_SHIFT ^ 1))
         return root;
     uint32_t node = root && path.bytes ? find_by_path(replay, root, path, id, type) : 0;
-    return node ? node : add_node(replay, id, type); /* nobody knows where */
+    return node ? node : add_node(replay, id, type); /* its place is unknown */
 }
 
 uint32_t replay_node_of(struct replay *replay, uint64_t id, uint64_t cycles, enum replay_type type) {
@@ -184,7 +185,7 @@ static void plan_lookup(struct replay *replay, struct replay_op *op, uint32_t na
 static void plan_make(struct replay *replay, struct replay_op *op, uint32_t name, uint64_t id) {
     if (op->error == 0 && op->row->kind == KIND_OPEN && replay->names.at[name].node &&
         replay->nodes.at[replay->names.at[name].node].id == id)
-        op->entry = replay->names.at[name].node; /* it was there already, and is only opened */
+        op->entry = replay->names.at[name].node; /* it existed already, and is only opened */
     else if (op->error == 0)
         op->entry = replay_name_made(replay, name, id, op->row->type);
     else if (op->error == EEXIST)

@@ -1,8 +1,8 @@
-/* What operations wait for: those before them on the same name, node or open file.
+/* What operations wait for: earlier ones on the same name, node or open file.
  *
- * Each of these has an order of changes, and of looks between two changes. A look waits for the change before it, a
- * change for the one before it and all looks since. Calls that only look, and calls that write where a file has bytes
- * already, do not wait for each other. All waiting is for operations that began earlier, so it ends. */
+ * Each of these has an order of changes, and of readers between two changes. A reader waits for the change before it, a
+ * change for the one before it and all readers since. Calls that only read, and writes that do not extend a file, do
+ * not wait for each other. An operation waits only for ones that began earlier, so there is no deadlock. */
 #include <fcntl.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void use_handle(struct replay *replay, uint32_t handle, uint32_t op, bool
         look(replay, &replay->handles.at[handle].resource, op);
 }
 
-/* Whether a call changes how many bytes there are to be read, and what the plan knows of that from here on. */
+/* True if a call changes how many bytes can be read; updates what the plan knows of that. */
 static bool changes_size(struct replay *replay, const struct replay_op *op) {
     bool is_copy = op->out_handle != 0;
     bool is_write = strcmp(op->row->name, "WRITE") == 0;

@@ -1,5 +1,5 @@
-/* What must have been there before the first operation: names in the order in which they were found. What is there
- * already stays as it is. */
+/* Making what must have existed before the first operation: names in the order in which they were found. Existing ones
+ * stay as they are. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 #define PASSES_MAX 64U
 
-/* Fills a file, or leaves a hole. Errors: -EFBIG files would hold too much */
+/* Fills a file, or leaves a hole. Errors: -EFBIG files would take too much space */
 static int fill(struct replay *replay, uint32_t node, int fd) {
     uint64_t size_bytes = replay->nodes.at[node].existed_bytes;
     bool is_filled = !replay->options.is_sparse;
@@ -31,7 +31,7 @@ static int fill(struct replay *replay, uint32_t node, int fd) {
     return 0;
 }
 
-/* 1: it was there already. */
+/* 1: it existed already. */
 static int make_file(struct replay *replay, uint32_t node, int dir_fd, const char *text) {
     CLEANUP_FD int fd = openat(dir_fd, text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0)
@@ -85,19 +85,19 @@ static int make_name(struct replay *replay, const struct replay_name *name) {
     return err;
 }
 
-/* What was open when recording began. */
+/* Opens a file that was open when recording began. */
 static void open_first(struct replay *replay, struct replay_handle *handle) {
     struct replay_lane lane = {.replay = replay, .parent_fd = -1};
     int flags = (handle->is_written ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK;
     CLEANUP_FD int path_fd = replay_open_node(replay, handle->node, O_PATH);
     int fd = path_fd < 0 ? path_fd : replay_open_checked(&lane, path_fd, flags, handle->is_directory);
     if (fd < 0)
-        return; /* operations on it tell */
+        return; /* operations on it will report that */
     handle->fd = fd;
     replay_count_open(replay, handle->node, 1);
 }
 
-/* Returns how many names were made; those whose directory is not there yet are left for the next time. */
+/* Returns how many names were made; those whose directory does not exist yet are left for the next time. */
 static uint32_t make_names(struct replay *replay) {
     uint32_t count = 0;
     replay->report.not_made = 0;

@@ -1,4 +1,4 @@
-/* What came of a replay: counts, how near it kept to the recorded times, and profiles. */
+/* The outcome of a replay: counts, how closely it kept to the recorded times, and profiles. */
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ const char *replay_reason_text(enum replay_reason reason) {
 
 static const char *name_of(const struct replay *replay, const struct replay_op *op) {
     const char *name = replay->file->ops[op->op].name;
-    return name ? name : ""; /* an operation that is planned has one */
+    return name ? name : ""; /* a planned operation has one */
 }
 
 static struct replay_count *count_of(struct replay *replay, const char *name) {
@@ -73,7 +73,7 @@ static void count_op(struct replay *replay, const struct replay_op *op) {
     }
 }
 
-/* Those that are not even planned. */
+/* Counts those that are not even planned. */
 static void count_left_out(struct replay *replay) {
     for (unsigned op = 0; op < EVENTS_OPS_MAX; op++) {
         if (replay->left_out[op] == 0)
@@ -131,7 +131,7 @@ static void add_to_interval(struct replay_report *report, int64_t at_ns, int64_t
         interval->recorded++;
 }
 
-/* Only operations that were done count, on both sides: what could not be done is told elsewhere. */
+/* Counts only operations that were done, on both sides: the others are reported elsewhere. */
 static void find_rates(struct replay *replay) {
     struct replay_report *report = &replay->report;
     int64_t longer_ns = report->recorded_ns > report->replayed_ns ? report->recorded_ns : report->replayed_ns;
@@ -202,7 +202,7 @@ static struct aggstats_op_profile *profile_op(struct aggstats_profile *profile, 
     return op;
 }
 
-/* A call as it was recorded, or as it was done. */
+/* A call as recorded, or as repeated. */
 struct measured {
     uint64_t latency_cycles;
     uint64_t moved_bytes;

@@ -1,5 +1,5 @@
-/* The operations that can be done again, as osproffs names them (fs_ops.h). IOCTL, BMAP and POLL are not among them:
- * what they are asked is not recorded. */
+/* The operations that can be repeated, under their names in osproffs (fs_ops.h). IOCTL, BMAP and POLL are not among
+ * them, because their arguments are not recorded. */
 #include <string.h>
 
 #include "base.h"

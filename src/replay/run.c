@@ -1,5 +1,5 @@
-/* Running a plan: a thread for each lane, which does its operations in order, each when it is time and when what it
- * waits for is done. */
+/* Running a plan: a thread for each lane, which does its operations in order, each at its time and when what it waits
+ * for is done. */
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include "base.h"
 #include "replay_private.h"
 
-#define NAP_NS 100000000 /* how long a thread sleeps at most before it looks whether it is to stop */
+#define NAP_NS 100000000 /* how long a thread sleeps at most before it checks whether to stop */
 #define STACK_BYTES (256U << 10)
 
 /* ---- Waiting ---- */
@@ -21,7 +21,7 @@ static void wait_until_due(struct replay *replay, int64_t due) {
     }
 }
 
-/* Who ends the last of those that an operation waits for wakes its thread, if that is at it. */
+/* The thread that ends the last operation that another waits for wakes its thread. */
 static void wait_for_others(struct replay_lane *lane, struct replay_op *op) {
     if (atomic_load_explicit(&op->pending, memory_order_acquire) == 0)
         return;
@@ -100,8 +100,8 @@ static int start_lanes(struct replay *replay) {
     return err;
 }
 
-/* If not all could be started those that were would wait for the others for ever: these are run here, to their end,
- * with nothing done. */
+/* If not all could be started, those that were would wait for the others for ever: so the others' operations are
+ * skipped here. */
 static void finish_lanes(struct replay *replay, volatile sig_atomic_t *stop_now) {
     for (uint32_t i = 0; i < replay->lane_count; i++)
         if (!replay->lanes[i].is_started)
@@ -126,7 +126,7 @@ static void init_lanes(struct replay *replay) {
 
 /* ---- The whole ---- */
 
-/* As many files as this process may have. */
+/* To the maximum of this process. */
 static void raise_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
@@ -135,7 +135,7 @@ static void raise_limit(void) {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Numbers that look like data: files of zeros are too easy for some file systems. */
+/* Numbers that look like data: some file systems store zeros without work. */
 static unsigned char *make_pattern(void) {
     uint64_t *words = NULL;
     uint64_t state = UINT64_C(88172645463325252);

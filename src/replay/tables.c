@@ -1,4 +1,4 @@
-/* Arrays that grow, numbers that are found again, texts that stay. */
+/* Growing arrays, maps of numbers, and texts that stay. */
 #include <limits.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Formats that osprof events export writes, a file each. */
+/* Formats of osprof events export, a file each. */
 #ifndef EVENTS_EXPORT_H
 #define EVENTS_EXPORT_H
 
@@ -10,17 +10,17 @@
 struct events_export {
     const struct events_file *file;
     struct events_filter *filter; /* prepared */
-    FILE *stream;                 /* what goes wrong there is for the caller to see */
+    FILE *stream;                 /* the caller checks it for errors */
 };
 
-/* Writes the calls that are wanted, in the order of their starts.
- * Errors:  -ENOMEM, -EINVAL the format cannot hold them: the file does not tell its clock's rate */
+/* Writes the selected calls, in the order of their starts.
+ * Errors:  -ENOMEM, -EINVAL the format cannot hold them: the file has no clock rate */
 typedef int (*events_export_fn)(const struct events_export *out);
 int events_export_csv(const struct events_export *out);
 int events_export_chrome(const struct events_export *out);
 int events_export_perfetto(const struct events_export *out);
 
-/* Calls `each` for every call that is wanted, until it returns less than 0, which is then returned. Errors: -ENOMEM */
+/* Calls `each` for every selected call, until it returns a negative value, which is then returned. Errors: -ENOMEM */
 typedef int (*events_each_fn)(void *context, const struct event *event);
 int events_export_each(const struct events_export *out, events_each_fn each, void *context);
 

@@ -19,7 +19,7 @@ struct chrome {
 
 /* ---- JSON --------------------------------------------------------------------------------------- */
 
-/* Bytes that are no UTF-8 become U+FFFD. */
+/* Invalid UTF-8 becomes U+FFFD. */
 static void print_string(FILE *stream, const char *text) {
     const char *character;
     size_t length;
@@ -118,7 +118,7 @@ static int print_call(void *context, const struct event *event) {
     return 0;
 }
 
-/* The list ends with an event of its own, so that each other ends with a comma. */
+/* The list ends with an event of its own, so that every other one ends with a comma. */
 static void print_end(const struct chrome *chrome) {
     char utc[UTC_TEXT_SIZE];
     format_utc(chrome->has_first ? events_unix_ns(chrome->out->file, chrome->first_cycles) : 0, utc);

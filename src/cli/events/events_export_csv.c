@@ -1,4 +1,4 @@
-/* Comma-separated values, as RFC 4180 has them. Numbers that nothing is known of are empty. */
+/* Comma-separated values, as in RFC 4180. Unknown numbers are empty. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct csv {
     struct events_order *order; /* NULL: the calls are of one host */
 };
 
-/* Bytes that are no UTF-8 become U+FFFD: readers refuse the whole file for one of them. */
+/* Invalid UTF-8 becomes U+FFFD: readers refuse the whole file otherwise. */
 static void print_quoted(FILE *stream, const char *text) {
     const char *character;
     size_t length;
@@ -27,14 +27,14 @@ static void print_quoted(FILE *stream, const char *text) {
     putc('"', stream);
 }
 
-/* Quoted always, so that a reader does not take a name for a number. */
+/* Always quoted, so that a reader does not take a name for a number. */
 static void print_text(FILE *stream, const char *text) {
     putc(',', stream);
     if (text[0])
         print_quoted(stream, text);
 }
 
-/* Texts of records have no zero at their end. */
+/* Texts of records have no NUL at their end. */
 static void print_bytes(FILE *stream, struct events_text text) {
     CLEANUP_FREE char *copy = text.bytes ? strndup(text.bytes, text.length) : NULL;
     print_text(stream, copy ? copy : "");
@@ -71,7 +71,7 @@ static void print_caller(const struct csv *csv, const struct event *event) {
     print_number(csv->stream, true, event->uid);
 }
 
-/* Further columns, of files that were merged: whose call it is, and whether it may have begun before one above it. */
+/* Further columns of merged files: the host, and whether the call may have begun before one above it. */
 static void print_host(const struct csv *csv, const struct event *event) {
     const struct events_host_seen *host = events_host_of(csv->out->file, event->stream);
     if (!csv->order)

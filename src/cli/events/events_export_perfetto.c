@@ -1,5 +1,5 @@
-/* Perfetto's protobuf: a packet for each lane, and one for the beginning and the end of each call. Timestamps are those
- * of the wall clock, which a first packet says to be that of the trace. */
+/* Perfetto's protobuf: a packet for each lane, and one for the beginning and the end of each call. Timestamps are of
+ * the wall clock, which the first packet declares to be the trace's clock. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #define CLOCK_ID_REALTIME 1U
 #define CLOCK_ID_BOOTTIME 6U
 #define SEQUENCE_ID 1U
-#define TRACE_PACKET_TAG 0x0a /* field 1 of Trace, with its length before it */
+#define TRACE_PACKET_TAG 0x0a /* field 1 of Trace, preceded by its length */
 #define ANNOTATIONS_MAX (EVENTS_COLUMNS_MAX + 6U)
-#define PACKET_BYTES_MAX 16384U /* texts are bounded, and there are not many */
+#define PACKET_BYTES_MAX 16384U /* texts are bounded, and there are few */
 
 struct perfetto {
     const struct events_export *out;
@@ -22,7 +22,7 @@ struct perfetto {
     bool has_first;
 };
 
-/* Bytes that are no UTF-8 become U+FFFD, or are left out where there is no room for that. */
+/* Invalid UTF-8 becomes U+FFFD, or is left out if there is no room for that. */
 static void copy_utf8(const char *text, char *ret_text, size_t size_bytes) {
     const char *character;
     size_t length;
@@ -76,7 +76,7 @@ static void write_clocks(const struct perfetto *perfetto, uint64_t now_ns) {
 
 /* ---- Tracks ------------------------------------------------------------------------------------- */
 
-/* Of the process; lanes have their index, counted from 1, above these. */
+/* For the process; those of lanes are their index plus 1, added to these. */
 static uint64_t uuid_of_process(const struct events_lane *lane) {
     return UINT64_C(1) << 62 | lane->process;
 }
@@ -92,7 +92,7 @@ static void write_track(const struct perfetto *perfetto, Perfetto__TrackDescript
     write_packet(perfetto, &packet);
 }
 
-/* Written for each of its lanes: what is said twice is said once. */
+/* Written for each of its lanes; readers merge equal ones. */
 static void write_process(const struct perfetto *perfetto, const struct events_lane *lane, char *name) {
     Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
     Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;

@@ -43,7 +43,7 @@ static enum status complain_unwritten(const struct export_options *options, int 
     return STATUS_TROUBLE;
 }
 
-/* A file is made in memory first, so that it is there whole or not at all. */
+/* A file is made in memory first, so that it is written as a whole or not at all. */
 static enum status export_to_file(const struct export_options *options, struct events_export *out) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;

@@ -1,4 +1,4 @@
-/* Filters: what they say, and whether a call fits. */
+/* Filters: parsing them, and matching calls. */
 #include "events_filter.h"
 
 #include <fnmatch.h>
@@ -32,7 +32,7 @@ bool events_duration_of(const char *text, int64_t *ret_ns) {
     return false;
 }
 
-/* "2026-11-25T18:20:00.5Z"; a blank for the T, no seconds and no Z will do. */
+/* "2026-11-25T18:20:00.5Z"; a blank for the T, no seconds and no Z are accepted too. */
 static bool parse_date(const char *text, int64_t *ret_ns) {
     struct tm tm = {0};
     int64_t fraction_ns = 0;

@@ -1,4 +1,4 @@
-/* Which calls of an events file are wanted. */
+/* Which calls of an events file are selected. */
 #ifndef EVENTS_FILTER_H
 #define EVENTS_FILTER_H
 
@@ -7,7 +7,7 @@
 #include "option_table.h"
 
 struct events_filter {
-    /* as they stand on the command line */
+    /* as on the command line */
     struct option_list ops;
     struct option_list paths;
     const char *slower;
@@ -16,7 +16,7 @@ struct events_filter {
     unsigned pid; /* 0: any */
     bool failed;
 
-    /* from events_filter_prepare() on */
+    /* set by events_filter_prepare() */
     const struct events_file *file;
     uint64_t slower_cycles;
     int64_t from_ns;
@@ -50,22 +50,21 @@ struct events_filter {
         .name = "to", .metavar = "WHEN", .help = "only calls that ended before then", INTO(TEXT, type, member.to)      \
     }
 
-/* Reads what the command line says, for a file. Returns STATUS_TROUBLE if that cannot be: it has been told then */
+/* Reads the options, for a file. Returns STATUS_TROUBLE, after reporting it, if one is wrong */
 enum status events_filter_prepare(struct events_filter *filter, const struct command *command,
                                   const struct events_file *file);
 void events_filter_finish(struct events_filter *filter);
 
-/* Whether anything is asked for. */
+/* True if anything is selected. */
 bool events_filter_is_set(const struct events_filter *filter);
 
-/* Whether a call is wanted; as events_wants_fn takes it. filter: a prepared struct events_filter */
+/* True if a call is selected; an events_wants_fn. filter: a prepared struct events_filter */
 bool events_filter_wants(void *filter, const struct event *event);
 
-/* The path of what a call works on: with its name, where it has one. "": not known. Cut if it is longer. Bytes as they
- * are. */
+/* The path of a call's object: with the name, if it has one. "": unknown. Cut if it is longer. Any bytes. */
 void events_path_of(const struct events_file *file, const struct event *event, char ret_path[EVENTS_PATH_SIZE]);
 
-/* "10ms", "1.5s", "250us"; a number alone are seconds. False: it is none, or below 0. */
+/* "10ms", "1.5s", "250us"; a number alone is in seconds. Returns false if it is none, or below 0. */
 bool events_duration_of(const char *text, int64_t *ret_ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading events files whole: they may grow or shrink meanwhile. */
+/* Reading events files as a whole: they may grow or shrink meanwhile. */
 #include "events_input.h"
 
 #include <errno.h>
@@ -31,13 +31,13 @@ static int make_room(struct contents *contents, size_t more_bytes) {
     return 0;
 }
 
-/* What is none is not read to its end, which it may not have. */
+/* A file of another type is not read to its end, which it may not have. */
 static bool may_be_events(const struct contents *contents) {
     const size_t magic_bytes = strlen(EVENTS_MAGIC);
     return contents->size_bytes < magic_bytes || memcmp(contents->bytes, EVENTS_MAGIC, magic_bytes) == 0;
 }
 
-/* Room for the next bytes: for all that are expected, once it is known that this is an events file. */
+/* Makes room for the next bytes: for all that are expected, once it is known that this is an events file. */
 static int make_next_room(struct contents *contents, size_t expected_bytes) {
     if (contents->size_bytes > 0 && contents->size_bytes < expected_bytes)
         return make_room(contents, expected_bytes - contents->size_bytes);
@@ -72,7 +72,7 @@ static void tell(const char *name, uint64_t count, const char *what) {
         complain("%s: %s %s", name, text, what);
 }
 
-/* Those that were dropped because they could not be saved, by error; and the others, which came too fast. */
+/* Events dropped because they could not be saved, by error; and the others, which came too fast. */
 static void tell_dropped(const struct events_input *input) {
     uint64_t rest = input->file->losses.dropped;
     for (size_t i = 0; i < input->file->failure_count; i++) {

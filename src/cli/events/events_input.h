@@ -1,4 +1,4 @@
-/* An events file that a command line names. */
+/* The events file of a command line. */
 #ifndef EVENTS_INPUT_H
 #define EVENTS_INPUT_H
 
@@ -12,12 +12,12 @@ struct events_input {
     struct events_file *file;
 };
 
-/* Reads it; "-" is standard input. What is missing in it is told on standard error.
- * Owner:   the caller finishes *ret_input; name stays its own
- * Errors:  what failed, already told to the user; *ret_input untouched */
+/* Reads it; "-" is standard input. Missing events are reported on standard error.
+ * Owner:   the caller finishes *ret_input; it keeps name
+ * Errors:  the failed call's, already reported to the user; *ret_input untouched */
 int events_input_open(const char *name, struct events_input *ret_input);
 
-/* The same for who wants whole paths, see events_find_links(). */
+/* The same for commands that need whole paths, see events_find_links(). */
 int events_input_open_with_paths(const char *name, struct events_input *ret_input);
 void events_input_finish(struct events_input *input);
 

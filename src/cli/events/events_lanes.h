@@ -1,17 +1,17 @@
-/* Lanes: calls of one caller that overlap are put beside each other, so that in each lane one follows the other. */
+/* Lanes: overlapping calls of one caller are placed in different lanes, so that calls of one lane follow each other. */
 #ifndef EVENTS_LANES_H
 #define EVENTS_LANES_H
 
 #include "events_reader.h"
 
-/* Calls beyond so many at a time share the last lane. */
+/* More overlapping calls share the last lane. */
 #define EVENTS_LANES_MAX 1024U
 
 struct events_lane {
     uint64_t process; /* of the caller; 0: the kernel itself */
     uint32_t thread;  /* of the caller */
     unsigned number;  /* of this caller's lanes, from 0 */
-    size_t index;     /* of all lanes, from 0, in the order in which they are first needed */
+    size_t index;     /* of all lanes, from 0, in the order of their first use */
 };
 
 struct events_lanes;
@@ -20,8 +20,9 @@ struct events_lanes;
 int events_lanes_create(const struct events_file *file, struct events_lanes **ret_lanes);
 void events_lanes_destroy(struct events_lanes *lanes);
 
-/* The lane of the next call, in the order of their starts. ret_is_new: there was none like it. ret_start_cycles: when
- * the call begins, or, where the last lane is shared, as soon as there is room; not after its end
+/* The lane of the next call, in the order of their starts. ret_is_new: it has not been returned before.
+ * ret_start_cycles: the beginning of the call, or, if the last lane is shared, the first moment at which there is room;
+ * not after its end
  * Errors:  -ENOMEM */
 int events_lanes_put(struct events_lanes *lanes, const struct event *event, struct events_lane *ret_lane,
                      bool *ret_is_new, uint64_t *ret_start_cycles);

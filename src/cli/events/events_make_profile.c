@@ -23,7 +23,7 @@ struct profile_options {
     const char *name;
 };
 
-/* ---- What the options say ----------------------------------------------------------------------- */
+/* ---- Options ------------------------------------------------------------------------------------ */
 
 /* "process+file" */
 static enum status parse_groupings(const struct command *command, const char *text, unsigned *ret_groupings) {
@@ -58,7 +58,7 @@ static bool parse_values(const char *op, const char *values, struct events_joint
     return true;
 }
 
-/* The name as the file has it; NULL: it has none like it. */
+/* The name in the file; NULL: it has no such op. */
 static const char *name_of_op(const struct events_file *file, const char *text, size_t length) {
     for (unsigned op = 0; op < EVENTS_OPS_MAX; op++)
         if (file->ops[op].name && strlen(file->ops[op].name) == length &&
@@ -113,7 +113,7 @@ static enum status write_profile(const struct profile_options *options, const st
     return STATUS_TROUBLE;
 }
 
-/* Of a part of the time: that part is what it was taken for. Intervals are of the whole. */
+/* For a part of the time, sets the elapsed time to that part. Intervals are of the whole. */
 static void clip_time(const struct profile_options *options, const struct events_file *file,
                       struct aggstats_profile *profile) {
     double ns_per_cycle = file->clock_hz ? 1e9 / (double)file->clock_hz : 1;

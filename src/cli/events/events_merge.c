@@ -27,7 +27,7 @@ static int add(void *stream, const void *bytes, size_t size_bytes) {
     return fwrite(bytes, 1, size_bytes, stream) == size_bytes ? 0 : -ENOMEM;
 }
 
-/* ---- What it says ---- */
+/* ---- Reports ---- */
 
 static void print_host(const struct screen *screen, const struct events_host_seen *host) {
     const struct units units = {.ascii = screen->ascii};
@@ -42,7 +42,7 @@ static void print_host(const struct screen *screen, const struct events_host_see
     printf(": its times may be off by %s\n", text);
 }
 
-/* Reads the merged file, too: what cannot be read is not written. */
+/* Also reads the merged file: one that cannot be read is not written. */
 static int print_hosts(const struct made *made, bool is_quiet) {
     const struct screen screen = screen_of_stdout(0, false);
     char complaint[EVENTS_COMPLAINT_SIZE];

@@ -1,4 +1,4 @@
-/* osprof events replay: recorded operations, done again in another directory. */
+/* osprof events replay: repeats recorded operations in another directory. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "replay.h"
 #include "replay_page.h"
 
-#define LONG_NS (INT64_C(6) * 3600 * 1000000000) /* of a replay that a user should know of before */
+#define LONG_NS (INT64_C(6) * 3600 * 1000000000) /* the user is warned of longer replays */
 #define DAYS_MAX 31
 
 struct options {
@@ -41,7 +41,7 @@ static void end(int signal) {
     is_ended = 1;
 }
 
-/* What is in flight then is waited for, and the report tells of what was done. */
+/* Signals let operations in flight end, and the report says what was done. */
 static void end_by_signals(void) {
     const struct sigaction action = {.sa_handler = end};
     sigaction(SIGINT, &action, NULL);
@@ -92,7 +92,7 @@ static bool read_size(const char *text, uint64_t *ret_bytes) {
     return true;
 }
 
-/* Half of what is free, if nothing was said. */
+/* Half of the free space by default. */
 static uint64_t free_bytes(int dir_fd) {
     struct statvfs statfs;
     return fstatvfs(dir_fd, &statfs) < 0 ? 0 : (uint64_t)statfs.f_bavail * statfs.f_frsize / 2;
@@ -178,7 +178,7 @@ static enum status run_in(const struct options *options, struct replay *replay, 
         .max_bytes = free_bytes(dir_fd),
     };
     if (options->max_bytes)
-        read_size(options->max_bytes, &replay_options.max_bytes); /* has been looked at before */
+        read_size(options->max_bytes, &replay_options.max_bytes); /* has been checked before */
     end_by_signals();
     int err = replay_run(replay, dir_fd, &replay_options, &is_ended);
     if (err == 0)
@@ -187,7 +187,7 @@ static enum status run_in(const struct options *options, struct replay *replay, 
     return STATUS_TROUBLE;
 }
 
-/* Nobody waits for so long; times that do not fit together make a recording that long. */
+/* Nobody waits so long; a recording with inconsistent times is that long. */
 static bool may_take(const char *file, int64_t length_ns) {
     const double days = (double)length_ns / 86400e9;
     if (length_ns >= LONG_NS)

@@ -11,7 +11,7 @@
 
 #define TIME_COLUMNS 15 /* "18:20:04.123456" */
 #define PROGRAM_COLUMNS 15
-#define WIDTH_OF_PROGRAMS 100 /* programs have a column on screens of that width */
+#define WIDTH_OF_PROGRAMS 100 /* screens of this width have a column for programs */
 #define PATH_COLUMNS_MIN 12
 #define HOST_COLUMNS 12
 
@@ -28,12 +28,12 @@ struct page {
     struct units units;
     struct events_order *order; /* NULL: the calls are of one host */
     size_t next_mark;
-    int64_t day; /* of the line before; in days since 1970 */
+    int64_t day; /* of the previous line; in days since 1970 */
 };
 
 /* ---- Times -------------------------------------------------------------------------------------- */
 
-/* The date, where it is another than on the line before. */
+/* The date, if it differs from that of the previous line. */
 static void print_date(struct page *page, const char *utc, int64_t unix_ns) {
     int64_t day = unix_ns / (INT64_C(86400) * 1000000000);
     if (day == page->day)
@@ -71,7 +71,7 @@ static const char *words_of_mark(uint32_t kind) {
     case EVENTS_MARK_SLOW:
         return "a slow call has ended";
     default:
-        return NULL; /* of no time of its own */
+        return NULL; /* has no time of its own */
     }
 }
 
@@ -101,7 +101,7 @@ static void print_marks_before(struct page *page, const struct events_filter *fi
 
 /* ---- Calls -------------------------------------------------------------------------------------- */
 
-/* Text in so many columns at least; bytes are columns. */
+/* Text in at least that many columns; bytes are columns. */
 static int print_text(const struct page *page, const char *text, int columns) {
     int length = (int)strlen(text);
     screen_print_untrusted(page->screen, INK_PLAIN, text);
@@ -125,7 +125,7 @@ static int print_program(const struct page *page, const struct event *event) {
     return column + print_text(page, event->thread == 0 ? "(kernel)" : text, PROGRAM_COLUMNS);
 }
 
-/* Whose call it is, of several hosts; before it "~" if it may have begun before a call above it. */
+/* The host of a call, if there are several; with "~" before it if the call may have begun before one above it. */
 static int print_host(const struct page *page, const struct event *event) {
     const struct events_host_seen *host = events_host_of(page->file, event->stream);
     char text[HOST_COLUMNS + 1];
@@ -151,7 +151,7 @@ static void describe_outcome(const struct page *page, const struct event *event,
     }
 }
 
-/* Of a path that is too long, the end; where no path is known, the node. */
+/* The end of a path that is too long; if no path is known, the node. */
 static void print_path(const struct page *page, const struct event *event, int columns) {
     char path[EVENTS_PATH_SIZE];
     events_path_of(page->file, event, path);

@@ -10,11 +10,11 @@
 
 #define DIFFERENCES_SHOWN 20U
 
-/* Of all operations. */
+/* Over all operations. */
 struct sums {
     uint64_t recorded;
     uint64_t done;
-    uint64_t unlike; /* of done: came out otherwise */
+    uint64_t unlike; /* of those done: with another outcome */
 };
 
 static struct sums sum_up(const struct replay_report *report) {
@@ -130,7 +130,7 @@ static void print_rates(const struct replay_page *page) {
     }
 }
 
-/* ---- What was not ---- */
+/* ---- What was not done ---- */
 
 static void print_line(const struct replay_page *page, const char *name, uint64_t count) {
     char text[UNITS_TEXT_SIZE];

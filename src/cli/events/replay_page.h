@@ -1,4 +1,4 @@
-/* What is printed of a replay. */
+/* The report of a replay. */
 #ifndef REPLAY_PAGE_H
 #define REPLAY_PAGE_H
 
@@ -13,10 +13,10 @@ struct replay_page {
     const char *directory;
 };
 
-/* Prints what was done, what was not and why, and how near it kept to the recorded times. */
+/* Prints what was done, what was not and why, and how closely it kept to the recorded times. */
 void replay_page_print(const struct replay_page *page);
 
-/* Operations that were not done, or came out otherwise. */
+/* The number of operations that were not done, or had another outcome. */
 uint64_t replay_page_unlike(const struct replay_report *report);
 
 #endif
