@@ -64,8 +64,8 @@ void verdict_find_trend(const struct verdict_runs *runs);
 
 /* ---- Shares of an op's calls: verdict_shares.c -------------------------------------------------- */
 
-/* Finds the peaks of the ops that are judged, and compares them; call it after figures were compared. Errors:
- * -ENOMEM */
+/* Finds the peaks of the ops that are judged, and compares them; call it after figures were compared.
+ * Errors:  -ENOMEM */
 int verdict_compare_peaks(struct verdict_runs *runs);
 
 /* Fills in the failures of the ops that are judged, except for what effects_judge() sets. Errors: -ENOMEM */

@@ -48,8 +48,8 @@ bool profile_left_possible(const struct aggstats_profile *profile, const struct 
 struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profile, const char *op_name);
 void profile_free_joints(struct aggstats_profile *profile);
 
-/* Appends a group without calls, with the clock and resolution of the whole profile; NULL without memory. Owner: the
- * profile */
+/* Appends a group without calls, with the clock and resolution of the whole profile; NULL without memory.
+ * Owner:   the profile */
 struct aggstats_group *profile_add_group(struct aggstats_profile *profile, enum aggstats_grouping grouping,
                                          enum aggstats_who who, uint64_t id, const char *name);
 void profile_drop_last_group(struct aggstats_profile *profile);

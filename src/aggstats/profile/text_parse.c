@@ -1,5 +1,5 @@
-/* Reading profiles (osprof(5)). Strict: what the grammar in text_format.h does not allow is an error that names the line and
- * what was expected there, because a profile misread is worse than one refused. */
+/* Reading profiles (osprof(5)). Strict: what the grammar in text_format.h does not allow is an error that names the line
+ * and what was expected there, because a profile misread is worse than one refused. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -93,8 +93,7 @@ static inline struct live_offsets live_offsets_make(const struct layout *layout,
 }
 
 /* The owner of block i of a shared file: the thread that counts there holds the lock for as long as it lives. The lock
- * is
- * robust: the kernel releases it when the thread ends, however it ends. */
+ * is robust: the kernel releases it when the thread ends, however it ends. */
 struct live_owner {
     pthread_mutex_t lock;
 } __attribute__((aligned(CACHE_LINE_BYTES)));
@@ -121,8 +120,8 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
 /* Notes that recording ends now, and closes the file, which stays; the memory remains mapped. */
 void live_close(struct live *live);
 
-/* In a child process: the file is left to the parent, and its mappings become the child's own memory, empty. Signals:
- * may be called between fork() and exec() */
+/* In a child process: the file is left to the parent, and its mappings become the child's own memory, empty.
+ * Signals: may be called between fork() and exec() */
 void live_leave(struct live *live);
 
 /* Replaces a mapping by zeroed memory of the process's own. Without memory for it, nothing is mapped there. */

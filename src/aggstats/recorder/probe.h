@@ -42,7 +42,8 @@ struct probe_ops {
     void (*end_mark)(struct probe *probe, const struct aggstats_profile *taken);
 
     /* The recorder has waited for a call, and one begins.
-     * Threads: any, without locks Signals: may be called in handlers */
+     * Threads: any, without locks
+     * Signals: may be called in handlers */
     void (*wake)(struct probe *probe);
 
     /* Takes its own locks, while the process forks: the last to be taken. */

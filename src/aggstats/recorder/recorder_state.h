@@ -67,7 +67,8 @@ static inline bool recorder_end_sleep(struct aggstats_recorder *recorder) {
                                        __ATOMIC_RELAXED);
 }
 
-/* A call is about to begin: ends that sleep. Signals: may be called in handlers.
+/* A call is about to begin: ends that sleep.
+ * Signals: may be called in handlers.
  * Threads: any */
 static inline void recorder_wake(struct aggstats_recorder *recorder) {
     if (recorder_end_sleep(recorder))

@@ -24,7 +24,8 @@ struct sampler {
 /* Starts it. Errors: -ENOMEM, -EAGAIN */
 int sampler_start(sampler_cut_fn cut, void *context, int64_t interval_ns, struct sampler **ret_sampler);
 
-/* There is a new timeline, with a first interval of this length. Signals: may be called in handlers.
+/* There is a new timeline, with a first interval of this length.
+ * Signals: may be called in handlers.
  * Threads: any */
 void sampler_wake(struct sampler *sampler, int64_t interval_ns);
 

@@ -1,7 +1,7 @@
 /* Summing blocks that are being written. The order of the loads preserves the invariant calls >= sum(buckets) >=
  * failures: a thread counts the call first, then its bucket, and its failure last. So here failures are read first,
- *   then buckets, and calls last. A total may already include a latency whose bucket was not yet read. The longest call
- *   is raised before its bucket is counted, so it is read after the buckets. */
+ * then buckets, and calls last. A total may already include a latency whose bucket was not yet read. The longest call
+ * is raised before its bucket is counted, so it is read after the buckets. */
 #include "tally.h"
 
 #include <sched.h>

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <time.h>
 
-/* Starts a thread that takes no signals: they are meant for the program's own threads. Errors: those of
- * pthread_create() */
+/* Starts a thread that takes no signals: they are meant for the program's own threads.
+ * Errors:  those of pthread_create() */
 static inline int quiet_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *argument) {
     sigset_t all;
     sigset_t before;

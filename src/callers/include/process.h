@@ -16,8 +16,7 @@ bool process_identify_first(void *context, uint32_t thread, struct aggstats_iden
 
 /* Reads /proc: the path of its cgroup, of version 2 if there is one, cut at the front if it is too long. Returns false
  * if the process has ended, or is hidden from us. May wait for somebody who moves processes between cgroups, and so for
- * the
- * caller: do not call it while the caller waits for us. */
+ * the caller: do not call it while the caller waits for us. */
 bool process_identify_cgroup(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
 
 #endif

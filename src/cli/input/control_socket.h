@@ -19,8 +19,8 @@ struct control_passed {
 
 /* question: commands of control files; "show": the profile; "handed_over": see control_server.h; "": nothing, but all
  *   events so far are counted then
- * passed:   NULL: nothing Waits a few seconds at most, 20 for an answer that keeps coming, and 60 for a command with a
- *   file.
+ * passed:   NULL: nothing
+ * Waits a few seconds at most, 20 for an answer that keeps coming, and 60 for a command with a file.
  * Owner:   the caller frees *ret_text, which is "" if there is none
  * Errors:  of the command, or of asking; -ECONNRESET: the server has ended, and the outcome of a command is unknown */
 int control_socket_ask(const char *path, const char *question, const struct control_passed *passed, char **ret_text,

@@ -38,8 +38,8 @@ int recording_format(const struct recording *recording, char **ret_text, size_t 
 /* The mode of a file with it: for its owner only if it names files. */
 mode_t recording_mode(const struct recording *recording);
 
-/* Writes it to a file, as a whole or not at all, or to standard output, like output_write(). Errors: the failed
- * call's */
+/* Writes it to a file, as a whole or not at all, or to standard output, like output_write().
+ * Errors:  the failed call's */
 int recording_write(const char *path, const struct recording *recording);
 
 void recording_finish(struct recording *recording);

@@ -57,7 +57,8 @@ int plot_landscape(const struct plot *plot, FILE *script);
 /* The distribution of a value in each peak of an op's latency. Source: thesis Figures 7.2 and 7.4 in one */
 int plot_joints(const struct plot *plot, FILE *script);
 
-/* The layers of a recording. Source: thesis §3.1.4
+/* The layers of a recording.
+ * Source:  thesis §3.1.4
  * plot:    its profile is the outermost layer; the clocks of all layers have a rate
  * ops:     rows of the table of layers (layers.h); none: those that took at least a hundredth of the time of the most
  *   expensive one, and have a counterpart at another layer

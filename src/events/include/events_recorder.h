@@ -5,9 +5,8 @@
  * loses at most the last second. With a ring the latest calls are kept in memory instead, and written on demand.
  *
  * Calls are numbered while they are counted (aggstats_number_begin()), and a reset reads a thread's counters between
- * two
- * calls: so the number of a call shows on which side of a reset it is. The fields of an event come from the op's row in
- *   FS_OPS; wrappers that record are in the vector only while recording is on. */
+ * two calls: so the number of a call shows on which side of a reset it is. The fields of an event come from the op's
+ * row in FS_OPS; wrappers that record are in the vector only while recording is on. */
 #ifndef EVENTS_RECORDER_H
 #define EVENTS_RECORDER_H
 

@@ -4,8 +4,7 @@
 #include <assert.h>
 
 /* The most requests in flight that nobody waits for: read-ahead, write-back, asynchronous I/O. As many as the kernel
- * can
- * count: RELEASE is among them too, so the hanging requests of one user would keep everybody's files open. */
+ * can count: RELEASE is among them too, so the hanging requests of one user would keep everybody's files open. */
 #define MAX_BACKGROUND 65535
 
 static_assert(FS_SET_MODE == FUSE_SET_ATTR_MODE && FS_SET_UID == FUSE_SET_ATTR_UID && FS_SET_GID == FUSE_SET_ATTR_GID &&

@@ -1,6 +1,7 @@
 /* Reports the daemon's requests and answers, and the state of the daemon itself, in the ring (request_ring.h). The
  * caller decides whether bytes are a request or an answer.
- * Threads: any. Signals: may be called in handlers. All functions keep errno */
+ * Threads: any.
+ * Signals: may be called in handlers. All functions keep errno */
 #ifndef TELLING_H
 #define TELLING_H
 

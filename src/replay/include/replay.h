@@ -111,8 +111,9 @@ struct replay_report {
 /* Owner: the replay. */
 const struct replay_report *replay_report_of(const struct replay *replay);
 
-/* The profile of the recorded calls, or of the repeated ones. Owner: the caller finishes *ret_profile. Errors:
- * -ENOMEM */
+/* The profile of the recorded calls, or of the repeated ones.
+ * Owner:   the caller finishes *ret_profile.
+ * Errors:  -ENOMEM */
 int replay_recorded_profile(const struct replay *replay, struct aggstats_profile *ret_profile);
 int replay_replayed_profile(const struct replay *replay, struct aggstats_profile *ret_profile);
 

@@ -27,8 +27,8 @@ bool aggstats_live_is(int fd);
  * orderly end, or the latest of its last call's beginning, last snapshot and last reset.
  * Owner:   the caller finishes *ret_profile; ret_info and ret_error may be NULL
  * Errors:  -EBADMSG not a live file, or broken (*ret_error filled), -EAGAIN reset again and again meanwhile, -ENOMEM,
- *          errors of reading Locks:   takes a shared flock(2) on fd for an instant, to see whether the process still
- *          holds its own */
+ *          errors of reading
+ * Locks:   takes a shared flock(2) on fd for an instant, to see whether the process still holds its own */
 int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggstats_live_info *ret_info,
                        struct aggstats_parse_error *ret_error);
 

@@ -29,9 +29,10 @@ struct aggstats_recorder_options {
 int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_options *options, size_t options_bytes,
                                    struct aggstats_recorder **ret_recorder);
 
-/* Starts recording. Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the
- * format defines itself (clock, resolution, start, elapsed, stolen, stopped, clamped, incomplete, failed, bytes,
- * longest, in_flight, slow, cause, slow_call, waiting, interval, borders, and names of groupings)
+/* Starts recording.
+ * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines itself
+ *          (clock, resolution, start, elapsed, stolen, stopped, clamped, incomplete, failed, bytes, longest, in_flight,
+ *          slow, cause, slow_call, waiting, interval, borders, and names of groupings)
  * Errors:  -EPROTO compiled for another library (abi.h), -EINVAL (options), -E2BIG (labels of more than 1 MiB),
  *          -ENOMEM, -EEXIST and other errors of creating the live file; no file is left behind
  * Fork:    in a child the recorder starts anew: empty, running, in private memory, without a live file, and without
@@ -64,10 +65,10 @@ struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *re
 /* ---- Counting ----
  *
  * Signals: a handler may call aggstats_begin(), aggstats_end(), aggstats_end_with() and aggstats_count(), even if the
- * thread that it interrupts is in one of them, in the recorder that this thread is using: each call is counted once. A
- * thread's first call may be in a handler, if at most 30 keys were made (pthread_key_create(3)) before the first
- * recorder: with more of them the C library allocates memory. A handler must not use another recorder than the thread
- * it interrupts, nor any other function of the library. */
+ *          thread that it interrupts is in one of them, in the recorder that this thread is using: each call is counted
+ *          once. A thread's first call may be in a handler, if at most 30 keys were made (pthread_key_create(3)) before
+ *          the first recorder: with more of them the C library allocates memory. A handler must not use another
+ *          recorder than the thread it interrupts, nor any other function of the library. */
 
 /* A call in progress: filled by begin, used by end; on the caller's stack. */
 struct aggstats_span {
@@ -181,11 +182,10 @@ int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggsta
 
 /* reset: from now on snapshots show only later calls. That is a new window. A call belongs to the window in which it
  * ends: calls in flight are in flight in the new one. pause freezes what snapshots show. resume goes on as if the pause
- * had not
- * been: calls that end in a pause are not counted, and while paused no call is shown in flight. Pausing while paused,
- *   or resuming while running, changes nothing. After a reset while paused the recorder is paused, and empty. Each
- *   window has its own longest call. A call that ends at the very moment of the change may not be considered for that;
- *   if it is in a slower bucket than all others, only that bucket is known then.
+ * had not been: calls that end in a pause are not counted, and while paused no call is shown in flight. Pausing while
+ * paused, or resuming while running, changes nothing. After a reset while paused the recorder is paused, and empty.
+ * Each window has its own longest call. A call that ends at the very moment of the change may not be considered for
+ * that; if it is in a slower bucket than all others, only that bucket is known then.
  * Errors:  as aggstats_recorder_snapshot(); nothing has changed then
  * Threads: any */
 int aggstats_recorder_reset(struct aggstats_recorder *recorder);
@@ -218,8 +218,8 @@ int aggstats_recorder_rotate(struct aggstats_recorder *recorder, aggstats_save_f
  * first one reaches back to the beginning of the window; a reset begins anew. When there are intervals_max, every two
  * neighbours are merged, and intervals are twice as long from then on. The live file has none.
  * interval_ns: AGGSTATS_INTERVAL_MIN_NS to AGGSTATS_INTERVAL_MAX_NS; 0: stops, and drops the intervals so far
- * intervals_max: an even number from 2 to AGGSTATS_INTERVALS_MAX; 0: AGGSTATS_INTERVALS_DEFAULT Memory:  16 bytes for
- *   each bucket of each op that got a call in an interval
+ * intervals_max: an even number from 2 to AGGSTATS_INTERVALS_MAX; 0: AGGSTATS_INTERVALS_DEFAULT
+ * Memory:  16 bytes for each bucket of each op that got a call in an interval
  * Errors:  -EINVAL, -ENOMEM, those of starting a thread; nothing has changed then
  * Threads: any but one that samples; hot paths do not change */
 int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t interval_ns, size_t intervals_max);

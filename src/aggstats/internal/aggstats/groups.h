@@ -50,8 +50,8 @@ struct aggstats_grouping_options {
 /* From now on snapshots also have a profile for each group of calls, made of the calls passed to aggstats_group_add().
  * If there are more than groups_max, those that have called least recently are added up as one; of files and
  * directories those that have taken the least time (heavy.h), and snapshots say how much more of it each may have
- * taken. The live file has none. A recorder may have several different groupings, each once. Memory:  a group's
- * counters of each op that it has called, 528 bytes at resolution 1; 32 KB for each thread
+ * taken. The live file has none. A recorder may have several different groupings, each once.
+ * Memory:  a group's counters of each op that it has called, 528 bytes at resolution 1; 32 KB for each thread
  * Errors:  -EINVAL, -EBUSY it has this grouping already, -ENOMEM, those of starting a thread
  * Threads: call before any thread counts */
 int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options);
@@ -66,8 +66,8 @@ struct aggstats_call_of {
 /* Counts a call that has ended in all groupings; its latency is the result of aggstats_end(). Does nothing without
  * groupings.
  * Threads: any. No lock, no atomic read-modify-write and no system call, except for a caller that this thread has not
- *          met recently, which may be identified (identify_first), and when 1024 calls wait to be sorted Signals: not
- *          in a handler */
+ *          met recently, which may be identified (identify_first), and when 1024 calls wait to be sorted
+ * Signals: not in a handler */
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_call_of *of,
                         uint64_t latency_cycles);
 

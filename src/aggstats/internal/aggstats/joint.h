@@ -5,8 +5,8 @@
 #include "aggstats/recorder.h"
 
 /* From now on correlates the latencies of op with values, a set of bits (1 << AGGSTATS_SIZE), and no others. Profiles
- * then have a joint profile for each, of the calls passed to aggstats_joint_add(). Memory:  for each value ever
- * requested 32 * rows * 64 * resolution bytes, 135 KB at resolution 1
+ * then have a joint profile for each, of the calls passed to aggstats_joint_add().
+ * Memory:  for each value ever requested 32 * rows * 64 * resolution bytes, 135 KB at resolution 1
  * Errors:  -EINVAL, -ENOMEM; nothing has changed then
  * Threads: any; one at a time */
 int aggstats_recorder_set_joint(struct aggstats_recorder *recorder, unsigned op, unsigned values);

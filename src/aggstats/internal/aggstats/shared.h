@@ -27,7 +27,9 @@ int aggstats_recorder_create_shared(const struct aggstats_recorder_options *opti
  * Errors:  -EBADMSG not such a file, those of opening and mapping it, -ENOMEM
  * Fork:    a child, however it is made, counts in the file as a process of its own. It and all new threads need the
  *          file's path then. Calls of a thread that cannot open it are not counted, and the file says that it is
- *          incomplete Files:   none stays open Signals: not in a handler */
+ *          incomplete
+ * Files:   none stays open
+ * Signals: not in a handler */
 int aggstats_recorder_join(const char *live_path, const char *const *op_names, unsigned op_count,
                            struct aggstats_recorder **ret_recorder);
 

@@ -4,8 +4,7 @@
  * the kernel must not see what it would act on: set-id bits, capabilities of files, numbers of devices. A device whose
  * number is hidden is another inode than with its number, and its name is never cached, since the kernel opens devices
  * without asking us. Flags may change at any time, also those of our own mount, so they are read for each use, all of
- * which are
- * rare: files with such bits, devices, and programs opened for execution. */
+ * which are rare: files with such bits, devices, and programs opened for execution. */
 #include <poll.h>
 #include <string.h>
 

@@ -270,8 +270,8 @@ ino_t pass_shown_number(struct pass *pass, dev_t device, ino_t number);
 
 /* ---- Attributes in listings: pass_lister.c. Threads: any ---- */
 
-/* The caller asks for names of the directory with their attributes. Owner: the layer; other threads may use it at any
- * time */
+/* The caller asks for names of the directory with their attributes.
+ * Owner:   the layer; other threads may use it at any time */
 struct lister *pass_start_listing(struct pass *pass, const struct fs_caller *caller, fs_ino directory);
 
 /* True if the next of these names is sent with attributes. */

@@ -109,8 +109,8 @@ static inline size_t request_ring_bytes(uint32_t slot_count) {
 struct request_ring *request_ring_join(void);
 
 /* Adds a record, and names that follow it; its `ready` and `name_slots` are set here. Keeps errno. Returns false if
- * there is no room. The last eighth is reserved for answers, so that answers to reported requests find room. Signals:
- * may be called in handlers.
+ * there is no room. The last eighth is reserved for answers, so that answers to reported requests find room.
+ * Signals: may be called in handlers.
  * Threads: any */
 bool request_ring_add(struct request_ring *ring, const struct request_record *record, const char *names,
                       size_t names_bytes);
