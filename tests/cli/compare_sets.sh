@@ -65,6 +65,11 @@ assert failures["a_share"] == 0 and 0.03 < failures["b_share"] < 0.05 and failur
 assert not ops["LOOKUP"]["failures"]["changed"] and "failures" not in ops["WRITE"]
 ' <"$scratch/out" || fail "JSON of failures"
 
+    # An interval that is wider than its column stands apart from the figure before it.
+    expect 1 compare --ascii --width 100 "$data/compare-before.osprof" "$data/../fuzz/corpus-profile/complete.osprof" -- \
+        "$data/compare-after.osprof" "$data/show-grep.osprof"
+    grep -q '^READ .* 89.3 us 90.0 \[' "$scratch/out" || fail "$(grep '^READ ' "$scratch/out")"
+
     # The interval holds what was planted.
     expect 1 compare --json $(names a) -- $(names slow)
     python3 -c '

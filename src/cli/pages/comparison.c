@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "chart.h"
+#include "columns.h"
 #include "figures.h"
 #include "peak_labels.h"
 #include "units.h"
@@ -156,84 +157,53 @@ static size_t shown_count(const struct page *page) {
     return page->comparison->all ? page->result->op_count : page->result->different_count;
 }
 
-static int name_columns(const struct page *page) {
-    int columns = (int)strlen("operation");
-    for (size_t i = 0; i < shown_count(page); i++) {
-        int length = (int)strlen(page->result->ops[i].name);
-        columns = length > columns ? length : columns;
-    }
-    return columns;
-}
-
-typedef void (*format_cell_fn)(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]);
-
-static void cell_score(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
-    if (op->verdict == COMPARE_ONE_SIDED)
-        snprintf(ret_text, SCORE_TEXT_SIZE, "-");
-    else
-        snprintf(ret_text, SCORE_TEXT_SIZE, "%.2f", op->scores[page->result->options.method]);
-}
-
-static void cell_a_calls(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
-    (void)page;
-    units_format_count(op->a->calls, ret_text);
-}
-
-static void cell_b_calls(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
-    (void)page;
-    units_format_count(op->b->calls, ret_text);
-}
-
-static void cell_a_total(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
-    units_format_cycles(&page->units, (double)op->a->total_cycles, ret_text);
-}
-
-static void cell_b_total(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
-    units_format_cycles(&page->units, (double)op->b->total_cycles, ret_text);
-}
-
-static void cell_verdict(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
-    (void)page;
-    snprintf(ret_text, SCORE_TEXT_SIZE, "%s", comparison_verdict_name(op->verdict));
-}
-
 /* As many of these as fit are shown. */
-static const struct table_column {
-    const char *title;
-    int width;
-    format_cell_fn format;
-} table_columns[] = {
-    {"score", 8, cell_score},       {"A: total", 11, cell_a_total}, {"B: total", 11, cell_b_total},
-    {"A: calls", 12, cell_a_calls}, {"B: calls", 12, cell_b_calls}, {"verdict", 11, cell_verdict},
+enum column {
+    COLUMN_SCORE,
+    COLUMN_A_TOTAL,
+    COLUMN_B_TOTAL,
+    COLUMN_A_CALLS,
+    COLUMN_B_CALLS,
+    COLUMN_VERDICT,
+    COLUMN_COUNT
 };
 
-static size_t fitting_columns(const struct page *page, int used) {
-    size_t count = 0;
-    while (count < ARRAY_SIZE(table_columns) && used + table_columns[count].width <= page->screen->width)
-        used += table_columns[count++].width;
-    return count;
+static const struct columns_column columns[COLUMN_COUNT] = {
+    {"score", 8}, {"A: total", 11}, {"B: total", 11}, {"A: calls", 12}, {"B: calls", 12}, {"verdict", 11},
+};
+
+static void format_cell(const void *context, size_t row, unsigned column, char ret_text[COLUMNS_CELL_SIZE]) {
+    const struct page *page = context;
+    const struct compare_op *op = &page->result->ops[row];
+    if (column == COLUMN_A_TOTAL || column == COLUMN_B_TOTAL)
+        units_format_cycles(&page->units, (double)(column == COLUMN_A_TOTAL ? op->a : op->b)->total_cycles, ret_text);
+    else if (column == COLUMN_A_CALLS || column == COLUMN_B_CALLS)
+        units_format_count((column == COLUMN_A_CALLS ? op->a : op->b)->calls, ret_text);
+    else if (column == COLUMN_VERDICT)
+        snprintf(ret_text, COLUMNS_CELL_SIZE, "%s", comparison_verdict_name(op->verdict));
+    else if (op->verdict == COMPARE_ONE_SIDED)
+        snprintf(ret_text, COLUMNS_CELL_SIZE, "-");
+    else
+        snprintf(ret_text, COLUMNS_CELL_SIZE, "%.2f", op->scores[page->result->options.method]);
+}
+
+static const char *name_of(const void *context, size_t row, enum ink *ret_ink) {
+    const struct page *page = context;
+    *ret_ink = compare_is_different(page->result->ops[row].verdict) ? INK_STRONG : INK_PLAIN;
+    return page->result->ops[row].name;
 }
 
 static void print_table(const struct page *page) {
-    const int names = name_columns(page);
-    const size_t column_count = fitting_columns(page, names);
-    fprintf(page->stream, "\n%-*s", names, "operation");
-    for (size_t i = 0; i < column_count; i++)
-        screen_print_right(page->screen, INK_FAINT, table_columns[i].title, table_columns[i].width);
-    putc('\n', page->stream);
-    for (size_t row = 0; row < shown_count(page); row++) {
-        const struct compare_op *op = &page->result->ops[row];
-        screen_print(page->screen, compare_is_different(op->verdict) ? INK_STRONG : INK_PLAIN, op->name);
-        fprintf(page->stream, "%*s", names - (int)strlen(op->name), "");
-        for (size_t i = 0; i < column_count; i++) {
-            char text[SCORE_TEXT_SIZE];
-            table_columns[i].format(page, op, text);
-            if (units_text_columns(text) >= table_columns[i].width)
-                putc(' ', page->stream); /* separates a long number from the one before */
-            screen_print_right(page->screen, INK_PLAIN, text, table_columns[i].width);
-        }
-        putc('\n', page->stream);
-    }
+    struct columns_table table = {
+        .screen = page->screen,
+        .columns = columns,
+        .column_count = COLUMN_COUNT,
+        .row_count = shown_count(page),
+        .page = page,
+        .format = format_cell,
+        .name_of = name_of,
+    };
+    columns_print_table(&table, "operation");
 }
 
 /* ---- An op -------------------------------------------------------------------------------------- */
@@ -357,11 +327,11 @@ static void print_peaks(const struct page *page, const struct compare_op *op) {
     }
 }
 
-static void print_mean(const struct page *page, double calls, double latency_cycles, int columns) {
+static void print_mean(const struct page *page, double calls, double latency_cycles, int width) {
     char text[UNITS_TEXT_SIZE] = "-";
     if (calls > 0)
         units_format_cycles(&page->units, latency_cycles / calls, text);
-    screen_print_right(page->screen, INK_PLAIN, text, columns);
+    screen_print_right(page->screen, INK_PLAIN, text, width);
 }
 
 static void print_slot_calls(const struct page *page, double calls) {

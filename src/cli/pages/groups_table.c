@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "columns.h"
 #include "figures.h"
 #include "groups.h"
 
@@ -46,13 +47,21 @@ static void print_who(const struct aggstats_group *group, const struct screen *s
 
 enum column { COLUMN_CALLS, COLUMN_SHARE, COLUMN_TOTAL, COLUMN_MEAN, COLUMN_MISSED, COLUMN_COUNT };
 
+static const struct columns_column columns[COLUMN_COUNT] = {
+    {"calls", 11}, {"share", 9}, {"total", 10}, {"mean", 10}, {"missed", 10},
+};
+
+/* What the figures leave is for paths or operations. */
+static const unsigned order[COLUMN_COUNT] = {COLUMN_SHARE, COLUMN_TOTAL, COLUMN_CALLS, COLUMN_MISSED, COLUMN_MEAN};
+
 struct table {
+    const struct aggstats_profile *profile;
     double whole_cycles;
     enum aggstats_grouping grouping;
     const struct units *units;
     const struct screen *screen;
-    int columns[COLUMN_COUNT]; /* widths; 0: omitted */
-    int text_columns;          /* for the text behind the figures: a path, or operations; 0: none */
+    struct columns_table figures; /* a row for each group, of whatever grouping */
+    int text_columns;             /* for the text behind the figures: a path, or operations; 0: none */
 };
 
 /* Files and directories have a bound of what may be missing; their paths are behind the figures. */
@@ -60,10 +69,13 @@ static bool has_paths_last(const struct table *table) {
     return aggstats_grouping_has_objects(table->grouping);
 }
 
-static void format_cell(const struct table *table, const struct aggstats_group *group, enum column column,
-                        char ret_text[UNITS_TEXT_SIZE]) {
+static void format_cell(const void *context, size_t row, unsigned column, char ret_text[COLUMNS_CELL_SIZE]) {
+    const struct table *table = context;
+    const struct aggstats_group *group = &table->profile->groups[row];
     const struct figures_sum sum = figures_sum(&group->profile);
     ret_text[0] = '\0';
+    if (group->grouping != table->grouping)
+        return;
     if (column == COLUMN_CALLS)
         units_format_count(sum.calls, ret_text);
     else if (column == COLUMN_SHARE)
@@ -77,48 +89,26 @@ static void format_cell(const struct table *table, const struct aggstats_group *
         units_format_cycles(table->units, (double)group->missed_cycles_max, ret_text);
 }
 
-/* With a blank before each cell. */
-static int column_width(const struct table *table, const struct aggstats_profile *profile, enum column column) {
-    static const int least[COLUMN_COUNT] = {11, 9, 10, 10, 10};
-    int width = least[column];
-    for (size_t i = 0; i < profile->group_count; i++) {
-        char text[UNITS_TEXT_SIZE];
-        if (profile->groups[i].grouping != table->grouping)
-            continue;
-        format_cell(table, &profile->groups[i], column, text);
-        int needed = 1 + units_text_columns(text);
-        width = needed > width ? needed : width;
-    }
-    return width;
-}
-
-/* As many columns as fit, in this order; the rest of the width is for paths or operations. */
-static void find_columns(struct table *table, const struct aggstats_profile *profile) {
-    static const enum column order[] = {COLUMN_SHARE, COLUMN_TOTAL, COLUMN_CALLS, COLUMN_MISSED, COLUMN_MEAN};
-    int left = table->screen->width - (has_paths_last(table) ? TEXT_GAP + GROUPS_NAME_COLUMNS : WHO_COLUMNS);
-    for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-        if (order[i] == COLUMN_MISSED && !has_paths_last(table))
-            continue;
-        int width = column_width(table, profile, order[i]);
-        if (width > left)
-            return;
-        table->columns[order[i]] = width;
-        left -= width;
-    }
-    table->text_columns = has_paths_last(table) ? GROUPS_NAME_COLUMNS + left : left - TEXT_GAP;
-    if (!has_paths_last(table) && table->text_columns < GROUPS_MAIN_OPS_COLUMNS)
-        table->text_columns = 0;
-}
-
-static struct table table_of(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
-                             const struct units *units, const struct screen *screen) {
-    struct table table = {.whole_cycles = figures_sum(profile).total_cycles,
-                          .grouping = grouping,
-                          .units = units,
-                          .screen = screen,
-                          .text_columns = aggstats_grouping_has_objects(grouping) ? GROUPS_NAME_COLUMNS : 0};
-    find_columns(&table, profile);
-    return table;
+static void fit(struct table *table) {
+    const bool has_paths = has_paths_last(table);
+    table->figures = (struct columns_table){
+        .screen = table->screen,
+        .columns = columns,
+        .column_count = COLUMN_COUNT,
+        .order = order,
+        .hidden = has_paths ? 0 : 1U << COLUMN_MISSED,
+        .gap = 1,
+        .row_count = table->profile->group_count,
+        .page = table,
+        .format = format_cell,
+    };
+    int left =
+        columns_fit(&table->figures, table->screen->width - (has_paths ? TEXT_GAP + GROUPS_NAME_COLUMNS : WHO_COLUMNS));
+    bool is_whole = table->figures.widths[COLUMN_MEAN] > 0;
+    if (has_paths)
+        table->text_columns = GROUPS_NAME_COLUMNS + (is_whole ? left : 0);
+    else
+        table->text_columns = is_whole && left - TEXT_GAP >= GROUPS_MAIN_OPS_COLUMNS ? left - TEXT_GAP : 0;
 }
 
 /* ---- Rows --------------------------------------------------------------------------------------- */
@@ -137,15 +127,11 @@ static void print_path(const struct table *table, const struct aggstats_group *g
     screen_print_untrusted(table->screen, INK_STRONG, name);
 }
 
-static void print_row(const struct table *table, const struct aggstats_group *group) {
+static void print_row(const struct table *table, size_t row) {
+    const struct aggstats_group *group = &table->profile->groups[row];
     if (!has_paths_last(table))
         print_who(group, table->screen);
-    for (unsigned column = 0; column < COLUMN_COUNT; column++) {
-        char text[UNITS_TEXT_SIZE];
-        format_cell(table, group, (enum column)column, text);
-        if (table->columns[column] > 0)
-            screen_print_right(table->screen, INK_PLAIN, text, table->columns[column]);
-    }
+    columns_print_cells(&table->figures, row, COLUMN_COUNT);
     if (has_paths_last(table))
         print_path(table, group);
     else if (table->text_columns > 0)
@@ -184,15 +170,13 @@ bool groups_table_format_other(const struct aggstats_profile *profile, enum aggs
 }
 
 static void print_titles(const struct table *table) {
-    static const char *const titles[COLUMN_COUNT] = {"calls", "share", "total", "mean", "missed"};
     const struct screen *screen = table->screen;
     screen_ink(screen, INK_FAINT);
     if (!has_paths_last(table))
         fprintf(screen->stream, "%-*s%*s", GROUPS_NAME_COLUMNS, groups_name_title(table->grouping), GROUPS_ID_COLUMNS,
                 groups_id_title(table->grouping));
-    for (unsigned column = 0; column < COLUMN_COUNT; column++)
-        if (table->columns[column] > 0)
-            fprintf(screen->stream, "%*s", table->columns[column], titles[column]);
+    columns_print_cell_titles(&table->figures);
+    screen_ink(screen, INK_FAINT);
     if (has_paths_last(table))
         fprintf(screen->stream, "%*s%s", TEXT_GAP, "", groups_name_title(table->grouping));
     else if (table->text_columns > 0)
@@ -203,9 +187,14 @@ static void print_titles(const struct table *table) {
 
 size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping, size_t row_max,
                           const struct units *units, const struct screen *screen) {
-    const struct table table = table_of(profile, grouping, units, screen);
+    struct table table = {.profile = profile,
+                          .whole_cycles = figures_sum(profile).total_cycles,
+                          .grouping = grouping,
+                          .units = units,
+                          .screen = screen};
     char other[GROUPS_OTHER_SIZE];
     size_t row_count = 0;
+    fit(&table);
     putc('\n', screen->stream);
     if (groups_table_format_other(profile, grouping, other)) {
         screen_ink(screen, INK_WARNING);
@@ -215,7 +204,7 @@ size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_
     print_titles(&table);
     for (size_t i = 0; i < profile->group_count; i++)
         if (profile->groups[i].grouping == grouping && row_count++ < row_max)
-            print_row(&table, &profile->groups[i]);
+            print_row(&table, i);
     return row_count > row_max ? row_count - row_max : 0;
 }
 

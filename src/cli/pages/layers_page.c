@@ -1,11 +1,14 @@
 /* A table with the operation and its layers in rows, so that any number of them fits; and sentences. */
 #include "layers_page.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer_next.h"
 #include "base.h"
+#include "columns.h"
 #include "figures.h"
 #include "layers.h"
 #include "units.h"
@@ -117,56 +120,44 @@ static void print_heading(const struct printer *it) {
 
 /* ---- Table -------------------------------------------------------------------------------------- */
 
-typedef void (*format_fn)(const struct printer *it, const struct layers_row *row, size_t layer,
-                          char ret_text[UNITS_TEXT_SIZE]);
-
-static void format_total(const struct printer *it, const struct layers_row *row, size_t layer,
-                         char ret_text[UNITS_TEXT_SIZE]) {
-    if (layers_has_rate(&it->table->profiles[layer]) && row->cells[layer].calls > 0)
-        format_ns(it, row->cells[layer].total_ns, ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-static void format_calls(const struct printer *it, const struct layers_row *row, size_t layer,
-                         char ret_text[UNITS_TEXT_SIZE]) {
-    (void)it;
-    units_format_count(row->cells[layer].calls, ret_text);
-}
-
-static void format_here(const struct printer *it, const struct layers_row *row, size_t layer,
-                        char ret_text[UNITS_TEXT_SIZE]) {
-    const struct layers_cell *cell = &row->cells[layer];
-    if (cell->here == LAYERS_HERE_ASYNCHRONOUS)
-        snprintf(ret_text, UNITS_TEXT_SIZE, "async");
-    else if (cell->here == LAYERS_HERE_KNOWN && cell->calls > 0 && row->layer_count > 1)
-        format_ns(it, cell->here_ns, ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-/* The parts add up to the whole only if all are known. */
-static void format_share(const struct printer *it, const struct layers_row *row, size_t layer,
-                         char ret_text[UNITS_TEXT_SIZE]) {
-    double whole_ns = row->cells[row->outermost].total_ns;
-    bool is_known = row->layer_count > 1 && layers_known_end(it->table, row) == it->table->layer_count;
-    if (is_known && whole_ns > 0 && row->cells[layer].calls > 0)
-        units_format_share(row->cells[layer].here_ns / whole_ns, ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
+enum number { NUMBER_TOTAL, NUMBER_CALLS, NUMBER_HERE, NUMBER_SHARE, NUMBERS };
 
 /* The last ones are left out first if there is no room. */
-static const struct {
-    const char *title;
-    format_fn format;
-} numbers[] = {{"total", format_total}, {"calls", format_calls}, {"here", format_here}, {"share", format_share}};
+static const struct columns_column numbers[NUMBERS] = {{"total", 7}, {"calls", 7}, {"here", 6}, {"share", 7}};
+
+/* The parts add up to the whole only if all are known. NAN: not known */
+static double share_here(const struct printer *it, const struct layers_row *row, const struct layers_cell *cell) {
+    double whole_ns = row->cells[row->outermost].total_ns;
+    bool is_known = row->layer_count > 1 && layers_known_end(it->table, row) == it->table->layer_count;
+    return is_known && whole_ns > 0 && cell->calls > 0 ? cell->here_ns / whole_ns : NAN;
+}
+
+/* The rows are the layers of an operation, then those of the next. */
+static void format_number(const void *context, size_t index, unsigned number, char ret_text[COLUMNS_CELL_SIZE]) {
+    const struct printer *it = context;
+    const size_t layer = index % it->table->layer_count;
+    const struct layers_row *row = &it->table->rows[index / it->table->layer_count];
+    const struct layers_cell *cell = &row->cells[layer];
+    snprintf(ret_text, COLUMNS_CELL_SIZE, "%s", cell->is_there ? "-" : "");
+    if (!cell->is_there)
+        return;
+    if (number == NUMBER_CALLS)
+        units_format_count(cell->calls, ret_text);
+    else if (number == NUMBER_TOTAL && layers_has_rate(&it->table->profiles[layer]) && cell->calls > 0)
+        format_ns(it, cell->total_ns, ret_text);
+    else if (number == NUMBER_HERE && cell->here == LAYERS_HERE_ASYNCHRONOUS)
+        snprintf(ret_text, COLUMNS_CELL_SIZE, "async");
+    else if (number == NUMBER_HERE && cell->here == LAYERS_HERE_KNOWN && cell->calls > 0 && row->layer_count > 1)
+        format_ns(it, cell->here_ns, ret_text);
+    else if (number == NUMBER_SHARE && !isnan(share_here(it, row, cell)))
+        units_format_share(share_here(it, row, cell), ret_text);
+}
 
 struct widths {
-    int name;                         /* 0: names are on lines of their own */
-    int layer;                        /* a gap follows these and the names before them, and precedes numbers */
-    int numbers[ARRAY_SIZE(numbers)]; /* 0: left out */
-    int ops;                          /* 0: left out */
+    int name;                     /* 0: names are on lines of their own */
+    int layer;                    /* a gap follows these and the names before them, and precedes numbers */
+    struct columns_table numbers; /* columns without room have no width */
+    int ops;                      /* 0: left out */
 };
 
 static void widen(int *width, const char *text) {
@@ -174,51 +165,37 @@ static void widen(int *width, const char *text) {
     *width = columns > *width ? columns : *width;
 }
 
-static void measure_row(const struct printer *it, const struct layers_row *row, struct widths *widths) {
-    widen(&widths->name, row->name);
-    for (size_t layer = 0; layer < it->table->layer_count; layer++) {
-        for (size_t i = 0; row->cells[layer].is_there && i < ARRAY_SIZE(numbers); i++) {
-            char text[UNITS_TEXT_SIZE];
-            numbers[i].format(it, row, layer, text);
-            widen(&widths->numbers[i], text);
-        }
-    }
-}
-
-static void measure_layers(const struct printer *it, struct widths *widths) {
-    widen(&widths->layer, "layer");
-    for (size_t layer = 0; layer < it->table->layer_count; layer++) {
-        CLEANUP_FREE char *name = shown_layer(it, layer);
-        if (name)
-            widen(&widths->layer, name);
-    }
-}
-
 /* The first numbers have priority over names on the same line. */
 static void fit(const struct printer *it, struct widths *widths) {
     int wanted = widths->name + widths->layer;
+    columns_fit(&widths->numbers, INT_MAX);
     for (size_t i = 0; i < NUMBERS_WANTED; i++)
-        wanted += widths->numbers[i];
+        wanted += widths->numbers.widths[i];
     if (wanted > it->screen->width)
         widths->name = 0;
     int left = it->screen->width - (widths->name > 0 ? widths->name : GAP_COLUMNS) - widths->layer;
-    bool is_full = false;
-    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-        is_full = is_full || widths->numbers[i] > left;
-        widths->numbers[i] = is_full ? 0 : widths->numbers[i];
-        left -= widths->numbers[i];
-    }
-    widths->ops = !is_full && left >= OPS_COLUMNS_MIN + GAP_COLUMNS ? left - GAP_COLUMNS : 0;
+    left = columns_fit(&widths->numbers, left);
+    bool is_whole = widths->numbers.widths[NUMBERS - 1] > 0;
+    widths->ops = is_whole && left >= OPS_COLUMNS_MIN + GAP_COLUMNS ? left - GAP_COLUMNS : 0;
 }
 
 static struct widths widths_of(const struct printer *it) {
-    struct widths widths = {.name = 0};
+    struct widths widths = {.numbers = {.screen = it->screen,
+                                        .columns = numbers,
+                                        .column_count = NUMBERS,
+                                        .gap = GAP_COLUMNS,
+                                        .row_count = it->row_count * it->table->layer_count,
+                                        .page = it,
+                                        .format = format_number}};
     widen(&widths.name, "operation");
-    measure_layers(it, &widths);
-    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-        widen(&widths.numbers[i], numbers[i].title);
+    widen(&widths.layer, "layer");
     for (size_t i = 0; i < it->row_count; i++)
-        measure_row(it, &it->table->rows[i], &widths);
+        widen(&widths.name, it->table->rows[i].name);
+    for (size_t layer = 0; layer < it->table->layer_count; layer++) {
+        CLEANUP_FREE char *name = shown_layer(it, layer);
+        if (name)
+            widen(&widths.layer, name);
+    }
     fit(it, &widths);
     return widths;
 }
@@ -233,9 +210,7 @@ static void print_titles(const struct printer *it, const struct widths *widths) 
     fputs("\n", it->screen->stream);
     print_padded(it, INK_FAINT, widths->name > 0 ? "operation" : "", widths->name > 0 ? widths->name : GAP_COLUMNS);
     print_padded(it, INK_FAINT, "layer", widths->layer);
-    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-        if (widths->numbers[i] > 0)
-            screen_print_right(it->screen, INK_FAINT, numbers[i].title, widths->numbers[i]);
+    columns_print_cell_titles(&widths->numbers);
     if (widths->ops > 0)
         print_padded(it, INK_FAINT, "  as", 0);
     putc('\n', it->screen->stream);
@@ -252,24 +227,18 @@ static void print_ops(const struct printer *it, const struct layers_row *row, si
 /* Replaces the comparison with other layers. */
 static void print_alone(const struct printer *it, const struct widths *widths) {
     int room = widths->ops > 0 ? GAP_COLUMNS + widths->ops : 0;
-    for (size_t i = NUMBERS_OF_ONE; i < ARRAY_SIZE(numbers); i++)
-        room += widths->numbers[i];
+    for (size_t i = NUMBERS_OF_ONE; i < NUMBERS; i++)
+        room += widths->numbers.widths[i];
     if (widths->name > 0 && room >= GAP_COLUMNS + (int)strlen(ALONE))
         fprintf(it->screen->stream, "%*s" ALONE, GAP_COLUMNS, "");
 }
 
 static void print_cell(const struct printer *it, const struct layers_row *row, size_t layer,
                        const struct widths *widths) {
-    const size_t number_count = row->layer_count > 1 ? ARRAY_SIZE(numbers) : NUMBERS_OF_ONE;
+    const size_t index = (size_t)(row - it->table->rows) * it->table->layer_count + layer;
     CLEANUP_FREE char *name = shown_layer(it, layer);
     print_padded(it, INK_PLAIN, name ? name : "", widths->layer);
-    for (size_t i = 0; i < number_count; i++) {
-        char text[UNITS_TEXT_SIZE];
-        if (widths->numbers[i] == 0)
-            continue;
-        numbers[i].format(it, row, layer, text);
-        screen_print_right(it->screen, INK_PLAIN, text, widths->numbers[i]);
-    }
+    columns_print_cells(&widths->numbers, index, row->layer_count > 1 ? NUMBERS : NUMBERS_OF_ONE);
     if (row->layer_count > 1)
         print_ops(it, row, layer, widths->ops);
     else

@@ -3,6 +3,7 @@
 #include "show.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base.h"
 #include "calibration.h"
 #include "chart.h"
+#include "columns.h"
 #include "figures.h"
 #include "groups_table.h"
 #include "joint_table.h"
@@ -303,89 +305,56 @@ static void print_calls_in_flight(const struct page *page) {
 
 /* ---- Table of operations ------------------------------------------------------------------------ */
 
-typedef void (*format_cell_fn)(const struct page *page, const struct aggstats_op_profile *op,
-                               char ret_text[UNITS_TEXT_SIZE]);
+enum op_column { OP_CALLS, OP_SHARE, OP_TOTAL, OP_MEAN, OP_P50, OP_P90, OP_P99, OP_P999, OP_LONGEST, OP_COLUMNS };
 
-static void format_calls(const struct page *page, const struct aggstats_op_profile *op,
-                         char ret_text[UNITS_TEXT_SIZE]) {
-    (void)page;
-    units_format_count(op->calls, ret_text);
-}
-
-static void format_share(const struct page *page, const struct aggstats_op_profile *op,
-                         char ret_text[UNITS_TEXT_SIZE]) {
-    units_format_share(page->sum.total_cycles > 0 ? (double)op->total_cycles / page->sum.total_cycles : 0, ret_text);
-}
-
-static void format_total(const struct page *page, const struct aggstats_op_profile *op,
-                         char ret_text[UNITS_TEXT_SIZE]) {
-    units_format_cycles(&page->units, (double)op->total_cycles, ret_text);
-}
-
-/* Of the calls that have ended: the others are not in the total yet. */
-static void format_mean(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    uint64_t finished = figures_finished(op, page->profile->resolution);
-    if (finished > 0)
-        units_format_cycles(&page->units, (double)op->total_cycles / (double)finished, ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-static void format_percentile(const struct page *page, const struct aggstats_op_profile *op, unsigned per_mille,
-                              char ret_text[UNITS_TEXT_SIZE]) {
-    struct aggstats_percentile percentile;
-    if (aggstats_percentile(op, page->profile->resolution, per_mille, &percentile))
-        units_format_cycles(&page->units, percentile.cycles, ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-static void format_p50(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    format_percentile(page, op, 500, ret_text);
-}
-
-static void format_p90(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    format_percentile(page, op, 900, ret_text);
-}
-
-static void format_p99(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    format_percentile(page, op, 990, ret_text);
-}
-
-static void format_p999(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    format_percentile(page, op, 999, ret_text);
-}
-
-/* If the longest call is unknown, nothing: its bucket's upper bound is not a call's latency. */
-static void format_longest(const struct page *page, const struct aggstats_op_profile *op,
-                           char ret_text[UNITS_TEXT_SIZE]) {
-    if (op->longest_cycles > 0)
-        units_format_cycles(&page->units, (double)op->longest_cycles, ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-/* In this order. Those that fit are shown, the lowest ranks first. */
-static const struct table_column {
-    const char *title;
-    int width;
-    int rank;
-    format_cell_fn format;
-} table_columns[] = {
-    {"calls", 12, 0, format_calls}, {"share", 8, 1, format_share}, {"total", 8, 2, format_total},
-    {"mean", 8, 7, format_mean},    {"p50", 8, 4, format_p50},     {"p90", 8, 6, format_p90},
-    {"p99", 8, 5, format_p99},      {"p99.9", 8, 8, format_p999},  {"longest", 8, 3, format_longest},
+static const struct columns_column op_columns[OP_COLUMNS] = {
+    {"calls", 12}, {"share", 8}, {"total", 8}, {"mean", 8},    {"p50", 8},
+    {"p90", 8},    {"p99", 8},   {"p99.9", 8}, {"longest", 8},
 };
 
-#define FIRST_LATENCY_RANK 3 /* from here on latencies of a call */
+static const unsigned op_order[OP_COLUMNS] = {OP_CALLS, OP_SHARE, OP_TOTAL, OP_LONGEST, OP_P50,
+                                              OP_P99,   OP_P90,   OP_MEAN,  OP_P999};
 
-static int name_width(const struct page *page) {
-    int width = (int)strlen("operation");
-    for (size_t i = 0; i < page->op_count; i++) {
-        int length = (int)strlen(page->ops[i]->name);
-        width = length > width ? length : width;
-    }
-    return width;
+/* Of the calls that have ended: the others have not added to the total yet. */
+static double mean_cycles(const struct page *page, const struct aggstats_op_profile *op) {
+    uint64_t finished = figures_finished(op, page->profile->resolution);
+    return finished > 0 ? (double)op->total_cycles / (double)finished : NAN;
+}
+
+static double percentile_cycles(const struct page *page, const struct aggstats_op_profile *op, unsigned per_mille) {
+    struct aggstats_percentile percentile;
+    return aggstats_percentile(op, page->profile->resolution, per_mille, &percentile) ? percentile.cycles : NAN;
+}
+
+/* NAN: it is not known. Where the longest call is not, its bucket's upper bound is no figure of a call. */
+static double latency_cycles(const struct page *page, const struct aggstats_op_profile *op, enum op_column column) {
+    static const unsigned per_mille[OP_COLUMNS] = {[OP_P50] = 500, [OP_P90] = 900, [OP_P99] = 990, [OP_P999] = 999};
+    if (column == OP_TOTAL)
+        return (double)op->total_cycles;
+    if (column == OP_LONGEST)
+        return op->longest_cycles > 0 ? (double)op->longest_cycles : NAN;
+    return column == OP_MEAN ? mean_cycles(page, op) : percentile_cycles(page, op, per_mille[column]);
+}
+
+static void format_cell(const void *context, size_t row, unsigned column, char ret_text[COLUMNS_CELL_SIZE]) {
+    const struct page *page = context;
+    const struct aggstats_op_profile *op = page->ops[row];
+    double cycles;
+    if (column == OP_CALLS)
+        units_format_count(op->calls, ret_text);
+    else if (column == OP_SHARE)
+        units_format_share(page->sum.total_cycles > 0 ? (double)op->total_cycles / page->sum.total_cycles : 0,
+                           ret_text);
+    else if (isnan(cycles = latency_cycles(page, op, (enum op_column)column)))
+        snprintf(ret_text, COLUMNS_CELL_SIZE, "-");
+    else
+        units_format_cycles(&page->units, cycles, ret_text);
+}
+
+static const char *name_of(const void *context, size_t row, enum ink *ret_ink) {
+    const struct page *page = context;
+    *ret_ink = INK_STRONG;
+    return page->ops[row]->name;
 }
 
 static bool is_any_longest_known(const struct page *page) {
@@ -393,47 +362,6 @@ static bool is_any_longest_known(const struct page *page) {
         if (page->ops[i]->longest_cycles > 0)
             return true;
     return false;
-}
-
-static const struct table_column *column_of_rank(int rank) {
-    for (size_t i = 0; i < ARRAY_SIZE(table_columns); i++)
-        if (table_columns[i].rank == rank)
-            return &table_columns[i];
-    return NULL;
-}
-
-/* With a blank before each cell. */
-static int column_width(const struct page *page, const struct table_column *column) {
-    int width = column->width;
-    for (size_t i = 0; i < page->op_count; i++) {
-        char text[UNITS_TEXT_SIZE];
-        column->format(page, page->ops[i], text);
-        int needed = 1 + units_text_columns(text);
-        width = needed > width ? needed : width;
-    }
-    return width;
-}
-
-struct fitting {
-    unsigned ranks; /* as bits */
-    int widths[ARRAY_SIZE(table_columns)];
-};
-
-static struct fitting fitting_columns(const struct page *page) {
-    int left = page->screen.width - name_width(page);
-    struct fitting fitting = {.ranks = 0};
-    for (int rank = 0; rank < (int)ARRAY_SIZE(table_columns); rank++) {
-        const struct table_column *column = column_of_rank(rank);
-        int width = column_width(page, column);
-        if (column->format == format_longest && !is_any_longest_known(page))
-            continue;
-        if (width > left)
-            continue;
-        left -= width;
-        fitting.ranks |= 1U << rank;
-        fitting.widths[column - table_columns] = width;
-    }
-    return fitting;
 }
 
 static void print_error_of_percentiles(const struct page *page) {
@@ -466,36 +394,28 @@ static void print_longest(const struct page *page) {
         text = NULL;
 }
 
-static void print_table_titles(const struct page *page, const struct fitting *fitting, int names) {
-    fprintf(page->screen.stream, "\n%-*s", fitting->ranks ? names : 0, "operation");
-    for (size_t i = 0; i < ARRAY_SIZE(table_columns); i++)
-        if (fitting->widths[i] > 0)
-            screen_print_right(&page->screen, INK_FAINT, table_columns[i].title, fitting->widths[i]);
-    putc('\n', page->screen.stream);
-}
-
-static void print_table_row(const struct page *page, const struct aggstats_op_profile *op,
-                            const struct fitting *fitting, int names) {
-    screen_print(&page->screen, INK_STRONG, op->name);
-    fprintf(page->screen.stream, "%*s", fitting->ranks ? names - (int)strlen(op->name) : 0, "");
-    for (size_t i = 0; i < ARRAY_SIZE(table_columns); i++) {
-        char text[UNITS_TEXT_SIZE];
-        if (fitting->widths[i] == 0)
-            continue;
-        table_columns[i].format(page, op, text);
-        screen_print_right(&page->screen, INK_PLAIN, text, fitting->widths[i]);
-    }
-    putc('\n', page->screen.stream);
+static bool has_percentiles(const struct columns_table *table) {
+    return table->widths[OP_MEAN] || table->widths[OP_P50] || table->widths[OP_P90] || table->widths[OP_P99] ||
+           table->widths[OP_P999];
 }
 
 static void print_table(const struct page *page) {
-    const struct fitting fitting = fitting_columns(page);
-    const int names = name_width(page);
-    print_table_titles(page, &fitting, names);
-    for (size_t row = 0; row < page->op_count; row++)
-        print_table_row(page, page->ops[row], &fitting, names);
+    struct columns_table table = {
+        .screen = &page->screen,
+        .columns = op_columns,
+        .column_count = OP_COLUMNS,
+        .order = op_order,
+        .hidden = is_any_longest_known(page) ? 0 : 1U << OP_LONGEST,
+        .gap = 1,
+        .has_gaps = true,
+        .row_count = page->op_count,
+        .page = page,
+        .format = format_cell,
+        .name_of = name_of,
+    };
+    columns_print_table(&table, "operation");
     print_kernels(page);
-    if (fitting.ranks >> (FIRST_LATENCY_RANK + 1))
+    if (has_percentiles(&table))
         print_error_of_percentiles(page);
     print_longest(page);
 }

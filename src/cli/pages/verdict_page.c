@@ -6,10 +6,11 @@
 
 #include "base.h"
 #include "chart.h"
+#include "columns.h"
 #include "outcome_line.h"
 #include "units.h"
 
-#define CELL_SIZE 96
+#define CELL_SIZE COLUMNS_CELL_SIZE
 
 struct printer {
     const struct verdict_page *page;
@@ -176,37 +177,15 @@ static void print_trend(const struct printer *it) {
 
 /* ---- The table ---------------------------------------------------------------------------------- */
 
-typedef void (*format_cell_fn)(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]);
-
-static void cell_word(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
-    (void)it;
-    snprintf(ret_text, CELL_SIZE, "%s", verdict_word_name(op->word));
-}
-
-static void cell_mean(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
-    format_ratio(it, &op->ratios[VERDICT_MEAN], ret_text);
-}
-
-static void cell_a_mean(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
-    format_mean(it, op->ratios[VERDICT_MEAN].a, op->ratios[VERDICT_MEAN].effect.a_count > 0, ret_text);
-}
-
-static void cell_b_mean(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
-    format_mean(it, op->ratios[VERDICT_MEAN].b, op->ratios[VERDICT_MEAN].effect.b_count > 0, ret_text);
-}
-
-static void cell_p99(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
-    format_ratio(it, &op->ratios[VERDICT_P99], ret_text);
-}
-
-static void cell_calls(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
+static void format_calls(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
     if (op->a_calls > 0 && op->b_calls > 0)
         format_ratio(it, &op->ratios[VERDICT_CALLS], ret_text);
     else
         snprintf(ret_text, CELL_SIZE, "-");
 }
 
-static void cell_failures(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
+/* "0.1 % → 3.4 %" */
+static void format_failures(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
     if (op->failures.effect.is_known)
         snprintf(ret_text, CELL_SIZE, "%.3g %% %s %.3g %%", 100 * op->failures.a_share, it->screen->ascii ? "->" : "→",
                  100 * op->failures.b_share);
@@ -214,16 +193,41 @@ static void cell_failures(const struct printer *it, const struct verdict_op *op,
         snprintf(ret_text, CELL_SIZE, "-");
 }
 
-/* In order of importance: as many as fit are shown. */
-static const struct table_column {
-    const char *title;
-    int width;
-    format_cell_fn format;
-} table_columns[] = {
-    {"verdict", 12, cell_word},   {"cost a run", 12, format_cost},       {"mean, B/A", 21, cell_mean},
-    {"mean, A", 10, cell_a_mean}, {"mean, B", 10, cell_b_mean},          {"calls, B/A", 21, cell_calls},
-    {"p99, B/A", 21, cell_p99},   {"failures, A, B", 21, cell_failures},
+/* In order of need: as many as fit are shown. */
+enum column { WORD, COST, MEAN, A_MEAN, B_MEAN, CALLS, P99, FAILURES, COLUMN_COUNT };
+
+static const struct columns_column columns[COLUMN_COUNT] = {
+    {"verdict", 12}, {"cost a run", 12}, {"mean, B/A", 21}, {"mean, A", 10},
+    {"mean, B", 10}, {"calls, B/A", 21}, {"p99, B/A", 21},  {"failures, A, B", 21},
 };
+
+static void format_cell(const void *context, size_t row, unsigned column, char ret_text[CELL_SIZE]) {
+    const struct printer *it = context;
+    const struct verdict_op *op = &it->result->ops[row];
+    const struct verdict_ratio *mean = &op->ratios[VERDICT_MEAN];
+    if (column == WORD)
+        snprintf(ret_text, CELL_SIZE, "%s", verdict_word_name(op->word));
+    else if (column == COST)
+        format_cost(it, op, ret_text);
+    else if (column == MEAN)
+        format_ratio(it, mean, ret_text);
+    else if (column == A_MEAN)
+        format_mean(it, mean->a, mean->effect.a_count > 0, ret_text);
+    else if (column == B_MEAN)
+        format_mean(it, mean->b, mean->effect.b_count > 0, ret_text);
+    else if (column == CALLS)
+        format_calls(it, op, ret_text);
+    else if (column == P99)
+        format_ratio(it, &op->ratios[VERDICT_P99], ret_text);
+    else
+        format_failures(it, op, ret_text);
+}
+
+static const char *name_of(const void *context, size_t row, enum ink *ret_ink) {
+    const struct printer *it = context;
+    *ret_ink = INK_STRONG;
+    return it->result->ops[row].name;
+}
 
 static size_t change_count(const struct verdict_result *result) {
     size_t count = 0;
@@ -232,41 +236,22 @@ static size_t change_count(const struct verdict_result *result) {
     return count;
 }
 
-static int name_columns(const struct printer *it, size_t count) {
-    int columns = (int)strlen("operation");
-    for (size_t i = 0; i < count; i++) {
-        int length = (int)strlen(it->result->ops[i].name);
-        columns = length > columns ? length : columns;
-    }
-    return columns;
-}
-
-static void print_row(const struct printer *it, const struct verdict_op *op, int names, size_t column_count) {
-    screen_print(it->screen, INK_STRONG, op->name);
-    fprintf(it->stream, "%*s", names - (int)strlen(op->name), "");
-    for (size_t i = 0; i < column_count; i++) {
-        char text[CELL_SIZE];
-        table_columns[i].format(it, op, text);
-        screen_print_right(it->screen, INK_PLAIN, text, table_columns[i].width);
-    }
-    putc('\n', it->stream);
+static struct columns_table table_of(const struct printer *it, size_t row_count) {
+    return (struct columns_table){
+        .screen = it->screen,
+        .columns = columns,
+        .column_count = COLUMN_COUNT,
+        .row_count = row_count,
+        .page = it,
+        .format = format_cell,
+        .name_of = name_of,
+    };
 }
 
 static void print_table(const struct printer *it) {
-    const size_t count = change_count(it->result);
-    const int names = name_columns(it, count);
-    size_t column_count = 0;
-    int used = names;
-    if (count == 0)
-        return;
-    while (column_count < ARRAY_SIZE(table_columns) && used + table_columns[column_count].width <= it->screen->width)
-        used += table_columns[column_count++].width;
-    fprintf(it->stream, "\n%-*s", names, "operation");
-    for (size_t i = 0; i < column_count; i++)
-        screen_print_right(it->screen, INK_FAINT, table_columns[i].title, table_columns[i].width);
-    putc('\n', it->stream);
-    for (size_t i = 0; i < count; i++)
-        print_row(it, &it->result->ops[i], names, column_count);
+    struct columns_table table = table_of(it, change_count(it->result));
+    if (table.row_count > 0)
+        columns_print_table(&table, "operation");
 }
 
 /* ---- An op that changed ------------------------------------------------------------------------- */
@@ -299,7 +284,7 @@ static void print_peak(const struct printer *it, const struct verdict_peak *peak
 static void print_failures(const struct printer *it, const struct verdict_op *op) {
     char shares[CELL_SIZE];
     unsigned failure = op->b_sum ? outcome_commonest_failure(op->b_sum) : AGGSTATS_FAILURES;
-    cell_failures(it, op, shares);
+    format_failures(it, op, shares);
     fprintf(it->stream, "  failures %s of the calls", shares);
     if (failure < AGGSTATS_FAILURES)
         fprintf(it->stream, ", most of B's %s", aggstats_failure_name(failure));
@@ -395,13 +380,14 @@ void verdict_page_print(const struct verdict_page *page, const struct screen *sc
 
 void verdict_page_print_brief(const struct verdict_page *page, const struct screen *screen) {
     const struct printer it = printer_of(page, screen);
-    const int names = name_columns(&it, page->result->op_count);
+    const struct columns_table table = table_of(&it, page->result->op_count);
+    const int names = columns_name_width(&table, "operation");
     for (size_t i = 0; i < page->result->op_count; i++) {
         const struct verdict_op *op = &page->result->ops[i];
         char mean[CELL_SIZE];
         char calls[CELL_SIZE];
-        cell_mean(&it, op, mean);
-        cell_calls(&it, op, calls);
+        format_ratio(&it, &op->ratios[VERDICT_MEAN], mean);
+        format_calls(&it, op, calls);
         fprintf(it.stream, "%-*s  %-11s  mean %s, calls %s\n", names, op->name, verdict_word_name(op->word), mean,
                 calls);
     }
@@ -417,13 +403,11 @@ void verdict_page_print_markdown(const struct verdict_page *page, const struct s
           "|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
           it.stream);
     for (size_t i = 0; i < page->result->op_count; i++) {
-        static const format_cell_fn cells[] = {cell_word, format_cost, cell_a_mean, cell_b_mean,
-                                               cell_mean, cell_calls,  cell_p99,    cell_failures};
-        const struct verdict_op *op = &page->result->ops[i];
-        fprintf(it.stream, "| %s |", op->name);
-        for (size_t cell = 0; cell < ARRAY_SIZE(cells); cell++) {
+        static const enum column order[] = {WORD, COST, A_MEAN, B_MEAN, MEAN, CALLS, P99, FAILURES};
+        fprintf(it.stream, "| %s |", page->result->ops[i].name);
+        for (size_t cell = 0; cell < ARRAY_SIZE(order); cell++) {
             char text[CELL_SIZE];
-            cells[cell](&it, op, text);
+            format_cell(&it, i, order[cell], text);
             fprintf(it.stream, " %s |", text);
         }
         putc('\n', it.stream);
