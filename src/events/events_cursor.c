@@ -116,3 +116,15 @@ bool events_next(struct events_cursor *cursor, struct event *ret_event) {
     sink(cursor, 0);
     return true;
 }
+
+int events_each(const struct events_file *file, events_each_fn each, void *context) {
+    struct events_cursor *cursor;
+    struct event event;
+    int err = events_cursor_open(file, &cursor);
+    if (err < 0)
+        return err;
+    while (err == 0 && events_next(cursor, &event))
+        err = each(context, &event);
+    events_cursor_close(cursor);
+    return err;
+}

@@ -1,4 +1,5 @@
 /* Single records, and what is in them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "events_private.h"
@@ -92,18 +93,22 @@ struct events_text events_text_of(const struct events_file *file, const struct e
     return (struct events_text){0};
 }
 
+const struct events_mark_seen *events_mark_of_kind(const struct events_file *file, enum events_mark_kind kind) {
+    for (size_t i = 0; i < file->mark_count; i++)
+        if (file->marks[i].mark.kind == (uint32_t)kind)
+            return &file->marks[i];
+    return NULL;
+}
+
+int events_mark_stream_order(const void *a, const void *b) {
+    const struct events_mark_stream *one = a;
+    const struct events_mark_stream *other = b;
+    return one->stream < other->stream ? -1 : one->stream > other->stream;
+}
+
 const struct events_mark_stream *events_mark_find(const struct events_mark_seen *mark, uint32_t stream) {
-    size_t from = 0;
-    size_t to = mark->mark.stream_count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (mark->streams[middle].stream < stream)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    bool is_there = from < mark->mark.stream_count && mark->streams[from].stream == stream;
-    return is_there ? &mark->streams[from] : NULL;
+    const struct events_mark_stream wanted = {.stream = stream};
+    return bsearch(&wanted, mark->streams, mark->mark.stream_count, sizeof(wanted), events_mark_stream_order);
 }
 
 bool events_is_before(const struct events_mark_seen *mark, const struct event *event) {

@@ -9,19 +9,6 @@
 
 /* ---- Finding links ---- */
 
-static int add(struct events_file *file, size_t *room, const struct events_link *link) {
-    if (file->link_count == *room) {
-        size_t more = *room ? 2 * *room : 64;
-        struct events_link *grown = reallocarray(file->links, more, sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        file->links = grown;
-        *room = more;
-    }
-    file->links[file->link_count++] = *link;
-    return 0;
-}
-
 static int compare_links(const void *left, const void *right) {
     const struct events_link *a = left;
     const struct events_link *b = right;
@@ -30,30 +17,22 @@ static int compare_links(const void *left, const void *right) {
     return (a->cycles > b->cycles) - (a->cycles < b->cycles);
 }
 
-static int take_links(struct events_file *file, struct events_cursor *cursor) {
-    struct event event;
-    size_t room = 0;
-    int err = 0;
-    while (err == 0 && events_next(cursor, &event)) {
-        const struct events_link link = {.node = events_value(file, &event, "entry"),
-                                         .cycles = event.end_cycles,
-                                         .directory = event.node,
-                                         .name = events_text_of(file, &event, "name")};
-        if (link.node != 0 && link.name.bytes)
-            err = add(file, &room, &link);
-    }
+static int take_link(void *context, const struct event *event) {
+    struct events_file *file = context;
+    const struct events_link link = {.node = events_value(file, event, "entry"),
+                                     .cycles = event->end_cycles,
+                                     .directory = event->node,
+                                     .name = events_text_of(file, event, "name")};
+    if (link.node == 0 || !link.name.bytes)
+        return 0;
+    int err = events_grow(&file->links, file->link_count, sizeof(*file->links));
+    if (err == 0)
+        file->links[file->link_count++] = link;
     return err;
 }
 
 int events_find_links(struct events_file *file) {
-    struct events_cursor *cursor;
-    if (!(file->flags & EVENTS_NAMES))
-        return 0;
-    int err = events_cursor_open(file, &cursor);
-    if (err < 0)
-        return err;
-    err = take_links(file, cursor);
-    events_cursor_close(cursor);
+    int err = file->flags & EVENTS_NAMES ? events_each(file, take_link, file) : 0;
     if (file->link_count > 0)
         qsort(file->links, file->link_count, sizeof(*file->links), compare_links);
     return err;

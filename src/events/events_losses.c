@@ -27,13 +27,6 @@ static const struct events_mark_seen *find_end(const struct events_file *file) {
     return NULL;
 }
 
-static const struct events_mark_seen *find_mark(const struct events_file *file, uint32_t kind) {
-    for (size_t i = 0; i < file->mark_count; i++)
-        if (file->marks[i].mark.kind == kind)
-            return &file->marks[i];
-    return NULL;
-}
-
 /* Accounts for what lies before a call of that number. */
 static void account(struct events_losses *losses, struct reached *reached, uint64_t index, uint64_t dropped) {
     uint64_t gap = index > reached->index ? index - reached->index : 0;
@@ -115,7 +108,7 @@ static void count_absent_streams(struct events_file *file, const struct ends *en
 }
 
 void events_count_losses(struct events_file *file) {
-    const struct ends ends = {find_mark(file, EVENTS_MARK_START), find_end(file)};
+    const struct ends ends = {events_mark_of_kind(file, EVENTS_MARK_START), find_end(file)};
     size_t end;
     for (size_t run = 0; run < file->run_count; run = end) {
         for (end = run + 1; end < file->run_count && file->runs[end].buffer.stream == file->runs[run].buffer.stream;)

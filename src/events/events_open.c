@@ -11,8 +11,7 @@ struct chunk {
     size_t inside_bytes;
 };
 
-/* An array that grows by doubling. */
-static int grow(void *array_pointer, size_t count, size_t member_bytes) {
+int events_grow(void *array_pointer, size_t count, size_t member_bytes) {
     void **array = array_pointer;
     if (count != 0 && (count & (count - 1)) != 0)
         return 0;
@@ -49,7 +48,7 @@ static int take_clock(struct events_file *file, const struct chunk *chunk) {
     size_t rest_bytes;
     if (!take_head(chunk, &clock, sizeof(clock), &rest_bytes))
         return -EBADMSG;
-    int err = grow(&file->clocks, file->clock_count, sizeof(*file->clocks));
+    int err = events_grow(&file->clocks, file->clock_count, sizeof(*file->clocks));
     if (err == 0)
         file->clocks[file->clock_count++] = clock;
     return err;
@@ -60,16 +59,10 @@ static int take_buffer(struct events_file *file, const struct chunk *chunk) {
     run.records = take_head(chunk, &run.buffer, sizeof(run.buffer), &run.records_bytes);
     if (!run.records || run.buffer.first_index > UINT64_MAX - run.buffer.record_count)
         return -EBADMSG;
-    int err = grow(&file->runs, file->run_count, sizeof(*file->runs));
+    int err = events_grow(&file->runs, file->run_count, sizeof(*file->runs));
     if (err == 0)
         file->runs[file->run_count++] = run;
     return err;
-}
-
-static int by_stream(const void *a, const void *b) {
-    const struct events_mark_stream *one = a;
-    const struct events_mark_stream *other = b;
-    return one->stream < other->stream ? -1 : one->stream > other->stream;
 }
 
 static int take_mark(struct events_file *file, const struct chunk *chunk) {
@@ -80,12 +73,12 @@ static int take_mark(struct events_file *file, const struct chunk *chunk) {
     if (!streams || streams_bytes > rest_bytes)
         return -EBADMSG;
     struct events_mark_stream *copy = malloc(streams_bytes + 1);
-    if (!copy || grow(&file->marks, file->mark_count, sizeof(*file->marks)) < 0) {
+    if (!copy || events_grow(&file->marks, file->mark_count, sizeof(*file->marks)) < 0) {
         free(copy);
         return -ENOMEM;
     }
     memcpy(copy, streams, streams_bytes);
-    qsort(copy, seen.mark.stream_count, sizeof(*copy), by_stream);
+    qsort(copy, seen.mark.stream_count, sizeof(*copy), events_mark_stream_order);
     seen.streams = copy;
     file->marks[file->mark_count++] = seen;
     return 0;
@@ -96,7 +89,7 @@ static int take_failure(struct events_file *file, const struct chunk *chunk) {
     size_t rest_bytes;
     if (!take_head(chunk, &failure, sizeof(failure), &rest_bytes))
         return -EBADMSG;
-    int err = grow(&file->failures, file->failure_count, sizeof(*file->failures));
+    int err = events_grow(&file->failures, file->failure_count, sizeof(*file->failures));
     if (err == 0)
         file->failures[file->failure_count++] = failure;
     return err;
@@ -110,7 +103,7 @@ static int take_host(struct events_file *file, const struct chunk *chunk) {
         return -EBADMSG;
     seen.description = strndup((const char *)text, rest_bytes);
     if (!seen.description || events_host_describe(&seen) < 0 ||
-        grow(&file->hosts, file->host_count, sizeof(*file->hosts)) < 0) {
+        events_grow(&file->hosts, file->host_count, sizeof(*file->hosts)) < 0) {
         events_host_free(&seen);
         return -ENOMEM;
     }
@@ -119,7 +112,7 @@ static int take_host(struct events_file *file, const struct chunk *chunk) {
 }
 
 static int add_string(struct events_file *file, const struct events_string_seen *string) {
-    int err = grow(&file->strings, file->string_count, sizeof(*file->strings));
+    int err = events_grow(&file->strings, file->string_count, sizeof(*file->strings));
     if (err == 0)
         file->strings[file->string_count++] = *string;
     return err;

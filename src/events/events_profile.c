@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/cells.h"
 #include "base.h"
-#include "events_cells.h"
-#include "events_groups.h"
-#include "events_tally.h"
-#include "events_windows.h"
+#include "events_profile_private.h"
 
 #define GROUPINGS_KNOWN                                                                                                \
     (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_UID | 1U << AGGSTATS_BY_FILE |          \
@@ -19,16 +17,15 @@
 struct counting {
     const struct events_file *file;
     const struct events_profile_options *options;
-    unsigned resolution;
     struct events_windows windows;
     unsigned window; /* from 1 */
     struct events_window span;
     uint64_t counted_cycles; /* of the span, without pauses */
     uint64_t interval_cycles;
     uint64_t interval_count;
-    struct events_tally tally;
-    struct events_cells samples; /* a table for each op */
-    struct events_cells joints;  /* a table for each of options->joints */
+    struct aggstats_profile profile;
+    struct cells samples[EVENTS_OPS_MAX]; /* of the profile's ops, in the order in which these were met */
+    struct cells *joints;                 /* [options->joint_count] */
     struct events_groups groups;
 };
 
@@ -45,8 +42,7 @@ static bool are_valid(const struct events_profile_options *options, unsigned res
     for (size_t i = 0; i < options->joint_count; i++)
         if (options->joints[i].value >= AGGSTATS_BLOCKED)
             return false;
-    return aggstats_resolution_valid(resolution) && (options->groupings & ~GROUPINGS_KNOWN) == 0 &&
-           options->joint_count <= EVENTS_CELL_TABLES_MAX;
+    return aggstats_resolution_valid(resolution) && (options->groupings & ~GROUPINGS_KNOWN) == 0;
 }
 
 static void choose_span(struct counting *counting) {
@@ -76,16 +72,16 @@ static int choose_intervals(struct counting *counting) {
 }
 
 static int prepare(struct counting *counting) {
-    if (!are_valid(counting->options, counting->resolution))
+    const struct events_profile_options *options = counting->options;
+    if (!are_valid(options, counting->profile.resolution))
         return -EINVAL;
-    int err = events_windows_find(counting->file, &counting->windows);
-    if (err == 0 && counting->options->window > counting->windows.window_count)
+    counting->joints = calloc(options->joint_count + 1, sizeof(*counting->joints));
+    int err = counting->joints ? events_windows_find(counting->file, &counting->windows) : -ENOMEM;
+    if (err == 0 && options->window > counting->windows.window_count)
         err = -ERANGE;
     if (err < 0)
         return err;
     choose_span(counting);
-    counting->groups = (struct events_groups){
-        .file = counting->file, .groupings = counting->options->groupings, .resolution = counting->resolution};
     return choose_intervals(counting);
 }
 
@@ -97,12 +93,12 @@ static uint64_t moment_of(const struct counting *counting, uint64_t cycles) {
     return cycles > counting->span.from_cycles ? cycles - counting->span.from_cycles : 0;
 }
 
-static int sample(struct counting *counting, const struct event *event, unsigned bucket) {
+static int sample(struct counting *counting, const struct event *event, size_t op, unsigned bucket) {
     if (counting->interval_cycles == 0)
         return 0;
     uint64_t interval = moment_of(counting, event->end_cycles) / counting->interval_cycles;
     interval = interval < counting->interval_count ? interval : counting->interval_count - 1;
-    return events_cells_add(&counting->samples, event->op, interval, bucket);
+    return cells_count(&counting->samples[op], (uint32_t)interval, bucket);
 }
 
 static uint64_t number_of(const struct events_file *file, const struct event *event, enum aggstats_value value) {
@@ -125,9 +121,8 @@ static int relate(struct counting *counting, const struct event *event, unsigned
     for (size_t i = 0; i < counting->options->joint_count && err == 0; i++) {
         const struct events_joint *joint = &counting->options->joints[i];
         if (strcmp(joint->op, counting->file->ops[event->op].name) == 0)
-            err = events_cells_add(&counting->joints, (unsigned)i,
-                                   aggstats_value_row(joint->value, number_of(counting->file, event, joint->value)),
-                                   bucket);
+            err = cells_count(&counting->joints[i],
+                              aggstats_value_row(joint->value, number_of(counting->file, event, joint->value)), bucket);
     }
     return err;
 }
@@ -138,33 +133,33 @@ static bool is_wanted(struct counting *counting, const struct event *event) {
     return is_inside && (!options->wants || options->wants(options->context, event));
 }
 
-static int count(struct counting *counting, const struct event *event) {
-    unsigned bucket = aggstats_bucket_of(event->latency_cycles, counting->resolution);
-    int err = events_tally_count(&counting->tally, counting->file, event, counting->resolution);
-    err = err < 0 ? err : sample(counting, event, bucket);
+/* As the recorder does it. */
+static int count(void *context, const struct event *event) {
+    struct counting *counting = context;
+    const struct events_op *kind = &counting->file->ops[event->op];
+    struct counted_call call = {.latency_cycles = event->latency_cycles, .object = event->node, .error = event->error};
+    if (!is_wanted(counting, event))
+        return 0;
+    if (kind->counts_bytes) {
+        call.asked_bytes = events_value(counting->file, event, "size");
+        call.moved_bytes = events_value(counting->file, event, "result");
+    }
+    struct aggstats_op_profile *op = counted_op_of(&counting->profile, kind->name);
+    int err = op ? counted_op_add(op, counting->profile.resolution, &call) : -ENOMEM;
+    unsigned bucket = aggstats_bucket_of(event->latency_cycles, counting->profile.resolution);
+    err = err < 0 ? err : sample(counting, event, (size_t)(op - counting->profile.ops), bucket);
     err = err < 0 ? err : relate(counting, event, bucket);
-    return err < 0 ? err : events_groups_count(&counting->groups, event);
-}
-
-static int count_all(struct counting *counting) {
-    struct events_cursor *cursor;
-    struct event event;
-    int err = events_cursor_open(counting->file, &cursor);
-    if (err < 0)
-        return err;
-    while (err == 0 && events_next(cursor, &event))
-        if (is_wanted(counting, &event))
-            err = count(counting, &event);
-    events_cursor_close(cursor);
-    return err;
+    return err < 0 ? err : events_groups_count(&counting->groups, event, &counting->profile);
 }
 
 /* ---- The profile ---- */
 
-static struct aggstats_clock clock_of(const struct events_file *file) {
-    bool is_tsc = file->clock_kind && strcmp(file->clock_kind, "tsc") == 0;
-    return (struct aggstats_clock){.kind = is_tsc ? AGGSTATS_CLOCK_TSC : AGGSTATS_CLOCK_MONOTONIC,
-                                   .frequency_hz = file->clock_hz};
+struct aggstats_clock events_profile_clock(const struct events_file *file) {
+    struct aggstats_clock clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = file->clock_hz};
+    for (uint32_t kind = AGGSTATS_CLOCK_TSC; file->clock_kind && kind <= AGGSTATS_CLOCK_MONOTONIC; kind++)
+        if (strcmp(aggstats_clock_name(kind), file->clock_kind) == 0)
+            clock.kind = kind;
+    return clock;
 }
 
 static bool lacks_calls(const struct events_file *file) {
@@ -182,7 +177,7 @@ static int add_labels(const struct events_file *file, struct aggstats_profile *p
     return err;
 }
 
-static int add_samples(const struct counting *counting, struct aggstats_profile *profile) {
+static int add_intervals(const struct counting *counting, struct aggstats_profile *profile) {
     profile->interval_cycles = counting->interval_cycles;
     profile->interval_count = counting->interval_count;
     profile->borders = calloc(counting->interval_count, sizeof(*profile->borders));
@@ -194,77 +189,72 @@ static int add_samples(const struct counting *counting, struct aggstats_profile 
     return 0;
 }
 
-static unsigned number_of_op(const struct events_file *file, const char *name) {
-    unsigned op = 0;
-    while (op < EVENTS_OPS_MAX && !(file->ops[op].name && strcmp(file->ops[op].name, name) == 0))
-        op++;
-    return op;
+static void take_cells(struct cells *cells, struct aggstats_cell **ret_cells, size_t *ret_count) {
+    cells_settle(cells);
+    *ret_cells = steal_pointer(&cells->cells);
+    *ret_count = cells->count;
 }
 
-static int add_op_samples(const struct counting *counting, struct aggstats_profile *profile) {
-    int err = 0;
-    for (size_t i = 0; i < profile->op_count && err == 0; i++) {
-        struct aggstats_op_profile *op = &profile->ops[i];
-        err = events_cells_take(&counting->samples, number_of_op(counting->file, op->name), &op->samples,
-                                &op->sample_count);
-    }
-    return err;
-}
-
-static int add_joints(const struct counting *counting, struct aggstats_profile *profile) {
+static int add_joints(struct counting *counting, struct aggstats_profile *profile) {
     const struct events_profile_options *options = counting->options;
-    int err = 0;
     profile->joints = calloc(options->joint_count + 1, sizeof(*profile->joints));
     if (!profile->joints)
         return -ENOMEM;
-    for (size_t i = 0; i < options->joint_count && err == 0; i++) {
+    for (size_t i = 0; i < options->joint_count; i++) {
         struct aggstats_joint_profile *joint = &profile->joints[profile->joint_count++];
         joint->value = options->joints[i].value;
         snprintf(joint->op, sizeof(joint->op), "%s", options->joints[i].op);
-        err = events_cells_take(&counting->joints, (unsigned)i, &joint->cells, &joint->cell_count);
+        take_cells(&counting->joints[i], &joint->cells, &joint->cell_count);
     }
-    return err;
+    return 0;
 }
 
 static int fill(struct counting *counting, struct aggstats_profile *profile) {
-    *profile = (struct aggstats_profile){.resolution = counting->resolution,
-                                         .clock = clock_of(counting->file),
-                                         .start_ns = counting->span.from_unix_ns,
-                                         .has_start = counting->span.from_unix_ns > 0,
-                                         .elapsed_cycles = counting->counted_cycles,
-                                         .has_elapsed = true,
-                                         .incomplete = lacks_calls(counting->file)};
-    events_cells_sort(&counting->samples);
-    events_cells_sort(&counting->joints);
+    profile->start_ns = counting->span.from_unix_ns;
+    profile->has_start = counting->span.from_unix_ns > 0;
+    profile->elapsed_cycles = counting->counted_cycles;
+    profile->has_elapsed = true;
+    profile->incomplete = lacks_calls(counting->file);
     int err = add_labels(counting->file, profile);
-    err = err < 0 ? err : events_tally_hand_over(&counting->tally, false, profile);
-    if (counting->interval_cycles > 0) {
-        err = err < 0 ? err : add_samples(counting, profile);
-        err = err < 0 ? err : add_op_samples(counting, profile);
-    }
-    if (counting->options->joint_count > 0)
-        err = err < 0 ? err : add_joints(counting, profile);
-    if (counting->options->groupings > 0)
-        err = err < 0 ? err : events_groups_hand_over(&counting->groups, profile);
+    if (err == 0 && counting->interval_cycles > 0)
+        err = add_intervals(counting, profile);
+    for (size_t i = 0; i < profile->op_count; i++)
+        take_cells(&counting->samples[i], &profile->ops[i].samples, &profile->ops[i].sample_count);
+    aggstats_profile_sort(profile);
+    if (err == 0 && counting->options->joint_count > 0)
+        err = add_joints(counting, profile);
+    if (err == 0 && counting->options->groupings > 0)
+        err = events_groups_hand_over(&counting->groups, profile);
     return err;
+}
+
+static void finish(struct counting *counting) {
+    events_windows_finish(&counting->windows);
+    events_groups_finish(&counting->groups);
+    for (unsigned op = 0; op < EVENTS_OPS_MAX; op++)
+        free(counting->samples[op].cells);
+    for (size_t i = 0; counting->joints && i < counting->options->joint_count; i++)
+        free(counting->joints[i].cells);
+    free(counting->joints);
+    aggstats_profile_finish(&counting->profile);
 }
 
 int events_profile(const struct events_file *file, const struct events_profile_options *options,
                    struct aggstats_profile *ret_profile) {
     struct counting counting = {
-        .file = file, .options = options, .resolution = options->resolution ? options->resolution : file->resolution};
-    struct aggstats_profile profile = {0};
+        .file = file,
+        .options = options,
+        .profile = {.clock = events_profile_clock(file),
+                    .resolution = options->resolution ? options->resolution : file->resolution},
+        .groups = {.file = file, .groupings = options->groupings},
+    };
     int err = prepare(&counting);
-    err = err < 0 ? err : count_all(&counting);
-    err = err < 0 ? err : fill(&counting, &profile);
-    events_windows_finish(&counting.windows);
-    events_tally_finish(&counting.tally);
-    events_cells_finish(&counting.samples);
-    events_cells_finish(&counting.joints);
-    events_groups_finish(&counting.groups);
-    if (err < 0)
-        aggstats_profile_finish(&profile);
-    else
-        *ret_profile = profile;
+    err = err < 0 ? err : events_each(file, count, &counting);
+    err = err < 0 ? err : fill(&counting, &counting.profile);
+    if (err == 0) {
+        *ret_profile = counting.profile;
+        counting.profile = (struct aggstats_profile){0};
+    }
+    finish(&counting);
     return err;
 }

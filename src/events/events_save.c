@@ -19,6 +19,7 @@
 #define AT_SIZE (-ECANCELED) /* the file is as large as it may be */
 #define STRINGS_CHUNK_BYTES (1U << 20)
 #define BESIDE_WAITING_MAX (4U << 20)
+#define SEEN_MAX (1U << 19) /* numbers of nodes, or of callers */
 
 static int64_t now_ns(void) {
     return read_clock_ns(CLOCK_MONOTONIC);
@@ -61,8 +62,9 @@ static int put_beside(struct events_recorder *events) {
     bool ring_has_forgotten = err == -ENOSPC && events->wanted.ring_bytes > 0;
     bool is_too_much = err < 0 && beside->size_bytes > BESIDE_WAITING_MAX;
     if (ring_has_forgotten || is_too_much) {
-        seen_clear(&events->nodes); /* their names are told anew; that others are missing numbers of chunks tell */
-        seen_clear(&events->tasks);
+        number_map_finish(
+            &events->nodes); /* their names are told anew; that others are missing numbers of chunks tell */
+        number_map_finish(&events->tasks);
     }
     if (err == 0 || ring_has_forgotten || is_too_much)
         beside->size_bytes = 0;
@@ -174,12 +176,23 @@ static uint64_t note_of(uint64_t process, const char *name) {
     return note;
 }
 
+/* Whether a number was not seen yet, or with another note. When too many are remembered, or without memory, all are
+ * forgotten, and are new again. */
+static bool is_new(struct number_map *seen, uint64_t number, uint64_t note) {
+    uint64_t value = note != 0 ? note : UINT64_MAX;
+    if (number_map_get(seen, number) == value)
+        return false;
+    if (seen->count >= SEEN_MAX || number_map_set(seen, number, value) < 0)
+        number_map_finish(seen);
+    return true;
+}
+
 static void ask_task(struct events_recorder *events, uint32_t thread) {
     char name[EVENTS_TASK_NAME_SIZE] = "";
     uint64_t process = 0;
     if (!events->source.find_task || !events->source.find_task(events->source.context, thread, &process, name))
         return;
-    if (seen_is_new(&events->tasks, thread, note_of(process, name)))
+    if (is_new(&events->tasks, thread, note_of(process, name)))
         add_string(events, EVENTS_STRING_TASK, thread, process, name);
 }
 
@@ -192,7 +205,7 @@ static void ask_tasks(struct events_recorder *events, struct events_stream *stre
 }
 
 static void ask_path(struct events_recorder *events, uint64_t node, uint64_t cycles) {
-    if (node == 0 || !seen_is_new(&events->nodes, node, 0) || !events->source.find_path)
+    if (node == 0 || !is_new(&events->nodes, node, 0) || !events->source.find_path)
         return;
     CLEANUP_FREE char *path = events->source.find_path(events->source.context, node);
     if (path)
@@ -212,7 +225,7 @@ static void ask_paths(struct events_recorder *events, const unsigned char *recor
         }
         ask_path(events, record.node, record.start_cycles);
         if (entry != 0)
-            seen_is_new(&events->nodes, entry, 0);
+            is_new(&events->nodes, entry, 0);
     }
 }
 

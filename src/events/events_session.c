@@ -63,8 +63,8 @@ void events_recorder_destroy(struct events_recorder *events) {
     }
     free_marks(events);
     ring_finish(&events->ring);
-    seen_clear(&events->nodes);
-    seen_clear(&events->tasks);
+    number_map_finish(&events->nodes);
+    number_map_finish(&events->tasks);
     events_writer_finish(&events->beside);
     pthread_cond_destroy(&events->flushed);
     free(events);
@@ -90,8 +90,8 @@ static void begin_anew(struct events_recorder *events, const struct events_wante
     events->is_in_strings = false;
     events_writer_finish(&events->beside);
     events->beside = (struct events_writer){0};
-    seen_clear(&events->nodes);
-    seen_clear(&events->tasks);
+    number_map_finish(&events->nodes);
+    number_map_finish(&events->tasks);
     free_marks(events);
     pthread_mutex_lock(&events->ring_lock);
     ring_finish(&events->ring);

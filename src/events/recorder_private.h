@@ -12,8 +12,8 @@
 #include "aggstats/numbered.h"
 #include "events_recorder.h"
 #include "events_writer.h"
+#include "number_map.h"
 #include "ring.h"
-#include "seen.h"
 
 enum events_half_state {
     EVENTS_HALF_FREE,    /* the thread's to take */
@@ -61,9 +61,9 @@ struct events_recorder {
     uint64_t size_bytes;           /* of the file */
     bool keeps_reserve;            /* blocks behind the file's end are kept for what comes last */
     struct events_failure failure; /* that goes on, error 0: none does; dropped: before it */
-    struct seen nodes;
-    struct seen tasks;
-    int64_t slow_written_ns; /* when the ring was last written for a slow call */
+    struct number_map nodes;       /* whose paths were asked for, or whose names are in records */
+    struct number_map tasks;       /* and callers, with notes of what they were */
+    int64_t slow_written_ns;       /* when the ring was last written for a slow call */
     int64_t clock_written_ns;
     pthread_mutex_t ring_lock; /* of the ring, which others read */
     struct ring ring;

@@ -295,8 +295,8 @@ void replay_destroy(struct replay *replay) {
     free(replay->handles.at);
     free(replay->edges.at);
     free(replay->readers.at);
-    free(replay->node_of_id.rows);
-    free(replay->handle_of_file.rows);
+    number_map_finish(&replay->node_of_id);
+    number_map_finish(&replay->handle_of_file);
     free(replay->name_table);
     free(replay->lanes);
     free(replay->counts);

@@ -13,7 +13,7 @@ struct thread {
 };
 
 struct threads {
-    struct replay_map places;
+    struct number_map places;
     struct thread *at; /* [count] from 1 */
     uint32_t count;
 };
@@ -89,6 +89,6 @@ int replay_plan_lanes(struct replay *replay, const uint32_t *numbers) {
     }
     replay->recorded_threads = threads.count;
     free(threads.at);
-    free(threads.places.rows);
+    number_map_finish(&threads.places);
     return err;
 }

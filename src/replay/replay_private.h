@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base.h"
+#include "number_map.h"
 #include "replay.h"
 
 #define THREADS_MAX 1024U
@@ -159,16 +160,6 @@ struct replay_arena {
         uint32_t room;                                                                                                 \
     }
 
-/* From numbers of the file to our indices. */
-struct replay_map {
-    struct replay_map_row {
-        uint64_t key;
-        uint32_t value; /* 0: empty row */
-    } * rows;
-    uint32_t room; /* a power of two */
-    uint32_t count;
-};
-
 struct replay_lane {
     struct replay *replay;
     uint32_t first_op;
@@ -198,8 +189,8 @@ struct replay {
     REPLAY_ARRAY(struct replay_handle) handles;
     REPLAY_ARRAY(struct replay_edge) edges; /* sorted by from, once planned */
     REPLAY_ARRAY(struct replay_reader) readers;
-    struct replay_map node_of_id;
-    struct replay_map handle_of_file;
+    struct number_map node_of_id; /* from numbers of the file to places of ours, as the next */
+    struct number_map handle_of_file;
     uint32_t *name_table; /* names by directory and text */
     uint32_t name_table_room;
     struct replay_lane *lanes; /* [lane_count] */
@@ -240,8 +231,13 @@ struct replay {
     replay_array_add((replay), (void **)&(array)->at, &(array)->count, &(array)->room, sizeof(*(array)->at))
 uint32_t replay_array_add(struct replay *replay, void **at, uint32_t *count, uint32_t *room, size_t member_bytes);
 
-uint32_t replay_map_get(const struct replay_map *map, uint64_t key); /* 0: it is not there */
-void replay_map_set(struct replay *replay, struct replay_map *map, uint64_t key, uint32_t value);
+/* The place of a number; 0: it is not there. */
+static inline uint32_t replay_map_get(const struct number_map *map, uint64_t key) {
+    return (uint32_t)number_map_get(map, key);
+}
+
+/* Without memory replay->error says so. */
+void replay_map_set(struct replay *replay, struct number_map *map, uint64_t key, uint32_t value);
 
 /* A copy with a NUL. Returns NULL without memory; replay->error is set then */
 const char *replay_keep_text(struct replay *replay, const char *bytes, size_t length);

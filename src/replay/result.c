@@ -2,7 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "aggstats/counted.h"
 #include "base.h"
+#include "events_profile.h"
 #include "replay_private.h"
 
 #define DIFFERENCES_MAX 1000U
@@ -189,57 +191,24 @@ const struct replay_report *replay_report_of(const struct replay *replay) {
 
 /* ---- Profiles ---- */
 
-static struct aggstats_op_profile *profile_op(struct aggstats_profile *profile, const char *name) {
-    for (size_t i = 0; i < profile->op_count; i++)
-        if (strncmp(profile->ops[i].name, name, sizeof(profile->ops[i].name) - 1) == 0)
-            return &profile->ops[i];
-    struct aggstats_op_profile *op = &profile->ops[profile->op_count];
-    op->buckets = calloc(64U * (size_t)profile->resolution, sizeof(*op->buckets));
-    if (!op->buckets)
-        return NULL;
-    snprintf(op->name, sizeof(op->name), "%s", name);
-    profile->op_count++;
-    return op;
-}
-
-/* A call as recorded, or as repeated. */
-struct measured {
-    uint64_t latency_cycles;
-    uint64_t moved_bytes;
-    unsigned error;
-};
-
-static void add_call(struct aggstats_op_profile *to, unsigned resolution, const struct measured *measured) {
-    to->calls++;
-    to->total_cycles += measured->latency_cycles;
-    to->buckets[aggstats_bucket_of(measured->latency_cycles, resolution)]++;
-    if (measured->latency_cycles > to->longest_cycles)
-        to->longest_cycles = measured->latency_cycles;
-    if (measured->error)
-        to->failures[aggstats_failure_of_error((int)measured->error)]++;
+static int add_call(const struct replay *replay, const struct replay_op *op, bool is_replayed,
+                    struct aggstats_profile *profile) {
+    struct counted_call call = {.latency_cycles = is_replayed ? op->new_latency_cycles : op->latency_cycles,
+                                .error = is_replayed ? op->new_error : op->error};
+    if (replay->file->ops[op->op].counts_bytes) {
+        call.asked_bytes = op->size;
+        call.moved_bytes = is_replayed ? op->new_result : op->error ? 0 : op->result;
+    }
+    return counted_add(profile, name_of(replay, op), &call);
 }
 
 static int fill_profile(const struct replay *replay, bool is_replayed, struct aggstats_profile *profile) {
-    profile->ops = calloc(EVENTS_OPS_MAX, sizeof(*profile->ops));
-    if (!profile->ops)
-        return -ENOMEM;
-    for (uint32_t i = 1; i < replay->ops.count; i++) {
-        const struct replay_op *op = &replay->ops.at[i];
-        if (is_replayed && op->reason != REPLAY_DONE)
-            continue;
-        const struct measured recorded = {op->latency_cycles, op->error ? 0 : op->result, op->error};
-        const struct measured replayed = {op->new_latency_cycles, op->new_result, op->new_error};
-        struct aggstats_op_profile *to = profile_op(profile, name_of(replay, op));
-        if (!to)
-            return -ENOMEM;
-        add_call(to, profile->resolution, is_replayed ? &replayed : &recorded);
-        if (!replay->file->ops[op->op].counts_bytes)
-            continue;
-        to->asked_bytes += op->size;
-        to->moved_bytes += is_replayed ? replayed.moved_bytes : recorded.moved_bytes;
-    }
+    int err = 0;
+    for (uint32_t i = 1; i < replay->ops.count && err == 0; i++)
+        if (!is_replayed || replay->ops.at[i].reason == REPLAY_DONE)
+            err = add_call(replay, &replay->ops.at[i], is_replayed, profile);
     aggstats_profile_sort(profile);
-    return aggstats_profile_add_label(profile, "layer", "fs");
+    return err < 0 ? err : aggstats_profile_add_label(profile, "layer", "fs");
 }
 
 static int finish_profile(struct aggstats_profile *profile, int err, struct aggstats_profile *ret_profile) {
@@ -250,17 +219,10 @@ static int finish_profile(struct aggstats_profile *profile, int err, struct aggs
     return err;
 }
 
-static uint32_t clock_kind_of(const struct replay *replay) {
-    for (uint32_t kind = AGGSTATS_CLOCK_TSC; replay->file->clock_kind && kind <= AGGSTATS_CLOCK_MONOTONIC; kind++)
-        if (strcmp(aggstats_clock_name(kind), replay->file->clock_kind) == 0)
-            return kind;
-    return AGGSTATS_CLOCK_MONOTONIC;
-}
-
 int replay_recorded_profile(const struct replay *replay, struct aggstats_profile *ret_profile) {
     struct aggstats_profile profile = {
         .resolution = replay->file->resolution,
-        .clock = {.kind = clock_kind_of(replay), .frequency_hz = replay->file->clock_hz},
+        .clock = events_profile_clock(replay->file),
         .start_ns = events_unix_ns(replay->file, replay->first_cycles),
         .has_start = replay->file->clock_count > 0,
     };

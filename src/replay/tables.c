@@ -1,4 +1,4 @@
-/* Growing arrays, maps of numbers, and texts that stay. */
+/* Growing arrays, and texts that stay. */
 #include <limits.h>
 #include <string.h>
 
@@ -26,41 +26,9 @@ uint32_t replay_array_add(struct replay *replay, void **at, uint32_t *count, uin
     return (*count)++;
 }
 
-/* ---- Maps ---- */
-
-static uint32_t row_of(const struct replay_map *map, uint64_t key) {
-    uint64_t hash = (key ^ key >> 31) * UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t place = (uint32_t)(hash >> 32) & (map->room - 1);
-    while (map->rows[place].value && map->rows[place].key != key)
-        place = (place + 1) & (map->room - 1);
-    return place;
-}
-
-uint32_t replay_map_get(const struct replay_map *map, uint64_t key) {
-    return map->room ? map->rows[row_of(map, key)].value : 0;
-}
-
-static int grow_map(struct replay_map *map) {
-    struct replay_map grown = {.room = map->room ? 2 * map->room : 256, .count = map->count};
-    grown.rows = calloc(grown.room, sizeof(*grown.rows));
-    if (!grown.rows)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < map->room; i++)
-        if (map->rows[i].value)
-            grown.rows[row_of(&grown, map->rows[i].key)] = map->rows[i];
-    free(map->rows);
-    *map = grown;
-    return 0;
-}
-
-void replay_map_set(struct replay *replay, struct replay_map *map, uint64_t key, uint32_t value) {
-    if (2 * map->count >= map->room && grow_map(map) < 0) {
+void replay_map_set(struct replay *replay, struct number_map *map, uint64_t key, uint32_t value) {
+    if (number_map_set(map, key, value) < 0)
         replay->error = -ENOMEM;
-        return;
-    }
-    struct replay_map_row *row = &map->rows[row_of(map, key)];
-    map->count += !row->value;
-    *row = (struct replay_map_row){key, value};
 }
 
 /* ---- Texts ---- */

@@ -269,6 +269,71 @@ START_TEST(missing_calls_are_told) {
 }
 END_TEST
 
+START_TEST(a_pause_that_nobody_ended_counts_no_time) {
+    mark(EVENTS_MARK_START, 0, 0, 0);
+    calls(0, six, 6); /* the last one ends at 5050 */
+    mark(EVENTS_MARK_PAUSE, 1500, 0, 2);
+    mark(EVENTS_MARK_ROTATE, 9000, 1, 6);
+    mark(EVENTS_MARK_ROTATED, 9000, 1, 6);
+    ck_assert_int_eq(make(&(struct events_profile_options){.window = 1}), 0);
+    ck_assert_uint_eq(profile.elapsed_cycles, 1500);
+}
+END_TEST
+
+START_TEST(groups_of_one_total_are_in_the_order_of_their_numbers) {
+    const struct made two[] = {{READ, 100, 5, 13, 0, 1}, {READ, 100, 5, 11, 0, 1}};
+    mark(EVENTS_MARK_START, 0, 0, 0);
+    calls(0, two, 2);
+    events_chunk_begin(&writer, EVENTS_STRINGS, NULL, 0);
+    events_write_string(&writer, EVENTS_STRING_TASK, 11, 11, "zebra", 5);
+    events_write_string(&writer, EVENTS_STRING_TASK, 13, 13, "ant", 3);
+    events_chunk_end(&writer);
+    mark(EVENTS_MARK_STOP, 10000, 0, 2);
+    ck_assert_int_eq(make(&(struct events_profile_options){.groupings = 1U << AGGSTATS_BY_PROCESS}), 0);
+    ck_assert_uint_eq(profile.group_count, 2);
+    ck_assert_uint_eq(profile.groups[0].id, 11);
+    ck_assert_uint_eq(profile.groups[1].id, 13);
+}
+END_TEST
+
+START_TEST(every_clock_of_a_recorder_is_known) {
+    for (uint32_t kind = AGGSTATS_CLOCK_TSC; kind <= AGGSTATS_CLOCK_MONOTONIC; kind++) {
+        const struct events_file of_kind = {.clock_kind = (char *)(uintptr_t)aggstats_clock_name(kind), .clock_hz = HZ};
+        ck_assert_uint_eq(events_profile_clock(&of_kind).kind, kind);
+        ck_assert_uint_eq(events_profile_clock(&of_kind).frequency_hz, HZ);
+    }
+}
+END_TEST
+
+/* So many that the table of an op grows, and is put into its order, many times. */
+START_TEST(cells_add_up_to_the_buckets) {
+    enum { COUNT = 5000 };
+    struct made *many = calloc(COUNT, sizeof(*many));
+    uint64_t sums[64] = {0};
+    for (unsigned i = 0; i < COUNT; i++)
+        many[i] = (struct made){READ, (i * 7919U) % 997U + 1, 5, 11, 0, (i * 104729U) % 4001U};
+    mark(EVENTS_MARK_START, 0, 0, 0);
+    calls(0, many, COUNT);
+    mark(EVENTS_MARK_STOP, 1000 * (uint64_t)COUNT, 0, COUNT);
+    const struct events_joint joint = {"READ", AGGSTATS_SIZE};
+    ck_assert_int_eq(make(&(struct events_profile_options){.interval_ns = 70000, .joints = &joint, .joint_count = 1}),
+                     0);
+    const struct aggstats_op_profile *read = op_of("READ");
+    for (size_t i = 0; i < read->sample_count; i++)
+        sums[read->samples[i].bucket] += read->samples[i].count;
+    for (size_t i = 1; i < read->sample_count; i++)
+        ck_assert(read->samples[i - 1].row < read->samples[i].row ||
+                  (read->samples[i - 1].row == read->samples[i].row &&
+                   read->samples[i - 1].bucket < read->samples[i].bucket));
+    ck_assert_mem_eq(sums, read->buckets, sizeof(sums));
+    memset(sums, 0, sizeof(sums));
+    for (size_t i = 0; i < profile.joints[0].cell_count; i++)
+        sums[profile.joints[0].cells[i].bucket] += profile.joints[0].cells[i].count;
+    ck_assert_mem_eq(sums, read->buckets, sizeof(sums));
+    free(many);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("events_profile");
     TCase *tcase = tcase_create("events_profile");
@@ -282,6 +347,10 @@ int main(void) {
     tcase_add_test(tcase, values_are_related_as_asked);
     tcase_add_test(tcase, groups_add_up);
     tcase_add_test(tcase, missing_calls_are_told);
+    tcase_add_test(tcase, a_pause_that_nobody_ended_counts_no_time);
+    tcase_add_test(tcase, groups_of_one_total_are_in_the_order_of_their_numbers);
+    tcase_add_test(tcase, every_clock_of_a_recorder_is_known);
+    tcase_add_test(tcase, cells_add_up_to_the_buckets);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

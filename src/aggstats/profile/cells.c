@@ -1,5 +1,5 @@
 /* Sparse tables of interval by bucket: most ops are quiet most of the time. */
-#include "cells.h"
+#include "aggstats/cells.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,4 +44,39 @@ void cells_merge(struct cells *cells, uint32_t interval_divisor, unsigned bucket
         cells_append_row(&merged, interval, row, AGGSTATS_BUCKETS_MAX);
     }
     cells->count = merged.count;
+}
+
+/* ---- Counting in any order ---- */
+
+static int compare_cells(const void *left, const void *right) {
+    const struct aggstats_cell *a = left;
+    const struct aggstats_cell *b = right;
+    if (a->row != b->row)
+        return a->row < b->row ? -1 : 1;
+    return (a->bucket > b->bucket) - (a->bucket < b->bucket);
+}
+
+void cells_settle(struct cells *cells) {
+    size_t kept = 0;
+    if (cells->count > 1)
+        qsort(cells->cells, cells->count, sizeof(*cells->cells), compare_cells);
+    for (size_t i = 1; i < cells->count; i++) {
+        if (compare_cells(&cells->cells[kept], &cells->cells[i]) == 0)
+            cells->cells[kept].count += cells->cells[i].count;
+        else
+            cells->cells[++kept] = cells->cells[i];
+    }
+    cells->count = cells->count > 0 ? kept + 1 : 0;
+}
+
+/* A full table is settled first. Afterwards at least half of it is free, so few calls settle. */
+int cells_count(struct cells *cells, uint32_t row, uint32_t bucket) {
+    int err = 0;
+    if (cells->count == cells->room) {
+        cells_settle(cells);
+        err = cells_reserve(cells, cells->count + 64);
+    }
+    if (err == 0)
+        cells->cells[cells->count++] = (struct aggstats_cell){.row = row, .bucket = bucket, .count = 1};
+    return err;
 }

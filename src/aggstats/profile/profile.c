@@ -388,35 +388,3 @@ void aggstats_profile_sort(struct aggstats_profile *profile) {
     if (profile->op_count > 1)
         qsort(profile->ops, profile->op_count, sizeof(*profile->ops), compare_ops);
 }
-
-static long double total_cycles(const struct aggstats_profile *profile) {
-    long double total = 0;
-    for (size_t i = 0; i < profile->op_count; i++)
-        total += profile->ops[i].total_cycles;
-    return total;
-}
-
-static int compare_groups(const void *left, const void *right) {
-    const struct aggstats_group *a = left;
-    const struct aggstats_group *b = right;
-    long double a_cycles = total_cycles(&a->profile);
-    long double b_cycles = total_cycles(&b->profile);
-    if (a->grouping != b->grouping)
-        return a->grouping < b->grouping ? -1 : 1;
-    if ((a->who == AGGSTATS_WHO_OTHER) != (b->who == AGGSTATS_WHO_OTHER))
-        return a->who == AGGSTATS_WHO_OTHER ? 1 : -1;
-    if (a_cycles < b_cycles || a_cycles > b_cycles)
-        return a_cycles < b_cycles ? 1 : -1;
-    if (a->who != b->who)
-        return a->who < b->who ? -1 : 1;
-    if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    return strcmp(a->name, b->name);
-}
-
-void profile_sort_groups(struct aggstats_profile *profile) {
-    for (size_t i = 0; i < profile->group_count; i++)
-        aggstats_profile_sort(&profile->groups[i].profile);
-    if (profile->group_count > 1)
-        qsort(profile->groups, profile->group_count, sizeof(*profile->groups), compare_groups);
-}

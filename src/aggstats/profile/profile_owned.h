@@ -55,10 +55,6 @@ struct aggstats_group *profile_add_group(struct aggstats_profile *profile, enum 
 void profile_drop_last_group(struct aggstats_profile *profile);
 void profile_free_groups(struct aggstats_profile *profile);
 
-/* Sorts groups by grouping, then by total latency, largest first (then by number), and the ops of each. `other` is the
- * last of its grouping. */
-void profile_sort_groups(struct aggstats_profile *profile);
-
 /* Lowers the op's total to the largest that its buckets allow. */
 void profile_limit_total(struct aggstats_op_profile *op, unsigned resolution);
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cells.h"
+#include "aggstats/cells.h"
+#include "aggstats/counted.h"
 #include "facts.h"
 #include "profile_owned.h"
 
@@ -217,7 +218,7 @@ int aggstats_profile_rescale(struct aggstats_profile *profile, uint64_t frequenc
     if (err < 0)
         return err;
     aggstats_profile_sort(&scaled);
-    profile_sort_groups(&scaled);
+    counted_sort_groups(&scaled);
     profile_replace(profile, &scaled);
     return 0;
 }

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cells.h"
+#include "aggstats/cells.h"
+#include "aggstats/counted.h"
 #include "facts.h"
 #include "profile_owned.h"
 #include "profile_slow.h"
@@ -135,15 +136,19 @@ static int add_joints(struct aggstats_profile *sum, const struct aggstats_profil
     return err;
 }
 
+int counted_add_ops(struct aggstats_profile *sum, const struct aggstats_profile *other) {
+    int err = 0;
+    for (size_t i = 0; i < other->op_count && err == 0; i++) {
+        struct aggstats_op_profile *op = profile_find_op(sum, other->ops[i].name);
+        err = op ? add_op(op, &other->ops[i], sum->resolution) : profile_append_op(sum, &other->ops[i]);
+    }
+    return err;
+}
+
 /* Adds b to sum, which are of one resolution. */
 static int add_profile(struct aggstats_profile *sum, const struct aggstats_profile *b) {
-    for (size_t i = 0; i < b->op_count; i++) {
-        struct aggstats_op_profile *op = profile_find_op(sum, b->ops[i].name);
-        int err = op ? add_op(op, &b->ops[i], sum->resolution) : profile_append_op(sum, &b->ops[i]);
-        if (err < 0)
-            return err;
-    }
-    int err = add_joints(sum, b);
+    int err = counted_add_ops(sum, b);
+    err = err < 0 ? err : add_joints(sum, b);
     if (err < 0)
         return err;
     for (const struct fact *fact = facts; fact->key; fact++)

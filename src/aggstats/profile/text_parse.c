@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/cells.h"
+#include "aggstats/counted.h"
 #include "base.h"
-#include "cells.h"
 #include "profile_owned.h"
 #include "text_parser.h"
 
@@ -127,24 +128,16 @@ static int parse_rows(struct parser *parser, struct aggstats_profile *profile) {
 }
 
 /* Appends to the whole, or to a group, an op that has its name, with empty buckets. */
-static int add_op(struct parser *parser, struct aggstats_profile *profile, const char *name) {
-    struct aggstats_op_profile op = {0};
-    int err = parser_name(parser, name, op.name);
+static int add_op(struct parser *parser, struct aggstats_profile *profile, const char *text) {
+    char name[AGGSTATS_NAME_SIZE];
+    int err = parser_name(parser, text, name);
     if (err < 0)
         return err;
-    if (aggstats_profile_op(profile, op.name))
-        return parser_fail(parser, "expected every operation once, found OP_%s a second time", op.name);
+    if (aggstats_profile_op(profile, name))
+        return parser_fail(parser, "expected every operation once, found OP_%s a second time", name);
     if (profile->op_count == OPS_MAX)
         return parser_fail(parser, "expected at most %d operations", OPS_MAX);
-    struct aggstats_op_profile *grown = parser_grow(profile->ops, profile->op_count, sizeof(op));
-    if (!grown)
-        return -ENOMEM;
-    profile->ops = grown;
-    op.buckets = calloc(64 * (size_t)profile->resolution, sizeof(*op.buckets));
-    if (!op.buckets)
-        return -ENOMEM;
-    profile->ops[profile->op_count++] = op;
-    return 0;
+    return counted_op_of(profile, name) ? 0 : -ENOMEM;
 }
 
 /* "OP_LOOKUP 13640 3069650000" and its row. */
@@ -447,7 +440,7 @@ static int parse(struct parser *parser, struct aggstats_profile *ret_profile) {
         return err;
     }
     aggstats_profile_sort(&parser->profile);
-    profile_sort_groups(&parser->profile);
+    counted_sort_groups(&parser->profile);
     *ret_profile = parser->profile;
     return 0;
 }

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/cells.h"
 #include "base.h"
-#include "cells.h"
 #include "facts.h"
 #include "profile_owned.h"
 #include "text_format.h"

@@ -38,4 +38,7 @@ unsigned events_window_count(const struct events_file *file);
 int events_profile(const struct events_file *file, const struct events_profile_options *options,
                    struct aggstats_profile *ret_profile);
 
+/* The clock whose cycles they are in. */
+struct aggstats_clock events_profile_clock(const struct events_file *file);
+
 #endif

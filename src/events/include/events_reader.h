@@ -140,6 +140,10 @@ void events_cursor_close(struct events_cursor *cursor);
 /* The next call. False: there is none. */
 bool events_next(struct events_cursor *cursor, struct event *ret_event);
 
+/* Calls `each` for all calls, by their start, until it returns other than 0, which is then returned. Errors: -ENOMEM */
+typedef int (*events_each_fn)(void *context, const struct event *event);
+int events_each(const struct events_file *file, events_each_fn each, void *context);
+
 /* Where a column of that name is in struct event; -1: the op has none, or not without EVENTS_MORE (has_more). */
 int events_column(const struct events_file *file, unsigned op, const char *name, bool has_more);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/counted.h"
 #include "aggstats/groups.h"
 #include "base.h"
 #include "profile_owned.h"
@@ -14,13 +15,13 @@
 /* ---- Life cycle ---- */
 
 int group_init(struct group *group, enum aggstats_who who, unsigned op_count) {
-    *group = (struct group){.who = who, .ops = calloc(2 * (size_t)op_count, sizeof(struct aggstats_counters *))};
+    *group = (struct group){.who = who, .ops = calloc(2 * (size_t)op_count, sizeof(struct aggstats_op_profile *))};
     return group->ops ? 0 : -ENOMEM;
 }
 
-static void forget(struct aggstats_counters **counters) {
-    free(*counters);
-    *counters = NULL;
+static void forget(struct aggstats_op_profile **calls) {
+    free(*calls);
+    *calls = NULL;
 }
 
 void group_forget_calls(struct group *group, unsigned op_count) {
@@ -106,33 +107,30 @@ struct group *groups_add(struct groups *groups, const struct aggstats_identity *
 
 /* ---- Counting ---- */
 
-static struct aggstats_counters *counters_of(const struct groups *groups, struct group *group, unsigned op) {
+static struct aggstats_op_profile *calls_of(const struct groups *groups, struct group *group, unsigned op) {
     if (!group->ops[op])
-        group->ops[op] = calloc(1, sizeof(struct aggstats_counters) +
-                                       layout_bucket_count(&groups->layout) * sizeof(uint64_t)); /* nothing beside */
+        group->ops[op] = counted_op_create(groups->layout.resolution);
     return group->ops[op];
 }
 
 void groups_count(struct groups *groups, struct group *group, unsigned op, uint64_t latency_cycles) {
-    struct aggstats_counters *counters = counters_of(groups, group, op);
+    const struct counted_call call = {.latency_cycles = latency_cycles}; /* groups have nothing else */
+    struct aggstats_op_profile *calls = calls_of(groups, group, op);
     group->seen = ++groups->calls;
-    if (!counters)
-        return;
-    counters->calls++;
-    counters->total_cycles += latency_cycles;
-    counters->buckets[aggstats_bucket_of(latency_cycles, groups->layout.resolution)]++;
+    if (calls)
+        counted_op_add(calls, groups->layout.resolution, &call);
 }
 
-static void add_counters(struct aggstats_counters *to, const struct aggstats_counters *from, unsigned bucket_count) {
+static void add_calls(struct aggstats_op_profile *to, const struct aggstats_op_profile *from, unsigned bucket_count) {
     to->calls += from->calls;
     to->total_cycles += from->total_cycles;
     for (unsigned bucket = 0; bucket < bucket_count; bucket++)
         to->buckets[bucket] += from->buckets[bucket];
 }
 
-static void move_counters(struct aggstats_counters **from, struct aggstats_counters **to, unsigned bucket_count) {
+static void move_calls(struct aggstats_op_profile **from, struct aggstats_op_profile **to, unsigned bucket_count) {
     if (*from && *to)
-        add_counters(*to, *from, bucket_count);
+        add_calls(*to, *from, bucket_count);
     else if (*from)
         *to = steal_pointer(from);
 }
@@ -140,16 +138,16 @@ static void move_counters(struct aggstats_counters **from, struct aggstats_count
 void groups_unite(struct groups *groups, struct group *from, struct group *into) {
     unsigned bucket_count = layout_bucket_count(&groups->layout);
     for (unsigned i = 0; i < 2 * groups->layout.op_count; i++)
-        move_counters(&from->ops[i], &into->ops[i], bucket_count);
+        move_calls(&from->ops[i], &into->ops[i], bucket_count);
     group_forget_calls(from, groups->layout.op_count);
     from->seen = 0;
 }
 
 int groups_add_calls(const struct groups *groups, const struct group *from, struct group *into) {
     for (unsigned op = 0; op < groups->layout.op_count; op++) {
-        struct aggstats_counters *counters = from->ops[op] ? counters_of(groups, into, op) : NULL;
-        if (counters)
-            add_counters(counters, from->ops[op], layout_bucket_count(&groups->layout));
+        struct aggstats_op_profile *calls = from->ops[op] ? calls_of(groups, into, op) : NULL;
+        if (calls)
+            add_calls(calls, from->ops[op], layout_bucket_count(&groups->layout));
         else if (from->ops[op])
             return -ENOMEM;
     }
@@ -165,8 +163,8 @@ void groups_clear(struct groups *groups) {
 
 /* ---- Rotation ---- */
 
-static void subtract_counters(struct aggstats_counters *from, const struct aggstats_counters *shown,
-                              unsigned bucket_count) {
+static void subtract_calls(struct aggstats_op_profile *from, const struct aggstats_op_profile *shown,
+                           unsigned bucket_count) {
     from->calls -= shown->calls;
     from->total_cycles -= shown->total_cycles;
     for (unsigned bucket = 0; bucket < bucket_count; bucket++)
@@ -174,10 +172,10 @@ static void subtract_counters(struct aggstats_counters *from, const struct aggst
 }
 
 void group_end_marks(struct group *group, const struct layout *layout, bool take) {
-    struct aggstats_counters **shown = group->ops + layout->op_count;
+    struct aggstats_op_profile **shown = group->ops + layout->op_count;
     for (unsigned op = 0; op < layout->op_count; op++) {
         if (shown[op] && take) {
-            subtract_counters(group->ops[op], shown[op], layout_bucket_count(layout));
+            subtract_calls(group->ops[op], shown[op], layout_bucket_count(layout));
             if (group->ops[op]->calls == 0)
                 forget(&group->ops[op]);
         }
@@ -203,35 +201,30 @@ static void take_excess(struct aggstats_op_profile *op, unsigned bucket, unsigne
     *left -= op->buckets[bucket];
 }
 
-static int show_op(struct aggstats_profile *profile, const char *name, const struct aggstats_counters *counters,
+static int show_op(struct aggstats_profile *profile, const char *name, const struct aggstats_op_profile *calls,
                    uint64_t *left) {
-    unsigned bucket_count = 64 * profile->resolution;
-    struct aggstats_op_profile op = {.calls = counters->calls, .total_cycles = counters->total_cycles};
-    text_name_copy(op.name, name);
-    op.buckets = malloc(bucket_count * sizeof(*op.buckets));
-    if (!op.buckets)
-        return -ENOMEM;
-    memcpy(op.buckets, counters->buckets, bucket_count * sizeof(*op.buckets));
-    for (unsigned bucket = 0; bucket < bucket_count; bucket++)
-        take_excess(&op, bucket, profile->resolution, &left[bucket]);
-    if (op.calls == 0) {
-        free(op.buckets);
-        return 0;
-    }
-    if (op.calls < counters->calls) /* what they took beyond their buckets' lower bounds is not known */
-        profile_limit_total(&op, profile->resolution);
-    profile->ops[profile->op_count++] = op;
+    struct aggstats_op_profile shown = {
+        .calls = calls->calls, .total_cycles = calls->total_cycles, .buckets = calls->buckets};
+    text_name_copy(shown.name, name);
+    int err = profile_append_op(profile, &shown);
+    if (err < 0)
+        return err;
+    struct aggstats_op_profile *op = &profile->ops[profile->op_count - 1];
+    for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++)
+        take_excess(op, bucket, profile->resolution, &left[bucket]);
+    if (op->calls == 0)
+        profile_free_op(&profile->ops[--profile->op_count]);
+    else if (op->calls < calls->calls) /* what they took beyond their buckets' lower bounds is not known */
+        profile_limit_total(op, profile->resolution);
     return 0;
 }
 
 static int mark(const struct groups_showing *showing, const struct aggstats_op_profile *op,
-                struct aggstats_counters **ret_shown) {
-    struct aggstats_counters *shown = calloc(1, showing->layout->counters_stride_bytes);
+                struct aggstats_op_profile **ret_shown) {
+    struct aggstats_op_profile *shown = counted_op_create(showing->layout->resolution);
     if (!shown)
         return -ENOMEM;
-    shown->calls = op->calls;
-    shown->total_cycles = op->total_cycles;
-    memcpy(shown->buckets, op->buckets, layout_bucket_count(showing->layout) * sizeof(*op->buckets));
+    add_calls(shown, op, layout_bucket_count(showing->layout));
     *ret_shown = shown;
     return 0;
 }
@@ -253,8 +246,7 @@ int group_show(struct groups_showing *showing, struct group *group) {
     if (!shown)
         return -ENOMEM;
     shown->missed_cycles_max = group->missed_cycles_max;
-    shown->profile.ops = calloc(showing->layout->op_count, sizeof(*shown->profile.ops));
-    int err = shown->profile.ops ? 0 : -ENOMEM;
+    int err = 0;
     for (unsigned op = 0; op < showing->layout->op_count && err == 0; op++)
         if (group->ops[op])
             err = show_op_of(showing, group, op, &shown->profile);
@@ -291,6 +283,6 @@ int groups_show_begin(struct groups *groups, bool marks, const char (*op_names)[
 }
 
 void groups_show_end(struct groups_showing *showing) {
-    profile_sort_groups(showing->profile);
+    counted_sort_groups(showing->profile);
     free(showing->left);
 }

@@ -7,7 +7,7 @@
 #ifndef JOINT_H
 #define JOINT_H
 
-#include "cells.h"
+#include "aggstats/cells.h"
 #include "probe.h"
 #include "window.h"
 

@@ -10,7 +10,7 @@
 #ifndef TIMELINE_H
 #define TIMELINE_H
 
-#include "cells.h"
+#include "aggstats/cells.h"
 #include "window.h"
 
 struct timeline {

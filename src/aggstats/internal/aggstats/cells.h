@@ -1,8 +1,8 @@
-/* Private: sparse tables, of interval or value by bucket, in the order of rows, then buckets. */
-#ifndef CELLS_H
-#define CELLS_H
+/* libaggstats, inside this project: sparse tables, of interval or value by bucket, sorted by row, then bucket. */
+#ifndef AGGSTATS_CELLS_H
+#define AGGSTATS_CELLS_H
 
-#include "aggstats.h"
+#include "aggstats/profile.h"
 
 struct cells {
     struct aggstats_cell *cells;
@@ -23,5 +23,9 @@ size_t cells_take_row(const struct aggstats_cell *cells, size_t count, size_t at
 
 /* Makes so many neighbours of intervals, and of buckets, one. */
 void cells_merge(struct cells *cells, uint32_t interval_divisor, unsigned bucket_divisor);
+
+/* Counts one in any place; only cells_settle() brings the table into its order again. Errors: -ENOMEM */
+int cells_count(struct cells *cells, uint32_t row, uint32_t bucket);
+void cells_settle(struct cells *cells);
 
 #endif

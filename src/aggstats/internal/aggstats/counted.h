@@ -1,0 +1,37 @@
+/* libaggstats, inside this project: profiles of single calls. A recorder's groups, profiles of events and those of
+ * replays are counted by these. */
+#ifndef AGGSTATS_COUNTED_H
+#define AGGSTATS_COUNTED_H
+
+#include "aggstats/profile.h"
+
+/* A call that has ended. */
+struct counted_call {
+    uint64_t latency_cycles;
+    uint64_t object; /* what it worked on; 0: not known */
+    uint64_t asked_bytes;
+    uint64_t moved_bytes;
+    unsigned error; /* errno value; 0: it did not fail */
+};
+
+/* An op without calls, in one piece of memory, for free(). NULL: no memory */
+struct aggstats_op_profile *counted_op_create(unsigned resolution);
+
+/* Counts a call in an op. Errors: -EOVERFLOW the total does not fit 64 bits; the call is not counted then */
+int counted_op_add(struct aggstats_op_profile *op, unsigned resolution, const struct counted_call *call);
+
+/* The profile's op of that name, made if there is none, as the last one. NULL: no memory. Owner: the profile */
+struct aggstats_op_profile *counted_op_of(struct aggstats_profile *profile, const char *name);
+
+/* Counts a call in the op of that name. Errors: -ENOMEM, -EOVERFLOW as above */
+int counted_add(struct aggstats_profile *profile, const char *op, const struct counted_call *call);
+
+/* Adds the ops of another profile of the same clock and resolution, in place.
+ * Errors: -ENOMEM, -EOVERFLOW; some may have been added */
+int counted_add_ops(struct aggstats_profile *sum, const struct aggstats_profile *other);
+
+/* Sorts groups by grouping, then by total latency, largest first (then by number and name), and the ops of each;
+ * `other` comes last in its grouping. */
+void counted_sort_groups(struct aggstats_profile *profile);
+
+#endif
