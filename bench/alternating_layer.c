@@ -1,5 +1,5 @@
-/* osproffs that profiles by turns: 5 ms of requests go through the prof layer, 5 ms past it, on one mount and in one
- * run. What differs between neighbours is the profiling, and what changes from mount to mount, or from second to
+/* osproffs that profiles intermittently: 5 ms of requests go through the prof layer, 5 ms past it, on one mount and in
+ * one run. What differs between neighbours is the profiling, and what changes from mount to mount, or from second to
  * second, is the same for both. So a few thousand pairs show a cost that as many runs side by side would not.
  *
  * The program alternating_osproffs is osproffs, linked with --wrap=ctl_init: the control layer gets the layer below

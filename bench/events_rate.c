@@ -1,5 +1,5 @@
 /* How many calls a second are recorded one by one until the first is dropped: threads make calls of GETATTR and READ,
- * by turns, through the prof layer above a null layer, at a rate that is doubled until calls are dropped, and then
+ * alternately, through the prof layer above a null layer, at a rate that is doubled until calls are dropped, and then
  * narrowed down. The file is made anew for each rate, so its directory should be on what is to be measured.
  *
  * usage: events_rate FILE [THREADS [SECONDS]]     by default 2 threads, 3 s a rate */

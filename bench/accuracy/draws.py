@@ -68,7 +68,7 @@ class Draws:
         return cell, told
 
     def changed(self, variant, size):
-        """(Cell of comparisons that find the change, Cell of those that tell of other ops)"""
+        """(Cell of comparisons that find the change, Cell of those that report other ops)"""
         scenario, _, op = variant
         ordinary, runs = self.ordinary(scenario), self.variants[variant]
         found = Cell(disjoint=min(len(ordinary), len(runs)) // size)
@@ -100,7 +100,7 @@ def _changes(said):
 # ---- Tables ----
 
 def false_alarms(draws):
-    """(table, lines of what was told)"""
+    """(table, lines of what was reported)"""
     rows, told = [], collections.Counter()
     together = [Cell() for _ in SET_SIZES]
     for scenario in draws.scenarios:

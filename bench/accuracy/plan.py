@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 HALVES = ("choose", "judge")
 CALLS_MIN = 100  # of an op, in both profiles
 
-# Kinds of pairs that are told of apart, and not counted: their labels hold, but what they are about may be too small to
+# Kinds of pairs that are listed apart, and not counted: their labels hold, but what they are about may be too small to
 # be seen. "small": small delays; "rival": who competes for a lock may get no CPU; "shared": the same, on a shared disk.
 KINDS_APART = ("small", "rival", "shared")
 
@@ -38,7 +38,7 @@ SCENARIOS = {scenario.name: scenario for scenario in (
 )}
 
 # Delays: how many times an op's median latency, and for what share of its calls. Clear ones are those that comparisons
-# are judged by. Small ones come near to what a busy machine does to ops that nothing was done to; they are told of
+# are judged by. Small ones come near to what a busy machine does to ops that nothing was done to; they are listed
 # apart.
 CLEAR_DELAYS = (
     (4, 1), (8, 1), (50, 1),
@@ -52,7 +52,7 @@ SMALL_PERCENT = 35  # of all delays
 DELAY_NS_MIN = 200  # less is lost in the reading of clocks
 DELAYS_S_MAX = 1.0  # of an op in a run: keeps runs short
 
-# Ops that change the lower directory need it for themselves, and so wait for whoever reads it
+# Ops that change the lower directory need it for themselves, and so wait for threads that read it
 DIRECTORY_CHANGERS = ("CREATE", "UNLINK", "MKDIR", "RMDIR", "SYMLINK", "RENAME")
 
 

@@ -232,7 +232,7 @@ def score(options, osprof):
 
 
 def check(options, osprof):
-    """Ends with 1 if the judging half is told worse than a document says."""
+    """Ends with 1 if the results of the judging half are worse than a document says."""
     with opened(options.corpus, osprof) as corpus:
         judged = judged_of(corpus.score(*ALL_SHARES, halves=(JUDGE,)), (JUDGE,))
         default, thresholds = corpus.thresholds()

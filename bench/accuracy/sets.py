@@ -43,7 +43,7 @@ EFFECTS = tuple(
 )
 ORDINARY = "-"
 
-CALLS_MIN = 200  # of an op to change, in a run: 1 % of fewer is hardly a call
+CALLS_MIN = 200  # of an op to change, in a run: 1 % of less is hardly a call
 MEAN_NS_MIN = 2000  # a tenth of less is lost in the reading of clocks
 FIRST_RUNS = 5
 

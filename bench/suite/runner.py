@@ -220,7 +220,7 @@ class Runner:
 
 
 def _touch_memory(megabytes):
-    """Takes memory and gives it back. A virtual machine gives free memory to its host, and whoever uses it first
+    """Takes memory and gives it back. A virtual machine gives free memory to its host, and the first that uses it
     waits for the host: up to four times as long as what is measured, and for the first subject only."""
     populate = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
     mmap.mmap(-1, megabytes << 20, flags=populate).close()

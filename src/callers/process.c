@@ -34,9 +34,9 @@ bool process_identify(void *context, uint32_t thread, struct aggstats_identity *
 
 /* ---- At the first call --------------------------------------------------------------------------
  *
- * Reading /proc/N/status and stat takes a reference to the process's memory. Whoever drops the last reference closes
- * the process's files and waits for its asynchronous I/O, which may be the very call that we serve. /proc/N/comm and
- * the list /proc/N/task take only locks with which nobody sleeps. */
+ * Reading /proc/N/status and stat takes a reference to the process's memory. A thread that drops the last reference
+ * closes the process's files and waits for its asynchronous I/O, which may be the very call that we serve. /proc/N/comm
+ * and the list /proc/N/task take only locks with which nobody sleeps. */
 
 #define ENTRIES_BYTES 88 /* "." and "..", 24 each, and one thread, up to 32; more would cost more */
 

@@ -7,7 +7,7 @@
 #include "events_merge_private.h"
 
 #define HZ_MAX 9000000000U      /* cycles since 1970 fit in 64 bits */
-#define PAIRS_APART_NS 10000000 /* nearer pairs of a clock would tell more of their own errors than of its rate */
+#define PAIRS_APART_NS 10000000 /* nearer pairs of a clock would show their own errors rather than its rate */
 
 /* ---- Clocks ---- */
 

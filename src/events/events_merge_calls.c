@@ -1,4 +1,4 @@
-/* The calls of a merged file: records as they were, but for times and numbers. */
+/* The calls of a merged file: records as they were, except times and numbers. */
 #include <string.h>
 
 #include "base.h"

@@ -34,7 +34,7 @@ int ring_begin(struct ring *ring, const void *bytes, size_t size_bytes);
 /* The oldest records go where there is no room. */
 int ring_add_records(struct ring *ring, const void *const parts[3], const size_t part_bytes[3]);
 
-/* Errors: -ENOSPC there are too many: the oldest half has gone, so strings must be told anew; these are kept */
+/* Errors: -ENOSPC there are too many: the oldest half has gone, so strings must be added anew; these are kept */
 int ring_add_beside(struct ring *ring, const void *bytes, size_t size_bytes);
 
 /* written_count: grows with each part that is written; atomic. Errors: those of writing */

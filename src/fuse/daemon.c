@@ -416,7 +416,7 @@ static void start_server(struct daemon *daemon) {
         log_message("warning: nobody answers at the socket for commands: %s", strerror(-err));
 }
 
-/* What must know the mount's device number is told before anything is served. */
+/* Everything that must know the mount's device number gets it before the first request is served. */
 static int mount_and_serve(struct daemon *daemon) {
     struct mounting *mounting = &daemon->mounting;
     mounting->lower = daemon->lower;

@@ -48,7 +48,7 @@ struct observer {
     char *killed_path; /* of the live file of another process that was killed; NULL: there was none */
     struct sigaction signals_before[USED_SIGNALS]; /* restored in the daemon */
     pid_t command;
-    int status_fd; /* -1: the waiting process has been told */
+    int status_fd; /* -1: the waiting process has got the status */
     int error_fd;  /* gets errno of exec */
     struct observer_started started;
     int64_t command_end_ns;

@@ -222,7 +222,7 @@ for header in "node2|tsc 1000000000 Hz" "../osprof/node1|tsc 1000000000 Hz" "nod
 done
 expect_labels "  peak at 185 us: one disk read" < <(profile node1 'monotonic 1000000000 Hz' "$below")
 
-# A file that is there and cannot be used is told of, and the profile is shown all the same.
+# A file that is there and cannot be used is reported, and the profile is shown all the same.
 expect_labels "" < <(profile node1 'tsc 1100000000 Hz' "$below")
 own=$XDG_STATE_HOME/osprof/node1.calibration
 rates="with a clock of 1000.000 MHz, the profile with one of 1100.000 MHz"

@@ -224,7 +224,7 @@ profile far 'OP_READ 100 200000' ' 0 0 0 0 0 0 0 0 0 0 100'
 expect_verdict score some.osprof far.osprof
 expect_verdict score --score-only --threshold 0.24 some.osprof far.osprof
 expect_verdict alike --score-only --threshold 0.25 some.osprof far.osprof
-# Failures are told if their number changed, and make no difference.
+# Failures are reported if their number changed, and make no difference.
 profile failing '# failed: READ EIO 3 ENOENT 1' 'OP_READ 100 50000' ' 0 0 0 0 0 0 0 0 100'
 expect 0 compare --all --ascii failing.osprof some.osprof
 grep -qx '  failed 4 -> 0: gone' "$scratch/out" || fail "failures that are gone are not told"

@@ -24,7 +24,7 @@ accuracy check "$root/docs/compare-accuracy.md" corpus >out || status=$?
 assert_eq 1 "$status" "exit status for labels the other way round"
 assert_eq 4 "$(grep -c '^worse than documented: ' out)" "complaints about labels the other way round"
 
-# Sets of runs that are there are judged: what is found, and what is told of nothing.
+# Sets of runs that are there are judged: what is found, and what is reported where nothing changed.
 mkdir -p sets/runs
 printf 'run\tscenario\tload\teffect\top\n' >sets/runs.tsv
 add_runs() { # add_runs PREFIX COUNT EFFECT OP [CHANGE]
@@ -41,7 +41,7 @@ accuracy sets sets --draws 4 >out
 grep -q '^| made-up  *| 0.0 % .* | -  *| -  *|$' out || fail "sets of the same are told to differ: $(<out)"
 grep -q '^| all its calls ×1.5  *| 1.[45][0-9]  *| 100.0 % .* | -  *| -  *|$' out || fail "a slower operation is not found: $(<out)"
 
-# Made-up pairs are told right.
+# Made-up pairs are judged right.
 accuracy synthetic --pairs 1 >out
 assert_eq 5 "$(grep -c '| 1 of 1, 100.0 %' out)" "kinds of made-up pairs that are told right"
 

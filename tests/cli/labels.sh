@@ -31,7 +31,7 @@ profile a node1 'OP_READ 100 76800' "$(zeros 9) 100" 'OP_OPEN 100 76800' "$(zero
 profile b node1 'OP_READ 180 15805440' "$(zeros 9) 100 0 0 0 0 0 0 0 80" 'OP_OPEN 100 307200' "$(zeros 11) 100" \
     'OP_WRITE 300 58982400' "$(zeros 17) 300" 'OP_FSYNC 100 2457600' "$(zeros 14) 100"
 
-# expect_labels EXPECTED ARGUMENT...: of the peaks that a comparison tells of, each operation's after its name
+# expect_labels EXPECTED ARGUMENT...: of the peaks that a comparison names, each operation's after its name
 expect_labels() {
     local expected=$1 status=0
     shift
@@ -95,7 +95,7 @@ awk '/^[A-Z]+: / { name = $1 } sub(/^    may be /, "") { print name " " $0 }' ou
 assert_eq "$(sed 's/ .*: /: /' charts | sort)" "$(sort compared)" "labels of comparisons and of histograms"
 assert_eq "$(sort -u charts)" "$(<charts)" "a label a peak"
 
-# What cannot be used is told of once.
+# What cannot be used is reported once.
 echo nonsense >"$XDG_STATE_HOME/osprof/node1.calibration"
 expect_labels "" a.osprof b.osprof
 assert_eq 1 "$(grep -c 'is not a calibration' err)" "messages"

@@ -88,7 +88,7 @@ assert_eq 2 "$(grep -c '^# in_flight: READ object 1 pid 2 age 3$' out)" "calls i
 
 # ---- Other rates
 
-# Half the rate is a bucket less, exactly but for bucket 0; the first one's rate counts.
+# Half the rate is a bucket less, exactly, except bucket 0; the first one's rate counts.
 profile half 500000000 1 'OP_READ 3 30' ' 0 0 0 3'
 expect_sum '# osprof 1
 # layer: fs
@@ -204,7 +204,7 @@ profile grouped-fast 2000 2 'OP_READ 6 720' ' 0 0 0 0 0 0 0 0 0 0 0 0 0 6' '# fi
 expect 0 merge grouped-a.osprof grouped-fast.osprof
 "$OSPROF" check out >&2 || fail "inconsistent groups of two rates"
 assert_eq 9 "$(group_lines | awk '/a\.c OP_READ/ { print $5 }' FS=' ')" "calls of a file at two rates"
-# There is a bound. What is beyond it is among the others, and no less than that is told to be missing.
+# There is a bound. What is beyond it is among the others, and no less than that is reported as missing.
 many() {
     printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' "OP_READ $1 $((10 * $1))" " 0 0 0 $1"
     seq "$2" $(($1 + $2 - 1)) | awk '{ print "# file: 0 /file-" $1 "\nOP_READ 1 10\n 0 0 0 1" }'

@@ -149,7 +149,7 @@ expect 0 unmount mnt
 assert_eq "The profile is in $scratch/below." "$(<out)" "where the profile of the lower one is"
 wait "$below"
 
-# Where it takes long, since the mount is in another place too, that is told.
+# Where it takes long, since the mount is in another place too, a message says so.
 if is_root; then
     mkdir elsewhere
     mount_osproffs -o profile="$scratch/unmounted" "$lower" "$mnt"

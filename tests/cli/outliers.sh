@@ -135,7 +135,7 @@ assert_eq "osprof: cannot open the list of profiles no/list: No such file or dir
 expect 2 outliers odd @- <<<-
 assert_eq "osprof: cannot judge -: standard input is the list of profiles already" "$(<err)" "list that names itself"
 
-# What is no file is told of, and neither waited for nor opened.
+# What is no file is reported, and neither waited for nor opened.
 cp -r odd mixed
 expect 1 outliers odd
 sed 's/odd/mixed/' out >expected

@@ -168,7 +168,7 @@ assert_eq "640 480" "$(png_size size.png)" "size"
 expect 0 plot grep.osprof -o size.png
 assert_eq 1000 "$(png_size size.png | cut -d ' ' -f 1)" "default width"
 
-# Without -o there is a default, which is told; - is SVG.
+# Without -o there is a default, which is printed; - is SVG.
 rm -f osprof.svg
 cp grep.osprof osprof.out
 expect 0 plot

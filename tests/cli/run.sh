@@ -118,7 +118,7 @@ assert_eq "osprof run: --label rack=?: the value must be one line of printable t
     "$(<"$scratch/err")" "message about a label"
 expect 125 run --label a=1 -o label=a=2 -p "$scratch/profile" -- true
 
-# All runs are made, the first failure is told; a signal ends them.
+# All runs are made, the first failure is reported; a signal ends them.
 # shellcheck disable=SC2016
 expect 3 run --repeat 5 -p "$scratch/profile" -- sh -c 'echo >>runs; case $(wc -l <runs) in 2) exit 3 ;; 4) exit 4 ;; esac'
 assert_eq 5 "$(wc -l <runs)" "runs"

@@ -47,7 +47,7 @@ assert_eq "# command: mkdir one two three && stat -f -c %T .; echo \"a  b\" 'x'"
 assert_eq "# command: sh -c rmdir one; mkdir four five six seven; stat -f -c %T ." "$(grep command: profile.b)" "B's command"
 assert_eq "" "$(grep runs: profile.a profile.b || true)" "number of runs, if one"
 "$OSPROF" check profile.a profile.b >&2 || fail "bad profiles"
-# What is printed is what 'osprof compare' prints of the saved profiles, but for their names.
+# What is printed is what 'osprof compare' prints of the saved profiles, except their names.
 "$OSPROF" compare profile.a profile.b >compared || [ $? -eq 1 ] || fail "cannot compare"
 diff <(sed '1d; s/^A  .*: \([^:]* in \)/A \1/; s/^B  .*: \([^:]* in \)/B \1/' err) \
     <(sed 's/^A  .*: \([^:]* in \)/A \1/; s/^B  .*: \([^:]* in \)/B \1/' compared) >&2 || fail "prints another comparison"
@@ -88,7 +88,7 @@ grep -q '^A         3 runs: n=' err || fail "A is not named by its command: $(<e
 # Each run begins with empty caches, so that every run looks up what it uses.
 lookups=$(kept_calls a LOOKUP)
 [ "$lookups" -ge 6 ] || fail "$lookups lookups in 3 runs that use 2 names each"
-# What is printed is what 'osprof compare' says of the directory, but for the names.
+# What is printed is what 'osprof compare' says of the directory, except the names.
 "$OSPROF" compare profile >compared || [ $? -eq 1 ] || fail "cannot compare"
 diff <(sed -n '/^[0-9N].* operation/,$p' err | sed 's/^\([AB]  *3 runs: \).*/\1/; s/; the job took .*/./') \
     <(sed 's/^\([AB]  *3 runs: \).*/\1/; s/; the job took .*/./' compared) >&2 || fail "prints another comparison"
@@ -139,7 +139,7 @@ assert_nothing_left
 
 # ---- Exit statuses
 
-# It is that of COMMAND; that of OTHER is told.
+# It is that of COMMAND; that of OTHER is reported.
 expect 7 run -d "$lower" --vs true -- sh -c 'exit 7'
 expect 0 run -d "$lower" --vs 'exit 3' -- true
 assert_eq "osprof: A (--vs) ended with status 3" "$(head -n 1 err)" "A's status"

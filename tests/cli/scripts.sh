@@ -1,5 +1,6 @@
 #!/bin/bash
-# scripts/check and scripts/demo: wrong arguments are told at once, and --help does nothing else.
+# scripts/check and scripts/demo: wrong arguments are refused at once, and --help does nothing else. scripts/words: what it
+# finds.
 . "$(dirname "$0")/lib.sh"
 
 scripts=$tests_dir/../../scripts
@@ -30,3 +31,21 @@ refused "takes no arguments, not ''; see scripts/demo --help" demo ''
 refused "takes no arguments, not 'fast'; see scripts/demo --help" demo fast
 helps demo --help "scripts/demo [--help]"
 helps demo -h "builds it, mounts a source tree"
+
+# found TEXT EXPECTED FILE: of a file that holds TEXT
+found() {
+    local status=0
+    printf '%s\n' "$1" >"$3"
+    "$scripts/words" "$3" >out 2>err || status=$?
+    assert_eq "${2:+1 }${2:-0}" "$status$(sed -n 's/": .*/"/; s/^/ /p' out)" "scripts/words of '$1'"
+}
+
+found '/* Whoever asks. */' 'a.c:1: "Whoever"' a.c
+found $'/* A call that\n * is\n * told. */' 'a.c:2: "is told"' a.c
+found $'int whoever; /* the user */\nconst char *text = "/* whoever */"; // but for me' 'a.c:2: "but for"' a.c
+found '/* The looks are told apart, and it is told to end. */' '' a.c
+found $'#!/bin/bash\nwhoever by turns \x23 of few calls' 'words:2: "of few"' words
+found $'#!/usr/bin/env python3\nwhoever = "tells of" \x23 tells of\n"""One that it is"""' \
+    $'words:2: "tells of"\n words:3: "One that it is"' words
+found $'.Sh NOTES\nA line tells\nmore.' 'page.1:2: "tells more"' page.1
+found 'Of more than three calls, if need be' 'page.md:1: "if need be"' page.md

@@ -107,7 +107,7 @@ assert_eq 7 "$(calls_of READ /srv/one)" "reads"
 [ "$(stat -c %s metrics)" = "$(sed -n 's/^Content-Length: \([0-9]*\).*/\1/Ip' head)" ] || fail "another length"
 # shellcheck disable=SC2094 # the word is no file
 ! have promtool || promtool check metrics <metrics >&2 || fail "promtool finds fault"
-# but for ages, as what osprof show tells
+# except ages, as what osprof show prints
 "$OSPROF" show --metrics /srv/one | grep -v 'elapsed\|oldest\|_bucket\|_sum' >shown
 grep -v 'elapsed\|oldest\|_bucket\|_sum\|osprof_up\|osprof_waiting' metrics | diff shown - >&2 || fail "not what osprof show tells"
 
@@ -171,7 +171,7 @@ truncate -s 100 "$XDG_RUNTIME_DIR/osprof/broken.live"
 assert_eq 1 "$(up_of /srv/one)" "beside one that is cut short"
 rm "$XDG_RUNTIME_DIR/osprof/broken.live"
 
-# Names of mounts hold any bytes, and each series is told once: what is the same in metrics is one, and the newest is told.
+# Names of mounts hold any bytes, and each series is there once: what is the same in metrics is one, and the newest is taken.
 long=$(printf '/%0.s' {1..9})$(printf 'a"b\\%.0s' {1..1000})
 strange=("/srv/$(printf '\1')" "/srv/$(printf '\2')" $'/srv/\xff' $'/srv/\xfe' $'/srv/new\n# TYPE line gauge\nline 1' '/srv/"} 1 {' "$long")
 strange_pids=()

@@ -494,7 +494,7 @@ assert_eq 2 "$(grep -c 'The mount does not answer' out)" "reports that the mount
 kill -CONT "$hung_daemon"
 hung_daemon=
 
-# It ends: that is told.
+# It ends: a line says so.
 exec 7>&-
 wait "$caller_pid"
 caller_pid=

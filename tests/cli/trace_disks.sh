@@ -10,7 +10,7 @@
 need_root
 need unshare
 [ "${IN_OWN_NAMESPACE:-}" ] || skip "cannot make a mount namespace"
-# Is there what a bpftrace would be told to trace?
+# Is there what a bpftrace would trace?
 unshare --mount --propagation private sh -c 'mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null; test -d /sys/kernel/tracing/events/block/block_rq_issue' ||
     skip "this kernel has no tracepoint block:block_rq_issue"
 

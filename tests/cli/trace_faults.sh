@@ -51,7 +51,7 @@ PATH=$scratch/bin expect 7 run --layers fuse,fs -d "$lower" -p profile -- sh -c 
 assert_eq "osprof: the layer fuse is not profiled: ERROR: it does not work" "$(<err)" "message of a bpftrace that fails"
 layers_left fs
 
-# One that prints what it is told, when it is to end.
+# One that prints what it gets, when it is to end.
 make_bpftrace bin
 export PRINTED=''
 PATH=$scratch/bin expect 7 run --layers fuse,fs -d "$lower" -p profile -- sh -c 'exit 7'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Several requests at a time for one place of a disk, such as a block that several threads read without the page cache: the
-# tracepoints do not tell them apart. How many are not counted is told, and no cache is said to have answered them.
+# tracepoints do not tell them apart. How many are not counted is printed, and no cache is said to have answered them.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"

@@ -158,7 +158,7 @@ diff -u <(sed "$alike" expected) <(sed "$alike" out) >&2 ||
 user_run_in -d "$lower" -- cat "$lower/in/file"
 grep -q '^OPEN  *1 ' err || fail "the page has no OPEN: $(<err)"
 
-# ---- What is not seen is told
+# ---- What is not seen is reported
 
 if [ -x /sbin/ldconfig ] && ! readelf -l /sbin/ldconfig | grep -q INTERP; then
     user_run 0 sh -c '/sbin/ldconfig -V; exec /sbin/ldconfig -V'

@@ -225,7 +225,7 @@ static void killed(void) {
     raise(SIGKILL);
 }
 
-/* Forbids what a preloaded library might ask: the path of a file, the directory. Whoever does is killed. */
+/* Forbids what a preloaded library might ask: the path of a file, the directory. A process that does is killed. */
 static void sandboxed(void) {
     struct sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

@@ -1,7 +1,7 @@
 #!/bin/bash
 # osprof run --layers user: what real programs are seen to do is what strace(1) sees them do.
 #
-# libc makes some system calls of its own, which the layer does not see; they are told by what is below.
+# libc makes some system calls of its own, which the layer does not see; the layers below show them.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=user_lib.sh
 . "$tests_dir/../cli/user_lib.sh"
@@ -73,7 +73,7 @@ make_tree() {
     )
 }
 
-# compare COMMAND...: names of calls that libc makes by itself too are not compared, but for those that open and close
+# compare COMMAND...: names of calls that libc makes by itself too are not compared, except those that open and close
 compare() {
     local row
     # shellcheck disable=SC2119 # its parameters are its own

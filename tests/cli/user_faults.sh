@@ -37,7 +37,7 @@ rm "$live"
 need_root
 need setpriv
 
-# ---- Processes that have become somebody else's: they count nothing, and nobody is told
+# ---- Processes that have become somebody else's: they count nothing, and nothing is printed
 
 chmod 755 "$scratch" "$lower"
 user_run 0 sh -c "cat file; exec setpriv --reuid $user_uid --regid $user_gid --clear-groups cat file file"

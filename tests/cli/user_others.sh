@@ -128,7 +128,7 @@ else
     skipped valgrind
 fi
 
-# ---- Another C library, static programs: each works, and is told of
+# ---- Another C library, static programs: each works, and is reported
 
 for how in "musl-gcc:1 foreign program" "gcc -static:1 statically linked program" "musl-gcc -static:1 statically linked program"; do
     # shellcheck disable=SC2086 # words

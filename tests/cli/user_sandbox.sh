@@ -1,6 +1,6 @@
 #!/bin/bash
 # osprof run --layers user of programs that forbid themselves system calls: they do what they do without osprof, and are
-# told of.
+# reported.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=user_lib.sh
 . "$tests_dir/../cli/user_lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# alternating_osproffs, which bench/profiling-cost measures with: it goes both ways by turns, and exactly the calls that it
+# alternating_osproffs, which bench/profiling-cost measures with: it goes both ways alternately, and exactly the calls that it
 # says went through the prof layer are in the profile.
 . "$(dirname "$0")/lib.sh"
 

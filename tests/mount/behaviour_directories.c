@@ -126,7 +126,7 @@ static void count_entries(const char *what, DIR *stream) {
     probe_note("%s: %d entries", what, count);
 }
 
-/* A stream that is rewound shows what is there now, whoever changed it. */
+/* A stream that is rewound shows what is there now, also what others changed. */
 void behaviour_rewind(void) {
     int below_fd = make_files("rewind", 1009);
     DIR *stream = open_stream();

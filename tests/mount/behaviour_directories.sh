@@ -1,6 +1,6 @@
 #!/bin/bash
 # Directories that change while they are read, of up to 20,000 files: what stays is seen once, a stream that is rewound shows
-# what is there now, and a place leads back to its entry; all as below, whoever changes them, here or below.
+# what is there now, and a place leads back to its entry; all as below, whether they are changed here or below.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 . "$tests_dir/behaviour_lib.sh"

@@ -20,7 +20,7 @@ static void print_links(const char *path) {
         probe_note("%s: %lu links", path, (unsigned long)st.st_nlink);
 }
 
-/* In three directories, made by turns here and below. */
+/* In three directories, made alternately here and below. */
 void behaviour_link_many(void) {
     enum { COUNT = 1009 };
     int below_fd = behaviour_below("link_many");

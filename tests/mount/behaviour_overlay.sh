@@ -7,7 +7,7 @@
 need_root
 need setfacl getfacl setfattr getfattr
 probe=$TEST_PROGRAMS/posix_probe
-topics=$("$probe" --list | grep -v lock) # locks are no business of overlayfs
+topics=$("$probe" --list | grep -v lock) # overlayfs has no part in locks
 mkdir "$scratch/tmpfs" "$scratch/changed" "$scratch/empty" "$scratch/merged"
 mount -t tmpfs tmpfs "$scratch/tmpfs"
 mount -t tmpfs tmpfs "$scratch/changed" # another file system, as the mount is to overlayfs

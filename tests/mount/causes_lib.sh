@@ -71,7 +71,7 @@ forget_pages() {
     echo 1 >/proc/sys/vm/drop_caches
 }
 
-# Inodes neither, but for those in use.
+# Inodes neither, except those in use.
 forget_all() {
     sync -f "$lower"
     echo 3 >/proc/sys/vm/drop_caches
@@ -281,7 +281,7 @@ provoke_dirty() {
     sync -f "$lower"
     hang_disk
     call dd if=/dev/zero of="$mnt/file" bs=64k count=64 conv=notrunc
-    hold_ms=1200 hold_for WRITE # it sleeps and runs by turns
+    hold_ms=1200 hold_for WRITE # it sleeps and runs alternately
     provoked "waiting because too much is to be written (dirty pages)" WRITE "a disk that hangs, a limit of 1 MiB"
     echo 0 >"$bdi/strict_limit"
 }

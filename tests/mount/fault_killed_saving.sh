@@ -228,7 +228,7 @@ is_empty() {
     [ "$(profile_calls MKDIR "$mnt/.osprof")" -eq 0 ]
 }
 
-# killed_before_telling [STRACE-ARGUMENT...]: who asks is killed when the span has its name, before that is told.
+# killed_before_telling [STRACE-ARGUMENT...]: who asks is killed when the span has its name, before the answer.
 killed_before_telling() {
     mount_osproffs "$lower" "$mnt"
     mkdir "$mnt/d/x"

@@ -63,7 +63,7 @@ assert_eq "one:3 three:5 two:4" "$(for file in osprof.out*.old; do
     echo "$(mount_of "$file"):$(profile_calls MKDIR "$file")"
 done | sort | paste -sd ' ')" "profiles before"
 
-# the same where the place is named, but for .old; what is no profile is replaced, as it was asked for
+# the same where the place is named, except .old; what is no profile is replaced, as it was asked for
 echo notes >place
 start one 7 -o profile=place
 end_together one

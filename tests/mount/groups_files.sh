@@ -75,7 +75,7 @@ grep -q 'OPEN' "$scratch/shown" || fail "show --of has no histogram"
 grep -q '"name":"/directory/often","missed_cycles_max":0' <(tr -d ' \n' <"$mnt/.osprof.json") ||
     fail "no file in the JSON view"
 
-# The profile that others read, and files that they might, tell of no file.
+# The profile that others read, and files that they might, name no file.
 if [ "$(id -u)" = 0 ]; then
     for file in .osprof .osprof.json .osprof.metrics; do
         as_user cat "$mnt/$file" >"$scratch/shown"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Names of files and directories that somebody else chose: newlines, escape sequences, no UTF-8, as long as can be. No view
-# is broken by them, no terminal obeys them; and they are told to root and the owner only, whoever checks permissions.
+# is broken by them, no terminal obeys them; and only root and the owner see them, however permissions are checked.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 
@@ -66,7 +66,7 @@ grep -qE '^# (file|directory):' "$scratch/merged" || fail "a sum has no files"
 assert_eq 600 "$(stat -c %a "$scratch/merged")" "mode of a sum with files"
 ! grep -q ' path ' "$scratch/merged" || [ "$(stat -c %a "$scratch/merged")" = 600 ] || fail "a sum tells all of a file"
 
-# Others are told no names in any view, however permissions are checked.
+# Others see no names in any view, however permissions are checked.
 [ "$(id -u)" = 0 ] || exit 0
 for checks in default_permissions no_default_permissions; do
     mount_osproffs -o "$options,allow_other,$checks" "$lower" "$mnt"

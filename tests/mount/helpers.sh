@@ -36,7 +36,7 @@ all_threads_stopped() {
 
 frozen= # by freeze
 
-# freeze DIRECTORY: whoever changes something on its file system waits until thaw. A test that freezes calls that in
+# freeze DIRECTORY: all changes of its file system wait until thaw. A test that freezes calls that in
 # before_cleanup.
 freeze() {
     fsfreeze -f "$1"

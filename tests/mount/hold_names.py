@@ -160,7 +160,7 @@ def working_directory():
 
 
 def open_directories():
-    """Who has a directory open works in it, whoever may search what is above, and wherever it was moved below."""
+    """Who has a directory open works in it, even if it may not search what is above, and wherever it was moved below."""
     os.makedirs(f"{top}/closed/open/inner")
     os.makedirs(f"{top}/closed/moved/inner")
     fds = [os.open(f"{top}/closed/{name}", os.O_RDONLY) for name in ("open", "open/inner", "moved", "moved/inner")]

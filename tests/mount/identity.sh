@@ -33,7 +33,7 @@ prepare() {
 }
 
 # What each of them tries, in the directory that root prepared: each call's result is a line. One process makes them all,
-# but for what only programs show.
+# except what only programs show.
 cat >"$scratch/script" <<'SCRIPT'
 import errno
 import os

@@ -36,7 +36,7 @@ declare -A pid_of=() # by mount point
 children=()         # daemons that are children of this shell
 strangers=()        # daemons that have put themselves in the background
 
-# How long things may take is told in seconds of a usual machine; a slow one is given OSPROF_TIMEOUT_SCALE times as long
+# How long things may take is given in seconds of a usual machine; a slow one is given OSPROF_TIMEOUT_SCALE times as long
 # (a number such as 10 or 2.5), by wait_until and the like, and by timeout(1) through a program of ours in its place.
 milliseconds_per_second=$(awk -v scale="${OSPROF_TIMEOUT_SCALE:-1}" 'BEGIN { printf "%d", 1000 * scale }')
 if [ "$milliseconds_per_second" -ne 1000 ]; then
@@ -454,7 +454,7 @@ cleanup() {
     exit "$status"
 }
 
-# As root each test has a mount namespace of its own. Whoever makes another one, be it a test beside this one or a container,
+# As root each test has a mount namespace of its own. A process that makes another one, be it a test beside this one or a container,
 # would else take copies of this test's mounts along, whose daemons live as long as those. What is shared stays shared.
 enter_own_namespace() {
     local shared=$'(^|\n)[0-9]+ [0-9]+ [0-9:]+ / / [^\n]* shared:'

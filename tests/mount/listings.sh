@@ -1,5 +1,5 @@
 #!/bin/bash
-# Listing a directory costs what is asked for: attributes go up with names for who uses them, and for others not, so that
+# Listing a directory costs what is asked for: attributes go up with names for programs that use them, and for others not, so that
 # these cost a LOOKUP each where they are used after all.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"

@@ -38,7 +38,7 @@ open_with() {
     as_user python3 "$scratch/open_with.py" "$@"
 }
 
-# open_all ERROR-OF-DEVICES: what the kernel opens by itself is found by nobody who may not read and write it, but for
+# open_all ERROR-OF-DEVICES: what the kernel opens by itself is found by nobody who may not read and write it, except
 # devices where nobody can open them.
 open_all() {
     local file mode

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A mount over the directory itself: who is there already, or has files open there, is told of, and nobody else.
+# A mount over the directory itself: the processes that are there already, or have files open there, are named, and no others.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # osprof fuse of daemons that make it hard: they execute themselves, with and without their environment, hand the device
 # over, close all descriptors, forbid themselves system calls, crash; other preloaded objects, limits. Each serves as it
-# does without osprof; what is not seen is told in one line.
+# does without osprof; what is not seen is reported in one line.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 . "$tests_dir/profiled_lib.sh"
@@ -28,7 +28,7 @@ serve() {
     wait_until 20 nobody_stays || fail "a process is left beside: $*"
 }
 
-# seen COMMAND...: which is seen whole, and of which nothing is told
+# seen COMMAND...: which is seen whole, and of which nothing is reported
 seen() {
     serve 0 "$@"
     assert_eq "" "$(<daemon.err)" "messages of: $*"

@@ -196,7 +196,7 @@ assert_eq 3 "$(calls OPEN "$scratch/recovered")" "OPEN before the kill"
 assert_eq "" "$(ls "$XDG_RUNTIME_DIR/osprof")" "files left beside the daemon's"
 profile=$usual
 
-# ---- In the background nobody goes on: where the profile is, is said to who asks
+# ---- In the background nobody goes on: where the profile is, is said when asked
 
 "$OSPROF" fuse -p "$profile" -- "$OSPROFFS" -o profile=/dev/null,live=none,control=.other "$lower" "$mnt" >&2
 cat "$mnt"/file[1-3] >/dev/null

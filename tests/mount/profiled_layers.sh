@@ -44,7 +44,7 @@ if [ -n "$bpftrace" ]; then
 fi
 "$OSPROF" show recording | grep -Eq '^ +daemon +([2-9][0-9][0-9] ms|[0-9.]+ s) +7 ' || fail "the table of layers lacks the daemon: $("$OSPROF" show recording)"
 
-# ---- Who closes a file does not wait for the daemon, which is told when the command has ended
+# ---- Who closes a file does not wait for the daemon, which learns of it when the command has ended
 
 # shellcheck disable=SC2016 # for the shell inside
 "$OSPROF" run --layers daemon -d "$mnt" -p recording -- \
@@ -53,7 +53,7 @@ fi
            until grep -qs fuse_file_read /proc/$!/stack || ! kill -0 $! 2>/dev/null; do :; done' sh "$mnt" || fail "the run fails"
 grep -q '^OP_RELEASE [12] ' recording || fail "no RELEASE after the READ that it had to wait for: $(<recording)"
 
-# ---- Its one thread is at another request: that is told from the rest, unless other threads answer
+# ---- Its one thread is at another request: that is told apart from the rest, unless other threads answer
 
 # read_by_four: 4 programs read at a time
 read_by_four() {

@@ -89,7 +89,7 @@ slow_reads() {
     ended 0
 }
 
-# assert_cause CAUSE: it has 95 % of the time of READ, but for what the daemon had no CPU after that, and for what nobody got to
+# assert_cause CAUSE: it has 95 % of the time of READ, except what the daemon had no CPU after that, and for what nobody got to
 # look at on a busy machine; of that it has the most
 assert_cause() {
     awk -v cause="$1" '

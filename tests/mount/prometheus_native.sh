@@ -89,7 +89,7 @@ for quantile in 0.01 0.25 0.5 0.9 0.99; do
     assert_quantile "$quantile" 2 all.osprof ".*"
     assert_quantile "$quantile" 4 fine.osprof "${mounts[3]}|${mounts[4]}"
 done
-# Number and sum are exact, but for the rate of the clock, which is known better later. A series an operation.
+# Number and sum are exact, except for the rate of the clock, which is known better later. A series an operation.
 assert_eq 5 "$(query 'count({__name__=~"osprof_op_latency_seconds.*",op="MKDIR"})')" "series of MKDIR in five mounts"
 sum=$("$OSPROF" show --metrics --op MKDIR 3.osprof | sed -n 's/^osprof_op_latency_seconds_sum{.*} //p')
 query "histogram_sum(osprof_op_latency_seconds{op=\"MKDIR\",mount=\"${mounts[2]}\"})" |
@@ -119,7 +119,7 @@ ask_dashboard() {
 }
 wait_until 20 ask_dashboard || ask_dashboard >&2 || fail "a query of the dashboard fails"
 
-# Alerts: one that is killed is told.
+# Alerts: one that is killed is reported.
 kill -KILL "$killed_pid"
 wait "$killed_pid" 2>/dev/null || true
 wait_until 20 is_answer 1 "count(ALERTS{alertname=\"OsprofMountDown\",mount=\"${mounts[4]}\"})" ||

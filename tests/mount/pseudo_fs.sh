@@ -1,5 +1,5 @@
 #!/bin/bash
-# File systems through which the kernel is looked at and controlled judge by who has opened a file, which is the daemon:
+# File systems through which the kernel is looked at and controlled judge by the process that has opened a file, which is the daemon:
 # to a mount for others they are empty directories, unless root asks for them.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"

@@ -6,7 +6,7 @@
  *     hands_on   the same, in another thread, which answers
  *     waits      waits for 30 ms at a pipe before it answers READ
  *     garbage    writes much else to the device, which the kernel refuses, and answers elsewhere
- *     faults     passes memory to the device that is not there, and wants to be told
+ *     faults     passes memory to the device that is not there, and expects an error
  *     forks      serves all but the first request in a child, which answers through another one
  *     withdraws  after the first request gives up its descriptors, its root directory and its user
  *     crashes    at the first READ, by SIGKILL

@@ -63,7 +63,7 @@ mount_osproffs_as_user "$lower" "$mnt"
 findmnt -no OPTIONS "$mnt" | grep -q '^ro,' || fail "the mount of an ordinary user is not ro"
 unmount_osproffs "$mnt"
 
-# As soon as it can be written to, the mount can be told.
+# As soon as it can be written to, the mount can be commanded.
 options=remounted
 mount_osproffs -o allow_other "$lower" "$mnt"
 mount -o remount,rw "$lower"

@@ -119,7 +119,7 @@ names_are_in_order_whatever_the_clock_does() {
     empty "$profiles"
 }
 
-# What cannot be written goes into the next that can be; a line tells of each change.
+# What cannot be written goes into the next that can be; a line reports each change.
 full_disk_loses_nothing() {
     is_root || return 0
     mount -t tmpfs -o size=64k tmpfs "$profiles"

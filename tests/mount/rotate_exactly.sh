@@ -10,7 +10,7 @@ need_root
 need tar
 rotations=100
 
-# In a process whose own requests can be told from those of the load. The control file stays open, so there is a write for
+# In a process whose own requests can be told apart from those of the load. The control file stays open, so there is a write for
 # each rotation, and nothing else that is asked for later and by others.
 rotate_often() {
     local number

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Set-id bits and capabilities of files: who gives a file the owner that it has takes them away or is refused, and who
-# writes takes them away, through the mount as below it, with every cache and whoever checks permissions.
+# writes takes them away, through the mount as below it, with every cache and however permissions are checked.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 
@@ -74,7 +74,7 @@ refuses_others() {
     grep -qx 'write-6777 0o100777 0 0 False' "$scratch/below" || fail "a write leaves the bits below"
 }
 
-# The limit that osproffs(1) tells of: it may be the announcement of a write then.
+# The limit that osproffs(1) names: it may be the announcement of a write then.
 does_nothing_while_open() {
     local writer
     exec {writer}>>"$mnt/above/program-4755"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Calls that are slow, for tests of what is told of them: the FUSE daemon of the lower directory is stopped for a while.
+# Calls that are slow, for tests of what is reported about them: the FUSE daemon of the lower directory is stopped for a while.
 # Source after lib.sh and helpers.sh. A test has $live, the live file of the daemon under test, mounted with cache=none.
 # shellcheck disable=SC2154 # assigned there
 

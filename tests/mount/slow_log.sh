@@ -106,7 +106,7 @@ fi
 assert_eq 600 "$(stat -c %a "$log")" "mode of the next log"
 unmount_osproffs "$mnt"
 
-# A full disk is told once; the mount goes on, and the next line tells how many are missing.
+# A full disk is reported once; the mount goes on, and the next line tells how many are missing.
 mkdir small
 mount -t tmpfs -o size=64K tmpfs small
 mount_osproffs -o cache=none,slow=50ms,slowlog=small/log "$lower" "$mnt"

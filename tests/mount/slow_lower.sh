@@ -1,5 +1,5 @@
 #!/bin/bash
-# slow_osproffs, which bench/compare-accuracy makes known differences with: as many calls are slow as it was told, by as
+# slow_osproffs, which bench/compare-accuracy makes known differences with: as many calls are slow as was asked for, by as
 # much, and no other op is.
 . "$(dirname "$0")/lib.sh"
 

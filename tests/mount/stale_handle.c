@@ -27,7 +27,7 @@ static void *make_and_remove(void *data) {
     return NULL;
 }
 
-/* The first answers may be of the file itself, which whoever asked last may hold for a while. */
+/* The first answers may be of the file itself, which the one that asked last may hold for a while. */
 static int ask(int fd) {
     time_t end = time(NULL) + PATIENCE_S;
     int stale = 0;

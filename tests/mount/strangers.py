@@ -66,7 +66,7 @@ def connect(path, says):
 def main():
     path = sys.argv[1]
     signal.alarm(60)
-    # before 6.16 whoever is sent a descriptor drops it himself
+    # before 6.16 the receiver of a descriptor drops it itself
     if tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2]) >= (6, 16):
         sender, receiver = lingering()
         passing = threading.Thread(target=pass_on, args=(path, sender), daemon=True)

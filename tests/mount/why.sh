@@ -99,7 +99,7 @@ expect_why "$scratch/recovered" "^ +([4-9][0-9][0-9] ms|[0-9.]+ s) +[0-9]+  MKDI
 rm "$live"
 umount "$mnt"
 
-# Causes of one's own come first, and their mistakes are told.
+# Causes of one's own come first, and their mistakes are reported.
 echo 'my words: ^percpu_rwsem_wait' >"$scratch/causes"
 mount_osproffs -o slow=20ms,causes="$scratch/causes" "$lower" "$mnt"
 freeze "$lower"

@@ -32,7 +32,7 @@ PYTHON
 
 size=$((1024 * 1024))
 
-# expect CALL ERRORS: by that call the program is told one of the errors
+# expect CALL ERRORS: by that call the program gets one of the errors
 expect() {
     local call=$1 errors=$2 found
     truncate -s "$size" "$lower/dir/file"

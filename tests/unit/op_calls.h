@@ -1,5 +1,5 @@
 /* Calling any op of FS_OPS by its number. A struct op_arguments holds one value for every parameter name of the
- * table, no two alike, so that whoever is called can tell whether each arrived in its place. */
+ * table, no two alike, so that the called function can tell whether each arrived in its place. */
 #ifndef OP_CALLS_H
 #define OP_CALLS_H
 

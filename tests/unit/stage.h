@@ -15,7 +15,7 @@ struct stage {
     char path[128];    /* of it */
     struct pass *pass; /* over it */
     struct fs_layer *layer;
-    struct fs_caller self; /* this process, whoever runs the tests */
+    struct fs_caller self; /* this process */
 };
 
 extern struct stage stage;
@@ -29,7 +29,7 @@ void stage_restart(bool check_as_caller, size_t forgotten_inodes_max);
 /* True if the lower directory's inodes are held by file handle, which takes root and a file system that can. */
 bool stage_has_handles(void);
 
-/* True for root; others are told, in words, what is skipped. */
+/* True for root; for others prints what is skipped, in words. */
 bool stage_is_root(const char *skipped);
 
 /* Calls an op of the pass layer as this process: STAGE(lookup, FS_ROOT_INO, "name", &entry). */

@@ -57,7 +57,7 @@ static const struct {
 } pairs[] = {
     /* less than a hundredth of the latency on both sides, whatever it does */
     {"OP_X 100 400\n 0 0 100\n", "OP_X 100 800\n 0 0 0 100\n", COMPARE_CHEAP},
-    /* a fiftieth, but of few calls */
+    /* a fiftieth, but only 3 calls */
     {"OP_X 3 2000\n 0 0 0 0 0 0 0 0 0 3\n", "OP_X 2 2500\n 0 0 0 0 0 0 0 0 0 0 2\n", COMPARE_RARE},
     /* few calls, but a third of all latency */
     {"OP_X 3 2000\n 0 0 0 0 0 0 0 0 0 3\n", "OP_X 1 50000\n 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1\n", COMPARE_SCORE},

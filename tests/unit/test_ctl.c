@@ -343,7 +343,7 @@ START_TEST(lower_files_of_their_names_are_not_listed) {
     offered[0] = '\0';
     ck_assert_int_eq(CTL(readdirplus, &other, FS_ROOT_INO, 1, 0, append_name, offered, &entry_count), 0);
     ck_assert_str_eq(offered, "before behind ");
-    ck_assert_uint_eq(hidden_forgets, CTL_FILES); /* the lookups that nobody was told of */
+    ck_assert_uint_eq(hidden_forgets, CTL_FILES); /* the lookups that were not answered */
     offered[0] = '\0';
     ck_assert_int_eq(CTL(readdir, &other, 2, 1, 0, append_name, offered, &entry_count), 0);
     ck_assert_str_eq(offered, "before " NAME " " NAME ".json " NAME ".metrics behind ");

@@ -349,7 +349,7 @@ static uint64_t calls_named(const struct aggstats_profile *profile, enum aggstat
     return calls;
 }
 
-/* Whoever is asked for later is gone by then. */
+/* A caller that is asked for later is gone by then. */
 START_TEST(callers_have_the_name_of_their_first_call) {
     struct aggstats_recorder *recorder = create_ungrouped(1);
     group_by(recorder, AGGSTATS_BY_PROCESS, identify_nobody, identify_first);

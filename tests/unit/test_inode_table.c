@@ -521,7 +521,7 @@ START_TEST(directory_stays_while_names_are_in_it) {
 }
 END_TEST
 
-/* mv FROM TO, as the pass layer tells of it. */
+/* mv FROM TO, as the pass layer reports it. */
 static void rename_file(struct inode *from, const char *name, struct inode *to, const char *new_name) {
     const struct inode_place place = {.directory = to, .name = new_name};
     struct inode *inode = inode_table_begin_removal(table, from, name);

@@ -79,7 +79,7 @@ static void given(const char *text) {
     size_t size_bytes;
     ck_assert_int_eq(view_format(&view_protobuf, &profile, &written, &size_bytes), 0);
     read_text(written, size_bytes);
-    ck_assert_uint_eq(family_count, FAMILIES - 2); /* whether it is up, and what waits, is told of several only */
+    ck_assert_uint_eq(family_count, FAMILIES - 2); /* whether it is up, and what waits, is given of several only */
 }
 
 static const Prometheus__MetricFamily *find_family(const char *name) {

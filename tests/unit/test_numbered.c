@@ -32,7 +32,7 @@ struct made {
 };
 static struct made made[THREADS];
 
-/* The last change that was told. */
+/* The last change that was reported. */
 static struct aggstats_changed told;
 static struct aggstats_numbered told_blocks[THREADS];
 static unsigned told_count;

@@ -31,7 +31,7 @@ START_TEST(most_calls_come_first) {
     add("FSYNC", "the journal", 26, 78);
     add("FSYNC", "running", 25, 2);
     struct peak_waits found = peak_waits_find(&profile, &op, &peak);
-    ck_assert_uint_eq(found.count, 2); /* 2 % is too little to be told */
+    ck_assert_uint_eq(found.count, 2); /* 2 % is too little to be reported */
     ck_assert_str_eq(found.waits[0].cause->text, "the journal");
     ck_assert_double_eq_tol(found.waits[0].share, 0.78, 1e-9);
     ck_assert_str_eq(found.waits[1].cause->text, "the disk");

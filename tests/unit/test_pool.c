@@ -1,4 +1,4 @@
-/* Which workers are chosen, on which CPUs, and when all are plain again. All workers are this thread, but for one. */
+/* Which workers are chosen, on which CPUs, and when all are plain again. All workers are this thread, except one. */
 #include "pool.h"
 
 #include <check.h>
@@ -78,7 +78,7 @@ static uint32_t caller_on_cpu(int cpu) {
 
 /* ---- Calls ---- */
 
-/* Calls from these threads by turns, until the main thread would be woken. Returns whether it was. */
+/* Calls from these threads in turn, until the main thread would be woken. Returns whether it was. */
 static bool serve(struct pool_worker *by, int count, const uint32_t *callers, unsigned caller_count, uint64_t work_ns,
                   bool is_readahead) {
     for (int i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Who a caller is, by what /proc tells of threads. */
+/* Who a caller is, by what /proc has of threads. */
 #include <check.h>
 #include <pthread.h>
 #include <signal.h>

@@ -185,7 +185,7 @@ START_TEST(a_slow_call) {
 }
 END_TEST
 
-/* It is looked at before it is slow, but nothing is told of that. */
+/* It is looked at before it is slow, but that is not reported. */
 START_TEST(told_when_slow) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     struct aggstats_span span = begin(recorder, OP_FSYNC, "the disk");
@@ -300,7 +300,7 @@ START_TEST(windows) {
 }
 END_TEST
 
-/* Whoever begins to look during a pause counts nothing before its end. */
+/* A thread that begins to look during a pause counts nothing before its end. */
 START_TEST(begun_in_a_pause) {
     const struct aggstats_slow_options slow = {.threshold_ns = THRESHOLD_NS, .find_cause = find_cause};
     const struct aggstats_recorder_options options = {
@@ -402,7 +402,7 @@ START_TEST(half_changed_live_file) {
 }
 END_TEST
 
-/* Whoever has woken the thread that looks may be kept from beginning its call. */
+/* The thread that has woken the one that looks may be kept from beginning its call. */
 START_TEST(begun_late) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     sleep_ms(500); /* nothing is in flight: it falls asleep */
@@ -512,7 +512,7 @@ END_TEST
 
 /* ---- Reports ---- */
 
-#define REPORTS_MAX 256 /* that wait to be told */
+#define REPORTS_MAX 256 /* that wait to be reported */
 
 struct told {
     unsigned calls;
@@ -558,13 +558,13 @@ START_TEST(ended_calls_are_reported) {
     aggstats_slow_report(recorder);
     ck_assert_uint_eq(told.calls, 2);
     call_for(recorder, OP_READ, 5, "the disk");
-    aggstats_recorder_destroy(recorder); /* tells of what it has */
+    aggstats_recorder_destroy(recorder); /* reports what it has */
     ck_assert_uint_eq(told.calls, 3);
     ck_assert_uint_eq(told.lost, 0);
 }
 END_TEST
 
-static int gate[2]; /* a pipe: who is told waits for a byte, as nobody may */
+static int gate[2]; /* a pipe: the function that gets a report waits for a byte, as none may */
 
 static void wait_and_note(void *context, const struct aggstats_slow_call *call, uint64_t lost) {
     char byte;

@@ -322,7 +322,7 @@ END_TEST
 
 START_TEST(trend_over_time_is_told) {
     for (size_t run = 0; run < 2 * RUNS; run++) {
-        size_t place = run < RUNS ? 2 * run : 2 * (run - RUNS) + 1; /* by turns */
+        size_t place = run < RUNS ? 2 * run : 2 * (run - RUNS) + 1; /* alternately */
         profiles[run].start_ns = (int64_t)place;
         for (size_t i = 0; i < OPS; i++)
             slow_down(&profiles[run].ops[i], pow(1.05, (double)place));

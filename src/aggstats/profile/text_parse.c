@@ -1,5 +1,5 @@
-/* Reading profiles (osprof(5)). Strict: what the grammar in text_format.h does not allow is an error that names the line
- * and what was expected there, because a profile misread is worse than one refused. */
+/* Reading profiles (osprof(5)). Strict: what the grammar in text_format.h does not allow is an error that names the
+ * line and what was expected there, because a profile misread is worse than one refused. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static int next_row(struct parser *parser, struct rows *rows) {
     return parse_row(parser, rows);
 }
 
-/* How many intervals there may be: as many as have borders, if they are told. */
+/* How many intervals there may be: as many as have borders, if the file has borders. */
 static uint32_t intervals_max(const struct parser *parser) {
     return parser->has_borders ? (uint32_t)parser->profile.interval_count : INTERVALS_MAX;
 }

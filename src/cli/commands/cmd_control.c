@@ -17,7 +17,7 @@
 #include "screen.h"
 #include "unmount.h"
 
-#define USUAL_MS 2000 /* after this the user is told what is being waited for */
+#define USUAL_MS 2000 /* after this a message says what is being waited for */
 #define STEP_MS 10
 #define FOR_EVER (-1)
 

@@ -17,7 +17,7 @@
 struct merge_options {
     const char *layer;      /* NULL: all */
     const char *output;     /* NULL or "-": standard output */
-    const char *files_from; /* a list of more profiles; "-": standard input */
+    const char *files_from; /* a list of further profiles; "-": standard input */
     char **names;
     size_t name_count;
 };

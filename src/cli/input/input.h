@@ -23,7 +23,7 @@ struct input {
 /* Which layer of recordings a command takes. */
 struct input_layer {
     const char *name; /* from --layer; NULL: fs if there is one, else the outermost */
-    bool is_told;     /* the user has been told that there were others, and which one is taken */
+    bool is_told;     /* it was reported that there are others, and which one is taken */
 };
 
 /* Reads the profile, or the recording, that an argument of the command line names; "-" is standard input. A mount point
@@ -43,7 +43,7 @@ int input_load_whole(const char *argument, struct input *ret_input);
 
 typedef int (*input_load_fn)(const char *name, struct input *ret_input); /* one of these */
 
-/* Makes one layer the profile of an input, and frees the others. If the user has not chosen it, he is told once.
+/* Makes one layer the profile of an input, and frees the others. If the user has not chosen it, this is reported once.
  * Errors:  -ENOENT there is no such layer, which is reported */
 int input_choose(const char *argument, struct input_layer *layer, struct input *input);
 
@@ -68,7 +68,7 @@ void input_complain_dead(const char *mount);
  * socket, without accessing the mount, or else through its control file.
  * passed:  the file of the command, for the socket only; NULL: none
  * Errors:  -errno the command failed; -ENOTCONN there is no socket for what is passed, so nothing was sent; 1: it could
- *          not be sent, as the user has been told */
+ *          not be sent, which has been reported */
 int input_command(const char *argument, const char *text, const struct control_passed *passed);
 
 /* For a profile from a live file that is being recorded to: adds the names of the callers' programs, and, if the mount

@@ -15,7 +15,7 @@ struct run_osproffs {
 };
 
 /* given, labels: must stay valid; NULL: none. wants_groups: unless the given options mention groups
- * Owner:   the caller finishes *ret_options, which must be zeroed but for live_dir_fd = -1 before
+ * Owner:   the caller finishes *ret_options, which must be zeroed before, except live_dir_fd = -1
  * Errors:  reported to the user */
 int run_osproffs_init(struct run_osproffs *ret_options, const char *given, const char *labels, bool wants_groups);
 void run_osproffs_finish(struct run_osproffs *options);

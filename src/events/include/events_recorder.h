@@ -209,7 +209,7 @@ void events_add_long(struct events_recorder *events, struct events_stream *strea
 
 /* Records a call, after aggstats_end() and before aggstats_number_end(). number: from aggstats_number_begin(). False:
  * nothing is recorded now: aggstats_number_cancel() is to be called instead.
- * Threads: any. No lock, no atomic read-modify-write, no memory allocated and no system call, but for a thread's first
+ * Threads: any. No lock, no atomic read-modify-write, no memory allocated and no system call, except a thread's first
  *          call, one in some thousands, which turns to the other buffer and may wake the saving thread, and for a
  *          caller that was not met lately, which wakes it too */
 static AGGSTATS_ALWAYS_INLINE bool events_add(struct events_recorder *events, const struct aggstats_span *span,

@@ -213,9 +213,9 @@ static bool changes_attributes(unsigned command) {
     return command == FS_IOC_SETFLAGS || command == FS_IOC_FSSETXATTR;
 }
 
-/* Changing inode flags changes the ctime too, which the kernel does not expect of these commands. It is told before the
- * caller goes on. The caller may hold the inode's lock meanwhile: with a negative offset only the attributes are
- * dropped, for which the kernel takes no lock that is held during a request. */
+/* Changing inode flags changes the ctime too, which the kernel does not expect of these commands. The kernel learns of
+ * the change before the caller goes on. The caller may hold the inode's lock meanwhile: with a negative offset only the
+ * attributes are dropped, for which the kernel takes no lock that is held during a request. */
 static void forget_attributes(const struct glue *glue, fs_ino ino) {
     if (glue->attr_timeout_s > 0)
         fuse_lowlevel_notify_inval_inode(glue->fuse, ino, -1, 0);

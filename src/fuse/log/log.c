@@ -40,7 +40,7 @@ static void write_line(const char *text) {
 }
 
 void log_message(const char *format, ...) {
-    char beginning[1024]; /* all of it but for the longest */
+    char beginning[1024]; /* the whole message, unless it is longer */
     char *whole;
     va_list arguments;
     va_start(arguments, format);

@@ -131,7 +131,7 @@ bool pool_note(struct pool *pool, struct pool_worker *worker, const struct pool_
  * one more is needed. */
 bool pool_review(struct pool *pool, struct pool_worker *worker);
 
-/* Binds the worker if it is chosen: from now on it may get no CPU, so the main thread must have been told before. */
+/* Binds the worker if it is chosen: from now on it may get no CPU, so the main thread must be woken before. */
 void pool_enter(const struct pool *pool, const struct pool_worker *worker);
 
 /* True if one more worker should wait for requests, to be chosen. */

@@ -143,7 +143,8 @@ static struct deferred_queue *queue_of(struct session *session, struct charge ch
     return &session->deferred[charge.kind][charge.uid % USER_SHARES_COUNTERS];
 }
 
-/* Counts it first, and then looks for a share once more: whoever gave a share back before did not see this one wait. */
+/* Counts it first, and then looks for a share once more: a thread that gave one back before did not see this request
+ * wait. */
 static bool put_off_locked(struct session *session, struct deferred *deferred) {
     struct deferred_queue *queue = queue_of(session, deferred->charge);
     unsigned *count = &session->deferred_count[deferred->charge.kind];

@@ -1,5 +1,6 @@
 /* The current directory is remembered until it changes. A reader checks afterwards whether it has changed meanwhile,
- * and asks the kernel if so. Whoever has asked stores the answer unless another thread is storing one. So nobody waits.
+ * and asks the kernel if so. The thread that has asked stores the answer unless another one is storing one. So nobody
+ * waits.
  *
  * A child of vfork(2) that changes its directory must not change what its parent remembers. From then on each call asks
  * whose directory it is. */

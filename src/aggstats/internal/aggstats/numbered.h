@@ -2,7 +2,7 @@
  *
  * A program that stores calls one by one, beside the recorder, must know on which side of a reset each call is. So it
  * may number them: the calls of a block, which is used by one thread at a time, have the numbers 0, 1, 2... While all
- * calls that end are numbered, windows begin and end between two calls of a block, and a function is told between
+ * calls that end are numbered, windows begin and end between two calls of a block, and a function learns between
  * which. */
 #ifndef AGGSTATS_NUMBERED_H
 #define AGGSTATS_NUMBERED_H

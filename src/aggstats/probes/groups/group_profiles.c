@@ -81,7 +81,7 @@ struct group *groups_take_unused(struct groups *groups) {
     return group;
 }
 
-/* A free place, if need be made free. */
+/* A free place; if there is none, one is made free. */
 static struct group *take_place(struct groups *groups, bool *ret_was_folded) {
     assert(groups->places && groups->count_max > 0);
     struct group *group = groups->count > 0 ? least_recently_seen(groups) : NULL;

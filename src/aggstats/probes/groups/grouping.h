@@ -1,9 +1,9 @@
 /* Private: a recorder's groupings: profiles of processes, programs, cgroups, users, files and directories, each a
  * profile inside the profile.
  *
- * A thread that ends a call puts it into a queue of its own (call_queue.h), with one writer and one reader. Whoever
- * takes calls out holds the grouping's lock, which protects the tables, one for each grouping: a thread of the
- * recorder, a thread that takes a snapshot, or a recording thread whose queue is full. Tables are bounded
+ * A thread that ends a call puts it into a queue of its own (call_queue.h), with one writer and one reader. A
+ * thread that takes calls out holds the grouping's lock, which protects the tables, one for each grouping: a thread of
+ * the recorder, a thread that takes a snapshot, or a recording thread whose queue is full. Tables are bounded
  * (grouping_table.h; files and directories, of which there may be any number: heavy.h).
  *
  * The recorder's thread also asks /proc who callers are, and the pass layer for the names of objects, without the lock.

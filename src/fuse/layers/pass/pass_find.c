@@ -55,7 +55,7 @@ static int open_as(struct pass *pass, const struct inode_step *step, const char 
 
 /* ---- What is open ---- */
 
-/* Works whatever the file's name is now, and whoever may search the directories above it. It is not a duplicate of the
+/* Works whatever the file's name is now, and without rights on the directories above it. It is not a duplicate of the
  * open file's descriptor: closing that may be reported to the lower file system (flush). */
 static int open_through_file(struct pass *pass, struct inode *inode, int *ret_fd) {
     struct open_file *file = pass_borrow_open_file(pass, inode);

@@ -1,7 +1,7 @@
 /* The names under which inodes were looked up last, for naming inodes that are gone.
  *
  * A table of fixed size, indexed by a hash of the inode's number; the latest entry overwrites. Nobody waits: each place
- * has a version that is odd while a thread writes (a sequence lock), and whoever finds it odd leaves the place
+ * has a version that is odd while a thread writes (a sequence lock), and a thread that finds it odd leaves the place
  * alone. */
 #ifndef SEEN_NAMES_H
 #define SEEN_NAMES_H
