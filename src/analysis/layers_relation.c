@@ -3,13 +3,14 @@
  * record. At the layer user there are also names of system calls, as in share/bpftrace/syscalls.bt. */
 #include <string.h>
 
+#include "aggstats/words.h"
 #include "base.h"
 #include "layers.h"
 
-static const char *const layer_names[] = {
-    [LAYER_IS_USER] = "user",     [LAYER_IS_FUSE] = "fuse", [LAYER_IS_QUEUE] = "queue",
-    [LAYER_IS_DAEMON] = "daemon", [LAYER_IS_FS] = "fs",     [LAYER_IS_BLOCK] = "block",
-};
+#define LAYER_NAME(constant, word, kind) [LAYER_IS_##constant] = word,
+#define LAYER_COUNT(constant, word, kind) +1
+static const char *const layer_names[LAYER_IS_OTHER] = {LAYER_ROWS(LAYER_NAME)};
+_Static_assert(LAYER_ROWS(LAYER_COUNT) == LAYER_IS_OTHER, "each layer has a word");
 
 enum layer layers_of_name(const char *name) {
     size_t layer = 0;

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "aggstats/user_label.h"
 #include "base.h"
-#include "user_label.h"
 #include "views_private.h"
 
 /* ---- Labels ------------------------------------------------------------------------------------- */

@@ -5,9 +5,9 @@
 #include <limits.h>
 
 #include "aggstats.h"
+#include "aggstats/user_label.h"
 #include "fuse_mount.h"
 #include "option_list.h"
-#include "user_label.h"
 
 #define MOUNT_LABELS_OWN 8
 

@@ -17,13 +17,16 @@ bool option_takes_argument(const struct option_row *row) {
 
 /* ---- In words ----------------------------------------------------------------------------------- */
 
-void option_add_word(char words[OPTION_TEXT_SIZE], const char *before, const char *word, bool is_last) {
-    size_t length = strlen(words);
-    snprintf(words + length, OPTION_TEXT_SIZE - length, "%s%s%s",
-             length == 0 ? ""
-             : is_last   ? " or "
-                         : ", ",
-             before, word);
+void option_add_word(char text[OPTION_TEXT_SIZE], const char *before, const char *word, const char *last) {
+    size_t length = strlen(text);
+    const char *joint = length == 0 ? "" : last ? last : ",";
+    snprintf(text + length, OPTION_TEXT_SIZE - length, "%s%s%s%s%s", length > 0 && last ? " " : "", joint,
+             length > 0 ? " " : "", before, word);
+}
+
+void option_add_words(char text[OPTION_TEXT_SIZE], const char *const *words, const char *last) {
+    for (; *words; words++)
+        option_add_word(text, "", *words, words[1] ? NULL : last);
 }
 
 static bool is_number(const struct option_row *row) {
@@ -37,8 +40,8 @@ static void describe_values(const struct option_row *row, char ret_text[OPTION_T
         snprintf(ret_text, OPTION_TEXT_SIZE, "from %.16g to %.16g", row->min, row->max);
     else if (is_number(row))
         snprintf(ret_text, OPTION_TEXT_SIZE, "from %.16g on", row->min);
-    for (size_t i = 0; row->words && row->words[i]; i++)
-        option_add_word(ret_text, "", row->words[i], !row->words[i + 1]);
+    if (row->words)
+        option_add_words(ret_text, row->words, "or");
 }
 
 static const char *describe_rule(const struct option_row *row, char why[OPTION_TEXT_SIZE]) {

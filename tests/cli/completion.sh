@@ -31,7 +31,7 @@ expect_completion _osprof "GROUPLAT GROUPOPS" osprof compare --method G
 expect_completion _osprof "EARTHMOVER" osprof compare --method = E
 expect_completion _osprof "ms ns us" osprof import --unit ""
 expect_completion _osprof "ms ns us" osprof import --unit =
-expect_completion _osprof "block fs fuse user" osprof import --layer ""
+expect_completion _osprof "block daemon fs fuse queue user" osprof import --layer ""
 cp "$data/show-grep.osprof" osprof.out
 expect_completion _osprof "READ READDIR READDIRPLUS" osprof show --op READ
 cp "$data/show-bare.osprof" bare.osprof

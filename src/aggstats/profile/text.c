@@ -1,6 +1,7 @@
 /* Rules common to writing and parsing profiles. */
 #include "text_format.h"
 
+#include "aggstats/words.h"
 #include "base.h"
 
 bool text_name_valid(const char *name) {
@@ -9,10 +10,10 @@ bool text_name_valid(const char *name) {
     return length > 0 && length < AGGSTATS_NAME_SIZE && strspn(name, allowed) == length;
 }
 
-static const char *const grouping_names[AGGSTATS_GROUPINGS] = {
-    [AGGSTATS_BY_PROCESS] = "process", [AGGSTATS_BY_UID] = "uid",   [AGGSTATS_BY_PROGRAM] = "program",
-    [AGGSTATS_BY_CGROUP] = "cgroup",   [AGGSTATS_BY_FILE] = "file", [AGGSTATS_BY_DIRECTORY] = "directory",
-};
+#define GROUPING_NAME(constant, word, plural, kind) [AGGSTATS_BY_##constant] = word,
+#define GROUPING_COUNT(constant, word, plural, kind) +1
+static const char *const grouping_names[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(GROUPING_NAME)};
+_Static_assert(AGGSTATS_UNGROUPED GROUPING_ROWS(GROUPING_COUNT) + 1 == AGGSTATS_GROUPINGS, "each grouping has a word");
 
 const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
     return (unsigned)grouping < AGGSTATS_GROUPINGS ? grouping_names[grouping] : NULL;

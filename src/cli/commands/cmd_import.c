@@ -100,7 +100,7 @@ static enum status import(const struct import_options *options) {
 static const struct option_row rows[] = {
     {.name = "layer",
      .metavar = "LAYER",
-     WORDS("user", "fuse", "fs", "block"),
+     WORDS_OF(LAYER_WORDS),
      .help = "where the latencies were taken, such as {}",
      INTO(TEXT, struct import_options, imported.layer)},
     {.name = "unit",

@@ -1,6 +1,7 @@
 /* osprof outliers: which of many profiles differ from the others. One of them is in memory at a time. */
 #include <string.h>
 
+#include "aggstats/user_label.h"
 #include "base.h"
 #include "command.h"
 #include "input.h"
@@ -9,7 +10,6 @@
 #include "outliers.h"
 #include "outliers_report.h"
 #include "path.h"
-#include "user_label.h"
 
 #define CONTROL_NAME ".osprof" /* the default of osproffs */
 

@@ -168,7 +168,7 @@ static const struct option_row rows[] = {
      INTO(FLAG, struct show_command, page.joint)},
     {.name = "by",
      .metavar = "KIND",
-     WORDS("all", "process", "program", "cgroup", "uid", "file", "directory"),
+     WORDS_OF("all", GROUPING_WORDS),
      .help = "a table of those whose calls they were: {}; with --of what WHO is",
      INTO(WORD, struct show_command, by)},
     {.name = "of",

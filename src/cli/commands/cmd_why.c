@@ -145,7 +145,7 @@ static const struct option_row rows[] = {
     ROW_OP(struct why_command, page.ops),
     {.name = "by",
      .metavar = "KIND",
-     WORDS("process", "program", "uid"),
+     WORDS_OF(GROUPING_WORDS_OF_CALLERS),
      .help = "whose the last slow calls were, and what these waited for: by {}",
      INTO(WORD, struct why_command, page.by)},
     {.name = "stacks", .help = "where in the kernel each call waited", INTO(FLAG, struct why_command, page.stacks)},

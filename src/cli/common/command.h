@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "aggstats/words.h"
+
 enum status {
     STATUS_OK = 0,
     STATUS_NOT_SO = 1,  /* the answer is no: a profile is inconsistent or different, an op was never called */
@@ -98,19 +100,16 @@ void options_print_completion(const struct command *command);
         INTO(FLAG, type, member)                                                                                       \
     }
 #define ROW_BY(text, type, member)                                                                                     \
-    {                                                                                                                  \
-        .name = "by", .metavar = "KIND", WORDS("process", "program", "cgroup", "uid", "file", "directory"),            \
-        .help = text, INTO(WORD, type, member)                                                                         \
-    }
+    { .name = "by", .metavar = "KIND", WORDS_OF(GROUPING_WORDS), .help = text, INTO(WORD, type, member) }
 #define ROW_LAYER(type, member)                                                                                        \
     {                                                                                                                  \
-        .name = "layer", .metavar = "NAME", WORDS("user", "fuse", "daemon", "fs", "block"),                            \
+        .name = "layer", .metavar = "NAME", WORDS_OF(LAYER_WORDS),                                                     \
         .help = "this layer of a recording; default: " LAYER_DEFAULT_TEXT, INTO(TEXT, type, member)                    \
     }
 #define LAYER_DEFAULT_TEXT "fs if it is there, else the outermost"
 #define ROW_LAYER_OF_ALL(type, member)                                                                                 \
     {                                                                                                                  \
-        .name = "layer", .metavar = "NAME", WORDS("user", "fuse", "daemon", "fs", "block"),                            \
+        .name = "layer", .metavar = "NAME", WORDS_OF(LAYER_WORDS),                                                     \
         .help = "only this layer of recordings; default: all", INTO(TEXT, type, member)                                \
     }
 #define ROW_OUTPUT(text, type, member)                                                                                 \

@@ -95,12 +95,12 @@ static enum status refuse_name(const struct command *command, const struct parse
         if (strncmp(option->name, word + 2, length) != 0)
             continue;
         if (pending)
-            option_add_word(names, "--", pending, false);
+            option_add_word(names, "--", pending, NULL);
         pending = option->name;
     }
     if (!pending)
         return usage_error(command, "unknown option '%s'", word);
-    option_add_word(names, "--", pending, true);
+    option_add_word(names, "--", pending, "or");
     return usage_error(command, "option '%s' is ambiguous: %s", word, names);
 }
 

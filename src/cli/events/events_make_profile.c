@@ -32,11 +32,11 @@ static enum status parse_groupings(const struct command *command, const char *te
         size_t length = strcspn(text, SEPARATORS);
         snprintf(name, sizeof(name), "%.*s", (int)length, text);
         enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
-        if (grouping == AGGSTATS_UNGROUPED || grouping == AGGSTATS_BY_CGROUP || length >= sizeof(name))
-            return usage_error(command,
-                               "--by must be process, program, uid, file, directory, or several with + "
-                               "between them, not '%s'",
-                               name);
+        if (grouping == AGGSTATS_UNGROUPED || grouping == AGGSTATS_BY_CGROUP || length >= sizeof(name)) {
+            char words[OPTION_TEXT_SIZE] = "";
+            option_add_words(words, (const char *const[]){GROUPING_WORDS_OF_EVENTS NULL}, NULL);
+            return usage_error(command, "--by must be %s, or several with + between them, not '%s'", words, name);
+        }
         *ret_groupings |= 1U << grouping;
         text += length + (text[length] != '\0');
     }
@@ -195,7 +195,7 @@ static const struct option_row rows[] = {
      INTO(TEXT, struct profile_options, interval)},
     {.name = "by",
      .metavar = "KIND",
-     WORDS("process", "program", "uid", "file", "directory"),
+     WORDS_OF(GROUPING_WORDS_OF_EVENTS),
      .help = "also a profile for each process, program, user, file or directory; several with + between them",
      INTO(TEXT, struct profile_options, by)},
     {.name = "joint",

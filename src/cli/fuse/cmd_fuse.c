@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "aggstats/user_label.h"
 #include "attach.h"
 #include "base.h"
 #include "command.h"
@@ -18,7 +19,6 @@
 #include "option_table.h"
 #include "path.h"
 #include "preload_library.h"
-#include "user_label.h"
 
 #define DEFAULT_PROFILE "osprof.out"
 
@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
      INTO(TEXT, struct fuse_options, interval)},
     {.name = "by",
      .metavar = "KIND[+KIND]...",
-     WORDS("process", "program", "cgroup", "uid", "file", "directory"),
+     WORDS_OF(GROUPING_WORDS),
      .help = "keep a profile of each of these too: {}",
      INTO(TEXT, struct fuse_options, by)},
     {.name = "groups",
@@ -91,14 +91,20 @@ static const struct option_row rows[] = {
 
 /* ---- Options ------------------------------------------------------------------------------------ */
 
-/* "process+uid". Returns NULL, or what is wrong */
-static const char *parse_by(const char *text, unsigned *ret_groupings) {
+/* "process+uid". Returns NULL, or what is wrong. why: room for that */
+static const char *parse_by(const char *text, unsigned *ret_groupings, char why[OPTION_TEXT_SIZE]) {
     CLEANUP_FREE char *copy = strdup(text);
     char *rest = copy;
     for (const char *word = strsep(&rest, "+"); word; word = strsep(&rest, "+")) {
         const enum aggstats_grouping grouping = aggstats_grouping_of_name(word);
-        if (grouping == AGGSTATS_UNGROUPED)
-            return "must be of process, program, cgroup, uid, file and directory, with + between";
+        if (grouping == AGGSTATS_UNGROUPED) {
+            static const char *const words[] = {GROUPING_WORDS NULL};
+            why[0] = '\0';
+            option_add_word(why, "must be of ", words[0], NULL);
+            option_add_words(why, words + 1, "and");
+            option_add_word(why, "", "with + between", NULL);
+            return why;
+        }
         *ret_groupings |= 1U << grouping;
     }
     return NULL;
@@ -115,10 +121,11 @@ static bool check_labels(const struct command *command, const struct fuse_option
 /* Reports the first text that is wrong. */
 static bool parse_texts(const struct command *command, const struct fuse_options *given,
                         struct session_options *wanted) {
+    char by_why[OPTION_TEXT_SIZE];
     const char *why = given->interval ? control_parse_interval(given->interval, &wanted->interval_ns) : NULL;
     if (why)
         usage_error(command, "--interval %s: %s", given->interval, why);
-    if (!why && given->by && (why = parse_by(given->by, &wanted->groupings)))
+    if (!why && given->by && (why = parse_by(given->by, &wanted->groupings, by_why)))
         usage_error(command, "--by %s: %s", given->by, why);
     if (!why && given->slow && (why = control_parse_slow(given->slow, &wanted->slow_ns)))
         usage_error(command, "--slow %s: %s", given->slow, why);

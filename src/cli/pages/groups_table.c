@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aggstats/words.h"
 #include "base.h"
 #include "columns.h"
 #include "figures.h"
@@ -140,10 +141,8 @@ static void print_row(const struct table *table, size_t row) {
 }
 
 static const char *plural_of(enum aggstats_grouping grouping) {
-    static const char *const plurals[AGGSTATS_GROUPINGS] = {
-        [AGGSTATS_BY_PROCESS] = "processes", [AGGSTATS_BY_UID] = "users",  [AGGSTATS_BY_PROGRAM] = "programs",
-        [AGGSTATS_BY_CGROUP] = "cgroups",    [AGGSTATS_BY_FILE] = "files", [AGGSTATS_BY_DIRECTORY] = "directories",
-    };
+#define GROUPING_PLURAL(constant, word, plural, kind) [AGGSTATS_BY_##constant] = plural,
+    static const char *const plurals[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(GROUPING_PLURAL)};
     return plurals[grouping];
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/user_label.h"
 #include "answer_model.h"
 #include "base.h"
 #include "calibration.h"
@@ -19,7 +20,6 @@
 #include "peak_labels.h"
 #include "screen.h"
 #include "units.h"
-#include "user_label.h"
 
 /* State of all parts of the page. */
 #define STOLEN_SHARE_MIN 0.01

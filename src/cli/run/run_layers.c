@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "option_table.h"
 #include "run_served.h"
 
 struct layer_word {
@@ -10,10 +11,8 @@ struct layer_word {
     unsigned layers;
 };
 
-static const struct layer_word words[] = {
-    {"user", LAYER_USER}, {"fuse", LAYER_FUSE},   {"daemon", LAYER_DAEMON},
-    {"fs", LAYER_FS},     {"block", LAYER_BLOCK}, {"all", LAYERS_ALL},
-};
+#define LAYER_TO_RUN(constant, word, kind) ONLY_IF_##kind##_IS_WHOLE({word, LAYER_##constant}, )
+static const struct layer_word words[] = {LAYER_ROWS(LAYER_TO_RUN){"all", LAYERS_ALL}};
 
 /* NULL if there is none. */
 static const struct layer_word *find_word(const char *text, size_t length) {
@@ -29,8 +28,9 @@ bool run_layers_parse(const struct command *command, const char *list, struct ru
         size_t length = strcspn(rest, ",");
         const struct layer_word *word = find_word(rest, length);
         if (!word) {
-            usage_error(command,
-                        "--layers takes user, fuse, daemon, fs and block, with commas between, or all, not '%s'", list);
+            char layers[OPTION_TEXT_SIZE] = "";
+            option_add_words(layers, (const char *const[]){LAYER_WORDS_OF_RUN NULL}, "and");
+            usage_error(command, "--layers takes %s, with commas between, or all, not '%s'", layers, list);
             return false;
         }
         ret_layers->wanted |= word->layers;

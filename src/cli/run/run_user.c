@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "aggstats/shared.h"
+#include "aggstats/user_label.h"
 #include "base.h"
 #include "command.h"
 #include "figures.h"
@@ -16,7 +17,6 @@
 #include "path.h"
 #include "posix_ops.h"
 #include "preload_library.h"
-#include "user_label.h"
 
 #define LIVE_ATTEMPTS 100
 #define THREADS_AT_A_TIME 4096

@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "aggstats/user_label.h"
 #include "base.h"
 #include "command.h"
 #include "imported_parse.h"
 #include "imported_profile.h"
 #include "mounts.h"
-#include "user_label.h"
 
 static const char fuse_script[] =
 #include "fuse.bt.inc"

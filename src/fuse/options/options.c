@@ -8,10 +8,10 @@
 
 #include <string.h>
 
+#include "aggstats/user_label.h"
 #include "base.h"
 #include "log.h"
 #include "options_rows.h"
-#include "user_label.h"
 
 #define SLOW_LOG_SIZE_DEFAULT (16U << 20)
 #define SLOW_LOG_RATE_DEFAULT 60

@@ -1,13 +1,14 @@
-/* The options of osproffs, a row each: parsing, --help and completion come from here. Below the functions that some rows
- * have of their own. */
+/* The options of osproffs, a row each, which parsing, --help and completion use. Before the table stand the functions of
+ * rows that need one. */
 #include "options_rows.h"
-#include "aggstats/groups.h"
 
 #include <string.h>
 
 #include <fuse_lowlevel.h>
 
 #include "aggstats.h"
+#include "aggstats/groups.h"
+#include "aggstats/words.h"
 #include "base.h"
 #include "config.h"
 #include "control.h"
@@ -15,7 +16,6 @@
 #include "mount_options.h"
 #include "slow_log.h"
 #include "uring.h"
-#include "user_label.h"
 
 #define ROTATE_MAX_S 31536000 /* a year */
 #define KEEP_MAX 1000000
@@ -48,7 +48,7 @@ static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZ
 }
 
 static const char by_none[] = "none";
-static const char *const by_words[] = {by_none, "process", "program", "cgroup", "uid", "file", "directory", NULL};
+static const char *const by_words[] = {by_none, GROUPING_WORDS NULL};
 
 /* "directory:2" */
 static const char *take_depth(struct options *options, enum aggstats_grouping grouping, char *depth,
@@ -69,10 +69,9 @@ static const char *take_grouping(struct options *options, char *name, char why[O
     enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
     why[0] = '\0';
     if (grouping == AGGSTATS_UNGROUPED) {
-        option_add_word(why, "must be ", by_none, false);
-        for (size_t i = 1; by_words[i]; i++)
-            option_add_word(why, "", by_words[i], !by_words[i + 1]);
-        option_add_word(why, "", "or several of them, such as process+uid", false);
+        option_add_word(why, "must be ", by_none, NULL);
+        option_add_words(why, by_words + 1, "or");
+        option_add_word(why, "", "or several of them, such as process+uid", NULL);
         return why;
     }
     if (options->groupings & 1U << grouping) {

@@ -7,11 +7,11 @@
 
 #include "aggstats/busy.h"
 #include "aggstats/groups.h"
+#include "aggstats/user_label.h"
 #include "base.h"
 #include "live_directory.h"
 #include "log.h"
 #include "process.h"
-#include "user_label.h"
 
 #define LIVE_PATH_ATTEMPTS 100
 #define DAEMON_LABELS 9 /* labels that the daemon gives by itself, at most */

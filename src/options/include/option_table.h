@@ -100,6 +100,12 @@ struct option_row {
         __VA_ARGS__, NULL                                                                                              \
     }
 
+/* The same of lists with a comma behind each word, as aggstats/words.h has them. */
+#define WORDS_OF(...)                                                                                                  \
+    .words = (const char *const[]) {                                                                                   \
+        __VA_ARGS__ NULL                                                                                               \
+    }
+
 #define ROW_ARGUMENTS(option_kind, text)                                                                               \
     { .kind = OPTION_##option_kind, .metavar = text }
 
@@ -129,8 +135,9 @@ struct option_style {
 /* "-o, --output FILE". Returns its length */
 int option_format(const struct option_row *row, const struct option_style *style, char ret_text[OPTION_TEXT_SIZE]);
 
-/* Adds a word to a list: "a, b or c" */
-void option_add_word(char words[OPTION_TEXT_SIZE], const char *before, const char *word, bool is_last);
+/* Adds a word to a list: "a, b or c". last: "or", "and" before the last; NULL: it is not the last */
+void option_add_word(char text[OPTION_TEXT_SIZE], const char *before, const char *word, const char *last);
+void option_add_words(char text[OPTION_TEXT_SIZE], const char *const *words, const char *last);
 
 /* Prints an option's lines of --help, on standard output. */
 void option_print_help(const struct option_row *row, const struct option_style *style);

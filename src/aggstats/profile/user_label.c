@@ -1,10 +1,11 @@
 /* Labels that users give to a profile. */
-#include "user_label.h"
+#include "aggstats/user_label.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base.h"
+#include "text_format.h"
 
 #define PREFIX "label "
 #define SHOWN_BYTES 80 /* of a text, in a complaint */
@@ -12,19 +13,20 @@
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
 static const char key_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 
-/* Header keys that profiles have by themselves (osprof(5)). A label may not look like one of them. */
-static bool is_taken(const char *key, size_t length) {
-    static const char *const taken[] = {
-        "layer",    "host",        "lower",   "mount",      "clock",     "resolution",       "cache",
-        "data",     "workers",     "control", "profile",    "start",     "elapsed",          "stolen",
-        "interval", "borders",     "clamped", "incomplete", "in_flight", "failed",           "bytes",
-        "process",  "uid",         "program", "cgroup",     "merged",    "command",          "runs",
-        "source",   "approximate", "end",     "stopped",    "daemon",    "waiting_requests",
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
-        if (strlen(taken[i]) == length && strncmp(taken[i], key, length) == 0)
+/* Keys of labels that programs of this project give. */
+static const char *const own_keys[] = {
+    "layer",  "host",    "lower", "mount",  "cache",       "data", "workers", "control",          "profile",
+    "merged", "command", "runs",  "source", "approximate", "end",  "daemon",  "waiting_requests",
+};
+
+/* True for header keys that profiles have by themselves. A label may not look like one of them. */
+static bool is_taken(const char *text, size_t length) {
+    char key[USER_LABEL_KEY_MAX + 1];
+    snprintf(key, sizeof(key), "%.*s", (int)length, text);
+    for (size_t i = 0; i < ARRAY_SIZE(own_keys); i++)
+        if (strcmp(own_keys[i], key) == 0)
             return true;
-    return false;
+    return text_key_reserved(key);
 }
 
 static bool is_key(const char *key, size_t length) {

@@ -1,0 +1,52 @@
+/* libaggstats, inside this project: the words that people type and that profiles have, a table each. Options, completion,
+ * import, the relations of layers and the reader of profiles take them from here; tests/cli/word_lists.sh holds the manual
+ * pages and the JSON schema to them. */
+#ifndef AGGSTATS_WORDS_H
+#define AGGSTATS_WORDS_H
+
+/* clang-format off */
+
+/* Layers, the outermost first. The kind tells whether osprof run can be asked for it: a PART comes with another. */
+#define LAYER_ROWS(row)          \
+    row(USER, "user", WHOLE)     \
+    row(FUSE, "fuse", WHOLE)     \
+    row(QUEUE, "queue", PART)    \
+    row(DAEMON, "daemon", WHOLE) \
+    row(FS, "fs", WHOLE)         \
+    row(BLOCK, "block", WHOLE)
+
+/* What profiles are grouped by, in the order in which they are listed: the constant AGGSTATS_BY_..., words, and the kind.
+ * Groups are of those who call, of what surrounds them, which events do not tell, or of objects of calls. */
+#define GROUPING_ROWS(row)                               \
+    row(PROCESS, "process", "processes", CALLER)         \
+    row(PROGRAM, "program", "programs", CALLER)          \
+    row(CGROUP, "cgroup", "cgroups", SURROUNDING)        \
+    row(UID, "uid", "users", CALLER)                     \
+    row(FILE, "file", "files", OBJECT)                   \
+    row(DIRECTORY, "directory", "directories", OBJECT)
+
+/* clang-format on */
+
+/* Lists of words for initializers, a comma behind each. */
+#define LAYER_WORDS LAYER_ROWS(LAYER_WORD)
+#define LAYER_WORDS_OF_RUN LAYER_ROWS(LAYER_WORD_OF_RUN)
+#define GROUPING_WORDS GROUPING_ROWS(GROUPING_WORD)
+#define GROUPING_WORDS_OF_CALLERS GROUPING_ROWS(GROUPING_WORD_OF_CALLERS)
+#define GROUPING_WORDS_OF_EVENTS GROUPING_ROWS(GROUPING_WORD_OF_EVENTS)
+
+#define LAYER_WORD(constant, word, kind) word,
+#define LAYER_WORD_OF_RUN(constant, word, kind) ONLY_IF_##kind##_IS_WHOLE(word, )
+#define GROUPING_WORD(constant, word, plural, kind) word,
+#define GROUPING_WORD_OF_CALLERS(constant, word, plural, kind) ONLY_IF_##kind##_IS_CALLER(word, )
+#define GROUPING_WORD_OF_EVENTS(constant, word, plural, kind) ONLY_IF_##kind##_IS_IN_EVENTS(word, )
+
+#define ONLY_IF_WHOLE_IS_WHOLE(...) __VA_ARGS__
+#define ONLY_IF_PART_IS_WHOLE(...)
+#define ONLY_IF_CALLER_IS_CALLER(...) __VA_ARGS__
+#define ONLY_IF_SURROUNDING_IS_CALLER(...)
+#define ONLY_IF_OBJECT_IS_CALLER(...)
+#define ONLY_IF_CALLER_IS_IN_EVENTS(...) __VA_ARGS__
+#define ONLY_IF_SURROUNDING_IS_IN_EVENTS(...)
+#define ONLY_IF_OBJECT_IS_IN_EVENTS(...) __VA_ARGS__
+
+#endif

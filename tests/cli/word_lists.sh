@@ -1,0 +1,84 @@
+#!/bin/bash
+# Lists of words that options take and profiles have: what cannot be made from the tables of the programs is held to them,
+# so that a word that is added to a table is missed wherever else it must stand.
+. "$(dirname "$0")/lib.sh"
+
+man=$tests_dir/../../man
+schema=$tests_dir/../../docs/profile.schema.json
+
+# item PAGE OPTION: that option's item in a manual page, up to the next option's
+item() {
+    awk -v option="$2" '/^\.It .*Fl / { is_in = $0 ~ "Fl (o Cm )?-?" option "( |$)" } is_in' "$man/$1"
+}
+
+# expect_words WHERE WORD...: each is a word of standard input
+expect_words() {
+    local where=$1 text word
+    shift
+    text=$(tr -cs 'A-Za-z0-9_' '\n')
+    [ -n "$text" ] || fail "nothing in $where"
+    for word; do
+        grep -qx -e "$word" <<<"$text" || fail "$where does not have '$word'"
+    done
+}
+
+# words PROGRAM OPTION [ARGUMENT]...: what an option takes, by the program's table
+words() {
+    local program=$1 option=$2
+    shift 2
+    "$program" --complete "$@" | sed -n "s/^$option \(word\|list\) //p"
+}
+
+# ---- Each option that takes words: its manual page and, of osproffs, its help
+"$OSPROFFS" --complete | sed -n 's/^\([a-z_]*\)= \(word\|list\) /\1 /p' >options
+[ "$(wc -l <options)" -ge 6 ] || fail "few options with words: $(<options)"
+"$OSPROFFS" -h >help
+while read -r option words; do
+    # shellcheck disable=SC2086
+    item osproffs.1 "$option" | expect_words "$option= in osproffs(1)" $words
+    # shellcheck disable=SC2086
+    sed -n "/^    -o $option=/,/^    -[^-]*[a-z]=/p" help | expect_words "$option= in osproffs -h" ${words#none }
+done <options
+
+for command in $("$OSPROF" --complete); do
+    "$OSPROF" --complete "$command" | sed -n 's/^--\([a-z-]*\) word /\1 /p' >options
+    while read -r option words; do
+        case $command:$option in
+        import:layer) ;;
+        *:layer) continue ;;    # layers of recordings are in osprof(5)
+        outliers:by) continue ;; # of any labels, what shells offer first
+        esac
+        # shellcheck disable=SC2086
+        item "osprof-$command.1" "$option" | expect_words "--$option in osprof-$command(1)" $words
+    done <options
+done
+read -ra words <<<"$(words "$OSPROF" --by events profile)"
+item osprof-events.1 by | expect_words "--by in osprof-events(1)" "${words[@]}"
+
+# ---- What profiles are grouped by
+read -ra groupings <<<"$(words "$OSPROF" --by top)"
+[ "${#groupings[@]}" -ge 6 ] || fail "few groupings: ${groupings[*]}"
+sorted() {
+    printf '%s\n' "$@" | sort | paste -sd ' '
+}
+read -ra stated <<<"$(sed -n 's/.*"grouping": {"enum": \[\(.*\)\]}.*/\1/p' "$schema" | tr -d '",')"
+assert_eq "$(sorted "${groupings[@]}")" "$(sorted "${stated[@]}")" "groupings of the JSON schema"
+read -ra stated <<<"$(sed -n 's/^kind *= //p' "$man/osprof.5" | tr -d '"|')"
+assert_eq "$(sorted "${groupings[@]}")" "$(sorted "${stated[@]}")" "groupings in osprof(5)"
+
+# ---- Layers
+read -ra layers <<<"$(words "$OSPROF" --layer show)"
+[ "${#layers[@]}" -ge 6 ] || fail "few layers: ${layers[*]}"
+order=$(sed -n 's/^writes the outermost layer first: \(.*\)\.$/\1/p' "$man/osprof.5")
+assert_eq "${layers[*]}" "${order//,/}" "layers in osprof(5)"
+
+# ---- Keys that are taken: no label may have one
+sed -n '/^\.Ss Header/,/^\.Ss /p' "$man/osprof.5" |
+    sed -n '/^\.It /{ s/^\.It //; s/^Xo //; s/^Cm \([a-z_, ]*\).*/\1/p; }' | tr -s ' ,' '\n' | sed '/^$/d' >keys
+[ "$(wc -l <keys)" -ge 25 ] || fail "few keys in osprof(5): $(paste -sd ' ' keys)"
+printf '%s\n' "${groupings[@]}" >>keys
+while read -r key; do
+    ! "$OSPROFFS" -o "label=$key=1" 2>err || fail "a label $key is taken"
+    assert_eq "osproffs: label=$key=1: profiles have a header line of this name already; choose another key" "$(<err)" \
+        "label of the name of a header line"
+done <keys
