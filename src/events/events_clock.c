@@ -1,4 +1,4 @@
-/* Pairs of clocks. */
+/* Reading the clock of calls and the wall clock at the same moment. */
 #include <sys/timex.h>
 
 #include "base.h"
@@ -7,7 +7,7 @@
 #define ATTEMPTS 8
 #define NS_PER_US 1000U
 
-/* The tightest of several readings: whatever comes between has to do so each time. */
+/* Reads several times and takes the reading that took the shortest time. */
 void events_clock_read(uint32_t kind, struct events_clock *ret_clock) {
     struct timex state = {0};
     struct events_clock best = {.gap_cycles = UINT64_MAX};

@@ -1,10 +1,10 @@
-/* All calls of a file by their start: a heap of streams, each of which is in order by itself. */
+/* All calls of a file ordered by their start: a heap of streams, each of which is ordered already. */
 #include <stdlib.h>
 
 #include "base.h"
 #include "events_private.h"
 
-/* A stream: runs [run, run_end), of which some records of the first are read. */
+/* A stream: runs [run, run_end); some records of the first run have been read. */
 struct stream {
     size_t run;
     size_t run_end;
@@ -19,7 +19,7 @@ struct events_cursor {
     size_t stream_count;
 };
 
-/* Finds the stream's next call. False: there is none. */
+/* Reads the stream's next call. Returns false if there is none. */
 static bool advance(const struct events_file *file, struct stream *stream) {
     while (stream->run < stream->run_end) {
         const struct events_run *run = &file->runs[stream->run];

@@ -1,10 +1,10 @@
-/* Single records, and what is in them. */
+/* Decodes single records. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "events_private.h"
 
-/* Some bytes that are read from the front. */
+/* The bytes that have not been read yet. */
 struct rest {
     const unsigned char *at;
     size_t size_bytes;

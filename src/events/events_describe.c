@@ -19,7 +19,7 @@ static void unescape(char *text) {
     *to = '\0';
 }
 
-/* The first word; *text is what follows it. */
+/* Returns the first word; *text becomes what follows it. */
 static char *take_word(char **text) {
     char *word = strsep(text, " ");
     if (!*text)
@@ -68,7 +68,7 @@ static int describe_label(struct events_file *file, char *rest) {
     return err;
 }
 
-/* Appends the names of a list. False: they are too many. */
+/* Appends the names of a list. Returns false if there are too many. */
 static bool take_names(char *list, const char **names, unsigned *count, unsigned most) {
     while (list && *list) {
         const char *name = strsep(&list, " ");
@@ -91,8 +91,8 @@ static bool take_lists(struct events_op *op, char *rest) {
            take_names(texts, op->texts, &op->text_count, EVENTS_TEXTS_MAX);
 }
 
-/* An op of which more is said than can be read stays unknown. The first line of a number counts: records are read by
- * it. */
+/* An op with more columns than can be read stays unknown. If a number has several lines, the first counts: records are
+ * read by it. */
 static int describe_op(struct events_file *file, char *rest) {
     uint64_t number;
     if (!take_number(take_word(&rest), EVENTS_OPS_MAX - 1, &number) || file->ops[number].name)
@@ -126,7 +126,7 @@ static int describe_boot(struct events_file *file, char *rest) {
 }
 
 static int describe_pid(struct events_file *file, char *rest) {
-    take_number(rest, UINT64_MAX, &file->pid); /* else it stays unknown */
+    take_number(rest, UINT64_MAX, &file->pid); /* if it cannot be read, it stays unknown */
     return 0;
 }
 

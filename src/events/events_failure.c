@@ -1,5 +1,5 @@
-/* Why calls are not in the file: from when saving last worked to when it works again, whatever is dropped is dropped
- * because it failed. */
+/* Why calls are missing in the file. All calls that are dropped between the last save that succeeded and the next one
+ * that does are counted as dropped because of the failure. */
 #include "base.h"
 #include "recorder_private.h"
 
@@ -31,13 +31,13 @@ static void write_failure(struct events_recorder *events, const struct events_fa
     pthread_mutex_unlock(&events->lock);
 }
 
-/* What was dropped since saving last worked is dropped for this. */
+/* All calls that were dropped since the last successful save count as dropped for this error. */
 static void begin_failure(struct events_recorder *events, int err) {
     events->failure.error = (uint32_t)-err;
     events->failure.first_cycles = now_cycles(events);
 }
 
-/* unsaved: what is dropped now, since it could not be saved */
+/* unsaved: calls that are dropped now because they could not be saved */
 static void end_failure(struct events_recorder *events, uint64_t unsaved) {
     struct events_failure ended = events->failure;
     if (ended.error == 0)

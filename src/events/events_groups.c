@@ -1,4 +1,4 @@
-/* Groups, known by grouping, number and name. */
+/* Groups, identified by grouping, number and name. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "events_private.h"
 #include "events_profile_private.h"
 
-/* ---- Who it is ---- */
+/* ---- Identity ---- */
 
-/* Of a text that is too long, the end: of paths that tells more. */
+/* If a text is too long, its end is kept: the end of a path says more. */
 static void copy_name(const struct events_text *text, struct aggstats_group *group) {
     size_t length = text->length < sizeof(group->name) ? text->length : sizeof(group->name) - 1;
     memcpy(group->name, text->bytes + (text->length - length), length);
@@ -36,7 +36,7 @@ static void identify_caller(const struct events_file *file, const struct event *
         group->who = AGGSTATS_WHO_OTHER;
 }
 
-/* "/" for what is in the root. */
+/* Reduces a path to its directory: "/" for what is in the root. */
 static void leave_directory(struct events_text *path) {
     while (path->length > 1 && path->bytes[path->length - 1] != '/')
         path->length--;
@@ -85,8 +85,8 @@ static bool is_same(const struct aggstats_group *a, const struct aggstats_group 
     return a->grouping == b->grouping && a->who == b->who && a->id == b->id && strcmp(a->name, b->name) == 0;
 }
 
-/* The group, which is added if there is none like it. NULL: no memory. Where two have one hash, the later one is kept
- * at the next. */
+/* Returns the group, which is added if it is new. NULL: no memory. If two groups have the same hash, the later one is
+ * stored under the next hash. */
 static struct aggstats_group *find_or_add(struct events_groups *groups, const struct aggstats_group *wanted) {
     uint64_t hash = hash_of(wanted);
     for (size_t place; (place = number_map_get(&groups->places, hash)) > 0; hash++)
@@ -121,7 +121,8 @@ int events_groups_count(struct events_groups *groups, const struct event *event,
 
 /* ---- Showing ---- */
 
-/* Adds a group to the last one that is shown, which is the others' of its grouping; the first of them becomes that. */
+/* Merges a group into the last one that is shown, which is that of the others of its grouping; the first group merged
+ * becomes it. */
 static int fold(struct aggstats_profile *profile, struct aggstats_group *group) {
     struct aggstats_group *last = profile->group_count > 0 ? &profile->groups[profile->group_count - 1] : NULL;
     if (!last || last->grouping != group->grouping || last->who != AGGSTATS_WHO_OTHER) {
@@ -137,7 +138,7 @@ static int fold(struct aggstats_profile *profile, struct aggstats_group *group) 
     return err;
 }
 
-/* What there is no room for, and what nobody is known of, is shown as one. */
+/* Groups for which there is no room, and calls of which no group is known, are shown as one group. */
 static int fold_others(struct aggstats_profile *profile) {
     size_t count = profile->group_count;
     unsigned room = 0;

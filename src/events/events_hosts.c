@@ -1,10 +1,11 @@
-/* Files that were merged from several recordings: whose a call is, and which calls have no known order. */
+/* Files that were merged from several recordings: to which recording a call belongs, and which calls have no known
+ * order. */
 #include <string.h>
 
 #include "base.h"
 #include "events_private.h"
 
-/* The first line "host NAME". Escapes are left as they are: they are rare, and the name is only shown. */
+/* Reads the first line "host NAME". Escapes are left as they are: they are rare, and the name is only shown. */
 int events_host_describe(struct events_host_seen *host) {
     static const char word[] = "host ";
     for (const char *line = host->description; line; line = strchr(line, '\n')) {
@@ -42,7 +43,7 @@ const struct events_host_seen *events_host_of(const struct events_file *file, ui
 /* The last call of each host. */
 struct events_order {
     const struct events_file *file;
-    int64_t last_ns[]; /* [host_count]; INT64_MIN: it has had none */
+    int64_t last_ns[]; /* [host_count]; INT64_MIN: none yet */
 };
 
 int events_order_create(const struct events_file *file, struct events_order **ret_order) {

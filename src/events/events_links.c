@@ -1,4 +1,4 @@
-/* Paths of nodes that calls have found or made: their records have the name, and the directory in which it is. */
+/* Paths of nodes that calls have found or created: the records of these calls have the name and the directory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,11 +38,11 @@ int events_find_links(struct events_file *file) {
     return err;
 }
 
-/* The last one by then, else the next; NULL: there is none. */
+/* The last link until then, else the next one; NULL: there is none. */
 static const struct events_link *find(const struct events_file *file, uint64_t node, uint64_t cycles) {
     size_t from = 0;
     size_t to = file->link_count;
-    while (from < to) { /* the first one behind that moment */
+    while (from < to) { /* the first one after that moment */
         size_t middle = from + (to - from) / 2;
         const struct events_link *link = &file->links[middle];
         if (link->node < node || (link->node == node && link->cycles <= cycles))
@@ -59,7 +59,7 @@ static const struct events_link *find(const struct events_file *file, uint64_t n
 
 static size_t append(char path[EVENTS_PATH_SIZE], size_t length, const struct events_text *text) {
     size_t room = EVENTS_PATH_SIZE - 1 - length;
-    size_t count = strnlen(text->bytes, text->length < room ? text->length : room); /* hostile ones hold zeros */
+    size_t count = strnlen(text->bytes, text->length < room ? text->length : room); /* hostile files have zeros */
     memcpy(path + length, text->bytes, count);
     path[length + count] = '\0';
     return length + count;

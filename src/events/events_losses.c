@@ -1,13 +1,13 @@
 /* What is missing in an events file: gaps in the numbers of calls, and records that cannot be read. */
 #include "events_private.h"
 
-/* How far a stream is known: numbers below `index` are accounted for, of which `dropped` were dropped. */
+/* How far a stream has been checked: all numbers below `index` are accounted for; `dropped` of these were dropped. */
 struct reached {
     uint64_t index;
     uint64_t dropped;
 };
 
-/* The marks at both ends; NULL: there is none. */
+/* The first and the last mark; NULL: there is none. */
 struct ends {
     const struct events_mark_seen *start;
     const struct events_mark_seen *stop;
@@ -17,7 +17,7 @@ static const struct events_mark_stream *find_stream(const struct events_mark_see
     return mark ? events_mark_find(mark, stream) : NULL;
 }
 
-/* The last mark that tells where all streams are. */
+/* The last mark that has the numbers of all streams. */
 static const struct events_mark_seen *find_end(const struct events_file *file) {
     for (size_t i = file->mark_count; i-- > 0;) {
         uint32_t kind = file->marks[i].mark.kind;
@@ -27,7 +27,7 @@ static const struct events_mark_seen *find_end(const struct events_file *file) {
     return NULL;
 }
 
-/* Accounts for what lies before a call of that number. */
+/* Counts the calls that are missing before the call of that number. */
 static void account(struct events_losses *losses, struct reached *reached, uint64_t index, uint64_t dropped) {
     uint64_t gap = index > reached->index ? index - reached->index : 0;
     uint64_t of_them = dropped > reached->dropped ? dropped - reached->dropped : 0;
@@ -41,7 +41,7 @@ static void account(struct events_losses *losses, struct reached *reached, uint6
         reached->dropped = dropped;
 }
 
-/* Returns when the last call ended. */
+/* Returns the time when the last call ended. */
 static uint64_t count_in_run(struct events_file *file, const struct events_run *run, uint64_t ended_cycles) {
     struct event event;
     size_t read_bytes = 0;
@@ -59,7 +59,7 @@ static uint64_t count_in_run(struct events_file *file, const struct events_run *
     return ended_cycles;
 }
 
-/* Where a stream began in this file: a mark says so, or it is new. */
+/* Where a stream begins in this file: as the first mark says, else the stream is new. */
 static struct reached begin(const struct events_mark_seen *start, const struct events_run *first) {
     const struct events_mark_stream *began = find_stream(start, first->buffer.stream);
     if (began)
@@ -96,7 +96,7 @@ static bool has_runs(const struct events_file *file, uint32_t stream) {
     return from < file->run_count && file->runs[from].buffer.stream == stream;
 }
 
-/* Streams of which nothing is in the file. */
+/* Streams that have no call in the file. */
 static void count_absent_streams(struct events_file *file, const struct ends *ends) {
     for (uint32_t i = 0; ends->start && ends->stop && i < ends->stop->mark.stream_count; i++) {
         const struct events_mark_stream *ended = &ends->stop->streams[i];

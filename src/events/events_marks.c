@@ -1,4 +1,4 @@
-/* Marks of what is done to the whole profile, on their way to the thread that saves. */
+/* Queue of marks for changes of the whole profile. The saving thread takes them out. */
 #include <sched.h>
 #include <stdlib.h>
 
@@ -56,18 +56,18 @@ void events_note_change(void *context, const struct aggstats_changed *changed) {
     struct events_recorder *events = context;
     struct pending_mark *mark = calloc(1, sizeof(*mark) + changed->block_count * sizeof(mark->streams[0]));
     if (!mark)
-        return; /* without memory nothing is known of it */
+        return; /* without memory there is no mark */
     mark->head = (struct events_mark){
         .kind = kinds[changed->change], .cycles = changed->cycles, .realtime_ns = changed->realtime_ns};
     if (changed->change == AGGSTATS_CHANGE_ROTATE)
-        events->rotations++; /* no other change comes between */
+        events->rotations++; /* no other change happens between */
     if (changed->change >= AGGSTATS_CHANGE_ROTATE)
         mark->head.number = events->rotations;
     add_blocks(events, changed, mark);
     queue_mark(events, mark);
 }
 
-/* A thread that has lost its CPU there may take a while. */
+/* A thread that loses its CPU at the end of a call may take a while. */
 static bool wait_for_call_end(const struct aggstats_block *block) {
     const struct timespec millisecond = {.tv_nsec = 1000000};
     for (int i = 0; i < CALL_END_WAITS_MAX; i++) {

@@ -1,4 +1,4 @@
-/* Merging recordings: which there are, whose clocks belong together, and how streams and operations are numbered. */
+/* Merging recordings: lists them, finds recordings of the same machine, and numbers streams and operations. */
 #include "events_merging.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static int by_cycles(const void *a, const void *b) {
     return one->cycles < other->cycles ? -1 : one->cycles > other->cycles;
 }
 
-/* Adds a recording's pairs to those of its machine. */
+/* Adds a recording's pairs of clocks to those of its machine. */
 static int add_clocks(struct merge_machine *machine, const struct events_file *file) {
     size_t count = machine->clock.clock_count;
     struct events_clock *clocks = reallocarray(machine->clock.clocks, count + file->clock_count, sizeof(*clocks));
@@ -42,7 +42,7 @@ static bool is_on_machine(const struct merge_machine *machine, const struct merg
     return !machine->merged_file && machine->boot && wanted->boot && strcmp(machine->boot, wanted->boot) == 0;
 }
 
-/* The place of a recording's machine, with the recording's pairs. */
+/* Finds or adds the machine of a recording, and adds the recording's pairs. */
 static int find_machine(struct merge *merge, const struct merge_file *file, struct merge_host *host) {
     const struct merge_machine wanted = {
         .clock.clock_hz = file->file->clock_hz,
@@ -55,7 +55,7 @@ static int find_machine(struct merge *merge, const struct merge_file *file, stru
         place++;
     host->machine = (uint32_t)place;
     if (place < merge->machine_count && host->seen)
-        return 0; /* the pairs are the merged file's */
+        return 0; /* the pairs are of the merged file */
     if (place == merge->machine_count)
         merge->machines[merge->machine_count++] = wanted;
     return add_clocks(&merge->machines[place], file->file);
@@ -94,7 +94,7 @@ static int list_streams(struct merge_file *file) {
     return 0;
 }
 
-/* The streams of a host get numbers one after the other. */
+/* The streams of a host get consecutive numbers. */
 static void number_streams(struct merge *merge) {
     uint32_t next = 0;
     for (size_t i = 0; i < merge->file_count; i++)
@@ -143,7 +143,7 @@ static bool are_same_lists(const struct events_op *a, const struct events_op *b)
     return is_same;
 }
 
-/* An op that two versions of osproffs record in different columns has a number for each. */
+/* If two versions of osproffs record an op in different columns, the op has one number for each. */
 static int number_ops(struct merge *merge, struct merge_file *file) {
     for (unsigned op = 0; op < EVENTS_OPS_MAX; op++) {
         unsigned number = 0;

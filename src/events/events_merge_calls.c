@@ -1,10 +1,10 @@
-/* The calls of a merged file: records as they were, except times and numbers. */
+/* Writes the calls of a merged file: the records stay as they were, except times and numbers. */
 #include <string.h>
 
 #include "base.h"
 #include "events_merge_private.h"
 
-/* A stream while its calls are written. */
+/* State of a stream while its calls are written. */
 struct written {
     uint64_t source_end;
     uint64_t end;
@@ -18,7 +18,8 @@ static uint64_t scale_latency(const struct merge *merge, const struct merge_host
     return scaled > 1.8e19L ? UINT64_MAX : (uint64_t)(scaled + 0.5L);
 }
 
-/* When a call began; not before the one before it ended, if it was so where it was recorded. */
+/* Returns the call's start on the common time line. It is not before the end of the previous call, if that was so in
+ * the recording. */
 static uint64_t place_call(const struct merge *merge, struct merge_host *host, const struct event *event,
                            const struct written *written) {
     uint64_t start = merge_time(merge, host, event->start_cycles);
@@ -49,7 +50,7 @@ static void write_record(struct merge *merge, const struct merge_file *file, con
     size_t words = (sizeof(record) + raw_bytes - tail_at) / 8 + columns;
     bool is_long = event->latency_cycles > UINT32_MAX && words < EVENTS_WORDS_MAX;
     if (event->latency_cycles > UINT32_MAX && !is_long)
-        event->latency_cycles = UINT32_MAX; /* no room for more: only where a text fills the whole record */
+        event->latency_cycles = UINT32_MAX; /* happens only if a text fills the whole record */
     for (unsigned i = 0; i < columns; i++)
         if (is_number_of_object(op->columns[i]))
             event->columns[i] = merge_node(host, event->columns[i]);

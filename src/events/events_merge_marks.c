@@ -1,10 +1,10 @@
-/* The marks of a merged file: one at each end for all recordings, and between them what was done to single ones. */
+/* Marks of a merged file: one at each end for all recordings, and between them the marks of single recordings. */
 #include <string.h>
 
 #include "base.h"
 #include "events_merge_private.h"
 
-/* A mark that is being made. */
+/* A mark under construction. */
 struct made {
     struct events_mark head;
     struct events_mark_stream *streams;
@@ -34,7 +34,7 @@ static int write_mark(struct merge *merge, const struct made *made) {
     return merge_chunk_end(merge);
 }
 
-/* Takes over what a mark says of the streams of its file. */
+/* Copies what a mark says about the streams of its file. */
 static void add_streams(const struct merge_file *file, const struct events_mark_seen *mark, struct made *made) {
     for (size_t i = 0; i < file->stream_count; i++) {
         const struct events_mark_stream *said = events_mark_find(mark, file->streams[i].from);
@@ -48,7 +48,7 @@ static void add_streams(const struct merge_file *file, const struct events_mark_
 
 /* ---- Both ends ---- */
 
-/* Without a mark recording of a stream began where the file has its first call. */
+/* If there is no mark, recording of a stream began with its first call in the file. */
 static void add_first_calls(const struct merge_file *file, struct made *made) {
     for (size_t i = 0; i < file->file->run_count; i++) {
         const struct events_buffer *buffer = &file->file->runs[i].buffer;
@@ -62,7 +62,7 @@ static void add_first_calls(const struct merge_file *file, struct made *made) {
     }
 }
 
-/* When a recording began or ended: as the mark has it, else by the clock's first or last pair. */
+/* The time when a recording began or ended: from its mark, else from the clock's first or last pair. */
 static uint64_t end_time(const struct merge *merge, const struct merge_file *file, const struct events_mark_seen *mark,
                          bool is_end) {
     const struct merge_host *host = &merge->hosts[file->first_host];
@@ -90,7 +90,8 @@ static int write_end_mark(struct merge *merge, struct made *made, bool is_end) {
 
 /* ---- Marks of single recordings ---- */
 
-/* Pausing and going on is after all calls of the other recordings; what begins anew is before them. */
+/* Marks PAUSE and RESUME come after all calls of the other recordings; marks that begin a profile anew come before
+ * them. */
 static void add_others(const struct merge *merge, const struct merge_file *file, struct made *made) {
     if (made->head.kind != EVENTS_MARK_PAUSE && made->head.kind != EVENTS_MARK_RESUME)
         return;
@@ -109,7 +110,7 @@ static int write_marks_of(struct merge *merge, const struct merge_file *file, st
         made->head = mark->mark;
         made->head.stream_count = 0;
         made->head.cycles = merge_time(merge, &merge->hosts[file->first_host], mark->mark.cycles);
-        /* numbers of rotations stay apart */
+        /* keeps numbers of rotations of different files distinct */
         made->head.number = mark->mark.number * merge->file_count + (uint64_t)(file - merge->files);
         add_streams(file, mark, made);
         add_others(merge, file, made);
@@ -118,7 +119,7 @@ static int write_marks_of(struct merge *merge, const struct merge_file *file, st
     return err;
 }
 
-/* What is said of why calls were dropped. */
+/* Writes the reasons why calls were dropped. */
 static int write_failures_of(struct merge *merge, const struct merge_file *file) {
     const struct merge_host *host = &merge->hosts[file->first_host];
     int err = 0;

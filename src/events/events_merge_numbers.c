@@ -1,4 +1,4 @@
-/* What becomes of the numbers and times of a recording in a merged file. */
+/* Converts numbers and times of a recording to those of the merged file. */
 #include <string.h>
 
 #include "base.h"

@@ -1,4 +1,4 @@
-/* The parts of a merged file. */
+/* Writes the parts of a merged file. */
 #include <string.h>
 #include <sys/timex.h>
 
@@ -160,7 +160,7 @@ int merge_write_hosts(struct merge *merge) {
     return err;
 }
 
-/* ---- The clock: two pairs on the line that all times are on ---- */
+/* ---- The clock: two pairs that define the line on which all times are ---- */
 
 static int write_clock(struct merge *merge, uint64_t cycles, uint64_t error_ns) {
     const struct events_clock clock = {

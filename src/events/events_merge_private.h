@@ -1,4 +1,4 @@
-/* Private: several recordings while they are merged. */
+/* Private: state of the merging of several recordings. */
 #ifndef EVENTS_MERGE_PRIVATE_H
 #define EVENTS_MERGE_PRIVATE_H
 
@@ -6,26 +6,26 @@
 #include "events_private.h"
 #include "events_writer.h"
 
-#define MERGE_CHUNK_BYTES (1U << 20) /* a chunk that has become so long is ended */
+#define MERGE_CHUNK_BYTES (1U << 20) /* a chunk of this size is ended */
 
-/* One boot of one machine, or one that a merged file has. */
+/* One boot of one machine, or one machine of a merged file. */
 struct merge_machine {
-    struct events_file clock; /* only clocks and clock_hz: what events_unix_ns() asks for. Owner of clocks: this */
-    const char *boot;         /* NULL: not known, so no other recording is of it */
-    size_t merged_file;       /* place of the merged file that it is in, from 1; 0: none */
+    struct events_file clock; /* only clocks and clock_hz, as events_unix_ns() needs them. Owner of clocks: this */
+    const char *boot;         /* NULL: not known, so no other recording is of the same boot */
+    size_t merged_file;       /* index + 1 of the merged file that it is in; 0: none */
     uint32_t merged_machine;
 };
 
 /* One recording. */
 struct merge_host {
     const struct events_file *file;
-    const struct events_host_seen *seen; /* NULL: the file is this one recording */
+    const struct events_host_seen *seen; /* NULL: the file is a single recording */
     uint32_t machine;                    /* index in merge->machines */
     uint32_t first_stream;
     uint32_t stream_count;
-    uint64_t node_bits; /* XORed to its nodes */
+    uint64_t node_bits; /* XORed with the numbers of its nodes */
     uint32_t thread_bits;
-    uint64_t moved_cycles; /* how far a call was moved, at most */
+    uint64_t moved_cycles; /* the most by which a call was moved */
 };
 
 struct merge_stream {
@@ -49,7 +49,7 @@ struct merge {
     size_t host_count;
     struct merge_machine *machines;
     size_t machine_count;
-    const struct events_op *ops[EVENTS_OPS_MAX]; /* of the first file that has it */
+    const struct events_op *ops[EVENTS_OPS_MAX]; /* from the first file that has it */
     unsigned op_count;
     uint64_t hz;
     struct events_writer writer;
@@ -57,25 +57,25 @@ struct merge {
     void *context;
 };
 
-/* A moment of a recording on the common time line, in cycles. */
+/* Converts a time of a recording to the common time line, in cycles. */
 uint64_t merge_time(const struct merge *merge, const struct merge_host *host, uint64_t cycles);
 
 /* By `from`, for qsort(). */
 int merge_stream_order(const void *a, const void *b);
 
-/* The stream of a file; NULL: none of its calls, and nothing at its ends is of it. */
+/* Returns the stream of a file; NULL: it has no calls, and the marks at the ends do not list it. */
 const struct merge_stream *merge_stream_find(const struct merge_file *file, uint32_t stream);
 
 uint64_t merge_node(const struct merge_host *host, uint64_t node);
 uint32_t merge_thread(const struct merge_host *host, uint32_t thread);
 
-/* By how much the times of a recording may be off, with what calls of it were moved. */
+/* The possible error of the times of a recording, including the most by which a call was moved. */
 uint64_t merge_error_ns(const struct merge *merge, const struct merge_host *host);
 
-/* Ends a chunk, and hands it over. */
+/* Ends a chunk and passes it to `write`. */
 int merge_chunk_end(struct merge *merge);
 
-/* The parts of the merged file. Errors: -ENOMEM, -E2BIG, those of `write` */
+/* Write the parts of the merged file. Errors: -ENOMEM, -E2BIG, those of `write` */
 int merge_write_description(struct merge *merge);
 int merge_write_runs(struct merge *merge, const struct merge_file *file);
 int merge_write_strings(struct merge *merge, const struct merge_file *file);

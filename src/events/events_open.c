@@ -1,13 +1,13 @@
-/* The chunks of an events file, one after the other, until one is not whole. */
+/* Reads the chunks of an events file one after the other, until one is not complete. */
 #include <string.h>
 
 #include "base.h"
 #include "events_private.h"
 
-/* A chunk that is whole. */
+/* A complete chunk. */
 struct chunk {
     struct events_chunk head;
-    const unsigned char *inside; /* behind the head */
+    const unsigned char *inside; /* after the head */
     size_t inside_bytes;
 };
 
@@ -33,7 +33,7 @@ static int take_description(struct events_file *file, const struct chunk *chunk)
     return err;
 }
 
-/* Copies the struct of the chunk's kind, as much of it as both sides know. Returns what is behind it. */
+/* Copies the head struct of the chunk, as much of it as both versions know. Returns the address behind it. */
 static const unsigned char *take_head(const struct chunk *chunk, void *ret_head, size_t head_bytes,
                                       size_t *ret_rest_bytes) {
     if (chunk->head.head_bytes < head_bytes || chunk->head.head_bytes > chunk->inside_bytes)
@@ -139,7 +139,7 @@ static int take_strings(struct events_file *file, const struct chunk *chunk) {
     return err;
 }
 
-/* What is not known, or broken inside, is left out and counted. */
+/* Unknown chunks, and chunks that are broken inside, are skipped and counted. */
 static int take_chunk(struct events_file *file, const struct chunk *chunk) {
     static int (*const kinds[])(struct events_file * file, const struct chunk *chunk) = {
         [EVENTS_DESCRIPTION] = take_description, [EVENTS_CLOCK] = take_clock,
@@ -156,7 +156,7 @@ static int take_chunk(struct events_file *file, const struct chunk *chunk) {
 
 /* ---- Chunks ---- */
 
-/* Returns its length; 0: it is not whole. */
+/* Returns its length; 0: it is not complete. */
 static size_t find_chunk(const unsigned char *at, size_t size_bytes, struct chunk *ret_chunk) {
     struct events_chunk head;
     if (size_bytes < sizeof(head))
@@ -174,7 +174,7 @@ static size_t find_chunk(const unsigned char *at, size_t size_bytes, struct chun
     return events_checksum(sum) == ret_chunk->head.checksum ? head.size_bytes : 0;
 }
 
-/* A ring has lost its older ones. */
+/* A ring has overwritten its older chunks. */
 static void count_lost(struct events_file *file, uint64_t count, uint64_t last_sequence) {
     if (!(file->flags & EVENTS_RING) && count > 0 && last_sequence > count - 1)
         file->losses.lost = last_sequence - (count - 1);
@@ -234,7 +234,7 @@ static int by_key(const void *a, const void *b) {
         order = compare(one->head.key, other->head.key);
     if (order == 0)
         order = compare(one->sequence, other->sequence);
-    return order ? order : compare((uintptr_t)one->bytes, (uintptr_t)other->bytes); /* in one chunk */
+    return order ? order : compare((uintptr_t)one->bytes, (uintptr_t)other->bytes); /* both are in one chunk */
 }
 
 static int by_number(const void *a, const void *b) {

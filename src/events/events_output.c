@@ -1,14 +1,15 @@
-/* The file that is recorded to. Whatever could not be written is cut off again, so that it stays readable.
+/* The file that is recorded to. If a write fails, what was written of it is cut off again, so the file stays readable.
  *
- * While calls are saved, blocks behind the end of the file are kept allocated, where the file system does that: so it
- * is a part of the recording that does not fit on a full disk, and never the end, which says what is missing. */
+ * While calls are saved, blocks behind the end of the file are kept allocated, if the file system can do that. So if
+ * the disk becomes full, a part of the calls is missing, but the end of the file, which says what is missing, always
+ * fits. */
 #include <fcntl.h>
 #include <sys/uio.h>
 
 #include "base.h"
 #include "recorder_private.h"
 
-/* Errors: there is no room for so much and the end */
+/* Errors: there is no room for the bytes and the end of the file */
 static int reserve(struct events_recorder *events, size_t more_bytes) {
     if (!events->keeps_reserve)
         return 0;
@@ -18,7 +19,7 @@ static int reserve(struct events_recorder *events, size_t more_bytes) {
     int err = negative_errno();
     if (err == -ENOSPC || err == -EDQUOT || err == -EFBIG || err == -EIO)
         return err;
-    events->keeps_reserve = err == -EINTR; /* else the file system cannot */
+    events->keeps_reserve = err == -EINTR; /* otherwise the file system cannot do it */
     return 0;
 }
 
@@ -32,7 +33,7 @@ static void skip(struct iovec vectors[3], size_t written_bytes) {
     }
 }
 
-/* Over short writes: the next one tells the error. */
+/* Continues after a short write: the next one returns the error. */
 static int write_at_end(int fd, struct iovec vectors[3], size_t total_bytes, uint64_t offset) {
     while (total_bytes > 0) {
         ssize_t written_bytes = pwritev(fd, vectors, 3, (off_t)offset);

@@ -1,4 +1,4 @@
-/* Private: an events file while it is read. */
+/* Private: an events file that is being read. */
 #ifndef EVENTS_PRIVATE_H
 #define EVENTS_PRIVATE_H
 
@@ -11,7 +11,7 @@ struct events_string_seen {
     size_t length;
 };
 
-/* How a node was found or made: as a name in a directory. */
+/* A call that found or created a node: its name in a directory. */
 struct events_link {
     uint64_t node;
     uint64_t cycles; /* the end of the call */
@@ -19,15 +19,16 @@ struct events_link {
     struct events_text name;
 };
 
-/* Takes one line of the description; `line` may be changed. What it does not know it leaves. Errors: -ENOMEM */
+/* Reads one line of the description, and may change it. Unknown lines are ignored. Errors: -ENOMEM */
 int events_describe(struct events_file *file, char *line);
 void events_description_free(struct events_file *file);
 
-/* Decodes the record at the start of some bytes. Returns its length, 0: it is broken, or its op is not known. */
+/* Decodes the record at the start of some bytes. Returns its length, or 0 if it is broken or its op is not known. */
 size_t events_decode(const struct events_file *file, const unsigned char *bytes, size_t size_bytes,
                      struct event *ret_event);
 
-/* Room for one more in an array of that many, which grows by doubling. array_pointer: of type **. Errors: -ENOMEM */
+/* Makes room for one more element in an array of `count`, which grows by doubling. array_pointer: of type **.
+ * Errors:  -ENOMEM */
 int events_grow(void *array_pointer, size_t count, size_t member_bytes);
 
 /* The first mark of a kind; NULL: there is none. */
@@ -36,18 +37,18 @@ const struct events_mark_seen *events_mark_of_kind(const struct events_file *fil
 /* By number, for qsort(). */
 int events_mark_stream_order(const void *a, const void *b);
 
-/* What a mark says of a stream; NULL: nothing. */
+/* The entry of a stream in a mark; NULL: it has none. */
 const struct events_mark_stream *events_mark_find(const struct events_mark_seen *mark, uint32_t stream);
 
-/* One of the recordings of a merged file. Errors: -ENOMEM */
+/* Reads the description of one recording of a merged file. Errors: -ENOMEM */
 int events_host_describe(struct events_host_seen *host);
 void events_host_free(struct events_host_seen *host);
 bool events_has_open_host(const struct events_file *file);
 
-/* Finds between which moments calls can lie, once all chunks are read and sorted. */
+/* Finds the period in which calls can lie, after all chunks are read and sorted. */
 void events_find_span(struct events_file *file);
 
-/* Counts what is missing, once all chunks are read and sorted. */
+/* Counts missing calls, after all chunks are read and sorted. */
 void events_count_losses(struct events_file *file);
 
 #endif

@@ -1,4 +1,4 @@
-/* From calls to a profile. */
+/* Makes a profile of calls. */
 #include "events_profile.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct counting {
     uint64_t interval_cycles;
     uint64_t interval_count;
     struct aggstats_profile profile;
-    struct cells samples[EVENTS_OPS_MAX]; /* of the profile's ops, in the order in which these were met */
+    struct cells samples[EVENTS_OPS_MAX]; /* for the profile's ops, in the order in which they were found */
     struct cells *joints;                 /* [options->joint_count] */
     struct events_groups groups;
 };
@@ -133,7 +133,7 @@ static bool is_wanted(struct counting *counting, const struct event *event) {
     return is_inside && (!options->wants || options->wants(options->context, event));
 }
 
-/* As the recorder does it. */
+/* As the recorder counts it. */
 static int count(void *context, const struct event *event) {
     struct counting *counting = context;
     const struct events_op *kind = &counting->file->ops[event->op];

@@ -1,5 +1,5 @@
-/* The thread that saves: records from the threads' buffers, and beside them marks, moments on both clocks, and strings.
- * Whatever could not be written is tried anew each second. */
+/* The saving thread. It writes records from the threads' buffers, and besides them marks, pairs of clocks, and strings.
+ * If something cannot be written, it is tried again each second. */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -12,11 +12,11 @@
 #include "recorder_private.h"
 
 #define NS_PER_SECOND 1000000000
-#define NICE (-10) /* on a busy machine what is not saved in time is lost */
+#define NICE (-10) /* on a busy machine calls that are not saved in time are lost */
 #define FLUSH_NS NS_PER_SECOND
 #define CLOCK_NS (5 * (int64_t)NS_PER_SECOND)
 #define SLOW_NS (60 * (int64_t)NS_PER_SECOND)
-#define AT_SIZE (-ECANCELED) /* the file is as large as it may be */
+#define AT_SIZE (-ECANCELED) /* the file has reached its maximum size */
 #define STRINGS_CHUNK_BYTES (1U << 20)
 #define BESIDE_WAITING_MAX (4U << 20)
 #define SEEN_MAX (1U << 19) /* numbers of nodes, or of callers */
@@ -43,7 +43,7 @@ static void end_strings(struct events_recorder *events) {
     events->is_in_strings = false;
 }
 
-/* What could not be written is tried again, unless it becomes too much. */
+/* Keeps what could not be written for the next attempt, unless it becomes too much. */
 static int put_beside(struct events_recorder *events) {
     struct events_writer *beside = &events->beside;
     int err = beside->error;
@@ -62,8 +62,7 @@ static int put_beside(struct events_recorder *events) {
     bool ring_has_forgotten = err == -ENOSPC && events->wanted.ring_bytes > 0;
     bool is_too_much = err < 0 && beside->size_bytes > BESIDE_WAITING_MAX;
     if (ring_has_forgotten || is_too_much) {
-        number_map_finish(
-            &events->nodes); /* their names are told anew; that others are missing numbers of chunks tell */
+        number_map_finish(&events->nodes); /* written again; gaps in the numbers of chunks show losses */
         number_map_finish(&events->tasks);
     }
     if (err == 0 || ring_has_forgotten || is_too_much)
@@ -168,7 +167,8 @@ static void add_string(struct events_recorder *events, enum events_string_kind k
     events_write_string(beside, kind, key, value, text, strlen(text));
 }
 
-/* So that a caller which gets another name, or whose number another caller gets, is seen as new. */
+/* Identifies a caller's process and name: if a caller gets another name, or another caller gets its number, the note
+ * differs and it counts as new. */
 static uint64_t note_of(uint64_t process, const char *name) {
     uint64_t note = process;
     for (; *name; name++)
@@ -176,8 +176,8 @@ static uint64_t note_of(uint64_t process, const char *name) {
     return note;
 }
 
-/* Whether a number was not seen yet, or with another note. When too many are remembered, or without memory, all are
- * forgotten, and are new again. */
+/* True if a number was not seen yet, or was seen with another note. If there are too many numbers, or no memory, all
+ * are forgotten, and count as new again. */
 static bool is_new(struct number_map *seen, uint64_t number, uint64_t note) {
     uint64_t value = note != 0 ? note : UINT64_MAX;
     if (number_map_get(seen, number) == value)
@@ -212,7 +212,7 @@ static void ask_path(struct events_recorder *events, uint64_t node, uint64_t cyc
         add_string(events, EVENTS_STRING_PATH, node, cycles, path);
 }
 
-/* Nodes that calls find or make have names in their records. All others that they work on are asked for. */
+/* Nodes that calls find or create have their names in the records. Paths of all other nodes are asked for. */
 static void ask_paths(struct events_recorder *events, const unsigned char *records, size_t size_bytes) {
     struct events_record record;
     for (size_t at = 0; at < size_bytes; at += (size_t)events_head_words(record.head) * 8) {
@@ -238,7 +238,7 @@ static void count_recorded(struct events_recorder *events, uint64_t count) {
     pthread_mutex_unlock(&events->lock);
 }
 
-/* How far records may be saved, that is all of them, or as many as the file's size allows. */
+/* How far records may be saved: all of them, or as many as the file's maximum size allows. */
 static uint64_t limit_run(const struct events_recorder *events, const struct events_half *half, uint64_t published) {
     const uint64_t heads_bytes = sizeof(struct events_chunk) + sizeof(struct events_buffer) + EVENTS_END_BYTES;
     uint64_t used_bytes = events->size_bytes + heads_bytes;
@@ -284,7 +284,7 @@ static int save_run(struct events_recorder *events, const struct events_stream *
     return 0;
 }
 
-/* all: also of a buffer that is being filled. Errors: AT_SIZE */
+/* all: includes a buffer that is being filled. Errors: AT_SIZE */
 static int save_half(struct events_recorder *events, const struct events_stream *stream, struct events_half *half,
                      bool all) {
     uint64_t state = __atomic_load_n(&half->state, __ATOMIC_ACQUIRE);
@@ -304,7 +304,7 @@ static bool is_of_session(const struct events_recorder *events, const struct eve
     return __atomic_load_n(&stream->session, __ATOMIC_ACQUIRE) == events->last_session;
 }
 
-/* The buffer with the earlier calls: so a stream's calls are saved in their order. One that is free has none yet. */
+/* The buffer with the earlier calls, so that a stream's calls are saved in order. A free buffer has none yet. */
 static unsigned first_half(const struct events_stream *stream) {
     const struct events_half *halves = stream->halves;
     if (__atomic_load_n(&halves[0].state, __ATOMIC_ACQUIRE) == EVENTS_HALF_FREE)
@@ -319,7 +319,7 @@ static int save_halves(struct events_recorder *events, struct events_stream *str
     return err < 0 ? err : save_half(events, stream, &stream->halves[1 - first], all);
 }
 
-/* Callers first: they may be gone soon. */
+/* Looks up callers first: they may end soon. */
 static int save_streams(struct events_recorder *events, bool all) {
     struct events_stream *first = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE);
     int err = 0;
@@ -350,7 +350,7 @@ static int save_all(struct events_recorder *events, bool all) {
 
 /* ---- The end ---- */
 
-/* Records that a stream still holds, since they could not be saved. */
+/* Records of a stream that are still in its buffers because they could not be saved. */
 static uint64_t count_unsaved(const struct events_recorder *events, uint32_t number) {
     const struct events_stream *stream = events->streams;
     uint64_t count = 0;
@@ -371,7 +371,8 @@ static uint64_t count_dropped(const struct events_recorder *events, uint32_t num
     return stream && is_of_session(events, stream) ? __atomic_load_n(&stream->dropped, __ATOMIC_RELAXED) : 0;
 }
 
-/* Where all streams are, with what they have dropped. Numbers first: what is dropped after them is not of them. */
+/* The numbers of all streams, and how many calls each has dropped. Numbers are read first, so calls that are dropped
+ * afterwards are not included. */
 static size_t streams_with_drops(struct events_recorder *events, bool is_end, struct events_mark_stream **ret_streams) {
     size_t count = events_streams_now(events, is_end, ret_streams);
     for (size_t i = 0; i < count; i++)
@@ -379,7 +380,7 @@ static size_t streams_with_drops(struct events_recorder *events, bool is_end, st
     return count;
 }
 
-/* A thread that has begun to end a call either has seen the session's end, or is seen to be there. */
+/* A thread that has begun to end a call has either seen the session's end, or is visible as ending a call. */
 static void end_session(struct events_recorder *events) {
     const struct timespec moment = {.tv_nsec = 10000000};
     __atomic_store_n(&events->hot.session, 0, __ATOMIC_SEQ_CST);
@@ -387,7 +388,7 @@ static void end_session(struct events_recorder *events) {
         nanosleep(&moment, NULL);
 }
 
-/* What says how it ended, for which room was kept. */
+/* Writes the mark that says how the recording ended; room was reserved for it. */
 static int put_end(struct events_recorder *events, const struct events_mark_stream *streams, size_t count) {
     write_clock(events);
     write_mark_now(events, EVENTS_MARK_STOP, streams, count);
@@ -443,7 +444,7 @@ static uint32_t flushes_wanted(struct events_recorder *events) {
     return wanted;
 }
 
-/* Brings all that was recorded until now into the ring, and a mark that says so. */
+/* Saves all calls recorded until now to the ring, and then a mark. */
 static int complete_ring(struct events_recorder *events, enum events_mark_kind kind) {
     CLEANUP_FREE struct events_mark_stream *streams = NULL;
     size_t count = streams_with_drops(events, false, &streams);
@@ -479,7 +480,7 @@ static void sleep_until_woken(struct events_recorder *events, uint32_t wakes, in
     __atomic_store_n(&events->is_asleep, 0, __ATOMIC_SEQ_CST);
 }
 
-/* One turn of the thread. Errors: those of saving, AT_SIZE */
+/* One iteration of the thread. Errors: those of saving, AT_SIZE */
 static int save_turn(struct events_recorder *events, int64_t *flushed_ns) {
     uint32_t wanted = flushes_wanted(events);
     int64_t now = now_ns();
@@ -501,7 +502,7 @@ static int save_turn(struct events_recorder *events, int64_t *flushed_ns) {
 void *events_save(void *recorder) {
     struct events_recorder *events = recorder;
     events->keeps_reserve = events->wanted.fd >= 0;
-    setpriority(PRIO_PROCESS, 0, NICE); /* of this thread; who may not does without */
+    setpriority(PRIO_PROCESS, 0, NICE); /* of this thread; without the permission it keeps its priority */
     int64_t flushed_ns = now_ns();
     int err = 0;
     while (err != AT_SIZE && !__atomic_load_n(&events->is_ending, __ATOMIC_SEQ_CST)) {

@@ -1,4 +1,4 @@
-/* Starting and ending recordings. */
+/* Starts and ends recordings. */
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -13,9 +13,9 @@
 
 #define HANGS_AFTER_S 2
 
-static uint64_t sessions; /* of the process */
+static uint64_t sessions; /* in this process */
 
-/* The place of "entry" in the first list of columns; -1: it is not there. */
+/* The index of "entry" in the first list of columns; -1: it is not there. */
 static int find_entry(const char *op) {
     const char *list = strchr(op, '|');
     if (!list)
@@ -70,7 +70,7 @@ void events_recorder_destroy(struct events_recorder *events) {
     free(events);
 }
 
-/* What a limit of file sizes allows, so that the file has an end. */
+/* The size limit, reduced to RLIMIT_FSIZE, so that the end of the file can be written. */
 static uint64_t limited_size(uint64_t wanted_bytes) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -114,7 +114,7 @@ int events_recorder_start(struct events_recorder *events, const struct events_wa
     events->has_thread = err == 0;
     events->state.is_on = err == 0;
     if (err < 0) {
-        events->wanted.fd = -1; /* stays the caller's */
+        events->wanted.fd = -1; /* still belongs to the caller */
         return err;
     }
     aggstats_recorder_tell_changes(events->source.recorder, events_note_change, events);
@@ -134,16 +134,16 @@ int events_recorder_stop(struct events_recorder *events) {
     return 0;
 }
 
-/* ---- What others want to know ---- */
+/* ---- Queries ---- */
 
 void events_recorder_state(struct events_recorder *events, struct events_state *ret_state) {
     pthread_mutex_lock(&events->lock);
     *ret_state = events->state;
     pthread_mutex_unlock(&events->lock);
-    ret_state->dropped += events_count_dropped(events); /* beside those that could not be saved */
+    ret_state->dropped += events_count_dropped(events); /* in addition to those that could not be saved */
 }
 
-/* What is in the threads' buffers comes into the ring first. */
+/* Saves the threads' buffers to the ring first. */
 static int flush(struct events_recorder *events) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);

@@ -1,4 +1,4 @@
-/* Streams, as the threads that record see them: what is rare. */
+/* Streams, as the recording threads use them: the rare cases. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -37,7 +37,7 @@ static struct events_stream *add_stream(struct events_recorder *events, const st
     return stream;
 }
 
-/* A block that several threads share, since there was no memory, is none of ours. */
+/* If there was no memory, several threads share a block; it gets no stream. */
 static struct events_stream *stream_of_block(struct events_recorder *events, const struct aggstats_block *block,
                                              uint32_t thread) {
     if (block->thread != thread)
@@ -62,7 +62,7 @@ static void begin_session(struct events_stream *stream, uint64_t session) {
     __atomic_store_n(&stream->session, session, __ATOMIC_RELEASE); /* from here on it is saved */
 }
 
-/* No more records come into the half. */
+/* No more records are added to the half. */
 static void end_half(struct events_stream *stream) {
     if (stream->half)
         __atomic_store_n(&stream->half->state, EVENTS_HALF_FULL, __ATOMIC_RELEASE);
@@ -71,7 +71,7 @@ static void end_half(struct events_stream *stream) {
     stream->end = NULL;
 }
 
-/* False: both are full. */
+/* Returns false if both are full. */
 static bool begin_half(struct events_stream *stream, uint64_t number) {
     for (int i = 0; i < 2; i++) {
         struct events_half *half = &stream->halves[i];
@@ -109,7 +109,7 @@ struct events_stream *events_stream_find(struct events_recorder *events, const s
     if (!stream)
         return NULL;
     if (stream->worker != thread && stream->session == session && stream->half) {
-        end_half(stream); /* what another thread has recorded */
+        end_half(stream); /* recorded by another thread */
         events_wake(events);
     }
     stream->worker = thread;
@@ -119,7 +119,7 @@ struct events_stream *events_stream_find(struct events_recorder *events, const s
     return stream;
 }
 
-/* Where too many are new at once some stay unknown. */
+/* If too many callers are new at once, some stay unknown. */
 void events_stream_meet(struct events_recorder *events, struct events_stream *stream, uint32_t thread) {
     uint32_t written = stream->new_written;
     stream->met[thread % EVENTS_MET_COUNT] = thread;
@@ -172,7 +172,7 @@ void events_add_long(struct events_recorder *events, struct events_stream *strea
     if ((size_t)(stream->end - stream->at) < size_bytes && !events_stream_turn(events, stream, number))
         return;
     unsigned char *at = stream->at;
-    memset(at + size_bytes - 8, 0, 8); /* what pads the texts */
+    memset(at + size_bytes - 8, 0, 8); /* padding of the texts */
     events_fill(at, &call, start_cycles, (unsigned)(size_bytes / 8));
     at += sizeof(struct events_record);
     if (is_long)

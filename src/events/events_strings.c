@@ -1,7 +1,7 @@
 /* The string table: paths of nodes, names of callers. */
 #include "events_private.h"
 
-/* The first entry of that kind and key; string_count: there is none. */
+/* The first entry of that kind and key; string_count if there is none. */
 static size_t find(const struct events_file *file, uint32_t kind, uint64_t key) {
     size_t from = 0;
     size_t to = file->string_count;

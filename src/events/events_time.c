@@ -1,10 +1,10 @@
-/* The wall clock's time of a moment on the clock of the calls. */
+/* Converts times of the calls' clock to the wall clock. */
 #include "events_private.h"
 
 #define STA_UNSYNC 0x0040U /* <sys/timex.h>, of Linux everywhere */
 #define NS_PER_SECOND 1000000000.0L
 
-#define APART_S 3600U /* far more than calls are saved late, were it that the disk hangs */
+#define APART_S 3600U /* much more than the delay of saving, even if the disk hangs */
 
 static void add_moment(struct events_file *file, uint64_t cycles) {
     if (cycles < file->first_cycles)
@@ -34,7 +34,7 @@ bool events_is_outside(const struct events_file *file, const struct event *event
            event->end_cycles < event->start_cycles;
 }
 
-/* The two pairs whose line is taken: those around the moment, or the nearest. */
+/* The two pairs that define the line: those around the moment, or the nearest ones. */
 static bool find_pairs(const struct events_file *file, uint64_t cycles, const struct events_clock **ret_from,
                        const struct events_clock **ret_to) {
     size_t from = 0;
@@ -54,7 +54,7 @@ static bool find_pairs(const struct events_file *file, uint64_t cycles, const st
     return (*ret_to)->cycles > (*ret_from)->cycles && (*ret_to)->realtime_ns > (*ret_from)->realtime_ns;
 }
 
-/* hostile numbers must not overflow. */
+/* Numbers of hostile files must not overflow. */
 static int64_t to_ns(long double ns) {
     const long double most = 9.2e18L;
     return ns > most ? INT64_MAX : ns < -most ? INT64_MIN : (int64_t)ns;
@@ -88,7 +88,7 @@ static uint64_t error_of(const struct events_file *file, const struct events_clo
     return clock->status & STA_UNSYNC || error_ns > 1.8e19L ? UINT64_MAX : (uint64_t)error_ns;
 }
 
-/* By how much the wall clock went otherwise than the monotonic one, which nobody sets. */
+/* By how much the wall clock was set, compared with the monotonic clock, which nobody sets. */
 static uint64_t set_between(const struct events_clock *from, const struct events_clock *to) {
     long double wall_ns = (long double)to->realtime_ns - (long double)from->realtime_ns;
     long double steady_ns = (long double)to->monotonic_ns - (long double)from->monotonic_ns;

@@ -1,4 +1,4 @@
-/* Waking the thread that saves. */
+/* Wakes the saving thread. */
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-/* A call is in a window by its number in its stream, as it was counted, and not by its time: so that the profile of a
- * window has the same calls as the one that was recorded. */
+/* The window of a call follows from its number in its stream, as it was counted, and not from its time. So the profile
+ * of a window has the same calls as the recorded profile. */
 #include <stdlib.h>
 
 #include "base.h"
@@ -32,7 +32,7 @@ static void add_span(struct events_windows *windows, const struct events_mark_se
     windows->spans[windows->span_count++] = span;
 }
 
-/* A rotation changes it if the span that it ends was saved. */
+/* A mark ROTATE changes it if the profile was saved. */
 static bool changes_counting(const struct number_map *rotated, const struct events_mark *mark) {
     return mark->kind == EVENTS_MARK_PAUSE || mark->kind == EVENTS_MARK_RESUME || mark->kind == EVENTS_MARK_RESET ||
            (mark->kind == EVENTS_MARK_ROTATE && number_map_get(rotated, mark->number));
@@ -110,11 +110,11 @@ unsigned events_windows_of(struct events_windows *windows, const struct event *e
     return windows->spans[place].is_paused ? 0 : windows->spans[place].window;
 }
 
-/* For how long it had been counting at a moment. */
+/* How long the profile had counted at a moment. */
 static uint64_t counted_at(const struct events_windows *windows, uint64_t cycles) {
     size_t from = 0;
     size_t to = windows->span_count;
-    while (to - from > 1) { /* the last span that begins by then */
+    while (to - from > 1) { /* the last span that begins before or at that moment */
         size_t middle = from + (to - from) / 2;
         if (windows->spans[middle].from_cycles <= cycles)
             from = middle;

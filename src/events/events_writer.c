@@ -1,4 +1,4 @@
-/* Making chunks. */
+/* Writes chunks. */
 #include "events_writer.h"
 
 #include <stdlib.h>
@@ -90,7 +90,7 @@ void events_chunk_end(struct events_writer *writer) {
     memcpy(at, &chunk, sizeof(chunk));
 }
 
-/* ---- What is inside ---- */
+/* ---- Contents of chunks ---- */
 
 void events_write_line(struct events_writer *writer, const char *word, const char *value) {
     add(writer, word, strlen(word));

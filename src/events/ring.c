@@ -58,7 +58,7 @@ int ring_add_records(struct ring *ring, const void *const parts[3], const size_t
     return 0;
 }
 
-/* Whole chunks, at least half of all. */
+/* Whole chunks, at least half of all bytes. */
 static void forget_beside(struct ring *ring) {
     size_t gone_bytes = 0;
     while (gone_bytes < ring->beside_bytes / 2) {
@@ -95,7 +95,7 @@ static int write_part(int fd, const void *bytes, size_t size_bytes, uint64_t *wr
     return err;
 }
 
-/* Nothing twice: the STOP mark, if there is one, is the last of those beside, and may stand anywhere. */
+/* Writes nothing twice: the STOP mark, if there is one, is the last of `beside`, and may be anywhere in the file. */
 int ring_write(const struct ring *ring, int fd, uint64_t *written_count) {
     int err = write_part(fd, ring->beginning, ring->beginning_bytes, written_count);
     for (const struct ring_chunk *chunk = ring->first; chunk && err == 0; chunk = chunk->next)

@@ -1,4 +1,4 @@
-/* Private: the last chunks of records, in memory, and all that is needed to read them. */
+/* Private: the last chunks of records, in memory, and all other chunks needed to read them. */
 #ifndef RING_H
 #define RING_H
 
@@ -28,13 +28,13 @@ struct ring {
 void ring_init(struct ring *ring, size_t room_bytes);
 void ring_finish(struct ring *ring);
 
-/* Keep what they are given. Errors: -ENOMEM */
+/* Copies the bytes. Errors: -ENOMEM */
 int ring_begin(struct ring *ring, const void *bytes, size_t size_bytes);
 
-/* The oldest records go where there is no room. */
+/* Overwrites the oldest records if there is no room. */
 int ring_add_records(struct ring *ring, const void *const parts[3], const size_t part_bytes[3]);
 
-/* Errors: -ENOSPC there are too many: the oldest half has gone, so strings must be added anew; these are kept */
+/* Errors: -ENOSPC there are too many: the oldest half is gone, so strings must be added anew; these are kept */
 int ring_add_beside(struct ring *ring, const void *bytes, size_t size_bytes);
 
 /* written_count: grows with each part that is written; atomic. Errors: those of writing */

@@ -21,9 +21,9 @@ struct events_recorder;
 
 #define EVENTS_TASK_NAME_SIZE 32
 
-/* What is to be known of what is recorded, for good. */
+/* What does not change from recording to recording. */
 struct events_source {
-    struct aggstats_recorder *recorder; /* that counts the calls; borrowed */
+    struct aggstats_recorder *recorder; /* counts the calls; borrowed */
     const char *const *ops;             /* descriptions of the ops: "NAME [bytes]|COLUMNS|MORE|TEXTS"; borrowed */
     unsigned op_count;
     unsigned resolution;
@@ -31,62 +31,64 @@ struct events_source {
     const struct aggstats_label *labels; /* of the recorded profile; borrowed */
     size_t label_count;
 
-    /* Asked by the thread that saves. Each may be NULL. */
+    /* Called by the saving thread. Each may be NULL. */
     bool (*find_task)(void *context, uint32_t thread, uint64_t *ret_process, char ret_name[EVENTS_TASK_NAME_SIZE]);
     char *(*find_path)(void *context, uint64_t node); /* below the mount; NULL: not known. The caller frees it */
-    /* A new file for the ring, since a slow call has ended. Below 0: there is none */
+    /* Returns a new file for the ring because a slow call has ended; below 0: none */
     int (*open_slow)(void *context);
-    /* Saving begins to fail (an errno value, negative), or works again (0). */
+    /* Called when saving begins to fail (with a negative errno), or works again (0). */
     void (*tell)(void *context, int err);
     void *context;
 };
 
-/* What is to be recorded now. */
+/* What a recording is to contain. */
 struct events_wanted {
-    int fd;              /* a new, empty file, taken over if this succeeds; -1 with a ring */
-    uint64_t size_bytes; /* the file becomes no larger: recording ends there; 0: any size */
-    uint64_t ring_bytes; /* so much of the last calls is kept in memory; 0: all calls go to the file */
-    bool names;          /* names and all arguments of calls, and paths of nodes, too */
+    int fd;              /* a new, empty file, taken over on success; -1 with a ring */
+    uint64_t size_bytes; /* maximum size of the file, where recording ends; 0: none */
+    uint64_t ring_bytes; /* size of the ring in memory; 0: all calls go to the file */
+    bool names;          /* also names and all arguments of calls, and paths of nodes */
 };
 
-/* How it went. */
+/* Result of a recording so far. */
 struct events_state {
     bool is_on;
-    bool is_full;      /* the size was reached */
-    uint64_t recorded; /* calls that are in the file or the ring; or were in the ring */
+    bool is_full;      /* the maximum size was reached */
+    uint64_t recorded; /* calls that are in the file, or are or were in the ring */
     uint64_t dropped;  /* since recording began */
-    uint64_t failed;   /* of these: because saving failed, or the size was reached; known when that is over */
-    int failure;       /* of the first of them, an errno value, negative; 0: the size */
+    uint64_t failed;   /* of the dropped: because saving failed, or the size was reached; known when that is over */
+    int failure;       /* of the first failed one, a negative errno; 0: the size */
     uint64_t saved_bytes;
-    int error; /* of the last attempt to save; 0: it worked */
+    int error; /* of the last attempt to save; 0: it succeeded */
 };
 
-/* Records nothing yet. source: copied. Owner: the caller destroys *ret_events. Errors: -ENOMEM */
+/* Creates a recorder that records nothing yet. source: copied.
+ * Owner:   the caller destroys *ret_events.
+ * Errors:  -ENOMEM */
 int events_recorder_create(const struct events_source *source, struct events_recorder **ret_events);
 
-/* No thread records or will, and recording was stopped. NULL is fine. */
+/* Recording must have been stopped, and no thread may record any more. NULL is fine. */
 void events_recorder_destroy(struct events_recorder *events);
 
-/* Starts recording. Calls in flight are not recorded; those that are not recorded by events_add() are unknown to it.
- * Errors: -EBUSY it is on, -ENOMEM, those of starting a thread and of writing the file's beginning
- * Threads: any, one at a time, as the next two; while calls are recorded */
+/* Starts recording. Calls in flight are not recorded; calls that do not use events_add() are unknown to it.
+ * Errors:  -EBUSY it is on, -ENOMEM, those of starting a thread and of writing the file's beginning
+ * Threads: any, also while others record; one at a time for this and the next two functions */
 int events_recorder_start(struct events_recorder *events, const struct events_wanted *wanted);
 
-/* Ends it, and saves all that was recorded; the ring stays until the next start. Nothing if it is off.
- * Errors: -ETIMEDOUT saving hangs, and goes on: all that it uses must stay */
+/* Stops recording and saves everything; the ring stays until the next start. No-op if recording is off.
+ * Errors:  -ETIMEDOUT saving hangs, and continues: all memory that it uses must stay */
 int events_recorder_stop(struct events_recorder *events);
 
-/* Writes what the ring holds to a new, empty file, which stays with the caller.
+/* Writes the ring to a new, empty file, which the caller still owns.
  * Errors:  -ENOENT there is no ring, those of writing; -ETIMEDOUT saving hangs */
 int events_recorder_write_ring(struct events_recorder *events, int fd);
 
-/* Grows while a ring is being written, so that it is known whether that hangs. Threads: any */
+/* Grows while a ring is being written, which shows that writing does not hang. Threads: any */
 uint64_t events_recorder_ring_written(const struct events_recorder *events);
 
 /* Threads: any */
 void events_recorder_state(struct events_recorder *events, struct events_state *ret_state);
 
-/* A slow call has ended: with a ring, what led to it is written, at most once a minute. Threads: any */
+/* Reports that a slow call has ended: the ring is then written, at most once a minute. Threads: any */
 void events_note_slow(struct events_recorder *events);
 
 /* ---- The hot path ---- */
@@ -98,24 +100,24 @@ void events_note_slow(struct events_recorder *events);
 struct events_half {
     uint64_t state;     /* atomic; enum events_half_state */
     uint64_t published; /* atomic; records << 32 | bytes that may be read */
-    uint64_t saved;     /* the same, of what is saved; the saving thread's */
+    uint64_t saved;     /* the same for what is saved; used by the saving thread */
     uint64_t first_index;
-    uint64_t dropped; /* before the first */
+    uint64_t dropped; /* before the first record */
     uint32_t worker;
     unsigned char *bytes; /* [EVENTS_HALF_BYTES] */
 };
 
-/* Where the calls of one block go. */
+/* Receives the calls of one block. */
 struct events_stream {
-    unsigned char *at; /* where the next record goes; the thread's, as the next two */
+    unsigned char *at; /* where the next record goes; used by the thread, as the next two */
     unsigned char *end;
-    struct events_half *half;       /* NULL: there is none, calls are dropped */
-    uint64_t session;               /* that it records for; atomic */
+    struct events_half *half;       /* NULL: none, calls are dropped */
+    uint64_t session;               /* for which it records; atomic */
     uint64_t dropped;               /* atomic */
-    uint32_t met[EVENTS_MET_COUNT]; /* callers met lately */
+    uint32_t met[EVENTS_MET_COUNT]; /* callers seen lately */
     uint32_t new_tasks[EVENTS_MET_COUNT];
-    uint32_t new_written; /* atomic; by the thread */
-    uint32_t new_taken;   /* by the saving thread */
+    uint32_t new_written; /* atomic; written by the thread */
+    uint32_t new_taken;   /* written by the saving thread */
     struct events_half halves[2];
     struct events_stream *next;
     const struct aggstats_block *block;
@@ -130,7 +132,7 @@ struct events_hot {
 };
 
 struct events_thread_cache {
-    uint64_t session; /* never used twice in a process */
+    uint64_t session; /* never reused in a process */
     const struct aggstats_block *block;
     struct events_stream *stream;
 };
@@ -140,21 +142,21 @@ static inline const struct events_hot *events_hot(const struct events_recorder *
     return (const struct events_hot *)(const void *)events;
 }
 
-/* Whether texts and further columns are wanted. */
+/* True if texts and further columns are to be recorded. */
 static inline bool events_wants_names(const struct events_recorder *events) {
     return events_hot(events)->names;
 }
 
-/* The stream for this thread's calls; NULL: nothing is recorded now, or no memory is left. */
+/* Returns the stream of this thread's calls; NULL: recording is off, or there is no memory. */
 struct events_stream *events_stream_find(struct events_recorder *events, const struct aggstats_block *block);
 
-/* Room for a record, in the other buffer. False: it is dropped. */
+/* Makes room for a record in the other buffer. False: the record is dropped. */
 bool events_stream_turn(struct events_recorder *events, struct events_stream *stream, uint64_t number);
 
-/* A caller that was not met lately: who that is will be asked for. */
+/* Adds a caller that was not seen lately, so that its process and name are looked up. */
 void events_stream_meet(struct events_recorder *events, struct events_stream *stream, uint32_t thread);
 
-/* What is recorded of a call that has ended; its latency is what aggstats_end() gave. */
+/* A call that has ended; latency_cycles: from aggstats_end(). */
 struct events_ended {
     uint64_t latency_cycles;
     uint64_t node;
@@ -167,7 +169,7 @@ struct events_ended {
     unsigned column_count;
 };
 
-/* And where names are wanted. */
+/* Further fields of a call, for recordings with names. */
 struct events_more {
     const uint64_t *columns;
     unsigned column_count;
@@ -175,7 +177,7 @@ struct events_more {
     unsigned text_count;
 };
 
-/* The thread's stream, if it records now. */
+/* The thread's stream, if it is recording now. */
 static AGGSTATS_ALWAYS_INLINE struct events_stream *events_own_stream(struct events_recorder *events,
                                                                       const struct aggstats_block *block) {
     uint64_t session = __atomic_load_n(&events_hot(events)->session, __ATOMIC_RELAXED);
@@ -203,15 +205,15 @@ static AGGSTATS_ALWAYS_INLINE void events_fill(unsigned char *at, const struct e
     memcpy(at, &record, sizeof(record));
 }
 
-/* A record with a latency of more than 32 bits, or with texts (more: else NULL). */
+/* Adds a record with a latency of more than 32 bits, or with texts (more: else NULL). */
 void events_add_long(struct events_recorder *events, struct events_stream *stream, uint64_t number,
                      uint64_t start_cycles, struct events_ended call, const struct events_more *more);
 
-/* Records a call, after aggstats_end() and before aggstats_number_end(). number: from aggstats_number_begin(). False:
- * nothing is recorded now: aggstats_number_cancel() is to be called instead.
- * Threads: any. No lock, no atomic read-modify-write, no memory allocated and no system call, except a thread's first
- *          call, one in some thousands, which turns to the other buffer and may wake the saving thread, and for a
- *          caller that was not met lately, which wakes it too */
+/* Records a call, after aggstats_end() and before aggstats_number_end(). number: from aggstats_number_begin(). Returns
+ * false if recording is off: then aggstats_number_cancel() must be called instead.
+ * Threads: any. No lock, no atomic read-modify-write, no memory allocation and no system call, except for a thread's
+ *          first call; for one call in some thousands, which switches to the other buffer and may wake the saving
+ *          thread; and for a caller that was not seen lately, which wakes it too */
 static AGGSTATS_ALWAYS_INLINE bool events_add(struct events_recorder *events, const struct aggstats_span *span,
                                               uint64_t number, const struct events_ended *call) {
     const size_t size_bytes = sizeof(struct events_record) + call->column_count * sizeof(uint64_t);
@@ -233,7 +235,7 @@ static AGGSTATS_ALWAYS_INLINE bool events_add(struct events_recorder *events, co
     return true;
 }
 
-/* The same where names are wanted. */
+/* The same for recordings with names. */
 static inline bool events_add_named(struct events_recorder *events, const struct aggstats_span *span, uint64_t number,
                                     struct events_ended call, const struct events_more *more) {
     struct events_stream *stream = events_own_stream(events, span->block);
