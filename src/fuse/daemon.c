@@ -1,5 +1,5 @@
-/* Putting the parts together, in the order in which they need each other:
- * lower directory and profile target (opened before anything is mounted), recorder, layers, session. */
+/* Creates and connects the parts of a mount in the order in which they depend on each other: lower directory and
+ * profile target (opened before anything is mounted), recorder, layers, session. */
 #include "daemon.h"
 
 #include <assert.h>
@@ -54,7 +54,7 @@ struct daemon {
     struct profile_target target;
     struct rotator rotator;
     struct spare_fds spare;
-    pthread_mutex_t target_lock; /* several workers may be told to dump at once */
+    pthread_mutex_t target_lock; /* several workers may have a dump command at once */
     struct background background;
     struct aggstats_recorder *recorder;
     struct pass *pass;
@@ -69,11 +69,11 @@ struct daemon {
     struct glue glue;
     struct mounting mounting;
     bool is_wrong_usage;
-    bool live_is_needed; /* nothing else holds the profile */
-    char *outcome;       /* what became of the final profile, for those who wait for it; NULL: no memory */
+    bool live_is_needed; /* the profile is nowhere else */
+    char *outcome;       /* what happened to the final profile, for processes that wait for it; NULL: no memory */
 };
 
-/* ---- What is asked for ---- */
+/* ---- Arguments ---- */
 
 static int open_lower(struct daemon *daemon) {
     const char *lower = daemon->options->lower;
@@ -114,7 +114,7 @@ static void warn_of_hidden_files(const struct daemon *daemon) {
     }
 }
 
-/* What callers may do is read there by their numbers. */
+/* Checks that /proc can be read: what callers may do is read there. */
 static int check_processes(void) {
     if (process_numbers_are_ours())
         return 0;
@@ -123,8 +123,8 @@ static int check_processes(void) {
     return -EPERM;
 }
 
-/* Over the directory itself, what it was opened by before leads below the mount. A directory that is named by an open
- * file is given by who arranges the rest too (osprof run). */
+/* If the mount is over the lower directory itself, processes that have it open continue below the mount. If the
+ * directory was passed as an open descriptor, its owner (osprof run) takes care of that. */
 static void warn_of_users(const struct daemon *daemon) {
     struct mountpoint_users users;
     assert(daemon->lower && daemon->mountpoint);
@@ -145,8 +145,8 @@ static void warn_of_users(const struct daemon *daemon) {
 
 /* ---- Recorder ---- */
 
-/* The profile can be asked for without a step into the mount, which may hang. Without the socket the control file is
- * left. */
+/* The socket makes it possible to get the profile without a step into the mount, which may hang. Without the socket the
+ * control file is left. */
 static void make_socket(struct daemon *daemon, const char *live_path) {
     CLEANUP_FREE char *path = NULL;
     int err = live_socket_path(live_path, &path);
@@ -172,7 +172,7 @@ static int create_recorder(struct daemon *daemon) {
     daemon->rotator.target = &daemon->target;
     const char *live_path = aggstats_recorder_live_path(daemon->recorder);
     if (live_path) {
-        profile_target_add_second(&daemon->target, live_path); /* without, the live file itself is the second place */
+        profile_target_add_second(&daemon->target, live_path); /* otherwise the live file itself is the second place */
         make_socket(daemon, live_path);
     }
     return 0;
@@ -215,7 +215,7 @@ static int make_profile_text(struct daemon *daemon, bool is_final, struct contro
     return control_read(&control, &view_text, true, ret_text);
 }
 
-/* Where who asks has opened the file, it gets its name from him. */
+/* If the caller has opened the file, the caller also gives it its name. */
 static int save_as(struct daemon *daemon, const struct control_file *file, const struct control_text *text) {
     if (file->fd >= 0)
         return control_file_write(file, daemon->mounting.device, text->text, text->size_bytes);
@@ -243,7 +243,7 @@ static int rotate_profile(void *context, const struct control_file *file) {
     return rotator_rotate(&daemon->rotator, file);
 }
 
-/* Who may command: the owner, unless that is uid 0, and administrators. */
+/* True for callers who may command: the owner, unless that is uid 0, and administrators. */
 static bool is_trusted(void *context, const struct fs_caller *caller) {
     (void)context;
     return (getuid() != 0 && caller->uid == getuid()) || process_is_admin(caller->pid, caller->uid);
@@ -259,7 +259,7 @@ static void report_refused_command(void *context, const char *reason) {
     log_message("control file: %s", reason);
 }
 
-/* Nobody but the lower file system checks permissions, so every op must ask it as the caller. */
+/* Only the lower file system checks permissions, so every op must be done as the caller. */
 static bool checks_as_caller(const struct options *options) {
     return options->allow_other && !options->default_permissions;
 }
@@ -349,14 +349,14 @@ static int create_layers(struct daemon *daemon) {
     return 0;
 }
 
-/* What the kernel writes by itself it must take the set-id bits from by itself; and libfuse must say who may keep
+/* If the kernel writes by itself, it must also remove set-id bits by itself; and libfuse must report who may keep
  * them. */
 static bool takes_set_id(const struct options *options) {
     bool is_told = !options->over_ring || (OSPROFFS_HAS_KILL_SUIDGID && ring_tells_fsetid());
     return is_told && !options->kernel_data;
 }
 
-/* Without any the handles of an earlier mount may lead to files of this one. */
+/* Without a random number, handles of an earlier mount may lead to files of this one. */
 static uint32_t random_generation(void) {
     uint32_t generation = 0;
     (void)!getrandom(&generation, sizeof(generation), 0);
@@ -365,8 +365,7 @@ static uint32_t random_generation(void) {
 
 static int init_glue(struct daemon *daemon) {
     const struct options *options = daemon->options;
-    bool uncached =
-        options->cache == CACHE_NONE || checks_as_caller(options); /* one caller's answer is not another's */
+    bool uncached = options->cache == CACHE_NONE || checks_as_caller(options); /* answers differ between callers */
     double timeout_s = uncached ? 0 : options->cache == CACHE_ALWAYS ? CACHE_ALWAYS_S : CACHE_AUTO_S;
     daemon->glue = (struct glue){
         .top = &daemon->ctl.layer,
@@ -441,7 +440,7 @@ static int mount_and_serve(struct daemon *daemon) {
 }
 
 static int set_up(struct daemon *daemon) {
-    tzset(); /* else the C library reads its file when the profile is written, maybe through the mount, then unserved */
+    tzset(); /* else the C library reads its file when the profile is written, maybe through the unserved mount */
     int err = open_lower(daemon);
     if (err == 0)
         err = find_mountpoint(daemon);
@@ -460,7 +459,7 @@ static int set_up(struct daemon *daemon) {
         return err;
     }
     session_prepare_signals();
-    umask(0); /* callers bring their own */
+    umask(0); /* callers have their own */
     err = check_processes();
     if (err == 0)
         err = read_causes(daemon);
@@ -494,15 +493,15 @@ static int save_final_profile(struct daemon *daemon) {
     return err;
 }
 
-/* Their threads still use what would be freed, so nothing is. The connection ends now, not when the last of them
- * comes back: what they hang in may itself wait for an answer from us. (Rings keep the device open: there the
- * unmounting has ended it.) */
+/* Hung threads still use what would be freed, so nothing is freed. The connection ends now, not when the last of them
+ * returns: what they wait for may itself wait for an answer from us. (With rings, which keep the device open, the
+ * unmount has ended it.) */
 static _Noreturn void leave_hung_workers(const struct daemon *daemon, int status) {
     close(fuse_session_fd(daemon->mounting.fuse));
     _exit(status);
 }
 
-/* Calls are answered already. */
+/* By then calls are being answered. */
 static void start_rotations(struct daemon *daemon) {
     int err = rotator_start(&daemon->rotator);
     if (err < 0)
@@ -510,13 +509,13 @@ static void start_rotations(struct daemon *daemon) {
                     daemon->mountpoint, daemon->options->control_name);
 }
 
-/* Calls that hang may end later, and are not in it. */
+/* Calls that hang may end later; they are not in the log. */
 static bool end_slow_log(struct daemon *daemon) {
     aggstats_slow_report(daemon->recorder);
     return slow_log_end(daemon->slow_log);
 }
 
-/* What programs have mapped and written is theirs, though we are told to end. */
+/* Pages that programs have mapped and written must reach the lower file, although we end. */
 static bool write_pages_back(const struct daemon *daemon) {
     CLEANUP_FREE char *file = path_join(daemon->mountpoint, daemon->options->control_name);
     return !file || write_back_pages(file, daemon->mounting.device, fuse_session_fd(daemon->mounting.fuse));
@@ -526,7 +525,7 @@ static int serve(struct daemon *daemon) {
     struct session_outcome outcome = session_run(daemon->mounting.session);
     bool is_writing_back = outcome.end == SESSION_SIGNALLED && !write_pages_back(daemon);
     pass_end(daemon->pass);
-    unsigned hung = glue_stop_lock_waiters(&daemon->glue); /* before the rings go: they answer over them */
+    unsigned hung = glue_stop_lock_waiters(&daemon->glue); /* before the rings are destroyed, over which they answer */
     hung += session_stop(daemon->mounting.session);
     if (outcome.end == SESSION_FAILED)
         log_message("cannot go on serving %s: %s", daemon->mountpoint, strerror(-outcome.error));
@@ -539,7 +538,7 @@ static int serve(struct daemon *daemon) {
     bool is_logging = !end_slow_log(daemon);
     bool is_naming = !node_names_end(&daemon->names);
     mounting_unmount(&daemon->mounting,
-                     hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
+                     hung > 0 || outcome.end != SESSION_UNMOUNTED); /* requests that still arrive are not answered */
     if (!is_asked && daemon->outcome)
         control_server_tell_end(&daemon->server, daemon->outcome);
     if (hung > 0 || is_writing_back || is_asked || is_rotating || is_saving || is_logging || is_naming)
@@ -556,8 +555,8 @@ static void tear_down(struct daemon *daemon) {
     if (daemon->recorder && !daemon->live_is_needed)
         aggstats_recorder_unlink_live(daemon->recorder);
     event_files_finish(&daemon->events);
-    aggstats_recorder_destroy(daemon->recorder); /* its thread asks the pass layer for paths */
-    slow_log_destroy(daemon->slow_log);          /* which the recorder reports to */
+    aggstats_recorder_destroy(daemon->recorder); /* its thread gets paths from the pass layer */
+    slow_log_destroy(daemon->slow_log);          /* the recorder reports to it */
     ctl_finish(&daemon->ctl);
     pass_destroy(daemon->pass);
     thread_causes_finish(&daemon->causes);

@@ -4,7 +4,7 @@
 
 #include "mount_options.h"
 
-/* Mounts, serves until unmounted or told to end, and saves the profile. Says what goes wrong.
+/* Mounts, serves until it is unmounted or has to end, and saves the profile. Prints what goes wrong.
  * Returns the exit status: 0 if the profile was saved. */
 int daemon_run(const struct options *options);
 

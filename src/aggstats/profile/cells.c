@@ -1,4 +1,4 @@
-/* Sparse tables of interval by bucket: most ops are quiet most of the time. */
+/* Sparse tables of interval by bucket: most ops have calls in few intervals. */
 #include "aggstats/cells.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ size_t cells_take_row(const struct aggstats_cell *cells, size_t count, size_t at
     return at;
 }
 
-/* In place: a row has no more cells than those it was made of. */
+/* In place: the merged table never has more cells than before. */
 void cells_merge(struct cells *cells, uint32_t interval_divisor, unsigned bucket_divisor) {
     uint64_t row[AGGSTATS_BUCKETS_MAX];
     struct cells merged = {.cells = cells->cells};
@@ -69,7 +69,7 @@ void cells_settle(struct cells *cells) {
     cells->count = cells->count > 0 ? kept + 1 : 0;
 }
 
-/* A full table is settled first. Afterwards at least half of it is free, so few calls settle. */
+/* A full table is settled first. Afterwards at least half of it is free, so settling is rare. */
 int cells_count(struct cells *cells, uint32_t row, uint32_t bucket) {
     int err = 0;
     if (cells->count == cells->room) {

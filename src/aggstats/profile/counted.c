@@ -1,4 +1,4 @@
-/* Counting calls into ops, and putting groups into their order. */
+/* Counts calls in ops, and sorts groups. */
 #include "aggstats/counted.h"
 
 #include <errno.h>

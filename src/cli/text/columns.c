@@ -1,4 +1,4 @@
-/* Tables. */
+/* Two kinds of tables: cells in a line; and numbers, a name and a text. */
 #include "columns.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ void columns_print_cells(const struct columns_table *table, size_t row, unsigned
             continue;
         table->format(table->page, row, column, text);
         if (units_text_columns(text) >= table->widths[column])
-            putc(' ', table->screen->stream); /* so that it does not join the one before */
+            putc(' ', table->screen->stream); /* so that it is not joined to the one before */
         screen_print_right(table->screen, INK_PLAIN, text, table->widths[column]);
     }
 }
@@ -120,7 +120,7 @@ void columns_settle(struct columns *columns) {
         columns->text_column = OWN_LINE_INDENT;
 }
 
-/* The name is cut if it would not even fit alone. Returns where that ends */
+/* The name is cut only if it is too long for a line of its own. Returns the column where it ends */
 static int print_beginning(const struct columns *columns, const char *const *numbers, const char *name, enum ink first,
                            enum ink other, enum ink of_name) {
     const struct screen *screen = columns->screen;

@@ -1,4 +1,4 @@
-/* Where messages go. The one switch of this file is set once, and threads may exist by then. */
+/* Where messages go. The only variable of this file is set once; threads may exist by then. */
 #include "log.h"
 
 #include <errno.h>

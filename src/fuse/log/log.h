@@ -1,4 +1,4 @@
-/* Messages for people: one line each, on stderr while somebody reads it, in the system log afterwards. */
+/* Messages for people, one line each: on stderr while it is read, later in the system log. */
 #ifndef LOG_H
 #define LOG_H
 
@@ -6,13 +6,13 @@
 
 void log_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* From now on nobody reads stderr. Threads: once */
+/* Messages go to the system log from now on. Threads: once */
 void log_to_syslog(void);
 
 /* Prepares log_to_system(). Errors: -ENOENT there is no system log. Threads: once, before that */
 int log_open_system(void);
 
-/* A line in the system log, wherever messages go. Waits if the system log does. */
+/* A line in the system log, whatever log_to_syslog() says. Blocks if the system log blocks. */
 void log_to_system(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,4 +1,4 @@
-/* What the command line asked for, as one struct before anything is done. */
+/* The parsed command line. */
 #ifndef MOUNT_OPTIONS_H
 #define MOUNT_OPTIONS_H
 
@@ -10,16 +10,16 @@
 
 enum options_action {
     OPTIONS_MOUNT,
-    OPTIONS_REMOUNT, /* change the flags of a mount that is there */
+    OPTIONS_REMOUNT, /* change the flags of an existing mount */
     OPTIONS_HELP,
     OPTIONS_VERSION,
-    OPTIONS_COMPLETE, /* tell a shell what may be written */
+    OPTIONS_COMPLETE, /* print completions for a shell */
 };
 
 enum cache_mode {
-    CACHE_AUTO,   /* the kernel may answer by itself for a second */
+    CACHE_AUTO,   /* the kernel may use its caches for a second */
     CACHE_NONE,   /* every request reaches the profiler */
-    CACHE_ALWAYS, /* as long as it likes: nothing changes the lower directory but this mount */
+    CACHE_ALWAYS, /* the kernel may cache without limit: only this mount changes the lower directory */
 };
 
 struct options {
@@ -27,11 +27,11 @@ struct options {
     const char *lower;
     const char *mountpoint;
     const char *profile; /* NULL: the default */
-    unsigned rotate_s;   /* 0: not by the clock */
-    unsigned keep;       /* profiles; 0: all */
+    unsigned rotate_s;   /* 0: no rotation by the clock */
+    unsigned keep;       /* profiles to keep; 0: all */
     const char *control_name;
     const char *live_directory; /* NULL: the default; "none" */
-    unsigned resolution_power;  /* of two; worked out: */
+    unsigned resolution_power;  /* of two; computed: */
     unsigned resolution;
     enum cache_mode cache;
     enum prof_timing timing;
@@ -42,33 +42,33 @@ struct options {
     bool debug;
     bool single_threaded;
     bool allow_other;
-    bool default_permissions; /* worked out: on with allow_other unless told otherwise */
+    bool default_permissions; /* computed: on with allow_other unless given */
     bool no_default_permissions;
-    bool shows_pseudo;           /* worked out: on without allow_other */
-    unsigned joint[FS_OP_COUNT]; /* values that latencies are related to, as bits (1 << AGGSTATS_SIZE) */
+    bool shows_pseudo;           /* computed: on without allow_other */
+    unsigned joint[FS_OP_COUNT]; /* values to which latencies are related, as bits (1 << AGGSTATS_SIZE) */
     uint64_t interval_ns;        /* of a sampled profile; 0: none */
     unsigned intervals_max;
-    unsigned groupings;         /* whose calls are profiled apart, as bits (1 << AGGSTATS_BY_PROCESS) */
+    unsigned groupings;         /* groupings of calls, as bits (1 << AGGSTATS_BY_PROCESS) */
     unsigned directory_depth;   /* components of paths of groups by directory; 0: any number */
     unsigned groups_max;        /* of each grouping; 0: the default */
-    uint64_t slow_ns;           /* calls that take so long are slow; 0: nobody looks */
+    uint64_t slow_ns;           /* calls with at least this latency are slow; 0: no thread watches for them */
     const char *events;         /* a file of single calls; NULL: none */
-    uint64_t events_size_bytes; /* of the file; 0: any */
-    uint64_t events_ring_bytes; /* of the last calls, in memory; 0: all go to the file */
+    uint64_t events_size_bytes; /* maximum size; 0: none */
+    uint64_t events_ring_bytes; /* size of the ring in memory; 0: all calls go to the file */
     bool events_names;
-    const char *causes;           /* a file; NULL: none of one's own */
+    const char *causes;           /* a file; NULL: only our own */
     const char *slow_log;         /* a file, or "syslog"; NULL: none */
-    uint64_t slow_log_size_bytes; /* of the file; 0: any */
-    unsigned slow_log_rate;       /* lines in the system log a minute */
+    uint64_t slow_log_size_bytes; /* maximum size; 0: none */
+    unsigned slow_log_rate;       /* maximum number of lines in the system log a minute */
     struct option_list labels;    /* KEY=VALUE */
     bool forward_posix_locks;
     bool forward_flocks;
     bool no_atime;
     bool no_directory_atime;
     bool remount;
-    uint64_t given;             /* rows of the table of options, as bits */
-    struct fuse_args texts;     /* what they were given: strings above point there */
-    struct fuse_args fuse_args; /* what is left, for libfuse */
+    uint64_t given;             /* options given: rows of the table, as bits */
+    struct fuse_args texts;     /* their values: strings above point into it */
+    struct fuse_args fuse_args; /* the remaining arguments, for libfuse */
 };
 
 /* "auto", "none", "always" */

@@ -1,9 +1,9 @@
-/* Reading the command line. libfuse's parser takes it apart: mount(8) and fstab give options as lists, with commas and
+/* Parsing the command line. libfuse's parser splits it: mount(8) and fstab give options as lists, with commas and
  * backslashes, and options that are not in our table are passed on to libfuse, which refuses those that it does not
- * know. The parser is given no table of its own: it hands over each option, and options_rows.c says what that is.
+ * know. The parser has no table of its own: it passes each option to us, and options_rows.c defines it.
  *
- * Values are read when all options are known: of one that is given twice the later value counts, and --help complains of
- * none. Flags, which take each other back, are kept in the order of the command line. */
+ * Values are read when all options are known: if an option is given twice, the later value counts, and --help reports
+ * no errors. Flags, which reverse each other, are kept in the order of the command line. */
 #include "options.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@
 
 struct parser {
     struct options *options;
-    char *values[OPTION_ROWS_MAX]; /* of each row the last */
+    char *values[OPTION_ROWS_MAX]; /* the last value for each row */
 };
 
 /* argument: "-d", "noatime", "cache=none" */
@@ -41,9 +41,9 @@ bool options_have(const char *argument) {
     return find_row(argument);
 }
 
-/* ---- What stands there -------------------------------------------------------------------------- */
+/* ---- Parsing ------------------------------------------------------------------------------------ */
 
-/* A copy that lasts as long as the options do; NULL: no memory. */
+/* A copy that lives as long as the options; NULL: no memory. */
 static char *keep(struct options *options, const char *text) {
     struct fuse_args *texts = &options->texts;
     return fuse_opt_add_arg(texts, text) == 0 ? texts->argv[texts->argc - 1] : NULL;
@@ -78,10 +78,10 @@ static int take_argument(void *data, const char *argument, int key, struct fuse_
     if (key == FUSE_OPT_KEY_NONOPT)
         return take_path(parser->options, argument);
     const struct option_row *row = find_row(argument);
-    return row ? take_option(parser, row, argument) : 1; /* libfuse's, or nobody's: it will say so */
+    return row ? take_option(parser, row, argument) : 1; /* libfuse's, or unknown: libfuse reports it */
 }
 
-/* ---- Whether it makes sense --------------------------------------------------------------------- */
+/* ---- Checks ------------------------------------------------------------------------------------- */
 
 static int read_values(const struct parser *parser) {
     char why[OPTION_TEXT_SIZE];
@@ -110,7 +110,7 @@ static int check_row(const struct parser *parser, const struct option_row *row, 
     return -EINVAL;
 }
 
-/* Those that were given, by what else was. */
+/* Checks each given option against the others. */
 static int check_rows(const struct parser *parser) {
     int err = 0;
     for (size_t i = 0; i < OPTION_ROWS_MAX && err == 0; i++)
@@ -135,10 +135,10 @@ static int check_paths(const struct options *options) {
     return -EINVAL;
 }
 
-/* ---- What follows from it ----------------------------------------------------------------------- */
+/* ---- Defaults that depend on other options ------------------------------------------------------ */
 
-/* Kernel-side permission checks belong to every mount that others may use, unless told otherwise. A mount that is there
- * has what it was made with. */
+/* The kernel checks permissions on every mount that other users may use, unless this is switched off. An existing mount
+ * keeps what it was made with. */
 static bool adds_permission_checks(const struct options *options) {
     return options->action == OPTIONS_MOUNT && options->allow_other && !options->no_default_permissions &&
            !options->default_permissions;
@@ -147,14 +147,14 @@ static bool adds_permission_checks(const struct options *options) {
 static int settle(struct options *options) {
     options->resolution = 1U << options->resolution_power;
     if (!options->allow_other)
-        options->shows_pseudo = true; /* to who mounted they are no more than below */
+        options->shows_pseudo = true; /* the user who mounts has no more access than below */
     if (adds_permission_checks(options)) {
         options->default_permissions = true;
         if (fuse_opt_add_arg(&options->fuse_args, "-odefault_permissions") < 0)
             return -ENOMEM;
     }
     if (options->no_atime && fuse_opt_add_arg(&options->fuse_args, "-onoatime") < 0)
-        return -ENOMEM; /* the mount tells of it; nodiratime and atime are no words of libfuse's */
+        return -ENOMEM; /* the mount reports it; libfuse does not know nodiratime and atime */
     options->foreground = options->foreground || options->debug;
     return 0;
 }

@@ -1,4 +1,4 @@
-/* What the command line is said to be: to people, and to shells that complete it. */
+/* The description of the command line: for people, and for shells that complete it. */
 #include "options.h"
 
 #include <stdio.h>

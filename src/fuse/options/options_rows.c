@@ -1,5 +1,5 @@
-/* The options of osproffs, a row each, which parsing, --help and completion use. Before the table stand the functions of
- * rows that need one. */
+/* The table of osproffs's options, used by parsing, --help and completion. The functions that some rows need come
+ * before it. */
 #include "options_rows.h"
 
 #include <string.h>
@@ -24,12 +24,12 @@
 #define EVENTS_BYTES_RULE "must be a number of bytes, 1M or more, such as 64M"
 #define SLOW_LOG_RATE_MAX 1000000
 
-/* ---- Values that are more than one number or word ----------------------------------------------- */
+/* ---- Values of several numbers or words --------------------------------------------------------- */
 
 /* "read:size+readdir:past_eof" */
 static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     struct options *options = data;
-    (void)why; /* no answer is made here */
+    (void)why; /* errors have no text here */
     for (char *pair, *rest = *text; (pair = strsep(&rest, "+"));) {
         enum fs_op op = FS_OP_COUNT;
         enum aggstats_value value = AGGSTATS_VALUE_COUNT;
@@ -93,7 +93,7 @@ static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE])
     return wrong;
 }
 
-/* ---- What goes together ------------------------------------------------------------------------- */
+/* ---- Checks against other options --------------------------------------------------------------- */
 
 static bool is_given(const struct options *options, const char *names) {
     return option_given(options_rows, options->given, names);
@@ -103,7 +103,7 @@ static bool is_log_of_system(const struct options *options) {
     return options->slow_log && strcmp(options->slow_log, SLOW_LOG_SYSTEM) == 0;
 }
 
-/* Defines a check of a row: what must be so, and what is said else. */
+/* Defines a check of a row: the condition, and the message if it is false. */
 #define CHECK(name, is_right, wrong)                                                                                   \
     static const char *name(const void *data, char why[OPTION_TEXT_SIZE]) {                                            \
         const struct options *options = data;                                                                          \
@@ -146,7 +146,7 @@ static const char *check_control(const void *data, char why[OPTION_TEXT_SIZE]) {
     return why;
 }
 
-/* libfuse would go on without. */
+/* libfuse would continue without it. */
 static const char *check_ring(const void *data, char why[OPTION_TEXT_SIZE]) {
     (void)data;
     const char *before = OSPROFFS_HAS_IO_URING ? "" : "this osproffs is built with ";
@@ -249,17 +249,17 @@ const struct option_row options_rows[] = {
     {FLAG("noatime", no_atime, "reading leaves access times in LOWER as they are; of directories only"),
      .metavar = ", nodiratime"},
     {FLAG("nodiratime", no_directory_atime, NULL)},
-    {.name = "atime", .is_hidden = true, INTO(UNFLAG, struct options, no_atime)}, /* as mount(8) has it */
+    {.name = "atime", .is_hidden = true, INTO(UNFLAG, struct options, no_atime)}, /* as in mount(8) */
     {.name = "diratime", .is_hidden = true, INTO(UNFLAG, struct options, no_directory_atime)},
     {FLAG("remount", remount, "change ro, rw, nosuid, suid and the like of a mount that is there")},
     {FLAG("no_default_permissions", no_default_permissions,
           "with allow_other: LOWER checks permissions, not the kernel")},
     {FLAG("pseudofs", shows_pseudo, "with allow_other: others also get into /proc, /sys and the like (unsafe)"),
      .check = check_pseudo},
-    {FLAG("allow_other", allow_other, NULL), .for_libfuse = true}, /* libfuse's help has these two */
+    {FLAG("allow_other", allow_other, NULL), .for_libfuse = true}, /* libfuse's help lists these two */
     {FLAG("default_permissions", default_permissions, NULL), .for_libfuse = true, .excludes = "no_default_permissions",
      .why_excluded = "give one"},
-    /* the kernel would be told one size now and another later, and refuse everything */
+    /* the kernel would get different sizes at different times, and refuse everything */
     {.name = "max_read",
      .kind = OPTION_REFUSED,
      .is_hidden = true,

@@ -100,7 +100,7 @@ struct option_row {
         __VA_ARGS__, NULL                                                                                              \
     }
 
-/* The same of lists with a comma behind each word, as aggstats/words.h has them. */
+/* The same for a list with a comma after each word, as in aggstats/words.h. */
 #define WORDS_OF(...)                                                                                                  \
     .words = (const char *const[]) {                                                                                   \
         __VA_ARGS__ NULL                                                                                               \

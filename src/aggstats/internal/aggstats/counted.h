@@ -1,5 +1,5 @@
-/* libaggstats, inside this project: profiles of single calls. A recorder's groups, profiles of events and those of
- * replays are counted by these. */
+/* libaggstats, inside this project: builds profiles from single calls: a recorder's groups, profiles of events, and
+ * those of replays. */
 #ifndef AGGSTATS_COUNTED_H
 #define AGGSTATS_COUNTED_H
 
@@ -8,19 +8,19 @@
 /* A call that has ended. */
 struct counted_call {
     uint64_t latency_cycles;
-    uint64_t object; /* what it worked on; 0: not known */
+    uint64_t object; /* inode or other object of the call; 0: not known */
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     unsigned error; /* errno value; 0: it did not fail */
 };
 
-/* An op without calls, in one piece of memory, for free(). NULL: no memory */
+/* An op without calls, in one block of memory, to be freed with free(). NULL: no memory */
 struct aggstats_op_profile *counted_op_create(unsigned resolution);
 
 /* Counts a call in an op. Errors: -EOVERFLOW the total does not fit 64 bits; the call is not counted then */
 int counted_op_add(struct aggstats_op_profile *op, unsigned resolution, const struct counted_call *call);
 
-/* The profile's op of that name, made if there is none, as the last one. NULL: no memory. Owner: the profile */
+/* Returns the profile's op of that name; if there is none, appends it. NULL: no memory. Owner: the profile */
 struct aggstats_op_profile *counted_op_of(struct aggstats_profile *profile, const char *name);
 
 /* Counts a call in the op of that name. Errors: -ENOMEM, -EOVERFLOW as above */

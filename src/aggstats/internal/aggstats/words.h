@@ -1,12 +1,13 @@
-/* libaggstats, inside this project: the words that people type and that profiles have, a table each. Options, completion,
- * import, the relations of layers and the reader of profiles take them from here; tests/cli/word_lists.sh holds the manual
- * pages and the JSON schema to them. */
+/* libaggstats, inside this project: tables of the words that users type and that profiles contain. Options, completion,
+ * import, the relations of layers and the reader of profiles use them; tests/cli/word_lists.sh checks that the manual
+ * pages and the JSON schema agree. */
 #ifndef AGGSTATS_WORDS_H
 #define AGGSTATS_WORDS_H
 
 /* clang-format off */
 
-/* Layers, the outermost first. The kind tells whether osprof run can be asked for it: a PART comes with another. */
+/* Layers, the outermost first. The kind says whether osprof run has an option for it: a PART comes with another
+ * layer. */
 #define LAYER_ROWS(row)          \
     row(USER, "user", WHOLE)     \
     row(FUSE, "fuse", WHOLE)     \
@@ -15,8 +16,8 @@
     row(FS, "fs", WHOLE)         \
     row(BLOCK, "block", WHOLE)
 
-/* What profiles are grouped by, in the order in which they are listed: the constant AGGSTATS_BY_..., words, and the kind.
- * Groups are of those who call, of what surrounds them, which events do not tell, or of objects of calls. */
+/* Groupings of profiles, in the order in which they are listed: the constant AGGSTATS_BY_..., words, and the kind.
+ * Groups are of callers; of what callers belong to, which events do not record; or of objects of calls. */
 #define GROUPING_ROWS(row)                               \
     row(PROCESS, "process", "processes", CALLER)         \
     row(PROGRAM, "program", "programs", CALLER)          \
@@ -27,7 +28,7 @@
 
 /* clang-format on */
 
-/* Lists of words for initializers, a comma behind each. */
+/* Lists of words for initializers, each followed by a comma. */
 #define LAYER_WORDS LAYER_ROWS(LAYER_WORD)
 #define LAYER_WORDS_OF_RUN LAYER_ROWS(LAYER_WORD_OF_RUN)
 #define GROUPING_WORDS GROUPING_ROWS(GROUPING_WORD)

@@ -1,5 +1,5 @@
-/* The ctl layer serves the control file in the root of the mount itself, and beside it the other views of the profile,
- * and passes everything else on. It sits above the prof layer, so that looking at the profile does not change it. */
+/* The ctl layer serves the control file, and the other views of the profile, in the root of the mount. It passes all
+ * other ops on. It is above the prof layer, so reading the profile does not change it. */
 #ifndef CTL_H
 #define CTL_H
 
@@ -13,34 +13,34 @@
 #define CTL_FILES 3 /* the control file, NAME.json, NAME.metrics */
 #define CTL_NAME_MAX (NAME_MAX - sizeof(".metrics") + 1)
 
-/* Each open holds a text of its own. Those of all who are not trusted share so much memory, and who has used
- * up his share gets no further one (ENFILE): else anybody could use up the daemon's memory. */
+/* Each open file holds a text of its own. All users who are not trusted share this much memory. A user who has used up
+ * his share gets no further text (ENFILE): otherwise one user could use up the daemon's memory. */
 #define CTL_OTHERS_BYTES_MAX ((size_t)64 << 20)
 
-/* The files' inodes, the control file's first; no layer below gives these numbers out. They must not be cached. */
+/* The files' inode numbers, the control file's first; no lower layer uses these. The inodes must not be cached. */
 #define CTL_INO ((fs_ino)1 << 62)
 
 static inline bool ctl_serves(fs_ino ino) {
     return ino >= CTL_INO && ino < CTL_INO + CTL_FILES;
 }
 
-/* The name of the file of that index. control_name: at most CTL_NAME_MAX bytes long */
+/* The name of the file with that index. control_name: at most CTL_NAME_MAX bytes long */
 void ctl_name(const char *control_name, unsigned index, char ret_name[NAME_MAX + 1]);
 
 struct ctl_options {
     const char *name; /* of the control file, at most CTL_NAME_MAX bytes long; borrowed */
     struct control control;
-    uid_t owner_uid; /* who mounted */
+    uid_t owner_uid; /* the user who mounted */
     gid_t owner_gid;
 
-    /* Whether the caller may command, is shown paths, and needs no share of what others share. */
+    /* True if the caller may command, sees paths, and is not limited to a share of memory. */
     bool (*is_trusted)(void *context, const struct fs_caller *caller);
 
     /* Calls apply(data) with the caller's rights. Returns what that returns, or -errno */
     int (*act_as)(void *context, const struct fs_caller *caller, int (*apply)(void *data), void *data);
-    void *context; /* of both */
+    void *context; /* for both functions */
 
-    /* Told why a command was refused: the write itself can only say EINVAL. */
+    /* Gets the reason why a command was refused: the write itself can only return EINVAL. */
     void (*report)(void *context, const char *reason);
     void *report_context;
 };
@@ -51,16 +51,16 @@ struct ctl {
     struct ctl_options options;
     struct timespec started;
     pthread_mutex_t files_lock;
-    struct ctl_file *open_files; /* under the lock */
+    struct ctl_file *open_files; /* protected by the lock */
     pthread_mutex_t others_lock;
-    struct user_shares others_bytes; /* of the texts that others have open; taken under the lock */
+    struct user_shares others_bytes; /* shares of the memory for texts of untrusted users; protected by the lock */
 };
 
 /* next is borrowed and outlives the layer. */
 void ctl_init(struct ctl *ctl, const struct ctl_options *options, struct fs_layer *next);
 
-/* Frees what is open still, when nobody calls any more: the kernel closes nothing of a connection that has ended. A
- * zeroed layer is fine. */
+/* Frees files that are still open, when no op is called any more: the kernel closes no files of a connection that has
+ * ended. A zeroed layer is fine. */
 void ctl_finish(struct ctl *ctl);
 
 #endif
