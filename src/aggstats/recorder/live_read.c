@@ -292,7 +292,7 @@ static int read_blocks(struct reader *reader) {
     return err;
 }
 
-/* Longest calls that were not read together are unknown. */
+/* For longest calls that were moved while they were read. */
 static void forget_longest(struct reader *reader) {
     const struct layout *layout = &reader->layout;
     struct window *window = reader->window;
@@ -312,7 +312,7 @@ static int read_blocks_after_window(struct reader *reader, uint64_t changes_befo
     return err;
 }
 
-/* If the process has died, it is in the state in which that left it, perhaps half changed. */
+/* If the process has died during a change, the store may be half changed. */
 static int read_slow(struct reader *reader) {
     uint64_t before = 0;
     int err = 0;

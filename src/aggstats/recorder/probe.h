@@ -1,8 +1,8 @@
 /* Private: a probe is kept beside a recorder's counters, and begins, ends and is shown with them: groups, slow calls,
  * intervals and the like.
  *
- * A recorder calls its probes in the order of their places, and knows none of them. A probe is attached for good. In a
- * child process it counts as absent from when it has left on, until it says otherwise. */
+ * A recorder calls its probes in the order of their places, and knows nothing else of them. A probe is never detached.
+ * In a child process it is absent after leave(), until it is attached again. */
 #ifndef PROBE_H
 #define PROBE_H
 
@@ -36,21 +36,21 @@ struct probe_ops {
      * Errors:  -ENOMEM; the caller finishes the profile */
     int (*show)(struct probe *probe, const struct snapshot_source *source, struct aggstats_profile *profile);
 
-    /* mark: what was just shown is being saved. take: subtracts it from what is shown from now on (profile: it); or,
-     * with NULL, changes nothing, also if it was never marked. After a reset, take is not called. */
+    /* mark: the profile just shown is being saved. end_mark: subtracts the saved profile from what is shown from now
+     * on; or, with NULL, changes nothing, also if there was no mark. Not called after a reset. */
     void (*mark)(struct probe *probe);
     void (*end_mark)(struct probe *probe, const struct aggstats_profile *taken);
 
-    /* The recorder has waited for a call, and one begins.
+    /* The recorder was waiting for a call, and now one begins.
      * Threads: any, without locks
      * Signals: may be called in handlers */
     void (*wake)(struct probe *probe);
 
-    /* Takes its own locks, while the process forks: the last to be taken. */
+    /* Takes its own locks before a fork, after all others. */
     void (*lock)(struct probe *probe);
     void (*unlock)(struct probe *probe);
 
-    /* In a child process: its threads have stayed behind. */
+    /* In a child process after a fork: its threads exist only in the parent. */
     void (*leave)(struct probe *probe);
 
     /* Without locks, when no thread counts any more: ends its threads and frees it. */

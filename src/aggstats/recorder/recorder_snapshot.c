@@ -11,7 +11,7 @@
 #include "snapshot.h"
 #include "text_format.h"
 
-/* The live file too gets the current time and the improved frequency. */
+/* The current time and the improved frequency are also stored in the live file. */
 static void note_clock(const struct aggstats_recorder *recorder, struct snapshot_source *source) {
     source->clock = aggstats_recorder_clock(recorder);
     source->now_cycles = aggstats_clock_now(source->clock.kind);
@@ -20,10 +20,11 @@ static void note_clock(const struct aggstats_recorder *recorder, struct snapshot
     __atomic_store_n(&header->seen_cycles, source->now_cycles, __ATOMIC_RELAXED);
 }
 
-/* What to do with the sums of all counters, while no window changes. */
+/* Uses the sums of all counters, under the window lock. */
 typedef int (*tally_fn)(struct aggstats_recorder *recorder, struct tally *tally, void *argument);
 
-/* A process that is killed between the two leaves a live file without longest calls. */
+/* The longest calls are moved from the threads to the window. If the process is killed meanwhile, longest_changes is
+ * odd: readers of the live file then ignore longest calls. */
 static int tally_and_keep_longest(struct aggstats_recorder *recorder, struct tally *tally) {
     uint64_t *changes = &recorder->live.header->longest_changes;
     __atomic_fetch_add(changes, 1, __ATOMIC_SEQ_CST);
@@ -169,12 +170,12 @@ int aggstats_recorder_resume(struct aggstats_recorder *recorder) {
 
 /* ---- Rotation ----
  *
- * The profile shown at one moment is saved without the lock, and is then subtracted from what is shown. In between the
- * recorder may be paused and resumed, and intervals and joint profiles begin and end, since each only adds to what is
- * subtracted. */
+ * A profile is made under the lock, saved without it, and then subtracted from what the recorder shows. While it is
+ * saved the recorder may be paused and resumed, and intervals and joint profiles may begin and end, since each of these
+ * only adds to what was saved. */
 
-/* A total, and failures, may exceed what the buckets allow, and an op without calls is not in the profile: the excess
- * is left to the next span. */
+/* Makes the span the same as the profile. The counters' total and failures may exceed what the buckets allow, and an op
+ * without calls is not in the profile: the excess is left to the next span. */
 static void agree(const struct aggstats_recorder *recorder, struct rotation *rotation) {
     const struct layout *layout = &recorder->layout;
     for (unsigned op = 0; op < layout->op_count; op++) {
@@ -206,8 +207,8 @@ static void end_marks(struct aggstats_recorder *recorder, const struct aggstats_
 }
 
 /* Calls in flight belong to the next span: without them the number of calls is the sum of the buckets. The probes are
- * read after the counters: so a probe's data is in the profile if the counters have the call, and the rest belongs to
- * the next span. Only calls may be missing that a thread has counted and is about to add to the probe. */
+ * read after the counters: so a probe's data of a call is in the profile if the counters have the call, and otherwise
+ * belongs to the next span. Missing are only calls that a thread has counted and not yet added to the probe. */
 static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tally, void *argument) {
     struct rotation *rotation = argument;
     if (recorder->rotation)

@@ -31,7 +31,7 @@ struct aggstats_recorder {
     struct live live;
     struct threads threads;
     pthread_mutex_t probes_lock;      /* taken first, to make or change a probe that needs it */
-    pthread_mutex_t window_lock;      /* of the windows, of reading counters against them, and of the next */
+    pthread_mutex_t window_lock;      /* held to change the window, or to read counters together with it */
     struct probe *probes[PROBES_MAX]; /* by place; atomic; NULL: not attached */
     struct rotation *rotation;        /* under the window lock; NULL: none, or a reset came in between */
     aggstats_changed_fn changed;      /* under the window lock, like the next; NULL: nobody is notified */

@@ -15,9 +15,9 @@ struct snapshot_source {
     const struct aggstats_label *labels;
     size_t label_count;
     bool incomplete;
-    const struct live_header *header;         /* counters that stand there */
-    const struct slow_store *slow;            /* consistent: nobody changes it while it is shown */
-    const struct aggstats_recorder *recorder; /* its probes are shown; NULL: none are known */
+    const struct live_header *header;         /* for counters that it holds */
+    const struct slow_store *slow;            /* must not change meanwhile */
+    const struct aggstats_recorder *recorder; /* for its probes; NULL: there are none */
     bool is_marked;                           /* the profile will be saved: see probe.h */
 };
 

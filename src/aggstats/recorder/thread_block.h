@@ -16,7 +16,7 @@ typedef struct aggstats_block *own_block_fn(struct aggstats_recorder *recorder);
 
 /* The beginning of every recorder. */
 struct recorder_front {
-    struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which a child gets zeroed */
+    struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which are zeroed in a child */
     uint64_t id;                      /* the same as in hot, also while that is AGGSTATS_ASLEEP */
     unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot) - sizeof(uint64_t)];
     own_block_fn *own_block;

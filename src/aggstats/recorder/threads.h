@@ -36,8 +36,8 @@ struct threads {
 int threads_init(struct threads *threads, const struct layout *layout, struct live *live);
 void threads_finish(struct threads *threads);
 
-/* The registry's lock, which is taken before those of recorders, and the first of all that are registered: for forks,
- * and for changes that must not be half done when another thread forks. */
+/* The registry's lock, which is taken before those of recorders: for forks, and for changes that must not be half done
+ * when another thread forks. threads_first_registered() begins the list of all that are registered. */
 void threads_lock_registry(sigset_t *ret_before);
 void threads_unlock_registry(const sigset_t *before);
 struct threads *threads_first_registered(void);

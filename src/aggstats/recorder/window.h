@@ -1,4 +1,5 @@
-/* Private: what readers subtract. Reset and pause never touch a counter; they change the window instead.
+/* Private: the window of a recorder, which readers subtract from the counters. Reset and pause never touch a counter;
+ * they change the window instead.
  *
  * A call belongs to the window in which it ends. So a window's calls are all calls that ever began, less those that
  * ended before it: the calls in flight at a reset are in flight in the new window. Paused time is no part of a window:
@@ -22,10 +23,10 @@ struct window {
     uint64_t clamped_baseline;
     uint64_t clamped_frozen;
     uint64_t reserved;
-    /* two tables of counters, calls = sum(buckets): the baseline, which is all that had ended before the window or in
-     * its pauses; and all that had ended when the current pause began. They hold no longest calls. Behind them, two
-     * times [op_count], the longest calls taken from threads: those of the window, and those since the latest
-     * window_mark() */
+    /* two tables of counters, calls = sum(buckets): the baseline, which has all calls that ended before the window or
+     * in its pauses; and frozen, which has all calls that had ended when the current pause began. They hold no longest
+     * calls. After them two arrays [op_count] of the longest calls taken from threads: those of the window, and those
+     * since the latest window_mark() */
     unsigned char tables[] __attribute__((aligned(CACHE_LINE_BYTES)));
 };
 
@@ -78,8 +79,8 @@ uint64_t window_elapsed_cycles(const struct window *window, uint64_t now_cycles)
 
 /* What the window shows of one op. tally: the current sum of all blocks; unused while paused.
  * Shape:   counters with as many buckets as tally's layout says, in memory order, and the counters beside them; the
- *          longest call is 0 if none is known that the buckets allow A negative difference counts as 0: updates lost in
- *          a shared block, or blocks missing in the live file. */
+ *          longest call is 0 if none is known that the buckets allow
+ * A negative difference counts as 0: updates were lost in a shared block, or blocks are missing in the live file. */
 void window_visible(const struct window *window, const struct tally *tally, unsigned op,
                     struct aggstats_counters *ret_counters);
 uint64_t window_visible_clamped(const struct window *window, const struct tally *tally);

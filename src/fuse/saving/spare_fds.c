@@ -1,4 +1,4 @@
-/* Of nothing that matters to anybody. */
+/* They are opened on /dev/null. */
 #include "spare_fds.h"
 
 #include <fcntl.h>

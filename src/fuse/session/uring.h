@@ -1,10 +1,10 @@
-/* Requests over io_uring are libfuse's business: from the answer to INIT on it has a ring for each CPU and a thread
- * that serves it. These threads call the glue, which reports each call to the session (session_enter()), so that they
- * can be interrupted, and are known to hang, like workers. No worker is chosen then (pool.h): the threads already run
- * on the callers' CPUs. FORGET and FUSE_INTERRUPT still come through the device.
+/* libfuse serves requests over io_uring: after the answer to INIT it has a ring for each CPU and a thread that serves
+ * it. These threads call the glue, which reports each call to the session (session_enter()). So they can be
+ * interrupted, and are known to hang, like workers. No worker is chosen then (pool.h): the threads already run on the
+ * callers' CPUs. FORGET and FUSE_INTERRUPT still come through the device.
  *
- * libfuse does not tell a request's number, and goes on without rings where it cannot make them; this file finds both
- * out. Without a libfuse that knows rings (3.18) there are none. */
+ * libfuse does not pass on a request's number, and if it cannot make rings, it continues without them; this file finds
+ * out both. Before libfuse 3.18 there are no rings. */
 #ifndef URING_H
 #define URING_H
 

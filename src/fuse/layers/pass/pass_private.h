@@ -147,12 +147,15 @@ static inline void path_fd_leave(struct path_fd *path) {
 #define CLEANUP_PATH_FD __attribute__((cleanup(path_fd_leave)))
 #define PATH_FD_NONE ((struct path_fd){.fd = -1})
 
-/* Finding inodes by name: pass_find.c The inode's own descriptor, for one use. Directories on the way are opened as the
- * daemon.
+/* ---- Finding inodes by name: pass_find.c ---- */
+
+/* The inode's own descriptor, for one use. Directories on the way are opened as the daemon.
  * Errors:  -ESTALE the name leads nowhere, or to another inode; those of openat(2) */
 int pass_find(struct pass *pass, struct inode *inode, struct path_fd *ret_path);
 
-/* Room for descriptors: pass_room.c True if only the descriptor leads to its inode, or fstat(2) fails. */
+/* ---- Room for descriptors: pass_room.c ---- */
+
+/* True if only the descriptor leads to its inode, or fstat(2) fails. */
 bool pass_has_no_link(int fd);
 
 /* Gives up a descriptor that is not in use, for an op that could not get one. Returns false if there is none. */
