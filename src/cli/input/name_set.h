@@ -36,7 +36,7 @@ struct name_list {
     size_t line_number;
 };
 
-/* name: "-" is standard input. Errors: told to the user */
+/* name: "-" is standard input. Errors: reported to the user */
 int name_list_open(struct name_list *ret_list, const char *name);
 
 /* 1: ret_name is the next one; 0: end of the list. Empty lines are ignored.

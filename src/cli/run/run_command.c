@@ -57,8 +57,8 @@ static int check_device(void) {
     return error;
 }
 
-/* Call before the first run, and before the first that counts. Tracing begins only with that, and takes seconds to
- * begin.
+/* Call before the first run, and before the first that counts. Traces are started only for the latter, which takes
+ * seconds.
  * Errors:  reported to the user; -EINTR: a signal came, *ret_signal */
 static int start_counting(struct run *run, bool counts, int *ret_signal) {
     int error = counts ? traces_start(&run->traces, &run->signals, ret_signal) : 0;
@@ -104,7 +104,7 @@ static void leave_out_mounts(struct run *run) {
     run->mounts = (struct run_mounts){.options = {.live_dir_fd = -1}};
 }
 
-/* Errors: told to the user; -EINTR: a signal came, *ret_signal */
+/* Errors: reported to the user; -EINTR: a signal came, *ret_signal */
 static int start_mounts(struct run *run, int *ret_signal) {
     CLEANUP_FD int here_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     int error = run_mounts_start(&run->mounts, &run->signals, ret_signal);
@@ -214,7 +214,7 @@ static int open_target(struct run *run) {
                            options->layers.wanted != LAYER_FS);
 }
 
-/* Errors: told to the user */
+/* Errors: reported to the user */
 static int open_user(struct run *run) {
     const struct run_options *options = run->options;
     int error = run_user_open(&run->user, options->directories.texts, options->directories.count, options->labels.texts,
@@ -224,7 +224,7 @@ static int open_user(struct run *run) {
     return error;
 }
 
-/* Through a mount it would be another file to the kernel. */
+/* The kernel would take the live file for another file if it were opened through a mount. */
 static int refuse_live_below_mounts(const struct run *run) {
     const char *live_path = run->user.recorder ? aggstats_recorder_live_path(run->user.recorder) : NULL;
     CLEANUP_FREE char *path = live_path ? realpath(live_path, NULL) : NULL;
@@ -241,7 +241,7 @@ static int refuse_live_below_mounts(const struct run *run) {
     return 0;
 }
 
-/* Errors: told to the user */
+/* Errors: reported to the user */
 static int open_fs(struct run *run) {
     const struct run_options *options = run->options;
     int error = check_device();
@@ -264,7 +264,7 @@ static void open_traces(struct run *run) {
                 options->labels.count);
 }
 
-/* Errors: told to the user */
+/* Errors: reported to the user */
 static int open_served(struct run *run) {
     const struct option_list *directories = &run->options->directories;
     const char *name = "";

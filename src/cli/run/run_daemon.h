@@ -25,7 +25,7 @@ struct run_daemon {
     char live_name[48];
 };
 
-/* Opens the directory. Errors: told to the user */
+/* Opens the directory. Errors: reported to the user */
 int run_daemon_open(struct run_daemon *ret_daemon, const char *name);
 
 /* Opens it again, in a mount namespace entered meanwhile: a directory opened outside has no path in there if the root
@@ -38,7 +38,7 @@ void run_daemon_finish(struct run_daemon *daemon);
 void run_daemon_renew(struct run_daemon *daemon);
 
 /* Mounts, and returns when the mount works.
- * Errors: told to the user; -EINTR: a signal came, *ret_signal */
+ * Errors: reported to the user; -EINTR: a signal came, *ret_signal */
 int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *options, const struct signals *signals,
                      int *ret_signal);
 

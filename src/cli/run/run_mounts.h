@@ -1,7 +1,7 @@
 /* The directories that osprof run profiles, each with an osproffs mounted over it in our mount namespace.
  *
- * All descriptors that are needed of a mount are opened when it is made: afterwards nothing here walks a path, since
- * that could lead through a mount and be counted there. */
+ * All descriptors on a mount are opened when it is made. Afterwards nothing here walks a path, because the path could
+ * lead through a mount and be counted there. */
 #ifndef RUN_MOUNTS_H
 #define RUN_MOUNTS_H
 
@@ -12,16 +12,16 @@
 #include "run_daemon.h"
 #include "signals.h"
 
-#define RUN_ASKING_NAME "osprof-ask" /* thread name of those who ask osproffs for something; fuse.bt has it too */
+#define RUN_ASKING_NAME "osprof-ask" /* name of our threads that send requests to osproffs; fuse.bt has it too */
 #define RUN_FILES 2                  /* standard input and output */
 
 struct run_mounts {
     struct run_daemon *daemons;   /* in the order given by the user */
-    struct run_daemon **by_depth; /* those within others come after them */
+    struct run_daemon **by_depth; /* outer directories before inner ones */
     size_t count;
     struct run_osproffs options;
-    off_t positions[RUN_FILES]; /* of standard files that are in the directories; -1: it is not */
-    bool are_ending;            /* ends of daemons are expected from now on */
+    off_t positions[RUN_FILES]; /* of standard files that are in the directories; -1: of others */
+    bool are_ending;            /* daemons may end from now on */
 };
 
 /* Opens the directories and refuses what cannot be profiled.

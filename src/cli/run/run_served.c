@@ -74,7 +74,7 @@ void run_served_finish(struct run_served *served) {
 
 /* ---- Profiles ----------------------------------------------------------------------------------- */
 
-/* Errors: told to the user */
+/* Errors: reported to the user */
 static int ask(const struct run_served *served, struct aggstats_profile *ret_profile) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;

@@ -28,7 +28,7 @@ static void tell_undecided(const struct versus *it, const struct undecided *unde
         complain("after %zu rounds all operations are decided", it->rounds_count);
 }
 
-/* Compares all runs so far. Errors: told to the user */
+/* Compares all runs so far. Errors: reported to the user */
 static int take_look(struct versus *it) {
     struct undecided undecided = {0};
     for (size_t i = 0; i < it->vs->mounts->count; i++) {
@@ -73,7 +73,7 @@ static bool are_done(const struct versus *it, time_t start_s) {
     return true;
 }
 
-/* Errors: told to the user */
+/* Errors: reported to the user */
 static int warm_up(struct versus *it) {
     int error = 0;
     for (unsigned i = 0; i < it->vs->warmup_count && !error && !it->stop_status; i++)

@@ -1,4 +1,4 @@
-/* libaggstats: what is compiled into programs because aggstats_begin() and aggstats_end() are.
+/* libaggstats: the part that is compiled into programs, for aggstats_begin() and aggstats_end().
  *
  * This is no programming interface: nothing here is for programs to use, and anything may change with AGGSTATS_ABI. */
 #ifndef AGGSTATS_HOT_H

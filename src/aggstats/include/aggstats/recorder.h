@@ -25,7 +25,7 @@ struct aggstats_recorder_options {
     const char *live_path; /* a new file (mode 0600) for the counters, which outlives the process; NULL: none */
 };
 
-/* Called by the one below, which passes what its caller was compiled with. */
+/* Called by aggstats_recorder_create(), which passes the version and size that its caller was compiled with. */
 int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_options *options, size_t options_bytes,
                                    struct aggstats_recorder **ret_recorder);
 
@@ -145,8 +145,8 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_with(struct aggstats_recorde
     return aggstats_end_at(recorder, span, aggstats_clock_now(aggstats_hot(recorder)->clock_kind), outcome);
 }
 
-/* Counts a call that has ended and was not begun, because it was not known before whether it counts. start_cycles,
- * end_cycles: from aggstats_clock_now() before and after it. Returns its latency, in cycles. */
+/* Counts a call after it has ended, without aggstats_begin(): for calls of which only the result shows whether they
+ * count. start_cycles, end_cycles: from aggstats_clock_now() before and after it. Returns its latency, in cycles. */
 static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_count(struct aggstats_recorder *recorder, unsigned op,
                                                       uint64_t start_cycles, uint64_t end_cycles,
                                                       const struct aggstats_outcome *outcome) {
