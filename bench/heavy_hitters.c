@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 
 #define TOP 20
 

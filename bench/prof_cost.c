@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "aggstats.h"
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "aggstats/slow.h"
 #include "prof.h"
 

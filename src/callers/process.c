@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "base.h"
 #include "proc_stat.h"
 #include "proc_status.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "base.h"
 #include "path.h"
 #include "process.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "base.h"
 #include "events_private.h"
 #include "events_profile_private.h"

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "aggstats/numbers.h"
 #include "base.h"
 #include "json_writer.h"
 #include "views_private.h"
@@ -41,6 +42,25 @@ static void write_clock(struct json_writer *writer, const struct aggstats_clock 
     json_end(writer, '}');
 }
 
+static void write_fact(struct json_writer *writer, const struct aggstats_profile *profile,
+                       const struct aggstats_fact *fact) {
+    char name[64];
+    if (fact->unit == AGGSTATS_FACT_CYCLES) {
+        write_cycles(writer, profile, fact->name, fact->number);
+    } else if (fact->unit == AGGSTATS_FACT_NANOSECONDS) {
+        snprintf(name, sizeof(name), "%s_seconds", fact->name);
+        json_real(writer, name, (double)fact->number / 1e9);
+    } else {
+        json_count(writer, fact->name, fact->number);
+    }
+}
+
+static void write_facts(struct json_writer *writer, const struct aggstats_profile *profile) {
+    struct aggstats_fact fact;
+    for (unsigned position = 0; aggstats_profile_next_fact(profile, &position, &fact);)
+        write_fact(writer, profile, &fact);
+}
+
 static void write_header(struct json_writer *writer, const struct aggstats_profile *profile) {
     json_count(writer, "version", JSON_VERSION);
     write_labels(writer, profile);
@@ -51,13 +71,7 @@ static void write_header(struct json_writer *writer, const struct aggstats_profi
         format_utc(profile->start_ns, start);
         json_text(writer, "start", start);
     }
-    if (profile->has_elapsed)
-        write_cycles(writer, profile, "elapsed", profile->elapsed_cycles);
-    if (profile->has_stolen)
-        json_real(writer, "stolen_seconds", (double)profile->stolen_ns / 1e9);
-    if (profile->stopped_ns > 0)
-        json_real(writer, "stopped_seconds", (double)profile->stopped_ns / 1e9);
-    json_count(writer, "clamped", profile->clamped);
+    write_facts(writer, profile);
     json_bool(writer, "incomplete", profile->incomplete);
     if (profile->busy.looks > 0) {
         json_begin(writer, "busy", '{');

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "aggstats/busy.h"
-#include "aggstats/groups.h"
-#include "aggstats/joint.h"
+#include "aggstats/caller_groups.h"
+#include "aggstats/joint_profiles.h"
 #include "aggstats/slow.h"
 #include "base.h"
 #include "mount_labels.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "aggstats/groups.h"
-#include "aggstats/joint.h"
+#include "aggstats/caller_groups.h"
+#include "aggstats/joint_profiles.h"
 #include "aggstats/lane.h"
 #include "aggstats/slow.h"
 #include "base.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "process.h"
 
 void seen_callers_init(struct seen_callers *seen) {

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "aggstats.h"
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 
 #define SEEN_CALLERS_MAX 4096U
 

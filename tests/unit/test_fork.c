@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "aggstats.h"
-#include "aggstats/groups.h"
-#include "aggstats/joint.h"
+#include "aggstats/caller_groups.h"
+#include "aggstats/joint_profiles.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };

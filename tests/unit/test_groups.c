@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "aggstats.h"
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "heavy.h"
 #include "profile_owned.h"
 #include "run_suite.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "aggstats.h"
-#include "aggstats/joint.h"
+#include "aggstats/joint_profiles.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };

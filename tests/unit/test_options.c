@@ -7,9 +7,9 @@
 
 #include "base.h"
 #include "options.h"
-#include "uring.h"
 #include "run_suite.h"
 #include "said.h"
+#include "uring.h"
 
 #define ARGUMENTS_MAX 8
 

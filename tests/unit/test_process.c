@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "process.h"
 #include "run_suite.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "aggstats.h"
-#include "aggstats/groups.h"
-#include "aggstats/joint.h"
+#include "aggstats/caller_groups.h"
+#include "aggstats/joint_profiles.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };

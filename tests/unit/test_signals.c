@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "aggstats.h"
-#include "aggstats/joint.h"
+#include "aggstats/joint_profiles.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };

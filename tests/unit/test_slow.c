@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "aggstats/slow.h"
 #include "base.h"
 #include "run_suite.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "aggstats.h"
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_COUNT };

@@ -3,8 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "profile_owned.h"
+#include "profile_slow.h"
 #include "text_parser.h"
 
 __extension__ typedef unsigned __int128 uint128;
@@ -25,6 +29,112 @@ int cycles_rescale(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
     return 0;
 }
 
+/* ---- Facts that are one number ---- */
+
+static uint64_t *number_of(const struct fact *fact, struct aggstats_profile *profile) {
+    return (uint64_t *)(void *)((char *)profile + fact->number.offset);
+}
+
+static uint64_t number_in(const struct fact *fact, const struct aggstats_profile *profile) {
+    return *(const uint64_t *)(const void *)((const char *)profile + fact->number.offset);
+}
+
+static bool is_known(const struct fact *fact, const struct aggstats_profile *profile) {
+    return fact->number.known_offset == 0 || *((const bool *)profile + fact->number.known_offset);
+}
+
+static void set_known(const struct fact *fact, struct aggstats_profile *profile, bool known) {
+    if (fact->number.known_offset > 0)
+        *((bool *)profile + fact->number.known_offset) = known;
+}
+
+/* Of those that are always known, 0 is not worth a line. */
+static bool is_told(const struct fact *fact, const struct aggstats_profile *profile) {
+    return is_known(fact, profile) && (fact->number.known_offset > 0 || number_in(fact, profile) > 0);
+}
+
+static int parse_number(const struct fact *fact, struct parser *parser, char *value) {
+    static const char *const expected[] = {[AGGSTATS_FACT_CYCLES] = "a number of cycles",
+                                           [AGGSTATS_FACT_NANOSECONDS] = "a number of nanoseconds",
+                                           [AGGSTATS_FACT_CALLS] = "a number of calls"};
+    set_known(fact, &parser->profile, true);
+    return parser_only_number(parser, value, expected[fact->number.unit], number_of(fact, &parser->profile));
+}
+
+static int add_known(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other) {
+    const bool known = is_known(fact, sum) && is_known(fact, other);
+    set_known(fact, sum, known);
+    return known ? add_number(number_of(fact, sum), number_in(fact, other)) : 0;
+}
+
+static int subtract_known(const struct fact *fact, struct aggstats_profile *difference,
+                          const struct aggstats_profile *other) {
+    const bool known = is_known(fact, difference) && is_known(fact, other);
+    const int err = known ? subtract_number(number_of(fact, difference), number_in(fact, other)) : 0;
+    const bool is_less = err < 0 && fact->number.less != FACT_LESS_IS_WRONG;
+    set_known(fact, difference, known && !(is_less && fact->number.less == FACT_LESS_IS_UNKNOWN));
+    if (!known || is_less)
+        *number_of(fact, difference) = 0;
+    return is_less ? 0 : err;
+}
+
+/* ---- A row ---- */
+
+static bool is_number(const struct fact *fact) {
+    return fact->number.unit != AGGSTATS_FACT_OTHER;
+}
+
+int fact_parse(const struct fact *fact, struct parser *parser, char *value) {
+    return is_number(fact) ? parse_number(fact, parser, value) : fact->parse(parser, value);
+}
+
+void fact_write(const struct fact *fact, const struct aggstats_profile *profile, FILE *stream) {
+    if (fact->write)
+        fact->write(profile, stream);
+    else if (is_number(fact) && is_told(fact, profile))
+        fprintf(stream, "# %s: %" PRIu64 "\n", fact->key, number_in(fact, profile));
+}
+
+int fact_add(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other) {
+    if (is_number(fact))
+        return add_known(fact, sum, other);
+    return fact->add ? fact->add(sum, other) : 0;
+}
+
+int fact_subtract(const struct fact *fact, struct aggstats_profile *difference, const struct aggstats_profile *other) {
+    if (is_number(fact))
+        return subtract_known(fact, difference, other);
+    return fact->subtract ? fact->subtract(difference, other) : 0;
+}
+
+int fact_rescale(const struct fact *fact, struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
+    if (fact->number.unit == AGGSTATS_FACT_CYCLES)
+        return cycles_rescale(number_of(fact, profile), from_hz, to_hz);
+    return fact->rescale ? fact->rescale(profile, from_hz, to_hz) : 0;
+}
+
+void facts_read_live(struct aggstats_profile *profile, uint64_t known, const uint64_t numbers[FACT_PLACES_MAX]) {
+    for (const struct fact *fact = facts; fact->key; fact++) {
+        if (fact->number.place == FACT_NOT_LIVE)
+            continue;
+        *number_of(fact, profile) = numbers[fact->number.place];
+        set_known(fact, profile, known & UINT64_C(1) << fact->number.place);
+    }
+}
+
+bool aggstats_profile_next_fact(const struct aggstats_profile *profile, unsigned *position,
+                                struct aggstats_fact *ret_fact) {
+    for (const struct fact *fact = &facts[*position]; fact->key; fact++) {
+        const bool is_count = fact->number.unit == AGGSTATS_FACT_CALLS;
+        if (!fact->number.json || !(is_count || is_told(fact, profile)))
+            continue;
+        *position = (unsigned)(fact - facts) + 1;
+        *ret_fact = (struct aggstats_fact){fact->number.json, fact->number.unit, number_in(fact, profile)};
+        return true;
+    }
+    return false;
+}
+
 /* ---- Resolution; longer facts are read in facts_parse.c, and written in facts_write.c ---- */
 
 static void write_resolution(const struct aggstats_profile *profile, FILE *stream) {
@@ -40,74 +150,6 @@ static int advance_start(struct aggstats_profile *difference, const struct aggst
     if (elapsed_ns > (long double)(INT64_MAX / 2) ||
         __builtin_add_overflow(other->start_ns, (int64_t)elapsed_ns, &difference->start_ns))
         difference->has_start = false;
-    return 0;
-}
-
-/* ---- Elapsed time ---- */
-
-static int parse_elapsed(struct parser *parser, char *value) {
-    parser->profile.has_elapsed = true;
-    return parser_only_number(parser, value, "a number of cycles", &parser->profile.elapsed_cycles);
-}
-
-static void write_elapsed(const struct aggstats_profile *profile, FILE *stream) {
-    if (profile->has_elapsed)
-        fprintf(stream, "# elapsed: %" PRIu64 "\n", profile->elapsed_cycles);
-}
-
-static int add_elapsed(struct aggstats_profile *sum, const struct aggstats_profile *other) {
-    sum->has_elapsed = sum->has_elapsed && other->has_elapsed;
-    return sum->has_elapsed ? add_number(&sum->elapsed_cycles, other->elapsed_cycles) : 0;
-}
-
-static int subtract_elapsed(struct aggstats_profile *difference, const struct aggstats_profile *other) {
-    difference->has_elapsed = difference->has_elapsed && other->has_elapsed;
-    return difference->has_elapsed ? subtract_number(&difference->elapsed_cycles, other->elapsed_cycles) : 0;
-}
-
-static int rescale_elapsed(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
-    return cycles_rescale(&profile->elapsed_cycles, from_hz, to_hz);
-}
-
-/* ---- Stolen time, and time in which the process did not run ---- */
-
-static int parse_stolen(struct parser *parser, char *value) {
-    parser->profile.has_stolen = true;
-    return parser_only_number(parser, value, "a number of nanoseconds", &parser->profile.stolen_ns);
-}
-
-static void write_stolen(const struct aggstats_profile *profile, FILE *stream) {
-    if (profile->has_stolen)
-        fprintf(stream, "# stolen: %" PRIu64 "\n", profile->stolen_ns);
-}
-
-static int add_stolen(struct aggstats_profile *sum, const struct aggstats_profile *other) {
-    sum->has_stolen = sum->has_stolen && other->has_stolen;
-    return sum->has_stolen ? add_number(&sum->stolen_ns, other->stolen_ns) : 0;
-}
-
-static int subtract_stolen(struct aggstats_profile *difference, const struct aggstats_profile *other) {
-    difference->has_stolen = difference->has_stolen && other->has_stolen && difference->stolen_ns >= other->stolen_ns;
-    difference->stolen_ns = difference->has_stolen ? difference->stolen_ns - other->stolen_ns : 0;
-    return 0;
-}
-
-static int parse_stopped(struct parser *parser, char *value) {
-    return parser_only_number(parser, value, "a number of nanoseconds", &parser->profile.stopped_ns);
-}
-
-static void write_stopped(const struct aggstats_profile *profile, FILE *stream) {
-    if (profile->stopped_ns > 0)
-        fprintf(stream, "# stopped: %" PRIu64 "\n", profile->stopped_ns);
-}
-
-static int add_stopped(struct aggstats_profile *sum, const struct aggstats_profile *other) {
-    return add_number(&sum->stopped_ns, other->stopped_ns);
-}
-
-static int subtract_stopped(struct aggstats_profile *difference, const struct aggstats_profile *other) {
-    uint64_t *stopped_ns = &difference->stopped_ns;
-    *stopped_ns -= *stopped_ns < other->stopped_ns ? *stopped_ns : other->stopped_ns;
     return 0;
 }
 
@@ -130,23 +172,6 @@ static int rescale_borders(struct aggstats_profile *profile, uint64_t from_hz, u
 }
 
 /* ---- How good the counts are ---- */
-
-static int parse_clamped(struct parser *parser, char *value) {
-    return parser_only_number(parser, value, "a number of calls", &parser->profile.clamped);
-}
-
-static void write_clamped(const struct aggstats_profile *profile, FILE *stream) {
-    if (profile->clamped > 0)
-        fprintf(stream, "# clamped: %" PRIu64 "\n", profile->clamped);
-}
-
-static int add_clamped(struct aggstats_profile *sum, const struct aggstats_profile *other) {
-    return add_number(&sum->clamped, other->clamped);
-}
-
-static int subtract_clamped(struct aggstats_profile *difference, const struct aggstats_profile *other) {
-    return subtract_number(&difference->clamped, other->clamped);
-}
 
 static int parse_incomplete(struct parser *parser, char *value) {
     parser->profile.incomplete = strcmp(value, "yes") == 0;
@@ -211,7 +236,21 @@ static int subtract_busy(struct aggstats_profile *difference, const struct aggst
     return 0;
 }
 
+/* ---- The longest calls ---- */
+
+static void drop_longest(struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->op_count; i++) {
+        free(profile->ops[i].longest_path);
+        profile->ops[i].longest_path = NULL;
+    }
+}
+
 /* ---- Calls in flight: sums have none, and in differences they stay ---- */
+
+static void drop_in_flight(struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        profile_forget_place(&profile->in_flight[i]);
+}
 
 static int rescale_in_flight(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
     int err = 0;
@@ -222,45 +261,45 @@ static int rescale_in_flight(struct aggstats_profile *profile, uint64_t from_hz,
 
 /* ---- The table ---- */
 
+#define IN(member) .offset = offsetof(struct aggstats_profile, member)
+#define KNOWN(member) .known_offset = offsetof(struct aggstats_profile, member)
+
 const struct fact facts[] = {
     {.key = "clock", .parse = parser_clock, .write = text_write_clock},
     {.key = "resolution", .parse = parser_resolution, .write = write_resolution},
     {.key = "start", .parse = parser_start, .write = text_write_start, .subtract = advance_start},
     {.key = "elapsed",
-     .parse = parse_elapsed,
-     .write = write_elapsed,
-     .add = add_elapsed,
-     .subtract = subtract_elapsed,
-     .rescale = rescale_elapsed},
-    {.key = "stolen", .parse = parse_stolen, .write = write_stolen, .add = add_stolen, .subtract = subtract_stolen},
+     .number = {IN(elapsed_cycles), KNOWN(has_elapsed), .unit = AGGSTATS_FACT_CYCLES, .json = "elapsed"}},
+    {.key = "stolen",
+     .number = {IN(stolen_ns), KNOWN(has_stolen), .unit = AGGSTATS_FACT_NANOSECONDS, .less = FACT_LESS_IS_UNKNOWN,
+                .place = FACT_STOLEN, .json = "stolen"}},
     {.key = "stopped",
-     .parse = parse_stopped,
-     .write = write_stopped,
-     .add = add_stopped,
-     .subtract = subtract_stopped},
+     .number = {IN(stopped_ns), .unit = AGGSTATS_FACT_NANOSECONDS, .less = FACT_LESS_IS_NONE, .place = FACT_STOPPED,
+                .json = "stopped"}},
     {.key = "interval", .parse = parser_interval, .write = write_interval, .rescale = rescale_interval},
     {.key = "borders", .parse = parser_borders, .write = text_write_borders, .rescale = rescale_borders},
-    {.key = "clamped",
-     .parse = parse_clamped,
-     .write = write_clamped,
-     .add = add_clamped,
-     .subtract = subtract_clamped},
+    {.key = "clamped", .number = {IN(clamped), .unit = AGGSTATS_FACT_CALLS, .json = "clamped"}},
     {.key = "incomplete", .parse = parse_incomplete, .write = write_incomplete, .add = add_incomplete},
     {.key = "busy", .parse = parse_busy, .write = write_busy, .add = add_busy, .subtract = subtract_busy},
     {.key = "failed", .repeats = true, .parse = parser_failed, .write = text_write_failed},
     {.key = "bytes", .repeats = true, .parse = parser_bytes, .write = text_write_bytes},
-    {.key = "longest", .repeats = true, .parse = parser_longest, .write = text_write_longest},
+    {.key = "longest",
+     .repeats = true,
+     .parse = parser_longest,
+     .write = text_write_longest,
+     .drop_paths = drop_longest},
     {.key = "left", .repeats = true, .parse = parser_left, .write = text_write_left},
     {.key = "in_flight",
      .repeats = true,
      .parse = parser_in_flight,
      .write = text_write_in_flight,
-     .rescale = rescale_in_flight},
+     .rescale = rescale_in_flight,
+     .drop_paths = drop_in_flight},
     {.key = "slow", .parse = parser_slow},
     {.key = "cause", .repeats = true, .parse = parser_cause},
     {.key = "cause_buckets", .repeats = true, .parse = parser_cause_buckets},
     {.key = "stack", .repeats = true, .parse = parser_stack},
-    {.key = "slow_call", .repeats = true, .parse = parser_slow_call},
+    {.key = "slow_call", .repeats = true, .parse = parser_slow_call, .drop_paths = profile_free_slow_calls},
     {.key = "waiting", .repeats = true, .parse = parser_waiting},
     {.key = NULL},
 };
@@ -270,4 +309,27 @@ const struct fact *fact_of(const char *key) {
         if (strcmp(fact->key, key) == 0)
             return fact;
     return NULL;
+}
+
+/* ---- Paths ---- */
+
+static void drop_groups(struct aggstats_profile *profile) {
+    size_t kept = 0;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        if (aggstats_grouping_has_paths(profile->groups[i].grouping))
+            aggstats_profile_finish(&profile->groups[i].profile);
+        else
+            profile->groups[kept++] = profile->groups[i];
+    }
+    profile->group_count = kept;
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
+        if (aggstats_grouping_has_paths((enum aggstats_grouping)grouping))
+            profile->groupings &= ~(1U << grouping);
+}
+
+void aggstats_profile_drop_paths(struct aggstats_profile *profile) {
+    for (const struct fact *fact = facts; fact->key; fact++)
+        if (fact->drop_paths)
+            fact->drop_paths(profile);
+    drop_groups(profile);
 }

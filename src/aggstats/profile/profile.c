@@ -88,7 +88,7 @@ void profile_free_groups(struct aggstats_profile *profile) {
     profile->groupings = 0;
 }
 
-static void forget_place(struct aggstats_call_in_flight *call) {
+void profile_forget_place(struct aggstats_call_in_flight *call) {
     free(call->path);
     free(call->stack);
     call->program[0] = '\0';
@@ -102,7 +102,7 @@ void aggstats_profile_finish(struct aggstats_profile *profile) {
         profile_free_op(&profile->ops[i]);
     free(profile->ops);
     for (size_t i = 0; i < profile->in_flight_count; i++)
-        forget_place(&profile->in_flight[i]);
+        profile_forget_place(&profile->in_flight[i]);
     free(profile->in_flight);
     profile_free_slow(profile);
     free(profile->borders);
@@ -297,27 +297,6 @@ bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
         if (profile->groupings & 1U << grouping && aggstats_grouping_has_paths((enum aggstats_grouping)grouping))
             return true;
     return false;
-}
-
-void aggstats_profile_drop_paths(struct aggstats_profile *profile) {
-    size_t kept = 0;
-    for (size_t i = 0; i < profile->op_count; i++) {
-        free(profile->ops[i].longest_path);
-        profile->ops[i].longest_path = NULL;
-    }
-    for (size_t i = 0; i < profile->in_flight_count; i++)
-        forget_place(&profile->in_flight[i]);
-    profile_free_slow_calls(profile);
-    for (size_t i = 0; i < profile->group_count; i++) {
-        if (aggstats_grouping_has_paths(profile->groups[i].grouping))
-            aggstats_profile_finish(&profile->groups[i].profile);
-        else
-            profile->groups[kept++] = profile->groups[i];
-    }
-    profile->group_count = kept;
-    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
-        if (aggstats_grouping_has_paths((enum aggstats_grouping)grouping))
-            profile->groupings &= ~(1U << grouping);
 }
 
 const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key) {

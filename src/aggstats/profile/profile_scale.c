@@ -185,7 +185,7 @@ static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
     struct shift shift = shift_make(profile->resolution, old_hz, frequency_hz);
     int err = 0;
     for (const struct fact *fact = facts; fact->key && err == 0; fact++)
-        err = fact->rescale ? fact->rescale(profile, old_hz, frequency_hz) : 0;
+        err = fact_rescale(fact, profile, old_hz, frequency_hz);
     for (size_t i = 0; i < profile->op_count && err == 0; i++) {
         err = cycles_rescale(&profile->ops[i].total_cycles, old_hz, frequency_hz);
         if (err == 0)

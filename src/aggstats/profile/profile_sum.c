@@ -152,7 +152,7 @@ static int add_profile(struct aggstats_profile *sum, const struct aggstats_profi
     if (err < 0)
         return err;
     for (const struct fact *fact = facts; fact->key; fact++)
-        if (fact->add && fact->add(sum, b) < 0)
+        if (fact_add(fact, sum, b) < 0)
             return -EOVERFLOW;
     return 0;
 }
@@ -253,7 +253,7 @@ static int subtract_profile(struct aggstats_profile *difference, const struct ag
             return -ERANGE;
     }
     for (const struct fact *fact = facts; fact->key; fact++)
-        if (fact->subtract && fact->subtract(difference, b) < 0)
+        if (fact_subtract(fact, difference, b) < 0)
             return -ERANGE;
     return 0;
 }

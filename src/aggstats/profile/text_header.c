@@ -29,7 +29,7 @@ static int parse_fact(struct parser *parser, const struct fact *fact, char *valu
     if (!fact->repeats && parser->facts_seen & bit)
         return parser_fail(parser, "expected only one \"%s\" line, found a second one", fact->key);
     parser->facts_seen |= bit;
-    return fact->parse(parser, value);
+    return fact_parse(fact, parser, value);
 }
 
 static int parse_field(struct parser *parser, const char *key, char *value) {

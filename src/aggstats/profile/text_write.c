@@ -36,8 +36,7 @@ static int write_header(const struct aggstats_profile *profile, FILE *stream) {
     for (const struct fact *fact = facts; fact->key; fact++) {
         if (fact == facts + FACTS_BEFORE_LABELS)
             write_labels(profile, stream, false);
-        if (fact->write)
-            fact->write(profile, stream);
+        fact_write(fact, profile, stream);
     }
     return text_write_slow(profile, stream);
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "layout.h"
 
 #define CALL_QUEUE_MAX 1024U /* a power of two */

@@ -21,12 +21,14 @@
 
 #include <pthread.h>
 
+#include "facts.h"
 #include "slow_store.h"
 #include "window.h"
 
 #define LIVE_MAGIC "OSPROFLV"
 #define LIVE_BYTE_ORDER 0x01020304U
-#define LIVE_HEADER_BYTES 256U
+#define LIVE_HEADER_BYTES 512U
+#define LIVE_HEADER_BYTES_6 256U       /* of version 6 */
 #define LIVE_BLOCKS_MAX 65536U         /* threads at one time; those beyond count in anonymous memory */
 #define LIVE_LABELS_BYTES_MAX 1048576U /* of all labels together */
 
@@ -51,16 +53,28 @@ struct live_header {
     uint64_t looks;       /* the next three: struct aggstats_busy */
     uint64_t busy_looks;
     uint64_t most_busy;
-    uint64_t tells_stolen; /* 1: the next is known */
-    uint64_t stolen_ns;
+    uint64_t stolen_known_6; /* of version 6: 1: the next is known */
+    uint64_t stolen_ns_6;
     uint64_t longest_changes; /* odd while longest calls are moved from the blocks to the window */
     uint64_t shared_threads;  /* number of owners; 0: the file is not shared. Never changes */
     uint64_t notes[AGGSTATS_NOTES];
-    uint64_t lost;       /* calls that were shown, but are known not to be counted */
-    uint64_t stopped_ns; /* time in which the process is known not to have run */
+    uint64_t lost; /* calls that were shown, but are known not to be counted */
+    uint64_t stopped_ns_6;
+    uint64_t facts_known;            /* bit i: facts[i] is known */
+    uint64_t facts[FACT_PLACES_MAX]; /* by enum fact_place (facts.h) */
 };
 
 _Static_assert(sizeof(struct live_header) <= LIVE_HEADER_BYTES, "there is room for it");
+
+static inline uint64_t live_fact(const struct live_header *header, enum fact_place place) {
+    return __atomic_load_n(&header->facts[place], __ATOMIC_RELAXED);
+}
+
+/* From then on it is known. Threads: one at a time */
+static inline void live_fact_set(struct live_header *header, enum fact_place place, uint64_t number) {
+    __atomic_store_n(&header->facts[place], number, __ATOMIC_RELAXED);
+    __atomic_store_n(&header->facts_known, header->facts_known | UINT64_C(1) << place, __ATOMIC_RELAXED);
+}
 
 static inline struct aggstats_busy live_busy(const struct live_header *header) {
     struct aggstats_busy busy = {.looks = __atomic_load_n(&header->looks, __ATOMIC_RELAXED),
@@ -80,12 +94,14 @@ struct live_offsets {
     size_t end; /* of what every file has */
 };
 
-static inline struct live_offsets live_offsets_make(const struct layout *layout, size_t labels_bytes) {
-    size_t labels = LIVE_HEADER_BYTES + layout->op_count * (size_t)AGGSTATS_NAME_SIZE;
+static inline struct live_offsets live_offsets_make(uint32_t version, const struct layout *layout,
+                                                    size_t labels_bytes) {
+    const size_t names = version == 6 ? LIVE_HEADER_BYTES_6 : LIVE_HEADER_BYTES;
+    size_t labels = names + layout->op_count * (size_t)AGGSTATS_NAME_SIZE;
     size_t window = round_up(labels + labels_bytes, CACHE_LINE_BYTES);
     size_t next_window = window + window_bytes(layout);
     size_t slow = round_up(next_window + window_bytes(layout), CACHE_LINE_BYTES);
-    return (struct live_offsets){.names = LIVE_HEADER_BYTES,
+    return (struct live_offsets){.names = names,
                                  .labels = labels,
                                  .windows = {window, next_window},
                                  .slow = slow,

@@ -83,7 +83,7 @@ static int check_header(struct reader *reader) {
         return fail(reader, "not a live file");
     if (header->byte_order != LIVE_BYTE_ORDER)
         return fail(reader, "live file of a machine with another byte order");
-    if (header->version != AGGSTATS_LIVE_VERSION)
+    if (header->version != AGGSTATS_LIVE_VERSION && header->version != 6)
         return fail(reader, "live file has version %u, expected %d: use the osprof that came with what wrote it",
                     header->version, AGGSTATS_LIVE_VERSION);
     if (!aggstats_clock_name(header->clock_kind))
@@ -110,6 +110,15 @@ static int check_sizes(struct reader *reader) {
     return 0;
 }
 
+/* Version 6 has the names of operations where the facts are now, and two facts elsewhere. */
+static void convert_version_6(struct live_header *header) {
+    header->facts_known = 0;
+    memset(header->facts, 0, sizeof(header->facts));
+    live_fact_set(header, FACT_STOPPED, header->stopped_ns_6);
+    if (header->stolen_known_6)
+        live_fact_set(header, FACT_STOLEN, header->stolen_ns_6);
+}
+
 static int read_header(struct reader *reader) {
     struct stat status;
     /* the header first: a file that grows meanwhile is then large enough for what the header says */
@@ -124,8 +133,10 @@ static int read_header(struct reader *reader) {
     int err = check_header(reader);
     if (err < 0)
         return err;
+    if (reader->header.version == 6)
+        convert_version_6(&reader->header);
     reader->layout = layout_make(reader->header.op_count, reader->header.resolution);
-    reader->offsets = live_offsets_make(&reader->layout, reader->header.labels_bytes);
+    reader->offsets = live_offsets_make(reader->header.version, &reader->layout, reader->header.labels_bytes);
     return check_sizes(reader);
 }
 

@@ -74,7 +74,7 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
         .block_stride_bytes = round_up(layout_block_bytes(layout), page_bytes),
         .shared_threads = shared_threads,
     };
-    struct live_offsets offsets = live_offsets_make(layout, header->labels_bytes);
+    struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, layout, header->labels_bytes);
     char *base = (char *)header;
     for (unsigned op = 0; op < layout->op_count; op++)
         text_name_copy(base + offsets.names + op * (size_t)AGGSTATS_NAME_SIZE, options->op_names[op]);
@@ -111,7 +111,7 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
     if (labels_bytes > LIVE_LABELS_BYTES_MAX)
         return -E2BIG;
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    struct live_offsets offsets = live_offsets_make(layout, labels_bytes);
+    struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, layout, labels_bytes);
     size_t owners_bytes = shared_threads * sizeof(struct live_owner);
     size_t header_bytes = round_up(live_owners_offset(&offsets) + owners_bytes, page_bytes);
 
@@ -157,8 +157,9 @@ void live_leave(struct live *live) {
     header.window_sequence = 0;
     header.incomplete = 0;
     header.looks = header.busy_looks = header.most_busy = 0;
-    header.tells_stolen = header.stolen_ns = 0;
-    header.lost = header.stopped_ns = 0;
+    header.facts_known = 0;
+    memset(header.facts, 0, sizeof(header.facts));
+    header.lost = 0;
     *live->header = header;
     window_start(live->windows[0], aggstats_clock_now(header.clock_kind));
 }

@@ -170,7 +170,7 @@ static bool header_is_whole(const struct live_header *header, unsigned op_count,
         header->labels_bytes > LIVE_LABELS_BYTES_MAX || header->header_bytes > file_bytes)
         return false;
     const struct layout layout = layout_make(op_count, header->resolution);
-    const struct live_offsets offsets = live_offsets_make(&layout, header->labels_bytes);
+    const struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, &layout, header->labels_bytes);
     const size_t end = live_owners_offset(&offsets) + header->shared_threads * sizeof(struct live_owner);
     return header->header_bytes >= end && header->block_stride_bytes >= layout_block_bytes(&layout);
 }
@@ -199,7 +199,7 @@ static struct joined *make_joined(struct live_header *header, const char *path) 
     const size_t front_bytes = round_up(sizeof(struct joined), CACHE_LINE_BYTES);
     const size_t blocks_bytes = header->shared_threads * sizeof(struct aggstats_block *);
     const struct layout layout = layout_make(header->op_count, header->resolution);
-    const struct live_offsets offsets = live_offsets_make(&layout, header->labels_bytes);
+    const struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, &layout, header->labels_bytes);
     const size_t path_bytes = strlen(path) + 1;
     char *memory = map_memory(front_bytes + blocks_bytes + path_bytes);
     if (!memory)
@@ -255,7 +255,8 @@ static void forget_call(const struct live *live, uint64_t number) {
 
 void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder) {
     const struct live *live = &recorder->live;
-    const struct live_offsets offsets = live_offsets_make(&recorder->layout, live->header->labels_bytes);
+    const struct live_offsets offsets =
+        live_offsets_make(AGGSTATS_LIVE_VERSION, &recorder->layout, live->header->labels_bytes);
     struct live_owner *owners = (struct live_owner *)(void *)((char *)live->header + live_owners_offset(&offsets));
     const uint64_t shared = live->fd >= 0 ? live->header->shared_threads : 0;
     const uint64_t count = __atomic_load_n(&live->header->block_count, __ATOMIC_ACQUIRE);

@@ -93,13 +93,11 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         .has_start = true,
         .elapsed_cycles = window_elapsed_cycles(source->window, source->now_cycles),
         .has_elapsed = true,
-        .has_stolen = source->header->tells_stolen,
-        .stolen_ns = source->header->stolen_ns,
-        .stopped_ns = source->header->stopped_ns,
         .clamped = window_visible_clamped(source->window, source->tally),
         .incomplete = source->incomplete,
         .busy = live_busy(source->header),
     };
+    facts_read_live(profile, source->header->facts_known, source->header->facts);
     int err = labels_copy(source->labels, source->label_count, &profile->labels);
     if (err < 0)
         return err;

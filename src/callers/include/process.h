@@ -3,7 +3,7 @@
 #define PROCESS_H
 
 #include "aggstats.h"
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 
 /* Reads /proc: the process's number, its start and the name of its program. Returns false if it has ended, or is hidden
  * from us. An aggstats_identify_fn; context is unused.

@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "aggstats/groups.h"
-#include "aggstats/joint.h"
+#include "aggstats/caller_groups.h"
+#include "aggstats/joint_profiles.h"
 #include "aggstats/numbered.h"
 #include "aggstats/slow.h"
 #include "base.h"

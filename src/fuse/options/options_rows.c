@@ -7,7 +7,7 @@
 #include <fuse_lowlevel.h>
 
 #include "aggstats.h"
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "aggstats/words.h"
 #include "base.h"
 #include "config.h"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "base.h"
 #include "control_file.h"
 #include "log.h"

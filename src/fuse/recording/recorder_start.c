@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "aggstats/busy.h"
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "aggstats/user_label.h"
 #include "base.h"
 #include "live_directory.h"

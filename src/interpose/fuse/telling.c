@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "environment.h"
 #include "fd_look.h"
 #include "memory_look.h"

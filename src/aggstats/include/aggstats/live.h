@@ -9,7 +9,7 @@
 
 AGGSTATS_BEGIN_DECLARATIONS
 
-#define AGGSTATS_LIVE_VERSION 6
+#define AGGSTATS_LIVE_VERSION 7
 #define AGGSTATS_NOTES 10
 
 struct aggstats_live_info {

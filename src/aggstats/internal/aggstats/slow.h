@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "aggstats/recorder.h"
 
 #define AGGSTATS_SLOW_MIN_NS 1000000U                 /* 1 ms: shorter calls cannot be watched in time */

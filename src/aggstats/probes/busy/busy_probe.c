@@ -118,11 +118,10 @@ static void count_stolen(struct watch *watch) {
     uint64_t now_ns;
     if (!stolen_read_ns(&now_ns))
         return;
-    if (header->tells_stolen && !is_paused(watch) && now_ns > watch->stolen_ns)
-        __atomic_store_n(&header->stolen_ns, header->stolen_ns + now_ns - watch->stolen_ns, __ATOMIC_RELAXED);
+    const bool counts = watch->stolen_read_ns > 0 && !is_paused(watch) && now_ns > watch->stolen_ns;
+    live_fact_set(header, FACT_STOLEN, live_fact(header, FACT_STOLEN) + (counts ? now_ns - watch->stolen_ns : 0));
     watch->stolen_ns = now_ns;
     watch->stolen_read_ns = read_clock_ns(CLOCK_MONOTONIC);
-    __atomic_store_n(&header->tells_stolen, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- When the process did not run ---- */
@@ -134,7 +133,7 @@ static void note_stop(struct watch *watch) {
     const int64_t late_ns = watch->due_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) - watch->due_ns : 0;
     const int64_t cpu_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (late_ns >= STOPPED_MIN_NS && cpu_ns - watch->cpu_ns <= late_ns / STOPPED_CPU_PART && !is_paused(watch))
-        __atomic_store_n(&header->stopped_ns, header->stopped_ns + (uint64_t)late_ns, __ATOMIC_RELAXED);
+        live_fact_set(header, FACT_STOPPED, live_fact(header, FACT_STOPPED) + (uint64_t)late_ns);
     watch->cpu_ns = cpu_ns;
 }
 
@@ -229,8 +228,8 @@ static void reset(struct probe *probe) {
     take_from(&header->looks, UINT64_MAX);
     take_from(&header->busy_looks, UINT64_MAX);
     take_from(&header->most_busy, UINT64_MAX);
-    take_from(&header->stolen_ns, UINT64_MAX);
-    take_from(&header->stopped_ns, UINT64_MAX);
+    take_from(&header->facts[FACT_STOLEN], UINT64_MAX);
+    take_from(&header->facts[FACT_STOPPED], UINT64_MAX);
 }
 
 static void end_mark(struct probe *probe, const struct aggstats_profile *taken) {
@@ -240,8 +239,8 @@ static void end_mark(struct probe *probe, const struct aggstats_profile *taken) 
     take_from(&header->looks, taken->busy.looks);
     take_from(&header->busy_looks, taken->busy.busy);
     take_from(&header->most_busy, UINT64_MAX);
-    take_from(&header->stolen_ns, taken->stolen_ns);
-    take_from(&header->stopped_ns, taken->stopped_ns);
+    take_from(&header->facts[FACT_STOLEN], taken->stolen_ns);
+    take_from(&header->facts[FACT_STOPPED], taken->stopped_ns);
 }
 
 static void wake(struct probe *probe) {

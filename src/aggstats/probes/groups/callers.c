@@ -1,6 +1,6 @@
 /* Callers by key, sixteen to a set. */
 #include "callers.h"
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 
 void callers_finish(struct callers *callers) {
     for (unsigned set = 0; set < CALLERS_SETS; set++)

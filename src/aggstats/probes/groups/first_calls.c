@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "quiet_lock.h"
 
 #define NS_PER_SECOND 1000000000

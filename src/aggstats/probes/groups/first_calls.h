@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "layout.h"
 
 #define FIRST_CALLS_SETS 256U

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/caller_groups.h"
 #include "aggstats/counted.h"
-#include "aggstats/groups.h"
 #include "base.h"
 #include "profile_owned.h"
 #include "text_format.h"

@@ -5,7 +5,7 @@
 #ifndef GROUP_PROFILES_H
 #define GROUP_PROFILES_H
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "layout.h"
 
 /* How often it is asked who a group is, while it calls: ever more rarely. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "base.h"
 #include "quiet_lock.h"
 #include "quiet_thread.h"

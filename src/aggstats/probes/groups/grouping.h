@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "first_calls.h"
 #include "grouping_table.h"
 #include "probe.h"

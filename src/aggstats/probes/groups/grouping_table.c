@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "base.h"
 
 static_assert(AGGSTATS_GROUPS_MAX <= CALLERS_MAX, "as many objects as callers may be due");

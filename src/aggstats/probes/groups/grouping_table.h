@@ -2,7 +2,7 @@
 #ifndef GROUPING_TABLE_H
 #define GROUPING_TABLE_H
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "call_queue.h"
 #include "callers.h"
 #include "first_calls.h"

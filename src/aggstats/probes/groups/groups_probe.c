@@ -1,5 +1,5 @@
 /* Groups of a recorder. */
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include <errno.h>
 
 #include "grouping.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "profile_owned.h"
 
 /* ---- Life cycle ---- */

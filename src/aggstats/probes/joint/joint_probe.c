@@ -1,7 +1,7 @@
 /* Joint profiles of a recorder. */
 #include <errno.h>
 
-#include "aggstats/joint.h"
+#include "aggstats/joint_profiles.h"
 #include "joint.h"
 #include "places.h"
 #include "quiet_lock.h"

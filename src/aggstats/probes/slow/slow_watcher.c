@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "aggstats/groups.h"
+#include "aggstats/caller_groups.h"
 #include "aggstats/slow.h"
 #include "base.h"
 #include "path.h"

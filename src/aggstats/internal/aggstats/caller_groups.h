@@ -1,6 +1,6 @@
 /* libaggstats, inside this project: profiles of groups of calls. */
-#ifndef AGGSTATS_GROUPS_H
-#define AGGSTATS_GROUPS_H
+#ifndef AGGSTATS_CALLER_GROUPS_H
+#define AGGSTATS_CALLER_GROUPS_H
 
 #include "aggstats/recorder.h"
 

@@ -1,6 +1,6 @@
 /* libaggstats, inside this project: joint profiles. */
-#ifndef AGGSTATS_JOINT_H
-#define AGGSTATS_JOINT_H
+#ifndef AGGSTATS_JOINT_PROFILES_H
+#define AGGSTATS_JOINT_PROFILES_H
 
 #include "aggstats/recorder.h"
 
