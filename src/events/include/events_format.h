@@ -167,7 +167,7 @@ static inline unsigned events_head_flags(uint32_t head) {
 enum events_record_flag {
     EVENTS_LONG = 1 << 0,     /* the latency has more than 32 bits */
     EVENTS_MORE = 1 << 1,     /* further columns and texts follow */
-    EVENTS_PAST_EOF = 1 << 2, /* the read was at the end of the file */
+    EVENTS_PAST_EOF = 1 << 2, /* nothing was left to read or to list */
 };
 
 #define EVENTS_COLUMNS_MAX 16U /* of an op, including those of EVENTS_MORE */

@@ -1,12 +1,12 @@
-/* The interface that everything in the daemon meets: a vector of file-system operations (thesis §4.2 calls it
- * a VFS operation vector) and layers that implement it and hold the next one.
+/* The central interface of the daemon: a vector of file-system operations (the VFS operation vector of thesis §4.2),
+ * and layers that implement it and call the next layer.
  *
  * Invariants:
  *   - An op returns 0 or -errno; results go to ret_ parameters, which are set only on success.
  *   - Ops know nothing of FUSE requests and replies. They may block; any number of threads calls them at once.
  *   - The caller of an op holds a lookup count on every inode that it names, so the inode stays.
- *   - Adding an operation is adding one row to FS_OPS below: the vector, the enum, the names and the timing
- *     wrappers come from it; a layer that lacks it does not link. */
+ *   - A new operation is a new row of FS_OPS below: the vector, the enum, the names and the timing wrappers are made
+ *     from it; a layer without the operation does not link. */
 #ifndef FS_OPS_H
 #define FS_OPS_H
 
@@ -17,29 +17,29 @@
 #include <sys/statvfs.h>
 #include <sys/types.h>
 
-typedef uint64_t fs_ino;  /* names an inode for as long as somebody holds a lookup count on it */
-typedef uint64_t fs_file; /* names an open file or directory */
+typedef uint64_t fs_ino;  /* number of an inode, valid while its lookup count is not 0 */
+typedef uint64_t fs_file; /* number of an open file or directory */
 
 #define FS_ROOT_INO ((fs_ino)1)
 #define FS_NO_FILE ((fs_file)0)
 
-/* On whose behalf an op runs. */
+/* The process and user for which an op runs. */
 struct fs_caller {
     uid_t uid;
     gid_t gid;
     pid_t pid; /* thread id; 0: the kernel itself (read-ahead, write-back) */
     mode_t umask;
-    bool lacks_fsetid; /* set-id bits of what it writes or truncates go, also for root */
+    bool lacks_fsetid; /* writes and truncations remove set-id bits, also for root */
 };
 
-/* A found or new inode; the op that returns it has added 1 to its lookup count. */
+/* An inode that was found or created; the op that returns it has added 1 to its lookup count. */
 struct fs_entry {
     fs_ino ino;
     uint64_t generation;
     struct stat attr;
 };
 
-/* Which members of a struct stat setattr changes. */
+/* Members of a struct stat for setattr to change. */
 enum {
     FS_SET_MODE = 1 << 0,
     FS_SET_UID = 1 << 1,
@@ -51,21 +51,21 @@ enum {
     FS_SET_MTIME_NOW = 1 << 8,
 };
 
-/* In the flags of open: the kernel is to run the file (its FMODE_EXEC). */
+/* In the flags of open: the kernel opens the file to execute it (its FMODE_EXEC). */
 #define FS_OPEN_TO_EXECUTE 0x20
 
-/* A write that comes from the kernel's page cache: its file and caller may be any that had the inode open. */
+/* A write from the kernel's page cache: its file and caller may be any that had the inode open. */
 #define FS_WRITE_FROM_CACHE (1U << 31)
 
-/* Where read puts what it reads: into memory, or all of it into a pipe. */
+/* Where read stores the data: in memory, or all of it in a pipe. */
 struct fs_read_into {
     void *memory;
-    int pipe_fd; /* has room for all of it; -1: none */
+    int pipe_fd; /* has room for all data; -1: none */
     enum {
         FS_PIPE_UNTOUCHED,
-        FS_PIPE_HOLDS_ALL, /* and memory nothing */
-        FS_PIPE_SPOILT,    /* holds something of no use: all is in memory */
-    } pipe_state;          /* set by who reads */
+        FS_PIPE_HOLDS_ALL, /* memory has nothing */
+        FS_PIPE_SPOILT,    /* holds useless bytes: all data is in memory */
+    } pipe_state;          /* set by the layer that reads */
 };
 
 struct fs_lock {
@@ -85,9 +85,9 @@ struct fs_ioctl {
     size_t out_size_bytes;
 };
 
-/* One directory entry on its way up. next_offset is the position behind it. attr holds st_ino and the type
- * bits of st_mode; with readdirplus entry is not NULL when a lookup was done (and counted) for it.
- * Returns false if it did not fit; then nothing more is offered and its lookup is taken back. */
+/* One directory entry, for fs_fill_fn. next_offset is the position after it. attr has st_ino and the type bits of
+ * st_mode. With readdirplus, entry is not NULL if the entry was looked up, which added to its lookup count.
+ * fs_fill_fn returns false if the entry did not fit: then readdir ends, and the lookup is taken back. */
 struct fs_dirent {
     const char *name;
     struct stat attr;
@@ -96,13 +96,13 @@ struct fs_dirent {
 };
 typedef bool (*fs_fill_fn)(void *context, const struct fs_dirent *dirent);
 
-/* What a call was about and what came of it, to be counted, and for relating its latency to (thesis §3.1.6). */
+/* Arguments and results of a call that are counted, or with which its latency is correlated (thesis §3.1.6). */
 struct fs_values {
     int error;       /* errno value; of every op */
     uint64_t size;   /* bytes asked for */
     uint64_t offset; /* where */
     uint64_t result; /* bytes moved, entries listed, position found */
-    bool past_eof;   /* there was nothing left to read */
+    bool past_eof;   /* nothing was left to read or to list */
     bool has_bytes;  /* the op reads, writes or copies: size and result are counted as bytes asked for and moved */
 };
 
