@@ -1,4 +1,4 @@
-/* The table of facts, and those that are a number or two. */
+/* The table of facts, and the functions of those that are one or two numbers. */
 #include "facts.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static void set_known(const struct fact *fact, struct aggstats_profile *profile,
         *((bool *)profile + fact->number.known_offset) = known;
 }
 
-/* Of those that are always known, 0 is not worth a line. */
+/* Facts that are always known have no line if they are 0. */
 static bool is_told(const struct fact *fact, const struct aggstats_profile *profile) {
     return is_known(fact, profile) && (fact->number.known_offset > 0 || number_in(fact, profile) > 0);
 }
@@ -135,13 +135,13 @@ bool aggstats_profile_next_fact(const struct aggstats_profile *profile, unsigned
     return false;
 }
 
-/* ---- Resolution; longer facts are read in facts_parse.c, and written in facts_write.c ---- */
+/* ---- Resolution; for longer facts see facts_parse.c and facts_write.c ---- */
 
 static void write_resolution(const struct aggstats_profile *profile, FILE *stream) {
     fprintf(stream, "# resolution: %u\n", profile->resolution);
 }
 
-/* The difference begins where the other ends (too early if the recorder was paused, which is not noted). */
+/* The difference begins when the other ends (too early if the recorder was paused, which is not recorded). */
 static int advance_start(struct aggstats_profile *difference, const struct aggstats_profile *other) {
     difference->has_start = other->has_start && other->has_elapsed && other->clock.frequency_hz > 0;
     if (!difference->has_start)
@@ -171,7 +171,7 @@ static int rescale_borders(struct aggstats_profile *profile, uint64_t from_hz, u
     return err;
 }
 
-/* ---- How good the counts are ---- */
+/* ---- Completeness ---- */
 
 static int parse_incomplete(struct parser *parser, char *value) {
     parser->profile.incomplete = strcmp(value, "yes") == 0;
@@ -189,7 +189,7 @@ static int add_incomplete(struct aggstats_profile *sum, const struct aggstats_pr
     return 0;
 }
 
-/* ---- How much of the time calls were in flight ---- */
+/* ---- Share of time with calls in flight ---- */
 
 /* "980 looks 1234 most 4" */
 static int parse_busy(struct parser *parser, char *value) {
@@ -227,7 +227,7 @@ static int add_busy(struct aggstats_profile *sum, const struct aggstats_profile 
     return add_number(&a->looks, b->looks);
 }
 
-/* Looks are not read together with the rest: if the difference makes no sense, it is dropped. */
+/* Looks are not read together with the rest: a difference that is not possible is dropped. */
 static int subtract_busy(struct aggstats_profile *difference, const struct aggstats_profile *other) {
     struct aggstats_busy *a = &difference->busy;
     const struct aggstats_busy *b = &other->busy;
@@ -245,7 +245,7 @@ static void drop_longest(struct aggstats_profile *profile) {
     }
 }
 
-/* ---- Calls in flight: sums have none, and in differences they stay ---- */
+/* ---- Calls in flight: absent in sums, unchanged in differences ---- */
 
 static void drop_in_flight(struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++)

@@ -48,7 +48,7 @@ static inline bool call_queue_has_met(const struct call_queue *queue, uint32_t c
     return queue->recent[caller % CALL_QUEUE_RECENT] == (uint64_t)caller + 1;
 }
 
-/* True if the writer has not met that caller recently. */
+/* The opposite, and remembers the caller. */
 static inline bool call_queue_is_new(struct call_queue *queue, uint32_t caller) {
     uint64_t *place = &queue->recent[caller % CALL_QUEUE_RECENT];
     if (*place == (uint64_t)caller + 1)

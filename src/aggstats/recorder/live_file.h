@@ -53,12 +53,12 @@ struct live_header {
     uint64_t looks;       /* the next three: struct aggstats_busy */
     uint64_t busy_looks;
     uint64_t most_busy;
-    uint64_t stolen_known_6; /* of version 6: 1: the next is known */
+    uint64_t stolen_known_6; /* in version 6; 1: the next is known */
     uint64_t stolen_ns_6;
     uint64_t longest_changes; /* odd while longest calls are moved from the blocks to the window */
     uint64_t shared_threads;  /* number of owners; 0: the file is not shared. Never changes */
     uint64_t notes[AGGSTATS_NOTES];
-    uint64_t lost; /* calls that were shown, but are known not to be counted */
+    uint64_t lost; /* calls that are known to be missing in the counters */
     uint64_t stopped_ns_6;
     uint64_t facts_known;            /* bit i: facts[i] is known */
     uint64_t facts[FACT_PLACES_MAX]; /* by enum fact_place (facts.h) */
@@ -70,7 +70,7 @@ static inline uint64_t live_fact(const struct live_header *header, enum fact_pla
     return __atomic_load_n(&header->facts[place], __ATOMIC_RELAXED);
 }
 
-/* From then on it is known. Threads: one at a time */
+/* Sets a fact, which is known from then on. Threads: one at a time */
 static inline void live_fact_set(struct live_header *header, enum fact_place place, uint64_t number) {
     __atomic_store_n(&header->facts[place], number, __ATOMIC_RELAXED);
     __atomic_store_n(&header->facts_known, header->facts_known | UINT64_C(1) << place, __ATOMIC_RELAXED);
@@ -85,13 +85,13 @@ static inline struct aggstats_busy live_busy(const struct live_header *header) {
     return busy;
 }
 
-/* Offsets of what stands before header_bytes. */
+/* Offsets of the parts before header_bytes. */
 struct live_offsets {
     size_t names;
     size_t labels;
     size_t windows[2];
     size_t slow;
-    size_t end; /* of what every file has */
+    size_t end; /* of the parts that every file has */
 };
 
 static inline struct live_offsets live_offsets_make(uint32_t version, const struct layout *layout,
