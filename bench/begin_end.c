@@ -1,6 +1,6 @@
-/* What it costs to time a call: cycles per aggstats_begin/aggstats_end pair around nothing, beside what no profiler of
- * this kind can go below: two clock reads in a row, and those with the least that can be done with them, a logarithm
- * and three plain counters of one thread that nobody reads. Median and spread over many rounds, warm caches. */
+/* The cost of timing a call: cycles per pair of aggstats_begin() and aggstats_end() around nothing. For comparison, the
+ * minimum for any profiler of this kind: two clock reads in a row, and these with a logarithm and three plain counters
+ * of one thread. Prints median and spread of many rounds, with warm caches. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

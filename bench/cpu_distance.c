@@ -1,6 +1,6 @@
-/* How far apart two CPUs are: nanoseconds that a cache line takes from the first to the second that this process may
- * use, and back. The least of a few short measurements, as others may run there meanwhile. Prints 0 if there is but one
- * CPU. */
+/* How far apart two CPUs are: nanoseconds that a cache line takes from the first CPU that this process may use to the
+ * second, and back. Takes the minimum of a few short measurements, since other processes may run there meanwhile.
+ * Prints 0 if there is only one CPU. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

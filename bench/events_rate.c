@@ -1,6 +1,6 @@
-/* How many calls a second are recorded one by one until the first is dropped: threads make calls of GETATTR and READ,
- * alternately, through the prof layer above a null layer, at a rate that is doubled until calls are dropped, and then
- * narrowed down. The file is made anew for each rate, so its directory should be on what is to be measured.
+/* How many calls a second can be recorded as events until the first is dropped. Threads make calls of GETATTR and READ,
+ * alternately, through the prof layer above a null layer. The rate is doubled until calls are dropped, and then
+ * narrowed down. A new file is written for each rate, so its directory should be on the disk to be measured.
  *
  * usage: events_rate FILE [THREADS [SECONDS]]     by default 2 threads, 3 s a rate */
 #include <errno.h>
@@ -36,7 +36,7 @@ static int null_read(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_re
 
 static const struct fs_ops null_ops = {.getattr = null_getattr, .read = null_read};
 
-/* What a run is about. */
+/* The parameters of a run. */
 struct run {
     struct prof prof;
     unsigned calls_per_tick; /* of each thread */
@@ -91,7 +91,7 @@ static double run_threads(struct run *run, unsigned thread_count) {
     return seconds_now() - before;
 }
 
-/* Returns whether none was dropped. */
+/* Returns true if no call was dropped. */
 static bool record(const char *file, unsigned thread_count, unsigned calls_per_tick, unsigned seconds) {
     const struct aggstats_recorder_options options = {
         .op_names = fs_op_names, .op_count = FS_OP_COUNT, .resolution = 1};

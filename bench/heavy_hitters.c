@@ -1,9 +1,10 @@
-/* How well profiles by file tell which of a million files take most of the time, in bounded memory: calls on files
- * drawn as Zipf's law has it, each with a latency over six powers of two, are counted in a recorder as a mount does.
+/* How well profiles by file find those of a million files that take most of the time, in bounded memory. Calls on files
+ * drawn by Zipf's law, with latencies over six powers of two, are counted in a recorder as a mount counts them.
  *
- * usage: heavy_hitters              a table: for several exponents and numbers of groups, how many of the true top 20
- * are among the first 20 shown, whether any statement is wrong, what was missed at most, and how much the process has
- * grown heavy_hitters FILES CALLS  the same of so many */
+ * usage: heavy_hitters              prints a table for several exponents and numbers of groups: how many of the true
+ *                                   top 20 are among the first 20 shown, how many statements are wrong, what was missed
+ *                                   at most, and how much the process has grown
+ *        heavy_hitters FILES CALLS  the same for these numbers */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,12 +21,12 @@
 static const char *const op_names[] = {"READ", "OPEN", "GETATTR", "LOOKUP"};
 #define OP_COUNT (sizeof(op_names) / sizeof(op_names[0]))
 
-/* A load, and what it truly was. */
+/* A load, and its true figures. */
 struct load {
     uint64_t files;
     uint64_t calls;
-    double *before;   /* [files + 1]: how likely is a file before this one, not normed */
-    uint64_t *cycles; /* [files + 1]: what each has taken, by number */
+    double *before;   /* [files + 1]: the probability of all files before this one, not normalised */
+    uint64_t *cycles; /* [files + 1]: the time taken by each, by number */
     uint64_t all_cycles;
     uint64_t random;
 };
@@ -35,7 +36,7 @@ static _Noreturn void fail(const char *what) {
     exit(EXIT_FAILURE);
 }
 
-/* xorshift64. From 0 up to 1 */
+/* xorshift64. From 0 to below 1 */
 static double random_share(struct load *load) {
     load->random ^= load->random << 13;
     load->random ^= load->random >> 7;
@@ -87,7 +88,7 @@ static struct aggstats_recorder *create_recorder(unsigned groups_max) {
     return recorder;
 }
 
-/* Every file once, as a backup would have it, then as Zipf's law does. Latencies are given, not measured. */
+/* Calls every file once, as a backup would, then by Zipf's law. Latencies are given, not measured. */
 static void run(struct load *load, struct aggstats_recorder *recorder) {
     for (uint64_t i = 0; i < load->files + load->calls; i++) {
         uint64_t file = 1 + (i < load->files ? i : draw(load)) * 7919 % load->files;
@@ -108,7 +109,7 @@ static int compare_cycles(const void *left, const void *right) {
     return (a < b) - (a > b);
 }
 
-/* What the last of the true top has taken. */
+/* The time taken by the last of the true top. */
 static uint64_t least_of_top(const struct load *load) {
     uint64_t *sorted = malloc((load->files + 1) * sizeof(*sorted));
     if (!sorted)
@@ -127,10 +128,10 @@ static uint64_t total_of(const struct aggstats_group *group) {
     return cycles;
 }
 
-/* How good a profile is. */
+/* The quality of a profile. */
 struct verdict {
     unsigned found;    /* of the true top among the first TOP */
-    unsigned wrong;    /* statements that do not hold */
+    unsigned wrong;    /* statements that are not true */
     double missed_max; /* the largest bound, as a share of all */
 };
 
@@ -155,7 +156,7 @@ static struct verdict judge(const struct load *load, const struct aggstats_profi
 static long resident_kib(void) {
     char line[256];
     long kib = -1;
-    FILE *file = fopen("/proc/self/smaps_rollup", "r"); /* counted, where statm estimates */
+    FILE *file = fopen("/proc/self/smaps_rollup", "r"); /* exact, while statm estimates */
     while (file && kib < 0 && fgets(line, sizeof(line), file))
         if (strncmp(line, "Rss:", 4) == 0)
             kib = strtol(line + 4, NULL, 10);
@@ -165,17 +166,17 @@ static long resident_kib(void) {
     return kib;
 }
 
-/* So that using it later makes nothing grow: each process has pages of its own of what it has written. */
+/* So that using the memory later does not make the process grow: after a fork, pages are copied when written. */
 static void touch_all(struct load *load) {
     for (uint64_t file = 0; file <= load->files; file++) {
-        (void)*(const volatile double *)&load->before[file]; /* read, though nobody wants it */
+        (void)*(const volatile double *)&load->before[file]; /* the value is not used */
         load->cycles[file] = 1;
-        __asm__ volatile("" : : : "memory"); /* or the two writes would be one, of zeroes */
+        __asm__ volatile("" : : : "memory"); /* otherwise the compiler would merge the two writes into one, of zeroes */
         load->cycles[file] = 0;
     }
 }
 
-/* groups_max: 0: without. Returns how much the process has grown, in KiB */
+/* groups_max: 0: no groups. Returns how much the process has grown, in KiB */
 static long measure(struct load *load, unsigned groups_max, struct verdict *ret_verdict) {
     struct aggstats_profile profile;
     load->random = 1;
@@ -203,7 +204,7 @@ static void print_row(struct load *load, double exponent, unsigned groups_max) {
                100 * verdict.missed_max, grown_kib);
 }
 
-/* Each in a process of its own, whose memory nobody has used before. */
+/* Each row in a process of its own, with fresh memory. */
 static void print_rows(uint64_t files, uint64_t calls, double exponent) {
     static const unsigned groups[] = {0, 64, 256, 1024};
     struct load load;

@@ -1,5 +1,5 @@
-/* What a call costs that does next to nothing in the kernel: reads one byte of a file, again and again, and prints how
- * long that took, in nanoseconds a call.
+/* The cost of a call that does next to nothing in the kernel: reads one byte of a file, again and again, and prints the
+ * time of a call in nanoseconds.
  *
  * usage: one_byte_reads FILE CALLS */
 #include <fcntl.h>
@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: one_byte_reads FILE CALLS\n");
         return 2;
     }
-    read_often(fd, calls / 10 + 1); /* the first ones make what all others find */
+    read_often(fd, calls / 10 + 1); /* the first calls fill caches */
     const double begin_ns = now_ns();
     read_often(fd, calls);
     printf("%.2f\n", (now_ns() - begin_ns) / (double)calls);

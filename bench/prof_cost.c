@@ -34,12 +34,12 @@
 struct variant {
     const char *name;
     enum prof_timing timing;
-    unsigned joint;     /* values that the op's latencies are related to */
+    unsigned joint;     /* values with which the op's latencies are correlated */
     unsigned groupings; /* as bits */
     bool is_read;
     bool is_failing;
-    bool is_slow;   /* slow calls are looked for; these are none */
-    bool is_events; /* calls are recorded one by one, in memory */
+    bool is_slow;   /* slow calls are watched for; there are none */
+    bool is_events; /* events are recorded, in memory */
 };
 
 static const struct variant variants[] = {
@@ -62,7 +62,7 @@ static const struct variant variants[] = {
     {.name = "by-three",
      .timing = PROF_TIMING_FULL,
      .groupings = 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_UID},
-    {.name = "by-run", /* as osprof run has it */
+    {.name = "by-run", /* as osprof run sets it */
      .timing = PROF_TIMING_FULL,
      .groupings = 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_PROGRAM},
 };
@@ -191,7 +191,7 @@ static void stack_init(struct stack *stack, const struct variant *variant) {
     stack->top = &stack->prof.layer;
 }
 
-/* Not inlined, and visible: valgrind is told to count inside it. */
+/* Not inlined, and visible, so that valgrind can count inside it. */
 __attribute__((noinline)) void run_ops(struct fs_layer *top, uint64_t count, bool is_read);
 __attribute__((noinline)) void run_ops(struct fs_layer *top, uint64_t count, bool is_read) {
     const struct fs_caller caller = {.pid = 4711};
@@ -266,7 +266,7 @@ static void measure_all(void) {
     aggstats_recorder_destroy(recorder);
 }
 
-/* False: no such variant, or no such number. */
+/* Returns false if there is no such variant, or the number is wrong. */
 static bool run_named(const char *name, const char *count_text) {
     uint64_t count = strtoull(count_text, NULL, 10);
     for (size_t i = 0; i < VARIANT_COUNT && count > 0; i++) {

@@ -1,5 +1,5 @@
-/* What one request to a FUSE daemon costs: threads call statx(2) with AT_STATX_FORCE_SYNC, which always reaches
- * the daemon, for a given time. Prints microseconds per request, seen by one thread and in all.
+/* The cost of one request to a FUSE daemon: threads call statx(2) with AT_STATX_FORCE_SYNC, which always reaches the
+ * daemon, for a given time. Prints microseconds per request, for one thread and for all together.
  *
  * usage: round_trip PATH THREADS SECONDS */
 #include <fcntl.h>

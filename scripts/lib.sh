@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What the scripts and the mount tests share: messages, unmounting everything below a directory, and what meson's log of
 # tests says.
-# Source it; it sets nothing but functions.
+# To be sourced; it only defines functions.
 
 say() {
     printf '%s\n' "$*"

@@ -1,4 +1,5 @@
-/* What programs of the tests of the layer user do: calls that must succeed, each a known number of times. */
+/* For programs that the tests of the layer user run: calls that must succeed, so that each is made a known number of
+ * times. */
 #ifndef CHECKED_CALLS_H
 #define CHECKED_CALLS_H
 

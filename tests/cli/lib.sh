@@ -3,8 +3,8 @@
 #
 #     . "$(dirname "$0")/lib.sh"
 #
-# and has all that tests/mount/lib.sh gives, its private directory among it; what is here runs osprof and compares what
-# it says. Golden outputs are tests/data/show-*.txt; after a wanted change run the tests with GOLDEN_WRITE=1 and read
+# and has everything of tests/mount/lib.sh, such as the private directory. The functions here run osprof and compare its
+# output. Golden outputs are tests/data/show-*.txt; after an intended change run the tests with GOLDEN_WRITE=1 and read
 # the difference.
 
 # shellcheck source=../mount/lib.sh
@@ -45,8 +45,8 @@ expect_golden() {
     [ ! -s "$scratch/err" ] || fail "complains: osprof $*"
 }
 
-# within_memory COMMAND...: runs it with at most 400 MB, so that a failure does not take the machine's. Sanitizers need
-# more: there it has no bound.
+# within_memory COMMAND...: runs it with at most 400 MB, so that a failure does not use up the machine's memory.
+# Sanitizers need more: with them there is no limit.
 within_memory() {
     (
         (ulimit -v 400000 && "$OSPROF" --help >/dev/null 2>&1) && ulimit -v 400000

@@ -1,5 +1,4 @@
-/* What every fuzz target defines: one input, which it may find anything about but must survive; a broken promise
- * aborts. Always returns 0. */
+/* The function that every fuzz target defines: it tests one input, and aborts if a rule is broken. Always returns 0. */
 #ifndef FUZZ_H
 #define FUZZ_H
 

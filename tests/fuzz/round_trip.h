@@ -1,4 +1,4 @@
-/* The promise of the text format: a profile that was written is read back, and written again is the same text. */
+/* A rule of the text format: a profile that is written, read back and written again gives the same text. */
 #ifndef ROUND_TRIP_H
 #define ROUND_TRIP_H
 

@@ -1,6 +1,5 @@
-/* More of what posix_probe does, for tests of one behaviour each: topics that take longer, or that change a directory
- * below while it is looked at. The directory in which a topic runs is, natively, the one in which it changes things
- * below. */
+/* More topics of posix_probe, for tests of one behaviour each: those that take longer, or change a directory below the
+ * mount while it is in use. Without a mount, a topic changes the directory in which it runs. */
 #ifndef BEHAVIOUR_H
 #define BEHAVIOUR_H
 
@@ -9,19 +8,19 @@
 /* Opens the directory of the topic as it is reached below: $BELOW/TOPIC. Ends the probe if that fails. */
 int behaviour_below(const char *topic);
 
-/* Waits until what the kernel knows of names and attributes has run out, where it knows any ($CACHED_MS). */
+/* Waits until the kernel's caches of names and attributes have expired, if it has any ($CACHED_MS). */
 void behaviour_settle(void);
 
-/* Ends the probe, as later lines would say nothing. */
+/* Ends the probe if not ok: later lines would mean nothing. */
 void behaviour_must(int ok, const char *what);
 
-/* Prints what of the descriptor can be used: attributes, data, and changes of both. */
+/* Prints what can be done with the descriptor: attributes, data, and changes of both. */
 void behaviour_use_file(const char *what, int fd);
 
 /* Prints the names in a directory, sorted. */
 void behaviour_list(const char *what, int dir_fd);
 
-/* The topics, in files of their own. */
+/* The topics, in other files. */
 void behaviour_remove_while_reading(void);
 void behaviour_change_while_reading(void);
 void behaviour_rewind(void);

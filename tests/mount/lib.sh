@@ -3,11 +3,10 @@
 #
 #     . "$(dirname "$0")/lib.sh"
 #
-# and then finds itself in a private directory $scratch that holds two empty ones, $lower and $mnt. What it mounts
-# there and the daemons it starts are ended when it exits, however it exits. A test fails when a command fails
-# that is not part of a condition, when a daemon does not end by itself after unmounting, when a sanitizer
-# complained in a daemon's log, or when a mount is left over. A test that starts processes of its own in the mount
-# defines before_cleanup() to end them.
+# and then runs in a private directory $scratch with two empty directories, $lower and $mnt. When it exits, for whatever
+# reason, its mounts there and its daemons are ended. A test fails if a command fails that is not part of a condition, if
+# a daemon does not end by itself after unmounting, if a sanitizer has written to a daemon's log, or if a mount is left
+# over. A test that starts processes of its own in the mount defines before_cleanup() to end them.
 #
 # Given by meson: OSPROFFS and OSPROF (the programs under test), TEST_PROGRAMS (directory of the C helpers).
 
@@ -36,8 +35,8 @@ declare -A pid_of=() # by mount point
 children=()         # daemons that are children of this shell
 strangers=()        # daemons that have put themselves in the background
 
-# How long things may take is given in seconds of a usual machine; a slow one is given OSPROF_TIMEOUT_SCALE times as long
-# (a number such as 10 or 2.5), by wait_until and the like, and by timeout(1) through a program of ours in its place.
+# Time limits are in seconds of a usual machine. On a slow one wait_until and the like, and timeout(1), which a program of
+# ours replaces, multiply them by OSPROF_TIMEOUT_SCALE (a number such as 10 or 2.5).
 milliseconds_per_second=$(awk -v scale="${OSPROF_TIMEOUT_SCALE:-1}" 'BEGIN { printf "%d", 1000 * scale }')
 if [ "$milliseconds_per_second" -ne 1000 ]; then
     export milliseconds_per_second PATH=$tests_dir/scaled:$PATH
@@ -60,7 +59,7 @@ assert_eq() {
     [ "$1" = "$2" ] || fail "${3:-values differ}: expected '$1', found '$2'"
 }
 
-# need COMMAND...: skips the test where one of them is missing
+# need COMMAND...: skips the test if one of them is missing
 need() {
     local tool
     for tool; do
@@ -93,8 +92,8 @@ need_fuse() {
     ! fuse_missing >/dev/null || skip "$(fuse_missing)"
 }
 
-# need_user_mounts "$@": for tests in which the second user mounts; first thing in the test. Where /dev/fuse is for root
-# only, the test is run again in a mount namespace of its own with one for everybody.
+# need_user_mounts "$@": for tests in which the second user mounts; call it first. If only root may use /dev/fuse, runs the
+# test again in a mount namespace of its own with a /dev/fuse for everybody.
 need_user_mounts() {
     need_root
     need_fuse
@@ -108,8 +107,8 @@ need_user_mounts() {
     fi
 }
 
-# The second user must reach the programs, which a build below somebody's private directory prevents: show it to him
-# at another place.
+# The second user must reach the programs. A build below a private directory prevents that, so it is also mounted at
+# another place.
 provide_programs() {
     local build=${OSPROFFS%/src/fuse/osproffs}
     ! as_user test -x "$OSPROFFS" || return 0
@@ -130,8 +129,8 @@ provide_fuse_device() {
 
 # ---- Waiting
 
-# Between two looks of a loop that waits: at first they follow each other quickly, later every 0.1 s. The caller has
-# milliseconds_left, all that it waits, and pause, 10 in the beginning. Fails when no time is left.
+# The pause of a waiting loop: short at first, later 0.1 s. The caller has the variables milliseconds_left, its time limit,
+# and pause, 10 at first. Fails when no time is left.
 wait_a_little() {
     [ $((milliseconds_left -= pause)) -gt 0 ] || return 1
     nap "$pause"
@@ -245,7 +244,7 @@ assert_profiled() {
 
 # ---- Trees
 
-# Everything of a tree that a copy must preserve: names, types, modes, owners, sizes, modification times (of all but
+# Prints everything of a tree that a copy must preserve: names, types, modes, owners, sizes, modification times (of all but
 # directories' sizes), link targets, device numbers, which names are one file, contents, extended attributes, ACLs.
 # The control file is not listed by readdir, hence not here either.
 tree_manifest() {
@@ -272,7 +271,7 @@ name_before_each_line() {
     awk '/^# file: / { name = substr($0, 9); next } NF { print name "\t" $0 }'
 }
 
-# What two views of one and the same tree share on top of that: inode numbers, change times, sizes of directories,
+# Prints what two views of the same tree also have in common: inode numbers, change times, sizes of directories,
 # allocated blocks.
 view_manifest() {
     (cd "$1" && find . -printf '%p\t%i %s %b %C@\n' | sort)
@@ -403,7 +402,7 @@ end_daemon() {
     return 1
 }
 
-# A child that has been waited for is none any more: its number may belong to somebody else by now.
+# After a child has been waited for, another process may have its number.
 is_child() {
     grep -qsx "PPid:[[:space:]]*$$" "/proc/$1/status"
 }
@@ -454,8 +453,8 @@ cleanup() {
     exit "$status"
 }
 
-# As root each test has a mount namespace of its own. A process that makes another one, be it a test beside this one or a container,
-# would else take copies of this test's mounts along, whose daemons live as long as those. What is shared stays shared.
+# As root each test has a mount namespace of its own. Otherwise a process that makes a mount namespace, in another test or a
+# container, would copy this test's mounts, and the daemons would live as long as the copies. Shared mounts stay shared.
 enter_own_namespace() {
     local shared=$'(^|\n)[0-9]+ [0-9]+ [0-9:]+ / / [^\n]* shared:'
     [ -z "${IN_OWN_NAMESPACE:-}" ] && is_root && have unshare && unshare --mount true 2>/dev/null || return 0

@@ -16,7 +16,7 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Who is who. "Me" is the user whom files and ACLs know, "stranger" one whom they do not. */
+/* "Me" is the user that files and ACLs name, "stranger" one that they do not. */
 enum { ID_ROOT = 0, ID_OTHER = 10001, ID_GROUP = 10002, ID_STRANGER = 20001, ID_ME = 65534 };
 
 enum owner { ROOT, OTHER, OTHER_GROUP, ME, ME_GROUP, OWNERS };
@@ -36,17 +36,17 @@ struct object {
     char kind;
     mode_t mode;
     enum owner owner;
-    const char *suffix; /* of its name, where the rest is not unique */
+    const char *suffix; /* of its name, if the rest is not unique */
     enum acl acl;
     unsigned extras;
     const char *target; /* of a link */
     unsigned device;    /* minor number, of major 1 */
-    bool brief;         /* also where not everything is tried */
+    bool brief;         /* also in brief runs */
 };
 
 struct call {
     const char *name;
-    const char *kinds; /* of objects it is tried on */
+    const char *kinds; /* the kinds of objects on which it is tried */
     int (*make)(const char *path, const struct call *call);
     long a;
     long b;
@@ -56,14 +56,14 @@ struct call {
 
 /* ---- Identities ---- */
 
-/* Takes on the identity of that name, in a child process if that needs one; then only the child returns. Returns -1 if
- * there is no such name, ends the program if it cannot be had. */
+/* Takes on the identity of that name, in a child process if necessary; then only the child returns. Returns -1 if there
+ * is no such name; ends the program if the identity is not available. */
 int identity_become(const char *name);
 
-/* Its place in the table; 0 if there is no such name. */
+/* Its index in the table; 0 if there is no such name. */
 unsigned identity_index(const char *name);
 
-/* Prints all names; with brief, those that are enough where not everything is tried. */
+/* Prints all names; brief: those for brief runs. */
 void identity_list(bool brief);
 
 /* Prints real and effective ids and the effective capabilities of this process, in one line. */
@@ -76,10 +76,10 @@ extern const size_t object_count;
 
 void object_name(const struct object *object, char *ret_name, size_t size);
 
-/* Makes the object at this path. What the file system does not have (ACLs, attributes, flags) is left out. */
+/* Makes the object at this path, without what the file system does not support (ACLs, attributes, flags). */
 void object_make(const struct object *object, const char *path);
 
-/* Sets its flags, after which it can be changed no more. */
+/* Sets its flags; it cannot be changed afterwards. */
 void object_seal(const struct object *object, const char *path);
 
 /* A file ('f') or directory ('d') of this owner with mode 0644 or 0755. */
@@ -97,15 +97,15 @@ extern const unsigned char capability_value[20];
 extern const struct call calls[];
 extern const size_t call_count;
 
-/* What is tried in directories, and what it finds there. */
+/* The calls in directories, and the objects for them. */
 void names_prepare(const char *directory, unsigned object_index);
 void names_run(const char *directory, unsigned object_index);
 
-/* Objects times calls are many: of them only every so many is tried, others by each identity. Execution always is,
- * and where objects are few (brief) all that is tried on what is neither a file nor a directory. */
+/* There are many pairs of objects and calls: each identity tries only some of them, different ones each. Execution is
+ * always tried, and in brief runs everything on objects other than files and directories. */
 bool is_selected(char kind, unsigned object_index, unsigned call_index);
 
-/* ---- Lines ---- */
+/* Adds to the line of the current call. */
 
 /* Adds to the line of the call that is being made. */
 __attribute__((format(printf, 1, 2))) void note(const char *format, ...);
@@ -113,7 +113,7 @@ __attribute__((format(printf, 1, 2))) void note(const char *format, ...);
 /* The name of an error, or OK. */
 const char *outcome(long result);
 
-/* Prints the line, with what path is like now unless it is NULL. */
+/* Prints the line, with the current attributes of path unless it is NULL. */
 void print_line(const char *object, const char *call, long result, const char *path);
 
 /* Prints everything that the tree holds below, sorted by name. */

@@ -1,6 +1,6 @@
-/* The same file operations in any directory, each result as a line of text: run below and above a mount,
- * the outputs must be equal. Nothing printed may depend on where or when it ran (no inode or device
- * numbers, no times, only whether they moved). */
+/* The same file operations in any directory, with a line of text for each result: run below and above a mount, the
+ * outputs must be equal. So nothing printed may depend on place or time (no inode or device numbers; of times only
+ * whether they changed). */
 #ifndef POSIX_PROBE_H
 #define POSIX_PROBE_H
 
@@ -19,30 +19,30 @@ int probe_opened(const char *call, int fd);
 /* Prints one free line. */
 __attribute__((format(printf, 1, 2))) void probe_note(const char *format, ...);
 
-/* Prints type, mode, links, owner, size and device of what the name, or the descriptor, stands for. */
+/* Prints type, mode, links, owner, size and device of a path or a descriptor. */
 void probe_stat(const char *path);
 void probe_fstat(int fd);
 
 /* Prints size, checksum and beginning of a file's contents. */
 void probe_content(const char *path);
 
-/* Makes (or replaces) a file with this text. Ends the probe if that fails: later lines would say nothing. */
+/* Makes (or replaces) a file with this text. Ends the probe if that fails: later lines would mean nothing. */
 void probe_make(const char *path, const char *text);
 
 /* Writes size bytes of a repeating, position-dependent pattern at offset; returns bytes written or -1. */
 ssize_t probe_fill(int fd, off_t offset, size_t size);
 
-/* Runs a command that prints by itself: setfacl and getfacl, what people use. */
+/* Runs a command that prints its own output, such as setfacl and getfacl. */
 void probe_shell(const char *command);
 
-/* What a probe can do. Each program has a table of its own; the last row has no name. */
+/* A topic of a probe. Each program has a table; the last row has no name. */
 struct probe_topic {
     const char *name;
     void (*run)(void);
 };
 extern const struct probe_topic probe_topics[];
 
-/* The topics of posix_probe, in files of their own. */
+/* The topics of posix_probe, in other files. */
 void probe_open_flags(void);
 void probe_open_unlinked(void);
 void probe_tmpfile(void);

@@ -1,11 +1,11 @@
-/* Events files made of text, for tests. Lines:
+/* Makes events files from text, for tests. Lines:
  *
  *   host NAME
  *   boot ID
- *   hz NUMBER            cycles a second of the clock, as it is stated; default 1000000000
- *   drift PPM            so much faster it really is
- *   ahead NS             so much the wall clock is ahead of the true time
- *   error NS             by how much the kernel says that it may be
+ *   hz NUMBER            stated rate of the clock; default 1000000000
+ *   drift PPM            how much faster the clock really is
+ *   ahead NS             how far the wall clock is ahead of the true time
+ *   error NS             the kernel's bound on that
  *   path NODE TEXT
  *   end US               when recording ended; default: after a second, and with the last call
  *   call THREAD START_US LATENCY_US OP NODE [COLUMN=NUMBER]... [errno=NUMBER] [TEXT=WORD]...
@@ -18,7 +18,7 @@
 
 #include "events_writer.h"
 
-/* writer: zeroed; afterwards it holds the file. A script that cannot be read ends the program. */
+/* writer: zeroed; afterwards it holds the file. Ends the program if the script cannot be read. */
 void events_script_read(FILE *input, struct events_writer *writer);
 
 #endif

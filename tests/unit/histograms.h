@@ -1,4 +1,4 @@
-/* Histograms for tests of what analyses them: drawn by a generator that gives the same numbers everywhere. */
+/* Histograms for tests of the analysis, drawn by a generator that gives the same numbers everywhere. */
 #ifndef HISTOGRAMS_H
 #define HISTOGRAMS_H
 
@@ -12,7 +12,7 @@ struct histogram {
     struct aggstats_op_profile op;
 };
 
-/* From 0 up to 1. Source: G. Marsaglia, Xorshift RNGs (2003) */
+/* From 0 to below 1. Source: G. Marsaglia, Xorshift RNGs (2003) */
 static inline double random_share(uint64_t *state) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -20,7 +20,7 @@ static inline double random_share(uint64_t *state) {
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* Near enough to a normal distribution of mean 0 and deviation 1. */
+/* Approximately a normal distribution of mean 0 and deviation 1. */
 static inline double random_normal(uint64_t *state) {
     double sum = -6;
     for (int i = 0; i < 12; i++)
@@ -40,7 +40,7 @@ static inline void histogram_add(struct histogram *histogram, unsigned bucket, u
     histogram->op.total_cycles += (uint64_t)((double)calls * aggstats_bucket_mean(bucket, resolution));
 }
 
-/* A path through the system: log2 of its latencies is distributed normally. */
+/* Adds a path through the system: log2 of its latencies has a normal distribution. */
 static inline void histogram_add_path(struct histogram *histogram, unsigned resolution, uint64_t *state, unsigned calls,
                                       double octave, double deviation) {
     for (unsigned i = 0; i < calls; i++) {

@@ -1,4 +1,4 @@
-/* A layer at the bottom of the stack whose every op takes a known time and succeeds. */
+/* A layer at the bottom of the stack: every op takes a known time and succeeds. */
 #ifndef LAYER_DELAY_H
 #define LAYER_DELAY_H
 
@@ -8,9 +8,9 @@
 struct layer_delay {
     struct fs_layer layer;
     struct aggstats_clock clock;
-    uint64_t delay_cycles; /* 0: return at once; then any number of threads may call */
+    uint64_t delay_cycles; /* 0: returns at once; then any number of threads may call */
 
-    /* How long the last call really took, by the same clock: at least delay_cycles, and more on a busy machine. */
+    /* The true duration of the last call, by the same clock: at least delay_cycles, and more on a busy machine. */
     uint64_t elapsed_cycles;
 };
 

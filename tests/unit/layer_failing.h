@@ -1,5 +1,5 @@
-/* A layer at the bottom of the stack whose every op returns what the test wants, touches no result, and remembers
- * what it was called with. */
+/* A layer at the bottom of the stack: every op returns the status that the test sets, leaves results unchanged, and
+ * stores its arguments. */
 #ifndef LAYER_FAILING_H
 #define LAYER_FAILING_H
 
@@ -8,7 +8,7 @@
 
 struct layer_failing {
     struct fs_layer layer;
-    int status; /* what every op returns: -errno, or 0 */
+    int status; /* result of every op: -errno, or 0 */
 
     unsigned calls;    /* of ops */
     enum fs_op op;     /* the last one */

@@ -1,19 +1,19 @@
-/* What main() of each test ends with. */
+/* The end of main() of each test. */
 #ifndef RUN_SUITE_H
 #define RUN_SUITE_H
 
 #include <check.h>
 #include <stdlib.h>
 
-/* On a slow machine OSPROF_TIMEOUT_SCALE says how many times as long tests may take. Check knows it by another name,
- * which it asks for when a test is added to a suite, so before main(). */
+/* On a slow machine OSPROF_TIMEOUT_SCALE is the factor by which time limits of tests grow. Check reads it from another
+ * variable when a test is added to a suite, so this runs before main(). */
 __attribute__((constructor)) static void scale_timeouts(void) {
     const char *scale = getenv("OSPROF_TIMEOUT_SCALE");
     if (scale)
         setenv("CK_TIMEOUT_MULTIPLIER", scale, 0);
 }
 
-/* Adds a case whose tests begin and end with these functions (NULL: none), and may take a minute each. */
+/* Adds a case with a set-up and a tear-down function (NULL: none). Each test may take a minute. */
 static inline TCase *suite_case(Suite *suite, const char *name, SFun set_up, SFun tear_down) {
     TCase *tcase = tcase_create(name);
     tcase_add_checked_fixture(tcase, set_up, tear_down);

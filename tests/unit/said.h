@@ -1,16 +1,16 @@
-/* What the code under test says on stderr. */
+/* Captures what the code under test prints to stderr. */
 #ifndef SAID_H
 #define SAID_H
 
 #include <stddef.h>
 
-/* From here on stderr is kept. Once in a test's own process */
+/* Captures stderr from now on. Call once in a test's own process */
 void said_listen(void);
 
-/* All that was said since, as one static string. */
+/* Everything printed since, as one static string. */
 const char *said(void);
 
-/* How many lines that is. */
+/* The number of lines of that. */
 size_t said_lines(void);
 
 #endif

@@ -20,23 +20,23 @@ struct stage {
 
 extern struct stage stage;
 
-/* Adds a case whose tests each find a stage set up; what they leave behind is removed when all have run. */
+/* Adds a case whose tests each get a new stage; what they leave behind is removed when all have run. */
 TCase *stage_add_case(Suite *suite, const char *name);
 
 /* Opens the lower directory anew, with a pass layer of other options. */
 void stage_restart(bool check_as_caller, size_t forgotten_inodes_max);
 
-/* True if the lower directory's inodes are held by file handle, which takes root and a file system that can. */
+/* True if inodes of the lower directory are held by file handle, which needs root and a file system with handles. */
 bool stage_has_handles(void);
 
-/* True for root; for others prints what is skipped, in words. */
+/* True for root; for other users prints what is skipped. */
 bool stage_is_root(const char *skipped);
 
 /* Calls an op of the pass layer as this process: STAGE(lookup, FS_ROOT_INO, "name", &entry). */
 #define STAGE(member, ...) STAGE_AS(&stage.self, member, __VA_ARGS__)
 #define STAGE_AS(caller, member, ...) stage.layer->ops->member(stage.layer, caller, __VA_ARGS__)
 
-/* ---- What must work for a test to go on ---- */
+/* ---- Steps that must succeed ---- */
 
 /* Makes a regular file below, with that text. */
 void stage_write(const char *name, const char *text);
@@ -59,7 +59,7 @@ struct stage_file {
 struct stage_file stage_open(const char *name, int flags);
 void stage_close(struct stage_file open);
 
-/* How many lookups the layer counts for an inode, and how many inodes it knows. */
+/* The lookup count of an inode in the layer, and the number of inodes that it knows. */
 uint64_t stage_lookup_count(fs_ino ino);
 size_t stage_inodes_known(void);
 
