@@ -37,7 +37,7 @@ static bool worker_leave_idle(struct worker *worker) {
 static void become_busy(struct worker *worker) {
     struct session *session = worker->server.session;
     if (worker_leave_idle(worker) && !session->single && pool_is_plain(&session->pool))
-        session_add_waiting_worker(session); /* if that fails, this worker comes back to the queue before long */
+        session_add_waiting_worker(session); /* if that fails, requests wait until this worker is back */
 }
 
 static void become_idle(struct worker *worker) {
@@ -176,8 +176,8 @@ static int receive(struct session *session, struct fuse_buf *buffer) {
     return 0;
 }
 
-/* Reviews, every so many calls, which workers are chosen. The main thread must learn first that a worker gets bound, or
- * that another must be released: a bound worker may get no CPU for long, and must not hold the lock meanwhile. */
+/* Reviews now and then which workers are chosen. Before a worker is bound, or if another one must be released, the main
+ * thread is woken: a bound worker may get no CPU for a long time, and must not hold the lock meanwhile. */
 static void note_call(struct worker *worker, const struct pool_call *call) {
     struct session *session = worker->server.session;
     if (!pool_note(&session->pool, &worker->pooled, call))
