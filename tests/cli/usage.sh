@@ -103,6 +103,16 @@ done
 expect_trouble "osprof top: --by must be process, program, cgroup, uid, file or directory, not 'name'; see 'osprof help top'" top --by name
 expect_trouble "osprof top: --sort must be share, calls, mean, max or name, not 'size'; see 'osprof help top'" \
     top --sort size
+# osprof fuse, whose status for wrong arguments is that of osprof run
+expect_wrong_fuse() {
+    local message=$1 status=0
+    shift
+    "$OSPROF" fuse "$@" true 2>"$scratch/err" || status=$?
+    assert_eq "125 osprof fuse: $message; see 'osprof help fuse'" "$status $(<"$scratch/err")" "message of: osprof fuse $*"
+}
+expect_wrong_fuse "--by uid+x: must be of process, program, cgroup, uid, file and directory, with + between" --by uid+x
+expect_wrong_fuse "--interval 1h: must be a number of seconds from 0.01 to 86400, such as 0.5" --interval 1h
+expect_wrong_fuse "--joint READ: must be OP:VALUE, such as read:size" --joint READ
 expect_trouble "osprof check: no profile given; see 'osprof help check'" check
 for quantum in "" 4 4m ms -4ms 0ms nan 99999s; do
     message="osprof check: --quantum must be a time from 1us to 3600s, such as 4ms, not '$quantum'"

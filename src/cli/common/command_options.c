@@ -40,6 +40,8 @@ static enum status take(const struct command *command, const struct option_row *
     if (variant && *variant && strcmp(*variant, row->name) != 0)
         return usage_error(command, "--%s and --%s exclude each other: give one", *variant, row->name);
     const char *wrong = option_take(row, &text, options, why);
+    if (wrong && (row->kind == OPTION_TIME || row->kind == OPTION_PARSED))
+        return usage_error(command, "--%s %s: %s", row->name, text, wrong);
     return wrong ? usage_error(command, "--%s %s, not '%s'", row->name, wrong, text) : STATUS_OK;
 }
 

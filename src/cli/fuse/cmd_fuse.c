@@ -25,15 +25,40 @@
 struct fuse_options {
     const char *mount; /* an existing one; NULL: a daemon is started */
     const char *profile;
-    unsigned resolution;
-    const char *interval;
-    const char *by;
-    unsigned groups_max;
-    struct option_list joint;
-    const char *slow;
     const char *causes;
-    struct option_list labels;
+    struct session_options session; /* its causes, profile and keeps_old are filled in later */
 };
+
+/* "process+uid". See option_row.parse */
+static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    static const char *const words[] = {GROUPING_WORDS NULL};
+    struct fuse_options *options = data;
+    CLEANUP_FREE char *copy = strdup(*text);
+    char *rest = copy;
+    options->session.groupings = 0;
+    for (const char *word; (word = strsep(&rest, "+"));) {
+        const enum aggstats_grouping grouping = aggstats_grouping_of_name(word);
+        if (grouping != AGGSTATS_UNGROUPED) {
+            options->session.groupings |= 1U << grouping;
+            continue;
+        }
+        why[0] = '\0';
+        option_add_word(why, "must be of ", words[0], NULL);
+        option_add_words(why, words + 1, "and");
+        option_add_word(why, "", "with + between", NULL);
+        return why;
+    }
+    return NULL;
+}
+
+static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    struct fuse_options *options = data;
+    (void)why;
+    const char *wrong = session_check_joint(*text);
+    if (wrong)
+        return wrong;
+    return option_list_add(&options->session.joint, *text) == 0 ? NULL : "no memory";
+}
 
 static const struct option_row rows[] = {
     {.name = "profile",
@@ -47,30 +72,34 @@ static const struct option_row rows[] = {
      .min = 1,
      .max = 8,
      .help = "buckets per power of two: 1, 2, 4 or 8; default: 1",
-     INTO(UNSIGNED, struct fuse_options, resolution)},
+     INTO(UNSIGNED, struct fuse_options, session.resolution)},
     {.name = "interval",
      .metavar = "SECONDS",
      .help = "keep the profile of each interval of that length too",
-     INTO(TEXT, struct fuse_options, interval)},
+     .parse_time = control_parse_interval,
+     INTO(TIME, struct fuse_options, session.interval_ns)},
     {.name = "by",
      .metavar = "KIND[+KIND]...",
      WORDS_OF(GROUPING_WORDS),
      .help = "keep a profile of each of these too: {}",
-     INTO(TEXT, struct fuse_options, by)},
+     .kind = OPTION_PARSED,
+     .parse = parse_by},
     {.name = "groups",
      .metavar = "N",
      .min = 1,
      .max = 65536,
      .help = "keep at most N of each kind, {}; default: 256",
-     INTO(UNSIGNED, struct fuse_options, groups_max)},
+     INTO(UNSIGNED, struct fuse_options, session.groups_max)},
     {.name = "joint",
      .metavar = "OP:VALUE",
      .help = "relate the latency of OP to VALUE: size, result, offset or error; may be repeated",
-     INTO(TEXTS, struct fuse_options, joint)},
+     .kind = OPTION_PARSED,
+     .parse = parse_joint},
     {.name = "slow",
      .metavar = "TIME",
      .help = "find out what requests that take so long wait for, such as 10ms",
-     INTO(TEXT, struct fuse_options, slow)},
+     .parse_time = control_parse_slow,
+     INTO(TIME, struct fuse_options, session.slow_ns)},
     {.name = "causes",
      .metavar = "FILE",
      .help = "lines of one's own before the table of causes",
@@ -78,7 +107,7 @@ static const struct option_row rows[] = {
     {.name = "label",
      .metavar = "KEY=VALUE",
      .help = "a line of the profile's header, such as rack=7; may be repeated",
-     INTO(TEXTS, struct fuse_options, labels)},
+     INTO(TEXTS, struct fuse_options, session.labels)},
     {.name = "attach",
      .metavar = "MOUNT",
      .help =
@@ -91,64 +120,23 @@ static const struct option_row rows[] = {
 
 /* ---- Options ------------------------------------------------------------------------------------ */
 
-/* "process+uid". Returns NULL, or what is wrong. why: room for that */
-static const char *parse_by(const char *text, unsigned *ret_groupings, char why[OPTION_TEXT_SIZE]) {
-    CLEANUP_FREE char *copy = strdup(text);
-    char *rest = copy;
-    for (const char *word = strsep(&rest, "+"); word; word = strsep(&rest, "+")) {
-        const enum aggstats_grouping grouping = aggstats_grouping_of_name(word);
-        if (grouping == AGGSTATS_UNGROUPED) {
-            static const char *const words[] = {GROUPING_WORDS NULL};
-            why[0] = '\0';
-            option_add_word(why, "must be of ", words[0], NULL);
-            option_add_words(why, words + 1, "and");
-            option_add_word(why, "", "with + between", NULL);
-            return why;
-        }
-        *ret_groupings |= 1U << grouping;
-    }
-    return NULL;
-}
-
 static bool check_labels(const struct command *command, const struct fuse_options *given) {
     char complaint[USER_LABEL_COMPLAINT_SIZE];
-    if (user_labels_valid(given->labels.texts, given->labels.count, complaint))
+    if (user_labels_valid(given->session.labels.texts, given->session.labels.count, complaint))
         return true;
     usage_error(command, "--label %s", complaint);
     return false;
 }
 
-/* Reports the first text that is wrong. */
-static bool parse_texts(const struct command *command, const struct fuse_options *given,
-                        struct session_options *wanted) {
-    char by_why[OPTION_TEXT_SIZE];
-    const char *why = given->interval ? control_parse_interval(given->interval, &wanted->interval_ns) : NULL;
-    if (why)
-        usage_error(command, "--interval %s: %s", given->interval, why);
-    if (!why && given->by && (why = parse_by(given->by, &wanted->groupings, by_why)))
-        usage_error(command, "--by %s: %s", given->by, why);
-    if (!why && given->slow && (why = control_parse_slow(given->slow, &wanted->slow_ns)))
-        usage_error(command, "--slow %s: %s", given->slow, why);
-    for (size_t i = 0; i < given->joint.count && !why; i++)
-        if ((why = session_check_joint(given->joint.texts[i])))
-            usage_error(command, "--joint %s: %s", given->joint.texts[i], why);
-    return !why && check_labels(command, given);
-}
-
-static bool parse(const struct command *command, const struct fuse_options *given, struct session_options *wanted) {
-    const unsigned resolution = given->resolution > 0 ? given->resolution : 1;
+static bool settle_session(const struct command *command, struct fuse_options *given) {
     char why[THREAD_CAUSES_WHY_SIZE] = "";
-    if (!aggstats_resolution_valid(resolution)) {
+    if (!aggstats_resolution_valid(given->session.resolution)) {
         usage_error(command, "--resolution takes 1, 2, 4 or 8");
         return false;
     }
-    wanted->resolution = resolution;
-    wanted->groups_max = given->groups_max;
-    wanted->joint = given->joint;
-    wanted->labels = given->labels;
-    if (!parse_texts(command, given, wanted))
+    if (!check_labels(command, given))
         return false;
-    int error = thread_causes_init(&wanted->causes, given->causes, why);
+    int error = thread_causes_init(&given->session.causes, given->causes, why);
     if (error)
         complain("--causes %s: %s", given->causes ? given->causes : "", why[0] ? why : strerror(-error));
     return error == 0;
@@ -321,7 +309,7 @@ static enum status start(const struct fuse_options *given, char **command, struc
 static enum status attach(const struct command *command, const struct fuse_options *given,
                           const struct arguments *arguments) {
     const char *other = options_given(arguments, "resolution interval by groups joint slow causes");
-    struct attach_options options = {.labels = given->labels};
+    struct attach_options options = {.labels = given->session.labels};
     if (arguments->rest_count > 0)
         usage_error(command, "--attach is for a mount that is there, without a daemon to start");
     else if (other)
@@ -333,7 +321,7 @@ static enum status attach(const struct command *command, const struct fuse_optio
     return profile && attach_run(given->mount, &options) == 0 ? STATUS_OK : (enum status)RUN_FAILED;
 }
 
-static enum status run_parsed(const struct command *command, const struct fuse_options *given,
+static enum status run_parsed(const struct command *command, struct fuse_options *given,
                               const struct arguments *arguments) {
     struct observer_options options = {.command = NULL};
     if (given->mount && check_labels(command, given))
@@ -344,21 +332,23 @@ static enum status run_parsed(const struct command *command, const struct fuse_o
         usage_error(command, "the daemon must be given");
     else if (given->profile && strcmp(given->profile, "-") == 0)
         usage_error(command, "the profile is written when the daemon ends, so it needs a file");
-    else if (parse(command, given, &options.session))
+    else if (settle_session(command, given)) {
+        options.session = given->session;
         return start(given, arguments->rest, &options);
+    }
     return (enum status)RUN_FAILED;
 }
 
 static enum status run_fuse(const struct command *command, int argc, char **argv) {
-    struct fuse_options given = {.profile = NULL};
+    struct fuse_options given = {.session = {.resolution = 1}};
     struct arguments arguments;
     enum status status;
     if (options_parse(command, argc, argv, &given, &arguments, &status))
         status = run_parsed(command, &given, &arguments);
     else if (status != STATUS_OK)
         status = (enum status)RUN_FAILED;
-    option_list_finish(&given.joint);
-    option_list_finish(&given.labels);
+    option_list_finish(&given.session.joint);
+    option_list_finish(&given.session.labels);
     return status;
 }
 
