@@ -6,12 +6,10 @@
 #include <string.h>
 
 #include "aggstats/cells.h"
+#include "aggstats/words.h"
 #include "base.h"
 #include "events_profile_private.h"
 
-#define GROUPINGS_KNOWN                                                                                                \
-    (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_UID | 1U << AGGSTATS_BY_FILE |          \
-     1U << AGGSTATS_BY_DIRECTORY)
 #define NS_PER_SECOND 1000000000.0L
 
 struct counting {
@@ -42,7 +40,7 @@ static bool are_valid(const struct events_profile_options *options, unsigned res
     for (size_t i = 0; i < options->joint_count; i++)
         if (options->joints[i].value >= AGGSTATS_BLOCKED)
             return false;
-    return aggstats_resolution_valid(resolution) && (options->groupings & ~GROUPINGS_KNOWN) == 0;
+    return aggstats_resolution_valid(resolution) && (options->groupings & ~GROUPINGS_OF_EVENTS) == 0;
 }
 
 static void choose_span(struct counting *counting) {

@@ -32,7 +32,7 @@ static enum status parse_groupings(const struct command *command, const char *te
         size_t length = strcspn(text, SEPARATORS);
         snprintf(name, sizeof(name), "%.*s", (int)length, text);
         enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
-        if (grouping == AGGSTATS_UNGROUPED || grouping == AGGSTATS_BY_CGROUP || length >= sizeof(name)) {
+        if (!(GROUPINGS_OF_EVENTS & 1U << grouping) || length >= sizeof(name)) {
             char words[OPTION_TEXT_SIZE] = "";
             option_add_words(words, (const char *const[]){GROUPING_WORDS_OF_EVENTS NULL}, NULL);
             return usage_error(command, "--by must be %s, or several with + between them, not '%s'", words, name);

@@ -35,11 +35,16 @@
 #define GROUPING_WORDS_OF_CALLERS GROUPING_ROWS(GROUPING_WORD_OF_CALLERS)
 #define GROUPING_WORDS_OF_EVENTS GROUPING_ROWS(GROUPING_WORD_OF_EVENTS)
 
+/* The groupings that events know, as bits (1 << AGGSTATS_BY_PROCESS). */
+#define GROUPINGS_OF_EVENTS (0U GROUPING_ROWS(GROUPING_BIT_OF_EVENTS))
+
 #define LAYER_WORD(constant, word, kind) word,
 #define LAYER_WORD_OF_RUN(constant, word, kind) ONLY_IF_##kind##_IS_WHOLE(word, )
 #define GROUPING_WORD(constant, word, plural, kind) word,
 #define GROUPING_WORD_OF_CALLERS(constant, word, plural, kind) ONLY_IF_##kind##_IS_CALLER(word, )
 #define GROUPING_WORD_OF_EVENTS(constant, word, plural, kind) ONLY_IF_##kind##_IS_IN_EVENTS(word, )
+#define GROUPING_BIT_OF_EVENTS(constant, word, plural, kind)                                                           \
+    ONLY_IF_##kind##_IS_IN_EVENTS(| 1U << AGGSTATS_BY_##constant)
 
 #define ONLY_IF_WHOLE_IS_WHOLE(...) __VA_ARGS__
 #define ONLY_IF_PART_IS_WHOLE(...)
