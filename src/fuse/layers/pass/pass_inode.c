@@ -27,9 +27,9 @@ int pass_get_inode(struct pass *pass, fs_ino ino, struct inode **ret_inode) {
 }
 
 /* While the number of a removed inode is given to a new one, opening the old handle fails with ENOMEM on file systems
- * that look inodes up with iget_locked(), such as ext4, and with ESTALE afterwards. This may last as long as a commit of
- * the journal. So opening is retried for a short time; then the handle counts as stale. If memory was really short, the
- * kernel has made room meanwhile, at worst by killing a process. */
+ * that look inodes up with iget_locked(), such as ext4, and with ESTALE afterwards. This may last as long as a commit
+ * of the journal. So opening is retried for a short time; then the handle counts as stale. If memory was really short,
+ * the kernel has made room meanwhile, at worst by killing a process. */
 static int open_handle_at(int mount_fd, struct file_handle *handle, int flags) {
     for (long wait_us = 1; wait_us <= REUSE_WAIT_MAX_US; wait_us *= 2) {
         int fd = open_by_handle_at(mount_fd, handle, flags | O_CLOEXEC);
