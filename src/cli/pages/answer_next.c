@@ -1,4 +1,4 @@
-/* Recommended commands, ready for a shell, as many as fit the screen. */
+/* Recommended commands, quoted for a shell. */
 #include "answer_next.h"
 
 #include <stdlib.h>
@@ -10,10 +10,9 @@
 
 #define KEY_COLUMNS 10 /* as in screen_print_key() */
 
-/* A command with its argument, which may be too long for the screen. */
-struct next {
-    const struct screen *screen;
-    size_t count; /* of those printed */
+struct list {
+    struct answer_next *next;
+    size_t count;
 };
 
 /* ---- Arguments ---------------------------------------------------------------------------------- */
@@ -60,39 +59,19 @@ static char *quote(const char *argument) {
     return quote_all(arguments);
 }
 
-/* ---- Lines -------------------------------------------------------------------------------------- */
-
-/* Prints a command, with the reason after it if both fit. Returns false, and prints nothing, if the command does
- * not. */
-static bool print_line(struct next *next, const char *command, const char *why) {
-    int columns = KEY_COLUMNS + units_text_columns(command);
-    if (columns > next->screen->width)
-        return false;
-    screen_print_key(next->screen, next->count == 0 ? "next" : "");
-    screen_print_untrusted(next->screen, INK_STRONG, command);
-    if (columns + 4 + units_text_columns(why) <= next->screen->width) {
-        screen_ink(next->screen, INK_FAINT);
-        fprintf(next->screen->stream, "  # %s", why);
-        screen_ink(next->screen, INK_PLAIN);
-    }
-    putc('\n', next->screen->stream);
-    next->count++;
-    return true;
+/* Without memory it is left out. */
+static void add(struct list *list, const char *why, const char *command, const char *argument, const char *stands_for) {
+    struct answer_next next = {strdup(command), strdup(argument), stands_for, why};
+    if (next.command && next.argument)
+        list->next[list->count++] = next;
+    else
+        answer_next_finish(&next);
 }
 
-/* A command, then its last argument; if that does not fit, its placeholder in the manual. */
-static void print_command(struct next *next, const char *why, const char *command, const char *argument,
-                          const char *stands_for) {
-    CLEANUP_FREE char *whole = NULL;
-    CLEANUP_FREE char *brief = NULL;
-    if (asprintf(&whole, "%s %s", command, argument) < 0)
-        whole = NULL;
-    if (asprintf(&brief, "%s %s", command, stands_for) < 0)
-        brief = NULL;
-    if (!whole || !print_line(next, whole, why)) {
-        if (brief)
-            print_line(next, brief, why);
-    }
+void answer_next_finish(struct answer_next *next) {
+    free(next->command);
+    free(next->argument);
+    *next = (struct answer_next){0};
 }
 
 /* ---- For a profile that can be shown again ------------------------------------------------------- */
@@ -132,7 +111,7 @@ static char *format_layer(const char *layer) {
     return text;
 }
 
-static void print_of(const struct aggstats_group *group, struct next *next, const char *layer, const char *profile) {
+static void add_of(const struct aggstats_group *group, struct list *list, const char *layer, const char *profile) {
     char id[GROUPS_ID_SIZE];
     const char *name = group ? name_for_of(group, id) : NULL;
     CLEANUP_FREE char *whose = name ? format_whose(aggstats_grouping_name(group->grouping), name) : NULL;
@@ -140,11 +119,11 @@ static void print_of(const struct aggstats_group *group, struct next *next, cons
     if (whose && asprintf(&command, "osprof show%s%s", layer, whose) < 0)
         command = NULL;
     if (command)
-        print_command(next, "its calls alone", command, profile, "PROFILE");
+        add(list, "its calls alone", command, profile, "PROFILE");
 }
 
-static void print_of_profile(const struct answer_source *source, const struct aggstats_group *group,
-                             const struct answer_model *model, bool has_causes, struct next *next) {
+static void add_of_profile(const struct answer_source *source, const struct aggstats_group *group,
+                           const struct answer_model *model, bool has_causes, struct list *list) {
     bool is_kept = strcmp(source->profile, "-") != 0; /* standard input cannot be read again */
     CLEANUP_FREE char *profile = is_kept ? quote(source->profile) : strdup("PROFILE");
     CLEANUP_FREE char *whose = source->of ? format_whose(source->by, source->of) : strdup("");
@@ -156,14 +135,14 @@ static void print_of_profile(const struct answer_source *source, const struct ag
         command = NULL;
     if (!command)
         return;
-    print_command(next, "its latencies as a chart", command, profile, "PROFILE");
-    print_of(group, next, layer, profile);
+    add(list, "its latencies as a chart", command, profile, "PROFILE");
+    add_of(group, list, layer, profile);
     if (asprintf(&why, "osprof why%s", layer) < 0)
         why = NULL;
     if (has_causes && why)
-        print_command(next, "what slow calls waited for", why, profile, "PROFILE");
+        add(list, "what slow calls waited for", why, profile, "PROFILE");
     if (source->is_live)
-        print_command(next, "what happens now, and who does it", "osprof top", profile, "MOUNT");
+        add(list, "what happens now, and who does it", "osprof top", profile, "MOUNT");
 }
 
 /* ---- For a run ----------------------------------------------------------------------------------- */
@@ -181,43 +160,69 @@ static char *format_run(const struct answer_source *source, const char *option) 
     return text;
 }
 
-static void print_run(const struct answer_source *source, struct next *next, const char *option, const char *why) {
+static void add_run(const struct answer_source *source, struct list *list, const char *option, const char *why) {
     CLEANUP_FREE char *run = format_run(source, option);
     CLEANUP_FREE char *command = quote_all(source->command);
     if (run && command)
-        print_command(next, why, run, command, "COMMAND");
+        add(list, why, run, command, "COMMAND");
 }
 
-static void print_of_run(const struct answer_source *source, bool has_groups, bool wants_calibration,
-                         struct next *next) {
+static void add_of_run(const struct answer_source *source, bool has_groups, bool wants_calibration, struct list *list) {
     CLEANUP_FREE char *directory = quote(source->directory ? source->directory : ".");
     if (!has_groups)
-        print_run(source, next, "-o by=program", "which program");
+        add_run(source, list, "-o by=program", "which program");
     else if (source->has_groups_unasked)
-        print_run(source, next, "-o by=file", "all of the files");
-    print_run(source, next, "--charts", "latencies as charts");
+        add_run(source, list, "-o by=file", "all of the files");
+    add_run(source, list, "--charts", "latencies as charts");
     if (wants_calibration && directory)
-        print_command(next, "once: then peaks have names", "osprof calibrate", directory, "DIR");
+        add(list, "once: then peaks have names", "osprof calibrate", directory, "DIR");
 }
 
-void answer_next_print(const struct answer_source *source, const struct aggstats_profile *profile,
-                       const struct answer_model *model, bool wants_calibration, const struct screen *screen) {
-    struct next next = {.screen = screen};
-    if (model->peak_count == 0)
-        return;
-    if (source->profile)
-        print_of_profile(source, busiest(profile), model, profile->cause_count > 0 && !source->of, &next);
-    else if (source->command)
-        print_of_run(source, profile->groupings != 0, wants_calibration, &next);
+size_t answer_next_find(const struct answer_source *source, const struct aggstats_profile *profile,
+                        const struct answer_model *model, bool wants_calibration,
+                        struct answer_next ret_next[ANSWER_NEXT_MAX]) {
+    struct list list = {.next = ret_next};
+    if (model->peak_count > 0 && source->profile)
+        add_of_profile(source, busiest(profile), model, profile->cause_count > 0 && !source->of, &list);
+    else if (model->peak_count > 0 && source->command)
+        add_of_run(source, profile->groupings != 0, wants_calibration, &list);
+    return list.count;
+}
+
+/* ---- Lines -------------------------------------------------------------------------------------- */
+
+/* Prints a command, with the reason after it if both fit. Returns false, and prints nothing, if the command does
+ * not. */
+static bool print_line(const struct answer_next *next, const char *argument, bool is_first,
+                       const struct screen *screen) {
+    CLEANUP_FREE char *command = NULL;
+    if (asprintf(&command, "%s %s", next->command, argument) < 0)
+        command = NULL;
+    int columns = KEY_COLUMNS + units_text_columns(command ? command : "");
+    if (!command || columns > screen->width)
+        return false;
+    screen_print_key(screen, is_first ? "next" : "");
+    screen_print_untrusted(screen, INK_STRONG, command);
+    if (columns + 4 + units_text_columns(next->why) <= screen->width) {
+        screen_ink(screen, INK_FAINT);
+        fprintf(screen->stream, "  # %s", next->why);
+        screen_ink(screen, INK_PLAIN);
+    }
+    putc('\n', screen->stream);
+    return true;
+}
+
+bool answer_next_print(const struct answer_next *next, bool is_first, const struct screen *screen) {
+    return print_line(next, next->argument, is_first, screen) || print_line(next, next->stands_for, is_first, screen);
 }
 
 void answer_next_print_layer(const char *name, const char *layer, const struct screen *screen) {
-    struct next next = {.screen = screen};
     CLEANUP_FREE char *profile = strcmp(name, "-") != 0 ? quote(name) : strdup("RECORDING");
     CLEANUP_FREE char *option = format_layer(layer);
     CLEANUP_FREE char *command = NULL;
     if (profile && option && asprintf(&command, "osprof show%s", option) < 0)
         command = NULL;
+    const struct answer_next next = {command, profile, "RECORDING", "one of the layers"};
     if (command)
-        print_command(&next, "one of the layers", command, profile, "RECORDING");
+        answer_next_print(&next, true, screen);
 }

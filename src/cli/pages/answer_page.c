@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer_rows.h"
 #include "base.h"
+#include "columns.h"
 #include "groups.h"
 #include "peak_labels.h"
 
@@ -16,16 +18,39 @@
 #define NAME_COLUMNS 24
 #define PATH_COLUMNS 26
 #define NAME_COLUMNS_NARROW 10
-#define GROUPINGS_MAX 5
 #define TEXT_SIZE 512
 
 struct printer {
-    const struct aggstats_profile *profile;
-    const struct answer_model *model;
+    const struct answer_rows *rows;
     const struct units *units;
     const struct screen *screen;
     FILE *stream;
 };
+
+/* Rows of one kind that follow each other. */
+struct range {
+    const struct answer_row *first;
+    size_t count;
+};
+
+static bool is_alike(const struct answer_row *a, const struct answer_row *b) {
+    return a->kind == b->kind && a->grouping == b->grouping;
+}
+
+/* Those like the row at a place, from there on. */
+static struct range range_at(const struct answer_rows *rows, size_t place) {
+    struct range range = {.first = &rows->rows[place]};
+    while (place + range.count < rows->count && is_alike(range.first, range.first + range.count))
+        range.count++;
+    return range;
+}
+
+static struct range range_of(const struct answer_rows *rows, enum answer_kind kind) {
+    size_t place = 0;
+    while (place < rows->count && rows->rows[place].kind != kind)
+        place++;
+    return place < rows->count ? range_at(rows, place) : (struct range){.first = NULL};
+}
 
 /* ---- Texts -------------------------------------------------------------------------------------- */
 
@@ -80,181 +105,151 @@ static void format_time(const struct printer *it, double cycles, char ret_text[T
 }
 
 /* "to /srv/data", or "" */
-static void format_place(const struct printer *it, const char *preposition, char ret_text[TEXT_SIZE]) {
-    const char *lower = aggstats_profile_label(it->profile, "lower");
-    const char *mount = aggstats_profile_label(it->profile, "mount");
-    const char *place = lower && lower[0] ? lower : mount && mount[0] ? mount : NULL;
-    CLEANUP_FREE char *shown = place ? screen_cut(it->screen, place, PLACE_COLUMNS, SCREEN_END) : NULL;
+static void format_place(const struct printer *it, const struct answer_row *row, const char *preposition,
+                         char ret_text[TEXT_SIZE]) {
+    CLEANUP_FREE char *shown = row->place ? screen_cut(it->screen, row->place, PLACE_COLUMNS, SCREEN_END) : NULL;
     ret_text[0] = '\0';
     if (shown)
         snprintf(ret_text, TEXT_SIZE, " %s %s", preposition, shown);
 }
 
-/* The name alone, from a label that also says how many groups or what may be missing. */
-static char *copy_whose(const char *value) {
-    const char *more = strstr(value, ", but for ");
-    for (const char *next = more; next; next = strstr(next + 1, ", but for "))
-        more = next;
-    return more ? strndup(value, (size_t)(more - value)) : strdup(value);
-}
-
 /* "calls", or with the group of osprof show --of: "calls of program cc1", "calls on /src/a.c" */
-static void format_calls(const struct printer *it, char ret_text[TEXT_SIZE]) {
+static void format_calls(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
     snprintf(ret_text, TEXT_SIZE, "calls");
-    for (size_t i = 0; i < it->profile->label_count; i++) {
-        const struct aggstats_label *label = &it->profile->labels[i];
-        bool is_path = strncmp(label->key, "calls on ", strlen("calls on ")) == 0;
-        if (!is_path && strncmp(label->key, "calls of", strlen("calls of")) != 0)
-            continue;
-        CLEANUP_FREE char *name = is_path ? copy_whose(label->value) : strdup(label->value);
-        CLEANUP_FREE char *key =
-            screen_cut(it->screen, is_path ? "calls on" : label->key, WHOSE_COLUMNS, SCREEN_BEGINNING);
-        CLEANUP_FREE char *whose = name ? screen_cut(it->screen, name, is_path ? PLACE_COLUMNS : WHOSE_COLUMNS,
-                                                     is_path ? SCREEN_END : SCREEN_BEGINNING)
-                                        : NULL;
-        if (key && whose)
-            snprintf(ret_text, TEXT_SIZE, "%s %s", key, whose);
-    }
+    if (!row->whose)
+        return;
+    bool is_path = strcmp(row->word, "calls on") == 0;
+    CLEANUP_FREE char *key = screen_cut(it->screen, row->word, WHOSE_COLUMNS, SCREEN_BEGINNING);
+    CLEANUP_FREE char *whose = screen_cut(it->screen, row->whose, is_path ? PLACE_COLUMNS : WHOSE_COLUMNS,
+                                          is_path ? SCREEN_END : SCREEN_BEGINNING);
+    if (key && whose)
+        snprintf(ret_text, TEXT_SIZE, "%s %s", key, whose);
 }
 
 /* "12.4 s elapsed; ", with their number before it if runs or profiles were added up */
-static void format_elapsed(const struct printer *it, char ret_text[TEXT_SIZE]) {
-    const char *runs = aggstats_profile_label(it->profile, "runs");
-    const char *merged = aggstats_profile_label(it->profile, "merged");
-    const char *number = runs ? runs : merged;
+static void format_elapsed(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
     char time[TEXT_SIZE];
-    ret_text[0] = '\0';
-    if (!it->profile->has_elapsed)
-        return;
-    format_time(it, (double)it->profile->elapsed_cycles, time);
-    if (number && number[0] && strlen(number) < 20 && number[strspn(number, "0123456789")] == '\0')
-        snprintf(ret_text, TEXT_SIZE, "%s %s, %.64s elapsed in all; ", number, runs ? "runs" : "profiles", time);
+    format_time(it, row->cycles, time);
+    if (row->count > 0)
+        snprintf(ret_text, TEXT_SIZE, "%llu %s, %.64s elapsed in all; ", (unsigned long long)row->count, row->word,
+                 time);
     else
         snprintf(ret_text, TEXT_SIZE, "%.64s elapsed; ", time);
 }
 
 /* "79 % ± 1", "0.31 % ± 0.12": as many digits as are significant */
-static void format_busy_share(const struct printer *it, char ret_text[UNITS_TEXT_SIZE]) {
-    double error = 100 * it->model->busy_error;
+static void format_busy_share(const struct printer *it, const struct answer_row *row, char ret_text[UNITS_TEXT_SIZE]) {
+    double error = 100 * row->error;
     int digits = error >= 0.95 ? 0 : error >= 0.095 ? 1 : 2;
-    snprintf(ret_text, UNITS_TEXT_SIZE, "%.*f %% %s %.*f", digits, 100 * it->model->busy_share,
-             it->screen->ascii ? "+-" : "±", digits, error);
+    snprintf(ret_text, UNITS_TEXT_SIZE, "%.*f %% %s %.*f", digits, 100 * row->share, it->screen->ascii ? "+-" : "±",
+             digits, error);
     screen_make_blanks_firm(ret_text);
 }
 
-static void format_busy(const struct printer *it, char ret_text[TEXT_SIZE]) {
-    const struct answer_model *model = it->model;
+static void format_busy(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
     char time[TEXT_SIZE];
     char share[UNITS_TEXT_SIZE];
     char place[TEXT_SIZE];
     char callers[64] = "a caller";
-    format_time(it, model->busy_share * (double)it->profile->elapsed_cycles, time);
-    format_busy_share(it, share);
-    format_place(it, "for", place);
-    if (model->busy_most > 1)
-        snprintf(callers, sizeof(callers), "at least one of up to %llu callers", (unsigned long long)model->busy_most);
+    format_time(it, row->cycles, time);
+    format_busy_share(it, row, share);
+    format_place(it, row, "for", place);
+    if (row->count > 1)
+        snprintf(callers, sizeof(callers), "at least one of up to %llu callers", (unsigned long long)row->count);
     snprintf(ret_text, TEXT_SIZE, "in %.64s of them (%s) %s waited%.160s", time, share, callers, place);
 }
 
-static void format_sum(const struct printer *it, char ret_text[TEXT_SIZE]) {
-    const struct answer_model *model = it->model;
+static void format_sum(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
     char calls[TEXT_SIZE];
     char place[TEXT_SIZE];
     char time[TEXT_SIZE];
     char share[UNITS_TEXT_SIZE];
-    format_calls(it, calls);
-    format_place(it, "to", place);
-    format_time(it, model->sum.total_cycles, time);
-    units_format_share(model->elapsed_share, share);
+    format_calls(it, row, calls);
+    format_place(it, row, "to", place);
+    format_time(it, row->cycles, time);
+    units_format_share(row->share, share);
     screen_make_blanks_firm(share);
-    if (model->sum.calls == 0)
+    if (row->kind == ANSWER_NO_CALLS)
         snprintf(ret_text, TEXT_SIZE, "no %.160s%.160s", calls, place);
-    else if (model->elapsed_share > 0)
+    else if (row->share > 0)
         snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %.64s, summed over callers (%s)", calls, place, time, share);
     else
         snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %.64s, summed over callers", calls, place, time);
 }
 
-static void print_time(const struct printer *it) {
-    char elapsed[TEXT_SIZE];
+/* elapsed: NULL: unknown */
+static void print_time(const struct printer *it, const struct answer_row *elapsed, const struct answer_row *row) {
+    char before[TEXT_SIZE] = "";
     char calls[TEXT_SIZE];
     char text[2 * TEXT_SIZE];
-    format_elapsed(it, elapsed);
-    if (it->model->has_busy)
-        format_busy(it, calls);
+    if (elapsed)
+        format_elapsed(it, elapsed, before);
+    if (row->kind == ANSWER_BUSY)
+        format_busy(it, row, calls);
     else
-        format_sum(it, calls);
-    if (!elapsed[0] && calls[0] >= 'a' && calls[0] <= 'z')
+        format_sum(it, row, calls);
+    if (!elapsed && calls[0] >= 'a' && calls[0] <= 'z')
         calls[0] = (char)(calls[0] - 'a' + 'A');
-    snprintf(text, sizeof(text), "%s%s", elapsed, calls);
+    snprintf(text, sizeof(text), "%s%s", before, calls);
     screen_print_sentence(it->screen, 0, text);
 }
 
 /* A call that hangs is the answer. */
-static void print_in_flight(const struct printer *it) {
-    const struct aggstats_call_in_flight *oldest = it->model->oldest;
+static void print_in_flight(const struct printer *it, const struct answer_row *row) {
+    const struct aggstats_call_in_flight *oldest = row->in_flight;
     char count[UNITS_TEXT_SIZE];
     char age[TEXT_SIZE];
     char text[TEXT_SIZE];
-    if (!oldest)
-        return;
-    units_format_count(it->profile->in_flight_count, count);
-    format_time(it, (double)oldest->age_cycles, age);
+    units_format_count(row->count, count);
+    format_time(it, row->cycles, age);
     CLEANUP_FREE char *op = screen_cut(it->screen, oldest->op, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
     CLEANUP_FREE char *cause = screen_cut(it->screen, oldest->cause, AGGSTATS_CAUSE_SIZE, SCREEN_BEGINNING);
     CLEANUP_FREE char *program = screen_cut(it->screen, oldest->program, AGGSTATS_PROGRAM_SIZE, SCREEN_BEGINNING);
     snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s%s%.40s for %.64s%s%.100s", count,
-             units_plural(it->profile->in_flight_count), op ? op : "", program && program[0] ? " by " : "",
-             program ? program : "", age, cause && cause[0] ? ", " : "", cause ? cause : "");
+             units_plural(row->count), op ? op : "", program && program[0] ? " by " : "", program ? program : "", age,
+             cause && cause[0] ? ", " : "", cause ? cause : "");
     screen_print_sentence(it->screen, 0, text);
 }
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
-/* True if some peak has known causes of waits. */
-static bool has_waits(const struct answer_model *model) {
-    for (size_t i = 0; i < model->peak_count; i++)
-        if (model->peaks[i].wait)
-            return true;
-    return false;
-}
+/* The share is before the name, so that no line looks like one of the table of operations; these are behind it. */
+enum number { NUMBER_CALLS, NUMBER_TYPICAL, NUMBERS };
 
-/* The observed cause, or else the probable one; beside observed causes, that has a question mark.
- * Owner:   the caller frees it; NULL: no memory */
-static char *make_cause(const struct printer *it, const struct answer_peak *peak, int columns) {
-    const char *name = peak_cause_text(peak->reason.cause, peak->op);
-    char guess[64];
-    snprintf(guess, sizeof(guess), "%s%s", name, name[0] && has_waits(it->model) ? "?" : "");
-    return screen_cut(it->screen, peak->wait ? peak->wait->text : guess, columns, SCREEN_BEGINNING);
-}
-
-/* The cells behind the name. The share is before it, so that no line looks like one of the table of operations. */
-enum cell { CELL_CALLS, CELL_TYPICAL, CELL_CAUSE, CELL_PLACE, CELL_COUNT };
+static const struct columns_column numbers[NUMBERS] = {{"calls", 13}, {"typical", 11}};
 
 #define SHARE_COLUMNS 8
 #define GAP_COLUMNS 2 /* before texts */
+#define CAUSE_TITLE "may be"
+#define CAUSE_COLUMNS_MIN (GAP_COLUMNS + 16) /* of an observed cause; if less is left it is omitted */
 #define PATH_COLUMNS_MIN 12
 
-static const struct {
-    const char *title;
-    int columns;
-} cells[CELL_COUNT] = {{"calls", 13}, {"typical", 11}, {"may be", GAP_COLUMNS + 6}, {"mostly on", 0}};
-
-#define CAUSE_COLUMNS_MIN (GAP_COLUMNS + 16) /* of an observed cause; if less is left it is omitted */
-
-/* The widths of columns; 0: the column is omitted. */
-struct peak_columns {
-    int name;
-    int cells[CELL_COUNT];
+struct peaks {
+    const struct printer *it;
+    struct range rows;
+    bool has_observed; /* some causes were observed */
+    bool has_places;
+    int name; /* widths of columns; 0: the column is omitted */
+    struct columns_table numbers;
+    int cause;
+    int place;
 };
 
-/* Of a number. */
-static void format_cell(const struct printer *it, const struct answer_peak *peak, enum cell cell,
-                        char ret_text[UNITS_TEXT_SIZE]) {
-    if (cell == CELL_CALLS)
-        units_format_count(peak->peak.calls, ret_text);
+/* Beside observed causes, a probable one has a question mark.
+ * Owner:   the caller frees it; NULL: no memory */
+static char *make_cause(const struct peaks *peaks, const struct answer_row *row, int columns) {
+    char guess[64];
+    snprintf(guess, sizeof(guess), "%.60s%s", row->word, row->word[0] && peaks->has_observed ? "?" : "");
+    return screen_cut(peaks->it->screen, row->is_observed ? row->word : guess, columns, SCREEN_BEGINNING);
+}
+
+static void format_number(const void *context, size_t index, unsigned number, char ret_text[COLUMNS_CELL_SIZE]) {
+    const struct peaks *peaks = context;
+    const struct answer_row *row = &peaks->rows.first[index];
+    if (number == NUMBER_CALLS)
+        units_format_count(row->count, ret_text);
     else
-        units_format_cycles(it->units, peak->typical_cycles, ret_text);
+        units_format_cycles(peaks->it->units, row->cycles, ret_text);
 }
 
 static void print_text_cell(const struct printer *it, enum ink ink, const char *text, int columns) {
@@ -264,175 +259,125 @@ static void print_text_cell(const struct printer *it, enum ink ink, const char *
     fprintf(it->stream, "%*s", used < columns ? columns - used : 0, "");
 }
 
-static void print_place(const struct printer *it, const struct answer_peak *peak, int columns) {
-    char name[AGGSTATS_GROUP_NAME_SIZE];
-    if (!peak->place)
-        return;
-    groups_cut_name(peak->place, (size_t)(columns - GAP_COLUMNS), name);
-    CLEANUP_FREE char *shown = screen_cut(it->screen, name, columns - GAP_COLUMNS, SCREEN_END);
-    if (shown)
-        print_text_cell(it, INK_PLAIN, shown, 0);
-}
-
 /* The width of the longest cause of these peaks. Observed causes are cut to what is left. */
-static int cause_columns(const struct printer *it, int left) {
+static int cause_columns(const struct peaks *peaks, int left) {
     int columns = 0;
-    for (size_t i = 0; i < it->model->peak_count; i++) {
-        CLEANUP_FREE char *cause = make_cause(it, &it->model->peaks[i], AGGSTATS_CAUSE_SIZE);
+    for (size_t i = 0; i < peaks->rows.count; i++) {
+        CLEANUP_FREE char *cause = make_cause(peaks, &peaks->rows.first[i], AGGSTATS_CAUSE_SIZE);
         int length = cause ? units_text_columns(cause) : 0;
         columns = length > columns ? length : columns;
     }
-    if (columns > 0 && columns < cells[CELL_CAUSE].columns - GAP_COLUMNS)
-        columns = cells[CELL_CAUSE].columns - GAP_COLUMNS;
+    if (columns > 0 && columns < (int)strlen(CAUSE_TITLE))
+        columns = (int)strlen(CAUSE_TITLE);
     columns += columns > 0 ? GAP_COLUMNS : 0;
-    return columns > left && left >= CAUSE_COLUMNS_MIN && has_waits(it->model) ? left : columns;
-}
-
-/* With two blanks before each. */
-static int number_columns(const struct printer *it, enum cell cell) {
-    int columns = cells[cell].columns;
-    for (size_t i = 0; i < it->model->peak_count; i++) {
-        char text[UNITS_TEXT_SIZE];
-        format_cell(it, &it->model->peaks[i], cell, text);
-        int length = GAP_COLUMNS + units_text_columns(text);
-        columns = length > columns ? length : columns;
-    }
-    return columns;
-}
-
-static bool has_places(const struct answer_model *model) {
-    for (size_t i = 0; i < model->peak_count; i++)
-        if (model->peaks[i].place)
-            return true;
-    return false;
+    if (columns > left && left >= CAUSE_COLUMNS_MIN && peaks->has_observed)
+        return left;
+    return columns > left ? 0 : columns;
 }
 
 /* A column is shown if it fits with those before it; paths get the rest. */
-static struct peak_columns find_columns(const struct printer *it, int name) {
-    struct peak_columns columns = {.name = name};
-    int left = it->screen->width - SHARE_COLUMNS - GAP_COLUMNS - name;
-    for (unsigned cell = 0; cell < CELL_PLACE; cell++) {
-        int wanted = cell == CELL_CAUSE ? cause_columns(it, left) : number_columns(it, (enum cell)cell);
-        if (wanted > left)
-            continue;
-        columns.cells[cell] = wanted;
-        left -= wanted;
-    }
-    if (has_places(it->model) && left >= GAP_COLUMNS + PATH_COLUMNS_MIN)
-        columns.cells[CELL_PLACE] = left;
-    return columns;
+static void fit_peaks(struct peaks *peaks) {
+    const struct screen *screen = peaks->it->screen;
+    peaks->numbers = (struct columns_table){.screen = screen,
+                                            .columns = numbers,
+                                            .column_count = NUMBERS,
+                                            .gap = GAP_COLUMNS,
+                                            .has_gaps = true,
+                                            .row_count = peaks->rows.count,
+                                            .page = peaks,
+                                            .format = format_number};
+    int left = columns_fit(&peaks->numbers, screen->width - SHARE_COLUMNS - GAP_COLUMNS - peaks->name);
+    peaks->cause = cause_columns(peaks, left);
+    left -= peaks->cause;
+    peaks->place = peaks->has_places && left >= GAP_COLUMNS + PATH_COLUMNS_MIN ? left : 0;
 }
 
-static void print_cause(const struct printer *it, const struct answer_peak *peak, int columns, bool is_last) {
-    CLEANUP_FREE char *cause = make_cause(it, peak, columns - GAP_COLUMNS);
-    if (cause && (cause[0] || !is_last))
-        print_text_cell(it, INK_PLAIN, cause, is_last ? 0 : columns);
+static void print_place(const struct peaks *peaks, const struct answer_row *row) {
+    const int columns = peaks->place - GAP_COLUMNS;
+    char name[AGGSTATS_GROUP_NAME_SIZE];
+    groups_cut_name(row->group, (size_t)columns, name);
+    CLEANUP_FREE char *shown = screen_cut(peaks->it->screen, name, columns, SCREEN_END);
+    if (shown)
+        print_text_cell(peaks->it, INK_PLAIN, shown, 0);
 }
 
-static void print_peak(const struct printer *it, const struct answer_peak *peak, const struct peak_columns *columns) {
-    char text[UNITS_TEXT_SIZE];
-    bool is_last = !peak->place || columns->cells[CELL_PLACE] == 0;
-    units_format_share(peak->cost_share, text);
-    screen_print_right(it->screen, INK_PLAIN, text, SHARE_COLUMNS);
+static void print_peak(const struct peaks *peaks, size_t index) {
+    const struct printer *it = peaks->it;
+    const struct answer_row *row = &peaks->rows.first[index];
+    const bool is_last = !row->group || peaks->place == 0; /* the cause */
+    char share[UNITS_TEXT_SIZE];
+    units_format_share(row->share, share);
+    screen_print_right(it->screen, INK_PLAIN, share, SHARE_COLUMNS);
     fputs("  ", it->stream);
-    screen_print_untrusted(it->screen, INK_STRONG, peak->op->name);
-    fprintf(it->stream, "%*s", columns->name - (int)strlen(peak->op->name), "");
-    for (unsigned cell = 0; cell < CELL_PLACE; cell++) {
-        if (columns->cells[cell] == 0)
-            continue;
-        if (cell == CELL_CAUSE) {
-            print_cause(it, peak, columns->cells[cell], is_last);
-            continue;
-        }
-        format_cell(it, peak, (enum cell)cell, text);
-        screen_print_right(it->screen, INK_PLAIN, text, columns->cells[cell]);
-    }
+    screen_print_untrusted(it->screen, INK_STRONG, row->op->name);
+    fprintf(it->stream, "%*s", peaks->name - (int)strlen(row->op->name), "");
+    columns_print_cells(&peaks->numbers, index, NUMBERS);
+    CLEANUP_FREE char *cause = peaks->cause > 0 ? make_cause(peaks, row, peaks->cause - GAP_COLUMNS) : NULL;
+    if (cause && (cause[0] || !is_last))
+        print_text_cell(it, INK_PLAIN, cause, is_last ? 0 : peaks->cause);
     if (!is_last)
-        print_place(it, peak, columns->cells[CELL_PLACE]);
+        print_place(peaks, row);
     putc('\n', it->stream);
 }
 
-static void print_peak_titles(const struct printer *it, const char *title, const struct peak_columns *columns) {
+static void print_peak_titles(const struct peaks *peaks, const char *title) {
+    const struct printer *it = peaks->it;
     screen_print_right(it->screen, INK_FAINT, "share", SHARE_COLUMNS);
     fputs("  ", it->stream);
     screen_print(it->screen, INK_FAINT, title);
-    fprintf(it->stream, "%*s", columns->name - (int)strlen(title), "");
-    for (unsigned cell = 0; cell < CELL_CAUSE; cell++)
-        if (columns->cells[cell] > 0)
-            screen_print_right(it->screen, INK_FAINT, cells[cell].title, columns->cells[cell]);
-    if (columns->cells[CELL_CAUSE] > 0)
-        print_text_cell(it, INK_FAINT, has_waits(it->model) ? "cause" : cells[CELL_CAUSE].title,
-                        columns->cells[CELL_PLACE] > 0 ? columns->cells[CELL_CAUSE] : 0);
-    if (columns->cells[CELL_PLACE] > 0)
-        print_text_cell(it, INK_FAINT, cells[CELL_PLACE].title, 0);
+    fprintf(it->stream, "%*s", peaks->name - (int)strlen(title), "");
+    columns_print_cell_titles(&peaks->numbers);
+    if (peaks->cause > 0)
+        print_text_cell(it, INK_FAINT, peaks->has_observed ? "cause" : CAUSE_TITLE,
+                        peaks->place > 0 ? peaks->cause : 0);
+    if (peaks->place > 0)
+        print_text_cell(it, INK_FAINT, "mostly on", 0);
     putc('\n', it->stream);
 }
 
-static void print_peaks(const struct printer *it) {
+static void print_peaks(const struct printer *it, struct range rows) {
     const char *title = "most time in";
-    int names = (int)strlen(title);
-    for (size_t i = 0; i < it->model->peak_count; i++) {
-        int length = (int)strlen(it->model->peaks[i].op->name);
-        names = length > names ? length : names;
+    struct peaks peaks = {.it = it, .rows = rows, .name = (int)strlen(title)};
+    for (size_t i = 0; i < rows.count; i++) {
+        int length = (int)strlen(rows.first[i].op->name);
+        peaks.name = length > peaks.name ? length : peaks.name;
+        peaks.has_observed |= rows.first[i].is_observed;
+        peaks.has_places |= rows.first[i].group != NULL;
     }
-    if (it->model->peak_count == 0)
-        return;
-    const struct peak_columns columns = find_columns(it, names);
+    fit_peaks(&peaks);
     putc('\n', it->stream);
-    print_peak_titles(it, title, &columns);
-    for (size_t i = 0; i < it->model->peak_count; i++)
-        print_peak(it, &it->model->peaks[i], &columns);
+    print_peak_titles(&peaks, title);
+    for (size_t i = 0; i < rows.count; i++)
+        print_peak(&peaks, i);
+    putc('\n', it->stream);
 }
 
 /* ---- Callers, bytes, failures ------------------------------------------------------------------- */
 
-static void format_group(const struct printer *it, const struct aggstats_group *group, double share,
-                         char ret_text[TEXT_SIZE]) {
+static void format_group(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
     char name[AGGSTATS_GROUP_NAME_SIZE];
     char id[GROUPS_ID_SIZE];
     char part[UNITS_TEXT_SIZE];
-    bool has_path = aggstats_grouping_has_objects(group->grouping);
+    bool has_path = aggstats_grouping_has_objects(row->grouping);
     int columns = it->screen->width < 80 ? NAME_COLUMNS_NARROW : has_path ? PATH_COLUMNS : NAME_COLUMNS;
-    groups_cut_name(group, (size_t)columns, name);
-    groups_format_id(group, id);
-    units_format_share(share, part);
+    groups_cut_name(row->group, (size_t)columns, name);
+    groups_format_id(row->group, id);
+    units_format_share(row->share, part);
     CLEANUP_FREE char *shown = screen_cut(it->screen, name, columns, SCREEN_BEGINNING);
     const char *who = shown ? shown : "";
     snprintf(ret_text, TEXT_SIZE, "%.255s%s%s %s", who, who[0] && id[0] ? " " : "", id, part);
 }
 
-/* The busiest groups of a grouping, in a line. */
-static void print_groups(const struct printer *it, enum aggstats_grouping grouping) {
-    struct list list = begin_list(it, groups_name_title(grouping), 1);
+static void print_groups(const struct printer *it, struct range rows) {
+    struct list list = begin_list(it, groups_name_title(rows.first->grouping), 1);
     bool is_room = true;
-    for (size_t i = 0; i < it->profile->group_count && is_room; i++) {
-        const struct aggstats_group *group = &it->profile->groups[i];
-        char text[TEXT_SIZE];
-        if (group->grouping != grouping)
-            continue;
-        double total = figures_sum(&group->profile).total_cycles;
-        double share = it->model->sum.total_cycles > 0 ? total / it->model->sum.total_cycles : 0;
-        if (list.is_begun && share < ANSWER_SHARE_MIN)
-            continue;
-        format_group(it, group, share, text);
+    for (size_t i = 0; i < rows.count && is_room; i++) {
+        char text[TEXT_SIZE] = "nobody";
+        if (rows.first[i].group)
+            format_group(it, &rows.first[i], text);
         is_room = list_add(&list, text);
     }
-    if (!list.is_begun)
-        list_add(&list, "nobody");
     end_list(&list);
-}
-
-/* Files and directories come first. Of six kinds the last is omitted, so that the page is bounded. */
-static void print_all_groups(const struct printer *it) {
-    static const enum aggstats_grouping order[] = {AGGSTATS_BY_FILE,    AGGSTATS_BY_DIRECTORY, AGGSTATS_BY_PROGRAM,
-                                                   AGGSTATS_BY_PROCESS, AGGSTATS_BY_UID,       AGGSTATS_BY_CGROUP};
-    unsigned count = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(order) && count < GROUPINGS_MAX; i++) {
-        if (!(it->profile->groupings & 1U << order[i]))
-            continue;
-        print_groups(it, order[i]);
-        count++;
-    }
 }
 
 static void print_rate(struct list *list, double per_second, const char *of_what) {
@@ -445,104 +390,135 @@ static void print_rate(struct list *list, double per_second, const char *of_what
     list_add(list, text);
 }
 
-static void print_transfer(const struct printer *it, const struct answer_transfer *transfer) {
-    const char *key = transfer->op->name[0] == 'R' ? "read" : transfer->op->name[0] == 'W' ? "written" : "copied";
-    struct list list = begin_list(it, key, 1);
+static void print_moved(const struct printer *it, const struct answer_row *row) {
+    struct list list = begin_list(it, row->word, 1);
     char bytes[UNITS_TEXT_SIZE];
-    units_format_bytes((double)transfer->op->moved_bytes, bytes);
+    units_format_bytes(row->bytes, bytes);
     list_add(&list, bytes);
-    print_rate(&list, transfer->per_elapsed_second, "overall");
-    print_rate(&list, transfer->per_call_second, "within calls");
+    print_rate(&list, row->per_elapsed_second, "overall");
+    print_rate(&list, row->per_call_second, "within calls");
     end_list(&list);
 }
 
-static void print_no_bytes(const struct printer *it) {
+static void print_none_moved(const struct printer *it) {
     struct list list = begin_list(it, "bytes", 1);
     list_add(&list, "none read or written");
     end_list(&list);
 }
 
-static void print_no_failures(const struct printer *it) {
+static void print_none_failed(const struct printer *it, const struct answer_row *row) {
     char count[UNITS_TEXT_SIZE];
     char text[TEXT_SIZE] = "nothing";
-    if (!it->model->knows_outcomes)
-        return;
     struct list list = begin_list(it, "failed", 1);
-    units_format_count(it->model->asked_for, count);
-    if (it->model->asked_for > 0)
+    units_format_count(row->count, count);
+    if (row->count > 0)
         snprintf(text, sizeof(text), "nothing but %s quer%s for what is not there", count,
-                 it->model->asked_for == 1 ? "y" : "ies");
+                 row->count == 1 ? "y" : "ies");
     if (list.column + units_text_columns(text) > it->screen->width)
         snprintf(text, sizeof(text), "nothing");
     list_add(&list, text);
     end_list(&list);
 }
 
-static void print_failures(const struct printer *it) {
-    const struct answer_model *model = it->model;
-    wide_count told = 0;
+/* Kinds that do not fit are counted as others. */
+static void print_failed(const struct printer *it, struct range rows, wide_count others) {
+    struct list list = begin_list(it, "failed", 2);
     char count[UNITS_TEXT_SIZE];
     char text[TEXT_SIZE];
-    if (model->failure_count == 0) {
-        print_no_failures(it);
-        return;
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct answer_row *row = &rows.first[i];
+        units_format_count(row->count, count);
+        CLEANUP_FREE char *op = screen_cut(it->screen, row->op->name, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
+        snprintf(text, sizeof(text), "%s %s %s", op ? op : "", row->word, count);
+        if (!list_add(&list, text))
+            others += row->count;
     }
-    struct list list = begin_list(it, "failed", 2);
-    for (size_t i = 0; i < model->failure_count; i++) {
-        const struct answer_failure *failure = &model->failures[i];
-        units_format_count(failure->calls, count);
-        CLEANUP_FREE char *op = screen_cut(it->screen, failure->op->name, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
-        snprintf(text, sizeof(text), "%s %s %s", op ? op : "", aggstats_failure_name(failure->failure), count);
-        if (list_add(&list, text))
-            told += failure->calls;
-    }
-    units_format_count(model->failed_calls - told, count);
+    units_format_count(others, count);
     snprintf(text, sizeof(text), "others %s", count);
-    if (told < model->failed_calls)
+    if (others > 0)
         list_add(&list, text);
     end_list(&list);
 }
 
-static void print_facts(const struct printer *it) {
-    const struct answer_model *model = it->model;
-    if (model->peak_count > 0)
-        putc('\n', it->stream);
-    print_all_groups(it);
-    for (size_t i = 0; i < model->transfer_count; i++)
-        print_transfer(it, &model->transfers[i]);
-    if (model->transfer_count == 0 && model->knows_outcomes)
-        print_no_bytes(it);
-    print_failures(it);
-}
-
 /* ---- Reasons for the names of peaks ------------------------------------------------------------- */
 
-static void print_reasons(const struct printer *it, const struct calibration *calibration) {
-    const struct peak_times times = peak_labels_times(it->profile, calibration);
+static void print_reasons(const struct printer *it, const struct answer_page *page, const struct answer_model *model) {
+    const struct peak_times times = peak_labels_times(page->profile, page->calibration);
     if (times.count == 0) {
         putc('\n', it->stream);
         peak_labels_explain_none(it->screen);
         return;
     }
-    for (size_t i = 0; i < it->model->peak_count; i++) {
+    for (size_t i = 0; i < model->peak_count; i++) {
         putc('\n', it->stream);
-        screen_print_untrusted(it->screen, INK_STRONG, it->model->peaks[i].op->name);
+        screen_print_untrusted(it->screen, INK_STRONG, model->peaks[i].op->name);
         putc('\n', it->stream);
-        peak_labels_explain(it->model->peaks[i].op, &it->model->peaks[i].peak, &times, it->units, it->screen);
+        peak_labels_explain(model->peaks[i].op, &model->peaks[i].peak, &times, it->units, it->screen);
     }
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------- */
 
+static void print_next(const struct printer *it, struct range rows) {
+    bool is_first = true;
+    for (size_t i = 0; i < rows.count; i++)
+        if (answer_next_print(&rows.first[i].next, is_first, it->screen))
+            is_first = false;
+}
+
+/* Prints rows of one kind. */
+static void print_range(const struct printer *it, struct range rows) {
+    switch (rows.first->kind) {
+    case ANSWER_ELAPSED:
+    case ANSWER_OTHERS_FAILED:
+        break; /* parts of other sentences */
+    case ANSWER_BUSY:
+    case ANSWER_SUM:
+    case ANSWER_NO_CALLS:
+        print_time(it, range_of(it->rows, ANSWER_ELAPSED).first, rows.first);
+        break;
+    case ANSWER_IN_FLIGHT:
+        print_in_flight(it, rows.first);
+        break;
+    case ANSWER_PEAK:
+        print_peaks(it, rows);
+        break;
+    case ANSWER_GROUP:
+        print_groups(it, rows);
+        break;
+    case ANSWER_MOVED:
+        for (size_t i = 0; i < rows.count; i++)
+            print_moved(it, &rows.first[i]);
+        break;
+    case ANSWER_NONE_MOVED:
+        print_none_moved(it);
+        break;
+    case ANSWER_FAILED: {
+        const struct range others = range_of(it->rows, ANSWER_OTHERS_FAILED);
+        print_failed(it, rows, others.count > 0 ? others.first->count : 0);
+        break;
+    }
+    case ANSWER_NONE_FAILED:
+        print_none_failed(it, rows.first);
+        break;
+    case ANSWER_NEXT:
+        print_next(it, rows);
+        break;
+    }
+}
+
 void answer_page_print(const struct answer_page *page, const struct units *units, const struct screen *screen) {
     struct answer_model model;
+    struct answer_rows rows;
     answer_model_make(page->profile, page->calibration->times, page->calibration->count, &model);
-    const struct printer it = {page->profile, &model, units, screen, screen->stream};
-    print_time(&it);
-    print_in_flight(&it);
-    print_peaks(&it);
-    print_facts(&it);
-    answer_next_print(page->source, page->profile, &model, page->calibration->count == 0 && !page->no_labels, screen);
+    answer_rows_make(page->profile, &model, page->source, page->calibration->count == 0 && !page->no_labels, &rows);
+    const struct printer it = {&rows, units, screen, screen->stream};
+    for (size_t i = 0; i < rows.count;) {
+        const struct range range = range_at(&rows, i);
+        print_range(&it, range);
+        i += range.count;
+    }
     if (page->explain)
-        print_reasons(&it, page->calibration);
+        print_reasons(&it, page, &model);
+    answer_rows_finish(&rows);
 }

@@ -1,0 +1,206 @@
+/* Which facts the answer page has, and in which order. */
+#include "answer_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+
+#define GROUPINGS_MAX 5
+
+static void row_finish(struct answer_row *row) {
+    free(row->whose);
+    answer_next_finish(&row->next);
+}
+
+/* Takes the row over. */
+static void add(struct answer_rows *rows, struct answer_row row) {
+    struct answer_row *grown = reallocarray(rows->rows, rows->count + 1, sizeof(*grown));
+    if (!grown) {
+        row_finish(&row);
+        return;
+    }
+    rows->rows = grown;
+    rows->rows[rows->count++] = row;
+}
+
+/* ---- How much of the time ----------------------------------------------------------------------- */
+
+/* How many runs or profiles were added up; 0: none were, or the label is not a number. */
+static uint64_t parse_number(const char *number) {
+    bool is_number = number && number[0] && strlen(number) < 20 && number[strspn(number, "0123456789")] == '\0';
+    return is_number ? strtoull(number, NULL, 10) : 0;
+}
+
+static void add_elapsed(const struct aggstats_profile *profile, struct answer_rows *rows) {
+    const char *runs = aggstats_profile_label(profile, "runs");
+    if (profile->has_elapsed)
+        add(rows, (struct answer_row){
+                      .kind = ANSWER_ELAPSED,
+                      .cycles = (double)profile->elapsed_cycles,
+                      .count = parse_number(runs ? runs : aggstats_profile_label(profile, "merged")),
+                      .word = runs ? "runs" : "profiles",
+                  });
+}
+
+static const char *place_of(const struct aggstats_profile *profile) {
+    const char *lower = aggstats_profile_label(profile, "lower");
+    const char *mount = aggstats_profile_label(profile, "mount");
+    return lower && lower[0] ? lower : mount && mount[0] ? mount : NULL;
+}
+
+/* The name alone, from a label that also says how many groups or what may be missing. */
+static char *copy_whose(const char *value) {
+    const char *more = strstr(value, ", but for ");
+    for (const char *next = more; next; next = strstr(next + 1, ", but for "))
+        more = next;
+    return more ? strndup(value, (size_t)(more - value)) : strdup(value);
+}
+
+/* The group of osprof show --of. */
+static void find_whose(const struct aggstats_profile *profile, struct answer_row *row) {
+    for (size_t i = 0; i < profile->label_count; i++) {
+        const struct aggstats_label *label = &profile->labels[i];
+        bool is_path = strncmp(label->key, "calls on ", strlen("calls on ")) == 0;
+        if (!is_path && strncmp(label->key, "calls of", strlen("calls of")) != 0)
+            continue;
+        free(row->whose);
+        row->whose = is_path ? copy_whose(label->value) : strdup(label->value);
+        row->word = is_path ? "calls on" : label->key;
+    }
+}
+
+static void add_time(const struct aggstats_profile *profile, const struct answer_model *model,
+                     struct answer_rows *rows) {
+    struct answer_row row = {.place = place_of(profile)};
+    add_elapsed(profile, rows);
+    if (model->has_busy) {
+        row.kind = ANSWER_BUSY;
+        row.share = model->busy_share;
+        row.error = model->busy_error;
+        row.cycles = model->busy_share * (double)profile->elapsed_cycles;
+        row.count = model->busy_most;
+    } else {
+        row.kind = model->sum.calls == 0 ? ANSWER_NO_CALLS : ANSWER_SUM;
+        row.cycles = model->sum.total_cycles;
+        row.share = model->elapsed_share;
+        find_whose(profile, &row);
+    }
+    add(rows, row);
+}
+
+/* ---- Where it went ------------------------------------------------------------------------------ */
+
+static void add_in_flight(const struct aggstats_profile *profile, const struct answer_model *model,
+                          struct answer_rows *rows) {
+    if (model->oldest)
+        add(rows, (struct answer_row){.kind = ANSWER_IN_FLIGHT,
+                                      .count = profile->in_flight_count,
+                                      .in_flight = model->oldest,
+                                      .cycles = (double)model->oldest->age_cycles});
+}
+
+static void add_peaks(const struct answer_model *model, struct answer_rows *rows) {
+    for (size_t i = 0; i < model->peak_count; i++) {
+        const struct answer_peak *peak = &model->peaks[i];
+        add(rows,
+            (struct answer_row){.kind = ANSWER_PEAK,
+                                .op = peak->op,
+                                .share = peak->cost_share,
+                                .count = peak->peak.calls,
+                                .cycles = peak->typical_cycles,
+                                .is_observed = peak->wait,
+                                .word = peak->wait ? peak->wait->text : peak_cause_text(peak->reason.cause, peak->op),
+                                .group = peak->place});
+    }
+}
+
+/* The busiest of a grouping, and those with a share that matters. */
+static void add_groups(const struct aggstats_profile *profile, const struct answer_model *model,
+                       enum aggstats_grouping grouping, struct answer_rows *rows) {
+    bool has_any = false;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        double total = group->grouping == grouping ? figures_sum(&group->profile).total_cycles : 0;
+        double share = model->sum.total_cycles > 0 ? total / model->sum.total_cycles : 0;
+        if (group->grouping != grouping || (has_any && share < ANSWER_SHARE_MIN))
+            continue;
+        add(rows, (struct answer_row){.kind = ANSWER_GROUP, .grouping = grouping, .group = group, .share = share});
+        has_any = true;
+    }
+    if (!has_any)
+        add(rows, (struct answer_row){.kind = ANSWER_GROUP, .grouping = grouping});
+}
+
+/* Where the time went comes first. The last of six groupings is omitted, because the page is bounded. */
+static void add_all_groups(const struct aggstats_profile *profile, const struct answer_model *model,
+                           struct answer_rows *rows) {
+    static const enum aggstats_grouping order[] = {AGGSTATS_BY_FILE,    AGGSTATS_BY_DIRECTORY, AGGSTATS_BY_PROGRAM,
+                                                   AGGSTATS_BY_PROCESS, AGGSTATS_BY_UID,       AGGSTATS_BY_CGROUP};
+    unsigned count = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(order) && count < GROUPINGS_MAX; i++) {
+        if (!(profile->groupings & 1U << order[i]))
+            continue;
+        add_groups(profile, model, order[i], rows);
+        count++;
+    }
+}
+
+/* ---- How much, what failed ---------------------------------------------------------------------- */
+
+static void add_moved(const struct answer_model *model, struct answer_rows *rows) {
+    for (size_t i = 0; i < model->transfer_count; i++) {
+        const struct answer_transfer *transfer = &model->transfers[i];
+        const char first = transfer->op->name[0];
+        add(rows, (struct answer_row){.kind = ANSWER_MOVED,
+                                      .op = transfer->op,
+                                      .word = first == 'R'   ? "read"
+                                              : first == 'W' ? "written"
+                                                             : "copied",
+                                      .bytes = (double)transfer->op->moved_bytes,
+                                      .per_elapsed_second = transfer->per_elapsed_second,
+                                      .per_call_second = transfer->per_call_second});
+    }
+    if (model->transfer_count == 0 && model->knows_outcomes)
+        add(rows, (struct answer_row){.kind = ANSWER_NONE_MOVED});
+}
+
+static void add_failed(const struct answer_model *model, struct answer_rows *rows) {
+    wide_count others = model->failed_calls;
+    for (size_t i = 0; i < model->failure_count; i++) {
+        const struct answer_failure *failure = &model->failures[i];
+        add(rows, (struct answer_row){.kind = ANSWER_FAILED,
+                                      .op = failure->op,
+                                      .word = aggstats_failure_name(failure->failure),
+                                      .count = failure->calls});
+        others -= failure->calls;
+    }
+    if (others > 0)
+        add(rows, (struct answer_row){.kind = ANSWER_OTHERS_FAILED, .count = others});
+    if (model->failure_count == 0 && model->knows_outcomes)
+        add(rows, (struct answer_row){.kind = ANSWER_NONE_FAILED, .count = model->asked_for});
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------- */
+
+void answer_rows_make(const struct aggstats_profile *profile, const struct answer_model *model,
+                      const struct answer_source *source, bool wants_calibration, struct answer_rows *ret_rows) {
+    struct answer_next next[ANSWER_NEXT_MAX];
+    *ret_rows = (struct answer_rows){0};
+    add_time(profile, model, ret_rows);
+    add_in_flight(profile, model, ret_rows);
+    add_peaks(model, ret_rows);
+    add_all_groups(profile, model, ret_rows);
+    add_moved(model, ret_rows);
+    add_failed(model, ret_rows);
+    size_t count = answer_next_find(source, profile, model, wants_calibration, next);
+    for (size_t i = 0; i < count; i++)
+        add(ret_rows, (struct answer_row){.kind = ANSWER_NEXT, .next = next[i]});
+}
+
+void answer_rows_finish(struct answer_rows *rows) {
+    for (size_t i = 0; i < rows->count; i++)
+        row_finish(&rows->rows[i]);
+    free(rows->rows);
+    *rows = (struct answer_rows){0};
+}

@@ -1,0 +1,335 @@
+/* The answer page as data: which rows a profile has, and which the profile next to it has not. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer_rows.h"
+#include "base.h"
+#include "run_suite.h"
+
+#define HEAD "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n"
+#define READS "OP_READ 100 153600\n 0 0 0 0 0 0 0 0 0 0 100\n" /* 1.536 us each */
+#define SYNCS "OP_FSYNC 10 15728640\n 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 10\n"
+
+static struct aggstats_profile profile;
+static struct answer_model model;
+static struct answer_rows rows;
+static struct answer_source source;
+static bool wants_calibration;
+static unsigned groupings; /* of the profile, beside those of which it has groups */
+
+static void set_up(void) {
+    source = (struct answer_source){.profile = "p.osprof"};
+    wants_calibration = false;
+    groupings = 0;
+}
+
+static void tear_down(void) {
+    answer_rows_finish(&rows);
+    aggstats_profile_finish(&profile);
+}
+
+/* Makes the rows of a profile. labels: lines of the header; body: ops, and what follows them */
+static void make(const char *labels, const char *body) {
+    CLEANUP_FREE char *text = NULL;
+    struct aggstats_parse_error why = {0};
+    tear_down();
+    ck_assert_int_ge(asprintf(&text, "%s%s%s", HEAD, labels, body), 0);
+    CLEANUP_STREAM FILE *stream = fmemopen(text, strlen(text), "r");
+    ck_assert_msg(aggstats_profile_parse(stream, &profile, &why) == 0, "line %zu: %s", why.line, why.message);
+    profile.groupings |= groupings;
+    answer_model_make(&profile, NULL, 0, &model);
+    answer_rows_make(&profile, &model, &source, wants_calibration, &rows);
+}
+
+static size_t count_of(enum answer_kind kind) {
+    size_t count = 0;
+    for (size_t i = 0; i < rows.count; i++)
+        count += rows.rows[i].kind == kind;
+    return count;
+}
+
+/* The row of a kind, counted from 0; fails if it is not there. */
+static const struct answer_row *row_of(enum answer_kind kind, size_t number) {
+    for (size_t i = 0; i < rows.count; i++)
+        if (rows.rows[i].kind == kind && number-- == 0)
+            return &rows.rows[i];
+    ck_abort_msg("no such row of kind %d", (int)kind);
+    return NULL;
+}
+
+/* The commands, a line each; in a static buffer. */
+static const char *commands(void) {
+    static char text[1024];
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count_of(ANSWER_NEXT); i++) {
+        const struct answer_next *next = &row_of(ANSWER_NEXT, i)->next;
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s %s\n", next->command, next->argument);
+    }
+    return text;
+}
+
+/* ---- How much of the time ---- */
+
+START_TEST(the_elapsed_time_is_a_row_if_it_is_known) {
+    make("# elapsed: 1024000\n", READS);
+    ck_assert_int_eq(rows.rows[0].kind, ANSWER_ELAPSED);
+    ck_assert_double_eq(rows.rows[0].cycles, 1024000);
+    ck_assert_uint_eq(rows.rows[0].count, 0);
+    make("", READS);
+    ck_assert_uint_eq(count_of(ANSWER_ELAPSED), 0);
+}
+END_TEST
+
+START_TEST(what_was_added_up_is_counted) {
+    make("# elapsed: 1024000\n# runs: 5\n", READS);
+    ck_assert_uint_eq(row_of(ANSWER_ELAPSED, 0)->count, 5);
+    ck_assert_str_eq(row_of(ANSWER_ELAPSED, 0)->word, "runs");
+    make("# elapsed: 1024000\n# merged: 7\n", READS);
+    ck_assert_uint_eq(row_of(ANSWER_ELAPSED, 0)->count, 7);
+    ck_assert_str_eq(row_of(ANSWER_ELAPSED, 0)->word, "profiles");
+    make("# elapsed: 1024000\n# runs: many\n", READS);
+    ck_assert_uint_eq(row_of(ANSWER_ELAPSED, 0)->count, 0);
+}
+END_TEST
+
+START_TEST(samples_that_are_accurate_replace_the_sum) {
+    make("# elapsed: 1024000\n# lower: /srv\n# busy: 2000 looks 10000 most 4\n", READS);
+    const struct answer_row *busy = row_of(ANSWER_BUSY, 0);
+    ck_assert_double_eq_tol(busy->share, 0.2, 1e-9);
+    ck_assert_double_eq_tol(busy->cycles, 204800, 1e-3);
+    ck_assert_uint_eq(busy->count, 4);
+    ck_assert_str_eq(busy->place, "/srv");
+    ck_assert_uint_eq(count_of(ANSWER_SUM), 0);
+    make("# elapsed: 1024000\n# lower: /srv\n", READS);
+    const struct answer_row *sum = row_of(ANSWER_SUM, 0);
+    ck_assert_double_eq_tol(sum->share, 0.15, 1e-9);
+    ck_assert_double_eq(sum->cycles, 153600);
+    ck_assert_uint_eq(count_of(ANSWER_BUSY), 0);
+}
+END_TEST
+
+START_TEST(without_calls_there_is_one_row_and_no_command) {
+    make("", "OP_READ 0 0\n 0\n");
+    ck_assert_uint_eq(rows.count, 1);
+    ck_assert_int_eq(rows.rows[0].kind, ANSWER_NO_CALLS);
+}
+END_TEST
+
+START_TEST(the_chosen_group_is_named_without_what_may_be_missing) {
+    make("# calls of program: cc1\n", READS);
+    ck_assert_str_eq(row_of(ANSWER_SUM, 0)->word, "calls of program");
+    ck_assert_str_eq(row_of(ANSWER_SUM, 0)->whose, "cc1");
+    make("# calls on file: /src/a, but for b, but for 3 ms at most\n", READS);
+    ck_assert_str_eq(row_of(ANSWER_SUM, 0)->word, "calls on");
+    ck_assert_str_eq(row_of(ANSWER_SUM, 0)->whose, "/src/a, but for b");
+    make("", READS);
+    ck_assert_ptr_null(row_of(ANSWER_SUM, 0)->whose);
+}
+END_TEST
+
+/* ---- Where it went ---- */
+
+START_TEST(peaks_are_rows_with_their_share) {
+    make("", READS SYNCS);
+    ck_assert_uint_eq(count_of(ANSWER_PEAK), 2);
+    const struct answer_row *peak = row_of(ANSWER_PEAK, 0);
+    ck_assert_str_eq(peak->op->name, "FSYNC");
+    ck_assert_double_eq_tol(peak->share, 0.9903, 1e-4);
+    ck_assert_uint_eq(peak->count, 10);
+    ck_assert(!peak->is_observed);
+    ck_assert_str_eq(peak->word, "");
+    make("", SYNCS);
+    ck_assert_uint_eq(count_of(ANSWER_PEAK), 1);
+}
+END_TEST
+
+/* Causes of so many of the calls of FSYNC. */
+#define CAUSES(calls)                                                                                                  \
+    "# slow: 1000000\n# cause: FSYNC calls " #calls " total 15728640 longest 1572864 waiting for the journal\n"        \
+    "# cause_buckets: 1 20:" #calls "\n"
+
+START_TEST(a_cause_that_half_of_the_calls_had_was_observed) {
+    make(CAUSES(5), SYNCS);
+    ck_assert(row_of(ANSWER_PEAK, 0)->is_observed);
+    ck_assert_str_eq(row_of(ANSWER_PEAK, 0)->word, "waiting for the journal");
+    make(CAUSES(4), SYNCS);
+    ck_assert(!row_of(ANSWER_PEAK, 0)->is_observed);
+}
+END_TEST
+
+START_TEST(the_oldest_call_in_flight_is_a_row) {
+    make("# in_flight: READ object 3 pid 5 age 1000\n# in_flight: READ object 4 pid 6 age 2500\n",
+         "OP_READ 102 153600\n 0 0 0 0 0 0 0 0 0 0 100\n");
+    ck_assert_uint_eq(row_of(ANSWER_IN_FLIGHT, 0)->count, 2);
+    ck_assert_uint_eq(row_of(ANSWER_IN_FLIGHT, 0)->in_flight->pid, 6);
+    ck_assert_double_eq(row_of(ANSWER_IN_FLIGHT, 0)->cycles, 2500);
+    make("", READS);
+    ck_assert_uint_eq(count_of(ANSWER_IN_FLIGHT), 0);
+}
+END_TEST
+
+/* Two groups, and their cycles. */
+#define PROGRAMS(first_cycles, second_cycles)                                                                          \
+    READS "# program: cc1\nOP_READ 50 " first_cycles "\n 0 0 0 0 0 0 0 0 0 0 50\n"                                     \
+          "# program: ld\nOP_READ 50 " second_cycles "\n 0 0 0 0 0 0 0 0 0 0 50\n"
+
+static void assert_groups(size_t count) {
+    ck_assert_uint_eq(count_of(ANSWER_GROUP), count);
+    ck_assert_int_eq(row_of(ANSWER_GROUP, 0)->grouping, AGGSTATS_BY_PROGRAM);
+}
+
+START_TEST(groups_below_a_hundredth_have_no_row) {
+    make("", PROGRAMS("100000", "53600"));
+    assert_groups(2);
+    ck_assert_double_eq_tol(row_of(ANSWER_GROUP, 1)->share, 0.34896, 1e-4);
+    make("", PROGRAMS("152600", "1000"));
+    assert_groups(1);
+    ck_assert_str_eq(row_of(ANSWER_GROUP, 0)->group->name, "cc1");
+}
+END_TEST
+
+START_TEST(of_six_groupings_five_have_rows) {
+    groupings = (1U << AGGSTATS_GROUPINGS) - 1;
+    make("", READS);
+    ck_assert_uint_eq(count_of(ANSWER_GROUP), 5);
+    ck_assert_int_eq(row_of(ANSWER_GROUP, 0)->grouping, AGGSTATS_BY_FILE);
+    ck_assert_int_eq(row_of(ANSWER_GROUP, 4)->grouping, AGGSTATS_BY_UID);
+}
+END_TEST
+
+START_TEST(a_grouping_without_groups_has_the_row_of_nobody) {
+    groupings = 1U << AGGSTATS_BY_PROGRAM;
+    make("", READS);
+    assert_groups(1);
+    ck_assert_ptr_null(row_of(ANSWER_GROUP, 0)->group);
+    groupings = 0;
+    make("", READS);
+    ck_assert_uint_eq(count_of(ANSWER_GROUP), 0);
+}
+END_TEST
+
+/* ---- How much, what failed ---- */
+
+START_TEST(bytes_are_a_row_and_so_is_that_there_were_none) {
+    make("# elapsed: 1000000000\n# bytes: READ asked 4096 moved 4096\n", READS);
+    const struct answer_row *moved = row_of(ANSWER_MOVED, 0);
+    ck_assert_str_eq(moved->word, "read");
+    ck_assert_double_eq(moved->bytes, 4096);
+    ck_assert_double_eq_tol(moved->per_elapsed_second, 4096, 1e-6);
+    ck_assert_uint_eq(count_of(ANSWER_NONE_MOVED), 0);
+    make("# failed: READ EIO 1\n", READS);
+    ck_assert_uint_eq(count_of(ANSWER_NONE_MOVED), 1);
+    make("", READS); /* a recorder that does not know */
+    ck_assert_uint_eq(count_of(ANSWER_MOVED) + count_of(ANSWER_NONE_MOVED), 0);
+}
+END_TEST
+
+START_TEST(failures_are_rows_the_most_frequent_first) {
+    make("# failed: READ EIO 2 EACCES 3\n", READS);
+    ck_assert_uint_eq(count_of(ANSWER_FAILED), 2);
+    ck_assert_str_eq(row_of(ANSWER_FAILED, 0)->word, "EACCES");
+    ck_assert_uint_eq(row_of(ANSWER_FAILED, 0)->count, 3);
+    ck_assert_uint_eq(count_of(ANSWER_OTHERS_FAILED) + count_of(ANSWER_NONE_FAILED), 0);
+}
+END_TEST
+
+START_TEST(kinds_beyond_the_fifth_are_others) {
+    make("# failed: READ EIO 6 EACCES 5 EPERM 4 ENOENT 3 EINVAL 2\n", READS);
+    ck_assert_uint_eq(count_of(ANSWER_OTHERS_FAILED), 0);
+    make("# failed: READ EIO 7 EACCES 6 EPERM 5 ENOENT 4 EINVAL 3 EAGAIN 2\n", READS);
+    ck_assert_uint_eq(count_of(ANSWER_FAILED), 5);
+    ck_assert_uint_eq(row_of(ANSWER_OTHERS_FAILED, 0)->count, 2);
+}
+END_TEST
+
+START_TEST(queries_for_what_is_not_there_are_no_failures) {
+    make("# failed: LOOKUP ENOENT 3\n", "OP_LOOKUP 10 15360\n 0 0 0 0 0 0 0 0 0 0 10\n");
+    ck_assert_uint_eq(count_of(ANSWER_FAILED), 0);
+    ck_assert_uint_eq(row_of(ANSWER_NONE_FAILED, 0)->count, 3);
+    make("", "OP_LOOKUP 10 15360\n 0 0 0 0 0 0 0 0 0 0 10\n");
+    ck_assert_uint_eq(count_of(ANSWER_NONE_FAILED), 0);
+}
+END_TEST
+
+/* ---- What next ---- */
+
+START_TEST(the_chart_of_the_costliest_operation_comes_first) {
+    make("", READS SYNCS);
+    ck_assert_str_eq(commands(), "osprof show --op FSYNC p.osprof\n");
+    source.profile = "-";
+    make("", READS);
+    ck_assert_str_eq(commands(), "osprof show --op READ PROFILE\n");
+}
+END_TEST
+
+START_TEST(the_busiest_group_can_be_shown_alone) {
+    make("", PROGRAMS("100000", "53600"));
+    ck_assert_str_eq(commands(), "osprof show --op READ p.osprof\nosprof show --by program --of cc1 p.osprof\n");
+}
+END_TEST
+
+START_TEST(causes_are_shown_by_osprof_why_unless_a_group_was_chosen) {
+    make(CAUSES(10), SYNCS);
+    ck_assert_str_eq(commands(), "osprof show --op FSYNC p.osprof\nosprof why p.osprof\n");
+    source.by = "program";
+    source.of = "cc1";
+    make(CAUSES(10), SYNCS);
+    ck_assert_str_eq(commands(), "osprof show --by program --of cc1 --op FSYNC p.osprof\n");
+}
+END_TEST
+
+START_TEST(a_mount_that_records_can_be_watched) {
+    source.is_live = true;
+    make("", READS);
+    ck_assert_str_eq(commands(), "osprof show --op READ p.osprof\nosprof top p.osprof\n");
+}
+END_TEST
+
+START_TEST(a_run_can_be_made_again_with_more) {
+    const char *const command[] = {"make", "-j", "a b", NULL};
+    source = (struct answer_source){.command = command};
+    make("", READS);
+    ck_assert_str_eq(commands(), "osprof run -o by=program -- make -j 'a b'\nosprof run --charts -- make -j 'a b'\n");
+    source.has_groups_unasked = true;
+    wants_calibration = true;
+    groupings = 1U << AGGSTATS_BY_FILE;
+    make("", READS);
+    ck_assert_str_eq(commands(), "osprof run -o by=file -- make -j 'a b'\nosprof run --charts -- make -j 'a b'\n"
+                                 "osprof calibrate .\n");
+}
+END_TEST
+
+static Suite *answer_rows_suite(void) {
+    Suite *suite = suite_create("answer_rows");
+    TCase *time = suite_case(suite, "time", set_up, tear_down);
+    tcase_add_test(time, the_elapsed_time_is_a_row_if_it_is_known);
+    tcase_add_test(time, what_was_added_up_is_counted);
+    tcase_add_test(time, samples_that_are_accurate_replace_the_sum);
+    tcase_add_test(time, without_calls_there_is_one_row_and_no_command);
+    tcase_add_test(time, the_chosen_group_is_named_without_what_may_be_missing);
+    TCase *where = suite_case(suite, "where", set_up, tear_down);
+    tcase_add_test(where, peaks_are_rows_with_their_share);
+    tcase_add_test(where, a_cause_that_half_of_the_calls_had_was_observed);
+    tcase_add_test(where, the_oldest_call_in_flight_is_a_row);
+    tcase_add_test(where, groups_below_a_hundredth_have_no_row);
+    tcase_add_test(where, of_six_groupings_five_have_rows);
+    tcase_add_test(where, a_grouping_without_groups_has_the_row_of_nobody);
+    TCase *outcomes = suite_case(suite, "outcomes", set_up, tear_down);
+    tcase_add_test(outcomes, bytes_are_a_row_and_so_is_that_there_were_none);
+    tcase_add_test(outcomes, failures_are_rows_the_most_frequent_first);
+    tcase_add_test(outcomes, kinds_beyond_the_fifth_are_others);
+    tcase_add_test(outcomes, queries_for_what_is_not_there_are_no_failures);
+    TCase *next = suite_case(suite, "next", set_up, tear_down);
+    tcase_add_test(next, the_chart_of_the_costliest_operation_comes_first);
+    tcase_add_test(next, the_busiest_group_can_be_shown_alone);
+    tcase_add_test(next, causes_are_shown_by_osprof_why_unless_a_group_was_chosen);
+    tcase_add_test(next, a_mount_that_records_can_be_watched);
+    tcase_add_test(next, a_run_can_be_made_again_with_more);
+    return suite;
+}
+
+int main(void) {
+    return run_suite(answer_rows_suite());
+}
