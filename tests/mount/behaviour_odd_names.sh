@@ -18,7 +18,7 @@ escaped() {
     printf '%s' "${text//,/\\,}"
 }
 
-# work_with NAME COMMAND...: COMMAND runs what is the business of who mounts
+# work_with NAME COMMAND...: COMMAND runs what the user who mounts runs
 work_with() {
     local name=$1 profile=$place/profiles/${1:0:251} # there is room for ".old"
     shift

@@ -125,7 +125,7 @@ hold_for() {
     caller=
 }
 
-# For who writes new lines of share/osproffs/causes.
+# For authors of new lines in share/osproffs/causes.
 show_stacks() {
     local task
     for task in "/proc/$served_pid/task"/*; do
