@@ -92,7 +92,7 @@ static struct aggstats_group *find_or_add(struct events_groups *groups, const st
     for (size_t place; (place = number_map_get(&groups->places, hash)) > 0; hash++)
         if (is_same(&groups->groups[place - 1], wanted))
             return &groups->groups[place - 1];
-    if (events_grow(&groups->groups, groups->count, sizeof(*groups->groups)) < 0 ||
+    if (grow_array(&groups->groups, groups->count, sizeof(*groups->groups)) < 0 ||
         number_map_set(&groups->places, hash, groups->count + 1) < 0)
         return NULL;
     groups->groups[groups->count] = *wanted;

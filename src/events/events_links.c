@@ -25,7 +25,7 @@ static int take_link(void *context, const struct event *event) {
                                      .name = events_text_of(file, event, "name")};
     if (link.node == 0 || !link.name.bytes)
         return 0;
-    int err = events_grow(&file->links, file->link_count, sizeof(*file->links));
+    int err = grow_array(&file->links, file->link_count, sizeof(*file->links));
     if (err == 0)
         file->links[file->link_count++] = link;
     return err;
@@ -65,9 +65,15 @@ static size_t append(char path[EVENTS_PATH_SIZE], size_t length, const struct ev
     return length + count;
 }
 
+static size_t append_name(char path[EVENTS_PATH_SIZE], size_t length, const struct events_text *name) {
+    static const struct events_text slash = {.bytes = "/", .length = 1};
+    if (length > 0 && path[length - 1] != '/')
+        length = append(path, length, &slash);
+    return append(path, length, name);
+}
+
 size_t events_whole_path(const struct events_file *file, uint64_t node, uint64_t cycles,
                          char ret_path[EVENTS_PATH_SIZE]) {
-    static const struct events_text slash = {.bytes = "/", .length = 1};
     struct events_text names[DEPTH_MAX];
     unsigned depth = 0;
     struct events_text path = events_path(file, node, cycles);
@@ -81,10 +87,14 @@ size_t events_whole_path(const struct events_file *file, uint64_t node, uint64_t
     if (!path.bytes)
         return 0;
     size_t length = append(ret_path, 0, &path);
-    while (depth > 0) {
-        if (length > 0 && ret_path[length - 1] != '/')
-            length = append(ret_path, length, &slash);
-        length = append(ret_path, length, &names[--depth]);
-    }
+    while (depth > 0)
+        length = append_name(ret_path, length, &names[--depth]);
     return length;
+}
+
+void events_path_of(const struct events_file *file, const struct event *event, char ret_path[EVENTS_PATH_SIZE]) {
+    const struct events_text name = events_text_of(file, event, "name");
+    size_t length = events_whole_path(file, event->node, event->start_cycles, ret_path);
+    if (name.bytes)
+        append_name(ret_path, length, &name);
 }

@@ -11,17 +11,6 @@ struct chunk {
     size_t inside_bytes;
 };
 
-int events_grow(void *array_pointer, size_t count, size_t member_bytes) {
-    void **array = array_pointer;
-    if (count != 0 && (count & (count - 1)) != 0)
-        return 0;
-    void *grown = reallocarray(*array, count == 0 ? 1 : 2 * count, member_bytes);
-    if (!grown)
-        return -ENOMEM;
-    *array = grown;
-    return 0;
-}
-
 /* ---- Kinds of chunks ---- */
 
 static int take_description(struct events_file *file, const struct chunk *chunk) {
@@ -48,7 +37,7 @@ static int take_clock(struct events_file *file, const struct chunk *chunk) {
     size_t rest_bytes;
     if (!take_head(chunk, &clock, sizeof(clock), &rest_bytes))
         return -EBADMSG;
-    int err = events_grow(&file->clocks, file->clock_count, sizeof(*file->clocks));
+    int err = grow_array(&file->clocks, file->clock_count, sizeof(*file->clocks));
     if (err == 0)
         file->clocks[file->clock_count++] = clock;
     return err;
@@ -59,7 +48,7 @@ static int take_buffer(struct events_file *file, const struct chunk *chunk) {
     run.records = take_head(chunk, &run.buffer, sizeof(run.buffer), &run.records_bytes);
     if (!run.records || run.buffer.first_index > UINT64_MAX - run.buffer.record_count)
         return -EBADMSG;
-    int err = events_grow(&file->runs, file->run_count, sizeof(*file->runs));
+    int err = grow_array(&file->runs, file->run_count, sizeof(*file->runs));
     if (err == 0)
         file->runs[file->run_count++] = run;
     return err;
@@ -73,7 +62,7 @@ static int take_mark(struct events_file *file, const struct chunk *chunk) {
     if (!streams || streams_bytes > rest_bytes)
         return -EBADMSG;
     struct events_mark_stream *copy = malloc(streams_bytes + 1);
-    if (!copy || events_grow(&file->marks, file->mark_count, sizeof(*file->marks)) < 0) {
+    if (!copy || grow_array(&file->marks, file->mark_count, sizeof(*file->marks)) < 0) {
         free(copy);
         return -ENOMEM;
     }
@@ -89,7 +78,7 @@ static int take_failure(struct events_file *file, const struct chunk *chunk) {
     size_t rest_bytes;
     if (!take_head(chunk, &failure, sizeof(failure), &rest_bytes))
         return -EBADMSG;
-    int err = events_grow(&file->failures, file->failure_count, sizeof(*file->failures));
+    int err = grow_array(&file->failures, file->failure_count, sizeof(*file->failures));
     if (err == 0)
         file->failures[file->failure_count++] = failure;
     return err;
@@ -103,7 +92,7 @@ static int take_host(struct events_file *file, const struct chunk *chunk) {
         return -EBADMSG;
     seen.description = strndup((const char *)text, rest_bytes);
     if (!seen.description || events_host_describe(&seen) < 0 ||
-        events_grow(&file->hosts, file->host_count, sizeof(*file->hosts)) < 0) {
+        grow_array(&file->hosts, file->host_count, sizeof(*file->hosts)) < 0) {
         events_host_free(&seen);
         return -ENOMEM;
     }
@@ -112,7 +101,7 @@ static int take_host(struct events_file *file, const struct chunk *chunk) {
 }
 
 static int add_string(struct events_file *file, const struct events_string_seen *string) {
-    int err = events_grow(&file->strings, file->string_count, sizeof(*file->strings));
+    int err = grow_array(&file->strings, file->string_count, sizeof(*file->strings));
     if (err == 0)
         file->strings[file->string_count++] = *string;
     return err;

@@ -27,10 +27,6 @@ void events_description_free(struct events_file *file);
 size_t events_decode(const struct events_file *file, const unsigned char *bytes, size_t size_bytes,
                      struct event *ret_event);
 
-/* Makes room for one more element in an array of `count`, which grows by doubling. array_pointer: of type **.
- * Errors:  -ENOMEM */
-int events_grow(void *array_pointer, size_t count, size_t member_bytes);
-
 /* The first mark of a kind; NULL: there is none. */
 const struct events_mark_seen *events_mark_of_kind(const struct events_file *file, enum events_mark_kind kind);
 

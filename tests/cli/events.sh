@@ -73,7 +73,7 @@ assert len(ends) == 2
 END
 fi
 if have protoc-c; then
-    protoc-c --decode=perfetto.Trace --proto_path="$tests_dir/../../src/cli/events" perfetto.proto <calls.pb >decoded
+    protoc-c --decode=perfetto.Trace --proto_path="$tests_dir/../../src/export" perfetto.proto <calls.pb >decoded
     assert_eq 124 "$(grep -c 'type: TYPE_SLICE_BEGIN' decoded)" "slices that begin"
     assert_eq 124 "$(grep -c 'type: TYPE_SLICE_END' decoded)" "slices that end"
     grep -q 'process_name: "cat"' decoded || fail "processes have no names"

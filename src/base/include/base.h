@@ -54,6 +54,19 @@ static inline void close_stream(FILE **stream) {
         stolen_;                                                                                                       \
     }))
 
+/* Makes room for one more in an array of `count`, whose room doubles. array_pointer: the address of the pointer to it
+ * Errors: -ENOMEM */
+static inline int grow_array(void *array_pointer, size_t count, size_t member_bytes) {
+    void **array = (void **)array_pointer;
+    if (count != 0 && (count & (count - 1)) != 0)
+        return 0;
+    void *grown = reallocarray(*array, count == 0 ? 1 : 2 * count, member_bytes);
+    if (!grown)
+        return -ENOMEM;
+    *array = grown;
+    return 0;
+}
+
 /* On a local variable: released when it goes out of scope. */
 #define CLEANUP_FD __attribute__((cleanup(close_fd)))
 #define CLEANUP_FREE __attribute__((cleanup(free_pointer)))

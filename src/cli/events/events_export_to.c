@@ -7,6 +7,7 @@
 #include "base.h"
 #include "command.h"
 #include "events_commands.h"
+#include "events_filter.h"
 #include "events_input.h"
 #include "option_table.h"
 #include "output.h"
@@ -71,7 +72,7 @@ static enum status export_file(const struct command *command, struct export_opti
     struct events_input input;
     if (events_input_open_with_paths(options->name, &input) < 0)
         return STATUS_TROUBLE;
-    struct events_export out = {.file = input.file, .filter = &options->filter};
+    struct events_export out = {.file = input.file, .wants = events_filter_wants, .context = &options->filter};
     enum status status = events_filter_prepare(&options->filter, command, input.file);
     if (status == STATUS_OK)
         status = export_all(options, &out);

@@ -115,25 +115,6 @@ bool events_filter_is_set(const struct events_filter *filter) {
 
 /* ---- Calls ---- */
 
-/* Appends what fits. Returns the new length */
-static size_t append(char path[EVENTS_PATH_SIZE], size_t length, const char *bytes, size_t count) {
-    size_t room = EVENTS_PATH_SIZE - 1 - length;
-    count = count < room ? count : room;
-    memcpy(path + length, bytes, count);
-    path[length + count] = '\0';
-    return length + count;
-}
-
-void events_path_of(const struct events_file *file, const struct event *event, char ret_path[EVENTS_PATH_SIZE]) {
-    struct events_text name = events_text_of(file, event, "name");
-    size_t length = events_whole_path(file, event->node, event->start_cycles, ret_path);
-    if (!name.bytes)
-        return;
-    if (length > 0 && ret_path[length - 1] != '/')
-        length = append(ret_path, length, "/", 1);
-    append(ret_path, length, name.bytes, name.length);
-}
-
 static bool fits_path(const char *wanted, const char *path) {
     size_t length = strlen(wanted);
     while (length > 0 && wanted[length - 1] == '/')

@@ -61,9 +61,6 @@ bool events_filter_is_set(const struct events_filter *filter);
 /* True if a call is selected; an events_wants_fn. filter: a prepared struct events_filter */
 bool events_filter_wants(void *filter, const struct event *event);
 
-/* The path of a call's object: with the name, if it has one. "": unknown. Cut if it is longer. Any bytes. */
-void events_path_of(const struct events_file *file, const struct event *event, char ret_path[EVENTS_PATH_SIZE]);
-
 /* "10ms", "1.5s", "250us"; a number alone is in seconds. Returns false if it is none, or below 0. */
 bool events_duration_of(const char *text, int64_t *ret_ns);
 

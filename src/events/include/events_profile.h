@@ -5,9 +5,6 @@
 #include "aggstats.h"
 #include "events_reader.h"
 
-/* True if a call is to be counted. */
-typedef bool (*events_wants_fn)(void *context, const struct event *event);
-
 struct events_joint {
     char op[AGGSTATS_NAME_SIZE];
     enum aggstats_value value; /* not AGGSTATS_BLOCKED or AGGSTATS_CPU, which events do not have */

@@ -144,6 +144,9 @@ bool events_next(struct events_cursor *cursor, struct event *ret_event);
 typedef int (*events_each_fn)(void *context, const struct event *event);
 int events_each(const struct events_file *file, events_each_fn each, void *context);
 
+/* True if a call is wanted. */
+typedef bool (*events_wants_fn)(void *context, const struct event *event);
+
 /* Index of a column in struct event; -1: the op does not have it, or only with EVENTS_MORE (has_more). */
 int events_column(const struct events_file *file, unsigned op, const char *name, bool has_more);
 
@@ -199,6 +202,9 @@ int events_find_links(struct events_file *file);
 #define EVENTS_PATH_SIZE 4608
 size_t events_whole_path(const struct events_file *file, uint64_t node, uint64_t cycles,
                          char ret_path[EVENTS_PATH_SIZE]);
+
+/* The path of a call's object: with the name, if it has one. "": unknown. Cut if it is longer. Any bytes. */
+void events_path_of(const struct events_file *file, const struct event *event, char ret_path[EVENTS_PATH_SIZE]);
 
 /* Returns a caller's process, and its name. 0: not known. */
 uint64_t events_task(const struct events_file *file, uint32_t thread, struct events_text *ret_name);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "events_export.h"
+#include "events_export_private.h"
 
 #define NS_PER_SECOND 1000000000.0L
 

@@ -4,15 +4,14 @@
 #include <string.h>
 
 #include "base.h"
-#include "events_export.h"
-#include "events_lanes.h"
+#include "events_export_private.h"
 
 #define US_PER_SECOND 1000000.0L
 
 struct chrome {
     const struct events_export *out;
     FILE *stream;
-    struct events_lanes *lanes;
+    struct events_lanes lanes;
     uint64_t first_cycles;
     bool has_first;
 };
@@ -102,7 +101,7 @@ static int print_call(void *context, const struct event *event) {
     if (!chrome->has_first)
         chrome->first_cycles = event->start_cycles;
     chrome->has_first = true;
-    int err = events_lanes_put(chrome->lanes, event, &lane, &is_new, &start_cycles);
+    int err = events_lanes_put(&chrome->lanes, event, &lane, &is_new, &start_cycles);
     if (err < 0)
         return err;
     if (is_new)
@@ -132,15 +131,12 @@ static void print_end(const struct chrome *chrome) {
 }
 
 int events_export_chrome(const struct events_export *out) {
-    struct chrome chrome = {.out = out, .stream = out->stream};
+    struct chrome chrome = {.out = out, .stream = out->stream, .lanes = {.file = out->file}};
     if (out->file->clock_hz == 0)
         return -EINVAL;
-    int err = events_lanes_create(out->file, &chrome.lanes);
-    if (err < 0)
-        return err;
     fputs("{\"traceEvents\":[\n", out->stream);
-    err = events_export_each(out, print_call, &chrome);
+    int err = events_export_each(out, print_call, &chrome);
     print_end(&chrome);
-    events_lanes_destroy(chrome.lanes);
+    events_lanes_finish(&chrome.lanes);
     return err;
 }

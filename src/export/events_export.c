@@ -1,21 +1,25 @@
 /* What all formats of exported calls need. */
-#include "events_export.h"
-
-#include <errno.h>
 #include <string.h>
 
-#include "base.h"
+#include "events_export_private.h"
+
+struct exporting {
+    const struct events_export *out;
+    events_each_fn each;
+    void *context;
+};
+
+static int export_call(void *context, const struct event *event) {
+    const struct exporting *exporting = context;
+    const struct events_export *out = exporting->out;
+    if (ferror(out->stream))
+        return 1; /* nobody reads the rest */
+    return out->wants(out->context, event) ? exporting->each(exporting->context, event) : 0;
+}
 
 int events_export_each(const struct events_export *out, events_each_fn each, void *context) {
-    struct events_cursor *cursor;
-    struct event event;
-    int err = events_cursor_open(out->file, &cursor);
-    if (err < 0)
-        return err;
-    while (err >= 0 && !ferror(out->stream) && events_next(cursor, &event))
-        if (events_filter_wants(out->filter, &event))
-            err = each(context, &event);
-    events_cursor_close(cursor);
+    struct exporting exporting = {out, each, context};
+    int err = events_each(out->file, export_call, &exporting);
     return err < 0 ? err : 0;
 }
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "events_export.h"
-#include "events_lanes.h"
+#include "events_export_private.h"
 #include "perfetto.pb-c.h"
 
 #define CLOCK_ID_REALTIME 1U
@@ -18,7 +17,7 @@
 
 struct perfetto {
     const struct events_export *out;
-    struct events_lanes *lanes;
+    struct events_lanes lanes;
     bool has_first;
 };
 
@@ -191,7 +190,7 @@ static int write_call(void *context, const struct event *event) {
     struct events_lane lane;
     uint64_t start_cycles;
     bool is_new;
-    int err = events_lanes_put(perfetto->lanes, event, &lane, &is_new, &start_cycles);
+    int err = events_lanes_put(&perfetto->lanes, event, &lane, &is_new, &start_cycles);
     if (err < 0)
         return err;
     if (!perfetto->has_first)
@@ -206,13 +205,10 @@ static int write_call(void *context, const struct event *event) {
 }
 
 int events_export_perfetto(const struct events_export *out) {
-    struct perfetto perfetto = {.out = out};
+    struct perfetto perfetto = {.out = out, .lanes = {.file = out->file}};
     if (out->file->clock_hz == 0)
         return -EINVAL;
-    int err = events_lanes_create(out->file, &perfetto.lanes);
-    if (err < 0)
-        return err;
-    err = events_export_each(out, write_call, &perfetto);
-    events_lanes_destroy(perfetto.lanes);
+    int err = events_export_each(out, write_call, &perfetto);
+    events_lanes_finish(&perfetto.lanes);
     return err;
 }
