@@ -139,7 +139,8 @@ static const char *check_data(const void *data, char why[OPTION_TEXT_SIZE]) {
 
 static const char *check_control(const void *data, char why[OPTION_TEXT_SIZE]) {
     const char *name = ((const struct options *)data)->control_name;
-    if (name[0] && strlen(name) <= CTL_NAME_MAX && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, ".."))
+    bool is_directory = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+    if (name[0] && strlen(name) <= CTL_NAME_MAX && !strchr(name, '/') && !is_directory)
         return NULL;
     snprintf(why, OPTION_TEXT_SIZE, "must be a plain file name of at most %d bytes, such as .osprof",
              (int)CTL_NAME_MAX);
