@@ -1,4 +1,6 @@
 /* Streams, as the recording threads use them: the rare cases. */
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -7,6 +9,12 @@
 #include "recorder_private.h"
 
 AGGSTATS_THREAD_LOCAL struct events_thread_cache events_thread_cache;
+
+void events_wake(struct events_recorder *events) {
+    __atomic_fetch_add(&events->wakes, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_exchange_n(&events->is_asleep, 0, __ATOMIC_SEQ_CST))
+        syscall(SYS_futex, &events->wakes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
 
 static void *map_memory(size_t size_bytes) {
     void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,10 +1,10 @@
-/* The subcommands of osprof events, one file each. */
+/* The subcommands of osprof events, a file each, and what they share. */
 #ifndef EVENTS_COMMANDS_H
 #define EVENTS_COMMANDS_H
 
-#include <stddef.h>
-
 #include "command.h"
+#include "events_reader.h"
+#include "option_table.h"
 
 extern const struct command command_events_show;
 extern const struct command command_events_profile;
@@ -13,5 +13,90 @@ extern const struct command command_events_merge;
 extern const struct command command_events_replay;
 extern const struct command command_events_record;
 extern const struct command command_events_stop;
+
+/* ---- The events file of a command line ---- */
+
+struct events_input {
+    const char *name;
+    void *data;
+    struct events_file *file;
+};
+
+/* Reads it; "-" is standard input. Missing events are reported on standard error.
+ * Owner:   the caller finishes *ret_input; it keeps name
+ * Errors:  the failed call's, already reported to the user; *ret_input untouched */
+int events_input_open(const char *name, struct events_input *ret_input);
+
+/* The same for commands that need whole paths, see events_find_links(). */
+int events_input_open_with_paths(const char *name, struct events_input *ret_input);
+void events_input_finish(struct events_input *input);
+
+/* ---- Which of its calls are selected ---- */
+
+struct events_filter {
+    /* as on the command line */
+    struct option_list ops;
+    struct option_list paths;
+    const char *slower;
+    const char *from;
+    const char *to;
+    unsigned pid; /* 0: any */
+    bool failed;
+
+    /* once the file is open */
+    const struct events_file *file;
+    uint64_t slower_cycles;
+    int64_t from_ns;
+    int64_t to_ns;
+};
+
+/* Rows of an option table; member: a struct events_filter. */
+#define EVENTS_FILTER_ROWS(type, member)                                                                               \
+    ROW_OP(type, member.ops),                                                                                          \
+        {.name = "slower",                                                                                             \
+         .metavar = "TIME",                                                                                            \
+         .help = "only calls that took at least so long: 10ms, 1.5s",                                                  \
+         INTO(TEXT, type, member.slower)},                                                                             \
+        {.name = "path",                                                                                               \
+         .metavar = "PATH",                                                                                            \
+         .help = "only calls on this file, or on what is below this directory of the mount; may be a pattern as of a " \
+                 "shell, and be repeated",                                                                             \
+         INTO(TEXTS, type, member.paths)},                                                                             \
+        {.name = "pid",                                                                                                \
+         .metavar = "PID",                                                                                             \
+         .min = 1,                                                                                                     \
+         .max = 4194304,                                                                                               \
+         .help = "only calls of this process, or of this thread",                                                      \
+         INTO(UNSIGNED, type, member.pid)},                                                                            \
+        {.name = "failed", .help = "only calls that failed", INTO(FLAG, type, member.failed)},                         \
+        {.name = "from",                                                                                               \
+         .metavar = "WHEN",                                                                                            \
+         .help = "only calls that ended then or later: 2026-11-25T18:20:00Z, or +1.5s from the beginning",             \
+         INTO(TEXT, type, member.from)},                                                                               \
+    {                                                                                                                  \
+        .name = "to", .metavar = "WHEN", .help = "only calls that ended before then", INTO(TEXT, type, member.to)      \
+    }
+
+/* True if anything is selected. */
+bool events_filter_is_set(const struct events_filter *filter);
+
+/* True if a call is selected; an events_wants_fn. filter: a struct events_filter, once the file is open */
+bool events_filter_wants(void *filter, const struct event *event);
+
+/* "10ms", "1.5s", "250us"; a number alone is in seconds. Returns false if it is none, or below 0. */
+bool events_duration_of(const char *text, int64_t *ret_ns);
+
+/* ---- Subcommands about selected calls of one file ---- */
+
+struct events_work {
+    void *options;                /* the command's, with its defaults */
+    struct events_filter *filter; /* the member of these */
+    /* Looks at the options, before the file is opened; NULL: all are right. */
+    enum status (*check)(const struct command *command, const void *options);
+    enum status (*run)(const struct command *command, void *options, const struct events_input *input);
+};
+
+/* Parses the command line, opens the one FILE that it names, with whole paths, prepares the filter, and runs. */
+enum status events_work_run(const struct events_work *work, const struct command *command, int argc, char **argv);
 
 #endif

@@ -5,18 +5,13 @@
 #include <string.h>
 
 #include "base.h"
-#include "command.h"
 #include "events_commands.h"
-#include "events_filter.h"
-#include "events_input.h"
-#include "option_table.h"
 #include "output.h"
 
 struct export_options {
     struct events_filter filter;
     const char *format;
     const char *output;
-    const char *name;
 };
 
 static const struct {
@@ -31,53 +26,42 @@ static events_export_fn format_of(const char *name) {
     return formats[i].write;
 }
 
-static enum status complain_unmade(const struct export_options *options, int err) {
+static enum status complain_unmade(const struct events_input *input, int err) {
     if (err == -EINVAL)
-        complain("cannot export %s: it does not tell its clock's rate", options->name);
+        complain("cannot export %s: it does not tell its clock's rate", input->name);
     else
-        complain("cannot export %s: %s", options->name, strerror(-err));
-    return STATUS_TROUBLE;
-}
-
-static enum status complain_unwritten(const struct export_options *options, int err) {
-    complain("cannot write %s: %s", options->output, strerror(-err));
+        complain("cannot export %s: %s", input->name, strerror(-err));
     return STATUS_TROUBLE;
 }
 
 /* A file is made in memory first, so that it is written as a whole or not at all. */
-static enum status export_to_file(const struct export_options *options, struct events_export *out) {
+static enum status export_to_file(const struct export_options *options, const struct events_input *input,
+                                  struct events_export *out) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     out->stream = open_memstream(&text, &size_bytes);
     if (!out->stream)
-        return complain_unmade(options, -ENOMEM);
+        return complain_unmade(input, -ENOMEM);
     int err = format_of(options->format)(out);
     if (fclose(out->stream) != 0 && err == 0)
         err = -ENOMEM;
     if (err < 0)
-        return complain_unmade(options, err);
+        return complain_unmade(input, err);
     err = output_write_private(options->output, text, size_bytes);
-    return err < 0 ? complain_unwritten(options, err) : STATUS_OK;
+    if (err < 0)
+        complain("cannot write %s: %s", options->output, strerror(-err));
+    return err < 0 ? STATUS_TROUBLE : STATUS_OK;
 }
 
-static enum status export_all(const struct export_options *options, struct events_export *out) {
+static enum status export_calls(const struct command *command, void *given, const struct events_input *input) {
+    struct export_options *options = given;
+    struct events_export out = {
+        .file = input->file, .wants = events_filter_wants, .context = &options->filter, .stream = stdout};
+    (void)command;
     if (!output_is_stdout(options->output))
-        return export_to_file(options, out);
-    out->stream = stdout;
-    int err = format_of(options->format)(out);
-    return err < 0 ? complain_unmade(options, err) : STATUS_OK;
-}
-
-static enum status export_file(const struct command *command, struct export_options *options) {
-    struct events_input input;
-    if (events_input_open_with_paths(options->name, &input) < 0)
-        return STATUS_TROUBLE;
-    struct events_export out = {.file = input.file, .wants = events_filter_wants, .context = &options->filter};
-    enum status status = events_filter_prepare(&options->filter, command, input.file);
-    if (status == STATUS_OK)
-        status = export_all(options, &out);
-    events_input_finish(&input);
-    return status;
+        return export_to_file(options, input, &out);
+    int err = format_of(options->format)(&out);
+    return err < 0 ? complain_unmade(input, err) : STATUS_OK;
 }
 
 static const struct option_row rows[] = {
@@ -92,21 +76,18 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
+static enum status check(const struct command *command, const void *given) {
+    const struct export_options *options = given;
+    if (strcmp(options->format, "perfetto") == 0 && output_is_stdout(options->output) && isatty(STDOUT_FILENO))
+        return usage_error(command, "perfetto's format is not for a terminal; give --output FILE");
+    return STATUS_OK;
+}
+
 static enum status run_export(const struct command *command, int argc, char **argv) {
     struct export_options options = {.format = "csv"};
-    struct arguments arguments;
-    enum status status;
-    if (!options_parse(command, argc, argv, &options, &arguments, &status))
-        return status;
-    options.name = arguments.rest_count > 0 ? arguments.rest[0] : NULL;
-    if (arguments.rest_count != 1)
-        status = usage_error(command, "one FILE is expected");
-    else if (strcmp(options.format, "perfetto") == 0 && output_is_stdout(options.output) && isatty(STDOUT_FILENO))
-        status = usage_error(command, "perfetto's format is not for a terminal; give --output FILE");
-    else
-        status = export_file(command, &options);
-    events_filter_finish(&options.filter);
-    return status;
+    const struct events_work work = {
+        .options = &options, .filter = &options.filter, .check = check, .run = export_calls};
+    return events_work_run(&work, command, argc, argv);
 }
 
 const struct command command_events_export = {

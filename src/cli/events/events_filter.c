@@ -1,5 +1,5 @@
 /* Filters: parsing them, and matching calls. */
-#include "events_filter.h"
+#include "events_commands.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -87,8 +87,8 @@ static enum status refuse_when(const struct command *command, const char *option
     return usage_error(command, "--%s must be a time like 2026-11-25T18:20:00Z or +1.5s, not '%s'", option, text);
 }
 
-enum status events_filter_prepare(struct events_filter *filter, const struct command *command,
-                                  const struct events_file *file) {
+static enum status prepare(struct events_filter *filter, const struct command *command,
+                           const struct events_file *file) {
     int64_t slower_ns = 0;
     filter->file = file;
     filter->from_ns = INT64_MIN;
@@ -101,11 +101,6 @@ enum status events_filter_prepare(struct events_filter *filter, const struct com
         return refuse_when(command, "to", filter->to);
     filter->slower_cycles = cycles_of(file, slower_ns);
     return STATUS_OK;
-}
-
-void events_filter_finish(struct events_filter *filter) {
-    option_list_finish(&filter->ops);
-    option_list_finish(&filter->paths);
 }
 
 bool events_filter_is_set(const struct events_filter *filter) {
@@ -156,4 +151,32 @@ bool events_filter_wants(void *context, const struct event *event) {
     return event->latency_cycles >= filter->slower_cycles && (event->error > 0 || !filter->failed) &&
            option_list_wants(&filter->ops, filter->file->ops[event->op].name) && has_wanted_time(filter, event) &&
            has_wanted_caller(filter, event) && has_wanted_path(filter, event);
+}
+
+/* ---- Subcommands about selected calls of one file ---- */
+
+static enum status run_on_file(const struct events_work *work, const struct command *command, const char *name) {
+    struct events_input input;
+    if (events_input_open_with_paths(name, &input) < 0)
+        return STATUS_TROUBLE;
+    enum status status = prepare(work->filter, command, input.file);
+    if (status == STATUS_OK)
+        status = work->run(command, work->options, &input);
+    events_input_finish(&input);
+    return status;
+}
+
+enum status events_work_run(const struct events_work *work, const struct command *command, int argc, char **argv) {
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, work->options, &arguments, &status))
+        return status;
+    status = arguments.rest_count == 1 ? STATUS_OK : usage_error(command, "one FILE is expected");
+    if (status == STATUS_OK && work->check)
+        status = work->check(command, work->options);
+    if (status == STATUS_OK)
+        status = run_on_file(work, command, arguments.rest[0]);
+    option_list_finish(&work->filter->ops);
+    option_list_finish(&work->filter->paths);
+    return status;
 }

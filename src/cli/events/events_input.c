@@ -1,5 +1,5 @@
 /* Reading events files as a whole: they may grow or shrink meanwhile. */
-#include "events_input.h"
+#include "events_commands.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base.h"
-#include "command.h"
 #include "units.h"
 
 #define READ_STEP_BYTES ((size_t)1 << 20)

@@ -3,8 +3,6 @@
 
 #include "base.h"
 #include "events_commands.h"
-#include "events_filter.h"
-#include "events_input.h"
 #include "events_profile.h"
 #include "output.h"
 
@@ -20,7 +18,6 @@ struct profile_options {
     const char *interval;
     const char *by;
     struct option_list joints;
-    const char *name;
 };
 
 /* ---- Options ------------------------------------------------------------------------------------ */
@@ -91,25 +88,17 @@ static enum status parse_interval(const struct command *command, const char *tex
 
 /* ---- Making it ---------------------------------------------------------------------------------- */
 
-static enum status complain_unmade(const struct profile_options *options, const struct events_file *file, int err) {
-    if (err == -ERANGE && options->span > events_window_count(file))
-        complain("%s: there is no span %u: resets and rotations make %u", options->name, options->span,
-                 events_window_count(file));
+static enum status complain_unmade(const struct profile_options *options, const struct events_input *input, int err) {
+    if (err == -ERANGE && options->span > events_window_count(input->file))
+        complain("%s: there is no span %u: resets and rotations make %u", input->name, options->span,
+                 events_window_count(input->file));
     else if (err == -ERANGE)
-        complain("%s: more than %u intervals; choose longer ones", options->name, AGGSTATS_INTERVALS_MAX);
+        complain("%s: more than %u intervals; choose longer ones", input->name, AGGSTATS_INTERVALS_MAX);
     else if (err == -EINVAL)
         complain("%s: it does not tell its clock's rate or its resolution, which intervals and buckets need",
-                 options->name);
+                 input->name);
     else
-        complain("cannot make a profile of %s: %s", options->name, strerror(-err));
-    return STATUS_TROUBLE;
-}
-
-static enum status write_profile(const struct profile_options *options, const struct aggstats_profile *profile) {
-    int err = output_write_profile(options->output, profile);
-    if (err == 0)
-        return STATUS_OK;
-    complain("cannot write profile %s: %s", options->output, strerror(-err));
+        complain("cannot make a profile of %s: %s", input->name, strerror(-err));
     return STATUS_TROUBLE;
 }
 
@@ -126,16 +115,18 @@ static void clip_time(const struct profile_options *options, const struct events
         end_ns > profile->start_ns ? (uint64_t)((double)(end_ns - profile->start_ns) / ns_per_cycle) : 0;
 }
 
-static enum status make(const struct profile_options *options, const struct events_file *file,
+static enum status make(const struct profile_options *options, const struct events_input *input,
                         const struct events_profile_options *wanted) {
     struct aggstats_profile profile;
-    int err = events_profile(file, wanted, &profile);
+    int err = events_profile(input->file, wanted, &profile);
     if (err < 0)
-        return complain_unmade(options, file, err);
-    clip_time(options, file, &profile);
-    enum status status = write_profile(options, &profile);
+        return complain_unmade(options, input, err);
+    clip_time(options, input->file, &profile);
+    err = output_write_profile(options->output, &profile);
+    if (err < 0)
+        complain("cannot write profile %s: %s", options->output, strerror(-err));
     aggstats_profile_finish(&profile);
-    return status;
+    return err < 0 ? STATUS_TROUBLE : STATUS_OK;
 }
 
 static enum status prepare(const struct command *command, struct profile_options *options,
@@ -143,9 +134,7 @@ static enum status prepare(const struct command *command, struct profile_options
                            struct events_profile_options *ret_wanted) {
     struct events_profile_options wanted = {
         .window = options->span, .all = options->all, .resolution = options->resolution, .joints = joints};
-    enum status status = events_filter_prepare(&options->filter, command, file);
-    if (status == STATUS_OK)
-        status = parse_groupings(command, options->by, &wanted.groupings);
+    enum status status = parse_groupings(command, options->by, &wanted.groupings);
     if (status == STATUS_OK)
         status = parse_interval(command, options->interval, &wanted.interval_ns);
     for (size_t i = 0; i < options->joints.count && status == STATUS_OK; i++)
@@ -158,17 +147,11 @@ static enum status prepare(const struct command *command, struct profile_options
     return status;
 }
 
-static enum status profile(const struct command *command, struct profile_options *options) {
+static enum status profile(const struct command *command, void *options, const struct events_input *input) {
     struct events_joint joints[JOINTS_MAX];
     struct events_profile_options wanted;
-    struct events_input input;
-    if (events_input_open_with_paths(options->name, &input) < 0)
-        return STATUS_TROUBLE;
-    enum status status = prepare(command, options, input.file, joints, &wanted);
-    if (status == STATUS_OK)
-        status = make(options, input.file, &wanted);
-    events_input_finish(&input);
-    return status;
+    enum status status = prepare(command, options, input->file, joints, &wanted);
+    return status == STATUS_OK ? make(options, input, &wanted) : status;
 }
 
 /* ---- The command -------------------------------------------------------------------------------- */
@@ -208,10 +191,8 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-static enum status check(const struct command *command, const struct profile_options *options,
-                         const struct arguments *arguments) {
-    if (arguments->rest_count != 1)
-        return usage_error(command, "one FILE is expected");
+static enum status check(const struct command *command, const void *given) {
+    const struct profile_options *options = given;
     if (options->all && options->span)
         return usage_error(command, "--all and --span exclude each other");
     if (options->resolution && !aggstats_resolution_valid(options->resolution))
@@ -221,15 +202,8 @@ static enum status check(const struct command *command, const struct profile_opt
 
 static enum status run_profile(const struct command *command, int argc, char **argv) {
     struct profile_options options = {.all = false};
-    struct arguments arguments;
-    enum status status;
-    if (!options_parse(command, argc, argv, &options, &arguments, &status))
-        return status;
-    options.name = arguments.rest_count > 0 ? arguments.rest[0] : NULL;
-    status = check(command, &options, &arguments);
-    if (status == STATUS_OK)
-        status = profile(command, &options);
-    events_filter_finish(&options.filter);
+    const struct events_work work = {.options = &options, .filter = &options.filter, .check = check, .run = profile};
+    enum status status = events_work_run(&work, command, argc, argv);
     option_list_finish(&options.joints);
     return status;
 }

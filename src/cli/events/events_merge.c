@@ -3,11 +3,8 @@
 #include <string.h>
 
 #include "base.h"
-#include "command.h"
 #include "events_commands.h"
-#include "events_input.h"
 #include "events_merging.h"
-#include "option_table.h"
 #include "output.h"
 #include "screen.h"
 #include "units.h"

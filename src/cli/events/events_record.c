@@ -1,10 +1,8 @@
 /* osprof events record and stop: recording while a mount serves. */
 #include <errno.h>
 
-#include "command.h"
 #include "events_commands.h"
 #include "mount_command.h"
-#include "option_table.h"
 
 static const struct option_row record_rows[] = {
     ROW_MOUNT_ARGUMENTS(FILE, "MOUNT FILE"),

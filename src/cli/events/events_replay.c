@@ -9,11 +9,8 @@
 
 #include "base.h"
 #include "calibration.h"
-#include "command.h"
 #include "comparison.h"
 #include "events_commands.h"
-#include "events_input.h"
-#include "option_table.h"
 #include "output.h"
 #include "path.h"
 #include "replay.h"

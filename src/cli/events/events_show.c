@@ -4,8 +4,6 @@
 
 #include "base.h"
 #include "events_commands.h"
-#include "events_filter.h"
-#include "events_input.h"
 #include "screen.h"
 #include "units.h"
 
@@ -19,7 +17,6 @@ struct show_options {
     struct events_filter filter;
     bool ascii;
     unsigned width;
-    const char *name;
 };
 
 struct page {
@@ -238,36 +235,26 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-static enum status show(const struct command *command, struct show_options *options) {
-    struct events_input input;
-    if (events_input_open_with_paths(options->name, &input) < 0)
-        return STATUS_TROUBLE;
-    enum status status = events_filter_prepare(&options->filter, command, input.file);
+static enum status show(const struct command *command, void *given, const struct events_input *input) {
+    struct show_options *options = given;
+    (void)command;
     /* For another program nothing is cut. */
     const int width = options->width || isatty(STDOUT_FILENO) ? (int)options->width : SCREEN_WIDTH_MAX;
     const struct screen screen = screen_of_stdout(width, options->ascii);
-    struct page page = {.file = input.file,
+    struct page page = {.file = input->file,
                         .screen = &screen,
-                        .units = {.frequency_hz = input.file->clock_hz, .ascii = screen.ascii},
+                        .units = {.frequency_hz = input->file->clock_hz, .ascii = screen.ascii},
                         .day = -1};
-    if (status == STATUS_OK)
-        status = print_all(&page, &options->filter);
+    enum status status = print_all(&page, &options->filter);
     if (status == STATUS_NOT_SO)
-        complain("no call in %s is as asked for", input.name);
-    events_input_finish(&input);
+        complain("no call in %s is as asked for", input->name);
     return status;
 }
 
 static enum status run_show(const struct command *command, int argc, char **argv) {
     struct show_options options = {.ascii = false};
-    struct arguments arguments;
-    enum status status;
-    if (!options_parse(command, argc, argv, &options, &arguments, &status))
-        return status;
-    options.name = arguments.rest_count > 0 ? arguments.rest[0] : NULL;
-    status = arguments.rest_count == 1 ? show(command, &options) : usage_error(command, "one FILE is expected");
-    events_filter_finish(&options.filter);
-    return status;
+    const struct events_work work = {.options = &options, .filter = &options.filter, .run = show};
+    return events_work_run(&work, command, argc, argv);
 }
 
 const struct command command_events_show = {
