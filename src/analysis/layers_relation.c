@@ -7,10 +7,9 @@
 #include "base.h"
 #include "layers.h"
 
-#define LAYER_NAME(constant, word, kind) [LAYER_IS_##constant] = word,
-#define LAYER_COUNT(constant, word, kind) +1
-static const char *const layer_names[LAYER_IS_OTHER] = {LAYER_ROWS(LAYER_NAME)};
-_Static_assert(LAYER_ROWS(LAYER_COUNT) == LAYER_IS_OTHER, "each layer has a word");
+#define NAME(constant, word) [LAYER_IS_##constant] = word,
+static const char *const layer_names[LAYER_IS_OTHER] = {LAYER_ROWS(NAME, NAME)};
+_Static_assert(LAYER_COUNT == LAYER_IS_OTHER, "each layer has a word");
 
 enum layer layers_of_name(const char *name) {
     size_t layer = 0;

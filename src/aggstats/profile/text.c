@@ -10,10 +10,9 @@ bool text_name_valid(const char *name) {
     return length > 0 && length < AGGSTATS_NAME_SIZE && strspn(name, allowed) == length;
 }
 
-#define GROUPING_NAME(constant, word, plural, kind) [AGGSTATS_BY_##constant] = word,
-#define GROUPING_COUNT(constant, word, plural, kind) +1
-static const char *const grouping_names[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(GROUPING_NAME)};
-_Static_assert(AGGSTATS_UNGROUPED GROUPING_ROWS(GROUPING_COUNT) + 1 == AGGSTATS_GROUPINGS, "each grouping has a word");
+#define NAME(constant, word, ...) [AGGSTATS_BY_##constant] = word,
+static const char *const grouping_names[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(NAME, NAME, NAME)};
+_Static_assert(GROUPING_COUNT + 1 == AGGSTATS_GROUPINGS, "each grouping has a word");
 
 const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
     return (unsigned)grouping < AGGSTATS_GROUPINGS ? grouping_names[grouping] : NULL;

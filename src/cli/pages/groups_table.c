@@ -141,8 +141,8 @@ static void print_row(const struct table *table, size_t row) {
 }
 
 static const char *plural_of(enum aggstats_grouping grouping) {
-#define GROUPING_PLURAL(constant, word, plural, kind) [AGGSTATS_BY_##constant] = plural,
-    static const char *const plurals[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(GROUPING_PLURAL)};
+#define PLURAL(constant, word, plural) [AGGSTATS_BY_##constant] = plural,
+    static const char *const plurals[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(PLURAL, PLURAL, PLURAL)};
     return plurals[grouping];
 }
 

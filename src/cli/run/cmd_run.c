@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
      INTO(DIRECTORIES, struct run_options, directories)},
     {.name = "layers",
      .metavar = "LIST",
-     WORDS_OF(LAYER_WORDS_OF_RUN "all", ),
+     WORDS(LAYER_WORDS_OF_RUN "all"),
      .help =
          "profile these layers: user, what programs ask of the C library for files in DIR, which needs no FUSE; "
          "fuse, what the kernel asks of the FUSE file system that DIR is; daemon, the same inside a daemon that osprof "

@@ -11,8 +11,8 @@ struct layer_word {
     unsigned layers;
 };
 
-#define LAYER_TO_RUN(constant, word, kind) ONLY_IF_##kind##_IS_WHOLE({word, LAYER_##constant}, )
-static const struct layer_word words[] = {LAYER_ROWS(LAYER_TO_RUN){"all", LAYERS_ALL}};
+#define WORD_AND_BIT(constant, word) {word, LAYER_##constant},
+static const struct layer_word words[] = {LAYER_ROWS(WORD_AND_BIT, NOTHING_OF_ROW){"all", LAYERS_ALL}};
 
 /* NULL if there is none. */
 static const struct layer_word *find_word(const char *text, size_t length) {
