@@ -100,15 +100,15 @@ const struct events_mark_seen *events_mark_of_kind(const struct events_file *fil
     return NULL;
 }
 
-int events_mark_stream_order(const void *a, const void *b) {
-    const struct events_mark_stream *one = a;
-    const struct events_mark_stream *other = b;
-    return one->stream < other->stream ? -1 : one->stream > other->stream;
+EVENTS_ORDER(by_stream, struct events_mark_stream, stream)
+
+void events_mark_sort(struct events_mark_stream *streams, size_t count) {
+    qsort(streams, count, sizeof(*streams), by_stream);
 }
 
 const struct events_mark_stream *events_mark_find(const struct events_mark_seen *mark, uint32_t stream) {
     const struct events_mark_stream wanted = {.stream = stream};
-    return bsearch(&wanted, mark->streams, mark->mark.stream_count, sizeof(wanted), events_mark_stream_order);
+    return bsearch(&wanted, mark->streams, mark->mark.stream_count, sizeof(wanted), by_stream);
 }
 
 bool events_is_before(const struct events_mark_seen *mark, const struct event *event) {

@@ -1,4 +1,6 @@
 /* What is missing in an events file: gaps in the numbers of calls, and records that cannot be read. */
+#include <stdlib.h>
+
 #include "events_private.h"
 
 /* How far a stream has been checked: all numbers below `index` are accounted for; `dropped` of these were dropped. */
@@ -83,17 +85,14 @@ static void count_in_stream(struct events_file *file, const struct ends *ends, s
         account(&file->losses, &reached, ended->index, ended->dropped);
 }
 
+static int compare_stream(const void *stream, const void *run) {
+    uint32_t wanted = *(const uint32_t *)stream;
+    uint32_t found = ((const struct events_run *)run)->buffer.stream;
+    return (wanted > found) - (wanted < found);
+}
+
 static bool has_runs(const struct events_file *file, uint32_t stream) {
-    size_t from = 0;
-    size_t to = file->run_count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (file->runs[middle].buffer.stream < stream)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < file->run_count && file->runs[from].buffer.stream == stream;
+    return file->run_count > 0 && bsearch(&stream, file->runs, file->run_count, sizeof(*file->runs), compare_stream);
 }
 
 /* Streams that have no call in the file. */

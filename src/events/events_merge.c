@@ -11,12 +11,6 @@
 
 /* ---- Clocks ---- */
 
-static int by_cycles(const void *a, const void *b) {
-    const struct events_clock *one = a;
-    const struct events_clock *other = b;
-    return one->cycles < other->cycles ? -1 : one->cycles > other->cycles;
-}
-
 /* Adds a recording's pairs of clocks to those of its machine. */
 static int add_clocks(struct merge_machine *machine, const struct events_file *file) {
     size_t count = machine->clock.clock_count;
@@ -24,7 +18,7 @@ static int add_clocks(struct merge_machine *machine, const struct events_file *f
     if (!clocks)
         return -ENOMEM;
     memcpy(clocks + count, file->clocks, file->clock_count * sizeof(*clocks));
-    qsort(clocks, count + file->clock_count, sizeof(*clocks), by_cycles);
+    qsort(clocks, count + file->clock_count, sizeof(*clocks), events_clock_order);
     size_t kept = 1;
     for (size_t i = 1; i < count + file->clock_count; i++) {
         int64_t before_ns = clocks[kept - 1].monotonic_ns;

@@ -7,26 +7,8 @@
 
 /* ---- Descriptions ---- */
 
-static void write_number_line(struct events_writer *writer, const char *word, uint64_t number) {
-    char line[64];
-    snprintf(line, sizeof(line), "%s %llu", word, (unsigned long long)number);
-    events_write_line(writer, line, NULL);
-}
-
-static void write_clock_line(struct events_writer *writer, const struct events_file *file, uint64_t hz) {
-    char value[64];
-    snprintf(value, sizeof(value), "%.32s %llu", file->clock_kind ? file->clock_kind : "?", (unsigned long long)hz);
-    events_write_line(writer, "clock", value);
-}
-
-static void write_label(struct events_writer *writer, const struct events_label *label) {
-    char *word;
-    if (asprintf(&word, "label %s", label->key) < 0) {
-        writer->error = -ENOMEM;
-        return;
-    }
-    events_write_line(writer, word, label->value);
-    free(word);
+static const char *clock_of(const struct events_file *file) {
+    return file->clock_kind ? file->clock_kind : "?";
 }
 
 static bool has_label(const struct events_file *file, const struct events_label *label) {
@@ -43,7 +25,7 @@ static void write_common_labels(struct merge *merge) {
         for (size_t j = 1; is_common && j < merge->file_count; j++)
             is_common = has_label(merge->files[j].file, &first->labels[i]);
         if (is_common)
-            write_label(&merge->writer, &first->labels[i]);
+            events_write_label(&merge->writer, first->labels[i].key, first->labels[i].value);
     }
 }
 
@@ -110,8 +92,8 @@ int merge_write_description(struct merge *merge) {
     write_hosts_line(merge);
     if (first->version)
         events_write_line(&merge->writer, "osproffs", first->version);
-    write_clock_line(&merge->writer, first, merge->hz);
-    write_number_line(&merge->writer, "resolution", coarsest(merge));
+    events_write_clock(&merge->writer, clock_of(first), merge->hz);
+    events_write_number(&merge->writer, "resolution", coarsest(merge));
     write_common_labels(merge);
     for (unsigned op = 0; op < merge->op_count; op++)
         write_op(&merge->writer, op, merge->ops[op]);
@@ -130,11 +112,11 @@ static void describe_host(struct events_writer *writer, const struct merge_host 
         events_write_line(writer, "osproffs", file->version);
     if (file->boot)
         events_write_line(writer, "boot", file->boot);
-    write_number_line(writer, "pid", file->pid);
-    write_clock_line(writer, file, file->clock_hz);
-    write_number_line(writer, "resolution", file->resolution);
+    events_write_number(writer, "pid", file->pid);
+    events_write_clock(writer, clock_of(file), file->clock_hz);
+    events_write_number(writer, "resolution", file->resolution);
     for (size_t i = 0; i < file->label_count; i++)
-        write_label(writer, &file->labels[i]);
+        events_write_label(writer, file->labels[i].key, file->labels[i].value);
 }
 
 static bool is_open(const struct merge_host *host) {

@@ -67,7 +67,7 @@ static int take_mark(struct events_file *file, const struct chunk *chunk) {
         return -ENOMEM;
     }
     memcpy(copy, streams, streams_bytes);
-    qsort(copy, seen.mark.stream_count, sizeof(*copy), events_mark_stream_order);
+    events_mark_sort(copy, seen.mark.stream_count);
     seen.streams = copy;
     file->marks[file->mark_count++] = seen;
     return 0;
@@ -194,17 +194,9 @@ static int compare(uint64_t a, uint64_t b) {
     return a < b ? -1 : a > b;
 }
 
-static int by_cycles(const void *a, const void *b) {
-    const struct events_clock *one = a;
-    const struct events_clock *other = b;
-    return compare(one->cycles, other->cycles);
-}
-
-static int by_sequence(const void *a, const void *b) {
-    const struct events_mark_seen *one = a;
-    const struct events_mark_seen *other = b;
-    return compare(one->sequence, other->sequence);
-}
+EVENTS_ORDER(by_sequence, struct events_mark_seen, sequence)
+EVENTS_ORDER(by_number, struct events_host_seen, head.number)
+EVENTS_ORDER(by_error, struct events_failure, error)
 
 static int by_place(const void *a, const void *b) {
     const struct events_run *one = a;
@@ -224,18 +216,6 @@ static int by_key(const void *a, const void *b) {
     if (order == 0)
         order = compare(one->sequence, other->sequence);
     return order ? order : compare((uintptr_t)one->bytes, (uintptr_t)other->bytes); /* both are in one chunk */
-}
-
-static int by_number(const void *a, const void *b) {
-    const struct events_host_seen *one = a;
-    const struct events_host_seen *other = b;
-    return compare(one->head.number, other->head.number);
-}
-
-static int by_error(const void *a, const void *b) {
-    const struct events_failure *one = a;
-    const struct events_failure *other = b;
-    return compare(one->error, other->error);
 }
 
 static void sort(void *array, size_t count, size_t member_bytes, int (*order)(const void *, const void *)) {
@@ -265,7 +245,7 @@ static void join_failures(struct events_file *file) {
 }
 
 static void sort_all(struct events_file *file) {
-    sort(file->clocks, file->clock_count, sizeof(*file->clocks), by_cycles);
+    sort(file->clocks, file->clock_count, sizeof(*file->clocks), events_clock_order);
     sort(file->marks, file->mark_count, sizeof(*file->marks), by_sequence);
     sort(file->runs, file->run_count, sizeof(*file->runs), by_place);
     sort(file->strings, file->string_count, sizeof(*file->strings), by_key);

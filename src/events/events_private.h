@@ -4,6 +4,14 @@
 
 #include "events_reader.h"
 
+/* A function for qsort(): by a member, ascending. */
+#define EVENTS_ORDER(name, type, member)                                                                               \
+    static int name(const void *a, const void *b) {                                                                    \
+        const type *one = a;                                                                                           \
+        const type *other = b;                                                                                         \
+        return (one->member > other->member) - (one->member < other->member);                                          \
+    }
+
 struct events_string_seen {
     struct events_string head;
     uint64_t sequence;
@@ -27,11 +35,14 @@ void events_description_free(struct events_file *file);
 size_t events_decode(const struct events_file *file, const unsigned char *bytes, size_t size_bytes,
                      struct event *ret_event);
 
+/* By cycles, for qsort(). */
+int events_clock_order(const void *a, const void *b);
+
 /* The first mark of a kind; NULL: there is none. */
 const struct events_mark_seen *events_mark_of_kind(const struct events_file *file, enum events_mark_kind kind);
 
-/* By number, for qsort(). */
-int events_mark_stream_order(const void *a, const void *b);
+/* Sorts what a mark says of streams by their numbers. */
+void events_mark_sort(struct events_mark_stream *streams, size_t count);
 
 /* The entry of a stream in a mark; NULL: it has none. */
 const struct events_mark_stream *events_mark_find(const struct events_mark_seen *mark, uint32_t stream);

@@ -91,18 +91,11 @@ static void write_description(struct events_recorder *events) {
         line[strcspn(line, "\n")] = '\0';
         events_write_line(writer, "boot", line);
     }
-    snprintf(line, sizeof(line), "pid %ld", (long)getpid());
-    events_write_line(writer, line, NULL);
-    snprintf(line, sizeof(line), "clock %s %llu", aggstats_clock_name(clock.kind),
-             (unsigned long long)clock.frequency_hz);
-    events_write_line(writer, line, NULL);
-    snprintf(line, sizeof(line), "resolution %u", source->resolution);
-    events_write_line(writer, line, NULL);
-    for (size_t i = 0; i < source->label_count; i++) {
-        CLEANUP_FREE char *word = NULL;
-        if (asprintf(&word, "label %s", source->labels[i].key) >= 0)
-            events_write_line(writer, word, source->labels[i].value);
-    }
+    events_write_number(writer, "pid", (uint64_t)getpid());
+    events_write_clock(writer, aggstats_clock_name(clock.kind), clock.frequency_hz);
+    events_write_number(writer, "resolution", source->resolution);
+    for (size_t i = 0; i < source->label_count; i++)
+        events_write_label(writer, source->labels[i].key, source->labels[i].value);
     for (unsigned op = 0; op < source->op_count; op++)
         write_op(events, op);
     events_chunk_end(writer);

@@ -6,6 +6,12 @@
 
 #define APART_S 3600U /* much more than the delay of saving, even if the disk hangs */
 
+int events_clock_order(const void *a, const void *b) {
+    const struct events_clock *one = a;
+    const struct events_clock *other = b;
+    return (one->cycles > other->cycles) - (one->cycles < other->cycles);
+}
+
 static void add_moment(struct events_file *file, uint64_t cycles) {
     if (cycles < file->first_cycles)
         file->first_cycles = cycles;

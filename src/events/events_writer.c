@@ -102,6 +102,23 @@ void events_write_line(struct events_writer *writer, const char *word, const cha
     add(writer, "\n", 1);
 }
 
+void events_write_number(struct events_writer *writer, const char *word, uint64_t number) {
+    char text[32];
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+    events_write_line(writer, word, text);
+}
+
+void events_write_clock(struct events_writer *writer, const char *kind, uint64_t hz) {
+    char value[64];
+    snprintf(value, sizeof(value), "%.32s %llu", kind, (unsigned long long)hz);
+    events_write_line(writer, "clock", value);
+}
+
+void events_write_label(struct events_writer *writer, const char *key, const char *value) {
+    add(writer, "label ", strlen("label "));
+    events_write_line(writer, key, value);
+}
+
 void events_write_string(struct events_writer *writer, enum events_string_kind kind, uint64_t key, uint64_t value,
                          const char *text, size_t length) {
     const struct events_string head = {

@@ -154,26 +154,25 @@ int replay_setxattr(struct replay_lane *lane, struct replay_op *op) {
     return (int)TIMED(lane, setxattr(proc, op->name, lane->replay->pattern, op->size, (int)op->args[0]));
 }
 
-int replay_getxattr(struct replay_lane *lane, struct replay_op *op) {
+/* name: NULL: the names of all attributes */
+static int read_attribute(struct replay_lane *lane, const struct replay_op *op, const char *name) {
     char proc[PROC_PATH_SIZE];
     unsigned char *buffer = replay_buffer(lane, VALUE_BYTES_MAX);
     CLEANUP_FD int fd = open_path(lane, op, proc);
     if (fd < 0 || !buffer)
         return fd < 0 ? fd : -ENOMEM;
     size_t size = op->size < VALUE_BYTES_MAX ? op->size : VALUE_BYTES_MAX;
-    long length = TIMED(lane, getxattr(proc, op->name, buffer, size));
+    long length =
+        name ? TIMED(lane, getxattr(proc, name, buffer, size)) : TIMED(lane, listxattr(proc, (char *)buffer, size));
     return length < 0 ? (int)length : 0;
 }
 
+int replay_getxattr(struct replay_lane *lane, struct replay_op *op) {
+    return read_attribute(lane, op, op->name);
+}
+
 int replay_listxattr(struct replay_lane *lane, struct replay_op *op) {
-    char proc[PROC_PATH_SIZE];
-    unsigned char *buffer = replay_buffer(lane, VALUE_BYTES_MAX);
-    CLEANUP_FD int fd = open_path(lane, op, proc);
-    if (fd < 0 || !buffer)
-        return fd < 0 ? fd : -ENOMEM;
-    size_t size = op->size < VALUE_BYTES_MAX ? op->size : VALUE_BYTES_MAX;
-    long length = TIMED(lane, listxattr(proc, (char *)buffer, size));
-    return length < 0 ? (int)length : 0;
+    return read_attribute(lane, op, NULL);
 }
 
 int replay_removexattr(struct replay_lane *lane, struct replay_op *op) {

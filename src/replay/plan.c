@@ -208,13 +208,19 @@ static void plan_op(const struct reading *reading) {
         learn_sizes(reading);
 }
 
-static uint32_t add_op(struct replay *replay, const struct event *event) {
+static int add_op(void *context, const struct event *event) {
+    struct replay *replay = context;
+    if (events_is_outside(replay->file, event)) {
+        replay->left_out[event->op]++;
+        return 0;
+    }
     uint32_t place = REPLAY_ADD(replay, &replay->ops);
     if (!place)
-        return 0;
+        return replay->error;
     struct replay_op op = {
         .start_cycles = event->start_cycles,
         .latency_cycles = event->latency_cycles,
+        .thread = event->thread,
         .error = (uint16_t)event->error,
         .op = (uint8_t)event->op,
     };
@@ -222,48 +228,21 @@ static uint32_t add_op(struct replay *replay, const struct event *event) {
     plan_op(&reading);
     memcpy(&replay->ops.at[place], &op, sizeof(op));
     replay_plan_order(replay, place);
-    return place;
+    return replay->error;
 }
 
 /* ---- The whole ---- */
 
-static int read_calls(struct replay *replay, struct events_cursor *cursor, uint32_t **threads) {
-    struct event event;
-    size_t room = 0;
-    while (replay->error == 0 && events_next(cursor, &event)) {
-        if (events_is_outside(replay->file, &event)) {
-            replay->left_out[event.op]++;
-            continue;
-        }
-        uint32_t place = add_op(replay, &event);
-        if (place >= room) {
-            room = room ? 2 * room : 1024;
-            uint32_t *grown = reallocarray(*threads, room, sizeof(*grown));
-            if (!grown)
-                return -ENOMEM;
-            *threads = grown;
-        }
-        (*threads)[place] = event.thread;
-    }
-    if (replay->error || replay->ops.count > 1)
-        return replay->error;
-    return replay->file->losses.outside > 0 ? -ERANGE : -ENODATA;
-}
-
 static int plan(struct replay *replay) {
-    struct events_cursor *cursor;
-    CLEANUP_FREE uint32_t *threads = NULL;
     uint32_t root = REPLAY_ADD(replay, &replay->nodes);
     if (root != ROOT_NODE || replay->file->clock_hz == 0)
         return root ? -ENODATA : -ENOMEM;
     replay->nodes.at[root].type = TYPE_DIRECTORY;
-    int err = events_cursor_open(replay->file, &cursor);
-    if (err < 0)
-        return err;
-    err = read_calls(replay, cursor, &threads);
-    events_cursor_close(cursor);
+    int err = events_each(replay->file, add_op, replay);
+    if (err == 0 && replay->ops.count <= 1)
+        err = replay->file->losses.outside > 0 ? -ERANGE : -ENODATA;
     if (err == 0)
-        err = replay_plan_lanes(replay, threads);
+        err = replay_plan_lanes(replay);
     return err < 0 ? err : replay_plan_waits(replay);
 }
 

@@ -35,13 +35,13 @@ static uint32_t find_lane(struct replay *replay, uint64_t from_cycles) {
     return replay->lane_count < THREADS_MAX ? replay->lane_count++ : best;
 }
 
-static int find_threads(struct replay *replay, const uint32_t *numbers, struct threads *threads) {
+static int find_threads(struct replay *replay, struct threads *threads) {
     threads->at = calloc(replay->ops.count + 1, sizeof(*threads->at));
     for (uint32_t i = 1; threads->at && i < replay->ops.count; i++) {
-        uint32_t place = replay_map_get(&threads->places, numbers[i]);
+        uint32_t place = replay_map_get(&threads->places, replay->ops.at[i].thread);
         if (!place) {
             place = ++threads->count;
-            replay_map_set(replay, &threads->places, numbers[i], place);
+            replay_map_set(replay, &threads->places, replay->ops.at[i].thread, place);
         }
         if (threads->at[place].last_cycles < end_of(&replay->ops.at[i]))
             threads->at[place].last_cycles = end_of(&replay->ops.at[i]);
@@ -76,13 +76,13 @@ static void append(struct replay *replay, uint32_t lane, uint32_t place) {
     to->last_op = place;
 }
 
-int replay_plan_lanes(struct replay *replay, const uint32_t *numbers) {
+int replay_plan_lanes(struct replay *replay) {
     struct threads threads = {0};
     CLEANUP_FREE uint64_t *busy_cycles = calloc(THREADS_MAX, sizeof(*busy_cycles));
     replay->lanes = calloc(THREADS_MAX, sizeof(*replay->lanes));
-    int err = busy_cycles && replay->lanes ? find_threads(replay, numbers, &threads) : -ENOMEM;
+    int err = busy_cycles && replay->lanes ? find_threads(replay, &threads) : -ENOMEM;
     for (uint32_t i = 1; err == 0 && i < replay->ops.count; i++) {
-        struct thread *thread = &threads.at[replay_map_get(&threads.places, numbers[i])];
+        struct thread *thread = &threads.at[replay_map_get(&threads.places, replay->ops.at[i].thread)];
         uint32_t lane = choose_lane(replay, thread, &replay->ops.at[i], busy_cycles);
         append(replay, lane, i);
         busy_cycles[lane] = end_of(&replay->ops.at[i]);

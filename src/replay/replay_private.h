@@ -120,6 +120,7 @@ struct replay_op {
     uint32_t handle;
     uint32_t out_handle;
     uint32_t umask;
+    uint32_t thread; /* that made the call, when it was recorded */
     uint32_t lane;
     uint32_t next_of_lane; /* op */
     uint32_t first_edge;   /* of those to operations that wait for this one */
@@ -279,8 +280,8 @@ void replay_plan_order(struct replay *replay, uint32_t place);
 /* Sorts what operations wait for, and counts it. Errors: -ENOMEM */
 int replay_plan_waits(struct replay *replay);
 
-/* Assigns each operation to a thread. numbers: of the recorded thread of operation i at [i]. Errors: -ENOMEM */
-int replay_plan_lanes(struct replay *replay, const uint32_t *numbers);
+/* Assigns each operation to a thread. Errors: -ENOMEM */
+int replay_plan_lanes(struct replay *replay);
 
 /* The row of a name; NULL: it cannot be repeated. */
 const struct replay_row *replay_row_of(const char *name);

@@ -52,18 +52,16 @@ static bool parse_date(const char *text, int64_t *ret_ns) {
     return true;
 }
 
+static int take_start(void *ret_cycles, const struct event *event) {
+    *(uint64_t *)ret_cycles = event->start_cycles;
+    return 1; /* the first is enough */
+}
+
 static int64_t beginning_of(const struct events_file *file) {
-    struct events_cursor *cursor;
-    struct event first;
-    int64_t begin_ns = 0;
-    if (file->mark_count > 0)
-        return events_unix_ns(file, file->marks[0].mark.cycles);
-    if (events_cursor_open(file, &cursor) < 0)
+    uint64_t cycles = file->mark_count > 0 ? file->marks[0].mark.cycles : 0;
+    if (file->mark_count == 0 && events_each(file, take_start, &cycles) != 1)
         return 0;
-    if (events_next(cursor, &first))
-        begin_ns = events_unix_ns(file, first.start_cycles);
-    events_cursor_close(cursor);
-    return begin_ns;
+    return events_unix_ns(file, cycles);
 }
 
 static bool parse_when(const char *text, const struct events_file *file, int64_t *ret_ns) {

@@ -21,10 +21,12 @@ struct show_options {
 
 struct page {
     const struct events_file *file;
+    struct events_filter *filter;
     const struct screen *screen;
     struct units units;
     struct events_order *order; /* NULL: the calls are of one host */
     size_t next_mark;
+    bool any;    /* call was printed */
     int64_t day; /* of the previous line; in days since 1970 */
 };
 
@@ -86,12 +88,12 @@ static void print_mark(struct page *page, const struct events_mark *mark) {
     putc('\n', page->screen->stream);
 }
 
-static void print_marks_before(struct page *page, const struct events_filter *filter, uint64_t cycles) {
+static void print_marks_before(struct page *page, uint64_t cycles) {
     for (; page->next_mark < page->file->mark_count; page->next_mark++) {
         const struct events_mark *mark = &page->file->marks[page->next_mark].mark;
         if (mark->cycles > cycles)
             return;
-        if (words_of_mark(mark->kind) && is_in_time(filter, mark))
+        if (words_of_mark(mark->kind) && is_in_time(page->filter, mark))
             print_mark(page, mark);
     }
 }
@@ -201,28 +203,30 @@ static void print_head(const struct page *page) {
     screen_ink(page->screen, INK_PLAIN);
 }
 
-static enum status print_all(struct page *page, struct events_filter *filter) {
-    struct events_cursor *cursor;
-    struct event event;
-    bool any = false;
-    if ((page->file->host_count > 0 && events_order_create(page->file, &page->order) < 0) ||
-        events_cursor_open(page->file, &cursor) < 0) {
-        free(page->order);
-        complain("cannot sort calls: %s", strerror(ENOMEM));
-        return STATUS_TROUBLE;
+static int print_wanted(void *context, const struct event *event) {
+    struct page *page = context;
+    if (ferror(page->screen->stream))
+        return 1; /* nobody reads the rest */
+    if (!events_filter_wants(page->filter, event))
+        return 0;
+    print_marks_before(page, event->start_cycles);
+    print_call(page, event);
+    page->any = true;
+    return 0;
+}
+
+static enum status print_all(struct page *page) {
+    int err = page->file->host_count > 0 ? events_order_create(page->file, &page->order) : 0;
+    if (err == 0) {
+        print_head(page);
+        err = events_each(page->file, print_wanted, page);
     }
-    print_head(page);
-    while (events_next(cursor, &event) && !ferror(page->screen->stream)) {
-        if (!events_filter_wants(filter, &event))
-            continue;
-        print_marks_before(page, filter, event.start_cycles);
-        print_call(page, &event);
-        any = true;
-    }
-    print_marks_before(page, filter, UINT64_MAX);
-    events_cursor_close(cursor);
+    if (err < 0)
+        complain("cannot sort calls: %s", strerror(-err));
+    else
+        print_marks_before(page, UINT64_MAX);
     free(page->order);
-    return any ? STATUS_OK : STATUS_NOT_SO;
+    return err < 0 ? STATUS_TROUBLE : page->any ? STATUS_OK : STATUS_NOT_SO;
 }
 
 /* ---- The command -------------------------------------------------------------------------------- */
@@ -242,10 +246,11 @@ static enum status show(const struct command *command, void *given, const struct
     const int width = options->width || isatty(STDOUT_FILENO) ? (int)options->width : SCREEN_WIDTH_MAX;
     const struct screen screen = screen_of_stdout(width, options->ascii);
     struct page page = {.file = input->file,
+                        .filter = &options->filter,
                         .screen = &screen,
                         .units = {.frequency_hz = input->file->clock_hz, .ascii = screen.ascii},
                         .day = -1};
-    enum status status = print_all(&page, &options->filter);
+    enum status status = print_all(&page);
     if (status == STATUS_NOT_SO)
         complain("no call in %s is as asked for", input->name);
     return status;

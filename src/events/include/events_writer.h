@@ -28,6 +28,9 @@ void events_chunk_end(struct events_writer *writer);
 
 /* In a chunk of EVENTS_DESCRIPTION: writes a line. word: may be several words; value: any text; NULL: none */
 void events_write_line(struct events_writer *writer, const char *word, const char *value);
+void events_write_number(struct events_writer *writer, const char *word, uint64_t number);
+void events_write_clock(struct events_writer *writer, const char *kind, uint64_t hz);
+void events_write_label(struct events_writer *writer, const char *key, const char *value);
 
 /* In a chunk of EVENTS_STRINGS: writes an entry. text: any bytes except 0 */
 void events_write_string(struct events_writer *writer, enum events_string_kind kind, uint64_t key, uint64_t value,
