@@ -57,10 +57,10 @@ static struct fs_layer *next_way(struct fs_layer *layer) {
     return self->ways[way];
 }
 
-#define ALTERNATING_OP(NAME, member, params, args, values, ...)                                                        \
-    static int alternating_##member(struct fs_layer *layer, FS_UNPACK params) {                                        \
+#define ALTERNATING_OP(NAME, member, params, ...)                                                                      \
+    static int alternating_##member(struct fs_layer *layer, FS_PARAMETERS(params)) {                                   \
         struct fs_layer *next = next_way(layer);                                                                       \
-        return next->ops->member(next, FS_UNPACK args);                                                                \
+        return next->ops->member(next, FS_ARGUMENTS(params));                                                          \
     }
 FS_OPS(ALTERNATING_OP)
 
@@ -69,7 +69,7 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
     next->ops->forget(next, ino, count);
 }
 
-#define ALTERNATING_ROW(NAME, member, params, args, values, ...) .member = alternating_##member,
+#define ALTERNATING_ROW(NAME, member, params, ...) .member = alternating_##member,
 static const struct fs_ops alternating_ops = {FS_OPS(ALTERNATING_ROW).forget = forget};
 
 /* ---- Turns ---- */

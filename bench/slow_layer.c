@@ -66,10 +66,10 @@ static void be_slow(struct fs_layer *layer, enum fs_op op) {
 
 /* ---- The layer ---- */
 
-#define SLOW_OP(NAME, member, params, args, values, ...)                                                               \
-    static int slow_##member(struct fs_layer *layer, FS_UNPACK params) {                                               \
+#define SLOW_OP(NAME, member, params, ...)                                                                             \
+    static int slow_##member(struct fs_layer *layer, FS_PARAMETERS(params)) {                                          \
         be_slow(layer, FS_OP_##NAME);                                                                                  \
-        return layer->next->ops->member(layer->next, FS_UNPACK args);                                                  \
+        return layer->next->ops->member(layer->next, FS_ARGUMENTS(params));                                            \
     }
 FS_OPS(SLOW_OP)
 
@@ -77,7 +77,7 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
     layer->next->ops->forget(layer->next, ino, count);
 }
 
-#define SLOW_ROW(NAME, member, params, args, values, ...) .member = slow_##member,
+#define SLOW_ROW(NAME, member, params, ...) .member = slow_##member,
 static const struct fs_ops slow_ops = {FS_OPS(SLOW_ROW).forget = forget};
 
 /* ---- What is slow ---- */

@@ -32,8 +32,8 @@ static int wait_a_while(struct fs_layer *layer) {
 /* The parameters are there for the type of the vector only. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#define DELAY_OP(NAME, member, params, args, values, ...)                                                              \
-    static int delay_##member(struct fs_layer *layer, FS_UNPACK params) {                                              \
+#define DELAY_OP(NAME, member, params, ...)                                                                            \
+    static int delay_##member(struct fs_layer *layer, FS_PARAMETERS(params)) {                                         \
         return wait_a_while(layer);                                                                                    \
     }
 FS_OPS(DELAY_OP)
@@ -43,7 +43,7 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
     (void)layer, (void)ino, (void)count;
 }
 
-#define DELAY_ROW(NAME, member, params, args, values, ...) .member = delay_##member,
+#define DELAY_ROW(NAME, member, params, ...) .member = delay_##member,
 static const struct fs_ops delay_ops = {FS_OPS(DELAY_ROW).forget = forget};
 
 void layer_delay_init(struct layer_delay *delay, struct aggstats_clock clock) {

@@ -14,9 +14,9 @@ static int remember(struct fs_layer *layer, enum fs_op op, const uint64_t *words
     return failing->status;
 }
 
-#define FAILING_OP(NAME, member, params, args, values, ...)                                                            \
-    static int failing_##member(struct fs_layer *layer, FS_UNPACK params) {                                            \
-        const uint64_t words[] = {OP_WORDS args};                                                                      \
+#define FAILING_OP(NAME, member, params, ...)                                                                          \
+    static int failing_##member(struct fs_layer *layer, FS_PARAMETERS(params)) {                                       \
+        const uint64_t words[] = {OP_WORDS(params)};                                                                   \
         return remember(layer, FS_OP_##NAME, words, ARRAY_SIZE(words));                                                \
     }
 FS_OPS(FAILING_OP)
@@ -28,7 +28,7 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
     failing->forgotten_count = count;
 }
 
-#define FAILING_ROW(NAME, member, params, args, values, ...) .member = failing_##member,
+#define FAILING_ROW(NAME, member, params, ...) .member = failing_##member,
 static const struct fs_ops failing_ops = {FS_OPS(FAILING_ROW).forget = forget};
 
 void layer_failing_init(struct layer_failing *failing, int status) {

@@ -62,28 +62,28 @@ static bool fill_nothing(void *context, const struct fs_dirent *dirent) {
     void *ret_entry_count UNUSED = &results->entry_count;                                                              \
     void *ret_size_bytes UNUSED = &results->size_bytes
 
-#define CALLER(NAME, member, params, args, values, ...)                                                                \
+#define CALLER(NAME, member, params, ...)                                                                              \
     static int call_##member(struct fs_layer *layer, struct op_arguments *arguments) {                                 \
         DECLARE_ARGUMENTS(arguments);                                                                                  \
-        return layer->ops->member(layer, FS_UNPACK args);                                                              \
+        return layer->ops->member(layer, FS_ARGUMENTS(params));                                                        \
     }
 FS_OPS(CALLER)
 
-#define WORDS_OF(NAME, member, params, args, values, ...)                                                              \
+#define WORDS_OF(NAME, member, params, ...)                                                                            \
     static size_t words_##member(struct op_arguments *arguments, uint64_t *ret_words) {                                \
         DECLARE_ARGUMENTS(arguments);                                                                                  \
-        const uint64_t words[] = {OP_WORDS args};                                                                      \
+        const uint64_t words[] = {OP_WORDS(params)};                                                                   \
         memcpy(ret_words, words, sizeof(words));                                                                       \
         return sizeof(words) / sizeof(words[0]);                                                                       \
     }
 FS_OPS(WORDS_OF)
 
 static int (*const callers[FS_OP_COUNT])(struct fs_layer *, struct op_arguments *) = {
-#define CALLER_ROW(NAME, member, params, args, values, ...) [FS_OP_##NAME] = call_##member,
+#define CALLER_ROW(NAME, member, params, ...) [FS_OP_##NAME] = call_##member,
     FS_OPS(CALLER_ROW)};
 
 static size_t (*const word_makers[FS_OP_COUNT])(struct op_arguments *, uint64_t *) = {
-#define WORDS_ROW(NAME, member, params, args, values, ...) [FS_OP_##NAME] = words_##member,
+#define WORDS_ROW(NAME, member, params, ...) [FS_OP_##NAME] = words_##member,
     FS_OPS(WORDS_ROW)};
 
 void op_arguments_init(struct op_arguments *arguments) {

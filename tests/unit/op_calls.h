@@ -58,22 +58,8 @@ bool op_results_untouched(const struct op_arguments *arguments);
 /* The arguments that op_call() passes, as numbers. Returns how many. */
 size_t op_words(enum fs_op op, struct op_arguments *arguments, uint64_t ret_words[OP_WORDS_MAX]);
 
-/* OP_WORDS(caller, ino, name): each as an uint64_t, in an initialiser's list. */
-#define OP_WORD(argument) (uint64_t)(uintptr_t)(argument)
-#define OP_WORDS_1(a) OP_WORD(a)
-#define OP_WORDS_2(a, ...) OP_WORD(a), OP_WORDS_1(__VA_ARGS__)
-#define OP_WORDS_3(a, ...) OP_WORD(a), OP_WORDS_2(__VA_ARGS__)
-#define OP_WORDS_4(a, ...) OP_WORD(a), OP_WORDS_3(__VA_ARGS__)
-#define OP_WORDS_5(a, ...) OP_WORD(a), OP_WORDS_4(__VA_ARGS__)
-#define OP_WORDS_6(a, ...) OP_WORD(a), OP_WORDS_5(__VA_ARGS__)
-#define OP_WORDS_7(a, ...) OP_WORD(a), OP_WORDS_6(__VA_ARGS__)
-#define OP_WORDS_8(a, ...) OP_WORD(a), OP_WORDS_7(__VA_ARGS__)
-#define OP_WORDS_9(a, ...) OP_WORD(a), OP_WORDS_8(__VA_ARGS__)
-#define OP_WORDS_10(a, ...) OP_WORD(a), OP_WORDS_9(__VA_ARGS__)
-#define OP_WORDS_CHOOSE(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, chosen, ...) chosen
-#define OP_WORDS(...)                                                                                                  \
-    OP_WORDS_CHOOSE(__VA_ARGS__, OP_WORDS_10, OP_WORDS_9, OP_WORDS_8, OP_WORDS_7, OP_WORDS_6, OP_WORDS_5, OP_WORDS_4,  \
-                    OP_WORDS_3, OP_WORDS_2, OP_WORDS_1, )                                                              \
-    (__VA_ARGS__)
+/* The arguments of a row's op, each as an uint64_t, in an initialiser's list. */
+#define OP_WORD(type, name) , (uint64_t)(uintptr_t)(name)
+#define OP_WORDS(params) (uint64_t)(uintptr_t) caller, ino FS_EACH(PARAMS, params, OP_WORD, OP_WORD)
 
 #endif

@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "aggstats/caller_groups.h"
+#include "aggstats/joint_profiles.h"
+#include "aggstats/slow.h"
 #include "base.h"
 #include "events_reader.h"
 #include "layer_delay.h"
@@ -160,10 +163,10 @@ END_TEST
 
 /* ---- What came of calls ---- */
 
-/* The op's name is in the list, whose items end in a blank. */
+/* The op's name is in the list, where a blank is before and behind each. */
 static bool is_listed(const char *list, const char *name) {
-    char item[AGGSTATS_NAME_SIZE + 1];
-    snprintf(item, sizeof(item), "%s ", name);
+    char item[AGGSTATS_NAME_SIZE + 2];
+    snprintf(item, sizeof(item), " %s ", name);
     return strstr(list, item) != NULL;
 }
 
@@ -185,8 +188,8 @@ static void call_each_op(int status) {
 }
 
 static void check_outcome(const struct aggstats_op_profile *op, int error) {
-    const bool has_bytes = is_listed("READ WRITE COPY_FILE_RANGE ", op->name);
-    const uint64_t moved_bytes = is_listed("READ ", op->name) ? 41 : is_listed("WRITE ", op->name) ? 43 : 47;
+    const bool has_bytes = is_listed(" READ WRITE COPY_FILE_RANGE ", op->name);
+    const uint64_t moved_bytes = is_listed(" READ ", op->name) ? 41 : is_listed(" WRITE ", op->name) ? 43 : 47;
     ck_assert_uint_eq(op->calls, 2);
     ck_assert_uint_eq(op->asked_bytes, has_bytes ? 2 * 101 : 0);
     ck_assert_uint_eq(op->moved_bytes, has_bytes && error == 0 ? 2 * moved_bytes : 0);
@@ -412,17 +415,21 @@ END_TEST
 
 static struct events_recorder *events;
 
-/* Calls every op once, and gives the file. */
-static struct events_file *record_all_ops(bool with_names, void **ret_data) {
+static void create_events(void) {
     const struct events_source source = {
         .recorder = recorder, .ops = fs_op_events, .op_count = FS_OP_COUNT, .resolution = 1, .version = "test"};
+    ck_assert_int_eq(events_recorder_create(&source, &events), 0);
+}
+
+/* Calls every op once, and gives the file. */
+static struct events_file *record_all_ops(bool with_names, void **ret_data) {
     int fd = memfd_create("events", MFD_CLOEXEC);
     struct layer_delay delay;
     char complaint[EVENTS_COMPLAINT_SIZE];
     struct events_file *file = NULL;
     layer_delay_init(&delay, aggstats_recorder_clock(recorder));
     prof_init(&prof, PROF_TIMING_FULL, recorder, &delay.layer);
-    ck_assert_int_eq(events_recorder_create(&source, &events), 0);
+    create_events();
     const struct events_wanted wanted = {.fd = dup(fd), .names = with_names};
     ck_assert_int_eq(events_recorder_start(events, &wanted), 0);
     prof_set_events(&prof, events);
@@ -515,12 +522,172 @@ START_TEST(columns_have_the_arguments_of_the_call) {
 }
 END_TEST
 
+/* ---- What is wanted besides counting ---- */
+
+enum { WITH_VALUES = 1, WITH_GROUPS = 2, WITH_SLOW = 4, WITH_EVENTS = 8, WITH_ALL = 15 };
+
+#define WANTED_CALLS 3
+
+static bool find_no_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
+    (void)context, (void)look;
+    snprintf(ret_wait->cause, sizeof(ret_wait->cause), "not known");
+    return false;
+}
+
+static void want_details(unsigned with) {
+    const struct aggstats_grouping_options by_uid = {.grouping = AGGSTATS_BY_UID};
+    const struct aggstats_slow_options slow = {.threshold_ns = AGGSTATS_SLOW_MIN_NS, .find_cause = find_no_cause};
+    if (with & WITH_GROUPS) {
+        ck_assert_int_eq(aggstats_recorder_group(recorder, &by_uid), 0);
+        prof_set_grouped(&prof);
+    }
+    if (with & WITH_VALUES)
+        ck_assert_int_eq(prof_set_joint(&prof, FS_OP_WRITE, 1U << AGGSTATS_SIZE), 0);
+    if (with & WITH_SLOW) {
+        ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &slow), 0);
+        prof_set_slow(&prof);
+    }
+    const struct events_wanted ring = {.fd = -1, .ring_bytes = 2U << 20};
+    create_events();
+    if (with & WITH_EVENTS) {
+        ck_assert_int_eq(events_recorder_start(events, &ring), 0);
+        prof_set_events(&prof, events);
+    }
+}
+
+static void check_events(uint64_t calls) {
+    struct events_state state;
+    events_recorder_state(events, &state);
+    ck_assert_uint_eq(state.recorded, calls);
+}
+
+static void check_details(unsigned with, uint64_t calls) {
+    struct aggstats_profile profile;
+    uint64_t related = 0;
+    uint64_t slow = 0;
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    ck_assert_uint_eq(profile.op_count, 1);
+    ck_assert_uint_eq(profile.ops[0].calls, calls);
+    ck_assert_uint_eq(profile.joint_count, with & WITH_VALUES ? 1 : 0);
+    for (size_t i = 0; with & WITH_VALUES && i < profile.joints[0].cell_count; i++)
+        related += profile.joints[0].cells[i].count;
+    ck_assert_uint_eq(related, with & WITH_VALUES ? calls : 0);
+    ck_assert_uint_eq(profile.group_count, with & WITH_GROUPS ? 1 : 0);
+    if (with & WITH_GROUPS) {
+        ck_assert_uint_eq(profile.groups[0].id, arguments.caller.uid);
+        ck_assert_uint_eq(profile.groups[0].profile.ops[0].calls, calls);
+    }
+    for (size_t i = 0; i < profile.cause_count; i++)
+        slow += profile.causes[i].calls;
+    ck_assert_uint_eq(slow, with & WITH_SLOW ? calls : 0);
+    aggstats_profile_finish(&profile);
+}
+
+static void call_writes(void) {
+    for (int call = 0; call < WANTED_CALLS; call++)
+        ck_assert_int_eq(op_call(&prof.layer, FS_OP_WRITE, &arguments), 0);
+}
+
+/* Each of what may be wanted gets each call once, whatever else is wanted; and none any more when it is not. */
+START_TEST(whatever_is_wanted_gets_each_call_once) {
+    struct layer_delay delay;
+    create_recorder(1);
+    arguments.results.written_bytes = 41;
+    layer_delay_init(&delay, aggstats_recorder_clock(recorder));
+    delay.delay_cycles = delay.clock.frequency_hz / 1000 * 2;
+    prof_init(&prof, PROF_TIMING_FULL, recorder, &delay.layer);
+    want_details((unsigned)_i);
+    call_writes();
+    check_details((unsigned)_i, WANTED_CALLS);
+    ck_assert_int_eq(prof_set_joint(&prof, FS_OP_WRITE, 0), 0);
+    prof_set_events(&prof, NULL);
+    call_writes();
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    check_events(_i & WITH_EVENTS ? WANTED_CALLS : 0);
+    events_recorder_destroy(events);
+    check_details((unsigned)_i & (WITH_GROUPS | WITH_SLOW), 2 * WANTED_CALLS);
+    tear_down();
+}
+END_TEST
+
+/* Ops that have a value beside the error, and what their calls have of it. */
+static const struct {
+    enum aggstats_value value;
+    uint64_t number;
+    uint64_t number_if_failed;
+    const char *ops;
+} values_of_calls[] = {
+    {AGGSTATS_SIZE, 101, 101, " READLINK READ WRITE SETXATTR GETXATTR LISTXATTR COPY_FILE_RANGE "},
+    {AGGSTATS_SIZE, 4007, 4007, " FALLOCATE "},
+    {AGGSTATS_OFFSET, 4001, 4001, " READ WRITE READDIR READDIRPLUS FALLOCATE LSEEK COPY_FILE_RANGE "},
+    {AGGSTATS_RESULT, 41, 0, " WRITE "},
+    {AGGSTATS_RESULT, 43, 0, " COPY_FILE_RANGE "},
+    {AGGSTATS_RESULT, 47, 0, " GETXATTR LISTXATTR "},
+    {AGGSTATS_RESULT, 2003, 0, " LSEEK "},
+    {AGGSTATS_RESULT, 0, 0, " READ READDIR READDIRPLUS "},
+    {AGGSTATS_PAST_EOF, 1, 0, " READ READDIR READDIRPLUS "},
+};
+
+/* The call's number of that value is in the profile; or there is no such value, and that is said. */
+static void check_value(enum fs_op op, enum aggstats_value value, int status) {
+    enum fs_op found_op;
+    enum aggstats_value found_value;
+    struct aggstats_profile profile;
+    size_t row = 0;
+    while (row < ARRAY_SIZE(values_of_calls) &&
+           (values_of_calls[row].value != value || !is_listed(values_of_calls[row].ops, fs_op_names[op])))
+        row++;
+    const char *why = prof_find_joint(fs_op_names[op], aggstats_value_name(value), &found_op, &found_value);
+    if (row == ARRAY_SIZE(values_of_calls)) {
+        ck_assert_str_eq(why, "the operation has no such value");
+        return;
+    }
+    ck_assert_msg(!why, "%s by %s: %s", fs_op_names[op], aggstats_value_name(value), why);
+    ck_assert(found_op == op && found_value == value);
+    ck_assert_int_eq(prof_set_joint(&prof, op, 1U << value), 0);
+    ck_assert_int_eq(op_call(&prof.layer, op, &arguments), status);
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    ck_assert_uint_eq(profile.joints[0].cell_count, 1);
+    ck_assert_uint_eq(
+        profile.joints[0].cells[0].row,
+        aggstats_value_row(value, status < 0 ? values_of_calls[row].number_if_failed : values_of_calls[row].number));
+    aggstats_profile_finish(&profile);
+    ck_assert_int_eq(prof_set_joint(&prof, op, 0), 0);
+}
+
+START_TEST(latency_is_related_to_the_values_of_the_call) {
+    static const enum aggstats_value values[] = {AGGSTATS_SIZE, AGGSTATS_OFFSET, AGGSTATS_RESULT, AGGSTATS_PAST_EOF};
+    struct layer_failing failing;
+    create_recorder(1);
+    layer_failing_init(&failing, -outcomes[_i]);
+    prof_init(&prof, PROF_TIMING_FULL, recorder, &failing.layer);
+    arguments.results.read_bytes = 0;
+    arguments.results.written_bytes = 41;
+    arguments.results.copied_bytes = 43;
+    arguments.results.size_bytes = 47;
+    arguments.results.offset = 2003;
+    arguments.results.entry_count = 0;
+    for (unsigned op = 0; op < FS_OP_COUNT; op++)
+        for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+            check_value((enum fs_op)op, values[i], -outcomes[_i]);
+    tear_down();
+}
+END_TEST
+
 /* ---- Run ---- */
 
 static void add_events(Suite *suite) {
     TCase *tcase = tcase_create("single calls");
     tcase_add_loop_test(tcase, every_op_is_recorded_with_what_its_row_names, 0, 2);
     tcase_add_test(tcase, columns_have_the_arguments_of_the_call);
+    tcase_set_timeout(tcase, 60);
+    suite_add_tcase(suite, tcase);
+}
+
+static void add_details(Suite *suite) {
+    TCase *tcase = tcase_create("what is wanted besides");
+    tcase_add_loop_test(tcase, whatever_is_wanted_gets_each_call_once, 0, WITH_ALL + 1);
+    tcase_add_loop_test(tcase, latency_is_related_to_the_values_of_the_call, 0, (int)ARRAY_SIZE(outcomes));
     tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
 }
@@ -561,5 +728,6 @@ int main(void) {
     add_passing_on(suite);
     add_threaded(suite);
     add_events(suite);
+    add_details(suite);
     return run_suite(suite);
 }

@@ -301,15 +301,15 @@ static const struct fs_ops served_ops = {
 
 /* ---- Routing by inode: every op ---- */
 
-#define ROUTE(NAME, member, params, args, values, ...)                                                                 \
-    static int route_##member(struct fs_layer *layer, FS_UNPACK params) {                                              \
+#define ROUTE(NAME, member, params, ...)                                                                               \
+    static int route_##member(struct fs_layer *layer, FS_PARAMETERS(params)) {                                         \
         if (ctl_serves(ino))                                                                                           \
-            return served_ops.member ? served_ops.member(layer, FS_UNPACK args) : -EPERM;                              \
-        return FS_MEMBER_NOW(layer->next, member)(layer->next, FS_UNPACK args);                                        \
+            return served_ops.member ? served_ops.member(layer, FS_ARGUMENTS(params)) : -EPERM;                        \
+        return FS_MEMBER_NOW(layer->next, member)(layer->next, FS_ARGUMENTS(params));                                  \
     }
 FS_OPS(ROUTE)
 
-#define ROUTE_ROW(NAME, member, params, args, values, ...) .member = route_##member,
+#define ROUTE_ROW(NAME, member, params, ...) .member = route_##member,
 static const struct fs_ops routed_ops = {FS_OPS(ROUTE_ROW).forget = NULL};
 
 static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {

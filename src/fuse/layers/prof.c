@@ -1,4 +1,7 @@
-/* The prof layer: one wrapper per row of FS_OPS, in the three variants of thesis §6.2. */
+/* The prof layer: wrappers of the ops of the layer below, made from the rows of FS_OPS, in three sets:
+ *   full_         count calls, and no more
+ *   detailed_     count them and do what else is wanted (enum prof_wanted); an op has this one only meanwhile
+ *   call_, tsc_   do less than count, for measuring what that costs (thesis §6.2) */
 #include "prof.h"
 
 #include <assert.h>
@@ -14,16 +17,36 @@
 #include "base.h"
 
 const char *const fs_op_names[FS_OP_COUNT] = {
-#define NAME_ROW(NAME, member, params, args, values, ...) [FS_OP_##NAME] = #NAME,
-    FS_OPS(NAME_ROW)
-#undef NAME_ROW
+#define NAME_ROW(NAME, ...) [FS_OP_##NAME] = #NAME,
+    FS_OPS(NAME_ROW)};
+
+/* Which values an op has: bits, of the members of struct fs_values that its row lists. */
+enum {
+    HAS_size = 1U << AGGSTATS_SIZE,
+    HAS_offset = 1U << AGGSTATS_OFFSET,
+    HAS_result = 1U << AGGSTATS_RESULT,
+    HAS_past_eof = 1U << AGGSTATS_PAST_EOF,
+    HAS_has_bytes = 1U << AGGSTATS_VALUE_COUNT,
+    HAS_ALWAYS = 1U << AGGSTATS_ERROR | 1U << AGGSTATS_BLOCKED | 1U << AGGSTATS_CPU,
 };
+#define VALUE_BIT(member, number) | HAS_##member
+#define VALUE_BITS(values) (HAS_ALWAYS FS_EACH(VALUES, values, VALUE_BIT, VALUE_BIT))
+
+static const unsigned values_of_ops[FS_OP_COUNT] = {
+#define VALUES_ROW(NAME, member, params, values, ...) [FS_OP_##NAME] = VALUE_BITS(values),
+    FS_OPS(VALUES_ROW)};
+
+#define FIRST_NAME(name, number) #name
+#define NEXT_NAME(name, number) " " #name
+#define EVENT_LISTS(columns, more, texts)                                                                              \
+    "|" FS_EACH(COLUMNS, columns, FIRST_NAME, NEXT_NAME) "|" FS_EACH(MORE, more, FIRST_NAME, NEXT_NAME) "|" FS_EACH(   \
+        TEXTS, texts, FIRST_NAME, NEXT_NAME)
 
 const char *const fs_op_events[FS_OP_COUNT] = {
-#define EVENTS_ROW(NAME, member, params, args, values, lists, ...) [FS_OP_##NAME] = #NAME lists,
-    FS_OPS(EVENTS_ROW)
-#undef EVENTS_ROW
-};
+#define EVENTS_ROW(NAME, member, params, values, columns, more, texts)                                                 \
+    [FS_OP_##NAME] = VALUE_BITS(values) & HAS_has_bytes ? #NAME " bytes" EVENT_LISTS(columns, more, texts)             \
+                                                        : #NAME EVENT_LISTS(columns, more, texts),
+    FS_OPS(EVENTS_ROW)};
 
 static_assert(FS_OP_COUNT <= AGGSTATS_OPS_MAX, "the recorder has room for every op");
 static_assert((int)FS_SET_MODE == (int)EVENTS_SET_MODE && (int)FS_SET_UID == (int)EVENTS_SET_OWNER &&
@@ -37,40 +60,56 @@ static struct prof *to_prof(struct fs_layer *layer) {
     return container_of(layer, struct prof, layer);
 }
 
+/* What of struct fs_values a row has. */
+#define VALUE(member, number) , .member = (uint64_t)(number)
+#define SEEN(values)                                                                                                   \
+    { .error = -result FS_EACH(VALUES, values, VALUE, VALUE) }
+
 /* Inlined where all but the error is known at compile time. */
 static inline struct aggstats_outcome outcome_of(const struct fs_values *seen) {
     return (struct aggstats_outcome){
         .error = seen->error, .has_bytes = seen->has_bytes, .asked_bytes = seen->size, .moved_bytes = seen->result};
 }
 
-#define FULL_WRAPPER(NAME, member, params, args, of_call, ...)                                                         \
-    static int full_##member(struct fs_layer *layer, FS_UNPACK params) {                                               \
+/* ---- Counting, and no more ---- */
+
+#define FULL_WRAPPER(NAME, member, params, values, ...)                                                                \
+    static int full_##member(struct fs_layer *layer, FS_PARAMETERS(params)) {                                          \
         struct aggstats_recorder *recorder = to_prof(layer)->recorder;                                                 \
         struct fs_layer *next = layer->next;                                                                           \
         struct aggstats_span span = aggstats_begin(recorder, FS_OP_##NAME, ino, (uint64_t)caller->pid);                \
-        int result = next->ops->member(next, FS_UNPACK args);                                                          \
-        const struct fs_values seen = {.error = -result, FS_UNPACK of_call};                                           \
+        int result = next->ops->member(next, FS_ARGUMENTS(params));                                                    \
+        const struct fs_values seen = SEEN(values);                                                                    \
         const struct aggstats_outcome outcome = outcome_of(&seen);                                                     \
         aggstats_end_with(recorder, &span, &outcome);                                                                  \
         return result;                                                                                                 \
     }
 
-/* ---- Joint profiles and groups ---- */
+/* ---- What is wanted besides ---- */
 
-/* What the thread has used before the call. */
+/* What a thread has used. */
 struct usage {
     uint64_t cpu_ns;
     uint64_t waits;
 };
 
-static struct usage usage_now(unsigned values) {
+/* A call that has been counted, and of which more is wanted. */
+struct call {
+    unsigned wanted; /* bits: values that its latency is related to, and enum prof_wanted */
+    struct usage before;
+    struct aggstats_span span;
+    uint64_t number; /* if it is to be recorded */
+    struct events_ended ended;
+};
+
+static struct usage usage_now(unsigned wanted) {
     struct usage usage = {0};
-    if (values & 1U << AGGSTATS_CPU) {
+    if (wanted & 1U << AGGSTATS_CPU) {
         struct timespec cpu;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
         usage.cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
     }
-    if (values & 1U << AGGSTATS_BLOCKED) {
+    if (wanted & 1U << AGGSTATS_BLOCKED) {
         struct rusage used;
         getrusage(RUSAGE_THREAD, &used);
         usage.waits = (uint64_t)used.ru_nvcsw;
@@ -78,64 +117,87 @@ static struct usage usage_now(unsigned values) {
     return usage;
 }
 
-static void relate(struct prof *prof, enum fs_op op, unsigned values, const struct fs_values *seen,
-                   const struct usage *before, uint64_t latency_cycles) {
-    struct usage after = usage_now(values);
+static void relate(struct prof *prof, const struct call *call, const struct fs_values *seen) {
+    struct usage after = usage_now(call->wanted);
     const uint64_t numbers[AGGSTATS_VALUE_COUNT] = {
         [AGGSTATS_SIZE] = seen->size,
         [AGGSTATS_RESULT] = seen->result,
         [AGGSTATS_OFFSET] = seen->offset,
         [AGGSTATS_ERROR] = (uint64_t)seen->error,
         [AGGSTATS_PAST_EOF] = seen->past_eof,
-        [AGGSTATS_BLOCKED] = after.waits - before->waits,
-        [AGGSTATS_CPU] = after.cpu_ns - before->cpu_ns,
+        [AGGSTATS_BLOCKED] = after.waits - call->before.waits,
+        [AGGSTATS_CPU] = after.cpu_ns - call->before.cpu_ns,
     };
     for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++)
-        if (values & 1U << value)
-            aggstats_joint_add(prof->recorder, op, (enum aggstats_value)value, numbers[value], latency_cycles);
+        if (call->wanted & 1U << value)
+            aggstats_joint_add(prof->recorder, call->ended.op, (enum aggstats_value)value, numbers[value],
+                               call->ended.latency_cycles);
 }
 
-/* Whose call it was. The kernel's own have no process, and no user but the one that nobody is. */
-static inline void group(const struct prof *prof, enum fs_op op, const struct fs_caller *caller, fs_ino ino,
-                         uint64_t latency_cycles) {
-    const struct aggstats_call_of of = {.thread = (uint32_t)caller->pid, .uid = caller->uid, .object = ino};
-    aggstats_group_add(prof->recorder, op, &of, latency_cycles);
-}
-
-#define GROUPED_WRAPPER(NAME, member, params, args, of_call, ...)                                                      \
-    static int grouped_##member(struct fs_layer *layer, FS_UNPACK params) {                                            \
-        const struct prof *prof = to_prof(layer);                                                                      \
-        struct fs_layer *next = layer->next;                                                                           \
-        struct aggstats_span span = aggstats_begin(prof->recorder, FS_OP_##NAME, ino, (uint64_t)caller->pid);          \
-        int result = next->ops->member(next, FS_UNPACK args);                                                          \
-        const struct fs_values seen = {.error = -result, FS_UNPACK of_call};                                           \
-        const struct aggstats_outcome outcome = outcome_of(&seen);                                                     \
-        group(prof, FS_OP_##NAME, caller, ino, aggstats_end_with(prof->recorder, &span, &outcome));                    \
-        return result;                                                                                                 \
-    }
-
-static void tell_slow(struct prof *prof, enum fs_op op, const struct fs_caller *caller, fs_ino ino,
-                      const struct fs_values *seen, const struct aggstats_span *span, uint64_t latency_cycles) {
-    const struct aggstats_ended_call call = {
-        .op = op,
-        .latency_cycles = latency_cycles,
-        .object = ino,
-        .pid = (uint64_t)caller->pid,
-        .uid = caller->uid,
+static void tell_slow(struct prof *prof, const struct call *call, const struct fs_values *seen) {
+    const struct aggstats_ended_call ended = {
+        .op = call->ended.op,
+        .latency_cycles = call->ended.latency_cycles,
+        .object = call->ended.node,
+        .pid = call->ended.thread,
+        .uid = call->ended.uid,
         .error = seen->error,
         .asked_bytes = seen->has_bytes ? seen->size : 0,
         .moved_bytes = seen->has_bytes ? seen->result : 0,
         .offset = seen->offset,
     };
-    aggstats_slow_end(prof->recorder, span, &call);
+    aggstats_slow_end(prof->recorder, &call->span, &ended);
     struct events_recorder *events = __atomic_load_n(&prof->events, __ATOMIC_RELAXED);
     if (events)
         events_note_slow(events);
 }
 
-/* What an event has of a call, but for what its row in FS_OPS adds. */
+/* How many further columns and texts an event of an op has where names are recorded. */
+static const struct {
+    uint8_t columns, texts;
+} more_of_ops[FS_OP_COUNT] = {
+#define ONE(name, expression) +1
+#define COUNT_OF(LABEL, field) (0 FS_EACH(LABEL, field, ONE, ONE))
+#define MORE_ROW(NAME, member, params, values, columns, more, texts)                                                   \
+    [FS_OP_##NAME] = {COUNT_OF(MORE, more), COUNT_OF(TEXTS, texts)},
+    FS_OPS(MORE_ROW)};
+
+/* texts: of its event; its further columns are behind the others. False: nothing is recorded now. */
+static bool record_event(struct prof *prof, const struct call *call, const char *const *texts) {
+    struct events_recorder *events = __atomic_load_n(&prof->events, __ATOMIC_RELAXED);
+    const struct events_ended *ended = &call->ended;
+    if (!events)
+        return false;
+    if (!events_wants_names(events))
+        return events_add(events, &call->span, call->number, ended);
+    const struct events_more more = {ended->columns + ended->column_count, more_of_ops[ended->op].columns, texts,
+                                     more_of_ops[ended->op].texts};
+    return events_add_named(events, &call->span, call->number, *ended, &more);
+}
+
+/* Does with a counted call what else is wanted. texts: of its event. */
+static void add_details(struct prof *prof, const struct call *call, const struct fs_values *seen,
+                        const char *const *texts) {
+    if (call->wanted & PROF_EVENTS) {
+        if (record_event(prof, call, texts))
+            aggstats_number_end(&call->span, call->number);
+        else
+            aggstats_number_cancel(&call->span, call->number);
+    }
+    if (call->wanted & PROF_VALUES)
+        relate(prof, call, seen);
+    if (call->wanted & PROF_GROUPS) {
+        /* the kernel's own calls have no process, and nobody's uid */
+        const struct aggstats_call_of of = {call->ended.thread, call->ended.uid, call->ended.node};
+        aggstats_group_add(prof->recorder, call->ended.op, &of, call->ended.latency_cycles);
+    }
+    if (call->wanted & PROF_SLOW && call->ended.latency_cycles >= __atomic_load_n(&prof->slow_cycles, __ATOMIC_RELAXED))
+        tell_slow(prof, call, seen);
+}
+
 static inline struct events_ended ended_call(enum fs_op op, const struct fs_caller *caller, fs_ino ino,
-                                             const struct fs_values *seen, uint64_t latency_cycles) {
+                                             const struct fs_values *seen, uint64_t latency_cycles,
+                                             const uint64_t *columns, unsigned column_count) {
     return (struct events_ended){
         .latency_cycles = latency_cycles,
         .node = ino,
@@ -144,107 +206,70 @@ static inline struct events_ended ended_call(enum fs_op op, const struct fs_call
         .op = op,
         .error = (unsigned)seen->error,
         .flags = seen->past_eof ? EVENTS_PAST_EOF : 0,
+        .columns = columns,
+        .column_count = column_count,
     };
 }
 
-static inline void end_number(const struct aggstats_span *span, uint64_t number, bool is_recorded) {
-    if (__builtin_expect(is_recorded, 1))
-        aggstats_number_end(span, number);
-    else
-        aggstats_number_cancel(span, number);
-}
+#define NUMBER(name, number) , (uint64_t)(number)
+#define TEXT(name, string) , string
 
-/* Lists of a row as arrays, whose first member keeps them from being empty. Texts are only looked at where they are
- * wanted. */
-#define RECORD_EVENT(columns_of, more_of, texts_of)                                                                    \
-    do {                                                                                                               \
-        const uint64_t column[] = {0, FS_UNPACK columns_of};                                                           \
-        ended.columns = column + 1;                                                                                    \
-        ended.column_count = ARRAY_SIZE(column) - 1;                                                                   \
-        if (__builtin_expect(events_wants_names(events), 0)) {                                                         \
-            const uint64_t further[] = {0, FS_UNPACK more_of};                                                         \
-            const char *const text[] = {NULL, FS_UNPACK texts_of};                                                     \
-            const struct events_more more = {further + 1, ARRAY_SIZE(further) - 1, text + 1, ARRAY_SIZE(text) - 1};    \
-            end_number(&span, number, events_add_named(events, &span, number, ended, &more));                          \
-        } else {                                                                                                       \
-            end_number(&span, number, events_add(events, &span, number, &ended));                                      \
-        }                                                                                                              \
-    } while (0)
-
-/* records: a constant: calls are recorded one by one, too */
-#define WRAPPER_OF(prefix, records, NAME, member, params, args, of_call, columns_of, more_of, texts_of)                \
-    static int prefix##_##member(struct fs_layer *layer, FS_UNPACK params) {                                           \
+#define DETAILED_WRAPPER(NAME, member, params, values, columns, more, texts)                                           \
+    static int detailed_##member(struct fs_layer *layer, FS_PARAMETERS(params)) {                                      \
         struct prof *prof = to_prof(layer);                                                                            \
         struct fs_layer *next = layer->next;                                                                           \
-        unsigned values = __atomic_load_n(&prof->joint[FS_OP_##NAME], __ATOMIC_RELAXED);                               \
-        uint64_t slow_cycles = __atomic_load_n(&prof->slow_cycles, __ATOMIC_RELAXED);                                  \
-        struct events_recorder *events = (records) ? __atomic_load_n(&prof->events, __ATOMIC_RELAXED) : NULL;          \
-        struct usage before = values != 0 ? usage_now(values) : (struct usage){0};                                     \
-        if (slow_cycles != UINT64_MAX)                                                                                 \
+        const unsigned wanted = __atomic_load_n(&prof->wanted[FS_OP_##NAME], __ATOMIC_RELAXED);                        \
+        const struct usage before = wanted & PROF_USAGE ? usage_now(wanted) : (struct usage){0};                       \
+        if (wanted & PROF_SLOW)                                                                                        \
             aggstats_slow_begin(prof->recorder);                                                                       \
         struct aggstats_span span = aggstats_begin(prof->recorder, FS_OP_##NAME, ino, (uint64_t)caller->pid);          \
-        int result = next->ops->member(next, FS_UNPACK args);                                                          \
-        const struct fs_values seen = {.error = -result, FS_UNPACK of_call};                                           \
+        int result = next->ops->member(next, FS_ARGUMENTS(params));                                                    \
+        const struct fs_values seen = SEEN(values);                                                                    \
         const struct aggstats_outcome outcome = outcome_of(&seen);                                                     \
-        uint64_t number = events ? aggstats_number_begin(&span) : 0;                                                   \
-        uint64_t latency_cycles = aggstats_end_with(prof->recorder, &span, &outcome);                                  \
-        if (events) {                                                                                                  \
-            struct events_ended ended = ended_call(FS_OP_##NAME, caller, ino, &seen, latency_cycles);                  \
-            RECORD_EVENT(columns_of, more_of, texts_of);                                                               \
-        }                                                                                                              \
-        if (values != 0)                                                                                               \
-            relate(prof, FS_OP_##NAME, values, &seen, &before, latency_cycles);                                        \
-        if (prof->is_grouped)                                                                                          \
-            group(prof, FS_OP_##NAME, caller, ino, latency_cycles);                                                    \
-        if (__builtin_expect(latency_cycles >= slow_cycles, 0))                                                        \
-            tell_slow(prof, FS_OP_##NAME, caller, ino, &seen, &span, latency_cycles);                                  \
+        const uint64_t number = wanted & PROF_EVENTS ? aggstats_number_begin(&span) : 0;                               \
+        const uint64_t latency_cycles = aggstats_end_with(prof->recorder, &span, &outcome);                            \
+        const uint64_t numbers[] = {0 FS_EACH(COLUMNS, columns, NUMBER, NUMBER) FS_EACH(MORE, more, NUMBER, NUMBER)};  \
+        const char *const strings[] = {NULL FS_EACH(TEXTS, texts, TEXT, TEXT)};                                        \
+        const struct events_ended ended =                                                                              \
+            ended_call(FS_OP_##NAME, caller, ino, &seen, latency_cycles, numbers + 1, COUNT_OF(COLUMNS, columns));     \
+        const struct call counted = {wanted, before, span, number, ended};                                             \
+        add_details(prof, &counted, &seen, strings + 1);                                                               \
         return result;                                                                                                 \
     }
-
-#define DETAILED_WRAPPER(NAME, member, params, args, of_call, lists, columns_of, more_of, texts_of)                    \
-    WRAPPER_OF(detailed, false, NAME, member, params, args, of_call, columns_of, more_of, texts_of)
-#define RECORDING_WRAPPER(NAME, member, params, args, of_call, lists, columns_of, more_of, texts_of)                   \
-    WRAPPER_OF(recording, true, NAME, member, params, args, of_call, columns_of, more_of, texts_of)
 
 /* ---- Less of the profiler ---- */
 
-#define TSC_WRAPPER(NAME, member, params, args, values, ...)                                                           \
-    static int tsc_##member(struct fs_layer *layer, FS_UNPACK params) {                                                \
+/* An extra function call, which must not become a jump; and if reads_clock, a constant, a latency, which is computed
+ * though nobody keeps it. */
+#define PARTIAL_WRAPPER(kind, reads_clock, member, params)                                                             \
+    static int kind##_##member(struct fs_layer *layer, FS_PARAMETERS(params)) {                                        \
         uint32_t clock_kind = to_prof(layer)->clock_kind;                                                              \
         struct fs_layer *next = layer->next;                                                                           \
-        uint64_t start_cycles = aggstats_clock_now(clock_kind);                                                        \
-        int result = next->ops->member(next, FS_UNPACK args);                                                          \
-        uint64_t latency_cycles = aggstats_clock_now(clock_kind) - start_cycles;                                       \
-        __asm__ volatile("" : : "r"(latency_cycles)); /* computed, though nobody keeps it */                           \
+        uint64_t start_cycles = (reads_clock) ? aggstats_clock_now(clock_kind) : 0;                                    \
+        int result = next->ops->member(next, FS_ARGUMENTS(params));                                                    \
+        uint64_t latency_cycles = (reads_clock) ? aggstats_clock_now(clock_kind) - start_cycles : 0;                   \
+        __asm__ volatile("" : "+r"(result) : "g"(latency_cycles));                                                     \
         return result;                                                                                                 \
     }
-
-#define CALL_WRAPPER(NAME, member, params, args, values, ...)                                                          \
-    static int call_##member(struct fs_layer *layer, FS_UNPACK params) {                                               \
-        struct fs_layer *next = layer->next;                                                                           \
-        int result = next->ops->member(next, FS_UNPACK args);                                                          \
-        __asm__ volatile("" : "+r"(result)); /* keeps the call from becoming a jump */                                 \
-        return result;                                                                                                 \
-    }
+#define CALL_WRAPPER(NAME, member, params, ...) PARTIAL_WRAPPER(call, false, member, params)
+#define TSC_WRAPPER(NAME, member, params, ...) PARTIAL_WRAPPER(tsc, true, member, params)
 
 FS_OPS(FULL_WRAPPER)
-FS_OPS(GROUPED_WRAPPER)
 FS_OPS(DETAILED_WRAPPER)
-FS_OPS(RECORDING_WRAPPER)
-FS_OPS(TSC_WRAPPER)
 FS_OPS(CALL_WRAPPER)
+FS_OPS(TSC_WRAPPER)
 
 static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
     layer->next->ops->forget(layer->next, ino, count);
 }
 
-#define FULL_ROW(NAME, member, params, args, values, ...) .member = full_##member,
-#define TSC_ROW(NAME, member, params, args, values, ...) .member = tsc_##member,
-#define CALL_ROW(NAME, member, params, args, values, ...) .member = call_##member,
+#define FULL_ROW(NAME, member, ...) .member = full_##member,
+#define CALL_ROW(NAME, member, ...) .member = call_##member,
+#define TSC_ROW(NAME, member, ...) .member = tsc_##member,
 
 static const struct fs_ops full_ops = {FS_OPS(FULL_ROW).forget = forget};
-static const struct fs_ops tsc_ops = {FS_OPS(TSC_ROW).forget = forget};
 static const struct fs_ops call_ops = {FS_OPS(CALL_ROW).forget = forget};
+static const struct fs_ops tsc_ops = {FS_OPS(TSC_ROW).forget = forget};
 
 void prof_init(struct prof *prof, enum prof_timing timing, struct aggstats_recorder *recorder, struct fs_layer *next) {
     *prof = (struct prof){
@@ -261,21 +286,6 @@ void prof_init(struct prof *prof, enum prof_timing timing, struct aggstats_recor
 
 /* ---- Choosing what is recorded besides ---- */
 
-#define TEXT_OF(tokens) #tokens
-#define VALUES_ROW(NAME, member, params, args, values, ...) [FS_OP_##NAME] = TEXT_OF(values),
-static const char *const values_of_ops[FS_OP_COUNT] = {FS_OPS(VALUES_ROW)};
-
-/* Read off the op's row, where they stand as ".size = ...". */
-static bool op_has_value(enum fs_op op, enum aggstats_value value) {
-    static const char *const members[AGGSTATS_VALUE_COUNT] = {
-        [AGGSTATS_SIZE] = ".size",
-        [AGGSTATS_RESULT] = ".result",
-        [AGGSTATS_OFFSET] = ".offset",
-        [AGGSTATS_PAST_EOF] = ".past_eof",
-    };
-    return !members[value] || strstr(values_of_ops[op], members[value]);
-}
-
 const char *prof_find_joint(const char *op_name, const char *value_name, enum fs_op *ret_op,
                             enum aggstats_value *ret_value) {
     int value = aggstats_value_of_name(value_name);
@@ -286,27 +296,22 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
         return "no such operation";
     if (value < 0)
         return "the value must be size, result, offset, error, past_eof, blocked or cpu";
-    if (!op_has_value((enum fs_op)op, (enum aggstats_value)value))
+    if (!(values_of_ops[op] & 1U << value))
         return "the operation has no such value";
     *ret_op = (enum fs_op)op;
     *ret_value = (enum aggstats_value)value;
     return NULL;
 }
 
-#define CHOOSE_ROW(NAME, member, params, args, values, ...)                                                            \
+#define CHOOSE_ROW(NAME, member, ...)                                                                                  \
     case FS_OP_##NAME:                                                                                                 \
-        __atomic_store_n(&prof->ops.member,                                                                            \
-                         records            ? recording_##member                                                       \
-                         : is_detailed      ? detailed_##member                                                        \
-                         : prof->is_grouped ? grouped_##member                                                         \
-                                            : full_##member,                                                           \
-                         __ATOMIC_RELEASE);                                                                            \
+        __atomic_store_n(&prof->ops.member, wanted ? detailed_##member : full_##member, __ATOMIC_RELEASE);             \
         break;
 
-/* Ops of which nothing is recorded besides do without what that takes. */
-static void choose_wrapper(struct prof *prof, enum fs_op op) {
-    bool is_detailed = prof->joint[op] != 0 || prof->slow_cycles != UINT64_MAX;
-    bool records = prof->events;
+/* Changes the op's bits in mask. Ops of which nothing is wanted besides do without what that takes. */
+static void want(struct prof *prof, enum fs_op op, unsigned mask, unsigned bits) {
+    const unsigned wanted = (prof->wanted[op] & ~mask) | bits;
+    __atomic_store_n(&prof->wanted[op], wanted, __ATOMIC_RELAXED);
     switch (op) {
         FS_OPS(CHOOSE_ROW)
     case FS_OP_COUNT:
@@ -314,30 +319,29 @@ static void choose_wrapper(struct prof *prof, enum fs_op op) {
     }
 }
 
+static void want_of_all(struct prof *prof, enum prof_wanted what, bool is_wanted) {
+    for (unsigned op = 0; op < FS_OP_COUNT; op++)
+        want(prof, (enum fs_op)op, what, is_wanted ? what : 0);
+}
+
 int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values) {
     int err = aggstats_recorder_set_joint(prof->recorder, op, values);
-    if (err < 0)
-        return err;
-    __atomic_store_n(&prof->joint[op], values, __ATOMIC_RELAXED);
-    choose_wrapper(prof, op);
-    return 0;
+    if (err == 0)
+        want(prof, op, PROF_VALUES, values);
+    return err;
 }
 
 void prof_set_slow(struct prof *prof) {
     uint64_t cycles = aggstats_recorder_slow_cycles(prof->recorder);
     __atomic_store_n(&prof->slow_cycles, cycles > 0 ? cycles : UINT64_MAX, __ATOMIC_RELAXED);
-    for (unsigned op = 0; op < FS_OP_COUNT; op++)
-        choose_wrapper(prof, (enum fs_op)op);
+    want_of_all(prof, PROF_SLOW, cycles > 0);
 }
 
 void prof_set_events(struct prof *prof, struct events_recorder *events) {
     __atomic_store_n(&prof->events, events, __ATOMIC_RELAXED);
-    for (unsigned op = 0; op < FS_OP_COUNT; op++)
-        choose_wrapper(prof, (enum fs_op)op);
+    want_of_all(prof, PROF_EVENTS, events != NULL);
 }
 
 void prof_set_grouped(struct prof *prof) {
-    prof->is_grouped = true;
-    for (unsigned op = 0; op < FS_OP_COUNT; op++)
-        choose_wrapper(prof, (enum fs_op)op);
+    want_of_all(prof, PROF_GROUPS, true);
 }

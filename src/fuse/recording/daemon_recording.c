@@ -12,9 +12,9 @@
 /* Keeps the op's values in kept, and adds some. */
 static const char *change_joint(struct recording *recording, unsigned op, unsigned kept, unsigned added) {
     pthread_mutex_lock(&recording->lock);
-    unsigned values = (recording->prof->joint[op] & kept) | added;
-    bool is_changed = recording->prof->joint[op] != values;
-    int err = is_changed ? prof_set_joint(recording->prof, (enum fs_op)op, values) : 0;
+    unsigned before = recording->prof->wanted[op] & PROF_VALUES;
+    unsigned values = (before & kept) | added;
+    int err = values != before ? prof_set_joint(recording->prof, (enum fs_op)op, values) : 0;
     pthread_mutex_unlock(&recording->lock);
     return err < 0 ? strerror(-err) : NULL;
 }

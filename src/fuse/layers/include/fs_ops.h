@@ -106,163 +106,187 @@ struct fs_values {
     bool has_bytes;  /* the op reads, writes or copies: size and result are counted as bytes asked for and moved */
 };
 
-/* In a row of FS_OPS. */
-#define FS_SIZE(bytes) .size = (uint64_t)(bytes)
-#define FS_OFFSET .offset = (uint64_t)offset
-#define FS_CAME_OF(number) .result = result < 0 ? 0 : (uint64_t)(number)
-#define FS_BYTES .has_bytes = true
-#define FS_EOF(is_past) .past_eof = result == 0 && (is_past)
+/* ---- Fields of FS_OPS ----
+ *
+ * A field such as `PARAMS((int, flags), (fs_file *, ret_file))` is a list of up to 8 pairs, or of none. From it
+ * FS_EACH(PARAMS, field, FIRST, NEXT) makes `FIRST(int, flags) NEXT(fs_file *, ret_file)`. A field that has another
+ * label does not compile. */
+#define FS_PARAMS_IN_PARAMS(...) __VA_ARGS__
+#define FS_VALUES_IN_VALUES(...) __VA_ARGS__
+#define FS_COLUMNS_IN_COLUMNS(...) __VA_ARGS__
+#define FS_MORE_IN_MORE(...) __VA_ARGS__
+#define FS_TEXTS_IN_TEXTS(...) __VA_ARGS__
+#define FS_EACH(LABEL, field, FIRST, NEXT) FS_EACH_PAIR(FIRST, NEXT, FS_##LABEL##_IN_##field)
 
-/* In a row's columns of events (src/events/include/events_format.h has their names). */
-#define FS_DONE(number) (result < 0 ? 0 : (uint64_t)(number))
-#define FS_ENTRY FS_DONE(ret_entry->ino)
-#define FS_OPENED FS_DONE(*ret_file)
-#define FS_MAKER caller->umask, caller->gid
-#define FS_TIME(time) (uint64_t)(time).tv_sec, (uint64_t)(time).tv_nsec
-#define FS_LOCK ((uint64_t)lock->type), (uint64_t)lock->start, (uint64_t)lock->length
+/* FS_COMMA and n pairs are n + 1 arguments, as the first pair becomes FS_COMMA's: so FS_EACH_n is the tenth. */
+/* clang-format off */
+#define FS_COMMA(...) ,
+#define FS_EACH_PAIR(FIRST, NEXT, ...)                                                                                 \
+    FS_TENTH(FS_COMMA __VA_ARGS__, FS_EACH_8, FS_EACH_7, FS_EACH_6, FS_EACH_5, FS_EACH_4, FS_EACH_3, FS_EACH_2,        \
+             FS_EACH_1, FS_EACH_0, )(FIRST, NEXT, __VA_ARGS__)
+#define FS_TENTH(...) FS_TENTH_OF(__VA_ARGS__)
+#define FS_TENTH_OF(a, b, c, d, e, f, g, h, i, tenth, ...) tenth
+#define FS_EACH_0(FIRST, NEXT, nothing) nothing
+#define FS_EACH_1(FIRST, NEXT, pair) FIRST pair
+#define FS_EACH_2(FIRST, NEXT, pair, ...) FIRST pair FS_EACH_1(NEXT, NEXT, __VA_ARGS__)
+#define FS_EACH_3(FIRST, NEXT, pair, ...) FIRST pair FS_EACH_2(NEXT, NEXT, __VA_ARGS__)
+#define FS_EACH_4(FIRST, NEXT, pair, ...) FIRST pair FS_EACH_3(NEXT, NEXT, __VA_ARGS__)
+#define FS_EACH_5(FIRST, NEXT, pair, ...) FIRST pair FS_EACH_4(NEXT, NEXT, __VA_ARGS__)
+#define FS_EACH_6(FIRST, NEXT, pair, ...) FIRST pair FS_EACH_5(NEXT, NEXT, __VA_ARGS__)
+#define FS_EACH_7(FIRST, NEXT, pair, ...) FIRST pair FS_EACH_6(NEXT, NEXT, __VA_ARGS__)
+#define FS_EACH_8(FIRST, NEXT, pair, ...) FIRST pair FS_EACH_7(NEXT, NEXT, __VA_ARGS__)
+/* clang-format on */
 
+/* The parameters of a row's op, behind the layer, and the same as arguments. */
 #define FS_CALL const struct fs_caller *caller, fs_ino ino
-#define FS_UNPACK(...) __VA_ARGS__
+#define FS_PARAMETERS(params) FS_CALL FS_EACH(PARAMS, params, FS_PARAMETER, FS_PARAMETER)
+#define FS_PARAMETER(type, name) , type name
+#define FS_ARGUMENTS(params) caller, ino FS_EACH(PARAMS, params, FS_ARGUMENT, FS_ARGUMENT)
+#define FS_ARGUMENT(type, name) , name
+
+/* In a row: a number that is there if the call succeeded, else 0. */
+#define FS_DONE(number) (result < 0 ? 0 : (uint64_t)(number))
 
 #ifdef HAVE_FUSE_SYNCFS
-#define FS_OP_SYNCFS(OP) OP(SYNCFS, syncfs, (FS_CALL), (caller, ino), (), "|||", (), (), ())
+#define FS_OP_SYNCFS(OP) OP(SYNCFS, syncfs, PARAMS(), VALUES(), COLUMNS(), MORE(), TEXTS())
 #else
 #define FS_OP_SYNCFS(OP)
 #endif
 
-/* Every operation: NAME as in profiles (the kernel's request type), member of the vector, parameters behind the layer,
- * the same as arguments, and what of struct fs_values it has, once `result` is its status. `ino` is the inode worked
- * on, or the parent directory of `name`. Then what an event has of it: the names of columns, of further columns and of
- * texts ("bytes": of struct fs_values has_bytes), and each of these: numbers of 64 bits, four columns at most, and
- * strings. */
+/* Every operation, a row each. All fields must be there, with nothing in their parentheses if need be:
+ *   NAME      as in profiles: the kernel's request type
+ *   member    of struct fs_ops
+ *   PARAMS    (type, name) of each parameter behind `caller` and `ino`, which is the inode worked on, or the parent
+ *             directory of `name`
+ *   VALUES    (member of struct fs_values, expression) of each that the op has, beside the error
+ *   COLUMNS   (name, number) of each column that an event of the op has: four at most
+ *   MORE      (name, number) of each that it has too where names are recorded
+ *   TEXTS     (name, string) of each text that it has there
+ * Expressions are evaluated after the call; `result` is its status. What columns and texts mean is told in
+ * src/events/include/events_format.h. */
 /* clang-format off */
 #define FS_OPS(OP)                                                                                                     \
-    OP(LOOKUP, lookup, (FS_CALL, const char *name, struct fs_entry *ret_entry), (caller, ino, name, ret_entry), (),    \
-       "|entry||name", (FS_ENTRY), (), (name))                                                                         \
-    OP(GETATTR, getattr, (FS_CALL, fs_file file, struct stat *ret_attr), (caller, ino, file, ret_attr), (),            \
-       "|file||", (file), (), ())                                                                                      \
-    OP(SETATTR, setattr, (FS_CALL, fs_file file, const struct stat *attr, int which, struct stat *ret_attr),           \
-       (caller, ino, file, attr, which, ret_attr), (),                                                                 \
-       "|file which size|mode owner group atime_s atime_ns mtime_s mtime_ns|",                                         \
-       (file, (uint64_t)which, (uint64_t)attr->st_size),                                                               \
-       (attr->st_mode, attr->st_uid, attr->st_gid, FS_TIME(attr->st_atim), FS_TIME(attr->st_mtim)), ())                \
-    OP(READLINK, readlink, (FS_CALL, char *target, size_t size_bytes), (caller, ino, target, size_bytes),              \
-       (FS_SIZE(size_bytes)),                                                                                          \
-       "|size||", (size_bytes), (), ())                                                                                \
-    OP(SYMLINK, symlink, (FS_CALL, const char *name, const char *target, struct fs_entry *ret_entry),                  \
-       (caller, ino, name, target, ret_entry), (),                                                                     \
-       "|entry|umask gid|name target", (FS_ENTRY), (FS_MAKER), (name, target))                                         \
-    OP(MKNOD, mknod, (FS_CALL, const char *name, mode_t mode, dev_t device, struct fs_entry *ret_entry),               \
-       (caller, ino, name, mode, device, ret_entry), (),                                                               \
-       "|entry mode device|umask gid|name", (FS_ENTRY, mode, device), (FS_MAKER), (name))                              \
-    OP(MKDIR, mkdir, (FS_CALL, const char *name, mode_t mode, struct fs_entry *ret_entry),                             \
-       (caller, ino, name, mode, ret_entry), (),                                                                       \
-       "|entry mode|umask gid|name", (FS_ENTRY, mode), (FS_MAKER), (name))                                             \
-    OP(UNLINK, unlink, (FS_CALL, const char *name), (caller, ino, name), (),                                           \
-       "|||name", (), (), (name))                                                                                      \
-    OP(RMDIR, rmdir, (FS_CALL, const char *name), (caller, ino, name), (),                                             \
-       "|||name", (), (), (name))                                                                                      \
-    OP(RENAME, rename, (FS_CALL, const char *name, fs_ino new_parent, const char *new_name),                           \
-       (caller, ino, name, new_parent, new_name), (),                                                                  \
-       "|parent||name new_name", (new_parent), (), (name, new_name))                                                   \
-    OP(RENAME2, rename2, (FS_CALL, const char *name, fs_ino new_parent, const char *new_name, unsigned flags),         \
-       (caller, ino, name, new_parent, new_name, flags), (),                                                           \
-       "|parent flags||name new_name", (new_parent, flags), (), (name, new_name))                                      \
-    OP(LINK, link, (FS_CALL, fs_ino new_parent, const char *new_name, struct fs_entry *ret_entry),                     \
-       (caller, ino, new_parent, new_name, ret_entry), (),                                                             \
-       "|entry parent||new_name", (FS_ENTRY, new_parent), (), (new_name))                                              \
-    OP(OPEN, open, (FS_CALL, int flags, fs_file *ret_file), (caller, ino, flags, ret_file), (),                        \
-       "|file flags||", (FS_OPENED, (uint64_t)flags), (), ())                                                          \
-    OP(READ, read, (FS_CALL, fs_file file, struct fs_read_into *into, size_t size_bytes, off_t offset,                 \
-       size_t *ret_read_bytes), (caller, ino, file, into, size_bytes, offset, ret_read_bytes), (FS_SIZE(size_bytes),   \
-       FS_OFFSET, FS_CAME_OF(*ret_read_bytes), FS_EOF(size_bytes > 0 && *ret_read_bytes == 0), FS_BYTES),              \
-       " bytes|file size offset result||", (file, size_bytes, (uint64_t)offset, FS_DONE(*ret_read_bytes)), (), ())     \
-    OP(WRITE, write, (FS_CALL, fs_file file, const void *data, size_t size_bytes, off_t offset, unsigned flags,        \
-       size_t *ret_written_bytes), (caller, ino, file, data, size_bytes, offset, flags, ret_written_bytes),            \
-       (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_written_bytes), FS_BYTES),                                     \
-       " bytes|file size offset result|flags|",                                                                        \
-       (file, size_bytes, (uint64_t)offset, FS_DONE(*ret_written_bytes)), (flags), ())                                 \
-    OP(STATFS, statfs, (FS_CALL, struct statvfs *ret_statfs), (caller, ino, ret_statfs), (),                           \
-       "|||", (), (), ())                                                                                              \
-    OP(RELEASE, release, (FS_CALL, fs_file file), (caller, ino, file), (),                                             \
-       "|file||", (file), (), ())                                                                                      \
-    OP(FSYNC, fsync, (FS_CALL, fs_file file, bool data_only), (caller, ino, file, data_only), (),                      \
-       "|file data_only||", (file, data_only), (), ())                                                                 \
-    OP(SETXATTR, setxattr, (FS_CALL, const char *name, const void *value, size_t size_bytes, int flags),               \
-       (caller, ino, name, value, size_bytes, flags), (FS_SIZE(size_bytes)),                                           \
-       "|size|flags|attribute", (size_bytes), ((uint64_t)flags), (name))                                                    \
-    OP(GETXATTR, getxattr, (FS_CALL, const char *name, void *value, size_t size_bytes, size_t *ret_size_bytes),        \
-       (caller, ino, name, value, size_bytes, ret_size_bytes), (FS_SIZE(size_bytes), FS_CAME_OF(*ret_size_bytes)),     \
-       "|size result||attribute", (size_bytes, FS_DONE(*ret_size_bytes)), (), (name))                                       \
-    OP(LISTXATTR, listxattr, (FS_CALL, char *names, size_t size_bytes, size_t *ret_size_bytes),                        \
-       (caller, ino, names, size_bytes, ret_size_bytes), (FS_SIZE(size_bytes), FS_CAME_OF(*ret_size_bytes)),           \
-       "|size result||", (size_bytes, FS_DONE(*ret_size_bytes)), (), ())                                               \
-    OP(REMOVEXATTR, removexattr, (FS_CALL, const char *name), (caller, ino, name), (),                                 \
-       "|||attribute", (), (), (name))                                                                                      \
-    OP(FLUSH, flush, (FS_CALL, fs_file file, uint64_t lock_owner), (caller, ino, file, lock_owner), (),                \
-       "|file|lock_owner|", (file), (lock_owner), ())                                                                  \
-    OP(OPENDIR, opendir, (FS_CALL, fs_file *ret_file), (caller, ino, ret_file), (),                                    \
-       "|file||", (FS_OPENED), (), ())                                                                                 \
+    OP(LOOKUP, lookup, PARAMS((const char *, name), (struct fs_entry *, ret_entry)), VALUES(),                         \
+       COLUMNS((entry, FS_DONE(ret_entry->ino))), MORE(), TEXTS((name, name)))                                         \
+    OP(GETATTR, getattr, PARAMS((fs_file, file), (struct stat *, ret_attr)), VALUES(),                                 \
+       COLUMNS((file, file)), MORE(), TEXTS())                                                                         \
+    OP(SETATTR, setattr,                                                                                               \
+       PARAMS((fs_file, file), (const struct stat *, attr), (int, which), (struct stat *, ret_attr)), VALUES(),        \
+       COLUMNS((file, file), (which, which), (size, attr->st_size)),                                                   \
+       MORE((mode, attr->st_mode), (owner, attr->st_uid), (group, attr->st_gid), (atime_s, attr->st_atim.tv_sec),      \
+            (atime_ns, attr->st_atim.tv_nsec), (mtime_s, attr->st_mtim.tv_sec), (mtime_ns, attr->st_mtim.tv_nsec)),    \
+       TEXTS())                                                                                                        \
+    OP(READLINK, readlink, PARAMS((char *, target), (size_t, size_bytes)), VALUES((size, size_bytes)),                 \
+       COLUMNS((size, size_bytes)), MORE(), TEXTS())                                                                   \
+    OP(SYMLINK, symlink, PARAMS((const char *, name), (const char *, target), (struct fs_entry *, ret_entry)),         \
+       VALUES(),                                                                                                       \
+       COLUMNS((entry, FS_DONE(ret_entry->ino))), MORE((umask, caller->umask), (gid, caller->gid)),                    \
+       TEXTS((name, name), (target, target)))                                                                          \
+    OP(MKNOD, mknod, PARAMS((const char *, name), (mode_t, mode), (dev_t, device), (struct fs_entry *, ret_entry)),    \
+       VALUES(),                                                                                                       \
+       COLUMNS((entry, FS_DONE(ret_entry->ino)), (mode, mode), (device, device)),                                      \
+       MORE((umask, caller->umask), (gid, caller->gid)), TEXTS((name, name)))                                          \
+    OP(MKDIR, mkdir, PARAMS((const char *, name), (mode_t, mode), (struct fs_entry *, ret_entry)), VALUES(),           \
+       COLUMNS((entry, FS_DONE(ret_entry->ino)), (mode, mode)), MORE((umask, caller->umask), (gid, caller->gid)),      \
+       TEXTS((name, name)))                                                                                            \
+    OP(UNLINK, unlink, PARAMS((const char *, name)), VALUES(), COLUMNS(), MORE(), TEXTS((name, name)))                 \
+    OP(RMDIR, rmdir, PARAMS((const char *, name)), VALUES(), COLUMNS(), MORE(), TEXTS((name, name)))                   \
+    OP(RENAME, rename, PARAMS((const char *, name), (fs_ino, new_parent), (const char *, new_name)), VALUES(),         \
+       COLUMNS((parent, new_parent)), MORE(), TEXTS((name, name), (new_name, new_name)))                               \
+    OP(RENAME2, rename2,                                                                                               \
+       PARAMS((const char *, name), (fs_ino, new_parent), (const char *, new_name), (unsigned, flags)), VALUES(),      \
+       COLUMNS((parent, new_parent), (flags, flags)), MORE(), TEXTS((name, name), (new_name, new_name)))               \
+    OP(LINK, link, PARAMS((fs_ino, new_parent), (const char *, new_name), (struct fs_entry *, ret_entry)), VALUES(),   \
+       COLUMNS((entry, FS_DONE(ret_entry->ino)), (parent, new_parent)), MORE(), TEXTS((new_name, new_name)))           \
+    OP(OPEN, open, PARAMS((int, flags), (fs_file *, ret_file)), VALUES(),                                              \
+       COLUMNS((file, FS_DONE(*ret_file)), (flags, flags)), MORE(), TEXTS())                                           \
+    OP(READ, read,                                                                                                     \
+       PARAMS((fs_file, file), (struct fs_read_into *, into), (size_t, size_bytes), (off_t, offset),                   \
+              (size_t *, ret_read_bytes)),                                                                             \
+       VALUES((has_bytes, true), (size, size_bytes), (offset, offset), (result, FS_DONE(*ret_read_bytes)),             \
+              (past_eof, FS_DONE(size_bytes > 0 && *ret_read_bytes == 0))),                                            \
+       COLUMNS((file, file), (size, size_bytes), (offset, offset), (result, FS_DONE(*ret_read_bytes))), MORE(),        \
+       TEXTS())                                                                                                        \
+    OP(WRITE, write,                                                                                                   \
+       PARAMS((fs_file, file), (const void *, data), (size_t, size_bytes), (off_t, offset), (unsigned, flags),         \
+              (size_t *, ret_written_bytes)),                                                                          \
+       VALUES((has_bytes, true), (size, size_bytes), (offset, offset), (result, FS_DONE(*ret_written_bytes))),         \
+       COLUMNS((file, file), (size, size_bytes), (offset, offset), (result, FS_DONE(*ret_written_bytes))),             \
+       MORE((flags, flags)), TEXTS())                                                                                  \
+    OP(STATFS, statfs, PARAMS((struct statvfs *, ret_statfs)), VALUES(), COLUMNS(), MORE(), TEXTS())                   \
+    OP(RELEASE, release, PARAMS((fs_file, file)), VALUES(), COLUMNS((file, file)), MORE(), TEXTS())                    \
+    OP(FSYNC, fsync, PARAMS((fs_file, file), (bool, data_only)), VALUES(),                                             \
+       COLUMNS((file, file), (data_only, data_only)), MORE(), TEXTS())                                                 \
+    OP(SETXATTR, setxattr, PARAMS((const char *, name), (const void *, value), (size_t, size_bytes), (int, flags)),    \
+       VALUES((size, size_bytes)),                                                                                     \
+       COLUMNS((size, size_bytes)), MORE((flags, flags)), TEXTS((attribute, name)))                                    \
+    OP(GETXATTR, getxattr,                                                                                             \
+       PARAMS((const char *, name), (void *, value), (size_t, size_bytes), (size_t *, ret_size_bytes)),                \
+       VALUES((size, size_bytes), (result, FS_DONE(*ret_size_bytes))),                                                 \
+       COLUMNS((size, size_bytes), (result, FS_DONE(*ret_size_bytes))), MORE(), TEXTS((attribute, name)))              \
+    OP(LISTXATTR, listxattr, PARAMS((char *, names), (size_t, size_bytes), (size_t *, ret_size_bytes)),                \
+       VALUES((size, size_bytes), (result, FS_DONE(*ret_size_bytes))),                                                 \
+       COLUMNS((size, size_bytes), (result, FS_DONE(*ret_size_bytes))), MORE(), TEXTS())                               \
+    OP(REMOVEXATTR, removexattr, PARAMS((const char *, name)), VALUES(), COLUMNS(), MORE(), TEXTS((attribute, name)))  \
+    OP(FLUSH, flush, PARAMS((fs_file, file), (uint64_t, lock_owner)), VALUES(),                                        \
+       COLUMNS((file, file)), MORE((lock_owner, lock_owner)), TEXTS())                                                 \
+    OP(OPENDIR, opendir, PARAMS((fs_file *, ret_file)), VALUES(),                                                      \
+       COLUMNS((file, FS_DONE(*ret_file))), MORE(), TEXTS())                                                           \
     OP(READDIR, readdir,                                                                                               \
-       (FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context, size_t *ret_entry_count),                 \
-       (caller, ino, file, offset, fill, context, ret_entry_count),                                                    \
-       (FS_OFFSET, FS_CAME_OF(*ret_entry_count), FS_EOF(*ret_entry_count == 0)),                                       \
-       "|file offset result||", (file, (uint64_t)offset, FS_DONE(*ret_entry_count)), (), ())                           \
+       PARAMS((fs_file, file), (off_t, offset), (fs_fill_fn, fill), (void *, context), (size_t *, ret_entry_count)),   \
+       VALUES((offset, offset), (result, FS_DONE(*ret_entry_count)), (past_eof, FS_DONE(*ret_entry_count == 0))),      \
+       COLUMNS((file, file), (offset, offset), (result, FS_DONE(*ret_entry_count))), MORE(), TEXTS())                  \
     OP(READDIRPLUS, readdirplus,                                                                                       \
-       (FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context, size_t *ret_entry_count),                 \
-       (caller, ino, file, offset, fill, context, ret_entry_count),                                                    \
-       (FS_OFFSET, FS_CAME_OF(*ret_entry_count), FS_EOF(*ret_entry_count == 0)),                                       \
-       "|file offset result||", (file, (uint64_t)offset, FS_DONE(*ret_entry_count)), (), ())                           \
-    OP(RELEASEDIR, releasedir, (FS_CALL, fs_file file), (caller, ino, file), (),                                       \
-       "|file||", (file), (), ())                                                                                      \
-    OP(FSYNCDIR, fsyncdir, (FS_CALL, fs_file file, bool data_only), (caller, ino, file, data_only), (),                \
-       "|file data_only||", (file, data_only), (), ())                                                                 \
-    OP(GETLK, getlk, (FS_CALL, fs_file file, struct fs_lock *lock), (caller, ino, file, lock), (),                     \
-       "|file lock_type lock_start lock_length|lock_owner is_flock|", (file, FS_LOCK), (lock->owner, lock->is_flock),  \
-       ())                                                                                                             \
-    OP(SETLK, setlk, (FS_CALL, fs_file file, const struct fs_lock *lock), (caller, ino, file, lock), (),               \
-       "|file lock_type lock_start lock_length|lock_owner is_flock|", (file, FS_LOCK), (lock->owner, lock->is_flock),  \
-       ())                                                                                                             \
-    OP(SETLKW, setlkw, (FS_CALL, fs_file file, const struct fs_lock *lock), (caller, ino, file, lock), (),             \
-       "|file lock_type lock_start lock_length|lock_owner is_flock|", (file, FS_LOCK), (lock->owner, lock->is_flock),  \
-       ())                                                                                                             \
-    OP(ACCESS, access, (FS_CALL, int mask), (caller, ino, mask), (),                                                   \
-       "|mask||", ((uint64_t)mask), (), ())                                                                            \
+       PARAMS((fs_file, file), (off_t, offset), (fs_fill_fn, fill), (void *, context), (size_t *, ret_entry_count)),   \
+       VALUES((offset, offset), (result, FS_DONE(*ret_entry_count)), (past_eof, FS_DONE(*ret_entry_count == 0))),      \
+       COLUMNS((file, file), (offset, offset), (result, FS_DONE(*ret_entry_count))), MORE(), TEXTS())                  \
+    OP(RELEASEDIR, releasedir, PARAMS((fs_file, file)), VALUES(), COLUMNS((file, file)), MORE(), TEXTS())              \
+    OP(FSYNCDIR, fsyncdir, PARAMS((fs_file, file), (bool, data_only)), VALUES(),                                       \
+       COLUMNS((file, file), (data_only, data_only)), MORE(), TEXTS())                                                 \
+    OP(GETLK, getlk, PARAMS((fs_file, file), (struct fs_lock *, lock)), VALUES(),                                      \
+       COLUMNS((file, file), (lock_type, lock->type), (lock_start, lock->start), (lock_length, lock->length)),         \
+       MORE((lock_owner, lock->owner), (is_flock, lock->is_flock)), TEXTS())                                           \
+    OP(SETLK, setlk, PARAMS((fs_file, file), (const struct fs_lock *, lock)), VALUES(),                                \
+       COLUMNS((file, file), (lock_type, lock->type), (lock_start, lock->start), (lock_length, lock->length)),         \
+       MORE((lock_owner, lock->owner), (is_flock, lock->is_flock)), TEXTS())                                           \
+    OP(SETLKW, setlkw, PARAMS((fs_file, file), (const struct fs_lock *, lock)), VALUES(),                              \
+       COLUMNS((file, file), (lock_type, lock->type), (lock_start, lock->start), (lock_length, lock->length)),         \
+       MORE((lock_owner, lock->owner), (is_flock, lock->is_flock)), TEXTS())                                           \
+    OP(ACCESS, access, PARAMS((int, mask)), VALUES(), COLUMNS((mask, mask)), MORE(), TEXTS())                          \
     OP(CREATE, create,                                                                                                 \
-       (FS_CALL, const char *name, mode_t mode, int flags, struct fs_entry *ret_entry, fs_file *ret_file),             \
-       (caller, ino, name, mode, flags, ret_entry, ret_file), (),                                                      \
-       "|file entry mode flags|umask gid|name", (FS_OPENED, FS_ENTRY, mode, (uint64_t)flags), (FS_MAKER), (name))      \
-    OP(BMAP, bmap, (FS_CALL, size_t block_size_bytes, uint64_t *block), (caller, ino, block_size_bytes, block), (),    \
-       "|size block||", (block_size_bytes, *block), (), ())                                                            \
-    OP(IOCTL, ioctl, (FS_CALL, fs_file file, const struct fs_ioctl *call, int *ret_result),                            \
-       (caller, ino, file, call, ret_result), (),                                                                      \
-       "|file command||", (file, call->command), (), ())                                                               \
-    OP(POLL, poll, (FS_CALL, fs_file file, unsigned *ret_events), (caller, ino, file, ret_events), (),                 \
-       "|file||", (file), (), ())                                                                                      \
-    OP(FALLOCATE, fallocate, (FS_CALL, fs_file file, int mode, off_t offset, off_t length),                            \
-       (caller, ino, file, mode, offset, length), (FS_SIZE(length), FS_OFFSET),                                        \
-       "|file size offset mode||", (file, (uint64_t)length, (uint64_t)offset, (uint64_t)mode), (), ())                 \
-    OP(LSEEK, lseek, (FS_CALL, fs_file file, off_t offset, int whence, off_t *ret_offset),                             \
-       (caller, ino, file, offset, whence, ret_offset), (FS_OFFSET, FS_CAME_OF(*ret_offset)),                          \
-       "|file offset whence result||", (file, (uint64_t)offset, (uint64_t)whence, FS_DONE(*ret_offset)), (), ())       \
-    OP(COPY_FILE_RANGE, copy_file_range, (FS_CALL, fs_file file, off_t offset, fs_ino out_ino, fs_file out_file,       \
-       off_t out_offset, size_t size_bytes, unsigned flags, size_t *ret_copied_bytes),                                 \
-       (caller, ino, file, offset, out_ino, out_file, out_offset, size_bytes, flags, ret_copied_bytes),                \
-       (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_copied_bytes), FS_BYTES),                                      \
-       " bytes|file size offset result|out_node out_file out_offset flags|",                                           \
-       (file, size_bytes, (uint64_t)offset, FS_DONE(*ret_copied_bytes)),                                               \
-       (out_ino, out_file, (uint64_t)out_offset, flags), ())                                                           \
-    OP(TMPFILE, tmpfile, (FS_CALL, mode_t mode, int flags, struct fs_entry *ret_entry, fs_file *ret_file),             \
-       (caller, ino, mode, flags, ret_entry, ret_file), (),                                                            \
-       "|file entry mode flags|umask gid|", (FS_OPENED, FS_ENTRY, mode, (uint64_t)flags), (FS_MAKER), ())              \
-    OP(STATX, statx, (FS_CALL, fs_file file, int flags, unsigned mask, struct statx *ret_attr),                        \
-       (caller, ino, file, flags, mask, ret_attr), (),                                                                 \
-       "|file flags mask||", (file, (uint64_t)flags, mask), (), ())                                                    \
+       PARAMS((const char *, name), (mode_t, mode), (int, flags), (struct fs_entry *, ret_entry),                      \
+              (fs_file *, ret_file)), VALUES(),                                                                        \
+       COLUMNS((file, FS_DONE(*ret_file)), (entry, FS_DONE(ret_entry->ino)), (mode, mode), (flags, flags)),            \
+       MORE((umask, caller->umask), (gid, caller->gid)), TEXTS((name, name)))                                          \
+    OP(BMAP, bmap, PARAMS((size_t, block_size_bytes), (uint64_t *, block)), VALUES(),                                  \
+       COLUMNS((size, block_size_bytes), (block, *block)), MORE(), TEXTS())                                            \
+    OP(IOCTL, ioctl, PARAMS((fs_file, file), (const struct fs_ioctl *, call), (int *, ret_result)), VALUES(),          \
+       COLUMNS((file, file), (command, call->command)), MORE(), TEXTS())                                               \
+    OP(POLL, poll, PARAMS((fs_file, file), (unsigned *, ret_events)), VALUES(),                                        \
+       COLUMNS((file, file)), MORE(), TEXTS())                                                                         \
+    OP(FALLOCATE, fallocate, PARAMS((fs_file, file), (int, mode), (off_t, offset), (off_t, length)),                   \
+       VALUES((size, length), (offset, offset)),                                                                       \
+       COLUMNS((file, file), (size, length), (offset, offset), (mode, mode)), MORE(), TEXTS())                         \
+    OP(LSEEK, lseek, PARAMS((fs_file, file), (off_t, offset), (int, whence), (off_t *, ret_offset)),                   \
+       VALUES((offset, offset), (result, FS_DONE(*ret_offset))),                                                       \
+       COLUMNS((file, file), (offset, offset), (whence, whence), (result, FS_DONE(*ret_offset))), MORE(), TEXTS())     \
+    OP(COPY_FILE_RANGE, copy_file_range,                                                                               \
+       PARAMS((fs_file, file), (off_t, offset), (fs_ino, out_ino), (fs_file, out_file), (off_t, out_offset),           \
+              (size_t, size_bytes), (unsigned, flags), (size_t *, ret_copied_bytes)),                                  \
+       VALUES((has_bytes, true), (size, size_bytes), (offset, offset), (result, FS_DONE(*ret_copied_bytes))),          \
+       COLUMNS((file, file), (size, size_bytes), (offset, offset), (result, FS_DONE(*ret_copied_bytes))),              \
+       MORE((out_node, out_ino), (out_file, out_file), (out_offset, out_offset), (flags, flags)), TEXTS())             \
+    OP(TMPFILE, tmpfile, PARAMS((mode_t, mode), (int, flags), (struct fs_entry *, ret_entry), (fs_file *, ret_file)),  \
+       VALUES(),                                                                                                       \
+       COLUMNS((file, FS_DONE(*ret_file)), (entry, FS_DONE(ret_entry->ino)), (mode, mode), (flags, flags)),            \
+       MORE((umask, caller->umask), (gid, caller->gid)), TEXTS())                                                      \
+    OP(STATX, statx, PARAMS((fs_file, file), (int, flags), (unsigned, mask), (struct statx *, ret_attr)), VALUES(),    \
+       COLUMNS((file, file), (flags, flags), (mask, mask)), MORE(), TEXTS())                                           \
     FS_OP_SYNCFS(OP)
 /* clang-format on */
 
 enum fs_op {
-#define FS_ENUM(NAME, member, params, args, values, ...) FS_OP_##NAME,
+#define FS_ENUM(NAME, ...) FS_OP_##NAME,
     FS_OPS(FS_ENUM)
 #undef FS_ENUM
         FS_OP_COUNT,
@@ -271,7 +295,8 @@ enum fs_op {
 struct fs_layer;
 
 struct fs_ops {
-#define FS_MEMBER(NAME, member, params, args, values, ...) int (*member)(struct fs_layer * layer, FS_UNPACK params);
+#define FS_MEMBER(NAME, member, params, values, columns, more, texts)                                                  \
+    int (*member)(struct fs_layer * layer, FS_PARAMETERS(params));
     FS_OPS(FS_MEMBER)
 #undef FS_MEMBER
     /* Takes back `count` lookups. Not an operation on the lower file system: never timed, cannot fail. */

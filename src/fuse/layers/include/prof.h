@@ -14,15 +14,23 @@ enum prof_timing {
     PROF_TIMING_FULL, /* and counters: the profiler */
 };
 
+/* What is wanted of an op's calls besides counting them: bits. */
+enum prof_wanted {
+    PROF_VALUES = (1U << AGGSTATS_VALUE_COUNT) - 1, /* to relate latencies to values: bits (1 << AGGSTATS_SIZE) */
+    PROF_USAGE = 1U << AGGSTATS_BLOCKED | 1U << AGGSTATS_CPU, /* to those for which what a thread has used is read */
+    PROF_GROUPS = 1U << AGGSTATS_VALUE_COUNT,                 /* to count them by their callers, files, directories */
+    PROF_SLOW = PROF_GROUPS << 1,                             /* to tell the recorder of slow ones */
+    PROF_EVENTS = PROF_GROUPS << 2,                           /* to record each */
+};
+
 struct prof {
     struct fs_layer layer;
     struct aggstats_recorder *recorder; /* borrowed; its ops are fs_op_names */
     uint32_t clock_kind;
-    bool is_grouped;                /* calls are counted by their callers, too */
-    uint64_t slow_cycles;           /* atomic; calls that take so long are told to the recorder; UINT64_MAX: none */
+    uint64_t slow_cycles;           /* atomic; calls that take so long are slow; UINT64_MAX: none */
     struct events_recorder *events; /* atomic; what records each call; NULL: nothing does */
     struct fs_ops ops;              /* members are atomic */
-    unsigned joint[FS_OP_COUNT];    /* atomic; values that latencies are related to, as bits */
+    unsigned wanted[FS_OP_COUNT];   /* atomic */
 };
 
 /* timing: CALL, TSC or FULL. next and recorder are borrowed and outlive the layer. */

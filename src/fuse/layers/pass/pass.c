@@ -10,7 +10,7 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
     inode_table_forget(to_pass(layer)->inodes, ino, count);
 }
 
-#define PASS_ROW(NAME, member, params, args, values, ...) .member = pass_op_##member,
+#define PASS_ROW(NAME, member, params, ...) .member = pass_op_##member,
 static const struct fs_ops pass_ops = {FS_OPS(PASS_ROW).forget = forget};
 
 #define LIMIT_BY_DEFAULT 1024U /* a lower limit was set on purpose */

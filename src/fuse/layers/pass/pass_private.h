@@ -110,8 +110,7 @@ static inline bool pass_is_ending(const struct pass *pass) {
 }
 
 /* The ops, one function per row of FS_OPS. */
-#define PASS_PROTOTYPE(NAME, member, params, args, values, ...)                                                        \
-    int pass_op_##member(struct fs_layer *layer, FS_UNPACK params);
+#define PASS_PROTOTYPE(NAME, member, params, ...) int pass_op_##member(struct fs_layer *layer, FS_PARAMETERS(params));
 FS_OPS(PASS_PROTOTYPE)
 #undef PASS_PROTOTYPE
 
