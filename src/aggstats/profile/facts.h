@@ -66,6 +66,13 @@ extern const struct fact facts[];
 
 #define FACTS_BEFORE_LABELS 2 /* rows; after them labels are written */
 
+/* What a row's functions do, or what is done with a number. Errors: as the functions of struct fact */
+int fact_parse(const struct fact *fact, struct parser *parser, char *value);
+void fact_write(const struct fact *fact, const struct aggstats_profile *profile, FILE *stream);
+int fact_add(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other);
+int fact_subtract(const struct fact *fact, struct aggstats_profile *difference, const struct aggstats_profile *other);
+int fact_rescale(const struct fact *fact, struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz);
+
 /* Sets the numbers from a live file, by their places. known: bit i set: numbers[i] is known */
 void facts_read_live(struct aggstats_profile *profile, uint64_t known, const uint64_t numbers[FACT_PLACES_MAX]);
 
