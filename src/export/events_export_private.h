@@ -15,8 +15,9 @@ void events_export_name(const struct events_file *file, uint32_t thread, char re
 /* "ENOENT"; "" for 0. */
 const char *events_export_error(unsigned error, char ret_text[16]);
 
-/* ---- Lanes: overlapping calls of one caller are placed in different lanes, so that calls of one lane follow each other
- */
+/* ---- Lanes ----
+ *
+ * Overlapping calls of one caller are in different lanes, so that the calls of a lane follow each other. */
 
 /* More overlapping calls share the last lane. */
 #define EVENTS_LANES_MAX 1024U
@@ -28,13 +29,13 @@ struct events_lane {
     size_t index;     /* of all lanes, from 0, in the order of their first use */
 };
 
-/* Zeroed but for the file: there are none yet. Owner: the caller finishes it */
+/* To be zeroed except for the file: then there are none yet. Owner: the caller finishes it */
 struct events_lanes {
     const struct events_file *file;
     struct events_caller *callers;
     size_t caller_count;
     size_t lane_count;
-    struct number_map places; /* of threads: in callers, from 1 */
+    struct number_map places; /* by thread: index in callers + 1 */
 };
 
 void events_lanes_finish(struct events_lanes *lanes);

@@ -1,7 +1,7 @@
-/* Routing between the files served here and the layer below, and what those files are.
+/* Routes ops to the files served here or to the layer below, and implements these files.
  *
- * Every op is routed by its inode; the ops that name something in the root are routed by the name too. The files are
- * found by their names and never listed: programs that walk trees must not walk into them. */
+ * Every op is routed by its inode; ops that name something in the root are also routed by the name. The files can be
+ * looked up by name, and are not listed, so that programs that walk trees do not find them. */
 #include "ctl.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static struct ctl *to_ctl(struct fs_layer *layer) {
 
 /* ---- The files ---- */
 
-/* A row per file, in the order of their inodes. Only a file with a mode of 0644 takes commands. */
+/* A row per file, in the order of their inodes. Only a file with mode 0644 accepts commands. */
 static const struct served_file {
     const char *suffix; /* after the control file's name */
     const struct view *view;
@@ -37,7 +37,7 @@ void ctl_name(const char *control_name, unsigned index, char ret_name[NAME_MAX +
     snprintf(ret_name, NAME_MAX + 1, "%s%s", control_name, served_files[index].suffix);
 }
 
-/* The inode of the file that is served under a name; 0: none is. */
+/* The inode of the file served under that name; 0: none. */
 static fs_ino served_as(const struct ctl *ctl, fs_ino parent, const char *name) {
     size_t length = strlen(ctl->options.name);
     if (parent != FS_ROOT_INO || strncmp(name, ctl->options.name, length) != 0)
@@ -49,13 +49,13 @@ static fs_ino served_as(const struct ctl *ctl, fs_ino parent, const char *name) 
     return 0;
 }
 
-/* One open: the text that was current then. */
+/* An open file: the text as of its opening. */
 struct ctl_file {
-    struct ctl_file *next; /* of those that are open; under their lock, as the next */
+    struct ctl_file *next; /* list of open files; under their lock, as the next */
     struct ctl_file *before;
     struct control_text text;
     uid_t counted_for;
-    size_t counted_bytes; /* among the bytes of others; 0: none */
+    size_t counted_bytes; /* charged to the share of untrusted users; 0: none */
 };
 
 static struct ctl_file *to_ctl_file(fs_file file) {
@@ -115,7 +115,7 @@ static int control_statx(struct fs_layer *layer, FS_CALL, fs_file file, int flag
     return 0;
 }
 
-/* `echo reset > .osprof` truncates first: that is accepted and does nothing. */
+/* `echo reset > .osprof` truncates first: this succeeds and does nothing. */
 static int control_setattr(struct fs_layer *layer, FS_CALL, fs_file file, const struct stat *attr, int which,
                            struct stat *ret_attr) {
     (void)file, (void)attr;
@@ -130,7 +130,7 @@ static int control_access(struct fs_layer *layer, FS_CALL, int mask) {
     return denied ? -EACCES : 0;
 }
 
-/* One text at a time, so that those being made do not exceed the bound together either. */
+/* Makes one text at a time, so that texts under construction do not exceed the limit either. */
 static int make_text_for_other(struct ctl *ctl, uid_t uid, const struct view *view, struct ctl_file *file) {
     int err = -ENFILE;
     pthread_mutex_lock(&ctl->others_lock);
@@ -208,7 +208,7 @@ static int control_read_text(struct fs_layer *layer, FS_CALL, fs_file file, stru
     return 0;
 }
 
-/* A caller whose command names a file. */
+/* The caller of a command that names a file. */
 struct named_by {
     const struct ctl_options *options;
     const struct fs_caller *caller;
@@ -219,7 +219,7 @@ static int act_as_caller(void *context, int (*apply)(void *data), void *data) {
     return by->options->act_as(by->options->context, by->caller, apply, data);
 }
 
-/* Who has opened the file may have passed it on: who writes must be trusted, too. */
+/* The process that opened the file may have passed it on, so the writer must be trusted, too. */
 static int control_command(struct fs_layer *layer, FS_CALL, fs_file file, const void *data, size_t size_bytes,
                            off_t offset, unsigned flags, size_t *ret_written_bytes) {
     const struct ctl_options *options = &to_ctl(layer)->options;
@@ -266,13 +266,13 @@ static int control_ioctl(struct fs_layer *layer, FS_CALL, fs_file file, const st
     return -ENOTTY;
 }
 
-/* Always ready, as the kernel then says by itself. */
+/* Always ready, as the kernel assumes after ENOSYS. */
 static int control_poll(struct fs_layer *layer, FS_CALL, fs_file file, unsigned *ret_events) {
     (void)layer, (void)caller, (void)ino, (void)file, (void)ret_events;
     return -ENOSYS;
 }
 
-/* Asked of the lowest layer at once: nothing that is done with these files is profiled. */
+/* Passed directly to the lowest layer: ops on these files are not profiled. */
 static int control_statfs(struct fs_layer *layer, FS_CALL, struct statvfs *ret_statfs) {
     (void)ino;
     while (layer->next)
@@ -280,7 +280,7 @@ static int control_statfs(struct fs_layer *layer, FS_CALL, struct statvfs *ret_s
     return layer->ops->statfs(layer, caller, FS_ROOT_INO, ret_statfs);
 }
 
-/* What the files can do; the rest is refused with EPERM. */
+/* The ops on these files; all others fail with EPERM. */
 static const struct fs_ops served_ops = {
     .getattr = control_getattr,
     .statx = control_statx,
@@ -397,7 +397,7 @@ static int rename2_named(struct fs_layer *layer, FS_CALL, const char *name, fs_i
     return route_rename2(layer, caller, ino, name, new_parent, new_name, flags);
 }
 
-/* Both files matter here. */
+/* Either of the two files may be served here. */
 static int copy_file_range_between(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_ino out_ino,
                                    fs_file out_file, off_t out_offset, size_t size_bytes, unsigned flags,
                                    size_t *ret_copied_bytes) {
@@ -407,7 +407,7 @@ static int copy_file_range_between(struct fs_layer *layer, FS_CALL, fs_file file
                                  ret_copied_bytes);
 }
 
-/* A lower file that one of ours hides is not listed either. */
+/* A lower file of the same name as one of ours is not listed. */
 struct filter {
     fs_fill_fn fill;
     void *context;

@@ -1,7 +1,7 @@
-/* The prof layer: wrappers of the ops of the layer below, made from the rows of FS_OPS, in three sets:
- *   full_         count calls, and no more
- *   detailed_     count them and do what else is wanted (enum prof_wanted); an op has this one only meanwhile
- *   call_, tsc_   do less than count, for measuring what that costs (thesis §6.2) */
+/* The prof layer: wrappers of the ops of the layer below. The rows of FS_OPS give three sets of them:
+ *   full_         count calls
+ *   detailed_     count calls, and record more of them (enum prof_wanted); in the vector only while that is wanted
+ *   call_, tsc_   do less than count, to measure the cost of the parts (thesis §6.2) */
 #include "prof.h"
 
 #include <assert.h>
@@ -20,7 +20,7 @@ const char *const fs_op_names[FS_OP_COUNT] = {
 #define NAME_ROW(NAME, ...) [FS_OP_##NAME] = #NAME,
     FS_OPS(NAME_ROW)};
 
-/* Which values an op has: bits, of the members of struct fs_values that its row lists. */
+/* Bits: the members of struct fs_values that the op's row lists. */
 enum {
     HAS_size = 1U << AGGSTATS_SIZE,
     HAS_offset = 1U << AGGSTATS_OFFSET,
@@ -60,18 +60,18 @@ static struct prof *to_prof(struct fs_layer *layer) {
     return container_of(layer, struct prof, layer);
 }
 
-/* What of struct fs_values a row has. */
+/* The members of struct fs_values that a row lists. */
 #define VALUE(member, number) , .member = (uint64_t)(number)
 #define SEEN(values)                                                                                                   \
     { .error = -result FS_EACH(VALUES, values, VALUE, VALUE) }
 
-/* Inlined where all but the error is known at compile time. */
+/* Inlined, so that everything but the error is known at compile time. */
 static inline struct aggstats_outcome outcome_of(const struct fs_values *seen) {
     return (struct aggstats_outcome){
         .error = seen->error, .has_bytes = seen->has_bytes, .asked_bytes = seen->size, .moved_bytes = seen->result};
 }
 
-/* ---- Counting, and no more ---- */
+/* ---- Only counting ---- */
 
 #define FULL_WRAPPER(NAME, member, params, values, ...)                                                                \
     static int full_##member(struct fs_layer *layer, FS_PARAMETERS(params)) {                                          \
@@ -85,20 +85,20 @@ static inline struct aggstats_outcome outcome_of(const struct fs_values *seen) {
         return result;                                                                                                 \
     }
 
-/* ---- What is wanted besides ---- */
+/* ---- Recording more ---- */
 
-/* What a thread has used. */
+/* CPU time and waits of a thread so far. */
 struct usage {
     uint64_t cpu_ns;
     uint64_t waits;
 };
 
-/* A call that has been counted, and of which more is wanted. */
+/* A call that has been counted, and of which more is recorded. */
 struct call {
-    unsigned wanted; /* bits: values that its latency is related to, and enum prof_wanted */
+    unsigned wanted; /* bits: values with which its latency is correlated, and enum prof_wanted */
     struct usage before;
     struct aggstats_span span;
-    uint64_t number; /* if it is to be recorded */
+    uint64_t number; /* for events */
     struct events_ended ended;
 };
 
@@ -152,7 +152,7 @@ static void tell_slow(struct prof *prof, const struct call *call, const struct f
         events_note_slow(events);
 }
 
-/* How many further columns and texts an event of an op has where names are recorded. */
+/* Numbers of further columns and of texts in an op's events with names. */
 static const struct {
     uint8_t columns, texts;
 } more_of_ops[FS_OP_COUNT] = {
@@ -162,7 +162,7 @@ static const struct {
     [FS_OP_##NAME] = {COUNT_OF(MORE, more), COUNT_OF(TEXTS, texts)},
     FS_OPS(MORE_ROW)};
 
-/* texts: of its event; its further columns are behind the others. False: nothing is recorded now. */
+/* texts: of its event; its further columns come after the others. Returns false if recording is off. */
 static bool record_event(struct prof *prof, const struct call *call, const char *const *texts) {
     struct events_recorder *events = __atomic_load_n(&prof->events, __ATOMIC_RELAXED);
     const struct events_ended *ended = &call->ended;
@@ -175,7 +175,7 @@ static bool record_event(struct prof *prof, const struct call *call, const char 
     return events_add_named(events, &call->span, call->number, *ended, &more);
 }
 
-/* Does with a counted call what else is wanted. texts: of its event. */
+/* Records more of a counted call. texts: of its event. */
 static void add_details(struct prof *prof, const struct call *call, const struct fs_values *seen,
                         const char *const *texts) {
     if (call->wanted & PROF_EVENTS) {
@@ -187,7 +187,7 @@ static void add_details(struct prof *prof, const struct call *call, const struct
     if (call->wanted & PROF_VALUES)
         relate(prof, call, seen);
     if (call->wanted & PROF_GROUPS) {
-        /* the kernel's own calls have no process, and nobody's uid */
+        /* calls of the kernel itself have no process, and the uid of nobody */
         const struct aggstats_call_of of = {call->ended.thread, call->ended.uid, call->ended.node};
         aggstats_group_add(prof->recorder, call->ended.op, &of, call->ended.latency_cycles);
     }
@@ -237,10 +237,10 @@ static inline struct events_ended ended_call(enum fs_op op, const struct fs_call
         return result;                                                                                                 \
     }
 
-/* ---- Less of the profiler ---- */
+/* ---- Parts of the profiler ---- */
 
-/* An extra function call, which must not become a jump; and if reads_clock, a constant, a latency, which is computed
- * though nobody keeps it. */
+/* An extra function call, which must not become a jump. reads_clock: a constant; if true, also computes a latency,
+ * which is not stored. */
 #define PARTIAL_WRAPPER(kind, reads_clock, member, params)                                                             \
     static int kind##_##member(struct fs_layer *layer, FS_PARAMETERS(params)) {                                        \
         uint32_t clock_kind = to_prof(layer)->clock_kind;                                                              \
@@ -284,7 +284,7 @@ void prof_init(struct prof *prof, enum prof_timing timing, struct aggstats_recor
     prof->layer.ops = &prof->ops;
 }
 
-/* ---- Choosing what is recorded besides ---- */
+/* ---- Choosing what is recorded ---- */
 
 const char *prof_find_joint(const char *op_name, const char *value_name, enum fs_op *ret_op,
                             enum aggstats_value *ret_value) {
@@ -308,7 +308,7 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
         __atomic_store_n(&prof->ops.member, wanted ? detailed_##member : full_##member, __ATOMIC_RELEASE);             \
         break;
 
-/* Changes the op's bits in mask. Ops of which nothing is wanted besides do without what that takes. */
+/* Changes the op's bits in mask. If no bits are left, the op gets its full_ wrapper back. */
 static void want(struct prof *prof, enum fs_op op, unsigned mask, unsigned bits) {
     const unsigned wanted = (prof->wanted[op] & ~mask) | bits;
     __atomic_store_n(&prof->wanted[op], wanted, __ATOMIC_RELAXED);

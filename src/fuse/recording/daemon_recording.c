@@ -1,4 +1,4 @@
-/* Joint profiles and slow calls, asked for on the command line and in the control file. */
+/* Joint profiles and slow calls, requested on the command line and in the control file. */
 #include "daemon_recording.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "log.h"
 #include "process.h"
 
-/* Keeps the op's values in kept, and adds some. */
+/* Keeps those of the op's values that are in kept, and adds some. */
 static const char *change_joint(struct recording *recording, unsigned op, unsigned kept, unsigned added) {
     pthread_mutex_lock(&recording->lock);
     unsigned before = recording->prof->wanted[op] & PROF_VALUES;

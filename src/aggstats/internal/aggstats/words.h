@@ -1,15 +1,15 @@
-/* libaggstats, inside this project: the words that people type and that profiles have, a table each. Options, completion,
- * import, the relations of layers and the reader of profiles take them from here; tests/cli/word_lists.sh holds the manual
- * pages and the JSON schema to them.
+/* libaggstats, inside this project: tables of the words that users type and that profiles contain. Options, completion,
+ * import, the relations of layers and the reader of profiles use them; tests/cli/word_lists.sh checks that the manual
+ * pages and the JSON schema agree.
  *
- * A table takes a macro for each kind of row, so that a list can leave a kind out. */
+ * A table has a macro parameter for each kind of row, so that a list can leave a kind out. */
 #ifndef AGGSTATS_WORDS_H
 #define AGGSTATS_WORDS_H
 
 /* clang-format off */
 
-/* Layers, the outermost first: those that osprof run can be asked for, and parts, which come with another.
- * constant, word */
+/* Layers, the outermost first: those for which osprof run has an option (whole), and those that come with another layer
+ * (part). Fields: constant, word */
 #define LAYER_ROWS(whole, part) \
     whole(USER, "user")         \
     whole(FUSE, "fuse")         \
@@ -18,8 +18,9 @@
     whole(FS, "fs")             \
     whole(BLOCK, "block")
 
-/* What profiles are grouped by, in the order in which they are listed: those who call, what surrounds them, which events
- * do not tell, and objects of calls. constant: AGGSTATS_BY_..., word, and the word for several groups */
+/* Groupings of profiles, in the order in which they are listed: by callers; by what callers belong to (surrounding),
+ * which events do not record; and by objects of calls.
+ * Fields: constant AGGSTATS_BY_..., word, word for several groups */
 #define GROUPING_ROWS(caller, surrounding, object) \
     caller(PROCESS, "process", "processes")        \
     caller(PROGRAM, "program", "programs")         \
@@ -35,7 +36,7 @@
 #define ONE_OF_ROW(...) +1
 #define NOTHING_OF_ROW(...)
 
-/* Lists of words for initializers, a comma behind each. */
+/* Lists of words for initializers, each followed by a comma. */
 #define LAYER_WORDS LAYER_ROWS(WORD_OF_ROW, WORD_OF_ROW)
 #define LAYER_WORDS_OF_RUN LAYER_ROWS(WORD_OF_ROW, NOTHING_OF_ROW)
 #define GROUPING_WORDS GROUPING_ROWS(WORD_OF_ROW, WORD_OF_ROW, WORD_OF_ROW)

@@ -108,9 +108,9 @@ struct fs_values {
 
 /* ---- Fields of FS_OPS ----
  *
- * A field such as `PARAMS((int, flags), (fs_file *, ret_file))` is a list of up to 8 pairs, or of none. From it
- * FS_EACH(PARAMS, field, FIRST, NEXT) makes `FIRST(int, flags) NEXT(fs_file *, ret_file)`. A field that has another
- * label does not compile. */
+ * A field such as `PARAMS((int, flags), (fs_file *, ret_file))` is a list of 0 to 8 pairs. From it FS_EACH(PARAMS,
+ * field, FIRST, NEXT) makes `FIRST(int, flags) NEXT(fs_file *, ret_file)`. A field with another label does not
+ * compile. */
 #define FS_PARAMS_IN_PARAMS(...) __VA_ARGS__
 #define FS_VALUES_IN_VALUES(...) __VA_ARGS__
 #define FS_COLUMNS_IN_COLUMNS(...) __VA_ARGS__
@@ -118,7 +118,8 @@ struct fs_values {
 #define FS_TEXTS_IN_TEXTS(...) __VA_ARGS__
 #define FS_EACH(LABEL, field, FIRST, NEXT) FS_EACH_PAIR(FIRST, NEXT, FS_##LABEL##_IN_##field)
 
-/* FS_COMMA and n pairs are n + 1 arguments, as the first pair becomes FS_COMMA's: so FS_EACH_n is the tenth. */
+/* FS_COMMA followed by n pairs expands to n + 1 arguments (the first pair becomes FS_COMMA's argument). So the tenth
+ * argument of FS_TENTH is FS_EACH_n. */
 /* clang-format off */
 #define FS_COMMA(...) ,
 #define FS_EACH_PAIR(FIRST, NEXT, ...)                                                                                 \
@@ -137,14 +138,14 @@ struct fs_values {
 #define FS_EACH_8(FIRST, NEXT, pair, ...) FIRST pair FS_EACH_7(NEXT, NEXT, __VA_ARGS__)
 /* clang-format on */
 
-/* The parameters of a row's op, behind the layer, and the same as arguments. */
+/* The parameters of a row's op after the layer, and the same as arguments. */
 #define FS_CALL const struct fs_caller *caller, fs_ino ino
 #define FS_PARAMETERS(params) FS_CALL FS_EACH(PARAMS, params, FS_PARAMETER, FS_PARAMETER)
 #define FS_PARAMETER(type, name) , type name
 #define FS_ARGUMENTS(params) caller, ino FS_EACH(PARAMS, params, FS_ARGUMENT, FS_ARGUMENT)
 #define FS_ARGUMENT(type, name) , name
 
-/* In a row: a number that is there if the call succeeded, else 0. */
+/* In a row: the number if the call succeeded, else 0. */
 #define FS_DONE(number) (result < 0 ? 0 : (uint64_t)(number))
 
 #ifdef HAVE_FUSE_SYNCFS
@@ -153,17 +154,17 @@ struct fs_values {
 #define FS_OP_SYNCFS(OP)
 #endif
 
-/* Every operation, a row each. All fields must be there, with nothing in their parentheses if need be:
- *   NAME      as in profiles: the kernel's request type
+/* A row for each operation. Every row has all of these fields, maybe empty:
+ *   NAME      in profiles: the kernel's request type
  *   member    of struct fs_ops
- *   PARAMS    (type, name) of each parameter behind `caller` and `ino`, which is the inode worked on, or the parent
+ *   PARAMS    (type, name) of each parameter after `caller` and `ino`, which is the inode of the op, or the parent
  *             directory of `name`
- *   VALUES    (member of struct fs_values, expression) of each that the op has, beside the error
- *   COLUMNS   (name, number) of each column that an event of the op has: four at most
- *   MORE      (name, number) of each that it has too where names are recorded
- *   TEXTS     (name, string) of each text that it has there
- * Expressions are evaluated after the call; `result` is its status. What columns and texts mean is told in
- * src/events/include/events_format.h. */
+ *   VALUES    (member, expression) of each member of struct fs_values that the op has, except the error
+ *   COLUMNS   (name, number) of each column of the op's events, at most four
+ *   MORE      (name, number) of each further column of events with names
+ *   TEXTS     (name, string) of each text of events with names
+ * Expressions are evaluated after the call; `result` is its status. src/events/include/events_format.h describes the
+ * columns and texts. */
 /* clang-format off */
 #define FS_OPS(OP)                                                                                                     \
     OP(LOOKUP, lookup, PARAMS((const char *, name), (struct fs_entry *, ret_entry)), VALUES(),                         \
@@ -303,7 +304,7 @@ struct fs_ops {
     void (*forget)(struct fs_layer *layer, fs_ino ino, uint64_t count);
 };
 
-/* A member of a vector that may be changed while others call it. */
+/* Reads a member of a vector that another thread may change meanwhile. */
 #define FS_MEMBER_NOW(layer, member) __atomic_load_n(&(layer)->ops->member, __ATOMIC_ACQUIRE)
 
 /* Embedded as the first member of every layer. */
@@ -315,7 +316,7 @@ struct fs_layer {
 /* Names of the ops without a prefix, indexed by enum fs_op. */
 extern const char *const fs_op_names[FS_OP_COUNT];
 
-/* What events have of the ops: "NAME [bytes]|COLUMNS|MORE|TEXTS", see events_format.h. */
+/* Descriptions of the ops' events: "NAME [bytes]|COLUMNS|MORE|TEXTS", see events_format.h. */
 extern const char *const fs_op_events[FS_OP_COUNT];
 
 #endif

@@ -1,4 +1,4 @@
-/* The life cycle of a pass layer, and its vector. */
+/* Creating and destroying a pass layer, and its vector. */
 #include "pass_private.h"
 #include "seen_names.h"
 
@@ -13,10 +13,10 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
 #define PASS_ROW(NAME, member, params, ...) .member = pass_op_##member,
 static const struct fs_ops pass_ops = {FS_OPS(PASS_ROW).forget = forget};
 
-#define LIMIT_BY_DEFAULT 1024U /* a lower limit was set on purpose */
+#define LIMIT_BY_DEFAULT 1024U /* the usual limit; a lower one was set on purpose */
 #define ENTRIES_KEPT_BYTES_MAX ((size_t)64 << 20)
 
-/* The most that the system allows a process, which takes CAP_SYS_RESOURCE to get. */
+/* The system's limit for a process, which can be reached only with CAP_SYS_RESOURCE. */
 static rlim_t system_limit(void) {
     char text[32];
     return read_beginning(AT_FDCWD, "/proc/sys/fs/nr_open", text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
@@ -48,8 +48,8 @@ static size_t reserve_of(size_t limit) {
     return share < 128 ? share : 128;
 }
 
-/* If inodes are found by name, their descriptors give way to open files. If only a mount below the root has such
- * inodes, they get a small part. */
+/* Divides the descriptors. If inodes are found by name, their descriptors give way to open files. If only a mount below
+ * the root has such inodes, they get a small part. */
 static void share_out(struct pass *pass, size_t limit) {
     bool has_handles = mount_table_get(&pass->mounts, 0)->fd >= 0;
     size_t room = limit - reserve_of(limit);
