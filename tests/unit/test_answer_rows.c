@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer_rows.h"
+#include "answer_page.h"
 #include "base.h"
 #include "run_suite.h"
 

@@ -149,6 +149,17 @@ START_TEST(powers_of_ten_as_counts) {
 }
 END_TEST
 
+/* Several in one expression are texts of their own. */
+START_TEST(values_are_texts_of_their_own) {
+    const struct units units = {.frequency_hz = 1000000000, .ascii = true};
+    char text[6 * UNITS_TEXT_SIZE];
+    snprintf(text, sizeof(text), "%s|%s|%s|%s|%s|%s", units_count(1234).text, units_number(12.34).text,
+             units_bytes(1536).text, units_share(0.743).text, units_seconds(&units, 0.002).text,
+             units_cycles(&units, 3000).text);
+    ck_assert_str_eq(text, "1,234|12.3|1.50 KiB|74.3 %|2.00 ms|3.00 us");
+}
+END_TEST
+
 START_TEST(a_character_is_a_column) {
     ck_assert_int_eq(units_text_columns(""), 0);
     ck_assert_int_eq(units_text_columns("16 us"), 5);
@@ -170,6 +181,7 @@ static Suite *units_suite(void) {
     tcase_add_test(formats, ascii_has_no_micro_sign);
     tcase_add_loop_test(formats, powers_of_ten_are_whole_numbers_of_units, 0, ARRAY_SIZE(powers));
     tcase_add_test(formats, powers_of_ten_as_counts);
+    tcase_add_test(formats, values_are_texts_of_their_own);
     tcase_add_test(formats, a_character_is_a_column);
     suite_add_tcase(suite, formats);
     return suite;

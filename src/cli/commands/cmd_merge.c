@@ -43,13 +43,11 @@ static void print_progress(const char *text) {
 
 static void show_progress(struct merge_run *run) {
     uint64_t now_ns = run->progress ? aggstats_clock_now(AGGSTATS_CLOCK_MONOTONIC) : 0;
-    char count[UNITS_TEXT_SIZE];
     char text[UNITS_TEXT_SIZE + 32];
     if (!run->progress || now_ns - run->progress_shown_ns < PROGRESS_INTERVAL_NS)
         return;
     run->progress_shown_ns = now_ns;
-    units_format_count(run->merged_count, count);
-    snprintf(text, sizeof(text), "osprof: %s profiles merged", count);
+    snprintf(text, sizeof(text), "osprof: %s profiles merged", units_count(run->merged_count).text);
     print_progress(text);
 }
 

@@ -1,5 +1,5 @@
 /* Recommended commands, quoted for a shell. */
-#include "answer_next.h"
+#include "answer_page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer_rows.h"
 #include "base.h"
 #include "columns.h"
 #include "groups.h"
@@ -98,9 +97,8 @@ static void end_list(const struct list *list) {
 /* ---- How much of the time ----------------------------------------------------------------------- */
 
 static void format_time(const struct printer *it, double cycles, char ret_text[TEXT_SIZE]) {
-    char text[UNITS_TEXT_SIZE];
-    units_format_cycles(it->units, cycles, text);
-    snprintf(ret_text, TEXT_SIZE, "%s%s", text, it->units->frequency_hz > 0 ? "" : " cycles");
+    snprintf(ret_text, TEXT_SIZE, "%s%s", units_cycles(it->units, cycles).text,
+             it->units->frequency_hz > 0 ? "" : " cycles");
     screen_make_blanks_firm(ret_text);
 }
 
@@ -197,17 +195,15 @@ static void print_time(const struct printer *it, const struct answer_row *elapse
 /* A call that hangs is the answer. */
 static void print_in_flight(const struct printer *it, const struct answer_row *row) {
     const struct aggstats_call_in_flight *oldest = row->in_flight;
-    char count[UNITS_TEXT_SIZE];
     char age[TEXT_SIZE];
     char text[TEXT_SIZE];
-    units_format_count(row->count, count);
     format_time(it, row->cycles, age);
     CLEANUP_FREE char *op = screen_cut(it->screen, oldest->op, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
     CLEANUP_FREE char *cause = screen_cut(it->screen, oldest->cause, AGGSTATS_CAUSE_SIZE, SCREEN_BEGINNING);
     CLEANUP_FREE char *program = screen_cut(it->screen, oldest->program, AGGSTATS_PROGRAM_SIZE, SCREEN_BEGINNING);
-    snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s%s%.40s for %.64s%s%.100s", count,
-             units_plural(row->count), op ? op : "", program && program[0] ? " by " : "", program ? program : "", age,
-             cause && cause[0] ? ", " : "", cause ? cause : "");
+    snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s%s%.40s for %.64s%s%.100s",
+             units_count(row->count).text, units_plural(row->count), op ? op : "", program && program[0] ? " by " : "",
+             program ? program : "", age, cause && cause[0] ? ", " : "", cause ? cause : "");
     screen_print_sentence(it->screen, 0, text);
 }
 
@@ -305,9 +301,7 @@ static void print_peak(const struct peaks *peaks, size_t index) {
     const struct printer *it = peaks->it;
     const struct answer_row *row = &peaks->rows.first[index];
     const bool is_last = !row->group || peaks->place == 0; /* the cause */
-    char share[UNITS_TEXT_SIZE];
-    units_format_share(row->share, share);
-    screen_print_right(it->screen, INK_PLAIN, share, SHARE_COLUMNS);
+    screen_print_right(it->screen, INK_PLAIN, units_share(row->share).text, SHARE_COLUMNS);
     fputs("  ", it->stream);
     screen_print_untrusted(it->screen, INK_STRONG, row->op->name);
     fprintf(it->stream, "%*s", peaks->name - (int)strlen(row->op->name), "");
@@ -357,15 +351,13 @@ static void print_peaks(const struct printer *it, struct range rows) {
 static void format_group(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
     char name[AGGSTATS_GROUP_NAME_SIZE];
     char id[GROUPS_ID_SIZE];
-    char part[UNITS_TEXT_SIZE];
     bool has_path = aggstats_grouping_has_objects(row->grouping);
     int columns = it->screen->width < 80 ? NAME_COLUMNS_NARROW : has_path ? PATH_COLUMNS : NAME_COLUMNS;
     groups_cut_name(row->group, (size_t)columns, name);
     groups_format_id(row->group, id);
-    units_format_share(row->share, part);
     CLEANUP_FREE char *shown = screen_cut(it->screen, name, columns, SCREEN_BEGINNING);
     const char *who = shown ? shown : "";
-    snprintf(ret_text, TEXT_SIZE, "%.255s%s%s %s", who, who[0] && id[0] ? " " : "", id, part);
+    snprintf(ret_text, TEXT_SIZE, "%.255s%s%s %s", who, who[0] && id[0] ? " " : "", id, units_share(row->share).text);
 }
 
 static void print_groups(const struct printer *it, struct range rows) {
@@ -381,20 +373,16 @@ static void print_groups(const struct printer *it, struct range rows) {
 }
 
 static void print_rate(struct list *list, double per_second, const char *of_what) {
-    char bytes[UNITS_TEXT_SIZE];
     char text[TEXT_SIZE];
     if (per_second <= 0)
         return;
-    units_format_bytes(per_second, bytes);
-    snprintf(text, sizeof(text), "%s/s %s", bytes, of_what);
+    snprintf(text, sizeof(text), "%s/s %s", units_bytes(per_second).text, of_what);
     list_add(list, text);
 }
 
 static void print_moved(const struct printer *it, const struct answer_row *row) {
     struct list list = begin_list(it, row->word, 1);
-    char bytes[UNITS_TEXT_SIZE];
-    units_format_bytes(row->bytes, bytes);
-    list_add(&list, bytes);
+    list_add(&list, units_bytes(row->bytes).text);
     print_rate(&list, row->per_elapsed_second, "overall");
     print_rate(&list, row->per_call_second, "within calls");
     end_list(&list);
@@ -407,12 +395,10 @@ static void print_none_moved(const struct printer *it) {
 }
 
 static void print_none_failed(const struct printer *it, const struct answer_row *row) {
-    char count[UNITS_TEXT_SIZE];
     char text[TEXT_SIZE] = "nothing";
     struct list list = begin_list(it, "failed", 1);
-    units_format_count(row->count, count);
     if (row->count > 0)
-        snprintf(text, sizeof(text), "nothing but %s quer%s for what is not there", count,
+        snprintf(text, sizeof(text), "nothing but %s quer%s for what is not there", units_count(row->count).text,
                  row->count == 1 ? "y" : "ies");
     if (list.column + units_text_columns(text) > it->screen->width)
         snprintf(text, sizeof(text), "nothing");

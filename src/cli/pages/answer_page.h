@@ -2,10 +2,25 @@
 #ifndef ANSWER_PAGE_H
 #define ANSWER_PAGE_H
 
-#include "answer_next.h"
+#include <stdbool.h>
+
+#include "answer_model.h"
 #include "calibration.h"
 #include "screen.h"
 #include "units.h"
+
+/* Where the profile came from, for recommended commands. */
+struct answer_source {
+    const char *profile;        /* the argument of osprof show; NULL: it is of osprof run, and not saved */
+    const char *layer;          /* of a recording of several; NULL: it is no recording */
+    const char *by;             /* the chosen grouping and group; NULL: none */
+    const char *of;             /* NULL: all */
+    bool is_live;               /* of a mount whose process still records */
+    const char *directory;      /* of osprof run, like the next two */
+    const char *options;        /* for osproffs; NULL: none */
+    bool has_groups_unasked;    /* their tables are not printed */
+    const char *const *command; /* NULL at the end */
+};
 
 struct answer_page {
     const struct aggstats_profile *profile;
@@ -17,5 +32,86 @@ struct answer_page {
 
 /* Prints it: at most 24 lines if the screen has 80 columns or more, and none wider than the screen. */
 void answer_page_print(const struct answer_page *page, const struct units *units, const struct screen *screen);
+
+/* ---- Recommended commands, its last lines ------------------------------------------------------- */
+
+#define ANSWER_NEXT_MAX 4
+
+/* A recommended command, ready for a shell. Zeroed: none. */
+struct answer_next {
+    char *command;
+    char *argument;         /* its last one */
+    const char *stands_for; /* the placeholder of that in the manual, for a screen on which it does not fit */
+    const char *why;
+};
+
+/* Finds the commands; none for a profile without calls.
+ * wants_calibration: whether to say how peaks get names, if the profile is of this machine
+ * Owner:   the caller finishes each of them
+ * Returns how many there are */
+size_t answer_next_find(const struct answer_source *source, const struct aggstats_profile *profile,
+                        const struct answer_model *model, bool wants_calibration,
+                        struct answer_next ret_next[ANSWER_NEXT_MAX]);
+
+void answer_next_finish(struct answer_next *next);
+
+/* Prints a command in a line, after a key if it is the first. Returns false, and prints nothing, if it does not fit. */
+bool answer_next_print(const struct answer_next *next, bool is_first, const struct screen *screen);
+
+/* Prints how to show one layer of a recording. name: as answer_source.profile */
+void answer_next_print_layer(const char *name, const char *layer, const struct screen *screen);
+
+/* ---- The page as data --------------------------------------------------------------------------- */
+
+/* A row for each fact, in the order in which people read them. A row has the kind of its sentence and its figures, but
+ * no widths and no units, so that a page, a summary or a test can use it. */
+enum answer_kind {
+    ANSWER_ELAPSED,       /* cycles; count, word: "runs" or "profiles" that were added up, if any */
+    ANSWER_BUSY,          /* share, error: of that time, with a call in flight; cycles; count: calls in one sample */
+    ANSWER_SUM,           /* cycles: of all calls; share: of the elapsed time, 0: unknown; whose, word */
+    ANSWER_NO_CALLS,      /* whose, word */
+    ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
+    ANSWER_PEAK,          /* op; share: of all latency; count: calls; cycles: typical; word: cause; group: its place */
+    ANSWER_GROUP,         /* grouping; group, NULL: nobody; share: of all latency */
+    ANSWER_MOVED,         /* op; word: "read"; bytes; per_elapsed_second; per_call_second */
+    ANSWER_NONE_MOVED,    /* nothing else */
+    ANSWER_FAILED,        /* op; word: the error; count */
+    ANSWER_OTHERS_FAILED, /* count: of kinds that have no row */
+    ANSWER_NONE_FAILED,   /* count: queries for what is not there, which do not count as failures */
+    ANSWER_NEXT,          /* next */
+};
+
+struct answer_row {
+    enum answer_kind kind;
+    wide_count count;
+    double cycles;
+    double share; /* from 0 to 1 */
+    double error;
+    double bytes;
+    double per_elapsed_second; /* bytes; 0: unknown; like the next */
+    double per_call_second;
+    bool is_observed;                     /* of a cause; else it is probable */
+    const char *word;                     /* see above; of whose: "calls on", "calls of program". Owner: profile */
+    const char *place;                    /* of calls: the directory; NULL: unknown. Owner: the profile */
+    char *whose;                          /* of calls: the group that was chosen; NULL: all. Owner: the row */
+    const struct aggstats_op_profile *op; /* Owner: the profile, as of the next */
+    const struct aggstats_call_in_flight *in_flight;
+    const struct aggstats_group *group;
+    enum aggstats_grouping grouping;
+    struct answer_next next; /* Owner: the row */
+};
+
+struct answer_rows {
+    struct answer_row *rows;
+    size_t count;
+};
+
+/* Makes the rows. Without memory for one it is missing.
+ * model:   of the profile
+ * Owner:   the caller finishes *ret_rows; profile must stay */
+void answer_rows_make(const struct aggstats_profile *profile, const struct answer_model *model,
+                      const struct answer_source *source, bool wants_calibration, struct answer_rows *ret_rows);
+
+void answer_rows_finish(struct answer_rows *rows);
 
 #endif

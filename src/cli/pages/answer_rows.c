@@ -1,5 +1,5 @@
 /* Which facts the answer page has, and in which order. */
-#include "answer_rows.h"
+#include "answer_page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -74,8 +74,8 @@ static void format_change(double from, double to, char ret_text[CHANGE_TEXT_SIZE
         snprintf(ret_text, CHANGE_TEXT_SIZE, "%+.1f %%", 100 * (to - from) / from);
 }
 
-static void format_place(const struct page *page, const struct peak *peak, char ret_text[UNITS_TEXT_SIZE]) {
-    units_format_cycles(&page->units, exp2(peak->centre), ret_text);
+static struct units_text place_of(const struct page *page, const struct peak *peak) {
+    return units_cycles(&page->units, exp2(peak->centre));
 }
 
 /* ---- Heading ------------------------------------------------------------------------------------ */
@@ -83,17 +83,14 @@ static void format_place(const struct page *page, const struct peak *peak, char 
 static void print_profile(const struct page *page, const char *key, const char *name,
                           const struct aggstats_profile *profile) {
     struct figures_sum sum = figures_sum(profile);
-    char total[UNITS_TEXT_SIZE];
-    char calls[UNITS_TEXT_SIZE];
     char elapsed[UNITS_TEXT_SIZE];
-    units_format_cycles(&page->units, sum.total_cycles, total);
-    units_format_count(sum.calls, calls);
     screen_print_key(page->screen, key);
     screen_print_untrusted(page->screen, INK_STRONG, name);
     if (sum.calls == 0)
         fputs(": no operation has been called", page->stream);
     else
-        fprintf(page->stream, ": %s in %s call%s", total, calls, units_plural(sum.calls));
+        fprintf(page->stream, ": %s in %s call%s", units_cycles(&page->units, sum.total_cycles).text,
+                units_count(sum.calls).text, units_plural(sum.calls));
     if (profile->has_elapsed) {
         units_format_cycles(&page->units, (double)profile->elapsed_cycles, elapsed);
         fprintf(page->stream, ", taken for %s", elapsed);
@@ -208,83 +205,53 @@ static void print_table(const struct page *page) {
 
 /* ---- An op -------------------------------------------------------------------------------------- */
 
-static void print_calls(const struct page *page, const struct compare_op *op) {
-    char a[UNITS_TEXT_SIZE];
-    char b[UNITS_TEXT_SIZE];
+/* "  calls 3 → 12: 4 times as much"; a, b: the two as texts */
+static void print_change(const struct page *page, const char *what, uint64_t from, uint64_t to, struct units_text a,
+                         struct units_text b) {
     char change[CHANGE_TEXT_SIZE];
-    units_format_count(op->a->calls, a);
-    units_format_count(op->b->calls, b);
-    if (op->a->calls == op->b->calls) {
-        fprintf(page->stream, "  calls %s, as before\n", a);
+    if (from == to) {
+        fprintf(page->stream, "  %s %s, as before\n", what, a.text);
         return;
     }
-    format_change((double)op->a->calls, (double)op->b->calls, change);
-    fprintf(page->stream, "  calls %s %s %s: %s\n", a, page->arrow, b, change);
+    format_change((double)from, (double)to, change);
+    fprintf(page->stream, "  %s %s %s %s: %s\n", what, a.text, page->arrow, b.text, change);
 }
 
-static void print_total(const struct page *page, const struct compare_op *op) {
-    char a[UNITS_TEXT_SIZE];
-    char b[UNITS_TEXT_SIZE];
-    char change[CHANGE_TEXT_SIZE];
-    units_format_cycles(&page->units, (double)op->a->total_cycles, a);
-    units_format_cycles(&page->units, (double)op->b->total_cycles, b);
-    if (op->a->total_cycles == op->b->total_cycles) {
-        fprintf(page->stream, "  total latency %s, as before\n", a);
-        return;
-    }
-    format_change((double)op->a->total_cycles, (double)op->b->total_cycles, change);
-    fprintf(page->stream, "  total latency %s %s %s: %s\n", a, page->arrow, b, change);
-}
-
-static void print_failed(const struct page *page, const struct compare_op *op) {
+static void print_changes(const struct page *page, const struct compare_op *op) {
     const uint64_t a_failed = aggstats_failed_calls(op->a);
     const uint64_t b_failed = aggstats_failed_calls(op->b);
-    char a[UNITS_TEXT_SIZE];
-    char b[UNITS_TEXT_SIZE];
-    char change[CHANGE_TEXT_SIZE];
-    if (a_failed == b_failed)
-        return;
-    units_format_count(a_failed, a);
-    units_format_count(b_failed, b);
-    format_change((double)a_failed, (double)b_failed, change);
-    fprintf(page->stream, "  failed %s %s %s: %s\n", a, page->arrow, b, change);
+    print_change(page, "calls", op->a->calls, op->b->calls, units_count(op->a->calls), units_count(op->b->calls));
+    print_change(page, "total latency", op->a->total_cycles, op->b->total_cycles,
+                 units_cycles(&page->units, (double)op->a->total_cycles),
+                 units_cycles(&page->units, (double)op->b->total_cycles));
+    if (a_failed != b_failed)
+        print_change(page, "failed", a_failed, b_failed, units_count(a_failed), units_count(b_failed));
 }
 
 static void print_unfinished(const struct page *page, const char *name, uint64_t calls, uint64_t finished) {
-    char count[UNITS_TEXT_SIZE];
     if (calls == finished)
         return;
-    units_format_count(calls - finished, count);
-    fprintf(page->stream, "  %s of %s not returned, and not compared\n", count, name);
+    fprintf(page->stream, "  %s of %s not returned, and not compared\n", units_count(calls - finished).text, name);
 }
 
 static void print_lone_peak(const struct page *page, const struct peak *peak, const char *what) {
-    char place[UNITS_TEXT_SIZE];
-    char calls[UNITS_TEXT_SIZE];
-    format_place(page, peak, place);
-    units_format_count(peak->calls, calls);
-    fprintf(page->stream, "  peak %s around %s: %s call%s, %.1f %% of the latency\n", what, place, calls,
-            units_plural(peak->calls), 100 * peak->latency_share);
+    fprintf(page->stream, "  peak %s around %s: %s call%s, %.1f %% of the latency\n", what, place_of(page, peak).text,
+            units_count(peak->calls).text, units_plural(peak->calls), 100 * peak->latency_share);
 }
 
 static void print_peak_pair(const struct page *page, const struct peak_pair *pair) {
-    char a_place[UNITS_TEXT_SIZE];
-    char b_place[UNITS_TEXT_SIZE];
-    char a_calls[UNITS_TEXT_SIZE];
-    char b_calls[UNITS_TEXT_SIZE];
-    format_place(page, &pair->a, a_place);
-    format_place(page, &pair->b, b_place);
-    units_format_count(pair->a.calls, a_calls);
-    units_format_count(pair->b.calls, b_calls);
+    const struct units_text a_place = place_of(page, &pair->a);
+    const struct units_text a_calls = units_count(pair->a.calls);
     if (pair->change == PEAK_MOVED)
         fprintf(page->stream, "  peak moved %.1f buckets %s, %s %s %s", fabs(pair->moved_octaves),
-                pair->moved_octaves > 0 ? "slower" : "faster", a_place, page->arrow, b_place);
+                pair->moved_octaves > 0 ? "slower" : "faster", a_place.text, page->arrow,
+                place_of(page, &pair->b).text);
     else
-        fprintf(page->stream, "  peak stayed around %s", a_place);
+        fprintf(page->stream, "  peak stayed around %s", a_place.text);
     if (pair->a.calls == pair->b.calls)
-        fprintf(page->stream, ": %s call%s\n", a_calls, units_plural(pair->a.calls));
+        fprintf(page->stream, ": %s call%s\n", a_calls.text, units_plural(pair->a.calls));
     else
-        fprintf(page->stream, ": %s %s %s calls\n", a_calls, page->arrow, b_calls);
+        fprintf(page->stream, ": %s %s %s calls\n", a_calls.text, page->arrow, units_count(pair->b.calls).text);
 }
 
 /* The name of a peak; empty: unknown, or there is no such peak. */
@@ -339,10 +306,9 @@ static void print_slot_calls(const struct page *page, double calls) {
 }
 
 static void print_slot(const struct page *page, const struct compare_slot *slot, size_t at) {
-    char from[UNITS_TEXT_SIZE];
-    units_format_cycles(&page->units, (double)at * page->result->slot_cycles, from);
     fputs("  ", page->stream);
-    screen_print_right(page->screen, INK_FAINT, from, 9);
+    screen_print_right(page->screen, INK_FAINT, units_cycles(&page->units, (double)at * page->result->slot_cycles).text,
+                       9);
     print_slot_calls(page, slot->a_calls);
     print_slot_calls(page, slot->b_calls);
     print_mean(page, slot->a_calls, slot->a_latency_cycles, 10);
@@ -384,9 +350,7 @@ static void print_op(const struct page *page, const struct compare_op *op) {
         fprintf(page->stream, ": only in %s\n", op->a_finished > 0 ? "A" : "B");
     else
         fprintf(page->stream, ": %s\n", score);
-    print_calls(page, op);
-    print_total(page, op);
-    print_failed(page, op);
+    print_changes(page, op);
     print_unfinished(page, "A", op->a->calls, op->a_finished);
     print_unfinished(page, "B", op->b->calls, op->b_finished);
     print_peaks(page, op);

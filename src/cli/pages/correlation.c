@@ -8,19 +8,17 @@
 
 static void print_part(const struct correlate_part *part, unsigned resolution, const struct units *units,
                        const struct screen *screen) {
-    char from[UNITS_TEXT_SIZE];
-    char to[UNITS_TEXT_SIZE];
     fputs("  ", screen->stream);
     screen_print(screen, INK_STRONG, part->op->name);
-    units_format_cycles(units, aggstats_bucket_lower(part->calls.first, resolution), from);
-    units_format_cycles(units, aggstats_bucket_upper(part->calls.last, resolution), to);
+    const struct units_text to = units_cycles(units, aggstats_bucket_upper(part->calls.last, resolution));
     if (part->first_peak == 0 && part->last_peak + 1 == part->peak_count)
         fputs(", all calls", screen->stream);
     else if (part->first_peak == part->last_peak)
         fprintf(screen->stream, ", peak %u of %u", part->first_peak + 1, part->peak_count);
     else
         fprintf(screen->stream, ", peaks %u to %u of %u", part->first_peak + 1, part->last_peak + 1, part->peak_count);
-    fprintf(screen->stream, ": %s .. %s\n", from, to);
+    fprintf(screen->stream, ": %s .. %s\n",
+            units_cycles(units, aggstats_bucket_lower(part->calls.first, resolution)).text, to.text);
 }
 
 void correlation_print(const struct correlations *correlations, const struct aggstats_profile *profile,

@@ -209,10 +209,8 @@ size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_
 
 void groups_table_print_left_out(enum aggstats_grouping grouping, size_t count, const char *how,
                                  const struct screen *screen) {
-    char number[UNITS_TEXT_SIZE];
     char text[256];
-    units_format_count(count, number);
-    snprintf(text, sizeof(text), "And %s more %s: %s.", number,
+    snprintf(text, sizeof(text), "And %s more %s: %s.", units_count(count).text,
              count == 1 ? groups_name_title(grouping) : plural_of(grouping), how);
     screen_print_sentence(screen, 0, text);
 }

@@ -47,17 +47,11 @@ __attribute__((format(printf, 2, 3))) static void append(struct text *text, cons
 }
 
 static void append_ns(const struct printer *it, struct text *text, double ns) {
-    char time[UNITS_TEXT_SIZE];
-    units_format_seconds(&it->units, ns / 1e9, time);
-    screen_make_blanks_firm(time);
-    append(text, "%s", time);
+    append(text, "%s", screen_firm(units_seconds(&it->units, ns / 1e9)).text);
 }
 
 static void append_share(struct text *text, double share) {
-    char part[UNITS_TEXT_SIZE];
-    units_format_share(share, part);
-    screen_make_blanks_firm(part);
-    append(text, "%s", part);
+    append(text, "%s", screen_firm(units_share(share)).text);
 }
 
 static const char *layer_name(const struct printer *it, size_t layer) {
@@ -104,13 +98,11 @@ static void append_answered(const struct printer *it, struct text *text, const s
     for (size_t layer = 0; layer < it->table->layer_count; layer++) {
         double share = layers_answered_share(it->table, row, layer);
         const char *who = share >= ANSWERED_MIN ? who_answered(it, row, layer) : NULL;
-        char calls[UNITS_TEXT_SIZE];
         if (!who)
             continue;
-        units_format_count(row->cells[layer].calls, calls);
         append(text, "%s%s answered %s", text->length > 0 ? "; " : "", who, share < 1 ? "at least " : "");
         append_share(text, share);
-        append(text, " of %s call%s", calls, units_plural(row->cells[layer].calls));
+        append(text, " of %s call%s", units_count(row->cells[layer].calls).text, units_plural(row->cells[layer].calls));
     }
 }
 

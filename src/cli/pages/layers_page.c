@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer_next.h"
+#include "answer_page.h"
 #include "base.h"
 #include "columns.h"
 #include "figures.h"
@@ -61,17 +61,13 @@ static void print_layer(const struct printer *it, size_t layer) {
     const struct aggstats_profile *profile = &it->table->profiles[layer];
     const struct units units = {.frequency_hz = profile->clock.frequency_hz, .ascii = it->screen->ascii};
     const struct figures_sum sum = figures_sum(profile);
-    char total[UNITS_TEXT_SIZE];
-    char calls[UNITS_TEXT_SIZE];
-    char elapsed[UNITS_TEXT_SIZE];
     char text[160];
-    units_format_cycles(&units, sum.total_cycles, total);
-    units_format_count(sum.calls, calls);
-    units_format_cycles(&units, (double)profile->elapsed_cycles, elapsed);
-    int length = snprintf(text, sizeof(text), "%s%s in %s call%s", total,
-                          layers_has_rate(profile) ? "" : " cycles of unknown rate", calls, units_plural(sum.calls));
+    int length = snprintf(text, sizeof(text), "%s%s in %s call%s", units_cycles(&units, sum.total_cycles).text,
+                          layers_has_rate(profile) ? "" : " cycles of unknown rate", units_count(sum.calls).text,
+                          units_plural(sum.calls));
     if (profile->has_elapsed && layers_has_rate(profile) && length > 0)
-        snprintf(text + length, sizeof(text) - (size_t)length, ", %s elapsed", elapsed);
+        snprintf(text + length, sizeof(text) - (size_t)length, ", %s elapsed",
+                 units_cycles(&units, (double)profile->elapsed_cycles).text);
     CLEANUP_FREE char *name = shown_layer(it, layer);
     int columns = name ? units_text_columns(name) + 1 : 0;
     screen_print_key(it->screen, name ? name : "");

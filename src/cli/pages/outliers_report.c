@@ -28,18 +28,14 @@ static void print_share(FILE *stream, double share) {
 
 static void print_seconds(const struct screen *screen, double seconds) {
     const struct units units = {.frequency_hz = 1, .ascii = screen->ascii};
-    char text[UNITS_TEXT_SIZE];
-    units_format_seconds(&units, seconds, text);
-    fputs(text, screen->stream);
+    fputs(units_seconds(&units, seconds).text, screen->stream);
 }
 
 /* ---- For people --------------------------------------------------------------------------------- */
 
 static void print_peers(const struct outliers_report *report, const struct outlier *outlier,
                         const struct screen *screen) {
-    char count[UNITS_TEXT_SIZE];
-    units_format_count(outlier->peer_count, count);
-    fprintf(screen->stream, " (median of %s", count);
+    fprintf(screen->stream, " (median of %s", units_count(outlier->peer_count).text);
     if (report->result->group_count > 1 && outlier->layer[0]) {
         fputs(", layer ", screen->stream);
         screen_print_untrusted(screen, INK_PLAIN, outlier->layer);
@@ -91,21 +87,15 @@ static void print_outlier(const struct outliers_report *report, const struct out
 }
 
 static void print_heading(const struct outliers_result *result, const struct screen *screen) {
-    char ops[UNITS_TEXT_SIZE];
-    char profiles[UNITS_TEXT_SIZE];
-    char all[UNITS_TEXT_SIZE];
-    char found[UNITS_TEXT_SIZE];
-    units_format_count(result->judged_count, ops);
-    units_format_count(result->judged_profile_count, profiles);
-    units_format_count(result->profile_count, all);
-    units_format_count(result->found_count, found);
+    const struct units_text profiles = units_count(result->judged_profile_count);
     screen_print_key(screen, "judged");
-    fprintf(screen->stream, "%s operations of %s profiles", ops, profiles);
+    fprintf(screen->stream, "%s operations of %s profiles", units_count(result->judged_count).text, profiles.text);
     if (result->judged_profile_count < result->profile_count)
-        fprintf(screen->stream, " of %s; the others have fewer than %d peers", all, OUTLIERS_PROFILES_MIN - 1);
+        fprintf(screen->stream, " of %s; the others have fewer than %d peers", units_count(result->profile_count).text,
+                OUTLIERS_PROFILES_MIN - 1);
     putc('\n', screen->stream);
     screen_print_key(screen, "outliers");
-    fprintf(screen->stream, "%s\n", found);
+    fprintf(screen->stream, "%s\n", units_count(result->found_count).text);
 }
 
 void outliers_report_print(const struct outliers_report *report, const struct screen *screen) {

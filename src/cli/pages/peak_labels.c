@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "peak_waits.h"
+#include "value_text.h"
 
 #define SENTENCE_SIZE 640
 #define REST_SIZE 256
@@ -21,48 +22,33 @@ void peak_labels_print(const struct aggstats_op_profile *op, const struct peak_t
     size_t count = times->count > 0 ? peaks_find(op, times->resolution, peaks) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct peak_reason reason = peak_reason_of(op, &peaks[i], times);
-        char typical[UNITS_TEXT_SIZE];
-        units_format_cycles(units, exp2(peaks[i].centre), typical);
         if (reason.cause != PEAK_CAUSE_NOT_KNOWN)
-            fprintf(screen->stream, "  peak at %s: %s\n", typical, peak_cause_text(reason.cause, op));
+            fprintf(screen->stream, "  peak at %s: %s\n", units_cycles(units, exp2(peaks[i].centre)).text,
+                    peak_cause_text(reason.cause, op));
     }
 }
 
 /* ---- Evidence ----------------------------------------------------------------------------------- */
 
-static void format_ns(const struct units *units, double ns, char ret_text[UNITS_TEXT_SIZE]) {
-    units_format_seconds(units, ns / 1e9, ret_text);
-    screen_make_blanks_firm(ret_text);
-}
-
-static void format_part(double part, char ret_text[UNITS_TEXT_SIZE]) {
-    units_format_share(part, ret_text);
-    screen_make_blanks_firm(ret_text);
+static struct units_text text_of_ns(const struct units *units, double ns) {
+    return screen_firm(units_seconds(units, ns / 1e9));
 }
 
 static void format_near(const struct peak_reason *reason, const struct units *units, char ret_text[REST_SIZE]) {
-    char part[UNITS_TEXT_SIZE];
-    char time[UNITS_TEXT_SIZE];
-    format_part(reason->near_part, part);
-    format_ns(units, reason->time->ns.median, time);
-    snprintf(ret_text, REST_SIZE, "%s of its calls take between half and twice as long as a %s, %s", part,
-             characteristic_title(reason->time->kind), time);
+    snprintf(ret_text, REST_SIZE, "%s of its calls take between half and twice as long as a %s, %s",
+             screen_firm(units_share(reason->near_part)).text, characteristic_title(reason->time->kind),
+             text_of_ns(units, reason->time->ns.median).text);
 }
 
 static void format_memory(const struct peak_reason *reason, const struct units *units, char ret_text[REST_SIZE]) {
-    char part[UNITS_TEXT_SIZE];
-    char limit[UNITS_TEXT_SIZE];
-    char lower[UNITS_TEXT_SIZE];
-    format_part(reason->near_part, part);
-    format_ns(units, reason->time->ns.lower / PEAK_CAUSE_MEMORY_FACTOR, limit);
-    format_ns(units, reason->time->ns.lower, lower);
     snprintf(ret_text, REST_SIZE,
-             "%s of its calls take less than %s, a quarter of the %s below which only one %s in four is", part, limit,
-             lower, characteristic_title(reason->time->kind));
+             "%s of its calls take less than %s, a quarter of the %s below which only one %s in four is",
+             screen_firm(units_share(reason->near_part)).text,
+             text_of_ns(units, reason->time->ns.lower / PEAK_CAUSE_MEMORY_FACTOR).text,
+             text_of_ns(units, reason->time->ns.lower).text, characteristic_title(reason->time->kind));
 }
 
 static void format_evidence(const struct peak_reason *reason, const struct units *units, char ret_text[REST_SIZE]) {
-    char needed[UNITS_TEXT_SIZE];
     size_t length;
     if (!reason->time)
         snprintf(ret_text, REST_SIZE, "of the calibrated times none is one that this operation waits for");
@@ -72,9 +58,9 @@ static void format_evidence(const struct peak_reason *reason, const struct units
         format_near(reason, units, ret_text);
     if (!reason->time || reason->cause != PEAK_CAUSE_NOT_KNOWN)
         return;
-    format_part(PEAK_CAUSE_NEAR_MIN, needed);
     length = strlen(ret_text);
-    snprintf(ret_text + length, REST_SIZE - length, "; %s would be evidence", needed);
+    snprintf(ret_text + length, REST_SIZE - length, "; %s would be evidence",
+             screen_firm(units_share(PEAK_CAUSE_NEAR_MIN)).text);
 }
 
 /* Times near the peak that are no evidence: the kernel's and the machine's own. */
@@ -88,13 +74,11 @@ static void format_others(const struct peak *peak, const struct peak_reason *rea
     double mode_ns = peak->mode_cycles / (double)times->frequency_hz * 1e9;
     size_t count = characteristic_near(times->times, times->count, mode_ns, near);
     for (size_t i = 0; i < count; i++) {
-        char time[UNITS_TEXT_SIZE];
         if (near[i] == reason->time)
             continue;
-        format_ns(units, near[i]->ns.median, time);
         length += (size_t)snprintf(ret_text + length, REST_SIZE - length, "%s%s %s",
                                    length == 0 ? "; as near, but no evidence: " : ", ",
-                                   characteristic_title(near[i]->kind), time);
+                                   characteristic_title(near[i]->kind), text_of_ns(units, near[i]->ns.median).text);
     }
 }
 
@@ -102,15 +86,13 @@ void peak_labels_explain(const struct aggstats_op_profile *op, const struct peak
                          const struct units *units, const struct screen *screen) {
     const struct peak_reason reason = peak_reason_of(op, peak, times);
     const char *name = peak_cause_text(reason.cause, op);
-    char typical[UNITS_TEXT_SIZE];
     char evidence[REST_SIZE];
     char others[REST_SIZE];
     char text[SENTENCE_SIZE];
-    units_format_cycles(units, exp2(peak->centre), typical);
-    screen_make_blanks_firm(typical);
     format_evidence(&reason, units, evidence);
     format_others(peak, &reason, times, units, others);
-    snprintf(text, sizeof(text), "peak at %s: %s, as %s%s", typical, name[0] ? name : "no name", evidence, others);
+    snprintf(text, sizeof(text), "peak at %s: %s, as %s%s", screen_firm(units_cycles(units, exp2(peak->centre))).text,
+             name[0] ? name : "no name", evidence, others);
     screen_print_sentence(screen, 2, text);
 }
 
@@ -138,20 +120,13 @@ void peak_labels_explain_all(const struct aggstats_op_profile *op, const struct 
 
 static void format_line(const struct peak *peak, const struct peak_waits *waits, const struct units *units,
                         char ret_line[LINE_SIZE]) {
-    char typical[UNITS_TEXT_SIZE];
-    char calls[UNITS_TEXT_SIZE];
-    units_format_cycles(units, exp2(peak->centre), typical);
-    units_format_count(waits->known_calls, calls);
-    int length = snprintf(ret_line, LINE_SIZE, "peak at %s: ", typical);
+    int length = snprintf(ret_line, LINE_SIZE, "peak at %s: ", units_cycles(units, exp2(peak->centre)).text);
     if (waits->known_calls < peak->calls)
-        length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "of %s slow call%s ", calls,
-                           units_plural(waits->known_calls));
-    for (size_t i = 0; i < waits->count; i++) {
-        char share[UNITS_TEXT_SIZE];
-        units_format_share(waits->waits[i].share, share);
-        length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "%s%s %s", i > 0 ? ", " : "", share,
-                           waits->waits[i].cause->text);
-    }
+        length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "of %s slow call%s ",
+                           units_count(waits->known_calls).text, units_plural(waits->known_calls));
+    for (size_t i = 0; i < waits->count; i++)
+        length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "%s%s %s", i > 0 ? ", " : "",
+                           units_share(waits->waits[i].share).text, waits->waits[i].cause->text);
 }
 
 void peak_labels_print_waits(const struct aggstats_profile *profile, const struct aggstats_op_profile *op,
@@ -173,19 +148,53 @@ void peak_labels_print_waits(const struct aggstats_profile *profile, const struc
 
 void peak_labels_print_place(const struct peak *peak, unsigned resolution, const struct units *units,
                              const struct screen *screen) {
-    char from[UNITS_TEXT_SIZE];
-    char to[UNITS_TEXT_SIZE];
-    char calls[UNITS_TEXT_SIZE];
-    char share[UNITS_TEXT_SIZE];
+    struct units_text share;
     char text[5 * UNITS_TEXT_SIZE];
-    units_format_cycles(units, aggstats_bucket_lower(peak->first, resolution), from);
-    units_format_cycles(units, aggstats_bucket_upper(peak->last, resolution), to);
-    units_format_count(peak->calls, calls);
-    snprintf(share, sizeof(share), "%.1f %%", 100 * peak->latency_share);
-    screen_make_blanks_firm(from);
-    screen_make_blanks_firm(to);
-    screen_make_blanks_firm(share);
-    snprintf(text, sizeof(text), "%s .. %s, %s call%s, %s of the latency", from, to, calls, units_plural(peak->calls),
-             share);
+    snprintf(share.text, sizeof(share.text), "%.1f %%", 100 * peak->latency_share);
+    snprintf(text, sizeof(text), "%s .. %s, %s call%s, %s of the latency",
+             screen_firm(units_cycles(units, aggstats_bucket_lower(peak->first, resolution))).text,
+             screen_firm(units_cycles(units, aggstats_bucket_upper(peak->last, resolution))).text,
+             units_count(peak->calls).text, units_plural(peak->calls), screen_firm(share).text);
     screen_print_sentence(screen, 2, text);
+}
+
+/* ---- What their values are ---------------------------------------------------------------------- */
+
+#define VALUE_COLUMNS 24
+
+static void print_value(enum aggstats_value value, unsigned row, uint64_t calls, uint64_t peak_calls,
+                        const struct units *units, const struct screen *screen) {
+    char text[VALUE_TEXT_SIZE];
+    value_text_of_row(value, row, units, text);
+    fprintf(screen->stream, "    %-*s", VALUE_COLUMNS, text);
+    screen_print_right(screen, INK_PLAIN, units_count(calls).text, 14);
+    fprintf(screen->stream, "  %5.1f %%\n", 100.0 * (double)calls / (double)peak_calls);
+}
+
+static void print_values(const struct aggstats_joint_profile *joint, const struct peak *peak, const struct units *units,
+                         const struct screen *screen) {
+    for (size_t at = 0; at < joint->cell_count;) {
+        unsigned row = joint->cells[at].row;
+        uint64_t calls = 0;
+        for (; at < joint->cell_count && joint->cells[at].row == row; at++)
+            if (joint->cells[at].bucket >= peak->first && joint->cells[at].bucket <= peak->last)
+                calls += joint->cells[at].count;
+        if (calls > 0)
+            print_value(joint->value, row, calls, peak->calls, units, screen);
+    }
+}
+
+void peak_labels_print_joint(const struct aggstats_joint_profile *joint, const struct aggstats_op_profile *op,
+                             unsigned resolution, const struct units *units, const struct screen *screen) {
+    struct peak peaks[PEAKS_MAX];
+    char title[VALUE_TEXT_SIZE];
+    value_text_of_name(joint->value, title);
+    size_t count = peaks_find(op, resolution, peaks);
+    putc('\n', screen->stream);
+    screen_print(screen, INK_STRONG, op->name);
+    fprintf(screen->stream, " by %s, for each peak of latency\n", title);
+    for (size_t i = 0; i < count; i++) {
+        peak_labels_print_place(&peaks[i], resolution, units, screen);
+        print_values(joint, &peaks[i], units, screen);
+    }
 }

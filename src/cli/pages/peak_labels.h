@@ -37,4 +37,9 @@ void peak_labels_print_waits(const struct aggstats_profile *profile, const struc
 void peak_labels_print_place(const struct peak *peak, unsigned resolution, const struct units *units,
                              const struct screen *screen);
 
+/* Prints the distribution of a value over the calls of each peak of an op, as in thesis Figure 7.4.
+ * op: of the joint profile; its buckets have the peaks */
+void peak_labels_print_joint(const struct aggstats_joint_profile *joint, const struct aggstats_op_profile *op,
+                             unsigned resolution, const struct units *units, const struct screen *screen);
+
 #endif

@@ -55,10 +55,8 @@ static void format_expected(double calls, char ret_text[UNITS_TEXT_SIZE]) {
 
 static void print_heading(const struct report *report, bool calibrated) {
     FILE *stream = report->screen.stream;
-    char quantum[UNITS_TEXT_SIZE];
-    units_format_cycles(&report->units, report->terms.quantum_cycles, quantum);
     fprintf(stream, "%s: preemption, if %u threads take turns of %s%s on a CPU", report->name, report->terms.threads,
-            quantum, calibrated ? " (calibrated)" : "");
+            units_cycles(&report->units, report->terms.quantum_cycles).text, calibrated ? " (calibrated)" : "");
     if (report->terms.yield > 0)
         fprintf(stream, " and %.1f %% of calls wait", 100 * report->terms.yield);
     fputs(":\n", stream);
@@ -67,22 +65,21 @@ static void print_heading(const struct report *report, bool calibrated) {
 /* A bucket with preempted calls. */
 static void print_bucket(const struct report *report, uint64_t calls, double expected, unsigned bucket) {
     FILE *stream = report->screen.stream;
-    char from[UNITS_TEXT_SIZE];
-    char to[UNITS_TEXT_SIZE];
-    char count[UNITS_TEXT_SIZE];
     char arriving[UNITS_TEXT_SIZE];
-    units_format_cycles(&report->units, aggstats_bucket_lower(bucket, report->profile->resolution), from);
-    units_format_cycles(&report->units, aggstats_bucket_upper(bucket, report->profile->resolution), to);
-    units_format_count(calls, count);
+    const struct units_text to =
+        units_cycles(&report->units, aggstats_bucket_upper(bucket, report->profile->resolution));
+    const struct units_text count = units_count(calls);
     format_expected(expected, arriving);
-    fprintf(stream, "    %s .. %s: up to %s expected, ", from, to, arriving);
+    fprintf(stream, "    %s .. %s: up to %s expected, ",
+            units_cycles(&report->units, aggstats_bucket_lower(bucket, report->profile->resolution)).text, to.text,
+            arriving);
     if (calls == 0)
         fputs("none is there: fewer were preempted\n", stream);
     else if (expected >= (double)calls)
-        fprintf(stream, "%s there: %s\n", count,
+        fprintf(stream, "%s there: %s\n", count.text,
                 calls == 1 ? "it may be a preempted one" : "all may be preempted ones");
     else
-        fprintf(stream, "%s there: %.1f %% may be preempted ones\n", count, 100 * expected / (double)calls);
+        fprintf(stream, "%s there: %.1f %% may be preempted ones\n", count.text, 100 * expected / (double)calls);
 }
 
 static void print_op(const struct report *report, const struct aggstats_op_profile *op) {
@@ -91,18 +88,17 @@ static void print_op(const struct report *report, const struct aggstats_op_profi
     char expected[UNITS_TEXT_SIZE];
     char lower[UNITS_TEXT_SIZE];
     char upper[UNITS_TEXT_SIZE];
-    char calls[UNITS_TEXT_SIZE];
     preemption_estimate(&report->terms, report->profile, op, &estimate);
     format_expected(estimate.calls.expected, expected);
     format_expected(estimate.calls.lower, lower);
     format_expected(estimate.calls.upper, upper);
-    units_format_count(op->calls, calls);
+    const struct units_text calls = units_count(op->calls);
     if (estimate.calls.expected < 1) {
-        fprintf(stream, "  %s: negligible: %s of %s calls expected to be preempted\n", op->name, expected, calls);
+        fprintf(stream, "  %s: negligible: %s of %s calls expected to be preempted\n", op->name, expected, calls.text);
         return;
     }
     fprintf(stream, "  %s: up to %s (%s to %s) of %s calls expected to be preempted\n", op->name, expected, lower,
-            upper, calls);
+            upper, calls.text);
     for (unsigned bucket = 0; bucket < 64 * report->profile->resolution; bucket++)
         if (estimate.arriving[bucket] >= 1)
             print_bucket(report, op->buckets[bucket], estimate.arriving[bucket], bucket);

@@ -15,7 +15,6 @@
 #include "columns.h"
 #include "figures.h"
 #include "groups_table.h"
-#include "joint_table.h"
 #include "outcome_line.h"
 #include "peak_labels.h"
 #include "screen.h"
@@ -92,12 +91,11 @@ static void print_stolen(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
     double hz = (double)profile->clock.frequency_hz;
     double cycles = (double)profile->stolen_ns / 1e9 * hz;
-    char time[UNITS_TEXT_SIZE];
     char text[160];
     if (!profile->has_stolen || !profile->has_elapsed || cycles <= STOLEN_SHARE_MIN * (double)profile->elapsed_cycles)
         return;
-    units_format_cycles(&page->units, cycles, time);
-    snprintf(text, sizeof(text), "%s, %.1f %% of the time: the hypervisor ran others", time,
+    const struct units_text time = units_cycles(&page->units, cycles);
+    snprintf(text, sizeof(text), "%s, %.1f %% of the time: the hypervisor ran others", time.text,
              100 * cycles / (double)profile->elapsed_cycles);
     print_entry(page, "stolen", text);
 }
@@ -105,12 +103,11 @@ static void print_stolen(const struct page *page) {
 /* Calls in flight at that time are longer by it; callers that came then waited unseen. */
 static void print_stopped(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
-    char time[UNITS_TEXT_SIZE];
     char text[160];
     if (profile->stopped_ns == 0)
         return;
-    units_format_seconds(&page->units, (double)profile->stopped_ns / 1e9, time);
-    snprintf(text, sizeof(text), "%s: the daemon did not run; what requests waited for it is in no latency", time);
+    snprintf(text, sizeof(text), "%s: the daemon did not run; what requests waited for it is in no latency",
+             units_seconds(&page->units, (double)profile->stopped_ns / 1e9).text);
     print_entry(page, "stopped", text);
 }
 
@@ -130,21 +127,17 @@ static void print_span(const struct page *page) {
     print_stolen(page);
     print_stopped(page);
     if (profile->interval_cycles > 0) {
-        char interval[UNITS_TEXT_SIZE];
-        units_format_cycles(&page->units, (double)profile->interval_cycles, interval);
-        snprintf(text, sizeof(text), "%zu of %s", profile->interval_count, interval);
+        snprintf(text, sizeof(text), "%zu of %s", profile->interval_count,
+                 units_cycles(&page->units, (double)profile->interval_cycles).text);
         print_entry(page, "intervals", text);
     }
 }
 
 static void print_sum(const struct page *page) {
-    char total[UNITS_TEXT_SIZE];
-    char calls[UNITS_TEXT_SIZE];
     char text[160];
-    units_format_cycles(&page->units, page->sum.total_cycles, total);
-    units_format_count(page->sum.calls, calls);
-    snprintf(text, sizeof(text), "%s in %s call%s of %zu operation%s", total, calls, units_plural(page->sum.calls),
-             page->profile->op_count, units_plural(page->profile->op_count));
+    const struct units_text total = units_cycles(&page->units, page->sum.total_cycles);
+    snprintf(text, sizeof(text), "%s in %s call%s of %zu operation%s", total.text, units_count(page->sum.calls).text,
+             units_plural(page->sum.calls), page->profile->op_count, units_plural(page->profile->op_count));
     print_entry(page, "total", page->sum.calls > 0 ? text : "nothing: no operation has been called");
 }
 
@@ -192,16 +185,14 @@ static void print_left(const struct page *page) {
 
 static void print_warnings(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
-    char count[UNITS_TEXT_SIZE];
     char text[128];
     if (profile->incomplete)
         print_in_ink(page, INK_WARNING, SHOW_INCOMPLETE);
     print_left(page);
     if (profile->clamped == 0)
         return;
-    units_format_count(profile->clamped, count);
-    snprintf(text, sizeof(text), "The clock ran backwards in %s call%s: counted as 0 cycles.", count,
-             units_plural(profile->clamped));
+    snprintf(text, sizeof(text), "The clock ran backwards in %s call%s: counted as 0 cycles.",
+             units_count(profile->clamped).text, units_plural(profile->clamped));
     print_in_ink(page, INK_WARNING, text);
 }
 
@@ -266,14 +257,13 @@ static void print_who_in_words(const struct page *page, const struct aggstats_ca
 /* Returns the column where the path begins. */
 static int print_who_is_in_flight(const struct page *page, const struct aggstats_call_in_flight *call) {
     FILE *stream = page->screen.stream;
-    char age[UNITS_TEXT_SIZE];
-    units_format_cycles(&page->units, (double)call->age_cycles, age);
+    const struct units_text age = units_cycles(&page->units, (double)call->age_cycles);
     if (!has_flight_columns(page)) {
-        print_who_in_words(page, call, age);
+        print_who_in_words(page, call, age.text);
         return 2 * FLIGHT_INDENT;
     }
     fprintf(stream, "%*s%-*s", FLIGHT_INDENT, "", FLIGHT_NAME_COLUMNS, call->op);
-    screen_print_right(&page->screen, INK_STRONG, age, FLIGHT_AGE_COLUMNS);
+    screen_print_right(&page->screen, INK_STRONG, age.text, FLIGHT_AGE_COLUMNS);
     fprintf(stream, "%*" PRIu64, FLIGHT_PID_COLUMNS, call->pid);
     print_program(page, call);
     return FLIGHT_PATH_COLUMN;
@@ -473,7 +463,7 @@ static void print_joints(const struct page *page, const struct aggstats_op_profi
     const struct aggstats_profile *profile = page->profile;
     for (size_t i = 0; i < profile->joint_count; i++)
         if (strcmp(profile->joints[i].op, op->name) == 0)
-            joint_table_print(&profile->joints[i], op, profile->resolution, &page->units, &page->screen);
+            peak_labels_print_joint(&profile->joints[i], op, profile->resolution, &page->units, &page->screen);
 }
 
 static void print_charts(const struct page *page) {

@@ -37,45 +37,34 @@ static struct printer printer_of(const struct verdict_page *page, const struct s
 /* ---- Numbers ------------------------------------------------------------------------------------ */
 
 /* "1.31", "0.047", "1,370" */
-static void format_factor(double factor, char ret_text[UNITS_TEXT_SIZE]) {
+static struct units_text text_of(double factor) {
+    struct units_text text;
     if (factor >= 99.95)
-        units_format_count((uint64_t)fmin(factor, 0x1p62), ret_text);
-    else if (factor >= 9.995)
-        snprintf(ret_text, UNITS_TEXT_SIZE, "%.1f", factor);
-    else if (factor >= 0.0995)
-        snprintf(ret_text, UNITS_TEXT_SIZE, "%.2f", factor);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "%.2g", factor);
+        return units_count((uint64_t)fmin(factor, 0x1p62));
+    snprintf(text.text, sizeof(text.text), factor >= 9.995 ? "%.1f" : factor >= 0.0995 ? "%.2f" : "%.2g", factor);
+    return text;
 }
 
 /* "[1.27–1.36]" */
 static void format_interval(const struct printer *it, const struct verdict_ratio *ratio, char ret_text[CELL_SIZE]) {
-    char low[UNITS_TEXT_SIZE];
-    char high[UNITS_TEXT_SIZE];
-    format_factor(ratio->low, low);
-    format_factor(ratio->high, high);
-    snprintf(ret_text, CELL_SIZE, "[%s%s%s]", low, it->to, high);
+    snprintf(ret_text, CELL_SIZE, "[%s%s%s]", text_of(ratio->low).text, it->to, text_of(ratio->high).text);
 }
 
 /* "1.31 [1.27–1.36]" */
 static void format_ratio(const struct printer *it, const struct verdict_ratio *ratio, char ret_text[CELL_SIZE]) {
-    char factor[UNITS_TEXT_SIZE];
     char interval[CELL_SIZE];
     if (!ratio->effect.is_known) {
         snprintf(ret_text, CELL_SIZE, "-");
         return;
     }
-    format_factor(ratio->ratio, factor);
     format_interval(it, ratio, interval);
-    snprintf(ret_text, CELL_SIZE, "%s %.60s", factor, interval);
+    snprintf(ret_text, CELL_SIZE, "%s %.60s", text_of(ratio->ratio).text, interval);
 }
 
 /* "+1.2 s": per run */
 static void format_cost(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
-    char amount[UNITS_TEXT_SIZE];
     double cost = op->b_total_cycles - op->a_total_cycles;
-    units_format_cycles(&it->units, fabs(cost), amount);
-    snprintf(ret_text, CELL_SIZE, "%s%s", cost < 0 ? "-" : "+", amount);
+    snprintf(ret_text, CELL_SIZE, "%s%s", cost < 0 ? "-" : "+", units_cycles(&it->units, fabs(cost)).text);
 }
 
 static void format_mean(const struct printer *it, double cycles, bool is_known, char ret_text[CELL_SIZE]) {
@@ -133,25 +122,22 @@ static void print_answer(const struct printer *it) {
 
 static void print_common_change(const struct printer *it) {
     const struct verdict_result *result = it->result;
-    char factor[UNITS_TEXT_SIZE];
     char interval[CELL_SIZE];
     bool is_slower = result->common_word == VERDICT_SLOWER;
     const struct verdict_ratio *common = &result->common;
     const struct verdict_ratio inverse = {.ratio = 1 / common->ratio, .low = 1 / common->high, .high = 1 / common->low};
-    format_factor(is_slower ? common->ratio : inverse.ratio, factor);
     format_interval(it, is_slower ? common : &inverse, interval);
     fprintf(it->stream,
             "Everything is %s times %s %s: a machine that was %s, or all of it changed. What follows is beside that.\n",
-            factor, is_slower ? "slower" : "faster", interval, is_slower ? "busier" : "less busy");
+            text_of(is_slower ? common->ratio : inverse.ratio).text, is_slower ? "slower" : "faster", interval,
+            is_slower ? "busier" : "less busy");
 }
 
 static void print_common(const struct printer *it) {
     const struct verdict_result *result = it->result;
     char text[CELL_SIZE];
-    char spread[UNITS_TEXT_SIZE];
     if (!result->has_common)
         return;
-    format_factor(result->common_spread, spread);
     if (verdict_is_change(result->common_word)) {
         print_common_change(it);
     } else if (result->common_word == VERDICT_UNDECIDED) {
@@ -162,17 +148,16 @@ static void print_common(const struct printer *it) {
                 more);
     }
     if (result->common_word != VERDICT_ALIKE || result->common_spread > 1 + result->options.at_least)
-        fprintf(it->stream, "All operations together, the runs of a side differ by a factor of %s.\n", spread);
+        fprintf(it->stream, "All operations together, the runs of a side differ by a factor of %s.\n",
+                text_of(result->common_spread).text);
 }
 
 static void print_trend(const struct printer *it) {
-    char factor[UNITS_TEXT_SIZE];
     double trend = it->result->trend;
     if (!it->result->has_trend)
         return;
-    format_factor(trend > 1 ? trend : 1 / trend, factor);
     fprintf(it->stream, "The runs became %s from one to the next, by a factor of %s: the order of A and B matters.\n",
-            trend > 1 ? "slower" : "faster", factor);
+            trend > 1 ? "slower" : "faster", text_of(trend > 1 ? trend : 1 / trend).text);
 }
 
 /* ---- The table ---------------------------------------------------------------------------------- */
@@ -274,10 +259,9 @@ static void print_figure(const struct printer *it, const struct verdict_op *op, 
 }
 
 static void print_peak(const struct printer *it, const struct verdict_peak *peak) {
-    char place[UNITS_TEXT_SIZE];
-    units_format_cycles(&it->units, exp2(peak->place.centre), place);
-    fprintf(it->stream, "  calls around %s: %.3g %% %s %.3g %%, %+.3g %% of the mean latency\n", place,
-            100 * peak->a_share, it->screen->ascii ? "->" : "→", 100 * peak->b_share, 100 * peak->cost);
+    fprintf(it->stream, "  calls around %s: %.3g %% %s %.3g %%, %+.3g %% of the mean latency\n",
+            units_cycles(&it->units, exp2(peak->place.centre)).text, 100 * peak->a_share,
+            it->screen->ascii ? "->" : "→", 100 * peak->b_share, 100 * peak->cost);
 }
 
 /* "failures 0.1 % → 3.4 % of the calls, most of B's EIO" */

@@ -108,13 +108,11 @@ static void print_table(const struct table *table, const char *by, const struct 
 
 /* "Of all these only the last 32 are known one by one; these took 1.23 s:" */
 static void print_heading(const struct table *table, const struct units *units, const struct screen *screen) {
-    char calls[UNITS_TEXT_SIZE];
-    char total[UNITS_TEXT_SIZE];
     char text[160];
-    units_format_count(table->calls, calls);
-    units_format_cycles(units, table->total_cycles, total);
-    snprintf(text, sizeof(text), "Over the last %s slow call%s, all that %s known one by one, %s in all:", calls,
-             units_plural(table->calls), table->calls == 1 ? "is" : "are", total);
+    snprintf(text, sizeof(text),
+             "Over the last %s slow call%s, all that %s known one by one, %s in all:", units_count(table->calls).text,
+             units_plural(table->calls), table->calls == 1 ? "is" : "are",
+             units_cycles(units, table->total_cycles).text);
     putc('\n', screen->stream);
     screen_print_wrapped(screen, 0, 0, text);
 }

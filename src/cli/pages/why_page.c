@@ -55,24 +55,20 @@ static double latency_of_all(const struct why_page *page) {
 
 /* "12 calls took 10.0 ms or longer, 1.23 s in all, which is 94.2 % of the latency" */
 static void print_sum(const struct why_page *page, const struct sums *sums) {
-    char calls[UNITS_TEXT_SIZE];
-    char threshold[UNITS_TEXT_SIZE];
-    char total[UNITS_TEXT_SIZE];
-    char share[UNITS_TEXT_SIZE];
     char text[256];
-    double all = latency_of_all(page);
-    units_format_count(sums->calls, calls);
-    units_format_cycles(&page->units, (double)page->profile->slow_cycles, threshold);
-    units_format_cycles(&page->units, sums->total_cycles, total);
+    const double all = latency_of_all(page);
+    const struct units_text calls = units_count(sums->calls);
     /* Just after a rotation causes may have a call that the operations had before it. */
-    units_format_share(sums->total_cycles < all ? sums->total_cycles / all : all > 0, share);
+    const double share = sums->total_cycles < all ? sums->total_cycles / all : all > 0;
     int length =
         page->profile->slow_cycles > 0
-            ? snprintf(text, sizeof(text), "%s call%s took %s or longer", calls, units_plural(sums->calls), threshold)
-            : snprintf(text, sizeof(text), "%s slow call%s, until nobody looked any more", calls,
+            ? snprintf(text, sizeof(text), "%s call%s took %s or longer", calls.text, units_plural(sums->calls),
+                       units_cycles(&page->units, (double)page->profile->slow_cycles).text)
+            : snprintf(text, sizeof(text), "%s slow call%s, until nobody looked any more", calls.text,
                        units_plural(sums->calls));
     if (sums->calls > 0)
-        snprintf(text + length, sizeof(text) - (size_t)length, ", %s in all, which is %s of the latency", total, share);
+        snprintf(text + length, sizeof(text) - (size_t)length, ", %s in all, which is %s of the latency",
+                 units_cycles(&page->units, sums->total_cycles).text, units_share(share).text);
     screen_print_wrapped(page->screen, 0, 0, text);
 }
 

@@ -72,13 +72,12 @@ void plot_cells_format_weight(const struct plot_cells *cells, const struct plot 
     const struct aggstats_profile *profile = plot->profiles[0];
     const struct units units = {.frequency_hz = profile->clock.frequency_hz};
     const char *what = plot_weight_title(plot);
-    char length[UNITS_TEXT_SIZE];
     double cycles = (double)cells->bins.factor * (double)profile->interval_cycles;
     if (profile->interval_cycles == 0) {
         snprintf(ret_text, size_bytes, "%s in %zu interval%s", what, cells->bins.factor,
                  units_plural(cells->bins.factor));
         return;
     }
-    units_format_cycles(&units, cycles, length);
-    snprintf(ret_text, size_bytes, "%s in %s%s", what, length, units.frequency_hz > 0 ? "" : " cycles");
+    snprintf(ret_text, size_bytes, "%s in %s%s", what, units_cycles(&units, cycles).text,
+             units.frequency_hz > 0 ? "" : " cycles");
 }

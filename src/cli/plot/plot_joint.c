@@ -274,14 +274,11 @@ static void put_value_axis(struct joints *it, bool labelled) {
 static void put_peak_caption(struct joints *it, size_t index, const struct plot_area *area) {
     const struct peak *peak = &it->joint.peaks[index];
     const struct units units = {.frequency_hz = it->plot->profiles[0]->clock.frequency_hz};
-    char from[UNITS_TEXT_SIZE];
-    char to[UNITS_TEXT_SIZE];
-    char calls[UNITS_TEXT_SIZE];
     char text[PLOT_TEXT_SIZE];
-    units_format_cycles(&units, aggstats_bucket_lower(peak->first, it->resolution), from);
-    units_format_cycles(&units, aggstats_bucket_upper(peak->last, it->resolution), to);
-    units_format_count(it->joint.peak_calls[index], calls);
-    snprintf(text, sizeof(text), "%s .. %s, %s call%s", from, to, calls, units_plural(it->joint.peak_calls[index]));
+    snprintf(text, sizeof(text), "%s .. %s, %s call%s",
+             units_cycles(&units, aggstats_bucket_lower(peak->first, it->resolution)).text,
+             units_cycles(&units, aggstats_bucket_upper(peak->last, it->resolution)).text,
+             units_count(it->joint.peak_calls[index]).text, units_plural(it->joint.peak_calls[index]));
     plot_page_square(&it->page, area->left + 5, area->top - CAPTION / 2 + 1, colour_of(index));
     plot_page_text(&it->page, area->left + 16, area->top - CAPTION / 2 + 1, PLOT_LEFT, PLOT_PLAIN, PLOT_TEXT, text);
 }

@@ -156,12 +156,9 @@ static void put_caption(struct figure *it, const struct panel *panel, const stru
     const struct layers_cell *cell = &panel->row->cells[panel->layer];
     const struct units units = {.frequency_hz = 1};
     const int y = area->top - CAPTION / 2 + 1;
-    char calls[UNITS_TEXT_SIZE];
-    char total[UNITS_TEXT_SIZE];
     char text[PLOT_TEXT_SIZE];
-    units_format_count(cell->calls, calls);
-    units_format_seconds(&units, cell->total_ns / 1e9, total);
-    snprintf(text, sizeof(text), "%s call%s, %s", calls, units_plural(cell->calls), total);
+    snprintf(text, sizeof(text), "%s call%s, %s", units_count(cell->calls).text, units_plural(cell->calls),
+             units_seconds(&units, cell->total_ns / 1e9).text);
     if (panel->is_first)
         plot_page_untrusted(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, panel->row->name,
                             AGGSTATS_NAME_SIZE);

@@ -127,12 +127,8 @@ static void append_start(char *text, const struct aggstats_profile *profile) {
 static void format_sum(const struct aggstats_profile *profile, char ret_text[PLOT_TEXT_SIZE]) {
     const struct units units = {.frequency_hz = profile->clock.frequency_hz};
     struct figures_sum sum = figures_sum(profile);
-    char calls[UNITS_TEXT_SIZE];
-    char total[UNITS_TEXT_SIZE];
-    units_format_count(sum.calls, calls);
-    units_format_cycles(&units, sum.total_cycles, total);
-    snprintf(ret_text, PLOT_TEXT_SIZE, "%s call%s, %s%s", calls, units_plural(sum.calls), total,
-             units.frequency_hz > 0 ? "" : " cycles");
+    snprintf(ret_text, PLOT_TEXT_SIZE, "%s call%s, %s%s", units_count(sum.calls).text, units_plural(sum.calls),
+             units_cycles(&units, sum.total_cycles).text, units.frequency_hz > 0 ? "" : " cycles");
     append_start(ret_text, profile);
 }
 
@@ -221,15 +217,13 @@ void plot_format_op(const struct plot *plot, const struct plot_op *op, size_t pr
     const struct units units = {.frequency_hz = plot->profiles[profile]->clock.frequency_hz};
     double all_cycles = figures_sum(plot->profiles[profile]).total_cycles;
     char calls[UNITS_TEXT_SIZE];
-    char total[UNITS_TEXT_SIZE];
     if (!of) {
         snprintf(ret_text, PLOT_TEXT_SIZE, "no calls");
         return;
     }
     units_format_count(of->calls, calls);
-    units_format_cycles(&units, (double)of->total_cycles, total);
-    snprintf(ret_text, PLOT_TEXT_SIZE, "%s call%s, %s%s, %.1f %%", calls, units_plural(of->calls), total,
-             units.frequency_hz > 0 ? "" : " cycles",
+    snprintf(ret_text, PLOT_TEXT_SIZE, "%s call%s, %s%s, %.1f %%", calls, units_plural(of->calls),
+             units_cycles(&units, (double)of->total_cycles).text, units.frequency_hz > 0 ? "" : " cycles",
              all_cycles > 0 ? 100 * (double)of->total_cycles / all_cycles : 0.0);
 }
 

@@ -24,27 +24,18 @@ unsigned outcome_commonest_failure(const struct aggstats_op_profile *op) {
 /* "12 failed: ENOENT 10, EACCES 2" */
 static void write_failures(const struct aggstats_op_profile *op, FILE *stream) {
     bool told[AGGSTATS_FAILURES] = {false};
-    char count[UNITS_TEXT_SIZE];
-    units_format_count(aggstats_failed_calls(op), count);
-    fprintf(stream, "%s failed:", count);
+    fprintf(stream, "%s failed:", units_count(aggstats_failed_calls(op)).text);
     for (unsigned failure; (failure = commonest(op->failures, told)) < AGGSTATS_FAILURES;) {
-        units_format_count(op->failures[failure], count);
         told[failure] = true;
-        fprintf(stream, " %s %s%s", aggstats_failure_name(failure), count,
+        fprintf(stream, " %s %s%s", aggstats_failure_name(failure), units_count(op->failures[failure]).text,
                 commonest(op->failures, told) < AGGSTATS_FAILURES ? "," : "");
     }
 }
 
 static void write_bytes(const struct aggstats_op_profile *op, FILE *stream) {
-    char asked[UNITS_TEXT_SIZE];
-    char moved[UNITS_TEXT_SIZE];
-    units_format_bytes((double)op->asked_bytes, asked);
-    units_format_bytes((double)op->moved_bytes, moved);
-    screen_make_blanks_firm(asked);
-    screen_make_blanks_firm(moved);
-    fprintf(stream, "%s moved", moved);
+    fprintf(stream, "%s moved", screen_firm(units_bytes((double)op->moved_bytes)).text);
     if (op->moved_bytes != op->asked_bytes)
-        fprintf(stream, " of %s asked", asked);
+        fprintf(stream, " of %s asked", screen_firm(units_bytes((double)op->asked_bytes)).text);
 }
 
 void outcome_line_print(const struct aggstats_op_profile *op, const struct screen *screen) {

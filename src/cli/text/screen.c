@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 
 #include "base.h"
-#include "units.h"
 
 #define KEY_COLUMNS 10
 
@@ -152,6 +151,11 @@ void screen_make_blanks_firm(char *text) {
     for (; *text; text++)
         if (*text == ' ')
             *text = FIRM_BLANK;
+}
+
+struct units_text screen_firm(struct units_text value) {
+    screen_make_blanks_firm(value.text);
+    return value;
 }
 
 static void print_word(FILE *stream, const char *word, size_t length_bytes) {

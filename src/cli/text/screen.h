@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "units.h"
+
 #define SCREEN_WIDTH_MIN 40
 #define SCREEN_WIDTH_MAX 1000
 
@@ -48,6 +50,7 @@ int screen_print_word(const struct screen *screen, int column, const char *word)
 /* Within a sentence: protects the blank between a number and its unit, so that no line ends there. Characters that
  * terminals obey must be replaced in texts from files before they are put into a sentence. */
 void screen_make_blanks_firm(char *text);
+struct units_text screen_firm(struct units_text value);
 
 /* Prints words with blanks between them, or new lines where they do not fit, then a new line. indent: blanks before the
  * first word; further lines have twice as many */

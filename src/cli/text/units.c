@@ -131,3 +131,19 @@ int units_text_columns(const char *text) {
         columns += ((unsigned char)*text & 0xc0) != 0x80; /* not a continuation byte */
     return columns;
 }
+
+/* ---- As values ---------------------------------------------------------------------------------- */
+
+#define AS_VALUE(name, parameters, ...)                                                                                \
+    struct units_text units_##name parameters {                                                                        \
+        struct units_text value;                                                                                       \
+        units_format_##name(__VA_ARGS__, value.text);                                                                  \
+        return value;                                                                                                  \
+    }
+
+AS_VALUE(count, (wide_count count), count)
+AS_VALUE(number, (double number), number)
+AS_VALUE(bytes, (double bytes), bytes)
+AS_VALUE(share, (double share), share)
+AS_VALUE(seconds, (const struct units *units, double seconds), units, seconds)
+AS_VALUE(cycles, (const struct units *units, double cycles), units, cycles)

@@ -40,6 +40,18 @@ void units_format_cycles(const struct units *units, double cycles, char ret_text
 void units_format_power_count(int exponent, char ret_text[UNITS_TEXT_SIZE]);
 void units_format_power_seconds(const struct units *units, int exponent, char ret_text[UNITS_TEXT_SIZE]);
 
+/* The same as values, to be printed at once: fputs(units_count(3).text, stream). */
+struct units_text {
+    char text[UNITS_TEXT_SIZE];
+};
+
+struct units_text units_count(wide_count count);
+struct units_text units_number(double number);
+struct units_text units_bytes(double bytes);
+struct units_text units_share(double share);
+struct units_text units_seconds(const struct units *units, double seconds);
+struct units_text units_cycles(const struct units *units, double cycles);
+
 /* Columns of UTF-8 text on a screen: its characters. */
 int units_text_columns(const char *text);
 

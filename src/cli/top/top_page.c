@@ -111,21 +111,17 @@ static double per_second(const struct top_frame *frame, wide_count number) {
 
 /* "4.10 MiB/s"; nothing for 0 */
 static void format_moved(const struct top_frame *frame, wide_count moved_bytes, char ret_text[UNITS_TEXT_SIZE]) {
-    char text[UNITS_TEXT_SIZE];
     ret_text[0] = '\0';
     if (moved_bytes == 0)
         return;
-    units_format_bytes(per_second(frame, moved_bytes), text);
-    snprintf(ret_text, UNITS_TEXT_SIZE, "%.24s/s", text);
+    snprintf(ret_text, UNITS_TEXT_SIZE, "%.24s/s", units_bytes(per_second(frame, moved_bytes)).text);
 }
 
 static void format_failed(const struct top_frame *frame, wide_count failed, char ret_text[UNITS_TEXT_SIZE]) {
-    char text[UNITS_TEXT_SIZE];
     ret_text[0] = '\0';
     if (failed == 0)
         return;
-    units_format_number(per_second(frame, failed), text);
-    snprintf(ret_text, UNITS_TEXT_SIZE, "%.24s/s", text);
+    snprintf(ret_text, UNITS_TEXT_SIZE, "%.24s/s", units_number(per_second(frame, failed)).text);
 }
 
 /* True if bytes were moved or calls failed, and the time is known. */
