@@ -31,19 +31,11 @@ static void queue_mark(struct events_recorder *events, struct pending_mark *mark
     events_wake(events);
 }
 
-static const struct events_stream *find_stream(const struct events_recorder *events,
-                                               const struct aggstats_block *block) {
-    const struct events_stream *stream = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE);
-    while (stream && stream->block != block)
-        stream = stream->next;
-    return stream;
-}
-
 static void add_blocks(const struct events_recorder *events, const struct aggstats_changed *changed,
                        struct pending_mark *mark) {
     for (size_t i = 0; i < changed->block_count; i++) {
         const struct aggstats_numbered *numbered = &changed->blocks[i];
-        const struct events_stream *stream = find_stream(events, numbered->block);
+        const struct events_stream *stream = events_stream_of(events, numbered->block);
         if (stream)
             mark->streams[mark->head.stream_count++] = (struct events_mark_stream){
                 .stream = stream->number, .is_inexact = numbered->is_inexact, .index = numbered->count};

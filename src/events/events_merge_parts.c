@@ -29,49 +29,35 @@ static void write_common_labels(struct merge *merge) {
     }
 }
 
-static int add_words(FILE *stream, const char *const *words, unsigned from, unsigned to) {
-    for (unsigned i = from; i < to; i++)
-        fprintf(stream, "%s%s", i > from ? " " : "", words[i]);
-    return fputc('|', stream);
+/* after: "|" or "\n" */
+static void write_words(struct events_writer *writer, const char *const *words, unsigned from, unsigned to,
+                        const char *after) {
+    for (unsigned i = from; i < to; i++) {
+        events_chunk_add(writer, " ", i > from ? 1 : 0);
+        events_write_text(writer, words[i]);
+    }
+    events_chunk_add(writer, after, 1);
 }
 
 static void write_op(struct events_writer *writer, unsigned number, const struct events_op *op) {
-    char *text = NULL;
-    size_t size_bytes;
-    FILE *stream = open_memstream(&text, &size_bytes);
-    if (stream) {
-        fprintf(stream, "%u %s%s|", number, op->name, op->counts_bytes ? " bytes" : "");
-        add_words(stream, op->columns, 0, op->column_count);
-        add_words(stream, op->columns, op->column_count, op->column_count_all);
-        add_words(stream, op->texts, 0, op->text_count);
-        fclose(stream);
-    }
-    if (text)
-        text[size_bytes - 1] = '\0'; /* the last "|" */
-    if (text)
-        events_write_line(writer, "op", text);
-    else
-        writer->error = -ENOMEM;
-    free(text);
+    char head[32];
+    events_chunk_add(writer, head, (size_t)snprintf(head, sizeof(head), "op %u ", number));
+    events_write_text(writer, op->name);
+    events_write_text(writer, op->counts_bytes ? " bytes|" : "|");
+    write_words(writer, op->columns, 0, op->column_count, "|");
+    write_words(writer, op->columns, op->column_count, op->column_count_all, "|");
+    write_words(writer, op->texts, 0, op->text_count, "\n");
 }
 
 /* The names of all hosts. */
 static void write_hosts_line(struct merge *merge) {
-    char *text = NULL;
-    size_t size_bytes;
-    FILE *stream = open_memstream(&text, &size_bytes);
-    for (size_t i = 0; stream && i < merge->host_count; i++) {
+    for (size_t i = 0; i < merge->host_count; i++) {
         const struct merge_host *host = &merge->hosts[i];
         const char *name = host->seen ? host->seen->name : host->file->host;
-        fprintf(stream, "%s%s", i > 0 ? ", " : "", name ? name : "?");
+        events_write_text(&merge->writer, i > 0 ? ", " : "host ");
+        events_write_text(&merge->writer, name ? name : "?");
     }
-    if (stream)
-        fclose(stream);
-    if (text)
-        events_write_line(&merge->writer, "host", text);
-    else
-        merge->writer.error = -ENOMEM;
-    free(text);
+    events_chunk_add(&merge->writer, "\n", 1);
 }
 
 static unsigned coarsest(const struct merge *merge) {

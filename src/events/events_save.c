@@ -343,13 +343,18 @@ static int save_all(struct events_recorder *events, bool all) {
 
 /* ---- The end ---- */
 
-/* Records of a stream that are still in its buffers because they could not be saved. */
-static uint64_t count_unsaved(const struct events_recorder *events, uint32_t number) {
+/* The stream of that number; NULL: it has recorded nothing in this session. */
+static const struct events_stream *find_stream(const struct events_recorder *events, uint32_t number) {
     const struct events_stream *stream = events->streams;
-    uint64_t count = 0;
     while (stream && stream->number != number)
         stream = stream->next;
-    for (int i = 0; i < 2 && stream && is_of_session(events, stream); i++) {
+    return stream && is_of_session(events, stream) ? stream : NULL;
+}
+
+/* Records of a stream that are still in its buffers because they could not be saved. */
+static uint64_t count_unsaved(const struct events_stream *stream) {
+    uint64_t count = 0;
+    for (int i = 0; i < 2 && stream; i++) {
         const struct events_half *half = &stream->halves[i];
         if (__atomic_load_n(&half->state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE)
             count += (__atomic_load_n(&half->published, __ATOMIC_ACQUIRE) >> 32) - (half->saved >> 32);
@@ -357,11 +362,8 @@ static uint64_t count_unsaved(const struct events_recorder *events, uint32_t num
     return count;
 }
 
-static uint64_t count_dropped(const struct events_recorder *events, uint32_t number) {
-    const struct events_stream *stream = events->streams;
-    while (stream && stream->number != number)
-        stream = stream->next;
-    return stream && is_of_session(events, stream) ? __atomic_load_n(&stream->dropped, __ATOMIC_RELAXED) : 0;
+static uint64_t count_dropped(const struct events_stream *stream) {
+    return stream ? __atomic_load_n(&stream->dropped, __ATOMIC_RELAXED) : 0;
 }
 
 /* The numbers of all streams, and how many calls each has dropped. Numbers are read first, so calls that are dropped
@@ -369,7 +371,7 @@ static uint64_t count_dropped(const struct events_recorder *events, uint32_t num
 static size_t streams_with_drops(struct events_recorder *events, bool is_end, struct events_mark_stream **ret_streams) {
     size_t count = events_streams_now(events, is_end, ret_streams);
     for (size_t i = 0; i < count; i++)
-        (*ret_streams)[i].dropped = count_dropped(events, (*ret_streams)[i].stream);
+        (*ret_streams)[i].dropped = count_dropped(find_stream(events, (*ret_streams)[i].stream));
     return count;
 }
 
@@ -399,7 +401,7 @@ static void save_end(struct events_recorder *events, bool is_full) {
     size_t count = streams_with_drops(events, true, &streams);
     int err = is_full ? save_marks(events) : save_all(events, true);
     for (size_t i = 0; i < count; i++) {
-        uint64_t here = count_unsaved(events, streams[i].stream);
+        uint64_t here = count_unsaved(find_stream(events, streams[i].stream));
         streams[i].dropped += here;
         unsaved += here;
     }

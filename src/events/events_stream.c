@@ -21,8 +21,11 @@ static void *map_memory(size_t size_bytes) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-static struct events_stream *first_stream(const struct events_recorder *events) {
-    return __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE);
+struct events_stream *events_stream_of(const struct events_recorder *events, const struct aggstats_block *block) {
+    struct events_stream *stream = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE);
+    while (stream && stream->block != block)
+        stream = stream->next;
+    return stream;
 }
 
 static struct events_stream *add_stream(struct events_recorder *events, const struct aggstats_block *block) {
@@ -50,9 +53,7 @@ static struct events_stream *stream_of_block(struct events_recorder *events, con
                                              uint32_t thread) {
     if (block->thread != thread)
         return NULL;
-    struct events_stream *stream = first_stream(events);
-    while (stream && stream->block != block)
-        stream = stream->next;
+    struct events_stream *stream = events_stream_of(events, block);
     return stream ? stream : add_stream(events, block);
 }
 

@@ -92,13 +92,17 @@ void events_chunk_end(struct events_writer *writer) {
 
 /* ---- Contents of chunks ---- */
 
+void events_write_text(struct events_writer *writer, const char *text) {
+    for (; *text; text++) {
+        const char *escaped = *text == '\n' ? "\\n" : *text == '\r' ? "\\r" : *text == '\\' ? "\\\\" : NULL;
+        add(writer, escaped ? escaped : text, escaped ? 2 : 1);
+    }
+}
+
 void events_write_line(struct events_writer *writer, const char *word, const char *value) {
     add(writer, word, strlen(word));
     add(writer, " ", value ? 1 : 0);
-    for (; value && *value; value++) {
-        const char *escaped = *value == '\n' ? "\\n" : *value == '\r' ? "\\r" : *value == '\\' ? "\\\\" : NULL;
-        add(writer, escaped ? escaped : value, escaped ? 2 : 1);
-    }
+    events_write_text(writer, value ? value : "");
     add(writer, "\n", 1);
 }
 

@@ -70,6 +70,9 @@ struct events_recorder {
     uint64_t ring_written; /* number of parts of it ever written; atomic */
 };
 
+/* The stream of a block; NULL: it has none. */
+struct events_stream *events_stream_of(const struct events_recorder *events, const struct aggstats_block *block);
+
 /* Wakes the saving thread. Threads: any */
 void events_wake(struct events_recorder *events);
 

@@ -5,6 +5,8 @@
 #include "command.h"
 #include "events_reader.h"
 #include "option_table.h"
+#include "replay.h"
+#include "screen.h"
 
 extern const struct command command_events_show;
 extern const struct command command_events_profile;
@@ -98,5 +100,21 @@ struct events_work {
 
 /* Parses the command line, opens the one FILE that it names, with whole paths, prepares the filter, and runs. */
 enum status events_work_run(const struct events_work *work, const struct command *command, int argc, char **argv);
+
+/* ---- The page of a replay ---- */
+
+struct replay_page {
+    const struct screen *screen;
+    const struct replay_report *report;
+    const struct replay_options *options;
+    const char *file;
+    const char *directory;
+};
+
+/* Prints what was done, what was not and why, and how closely it kept to the recorded times. */
+void replay_page_print(const struct replay_page *page);
+
+/* The number of operations that were not done, or had another outcome. */
+uint64_t replay_page_unlike(const struct replay_report *report);
 
 #endif

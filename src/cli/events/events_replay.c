@@ -14,7 +14,6 @@
 #include "output.h"
 #include "path.h"
 #include "replay.h"
-#include "replay_page.h"
 
 #define LONG_NS (INT64_C(6) * 3600 * 1000000000) /* the user is warned of longer replays */
 #define DAYS_MAX 31

@@ -1,5 +1,5 @@
 /* The page of osprof events replay. */
-#include "replay_page.h"
+#include "events_commands.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -32,6 +32,9 @@ void events_write_number(struct events_writer *writer, const char *word, uint64_
 void events_write_clock(struct events_writer *writer, const char *kind, uint64_t hz);
 void events_write_label(struct events_writer *writer, const char *key, const char *value);
 
+/* Writes a part of a value. The caller begins and ends the line. */
+void events_write_text(struct events_writer *writer, const char *text);
+
 /* In a chunk of EVENTS_STRINGS: writes an entry. text: any bytes except 0 */
 void events_write_string(struct events_writer *writer, enum events_string_kind kind, uint64_t key, uint64_t value,
                          const char *text, size_t length);
