@@ -48,6 +48,43 @@ for option in cache=auto cache=none; do
     unmount_osproffs "$mnt"
 done
 
+# The same for inodes, of which there is one to spare: for files without a name, and for names, which tmpfs counts too.
+cat >"$scratch/inodes.py" <<'END'
+import os
+import sys
+
+directory, times = sys.argv[1], int(sys.argv[2])
+for _ in range(times):
+    os.close(os.open(f"{directory}/one", os.O_CREAT | os.O_WRONLY))
+    os.unlink(f"{directory}/one")
+    try:
+        if sys.argv[3] == "link":
+            os.link(f"{directory}/1", f"{directory}/link")
+            os.unlink(f"{directory}/link")
+        else:
+            os.close(os.open(directory, os.O_TMPFILE | os.O_WRONLY))
+    except OSError as error:
+        print(error)
+END
+chmod 0644 "$scratch/inodes.py"
+mount -o remount,nr_inodes=20 "$lower"
+for name in {1..18}; do
+    as_user touch "$lower/$name"
+done
+for what in file link; do
+    assert_eq "" "$(as_user python3 "$scratch/inodes.py" "$lower" 10 "$what")" "$what, below"
+done
+if as_user touch "$lower/last" && as_user touch "$lower/more" 2>/dev/null; then
+    fail "there is room for two more inodes"
+fi
+rm "$lower/last"
+mount_osproffs_as_user "$lower" "$mnt"
+for what in file link; do
+    assert_eq "" "$(as_user timeout 100 python3 "$scratch/inodes.py" "$mnt" 20 "$what")" "$what"
+done
+unmount_osproffs "$mnt"
+rm "$lower"/{1..18}
+
 # Where nothing comes free it is full, and that is said soon.
 mount_osproffs_as_user "$lower" "$mnt"
 as_user dd if=/dev/zero of="$mnt/full" bs=1M 2>"$scratch/errors" && fail "40 MB hold more"

@@ -177,10 +177,11 @@ static int open_existing(struct fs_layer *layer, FS_CALL, const char *name, int 
     return err;
 }
 
-static int create_new(struct pass *pass, FS_CALL, const char *name, mode_t mode, int flags, int *ret_fd) {
+/* name: NULL: the file has none. */
+static int create_file(struct pass *pass, FS_CALL, const char *name, mode_t mode, int flags, int *ret_fd) {
     CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = pass_check_name(name);
+    int err = name ? pass_check_name(name) : 0;
     if (err == 0)
         err = pass_check_room(pass, caller);
     if (err == 0)
@@ -189,11 +190,13 @@ static int create_new(struct pass *pass, FS_CALL, const char *name, mode_t mode,
         err = identity_enter(pass, caller, &identity);
     if (err < 0)
         return err;
+    const struct fd_path path = pass_fd_path(parent.fd);
     mode = identity_umask(caller, mode & ALLPERMS);
     struct space_wait wait = {0};
     int fd;
     do {
-        fd = openat(parent.fd, name, lower_flags(flags) | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+        fd = name ? openat(parent.fd, name, lower_flags(flags) | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+                  : openat(pass->proc_self_fd, path.text, lower_flags(flags) | O_TMPFILE | (flags & O_EXCL), mode);
         fd = fd < 0 ? negative_errno() : fd;
     } while (fd < 0 && (pass_may_retry(pass, fd) || pass_may_have_space(pass, fd, &wait)));
     if (fd < 0)
@@ -207,7 +210,7 @@ int pass_op_create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mod
     struct pass *pass = to_pass(layer);
     for (int tries = 0;; tries++) {
         CLEANUP_FD int fd = -1;
-        int err = create_new(pass, caller, ino, name, mode, flags, &fd);
+        int err = create_file(pass, caller, ino, name, mode, flags, &fd);
         if (err == 0)
             return enter_open_file(pass, caller, ino, name, &fd, flags, ret_entry, ret_file);
         if (err != -EEXIST || flags & O_EXCL)
@@ -218,34 +221,11 @@ int pass_op_create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mod
     }
 }
 
-static int open_tmpfile(struct pass *pass, FS_CALL, mode_t mode, int flags, int *ret_fd) {
-    CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = pass_check_room(pass, caller);
-    if (err == 0)
-        err = pass_open_path(pass, ino, &parent);
-    if (err == 0)
-        err = identity_enter(pass, caller, &identity);
-    if (err < 0)
-        return err;
-    const struct fd_path path = pass_fd_path(parent.fd);
-    mode = identity_umask(caller, mode & ALLPERMS);
-    int fd;
-    do {
-        fd = openat(pass->proc_self_fd, path.text, lower_flags(flags) | O_TMPFILE | (flags & O_EXCL), mode);
-        fd = fd < 0 ? negative_errno() : fd;
-    } while (fd < 0 && pass_may_retry(pass, fd));
-    if (fd < 0)
-        return fd;
-    *ret_fd = fd;
-    return 0;
-}
-
 int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, struct fs_entry *ret_entry,
                     fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
     CLEANUP_FD int fd = -1;
-    int err = open_tmpfile(pass, caller, ino, mode, flags, &fd);
+    int err = create_file(pass, caller, ino, NULL, mode, flags, &fd);
     return err < 0 ? err : enter_open_file(pass, caller, ino, NULL, &fd, flags, ret_entry, ret_file);
 }
 

@@ -28,71 +28,63 @@ static int look_up_made(struct pass *pass, fs_ino parent, int parent_fd, const c
     return err;
 }
 
-int pass_op_mknod(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, dev_t device,
-                  struct fs_entry *ret_entry) {
-    struct pass *pass = to_pass(layer);
+/* What is made: a directory, a symlink, another name of an inode, or what mknod(2) makes. */
+struct new_node {
+    bool is_directory;
+    const char *target; /* of a symlink; NULL: it is none */
+    const char *linked; /* path of the inode below pass->proc_self_fd; NULL: it is a new one */
+    mode_t mode;
+    dev_t device;
+};
+
+static int make_node(const struct pass *pass, int parent_fd, const char *name, const struct new_node *node) {
+    if (node->target)
+        return symlinkat(node->target, parent_fd, name);
+    /* AT_EMPTY_PATH would need a privilege that the caller lacks. A symlink's own magic link ends at the symlink. */
+    if (node->linked)
+        return linkat(pass->proc_self_fd, node->linked, parent_fd, name, AT_SYMLINK_FOLLOW);
+    return node->is_directory ? mkdirat(parent_fd, name, node->mode)
+                              : mknodat(parent_fd, name, node->mode, node->device);
+}
+
+static int make_name(struct pass *pass, FS_CALL, const char *name, struct new_node node, struct fs_entry *ret_entry) {
     CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     int err = enter_directory(pass, caller, ino, name, &parent, &identity);
     if (err < 0)
         return err;
-    mode = identity_umask(caller, mode);
+    node.mode = identity_umask(caller, node.mode);
     struct space_wait wait = {0};
     do
-        err = mknodat(parent.fd, name, mode, device) < 0 ? negative_errno() : 0;
+        err = make_node(pass, parent.fd, name, &node) < 0 ? negative_errno() : 0;
     while (pass_may_have_space(pass, err, &wait));
-    if (err < 0)
-        return err;
-    return look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
+    return err < 0 ? err : look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
+}
+
+int pass_op_mknod(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, dev_t device,
+                  struct fs_entry *ret_entry) {
+    const struct new_node node = {.mode = mode, .device = device};
+    return make_name(to_pass(layer), caller, ino, name, node, ret_entry);
 }
 
 int pass_op_mkdir(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, struct fs_entry *ret_entry) {
-    struct pass *pass = to_pass(layer);
-    CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = enter_directory(pass, caller, ino, name, &parent, &identity);
-    if (err < 0)
-        return err;
-    mode = identity_umask(caller, mode);
-    struct space_wait wait = {0};
-    do
-        err = mkdirat(parent.fd, name, mode) < 0 ? negative_errno() : 0;
-    while (pass_may_have_space(pass, err, &wait));
-    if (err < 0)
-        return err;
-    return look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
+    const struct new_node node = {.is_directory = true, .mode = mode};
+    return make_name(to_pass(layer), caller, ino, name, node, ret_entry);
 }
 
 int pass_op_symlink(struct fs_layer *layer, FS_CALL, const char *name, const char *target, struct fs_entry *ret_entry) {
-    struct pass *pass = to_pass(layer);
-    CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = enter_directory(pass, caller, ino, name, &parent, &identity);
-    if (err < 0)
-        return err;
-    struct space_wait wait = {0};
-    do
-        err = symlinkat(target, parent.fd, name) < 0 ? negative_errno() : 0;
-    while (pass_may_have_space(pass, err, &wait));
-    if (err < 0)
-        return err;
-    return look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
+    const struct new_node node = {.target = target};
+    return make_name(to_pass(layer), caller, ino, name, node, ret_entry);
 }
 
 int pass_op_link(struct fs_layer *layer, FS_CALL, fs_ino new_parent, const char *new_name, struct fs_entry *ret_entry) {
-    struct pass *pass = to_pass(layer);
     CLEANUP_PATH_FD struct path_fd source = PATH_FD_NONE;
-    CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = pass_open_path(pass, ino, &source);
-    if (err == 0)
-        err = enter_directory(pass, caller, new_parent, new_name, &parent, &identity);
+    int err = pass_open_path(to_pass(layer), ino, &source);
     if (err < 0)
         return err;
-    /* AT_EMPTY_PATH would need a privilege that the caller lacks. A symlink's own magic link ends at the symlink. */
-    if (linkat(pass->proc_self_fd, pass_fd_path(source.fd).text, parent.fd, new_name, AT_SYMLINK_FOLLOW) < 0)
-        return negative_errno();
-    return look_up_made(pass, new_parent, parent.fd, new_name, &identity, ret_entry);
+    const struct fd_path path = pass_fd_path(source.fd);
+    const struct new_node node = {.linked = path.text};
+    return make_name(to_pass(layer), caller, new_parent, new_name, node, ret_entry);
 }
 
 static int remove_name(struct pass *pass, FS_CALL, const char *name, int flags) {
