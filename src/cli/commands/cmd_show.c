@@ -9,7 +9,6 @@
 #include "groups.h"
 #include "input.h"
 #include "layers_page.h"
-#include "op_choice.h"
 #include "option_table.h"
 #include "screen.h"
 #include "show.h"
@@ -96,12 +95,12 @@ static enum status print_groups(const struct show_command *options, const struct
 }
 
 static enum status print_page(const struct show_command *options, const struct input *input) {
-    enum status status = op_choice_report_absent(&options->page.ops, &input->profile);
+    enum status status = input_report_absent_ops(&options->page.ops, &input->profile);
     if (status == STATUS_OK)
         status = report_no_joints(options, input);
     if (status == STATUS_OK && options->by && !options->of)
         return print_groups(options, input);
-    if (status != STATUS_OK && op_choice_count(&options->page.ops, &input->profile) == 0)
+    if (status != STATUS_OK && input_count_ops(&options->page.ops, &input->profile) == 0)
         return status;
     if (show_page(input, &options->page) == 0)
         return status;
@@ -146,7 +145,7 @@ static enum status show_view(const struct show_command *options, const struct in
         if (option_list_wants(&options->page.ops, input->profile.ops[i].name))
             ops[chosen.op_count++] = input->profile.ops[i];
     }
-    enum status absent = op_choice_report_absent(&options->page.ops, &input->profile);
+    enum status absent = input_report_absent_ops(&options->page.ops, &input->profile);
     if (absent != STATUS_OK && chosen.op_count == 0)
         return absent;
     enum status printed = print_view(options, &chosen);

@@ -6,7 +6,6 @@
 #include "daemon_watch.h"
 #include "input.h"
 #include "layers.h"
-#include "op_choice.h"
 #include "option_table.h"
 #include "screen.h"
 #include "views.h"
@@ -102,9 +101,9 @@ static enum status print_json(const struct why_command *options, const struct ag
 /* ---- The command -------------------------------------------------------------------------------- */
 
 static enum status print(const struct why_command *options, const struct aggstats_profile *profile) {
-    enum status absent = op_choice_report_absent(&options->page.ops, profile);
+    enum status absent = input_report_absent_ops(&options->page.ops, profile);
     const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
-    if (absent != STATUS_OK && op_choice_count(&options->page.ops, profile) == 0)
+    if (absent != STATUS_OK && input_count_ops(&options->page.ops, profile) == 0)
         return absent;
     if (options->json) {
         enum status printed = print_json(options, profile);

@@ -460,3 +460,24 @@ void input_finish(struct input *input) {
     recording_finish(&input->layers);
     *input = (struct input){0};
 }
+
+/* ---- Operations that were chosen ---------------------------------------------------------------- */
+
+size_t input_count_ops(const struct option_list *ops, const struct aggstats_profile *profile) {
+    size_t count = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        count += option_list_wants(ops, profile->ops[i].name);
+    return count;
+}
+
+enum status input_report_absent_ops(const struct option_list *ops, const struct aggstats_profile *profile) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < ops->count; i++) {
+        const struct option_list one = {.texts = &ops->texts[i], .count = 1};
+        if (input_count_ops(&one, profile) > 0)
+            continue;
+        complain("no call of %s in this profile; 'osprof show' without --op lists its operations", ops->texts[i]);
+        status = STATUS_NOT_SO;
+    }
+    return status;
+}

@@ -6,7 +6,9 @@
 #include <sys/types.h>
 
 #include "aggstats.h"
+#include "command.h"
 #include "control_socket.h"
+#include "option_list.h"
 #include "recording.h"
 
 struct input {
@@ -74,5 +76,11 @@ int input_command(const char *argument, const char *text, const struct control_p
 /* For a profile from a live file that is being recorded to: adds the names of the callers' programs, and, if the mount
  * answers at once in its control file, the paths of objects. If it does not answer, there are no paths. */
 void in_flight_find_out(struct input *input);
+
+/* The number of the profile's operations that are chosen. */
+size_t input_count_ops(const struct option_list *ops, const struct aggstats_profile *profile);
+
+/* Reports each that the profile does not have. Returns STATUS_NOT_SO if there is one */
+enum status input_report_absent_ops(const struct option_list *ops, const struct aggstats_profile *profile);
 
 #endif

@@ -183,14 +183,17 @@ static int command_about_file(const char *mount, const char *verb, const char *f
     return error == -ENOTCONN ? tell_name(mount, verb, &place, file) : error;
 }
 
-int mount_command(const char *mount, const char *verb, const char *file, enum mount_file_use use) {
+/* Sends the process that serves a mount the command "VERB FILE". The file is made here, with the rights and in the
+ * directories of this process. file: NULL for none. Reports all errors but those of the command itself.
+ * Returns 0, -errno of the command, or 1 after reporting an error */
+static int give_command(const char *mount, const char *verb, const char *file, enum mount_file_use use) {
     CLEANUP_FREE char *line = make_line(verb, NULL);
     if (!line)
         return -ENOMEM;
     return file ? command_about_file(mount, verb, file, use) : input_command(mount, line, NULL);
 }
 
-const char *mount_command_why(int error) {
+static const char *reason_of(int error) {
     return error == -ELOOP        ? "it lies in the mount itself"
            : error == -ECONNRESET ? "osproffs has ended meanwhile"
            : error == -ECANCELED  ? "the mount is ending; its final profile has these calls"
@@ -204,7 +207,7 @@ static void complain_failed(const struct mount_verb *verb, const char *mount, co
     const char *to = verb->to ? verb->to : "";
     const char *shown = !verb->to ? "" : file ? file : verb->no_file;
     complain("%s %s%s%s%s%s: %s%s", verb->failed, mount, to[0] ? " " : "", to, to[0] ? " " : "", shown,
-             own ? own : mount_command_why(error), verb->unchanged ? verb->unchanged : "");
+             own ? own : reason_of(error), verb->unchanged ? verb->unchanged : "");
 }
 
 enum status mount_verb_run(const struct command *command, int argc, char **argv) {
@@ -220,7 +223,7 @@ enum status mount_verb_run(const struct command *command, int argc, char **argv)
     const char *file = file_count > 0 ? arguments.rest[1] : NULL;
     if (verb->act)
         return verb->act(mount);
-    int error = mount_command(mount, verb->verb, file, verb->use);
+    int error = give_command(mount, verb->verb, file, verb->use);
     if (error < 0)
         complain_failed(verb, mount, file, error);
     return error ? STATUS_TROUBLE : STATUS_OK;

@@ -11,14 +11,6 @@ enum mount_file_use {
     MOUNT_FILE_FILLED,   /* it gets its name, which must be free, at once, and is written later */
 };
 
-/* Sends the process that serves a mount the command "VERB FILE". The file is made here, with the rights and in the
- * directories of this process. file: NULL for none. Reports all errors but those of the command itself.
- * Returns 0, -errno of the command, or 1 after reporting an error */
-int mount_command(const char *mount, const char *verb, const char *file, enum mount_file_use use);
-
-/* The reason of a failure with the file, for a message. */
-const char *mount_command_why(int error);
-
 /* A subcommand of osprof that does one thing to a mount: most send it a command, perhaps with a file. */
 struct mount_verb {
     const char *verb;

@@ -1,5 +1,5 @@
 /* From the options for osproffs to what is needed to start it: the program, and where its files are. */
-#include "run_osproffs.h"
+#include "run_daemon.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* Making directories, and writing profiles into them. */
-#include "run_sets.h"
+#include "versus.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -8,9 +8,36 @@
 #include "namespace.h"
 #include "run_mounts.h"
 #include "run_report.h"
-#include "run_sets.h"
 #include "signals.h"
 #include "verdict.h"
+
+/* ---- Runs that are kept ------------------------------------------------------------------------- */
+
+/* Directories in which each run of a comparison is a profile of its own: a-01.osprof, b-01.osprof and so on. 'osprof
+ * compare DIR' takes them. */
+struct run_sets {
+    const char *given; /* NULL: nothing is kept */
+    size_t count;      /* of profiled directories; if there are several, DIR.1, DIR.2 and so on */
+    int parent_fd;
+    char **names; /* [count] below the parent */
+    int *fds;     /* [count] -1: not open */
+};
+
+/* Makes the directories, before anything is mounted over them; an existing one must be empty.
+ * Owner:   the caller finishes *ret_sets, also after an error
+ * Errors:  reported to the user */
+int run_sets_open(struct run_sets *ret_sets, const char *given, size_t count);
+
+/* Removes directories without a profile. */
+void run_sets_finish(struct run_sets *sets);
+
+/* Saves the profile of a run. side: 0 is A, 1 is B; run: from 1. If it cannot be written it is printed on standard
+ * error.
+ * Errors:  reported to the user */
+int run_sets_save(const struct run_sets *sets, size_t directory, size_t side, size_t run,
+                  const struct aggstats_profile *profile);
+
+/* ---- What is asked for, and what is held meanwhile ---------------------------------------------- */
 
 enum { VS_A, VS_B, VS_SIDES };
 
@@ -99,8 +126,5 @@ int versus_report(const struct versus *it);
 
 /* The next look after `rounds`, of which at most `most` are made. */
 unsigned run_looks_next(unsigned rounds, unsigned most);
-
-/* The maximum number of looks. */
-unsigned run_looks_count(unsigned most);
 
 #endif

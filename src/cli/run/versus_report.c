@@ -1,5 +1,4 @@
 /* Pages of a comparison. */
-
 #include <string.h>
 
 #include "base.h"
@@ -9,6 +8,21 @@
 #include "screen.h"
 #include "verdict_page.h"
 #include "versus.h"
+
+unsigned run_looks_next(unsigned rounds, unsigned most) {
+    unsigned next = RUN_LOOKS_FIRST;
+    while (next <= rounds)
+        next = (3 * next + 1) / 2;
+    return next + next / 4 < most ? next : most; /* with few more runs the last look would decide little */
+}
+
+/* How many looks there are at most. */
+static unsigned run_looks_count(unsigned most) {
+    unsigned count = 0;
+    for (unsigned rounds = 0; rounds < most; count++)
+        rounds = run_looks_next(rounds, most);
+    return count;
+}
 
 /* ---- Judging ---------------------------------------------------------------------------------------- */
 
@@ -134,18 +148,4 @@ int versus_report(const struct versus *it) {
         first_error = first_error ? first_error : error;
     }
     return first_error;
-}
-
-unsigned run_looks_next(unsigned rounds, unsigned most) {
-    unsigned next = RUN_LOOKS_FIRST;
-    while (next <= rounds)
-        next = (3 * next + 1) / 2;
-    return next + next / 4 < most ? next : most; /* with few more runs the last look would decide little */
-}
-
-unsigned run_looks_count(unsigned most) {
-    unsigned count = 0;
-    for (unsigned rounds = 0; rounds < most; count++)
-        rounds = run_looks_next(rounds, most);
-    return count;
 }

@@ -7,7 +7,6 @@
 #include "command.h"
 #include "option_table.h"
 #include "top_page.h"
-#include "top_screen.h"
 #include "top_views.h"
 
 struct top_options {

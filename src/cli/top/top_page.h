@@ -3,6 +3,7 @@
 #define TOP_PAGE_H
 
 #include "canvas.h"
+#include "command.h"
 #include "top_watch.h"
 
 /* A view. It has a key on the screen; the first view is the default. */
@@ -26,5 +27,13 @@ void top_page_draw_heading(const struct top_watch *watch, struct canvas *canvas)
 
 /* Only the notices: what happened to the recording, if anything. */
 void top_page_draw_notices(const struct top_watch *watch, struct canvas *canvas);
+
+/* ---- On the screen of a terminal ---------------------------------------------------------------- */
+
+/* Runs until the user quits. Messages are printed after the terminal was restored.
+ * view: the first one, of top_views
+ * delay_ns: between snapshots
+ * ascii: only ASCII characters */
+enum status top_screen_run(struct top_watch *watch, const struct top_view *view, int64_t delay_ns, bool ascii);
 
 #endif

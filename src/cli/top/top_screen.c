@@ -1,5 +1,4 @@
 /* The screen: a page, a line of hints below it, and keys. Only differences are sent to the terminal. */
-#include "top_screen.h"
 
 #include <curses.h>
 #include <string.h>
