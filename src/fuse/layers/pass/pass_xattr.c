@@ -33,7 +33,12 @@ int pass_op_setxattr(struct fs_layer *layer, FS_CALL, const char *name, const vo
         err = enter_for(pass, caller, name, &identity);
     if (err < 0)
         return err;
-    return setxattr(pass_fd_path_absolute(path.fd).text, name, value, size_bytes, flags) < 0 ? negative_errno() : 0;
+    const struct fd_path fd_path = pass_fd_path_absolute(path.fd);
+    struct space_wait wait = {0};
+    do
+        err = setxattr(fd_path.text, name, value, size_bytes, flags) < 0 ? negative_errno() : 0;
+    while (pass_may_have_space(pass, err, &wait));
+    return err;
 }
 
 static bool is_posix_acl(const char *name) {
