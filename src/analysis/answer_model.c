@@ -107,7 +107,7 @@ static void find_waits(const struct aggstats_profile *profile, struct answer_mod
     }
 }
 
-/* ---- Where peaks are ---- */
+/* ---- Places of peaks ---- */
 
 static double latency_in(const struct aggstats_op_profile *op, const struct peak *peak, unsigned resolution) {
     double cycles = 0;

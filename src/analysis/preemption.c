@@ -36,7 +36,7 @@ static double cpu_part(const struct aggstats_joint_profile *joint, unsigned buck
     return fmin(cpu_cycles / mean_cycles, 1);
 }
 
-/* ---- Where preempted calls come from, and go to ------------------------------------------------- */
+/* ---- Buckets of preempted calls ----------------------------------------------------------------- */
 
 static void add_calls(struct preemption_estimate *estimate, const struct preemption_terms *terms, double calls,
                       unsigned bucket, unsigned resolution, double part) {

@@ -98,7 +98,7 @@ int calibration_save(const char *path, const struct calibration *calibration) {
     return error ? error : replace_file(dir_fd, name, NULL, 0600, text, size_bytes);
 }
 
-/* ---- Which machine they are of ------------------------------------------------------------------ */
+/* ---- The machine -------------------------------------------------------------------------------- */
 
 bool calibration_is_of(const struct calibration *calibration, const char *host, const struct aggstats_clock *clock) {
     double ratio = (double)clock->frequency_hz / (double)calibration->clock.frequency_hz;

@@ -33,7 +33,7 @@ int events_input_open(const char *name, struct events_input *ret_input);
 int events_input_open_with_paths(const char *name, struct events_input *ret_input);
 void events_input_finish(struct events_input *input);
 
-/* ---- Which of its calls are selected ---- */
+/* ---- Selecting calls ---- */
 
 struct events_filter {
     /* as on the command line */

@@ -43,7 +43,7 @@ static const char *seconds_text(const struct replay_page *page, int64_t ns, char
     return text;
 }
 
-/* ---- What was done ---- */
+/* ---- Operations done ---- */
 
 static void print_names(const struct replay_page *page) {
     screen_print_key(page->screen, "replay");
@@ -130,7 +130,7 @@ static void print_rates(const struct replay_page *page) {
     }
 }
 
-/* ---- What was not done ---- */
+/* ---- Operations not done ---- */
 
 static void print_line(const struct replay_page *page, const char *name, uint64_t count) {
     char text[UNITS_TEXT_SIZE];

@@ -48,7 +48,7 @@ void recording_format_names(const struct recording *recording, char *ret_text, s
     }
 }
 
-/* ---- What may be wrong -------------------------------------------------------------------------- */
+/* ---- Checks ------------------------------------------------------------------------------------- */
 
 static bool check_names(const struct recording *recording, char ret_complaint[RECORDING_COMPLAINT_SIZE]) {
     for (size_t i = 0; i < recording->count; i++) {

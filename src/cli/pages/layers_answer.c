@@ -67,7 +67,7 @@ static enum layer layer_of(const struct printer *it, size_t layer) {
     return layer < it->table->layer_count ? layers_of_name(layer_name(it, layer)) : LAYER_IS_OTHER;
 }
 
-/* ---- What never became requests ----------------------------------------------------------------- */
+/* ---- Calls without requests --------------------------------------------------------------------- */
 
 /* True if calls of the C library's own buffers are among a row's. */
 static bool has_buffered(const struct printer *it, const struct layers_row *row, size_t layer) {

@@ -113,7 +113,7 @@ void peak_labels_explain_all(const struct aggstats_op_profile *op, const struct 
         peak_labels_explain(op, &peaks[i], times, units, screen);
 }
 
-/* ---- What calls have waited for ----------------------------------------------------------------- */
+/* ---- Causes of waiting -------------------------------------------------------------------------- */
 
 #define INDENT 2
 #define LINE_SIZE (128 + PEAK_WAITS_MAX * (AGGSTATS_CAUSE_SIZE + UNITS_TEXT_SIZE))
@@ -144,7 +144,7 @@ void peak_labels_print_waits(const struct aggstats_profile *profile, const struc
     }
 }
 
-/* ---- Where a peak is ---------------------------------------------------------------------------- */
+/* ---- Places of peaks ---------------------------------------------------------------------------- */
 
 void peak_labels_print_place(const struct peak *peak, unsigned resolution, const struct units *units,
                              const struct screen *screen) {
@@ -158,7 +158,7 @@ void peak_labels_print_place(const struct peak *peak, unsigned resolution, const
     screen_print_sentence(screen, 2, text);
 }
 
-/* ---- What their values are ---------------------------------------------------------------------- */
+/* ---- Values ------------------------------------------------------------------------------------- */
 
 #define VALUE_COLUMNS 24
 

@@ -214,7 +214,7 @@ static void print_slow_calls(const struct why_page *page) {
     visit_slow_calls(page, &columns, true);
 }
 
-/* ---- What could be observed ---- */
+/* ---- Observability ---- */
 
 struct stacks_seen {
     size_t count;

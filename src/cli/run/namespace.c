@@ -12,7 +12,7 @@
 #include "base.h"
 #include "command.h"
 
-/* ---- What may forbid it ------------------------------------------------------------------------- */
+/* ---- Reasons why it may be forbidden ------------------------------------------------------------ */
 
 /* The number in a file; -1 if there is none. */
 static long read_number(const char *path) {

@@ -37,7 +37,7 @@ void run_sets_finish(struct run_sets *sets);
 int run_sets_save(const struct run_sets *sets, size_t directory, size_t side, size_t run,
                   const struct aggstats_profile *profile);
 
-/* ---- What is asked for, and what is held meanwhile ---------------------------------------------- */
+/* ---- Arguments, and state ----------------------------------------------------------------------- */
 
 enum { VS_A, VS_B, VS_SIDES };
 

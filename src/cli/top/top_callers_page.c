@@ -8,7 +8,7 @@
 
 #define MAIN_OPS_GAP 2
 
-/* ---- What is to be said ------------------------------------------------------------------------- */
+/* ---- Messages ----------------------------------------------------------------------------------- */
 
 /* Until there are calls, the groupings are unknown. */
 static enum aggstats_grouping grouping_of(const struct top_callers *callers) {

@@ -27,7 +27,7 @@
 #define OUTPUT_SIZE_MAX_BYTES (16 << 20)
 #define KEYS_MAX "16384" /* requests in flight, for each map */
 
-/* ---- Where it runs ------------------------------------------------------------------------------ */
+/* ---- Environment -------------------------------------------------------------------------------- */
 
 int bpftrace_find(struct bpftrace_place *ret_place) {
     *ret_place = (struct bpftrace_place){.namespace_fd = -1, .root_fd = -1};

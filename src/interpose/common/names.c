@@ -114,7 +114,7 @@ static enum below_place place_at(int dir_fd, const char *path, const struct prel
     return state == FD_INSIDE ? BELOW_INSIDE : BELOW_OUTSIDE;
 }
 
-/* ---- Whether there is a name ---- */
+/* ---- Checking names ---- */
 
 #define PAGES_KNOWN 8U
 

@@ -26,7 +26,7 @@
         return result;                                                                                                 \
     }
 
-/* ---- What names the file, and whether it counts ---- */
+/* ---- Files of calls, and whether these count ---- */
 
 extern const struct preload_ops posix_ops;
 

@@ -77,7 +77,7 @@ static const struct probe_ops ops = {
     .destroy = destroy,
 };
 
-/* ---- What is asked for ---- */
+/* ---- The interface ---- */
 
 static int start(struct aggstats_recorder *recorder) {
     struct grouping *grouping;

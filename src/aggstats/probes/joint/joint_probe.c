@@ -64,7 +64,7 @@ static const struct probe_ops ops = {
     .destroy = destroy,
 };
 
-/* ---- What is asked for ---- */
+/* ---- The interface ---- */
 
 /* Call under the lock of probes. NULL: no memory */
 static struct joints *find(struct aggstats_recorder *recorder) {

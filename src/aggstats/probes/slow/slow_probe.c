@@ -76,7 +76,7 @@ static const struct probe_ops ops = {
     .destroy = destroy,
 };
 
-/* ---- What is asked for ---- */
+/* ---- The interface ---- */
 
 static bool is_possible(const struct aggstats_slow_options *options) {
     return options->find_cause && (options->threshold_ns == 0 || (options->threshold_ns >= AGGSTATS_SLOW_MIN_NS &&
