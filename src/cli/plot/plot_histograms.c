@@ -181,12 +181,7 @@ static void put_panel(struct histograms *it, size_t index) {
     plot_axis_put(&it->weight, "y", it->page.script);
     if (index == 0 && same_buckets(it->plot))
         put_bucket_numbers(it, &area);
-    if (last)
-        plot_page_text(&it->page, (area.left + area.right) / 2, area.bottom + 45, PLOT_CENTRE, PLOT_PLAIN, PLOT_TEXT,
-                       plot_latency_title(it->plot));
-    if (index == 0)
-        plot_page_text(&it->page, 14, (it->page.top + it->page.height) / 2, PLOT_CENTRE, PLOT_UPRIGHT, PLOT_TEXT,
-                       plot_weight_title(it->plot));
+    plot_page_bar_titles(&it->page, &area, index == 0, last);
     if (it->has_labels)
         plot_labels_put(&it->page, &it->plot->ops[index], &it->time, &it->weight, &area);
     put_plot(it, index);
@@ -198,9 +193,7 @@ int plot_histograms(const struct plot *plot, FILE *script) {
     struct histograms it = {.plot = plot, .bucket_count = 64 * plot->profiles[0]->resolution};
     const int count = (int)plot->op_count;
     const int around = plot_page_top(plot) + TOP_AXIS + BOTTOM_AXIS - CAPTION;
-    it.bars = count == 1 ? BARS_ALONE : BARS;
-    if (plot->height > 0 || around + count * (it.bars + CAPTION) > PLOT_SIZE_MAX)
-        it.bars = ((plot->height > 0 ? plot->height : PLOT_SIZE_MAX) - around) / count - CAPTION;
+    it.bars = plot_page_fit(plot, plot->op_count, around, CAPTION, count == 1 ? BARS_ALONE : BARS);
     if (it.bars < BARS_MIN)
         return -ERANGE;
     it.has_labels = it.bars >= PLOT_LABELS_BARS_MIN && plot_labels_any(plot);

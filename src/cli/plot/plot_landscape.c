@@ -91,7 +91,7 @@ int plot_landscape(const struct plot *plot, FILE *script) {
     struct landscape it = {.plot = plot};
     const int count = (int)plot->op_count;
     const int top = plot_page_top(plot);
-    it.panel = plot_page_fit(plot, top, CAPTION, PANEL);
+    it.panel = plot_page_fit(plot, plot->op_count, top, CAPTION, PANEL);
     if (it.panel < PANEL_MIN)
         return -ERANGE;
     int error = plot_cells_init(plot, BINS_MAX, CELLS_MAX, &it.cells);

@@ -189,21 +189,14 @@ static void put_panel(struct figure *it, size_t index, int top) {
     it->weight.labels_max = (unsigned)it->bars / PIXELS_PER_LABEL;
     plot_axis_put(&it->time, "x", it->page.script);
     plot_axis_put(&it->weight, "y", it->page.script);
-    if (is_last)
-        plot_page_text(&it->page, (area.left + area.right) / 2, area.bottom + 45, PLOT_CENTRE, PLOT_PLAIN, PLOT_TEXT,
-                       plot_latency_title(it->plot));
-    if (index == 0)
-        plot_page_text(&it->page, 14, (it->page.top + it->page.height) / 2, PLOT_CENTRE, PLOT_UPRIGHT, PLOT_TEXT,
-                       plot_weight_title(it->plot));
+    plot_page_bar_titles(&it->page, &area, index == 0, is_last);
     put_bars(it, index);
 }
 
 static int put_figure(struct figure *it, FILE *script) {
     const int count = (int)it->panel_count;
     const int around = plot_page_top(it->plot) + TOP + BOTTOM_AXIS + ((int)it->row_count - 1) * GAP - CAPTION;
-    it->bars = BARS;
-    if (it->plot->height > 0 || around + count * (it->bars + CAPTION) > PLOT_SIZE_MAX)
-        it->bars = ((it->plot->height > 0 ? it->plot->height : PLOT_SIZE_MAX) - around) / count - CAPTION;
+    it->bars = plot_page_fit(it->plot, it->panel_count, around, CAPTION, BARS);
     if (it->bars < BARS_MIN)
         return -ERANGE;
     choose_axes(it);

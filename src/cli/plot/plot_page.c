@@ -59,6 +59,15 @@ void plot_page_begin(struct plot_page *page, const struct plot *plot, int width,
     fputs("set multiplot\n", script);
 }
 
+void plot_page_bar_titles(struct plot_page *page, const struct plot_area *area, bool is_first, bool is_last) {
+    if (is_last)
+        plot_page_text(page, (area->left + area->right) / 2, area->bottom + 45, PLOT_CENTRE, PLOT_PLAIN, PLOT_TEXT,
+                       plot_latency_title(page->plot));
+    if (is_first)
+        plot_page_text(page, 14, (page->top + page->height) / 2, PLOT_CENTRE, PLOT_UPRIGHT, PLOT_TEXT,
+                       plot_weight_title(page->plot));
+}
+
 void plot_page_end(const struct plot_page *page) {
     fputs("unset multiplot\n", page->script);
     if (page->plot->output)
@@ -174,11 +183,10 @@ int plot_page_top(const struct plot *plot) {
     return TITLE_HEIGHT + (has_title(plot) ? KEY_HEIGHT : 0);
 }
 
-int plot_page_fit(const struct plot *plot, int around, int caption, int wanted) {
-    const int count = (int)plot->op_count;
-    if (plot->height == 0 && around + count * (wanted + caption) <= PLOT_SIZE_MAX)
+int plot_page_fit(const struct plot *plot, size_t count, int around, int caption, int wanted) {
+    if (plot->height == 0 && around + (int)count * (wanted + caption) <= PLOT_SIZE_MAX)
         return wanted;
-    return ((plot->height > 0 ? plot->height : PLOT_SIZE_MAX) - around) / count - caption;
+    return ((plot->height > 0 ? plot->height : PLOT_SIZE_MAX) - around) / (int)count - caption;
 }
 
 /* Labels are drawn with each panel until they are unset, so the title belongs to the first one. */

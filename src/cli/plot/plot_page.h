@@ -36,9 +36,9 @@ enum plot_align { PLOT_LEFT, PLOT_CENTRE, PLOT_RIGHT };
 /* The height of title and subtitle in pixels. */
 int plot_page_top(const struct plot *plot);
 
-/* The height of each panel if there is one for each op, below each other: as wanted, unless the user has chosen the
- * picture's height, or it would be too high. around: space outside the panels; caption: space above each */
-int plot_page_fit(const struct plot *plot, int around, int caption, int wanted);
+/* The height of each of so many panels below each other: as wanted, unless the user has chosen the picture's height, or
+ * it would be too high. around: space outside the panels; caption: space above each */
+int plot_page_fit(const struct plot *plot, size_t count, int around, int caption, int wanted);
 
 /* Begins the script. width, height: of the picture, unless the user has chosen another */
 void plot_page_begin(struct plot_page *page, const struct plot *plot, int width, int height, FILE *script);
@@ -62,6 +62,9 @@ void plot_page_mark(struct plot_page *page, double x, int y, const char *text);
 
 /* A square of a colour, for keys. */
 void plot_page_square(struct plot_page *page, int x, int y, const char *colour);
+
+/* The titles of the axes of bars, once on the page: of weights beside the first panel, of latencies below the last. */
+void plot_page_bar_titles(struct plot_page *page, const struct plot_area *area, bool is_first, bool is_last);
 
 void plot_page_end(const struct plot_page *page);
 

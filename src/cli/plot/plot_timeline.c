@@ -124,7 +124,7 @@ int plot_timeline(const struct plot *plot, FILE *script) {
     struct timeline it = {.plot = plot};
     const int count = (int)plot->op_count;
     const int around = plot_page_top(plot) + BOTTOM_AXIS;
-    it.panel = plot_page_fit(plot, around, CAPTION, count == 1 ? PANEL_ALONE : PANEL);
+    it.panel = plot_page_fit(plot, plot->op_count, around, CAPTION, count == 1 ? PANEL_ALONE : PANEL);
     if (it.panel < PANEL_MIN)
         return -ERANGE;
     int error = plot_cells_init(plot, BINS_MAX, CELLS_MAX, &it.cells);
