@@ -5,75 +5,15 @@
 
 #include "base.h"
 
-typedef void (*format_cell_fn)(const struct top_table *table, const struct top_figures *figures,
-                               char ret_text[UNITS_TEXT_SIZE]);
+enum column { COLUMN_SHARE, COLUMN_CALLS, COLUMN_MEAN, COLUMN_P999, COLUMN_LONGEST, COLUMN_MAX, COLUMN_COUNT };
 
-static void format_share(const struct top_table *table, const struct top_figures *figures,
-                         char ret_text[UNITS_TEXT_SIZE]) {
-    (void)table;
-    units_format_share(figures->share, ret_text);
-}
-
-static void format_calls(const struct top_table *table, const struct top_figures *figures,
-                         char ret_text[UNITS_TEXT_SIZE]) {
-    (void)table;
-    units_format_count(figures->ended, ret_text);
-}
-
-static void format_mean(const struct top_table *table, const struct top_figures *figures,
-                        char ret_text[UNITS_TEXT_SIZE]) {
-    if (figures->ended > 0)
-        units_format_cycles(&table->units, figures->mean_cycles, ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-static void format_p999(const struct top_table *table, const struct top_figures *figures,
-                        char ret_text[UNITS_TEXT_SIZE]) {
-    if (figures->ended > 0)
-        units_format_cycles(&table->units, figures->p999_cycles, ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-/* The upper bound of the longest call's bucket. */
-static void format_max(const struct top_table *table, const struct top_figures *figures,
-                       char ret_text[UNITS_TEXT_SIZE]) {
-    if (figures->ended > 0)
-        units_format_cycles(&table->units, aggstats_bucket_upper(figures->max_bucket, table->resolution), ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-/* If only the bucket is known, its bound, marked as such. */
-static void format_longest(const struct top_table *table, const struct top_figures *figures,
-                           char ret_text[UNITS_TEXT_SIZE]) {
-    char bound[UNITS_TEXT_SIZE];
-    if (figures->ended > 0 && figures->longest_cycles > 0) {
-        units_format_cycles(&table->units, (double)figures->longest_cycles, ret_text);
-        return;
-    }
-    format_max(table, figures, bound);
-    snprintf(ret_text, UNITS_TEXT_SIZE, "%s%.24s", figures->ended == 0 ? "" : table->ascii ? "<=" : "≤", bound);
-}
-
-enum column_of { OF_BOTH, OF_OPS, OF_CALLERS };
-
-static const struct table_column {
-    const char *title;
-    const char *ascii_title;
-    int columns;
-    enum column_of of;
-    enum top_order order; /* the order that sorts by this column; TOP_ORDER_COUNT: none */
-    format_cell_fn format;
-} table_columns[] = {
-    {"share", "share", 8, OF_BOTH, TOP_BY_SHARE, format_share},
-    {"calls", "calls", 11, OF_BOTH, TOP_BY_CALLS, format_calls},
-    {"mean", "mean", 9, OF_BOTH, TOP_BY_MEAN, format_mean},
-    {"p99.9", "p99.9", 9, OF_OPS, TOP_ORDER_COUNT, format_p999},
-    {"longest", "longest", 10, OF_OPS, TOP_BY_MAX, format_longest},
-    {"max ≤", "max <=", 9, OF_CALLERS, TOP_BY_MAX, format_max},
+static const struct columns_column columns[COLUMN_COUNT] = {
+    {"share", 8}, {"calls", 11}, {"mean", 9}, {"p99.9", 9}, {"longest", 10}, {"max ≤", 9},
 };
+
+/* The order in which the table is, if by this column. */
+static const enum top_order orders[COLUMN_COUNT] = {TOP_BY_SHARE,    TOP_BY_CALLS, TOP_BY_MEAN,
+                                                    TOP_ORDER_COUNT, TOP_BY_MAX,   TOP_BY_MAX};
 
 void top_table_init(struct top_table *table, const struct aggstats_profile *profile, bool is_of_ops,
                     const struct canvas *canvas) {
@@ -81,53 +21,63 @@ void top_table_init(struct top_table *table, const struct aggstats_profile *prof
         .units = {.frequency_hz = profile->clock.frequency_hz, .ascii = canvas->ascii},
         .resolution = profile->resolution,
         .is_of_ops = is_of_ops,
-        .ascii = canvas->ascii,
+        .columns = {.columns = columns,
+                    .column_count = COLUMN_COUNT,
+                    .hidden = is_of_ops ? 1U << COLUMN_MAX : 1U << COLUMN_P999 | 1U << COLUMN_LONGEST},
     };
 }
 
-static bool is_there(const struct top_table *table, const struct table_column *column) {
-    return column->of == OF_BOTH || (column->of == OF_OPS) == table->is_of_ops;
-}
-
-int top_table_fit(struct top_table *table, int columns) {
-    table->column_count = 0;
-    for (; table->column_count < ARRAY_SIZE(table_columns); table->column_count++) {
-        const struct table_column *column = &table_columns[table->column_count];
-        if (!is_there(table, column))
-            continue;
-        if (column->columns > columns)
-            return -1;
-        columns -= column->columns;
-    }
-    return columns;
+int top_table_fit(struct top_table *table, int width) {
+    int left = columns_fit(&table->columns, width);
+    return table->columns.widths[table->is_of_ops ? COLUMN_LONGEST : COLUMN_MAX] > 0 ? left : -1;
 }
 
 void top_table_draw_titles(const struct top_table *table, enum top_order order, struct canvas *canvas) {
-    for (size_t i = 0; i < table->column_count; i++) {
-        const struct table_column *column = &table_columns[i];
-        if (is_there(table, column))
-            canvas_right(canvas, column->order == order ? INK_STRONG : INK_FAINT,
-                         table->ascii ? column->ascii_title : column->title, column->columns);
-    }
+    for (unsigned column = 0; column < COLUMN_COUNT; column++)
+        if (table->columns.widths[column] > 0)
+            canvas_right(canvas, orders[column] == order ? INK_STRONG : INK_FAINT,
+                         column == COLUMN_MAX && table->units.ascii ? "max <=" : columns[column].title,
+                         table->columns.widths[column]);
+}
+
+/* If only the bucket of the longest call is known, its upper bound. */
+static void format_latency(const struct top_table *table, const struct top_figures *figures, enum column column,
+                           char ret_text[UNITS_TEXT_SIZE]) {
+    const double bound_cycles = aggstats_bucket_upper(figures->max_bucket, table->resolution);
+    if (column == COLUMN_LONGEST && figures->longest_cycles == 0)
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%s%.24s", table->units.ascii ? "<=" : "≤",
+                 units_cycles(&table->units, bound_cycles).text);
+    else
+        units_format_cycles(&table->units,
+                            column == COLUMN_MEAN      ? figures->mean_cycles
+                            : column == COLUMN_P999    ? figures->p999_cycles
+                            : column == COLUMN_LONGEST ? (double)figures->longest_cycles
+                                                       : bound_cycles,
+                            ret_text);
 }
 
 void top_table_draw_row(const struct top_table *table, const struct top_figures *figures, struct canvas *canvas) {
-    char text[UNITS_TEXT_SIZE];
-    for (size_t i = 0; i < table->column_count; i++) {
-        if (!is_there(table, &table_columns[i]))
+    for (unsigned column = 0; column < COLUMN_COUNT; column++) {
+        char text[UNITS_TEXT_SIZE] = "-";
+        if (table->columns.widths[column] == 0)
             continue;
-        table_columns[i].format(table, figures, text);
-        canvas_right(canvas, INK_PLAIN, text, table_columns[i].columns);
+        if (column == COLUMN_SHARE)
+            units_format_share(figures->share, text);
+        else if (column == COLUMN_CALLS)
+            units_format_count(figures->ended, text);
+        else if (figures->ended > 0)
+            format_latency(table, figures, (enum column)column, text);
+        canvas_right(canvas, INK_PLAIN, text, table->columns.widths[column]);
     }
 }
 
 int top_table_name_columns(const struct aggstats_profile *latest) {
-    int columns = (int)strlen("operation");
+    int width = (int)strlen("operation");
     for (size_t i = 0; i < latest->op_count; i++) {
         int length = (int)strlen(latest->ops[i].name);
-        columns = length > columns ? length : columns;
+        width = length > width ? length : width;
     }
-    return columns;
+    return width;
 }
 
 /* ---- Time --------------------------------------------------------------------------------------- */

@@ -5,15 +5,15 @@
 #include <time.h>
 
 #include "canvas.h"
+#include "columns.h"
 #include "top_model.h"
 #include "units.h"
 
 struct top_table {
     struct units units;
     unsigned resolution;
-    size_t column_count; /* those that fit */
-    bool is_of_ops;      /* these have percentiles, and often exactly the longest call */
-    bool ascii;
+    bool is_of_ops; /* these have percentiles, and often exactly the longest call */
+    struct columns_table columns;
 };
 
 /* profile: its clock and resolution are those of the figures
@@ -23,7 +23,7 @@ void top_table_init(struct top_table *table, const struct aggstats_profile *prof
 
 /* Finds out how many columns of figures fit into that many columns of the screen. Returns how many of these remain
  * behind them; -1 if not all figures fit. */
-int top_table_fit(struct top_table *table, int columns);
+int top_table_fit(struct top_table *table, int width);
 
 /* Both begin at the canvas's column, and do not end the line. */
 void top_table_draw_titles(const struct top_table *table, enum top_order order, struct canvas *canvas);
