@@ -90,8 +90,8 @@ static int append(struct name_set *set, const char *name) {
 
 /* Errors: reported to the user, except -ENOMEM */
 static int append_list(struct name_set *set, const char *list_name) {
-    struct name_list list;
-    char name[PATH_MAX];
+    struct name_list list = {.stream = NULL};
+    char name[PATH_MAX] = "";
     int err = name_list_open(&list, list_name);
     if (err)
         return err;
