@@ -9,13 +9,6 @@
 
 /* ---- Calls ---- */
 
-struct aggstats_op_profile *counted_op_create(unsigned resolution) {
-    struct aggstats_op_profile *op = calloc(1, sizeof(*op) + 64 * (size_t)resolution * sizeof(*op->buckets));
-    if (op)
-        op->buckets = (uint64_t *)(void *)(op + 1);
-    return op;
-}
-
 int counted_op_add(struct aggstats_op_profile *op, unsigned resolution, const struct counted_call *call) {
     if (__builtin_add_overflow(op->total_cycles, call->latency_cycles, &op->total_cycles)) {
         op->total_cycles -= call->latency_cycles;

@@ -1,5 +1,5 @@
-/* libaggstats, inside this project: builds profiles from single calls: a recorder's groups, profiles of events, and
- * those of replays. */
+/* libaggstats, inside this project: builds profiles from single calls, for profiles of events and of replays; and the
+ * order of groups in every profile. */
 #ifndef AGGSTATS_COUNTED_H
 #define AGGSTATS_COUNTED_H
 
@@ -13,9 +13,6 @@ struct counted_call {
     uint64_t moved_bytes;
     unsigned error; /* errno value; 0: it did not fail */
 };
-
-/* An op without calls, in one block of memory, to be freed with free(). NULL: no memory */
-struct aggstats_op_profile *counted_op_create(unsigned resolution);
 
 /* Counts a call in an op. Errors: -EOVERFLOW the total does not fit 64 bits; the call is not counted then */
 int counted_op_add(struct aggstats_op_profile *op, unsigned resolution, const struct counted_call *call);

@@ -15,11 +15,11 @@
 /* ---- Life cycle ---- */
 
 int group_init(struct group *group, enum aggstats_who who, unsigned op_count) {
-    *group = (struct group){.who = who, .ops = calloc(2 * (size_t)op_count, sizeof(struct aggstats_op_profile *))};
+    *group = (struct group){.who = who, .ops = calloc(2 * (size_t)op_count, sizeof(struct aggstats_counters *))};
     return group->ops ? 0 : -ENOMEM;
 }
 
-static void forget(struct aggstats_op_profile **calls) {
+static void forget(struct aggstats_counters **calls) {
     free(*calls);
     *calls = NULL;
 }
@@ -107,28 +107,35 @@ struct group *groups_add(struct groups *groups, const struct aggstats_identity *
 
 /* ---- Counting ---- */
 
-static struct aggstats_op_profile *calls_of(const struct groups *groups, struct group *group, unsigned op) {
+/* Without what counters of threads have beside the buckets: groups have none of that. */
+static struct aggstats_counters *create_counters(const struct layout *layout) {
+    return calloc(1, sizeof(struct aggstats_counters) + layout_bucket_count(layout) * sizeof(uint64_t));
+}
+
+static struct aggstats_counters *calls_of(const struct groups *groups, struct group *group, unsigned op) {
     if (!group->ops[op])
-        group->ops[op] = counted_op_create(groups->layout.resolution);
+        group->ops[op] = create_counters(&groups->layout);
     return group->ops[op];
 }
 
 void groups_count(struct groups *groups, struct group *group, unsigned op, uint64_t latency_cycles) {
-    const struct counted_call call = {.latency_cycles = latency_cycles}; /* groups have nothing else */
-    struct aggstats_op_profile *calls = calls_of(groups, group, op);
+    struct aggstats_counters *calls = calls_of(groups, group, op);
     group->seen = ++groups->calls;
-    if (calls)
-        counted_op_add(calls, groups->layout.resolution, &call);
+    if (!calls)
+        return;
+    calls->calls++;
+    calls->total_cycles += latency_cycles;
+    calls->buckets[aggstats_bucket_of(latency_cycles, groups->layout.resolution)]++;
 }
 
-static void add_calls(struct aggstats_op_profile *to, const struct aggstats_op_profile *from, unsigned bucket_count) {
+static void add_calls(struct aggstats_counters *to, const struct aggstats_counters *from, unsigned bucket_count) {
     to->calls += from->calls;
     to->total_cycles += from->total_cycles;
     for (unsigned bucket = 0; bucket < bucket_count; bucket++)
         to->buckets[bucket] += from->buckets[bucket];
 }
 
-static void move_calls(struct aggstats_op_profile **from, struct aggstats_op_profile **to, unsigned bucket_count) {
+static void move_calls(struct aggstats_counters **from, struct aggstats_counters **to, unsigned bucket_count) {
     if (*from && *to)
         add_calls(*to, *from, bucket_count);
     else if (*from)
@@ -145,7 +152,7 @@ void groups_unite(struct groups *groups, struct group *from, struct group *into)
 
 int groups_add_calls(const struct groups *groups, const struct group *from, struct group *into) {
     for (unsigned op = 0; op < groups->layout.op_count; op++) {
-        struct aggstats_op_profile *calls = from->ops[op] ? calls_of(groups, into, op) : NULL;
+        struct aggstats_counters *calls = from->ops[op] ? calls_of(groups, into, op) : NULL;
         if (calls)
             add_calls(calls, from->ops[op], layout_bucket_count(&groups->layout));
         else if (from->ops[op])
@@ -163,7 +170,7 @@ void groups_clear(struct groups *groups) {
 
 /* ---- Rotation ---- */
 
-static void subtract_calls(struct aggstats_op_profile *from, const struct aggstats_op_profile *shown,
+static void subtract_calls(struct aggstats_counters *from, const struct aggstats_counters *shown,
                            unsigned bucket_count) {
     from->calls -= shown->calls;
     from->total_cycles -= shown->total_cycles;
@@ -172,7 +179,7 @@ static void subtract_calls(struct aggstats_op_profile *from, const struct aggsta
 }
 
 void group_end_marks(struct group *group, const struct layout *layout, bool take) {
-    struct aggstats_op_profile **shown = group->ops + layout->op_count;
+    struct aggstats_counters **shown = group->ops + layout->op_count;
     for (unsigned op = 0; op < layout->op_count; op++) {
         if (shown[op] && take) {
             subtract_calls(group->ops[op], shown[op], layout_bucket_count(layout));
@@ -201,10 +208,11 @@ static void take_excess(struct aggstats_op_profile *op, unsigned bucket, unsigne
     *left -= op->buckets[bucket];
 }
 
-static int show_op(struct aggstats_profile *profile, const char *name, const struct aggstats_op_profile *calls,
+static int show_op(struct aggstats_profile *profile, const char *name, const struct aggstats_counters *calls,
                    uint64_t *left) {
-    struct aggstats_op_profile shown = {
-        .calls = calls->calls, .total_cycles = calls->total_cycles, .buckets = calls->buckets};
+    struct aggstats_op_profile shown = {.calls = calls->calls,
+                                        .total_cycles = calls->total_cycles,
+                                        .buckets = (uint64_t *)(uintptr_t)calls->buckets /* only read */};
     text_name_copy(shown.name, name);
     int err = profile_append_op(profile, &shown);
     if (err < 0)
@@ -220,11 +228,13 @@ static int show_op(struct aggstats_profile *profile, const char *name, const str
 }
 
 static int mark(const struct groups_showing *showing, const struct aggstats_op_profile *op,
-                struct aggstats_op_profile **ret_shown) {
-    struct aggstats_op_profile *shown = counted_op_create(showing->layout->resolution);
+                struct aggstats_counters **ret_shown) {
+    struct aggstats_counters *shown = create_counters(showing->layout);
     if (!shown)
         return -ENOMEM;
-    add_calls(shown, op, layout_bucket_count(showing->layout));
+    shown->calls = op->calls;
+    shown->total_cycles = op->total_cycles;
+    memcpy(shown->buckets, op->buckets, layout_bucket_count(showing->layout) * sizeof(*op->buckets));
     *ret_shown = shown;
     return 0;
 }

@@ -15,10 +15,9 @@
 struct group {
     enum aggstats_who who;
     struct aggstats_identity identity;
-    uint64_t seen;                    /* number of the latest call, of all groups'; 0: nobody's */
-    uint64_t missed_cycles_max;       /* as struct aggstats_group's */
-    struct aggstats_op_profile **ops; /* [2][op_count], of counted_op_create(); NULL: never called. Then, of these,
-                                       * what was shown when marked */
+    uint64_t seen;                  /* number of the latest call, of all groups'; 0: nobody's */
+    uint64_t missed_cycles_max;     /* as struct aggstats_group's */
+    struct aggstats_counters **ops; /* [2][op_count]; NULL: never called. Then, of these, what was shown when marked */
 };
 
 struct groups {
