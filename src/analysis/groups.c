@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aggstats/words.h"
 #include "wide_count.h"
 
 /* ---- Names -------------------------------------------------------------------------------------- */
@@ -105,13 +106,8 @@ static int add_meant(const struct aggstats_profile *profile, enum aggstats_group
 /* Names the groups, for the heading. */
 static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who, size_t count,
                      wide_count missed_cycles_max) {
-    static const char *const label_key[AGGSTATS_GROUPINGS] = {
-        [AGGSTATS_BY_UID] = "calls of user",
-        [AGGSTATS_BY_PROGRAM] = "calls of program",
-        [AGGSTATS_BY_CGROUP] = "calls of cgroup",
-        [AGGSTATS_BY_FILE] = "calls on file",
-        [AGGSTATS_BY_DIRECTORY] = "calls on directory",
-    };
+#define HEADING(constant, word, several, heading, ...) [AGGSTATS_BY_##constant] = heading,
+    static const char *const headings[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(HEADING, HEADING, HEADING)};
     char value[AGGSTATS_GROUP_NAME_SIZE + 64];
     char missed[WIDE_COUNT_TEXT_SIZE];
     if (missed_cycles_max > 0)
@@ -121,7 +117,7 @@ static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping groupi
         snprintf(value, sizeof(value), "%.*s, %zu of them", AGGSTATS_GROUP_NAME_SIZE - 1, who, count);
     else
         snprintf(value, sizeof(value), "%.*s", AGGSTATS_GROUP_NAME_SIZE - 1, who);
-    return aggstats_profile_add_label(sum, label_key[grouping] ? label_key[grouping] : "calls of", value);
+    return aggstats_profile_add_label(sum, headings[grouping], value);
 }
 
 int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who) {

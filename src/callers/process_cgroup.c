@@ -54,3 +54,10 @@ bool process_identify_cgroup(void *context, uint32_t thread, struct aggstats_ide
     copy_path(path, ret_identity->name);
     return true;
 }
+
+aggstats_identify_fn process_identify_by(enum aggstats_grouping grouping) {
+    static const aggstats_identify_fn ways[AGGSTATS_GROUPINGS] = {[AGGSTATS_BY_PROCESS] = process_identify,
+                                                                  [AGGSTATS_BY_PROGRAM] = process_identify,
+                                                                  [AGGSTATS_BY_CGROUP] = process_identify_cgroup};
+    return ways[grouping];
+}

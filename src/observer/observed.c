@@ -107,14 +107,12 @@ static uint64_t directory_of(void *context, uint64_t object) {
 
 static int start_grouping(struct session *session, enum aggstats_grouping grouping) {
     const bool has_objects = aggstats_grouping_has_objects(grouping);
-    const bool has_processes = grouping == AGGSTATS_BY_PROCESS || grouping == AGGSTATS_BY_PROGRAM;
+    const aggstats_identify_fn identify = process_identify_by(grouping);
     const struct aggstats_grouping_options options = {
         .grouping = grouping,
         .groups_max = session->options->groups_max,
-        .identify = has_processes                    ? process_identify
-                    : grouping == AGGSTATS_BY_CGROUP ? process_identify_cgroup
-                                                     : NULL,
-        .identify_first = has_processes ? seen_callers_identify_first : NULL,
+        .identify = identify,
+        .identify_first = identify == process_identify ? seen_callers_identify_first : NULL,
         .name_object = has_objects ? name_node : NULL,
         .place_of = grouping == AGGSTATS_BY_DIRECTORY ? directory_of : NULL,
         .context = has_objects ? (void *)session : &session->requests.callers,

@@ -20,7 +20,7 @@ function of_fd(text) { return match(text, /<[^>]*>/) ? is_below(substr(text, RST
     name = substr($0, 1, RLENGTH - 1)
     rest = substr($0, RLENGTH + 1)
     if (name == "statx" && / AT_STATX_DONT_SYNC\|AT_EMPTY_PATH, STATX_TYPE, /) next # what the preloaded library asks itself
-    if (match(rest, /^([0-9]+|AT_FDCWD)<[^>]*>, "/)) {
+    if (name !~ /read|write/ && match(rest, /^([0-9]+|AT_FDCWD)<[^>]*>, "/)) { # those two have data there, not a path
         base = substr(rest, 1, RLENGTH)
         path = substr(rest, RLENGTH + 1)
         sub(/".*/, "", path)

@@ -18,16 +18,20 @@ const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
     return (unsigned)grouping < AGGSTATS_GROUPINGS ? grouping_names[grouping] : NULL;
 }
 
+#define KNOWN_BY(constant, word, several, heading, known_by) [AGGSTATS_BY_##constant] = known_by,
+static const enum grouped_by grouped_by[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(KNOWN_BY, KNOWN_BY, KNOWN_BY)};
+
 bool aggstats_grouping_has_ids(enum aggstats_grouping grouping) {
-    return grouping == AGGSTATS_BY_PROCESS || grouping == AGGSTATS_BY_UID;
+    return aggstats_grouping_name(grouping) && grouped_by[grouping] == GROUPED_BY_NUMBER;
 }
 
 bool aggstats_grouping_has_objects(enum aggstats_grouping grouping) {
-    return grouping == AGGSTATS_BY_FILE || grouping == AGGSTATS_BY_DIRECTORY;
+    return aggstats_grouping_name(grouping) &&
+           (0U GROUPING_ROWS(NOTHING_OF_ROW, NOTHING_OF_ROW, BIT_OF_GROUPING)) & 1U << grouping;
 }
 
 bool aggstats_grouping_has_paths(enum aggstats_grouping grouping) {
-    return grouping == AGGSTATS_BY_CGROUP || aggstats_grouping_has_objects(grouping);
+    return aggstats_grouping_name(grouping) && grouped_by[grouping] == GROUPED_BY_PATH;
 }
 
 enum aggstats_grouping aggstats_grouping_of_name(const char *name) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/words.h"
 #include "base.h"
 
 #define GROUPINGS_MAX 5
@@ -137,6 +138,7 @@ static void add_all_groups(const struct aggstats_profile *profile, const struct 
                            struct answer_rows *rows) {
     static const enum aggstats_grouping order[] = {AGGSTATS_BY_FILE,    AGGSTATS_BY_DIRECTORY, AGGSTATS_BY_PROGRAM,
                                                    AGGSTATS_BY_PROCESS, AGGSTATS_BY_UID,       AGGSTATS_BY_CGROUP};
+    _Static_assert(ARRAY_SIZE(order) == GROUPING_COUNT, "each grouping has its place");
     unsigned count = 0;
     for (size_t i = 0; i < ARRAY_SIZE(order) && count < GROUPINGS_MAX; i++) {
         if (!(profile->groupings & 1U << order[i]))

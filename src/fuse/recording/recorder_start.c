@@ -68,19 +68,12 @@ static int start_sampling(const struct options *options, struct aggstats_recorde
 
 static int start_grouping(const struct recorder_wanted *wanted, struct aggstats_recorder *recorder,
                           enum aggstats_grouping grouping) {
-    static const struct {
-        aggstats_identify_fn identify;
-        aggstats_identify_fn identify_first;
-    } ways[AGGSTATS_GROUPINGS] = {
-        [AGGSTATS_BY_PROCESS] = {process_identify, process_identify_first},
-        [AGGSTATS_BY_PROGRAM] = {process_identify, process_identify_first},
-        [AGGSTATS_BY_CGROUP] = {process_identify_cgroup, NULL},
-    };
+    const aggstats_identify_fn identify = process_identify_by(grouping);
     const struct aggstats_grouping_options grouping_options = {
         .grouping = grouping,
         .groups_max = wanted->options->groups_max,
-        .identify = ways[grouping].identify,
-        .identify_first = ways[grouping].identify_first,
+        .identify = identify,
+        .identify_first = identify == process_identify ? process_identify_first : NULL,
         .name_object = aggstats_grouping_has_objects(grouping) ? node_name : NULL,
         .place_of = grouping == AGGSTATS_BY_DIRECTORY ? node_directory : NULL,
         .context = aggstats_grouping_has_objects(grouping) ? wanted->names : NULL,

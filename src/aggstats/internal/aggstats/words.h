@@ -20,16 +20,23 @@
 
 /* Groupings of profiles, in the order in which they are listed: by callers; by what callers belong to (surrounding),
  * which events do not record; and by objects of calls.
- * Fields: constant AGGSTATS_BY_..., word, word for several groups */
-#define GROUPING_ROWS(caller, surrounding, object) \
-    caller(PROCESS, "process", "processes")        \
-    caller(PROGRAM, "program", "programs")         \
-    surrounding(CGROUP, "cgroup", "cgroups")       \
-    caller(UID, "uid", "users")                    \
-    object(FILE, "file", "files")                  \
-    object(DIRECTORY, "directory", "directories")
+ * Fields: constant AGGSTATS_BY_..., word, word for several groups, heading of the calls of one group, what its groups
+ * are known by */
+#define GROUPING_ROWS(caller, surrounding, object)                                     \
+    caller(PROCESS, "process", "processes", "calls of", GROUPED_BY_NUMBER)             \
+    caller(PROGRAM, "program", "programs", "calls of program", GROUPED_BY_NAME)        \
+    surrounding(CGROUP, "cgroup", "cgroups", "calls of cgroup", GROUPED_BY_PATH)       \
+    caller(UID, "uid", "users", "calls of user", GROUPED_BY_NUMBER)                    \
+    object(FILE, "file", "files", "calls on file", GROUPED_BY_PATH)                    \
+    object(DIRECTORY, "directory", "directories", "calls on directory", GROUPED_BY_PATH)
 
 /* clang-format on */
+
+enum grouped_by {
+    GROUPED_BY_NUMBER,
+    GROUPED_BY_NAME,
+    GROUPED_BY_PATH, /* which may be private */
+};
 
 #define WORD_OF_ROW(constant, word, ...) word,
 #define BIT_OF_GROUPING(constant, ...) | 1U << AGGSTATS_BY_##constant

@@ -14,8 +14,6 @@ static_assert(AGGSTATS_GROUPS_MAX <= CALLERS_MAX, "as many objects as callers ma
 /* ---- The key of a call's caller ----------------------------------------------------------------- */
 
 /* Returns false for the kernel's own calls. */
-typedef bool (*key_fn)(const struct queued_call *call, uint64_t *ret_key);
-
 static bool key_thread(const struct queued_call *call, uint64_t *ret_key) {
     *ret_key = call->of.thread;
     return call->of.thread != 0;
@@ -25,13 +23,6 @@ static bool key_uid(const struct queued_call *call, uint64_t *ret_key) {
     *ret_key = call->of.uid;
     return call->of.thread != 0 || call->of.uid != 0;
 }
-
-static const key_fn key_of[AGGSTATS_GROUPINGS] = {
-    [AGGSTATS_BY_PROCESS] = key_thread,
-    [AGGSTATS_BY_UID] = key_uid,
-    [AGGSTATS_BY_PROGRAM] = key_thread,
-    [AGGSTATS_BY_CGROUP] = key_thread,
-};
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
@@ -144,7 +135,7 @@ static struct caller *renew(struct grouping_table *table, struct caller *caller)
 
 static struct group *group_of(struct grouping_table *table, const struct queued_call *call) {
     uint64_t key;
-    if (!key_of[table->options.grouping](call, &key))
+    if (!(table->options.grouping == AGGSTATS_BY_UID ? key_uid : key_thread)(call, &key))
         return &table->groups.kernel;
     struct caller *caller = callers_find(&table->callers, key);
     if (!caller)
