@@ -38,14 +38,15 @@ enum grouped_by {
     GROUPED_BY_PATH, /* which may be private */
 };
 
+#define WORD_OF_LAYER(constant, word) word,
 #define WORD_OF_ROW(constant, word, ...) word,
 #define BIT_OF_GROUPING(constant, ...) | 1U << AGGSTATS_BY_##constant
 #define ONE_OF_ROW(...) +1
 #define NOTHING_OF_ROW(...)
 
 /* Lists of words for initializers, each followed by a comma. */
-#define LAYER_WORDS LAYER_ROWS(WORD_OF_ROW, WORD_OF_ROW)
-#define LAYER_WORDS_OF_RUN LAYER_ROWS(WORD_OF_ROW, NOTHING_OF_ROW)
+#define LAYER_WORDS LAYER_ROWS(WORD_OF_LAYER, WORD_OF_LAYER)
+#define LAYER_WORDS_OF_RUN LAYER_ROWS(WORD_OF_LAYER, NOTHING_OF_ROW)
 #define GROUPING_WORDS GROUPING_ROWS(WORD_OF_ROW, WORD_OF_ROW, WORD_OF_ROW)
 #define GROUPING_WORDS_OF_CALLERS GROUPING_ROWS(WORD_OF_ROW, NOTHING_OF_ROW, NOTHING_OF_ROW)
 #define GROUPING_WORDS_OF_EVENTS GROUPING_ROWS(WORD_OF_ROW, NOTHING_OF_ROW, WORD_OF_ROW)
