@@ -19,7 +19,7 @@ bool process_identify_first(void *context, uint32_t thread, struct aggstats_iden
  * the caller: do not call it while the caller waits for us. */
 bool process_identify_cgroup(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
 
-/* Who is asked about the callers of a grouping; NULL: nobody. */
+/* The function that identifies the callers of a grouping; NULL: none is needed. */
 aggstats_identify_fn process_identify_by(enum aggstats_grouping grouping);
 
 #endif

@@ -36,8 +36,8 @@ enum plot_align { PLOT_LEFT, PLOT_CENTRE, PLOT_RIGHT };
 /* The height of title and subtitle in pixels. */
 int plot_page_top(const struct plot *plot);
 
-/* The height of each of so many panels below each other: as wanted, unless the user has chosen the picture's height, or
- * it would be too high. around: space outside the panels; caption: space above each */
+/* The height of each of `count` panels below each other: as wanted, unless the user has chosen the picture's height, or
+ * the picture would be too high. around: space outside the panels; caption: space above each */
 int plot_page_fit(const struct plot *plot, size_t count, int around, int caption, int wanted);
 
 /* Begins the script. width, height: of the picture, unless the user has chosen another */

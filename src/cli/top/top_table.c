@@ -11,7 +11,7 @@ static const struct columns_column columns[COLUMN_COUNT] = {
     {"share", 8}, {"calls", 11}, {"mean", 9}, {"p99.9", 9}, {"longest", 10}, {"max ≤", 9},
 };
 
-/* The order in which the table is, if by this column. */
+/* The order of the table if it is sorted by this column. */
 static const enum top_order orders[COLUMN_COUNT] = {TOP_BY_SHARE,    TOP_BY_CALLS, TOP_BY_MEAN,
                                                     TOP_ORDER_COUNT, TOP_BY_MAX,   TOP_BY_MAX};
 

@@ -20,8 +20,8 @@
 
 /* Groupings of profiles, in the order in which they are listed: by callers; by what callers belong to (surrounding),
  * which events do not record; and by objects of calls.
- * Fields: constant AGGSTATS_BY_..., word, word for several groups, heading of the calls of one group, what its groups
- * are known by */
+ * Fields: constant AGGSTATS_BY_..., word, word for several groups, heading for the calls of one group, and what
+ * identifies its groups */
 #define GROUPING_ROWS(caller, surrounding, object)                                     \
     caller(PROCESS, "process", "processes", "calls of", GROUPED_BY_NUMBER)             \
     caller(PROGRAM, "program", "programs", "calls of program", GROUPED_BY_NAME)        \

@@ -107,7 +107,7 @@ struct group *groups_add(struct groups *groups, const struct aggstats_identity *
 
 /* ---- Counting ---- */
 
-/* Without what counters of threads have beside the buckets: groups have none of that. */
+/* Without the counters of aggstats_beside(), which groups do not have. */
 static struct aggstats_counters *create_counters(const struct layout *layout) {
     return calloc(1, sizeof(struct aggstats_counters) + layout_bucket_count(layout) * sizeof(uint64_t));
 }
