@@ -29,7 +29,9 @@ const char *groups_name_title(enum aggstats_grouping grouping) {
 }
 
 const char *groups_id_title(enum aggstats_grouping grouping) {
-    return !aggstats_grouping_has_ids(grouping) ? "" : grouping == AGGSTATS_BY_UID ? "uid" : "pid";
+    return grouping == AGGSTATS_BY_PROCESS       ? "pid"
+           : aggstats_grouping_has_ids(grouping) ? aggstats_grouping_name(grouping)
+                                                 : "";
 }
 
 const char *groups_name(const struct aggstats_group *group) {

@@ -135,7 +135,8 @@ static int add_group(struct merging_groups *groups, const struct aggstats_group 
 
 /* ---- Kinds -------------------------------------------------------------------------------------- */
 
-/* The kind and name of a group in a sum. */
+/* The kind and name of a group in a sum. A number that means another group on another machine must not stay: a process
+ * becomes its program. */
 static struct aggstats_group as_in_sum(const struct aggstats_group *group) {
     struct aggstats_group shown = *group;
     if (group->grouping != AGGSTATS_BY_PROCESS)

@@ -274,7 +274,7 @@ const struct fact facts[] = {
      .number = {IN(stolen_ns), KNOWN(has_stolen), .unit = AGGSTATS_FACT_NANOSECONDS, .less = FACT_LESS_IS_UNKNOWN,
                 .place = FACT_STOLEN, .json = "stolen"}},
     {.key = "stopped",
-     .number = {IN(stopped_ns), .unit = AGGSTATS_FACT_NANOSECONDS, .less = FACT_LESS_IS_NONE, .place = FACT_STOPPED,
+     .number = {IN(stopped_ns), .unit = AGGSTATS_FACT_NANOSECONDS, .less = FACT_LESS_IS_ZERO, .place = FACT_STOPPED,
                 .json = "stopped"}},
     {.key = "interval", .parse = parser_interval, .write = write_interval, .rescale = rescale_interval},
     {.key = "borders", .parse = parser_borders, .write = text_write_borders, .rescale = rescale_borders},

@@ -22,7 +22,7 @@ enum fact_place {
 enum fact_less {
     FACT_LESS_IS_WRONG, /* an error: the earlier profile is not contained in the later one */
     FACT_LESS_IS_UNKNOWN,
-    FACT_LESS_IS_NONE,
+    FACT_LESS_IS_ZERO,
 };
 
 /* A fact that is one number, a uint64_t in struct aggstats_profile. In sums it is the sum, if both profiles know it. */

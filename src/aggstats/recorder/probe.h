@@ -36,8 +36,9 @@ struct probe_ops {
      * Errors:  -ENOMEM; the caller finishes the profile */
     int (*show)(struct probe *probe, const struct snapshot_source *source, struct aggstats_profile *profile);
 
-    /* mark: the profile just shown is being saved. end_mark: subtracts the saved profile from what is shown from now
-     * on; or, with NULL, changes nothing, also if there was no mark. Not called after a reset. */
+    /* mark: the profile just shown is being saved.
+     * end_mark: taken: the saved profile, which is subtracted from what is shown from now on; NULL: saving failed, or
+     * there was no mark, and nothing changes. Not called if there was a reset since mark(). */
     void (*mark)(struct probe *probe);
     void (*end_mark)(struct probe *probe, const struct aggstats_profile *taken);
 

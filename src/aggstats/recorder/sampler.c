@@ -18,10 +18,10 @@ static enum wake wait_until(struct sampler *sampler, int64_t until_ns, int64_t *
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     pthread_mutex_lock(&sampler->lock);
     int err = 0;
-    while (!sampler->stop && !sampler->rewind && err != ETIMEDOUT)
+    while (!sampler->stop && !sampler->starts_over && err != ETIMEDOUT)
         err = pthread_cond_timedwait(&sampler->told, &sampler->lock, &until);
-    enum wake wake = sampler->stop ? STOP : sampler->rewind ? REWIND : BORDER;
-    sampler->rewind = false;
+    enum wake wake = sampler->stop ? STOP : sampler->starts_over ? REWIND : BORDER;
+    sampler->starts_over = false;
     *ret_interval_ns = sampler->interval_ns;
     pthread_mutex_unlock(&sampler->lock);
     return wake;
@@ -41,7 +41,7 @@ static void *run(void *argument) {
     enum wake wake;
     while ((wake = wait_until(sampler, next_ns, &interval_ns)) != STOP) {
         if (wake == BORDER)
-            interval_ns = sampler->cut(sampler->context);
+            interval_ns = sampler->tick(sampler->context);
         int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
         next_ns += interval_ns;
         if (next_ns < now_ns || wake == REWIND)
@@ -53,7 +53,7 @@ static void *run(void *argument) {
 void sampler_wake(struct sampler *sampler, int64_t interval_ns) {
     sigset_t before;
     quiet_lock(&sampler->lock, &before);
-    sampler->rewind = true;
+    sampler->starts_over = true;
     sampler->interval_ns = interval_ns;
     pthread_cond_signal(&sampler->told);
     quiet_unlock(&sampler->lock, &before);
@@ -65,11 +65,11 @@ static void destroy(struct sampler *sampler) {
     free(sampler);
 }
 
-int sampler_start(sampler_cut_fn cut, void *context, int64_t interval_ns, struct sampler **ret_sampler) {
+int sampler_start(sampler_tick_fn tick, void *context, int64_t interval_ns, struct sampler **ret_sampler) {
     struct sampler *sampler = calloc(1, sizeof(*sampler));
     if (!sampler)
         return -ENOMEM;
-    sampler->cut = cut;
+    sampler->tick = tick;
     sampler->context = context;
     sampler->interval_ns = interval_ns;
     cond_init_monotonic(&sampler->told);

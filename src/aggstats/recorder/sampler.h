@@ -1,4 +1,5 @@
-/* Private: the thread that ends the intervals of a recorder's timeline. */
+/* Private: a thread of a recorder that calls a function again and again; the function says when it is to be called
+ * next. The timeline ends its intervals by it, and how busy the recorder is is sampled by it. */
 #ifndef SAMPLER_H
 #define SAMPLER_H
 
@@ -6,25 +7,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ends an interval. Returns the length of the next one. */
-typedef int64_t (*sampler_cut_fn)(void *context);
+/* Returns the time until the next call, in nanoseconds. */
+typedef int64_t (*sampler_tick_fn)(void *context);
 
 struct sampler {
-    sampler_cut_fn cut;
+    sampler_tick_fn tick;
     void *context;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t told;
     bool stop;           /* under the lock, like the next two */
-    bool rewind;         /* there is a new timeline: its first interval begins now */
-    int64_t interval_ns; /* length of the first interval */
+    bool starts_over;    /* the time until the next call begins now */
+    int64_t interval_ns; /* that time */
     bool is_left;        /* the thread stayed behind in the parent process: the sampler can only be stopped */
 };
 
 /* Starts it. Errors: -ENOMEM, -EAGAIN */
-int sampler_start(sampler_cut_fn cut, void *context, int64_t interval_ns, struct sampler **ret_sampler);
+int sampler_start(sampler_tick_fn tick, void *context, int64_t interval_ns, struct sampler **ret_sampler);
 
-/* There is a new timeline, with a first interval of this length.
+/* The next call is after this time from now, whatever the function said.
  * Signals: may be called in handlers.
  * Threads: any */
 void sampler_wake(struct sampler *sampler, int64_t interval_ns);

@@ -133,7 +133,7 @@ static void add_groups(const struct aggstats_profile *profile, const struct answ
         add(rows, (struct answer_row){.kind = ANSWER_GROUP, .grouping = grouping});
 }
 
-/* Where the time went comes first. The last of six groupings is omitted, because the page is bounded. */
+/* Where the time went comes first. Those after GROUPINGS_MAX are omitted, because the page is bounded. */
 static void add_all_groups(const struct aggstats_profile *profile, const struct answer_model *model,
                            struct answer_rows *rows) {
     static const enum aggstats_grouping order[] = {AGGSTATS_BY_FILE,    AGGSTATS_BY_DIRECTORY, AGGSTATS_BY_PROGRAM,

@@ -30,9 +30,7 @@ int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_
                                    struct aggstats_recorder **ret_recorder);
 
 /* Starts recording.
- * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines itself
- *          (clock, resolution, start, elapsed, stolen, stopped, clamped, incomplete, failed, bytes, longest, in_flight,
- *          slow, cause, slow_call, waiting, interval, borders, and names of groupings)
+ * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that osprof(5) defines itself
  * Errors:  -EPROTO compiled for another library (abi.h), -EINVAL (options), -E2BIG (labels of more than 1 MiB),
  *          -ENOMEM, -EEXIST and other errors of creating the live file; no file is left behind
  * Fork:    in a child the recorder starts anew: empty, running, in private memory, without a live file, and without

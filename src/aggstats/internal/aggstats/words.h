@@ -18,10 +18,11 @@
     whole(FS, "fs")             \
     whole(BLOCK, "block")
 
-/* Groupings of profiles, in the order in which they are listed: by callers; by what callers belong to (surrounding),
- * which events do not record; and by objects of calls.
- * Fields: constant AGGSTATS_BY_..., word, word for several groups, heading for the calls of one group, and what
- * identifies its groups */
+/* Groupings of profiles, in the order in which they are listed.
+ * caller: events files have it, so that it can be asked of them too. surrounding: what a caller belongs to, known only
+ * from /proc while the caller lives. object: what calls work on.
+ * Fields: constant AGGSTATS_BY_..., word, word for several groups, heading of the calls of one group, what its groups
+ * are known by */
 #define GROUPING_ROWS(caller, surrounding, object)                                     \
     caller(PROCESS, "process", "processes", "calls of", GROUPED_BY_NUMBER)             \
     caller(PROGRAM, "program", "programs", "calls of program", GROUPED_BY_NAME)        \

@@ -156,8 +156,8 @@ static bool fall_asleep(const struct watch *watch) {
     return is_idle(watch, &seen) || !recorder_end_sleep(recorder);
 }
 
-/* Calls in flight by now do not belong to the time asleep. Only whole looks count, because the next one comes early:
- * half of the time in the first half of its interval. */
+/* Calls in flight by now do not belong to the time asleep. The next look comes at a random moment of the coming interval,
+ * so the fraction of a look that the sleep leaves over is dropped rather than added to it. */
 static int64_t end_sleep(struct watch *watch) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     note_idle_until(watch, now_ns);
@@ -223,13 +223,17 @@ static void take_from(uint64_t *sum, uint64_t taken) {
     __atomic_store_n(sum, *sum > taken ? *sum - taken : 0, __ATOMIC_RELAXED);
 }
 
+static void set_zero(uint64_t *sum) {
+    __atomic_store_n(sum, 0, __ATOMIC_RELAXED);
+}
+
 static void reset(struct probe *probe) {
     struct live_header *header = header_of(to_watch(probe));
-    take_from(&header->looks, UINT64_MAX);
-    take_from(&header->busy_looks, UINT64_MAX);
-    take_from(&header->most_busy, UINT64_MAX);
-    take_from(&header->facts[FACT_STOLEN], UINT64_MAX);
-    take_from(&header->facts[FACT_STOPPED], UINT64_MAX);
+    set_zero(&header->looks);
+    set_zero(&header->busy_looks);
+    set_zero(&header->most_busy);
+    set_zero(&header->facts[FACT_STOLEN]);
+    set_zero(&header->facts[FACT_STOPPED]);
 }
 
 static void end_mark(struct probe *probe, const struct aggstats_profile *taken) {
@@ -238,7 +242,7 @@ static void end_mark(struct probe *probe, const struct aggstats_profile *taken) 
         return;
     take_from(&header->looks, taken->busy.looks);
     take_from(&header->busy_looks, taken->busy.busy);
-    take_from(&header->most_busy, UINT64_MAX);
+    set_zero(&header->most_busy);
     take_from(&header->facts[FACT_STOLEN], taken->stolen_ns);
     take_from(&header->facts[FACT_STOPPED], taken->stopped_ns);
 }
