@@ -1,13 +1,18 @@
-/* Reading the table of mounts. */
+/* The table of mounts, connections of FUSE mounts, and umount2(2) with the set-user-id helper of libfuse. */
 #include "mounts.h"
 
 #include <fcntl.h>
+#include <spawn.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 #include "base.h"
+
+#define KERNEL_MINOR_BITS 20
 
 /* ---- Lines -------------------------------------------------------------------------------------- */
 
@@ -176,4 +181,40 @@ int mounts_find_device(struct mounts_table *table, const char *path, bool throug
         return -ENOENT;
     *ret_device = device;
     return 0;
+}
+
+/* ---- Connections of FUSE mounts ----------------------------------------------------------------- */
+
+/* The connection has the number that the kernel itself has for the device. */
+int mounts_waiting_requests(dev_t device, uint64_t *ret_count) {
+    char path[64];
+    char text[32] = "";
+    snprintf(path, sizeof(path), "/sys/fs/fuse/connections/%u/waiting",
+             major(device) << KERNEL_MINOR_BITS | minor(device));
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+        return negative_errno();
+    char *end;
+    *ret_count = strtoull(text, &end, 10);
+    return end != text ? 0 : -EBADMSG;
+}
+
+/* ---- Unmounting --------------------------------------------------------------------------------- */
+
+static int run_fusermount(const char *path, int flags) {
+    const char *arguments[] = {"fusermount3", flags & MNT_DETACH ? "-uqz" : "-uq", "--", path, NULL};
+    pid_t helper;
+    int status;
+    int err = posix_spawnp(&helper, arguments[0], NULL, NULL, (char **)(uintptr_t)arguments, environ);
+    if (err != 0)
+        return -err;
+    if (waitpid(helper, &status, 0) != helper)
+        return negative_errno();
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPERM;
+}
+
+int mounts_unmount(const char *path, int flags) {
+    if (umount2(path, UMOUNT_NOFOLLOW | flags) == 0)
+        return 0;
+    return errno == EPERM ? run_fusermount(path, flags) : negative_errno();
 }

@@ -11,9 +11,7 @@
 
 #include "aggstats/caller_groups.h"
 #include "base.h"
-#include "proc_stat.h"
-#include "proc_status.h"
-#include "process_name.h"
+#include "proc.h"
 
 #define START_FIELD 22
 
@@ -64,7 +62,7 @@ bool process_identify_first(void *context, uint32_t thread, struct aggstats_iden
     identity.id = fd < 0 ? 0 : first_number(fd);
     if (identity.id == 0)
         return false;
-    process_name_read(identity.id, identity.name, sizeof(identity.name));
+    proc_name_read(identity.id, identity.name, sizeof(identity.name));
     *ret_identity = identity;
     return true;
 }

@@ -14,7 +14,7 @@
 
 #include "aggstats/slow.h"
 #include "base.h"
-#include "proc_stat.h"
+#include "proc.h"
 
 #define STACK_BYTES 8192
 #define FILE_BYTES_MAX 1048576

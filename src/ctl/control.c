@@ -13,7 +13,7 @@
 
 #include "aggstats/slow.h"
 #include "base.h"
-#include "process_name.h"
+#include "proc.h"
 
 static const char blanks[] = " \t\v\f";
 
@@ -410,7 +410,7 @@ int control_write(const struct control *control, const struct control_asker *ask
 static void add_paths(const struct control *control, struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        process_name_read(call->pid, call->program, sizeof(call->program));
+        proc_name_read(call->pid, call->program, sizeof(call->program));
         if (!call->path) /* the thread that watches slow calls has not added it yet */
             call->path = control->path_of(control->path_context, call->object);
     }

@@ -17,7 +17,7 @@
 #include "live_dirs.h"
 #include "output.h"
 #include "preload_library.h"
-#include "proc_status.h"
+#include "proc.h"
 #include "quiet_thread.h"
 
 #define NS_PER_MS INT64_C(1000000)

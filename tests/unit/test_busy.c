@@ -11,7 +11,7 @@
 #include "aggstats/busy.h"
 #include "aggstats/lane.h"
 #include "aggstats/slow.h"
-#include "proc_status.h"
+#include "proc.h"
 #include "run_suite.h"
 
 static struct aggstats_recorder *create_watched(void) {

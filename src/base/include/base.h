@@ -147,7 +147,11 @@ size_t next_character(const char **text, const char **ret_character);
 /* Mixes a text into a hash: begin with HASH_BEGIN.
  * Source:  Fowler, Noll, Vo: FNV-1a */
 #define HASH_BEGIN UINT64_C(14695981039346656037)
-uint64_t hash_text(uint64_t before, const char *text);
+static inline uint64_t hash_text(uint64_t before, const char *text) {
+    for (; *text; text++)
+        before = (before ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return before;
+}
 
 /* True if a terminal does anything with a character of next_character() except show it. */
 bool is_obeyed_by_terminals(const char *character, size_t length);

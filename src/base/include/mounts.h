@@ -1,8 +1,10 @@
-/* The table of mounts, proc_pid_mountinfo(5). This asks no file system, so it cannot hang. */
+/* Mounts: their table (proc_pid_mountinfo(5)), what the kernel says of a FUSE mount, unmounting. Except for unmounting,
+ * this asks no file system and no daemon, so it cannot hang. */
 #ifndef MOUNTS_H
 #define MOUNTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -64,5 +66,17 @@ bool mounts_is_fuse(const struct mounts_entry *entry);
 
 /* True if the mount is one of osproffs. */
 bool mounts_is_profiled(const struct mounts_entry *entry);
+
+/* The number of requests without an answer of a FUSE mount: those the daemon is serving, and those that wait in the
+ * kernel's queue, from /sys/fs/fuse/connections (fusectl).
+ * device:  of the mount's file system
+ * Errors:  -ENOENT there is no such mount, or fusectl is not mounted; -EACCES it is another user's; -EBADMSG */
+int mounts_waiting_requests(dev_t device, uint64_t *ret_count);
+
+/* Unmounts what is mounted at a path; a symbolic link is not followed. For an ordinary user fusermount3 does it, which
+ * unmounts FUSE mounts of its user.
+ * flags:   of umount2(2); fusermount3 knows only MNT_DETACH
+ * Errors:  those of umount2(2); -ENOENT there is no fusermount3, -EPERM fusermount3 refused */
+int mounts_unmount(const char *path, int flags);
 
 #endif

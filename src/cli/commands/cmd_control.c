@@ -15,7 +15,6 @@
 #include "option_table.h"
 #include "path.h"
 #include "screen.h"
-#include "unmount.h"
 
 #define USUAL_MS 2000 /* after this a message says what is being waited for */
 #define STEP_MS 10
@@ -218,7 +217,7 @@ static int ask_for_outcome(const struct live_file *live) {
 static enum status unmount_found(const char *path, const struct live_file *live, const struct live_file *left) {
     CLEANUP_FD int live_fd = live ? open(live->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
     CLEANUP_FD int answer_fd = ask_for_outcome(live);
-    int error = unmount_path(path, 0);
+    int error = mounts_unmount(path, 0);
     if (error) {
         complain("cannot unmount %s: %s%s", path, strerror(-error), hint(error));
         return STATUS_TROUBLE;

@@ -1,13 +1,14 @@
 /* An answer is a line, "0" or an error number and its reason, followed by the requested data. */
 #include "control_socket.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "base.h"
-#include "unix_address.h"
 
 #define PATIENCE_S 5    /* without progress */
 #define ANSWER_MAX_S 20 /* for the whole answer */
@@ -28,11 +29,31 @@ static void set_patience(int fd, int seconds) {
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
+/* An address has room for a path of 107 bytes. A longer path is replaced by one through a descriptor of its directory,
+ * which the caller closes once the address has been used.
+ * Errors: of opening the directory; -ENAMETOOLONG: the name alone is too long */
+static int address_of(const char *path, int *ret_dir_fd, struct sockaddr_un *ret_address) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    int error = open_parent(AT_FDCWD, path, &dir_fd, &name);
+    if (error)
+        return error;
+    int length = snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    if (length >= (int)sizeof(address.sun_path))
+        length = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", dir_fd, name);
+    if (length >= (int)sizeof(address.sun_path))
+        return -ENAMETOOLONG;
+    *ret_dir_fd = steal_fd(&dir_fd);
+    *ret_address = address;
+    return 0;
+}
+
 static int connect_to(const char *path, int *ret_fd) {
     struct sockaddr_un address;
     CLEANUP_FD int dir_fd = -1;
     CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int error = fd < 0 ? negative_errno() : unix_address(path, &dir_fd, &address);
+    int error = fd < 0 ? negative_errno() : address_of(path, &dir_fd, &address);
     if (error)
         return error;
     set_patience(fd, PATIENCE_S);

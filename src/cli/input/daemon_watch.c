@@ -7,10 +7,9 @@
 
 #include "base.h"
 #include "figures.h"
-#include "fuse_connection.h"
 #include "live_files.h"
 #include "mounts.h"
-#include "proc_stat.h"
+#include "proc.h"
 
 #define LOOK_STEP_NS 60000000L
 #define LOOKS_MAX 8
@@ -97,7 +96,7 @@ struct daemon_state daemon_watch_look(struct daemon_watch *watch, const struct a
     dev_t device;
     if (!mount || pid <= 0 || !find_device(mount, pid, &device))
         return state;
-    state.knows_unanswered = fuse_connection_waiting(device, &state.unanswered) == 0;
+    state.knows_unanswered = mounts_waiting_requests(device, &state.unanswered) == 0;
     if (state.knows_unanswered) {
         state.unanswered -= own < state.unanswered ? own : state.unanswered;
         state.waiting = state.unanswered > profile->in_flight_count ? state.unanswered - profile->in_flight_count : 0;

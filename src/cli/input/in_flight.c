@@ -6,7 +6,7 @@
 #include "input.h"
 #include "live_files.h"
 #include "path.h"
-#include "process_name.h"
+#include "proc.h"
 
 #define PATIENCE_NS INT64_C(300000000)
 
@@ -14,7 +14,7 @@ static void find_programs(struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         struct aggstats_call_in_flight *call = &profile->in_flight[i];
         if (!call->program[0] && call->pid > 0)
-            process_name_read(call->pid, call->program, sizeof(call->program));
+            proc_name_read(call->pid, call->program, sizeof(call->program));
     }
 }
 

@@ -12,7 +12,7 @@
 
 #include "base.h"
 #include "command.h"
-#include "proc_stat.h"
+#include "proc.h"
 
 #define LOOK_MS 1000
 #define ENDING_MS 200 /* for processes that are about to end */

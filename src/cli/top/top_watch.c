@@ -2,7 +2,7 @@
 #include "top_watch.h"
 
 #include "base.h"
-#include "process_name.h"
+#include "proc.h"
 
 void top_watch_init(struct top_watch *watch, struct top_source *source, enum top_order order) {
     *watch = (struct top_watch){.source = *source, .order = order};
@@ -29,7 +29,7 @@ static void name_commands(struct top_frame *frame) {
     for (size_t i = 0; i < frame->profile.in_flight_count; i++) {
         struct aggstats_call_in_flight *call = &frame->profile.in_flight[i];
         if (!call->program[0])
-            process_name_read(call->pid, call->program, sizeof(call->program));
+            proc_name_read(call->pid, call->program, sizeof(call->program));
     }
     for (size_t i = 0; i < frame->call_count; i++)
         snprintf(frame->calls[i].command, sizeof(frame->calls[i].command), "%s", frame->calls[i].call->program);

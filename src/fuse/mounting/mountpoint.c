@@ -9,7 +9,6 @@
 
 #include "base.h"
 #include "mounts.h"
-#include "unmount.h"
 
 #define COPIES_MAX 64 /* bind mounts of ours */
 
@@ -48,7 +47,7 @@ int mountpoint_unmount(dev_t device, bool connected, bool abort_calls) {
     for (int copies = 0; copies < COPIES_MAX; copies++) {
         CLEANUP_FREE char *path = NULL;
         bool found = find_mount(device, connected, &path);
-        int err = path ? unmount_path(path, MNT_DETACH | (abort_calls ? MNT_FORCE : 0)) : 0;
+        int err = path ? mounts_unmount(path, MNT_DETACH | (abort_calls ? MNT_FORCE : 0)) : 0;
         if (!path || err < 0)
             return err < 0 ? err : found && connected ? -EBUSY : 0;
     }

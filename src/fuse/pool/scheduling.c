@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "proc_stat.h"
+#include "proc.h"
 
 #define CPU_FIELD 39 /* of proc_pid_stat(5) */
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 
-#include "proc_status.h"
+#include "proc.h"
 
 /* An interrupt is repeated until so many ticks in a row found no thread serving the request: a worker that has taken a
  * request, and gets no CPU, may begin with it long after the interrupt came. */

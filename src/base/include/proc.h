@@ -1,9 +1,13 @@
-/* What proc_pid_stat(5) says of a thread. */
-#ifndef PROC_STAT_H
-#define PROC_STAT_H
+/* What /proc says of a process or thread: its name, and what proc_pid_stat(5) and proc_pid_status(5) have. */
+#ifndef PROC_H
+#define PROC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* The name of a process or thread (its comm): any bytes. "" if there is no such process. */
+void proc_name_read(uint64_t pid, char *ret_name, size_t size_bytes);
 
 struct proc_stat {
     char text[1024];
@@ -17,5 +21,9 @@ bool proc_stat_read(uint64_t thread, struct proc_stat *ret_stat);
 
 /* A field by its number in the manual, from 3 (the state) on. Returns NULL if there are not so many. Owner: stat */
 const char *proc_stat_field(const struct proc_stat *stat, unsigned number);
+
+/* Reads the number in the line of a thread's status that begins with "name:", in base 10 or 16. Unlike proc_stat_read()
+ * this does not wait while the thread executes a new program. Returns false if the thread is gone or hidden from us */
+bool proc_status_number(uint64_t thread, const char *name, int base, uint64_t *ret_number);
 
 #endif

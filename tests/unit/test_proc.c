@@ -1,0 +1,111 @@
+/* What the kernel says of a thread: here, of the one that asks. */
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "proc.h"
+#include "run_suite.h"
+
+/* ---- stat ---- */
+
+START_TEST(a_name_may_hold_blanks_and_parentheses) {
+    struct proc_stat stat;
+    ck_assert_int_eq(prctl(PR_SET_NAME, "a) S (b 1"), 0);
+    ck_assert(proc_stat_read((uint64_t)gettid(), &stat));
+    ck_assert_str_eq(stat.name, "a) S (b 1");
+    ck_assert_int_eq(stat.state[0], 'R');
+}
+END_TEST
+
+START_TEST(fields_have_the_numbers_of_the_manual) {
+    struct proc_stat stat;
+    ck_assert(proc_stat_read((uint64_t)gettid(), &stat));
+    ck_assert_ptr_eq(proc_stat_field(&stat, 3), stat.state);
+    ck_assert_int_eq(strtol(proc_stat_field(&stat, 4), NULL, 10), getppid());
+    ck_assert_int_eq(strtol(proc_stat_field(&stat, 6), NULL, 10), getsid(0));
+}
+END_TEST
+
+START_TEST(there_are_not_a_hundred_fields) {
+    struct proc_stat stat;
+    ck_assert(proc_stat_read((uint64_t)gettid(), &stat));
+    ck_assert_ptr_null(proc_stat_field(&stat, 100));
+}
+END_TEST
+
+START_TEST(of_a_thread_that_is_not_there_nothing_is_read) {
+    struct proc_stat stat;
+    ck_assert(!proc_stat_read(UINT64_MAX, &stat));
+}
+END_TEST
+
+/* ---- status ---- */
+
+START_TEST(numbers_are_those_of_their_lines) {
+    uint64_t number = 0;
+    ck_assert_int_eq(prctl(PR_SET_NAME, "\nTgid:\t1"), 0); /* no name makes a line */
+    ck_assert(proc_status_number((uint64_t)gettid(), "Tgid", 10, &number));
+    ck_assert_uint_eq(number, (uint64_t)getpid());
+    ck_assert(proc_status_number((uint64_t)gettid(), "PPid", 10, &number));
+    ck_assert_uint_eq(number, (uint64_t)getppid());
+}
+END_TEST
+
+START_TEST(signals_that_wait_are_bits) {
+    sigset_t set;
+    uint64_t pending = 0;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    raise(SIGUSR2);
+    ck_assert(proc_status_number((uint64_t)gettid(), "SigPnd", 16, &pending));
+    ck_assert_uint_eq(pending, UINT64_C(1) << (SIGUSR2 - 1));
+}
+END_TEST
+
+START_TEST(what_is_not_there_is_not_read) {
+    uint64_t number = 47;
+    ck_assert(!proc_status_number((uint64_t)gettid(), "Tg", 10, &number));
+    ck_assert(!proc_status_number(UINT64_MAX, "Tgid", 10, &number));
+    ck_assert_uint_eq(number, 47);
+}
+END_TEST
+
+/* ---- The name ---- */
+
+START_TEST(a_name_ends_where_the_program_ended_it) {
+    char name[32];
+    ck_assert_int_eq(prctl(PR_SET_NAME, "a name\n"), 0);
+    proc_name_read((uint64_t)gettid(), name, sizeof(name));
+    ck_assert_str_eq(name, "a name\n");
+}
+END_TEST
+
+START_TEST(nobody_has_no_name) {
+    char name[32] = "before";
+    proc_name_read(UINT64_MAX, name, sizeof(name));
+    ck_assert_str_eq(name, "");
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("proc");
+    TCase *stat = tcase_create("stat");
+    tcase_add_test(stat, a_name_may_hold_blanks_and_parentheses);
+    tcase_add_test(stat, fields_have_the_numbers_of_the_manual);
+    tcase_add_test(stat, there_are_not_a_hundred_fields);
+    tcase_add_test(stat, of_a_thread_that_is_not_there_nothing_is_read);
+    suite_add_tcase(suite, stat);
+    TCase *status = tcase_create("status");
+    tcase_add_test(status, numbers_are_those_of_their_lines);
+    tcase_add_test(status, signals_that_wait_are_bits);
+    tcase_add_test(status, what_is_not_there_is_not_read);
+    suite_add_tcase(suite, status);
+    TCase *name = tcase_create("name");
+    tcase_add_test(name, a_name_ends_where_the_program_ended_it);
+    tcase_add_test(name, nobody_has_no_name);
+    suite_add_tcase(suite, name);
+    return run_suite(suite);
+}
