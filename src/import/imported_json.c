@@ -6,7 +6,7 @@
  *     {"type": "stats", "data": {"@ns_stats": {"read": {"count": 1, "average": 5, "total": 5}}}}
  *
  * A bucket without "min" holds negative values, one without "max" has no end. */
-#include "imported_json.h"
+#include "imported_readers.h"
 
 #include <inttypes.h>
 #include <jansson.h>

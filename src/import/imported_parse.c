@@ -4,8 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "imported_json.h"
-#include "imported_text.h"
+#include "imported_readers.h"
 
 /* bpftrace's JSON is objects, one a line; no text format that we know begins so. */
 static bool is_json(const char *text, size_t size_bytes) {

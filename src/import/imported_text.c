@@ -15,7 +15,7 @@
  *              2 -> 3          : 0        |                                        |
  *
  * Other lines are ignored. */
-#include "imported_text.h"
+#include "imported_readers.h"
 
 #include <ctype.h>
 #include <string.h>

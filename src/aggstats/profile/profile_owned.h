@@ -6,9 +6,13 @@
 #define PROFILE_OWNED_H
 
 #include "aggstats.h"
-#include "profile_buckets.h"
 
 #define CLEANUP_PROFILE __attribute__((cleanup(aggstats_profile_finish)))
+
+/* The number of buckets that each op has. */
+static inline unsigned profile_bucket_count(const struct aggstats_profile *profile) {
+    return 64 * profile->resolution;
+}
 
 /* Deep copy; NULL for none. Errors: -ENOMEM */
 int labels_copy(const struct aggstats_label *labels, size_t count, struct aggstats_label **ret_labels);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "profile_buckets.h"
+#include "profile_owned.h"
 
 static void free_texts(struct aggstats_slow_call *call) {
     free(call->path);

@@ -10,7 +10,6 @@
 #include "base.h"
 #include "control_file.h"
 #include "log.h"
-#include "new_file.h"
 #include "profile_series.h"
 #include "quiet_thread.h"
 #include "waiting.h"
@@ -23,6 +22,36 @@ static struct timespec now(clockid_t clock) {
     struct timespec time;
     clock_gettime(clock, &time);
     return time;
+}
+
+/* ---- A new file ---- */
+
+/* It is written while it has no name, which may take long, and then gets its name at once. An existing file is never
+ * replaced. */
+struct new_file {
+    int dir_fd; /* -1: none */
+    struct nameless_file file;
+};
+
+#define NEW_FILE_NONE                                                                                                  \
+    { .dir_fd = -1, .file.fd = -1 }
+
+/* dir_fd: taken over, also on failure. The caller finishes *file in any case */
+static int new_file_write(struct new_file *file, int dir_fd, mode_t mode, const struct control_text *text) {
+    *file = (struct new_file){.dir_fd = dir_fd, .file = {.fd = -1}};
+    int err = nameless_file_create(dir_fd, &file->file);
+    return err < 0 ? err : nameless_file_fill(&file->file, mode, text->text, text->size_bytes);
+}
+
+/* Errors: -EEXIST the name is taken; those of renaming */
+static int new_file_name(struct new_file *file, const char *name) {
+    return nameless_file_give_name(&file->file, name, false);
+}
+
+/* Removes it, unless it has got its name. */
+static void new_file_finish(struct new_file *file) {
+    nameless_file_finish(&file->file);
+    close_fd(&file->dir_fd);
 }
 
 /* ---- A rotation ---- */

@@ -1,13 +1,12 @@
 /* Symbols that exist only for old programs are found by version: dlsym(3) finds only default ones.
  *
  * Another C library, such as musl, loads preloaded objects too, and must not miss any symbol. */
-#include "real.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 
 #include "own_call.h"
+#include "wrapper.h"
 
 extern __typeof__(dlvsym) dlvsym __attribute__((weak)); /* NOLINT(readability-redundant-declaration): weak is new */
 

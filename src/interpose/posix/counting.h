@@ -13,8 +13,10 @@
 #include "posix_ops.h"
 #include "wrapper.h"
 
-/* A whole wrapper, for calls that are known beforehand to count or not. OP:      the operation COUNTS:  whether it
- * counts OUTCOME: the outcome, from `result` All three are expressions of the parameters. */
+/* A whole wrapper, for calls that are known beforehand to count or not. All three are expressions of the parameters.
+ * OP:      the operation
+ * COUNTS:  whether it counts
+ * OUTCOME: the outcome, from `result` */
 #define WRAP(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME)                                              \
     WRAPPER(RETURNS, SYMBOL, PARAMETERS) {                                                                             \
         if (!(COUNTS))                                                                                                 \

@@ -2,9 +2,40 @@
  *
  * It wraps functions of libc and does nothing else: a call passes through at once unless its file is below the
  * directories of the run. The process keeps only some memory: no descriptor, no thread, no handler. */
+#include <assert.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
 #include "counting.h"
+#include "rows.h"
+
+static_assert(sizeof(off_t) == 8 && sizeof(time_t) == 8, "on 32-bit systems there are other aliases");
 
 static __attribute__((constructor)) void start(void) {
     wrapper_find_all();
     preload_looks();
 }
+
+/* The operations of the layer, as the live file has them. */
+static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME)};
+const struct preload_ops posix_ops = {.names = names, .count = POSIX_OP_COUNT, .starved_note = POSIX_NOTE_STARVED};
+
+/* ---- The wrappers of all rows ---- */
+
+static inline struct aggstats_outcome call_error(int error) {
+    return (struct aggstats_outcome){.error = error};
+}
+
+/* The mapping replaces what was there. */
+static inline bool mapped_fd_counts(int flags, int fd) {
+    if (flags & MAP_FIXED)
+        names_memory_changed();
+    return !(flags & MAP_ANONYMOUS) && fd_counts(fd);
+}
+
+DATA_ROWS(WRAP)
+ATTRIBUTE_ROWS(WRAP)
+NAME_ROWS(WRAP)
+STREAM_ROWS(WRAP)

@@ -1,10 +1,12 @@
-/* System calls by number. Those that open or close descriptors must be followed to know which files count. */
-#include "raw_call.h"
-
+/* System calls that a program makes by number, with syscall(2). Those that open or close descriptors must be followed to
+ * know which files count. A program that forbids itself system calls, by number or with prctl(2), is not observed any
+ * more, nor are programs that it executes. */
 #include <fcntl.h>
 #include <sys/syscall.h>
 
 #include "counting.h"
+#include "environment.h"
+#include "sandbox.h"
 
 #define FD(INDEX) ((int)values[INDEX])
 #define POINTER(INDEX) ((const void *)values[INDEX])
@@ -65,7 +67,9 @@ static long close_and_count(sandbox_call_fn *real, long number, const long value
     return result;
 }
 
-long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
+/* Counts the call if it is that of a counted function, and programs are known to make it so: libuv closes files and asks
+ * for attributes; with a C library older than the kernel, many do. real: syscall(2) */
+static long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
     switch (number) {
         RAW_ROWS(COUNT_ROW)
     case SYS_openat:
@@ -86,3 +90,14 @@ long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
     }
     return sandbox_pass_on(real, number, values);
 }
+
+static void leave_alone(void) {
+    if (!preload_looks())
+        return;
+    posix_note(POSIX_NOTE_SANDBOXED, 1);
+    preload_stop();
+    fd_table_forget_range(0, FD_TABLE_SIZE - 1);
+    environment_leave(PRELOAD_VARIABLE);
+}
+
+WRAP_SANDBOX(leave_alone, raw_call)
