@@ -21,17 +21,6 @@ static void write_cycles(struct json_writer *writer, const struct aggstats_profi
     json_real(writer, key, view_seconds(profile, (double)cycles));
 }
 
-/* A key that occurs twice has its first value, as in aggstats_profile_label(). */
-static void write_labels(struct json_writer *writer, const struct aggstats_profile *profile) {
-    json_begin(writer, "labels", '{');
-    for (size_t i = 0; i < profile->label_count; i++) {
-        const struct aggstats_label *label = &profile->labels[i];
-        if (aggstats_profile_label(profile, label->key) == label->value)
-            json_text(writer, label->key, label->value);
-    }
-    json_end(writer, '}');
-}
-
 static void write_clock(struct json_writer *writer, const struct aggstats_clock *clock) {
     const char *kind = aggstats_clock_name(clock->kind);
     json_begin(writer, "clock", '{');
@@ -63,7 +52,7 @@ static void write_facts(struct json_writer *writer, const struct aggstats_profil
 
 static void write_header(struct json_writer *writer, const struct aggstats_profile *profile) {
     json_count(writer, "version", JSON_VERSION);
-    write_labels(writer, profile);
+    json_labels(writer, profile);
     write_clock(writer, &profile->clock);
     json_count(writer, "resolution", profile->resolution);
     if (profile->has_start) {
@@ -259,17 +248,6 @@ static void write_longest(struct json_writer *writer, const struct aggstats_prof
         json_text(writer, "longest_path", op->longest_path);
 }
 
-static void write_percentile(struct json_writer *writer, const struct aggstats_profile *profile, const char *name,
-                             double cycles) {
-    char key[64];
-    snprintf(key, sizeof(key), "%s_cycles", name);
-    json_real(writer, key, cycles);
-    if (!view_has_seconds(profile))
-        return;
-    snprintf(key, sizeof(key), "%s_seconds", name);
-    json_real(writer, key, view_seconds(profile, cycles));
-}
-
 static void write_percentiles(struct json_writer *writer, const struct aggstats_profile *profile,
                               const struct aggstats_op_profile *op) {
     static const struct {
@@ -282,7 +260,7 @@ static void write_percentiles(struct json_writer *writer, const struct aggstats_
     json_begin(writer, "percentiles", '{');
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
         if (aggstats_percentile(op, profile->resolution, rows[i].per_mille, &percentile))
-            write_percentile(writer, profile, rows[i].name, percentile.cycles);
+            json_latency(writer, profile->clock.frequency_hz, rows[i].name, percentile.cycles);
     json_end(writer, '}');
 }
 

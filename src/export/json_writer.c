@@ -112,3 +112,13 @@ void json_latency(struct json_writer *writer, uint64_t frequency_hz, const char 
     snprintf(key, sizeof(key), "%s_seconds", name);
     json_real(writer, key, cycles / (double)frequency_hz);
 }
+
+void json_labels(struct json_writer *writer, const struct aggstats_profile *profile) {
+    json_begin(writer, "labels", '{');
+    for (size_t i = 0; i < profile->label_count; i++) {
+        const struct aggstats_label *label = &profile->labels[i];
+        if (aggstats_profile_label(profile, label->key) == label->value)
+            json_text(writer, label->key, label->value);
+    }
+    json_end(writer, '}');
+}

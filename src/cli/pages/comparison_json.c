@@ -123,13 +123,7 @@ static void write_profile(struct page *page, const char *key, const char *name,
                           const struct aggstats_profile *profile) {
     json_begin(&page->writer, key, '{');
     json_text(&page->writer, "name", name);
-    json_begin(&page->writer, "labels", '{');
-    for (size_t i = 0; i < profile->label_count; i++) {
-        const struct aggstats_label *label = &profile->labels[i];
-        if (aggstats_profile_label(profile, label->key) == label->value)
-            json_text(&page->writer, label->key, label->value);
-    }
-    json_end(&page->writer, '}');
+    json_labels(&page->writer, profile);
     if (profile->has_elapsed)
         write_latency(page, "elapsed", (double)profile->elapsed_cycles);
     json_bool(&page->writer, "incomplete", profile->incomplete);

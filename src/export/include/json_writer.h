@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "aggstats.h"
 #include "wide_count.h"
 
 struct json_writer {
@@ -28,5 +29,9 @@ void json_bool(struct json_writer *writer, const char *key, bool value);
 /* A latency as "<name>_cycles", and as "<name>_seconds" if the clock's rate is known. name: at most 48 bytes;
  * frequency_hz: 0: unknown */
 void json_latency(struct json_writer *writer, uint64_t frequency_hz, const char *name, double cycles);
+
+/* The labels of a profile as the object "labels". A key that occurs twice has its first value, as in
+ * aggstats_profile_label(). */
+void json_labels(struct json_writer *writer, const struct aggstats_profile *profile);
 
 #endif
