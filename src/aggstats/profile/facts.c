@@ -1,4 +1,4 @@
-/* The table of facts, and the functions of those that are one or two numbers. */
+/* The table of facts, the functions of those that are one or two numbers, and which labels may stand beside facts. */
 #include "facts.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 
 #include "profile_owned.h"
 #include "profile_slow.h"
+#include "text_format.h"
 #include "text_parser.h"
 
 __extension__ typedef unsigned __int128 uint128;
@@ -309,6 +310,23 @@ const struct fact *fact_of(const char *key) {
         if (strcmp(fact->key, key) == 0)
             return fact;
     return NULL;
+}
+
+/* ---- Labels beside the facts ---- */
+
+bool text_key_reserved(const char *key) {
+    return fact_of(key) || aggstats_grouping_of_name(key) != AGGSTATS_UNGROUPED;
+}
+
+bool text_label_valid(const struct aggstats_label *label) {
+    const char *key = label->key;
+    size_t length = strlen(key);
+    if (length == 0 || key[0] == ' ' || key[length - 1] == ' ' || text_key_reserved(key))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (key[i] == ':' || text_is_control((unsigned char)key[i]))
+            return false;
+    return true;
 }
 
 /* ---- Paths ---- */

@@ -1,4 +1,4 @@
-/* Reading the header of a profile: facts, and labels; and which labels a profile may have. */
+/* Reading the header of a profile: facts, and labels. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,25 +6,9 @@
 #include "base.h"
 #include "facts.h"
 #include "profile_owned.h"
-#include "text_format.h"
 #include "text_parser.h"
 
 #define LABELS_MAX 65536
-
-bool text_key_reserved(const char *key) {
-    return fact_of(key) || aggstats_grouping_of_name(key) != AGGSTATS_UNGROUPED;
-}
-
-bool text_label_valid(const struct aggstats_label *label) {
-    const char *key = label->key;
-    size_t length = strlen(key);
-    if (length == 0 || key[0] == ' ' || key[length - 1] == ' ' || text_key_reserved(key))
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if (key[i] == ':' || text_is_control((unsigned char)key[i]))
-            return false;
-    return true;
-}
 
 static int add_label(struct parser *parser, const char *key, char *value) {
     struct aggstats_profile *profile = &parser->profile;
