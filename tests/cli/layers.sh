@@ -43,6 +43,16 @@ for option in --charts --buckets --no-labels --explain --op=READ --csv --metrics
     expect 0 show "$option" run.osprof
     assert_eq "osprof: run.osprof is a recording of user and fs: this is fs; --layer chooses another" "$(<err)" "message of $option"
 done
+# What to type next names the layer, also of a profile of some callers' calls, and works as it stands.
+{
+    cat fs
+    printf '%s\n' '# process: 4711 cc1' 'OP_READ 17 51000' ' 0 0 0 0 0 0 0 0 0 0 0 17'
+    cat user
+} >grouped.osprof
+expect 0 show --of cc1 --width 200 grouped.osprof
+grep -qF "next      osprof show --layer fs --of cc1 --op READ grouped.osprof" out || fail "what is next: $(<out)"
+expect 0 show --layer fs --of cc1 --op READ grouped.osprof
+
 expect 0 why run.osprof
 grep -q 'reading from the disk' out || fail "osprof why: $(<out)"
 expect 1 why --layer user run.osprof

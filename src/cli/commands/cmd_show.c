@@ -239,7 +239,6 @@ static enum status show_layer(struct show_command *options, struct input *input)
     bool is_of_several = input->layers.count > 0;
     if (input_choose(options->profile, &layer, input) != 0)
         return STATUS_TROUBLE;
-    options->page.source.layer = is_of_several ? aggstats_profile_label(&input->profile, "layer") : NULL;
     options->page.source.is_live = input->is_live && input->live.recording;
     const struct daemon_state daemon = daemon_state_find(input);
     if (daemon_state_warn(&daemon, options->warning))
@@ -248,6 +247,7 @@ static enum status show_layer(struct show_command *options, struct input *input)
         return complain_no_view(options, -ENOMEM);
     in_flight_find_out(input);
     enum status status = options->of ? select_groups(options, input) : STATUS_OK;
+    options->page.source.layer = is_of_several ? aggstats_profile_label(&input->profile, "layer") : NULL;
     if (status == STATUS_OK)
         status = options->view ? show_view(options, input) : print_page(options, input);
     return status;
