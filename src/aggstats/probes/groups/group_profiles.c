@@ -210,20 +210,22 @@ static void take_excess(struct aggstats_op_profile *op, unsigned bucket, unsigne
 
 static int show_op(struct aggstats_profile *profile, const char *name, const struct aggstats_counters *calls,
                    uint64_t *left) {
-    struct aggstats_op_profile shown = {.calls = calls->calls,
-                                        .total_cycles = calls->total_cycles,
-                                        .buckets = (uint64_t *)(uintptr_t)calls->buckets /* only read */};
-    text_name_copy(shown.name, name);
-    int err = profile_append_op(profile, &shown);
-    if (err < 0)
-        return err;
-    struct aggstats_op_profile *op = &profile->ops[profile->op_count - 1];
-    for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++)
-        take_excess(op, bucket, profile->resolution, &left[bucket]);
-    if (op->calls == 0)
-        profile_free_op(&profile->ops[--profile->op_count]);
-    else if (op->calls < calls->calls) /* what they took beyond their buckets' lower bounds is not known */
-        profile_limit_total(op, profile->resolution);
+    const unsigned bucket_count = 64 * profile->resolution;
+    struct aggstats_op_profile op = {.calls = calls->calls, .total_cycles = calls->total_cycles};
+    text_name_copy(op.name, name);
+    op.buckets = malloc(bucket_count * sizeof(*op.buckets));
+    if (!op.buckets)
+        return -ENOMEM;
+    memcpy(op.buckets, calls->buckets, bucket_count * sizeof(*op.buckets));
+    for (unsigned bucket = 0; bucket < bucket_count; bucket++)
+        take_excess(&op, bucket, profile->resolution, &left[bucket]);
+    if (op.calls == 0) {
+        free(op.buckets);
+        return 0;
+    }
+    if (op.calls < calls->calls) /* what they took beyond their buckets' lower bounds is not known */
+        profile_limit_total(&op, profile->resolution);
+    profile->ops[profile->op_count++] = op;
     return 0;
 }
 
@@ -256,7 +258,9 @@ int group_show(struct groups_showing *showing, struct group *group) {
     if (!shown)
         return -ENOMEM;
     shown->missed_cycles_max = group->missed_cycles_max;
-    int err = 0;
+    /* at once: arrays that grow op by op leave holes in the heap, which the C library keeps */
+    shown->profile.ops = calloc(showing->layout->op_count, sizeof(*shown->profile.ops));
+    int err = shown->profile.ops ? 0 : -ENOMEM;
     for (unsigned op = 0; op < showing->layout->op_count && err == 0; op++)
         if (group->ops[op])
             err = show_op_of(showing, group, op, &shown->profile);
