@@ -96,6 +96,8 @@ for options in default_permissions default_permissions,cache=none default_permis
     compare as_user
     refuses_others
     does_nothing_while_open
+    unmount_osproffs "$mnt" # cache=always keeps what it knows of files that are replaced below
+    mount_osproffs -o "allow_other,$options" "$lower" "$mnt"
     compare env
     unmount_osproffs "$mnt"
 done
