@@ -12,16 +12,20 @@
 
 #include "aggstats.h"
 #include "aggstats/shared.h"
+#include "aggstats/watched.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "WRITE"};
 
 #define THREADS_MAX 16
+#define MANY_THREADS 101
 
 static char directory[] = "/tmp/test-shared-XXXXXX";
 static char path[sizeof(directory) + 16];
 static struct aggstats_recorder *maker;
+static pthread_barrier_t all_have_counted;
+static pthread_barrier_t all_may_end;
 
 static int make(unsigned shared_threads) {
     const struct aggstats_recorder_options options = {
@@ -258,12 +262,77 @@ START_TEST(notes_of_all_are_added_up) {
 }
 END_TEST
 
+/* ---- Calls in flight, seen by the process that made the file ---- */
+
+START_TEST(file_is_busy_while_a_call_is_in_flight) {
+    struct aggstats_recorder *recorder = join();
+    ck_assert(!aggstats_recorder_shared_is_busy(maker));
+    struct aggstats_span span = aggstats_begin(recorder, OP_WRITE, 5, 6);
+    ck_assert(aggstats_recorder_shared_is_busy(maker));
+    aggstats_end(recorder, &span);
+    ck_assert(!aggstats_recorder_shared_is_busy(maker));
+    span = aggstats_watch(recorder, OP_READ, 6);
+    ck_assert(aggstats_recorder_shared_is_busy(maker));
+    aggstats_watched_drop(&span);
+    ck_assert(!aggstats_recorder_shared_is_busy(maker));
+}
+END_TEST
+
+static void *wait_in_a_call(void *recorder) {
+    struct aggstats_span span = aggstats_begin(recorder, OP_READ, 5, 6);
+    pthread_barrier_wait(&all_have_counted);
+    pthread_barrier_wait(&all_have_counted);
+    aggstats_end(recorder, &span);
+    pthread_barrier_wait(&all_have_counted);
+    pthread_barrier_wait(&all_may_end);
+    return NULL;
+}
+
+/* Each thread in turn is the only one in a call, also those for whom more blocks must be mapped. */
+START_TEST(every_thread_makes_the_file_busy) {
+    struct aggstats_recorder *recorder;
+    pthread_t threads[MANY_THREADS];
+    aggstats_recorder_destroy(maker);
+    unlink(path);
+    ck_assert_int_eq(make(MANY_THREADS + 1), 0);
+    recorder = join();
+    pthread_barrier_init(&all_have_counted, NULL, 2);
+    pthread_barrier_init(&all_may_end, NULL, MANY_THREADS + 1);
+    for (size_t i = 0; i < MANY_THREADS; i++) {
+        ck_assert(!aggstats_recorder_shared_is_busy(maker));
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, wait_in_a_call, recorder), 0);
+        pthread_barrier_wait(&all_have_counted);
+        ck_assert(aggstats_recorder_shared_is_busy(maker));
+        pthread_barrier_wait(&all_have_counted);
+        pthread_barrier_wait(&all_have_counted);
+    }
+    pthread_barrier_wait(&all_may_end);
+    for (size_t i = 0; i < MANY_THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+END_TEST
+
+START_TEST(process_that_ended_in_a_call_is_not_busy) {
+    struct aggstats_recorder *recorder = join();
+    pid_t child = fork();
+    if (child == 0) {
+        aggstats_begin(recorder, OP_READ, 5, 6);
+        kill(getpid(), SIGSTOP);
+        kill(getpid(), SIGKILL);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
+    ck_assert(aggstats_recorder_shared_is_busy(maker));
+    kill(child, SIGCONT);
+    wait_for(child);
+    ck_assert(!aggstats_recorder_shared_is_busy(maker));
+}
+END_TEST
+
 /* ---- Faults ---- */
 
 #if !defined(__SANITIZE_THREAD__)
 #define THREADS_TOO_MANY 3
-
-static pthread_barrier_t all_have_counted;
 
 static void *count_and_wait(void *recorder) {
     record(recorder, OP_READ, 1);
@@ -345,6 +414,13 @@ int main(void) {
     tcase_add_test(counting, calls_left_are_counted_when_nobody_counts);
     tcase_add_test(counting, notes_of_all_are_added_up);
     suite_add_tcase(suite, counting);
+    TCase *busy = tcase_create("busy");
+    tcase_add_checked_fixture(busy, set_up, tear_down);
+    tcase_set_timeout(busy, 120);
+    tcase_add_test(busy, file_is_busy_while_a_call_is_in_flight);
+    tcase_add_test(busy, every_thread_makes_the_file_busy);
+    tcase_add_test(busy, process_that_ended_in_a_call_is_not_busy);
+    suite_add_tcase(suite, busy);
     TCase *faults = tcase_create("faults");
     tcase_add_checked_fixture(faults, set_up, tear_down);
 /* They all count in one place, which nobody reads. */

@@ -19,6 +19,7 @@
 #ifndef LIVE_FILE_H
 #define LIVE_FILE_H
 
+#include <errno.h>
 #include <pthread.h>
 
 #include "facts.h"
@@ -112,10 +113,24 @@ static inline struct live_offsets live_offsets_make(uint32_t version, const stru
  * is robust: the kernel releases it when the thread ends, however it ends. */
 struct live_owner {
     pthread_mutex_t lock;
+    uint64_t is_made; /* atomic; 1: the block is allocated */
 } __attribute__((aligned(CACHE_LINE_BYTES)));
 
 static inline size_t live_owners_offset(const struct live_offsets *offsets) {
     return round_up(offsets->end, CACHE_LINE_BYTES);
+}
+
+static inline struct live_owner *live_owners(struct live_header *header, const struct layout *layout) {
+    const struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, layout, header->labels_bytes);
+    return (struct live_owner *)(void *)((char *)header + live_owners_offset(&offsets));
+}
+
+/* Becomes the block's owner; ends with pthread_mutex_unlock(). Returns false if a living thread has the block. */
+static inline bool live_owner_take(struct live_owner *owner) {
+    const int error = pthread_mutex_trylock(&owner->lock);
+    if (error == EOWNERDEAD)
+        pthread_mutex_consistent(&owner->lock);
+    return error == 0 || error == EOWNERDEAD;
 }
 
 struct live {

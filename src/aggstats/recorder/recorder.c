@@ -145,6 +145,7 @@ static int recorder_init(struct aggstats_recorder *recorder, const struct aggsta
     recorder->live = (struct live){.fd = -1, .directory_fd = -1};
     pthread_mutex_init(&recorder->window_lock, NULL);
     pthread_mutex_init(&recorder->probes_lock, NULL);
+    shared_blocks_init(&recorder->shared);
     int err = copy_names(recorder, options);
     if (err == 0)
         err = threads_init(&recorder->threads, &recorder->layout, &recorder->live);
@@ -194,6 +195,7 @@ static struct aggstats_recorder *recorder_alloc(void) {
 
 static void recorder_free(struct aggstats_recorder *recorder) {
     threads_finish(&recorder->threads);
+    shared_blocks_finish(&recorder->shared, &recorder->live);
     live_finish(&recorder->live);
     pthread_mutex_destroy(&recorder->window_lock);
     pthread_mutex_destroy(&recorder->probes_lock);

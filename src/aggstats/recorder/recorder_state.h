@@ -7,6 +7,7 @@
 #include "aggstats/numbered.h"
 #include "clock_pair.h"
 #include "probe.h"
+#include "shared_blocks.h"
 #include "thread_block.h"
 #include "threads.h"
 
@@ -30,6 +31,7 @@ struct aggstats_recorder {
 
     struct live live;
     struct threads threads;
+    struct shared_blocks shared;
     pthread_mutex_t probes_lock;      /* taken first, to make or change a probe that needs it */
     pthread_mutex_t window_lock;      /* held to change the window, or to read counters together with it */
     struct probe *probes[PROBES_MAX]; /* by place; atomic; NULL: not attached */

@@ -74,18 +74,10 @@ static struct aggstats_block *map_block(struct joined *joined, uint64_t number, 
     return keep(&joined->blocks[number], memory, joined->block_bytes);
 }
 
-/* Returns false if a living thread has it. */
-static bool take_lock(struct live_owner *owner) {
-    int error = pthread_mutex_trylock(&owner->lock);
-    if (error == EOWNERDEAD)
-        pthread_mutex_consistent(&owner->lock);
-    return error == 0 || error == EOWNERDEAD;
-}
-
 /* Returns NULL if there is no room in the file. */
 static struct aggstats_block *claim_block(struct joined *joined, int live_fd) {
     for (uint64_t number = 0; number < joined->block_count_max; number++) {
-        if (!take_lock(&joined->owners[number]))
+        if (!live_owner_take(&joined->owners[number]))
             continue;
         struct aggstats_block *block = __atomic_load_n(&joined->blocks[number], __ATOMIC_ACQUIRE);
         if (!block)
@@ -94,6 +86,7 @@ static struct aggstats_block *claim_block(struct joined *joined, int live_fd) {
             pthread_mutex_unlock(&joined->owners[number].lock);
             return NULL;
         }
+        __atomic_store_n(&joined->owners[number].is_made, 1, __ATOMIC_RELEASE);
         __atomic_store_n(&block->current_op, 0, __ATOMIC_RELAXED); /* of a thread that was killed meanwhile */
         __atomic_store_n(&block->thread, (uint64_t)gettid(), __ATOMIC_RELAXED);
         return block;
@@ -199,7 +192,6 @@ static struct joined *make_joined(struct live_header *header, const char *path) 
     const size_t front_bytes = round_up(sizeof(struct joined), CACHE_LINE_BYTES);
     const size_t blocks_bytes = header->shared_threads * sizeof(struct aggstats_block *);
     const struct layout layout = layout_make(header->op_count, header->resolution);
-    const struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, &layout, header->labels_bytes);
     const size_t path_bytes = strlen(path) + 1;
     char *memory = map_memory(front_bytes + blocks_bytes + path_bytes);
     if (!memory)
@@ -208,7 +200,7 @@ static struct joined *make_joined(struct live_header *header, const char *path) 
     struct joined *joined = (struct joined *)(void *)memory;
     joined->front.own_block = own_block;
     joined->header = header;
-    joined->owners = (struct live_owner *)(void *)((char *)header + live_owners_offset(&offsets));
+    joined->owners = live_owners(header, &layout);
     joined->blocks = (struct aggstats_block **)(void *)(memory + front_bytes);
     joined->hot.clock_kind = header->clock_kind;
     joined->hot.resolution = header->resolution;
@@ -243,27 +235,4 @@ int aggstats_recorder_join(const char *live_path, const char *const *op_names, u
 void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint64_t more) {
     const struct joined *joined = (const struct joined *)(const void *)recorder;
     __atomic_fetch_add(&joined->header->notes[note], more, __ATOMIC_RELAXED);
-}
-
-/* ---- In the process that has made the file ---- */
-
-static void forget_call(const struct live *live, uint64_t number) {
-    const uint64_t none = 0;
-    const uint64_t block = live->header->header_bytes + number * live->header->block_stride_bytes;
-    (void)!pwrite(live->fd, &none, sizeof(none), (off_t)(block + offsetof(struct aggstats_block, current_op)));
-}
-
-void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder) {
-    const struct live *live = &recorder->live;
-    const struct live_offsets offsets =
-        live_offsets_make(AGGSTATS_LIVE_VERSION, &recorder->layout, live->header->labels_bytes);
-    struct live_owner *owners = (struct live_owner *)(void *)((char *)live->header + live_owners_offset(&offsets));
-    const uint64_t shared = live->fd >= 0 ? live->header->shared_threads : 0;
-    const uint64_t count = __atomic_load_n(&live->header->block_count, __ATOMIC_ACQUIRE);
-    for (uint64_t number = 0; number < count && number < shared; number++) {
-        if (!take_lock(&owners[number]))
-            continue;
-        forget_call(live, number);
-        pthread_mutex_unlock(&owners[number].lock);
-    }
 }

@@ -1,0 +1,18 @@
+/* Private: the blocks of a shared live file, in the process that has made it. Other processes count there. */
+#ifndef SHARED_BLOCKS_H
+#define SHARED_BLOCKS_H
+
+#include <pthread.h>
+
+#include "live_file.h"
+
+struct shared_blocks {
+    pthread_mutex_t lock;  /* of the members below */
+    unsigned char *memory; /* the first mapped_count blocks of the file; NULL: none yet */
+    uint64_t mapped_count;
+};
+
+void shared_blocks_init(struct shared_blocks *blocks);
+void shared_blocks_finish(struct shared_blocks *blocks, const struct live *live);
+
+#endif
