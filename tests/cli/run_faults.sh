@@ -14,7 +14,7 @@ unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 begin() {
     rm -f "$lower"/* "$scratch/profile"
     set -m # a job of its own, which can be stopped
-    "${interruptible[@]}" "$OSPROF" run -o "${options:-cache=none,by=none}" -d "$lower" -p "$scratch/profile" -- bash -c "cd '$lower'; mkdir known-{1..7}; rmdir known-*; $1" \
+    "${interruptible[@]}" "$OSPROF" run --layers fs -o "${options:-cache=none,by=none}" -d "$lower" -p "$scratch/profile" -- bash -c "cd '$lower'; mkdir known-{1..7}; rmdir known-*; $1" \
         >"$scratch/out" 2>"$scratch/err" &
     run_pid=$!
     set +m
@@ -95,7 +95,7 @@ assert_said "osprof: the profile of $lower is recovered from the live file: it i
 
 rm "$lower/ready"
 status=0
-"$OSPROF" run -o live=none -d "$lower" -p profile -- bash -c "touch $lower/ready; while ls $lower/ready; do sleep 0.1; done; exit 13" >out 2>err &
+"$OSPROF" run --layers fs -o live=none -d "$lower" -p profile -- bash -c "touch $lower/ready; while ls $lower/ready; do sleep 0.1; done; exit 13" >out 2>err &
 run_pid=$!
 wait_until 60 test -e "$lower/ready" || fail "the command does not begin"
 kill -KILL "$(own_daemons)"

@@ -15,7 +15,7 @@ expect 125 run --layers user,disk true
 assert_eq "osprof run: --layers takes user, fuse, daemon, fs and block, with commas between, or all, not 'user,disk'; see 'osprof help run'" \
     "$(<err)" "message of an unknown layer"
 expect 125 run --layers fs,block --vs true true
-assert_eq "osprof run: --vs compares the layer fs only; see 'osprof help run'" "$(<err)" "message of layers with --vs"
+assert_eq "osprof run: --vs compares one layer, user or fs; see 'osprof help run'" "$(<err)" "message of layers with --vs"
 
 need_root
 need_fuse

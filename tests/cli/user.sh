@@ -23,7 +23,7 @@ expect_failure() {
 
 expect_failure "osprof run: --layers takes user, fuse, daemon, fs and block, with commas between, or all, not 'disk'; see 'osprof help run'" --layers disk true
 expect_failure "osprof run: --layers takes user, fuse, daemon, fs and block, with commas between, or all, not 'user,'; see 'osprof help run'" --layers user, true
-expect_failure "osprof run: --vs compares the layer fs only; see 'osprof help run'" --layers user --vs true true
+expect_failure "osprof run: --vs compares one layer, user or fs; see 'osprof help run'" --layers user,fs --vs true true
 expect_failure "osprof run: --options is for the layer fs; see 'osprof help run'" --layers user -o ro true
 expect_failure "osprof: cannot profile none: No such file or directory" --layers user -d none true
 expect_failure "osprof: cannot profile $OSPROF: Not a directory" --layers user -d "$OSPROF" true
@@ -153,6 +153,23 @@ user_run 5 sh -c "exec 2>&1; $look"
 alike='s|pipe:.*|F|; s|-> .*/expected|-> F|; s|-> .*/out|-> F|'
 diff -u <(sed "$alike" expected) <(sed "$alike" out) >&2 ||
     fail "the command sees something else"
+
+# Two commands in turn, each counted by itself, after runs that do not count.
+user_run_in -d "$lower" --warmup 1 --repeat 3 -p sets --vs "cat '$lower/in/file' '$lower/in/file'" -- cat "$lower/in/file"
+for run in 1 2 3; do
+    cp "sets/a-0$run.osprof" profile
+    assert_eq 2 "$(calls OPEN)" "files that the other opens in round $run"
+    cp "sets/b-0$run.osprof" profile
+    assert_eq 1 "$(calls OPEN)" "files that the command opens in round $run"
+done
+user_run_in -d "$lower" --vs true -- cat "$lower/in/file"
+grep -q '^B .*cat .* in [1-9][0-9]* calls' err || fail "the two are not compared: $(<err)"
+XDG_RUNTIME_DIR=$scratch/none expect 125 run -d "$lower" --vs true -- true
+
+# By default, which mounts nothing.
+(cd "$lower" && "$OSPROF" run -p ../profile -- cat in/file ../out-side/file) >out 2>err
+assert_eq user "$(sed -n 's/^# layer: //p' profile)" "the default layer"
+[ "$(calls OPEN)" -ge 2 ] || fail "not all files count: $(calls OPEN)"
 
 # Shown, if it is not saved.
 user_run_in -d "$lower" -- cat "$lower/in/file"

@@ -14,7 +14,7 @@ echo line >"$lower/file"
 
 mkfifo ready
 # shellcheck disable=SC2016 # for the shell inside
-(cd "$lower" && exec "$OSPROF" run --layers user -p "$scratch/profile" -- sh -c 'cat file; echo $$ >../ready; exec sleep 60') >out &
+(cd "$lower" && exec "$OSPROF" run --layers user -d . -p "$scratch/profile" -- sh -c 'cat file; echo $$ >../ready; exec sleep 60') >out &
 run_pid=$!
 before_cleanup() {
     kill -KILL "$run_pid" 2>/dev/null || true
@@ -70,7 +70,7 @@ on_small_disk() {
         cd lower && XDG_RUNTIME_DIR=$PWD/../small exec "$@"' sh "$@" >out 2>err
 }
 rm -f profile
-on_small_disk 100k "$OSPROF" run --layers user -p ../profile -- cat file
+on_small_disk 100k "$OSPROF" run --layers user -d . -p ../profile -- cat file
 assert_eq line "$(<out)" "output without room for a live file"
 assert_eq "osprof: the layer user is not profiled: no live file can be made in $scratch/lower/../small/osprof: No space left on device" \
     "$(<err)" "message without room for a live file"
@@ -81,6 +81,6 @@ assert_eq "osprof: the layer user is not profiled: no live file can be made in $
 user_run 0 sh -c 'cat file; cd /; stat -c "%b * %B" "$XDG_RUNTIME_DIR"/osprof/*-user-*.live'
 one_thread_bytes=$(($(tail -n 1 out))) # that are taken: the file has holes
 rm -f "$lower"/* profile
-on_small_disk "$one_thread_bytes" "$OSPROF" run --layers user -p ../profile -- "$calls" threads
+on_small_disk "$one_thread_bytes" "$OSPROF" run --layers user -d . -p ../profile -- "$calls" threads
 grep -q '^# incomplete' profile || fail "nobody is told of what was not counted: $(grep '^#' profile)"
 [ "$(calls PREAD)" -lt $((7 * 1009)) ] || fail "nothing was lost, so the disk was not full"

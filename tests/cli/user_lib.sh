@@ -12,7 +12,7 @@ user_run() {
     local wanted=$1 status=0
     shift
     rm -f "$scratch/profile"
-    (cd "$lower" && exec "$OSPROF" run --layers user -p "$scratch/profile" -- "$@") >"$scratch/out" 2>"$scratch/err" || status=$?
+    (cd "$lower" && exec "$OSPROF" run --layers user -d . -p "$scratch/profile" -- "$@") >"$scratch/out" 2>"$scratch/err" || status=$?
     [ "$status" = "$wanted" ] || {
         cat "$scratch/err" >&2
         fail "exit status $status, not $wanted, of: $*"

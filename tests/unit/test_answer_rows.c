@@ -290,14 +290,24 @@ END_TEST
 START_TEST(a_run_can_be_made_again_with_more) {
     const char *const command[] = {"make", "-j", "a b", NULL};
     source = (struct answer_source){.command = command};
+    wants_calibration = true;
     make("", READS);
-    ck_assert_str_eq(commands(), "osprof run -o by=program -- make -j 'a b'\nosprof run --charts -- make -j 'a b'\n");
+    ck_assert_str_eq(commands(), "osprof run --charts -- make -j 'a b'\n");
+    source.layers = "fs";
+    source.directory = ".";
+    source.has_mount = true;
+    wants_calibration = false;
+    make("", READS);
+    ck_assert_str_eq(commands(), "osprof run --layers fs -o by=program -- make -j 'a b'\n"
+                                 "osprof run --layers fs --charts -- make -j 'a b'\n");
+    source.directory = "a b";
     source.has_groups_unasked = true;
     wants_calibration = true;
     groupings = 1U << AGGSTATS_BY_FILE;
     make("", READS);
-    ck_assert_str_eq(commands(), "osprof run -o by=file -- make -j 'a b'\nosprof run --charts -- make -j 'a b'\n"
-                                 "osprof calibrate .\n");
+    ck_assert_str_eq(commands(), "osprof run --layers fs -d 'a b' -o by=file -- make -j 'a b'\n"
+                                 "osprof run --layers fs -d 'a b' --charts -- make -j 'a b'\n"
+                                 "osprof calibrate 'a b'\n");
 }
 END_TEST
 

@@ -102,11 +102,11 @@ static char *format_whose(const char *by, const char *of) {
     return text;
 }
 
-/* " --layer user", or nothing. Owner: the caller frees it */
-static char *format_layer(const char *layer) {
-    CLEANUP_FREE char *name = quote(layer ? layer : "");
+/* " -d DIR", or nothing if there is no value. Owner: the caller frees it */
+static char *format_option(const char *option, const char *value) {
+    CLEANUP_FREE char *quoted = quote(value ? value : "");
     char *text = NULL;
-    if (!name || asprintf(&text, "%s%s", layer ? " --layer " : "", layer ? name : "") < 0)
+    if (!quoted || asprintf(&text, "%s%s", value ? option : "", value ? quoted : "") < 0)
         return NULL;
     return text;
 }
@@ -127,7 +127,7 @@ static void add_of_profile(const struct answer_source *source, const struct aggs
     bool is_kept = strcmp(source->profile, "-") != 0; /* standard input cannot be read again */
     CLEANUP_FREE char *profile = is_kept ? quote(source->profile) : strdup("PROFILE");
     CLEANUP_FREE char *whose = source->of ? format_whose(source->by, source->of) : strdup("");
-    CLEANUP_FREE char *layer = format_layer(source->layer);
+    CLEANUP_FREE char *layer = format_option(" --layer ", source->layer);
     CLEANUP_FREE char *why = NULL;
     CLEANUP_FREE char *command = NULL;
     if (profile && whose && layer &&
@@ -147,15 +147,15 @@ static void add_of_profile(const struct answer_source *source, const struct aggs
 
 /* ---- For a run ----------------------------------------------------------------------------------- */
 
-/* "osprof run -d DIR -o LIST", and one more option. Owner: the caller frees it */
+/* "osprof run --layers LIST -d DIR -o LIST", and one more option. Owner: the caller frees it */
 static char *format_run(const struct answer_source *source, const char *option) {
-    CLEANUP_FREE char *directory = quote(source->directory ? source->directory : ".");
-    CLEANUP_FREE char *options = quote(source->options ? source->options : "");
-    bool is_here = !source->directory || strcmp(source->directory, ".") == 0;
+    const bool is_here = source->directory && strcmp(source->directory, ".") == 0;
+    CLEANUP_FREE char *layers = format_option(" --layers ", source->layers);
+    CLEANUP_FREE char *directory = format_option(" -d ", is_here ? NULL : source->directory);
+    CLEANUP_FREE char *options = format_option(" -o ", source->options);
     char *text = NULL;
-    if (!directory || !options ||
-        asprintf(&text, "osprof run%s%s%s%s %s --", is_here ? "" : " -d ", is_here ? "" : directory,
-                 source->options ? " -o " : "", source->options ? options : "", option) < 0)
+    if (!layers || !directory || !options ||
+        asprintf(&text, "osprof run%s%s%s %s --", layers, directory, options, option) < 0)
         return NULL;
     return text;
 }
@@ -168,8 +168,8 @@ static void add_run(const struct answer_source *source, struct list *list, const
 }
 
 static void add_of_run(const struct answer_source *source, bool has_groups, bool wants_calibration, struct list *list) {
-    CLEANUP_FREE char *directory = quote(source->directory ? source->directory : ".");
-    if (!has_groups)
+    CLEANUP_FREE char *directory = source->directory ? quote(source->directory) : NULL;
+    if (!has_groups && source->has_mount)
         add_run(source, list, "-o by=program", "which program");
     else if (source->has_groups_unasked)
         add_run(source, list, "-o by=file", "all of the files");
@@ -218,7 +218,7 @@ bool answer_next_print(const struct answer_next *next, bool is_first, const stru
 
 void answer_next_print_layer(const char *name, const char *layer, const struct screen *screen) {
     CLEANUP_FREE char *profile = strcmp(name, "-") != 0 ? quote(name) : strdup("RECORDING");
-    CLEANUP_FREE char *option = format_layer(layer);
+    CLEANUP_FREE char *option = format_option(" --layer ", layer);
     CLEANUP_FREE char *command = NULL;
     if (profile && option && asprintf(&command, "osprof show%s", option) < 0)
         command = NULL;

@@ -16,8 +16,10 @@ struct answer_source {
     const char *by;             /* the chosen grouping and group; NULL: none */
     const char *of;             /* NULL: all */
     bool is_live;               /* of a mount whose process still records */
-    const char *directory;      /* of osprof run, like the next two */
-    const char *options;        /* for osproffs; NULL: none */
+    const char *directory;      /* of osprof run, like the next three; NULL: none */
+    const char *layers;         /* NULL: the default */
+    const char *options;        /* NULL: none */
+    bool has_mount;             /* osproffs was between */
     bool has_groups_unasked;    /* their tables are not printed */
     const char *const *command; /* NULL at the end */
 };

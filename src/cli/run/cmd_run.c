@@ -22,17 +22,17 @@ static const struct option_row rows[] = {
     {.name = "directory",
      .letter = 'd',
      .metavar = "DIR",
-     .help = "profile DIR; may be repeated; default: the current directory",
+     .help = "profile DIR alone; may be repeated; default: all files, but with a mount the current directory",
      INTO(DIRECTORIES, struct run_options, directories)},
     {.name = "layers",
      .metavar = "LIST",
      WORDS(LAYER_WORDS_OF_RUN "all"),
      .help =
-         "profile these layers: user, what programs ask of the C library for files in DIR, which needs no FUSE; "
+         "profile these layers: user, what programs ask of the C library, which mounts nothing; "
          "fuse, what the kernel asks of the FUSE file system that DIR is; daemon, the same inside a daemon that osprof "
-         "fuse profiles; fs, what is asked of DIR, by osproffs; "
+         "fuse profiles; fs, what is asked of DIR, by an osproffs that is mounted over it; "
          "block, what is asked of the disk below; several with commas between; all, those of them that can be "
-         "profiled; fuse and block want root and bpftrace; default: fs",
+         "profiled; fuse and block want root and bpftrace; default: user",
      INTO(TEXT, struct run_options, layer_list)},
     {.name = "options",
      .letter = 'o',
@@ -125,8 +125,8 @@ static int join_labels(struct run_options *options) {
 /* Checks options that are valid only with some layers. Returns false, after reporting it, if one is not. */
 static bool layers_fit(const struct command *command, const struct run_options *options) {
     bool has_fs = options->layers.wanted & LAYER_FS;
-    if (options->layers.wanted != LAYER_FS && options->other)
-        usage_error(command, "--vs compares the layer fs only");
+    if (options->layers.wanted != LAYER_FS && options->layers.wanted != LAYER_USER && options->other)
+        usage_error(command, "--vs compares one layer, user or fs");
     else if (has_fs && options->layers.wanted & LAYER_DAEMON)
         usage_error(command, "--layers takes daemon or fs, not both: with fs, osproffs would be the daemon's caller");
     else if (!has_fs && options->osproffs_lists.count > 0)
@@ -157,8 +157,9 @@ static enum status settle_options(const struct command *command, const struct ar
     if (!user_labels_valid(options->labels.texts, options->labels.count, complaint))
         return usage_error(command, "--label %s", complaint);
     options->command = (const char *const *)arguments->rest;
-    if ((options->directories.count == 0 && option_list_add(&options->directories, ".") != 0) ||
-        join_osproffs_options(options) != 0 || join_labels(options) != 0)
+    const bool has_default = options->directories.count == 0 && options->layers.wanted != LAYER_USER;
+    if ((has_default && option_list_add(&options->directories, ".") != 0) || join_osproffs_options(options) != 0 ||
+        join_labels(options) != 0)
         return usage_error(command, "no memory");
     run_layers_choose(&options->layers, options->directories.texts, options->directories.count);
     size_t profile_count =
@@ -191,10 +192,12 @@ static enum status run_run(const struct command *command, int argc, char **argv)
 
 const struct command command_run = {
     .name = "run",
-    .summary = "runs a command and profiles directories for it alone",
-    .help = "Runs COMMAND, and only for it and what it starts mounts an osproffs over each DIR, in place. When "
-            "COMMAND ends, prints the profile on standard error as 'osprof show' does. Needs no privilege where user "
-            "namespaces are allowed and /dev/fuse is for everybody.",
+    .summary = "runs a command and tells what it waits for in file systems",
+    .help =
+        "Runs COMMAND with a library preloaded into it and what it starts, which counts and times their file calls. "
+        "When COMMAND ends, prints the profile on standard error as 'osprof show' does. That needs no privilege, and "
+        "mounts nothing. With --layers fs, only for them an osproffs is mounted over each DIR, in place, which needs "
+        "no privilege either where user namespaces are allowed and /dev/fuse is for everybody.",
     .notes = "Exit status: that of COMMAND, 128+n if signal n killed it; of several runs the first that is not 0; "
              "OTHER's is only told of. 125 if osprof failed, 126 if COMMAND cannot be executed, 127 if it is not "
              "found.",

@@ -144,9 +144,13 @@ static int run_mounted(struct run *run) {
         return RUN_FAILED;
     char still_running[RUN_LEFT_TEXT_SIZE];
     run_left_tell(&run->left, &run->user, &run->mounts, still_running);
-    const struct run_shown shown = {.command = run->options->command,
+    const struct run_options *options = run->options;
+    const struct run_shown shown = {.command = options->command,
                                     .run_count = run->runs_count,
-                                    .charts = run->options->charts,
+                                    .charts = options->charts,
+                                    .layers = options->layer_list,
+                                    .directory = options->directories.count == 1 ? options->directories.texts[0] : NULL,
+                                    .options = options->osproffs_options,
                                     .still_running = still_running};
     error = run_report(&run->mounts, &run->layers, &run->target, &shown);
     return error || layers_error ? RUN_FAILED : run->status;
@@ -162,6 +166,7 @@ static int run_against_other(struct run *run) {
         .most_count = run->options->most_count,
         .most_seconds = run->options->most_seconds,
         .mounts = &run->mounts,
+        .user = &run->user,
         .space = &run->space,
         .signals = &run->signals,
         .target = &run->target,

@@ -23,7 +23,7 @@ static const struct layer_word *find_word(const char *text, size_t length) {
 }
 
 bool run_layers_parse(const struct command *command, const char *list, struct run_layers *ret_layers) {
-    const char *rest = list ? list : "fs";
+    const char *rest = list ? list : "user";
     for (bool is_last = false; !is_last;) {
         size_t length = strcspn(rest, ",");
         const struct layer_word *word = find_word(rest, length);

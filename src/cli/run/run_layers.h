@@ -21,7 +21,7 @@ struct run_layers {
     bool are_optional; /* layers that cannot be profiled are reported, and left out */
 };
 
-/* Reads a list, "user,fs"; NULL: fs. Returns false, after reporting it, if it has another word */
+/* Reads a list, "user,fs"; NULL: user. Returns false, after reporting it, if it has another word */
 bool run_layers_parse(const struct command *command, const char *list, struct run_layers *ret_layers);
 
 /* For "all" layers on a mount that osprof fuse profiles: replaces fs by daemon, since a daemon that is profiled from

@@ -185,7 +185,9 @@ static int print_mount(const struct run_mounts *mounts, size_t directory, const 
         .group_rows_max = GROUP_ROWS_MAX,
         .how_all_groups = "with -p FILE the profile is kept, and 'osprof show --by all FILE' lists all",
         .source = {.directory = mounts->daemons[directory].name,
+                   .layers = shown->layers,
                    .options = mounts->options.given,
+                   .has_mount = true,
                    .has_groups_unasked = mounts->options.has_groups_unasked,
                    .command = shown->command},
         .stream = stream,
@@ -198,10 +200,16 @@ static bool is_of_mount(const struct aggstats_profile *layer) {
     return name && strcmp(name, "fs") == 0;
 }
 
+/* is_only: the run has no other layer */
 static int show(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
-                const struct aggstats_profile *layer) {
+                const struct aggstats_profile *layer, bool is_only) {
     const struct input input = {.profile = *layer};
     struct show_options options = {.charts = shown->charts};
+    if (is_only)
+        options.source = (struct answer_source){.layers = shown->layers,
+                                                .directory = shown->directory,
+                                                .options = shown->options,
+                                                .command = shown->command};
     int error = run_report_open(&options.stream);
     if (error)
         return error;
@@ -232,7 +240,8 @@ static int show_or_save(const struct run_mounts *mounts, const struct run_target
     if (recording->count > 1)
         error = show_together(recording);
     for (size_t i = 0; i < recording->count && error == 0; i++)
-        error = show(mounts, directory == RUN_TARGET_COMMON ? 0 : directory, shown, &recording->layers[i]);
+        error = show(mounts, directory == RUN_TARGET_COMMON ? 0 : directory, shown, &recording->layers[i],
+                     recording->count == 1);
     if (error)
         complain("cannot show the profile: %s", strerror(-error));
     return error;

@@ -120,7 +120,7 @@ static bool has_root(const char *const *directories, size_t count) {
 static int add_directories(const char *const *directories, size_t count, char **ret_texts, char **ret_variable) {
     static const char *const root[] = {"/"};
     int error = 0;
-    if (has_root(directories, count)) {
+    if (count == 0 || has_root(directories, count)) {
         directories = root;
         count = 1;
     }

@@ -24,7 +24,7 @@ struct run_user {
 };
 
 /* Makes the live file.
- * directories: as given by the user. labels: KEY=VALUE, for the profile's header
+ * directories: as given by the user; none: all files. labels: KEY=VALUE, for the profile's header
  * Owner:   the caller finishes *ret_user, also after an error
  * Errors:  reported to the user: no such directory, no library. If no live file can be made, that is reported and no
  *          error */

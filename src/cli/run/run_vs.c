@@ -31,7 +31,7 @@ static void tell_undecided(const struct versus *it, const struct undecided *unde
 /* Compares all runs so far. Errors: reported to the user */
 static int take_look(struct versus *it) {
     struct undecided undecided = {0};
-    for (size_t i = 0; i < it->vs->mounts->count; i++) {
+    for (size_t i = 0; i < versus_count(it); i++) {
         struct verdict_result result;
         int error = versus_judge(it, i, &result);
         if (error)

@@ -8,6 +8,7 @@
 #include "namespace.h"
 #include "run_mounts.h"
 #include "run_report.h"
+#include "run_user.h"
 #include "signals.h"
 #include "verdict.h"
 
@@ -50,7 +51,8 @@ struct run_vs {
     unsigned repeat_count;     /* if several, each round draws lots which goes first; 0: until all ops are decided */
     unsigned most_count;       /* then: rounds at most */
     unsigned most_seconds;     /* then: no round begins after this time; 0: no limit */
-    struct run_mounts *mounts; /* open, not started */
+    struct run_mounts *mounts; /* open, not started; none: the layer user is compared */
+    struct run_user *user;     /* open, then */
     const struct namespace *space;
     const struct signals *signals;
     const struct run_target *target; /* of VS_SIDES profiles for each directory; for a single run */
@@ -58,8 +60,8 @@ struct run_vs {
 };
 
 struct versus_side {
-    struct aggstats_profile *runs; /* [rounds that count][directory] */
-    struct aggstats_profile *last; /* of the latest run: [directory] */
+    struct aggstats_profile *runs; /* [rounds that count][versus_count()] */
+    struct aggstats_profile *last; /* of the latest run: [versus_count()] */
     int status;                    /* of the first run that failed, unless that ended the runs */
 };
 
@@ -82,9 +84,14 @@ static inline const char *versus_side_name(size_t side) {
     return side == VS_A ? "A (--vs)" : "B";
 }
 
+/* How many profiles a run has: one of each mounted directory, or one of the layer user. */
+static inline size_t versus_count(const struct versus *it) {
+    return it->vs->mounts->count > 0 ? it->vs->mounts->count : 1;
+}
+
 /* The profile of a run. run: from 0 */
 static inline struct aggstats_profile *versus_run(const struct versus *it, size_t side, size_t run, size_t directory) {
-    return &it->sides[side].runs[run * it->vs->mounts->count + directory];
+    return &it->sides[side].runs[run * versus_count(it) + directory];
 }
 
 /* Runs both in turn, saves the profiles if wanted, and prints a comparison for each directory on standard error. A

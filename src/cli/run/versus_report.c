@@ -44,7 +44,8 @@ int versus_judge(const struct versus *it, size_t directory, struct verdict_resul
 }
 
 int versus_complain(const struct versus *it, size_t directory, int error) {
-    complain("cannot compare the profiles of %s: %s", it->vs->mounts->daemons[directory].name,
+    complain("cannot compare the profiles of %s: %s",
+             it->vs->mounts->count > 0 ? it->vs->mounts->daemons[directory].name : "the layer user",
              error == -EOVERFLOW ? "the sum of a side does not fit 64 bits" : strerror(-error));
     return error;
 }
@@ -143,7 +144,7 @@ int versus_report(const struct versus *it) {
     if (it->sides[VS_A].status)
         complain("%s ended with status %d%s", versus_side_name(VS_A), it->sides[VS_A].status,
                  it->vs->warmup_count + it->rounds_count > 1 ? ", in one run at least" : "");
-    for (size_t i = 0; i < it->vs->mounts->count; i++) {
+    for (size_t i = 0; i < versus_count(it); i++) {
         int error = report_directory(it, i);
         first_error = first_error ? first_error : error;
     }

@@ -32,18 +32,18 @@ static void side_finish(struct versus_side *side, size_t run_count, size_t direc
 int versus_init(struct versus *it) {
     int error = 0;
     for (size_t i = 0; i < VS_SIDES; i++)
-        error = side_init(&it->sides[i], it->vs->mounts->count) < 0 ? -ENOMEM : error;
+        error = side_init(&it->sides[i], versus_count(it)) < 0 ? -ENOMEM : error;
     return error;
 }
 
 void versus_finish(struct versus *it) {
     for (size_t i = 0; i < VS_SIDES; i++)
-        side_finish(&it->sides[i], it->rounds_count, it->vs->mounts->count);
+        side_finish(&it->sides[i], it->rounds_count, versus_count(it));
 }
 
 /* Errors: -ENOMEM; the last run is kept completely or not at all */
 static int keep_last(const struct versus *it, struct versus_side *side) {
-    const size_t count = it->vs->mounts->count;
+    const size_t count = versus_count(it);
     struct aggstats_profile *grown = reallocarray(side->runs, (it->rounds_count + 1) * count, sizeof(*grown));
     if (!grown)
         return -ENOMEM;
@@ -53,8 +53,23 @@ static int keep_last(const struct versus *it, struct versus_side *side) {
     return 0;
 }
 
+/* Errors: reported to the user */
+static int take_user(const struct versus *it, struct versus_side *side) {
+    struct recording layers = {.layers = NULL};
+    int error = run_user_stop(it->vs->user, &layers);
+    if (error == 0 && layers.count == 0)
+        error = -ENODATA; /* there is no live file, as reported before */
+    if (error == 0)
+        side->last[0] = layers.layers[--layers.count];
+    recording_finish(&layers);
+    return error;
+}
+
+/* Errors: reported to the user */
 static int take_profiles(const struct versus *it, struct versus_side *side) {
     struct run_mounts *mounts = it->vs->mounts;
+    if (mounts->count == 0)
+        return take_user(it, side);
     for (size_t i = 0; i < mounts->count; i++) {
         struct input input = {0};
         int error = run_daemon_profile(&mounts->daemons[i], &mounts->options, &input);
@@ -77,12 +92,14 @@ static int run_mounted(const struct versus *it, const char *const *command, stru
         return error;
     run_mounts_settle(vs->mounts);
     error = run_mounts_reset(vs->mounts);
+    if (error == 0)
+        error = run_user_reset(vs->user);
     if (error)
         return error;
     *ret_signal = signals_take_ending(vs->signals);
     if (*ret_signal)
         return -EINTR;
-    error = run_child(command, vs->space, vs->signals, vs->mounts, NULL, ret_outcome);
+    error = run_child(command, vs->space, vs->signals, vs->mounts, vs->user, ret_outcome);
     if (error)
         complain("cannot start a process: %s", strerror(-error));
     else
@@ -102,7 +119,7 @@ static int enter_start(const struct versus *it) {
 static int take_turn(const struct versus *it, struct versus_side *side, const char *const *command,
                      struct run_outcome *ret_outcome, int *ret_signal) {
     struct run_mounts *mounts = it->vs->mounts;
-    finish_profiles(side->last, mounts->count);
+    finish_profiles(side->last, versus_count(it));
     int error = enter_start(it);
     if (error)
         return error;
@@ -176,7 +193,7 @@ int versus_make_round(struct versus *it) {
 
 static int describe_last(const struct versus *it, size_t side) {
     const char *other[] = {it->vs->other, NULL};
-    for (size_t i = 0; i < it->vs->mounts->count; i++) {
+    for (size_t i = 0; i < versus_count(it); i++) {
         int error = run_report_describe(&it->sides[side].last[i], side == VS_A ? other : it->vs->command, 1);
         if (error)
             return error;
@@ -187,7 +204,7 @@ static int describe_last(const struct versus *it, size_t side) {
 /* A round is saved as soon as it is over, so that it is not lost if a later one fails. */
 static int save_last(const struct versus *it, size_t side) {
     int first_error = 0;
-    for (size_t i = 0; it->vs->sets->given && i < it->vs->mounts->count; i++) {
+    for (size_t i = 0; it->vs->sets->given && i < versus_count(it); i++) {
         int error = run_sets_save(it->vs->sets, i, side, it->rounds_count + 1, &it->sides[side].last[i]);
         first_error = first_error ? first_error : error;
     }

@@ -1,7 +1,7 @@
 /* libaggstats, inside this project: calls of which only the result shows whether they count, such as opening a file.
  *
- * While such a call lasts, its thread's block names it, so that a reader sees that something is in flight. It
- * is not among the calls in flight of a profile, because it may turn out not to count. */
+ * While such a call lasts, its thread's block names it, so that a reader of the live file sees that something is in
+ * flight. It is not among the calls in flight of a profile, because it may turn out not to count. */
 #ifndef AGGSTATS_WATCHED_H
 #define AGGSTATS_WATCHED_H
 
