@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -114,6 +115,65 @@ static void in_raw_children(void) {
     }
     __atomic_store_n(&stop_loading, 1, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
+}
+
+/* A child with the memory and the current directory of its parent, and without variables of a thread, such as errno. So
+ * Chromium's sandbox makes one. */
+static void in_child_without_thread(int (*run)(void *), void *data_fd) {
+    static char stack[65536] __attribute__((aligned(16)));
+    static char area[65536] __attribute__((aligned(64)));
+    memset(area, 0, sizeof(area));
+    pid_t child = clone(run, stack + sizeof(stack), CLONE_VM | CLONE_FS | CLONE_VFORK | CLONE_SETTLS | SIGCHLD, data_fd,
+                        NULL, area + sizeof(area) / 2, NULL);
+    CHECK(child > 0);
+    wait_for(child);
+}
+
+static int use_without_thread(void *data_fd) {
+    struct stat attr;
+    char text[8];
+    int fd = *(int *)data_fd;
+    int other = open("other", O_CREAT | O_RDWR, 0600);
+    read_often(fd, 1);
+    if (other < 0 || write(other, "abc", 3) != 3 || lseek(other, 0, SEEK_SET) != 0 || read(other, text, 3) != 3 ||
+        fsync(other) < 0 || ftruncate(other, 1) < 0 || fstat(other, &attr) < 0 || flock(other, LOCK_EX) < 0)
+        _exit(1);
+    if (dup(other) < 0 || dup2(other, 50) != 50 || fcntl(other, F_DUPFD, 60) != 60 || close(50) < 0 || close(other) < 0)
+        _exit(2);
+    if (stat("other", &attr) < 0 || access("other", F_OK) < 0 || chmod("other", 0600) < 0 ||
+        symlink("other", "link") < 0 || readlink("link", text, sizeof(text)) != 5 || rename("other", "renamed") < 0 ||
+        unlink("link") < 0)
+        _exit(3);
+    if (open("missing", O_RDONLY) != -1 || unlink("missing") != -1 || close(99) != -1 ||
+        syscall(SYS_openat, AT_FDCWD, "missing", O_RDONLY) != -1)
+        _exit(4);
+    void *memory = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (memory == MAP_FAILED || munmap(memory, 1) < 0 || mkdir("sub", 0700) < 0 || chdir("sub") < 0)
+        _exit(5);
+    _exit(0);
+}
+
+static int execute_without_thread(void *unused) {
+    char *arguments[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c", (char *)(uintptr_t) "echo executed", NULL};
+    execve("/bin/sh", arguments, environ);
+    (void)unused;
+    _exit(6);
+}
+
+static int enter_root_without_thread(void *unused) {
+    (void)unused;
+    _exit(chroot("/proc/self/fdinfo/") < 0 || chdir("/") < 0);
+}
+
+static void without_thread(void) {
+    int fd = open_data();
+    CHECK(access("data", F_OK) == 0); /* the current directory is known */
+    in_child_without_thread(use_without_thread, &fd);
+    CHECK(access("../data", F_OK) == 0); /* and has changed */
+    in_child_without_thread(execute_without_thread, NULL);
+    if (geteuid() == 0)
+        in_child_without_thread(enter_root_without_thread, NULL);
+    read_often(fd, 3);
 }
 
 /* ---- Signals and threads ---- */
@@ -400,6 +460,7 @@ int main(int argc, char **argv) {
         {"spawned", spawn},
         {"clone", in_clone},
         {"raw_children", in_raw_children},
+        {"without_thread", without_thread},
         {"small_stack", on_small_stack},
         {"jumps", jump_out},
         {"cancelled", cancel_anywhere},

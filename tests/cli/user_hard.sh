@@ -41,6 +41,9 @@ hard spawned
 assert_eq "1 3" "$(calls OPEN) $(calls PREAD)" "calls of a program that spawns others"
 hard clone OPEN=2 FTRUNCATE=1 PREAD=6 WRITE=4 CLOSE=1
 hard raw_children OPEN=1 FTRUNCATE=1 WRITE=211 LSEEK=211 CLOSE=211
+hard without_thread
+assert_eq "1 1 3 2" "$(calls OPEN) $(calls FTRUNCATE) $(calls PREAD) $(calls ACCESS)" \
+    "calls of a program whose children have no thread area"
 
 # ---- Signals and threads
 

@@ -88,12 +88,9 @@ static enum below_place place_in_current(const char *path) {
 }
 
 void names_directory_changed(void) {
-    int saved_errno = errno;
-    if (preload_owns_memory())
-        __atomic_add_fetch(&current.generation, 1, __ATOMIC_ACQ_REL);
-    else
+    if (!preload_owns_memory())
         __atomic_store_n(&is_shared_with_child, true, __ATOMIC_RELAXED);
-    errno = saved_errno;
+    __atomic_add_fetch(&current.generation, 1, __ATOMIC_ACQ_REL); /* the child may share the directory too (CLONE_FS) */
 }
 
 /* ---- Names ---- */

@@ -10,6 +10,7 @@
 
 #include "aggstats/shared.h"
 #include "memory_look.h"
+#include "older_libc.h"
 #include "own_call.h"
 #include "wiped_page.h"
 
@@ -30,9 +31,6 @@ static size_t directory_bytes_max;
 static pid_t *own_pid;
 
 /* ---- The environment ---- */
-
-/* Another C library has other mutexes than those in the live file. */
-extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 /* The second slash of a separator begins the next path. */
 static bool cut_text(void) {
@@ -69,7 +67,7 @@ bool preload_start(void) {
         return state == PRELOAD_ON;
     int saved_errno = errno;
     const char *value = getenv(PRELOAD_VARIABLE);
-    bool is_on = value && gnu_get_libc_version && parse(value);
+    bool is_on = value && older_libc_can_join() && parse(value);
     if (is_on) {
         memory_look_start();
         preload.pid = own_pid = wiped_page_make();

@@ -5,20 +5,11 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "older_libc.h"
 #include "own_call.h"
 #include "wrapper.h"
 
 extern __typeof__(dlvsym) dlvsym __attribute__((weak)); /* NOLINT(readability-redundant-declaration): weak is new */
-
-#if defined(__x86_64__)
-#define OLDEST_VERSION "GLIBC_2.2.5"
-#elif defined(__aarch64__)
-#define OLDEST_VERSION "GLIBC_2.17"
-#elif defined(__riscv)
-#define OLDEST_VERSION "GLIBC_2.27"
-#else
-#define OLDEST_VERSION "GLIBC_2.0"
-#endif
 
 static long is_missing(void) {
     errno = ENOSYS;

@@ -17,6 +17,7 @@
 #include "process.h"
 #include "wiped_page.h"
 #include "wire.h"
+#include "wrapper.h"
 
 #define DEVICE_MAJOR 10
 #define DEVICE_MINOR 229
@@ -25,7 +26,7 @@ static struct request_ring *ring; /* NULL: there is no ring. Set before main() *
 static bool is_left_alone;        /* atomic: the program has forbidden itself system calls */
 
 bool telling_is_on(void) {
-    return ring && !__atomic_load_n(&is_left_alone, __ATOMIC_RELAXED);
+    return ring && !__atomic_load_n(&is_left_alone, __ATOMIC_RELAXED) && wrapper_has_thread();
 }
 
 /* The last request of this thread. */

@@ -48,9 +48,10 @@ static function_io_submit *real_io_submit(void) {
 /* Returns how many the kernel has taken. The control blocks need not be readable. */
 WRAPPER_OF_FOUND(int, io_submit, (void *context, long count, void **controls)) {
     const int taken = real_io_submit()(context, count, controls);
+    if (taken <= 0 || !preload_looks())
+        return taken;
     int saved_errno = errno;
-    if (taken > 0 && preload_looks())
-        posix_note(POSIX_NOTE_ASYNC, (uint64_t)taken);
+    posix_note(POSIX_NOTE_ASYNC, (uint64_t)taken);
     errno = saved_errno;
     return taken;
 }

@@ -61,6 +61,8 @@ void descriptors_count_open(struct call_time time, int fd, int dir_fd, const cha
 
 /* The descriptor behind a stream; -1: none. Keeps errno. */
 static inline int stream_fd(FILE *stream) {
+    if (!wrapper_has_thread())
+        return -1;
     int saved_errno = errno;
     int fd = stream ? fileno_unlocked(stream) : -1;
     errno = saved_errno;
@@ -69,6 +71,8 @@ static inline int stream_fd(FILE *stream) {
 
 /* The same of an open directory. */
 static inline int directory_fd(DIR *directory) {
+    if (!wrapper_has_thread())
+        return -1;
     int saved_errno = errno;
     int fd = directory ? dirfd(directory) : -1;
     errno = saved_errno;

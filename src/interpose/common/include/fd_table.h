@@ -33,7 +33,7 @@ static inline enum fd_state fd_table_state(int fd, const struct preload_ops *ops
 
 /* True if calls on it count; then the live file has been joined. */
 static inline bool fd_table_counts(int fd, const struct preload_ops *ops) {
-    return fd_table_state(fd, ops) == FD_INSIDE;
+    return fd_table_state(fd, ops) == FD_INSIDE && wrapper_has_thread();
 }
 
 /* A call of libc has just opened this descriptor. If calls on it count, the live file has been joined. FD_UNKNOWN: the

@@ -11,10 +11,10 @@
  * If it counts, the live file has been joined. */
 bool names_count(int dir_fd, const char *path, const struct preload_ops *ops);
 
-/* This process has changed its current directory. */
+/* This process has changed its current directory. A child without a thread area may call this (wrapper.h). */
 void names_directory_changed(void);
 
-/* Some of this process's memory is unmapped, or becomes unreadable. */
+/* Some of this process's memory is unmapped, or becomes unreadable. The same is true. */
 void names_memory_changed(void);
 
 #endif

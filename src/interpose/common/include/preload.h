@@ -23,6 +23,7 @@
 #include "aggstats.h"
 #include "aggstats/shared.h"
 #include "below.h"
+#include "wrapper.h"
 
 #define PRELOAD_VARIABLE "OSPROF_POSIX"
 
@@ -55,11 +56,15 @@ struct preload_ops {
 /* Reads the environment, once. Returns whether there is a run; other threads see none meanwhile. */
 bool preload_start(void);
 
+static inline bool preload_is_on(void) {
+    return __atomic_load_n(&preload.state, __ATOMIC_ACQUIRE) == PRELOAD_ON;
+}
+
 /* True if there is a run, and this call is not one of our own. */
 static inline bool preload_looks(void) {
     int state = __atomic_load_n(&preload.state, __ATOMIC_ACQUIRE);
-    return (state == PRELOAD_ON || (state == PRELOAD_NOT_STARTED && preload_start())) && !preload_is_inside &&
-           !aggstats_shared_is_inside;
+    return wrapper_has_thread() && (state == PRELOAD_ON || (state == PRELOAD_NOT_STARTED && preload_start())) &&
+           !preload_is_inside && !aggstats_shared_is_inside;
 }
 
 /* Joins the live file, unless that is done. Returns false if that fails: everything passes through from now on. But if

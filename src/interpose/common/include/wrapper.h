@@ -5,7 +5,23 @@
 #ifndef WRAPPER_H
 #define WRAPPER_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* False in a child that clone(2) has given a thread area of zeros, as the sandbox of Chromium does: it has no errno and
+ * no other variables of a thread, so a wrapper may only pass the call on. True on other architectures, where that is
+ * not known. */
+static inline bool wrapper_has_thread(void) {
+#if defined(__x86_64__)
+    const void *thread;
+    __asm__("movq %%fs:0, %0" : "=r"(thread)); /* the thread area begins with its own address */
+    return thread != NULL;
+#elif defined(__aarch64__)
+    return *(void *const *)__builtin_thread_pointer() != NULL; /* where the thread's variables are */
+#else
+    return true;
+#endif
+}
 
 /* The next function of that name behind this object's: the one called without it. If there is none, that of the
  * library, if it is loaded, which then stays so; NULL if there is no such library. If nobody has the function: one that

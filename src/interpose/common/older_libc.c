@@ -1,0 +1,121 @@
+#include "older_libc.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "own_call.h"
+
+#if defined(__x86_64__)
+#define OLDEST_CONSISTENT "GLIBC_2.12"
+#else
+#define OLDEST_CONSISTENT OLDEST_VERSION
+#endif
+
+/* ---- Symbols with newer versions: the oldest is as good. NULL: the program has no library that has it ---- */
+
+#define OLDEST(SYMBOL, VERSION)                                                                                        \
+    extern __typeof__(SYMBOL) oldest_##SYMBOL __attribute__((weak));                                                   \
+    __asm__(".symver oldest_" #SYMBOL "," #SYMBOL "@" VERSION);                                                        \
+    extern __typeof__(SYMBOL) __wrap_##SYMBOL;
+
+OLDEST(dlopen, OLDEST_VERSION)
+OLDEST(dlsym, OLDEST_VERSION)
+OLDEST(dlvsym, OLDEST_VERSION)
+OLDEST(dlerror, OLDEST_VERSION)
+OLDEST(pthread_sigmask, OLDEST_VERSION)
+OLDEST(pthread_mutex_trylock, OLDEST_VERSION)
+OLDEST(pthread_mutex_consistent, OLDEST_CONSISTENT)
+
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
+bool older_libc_can_join(void) {
+    return gnu_get_libc_version && oldest_pthread_mutex_trylock && oldest_pthread_mutex_consistent &&
+           oldest_pthread_sigmask;
+}
+
+int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *ret_before) {
+    return oldest_pthread_sigmask(how, set, ret_before);
+}
+
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex) {
+    return oldest_pthread_mutex_trylock(mutex);
+}
+
+int __wrap_pthread_mutex_consistent(pthread_mutex_t *mutex) {
+    return oldest_pthread_mutex_consistent(mutex);
+}
+
+/* ---- The loader's: where a program has no libdl, it is loaded by what libc itself loads libraries with ---- */
+
+#define OF_LIBC 0x80000000U /* a flag: libc asks */
+
+extern void *__libc_dlopen_mode(const char *name, int flags) __attribute__((weak));
+extern void *__libc_dlsym(void *library, const char *symbol) __attribute__((weak));
+
+static void *find_in_libdl(const char *symbol) {
+    void *library =
+        __libc_dlopen_mode && __libc_dlsym ? __libc_dlopen_mode("libdl.so.2", (int)(RTLD_NOW | OF_LIBC)) : NULL;
+    return library ? __libc_dlsym(library, symbol) : NULL;
+}
+
+#define FOUND(SYMBOL)                                                                                                  \
+    (oldest_##SYMBOL ? oldest_##SYMBOL : (__typeof__(SYMBOL) *)(__UINTPTR_TYPE__)find_in_libdl(#SYMBOL))
+
+void *__wrap_dlopen(const char *name, int flags) {
+    __typeof__(dlopen) *real = FOUND(dlopen);
+    return real ? real(name, flags) : NULL;
+}
+
+void *__wrap_dlsym(void *library, const char *symbol) {
+    __typeof__(dlsym) *real = FOUND(dlsym);
+    return real ? real(library, symbol) : NULL;
+}
+
+void *__wrap_dlvsym(void *library, const char *symbol, const char *version) {
+    __typeof__(dlvsym) *real = FOUND(dlvsym);
+    return real ? real(library, symbol, version) : NULL;
+}
+
+char *__wrap_dlerror(void) {
+    __typeof__(dlerror) *real = FOUND(dlerror);
+    return real ? real() : NULL;
+}
+
+/* ---- Functions that are newer themselves ---- */
+
+pid_t __wrap_gettid(void);
+ssize_t __wrap_getrandom(void *to, size_t size, unsigned flags);
+int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags);
+int __wrap_fstat(int fd, struct stat *ret_attr);
+int __wrap_fstat64(int fd, struct stat64 *ret_attr);
+int __wrap_fstatat64(int dir_fd, const char *path, struct stat64 *ret_attr, int flags);
+
+pid_t __wrap_gettid(void) {
+    return (pid_t)own_call(SYS_gettid);
+}
+
+ssize_t __wrap_getrandom(void *to, size_t size, unsigned flags) {
+    return own_call(SYS_getrandom, to, size, flags);
+}
+
+int __wrap_renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags) {
+    return (int)own_call(SYS_renameat2, from_fd, from, to_fd, to, flags);
+}
+
+int __wrap_fstat(int fd, struct stat *ret_attr) {
+    return (int)own_call(SYS_fstat, fd, ret_attr);
+}
+
+int __wrap_fstat64(int fd, struct stat64 *ret_attr) {
+    return (int)own_call(SYS_fstat, fd, ret_attr);
+}
+
+int __wrap_fstatat64(int dir_fd, const char *path, struct stat64 *ret_attr, int flags) {
+    return (int)own_call(SYS_newfstatat, dir_fd, path, ret_attr, flags);
+}
