@@ -6,6 +6,8 @@
 # shellcheck source=user_lib.sh
 . "$tests_dir/../cli/user_lib.sh"
 
+options='-d . --everything' # most calls are on FIFOs
+
 # left_calls WHAT LEFT OP=NUMBER...: a row of left_calls.c; LEFT: "OP calls" of those left, "" for none; and how many
 # calls were begun
 left_calls() {
@@ -39,7 +41,7 @@ left_calls coroutines "" READ=2 PREAD=14 WRITE=2
 # What warm-ups have left is none of the run.
 rm -f "$lower"/* "$scratch/profile"
 # shellcheck disable=SC2016 # for the shell below
-(cd "$lower" && exec "$OSPROF" run --layers user --warmup 1 -p "$scratch/profile" -- \
+(cd "$lower" && exec "$OSPROF" run --layers user -d . --everything --warmup 1 -p "$scratch/profile" -- \
     sh -c 'if [ -e fifo ]; then exec cat data; else exec "$TEST_PROGRAMS/left_calls" jump_after_calls; fi') >/dev/null
 ! grep '^# left:' "$scratch/profile" || fail "calls that a warm-up has left are told of"
 assert_eq 0 "$(calls PREAD)" "calls of the warm-up"

@@ -7,12 +7,15 @@
 # A library with a sanitizer cannot be preloaded into programs without.
 ! grep -q '__[at]san_init' "$OSPROF_LIBRARIES/libosprof_posix.so" || skip "built with a sanitizer"
 
-# user_run STATUS COMMAND...: in $lower; the profile is in $scratch/profile, the output in $scratch/out
+# user_run STATUS COMMAND...: in $lower, with the options, which say which files count; the profile is in
+# $scratch/profile, the output in $scratch/out
+options='-d .'
 user_run() {
     local wanted=$1 status=0
     shift
     rm -f "$scratch/profile"
-    (cd "$lower" && exec "$OSPROF" run --layers user -d . -p "$scratch/profile" -- "$@") >"$scratch/out" 2>"$scratch/err" || status=$?
+    # shellcheck disable=SC2086 # several
+    (cd "$lower" && exec "$OSPROF" run --layers user $options -p "$scratch/profile" -- "$@") >"$scratch/out" 2>"$scratch/err" || status=$?
     [ "$status" = "$wanted" ] || {
         cat "$scratch/err" >&2
         fail "exit status $status, not $wanted, of: $*"

@@ -24,6 +24,9 @@ static const struct option_row rows[] = {
      .metavar = "DIR",
      .help = "profile DIR alone; may be repeated; default: all files, but with a mount the current directory",
      INTO(DIRECTORIES, struct run_options, directories)},
+    {.name = "everything",
+     .help = "at the layer user, count terminals, pipes, sockets, devices and pseudo file systems such as /proc too",
+     INTO(FLAG, struct run_options, has_everything)},
     {.name = "layers",
      .metavar = "LIST",
      WORDS(LAYER_WORDS_OF_RUN "all"),
@@ -131,6 +134,8 @@ static bool layers_fit(const struct command *command, const struct run_options *
         usage_error(command, "--layers takes daemon or fs, not both: with fs, osproffs would be the daemon's caller");
     else if (!has_fs && options->osproffs_lists.count > 0)
         usage_error(command, "--options is for the layer fs");
+    else if (options->has_everything && !(options->layers.wanted & LAYER_USER))
+        usage_error(command, "--everything is for the layer user");
     else
         return true;
     return false;

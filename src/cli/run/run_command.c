@@ -222,8 +222,8 @@ static int open_target(struct run *run) {
 /* Errors: reported to the user */
 static int open_user(struct run *run) {
     const struct run_options *options = run->options;
-    int error = run_user_open(&run->user, options->directories.texts, options->directories.count, options->labels.texts,
-                              options->labels.count);
+    int error = run_user_open(&run->user, options->directories.texts, options->directories.count,
+                              options->has_everything, options->labels.texts, options->labels.count);
     if (error == 0)
         run_user_look_at(&run->user, options->command[0]);
     return error;

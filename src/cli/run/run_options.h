@@ -11,6 +11,7 @@ struct run_options {
     const char *layer_list; /* NULL: not given */
     struct run_layers layers;
     struct option_list directories;
+    bool has_everything; /* of the layer user: other kinds of files count too */
     struct option_list osproffs_lists;
     char *osproffs_options; /* all of those, joined; NULL: none */
     struct option_list labels;

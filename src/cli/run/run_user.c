@@ -6,7 +6,9 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "aggstats/shared.h"
 #include "aggstats/user_label.h"
@@ -14,6 +16,7 @@
 #include "command.h"
 #include "figures.h"
 #include "live_dirs.h"
+#include "mounts.h"
 #include "path.h"
 #include "posix_ops.h"
 #include "preload_library.h"
@@ -21,6 +24,7 @@
 #define LIVE_ATTEMPTS 100
 #define THREADS_AT_A_TIME 4096
 #define OWN_LABELS 3
+#define DEVICES_MAX 64 /* in the variable */
 #define TEXT_SIZE 512
 
 static const char *const op_names[] = {POSIX_OPS(POSIX_OP_NAME)};
@@ -84,7 +88,7 @@ static int make_live_with_labels(struct run_user *user, char *paths, const char 
     return error;
 }
 
-/* ---- Opening ------------------------------------------------------------------------------------ */
+/* ---- Directories -------------------------------------------------------------------------------- */
 
 static int add_directory(const char *name, char **texts, char **variable) {
     struct stat attr;
@@ -107,7 +111,7 @@ static void make_line(char *text) {
             *text = '?';
 }
 
-/* Everything is below "/", the only path that ends in a slash. */
+/* All files are below "/", the only path that ends in a slash. */
 static bool has_root(const char *const *directories, size_t count) {
     for (size_t i = 0; i < count; i++) {
         CLEANUP_FREE char *path = realpath(directories[i], NULL);
@@ -118,23 +122,84 @@ static bool has_root(const char *const *directories, size_t count) {
 }
 
 static int add_directories(const char *const *directories, size_t count, char **ret_texts, char **ret_variable) {
-    static const char *const root[] = {"/"};
+    const bool has_all = count == 0 || has_root(directories, count);
     int error = 0;
-    if (count == 0 || has_root(directories, count)) {
-        directories = root;
-        count = 1;
-    }
-    *ret_texts = strdup("");
+    *ret_texts = strdup(has_all ? "/" : "");
     *ret_variable = strdup("");
     if (!*ret_texts || !*ret_variable)
         return -ENOMEM;
-    for (size_t i = 0; i < count && error == 0; i++)
+    for (size_t i = 0; !has_all && i < count && error == 0; i++)
         error = add_directory(directories[i], ret_texts, ret_variable);
     return error;
 }
 
+/* ---- The variable for the library (preload.h) --------------------------------------------------- */
+
+/* The kernel answers for these what statfs(2) asks; for others it may ask a server or a daemon. */
+static bool is_answered_at_once(const char *type) {
+    static const char *const types[] = {"tmpfs", "overlay", "btrfs"};
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        if (strcmp(type, types[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_pseudo_place(const char *path) {
+    return path_below(path, "/proc") || path_below(path, "/sys") ||
+           (path_below(path, "/dev") && !path_below(path, "/dev/shm"));
+}
+
+static void add_device(FILE *stream, unsigned *count, char letter, dev_t device) {
+    if (major(device) == 0 && *count < DEVICES_MAX) {
+        fprintf(stream, "%c%u", letter, minor(device));
+        ++*count;
+    }
+}
+
+/* Files in memory (memfd_create(2), shared memory of System V) are on a file system that is mounted nowhere. */
+static void add_memory_files(FILE *stream, unsigned *count) {
+    struct stat attr;
+    CLEANUP_FD int fd = memfd_create("osprof", MFD_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &attr) == 0)
+        add_device(stream, count, 'p', attr.st_dev);
+}
+
+static void add_devices(FILE *stream) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    unsigned count = 0;
+    dev_t shared_memory = 0;
+    add_memory_files(stream, &count);
+    mounts_device_at("/dev/shm", &shared_memory);
+    mounts_open(&table);
+    while (mounts_next(&table, &entry))
+        if (is_pseudo_place(entry.path) && entry.device != shared_memory)
+            add_device(stream, &count, 'p', entry.device);
+        else if (!is_answered_at_once(entry.type))
+            add_device(stream, &count, 'd', entry.device);
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------ */
+
+/* directories: in the variable; "": all files count. Errors: -ENOMEM */
+static int make_variable(struct run_user *user, const char *directories, bool has_everything) {
+    size_t size_bytes = 0;
+    FILE *stream = open_memstream(&user->variable, &size_bytes);
+    if (!stream)
+        return -ENOMEM;
+    fprintf(stream, "%u", aggstats_recorder_clock(user->recorder).kind);
+    if (has_everything)
+        putc('e', stream);
+    if (directories[0] == '\0') {
+        putc('a', stream);
+        add_devices(stream);
+    }
+    fprintf(stream, "%s%s", aggstats_recorder_live_path(user->recorder), directories);
+    return fclose(stream) == 0 ? 0 : -ENOMEM;
+}
+
 int run_user_open(struct run_user *ret_user, const char *const *directories, size_t directory_count,
-                  const char *const *labels, size_t label_count) {
+                  bool has_everything, const char *const *labels, size_t label_count) {
     struct run_user *user = ret_user;
     CLEANUP_FREE char *texts = NULL;
     CLEANUP_FREE char *variable = NULL;
@@ -147,9 +212,7 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
     make_line(texts);
     if (make_live_with_labels(user, texts, labels, label_count) != 0)
         return 0;
-    if (asprintf(&user->variable, "%u%s%s", aggstats_recorder_clock(user->recorder).kind,
-                 aggstats_recorder_live_path(user->recorder), variable) < 0) {
-        user->variable = NULL;
+    if (make_variable(user, variable, has_everything) != 0) {
         complain("no memory");
         return -ENOMEM;
     }

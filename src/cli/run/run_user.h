@@ -1,5 +1,5 @@
 /* The layer "user" of osprof run: the command and what it starts have libosprof_posix.so preloaded, and count their
- * calls on files below the directories in one live file. */
+ * calls on files in one live file. */
 #ifndef RUN_USER_H
 #define RUN_USER_H
 
@@ -25,11 +25,12 @@ struct run_user {
 
 /* Makes the live file.
  * directories: as given by the user; none: all files. labels: KEY=VALUE, for the profile's header
+ * has_everything: besides regular files, directories and links other kinds of files count, and pseudo file systems
  * Owner:   the caller finishes *ret_user, also after an error
  * Errors:  reported to the user: no such directory, no library. If no live file can be made, that is reported and no
  *          error */
 int run_user_open(struct run_user *ret_user, const char *const *directories, size_t directory_count,
-                  const char *const *labels, size_t label_count);
+                  bool has_everything, const char *const *labels, size_t label_count);
 
 /* Removes the live file. */
 void run_user_finish(struct run_user *user);

@@ -18,12 +18,13 @@
 #include "memory_look.h"
 #include "own_call.h"
 #include "proc_fd.h"
+#include "scope.h"
 
 static struct {
     uint64_t generation; /* atomic: counts changes */
     uint64_t sequence;   /* atomic: odd while text is written */
     uint64_t known;      /* atomic: the generation of the rest, plus 1; 0: nothing yet */
-    int place;           /* atomic: enum below_place, of the directory itself */
+    int place;           /* atomic: enum below_place, of what is below it */
     char text[PATH_MAX];
 } current;
 
@@ -31,14 +32,22 @@ static bool is_shared_with_child; /* atomic; set once and for all */
 
 /* ---- The current directory ---- */
 
+/* Returns false if the kernel knows no path, as when the directory was removed: of all files it then counts as one. */
 static bool ask_directory(char *ret_text, size_t size_bytes) {
-    return own_call(SYS_getcwd, ret_text, size_bytes) > 0 && ret_text[0] == '/';
+    if (own_call(SYS_getcwd, ret_text, size_bytes) > 0 && ret_text[0] == '/')
+        return true;
+    ret_text[0] = '\0';
+    return false;
+}
+
+static enum below_place place_below(const char *directory, bool is_known) {
+    return is_known ? scope_place_below(directory) : scope.has_all ? BELOW_INSIDE : BELOW_OUTSIDE;
 }
 
 /* Asks the kernel without remembering. Not inlined, to keep its buffer off the stack of the usual path. */
 static __attribute__((noinline)) enum below_place place_asked(const char *path) {
     char text[PATH_MAX];
-    return ask_directory(text, sizeof(text)) ? preload_place_of(text, path) : BELOW_OUTSIDE;
+    return ask_directory(text, sizeof(text)) ? scope_place_of(text, path) : place_below(text, false);
 }
 
 static void learn_directory(void) {
@@ -48,10 +57,9 @@ static void learn_directory(void) {
                                      __ATOMIC_RELAXED))
         return;
     uint64_t generation = __atomic_load_n(&current.generation, __ATOMIC_ACQUIRE);
-    if (ask_directory(current.text, sizeof(current.text))) {
-        __atomic_store_n(&current.place, (int)preload_place_of(current.text, ""), __ATOMIC_RELAXED);
-        __atomic_store_n(&current.known, generation + 1, __ATOMIC_RELAXED);
-    }
+    const bool has_path = ask_directory(current.text, sizeof(current.text));
+    __atomic_store_n(&current.place, (int)place_below(current.text, has_path), __ATOMIC_RELAXED);
+    __atomic_store_n(&current.known, generation + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&current.sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 
@@ -62,16 +70,14 @@ static bool is_known(uint64_t *ret_sequence) {
 }
 
 static bool goes_up(const char *path) {
-    for (; *path; path++)
-        if (path[0] == '.' && path[1] == '.')
-            return true;
-    return false;
+    return strstr(path, "..");
 }
 
 /* What is below a directory inside, or outside, is inside, or outside, too. */
 static enum below_place place_below_current(const char *path) {
     const enum below_place place = (enum below_place)__atomic_load_n(&current.place, __ATOMIC_RELAXED);
-    return place == BELOW_ABOVE || goes_up(path) ? preload_place_of(current.text, path) : place;
+    const bool may_differ = place == BELOW_ABOVE || (current.text[0] && goes_up(path));
+    return may_differ ? scope_place_of(current.text, path) : place;
 }
 
 static enum below_place place_in_current(const char *path) {
@@ -97,16 +103,16 @@ void names_directory_changed(void) {
 
 static __attribute__((noinline)) enum below_place place_in_open_directory(int dir_fd, const char *path) {
     char text[PATH_MAX];
-    return proc_fd_path(dir_fd, text, sizeof(text)) ? preload_place_of(text, path) : BELOW_OUTSIDE;
+    return proc_fd_path(dir_fd, text, sizeof(text)) ? scope_place_of(text, path) : BELOW_OUTSIDE;
 }
 
 static enum below_place place_at(int dir_fd, const char *path, const struct preload_ops *ops) {
     if (path[0] == '/')
-        return preload_place_of("/", path);
+        return scope_place_of("/", path);
     if (dir_fd == AT_FDCWD)
         return place_in_current(path);
     enum fd_state state = fd_table_state(dir_fd, ops);
-    if (state == FD_ABOVE || (state != FD_UNKNOWN && goes_up(path)))
+    if (!scope.has_all && (state == FD_ABOVE || goes_up(path)))
         return dir_fd >= 0 ? place_in_open_directory(dir_fd, path) : BELOW_OUTSIDE;
     return state == FD_INSIDE ? BELOW_INSIDE : BELOW_OUTSIDE;
 }

@@ -12,39 +12,21 @@
 #include "memory_look.h"
 #include "older_libc.h"
 #include "own_call.h"
+#include "scope.h"
 #include "wiped_page.h"
 
-#define DIRECTORIES_MAX 16
 #define TEXT_BYTES_MAX 16384
-#define SEPARATOR "//"
 
 struct preload preload;
 AGGSTATS_THREAD_LOCAL bool preload_is_inside;
 
 static char text[TEXT_BYTES_MAX]; /* the variable, cut into strings */
 static const char *live_path;
-static const char *directories[DIRECTORIES_MAX];
-static size_t directory_count;
-static size_t directory_bytes_max;
 
 /* In memory that the kernel zeroes in children. NULL: there is none, and no process is known to own its memory. */
 static pid_t *own_pid;
 
 /* ---- The environment ---- */
-
-/* The second slash of a separator begins the next path. */
-static bool cut_text(void) {
-    char *path = text + 1;
-    live_path = path;
-    for (char *end = strstr(path, SEPARATOR); end; end = strstr(path, SEPARATOR)) {
-        if (directory_count == DIRECTORIES_MAX)
-            return false;
-        *end = '\0';
-        path = end + 1;
-        directories[directory_count++] = path;
-    }
-    return live_path[0] == '/' && directory_count > 0;
-}
 
 static bool parse(const char *value) {
     size_t length = strlen(value);
@@ -52,12 +34,8 @@ static bool parse(const char *value) {
         return false;
     memcpy(text, value, length + 1);
     preload.clock_kind = (uint32_t)(text[0] - '0');
-    if (!cut_text())
-        return false;
-    for (size_t i = 0; i < directory_count; i++)
-        if (strlen(directories[i]) > directory_bytes_max)
-            directory_bytes_max = strlen(directories[i]);
-    return true;
+    live_path = scope_parse(text + 1);
+    return live_path != NULL;
 }
 
 bool preload_start(void) {
@@ -129,20 +107,4 @@ bool preload_owns_memory(void) {
     if (own_pid && *own_pid == 0)
         *own_pid = pid;
     return own_pid && *own_pid == pid;
-}
-
-/* ---- Paths ---- */
-
-enum below_place preload_place_of(const char *base, const char *path) {
-    enum below_place place = BELOW_OUTSIDE;
-    for (size_t i = 0; i < directory_count && place != BELOW_INSIDE; i++) {
-        enum below_place seen = below_place_of(directories[i], base, path);
-        if (seen > place)
-            place = seen;
-    }
-    return place;
-}
-
-size_t preload_prefix_bytes(void) {
-    return directory_bytes_max + 2;
 }

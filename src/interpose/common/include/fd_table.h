@@ -1,5 +1,5 @@
-/* Which descriptors belong to files that count: found out once, by the kernel's path, and remembered until the
- * descriptor is closed. If the program opens or closes descriptors without calling our wrappers, a descriptor may be
+/* Which descriptors belong to files that count: found out once, by the kind of file and its device, or by the kernel's
+ * path, and remembered until the descriptor is closed. If the program opens or closes descriptors without calling our wrappers, a descriptor may be
  * unknown, or the table may say what was true of its number before; every wrapper that gives a number a new meaning
  * updates it.
  *
@@ -37,7 +37,7 @@ static inline bool fd_table_counts(int fd, const struct preload_ops *ops) {
 }
 
 /* A call of libc has just opened this descriptor. If calls on it count, the live file has been joined. FD_UNKNOWN: the
- * kernel does not say, because there is no /proc */
+ * kernel does not say, as where there is no /proc */
 enum fd_state fd_table_opened(int fd, const struct preload_ops *ops);
 
 /* Remembers a state that is known otherwise. */

@@ -1,9 +1,14 @@
 /* What a preloaded object knows of the run that it is part of, from one variable of the environment:
  *
- *     OSPROF_POSIX=CLOCK LIVE//DIRECTORY//DIRECTORY...    without the blank
+ *     OSPROF_POSIX=CLOCK [LETTER[NUMBER]]... LIVE//DIRECTORY//DIRECTORY...    without the blanks
  *
- * CLOCK is the number of the clock's kind, LIVE the path of the shared live file; all paths are absolute and have no
- * doubled slashes. Without the variable everything passes through.
+ * CLOCK is the number of the clock's kind, LIVE the path of the shared live file. All paths are absolute and have no
+ * doubled slashes. Without the variable everything passes through. Letters say which files count (scope.h):
+ *
+ *     a        all; no directories follow, which else must
+ *     e        files of any kind
+ *     dNUMBER  those on the device of major number 0 and this minor number, without asking the kernel
+ *     pNUMBER  not those on that device
  *
  * A preloaded object keeps only memory in the program: no descriptor, thread or handler, and takes no lock that a fork
  * could leave locked. So all processes of a run count in one live file (aggstats/shared.h), which each joins at its
@@ -22,7 +27,6 @@
 
 #include "aggstats.h"
 #include "aggstats/shared.h"
-#include "below.h"
 #include "wrapper.h"
 
 #define PRELOAD_VARIABLE "OSPROF_POSIX"
@@ -82,11 +86,5 @@ bool preload_owns_memory(void);
 static inline pid_t preload_pid(void) {
     return preload.pid ? *preload.pid : 0;
 }
-
-/* Where a path is, relative to all directories of the run: the nearest counts. */
-enum below_place preload_place_of(const char *base, const char *path);
-
-/* This many bytes at the beginning of a path suffice to see where it is. */
-size_t preload_prefix_bytes(void);
 
 #endif

@@ -1,0 +1,177 @@
+/* Only devices without a disk (major number 0) can be pseudo file systems. Of some the variable says whether they
+ * count: where asking would be a request to a server, and where the kernel's answer does not tell them from others. What
+ * is known of the others is kept in a small table, in which a device may replace another. */
+#include "scope.h"
+
+#include <linux/magic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "own_call.h"
+
+#define DIRECTORIES_MAX 16
+#define DEVICES_MAX 64
+#define SEPARATOR "//"
+
+struct scope scope;
+
+static const char *directories[DIRECTORIES_MAX];
+static size_t directory_count;
+static size_t directory_bytes_max;
+
+/* ---- The variable ---- */
+
+static struct {
+    uint32_t minor;
+    bool counts;
+} devices[DEVICES_MAX];
+static size_t device_count;
+
+/* Returns what follows the number. */
+static char *parse_device(char *text, bool counts) {
+    uint32_t minor = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        minor = 10 * minor + (uint32_t)(*text - '0');
+    if (device_count < DEVICES_MAX) {
+        devices[device_count].minor = minor;
+        devices[device_count++].counts = counts;
+    }
+    return text;
+}
+
+static char *parse_letters(char *text) {
+    for (char letter = *text; letter != '/'; letter = *text) {
+        text++;
+        if (letter == 'a')
+            scope.has_all = true;
+        else if (letter == 'e')
+            scope.has_everything = true;
+        else if (letter == 'd' || letter == 'p')
+            text = parse_device(text, letter == 'd');
+        else
+            return NULL;
+    }
+    return text;
+}
+
+/* The second slash of a separator begins the next path. */
+static bool cut_directories(char *path) {
+    for (char *end = strstr(path, SEPARATOR); end; end = strstr(path, SEPARATOR)) {
+        if (directory_count == DIRECTORIES_MAX)
+            return false;
+        *end = '\0';
+        path = end + 1;
+        directories[directory_count++] = path;
+        if (strlen(path) > directory_bytes_max)
+            directory_bytes_max = strlen(path);
+    }
+    return true;
+}
+
+char *scope_parse(char *text) {
+    char *live_path = parse_letters(text);
+    return live_path && cut_directories(live_path) && (directory_count > 0) != scope.has_all ? live_path : NULL;
+}
+
+/* ---- Names ---- */
+
+static bool is_below(const char *directory, const char *base, const char *path) {
+    return below_place_of(directory, base, path) == BELOW_INSIDE;
+}
+
+/* A quick look, for absolute paths only. */
+static bool may_be_pseudo(const char *path) {
+    if (path[0] != '/')
+        return true;
+    while (*path == '/')
+        path++;
+    return *path == 'd' || *path == 'p' || *path == 's' || *path == '.' || strstr(path, "..");
+}
+
+static bool is_pseudo(const char *base, const char *path) {
+    return may_be_pseudo(path) && (is_below("/proc", base, path) || is_below("/sys", base, path) ||
+                                   (is_below("/dev", base, path) && !is_below("/dev/shm", base, path)));
+}
+
+enum below_place scope_place_of(const char *base, const char *path) {
+    if (scope.has_all)
+        return !scope.has_everything && is_pseudo(base, path) ? BELOW_OUTSIDE : BELOW_INSIDE;
+    enum below_place place = BELOW_OUTSIDE;
+    for (size_t i = 0; i < directory_count && place != BELOW_INSIDE; i++) {
+        enum below_place seen = below_place_of(directories[i], base, path);
+        if (seen > place)
+            place = seen;
+    }
+    return place;
+}
+
+enum below_place scope_place_below(const char *directory) {
+    const bool is_mixed = strcmp(directory, "/") == 0 || strcmp(directory, "/dev") == 0;
+    return scope.has_all && is_mixed ? BELOW_ABOVE : scope_place_of(directory, "");
+}
+
+size_t scope_prefix_bytes(void) {
+    return directory_bytes_max + 2;
+}
+
+/* ---- Descriptors ---- */
+
+bool scope_has_kind(unsigned mode) {
+    return scope.has_everything || S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode);
+}
+
+/* linux/magic.h of older kernels lacks some, and has never had others. */
+static const uint32_t pseudo_types[] = {
+    PROC_SUPER_MAGIC,     SYSFS_MAGIC,    DEVPTS_SUPER_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+    DEBUGFS_MAGIC,        TRACEFS_MAGIC,  BPF_FS_MAGIC,       SECURITYFS_MAGIC,   SELINUX_MAGIC,
+    SMACK_MAGIC,          PSTOREFS_MAGIC, EFIVARFS_MAGIC,     HUGETLBFS_MAGIC,    BINFMTFS_MAGIC,
+    RDTGROUP_SUPER_MAGIC, NSFS_MAGIC,     PIPEFS_MAGIC,       SOCKFS_MAGIC,       ANON_INODE_FS_MAGIC,
+    0x5a3c69f0, /* AppArmor */
+    0x5345434d, /* memfd_secret(2) */
+    0x50494446, /* pidfd_open(2) */
+    0x444d4142, /* buffers of devices */
+    0x6c6f6f70, /* binder */
+    0x62656570, /* configfs */
+    0x65735543, /* fusectl */
+    0x19800202, /* mq_overview(7) */
+    0x67596969, /* rpc_pipefs */
+    0x6e667364, /* nfsd */
+};
+
+static bool is_pseudo_type(uint32_t type) {
+    for (size_t i = 0; i < sizeof(pseudo_types) / sizeof(pseudo_types[0]); i++)
+        if (pseudo_types[i] == type)
+            return true;
+    return false;
+}
+
+static bool ask_device(int fd, uint32_t minor) {
+    struct statfs attributes;
+    for (size_t i = 0; i < device_count; i++)
+        if (devices[i].minor == minor)
+            return devices[i].counts;
+    return own_call(SYS_fstatfs, fd, &attributes) != 0 || !is_pseudo_type((uint32_t)attributes.f_type);
+}
+
+#define DEVICES_KNOWN 32U
+
+/* Minor numbers, each plus IS_KNOWN and, if it counts, COUNTS. */
+static uint64_t known[DEVICES_KNOWN]; /* atomic */
+#define IS_KNOWN (UINT64_C(1) << 32)
+#define COUNTS (UINT64_C(1) << 33)
+
+bool scope_has_device(int fd, const struct statx *attributes) {
+    if (scope.has_everything || attributes->stx_dev_major != 0)
+        return true;
+    uint64_t *place = &known[attributes->stx_dev_minor % DEVICES_KNOWN];
+    uint64_t device = __atomic_load_n(place, __ATOMIC_RELAXED);
+    if ((device & ~COUNTS) != (attributes->stx_dev_minor | IS_KNOWN)) {
+        device = attributes->stx_dev_minor | IS_KNOWN | (ask_device(fd, attributes->stx_dev_minor) ? COUNTS : 0);
+        __atomic_store_n(place, device, __ATOMIC_RELAXED);
+    }
+    return device & COUNTS;
+}
