@@ -77,6 +77,19 @@ for sanitizer in address thread undefined; do
     assert_eq "" "$(<err)" "messages of a program with -fsanitize=$sanitizer"
     assert_eq "1 1 1" "$(calls OPEN) $(calls READ) $(calls CLOSE)" "calls of a program with -fsanitize=$sanitizer"
 done
+
+# The sanitizer of addresses looks for its library among the first, or for a second one of itself where it is linked in,
+# whatever its variable says.
+for how in "gcc" "gcc -static-libasan" "clang" "clang -shared-libasan"; do
+    # shellcheck disable=SC2086 # words
+    $how -fsanitize=address -o sane program.c 2>/dev/null || { skipped "$how -fsanitize=address"; continue; }
+    status=0
+    (cd "$lower" && "$scratch/sane") >plain 2>&1 || status=$?
+    [ "$status" = 4 ] || { skipped "$how -fsanitize=address: $(<plain)"; continue; }
+    user_run 4 sh -c "ASAN_OPTIONS=detect_leaks=0 exec $scratch/sane"
+    assert_eq line "$(<out)$(<err)" "output of a program made by $how whose ASAN_OPTIONS are set"
+    assert_eq "" "$(told)" "what is told of a program made by $how"
+done
 if [ -x sane-address ]; then
     user_run 1 "$scratch/sane-address" 6
     grep -q 'AddressSanitizer: heap-buffer-overflow' err || fail "the sanitizer is silent: $(<err)"

@@ -8,9 +8,10 @@
 #include "command.h"
 #include "path.h"
 
-/* Programs built with AddressSanitizer refuse to run with another library before theirs, unless told that they may. */
-#define ASAN_VARIABLE "ASAN_OPTIONS"
-#define ASAN_PERMISSION "verify_asan_link_order=0"
+/* Programs built with AddressSanitizer refuse to run with another library before theirs, by the path that is preloaded:
+ * it must contain this. Those that have AddressSanitizer linked in refuse to run with a library whose real path does. So
+ * each library has a link of such a name beside it. */
+#define LINK_ENDING ".libasan.so"
 
 static char *find_in(const char *directory, const char *name) {
     char *path = directory[0] == '/' ? path_join(directory, name) : NULL;
@@ -30,6 +31,20 @@ static char *find_beside(const char *name) {
     return find_in(self, name);
 }
 
+/* The library's link, if there is one; else its path stays. */
+static int take_link(char **path) {
+    CLEANUP_FREE char *link = NULL;
+    if (asprintf(&link, "%.*s" LINK_ENDING, (int)(strlen(*path) - strlen(".so")), *path) < 0) {
+        complain("no memory");
+        return -ENOMEM;
+    }
+    if (access(link, R_OK) == 0) {
+        free(*path);
+        *path = steal_pointer(&link);
+    }
+    return 0;
+}
+
 int preload_library_find(const char *name, char **ret_path) {
     const char *given = getenv("OSPROF_LIBRARIES");
     bool is_given = given && given[0];
@@ -47,21 +62,15 @@ int preload_library_find(const char *name, char **ret_path) {
         return -EINVAL;
     }
     *ret_path = path;
-    return 0;
-}
-
-/* Puts value before the variable's contents, with a colon between. */
-static int put_before(const char *variable, const char *value) {
-    const char *rest = getenv(variable);
-    CLEANUP_FREE char *both = NULL;
-    if (!rest || !rest[0])
-        return setenv(variable, value, 1) < 0 ? negative_errno() : 0;
-    if (asprintf(&both, "%s:%s", value, rest) < 0)
-        return -ENOMEM;
-    return setenv(variable, both, 1) < 0 ? negative_errno() : 0;
+    return take_link(ret_path);
 }
 
 int preload_library_set(const char *library) {
-    int error = put_before("LD_PRELOAD", library);
-    return error == 0 ? put_before(ASAN_VARIABLE, ASAN_PERMISSION) : error;
+    const char *others = getenv("LD_PRELOAD");
+    CLEANUP_FREE char *both = NULL;
+    if (!others || !others[0])
+        return setenv("LD_PRELOAD", library, 1) < 0 ? negative_errno() : 0;
+    if (asprintf(&both, "%s:%s", library, others) < 0)
+        return -ENOMEM;
+    return setenv("LD_PRELOAD", both, 1) < 0 ? negative_errno() : 0;
 }

@@ -2,7 +2,8 @@
 #ifndef PRELOAD_LIBRARY_H
 #define PRELOAD_LIBRARY_H
 
-/* The path of one: in the directory that OSPROF_LIBRARIES names, else where it is installed, else beside this program.
+/* The path to preload one by: in the directory that OSPROF_LIBRARIES names, else where it is installed, else beside this
+ * program.
  * Owner:   the caller frees *ret_path
  * Errors:  reported to the user */
 int preload_library_find(const char *name, char **ret_path);

@@ -235,7 +235,7 @@ static void leave_alone(void) {
 WRAP_SANDBOX(leave_alone, sandbox_pass_on)
 
 static void look_at_exec(char *const *variables) {
-    if (telling_is_on() && !environment_is_kept(variables, REQUEST_RING_VARIABLE, "libosprof_fuse.so"))
+    if (telling_is_on() && !environment_is_kept(variables, REQUEST_RING_VARIABLE, "/libosprof_fuse."))
         tell_leaving(REQUEST_LEFT_BARE);
 }
 

@@ -8,7 +8,7 @@
 #include "environment.h"
 #include "executable.h"
 
-#define OWN_LIBRARY "libosprof_posix.so"
+#define OWN_LIBRARY "/libosprof_posix."
 
 /* Why a program is not observed in full; -1: it is. */
 static int note_of(const char *path, char *const *variables) {
