@@ -91,7 +91,7 @@ static void find_peaks(const struct aggstats_profile *profile, struct answer_mod
 
 static void find_causes(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
                         struct answer_model *model) {
-    const struct peak_times held_against = {profile->resolution, profile->clock.frequency_hz, times, time_count};
+    const struct peak_times held_against = {profile, times, time_count};
     for (size_t i = 0; i < model->peak_count; i++)
         model->peaks[i].reason = peak_reason_of(model->peaks[i].op, &model->peaks[i].peak, &held_against);
 }

@@ -1,9 +1,11 @@
-/* Which characteristic times explain a peak. */
+/* Which characteristic times explain a peak, and what was seen of it. */
 #include "peak_cause.h"
 
 #include <string.h>
 
 #include "base.h"
+#include "layers.h"
+#include "peak_waits.h"
 
 enum waits { WAITS_FOR_NONE, WAITS_FOR_READS, WAITS_FOR_WRITES, WAITS_FOR_FLUSHES };
 
@@ -33,10 +35,10 @@ struct evidence {
 
 /* The share of the peak's calls in buckets whose mean is between two latencies. */
 static double part_between(const struct evidence *it, double from_ns, double to_ns) {
-    const double cycles_per_ns = (double)it->times->frequency_hz / 1e9;
+    const double cycles_per_ns = (double)it->times->profile->clock.frequency_hz / 1e9;
     uint64_t calls = 0;
     for (unsigned bucket = it->peak->first; bucket <= it->peak->last; bucket++) {
-        double ns = aggstats_bucket_mean(bucket, it->times->resolution) / cycles_per_ns;
+        double ns = aggstats_bucket_mean(bucket, it->times->profile->resolution) / cycles_per_ns;
         calls += ns > from_ns && ns < to_ns ? it->op->buckets[bucket] : 0;
     }
     return it->peak->calls > 0 ? (double)calls / (double)it->peak->calls : 0;
@@ -55,10 +57,10 @@ static bool is_near(struct evidence *it, enum characteristic_kind kind, enum pea
     const struct characteristic *time = time_of(it, kind);
     double part = time ? part_between(it, time->ns.median / 2, time->ns.median * 2) : 0;
     if (time && (!it->nearest.time || part > it->nearest.near_part))
-        it->nearest = (struct peak_reason){PEAK_CAUSE_NOT_KNOWN, time, part};
+        it->nearest = (struct peak_reason){.time = time, .near_part = part};
     if (!time || part < PEAK_CAUSE_NEAR_MIN)
         return false;
-    *ret_reason = (struct peak_reason){cause, time, part};
+    *ret_reason = (struct peak_reason){.cause = cause, .time = time, .near_part = part};
     return true;
 }
 
@@ -77,12 +79,16 @@ static const struct characteristic *fastest_of_device(const struct evidence *it)
     return fastest;
 }
 
+static bool is_of_block(const struct evidence *it) {
+    return layers_of_name(layers_name(it->times->profile)) == LAYER_IS_BLOCK;
+}
+
 static bool is_memory(const struct evidence *it, struct peak_reason *ret_reason) {
     const struct characteristic *time = fastest_of_device(it);
     double part = time ? part_between(it, -1, time->ns.lower / PEAK_CAUSE_MEMORY_FACTOR) : 0;
-    if (!time || part < PEAK_CAUSE_MEMORY_MIN)
+    if (!time || part < PEAK_CAUSE_MEMORY_MIN || is_of_block(it))
         return false;
-    *ret_reason = (struct peak_reason){PEAK_CAUSE_MEMORY, time, part};
+    *ret_reason = (struct peak_reason){.cause = PEAK_CAUSE_MEMORY, .time = time, .near_part = part};
     return true;
 }
 
@@ -101,34 +107,120 @@ static bool is_device(struct evidence *it, struct peak_reason *ret_reason) {
     return waits != WAITS_FOR_NONE && is_written(it, waits == WAITS_FOR_FLUSHES, ret_reason);
 }
 
+/* ---- What was seen of a disk -------------------------------------------------------------------- */
+
+static bool is_read(const char *op) {
+    return strcmp(op, "READ") == 0;
+}
+
+/* Calls of other ops that took as long as a disk may take. */
+static double others_as_slow(const struct evidence *it, double ns) {
+    const struct aggstats_profile *profile = it->times->profile;
+    const double cycles = ns * (double)profile->clock.frequency_hz / 1e9;
+    double calls = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        for (unsigned bucket = 0; bucket < 64 * profile->resolution && !is_read(profile->ops[i].name); bucket++)
+            if (aggstats_bucket_upper(bucket, profile->resolution) > cycles)
+                calls += (double)profile->ops[i].buckets[bucket];
+    return calls;
+}
+
+static enum peak_witness storage_says(const struct evidence *it, const struct peak_reason *reason) {
+    const struct aggstats_profile *profile = it->times->profile;
+    const double calls = reason->near_part * (double)it->peak->calls;
+    const double bytes = (double)profile->storage_read_bytes;
+    if (is_read(it->op->name) && it->op->asked_bytes > 0 && (double)it->op->moved_bytes < calls)
+        return PEAK_WITNESS_NOTHING_MOVED;
+    if (!profile->has_storage_read)
+        return PEAK_WITNESS_NONE;
+    if (bytes < calls * PEAK_CAUSE_SECTOR_BYTES)
+        return PEAK_WITNESS_TOO_FEW_BYTES;
+    const double others = others_as_slow(it, reason->time->ns.lower / PEAK_CAUSE_MEMORY_FACTOR);
+    return is_read(it->op->name) && bytes >= calls * PEAK_CAUSE_SECTOR_BYTES + others * PEAK_CAUSE_OTHERS_BYTES
+               ? PEAK_WITNESS_STORAGE
+               : PEAK_WITNESS_OTHERS;
+}
+
+/* What most calls of the peak were seen to wait for; NULL: nothing, or of too few. */
+static const char *seen_wait(const struct evidence *it) {
+    const struct peak_waits waits = peak_waits_find(it->times->profile, it->op, it->peak);
+    const bool are_most = waits.count > 0 && waits.waits[0].share * (double)waits.known_calls >=
+                                                 PEAK_CAUSE_NEAR_MIN * (double)it->peak->calls;
+    return are_most ? waits.waits[0].cause->text : NULL;
+}
+
+static bool is_reading(const char *wait) {
+    static const char *const reading[] = {"reading from the disk", "reading metadata from the disk"};
+    for (size_t i = 0; i < ARRAY_SIZE(reading); i++)
+        if (strncmp(wait, reading[i], strlen(reading[i])) == 0)
+            return true;
+    return false;
+}
+
+static enum peak_witness witness_of_read(const struct evidence *it, const struct peak_reason *reason) {
+    const char *wait = seen_wait(it);
+    if (wait)
+        return is_reading(wait) ? PEAK_WITNESS_STACKS : PEAK_WITNESS_OTHER_STACKS;
+    return storage_says(it, reason);
+}
+
+/* So little was read from storage that most calls have read nothing. */
+static bool are_in_memory(const struct evidence *it) {
+    const struct aggstats_profile *profile = it->times->profile;
+    const double others = (1 - PEAK_CAUSE_MEMORY_MIN) * (double)it->peak->calls;
+    return waits_of(it->op->name) == WAITS_FOR_READS && profile->has_storage_read &&
+           (double)profile->storage_read_bytes <= others * PEAK_CAUSE_SECTOR_BYTES;
+}
+
+static enum peak_witness witness_of(const struct evidence *it, const struct peak_reason *reason) {
+    if (reason->cause == PEAK_CAUSE_ROUND_TRIP)
+        return PEAK_WITNESS_NONE;
+    if (is_of_block(it))
+        return PEAK_WITNESS_BLOCK;
+    if (reason->cause == PEAK_CAUSE_DEVICE_READ)
+        return witness_of_read(it, reason);
+    return reason->cause == PEAK_CAUSE_MEMORY && are_in_memory(it) ? PEAK_WITNESS_STORAGE : PEAK_WITNESS_NONE;
+}
+
 struct peak_reason peak_reason_of(const struct aggstats_op_profile *op, const struct peak *peak,
                                   const struct peak_times *times) {
     struct evidence it = {.op = op, .peak = peak, .times = times};
     struct peak_reason reason;
-    if (times->frequency_hz == 0)
+    if (times->profile->clock.frequency_hz == 0)
         return it.nearest;
-    if (is_device(&it, &reason) || is_near(&it, CHARACTERISTIC_ROUND_TRIP, PEAK_CAUSE_ROUND_TRIP, &reason) ||
-        is_memory(&it, &reason))
-        return reason;
-    return it.nearest;
+    if (!is_device(&it, &reason) && !is_near(&it, CHARACTERISTIC_ROUND_TRIP, PEAK_CAUSE_ROUND_TRIP, &reason) &&
+        !is_memory(&it, &reason))
+        return it.nearest;
+    reason.witness = witness_of(&it, &reason);
+    if (reason.witness >= PEAK_WITNESS_TOO_FEW_BYTES)
+        reason.cause = PEAK_CAUSE_NOT_KNOWN;
+    return reason;
 }
 
-const char *peak_cause_text(enum peak_cause cause, const struct aggstats_op_profile *op) {
-    switch (cause) {
-    case PEAK_CAUSE_MEMORY:
-        return strncmp(op->name, "READ", 4) == 0 ? "from memory" : "in memory";
-    case PEAK_CAUSE_DEVICE_READ:
-        return "one disk read";
-    case PEAK_CAUSE_DEVICE_WRITE:
-        return "one disk write";
-    case PEAK_CAUSE_DEVICE_FLUSH:
-        return "one disk flush";
-    case PEAK_CAUSE_DEVICE_WRITE_OR_FLUSH:
-        return "one disk write or flush";
-    case PEAK_CAUSE_ROUND_TRIP:
-        return "one network round trip";
-    case PEAK_CAUSE_NOT_KNOWN:
-        break;
-    }
-    return "";
+bool peak_reason_is_seen(const struct peak_reason *reason) {
+    return reason->witness >= PEAK_WITNESS_STORAGE && reason->witness <= PEAK_WITNESS_BLOCK;
+}
+
+/* ---- Words -------------------------------------------------------------------------------------- */
+
+#define MAY_BE "may be "
+
+const char *peak_reason_text(const struct peak_reason *reason, const struct aggstats_op_profile *op) {
+    static const char *const texts[] = {
+        [PEAK_CAUSE_NOT_KNOWN] = "",
+        [PEAK_CAUSE_MEMORY] = MAY_BE "in memory",
+        [PEAK_CAUSE_DEVICE_READ] = MAY_BE "one disk read",
+        [PEAK_CAUSE_DEVICE_WRITE] = MAY_BE "one disk write",
+        [PEAK_CAUSE_DEVICE_FLUSH] = MAY_BE "one disk flush",
+        [PEAK_CAUSE_DEVICE_WRITE_OR_FLUSH] = MAY_BE "one disk write or flush",
+        [PEAK_CAUSE_ROUND_TRIP] = MAY_BE "one network round trip",
+    };
+    const bool is_read_from_memory = reason->cause == PEAK_CAUSE_MEMORY && strncmp(op->name, "READ", 4) == 0;
+    const char *text = is_read_from_memory ? MAY_BE "from memory" : texts[reason->cause];
+    return text[0] && peak_reason_is_seen(reason) ? text + strlen(MAY_BE) : text;
+}
+
+const char *peak_reason_name(const struct peak_reason *reason, const struct aggstats_op_profile *op) {
+    const char *text = peak_reason_text(reason, op);
+    return strncmp(text, MAY_BE, strlen(MAY_BE)) == 0 ? text + strlen(MAY_BE) : text;
 }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
@@ -58,4 +59,13 @@ bool proc_status_number(uint64_t thread, const char *name, int base, uint64_t *r
         }
     }
     return false;
+}
+
+bool proc_storage_read(uint64_t *ret_bytes) {
+    static const char key[] = "\nread_bytes: ";
+    char text[256];
+    const char *line = read_beginning(AT_FDCWD, "/proc/self/io", text, sizeof(text)) ? strstr(text, key) : NULL;
+    if (line)
+        *ret_bytes = strtoull(line + strlen(key), NULL, 10);
+    return line;
 }

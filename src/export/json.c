@@ -39,6 +39,9 @@ static void write_fact(struct json_writer *writer, const struct aggstats_profile
     } else if (fact->unit == AGGSTATS_FACT_NANOSECONDS) {
         snprintf(name, sizeof(name), "%s_seconds", fact->name);
         json_real(writer, name, (double)fact->number / 1e9);
+    } else if (fact->unit == AGGSTATS_FACT_BYTES) {
+        snprintf(name, sizeof(name), "%s_bytes", fact->name);
+        json_count(writer, name, fact->number);
     } else {
         json_count(writer, fact->name, fact->number);
     }

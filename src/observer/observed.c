@@ -153,7 +153,7 @@ static int create_recorder(struct session *session, const char *live_path, const
 
 static int start_recording(struct session *session) {
     const struct session_options *options = session->options;
-    int error = aggstats_recorder_watch(session->recorder);
+    int error = aggstats_recorder_watch(session->recorder, false);
     if (error == 0)
         error = start_groupings(session);
     if (error == 0 && options->interval_ns > 0)

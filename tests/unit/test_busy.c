@@ -19,7 +19,7 @@ static struct aggstats_recorder *create_watched(void) {
     const struct aggstats_recorder_options options = {.op_names = names, .op_count = 1, .resolution = 1};
     struct aggstats_recorder *recorder;
     ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
-    ck_assert_int_eq(aggstats_recorder_watch(recorder), 0);
+    ck_assert_int_eq(aggstats_recorder_watch(recorder, false), 0);
     return recorder;
 }
 
@@ -212,8 +212,8 @@ START_TEST(nobody_looks_unless_asked) {
     struct aggstats_recorder *recorder;
     ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
     ck_assert_uint_eq(busy_of(recorder).looks, 0);
-    ck_assert_int_eq(aggstats_recorder_watch(recorder), 0);
-    ck_assert_int_eq(aggstats_recorder_watch(recorder), -EBUSY);
+    ck_assert_int_eq(aggstats_recorder_watch(recorder, false), 0);
+    ck_assert_int_eq(aggstats_recorder_watch(recorder, false), -EBUSY);
     aggstats_recorder_destroy(recorder);
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* Which times are evidence of what a peak's calls waited for. */
+/* Which times are evidence of what a peak's calls waited for, and what makes it certain. */
 #include <check.h>
 #include <stdio.h>
 
@@ -8,12 +8,19 @@
 #include "run_suite.h"
 
 static struct histogram histogram;
-static uint64_t frequency_hz; /* 1 GHz: cycles are nanoseconds */
+static struct aggstats_op_profile ops[2]; /* the histogram, and another op */
+static uint64_t other_buckets[AGGSTATS_BUCKETS_MAX];
+static struct aggstats_cause cause; /* of the histogram's calls */
+static struct aggstats_profile profile;
 static struct peak_reason reason;
 
 static void set_up(void) {
     histogram_init(&histogram); /* of READ */
-    frequency_hz = 1000000000;
+    memset(other_buckets, 0, sizeof(other_buckets));
+    memset(&cause, 0, sizeof(cause));
+    ops[1] = (struct aggstats_op_profile){.name = "LOOKUP", .buckets = other_buckets};
+    profile = (struct aggstats_profile){.resolution = 1, .ops = ops, .op_count = 2, .causes = &cause};
+    profile.clock.frequency_hz = 1000000000; /* cycles are nanoseconds */
 }
 
 static void of_op(const char *name) {
@@ -26,7 +33,8 @@ static void add_calls(unsigned bucket, uint64_t calls) {
 
 /* Of the only peak. */
 static enum peak_cause cause_with(const struct characteristic *times, size_t count) {
-    const struct peak_times held_against = {1, frequency_hz, times, count};
+    const struct peak_times held_against = {&profile, times, count};
+    ops[0] = histogram.op;
     struct peak peaks[PEAKS_MAX];
     ck_assert_uint_eq(peaks_find(&histogram.op, 1, peaks), 1);
     reason = peak_reason_of(&histogram.op, &peaks[0], &held_against);
@@ -97,7 +105,7 @@ END_TEST
 START_TEST(without_the_rate_of_the_clock_there_are_no_causes) {
     const struct characteristic time = time_of(CHARACTERISTIC_DEVICE_READ, 98304);
     add_calls(16, 100);
-    frequency_hz = 0;
+    profile.clock.frequency_hz = 0;
     ck_assert_int_eq(cause_with(&time, 1), PEAK_CAUSE_NOT_KNOWN);
 }
 END_TEST
@@ -110,7 +118,7 @@ START_TEST(the_reason_is_a_time_and_how_many_calls_are_near_it) {
     ck_assert_int_eq(cause_with(times, 2), PEAK_CAUSE_DEVICE_READ);
     ck_assert_ptr_eq(reason.time, &times[1]);
     ck_assert_double_eq_tol(reason.near_part, 0.75, 1e-9);
-    ck_assert_str_eq(peak_cause_text(reason.cause, &histogram.op), "one disk read");
+    ck_assert_str_eq(peak_reason_text(&reason, &histogram.op), "may be one disk read");
 }
 END_TEST
 
@@ -123,7 +131,7 @@ START_TEST(without_a_cause_the_reason_is_the_time_that_most_calls_are_near) {
     ck_assert_int_eq(cause_with(times, 3), PEAK_CAUSE_NOT_KNOWN);
     ck_assert_ptr_eq(reason.time, &times[1]);
     ck_assert_double_eq_tol(reason.near_part, 0.25, 1e-9);
-    ck_assert_str_eq(peak_cause_text(reason.cause, &histogram.op), "");
+    ck_assert_str_eq(peak_reason_text(&reason, &histogram.op), "");
     ck_assert_int_eq(cause_with(times + 2, 1), PEAK_CAUSE_NOT_KNOWN);
     ck_assert_ptr_null(reason.time);
 }
@@ -142,6 +150,101 @@ START_TEST(a_sync_that_takes_longer_than_a_flush_has_not_stayed_in_memory) {
 }
 END_TEST
 
+/* ---- What was seen of a disk ---- */
+
+static const struct characteristic device_read = {.kind = CHARACTERISTIC_DEVICE_READ, .ns = {98304, 98304, 98304}};
+
+static const char *text_with_read(uint64_t storage_read_bytes) {
+    profile.has_storage_read = true;
+    profile.storage_read_bytes = storage_read_bytes;
+    cause_with(&device_read, 1);
+    return peak_reason_text(&reason, &histogram.op);
+}
+
+START_TEST(reads_are_disk_reads_if_enough_was_read_from_storage) {
+    add_calls(16, 100);
+    ck_assert_str_eq(text_with_read(100 * 512), "one disk read");
+    ck_assert_str_eq(text_with_read(100 * 512 - 1), "");
+    ck_assert_int_eq(reason.witness, PEAK_WITNESS_TOO_FEW_BYTES);
+    ck_assert_str_eq(text_with_read(0), "");
+}
+END_TEST
+
+/* Two LOOKUPs that took as long may have read, too. */
+START_TEST(reads_may_be_disk_reads_if_other_calls_can_have_read_it_all) {
+    add_calls(16, 100);
+    other_buckets[16] = 2;
+    ck_assert_str_eq(text_with_read(100 * 512 + 2 * 262144), "one disk read");
+    ck_assert_str_eq(text_with_read(100 * 512 + 2 * 262144 - 1), "may be one disk read");
+    ck_assert_int_eq(reason.witness, PEAK_WITNESS_OTHERS);
+    other_buckets[16] = 0;
+    other_buckets[5] = 1000; /* from memory: they have read nothing */
+    ck_assert_str_eq(text_with_read(100 * 512), "one disk read");
+}
+END_TEST
+
+/* A LOOKUP of 93 us in a directory that is in memory is no disk read. */
+START_TEST(lookups_are_never_certain_to_have_read) {
+    of_op("LOOKUP");
+    add_calls(16, 1);
+    ck_assert_str_eq(text_with_read(0), "");
+    ck_assert_str_eq(text_with_read(4096), "may be one disk read");
+    ck_assert_str_eq(text_with_read(1 << 30), "may be one disk read");
+}
+END_TEST
+
+START_TEST(reads_of_no_bytes_are_no_disk_reads) {
+    add_calls(16, 100);
+    histogram.op.asked_bytes = 409600;
+    ck_assert_str_eq(text_with_read(1 << 20), "");
+    ck_assert_int_eq(reason.witness, PEAK_WITNESS_NOTHING_MOVED);
+    profile.has_storage_read = false;
+    ck_assert_int_eq(cause_with(&device_read, 1), PEAK_CAUSE_NOT_KNOWN);
+    histogram.op.moved_bytes = 100;
+    ck_assert_str_eq(text_with_read(1 << 20), "one disk read");
+}
+END_TEST
+
+START_TEST(stacks_of_slow_calls_decide) {
+    uint64_t buckets[AGGSTATS_BUCKETS_MAX] = {[16] = 50};
+    add_calls(16, 100);
+    of_op("LOOKUP");
+    cause = (struct aggstats_cause){.op = "LOOKUP", .text = "reading metadata from the disk", .buckets = buckets};
+    profile.cause_count = 1;
+    ck_assert_str_eq(text_with_read(100 * 512), "one disk read");
+    ck_assert_int_eq(reason.witness, PEAK_WITNESS_STACKS);
+    strcpy(cause.text, "waiting for a lock of a directory");
+    ck_assert_str_eq(text_with_read(100 * 512), "");
+    buckets[16] = 49; /* of the others nothing is known */
+    ck_assert_str_eq(text_with_read(100 * 512), "may be one disk read");
+    profile.cause_count = 0;
+}
+END_TEST
+
+START_TEST(requests_to_a_disk_are_seen_and_never_answered_by_memory) {
+    struct aggstats_label layer = {(char[]){"layer"}, (char[]){"block"}};
+    profile.labels = &layer;
+    profile.label_count = 1;
+    add_calls(16, 100);
+    ck_assert_int_eq(cause_with(&device_read, 1), PEAK_CAUSE_DEVICE_READ);
+    ck_assert(peak_reason_is_seen(&reason));
+    histogram_init(&histogram);
+    add_calls(10, 100);
+    ck_assert_int_eq(cause_with(&device_read, 1), PEAK_CAUSE_NOT_KNOWN);
+}
+END_TEST
+
+START_TEST(calls_are_from_memory_if_hardly_anything_was_read_from_storage) {
+    add_calls(10, 100);
+    ck_assert_str_eq(text_with_read(9 * 512), "from memory");
+    ck_assert_str_eq(text_with_read(11 * 512), "may be from memory");
+    of_op("GETATTR");
+    ck_assert_str_eq(text_with_read(0), "in memory");
+    of_op("WRITE"); /* says nothing of what was written */
+    ck_assert_str_eq(text_with_read(0), "may be in memory");
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("peak_cause");
     TCase *causes = tcase_create("causes");
@@ -157,5 +260,15 @@ int main(void) {
     tcase_add_test(causes, without_a_cause_the_reason_is_the_time_that_most_calls_are_near);
     tcase_add_test(causes, a_sync_that_takes_longer_than_a_flush_has_not_stayed_in_memory);
     suite_add_tcase(suite, causes);
+    TCase *seen = tcase_create("what was seen of a disk");
+    tcase_add_checked_fixture(seen, set_up, NULL);
+    tcase_add_test(seen, reads_are_disk_reads_if_enough_was_read_from_storage);
+    tcase_add_test(seen, reads_may_be_disk_reads_if_other_calls_can_have_read_it_all);
+    tcase_add_test(seen, lookups_are_never_certain_to_have_read);
+    tcase_add_test(seen, reads_of_no_bytes_are_no_disk_reads);
+    tcase_add_test(seen, stacks_of_slow_calls_decide);
+    tcase_add_test(seen, requests_to_a_disk_are_seen_and_never_answered_by_memory);
+    tcase_add_test(seen, calls_are_from_memory_if_hardly_anything_was_read_from_storage);
+    suite_add_tcase(suite, seen);
     return run_suite(suite);
 }

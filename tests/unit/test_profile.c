@@ -376,6 +376,33 @@ START_TEST(stolen_time_is_kept_added_and_subtracted) {
 }
 END_TEST
 
+/* What was read before a reset in between is more than what is there now. */
+START_TEST(bytes_read_from_storage_are_kept_added_and_subtracted) {
+    static const char text[] =
+        "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 100\n# storage_read: 4096\n";
+    CLEANUP_FREE char *written = NULL;
+    size_t size_bytes;
+    struct aggstats_profile a = parse(text);
+    struct aggstats_profile b = parse(text);
+    struct aggstats_profile none =
+        parse("# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 0\n# storage_read: 0\n");
+    ck_assert(a.has_storage_read && a.storage_read_bytes == 4096);
+    ck_assert(none.has_storage_read && none.storage_read_bytes == 0);
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    ck_assert_uint_eq(a.storage_read_bytes, 8192);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
+    ck_assert_int_eq(aggstats_profile_format(&a, &written, &size_bytes), 0);
+    ck_assert_ptr_nonnull(strstr(written, "# storage_read: 4096\n"));
+    ck_assert_int_eq(aggstats_profile_subtract(&none, &a), -ERANGE);
+    none.elapsed_cycles = 100;
+    ck_assert_int_eq(aggstats_profile_subtract(&none, &a), 0);
+    ck_assert(!none.has_storage_read);
+    aggstats_profile_finish(&a);
+    aggstats_profile_finish(&b);
+    aggstats_profile_finish(&none);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("profile");
     TCase *tcase = tcase_create("profile");
@@ -405,6 +432,7 @@ int main(void) {
     tcase_add_test(tcase, equal_totals_are_sorted_by_name);
     suite_add_tcase(suite, tcase);
     tcase_add_test(tcase, stolen_time_is_kept_added_and_subtracted);
+    tcase_add_test(tcase, bytes_read_from_storage_are_kept_added_and_subtracted);
     tcase_add_test(tcase, time_without_running_is_kept_added_and_subtracted);
     return run_suite(suite);
 }

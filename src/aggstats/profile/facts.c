@@ -57,6 +57,7 @@ static bool is_told(const struct fact *fact, const struct aggstats_profile *prof
 static int parse_number(const struct fact *fact, struct parser *parser, char *value) {
     static const char *const expected[] = {[AGGSTATS_FACT_CYCLES] = "a number of cycles",
                                            [AGGSTATS_FACT_NANOSECONDS] = "a number of nanoseconds",
+                                           [AGGSTATS_FACT_BYTES] = "a number of bytes",
                                            [AGGSTATS_FACT_CALLS] = "a number of calls"};
     set_known(fact, &parser->profile, true);
     return parser_only_number(parser, value, expected[fact->number.unit], number_of(fact, &parser->profile));
@@ -277,6 +278,9 @@ const struct fact facts[] = {
     {.key = "stopped",
      .number = {IN(stopped_ns), .unit = AGGSTATS_FACT_NANOSECONDS, .less = FACT_LESS_IS_ZERO, .place = FACT_STOPPED,
                 .json = "stopped"}},
+    {.key = "storage_read",
+     .number = {IN(storage_read_bytes), KNOWN(has_storage_read), .unit = AGGSTATS_FACT_BYTES,
+                .less = FACT_LESS_IS_UNKNOWN, .place = FACT_STORAGE_READ, .json = "storage_read"}},
     {.key = "interval", .parse = parser_interval, .write = write_interval, .rescale = rescale_interval},
     {.key = "borders", .parse = parser_borders, .write = text_write_borders, .rescale = rescale_borders},
     {.key = "clamped", .number = {IN(clamped), .unit = AGGSTATS_FACT_CALLS, .json = "clamped"}},

@@ -15,6 +15,7 @@ enum fact_place {
     FACT_NOT_LIVE,
     FACT_STOLEN,
     FACT_STOPPED,
+    FACT_STORAGE_READ,
     FACT_PLACES_MAX = 31,
 };
 

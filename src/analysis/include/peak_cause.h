@@ -1,5 +1,6 @@
-/* What most calls of a peak waited for, if characteristic times are strong evidence for it. All pages that name peaks
- * use this one rule, so no two contradict each other. Pure functions. */
+/* What most calls of a peak waited for: characteristic times say what it may be, and what was seen of the storage or of
+ * the calls' stacks whether it is so. All pages that name peaks use this one rule, so no two contradict each other. Pure
+ * functions. */
 #ifndef PEAK_CAUSE_H
 #define PEAK_CAUSE_H
 
@@ -19,13 +20,28 @@ enum peak_cause {
 #define PEAK_CAUSE_NEAR_MIN 0.5   /* of a peak's calls */
 #define PEAK_CAUSE_MEMORY_MIN 0.9 /* likewise */
 #define PEAK_CAUSE_MEMORY_FACTOR 4
+#define PEAK_CAUSE_SECTOR_BYTES 512 /* a call that reads from a disk reads as much, or more */
+#define PEAK_CAUSE_OTHERS_BYTES                                                                                        \
+    262144 /* that a call of another op, as slow as a disk, is taken to have read: ext4 reads
+                                        * 128 KiB of inodes ahead, and as much of a directory */
 
 /* What the peaks of a profile are compared with. */
 struct peak_times {
-    unsigned resolution;
-    uint64_t frequency_hz;              /* of the profile's clock; 0: unknown, then no cause is found */
-    const struct characteristic *times; /* times that apply to the profile, as found by calibration_for_profile() */
+    const struct aggstats_profile *profile; /* without its clock's rate no cause is found */
+    const struct characteristic *times;     /* times that apply to the profile, as found by calibration_for_profile() */
     size_t count;
+};
+
+/* What was seen of a disk. The last three say that the cause found from times is none. */
+enum peak_witness {
+    PEAK_WITNESS_NONE, /* nothing: the name is what the calls may have waited for */
+    PEAK_WITNESS_STORAGE, /* as much was read from storage as these calls and others need; or, of calls in memory, hardly anything */
+    PEAK_WITNESS_STACKS,        /* of most of these calls the stack was seen, and where it was */
+    PEAK_WITNESS_BLOCK,         /* it is a request to the disk */
+    PEAK_WITNESS_OTHERS,        /* so much was read, but maybe by other calls: they may have waited for it */
+    PEAK_WITNESS_TOO_FEW_BYTES, /* less was read from storage than they need: they have not */
+    PEAK_WITNESS_NOTHING_MOVED, /* the calls read no bytes: they have not */
+    PEAK_WITNESS_OTHER_STACKS,  /* most of these calls were seen to wait for something else: they have not */
 };
 
 /* A cause, and the evidence for it. */
@@ -34,6 +50,7 @@ struct peak_reason {
     const struct characteristic *time; /* the time of the cause; without a cause, the one of those that the op may wait
                                         * for that most calls are near. NULL: there is none. Owner: times */
     double near_part;                  /* share of the peak's calls near it; PEAK_CAUSE_MEMORY: of those much faster */
+    enum peak_witness witness;
 };
 
 /* The cause of most of the peak's calls:
@@ -43,12 +60,25 @@ struct peak_reason {
  *   lower quartile divided by PEAK_CAUSE_MEMORY_FACTOR; for WRITE, FSYNC and FSYNCDIR also less than that of writes,
  *   for the latter two also less than that of flushes.
  *
+ * That is what they may have waited for. It is certain for requests at the layer block, where the stacks of most calls
+ * were seen, and for READ if the profile says how much was read from storage (storage_read_bytes): each of these calls
+ * a sector at least, and each call of another op that takes as long PEAK_CAUSE_OTHERS_BYTES at most. For other ops that
+ * read, such as LOOKUP, it is not certain, as nobody knows which of them read. If less was read than one sector for each
+ * of these calls, or the calls moved no bytes, a disk read is not the cause. That calls were answered by memory is certain
+ * if at most every tenth can have read a sector.
+ *
  * A machine's own times (sleep, quantum) are near so many latencies that they are no evidence.
  * Source:  thesis §3.1.2 (differs: nearness alone names no peak) */
 struct peak_reason peak_reason_of(const struct aggstats_op_profile *op, const struct peak *peak,
                                   const struct peak_times *times);
 
-/* In words: "one disk read", "from memory"; "": unknown. */
-const char *peak_cause_text(enum peak_cause cause, const struct aggstats_op_profile *op);
+/* True if the cause was seen, rather than found from times alone. */
+bool peak_reason_is_seen(const struct peak_reason *reason);
+
+/* In words: "may be one disk read", or "one disk read" if that was seen; "": unknown. */
+const char *peak_reason_text(const struct peak_reason *reason, const struct aggstats_op_profile *op);
+
+/* The name alone, for where something else says whether it was seen. */
+const char *peak_reason_name(const struct peak_reason *reason, const struct aggstats_op_profile *op);
 
 #endif

@@ -26,4 +26,8 @@ const char *proc_stat_field(const struct proc_stat *stat, unsigned number);
  * this does not wait while the thread executes a new program. Returns false if the thread is gone or hidden from us */
 bool proc_status_number(uint64_t thread, const char *name, int base, uint64_t *ret_number);
 
+/* How many bytes this process has caused to be read from storage so far, threads that have ended included: read_bytes of
+ * proc_pid_io(5). Returns false if the kernel does not say */
+bool proc_storage_read(uint64_t *ret_bytes);
+
 #endif

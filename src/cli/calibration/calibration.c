@@ -8,6 +8,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "layers.h"
 #include "mounts.h"
 #include "path.h"
 
@@ -116,6 +117,14 @@ static void complain_other_machine(const char *path, const struct calibration *c
                  (double)calibration->clock.frequency_hz / 1e6, (double)clock->frequency_hz / 1e6);
 }
 
+/* True for layers between which and the disk there is a FUSE daemon. Calls of programs may go through a mount, unless it
+ * is known what they had read from storage themselves. */
+static bool is_above_fuse(const struct aggstats_profile *profile) {
+    const enum layer layer = layers_of_name(layers_name(profile));
+    return layer == LAYER_IS_FUSE || layer == LAYER_IS_QUEUE || layer == LAYER_IS_DAEMON ||
+           (layer == LAYER_IS_USER && !profile->has_storage_read);
+}
+
 /* The device below a profile; name NULL: unknown. */
 static struct mounts_device device_below(const struct aggstats_profile *profile) {
     struct mounts_device device = {0};
@@ -129,10 +138,10 @@ static struct mounts_device device_below(const struct aggstats_profile *profile)
     return device;
 }
 
-static bool applies(const struct characteristic *time, const struct mounts_device *device) {
+static bool applies(const struct characteristic *time, const struct mounts_device *device, bool is_above_fuse) {
     switch (characteristic_scope(time->kind)) {
     case SCOPE_DEVICE:
-        return device->name && strcmp(device->name, time->place) == 0;
+        return !is_above_fuse && device->name && strcmp(device->name, time->place) == 0;
     case SCOPE_NETWORK:
         return !device->is_local;
     case SCOPE_MACHINE:
@@ -141,10 +150,10 @@ static bool applies(const struct characteristic *time, const struct mounts_devic
     return true;
 }
 
-static void keep_those_of(struct calibration *calibration, const struct mounts_device *device) {
+static void keep_those_of(struct calibration *calibration, const struct mounts_device *device, bool is_above_fuse) {
     size_t kept = 0;
     for (size_t i = 0; i < calibration->count; i++) {
-        if (applies(&calibration->times[i], device))
+        if (applies(&calibration->times[i], device, is_above_fuse))
             calibration->times[kept++] = calibration->times[i];
         else
             free(calibration->times[i].place);
@@ -169,7 +178,7 @@ static bool find_for_profile(const struct aggstats_profile *profile, struct cali
         return false;
     }
     struct mounts_device device = device_below(profile);
-    keep_those_of(&calibration, &device);
+    keep_those_of(&calibration, &device, is_above_fuse(profile));
     free(device.name);
     *ret_calibration = calibration;
     return true;

@@ -104,15 +104,14 @@ static void add_in_flight(const struct aggstats_profile *profile, const struct a
 static void add_peaks(const struct answer_model *model, struct answer_rows *rows) {
     for (size_t i = 0; i < model->peak_count; i++) {
         const struct answer_peak *peak = &model->peaks[i];
-        add(rows,
-            (struct answer_row){.kind = ANSWER_PEAK,
-                                .op = peak->op,
-                                .share = peak->cost_share,
-                                .count = peak->peak.calls,
-                                .cycles = peak->typical_cycles,
-                                .is_observed = peak->wait,
-                                .word = peak->wait ? peak->wait->text : peak_cause_text(peak->reason.cause, peak->op),
-                                .group = peak->place});
+        add(rows, (struct answer_row){.kind = ANSWER_PEAK,
+                                      .op = peak->op,
+                                      .share = peak->cost_share,
+                                      .count = peak->peak.calls,
+                                      .cycles = peak->typical_cycles,
+                                      .is_observed = peak->wait || peak_reason_is_seen(&peak->reason),
+                                      .word = peak->wait ? peak->wait->text : peak_reason_name(&peak->reason, peak->op),
+                                      .group = peak->place});
     }
 }
 

@@ -258,7 +258,10 @@ static void print_peak_pair(const struct page *page, const struct peak_pair *pai
 static const char *label_of(const struct calibration *calibration, const struct aggstats_profile *profile,
                             const struct aggstats_op_profile *op, const struct peak *peak) {
     const struct peak_times times = peak_labels_times(profile, calibration);
-    return peak->calls > 0 ? peak_cause_text(peak_reason_of(op, peak, &times).cause, op) : "";
+    if (peak->calls == 0)
+        return "";
+    const struct peak_reason reason = peak_reason_of(op, peak, &times);
+    return peak_reason_text(&reason, op);
 }
 
 /* Printed once if both are the same. */
@@ -272,13 +275,13 @@ static void print_peak_labels(const struct page *page, const struct compare_op *
     bool is_lone = pair->change == PEAK_APPEARED || pair->change == PEAK_VANISHED;
     if (is_lone || strcmp(a, b) == 0) {
         if (a[0] || b[0])
-            fprintf(page->stream, "    may be %s\n", a[0] ? a : b);
+            fprintf(page->stream, "    %s\n", a[0] ? a : b);
         return;
     }
     if (a[0])
-        fprintf(page->stream, "    A may be %s\n", a);
+        fprintf(page->stream, "    A: %s\n", a);
     if (b[0])
-        fprintf(page->stream, "    B may be %s\n", b);
+        fprintf(page->stream, "    B: %s\n", b);
 }
 
 static void print_peaks(const struct page *page, const struct compare_op *op) {

@@ -8,23 +8,22 @@
 #include "peak_waits.h"
 #include "value_text.h"
 
-#define SENTENCE_SIZE 640
+#define SENTENCE_SIZE 896
 #define REST_SIZE 256
 
 struct peak_times peak_labels_times(const struct aggstats_profile *profile, const struct calibration *calibration) {
-    return (struct peak_times){profile->resolution, profile->clock.frequency_hz, calibration->times,
-                               calibration->count};
+    return (struct peak_times){profile, calibration->times, calibration->count};
 }
 
 void peak_labels_print(const struct aggstats_op_profile *op, const struct peak_times *times, const struct units *units,
                        const struct screen *screen) {
     struct peak peaks[PEAKS_MAX];
-    size_t count = times->count > 0 ? peaks_find(op, times->resolution, peaks) : 0;
+    size_t count = times->count > 0 ? peaks_find(op, times->profile->resolution, peaks) : 0;
     for (size_t i = 0; i < count; i++) {
         const struct peak_reason reason = peak_reason_of(op, &peaks[i], times);
         if (reason.cause != PEAK_CAUSE_NOT_KNOWN)
             fprintf(screen->stream, "  peak at %s: %s\n", units_cycles(units, exp2(peaks[i].centre)).text,
-                    peak_cause_text(reason.cause, op));
+                    peak_reason_text(&reason, op));
     }
 }
 
@@ -48,19 +47,51 @@ static void format_memory(const struct peak_reason *reason, const struct units *
              text_of_ns(units, reason->time->ns.lower).text, characteristic_title(reason->time->kind));
 }
 
-static void format_evidence(const struct peak_reason *reason, const struct units *units, char ret_text[REST_SIZE]) {
-    size_t length;
+/* What was seen of a disk: how much was read from storage is between the two. */
+static void format_witness(const struct peak_reason *reason, const struct aggstats_profile *profile,
+                           char ret_text[REST_SIZE]) {
+    static const struct {
+        const char *before;
+        const char *after; /* NULL: how much was read does not matter */
+    } texts[] = {
+        [PEAK_WITNESS_NONE] = {"", NULL},
+        [PEAK_WITNESS_STORAGE] = {", and ", " read from storage"},
+        [PEAK_WITNESS_STACKS] = {", and most were seen to wait for it", NULL},
+        [PEAK_WITNESS_BLOCK] = {", and they are requests to a disk", NULL},
+        [PEAK_WITNESS_OTHERS] = {"; ", " read from storage, maybe by other calls"},
+        [PEAK_WITNESS_TOO_FEW_BYTES] = {", but no more than ", " read from storage"},
+        [PEAK_WITNESS_NOTHING_MOVED] = {", but they read no bytes", NULL},
+        [PEAK_WITNESS_OTHER_STACKS] = {", but most were seen to wait for something else", NULL},
+    };
+    const double bytes = (double)profile->storage_read_bytes;
+    const char *after = texts[reason->witness].after;
+    if (reason->cause == PEAK_CAUSE_DEVICE_READ && reason->witness == PEAK_WITNESS_NONE)
+        snprintf(ret_text, REST_SIZE, "; what was read from storage is not known");
+    else if (after && bytes == 0)
+        snprintf(ret_text, REST_SIZE, ", %s nothing was read from storage",
+                 reason->witness == PEAK_WITNESS_TOO_FEW_BYTES ? "but" : "and");
+    else
+        snprintf(ret_text, REST_SIZE, "%s%s%s%s", texts[reason->witness].before,
+                 after ? screen_firm(units_bytes(bytes)).text : "", after ? " were" : "", after ? after : "");
+}
+
+static void format_evidence(const struct peak_reason *reason, const struct aggstats_profile *profile,
+                            const struct units *units, char ret_text[2 * REST_SIZE]) {
+    char witness[REST_SIZE];
     if (!reason->time)
         snprintf(ret_text, REST_SIZE, "of the calibrated times none is one that this operation waits for");
     else if (reason->cause == PEAK_CAUSE_MEMORY)
         format_memory(reason, units, ret_text);
     else
         format_near(reason, units, ret_text);
-    if (!reason->time || reason->cause != PEAK_CAUSE_NOT_KNOWN)
+    if (!reason->time)
         return;
-    length = strlen(ret_text);
-    snprintf(ret_text + length, REST_SIZE - length, "; %s would be evidence",
-             screen_firm(units_share(PEAK_CAUSE_NEAR_MIN)).text);
+    format_witness(reason, profile, witness);
+    if (reason->near_part < PEAK_CAUSE_NEAR_MIN)
+        snprintf(witness, sizeof(witness), "; %s would be evidence",
+                 screen_firm(units_share(PEAK_CAUSE_NEAR_MIN)).text);
+    size_t length = strlen(ret_text);
+    snprintf(ret_text + length, REST_SIZE, "%s", witness);
 }
 
 /* Times near the peak that are no evidence: the kernel's and the machine's own. */
@@ -69,9 +100,9 @@ static void format_others(const struct peak *peak, const struct peak_reason *rea
     const struct characteristic *near[CHARACTERISTIC_NEAR_MAX];
     size_t length = 0;
     ret_text[0] = '\0';
-    if (reason->cause != PEAK_CAUSE_NOT_KNOWN || times->frequency_hz == 0)
+    if (reason->cause != PEAK_CAUSE_NOT_KNOWN || times->profile->clock.frequency_hz == 0)
         return;
-    double mode_ns = peak->mode_cycles / (double)times->frequency_hz * 1e9;
+    double mode_ns = peak->mode_cycles / (double)times->profile->clock.frequency_hz * 1e9;
     size_t count = characteristic_near(times->times, times->count, mode_ns, near);
     for (size_t i = 0; i < count; i++) {
         if (near[i] == reason->time)
@@ -85,11 +116,11 @@ static void format_others(const struct peak *peak, const struct peak_reason *rea
 void peak_labels_explain(const struct aggstats_op_profile *op, const struct peak *peak, const struct peak_times *times,
                          const struct units *units, const struct screen *screen) {
     const struct peak_reason reason = peak_reason_of(op, peak, times);
-    const char *name = peak_cause_text(reason.cause, op);
-    char evidence[REST_SIZE];
+    const char *name = peak_reason_text(&reason, op);
+    char evidence[2 * REST_SIZE];
     char others[REST_SIZE];
     char text[SENTENCE_SIZE];
-    format_evidence(&reason, units, evidence);
+    format_evidence(&reason, times->profile, units, evidence);
     format_others(peak, &reason, times, units, others);
     snprintf(text, sizeof(text), "peak at %s: %s, as %s%s", screen_firm(units_cycles(units, exp2(peak->centre))).text,
              name[0] ? name : "no name", evidence, others);
@@ -104,7 +135,7 @@ void peak_labels_explain_none(const struct screen *screen) {
 void peak_labels_explain_all(const struct aggstats_op_profile *op, const struct peak_times *times,
                              const struct units *units, const struct screen *screen) {
     struct peak peaks[PEAKS_MAX];
-    size_t count = peaks_find(op, times->resolution, peaks);
+    size_t count = peaks_find(op, times->profile->resolution, peaks);
     if (times->count == 0) {
         peak_labels_explain_none(screen);
         return;

@@ -11,7 +11,7 @@
 /* The times to compare a profile's peaks with. Owner: calibration */
 struct peak_times peak_labels_times(const struct aggstats_profile *profile, const struct calibration *calibration);
 
-/* A line below a histogram for each peak that has a name: "  peak at 75.7 us: one disk read". */
+/* A line below a histogram for each peak that has a name: "  peak at 75.7 us: may be one disk read". */
 void peak_labels_print(const struct aggstats_op_profile *op, const struct peak_times *times, const struct units *units,
                        const struct screen *screen);
 

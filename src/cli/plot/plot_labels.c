@@ -35,7 +35,8 @@ struct labels {
 static const char *title_of(const struct plot *plot, const struct plot_op *op, size_t profile,
                             const struct peak *peak) {
     const struct peak_times times = peak_labels_times(plot->profiles[profile], &plot->times[profile]);
-    return peak_cause_text(peak_reason_of(op->of[profile], peak, &times).cause, op->of[profile]);
+    const struct peak_reason reason = peak_reason_of(op->of[profile], peak, &times);
+    return peak_reason_text(&reason, op->of[profile]);
 }
 
 static size_t find_peaks(const struct plot *plot, const struct plot_op *op, size_t profile, struct peak *ret_peaks) {

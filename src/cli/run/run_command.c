@@ -125,7 +125,7 @@ static int run_mounted(struct run *run) {
     int error = start_mounts(run, &signal);
     if (error == 0)
         error = run_all(run, &signal);
-    int layers_error = error == 0 ? run_user_stop(&run->user, &run->layers) : 0;
+    int layers_error = error == 0 ? run_user_stop(&run->user, run->mounts.count > 0, &run->layers) : 0;
     if (error == 0)
         run_left_find(&run->left, &run->user, &run->mounts);
     if (error == 0 && run_served_stop(&run->served, &run->layers) != 0 && !run->options->layers.are_optional)

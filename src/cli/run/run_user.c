@@ -20,6 +20,7 @@
 #include "path.h"
 #include "posix_ops.h"
 #include "preload_library.h"
+#include "proc.h"
 
 #define LIVE_ATTEMPTS 100
 #define THREADS_AT_A_TIME 4096
@@ -198,6 +199,11 @@ static int make_variable(struct run_user *user, const char *directories, bool ha
     return fclose(stream) == 0 ? 0 : -ENOMEM;
 }
 
+static void note_usage(struct run_user *user) {
+    getrusage(RUSAGE_CHILDREN, &user->before_usage);
+    user->knows_storage = proc_storage_read(&user->before_storage_bytes);
+}
+
 int run_user_open(struct run_user *ret_user, const char *const *directories, size_t directory_count,
                   bool has_everything, const char *const *labels, size_t label_count) {
     struct run_user *user = ret_user;
@@ -216,7 +222,7 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
         complain("no memory");
         return -ENOMEM;
     }
-    getrusage(RUSAGE_CHILDREN, &user->before_usage);
+    note_usage(user);
     return 0;
 }
 
@@ -275,7 +281,7 @@ int run_user_reset(struct run_user *user) {
     if (!user->recorder)
         return 0;
     aggstats_profile_finish(&user->before);
-    getrusage(RUSAGE_CHILDREN, &user->before_usage);
+    note_usage(user);
     return read_live(user, &user->before, &user->before_info);
 }
 
@@ -318,7 +324,15 @@ static int add_not_seen(const struct run_user *user, struct aggstats_profile *pr
     return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
 }
 
-int run_user_stop(struct run_user *user, struct recording *layers) {
+/* What programs had read from storage that have ended. */
+static void add_storage_read(const struct run_user *user, struct aggstats_profile *profile) {
+    uint64_t bytes;
+    profile->has_storage_read = user->knows_storage && proc_storage_read(&bytes);
+    if (profile->has_storage_read)
+        profile->storage_read_bytes = bytes - user->before_storage_bytes;
+}
+
+int run_user_stop(struct run_user *user, bool is_mounted, struct recording *layers) {
     struct aggstats_live_info info;
     struct aggstats_profile profile = {0};
     if (!user->recorder)
@@ -328,6 +342,8 @@ int run_user_stop(struct run_user *user, struct recording *layers) {
         return error;
     if (user->before.resolution > 0)
         error = aggstats_profile_subtract(&profile, &user->before);
+    if (!is_mounted)
+        add_storage_read(user, &profile);
     if (error == 0)
         error = add_not_seen(user, &profile, &info);
     if (error == 0)

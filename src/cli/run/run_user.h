@@ -21,6 +21,8 @@ struct run_user {
     struct aggstats_profile before; /* the counts of warm-ups */
     struct aggstats_live_info before_info;
     struct rusage before_usage;
+    uint64_t before_storage_bytes; /* of proc_storage_read(): programs that have ended are in it */
+    bool knows_storage;
 };
 
 /* Makes the live file.
@@ -45,7 +47,9 @@ void run_user_enter(const struct run_user *user);
 /* Forgets what has been counted so far. Errors: reported to the user */
 int run_user_reset(struct run_user *user);
 
-/* The profile ends here, and is added to the layers. Errors: reported to the user */
-int run_user_stop(struct run_user *user, struct recording *layers);
+/* The profile ends here, and is added to the layers.
+ * is_mounted: the directories are mounted: what calls had read from storage, others have read
+ * Errors:  reported to the user */
+int run_user_stop(struct run_user *user, bool is_mounted, struct recording *layers);
 
 #endif

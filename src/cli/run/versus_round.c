@@ -56,7 +56,7 @@ static int keep_last(const struct versus *it, struct versus_side *side) {
 /* Errors: reported to the user */
 static int take_user(const struct versus *it, struct versus_side *side) {
     struct recording layers = {.layers = NULL};
-    int error = run_user_stop(it->vs->user, &layers);
+    int error = run_user_stop(it->vs->user, false, &layers);
     if (error == 0 && layers.count == 0)
         error = -ENODATA; /* there is no live file, as reported before */
     if (error == 0)

@@ -184,7 +184,11 @@ struct aggstats_profile {
     struct aggstats_group *groups; /* by grouping, then by total latency, largest first */
     size_t group_count;
 
-    void *reserved[4]; /* NULL */
+    uint64_t storage_read_bytes; /* what the process that made the calls had read from storage: read_bytes of
+                                  * /proc/PID/io, with read-ahead and metadata; valid if has_storage_read */
+    bool has_storage_read;
+
+    void *reserved[2]; /* NULL */
 };
 
 enum aggstats_who {

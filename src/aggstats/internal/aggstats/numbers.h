@@ -11,6 +11,7 @@ enum aggstats_fact_unit {
     AGGSTATS_FACT_OTHER, /* not one number */
     AGGSTATS_FACT_CYCLES,
     AGGSTATS_FACT_NANOSECONDS,
+    AGGSTATS_FACT_BYTES,
     AGGSTATS_FACT_CALLS, /* shown even if 0 */
 };
 

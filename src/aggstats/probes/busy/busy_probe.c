@@ -17,6 +17,7 @@
 #include "aggstats/busy.h"
 #include "base.h"
 #include "places.h"
+#include "proc.h"
 #include "quiet_lock.h"
 #include "recorder_state.h"
 #include "sampler.h"
@@ -25,9 +26,10 @@
 #define INTERVAL_NS INT64_C(10000000)
 #define INTERVAL_MAX_NS (16 * INTERVAL_NS)
 #define SLEEP_NS (256 * INTERVAL_NS)
-#define STOLEN_INTERVAL_NS INT64_C(1000000000)
+#define FACTS_INTERVAL_NS INT64_C(1000000000)
 #define STOPPED_MIN_NS INT64_C(1000000000)
 #define STOPPED_CPU_PART 50
+#define NOT_READ UINT64_MAX
 
 /* The sampling thread, and the state of its last look. */
 struct watch {
@@ -38,8 +40,10 @@ struct watch {
     int64_t interval_ns;
     bool is_asleep; /* until a call begins, or for a few seconds */
     uint64_t chance;
-    uint64_t stolen_ns; /* the machine's, when it was last read */
-    int64_t stolen_read_ns;
+    uint64_t stolen_ns;          /* the machine's, when it was last read; NOT_READ: never */
+    uint64_t storage_read_bytes; /* the process's, likewise */
+    int64_t facts_read_ns;       /* when these were read */
+    bool makes_calls;
     int64_t due_ns; /* latest time of the next look; CLOCK_MONOTONIC; 0: there was none yet */
     int64_t cpu_ns; /* CPU time of the process at the last look */
 };
@@ -111,17 +115,23 @@ static int64_t jittered_interval_ns(struct watch *watch) {
     return watch->interval_ns * (INT64_C(9216) + random_number(watch)) / INT64_C(10240);
 }
 
-/* ---- Stolen time ---- */
+/* ---- What the kernel counts ---- */
 
-static void count_stolen(struct watch *watch) {
+/* Adds what a counter of the kernel has grown by since it was read before. */
+static void count_growth(const struct watch *watch, enum fact_place place, uint64_t now, uint64_t *before) {
     struct live_header *header = header_of(watch);
-    uint64_t now_ns;
-    if (!stolen_read_ns(&now_ns))
-        return;
-    const bool counts = watch->stolen_read_ns > 0 && !is_paused(watch) && now_ns > watch->stolen_ns;
-    live_fact_set(header, FACT_STOLEN, live_fact(header, FACT_STOLEN) + (counts ? now_ns - watch->stolen_ns : 0));
-    watch->stolen_ns = now_ns;
-    watch->stolen_read_ns = read_clock_ns(CLOCK_MONOTONIC);
+    const bool counts = !is_paused(watch) && now > *before;
+    live_fact_set(header, place, live_fact(header, place) + (counts ? now - *before : 0));
+    *before = now;
+}
+
+static void count_facts(struct watch *watch) {
+    uint64_t now;
+    if (stolen_read_ns(&now))
+        count_growth(watch, FACT_STOLEN, now, &watch->stolen_ns);
+    if (watch->makes_calls && proc_storage_read(&now))
+        count_growth(watch, FACT_STORAGE_READ, now, &watch->storage_read_bytes);
+    watch->facts_read_ns = read_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- When the process did not run ---- */
@@ -191,8 +201,8 @@ static int64_t look_locked(struct watch *watch) {
         note(watch, seen.in_flight, 1);
         watch->noted_ns = read_clock_ns(CLOCK_MONOTONIC);
     }
-    if (read_clock_ns(CLOCK_MONOTONIC) - watch->stolen_read_ns >= STOLEN_INTERVAL_NS)
-        count_stolen(watch);
+    if (read_clock_ns(CLOCK_MONOTONIC) - watch->facts_read_ns >= FACTS_INTERVAL_NS)
+        count_facts(watch);
     watch->begun = seen.begun;
     return choose_interval_ns(watch, was_idle);
 }
@@ -213,7 +223,7 @@ static int64_t look(void *context) {
 /* Counts what is known of the time since the last look. */
 static void settle(struct probe *probe) {
     struct watch *watch = to_watch(probe);
-    count_stolen(watch);
+    count_facts(watch);
     const struct seen seen = look_at_calls(watch);
     if (is_idle(watch, &seen))
         note_idle(watch);
@@ -234,6 +244,7 @@ static void reset(struct probe *probe) {
     set_zero(&header->most_busy);
     set_zero(&header->facts[FACT_STOLEN]);
     set_zero(&header->facts[FACT_STOPPED]);
+    set_zero(&header->facts[FACT_STORAGE_READ]);
 }
 
 static void end_mark(struct probe *probe, const struct aggstats_profile *taken) {
@@ -245,6 +256,7 @@ static void end_mark(struct probe *probe, const struct aggstats_profile *taken) 
     set_zero(&header->most_busy);
     take_from(&header->facts[FACT_STOLEN], taken->stolen_ns);
     take_from(&header->facts[FACT_STOPPED], taken->stopped_ns);
+    take_from(&header->facts[FACT_STORAGE_READ], taken->storage_read_bytes);
 }
 
 static void wake(struct probe *probe) {
@@ -272,13 +284,16 @@ static const struct probe_ops ops = {
 
 /* ---- Options ---- */
 
-int aggstats_recorder_watch(struct aggstats_recorder *recorder) {
+int aggstats_recorder_watch(struct aggstats_recorder *recorder, bool makes_calls) {
     if (recorder->probes[PROBE_BUSY])
         return -EBUSY;
     struct watch *watch = malloc(sizeof(*watch));
     if (!watch)
         return -ENOMEM;
     *watch = (struct watch){.probe = {.ops = &ops, .recorder = recorder},
+                            .stolen_ns = NOT_READ,
+                            .storage_read_bytes = NOT_READ,
+                            .makes_calls = makes_calls,
                             .noted_ns = read_clock_ns(CLOCK_MONOTONIC),
                             .interval_ns = INTERVAL_NS,
                             .chance = recorder->created.raw_ns};
@@ -290,7 +305,7 @@ int aggstats_recorder_watch(struct aggstats_recorder *recorder) {
     recorder_attach(recorder, PROBE_BUSY, &watch->probe);
     sigset_t before;
     quiet_lock(&recorder->window_lock, &before);
-    count_stolen(watch);
+    count_facts(watch);
     quiet_unlock(&recorder->window_lock, &before);
     return 0;
 }
