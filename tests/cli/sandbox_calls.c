@@ -4,6 +4,9 @@
  *              mmap        mmap(2) fails: EPERM
  *              both
  *              kill        all fail but those that this program makes, and end it
+ *              number      the same, set with prctl(2) by number
+ *              inline      the same, set by a system call of its own, after prctl(2) has given up privileges
+ *              privileges  forbids nothing, but gives them up
  *              nothing     forbids nothing
  *              probe       only asks whether it could
  *     WHERE    main
@@ -65,8 +68,35 @@ static void use_file(void) {
     print("mmap", memory == MAP_FAILED ? -1 : 0);
 }
 
+/* Makes a system call without libc, where this test knows how. */
+static long call_inline(long number, long first, long second, long third) {
+#if defined(__x86_64__)
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(first), "S"(second), "d"(third)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined(__aarch64__)
+    register long x8 __asm__("x8") = number, x0 __asm__("x0") = first, x1 __asm__("x1") = second,
+                     x2 __asm__("x2") = third;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+    return x0;
+#else
+    return syscall(number, first, second, third);
+#endif
+}
+
+static long set_filter(const char *how, const struct sock_fprog *filter) {
+    if (strcmp(how, "number") == 0)
+        return syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filter, 0, 0);
+    if (strcmp(how, "inline") == 0)
+        return call_inline(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)filter);
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, filter);
+}
+
 /* Of these calls, or of all but these. */
-static void forbid(const int *calls, size_t count, int are_allowed, uint32_t action) {
+static void forbid(const char *how, const int *calls, size_t count, int are_allowed, uint32_t action) {
     struct sock_filter rules[RULES_MAX];
     size_t end = 0;
     rules[end++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
@@ -76,7 +106,7 @@ static void forbid(const int *calls, size_t count, int are_allowed, uint32_t act
     rules[end++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, are_allowed ? action : SECCOMP_RET_ALLOW);
     rules[end++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, are_allowed ? SECCOMP_RET_ALLOW : action);
     const struct sock_fprog filter = {.len = (unsigned short)end, .filter = rules};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) != 0)
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || set_filter(how, &filter) != 0)
         _exit(9);
 }
 
@@ -85,9 +115,11 @@ static void enter(const char *how) {
     const int is_open = strcmp(how, "open") == 0 || strcmp(how, "both") == 0;
     const int is_mmap = strcmp(how, "mmap") == 0 || strcmp(how, "both") == 0;
     if (is_open || is_mmap)
-        forbid(calls + !is_open, (size_t)is_open + (size_t)is_mmap, 0, SECCOMP_RET_ERRNO | EPERM);
-    if (strcmp(how, "kill") == 0)
-        forbid(of_this_program, sizeof(of_this_program) / sizeof(of_this_program[0]), 1, SECCOMP_RET_KILL_PROCESS);
+        forbid(how, calls + !is_open, (size_t)is_open + (size_t)is_mmap, 0, SECCOMP_RET_ERRNO | EPERM);
+    if (strcmp(how, "privileges") == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        _exit(9);
+    if (strcmp(how, "kill") == 0 || strcmp(how, "number") == 0 || strcmp(how, "inline") == 0)
+        forbid(how, of_this_program, sizeof(of_this_program) / sizeof(of_this_program[0]), 1, SECCOMP_RET_KILL_PROCESS);
     if (strcmp(how, "probe") == 0) {
         (void)syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL);
         (void)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);

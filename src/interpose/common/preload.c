@@ -58,6 +58,11 @@ bool preload_start(void) {
 
 /* ---- Joining ---- */
 
+void preload_be_still(void) {
+    int state = PRELOAD_ON;
+    __atomic_compare_exchange_n(&preload.state, &state, PRELOAD_STILL, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 void preload_stop(void) {
     __atomic_store_n(&preload.state, PRELOAD_OFF, __ATOMIC_RELEASE);
 }

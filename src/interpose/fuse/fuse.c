@@ -227,8 +227,8 @@ WRAPPER(int, ioctl, (int fd, unsigned long request, ...)) {
 
 /* ---- Leaving ---- */
 
-static void leave_alone(void) {
-    if (telling_is_on())
+static void leave_alone(enum sandbox_step step) {
+    if (step == SANDBOX_ENTERED && telling_is_on())
         telling_stop();
 }
 

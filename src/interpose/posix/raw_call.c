@@ -1,6 +1,6 @@
 /* System calls that a program makes by number, with syscall(2). Those that open or close descriptors must be followed to
  * know which files count. A program that forbids itself system calls, by number or with prctl(2), is not observed any
- * more, nor are programs that it executes. */
+ * more, nor are programs that it executes. It is not observed either from when it has prepared for that. */
 #include <fcntl.h>
 #include <sys/syscall.h>
 
@@ -91,13 +91,16 @@ static long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
     return sandbox_pass_on(real, number, values);
 }
 
-static void leave_alone(void) {
-    if (!preload_looks())
-        return;
-    posix_note(POSIX_NOTE_SANDBOXED, 1);
-    preload_stop();
-    fd_table_forget_range(0, FD_TABLE_SIZE - 1);
-    environment_leave(PRELOAD_VARIABLE);
+static void leave_alone(enum sandbox_step step) {
+    if (preload_looks()) {
+        posix_note(POSIX_NOTE_SANDBOXED, 1);
+        preload_be_still();
+        fd_table_forget_range(0, FD_TABLE_SIZE - 1);
+    }
+    if (step == SANDBOX_ENTERED) {
+        preload_stop();
+        environment_leave(PRELOAD_VARIABLE);
+    }
 }
 
 WRAP_SANDBOX(leave_alone, raw_call)

@@ -35,7 +35,8 @@ enum preload_state {
     PRELOAD_NOT_STARTED, /* no call yet; constructors of other objects may run first */
     PRELOAD_STARTING,
     PRELOAD_OFF,
-    PRELOAD_ON, /* there is a run to be part of */
+    PRELOAD_ON,    /* there is a run to be part of */
+    PRELOAD_STILL, /* as off, but executed programs may be part of it */
 };
 
 struct preload {
@@ -75,7 +76,8 @@ static inline bool preload_looks(void) {
  * only descriptors or memory were lacking, a later call may join. */
 bool preload_join(const struct preload_ops *ops);
 
-/* From now on everything passes through. */
+/* From now on everything passes through: preload_be_still() does nothing unless there is a run. */
+void preload_be_still(void);
 void preload_stop(void);
 
 /* True if this process owns its memory. False in a child of vfork(2), which has its parent's memory but its own

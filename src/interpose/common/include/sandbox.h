@@ -1,5 +1,5 @@
-/* Programs that forbid themselves system calls (seccomp(2)): nothing is observed from then on, since one of our own
- * calls may get the program killed. */
+/* Programs that forbid themselves system calls (seccomp(2)): from then on a preloaded object makes none of its own, since
+ * that may get the program killed. */
 #ifndef SANDBOX_H
 #define SANDBOX_H
 
@@ -12,18 +12,29 @@
 
 #include "wrapper.h"
 
+enum sandbox_step {
+    SANDBOX_NONE,
+    SANDBOX_NEAR, /* privileges are given up for good (PR_SET_NO_NEW_PRIVS): the program may forbid itself system calls
+                      * next, without a function of libc */
+    SANDBOX_ENTERED, /* it does so now */
+};
+
 /* Without a filter, libseccomp only tests what the kernel supports. */
-static inline bool sandbox_by_prctl(int option, unsigned long mode, unsigned long filter) {
-    return option == PR_SET_SECCOMP && (mode == SECCOMP_MODE_STRICT || filter != 0);
+static inline enum sandbox_step sandbox_by_prctl(unsigned long option, unsigned long first, unsigned long second) {
+    if (option == PR_SET_NO_NEW_PRIVS && first == 1)
+        return SANDBOX_NEAR;
+    return option == PR_SET_SECCOMP && (first == SECCOMP_MODE_STRICT || second != 0) ? SANDBOX_ENTERED : SANDBOX_NONE;
 }
 
 /* For other system calls values may be unset, and must not be read. */
-static inline bool sandbox_by_syscall(long number, const long values[6]) {
-    if (__builtin_expect(number != SYS_seccomp, 1))
-        return false;
+static inline enum sandbox_step sandbox_by_syscall(long number, const long values[6]) {
+    if (__builtin_expect(number != SYS_seccomp && number != SYS_prctl, 1))
+        return SANDBOX_NONE;
+    if (number == SYS_prctl)
+        return sandbox_by_prctl((unsigned long)values[0], (unsigned long)values[1], (unsigned long)values[2]);
     const bool is_strict = values[0] == SECCOMP_SET_MODE_STRICT && values[1] == 0 && values[2] == 0;
     const bool is_filter = values[0] == SECCOMP_SET_MODE_FILTER && values[2] != 0;
-    return is_strict || is_filter;
+    return is_strict || is_filter ? SANDBOX_ENTERED : SANDBOX_NONE;
 }
 
 typedef long sandbox_call_fn(long number, ...);
@@ -34,7 +45,7 @@ static inline long sandbox_pass_on(sandbox_call_fn *real, long number, const lon
 }
 
 /* The wrappers of prctl(2), and of syscall(2), which libseccomp uses.
- * LEAVE_ALONE: a function, called before
+ * LEAVE_ALONE: a function of enum sandbox_step, called before
  * CALL:        makes a system call, as sandbox_pass_on() */
 #define WRAP_SANDBOX(LEAVE_ALONE, CALL)                                                                                \
     WRAPPER(int, prctl, (int option, ...)) {                                                                           \
@@ -44,8 +55,9 @@ static inline long sandbox_pass_on(sandbox_call_fn *real, long number, const lon
         for (size_t i = 0; i < 4; i++)                                                                                 \
             values[i] = va_arg(arguments, unsigned long);                                                              \
         va_end(arguments);                                                                                             \
-        if (sandbox_by_prctl(option, values[0], values[1]))                                                            \
-            LEAVE_ALONE();                                                                                             \
+        const enum sandbox_step step = sandbox_by_prctl((unsigned long)option, values[0], values[1]);                  \
+        if (step != SANDBOX_NONE)                                                                                      \
+            LEAVE_ALONE(step);                                                                                         \
         return real_prctl()(option, values[0], values[1], values[2], values[3]);                                       \
     }                                                                                                                  \
     WRAPPER(long, syscall, (long number, ...)) {                                                                       \
@@ -55,8 +67,9 @@ static inline long sandbox_pass_on(sandbox_call_fn *real, long number, const lon
         for (size_t i = 0; i < 6; i++)                                                                                 \
             values[i] = va_arg(arguments, long);                                                                       \
         va_end(arguments);                                                                                             \
-        if (sandbox_by_syscall(number, values))                                                                        \
-            LEAVE_ALONE();                                                                                             \
+        const enum sandbox_step step = sandbox_by_syscall(number, values);                                             \
+        if (step != SANDBOX_NONE)                                                                                      \
+            LEAVE_ALONE(step);                                                                                         \
         return CALL(real_syscall(), number, values);                                                                   \
     }
 
