@@ -55,7 +55,7 @@ static void unescape(char *text) {
 /* "ID PARENT MAJOR:MINOR ROOT PATH OPTIONS [TAG]... - TYPE SOURCE SUPER_OPTIONS" */
 static bool parse_line(char *line, struct mounts_entry *ret_entry) {
     char *rest = line;
-    strsep(&rest, " ");
+    const char *id = strsep(&rest, " ");
     strsep(&rest, " ");
     char *minor_text = strsep(&rest, " ");
     const char *major_text = strsep(&minor_text, ":");
@@ -74,6 +74,7 @@ static bool parse_line(char *line, struct mounts_entry *ret_entry) {
     rest = rest ? rest : source + strlen(source);
     rest[strcspn(rest, "\n")] = '\0';
     *ret_entry = (struct mounts_entry){
+        .id = strtoull(id, NULL, 10),
         .device = makedev(strtoul(major_text, NULL, 10), strtoul(minor_text, NULL, 10)),
         .path = path,
         .options = options,

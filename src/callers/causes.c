@@ -11,12 +11,14 @@
 #include "base.h"
 
 #define PATTERNS_MAX 8 /* of one cause */
+#define TYPES_SIZE 128 /* of file systems, with their NUL */
 
 struct cause {
     char words[CAUSE_SIZE];
     char patterns[PATTERNS_MAX][CAUSE_FUNCTION_SIZE];
     size_t pattern_count;
-    bool begins_innermost; /* the first pattern must match the innermost function */
+    char types[TYPES_SIZE]; /* of file systems, with commas between them; "": any */
+    bool begins_innermost;  /* the first pattern must match the innermost function */
 };
 
 struct causes {
@@ -97,6 +99,22 @@ static bool is_text(const char *words) {
     return true;
 }
 
+/* "@TYPE,TYPE". Returns what is behind it */
+static int parse_types(char **text, size_t line, struct cause *cause, struct causes_error *ret_error) {
+    *text = trim(*text);
+    if (**text != '@')
+        return 0;
+    const char *types = *text + 1;
+    size_t length = strcspn(types, " \t");
+    if (length == 0 || length >= TYPES_SIZE)
+        return fail(ret_error, line,
+                    length == 0 ? "expected a type of file systems behind @"
+                                : "the types of file systems have more than 127 characters");
+    snprintf(cause->types, sizeof(cause->types), "%.*s", (int)length, types);
+    *text += 1 + length;
+    return 0;
+}
+
 /* "[^]FUNCTION < FUNCTION" */
 static int parse_patterns(char *patterns, size_t line, struct cause *cause, struct causes_error *ret_error) {
     char *rest = trim(patterns);
@@ -117,7 +135,7 @@ static int parse_patterns(char *patterns, size_t line, struct cause *cause, stru
     return 0;
 }
 
-/* "CAUSE: [^]FUNCTION < FUNCTION" */
+/* "CAUSE: [@TYPE] [^]FUNCTION < FUNCTION" */
 static int parse_cause(char *text, size_t line, struct cause *cause, struct causes_error *ret_error) {
     char *colon = strchr(text, ':');
     if (!colon)
@@ -132,7 +150,9 @@ static int parse_cause(char *text, size_t line, struct cause *cause, struct caus
         return fail(ret_error, line, "the cause has control characters");
     *cause = (struct cause){.pattern_count = 0};
     snprintf(cause->words, sizeof(cause->words), "%s", words);
-    return parse_patterns(colon + 1, line, cause, ret_error);
+    char *rest = colon + 1;
+    int err = parse_types(&rest, line, cause, ret_error);
+    return err == 0 ? parse_patterns(rest, line, cause, ret_error) : err;
 }
 
 static int add_cause(struct causes *causes, const struct cause *cause) {
@@ -192,9 +212,28 @@ static bool fits(const struct cause *cause, const struct kernel_stack *stack) {
     return pattern == cause->pattern_count;
 }
 
-const char *causes_find(const struct causes *causes, const struct kernel_stack *stack) {
+static bool is_of_type(const struct cause *cause, const char *type) {
+    char types[TYPES_SIZE];
+    char *rest = types;
+    if (!cause->types[0])
+        return true;
+    snprintf(types, sizeof(types), "%s", cause->types);
+    for (const char *pattern = strsep(&rest, ","); pattern; pattern = strsep(&rest, ","))
+        if (type[0] && fnmatch(pattern, type, 0) == 0)
+            return true;
+    return false;
+}
+
+bool causes_need_type(const struct causes *causes, const struct kernel_stack *stack) {
     for (size_t i = 0; i < causes->count; i++)
         if (fits(&causes->causes[i], stack))
+            return causes->causes[i].types[0];
+    return false;
+}
+
+const char *causes_find(const struct causes *causes, const struct kernel_stack *stack, const char *type) {
+    for (size_t i = 0; i < causes->count; i++)
+        if (fits(&causes->causes[i], stack) && is_of_type(&causes->causes[i], type))
             return causes->causes[i].words;
     return NULL;
 }

@@ -1,22 +1,26 @@
 /* Read from /proc/N: stat shows whether the thread can run, stack and wchan where it waits, and schedstat for how long
- * it waited for a CPU. Its CPU clock shows whether it is running. */
+ * it waited for a CPU. Its CPU clock shows whether it is running. Its system call's descriptor shows the file system. */
 #include "thread_cause.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "aggstats/slow.h"
 #include "base.h"
+#include "mounts.h"
 #include "proc.h"
 
 #define STACK_BYTES 8192
+#define TYPE_SIZE 32
 #define FILE_BYTES_MAX 1048576
 #define NS_PER_SECOND 1000000000
 #define MOMENT_NS 200000
@@ -185,6 +189,66 @@ static bool read_stack(uint64_t thread, struct kernel_stack *ret_stack) {
     return ret_stack->count > 0;
 }
 
+/* ---- The file system ---- */
+
+#define ARGUMENTS_USED 3
+
+/* Finds the type of a mount of the thread's process. */
+static bool find_type(uint64_t thread, uint64_t mount_id, char ret_type[TYPE_SIZE]) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    mounts_open_of((pid_t)thread, &table);
+    while (mounts_next(&table, &entry)) {
+        if (entry.id != mount_id)
+            continue;
+        snprintf(ret_type, TYPE_SIZE, "%s", entry.type);
+        return true;
+    }
+    return false;
+}
+
+static bool find_type_of(uint64_t thread, uint64_t fd, char ret_type[TYPE_SIZE]) {
+    static const char key[] = "\nmnt_id:";
+    char name[48];
+    char text[256];
+    snprintf(name, sizeof(name), "fdinfo/%" PRIu64, fd);
+    const char *line = fd <= INT_MAX && read_thread(thread, name, text, sizeof(text)) ? strstr(text, key) : NULL;
+    return line && find_type(thread, strtoull(line + strlen(key), NULL, 10), ret_type);
+}
+
+/* Most system calls have the descriptor of the file, or of the directory of a path, first. splice(2) to a file has that
+ * of a pipe first, which is mounted nowhere.
+ * ret_type: "": unknown */
+static void read_type(uint64_t thread, char ret_type[TYPE_SIZE]) {
+    char text[192]; /* "NUMBER 0xARGUMENT ...", "running", or "-1 ..." outside of system calls */
+    uint64_t arguments[ARGUMENTS_USED];
+    ret_type[0] = '\0';
+    if (!read_thread(thread, "syscall", text, sizeof(text)))
+        return;
+    char *next = text;
+    long number = strtol(text, &next, 10);
+    for (size_t i = 0; i < ARGUMENTS_USED; i++)
+        arguments[i] = strtoull(next, &next, 16);
+    if (number < 0 || next == text || find_type_of(thread, arguments[0], ret_type))
+        return;
+    if (number == SYS_splice)
+        find_type_of(thread, arguments[2], ret_type);
+}
+
+/* The user's causes are first. NULL: none */
+static const char *find_cause(const struct thread_causes *causes, const struct kernel_stack *stack, const char *type) {
+    const char *cause = causes->own ? causes_find(causes->own, stack, type) : NULL;
+    return cause ? cause : causes_find(causes->known, stack, type);
+}
+
+/* The type of the file system is read only if a cause depends on it, since that takes much longer than the stack. */
+static const char *find_wait(const struct thread_causes *causes, uint64_t thread, const struct kernel_stack *stack) {
+    char type[TYPE_SIZE] = "";
+    if ((causes->own && causes_need_type(causes->own, stack)) || causes_need_type(causes->known, stack))
+        read_type(thread, type);
+    return find_cause(causes, stack, type);
+}
+
 /* Of one that is too long, keeps the innermost functions. */
 static void format_stack(const struct kernel_stack *stack, char ret_text[AGGSTATS_STACK_SIZE]) {
     static const char more[] = " < ...";
@@ -215,9 +279,7 @@ bool thread_cause(void *context, const struct aggstats_look *look, struct aggsta
         return false;
     }
     format_stack(&stack, ret_wait->stack);
-    const char *cause = causes->own ? causes_find(causes->own, &stack) : NULL;
-    if (!cause)
-        cause = causes_find(causes->known, &stack);
+    const char *cause = find_wait(causes, look->thread, &stack);
     if (cause)
         snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", cause);
     else

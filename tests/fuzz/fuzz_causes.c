@@ -7,8 +7,9 @@
 #include "fuzz.h"
 
 static void promise_cause(const struct causes *causes, const struct kernel_stack *stack) {
-    const char *cause = causes_find(causes, stack);
+    const char *cause = causes_find(causes, stack, "ext4");
     FUZZ_PROMISE(!cause || (cause[0] != '\0' && strlen(cause) < CAUSE_SIZE));
+    FUZZ_PROMISE(causes_need_type(causes, stack) || causes_find(causes, stack, "") == cause);
 }
 
 static void look_up(const struct causes *causes, const char *text) {

@@ -151,7 +151,9 @@ end_holder() {
 end_causes() {
     release
     [ -z "$caller" ] || wait "$caller"
+    exec 8<&-
     ! mountpoint -q "$mnt" || unmount_osproffs "$mnt"
+    ! mountpoint -q cached || unmount_osproffs cached
     leave_group
     ! mountpoint -q overlay || umount overlay
     remove_disk
@@ -432,6 +434,31 @@ provoke_fuse() {
     hold_for LOOKUP
     provoked "waiting for another FUSE daemon" LOOKUP "a FUSE file system below, stopped"
     unmount_osproffs "$mnt"
+    serve
+}
+
+# Pages of a file in a FUSE mount that caches them: the kernel reads ahead, and the thread waits for the page, not for the
+# request. Its daemon is stopped when the file is open.
+provoke_fuse_page() {
+    local disk=$disk_pid
+    unmount_osproffs "$mnt"
+    mkdir -p cached
+    mount_osproffs -o control=.cached "$lower" cached
+    disk_pid=$daemon_pid
+    mount_osproffs -o slow=50ms,live=live,cache=none cached "$mnt"
+    served_pid=$daemon_pid
+    live=$scratch/live/$served_pid.live
+    exec 8<"$mnt/file"
+    forget_pages
+    hung=$disk_pid
+    hang_daemon "$hung"
+    call sh -c 'dd bs=64k count=1 of=/dev/null <&8'
+    exec 8<&-
+    hold_for READ
+    provoked "waiting for another FUSE daemon" READ "a FUSE file system below that has a cache, stopped"
+    unmount_osproffs "$mnt"
+    unmount_osproffs cached
+    disk_pid=$disk
     serve
 }
 

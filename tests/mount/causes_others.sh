@@ -12,6 +12,6 @@ before_cleanup() {
 
 make_disk
 serve
-for name in frozen fuse overlay dirty memory cpu; do
+for name in frozen fuse fuse_page overlay dirty memory cpu; do
     "provoke_$name"
 done

@@ -16,15 +16,19 @@ static struct causes *parse(const char *text) {
     return causes;
 }
 
-static const char *find_in(const char *table, const char *stack_text) {
+static const char *find_on(const char *type, const char *table, const char *stack_text) {
     static char found[CAUSE_SIZE];
     struct kernel_stack stack;
     struct causes *causes = parse(table);
     kernel_stack_parse(stack_text, &stack);
-    const char *cause = causes_find(causes, &stack);
+    const char *cause = causes_find(causes, &stack, type);
     snprintf(found, sizeof(found), "%s", cause ? cause : "(none)");
     causes_free(causes);
     return found;
+}
+
+static const char *find_in(const char *table, const char *stack_text) {
+    return find_on("", table, stack_text);
 }
 
 START_TEST(stacks_are_read) {
@@ -70,6 +74,29 @@ START_TEST(first_that_fits) {
 }
 END_TEST
 
+static bool needs_type(const char *table, const char *stack_text) {
+    struct kernel_stack stack;
+    struct causes *causes = parse(table);
+    kernel_stack_parse(stack_text, &stack);
+    bool needs = causes_need_type(causes, &stack);
+    causes_free(causes);
+    return needs;
+}
+
+START_TEST(lines_may_be_for_types_of_file_systems) {
+    const char *table = "first: special\nserver: @nfs,nfs4 wait\ndisk: @ext[234],xfs ^wait < read\nany: wait\n";
+    ck_assert_str_eq(find_on("nfs4", table, "wait+0x1\nread+0x1\n"), "server");
+    ck_assert_str_eq(find_on("ext4", table, "wait+0x1\nread+0x1\n"), "disk");
+    ck_assert_str_eq(find_on("xfs", table, "wait+0x1\nwrite+0x1\n"), "any");
+    ck_assert_str_eq(find_on("nf", table, "wait+0x1\nread+0x1\n"), "any");
+    ck_assert_str_eq(find_on("", table, "wait+0x1\nread+0x1\n"), "any");
+    ck_assert_str_eq(find_on("", "all: @* wait", "wait+0x1\n"), "(none)"); /* unknown is no type */
+    ck_assert(needs_type(table, "wait+0x1\n"));
+    ck_assert(!needs_type(table, "special+0x1\nwait+0x1\n"));
+    ck_assert(!needs_type(table, "read+0x1\n"));
+}
+END_TEST
+
 START_TEST(place_without_a_cause) {
     struct kernel_stack stack;
     kernel_stack_parse("io_schedule+0x1\nfolio_wait_bit_common+0x2\nsome_function+0x3\nvfs_read+0x4\n", &stack);
@@ -96,10 +123,14 @@ START_TEST(wrong_lines) {
     expect_error("words: a <\n", 1, "on each side");
     expect_error("words: ^\n", 1, "on each side");
     expect_error("words: a b\n", 1, "< between");
+    expect_error("words: @ a\n", 1, "behind @");
+    expect_error("words: @ext4\n", 1, "behind the colon");
     expect_error("words: a < a < a < a < a < a < a < a < a\n", 1, "at most 8");
     expect_error("a\033b: function\n", 1, "control characters");
     snprintf(text, sizeof(text), "%096d: function\n", 0);
     expect_error(text, 1, "95 characters");
+    snprintf(text, sizeof(text), "words: @%0128d a\n", 0);
+    expect_error(text, 1, "127 characters");
     snprintf(text, sizeof(text), "words: %064d\n", 0);
     expect_error(text, 1, "63 characters");
 }
@@ -112,6 +143,7 @@ END_TEST
 static const struct {
     const char *cause;
     const char *stack;
+    const char *type; /* of the file system; NULL: unknown */
 } stacks[] = {
     {"waiting for memory to be freed",
      "shrink_folio_list\nshrink_lruvec\nshrink_node\ndo_try_to_free_pages\ntry_to_free_mem_cgroup_pages\n"
@@ -181,7 +213,11 @@ static const struct {
     {"reading from the disk",
      "ext4_block_write_begin\next4_da_write_begin\ngeneric_perform_write\next4_buffered_write_iter\nvfs_write\n"},
     {"reading from the disk",
-     "folio_wait_bit_common\nfilemap_get_pages\nfilemap_splice_read\ndo_splice\n__do_splice\n__x64_sys_splice\n"},
+     "folio_wait_bit_common\nfilemap_get_pages\nfilemap_splice_read\ndo_splice\n__do_splice\n__x64_sys_splice\n",
+     "ext4"},
+    {"waiting for another FUSE daemon",
+     "folio_wait_bit_common\nfilemap_get_pages\nfilemap_splice_read\ndo_splice\n__do_splice\n__x64_sys_splice\n",
+     "fuse.bindfs"},
     /* From the sources: */
     {"waiting for memory to be freed",
      "shrink_folio_list\nshrink_node\ndo_try_to_free_pages\ntry_to_free_pages\n__alloc_pages_slowpath\n"},
@@ -253,9 +289,16 @@ static const struct {
     {"waiting for pages to be written", "__writeback_single_inode\nwriteback_single_inode\nsync_inode_metadata\n"},
     {"waiting for pages to be written", "folio_wait_bit\n__filemap_fdatawait_range\nfilemap_fdatawait_keep_errors\n"},
     {"writing to the disk, past the cache", "__blkdev_direct_IO_simple\nblkdev_write_iter\n"},
-    {"reading from the disk", "filemap_read\nvfs_read\n"},
-    {"reading from the disk", "filemap_splice_read\ndo_splice\n"},
-    {"reading from the disk", "read_pages\npage_cache_ra_unbounded\n"},
+    {"waiting for a page to be read", "folio_wait_bit_common\nfilemap_get_pages\nfilemap_read\n", "overlay"},
+    {"waiting for a page to be read", "folio_wait_bit_common\nfilemap_get_pages\nfilemap_fault\n"},
+    {"waiting for the server (NFS)", "folio_wait_bit_common\nfilemap_get_pages\nfilemap_read\n", "nfs4"},
+    {"waiting for the server (CIFS)", "folio_wait_bit_common\nfilemap_get_pages\nfilemap_read\n", "cifs"},
+    {"waiting for the server (Ceph)", "folio_wait_bit_common\nfilemap_get_pages\nfilemap_read\n", "ceph"},
+    {"waiting for the server (9p)", "folio_wait_bit_common\nfilemap_get_pages\nfilemap_read\n", "9p"},
+    {"reading from the disk", "filemap_read\nvfs_read\n", "xfs"},
+    {"reading from the disk", "filemap_splice_read\ndo_splice\n", "btrfs"},
+    {"reading from the disk", "read_pages\npage_cache_ra_unbounded\n", "ext4"},
+    {"waiting for the disk", "folio_wait_bit_common\nsome_function\n", "ext4"},
     {"reading from the disk", "__wait_on_buffer\nbh_read\n"},
     {"waiting for the disk", "submit_bio_wait\nblkdev_zone_mgmt\n"},
     {"waiting for another process at a socket", "unix_stream_read_generic\nunix_stream_recvmsg\nsock_read_iter\n"},
@@ -274,8 +317,12 @@ static const struct {
     {"waiting for events", "do_select\ncore_sys_select\n"},
 };
 
+static const char *type_of(size_t i) {
+    return stacks[i].type ? stacks[i].type : "";
+}
+
 START_TEST(stacks_have_causes) {
-    ck_assert_str_eq(find_in(causes_text, stacks[_i].stack), stacks[_i].cause);
+    ck_assert_str_eq(find_on(type_of(_i), causes_text, stacks[_i].stack), stacks[_i].cause);
 }
 END_TEST
 
@@ -284,13 +331,17 @@ START_TEST(causes_without_a_stack) {
     ck_assert_str_eq(find_in(causes_text, "jbd2_log_wait_commit"), "waiting for the ext4 journal to commit");
     ck_assert_str_eq(find_in(causes_text, "filename_create"), "waiting for a lock of a directory");
     ck_assert_str_eq(find_in(causes_text, "request_wait_answer"), "waiting for another FUSE daemon");
+    ck_assert_str_eq(find_on("fuse", causes_text, "folio_wait_bit_common"), "waiting for another FUSE daemon");
+    ck_assert_str_eq(find_on("nfs", causes_text, "folio_wait_bit_common"), "waiting for the server (NFS)");
+    ck_assert_str_eq(find_on("xfs", causes_text, "folio_wait_bit_common"), "waiting for the disk");
+    ck_assert_str_eq(find_in(causes_text, "folio_wait_bit_common"), "(none)");
 }
 END_TEST
 
 static bool is_first_for_a_stack(const char *before, const char *line) {
     for (size_t i = 0; i < ARRAY_SIZE(stacks); i++)
-        if (strcmp(find_in(line, stacks[i].stack), stacks[i].cause) == 0 &&
-            strcmp(find_in(before, stacks[i].stack), "(none)") == 0)
+        if (strcmp(find_on(type_of(i), line, stacks[i].stack), stacks[i].cause) == 0 &&
+            strcmp(find_on(type_of(i), before, stacks[i].stack), "(none)") == 0)
             return true;
     return false;
 }
@@ -320,6 +371,7 @@ int main(void) {
     tcase_add_test(tcase, stacks_are_read);
     tcase_add_test(tcase, long_stacks_are_cut);
     tcase_add_test(tcase, first_that_fits);
+    tcase_add_test(tcase, lines_may_be_for_types_of_file_systems);
     tcase_add_test(tcase, place_without_a_cause);
     tcase_add_test(tcase, wrong_lines);
     tcase = suite_case(suite, "table", NULL, NULL);

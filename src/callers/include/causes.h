@@ -20,9 +20,10 @@ struct kernel_stack {
 void kernel_stack_parse(const char *text, struct kernel_stack *ret_stack);
 
 /* Causes and their patterns, in order. A line is
- *     CAUSE: [^]FUNCTION [< FUNCTION]...
+ *     CAUSE: [@TYPE[,TYPE]...] [^]FUNCTION [< FUNCTION]...
  * and matches a stack with these functions, each called by the next, directly or not; with ^ the first must be the
- * innermost. Functions are patterns as in a shell (fnmatch(3)). Empty lines, and those that begin with '#', are
+ * innermost; with @ the file system must be of one of these types. Functions and types are patterns as in a shell
+ * (fnmatch(3)). Empty lines, and those that begin with '#', are
  * ignored. */
 struct causes;
 
@@ -38,8 +39,13 @@ void causes_free(struct causes *causes);
 /* The table that comes with osproffs, as text. */
 extern const char causes_text[];
 
-/* The first cause that matches; NULL: none does. Owner: causes */
-const char *causes_find(const struct causes *causes, const struct kernel_stack *stack);
+/* True if the cause of that stack depends on the type of the file system. */
+bool causes_need_type(const struct causes *causes, const struct kernel_stack *stack);
+
+/* The first cause that matches; NULL: none does.
+ * type:    of the file system that the call is on, "ext4"; "": unknown, then lines with types do not match
+ * Owner:   causes */
+const char *causes_find(const struct causes *causes, const struct kernel_stack *stack, const char *type);
 
 /* The innermost function that does not merely wait on behalf of its caller; if all do, the outermost. NULL: an empty
  * stack */
