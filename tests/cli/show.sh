@@ -47,14 +47,42 @@ assert_eq "1.00 ms elapsed; calls to /srv took 150 µs, summed over callers (15.
     "$(first_line '# lower: /srv' '# elapsed: 1000000')" "elapsed time known"
 assert_eq "1.00 ms elapsed; in 200 µs of them (20 % ± 2) at least one of up to 4 callers waited for /srv" \
     "$(first_line '# lower: /srv' '# elapsed: 1000000' '# busy: 300 looks 1500 most 4')" "looked at"
-assert_eq "1.00 ms elapsed; in 200 µs of them (20.0 % ± 0.2) a caller waited" \
-    "$(first_line '# elapsed: 1000000' '# busy: 30000 looks 150000 most 1')" "looked at often"
+assert_eq "1.00 ms elapsed; in 200 µs of them (20.0 % ± 0.2) at least one of up to 2 callers waited" \
+    "$(first_line '# elapsed: 1000000' '# busy: 30000 looks 150000 most 2')" "looked at often"
+assert_eq "1.00 ms elapsed; in 150 µs of them (15.0 %) a caller waited for /srv" \
+    "$(first_line '# lower: /srv' '# elapsed: 1000000' '# busy: 30000 looks 150000 most 1')" "never two at once: the sum is exact"
+assert_eq "1.00 ms elapsed; in 150 µs of them (15.0 %) a program waited in a file call" \
+    "$(first_line '# layer: user' '# lower: /' '# elapsed: 1000000' '# busy: 100 looks 500 most 1')" "of a program, on all files"
+assert_eq "1.00 ms elapsed; in 200 µs of them (20 % ± 2) at least one of up to 4 threads waited in a file call on /srv" \
+    "$(first_line '# layer: user' '# lower: /srv' '# elapsed: 1000000' '# busy: 300 looks 1500 most 4')" "of threads, below a directory"
 assert_eq "1.00 ms elapsed; calls took 150 µs, summed over callers (15.0 %)" \
     "$(first_line '# elapsed: 1000000' '# busy: 0 looks 3 most 0')" "nothing seen"
 assert_eq "3 runs, 1.00 ms elapsed in all; calls took 150 µs, summed over callers (15.0 %)" \
     "$(first_line '# elapsed: 1000000' '# runs: 3')" "runs"
 assert_eq "1.00 ms elapsed; calls took 150 µs, summed over callers (15.0 %)" \
     "$(first_line '# elapsed: 1000000' '# runs: 3 or so')" "no number of runs"
+
+# Where the rest of the time went is a sentence for one thread; for several it says that it cannot be divided.
+second_lines() {
+    first_line '# layer: user' '# elapsed: 1000000' '# busy: 100 looks 500 most 1' "$@" >/dev/null
+    sed -n '1d; /^$/q; p' "$scratch/out" | paste -sd ' '
+}
+assert_eq "" "$(second_lines)" "no CPU times"
+assert_eq "Beside them it was on a CPU for 300 µs to 400 µs, waited for one for at most 50.0 µs, and for something else 400 µs to 550 µs" \
+    "$(second_lines '# user_time: 300000' '# system_time: 100000' '# queue_time: 50000')" "one thread"
+assert_eq "Beside them it was on a CPU for 308 µs, waited for one for at most 0 ns, and for something else 542 µs" \
+    "$(second_lines '# user_time: 300000' '# system_time: 15000' '# queue_time: 0')" "bounds that are close"
+assert_eq "All its processes had 1.50 ms of CPU time, within calls and beside them; several ran, so the rest of the elapsed time cannot be divided" \
+    "$(second_lines '# user_time: 1400000' '# system_time: 100000')" "several"
+printf '%s\n' '# osprof 1' '# layer: user' '# clock: tsc 1000000000 Hz' '# elapsed: 10000000' '# busy: 100 looks 500 most 1' \
+    'OP_LOCK 1 3000000' "$(printf ' 0%.0s' {1..21}) 1" >locks
+expect 0 show --width 200 locks
+assert_eq "10.0 ms elapsed; in 3.00 ms of them (30.0 %) a program waited in a file call; 3.00 ms of that for locks" \
+    "$(head -n 1 "$scratch/out")" "locks of files"
+sed -i 's/most 1/most 3/' locks
+expect 0 show --width 200 locks
+assert_eq "10.0 ms elapsed; in 2.00 ms of them (20 % ± 4) at least one of up to 3 threads waited in a file call; 3.00 ms of that for locks, summed over callers" \
+    "$(head -n 1 "$scratch/out")" "locks of several"
 
 # What failed is always answered, if it is known.
 printf '%s\n' '# osprof 1' '# failed: LOOKUP ENOENT 1234' 'OP_LOOKUP 2000 2000000' ' 0 0 0 0 0 0 0 0 0 2000' >asked

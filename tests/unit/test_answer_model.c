@@ -102,6 +102,97 @@ START_TEST(a_sum_tells_more_than_a_few_looks_unless_it_exceeds_the_elapsed_time)
 }
 END_TEST
 
+START_TEST(calls_that_never_overlap_are_the_time_with_a_call_in_flight) {
+    add_calls("READ", 10, 1000); /* 1.536 ms */
+    profile.has_elapsed = true;
+    profile.elapsed_cycles = 3072000;
+    profile.busy = (struct aggstats_busy){.looks = 100, .busy = 60, .most = 1};
+    make();
+    ck_assert(model.is_one_by_one);
+    ck_assert_double_eq_tol(model.elapsed_share, 0.5, 1e-9);
+    ck_assert_double_eq_tol(model.overlap_error, 0.025, 1e-9); /* 3 / 60 of it */
+    profile.busy.most = 2;
+    make();
+    ck_assert(!model.is_one_by_one);
+    profile.busy = (struct aggstats_busy){.looks = 100, .busy = 29, .most = 1};
+    make();
+    ck_assert(!model.is_one_by_one);
+    profile.busy.busy = 60;
+    profile.elapsed_cycles = 1500000;
+    make();
+    ck_assert(!model.is_one_by_one);
+}
+END_TEST
+
+START_TEST(a_call_in_flight_is_in_no_sum) {
+    struct aggstats_call_in_flight call = {.op = "READ", .age_cycles = 1000000};
+    add_calls("READ", 10, 1000);
+    profile.has_elapsed = true;
+    profile.elapsed_cycles = 3072000;
+    profile.busy = (struct aggstats_busy){.looks = 100, .busy = 60, .most = 1};
+    profile.in_flight = &call;
+    profile.in_flight_count = 1;
+    make();
+    ck_assert(!model.is_one_by_one);
+}
+END_TEST
+
+/* ---- The rest of the time ---- */
+
+static void set_times(uint64_t elapsed, uint64_t user, uint64_t system, uint64_t queue) {
+    profile.has_elapsed = profile.has_cpu = profile.has_queue = true;
+    profile.elapsed_cycles = elapsed;
+    profile.user_ns = user;
+    profile.system_ns = system;
+    profile.queue_ns = queue;
+}
+
+START_TEST(beside_the_calls_of_one_thread_the_time_is_divided) {
+    add_calls("READ", 10, 1000); /* 1.536 ms */
+    set_times(10000000, 3000000, 1000000, 500000);
+    make();
+    ck_assert_int_eq(model.rest.kind, ANSWER_REST_ONE);
+    ck_assert_double_eq_tol(model.rest.computing_least, 3000000, 1); /* the system time may all be within calls */
+    ck_assert_double_eq_tol(model.rest.computing_most, 4000000, 1);
+    ck_assert_double_eq_tol(model.rest.queued_most, 500000, 1);
+    ck_assert_double_eq_tol(model.rest.others_least, 10e6 - 1.536e6 - 4e6 - 0.5e6, 1);
+    ck_assert_double_eq_tol(model.rest.others_most, 10e6 - 1.536e6 - 3e6, 1);
+    set_times(10000000, 3000000, 2536000, 500000); /* so much system time is not within them */
+    make();
+    ck_assert_double_eq_tol(model.rest.computing_least, 4000000, 1);
+    set_times(5000000, 3000000, 1000000, 500000); /* nothing is left: no negative time */
+    make();
+    ck_assert_double_eq(model.rest.others_least, 0);
+}
+END_TEST
+
+START_TEST(beside_the_calls_of_several_the_time_cannot_be_divided) {
+    add_calls("READ", 10, 1000);
+    set_times(10000000, 3000000, 1000000, 0);
+    profile.has_queue = false;
+    make();
+    ck_assert_int_eq(model.rest.kind, ANSWER_REST_SEVERAL);
+    ck_assert_double_eq_tol(model.rest.cpu, 4000000, 1);
+    set_times(1000000, 3000000, 1000000, 0); /* more time in calls than has elapsed */
+    make();
+    ck_assert_int_eq(model.rest.kind, ANSWER_REST_SEVERAL);
+    profile.has_cpu = false;
+    make();
+    ck_assert_int_eq(model.rest.kind, ANSWER_REST_UNKNOWN);
+}
+END_TEST
+
+START_TEST(waiting_for_locks_is_a_number_of_its_own) {
+    add_calls("READ", 10, 1000);
+    make();
+    ck_assert_double_eq(model.lock_cycles, 0);
+    add_calls("LOCK", 20, 1);
+    add_calls("FLOCK", 20, 1);
+    make();
+    ck_assert_double_eq_tol(model.lock_cycles, 2 * 1.5 * 1048576, 2);
+}
+END_TEST
+
 START_TEST(looks_that_saw_nothing_tell_nothing_of_short_calls) {
     add_calls("READ", 10, 1000);
     profile.has_elapsed = true;
@@ -347,6 +438,11 @@ static Suite *answer_model_suite(void) {
     tcase_add_test(shares, looks_tell_the_busy_share_and_how_sure_it_is);
     tcase_add_test(shares, looks_that_always_saw_a_call_are_not_sure_that_there_always_is);
     tcase_add_test(shares, a_sum_tells_more_than_a_few_looks_unless_it_exceeds_the_elapsed_time);
+    tcase_add_test(shares, calls_that_never_overlap_are_the_time_with_a_call_in_flight);
+    tcase_add_test(shares, a_call_in_flight_is_in_no_sum);
+    tcase_add_test(shares, beside_the_calls_of_one_thread_the_time_is_divided);
+    tcase_add_test(shares, beside_the_calls_of_several_the_time_cannot_be_divided);
+    tcase_add_test(shares, waiting_for_locks_is_a_number_of_its_own);
     tcase_add_test(shares, looks_that_saw_nothing_tell_nothing_of_short_calls);
     TCase *peaks = suite_case(suite, "peaks", set_up, NULL);
     tcase_add_test(peaks, peaks_are_in_the_order_of_their_cost);

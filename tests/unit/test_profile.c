@@ -323,6 +323,27 @@ END_TEST
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
+START_TEST(cpu_times_are_known_of_sums_only_if_they_are_of_all) {
+    static const char head[] = "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n";
+    CLEANUP_FREE char *text = NULL;
+    CLEANUP_FREE char *written = NULL;
+    size_t size;
+    ck_assert_int_ge(asprintf(&text, "%s# user_time: 70\n# system_time: 30\n# queue_time: 0\n", head), 0);
+    struct aggstats_profile a = parse(text), b = parse(text), without = parse(head);
+    ck_assert(a.has_cpu && a.has_queue && !without.has_cpu && !without.has_queue);
+    ck_assert_int_eq(aggstats_profile_format(&a, &written, &size), 0);
+    ck_assert_ptr_nonnull(strstr(written, "# user_time: 70\n# system_time: 30\n# queue_time: 0\n"));
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    ck_assert_uint_eq(a.user_ns, 140);
+    ck_assert_uint_eq(a.system_ns, 60);
+    ck_assert_int_eq(aggstats_profile_add(&a, &without), 0);
+    ck_assert(!a.has_cpu && !a.has_queue);
+    aggstats_profile_finish(&a);
+    aggstats_profile_finish(&b);
+    aggstats_profile_finish(&without);
+}
+END_TEST
+
 START_TEST(time_without_running_is_kept_added_and_subtracted) {
     static const char text[] =
         "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 100\n# stopped: 30\n";
@@ -433,6 +454,7 @@ int main(void) {
     suite_add_tcase(suite, tcase);
     tcase_add_test(tcase, stolen_time_is_kept_added_and_subtracted);
     tcase_add_test(tcase, bytes_read_from_storage_are_kept_added_and_subtracted);
+    tcase_add_test(tcase, cpu_times_are_known_of_sums_only_if_they_are_of_all);
     tcase_add_test(tcase, time_without_running_is_kept_added_and_subtracted);
     return run_suite(suite);
 }

@@ -1,7 +1,6 @@
 /* All blocks stay mapped, so looking at them takes no system call until there are more of them. */
 #include "shared_blocks.h"
 
-#include <limits.h>
 #include <sys/mman.h>
 
 #include "aggstats/shared.h"
@@ -59,15 +58,14 @@ static bool is_living(struct live_owner *owner, struct aggstats_block *block) {
     return false;
 }
 
-/* Returns how many living threads name a call in flight, but at most that many. */
-static unsigned count_busy(struct aggstats_recorder *recorder, unsigned most) {
+unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder) {
     struct shared_blocks *blocks = &recorder->shared;
     const struct live *live = &recorder->live;
     struct live_owner *owners = live_owners(live->header, &recorder->layout);
     unsigned busy = 0;
     pthread_mutex_lock(&blocks->lock);
     const uint64_t count = map_all(blocks, live);
-    for (uint64_t number = 0; number < count && busy < most; number++) {
+    for (uint64_t number = 0; number < count; number++) {
         struct aggstats_block *block =
             (struct aggstats_block *)(void *)(blocks->memory + number * live->header->block_stride_bytes);
         if (__atomic_load_n(&owners[number].is_made, __ATOMIC_ACQUIRE) &&
@@ -78,12 +76,6 @@ static unsigned count_busy(struct aggstats_recorder *recorder, unsigned most) {
     return busy;
 }
 
-/* ---- For the process ---- */
-
-bool aggstats_recorder_shared_is_busy(struct aggstats_recorder *recorder) {
-    return count_busy(recorder, 1) > 0;
-}
-
 void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder) {
-    count_busy(recorder, UINT_MAX);
+    aggstats_recorder_shared_in_flight(recorder);
 }

@@ -47,6 +47,24 @@ struct answer_transfer {
     double per_call_second;               /* bytes for each second that a caller waited */
 };
 
+/* Where a command was while it was in no call, as far as that is known. */
+enum answer_rest_kind {
+    ANSWER_REST_UNKNOWN,
+    ANSWER_REST_SEVERAL, /* several threads or processes: what one did may be while another was in a call */
+    ANSWER_REST_ONE,     /* one thread: the rest of the elapsed time is what is below */
+};
+
+/* In cycles. The system time may be within calls or beside them, the time in the queue too: so some are bounds. */
+struct answer_rest {
+    enum answer_rest_kind kind;
+    double cpu; /* user and system time of all, within calls too */
+    double computing_least;
+    double computing_most;
+    double queued_most;
+    double others_least; /* neither in a call, nor on a CPU, nor waiting for one */
+    double others_most;
+};
+
 struct answer_model {
     struct figures_sum sum;
     double elapsed_share; /* sum over callers of the time in calls, as a share of the elapsed time; 0: unknown */
@@ -54,6 +72,10 @@ struct answer_model {
     double busy_share;    /* share of the elapsed time in which at least one call was in flight */
     double busy_error;    /* half of its confidence interval of 95 % */
     uint64_t busy_most;   /* calls in flight in one sample */
+    bool is_one_by_one;   /* never were two calls in flight: elapsed_share is the share of time with a call in flight */
+    double overlap_error; /* by which it may be too large then, with 95 % certainty */
+    double lock_cycles;   /* in calls that wait for locks of files, summed over callers */
+    struct answer_rest rest;
 
     struct answer_peak peaks[ANSWER_PEAKS_MAX]; /* the most expensive first */
     size_t peak_count;

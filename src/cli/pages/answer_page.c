@@ -18,6 +18,7 @@
 #define PATH_COLUMNS 26
 #define NAME_COLUMNS_NARROW 10
 #define TEXT_SIZE 512
+#define SPAN_MIN 0.02
 
 struct printer {
     const struct answer_rows *rows;
@@ -144,17 +145,29 @@ static void format_busy_share(const struct printer *it, const struct answer_row 
     screen_make_blanks_firm(ret_text);
 }
 
+static void format_share(double share, char ret_text[UNITS_TEXT_SIZE]) {
+    units_format_share(share, ret_text);
+    screen_make_blanks_firm(ret_text);
+}
+
 static void format_busy(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
     char time[TEXT_SIZE];
     char share[UNITS_TEXT_SIZE];
     char place[TEXT_SIZE];
-    char callers[64] = "a caller";
+    char callers[64] = "a";
+    const char *caller = row->is_of_programs ? "program" : "caller";
     format_time(it, row->cycles, time);
-    format_busy_share(it, row, share);
-    format_place(it, row, "for", place);
+    if (row->kind == ANSWER_BUSY)
+        format_busy_share(it, row, share);
+    else
+        format_share(row->share, share);
+    format_place(it, row, row->is_of_programs ? "on" : "for", place);
     if (row->count > 1)
-        snprintf(callers, sizeof(callers), "at least one of up to %llu callers", (unsigned long long)row->count);
-    snprintf(ret_text, TEXT_SIZE, "in %.64s of them (%s) %s waited%.160s", time, share, callers, place);
+        snprintf(callers, sizeof(callers), "at least one of up to %llu", (unsigned long long)row->count);
+    if (row->count > 1)
+        caller = row->is_of_programs ? "threads" : "callers";
+    snprintf(ret_text, TEXT_SIZE, "in %.64s of them (%s) %s %s waited%s%.160s", time, share, callers, caller,
+             row->is_of_programs ? " in a file call" : "", place);
 }
 
 static void format_sum(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
@@ -165,14 +178,60 @@ static void format_sum(const struct printer *it, const struct answer_row *row, c
     format_calls(it, row, calls);
     format_place(it, row, "to", place);
     format_time(it, row->cycles, time);
-    units_format_share(row->share, share);
-    screen_make_blanks_firm(share);
+    format_share(row->share, share);
     if (row->kind == ANSWER_NO_CALLS)
         snprintf(ret_text, TEXT_SIZE, "no %.160s%.160s", calls, place);
     else if (row->share > 0)
         snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %.64s, summed over callers (%s)", calls, place, time, share);
     else
         snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %.64s, summed over callers", calls, place, time);
+}
+
+/* Locks are summed over callers. */
+static void add_locks(const struct printer *it, const struct answer_row *locks, const struct answer_row *row,
+                      char text[TEXT_SIZE]) {
+    const size_t length = strlen(text);
+    char time[TEXT_SIZE];
+    format_time(it, locks->cycles, time);
+    snprintf(text + length, TEXT_SIZE - length, "; %.64s of that for locks%s", time,
+             row->kind == ANSWER_BUSY ? ", summed over callers" : "");
+}
+
+/* "1.00 s", or "1.00 to 1.20 s" if that differs by more than SPAN_MIN of the elapsed time */
+static void format_span(const struct printer *it, double least, double most, double elapsed, char ret_text[TEXT_SIZE]) {
+    char least_text[TEXT_SIZE];
+    char most_text[TEXT_SIZE];
+    format_time(it, least, least_text);
+    format_time(it, most, most_text);
+    if (most - least <= SPAN_MIN * elapsed)
+        format_time(it, (least + most) / 2, ret_text);
+    else
+        snprintf(ret_text, TEXT_SIZE, "%.64s to %.64s", least_text, most_text);
+}
+
+/* Where the command was beside its calls. */
+static void print_rest(const struct printer *it, const struct answer_row *row) {
+    const struct answer_rest *rest = &row->rest;
+    char computing[TEXT_SIZE];
+    char queued[TEXT_SIZE];
+    char others[TEXT_SIZE];
+    char text[TEXT_SIZE];
+    if (rest->kind == ANSWER_REST_SEVERAL) {
+        format_time(it, rest->cpu, computing);
+        snprintf(text, sizeof(text),
+                 "All its processes had %.64s of CPU time, within calls and beside them; several ran, so the rest of "
+                 "the elapsed time cannot be divided",
+                 computing);
+    } else {
+        format_span(it, rest->computing_least, rest->computing_most, row->cycles, computing);
+        format_span(it, rest->others_least, rest->others_most, row->cycles, others);
+        format_time(it, rest->queued_most, queued);
+        snprintf(text, sizeof(text),
+                 "Beside them it was on a CPU for %.150s, waited for one for at most %.64s, and "
+                 "for something else %.150s",
+                 computing, queued, others);
+    }
+    screen_print_sentence(it->screen, 0, text);
 }
 
 /* elapsed: NULL: unknown */
@@ -182,10 +241,13 @@ static void print_time(const struct printer *it, const struct answer_row *elapse
     char text[2 * TEXT_SIZE];
     if (elapsed)
         format_elapsed(it, elapsed, before);
-    if (row->kind == ANSWER_BUSY)
+    if (row->kind == ANSWER_BUSY || row->kind == ANSWER_ONE_BY_ONE)
         format_busy(it, row, calls);
     else
         format_sum(it, row, calls);
+    const struct range locks = range_of(it->rows, ANSWER_LOCKS);
+    if (locks.count > 0)
+        add_locks(it, locks.first, row, calls);
     if (!elapsed && calls[0] >= 'a' && calls[0] <= 'z')
         calls[0] = (char)(calls[0] - 'a' + 'A');
     snprintf(text, sizeof(text), "%s%s", before, calls);
@@ -456,9 +518,14 @@ static void print_next(const struct printer *it, struct range rows) {
 static void print_range(const struct printer *it, struct range rows) {
     switch (rows.first->kind) {
     case ANSWER_ELAPSED:
+    case ANSWER_LOCKS:
     case ANSWER_OTHERS_FAILED:
         break; /* parts of other sentences */
+    case ANSWER_REST:
+        print_rest(it, rows.first);
+        break;
     case ANSWER_BUSY:
+    case ANSWER_ONE_BY_ONE:
     case ANSWER_SUM:
     case ANSWER_NO_CALLS:
         print_time(it, range_of(it->rows, ANSWER_ELAPSED).first, rows.first);

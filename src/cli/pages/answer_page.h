@@ -71,7 +71,11 @@ enum answer_kind {
     ANSWER_ELAPSED,       /* cycles; count, word: "runs" or "profiles" that were added up, if any */
     ANSWER_BUSY,          /* share, error: of that time, with a call in flight; cycles; count: calls in one sample */
     ANSWER_SUM,           /* cycles: of all calls; share: of the elapsed time, 0: unknown; whose, word */
+    ANSWER_ONE_BY_ONE,    /* share: of that time, with a call in flight, of which there was never more than one; cycles;
+                           * error: by which that may be too much */
     ANSWER_NO_CALLS,      /* whose, word */
+    ANSWER_LOCKS,         /* cycles: of that, waiting for locks of files, summed over callers */
+    ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
     ANSWER_PEAK,          /* op; share: of all latency; count: calls; cycles: typical; word: cause; group: its place */
     ANSWER_GROUP,         /* grouping; group, NULL: nobody; share: of all latency */
@@ -99,6 +103,8 @@ struct answer_row {
     const struct aggstats_op_profile *op; /* Owner: the profile, as of the next */
     const struct aggstats_call_in_flight *in_flight;
     const struct aggstats_group *group;
+    struct answer_rest rest;
+    bool is_of_programs; /* the calls are those of programs themselves, not of a file system's callers */
     enum aggstats_grouping grouping;
     struct answer_next next; /* Owner: the row */
 };

@@ -73,9 +73,17 @@ static void find_whose(const struct aggstats_profile *profile, struct answer_row
 
 static void add_time(const struct aggstats_profile *profile, const struct answer_model *model,
                      struct answer_rows *rows) {
-    struct answer_row row = {.place = place_of(profile)};
+    const char *layer = aggstats_profile_label(profile, "layer");
+    struct answer_row row = {.place = place_of(profile), .is_of_programs = layer && strcmp(layer, "user") == 0};
+    if (row.is_of_programs && row.place && strcmp(row.place, "/") == 0)
+        row.place = NULL; /* all files */
     add_elapsed(profile, rows);
-    if (model->has_busy) {
+    if (model->is_one_by_one) {
+        row.kind = ANSWER_ONE_BY_ONE;
+        row.share = model->elapsed_share;
+        row.error = model->overlap_error;
+        row.cycles = model->sum.total_cycles;
+    } else if (model->has_busy) {
         row.kind = ANSWER_BUSY;
         row.share = model->busy_share;
         row.error = model->busy_error;
@@ -88,6 +96,11 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
         find_whose(profile, &row);
     }
     add(rows, row);
+    if (model->sum.total_cycles > 0 && model->lock_cycles >= ANSWER_SHARE_MIN * model->sum.total_cycles)
+        add(rows, (struct answer_row){.kind = ANSWER_LOCKS, .cycles = model->lock_cycles});
+    if (model->rest.kind != ANSWER_REST_UNKNOWN)
+        add(rows,
+            (struct answer_row){.kind = ANSWER_REST, .rest = model->rest, .cycles = (double)profile->elapsed_cycles});
 }
 
 /* ---- Where it went ------------------------------------------------------------------------------ */

@@ -64,14 +64,21 @@ static void pass_on(const struct signalfd_siginfo *info, pid_t child) {
         signals_stop_self(signal);
 }
 
-/* Returns its wait status. */
-static int wait_for(pid_t child, const struct signals *signals, struct run_mounts *mounts) {
+static bool has_ended(pid_t child) {
+    siginfo_t info = {.si_pid = 0};
+    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
+}
+
+/* Returns its wait status. user: NULL: nobody wants to know its times */
+static int wait_for(pid_t child, const struct signals *signals, struct run_mounts *mounts, struct run_user *user) {
     struct signalfd_siginfo info;
     int status;
     for (;;) {
         int signal = signals_take(signals, -1, &info);
         if (signal == SIGCHLD) {
             run_mounts_notice_ends(mounts);
+            if (user && has_ended(child))
+                run_times_note(&user->times, child);
             if (waitpid(child, &status, WNOHANG) == child)
                 return status;
         } else if (signal != 0) {
@@ -87,13 +94,13 @@ static struct run_outcome outcome_of(int wait_status) {
 }
 
 int run_child(const char *const *arguments, const struct namespace *space, const struct signals *signals,
-              struct run_mounts *mounts, const struct run_user *user, struct run_outcome *ret_outcome) {
+              struct run_mounts *mounts, struct run_user *user, struct run_outcome *ret_outcome) {
     struct child child = {.pid = -1, .error_fd = -1};
     int exec_error = 0;
     int error = start(arguments, space, signals, user, &child);
     if (error)
         return error;
-    struct run_outcome outcome = outcome_of(wait_for(child.pid, signals, mounts));
+    struct run_outcome outcome = outcome_of(wait_for(child.pid, signals, mounts, user));
     if (read(child.error_fd, &exec_error, sizeof(exec_error)) == sizeof(exec_error)) {
         complain("cannot run %s: %s", arguments[0], strerror(exec_error));
         outcome.is_started = false;

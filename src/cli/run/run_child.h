@@ -22,6 +22,6 @@ struct run_outcome {
  * user:      the library to preload; NULL: none
  * Errors:  -errno, no process could be made; not reported yet */
 int run_child(const char *const *arguments, const struct namespace *space, const struct signals *signals,
-              struct run_mounts *mounts, const struct run_user *user, struct run_outcome *ret_outcome);
+              struct run_mounts *mounts, struct run_user *user, struct run_outcome *ret_outcome);
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "aggstats/busy.h"
 #include "aggstats/shared.h"
 #include "aggstats/user_label.h"
 #include "base.h"
@@ -20,7 +21,6 @@
 #include "path.h"
 #include "posix_ops.h"
 #include "preload_library.h"
-#include "proc.h"
 
 #define LIVE_ATTEMPTS 100
 #define THREADS_AT_A_TIME 4096
@@ -199,11 +199,6 @@ static int make_variable(struct run_user *user, const char *directories, bool ha
     return fclose(stream) == 0 ? 0 : -ENOMEM;
 }
 
-static void note_usage(struct run_user *user) {
-    getrusage(RUSAGE_CHILDREN, &user->before_usage);
-    user->knows_storage = proc_storage_read(&user->before_storage_bytes);
-}
-
 int run_user_open(struct run_user *ret_user, const char *const *directories, size_t directory_count,
                   bool has_everything, const char *const *labels, size_t label_count) {
     struct run_user *user = ret_user;
@@ -222,7 +217,7 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
         complain("no memory");
         return -ENOMEM;
     }
-    note_usage(user);
+    run_times_begin(&user->times);
     return 0;
 }
 
@@ -277,11 +272,19 @@ static int read_live(const struct run_user *user, struct aggstats_profile *ret_p
     return error;
 }
 
+/* Not before: a user namespace can only be entered without other threads. */
+static void watch(struct run_user *user) {
+    const int error = aggstats_recorder_watch(user->recorder, false);
+    if (error && error != -EBUSY)
+        complain("how much of the time calls are in flight is not known: %s", strerror(-error));
+}
+
 int run_user_reset(struct run_user *user) {
     if (!user->recorder)
         return 0;
+    watch(user);
     aggstats_profile_finish(&user->before);
-    note_usage(user);
+    run_times_begin(&user->times);
     return read_live(user, &user->before, &user->before_info);
 }
 
@@ -315,21 +318,13 @@ static int add_not_seen(const struct run_user *user, struct aggstats_profile *pr
     char text[TEXT_SIZE] = "";
     struct rusage usage;
     getrusage(RUSAGE_CHILDREN, &usage);
-    snprintf(text, sizeof(text), "%ld minor, %ld major", usage.ru_minflt - user->before_usage.ru_minflt,
-             usage.ru_majflt - user->before_usage.ru_majflt);
+    snprintf(text, sizeof(text), "%ld minor, %ld major", usage.ru_minflt - user->times.before.ru_minflt,
+             usage.ru_majflt - user->times.before.ru_majflt);
     int error = aggstats_profile_add_label(profile, "page_faults", text);
     text[0] = '\0';
     for (size_t i = 0; i < POSIX_NOTE_COUNT; i++)
         append_count(text, info->notes[i] - user->before_info.notes[i], &note_words[i]);
     return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
-}
-
-/* What programs had read from storage that have ended. */
-static void add_storage_read(const struct run_user *user, struct aggstats_profile *profile) {
-    uint64_t bytes;
-    profile->has_storage_read = user->knows_storage && proc_storage_read(&bytes);
-    if (profile->has_storage_read)
-        profile->storage_read_bytes = bytes - user->before_storage_bytes;
 }
 
 int run_user_stop(struct run_user *user, bool is_mounted, struct recording *layers) {
@@ -342,8 +337,7 @@ int run_user_stop(struct run_user *user, bool is_mounted, struct recording *laye
         return error;
     if (user->before.resolution > 0)
         error = aggstats_profile_subtract(&profile, &user->before);
-    if (!is_mounted)
-        add_storage_read(user, &profile);
+    run_times_set(&user->times, is_mounted, &profile);
     if (error == 0)
         error = add_not_seen(user, &profile, &info);
     if (error == 0)

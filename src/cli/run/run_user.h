@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/resource.h>
 
 #include "aggstats.h"
 #include "executable.h"
 #include "recording.h"
+#include "run_times.h"
 
 struct run_user {
     bool is_wanted;
@@ -20,9 +20,7 @@ struct run_user {
     char *variable;                 /* of the environment, for the library */
     struct aggstats_profile before; /* the counts of warm-ups */
     struct aggstats_live_info before_info;
-    struct rusage before_usage;
-    uint64_t before_storage_bytes; /* of proc_storage_read(): programs that have ended are in it */
-    bool knows_storage;
+    struct run_times times;
 };
 
 /* Makes the live file.

@@ -153,10 +153,16 @@ struct aggstats_profile {
     bool has_start;
     bool has_elapsed;
     bool has_stolen;
+    bool has_cpu;
+    bool has_queue;
     uint64_t stolen_ns;  /* time in which the hypervisor ran other machines although CPUs had work, as a mean over the
                           * CPUs; valid if has_stolen */
     uint64_t stopped_ns; /* time in which the recording process is known not to have run: it was stopped, frozen, or got
                           * no CPU for a second or longer. Calls of that time are not known */
+    uint64_t user_ns;    /* CPU time of the programs whose calls these are, outside of the kernel; valid, like the
+                          * next, if has_cpu */
+    uint64_t system_ns;  /* the same in the kernel, that within the calls included */
+    uint64_t queue_ns;   /* how long they waited for a CPU; valid if has_queue */
     bool incomplete;     /* memory ran out and updates may be lost; or, for a live file, some counters are not in it */
     struct aggstats_busy busy;
     struct aggstats_label *labels;

@@ -40,10 +40,10 @@ extern AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
 /* Adds to a number in the shared file, whose meaning is up to its users. note: below AGGSTATS_NOTES. Threads: any */
 void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint64_t more);
 
-/* For the process that made the file: true if a call of any thread is in flight. It may be one that turns out not to
+/* For the process that made the file: how many threads have a call in flight. It may be one that turns out not to
  * count (aggstats/watched.h).
  * Threads: any; takes a few ns for each block, and a system call only if there are more blocks than ever before */
-bool aggstats_recorder_shared_is_busy(struct aggstats_recorder *recorder);
+unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder);
 
 /* For the process that made the file: calls in flight of threads that have ended in them, as by exec or SIGKILL, are
  * not shown any more. They stay counted, and never end.

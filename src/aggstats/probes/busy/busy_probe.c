@@ -10,11 +10,15 @@
  * number is another (AGGSTATS_ASLEEP), so the next call takes the path of a thread's first one, restores the number and
  * wakes it. The time until then counts as looks that saw nothing. The first look after it is at a random moment of one
  * interval, so that calls which wake the thread are seen as often as others. A call that begins at the very moment at
- * which the thread falls asleep may not see the other number: so it sleeps for some seconds only. */
+ * which the thread falls asleep may not see the other number: so it sleeps for some seconds only.
+ *
+ * In a live file that other processes count in, calls cannot wake the thread. What is counted there is a command, whose
+ * time may be short: so the thread looks 500 times a second, and neither waits longer nor sleeps. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "aggstats/busy.h"
+#include "aggstats/shared.h"
 #include "base.h"
 #include "places.h"
 #include "proc.h"
@@ -24,6 +28,7 @@
 #include "stolen.h"
 
 #define INTERVAL_NS INT64_C(10000000)
+#define SHARED_INTERVAL_NS INT64_C(2000000)
 #define INTERVAL_MAX_NS (16 * INTERVAL_NS)
 #define SLEEP_NS (256 * INTERVAL_NS)
 #define FACTS_INTERVAL_NS INT64_C(1000000000)
@@ -54,6 +59,11 @@ static struct watch *to_watch(struct probe *probe) {
 
 static struct live_header *header_of(const struct watch *watch) {
     return watch->probe.recorder->live.header;
+}
+
+/* Other processes count. */
+static bool is_shared(const struct watch *watch) {
+    return header_of(watch)->shared_threads > 0;
 }
 
 static bool is_paused(const struct watch *watch) {
@@ -207,12 +217,24 @@ static int64_t look_locked(struct watch *watch) {
     return choose_interval_ns(watch, was_idle);
 }
 
+static int64_t look_at_shared(struct watch *watch) {
+    note(watch, aggstats_recorder_shared_in_flight(watch->probe.recorder), 1);
+    if (read_clock_ns(CLOCK_MONOTONIC) - watch->facts_read_ns >= FACTS_INTERVAL_NS)
+        count_facts(watch);
+    return jittered_interval_ns(watch);
+}
+
 static int64_t look(void *context) {
     struct watch *watch = context;
     sigset_t before;
+    int64_t next_ns;
     quiet_lock(&watch->probe.recorder->window_lock, &before);
-    note_stop(watch);
-    int64_t next_ns = is_woken(watch) ? end_sleep(watch) : look_locked(watch);
+    if (is_shared(watch)) {
+        next_ns = look_at_shared(watch);
+    } else {
+        note_stop(watch);
+        next_ns = is_woken(watch) ? end_sleep(watch) : look_locked(watch);
+    }
     watch->due_ns = read_clock_ns(CLOCK_MONOTONIC) + next_ns;
     quiet_unlock(&watch->probe.recorder->window_lock, &before);
     return next_ns;
@@ -224,6 +246,8 @@ static int64_t look(void *context) {
 static void settle(struct probe *probe) {
     struct watch *watch = to_watch(probe);
     count_facts(watch);
+    if (is_shared(watch))
+        return;
     const struct seen seen = look_at_calls(watch);
     if (is_idle(watch, &seen))
         note_idle(watch);
@@ -287,6 +311,7 @@ static const struct probe_ops ops = {
 int aggstats_recorder_watch(struct aggstats_recorder *recorder, bool makes_calls) {
     if (recorder->probes[PROBE_BUSY])
         return -EBUSY;
+    const int64_t interval_ns = recorder->live.header->shared_threads > 0 ? SHARED_INTERVAL_NS : INTERVAL_NS;
     struct watch *watch = malloc(sizeof(*watch));
     if (!watch)
         return -ENOMEM;
@@ -295,9 +320,9 @@ int aggstats_recorder_watch(struct aggstats_recorder *recorder, bool makes_calls
                             .storage_read_bytes = NOT_READ,
                             .makes_calls = makes_calls,
                             .noted_ns = read_clock_ns(CLOCK_MONOTONIC),
-                            .interval_ns = INTERVAL_NS,
+                            .interval_ns = interval_ns,
                             .chance = recorder->created.raw_ns};
-    int err = sampler_start(look, watch, INTERVAL_NS, &watch->sampler);
+    int err = sampler_start(look, watch, interval_ns, &watch->sampler);
     if (err < 0) {
         free(watch);
         return err;
