@@ -179,12 +179,28 @@ static const struct aggstats_group *find_place(const struct aggstats_profile *pr
     return NULL;
 }
 
+/* True if the files of most of a peak are known. */
+static bool knows_files(const struct aggstats_profile *profile, const struct answer_peak *peak) {
+    double known = 0;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        if (group->grouping == AGGSTATS_BY_FILE && group->who == AGGSTATS_WHO_ID && group->name[0] == '/')
+            known += latency_in(aggstats_profile_op(&group->profile, peak->op->name), &peak->peak, profile->resolution);
+    }
+    return known >= ANSWER_PLACE_MIN * latency_in(peak->op, &peak->peak, profile->resolution);
+}
+
 static void find_places(const struct aggstats_profile *profile, struct answer_model *model) {
     for (size_t i = 0; i < model->peak_count; i++) {
         struct answer_peak *peak = &model->peaks[i];
+        const bool is_sync = strcmp(peak->op->name, "FSYNC") == 0 || strcmp(peak->op->name, "FDATASYNC") == 0;
         peak->place = find_place(profile, peak, AGGSTATS_BY_FILE);
         if (!peak->place)
             peak->place = find_place(profile, peak, AGGSTATS_BY_DIRECTORY);
+        peak->is_file_unknown =
+            peak->place && peak->place->grouping == AGGSTATS_BY_DIRECTORY && is_sync && !knows_files(profile, peak);
+        if (peak->is_file_unknown)
+            peak->place = NULL;
     }
 }
 

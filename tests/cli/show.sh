@@ -36,6 +36,22 @@ for width in 40 60 100; do
     ! LC_ALL=C grep -q '[^ -~]' "$scratch/out" || fail "not only ASCII with --ascii"
 done
 
+# A sync is on a file: its directory is no answer, unless it is known to be several.
+syncs() {
+    printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' "OP_FSYNC $1 $((3 * $1))" " 0 $1" "${@:2}"
+}
+# place [WIDTH]: where most syncs of the profile on standard input are
+place() {
+    expect 0 show --width "${1:-80}" -
+    sed -n 's/^ 100.0 %  FSYNC  *[0-9]*  *[0-9.]* ns *//p' "$scratch/out"
+}
+directory=('# directory: 0 /' 'OP_FSYNC 4 12' ' 0 4')
+assert_eq "(file not known: by=file)" "$(place < <(syncs 4 "${directory[@]}"))" "place of syncs with directories alone"
+assert_eq "(file not kno..." "$(place 64 < <(syncs 4 "${directory[@]}"))" "the same on a narrow screen"
+assert_eq "/" "$(place < <(syncs 4 '# file: 0 /a' 'OP_FSYNC 1 3' ' 0 1' '# file: 0 /b' 'OP_FSYNC 1 3' ' 0 1' "${directory[@]}"))" \
+    "place of syncs of several files"
+assert_eq "/a" "$(place < <(syncs 4 '# file: 0 /a' 'OP_FSYNC 3 9' ' 0 3' "${directory[@]}"))" "place of syncs of a file"
+
 # first_line LINE...: the first line of the page of such a profile
 first_line() {
     printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' "$@" 'OP_READ 100 150000' ' 0 0 0 0 0 0 0 0 0 0 100' >sentence

@@ -404,6 +404,34 @@ START_TEST(directory_is_told_where_no_file_is) {
 }
 END_TEST
 
+static void sync_in_all_places(void) {
+    for (size_t i = 0; i < profile.group_count; i++)
+        snprintf(place_histograms[i].op.name, sizeof(place_histograms[i].op.name), "FSYNC");
+}
+
+/* It is a file that is synced. */
+START_TEST(a_sync_is_on_a_directory_only_if_its_files_are_known_and_several) {
+    add_calls("FSYNC", 10, 1000);
+    add_place(AGGSTATS_BY_DIRECTORY, "/", 10, 1000);
+    sync_in_all_places();
+    ck_assert_str_eq(place_of(0), "");
+    ck_assert(model.peaks[0].is_file_unknown);
+    add_place(AGGSTATS_BY_FILE, "other", 10, 600);
+    add_place(AGGSTATS_BY_FILE, "/a", 10, 400);
+    sync_in_all_places();
+    ck_assert_str_eq(place_of(0), "");
+    ck_assert(model.peaks[0].is_file_unknown);
+    add_place(AGGSTATS_BY_FILE, "/b", 10, 200);
+    sync_in_all_places();
+    ck_assert_str_eq(place_of(0), "/");
+    ck_assert(!model.peaks[0].is_file_unknown);
+    snprintf(places[1].name, sizeof(places[1].name), "/journal");
+    places[1].who = AGGSTATS_WHO_ID;
+    ck_assert_str_eq(place_of(0), "/journal");
+    ck_assert(!model.peaks[0].is_file_unknown);
+}
+END_TEST
+
 START_TEST(others_and_what_has_no_name_are_no_place) {
     add_calls("READ", 10, 1000);
     add_place(AGGSTATS_BY_FILE, "other", 10, 1000);
@@ -457,6 +485,7 @@ static Suite *answer_model_suite(void) {
     tcase_add_test(places_told, file_with_half_of_a_peak_is_told);
     tcase_add_test(places_told, file_with_less_than_half_of_a_peak_is_not_told_whatever_it_has_missed);
     tcase_add_test(places_told, directory_is_told_where_no_file_is);
+    tcase_add_test(places_told, a_sync_is_on_a_directory_only_if_its_files_are_known_and_several);
     tcase_add_test(places_told, others_and_what_has_no_name_are_no_place);
     TCase *facts = suite_case(suite, "facts", set_up, NULL);
     tcase_add_test(facts, bytes_have_a_rate_of_the_elapsed_time_and_one_of_the_calls);

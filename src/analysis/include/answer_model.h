@@ -24,12 +24,13 @@
 struct answer_peak {
     const struct aggstats_op_profile *op; /* Owner: the profile */
     struct peak peak;
-    double cost_share;                  /* of all latency, from 0 to 1 */
-    double typical_cycles;              /* the geometric mean of its latencies */
-    struct peak_reason reason;          /* what its calls waited for; its time is one of those given */
-    const struct aggstats_cause *wait;  /* what at least ANSWER_WAIT_MIN of its calls were seen to wait for; NULL:
+    double cost_share;                 /* of all latency, from 0 to 1 */
+    double typical_cycles;             /* the geometric mean of its latencies */
+    struct peak_reason reason;         /* what its calls waited for; its time is one of those given */
+    const struct aggstats_cause *wait; /* what at least ANSWER_WAIT_MIN of its calls were seen to wait for; NULL:
                                          * unknown.
                                          * Owner:   the profile */
+    bool is_file_unknown; /* of syncs: only the directory is known, of a file that is meant; there is no place then */
     const struct aggstats_group *place; /* the file, or else the directory, with most of it; NULL: none certainly.
                                          * Owner:   the profile */
 };
@@ -93,7 +94,8 @@ struct answer_model {
 /* Peaks beyond the first ANSWER_PEAKS_MIN must cost at least ANSWER_SHARE_MIN; those beyond the first must cost a share
  * that is not printed as 0. ENOENT of LOOKUP and ENODATA of GETXATTR are not counted as failures: they are how programs
  * find out what is there. A file or directory has most of a peak if its own calls are at least ANSWER_PLACE_MIN of the
- * peak's latency; calls that it may have missed would only add to that. It is named by its path, which only root and
+ * peak's latency; calls that it may have missed would only add to that. A file is synced, not a directory: so for FSYNC
+ * and FDATASYNC a directory is named only if its files are known, and they are several. It is named by its path, which only root and
  * the owner see.
  * times:   those that apply to this profile, as found by calibration_for_profile() */
 void answer_model_make(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,

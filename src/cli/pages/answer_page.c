@@ -353,8 +353,11 @@ static void fit_peaks(struct peaks *peaks) {
 static void print_place(const struct peaks *peaks, const struct answer_row *row) {
     const int columns = peaks->place - GAP_COLUMNS;
     char name[AGGSTATS_GROUP_NAME_SIZE];
-    groups_cut_name(row->group, (size_t)columns, name);
-    CLEANUP_FREE char *shown = screen_cut(peaks->it->screen, name, columns, SCREEN_END);
+    if (row->group)
+        groups_cut_name(row->group, (size_t)columns, name);
+    else
+        snprintf(name, sizeof(name), "%s", row->place);
+    CLEANUP_FREE char *shown = screen_cut(peaks->it->screen, name, columns, row->group ? SCREEN_END : SCREEN_BEGINNING);
     if (shown)
         print_text_cell(peaks->it, INK_PLAIN, shown, 0);
 }
@@ -362,7 +365,7 @@ static void print_place(const struct peaks *peaks, const struct answer_row *row)
 static void print_peak(const struct peaks *peaks, size_t index) {
     const struct printer *it = peaks->it;
     const struct answer_row *row = &peaks->rows.first[index];
-    const bool is_last = !row->group || peaks->place == 0; /* the cause */
+    const bool is_last = (!row->group && !row->place) || peaks->place == 0; /* the cause */
     screen_print_right(it->screen, INK_PLAIN, units_share(row->share).text, SHARE_COLUMNS);
     fputs("  ", it->stream);
     screen_print_untrusted(it->screen, INK_STRONG, row->op->name);
@@ -398,7 +401,7 @@ static void print_peaks(const struct printer *it, struct range rows) {
         int length = (int)strlen(rows.first[i].op->name);
         peaks.name = length > peaks.name ? length : peaks.name;
         peaks.has_observed |= rows.first[i].is_observed;
-        peaks.has_places |= rows.first[i].group != NULL;
+        peaks.has_places |= rows.first[i].group || rows.first[i].place;
     }
     fit_peaks(&peaks);
     putc('\n', it->stream);

@@ -96,10 +96,11 @@ struct answer_row {
     double bytes;
     double per_elapsed_second; /* bytes; 0: unknown; like the next */
     double per_call_second;
-    bool is_observed;                     /* of a cause; else it is probable */
-    const char *word;                     /* see above; of whose: "calls on", "calls of program". Owner: profile */
-    const char *place;                    /* of calls: the directory; NULL: unknown. Owner: the profile */
-    char *whose;                          /* of calls: the group that was chosen; NULL: all. Owner: the row */
+    bool is_observed; /* of a cause; else it is probable */
+    const char *word; /* see above; of whose: "calls on", "calls of program". Owner: profile */
+    const char
+        *place;  /* of calls: the directory; of a peak: why there is no group; NULL: unknown. Owner: the profile */
+    char *whose; /* of calls: the group that was chosen; NULL: all. Owner: the row */
     const struct aggstats_op_profile *op; /* Owner: the profile, as of the next */
     const struct aggstats_call_in_flight *in_flight;
     const struct aggstats_group *group;

@@ -124,6 +124,7 @@ static void add_peaks(const struct answer_model *model, struct answer_rows *rows
                                       .cycles = peak->typical_cycles,
                                       .is_observed = peak->wait || peak_reason_is_seen(&peak->reason),
                                       .word = peak->wait ? peak->wait->text : peak_reason_name(&peak->reason, peak->op),
+                                      .place = peak->is_file_unknown ? "(file not known: by=file)" : NULL,
                                       .group = peak->place});
     }
 }
