@@ -76,6 +76,9 @@ static int use_as_clone(void *data_fd) {
     if (write(fd, "x", 1) != 1 || other < 0 || write(other, "y", 1) != 1 || dup2(other, fd) != fd ||
         write(fd, "z", 1) != 1 || close(other) < 0)
         _exit(1);
+    other = open("/dev/null", O_WRONLY); /* is none of the files that count */
+    if (other < 0 || dup2(other, fd) != fd || write(fd, "0", 1) != 1)
+        _exit(2);
     _exit(0);
 }
 

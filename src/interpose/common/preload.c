@@ -49,7 +49,8 @@ bool preload_start(void) {
     if (is_on) {
         memory_look_start();
         preload.pid = own_pid = wiped_page_make();
-        preload_owns_memory();
+        if (!preload_ask_owner())
+            preload.may_share_memory = true;
     }
     __atomic_store_n(&preload.state, is_on ? PRELOAD_ON : PRELOAD_OFF, __ATOMIC_RELEASE);
     errno = saved_errno;
@@ -90,9 +91,7 @@ static bool join(const struct preload_ops *ops) {
     return true;
 }
 
-bool preload_join(const struct preload_ops *ops) {
-    if (__atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE))
-        return true;
+bool preload_join_now(const struct preload_ops *ops) {
     int saved_errno = errno;
     int cancel_state;
     bool was_inside = preload_is_inside;
@@ -107,9 +106,15 @@ bool preload_join(const struct preload_ops *ops) {
 
 /* ---- The process ---- */
 
-bool preload_owns_memory(void) {
+bool preload_ask_owner(void) {
     pid_t pid = (pid_t)own_call(SYS_getpid);
     if (own_pid && *own_pid == 0)
         *own_pid = pid;
     return own_pid && *own_pid == pid;
+}
+
+void preload_share_memory(void) {
+    if (preload_is_on())
+        preload_ask_owner();
+    __atomic_store_n(&preload.may_share_memory, true, __ATOMIC_RELAXED);
 }

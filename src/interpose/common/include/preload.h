@@ -42,6 +42,7 @@ enum preload_state {
 struct preload {
     struct aggstats_recorder *recorder; /* atomic; NULL: not joined */
     const pid_t *pid;                   /* of the process that owns this memory; 0: unknown yet. NULL: never known */
+    bool may_share_memory;              /* atomic; of a process that never has, all memory is its own */
     uint32_t clock_kind;
     int state; /* atomic; enum preload_state */
 };
@@ -72,20 +73,35 @@ static inline bool preload_looks(void) {
            !preload_is_inside && !aggstats_shared_is_inside;
 }
 
-/* Joins the live file, unless that is done. Returns false if that fails: everything passes through from now on. But if
- * only descriptors or memory were lacking, a later call may join. */
-bool preload_join(const struct preload_ops *ops);
+/* Joins the live file. Returns false if that fails: everything passes through from now on. But if only descriptors or
+ * memory were lacking, a later call may join. */
+bool preload_join_now(const struct preload_ops *ops);
+
+/* The same, unless that is done. */
+static inline bool preload_join(const struct preload_ops *ops) {
+    return __builtin_expect(__atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE) != NULL, 1) || preload_join_now(ops);
+}
 
 /* From now on everything passes through: preload_be_still() does nothing unless there is a run. */
 void preload_be_still(void);
 void preload_stop(void);
 
+/* Asks the kernel whether this process owns its memory, and notes its number if it does. */
+bool preload_ask_owner(void);
+
 /* True if this process owns its memory. False in a child of vfork(2), which has its parent's memory but its own
  * descriptors and current directory. */
-bool preload_owns_memory(void);
+static inline bool preload_owns_memory(void) {
+    return !__atomic_load_n(&preload.may_share_memory, __ATOMIC_RELAXED) || preload_ask_owner();
+}
+
+/* Call before a process is made that shares this memory. A child without a thread area may call it (wrapper.h). */
+void preload_share_memory(void);
 
 /* The number of the process that owns this memory; 0 if unknown. */
 static inline pid_t preload_pid(void) {
+    if (__builtin_expect(preload.pid && *preload.pid == 0, 0))
+        preload_ask_owner(); /* in a child of fork(2) */
     return preload.pid ? *preload.pid : 0;
 }
 

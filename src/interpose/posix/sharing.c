@@ -1,0 +1,45 @@
+/* Functions that make a process with the memory of this one: vfork(2), and clone(2) with CLONE_VM. From then on it is
+ * asked whose memory it is before something is remembered of descriptors, or of the current directory, which the two
+ * do not share (preload_owns_memory()). Processes that a program makes so by system calls of its own are not noticed. */
+#include <sched.h>
+#include <stdarg.h>
+
+#include "counting.h"
+
+/* Called by vfork.S. The stack frame is gone before the child exists. */
+void *vfork_begins(void) __attribute__((visibility("hidden")));
+
+static void *found_vfork;
+static const struct wrapper_real entry_vfork __attribute__((used, section("osprof_reals"))) = {"vfork", &found_vfork};
+
+void *vfork_begins(void) {
+    void *real = __atomic_load_n(&found_vfork, __ATOMIC_RELAXED);
+    preload_share_memory();
+    return real ? real : real_find("vfork", NULL);
+}
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+/* vfork.S has no wrapper. */
+static __attribute__((constructor)) void share_always(void) {
+    preload_share_memory();
+}
+#endif
+
+typedef int clone_runs(void *argument);
+
+/* Behind the argument there are up to three pointers, as the flags say; all are passed on. */
+#define WRAP_CLONE(SYMBOL)                                                                                             \
+    WRAPPER(int, SYMBOL, (clone_runs * run, void *stack, int flags, void *argument, ...)) {                            \
+        va_list arguments;                                                                                             \
+        va_start(arguments, argument);                                                                                 \
+        void *parent_tid = va_arg(arguments, void *);                                                                  \
+        void *thread_area = va_arg(arguments, void *);                                                                 \
+        void *child_tid = va_arg(arguments, void *);                                                                   \
+        va_end(arguments);                                                                                             \
+        if (flags & CLONE_VM)                                                                                          \
+            preload_share_memory();                                                                                    \
+        return real_##SYMBOL()(run, stack, flags, argument, parent_tid, thread_area, child_tid);                       \
+    }
+
+WRAP_CLONE(clone)
+WRAP_CLONE(__clone)
