@@ -185,11 +185,13 @@ START_TEST(child_of_vfork_counts_as_its_parent) {
 }
 END_TEST
 
-START_TEST(call_that_was_not_begun_counts_like_others) {
+START_TEST(call_that_was_watched_counts_like_others) {
     struct aggstats_recorder *recorder = join();
     const struct aggstats_outcome outcome = {.error = ENOENT, .has_bytes = true, .asked_bytes = 10, .moved_bytes = 4};
     errno = EXDEV;
-    aggstats_count(recorder, OP_WRITE, 1000, 5000, &outcome);
+    struct aggstats_span span = aggstats_watch(recorder, OP_WRITE, 0);
+    span.start_cycles = 1000;
+    aggstats_watched_count(recorder, OP_WRITE, &span, 5000, &outcome);
     ck_assert_int_eq(errno, EXDEV);
     struct aggstats_profile profile;
     read_file(&profile, NULL);
@@ -409,7 +411,7 @@ int main(void) {
     tcase_add_test(counting, blocks_of_threads_that_have_ended_are_used_again);
     tcase_add_test(counting, child_and_parent_count_at_once);
     tcase_add_test(counting, child_of_vfork_counts_as_its_parent);
-    tcase_add_test(counting, call_that_was_not_begun_counts_like_others);
+    tcase_add_test(counting, call_that_was_watched_counts_like_others);
     tcase_add_test(counting, call_that_a_process_ended_in_is_forgotten);
     tcase_add_test(counting, calls_left_are_counted_when_nobody_counts);
     tcase_add_test(counting, notes_of_all_are_added_up);

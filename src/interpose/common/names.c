@@ -63,10 +63,16 @@ static void learn_directory(void) {
     __atomic_store_n(&current.sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 
-static bool is_known(uint64_t *ret_sequence) {
+static inline bool is_known(uint64_t *ret_sequence) {
     *ret_sequence = __atomic_load_n(&current.sequence, __ATOMIC_ACQUIRE);
     return *ret_sequence % 2 == 0 && __atomic_load_n(&current.known, __ATOMIC_ACQUIRE) ==
                                          __atomic_load_n(&current.generation, __ATOMIC_ACQUIRE) + 1;
+}
+
+/* What was read since sequence was read is of one directory. */
+static inline bool is_still(uint64_t sequence) {
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&current.sequence, __ATOMIC_RELAXED) == sequence;
 }
 
 static bool goes_up(const char *path) {
@@ -76,7 +82,8 @@ static bool goes_up(const char *path) {
 /* What is below a directory inside, or outside, is inside, or outside, too. */
 static enum below_place place_below_current(const char *path) {
     const enum below_place place = (enum below_place)__atomic_load_n(&current.place, __ATOMIC_RELAXED);
-    const bool may_differ = place == BELOW_ABOVE || (current.text[0] && goes_up(path));
+    const bool may_go_up = current.text[0] && (!scope.has_all || path[0] == '.');
+    const bool may_differ = place == BELOW_ABOVE || (may_go_up && goes_up(path));
     return may_differ ? scope_place_of(current.text, path) : place;
 }
 
@@ -89,8 +96,14 @@ static enum below_place place_in_current(const char *path) {
     if (!is_known(&sequence))
         return place_asked(path);
     enum below_place place = place_below_current(path);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return __atomic_load_n(&current.sequence, __ATOMIC_RELAXED) == sequence ? place : place_asked(path);
+    return is_still(sequence) ? place : place_asked(path);
+}
+
+/* True if all files below it count, and that is known. */
+static inline bool current_counts(void) {
+    uint64_t sequence;
+    return is_known(&sequence) && __atomic_load_n(&current.place, __ATOMIC_RELAXED) == BELOW_INSIDE &&
+           is_still(sequence) && !__atomic_load_n(&is_shared_with_child, __ATOMIC_RELAXED);
 }
 
 void names_directory_changed(void) {
@@ -159,11 +172,31 @@ static bool is_text_there(const char *text) {
     return false;
 }
 
-bool names_count(int dir_fd, const char *path, const struct preload_ops *ops) {
-    if (!preload_looks())
-        return false;
+static __attribute__((noinline)) bool look_at(int dir_fd, const char *path, const struct preload_ops *ops) {
     int saved_errno = errno;
     bool counts = is_text_there(path) && place_at(dir_fd, path, ops) == BELOW_INSIDE && preload_join(ops);
     errno = saved_errno;
     return counts;
+}
+
+#define BEGINNING_BYTES 3U /* of a name, that are looked at */
+
+/* Among all files, the beginning of most names shows that they count. Reads nothing of a page that may not be there */
+static inline bool counts_at_once(int dir_fd, const char *path) {
+    const uintptr_t page = (uintptr_t)path / MEMORY_LEAST_PAGE_BYTES;
+    if (pages_known[page % PAGES_KNOWN] != page || page == 0 ||
+        pages_generation != __atomic_load_n(&memory_generation, __ATOMIC_ACQUIRE) ||
+        (uintptr_t)path % MEMORY_LEAST_PAGE_BYTES > MEMORY_LEAST_PAGE_BYTES - BEGINNING_BYTES)
+        return false;
+    if (path[0] == '/')
+        return !scope_may_be_pseudo(path);
+    return path[0] != '.' && dir_fd == AT_FDCWD && current_counts();
+}
+
+bool names_count(int dir_fd, const char *path, const struct preload_ops *ops) {
+    if (!preload_looks())
+        return false;
+    if (scope.has_all && counts_at_once(dir_fd, path))
+        return preload_join(ops);
+    return look_at(dir_fd, path, ops);
 }

@@ -83,18 +83,10 @@ static bool is_below(const char *directory, const char *base, const char *path) 
     return below_place_of(directory, base, path) == BELOW_INSIDE;
 }
 
-/* A quick look, for absolute paths only. */
-static bool may_be_pseudo(const char *path) {
-    if (path[0] != '/')
-        return true;
-    while (*path == '/')
-        path++;
-    return *path == 'd' || *path == 'p' || *path == 's' || *path == '.' || strstr(path, "..");
-}
-
 static bool is_pseudo(const char *base, const char *path) {
-    return may_be_pseudo(path) && (is_below("/proc", base, path) || is_below("/sys", base, path) ||
-                                   (is_below("/dev", base, path) && !is_below("/dev/shm", base, path)));
+    return (path[0] != '/' || scope_may_be_pseudo(path)) &&
+           (is_below("/proc", base, path) || is_below("/sys", base, path) ||
+            (is_below("/dev", base, path) && !is_below("/dev/shm", base, path)));
 }
 
 enum below_place scope_place_of(const char *base, const char *path) {

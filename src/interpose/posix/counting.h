@@ -11,6 +11,7 @@
 #include "fd_table.h"
 #include "names.h"
 #include "posix_ops.h"
+#include "scope.h"
 #include "wrapper.h"
 
 /* A whole wrapper, for calls that are known beforehand to count or not. All three are expressions of the parameters.
@@ -56,8 +57,16 @@ static inline bool opened_fd_counts(int fd, int dir_fd, const char *path) {
     return state == FD_INSIDE;
 }
 
-/* Counts an open that returned fd; -1: it failed. Keeps errno */
-void descriptors_count_open(struct call_time time, int fd, int dir_fd, const char *path);
+/* A function that opens a file begins, such as open(2) or fopen(3). Among all files nearly every one counts: so the live
+ * file is joined before. */
+static inline struct call_watch posix_watch(enum posix_op op) {
+    if (scope.has_all)
+        preload_join(&posix_ops);
+    return call_watch(op);
+}
+
+/* An open has returned fd; -1: it failed. Counts it if it counts. Keeps errno */
+void descriptors_count_open(const struct call_watch *watch, int fd, int dir_fd, const char *path);
 
 /* The descriptor behind a stream; -1: none. Keeps errno. */
 static inline int stream_fd(FILE *stream) {

@@ -9,19 +9,19 @@
 
 /* ---- Opening ---- */
 
-void descriptors_count_open(struct call_time time, int fd, int dir_fd, const char *path) {
+void descriptors_count_open(const struct call_watch *watch, int fd, int dir_fd, const char *path) {
     if (fd >= 0 ? opened_fd_counts(fd, dir_fd, path) : name_counts(dir_fd, path))
-        call_count(POSIX_OPEN, time, call_outcome(fd < 0));
+        call_watch_count(POSIX_OPEN, watch, call_outcome(fd < 0));
 }
 
 /* The rest of a wrapper, when `real` and ARGUMENTS are defined. */
 #define OPEN_AND_COUNT(ARGUMENTS, DIR_FD, NAME)                                                                        \
     if (!preload_looks())                                                                                              \
         return real ARGUMENTS;                                                                                         \
-    struct call_time time = {.start_cycles = call_now()};                                                              \
+    CLEANUP_CALL_WATCH struct call_watch watch = posix_watch(POSIX_OPEN);                                              \
     int fd = real ARGUMENTS;                                                                                           \
-    time.end_cycles = call_now();                                                                                      \
-    descriptors_count_open(time, fd, DIR_FD, NAME);                                                                    \
+    call_watch_end(&watch);                                                                                            \
+    descriptors_count_open(&watch, fd, DIR_FD, NAME);                                                                  \
     return fd;
 
 #define WRAP_OPEN(SYMBOL, PARAMETERS, ARGUMENTS, DIR_FD, NAME)                                                         \

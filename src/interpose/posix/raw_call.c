@@ -49,10 +49,10 @@
 static long open_and_count(sandbox_call_fn *real, long number, const long values[6]) {
     if (!preload_looks())
         return sandbox_pass_on(real, number, values);
-    struct call_time time = {.start_cycles = call_now()};
+    CLEANUP_CALL_WATCH struct call_watch watch = posix_watch(POSIX_OPEN);
     const long fd = sandbox_pass_on(real, number, values);
-    time.end_cycles = call_now();
-    descriptors_count_open(time, (int)fd, FD(0), POINTER(1));
+    call_watch_end(&watch);
+    descriptors_count_open(&watch, (int)fd, FD(0), POINTER(1));
     return fd;
 }
 
@@ -79,6 +79,10 @@ static long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
         return close_and_count(real, number, values);
     case SYS_close_range:
         fd_table_forget_range((unsigned)values[0], (unsigned)values[1]);
+        break;
+    case SYS_clone: /* what it shares is in the flags */
+    case SYS_clone3:
+        preload_share_memory();
         break;
     case SYS_munmap:
     case SYS_mprotect:

@@ -8,9 +8,9 @@
 
 /* ---- Streams ---- */
 
-static void count_fopen(struct call_time time, FILE *stream, const char *path) {
+static void count_fopen(const struct call_watch *watch, FILE *stream, const char *path) {
     if (stream ? opened_fd_counts(stream_fd(stream), AT_FDCWD, path) : name_counts(AT_FDCWD, path))
-        call_count(POSIX_FOPEN, time, call_outcome(!stream));
+        call_watch_count(POSIX_FOPEN, watch, call_outcome(!stream));
 }
 
 #define WRAP_FOPEN(SYMBOL, PARAMETERS, ARGUMENTS, PATH)                                                                \
@@ -18,10 +18,10 @@ static void count_fopen(struct call_time time, FILE *stream, const char *path) {
         function_##SYMBOL *real = real_##SYMBOL();                                                                     \
         if (!preload_looks())                                                                                          \
             return real ARGUMENTS;                                                                                     \
-        struct call_time time = {.start_cycles = call_now()};                                                          \
+        CLEANUP_CALL_WATCH struct call_watch watch = posix_watch(POSIX_FOPEN);                                         \
         FILE *stream = real ARGUMENTS;                                                                                 \
-        time.end_cycles = call_now();                                                                                  \
-        count_fopen(time, stream, PATH);                                                                               \
+        call_watch_end(&watch);                                                                                        \
+        count_fopen(&watch, stream, PATH);                                                                             \
         return stream;                                                                                                 \
     }
 
@@ -36,10 +36,10 @@ WRAP_FOPEN(tmpfile64, (void), (), NULL)
         if (!preload_looks())                                                                                          \
             return real(path, mode, before);                                                                           \
         fd_table_forget(stream_fd(before));                                                                            \
-        struct call_time time = {.start_cycles = call_now()};                                                          \
+        CLEANUP_CALL_WATCH struct call_watch watch = posix_watch(POSIX_FOPEN);                                         \
         FILE *stream = real(path, mode, before);                                                                       \
-        time.end_cycles = call_now();                                                                                  \
-        count_fopen(time, stream, path);                                                                               \
+        call_watch_end(&watch);                                                                                        \
+        count_fopen(&watch, stream, path);                                                                             \
         return stream;                                                                                                 \
     }
 
@@ -69,11 +69,11 @@ WRAPPER(DIR *, opendir, (const char *path)) {
     function_opendir *real = real_opendir();
     if (!preload_looks())
         return real(path);
-    struct call_time time = {.start_cycles = call_now()};
+    CLEANUP_CALL_WATCH struct call_watch watch = posix_watch(POSIX_OPENDIR);
     DIR *directory = real(path);
-    time.end_cycles = call_now();
+    call_watch_end(&watch);
     if (directory ? opened_fd_counts(directory_fd(directory), AT_FDCWD, path) : name_counts(AT_FDCWD, path))
-        call_count(POSIX_OPENDIR, time, call_outcome(!directory));
+        call_watch_count(POSIX_OPENDIR, &watch, call_outcome(!directory));
     return directory;
 }
 

@@ -62,11 +62,11 @@ struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *re
 
 /* ---- Counting ----
  *
- * Signals: a handler may call aggstats_begin(), aggstats_end(), aggstats_end_with() and aggstats_count(), even if the
- *          thread that it interrupts is in one of them, in the recorder that this thread is using: each call is counted
- *          once. A thread's first call may be in a handler, if at most 30 keys were made (pthread_key_create(3)) before
- *          the first recorder: with more of them the C library allocates memory. A handler must not use another
- *          recorder than the thread it interrupts, nor any other function of the library. */
+ * Signals: a handler may call aggstats_begin(), aggstats_end() and aggstats_end_with(), even if the thread that it
+ *          interrupts is in one of them, in the recorder that this thread is using: each call is counted once. A
+ *          thread's first call may be in a handler, if at most 30 keys were made (pthread_key_create(3)) before the
+ *          first recorder: with more of them the C library allocates memory. A handler must not use another recorder
+ *          than the thread it interrupts, nor any other function of the library. */
 
 /* A call in progress: filled by begin, used by end; on the caller's stack. */
 struct aggstats_span {
@@ -141,25 +141,6 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_with(struct aggstats_recorde
                                                          const struct aggstats_span *span,
                                                          const struct aggstats_outcome *outcome) {
     return aggstats_end_at(recorder, span, aggstats_clock_now(aggstats_hot(recorder)->clock_kind), outcome);
-}
-
-/* Counts a call after it has ended, without aggstats_begin(): for calls of which only the result shows whether they
- * count. start_cycles, end_cycles: from aggstats_clock_now() before and after it. Returns its latency, in cycles. */
-static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_count(struct aggstats_recorder *recorder, unsigned op,
-                                                      uint64_t start_cycles, uint64_t end_cycles,
-                                                      const struct aggstats_outcome *outcome) {
-    const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
-    struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == aggstats_id(hot), 1)
-                                       ? aggstats_thread_cache.block
-                                       : aggstats_thread_block_slow(recorder);
-    struct aggstats_counters *counters =
-        (struct aggstats_counters *)(void *)(block->counters + (size_t)op * hot->counters_stride_bytes);
-    const struct aggstats_span span = {block, counters, start_cycles};
-    __atomic_store_n(&block->current_start_cycles, start_cycles, __ATOMIC_RELAXED);
-    __atomic_store_n(&block->current_object, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&block->current_op, (uint64_t)op + 1, __ATOMIC_RELEASE);
-    aggstats_add(&counters->calls, 1);
-    return aggstats_end_at(recorder, &span, end_cycles, outcome);
 }
 
 /* The same for a call that succeeded, or whose outcome is not counted, and that moved no bytes. */

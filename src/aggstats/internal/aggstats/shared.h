@@ -23,7 +23,7 @@ int aggstats_recorder_create_shared(const struct aggstats_recorder_options *opti
 /* From now on counts in a shared live file. It must have these operations, in this order. The calling thread gets a
  * block at once, other threads get one at their first calls.
  * Owner:   the process, for as long as it lives. The recorder may be passed to aggstats_begin(), aggstats_end(),
- *          aggstats_end_with(), aggstats_count() and aggstats_recorder_note(), and to nothing else
+ *          aggstats_end_with() and aggstats_recorder_note(), to those of aggstats/watched.h, and to nothing else
  * Errors:  -EBADMSG not such a file, those of opening and mapping it, -ENOMEM
  * Fork:    a child, however it is made, counts in the file as a process of its own. It and all new threads need the
  *          file's path then. Calls of a thread that cannot open it are not counted, and the file says that it is

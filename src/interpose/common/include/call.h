@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "aggstats/watched.h"
 #include "preload.h"
 
 struct call {
@@ -31,21 +32,53 @@ static AGGSTATS_ALWAYS_INLINE void call_abandon(struct call *call) {
 }
 #define CLEANUP_CALL __attribute__((cleanup(call_abandon)))
 
-/* For a call of which only the result shows whether it counts. */
-struct call_time {
-    uint64_t start_cycles;
-    uint64_t end_cycles;
+/* ---- Calls of which only the result shows whether they count ----
+ *
+ *     CLEANUP_CALL_WATCH struct call_watch watch = call_watch(OP);
+ *     the call
+ *     call_watch_end(&watch);
+ *     if it counts, and the live file has been joined: call_watch_count(OP, &watch, outcome);
+ *
+ * While it lasts, the thread's block names the call if the live file was joined before. */
+
+struct call_watch {
+    struct aggstats_span span; /* block: NULL: not named */
+    uint64_t end_cycles;       /* 0: it lasts */
 };
 
-static inline uint64_t call_now(void) {
-    return aggstats_clock_now(preload.clock_kind);
+static AGGSTATS_ALWAYS_INLINE struct call_watch call_watch(unsigned op) {
+    struct aggstats_recorder *recorder = __atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE);
+    struct call_watch watch = {.end_cycles = 0};
+    if (__builtin_expect(recorder != NULL, 1))
+        watch.span = aggstats_watch(recorder, op, (uint64_t)preload_pid());
+    else
+        watch.span.start_cycles = aggstats_clock_now(preload.clock_kind);
+    return watch;
 }
 
-/* Counts such a call. */
-static AGGSTATS_ALWAYS_INLINE void call_count(unsigned op, struct call_time time, struct aggstats_outcome outcome) {
-    aggstats_count(__atomic_load_n(&preload.recorder, __ATOMIC_RELAXED), op, time.start_cycles, time.end_cycles,
-                   &outcome);
+static AGGSTATS_ALWAYS_INLINE void call_watch_end(struct call_watch *watch) {
+    watch->end_cycles = aggstats_clock_now(preload.clock_kind);
+    if (watch->span.block)
+        aggstats_watched_drop(&watch->span);
 }
+
+static AGGSTATS_ALWAYS_INLINE void call_watch_count(unsigned op, const struct call_watch *watch,
+                                                    struct aggstats_outcome outcome) {
+    struct aggstats_recorder *recorder = __atomic_load_n(&preload.recorder, __ATOMIC_RELAXED);
+    struct aggstats_span span = watch->span;
+    if (__builtin_expect(!span.block, 0)) {
+        span = aggstats_watch(recorder, op, (uint64_t)preload_pid());
+        span.start_cycles = watch->span.start_cycles;
+    }
+    aggstats_watched_count(recorder, op, &span, watch->end_cycles, &outcome);
+}
+
+/* Cleanup of a struct call_watch, if the thread is cancelled in the call. */
+static AGGSTATS_ALWAYS_INLINE void call_watch_abandon(const struct call_watch *watch) {
+    if (watch->span.block && watch->end_cycles == 0)
+        aggstats_watched_drop(&watch->span);
+}
+#define CLEANUP_CALL_WATCH __attribute__((cleanup(call_watch_abandon)))
 
 /* ---- Outcomes ---- */
 

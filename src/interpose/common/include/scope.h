@@ -2,8 +2,8 @@
  * everything.
  *
  * Among all files, those of pseudo file systems (proc, sysfs, ...) do not count. By its name a file is there if the
- * text begins with /proc, /sys or /dev, except for /dev/shm; by a descriptor, if the kernel says so of its device: so
- * /proc of a container is found too. */
+ * text begins with /proc, /sys or /dev, except for /dev/shm. By a descriptor it is if the kernel says so of its device:
+ * so /proc of a container is found too. */
 #ifndef SCOPE_H
 #define SCOPE_H
 
@@ -23,6 +23,14 @@ extern struct scope scope;
 /* Reads the variable of the environment from its second character on (preload.h), up to the path of the live file, and
  * cuts it into strings, which must stay. Returns that path; NULL: it is not such a text */
 char *scope_parse(char *text);
+
+/* A quick look at an absolute path. False: it is of no pseudo file system, except for one like "/a/../proc", of which
+ * nobody knows before where it leads. */
+static inline bool scope_may_be_pseudo(const char *path) {
+    path++;
+    return (*path == 'p' && path[1] == 'r') || (*path == 's' && path[1] == 'y') || (*path == 'd' && path[1] == 'e') ||
+           *path == '.' || *path == '/';
+}
 
 /* Where the file of a name is. base, path: as for below_place_of() */
 enum below_place scope_place_of(const char *base, const char *path);
