@@ -42,6 +42,7 @@ static const struct layers_relation relations[] = {
     {.name = "WRITE",
      .ops = {"WRITE WRITEV PWRITE PWRITEV FWRITE FPUTS FFLUSH PWRITE64 PWRITEV2", "WRITE", "WRITE"},
      .elsewhere = "GETXATTR", /* whether the file has capabilities, which a write takes away */
+     .at_disk = "FLUSH",      /* of writes with O_SYNC or O_DSYNC */
      .why_more = WRITE_BACK},
     {.name = "COPY_FILE_RANGE",
      .ops = {"COPY_FILE_RANGE", "COPY_FILE_RANGE COPY_FILE_RANGE_64"},
@@ -63,9 +64,9 @@ static const struct layers_relation relations[] = {
     {.name = "READLINK", .ops = {"READLINK READLINKAT", "READLINK"}, .is_cached = true, .elsewhere = PATH},
     {.name = "STATFS", .ops = {"STATFS", "STATFS"}},
     {.name = "FSYNC",
-     .ops = {"FSYNC FDATASYNC SYNC_FILE_RANGE SYNCFS SYNC", "FSYNC FSYNCDIR SYNCFS", "FLUSH"},
+     .ops = {"FSYNC FDATASYNC SYNC_FILE_RANGE SYNCFS SYNC", "FSYNC FSYNCDIR SYNCFS"},
      .elsewhere = "WRITE",
-     .why_more = WRITE_BACK},
+     .at_disk = "FLUSH WRITE"},
     {.name = "SETATTR",
      .ops = {"TRUNCATE FTRUNCATE CHMOD CHOWN UTIMENS FCHMODAT FCHMODAT2 FCHOWNAT UTIMENSAT", "SETATTR"},
      .elsewhere = PATH " GETXATTR"},
@@ -93,7 +94,9 @@ static const struct layers_relation relations[] = {
     {.name = "BMAP", .ops = {NULL, "BMAP"}},
     {.name = "INIT", .ops = {NULL, "INIT"}},
     {.name = "DESTROY", .ops = {NULL, "DESTROY"}},
-    /* requests to disks that no single operation above makes */
+    /* requests to disks that no single operation above makes: who causes a flush, by fsync(2), O_SYNC or a journal, is
+     * not known */
+    {.name = "FLUSH", .ops = {NULL, NULL, "FLUSH"}},
     {.name = "DISCARD", .ops = {NULL, NULL, "DISCARD"}},
     {.name = "OTHER", .ops = {NULL, NULL, "OTHER"}},
 };

@@ -40,7 +40,7 @@ END_TEST
 
 START_TEST(names_are_those_of_their_layer) {
     ck_assert_str_eq(layers_relate(LAYER_IS_FS, "FLUSH")->name, "CLOSE");
-    ck_assert_str_eq(layers_relate(LAYER_IS_BLOCK, "FLUSH")->name, "FSYNC");
+    ck_assert_str_eq(layers_relate(LAYER_IS_BLOCK, "FLUSH")->name, "FLUSH");
     ck_assert_ptr_null(layers_relate(LAYER_IS_USER, "FLUSH"));
     ck_assert_str_eq(layers_relate(LAYER_IS_FUSE, "CREATE")->name, "OPEN");
     ck_assert_str_eq(layers_relate(LAYER_IS_USER, "OPEN")->name, "OPEN");
@@ -163,19 +163,19 @@ START_TEST(a_queue_alone_is_a_row_by_itself) {
 END_TEST
 
 START_TEST(parts_of_a_row_add_up_to_its_outermost_total) {
-    layer("# layer: user\n" NS "OP_FSYNC 5 5000\n-\n");
-    layer("# layer: fuse\n" NS "OP_FSYNC 5 4500\n-\n");
-    layer("# layer: fs\n" NS "OP_FSYNC 5 4000\n-\n");
-    layer("# layer: block\n" NS "OP_FLUSH 2 2500\n-\n");
+    layer("# layer: user\n" NS "OP_WRITE 5 5000\n-\n");
+    layer("# layer: fuse\n" NS "OP_WRITE 5 4500\n-\n");
+    layer("# layer: fs\n" NS "OP_WRITE 5 4000\n-\n");
+    layer("# layer: block\n" NS "OP_WRITE 2 2500\n-\n");
     make();
-    const struct layers_row *fsync = row("FSYNC");
+    const struct layers_row *write = row("WRITE");
     double sum_ns = 0;
     for (size_t i = 0; i < 4; i++)
-        sum_ns += fsync->cells[i].here_ns;
+        sum_ns += write->cells[i].here_ns;
     ck_assert_double_eq(sum_ns, 5000);
-    ck_assert_uint_eq(layers_largest_part(&table, fsync, SIZE_MAX), 3);
-    ck_assert_uint_eq(layers_largest_part(&table, fsync, 3), 2);
-    ck_assert_uint_eq(layers_known_end(&table, fsync), 4);
+    ck_assert_uint_eq(layers_largest_part(&table, write, SIZE_MAX), 3);
+    ck_assert_uint_eq(layers_largest_part(&table, write, 3), 2);
+    ck_assert_uint_eq(layers_known_end(&table, write), 4);
 }
 END_TEST
 

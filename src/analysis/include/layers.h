@@ -41,6 +41,7 @@ struct layers_relation {
     bool is_cached;                 /* the kernel may answer from its caches, without a request */
     const char *elsewhere;          /* requests, in other rows, that may be part of it: separated by blanks; NULL:
                                      * none */
+    const char *at_disk;            /* requests to a disk, likewise: they may be of others */
     const char *why_more;           /* why a layer may take longer than the one above; NULL: no reason is known */
 };
 

@@ -129,34 +129,61 @@ static double ns_elsewhere(const struct printer *it, size_t below, const char *n
     return op ? (double)op->total_cycles * 1e9 / (double)profile->clock.frequency_hz : 0;
 }
 
-/* ", or in LOOKUPs and GETATTRs, which took 11 ms in all". Parts of a call may be in other rows, too: names are looked
- * up, and data is written before it is synced. */
-static void append_elsewhere(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
-    const struct layers_cell *cell = &row->cells[layer];
+/* Writes "LOOKUPs and GETATTRs": those of the ops whose time at a layer is no small part of that here. Returns their
+ * time */
+static double list_elsewhere(const struct printer *it, const char *ops, size_t below, double here_ns,
+                             struct text *ret_names) {
+    char copy[ELSEWHERE_SIZE];
+    char *rest = copy;
     struct text names = {.length = 0};
-    char ops[ELSEWHERE_SIZE];
-    char *rest = ops;
     char *last = NULL; /* the text before the last name */
     double total_ns = 0;
-    if (!row->relation || !row->relation->elsewhere ||
-        (layer_of(it, layer) != LAYER_IS_USER && layer_of(it, cell->below) != LAYER_IS_BLOCK))
-        return;
-    snprintf(ops, sizeof(ops), "%s", row->relation->elsewhere);
+    snprintf(copy, sizeof(copy), "%s", ops);
     for (const char *op = strsep(&rest, " "); op; op = strsep(&rest, " ")) {
-        double ns = ns_elsewhere(it, cell->below, op);
-        if (ns == 0 || ns < SAID_MIN * cell->here_ns)
+        double ns = ns_elsewhere(it, below, op);
+        if (ns == 0 || ns < SAID_MIN * here_ns)
             continue;
         last = names.text + names.length;
         append(&names, "%s%ss", total_ns > 0 ? ", " : "", op);
         total_ns += ns;
     }
+    *ret_names = (struct text){.length = 0};
+    if (total_ns > 0)
+        append(ret_names, "%.*s%s%s", (int)(last - names.text), names.text, last == names.text ? "" : " and ",
+               last == names.text ? last : last + 2);
+    return total_ns;
+}
+
+/* ", or in LOOKUPs and GETATTRs, which took 11 ms in all". Parts of a call may be in other rows, too: names are looked
+ * up, and data is written before it is synced. */
+static void append_elsewhere(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+    const struct layers_cell *cell = &row->cells[layer];
+    const bool is_at_disk = layer_of(it, cell->below) == LAYER_IS_BLOCK;
+    struct text names;
+    if (!row->relation || (layer_of(it, layer) != LAYER_IS_USER && !is_at_disk))
+        return;
+    const char *ops = is_at_disk ? row->relation->at_disk : row->relation->elsewhere;
+    double total_ns = ops ? list_elsewhere(it, ops, cell->below, cell->here_ns, &names) : 0;
     if (total_ns == 0)
         return;
-    const bool is_one = last == names.text;
-    append(text, ", or in %.*s%s%s, which took ", (int)(last - names.text), names.text, is_one ? "" : " and ",
-           is_one ? last : last + 2);
+    append(text, ", or in %s, which took ", names.text);
     append_ns(it, text, total_ns);
     append(text, " in all");
+}
+
+/* ", where disks took 128 ms for FLUSHs and WRITEs of these and all other calls": at the lowest layer of calls of which it
+ * is not known what they ask of a disk. */
+static void append_at_disk(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+    const size_t disk = it->table->layer_count - 1;
+    struct text names;
+    if (layer_of(it, disk) != LAYER_IS_BLOCK || layer == disk || !row->relation || !row->relation->at_disk)
+        return;
+    double total_ns = list_elsewhere(it, row->relation->at_disk, disk, row->cells[layer].here_ns, &names);
+    if (total_ns == 0)
+        return;
+    append(text, ", where disks took ");
+    append_ns(it, text, total_ns);
+    append(text, " for %s of these and all other calls", names.text);
 }
 
 static void append_queue(const struct printer *it, struct text *text, const struct layers_cell *cell) {
@@ -219,10 +246,12 @@ static void append_where(const struct printer *it, struct text *text, const stru
     const char *explanation = strstr(words, " (");
     append(text, "%.*s",
            (int)(explanation && is_said(it->said, words) ? explanation - words : (ptrdiff_t)strlen(words)), words);
-    if (cell->below == it->table->layer_count)
-        append_queue(it, text, cell);
-    else
+    if (cell->below != it->table->layer_count) {
         append_elsewhere(it, text, row, layer);
+        return;
+    }
+    append_queue(it, text, cell);
+    append_at_disk(it, text, row, layer);
 }
 
 /* "at least 98 % of 131 ms that programs waited were in the kernel and FUSE" */
@@ -318,6 +347,8 @@ static void append_asynchronous(const struct printer *it, struct text *text, con
         append(text, "%s",
                row->relation && row->relation->why_more ? row->relation->why_more
                                                         : "it worked for more than these calls");
+        if (layer_of(it, cell->below) == LAYER_IS_BLOCK)
+            append(text, ", or other programs used the disk");
         append_not_seen(it, text, row, layer);
     }
 }

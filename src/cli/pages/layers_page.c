@@ -265,9 +265,9 @@ static bool is_any_asynchronous(const struct printer *it) {
     return false;
 }
 
-static bool has_queue(const struct printer *it) {
+static bool has_layer(const struct printer *it, enum layer wanted) {
     for (size_t layer = 0; layer < it->table->layer_count; layer++)
-        if (layers_of_name(layer_name(it, layer)) == LAYER_IS_QUEUE)
+        if (layers_of_name(layer_name(it, layer)) == wanted)
             return true;
     return false;
 }
@@ -280,8 +280,10 @@ static void print_legend(const struct printer *it) {
         snprintf(text, sizeof(text), "And %zu operation%s that took less.", left_out, units_plural(left_out));
         screen_print_sentence(it->screen, 0, text);
     }
-    snprintf(text, sizeof(text), "here: what the next layer below does not have.%s%s",
-             has_queue(it) ? " queue: of fuse, requests that waited for a worker that was at another." : "",
+    snprintf(text, sizeof(text), "here: what the next layer below does not have.%s%s%s",
+             has_layer(it, LAYER_IS_QUEUE) ? " queue: of fuse, requests that waited for a worker that was at another."
+                                           : "",
+             has_layer(it, LAYER_IS_BLOCK) ? " block: of all programs, and of the kernel." : "",
              is_any_asynchronous(it) ? " async: that one has more, since it works while nobody waits for it." : "");
     screen_print_sentence(it->screen, 0, text);
     screen_ink(it->screen, INK_PLAIN);
