@@ -106,21 +106,30 @@ static enum executable look_once(const char *path, char ret_line[LINE_SIZE], boo
     return look_at_elf(fd, &elf);
 }
 
+/* By its name: it is linked as a static program is. */
+static bool is_loader(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-2.", 5) == 0 || strncmp(name, "ld.so", 5) == 0;
+}
+
 enum executable executable_look(const char *path) {
     char line[LINE_SIZE];
     enum executable kind = EXECUTABLE_DYNAMIC;
+    const char *next = path;
     bool is_script = true;
     for (unsigned i = 0; is_script && i < SCRIPTS_MAX; i++) {
         is_script = false;
-        kind = look_once(path, line, &is_script);
-        path = line;
+        kind = look_once(next, line, &is_script);
+        next = line;
     }
-    return kind;
+    return kind == EXECUTABLE_STATIC && is_loader(path) ? EXECUTABLE_LOADER : kind;
 }
 
 const char *executable_reason(enum executable kind) {
     static const char *const reasons[] = {
         [EXECUTABLE_DYNAMIC] = NULL,
+        [EXECUTABLE_LOADER] = NULL,
         [EXECUTABLE_GO] = "it is written in Go, and makes most of its system calls by itself",
         [EXECUTABLE_STATIC] = "it is statically linked",
         [EXECUTABLE_SET_ID] = "it runs as another user, or with capabilities",

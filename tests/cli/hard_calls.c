@@ -120,6 +120,67 @@ static void in_raw_children(void) {
     pthread_join(thread, NULL);
 }
 
+/* By each function of the exec family. */
+static void execute_by(int function) {
+    char *arguments[] = {(char *)(uintptr_t) "echo", (char *)(uintptr_t) "executed", NULL};
+    switch (function) {
+    case 0:
+        execve("/bin/echo", arguments, environ);
+        break;
+    case 1:
+        execv("/bin/echo", arguments);
+        break;
+    case 2:
+        execvp("echo", arguments);
+        break;
+    case 3:
+        execvpe("echo", arguments, environ);
+        break;
+    case 4:
+        execl("/bin/echo", "echo", "executed", (char *)NULL);
+        break;
+    case 5:
+        execlp("echo", "echo", "executed", (char *)NULL);
+        break;
+    case 6:
+        execle("/bin/echo", "echo", "executed", (char *)NULL, environ);
+        break;
+    default:
+        fexecve(open("/bin/echo", O_RDONLY | O_CLOEXEC), arguments, environ);
+        break;
+    }
+    _exit(1);
+}
+
+#define EXEC_FUNCTIONS 8
+
+static void execute(void) {
+    char line[16] = "";
+    char *arguments[] = {(char *)(uintptr_t) "echo", (char *)(uintptr_t) "spawned", NULL};
+    pid_t child;
+    for (int function = 0; function < EXEC_FUNCTIONS; function++) {
+        child = fork();
+        if (child == 0)
+            execute_by(function);
+        wait_for(child);
+    }
+    CHECK(posix_spawn(&child, "/bin/echo", NULL, NULL, arguments, environ) == 0);
+    wait_for(child);
+    CHECK(posix_spawnp(&child, "echo", NULL, NULL, arguments, environ) == 0);
+    wait_for(child);
+    CHECK(system("echo by the shell") == 0);
+    FILE *pipe = popen("echo piped", "r");
+    CHECK(pipe && fgets(line, sizeof(line), pipe) && pclose(pipe) == 0);
+    printf("%s", line);
+}
+
+/* The same where the library, if there is one, cannot be loaded any more. */
+static void execute_without_library(void) {
+    const char *library = getenv("LIBRARY");
+    CHECK(library && (!getenv("LD_PRELOAD") || unlink(library) == 0));
+    execute();
+}
+
 /* A child with the memory and the current directory of its parent, and without variables of a thread, such as errno. So
  * Chromium's sandbox makes one. */
 static void in_child_without_thread(int (*run)(void *), void *data_fd) {
@@ -463,6 +524,8 @@ int main(int argc, char **argv) {
         {"spawned", spawn},
         {"clone", in_clone},
         {"raw_children", in_raw_children},
+        {"execute", execute},
+        {"execute_without_library", execute_without_library},
         {"without_thread", without_thread},
         {"small_stack", on_small_stack},
         {"jumps", jump_out},

@@ -97,6 +97,15 @@ START_TEST(program_without_a_loader_is_static) {
 }
 END_TEST
 
+START_TEST(loader_is_known_by_its_name) {
+    write_elf(ELFCLASS64, own_machine(), NULL);
+    snprintf(script, sizeof(script), "%s/ld-linux.so.2", directory);
+    ck_assert_int_eq(rename(program, script), 0);
+    ck_assert_int_eq(executable_look(script), EXECUTABLE_LOADER);
+    ck_assert_ptr_null(executable_reason(EXECUTABLE_LOADER));
+}
+END_TEST
+
 START_TEST(dynamic_program_of_go_is_told_by_its_note) {
     memcpy(note_owner, "Go", 3);
     write_elf(ELFCLASS64, own_machine(), "/lib64/ld-linux-x86-64.so.2");
@@ -171,6 +180,7 @@ int main(void) {
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, program_with_a_loader_is_dynamic);
     tcase_add_test(tcase, program_without_a_loader_is_static);
+    tcase_add_test(tcase, loader_is_known_by_its_name);
     tcase_add_test(tcase, dynamic_program_of_go_is_told_by_its_note);
     tcase_add_test(tcase, other_loaders_and_machines_are_foreign);
     tcase_add_test(tcase, script_is_what_its_interpreter_is);

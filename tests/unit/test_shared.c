@@ -364,10 +364,13 @@ START_TEST(file_that_is_gone_loses_new_threads_only) {
     count_in_child(recorder, 3, false);
     record(recorder, OP_READ, 5);
     struct aggstats_profile profile;
-    ck_assert_int_eq(aggstats_live_read(fd, &profile, NULL, NULL), 0);
+    struct aggstats_live_info info;
+    ck_assert_int_eq(aggstats_live_read(fd, &profile, &info, NULL), 0);
     close(fd);
     ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->calls, 7);
-    ck_assert(profile.incomplete);
+    ck_assert_uint_eq(info.notes[AGGSTATS_NOTE_MISSING], 1); /* the process, however many calls */
+    ck_assert_uint_eq(info.notes[AGGSTATS_NOTE_DENIED], 0);
+    ck_assert(!profile.incomplete);
     aggstats_profile_finish(&profile);
 }
 END_TEST

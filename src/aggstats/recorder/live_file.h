@@ -58,7 +58,7 @@ struct live_header {
     uint64_t stolen_ns_6;
     uint64_t longest_changes; /* odd while longest calls are moved from the blocks to the window */
     uint64_t shared_threads;  /* number of owners; 0: the file is not shared. Never changes */
-    uint64_t notes[AGGSTATS_NOTES];
+    uint32_t notes[AGGSTATS_NOTES];
     uint64_t lost; /* calls that are known to be missing in the counters */
     uint64_t stopped_ns_6;
     uint64_t facts_known;            /* bit i: facts[i] is known */

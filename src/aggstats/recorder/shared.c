@@ -56,13 +56,17 @@ static int open_live(const char *path) {
     return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Allocates before it maps, so that a full file system is an error here and no SIGBUS later.
+/* Allocates before it maps, so that a full file system is an error here and no SIGBUS later. errno is that of opening
+ * the file, if that fails.
  * live_fd: of the file while it is being joined; else -1; also for the next two */
 static struct aggstats_block *map_block(struct joined *joined, uint64_t number, int live_fd) {
     const off_t offset = (off_t)(joined->header_bytes + number * joined->block_bytes);
     CLEANUP_FD int own_fd = live_fd < 0 ? open_live(joined->path) : -1;
     const int fd = live_fd < 0 ? own_fd : live_fd;
-    if (fd < 0 || allocate_blocks(fd, offset, joined->block_bytes) != 0)
+    if (fd < 0)
+        return NULL;
+    errno = ENOSPC;
+    if (allocate_blocks(fd, offset, joined->block_bytes) != 0)
         return NULL;
     void *memory = mmap(NULL, joined->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
     if (memory == MAP_FAILED)
@@ -91,6 +95,7 @@ static struct aggstats_block *claim_block(struct joined *joined, int live_fd) {
         __atomic_store_n(&block->thread, (uint64_t)gettid(), __ATOMIC_RELAXED);
         return block;
     }
+    errno = ENOSPC;
     return NULL;
 }
 
@@ -100,8 +105,15 @@ static unsigned char lost[sizeof(struct aggstats_block) +
                                               (AGGSTATS_BUCKETS_MAX + AGGSTATS_BESIDE) * sizeof(uint64_t))]
     __attribute__((aligned(CACHE_LINE_BYTES)));
 
-static struct aggstats_block *lost_block(struct joined *joined) {
-    __atomic_store_n(&joined->header->incomplete, 1, __ATOMIC_RELEASE);
+/* error: why the thread has no block. A process is noted once. */
+static struct aggstats_block *lost_block(struct joined *joined, int error) {
+    const bool is_denied = error == EACCES || error == EPERM;
+    const bool is_short = error == ENOSPC || error == ENOMEM || error == EMFILE || error == ENFILE;
+    if (is_short)
+        __atomic_store_n(&joined->header->incomplete, 1, __ATOMIC_RELEASE);
+    else if (__atomic_exchange_n(&joined->front.is_noted, 1, __ATOMIC_RELAXED) == 0)
+        __atomic_fetch_add(&joined->header->notes[is_denied ? AGGSTATS_NOTE_DENIED : AGGSTATS_NOTE_MISSING], 1,
+                           __ATOMIC_RELAXED);
     return (struct aggstats_block *)(void *)lost;
 }
 
@@ -133,7 +145,7 @@ static struct aggstats_block *find_own_block(struct joined *joined, int live_fd)
     struct aggstats_block *block =
         aggstats_thread_cache.recorder_id == id ? aggstats_thread_cache.block : claim_block(joined, live_fd);
     if (!block)
-        block = lost_block(joined);
+        block = lost_block(joined, errno);
     thread_block_fill_cache(id, block);
     aggstats_shared_is_inside = false;
     pthread_setcancelstate(cancel_state, NULL);
@@ -232,7 +244,7 @@ int aggstats_recorder_join(const char *live_path, const char *const *op_names, u
     return 0;
 }
 
-void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint64_t more) {
+void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint32_t more) {
     const struct joined *joined = (const struct joined *)(const void *)recorder;
     __atomic_fetch_add(&joined->header->notes[note], more, __ATOMIC_RELAXED);
 }

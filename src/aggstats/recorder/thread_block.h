@@ -18,7 +18,8 @@ typedef struct aggstats_block *own_block_fn(struct aggstats_recorder *recorder);
 struct recorder_front {
     struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which are zeroed in a child */
     uint64_t id;                      /* the same as in hot, also while that is AGGSTATS_ASLEEP */
-    unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot) - sizeof(uint64_t)];
+    uint64_t is_noted; /* atomic; 1: the shared file knows that this process has calls that do not count */
+    unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot) - 2 * sizeof(uint64_t)];
     own_block_fn *own_block;
 };
 

@@ -9,6 +9,7 @@ enum executable {
     EXECUTABLE_GO,      /* the loader will load it, but it is written in Go and makes most system calls without libc */
     EXECUTABLE_STATIC,  /* statically linked, as most Go programs: there is no loader */
     EXECUTABLE_SET_ID,  /* set-id, or with file capabilities: the loader preloads nothing */
+    EXECUTABLE_LOADER,  /* the loader itself, which loads the program that it is given, or says something about it */
     EXECUTABLE_FOREIGN, /* another loader: of musl, or of another architecture. Preloading fails, or the loader
                          * complains */
 };
@@ -16,7 +17,7 @@ enum executable {
 /* path: as for execve(2). A script is what its interpreter is. May change errno */
 enum executable executable_look(const char *path);
 
-/* Why preloading does nothing, or little: "it is statically linked". NULL for EXECUTABLE_DYNAMIC */
+/* Why preloading does nothing, or little: "it is statically linked". NULL: it does */
 const char *executable_reason(enum executable kind);
 
 /* The file that execvp(3) would execute: name itself, or the first match in PATH, written to ret_path. Returns NULL if

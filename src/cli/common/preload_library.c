@@ -1,8 +1,11 @@
 /* LD_PRELOAD holds a list of paths separated by blanks or colons, so a path cannot contain these. */
 #include "preload_library.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "base.h"
 #include "command.h"
@@ -63,6 +66,23 @@ int preload_library_find(const char *name, char **ret_path) {
     }
     *ret_path = path;
     return take_link(ret_path);
+}
+
+int preload_library_check(const char *library, const char *mark) {
+    struct stat attr;
+    CLEANUP_FD int fd = open(library, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &attr) < 0) {
+        complain("cannot read %s: %s", library, strerror(errno));
+        return -EIO;
+    }
+    void *bytes = mmap(NULL, (size_t)attr.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    const bool is_own = bytes != MAP_FAILED && memmem(bytes, (size_t)attr.st_size, mark, strlen(mark));
+    if (bytes != MAP_FAILED)
+        munmap(bytes, (size_t)attr.st_size);
+    if (is_own)
+        return 0;
+    complain("cannot preload %s: it is of another version than osprof", library);
+    return -EBADMSG;
 }
 
 int preload_library_set(const char *library) {

@@ -8,6 +8,10 @@
  * Errors:  reported to the user */
 int preload_library_find(const char *name, char **ret_path);
 
+/* Whether the library is that of this program: it contains the mark.
+ * Errors:  reported to the user */
+int preload_library_check(const char *library, const char *mark);
+
 /* Call in a child: the program that it executes, and all that this starts, get the library, before other preloaded
  * ones.
  * Errors:  -errno */

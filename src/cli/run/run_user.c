@@ -207,6 +207,8 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
     *user = (struct run_user){.is_wanted = true, .live_fd = -1};
     int error = preload_library_find("libosprof_posix.so", &user->library);
     if (error == 0)
+        error = preload_library_check(user->library, POSIX_MARK);
+    if (error == 0)
         error = add_directories(directories, directory_count, &texts, &variable);
     if (error)
         return error;
@@ -236,9 +238,12 @@ void run_user_finish(struct run_user *user) {
 
 void run_user_look_at(struct run_user *user, const char *command) {
     char path[PATH_MAX];
+    struct stat attr;
     const char *found = executable_find(command, path, sizeof(path));
     user->kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
-    if (user->kind != EXECUTABLE_DYNAMIC)
+    user->is_awaited = found && access(found, X_OK) == 0 && stat(found, &attr) == 0 && S_ISREG(attr.st_mode) &&
+                       (user->kind == EXECUTABLE_DYNAMIC || user->kind == EXECUTABLE_GO);
+    if (executable_reason(user->kind))
         complain("the layer user does not see %s: %s", command, executable_reason(user->kind));
 }
 
@@ -300,16 +305,25 @@ static const struct note_words {
     [POSIX_NOTE_SANDBOXED] = {"sandboxed ", "program", ""},
     [POSIX_NOTE_GO] = {"", "program", " of Go"},
     [POSIX_NOTE_BARE] = {"", "program", " without the environment"},
-    [POSIX_NOTE_ROOT] = {"", "program", " in another root directory"},
+    [POSIX_NOTE_ROOT] = {"", "program", " in another root directory or mount namespace"},
+    [POSIX_NOTE_USER] = {"", "program", " of another user"},
     [POSIX_NOTE_STARVED] = {"", "program", " that lacked descriptors or memory"},
     [POSIX_NOTE_ASYNC] = {"asynchronous ", "call", ""},
 };
 
 static void append_count(char text[TEXT_SIZE], uint64_t count, const struct note_words *words) {
     size_t length = strlen(text);
-    if (count > 0)
+    if (count > 0 && words->noun)
         snprintf(text + length, TEXT_SIZE - length, "%s%llu %s%s%s%s", length > 0 ? ", " : "",
                  (unsigned long long)count, words->adjective, words->noun, count == 1 ? "" : "s", words->rest);
+}
+
+/* Programs that have been executed to be observed, and were not. Those that static programs have executed nobody awaits,
+ * so there may be more. */
+static uint64_t never_begun(const struct run_user *user, const struct aggstats_live_info *info) {
+    const uint32_t awaited = info->notes[POSIX_NOTE_AWAITED] - user->before_info.notes[POSIX_NOTE_AWAITED];
+    const int32_t missing = (int32_t)(awaited + user->is_awaited);
+    return missing > 0 ? (uint64_t)missing : 0;
 }
 
 /* Adds what is known of that. */
@@ -324,6 +338,7 @@ static int add_not_seen(const struct run_user *user, struct aggstats_profile *pr
     text[0] = '\0';
     for (size_t i = 0; i < POSIX_NOTE_COUNT; i++)
         append_count(text, info->notes[i] - user->before_info.notes[i], &note_words[i]);
+    append_count(text, never_begun(user, info), &(struct note_words){"", "program", " for an unknown reason"});
     return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
 }
 

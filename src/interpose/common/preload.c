@@ -80,14 +80,15 @@ static bool join(const struct preload_ops *ops) {
     int error = aggstats_recorder_join(live_path, ops->names, ops->count, &recorder);
     if (may_pass(error))
         __atomic_store_n(&is_starved, true, __ATOMIC_RELAXED);
-    else if (error)
+    else if (error && preload_owns_memory())
         preload_stop();
     if (error)
         return false;
     if (__atomic_exchange_n(&is_starved, false, __ATOMIC_RELAXED))
         aggstats_recorder_note(recorder, ops->starved_note, 1);
     /* if two threads join at once, the first recorder stays; the other one's few mappings are never used */
-    __atomic_compare_exchange_n(&preload.recorder, &other, recorder, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    if (__atomic_compare_exchange_n(&preload.recorder, &other, recorder, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        aggstats_recorder_note(recorder, ops->awaited_note, (uint32_t)-1);
     return true;
 }
 
@@ -117,4 +118,8 @@ void preload_share_memory(void) {
     if (preload_is_on())
         preload_ask_owner();
     __atomic_store_n(&preload.may_share_memory, true, __ATOMIC_RELAXED);
+}
+
+const char *preload_live_path(void) {
+    return live_path;
 }

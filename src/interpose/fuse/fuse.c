@@ -235,7 +235,10 @@ static void leave_alone(enum sandbox_step step) {
 WRAP_SANDBOX(leave_alone, sandbox_pass_on)
 
 static void look_at_exec(char *const *variables) {
-    if (telling_is_on() && !environment_is_kept(variables, REQUEST_RING_VARIABLE, "/libosprof_fuse."))
+    if (!telling_is_on())
+        return;
+    const struct environment found = environment_read(variables, REQUEST_RING_VARIABLE, true);
+    if (!found.has_run || !found.preloaded || !strstr(found.preloaded, "/libosprof_fuse."))
         tell_leaving(REQUEST_LEFT_BARE);
 }
 

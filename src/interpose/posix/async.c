@@ -51,7 +51,7 @@ WRAPPER_OF_FOUND(int, io_submit, (void *context, long count, void **controls)) {
     if (taken <= 0 || !preload_looks())
         return taken;
     int saved_errno = errno;
-    posix_note(POSIX_NOTE_ASYNC, (uint64_t)taken);
+    posix_note(POSIX_NOTE_ASYNC, (uint32_t)taken);
     errno = saved_errno;
     return taken;
 }

@@ -34,7 +34,7 @@
 extern const struct preload_ops posix_ops;
 
 /* Counts something that is not observed. May change errno */
-static inline void posix_note(enum posix_note note, uint64_t more) {
+static inline void posix_note(enum posix_note note, uint32_t more) {
     if (preload_join(&posix_ops))
         aggstats_recorder_note(__atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE), note, more);
 }

@@ -13,14 +13,19 @@
 
 static_assert(sizeof(off_t) == 8 && sizeof(time_t) == 8, "on 32-bit systems there are other aliases");
 
-static __attribute__((constructor)) void start(void) {
-    wrapper_find_all();
-    preload_looks();
-}
-
 /* The operations of the layer, as the live file has them. */
 static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME)};
-const struct preload_ops posix_ops = {.names = names, .count = POSIX_OP_COUNT, .starved_note = POSIX_NOTE_STARVED};
+const struct preload_ops posix_ops = {.names = names,
+                                      .count = POSIX_OP_COUNT,
+                                      .mark = POSIX_MARK,
+                                      .starved_note = POSIX_NOTE_STARVED,
+                                      .awaited_note = POSIX_NOTE_AWAITED};
+
+static __attribute__((constructor)) void start(void) {
+    wrapper_find_all();
+    if (preload_looks())
+        preload_join(&posix_ops);
+}
 
 /* ---- The wrappers of all rows ---- */
 

@@ -1,64 +1,303 @@
-/* Executed programs that will not be observed, or only in part: the run counts them, since their calls are missing in
- * the profile. The functions that take a list of arguments (execl) are not wrapped. */
+/* Executed programs. The run counts those that will not be observed, or only in part, since their calls are missing in the
+ * profile; and those that will be, to know whether they have begun to be. Where the loader could not load this object, it
+ * is left out of their environment, since the loader would complain. */
+#include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "counting.h"
 #include "environment.h"
 #include "executable.h"
+#include "own_call.h"
 
 #define OWN_LIBRARY "/libosprof_posix."
+#define SEPARATORS " :"
+#define VARIABLES_MAX 8192 /* to copy */
 
-/* Why a program is not observed in full; -1: it is. */
-static int note_of(const char *path, char *const *variables) {
-    static const int notes[] = {[EXECUTABLE_DYNAMIC] = -1,
-                                [EXECUTABLE_GO] = POSIX_NOTE_GO,
-                                [EXECUTABLE_STATIC] = POSIX_NOTE_STATIC,
-                                [EXECUTABLE_SET_ID] = POSIX_NOTE_SET_ID,
-                                [EXECUTABLE_FOREIGN] = POSIX_NOTE_FOREIGN};
-    const int note = notes[executable_look(path)];
-    const bool is_bare = note < 0 && !environment_is_kept(variables, PRELOAD_VARIABLE, OWN_LIBRARY);
-    return is_bare && access(path, X_OK) == 0 ? POSIX_NOTE_BARE : note;
+/* With less address space, or data, a program that can run alone could not run with us. */
+#define SPACE_BYTES_MIN (16U << 20)
+#define DATA_BYTES_MIN (4U << 20)
+
+/* A program to be executed. */
+struct launch {
+    int note;            /* enum posix_note; -1: none. Taken back if it is not executed */
+    size_t room_bytes;   /* for launch_variables(); 0: the variables stay as they are */
+    size_t count;        /* of variables */
+    const char *library; /* in the list of what is preloaded, and the length there */
+    size_t length;
+};
+
+/* ---- Whether it will be observed ---- */
+
+static int note_of_error(int error) {
+    if (error == EACCES || error == EPERM)
+        return POSIX_NOTE_USER;
+    return error == EMFILE || error == ENFILE || error == ENOMEM ? POSIX_NOTE_STARVED : POSIX_NOTE_ROOT;
 }
 
-/* The functions called here are those that we wrap. */
-static void look_at(const char *path, char *const *variables) {
-    if (!preload_looks() || !path)
-        return;
-    int saved_errno = errno;
-    preload_is_inside = true;
-    const int note = note_of(path, variables);
-    preload_is_inside = false;
-    if (note >= 0)
-        posix_note((enum posix_note)note, 1);
-    errno = saved_errno;
+/* Whether a program can open the file: 0 or errno. Capabilities that the process still has are gone then, which access(2)
+ * heeds. The functions called here and below are those that we wrap. */
+static int try_open(const char *path, int mode) {
+    int fd = access(path, mode) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const int error = fd < 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return error;
 }
 
-static void look_for(const char *name, char *const *variables) {
+static bool is_limited(__rlimit_resource_t resource, rlim_t least_bytes) {
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur < least_bytes;
+}
+
+/* Whether the loader can load us, and why not: 0 or errno. */
+static int try_library(const struct launch *launch) {
     char path[PATH_MAX];
-    if (!preload_looks() || !name)
+    if (is_limited(RLIMIT_AS, SPACE_BYTES_MIN) || is_limited(RLIMIT_DATA, DATA_BYTES_MIN))
+        return ENOMEM;
+    if (launch->length >= sizeof(path))
+        return ENAMETOOLONG;
+    memcpy(path, launch->library, launch->length);
+    path[launch->length] = '\0';
+    return try_open(path, R_OK);
+}
+
+static bool find_library(const char *list, struct launch *launch) {
+    for (; list && *list; list += launch->length + (list[launch->length] != '\0')) {
+        launch->library = list;
+        launch->length = strcspn(list, SEPARATORS);
+        if (memmem(list, launch->length, OWN_LIBRARY, sizeof(OWN_LIBRARY) - 1))
+            return true;
+    }
+    return false;
+}
+
+static void leave_out(struct launch *launch, const struct environment *found) {
+    launch->count = found->count;
+    if (found->count <= VARIABLES_MAX)
+        launch->room_bytes = (found->count + 1) * sizeof(char *) + sizeof("LD_PRELOAD=") + strlen(found->preloaded);
+}
+
+/* A dynamically linked program. */
+static int look_at_dynamic(struct launch *launch, const struct environment *found, bool has_library) {
+    if (!found->has_run || !has_library)
+        return POSIX_NOTE_BARE;
+    if (getuid() != geteuid() || getgid() != getegid())
+        return POSIX_NOTE_SET_ID;
+    int error = try_library(launch);
+    if (error)
+        leave_out(launch, found);
+    else
+        error = try_open(preload_live_path(), R_OK | W_OK);
+    return error ? note_of_error(error) : POSIX_NOTE_AWAITED;
+}
+
+static void look_at(struct launch *launch, const char *path, char *const *variables) {
+    const struct environment found = environment_read(variables, PRELOAD_VARIABLE, true);
+    const bool has_library = find_library(found.preloaded, launch);
+    if (access(path, X_OK) != 0)
         return;
+    const enum executable kind = executable_look(path);
+    if (has_library && (kind == EXECUTABLE_FOREIGN || found.is_traced))
+        leave_out(launch, &found);
+    if (found.is_traced || kind == EXECUTABLE_LOADER)
+        return;
+    if (kind == EXECUTABLE_FOREIGN)
+        launch->note = POSIX_NOTE_FOREIGN;
+    else if (kind == EXECUTABLE_STATIC)
+        launch->note = POSIX_NOTE_STATIC;
+    else if (kind == EXECUTABLE_SET_ID)
+        launch->note = POSIX_NOTE_SET_ID;
+    else
+        launch->note = look_at_dynamic(launch, &found, has_library);
+    if (kind == EXECUTABLE_GO)
+        posix_note(POSIX_NOTE_GO, 1);
+}
+
+/* ---- Before it is executed, and if it is not ---- */
+
+/* A process that is still for fear of a filter may ask whether it has one: what that takes, the loader needs too. */
+static bool has_filter(void) {
+    static const char wanted[] = "\nSeccomp:\t0";
+    char text[4096];
+    const int fd = (int)own_call(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+    const long length = fd < 0 ? -1 : own_call(SYS_read, fd, text, sizeof(text));
+    if (fd >= 0)
+        own_call(SYS_close, fd);
+    return length <= 0 || !memmem(text, (size_t)length, wanted, sizeof(wanted) - 1);
+}
+
+/* A process that is still, and may have a filter, which the program will have too: that is executed without us. Memory
+ * is not checked, since that would be a system call. */
+static bool is_still(struct launch *launch, char *const *variables) {
+    if (__atomic_load_n(&preload.state, __ATOMIC_ACQUIRE) != PRELOAD_STILL || !has_filter())
+        return false;
+    const struct environment found = environment_read(variables, PRELOAD_VARIABLE, false);
+    if (find_library(found.preloaded, launch))
+        leave_out(launch, &found);
+    return true;
+}
+
+static bool may_look(void) {
+    return preload_looks() ||
+           (__atomic_load_n(&preload.state, __ATOMIC_ACQUIRE) == PRELOAD_STILL && wrapper_has_thread());
+}
+
+enum launch_way {
+    LAUNCH_PATH,
+    LAUNCH_SEARCH, /* a name is searched in PATH */
+};
+
+/* Not inlined, so that its buffers are gone when the program is executed. */
+static __attribute__((noinline)) struct launch launch_begin(enum launch_way way, const char *name,
+                                                            char *const *variables) {
+    struct launch launch = {.note = -1};
+    char found[PATH_MAX];
+    if (!name || !variables || !may_look())
+        return launch;
     int saved_errno = errno;
     preload_is_inside = true;
-    const char *found = executable_find(name, path, sizeof(path));
+    if (!is_still(&launch, variables)) {
+        const char *path = way == LAUNCH_SEARCH ? executable_find(name, found, sizeof(found)) : name;
+        if (path)
+            look_at(&launch, path, variables);
+    }
     preload_is_inside = false;
-    look_at(found, variables);
+    if (launch.note >= 0)
+        posix_note((enum posix_note)launch.note, 1);
+    errno = saved_errno;
+    return launch;
+}
+
+static void launch_failed(const struct launch *launch) {
+    if (launch->note < 0)
+        return;
+    int saved_errno = errno;
+    posix_note((enum posix_note)launch->note, (uint32_t)-1);
     errno = saved_errno;
 }
 
-/* A program that is not executed is not counted. */
-#define WRAP_EXEC(SYMBOL, PARAMETERS, ARGUMENTS, LOOK)                                                                 \
-    WRAPPER(int, SYMBOL, PARAMETERS) {                                                                                 \
-        LOOK;                                                                                                          \
+/* The variables without us. room: of room_bytes */
+static char **launch_variables(const struct launch *launch, void *room, char *const *variables) {
+    char **copy = room;
+    size_t count = 0;
+    if (launch->room_bytes == 0)
+        return (char **)(uintptr_t)variables;
+    for (size_t i = 0; i < launch->count; i++) {
+        const char *end = launch->library + launch->length;
+        char *text = (char *)(copy + launch->count + 1);
+        const size_t before = (size_t)(launch->library - variables[i]);
+        const bool is_list = launch->library > variables[i] && before <= strlen(variables[i]);
+        copy[count++] = is_list ? text : variables[i];
+        if (!is_list)
+            continue;
+        memcpy(text, variables[i], before);
+        strcpy(text + before, end + (*end != '\0'));
+        if (strcmp(text, "LD_PRELOAD=") == 0)
+            count--;
+    }
+    copy[count] = NULL;
+    return copy;
+}
+
+#define LAUNCH_ROOM(LAUNCH) ((LAUNCH)->room_bytes > 0 ? __builtin_alloca((LAUNCH)->room_bytes) : NULL)
+
+/* ---- exec ---- */
+
+typedef int exec_fn(const char *name, char *const *arguments, char *const *variables);
+
+static int execute(exec_fn *real, enum launch_way way, const char *name, char *const *arguments,
+                   char *const *variables) {
+    const struct launch launch = launch_begin(way, name, variables);
+    int result = real(name, arguments, launch_variables(&launch, LAUNCH_ROOM(&launch), variables));
+    launch_failed(&launch);
+    return result;
+}
+
+WRAPPER(int, execve, (const char *path, char *const *arguments, char *const *variables)) {
+    return execute(real_execve(), LAUNCH_PATH, path, arguments, variables);
+}
+
+WRAPPER(int, execvpe, (const char *name, char *const *arguments, char *const *variables)) {
+    return execute(real_execvpe(), LAUNCH_SEARCH, name, arguments, variables);
+}
+
+WRAPPER(int, execv, (const char *path, char *const *arguments)) {
+    return execute(real_execve(), LAUNCH_PATH, path, arguments, environ);
+}
+
+WRAPPER(int, execvp, (const char *name, char *const *arguments)) {
+    return execute(real_execvpe(), LAUNCH_SEARCH, name, arguments, environ);
+}
+
+/* With the arguments as a list, which ends with NULL; VARIABLES may be behind it. */
+#define WRAP_EXEC_LIST(SYMBOL, REAL, WAY, VARIABLES)                                                                   \
+    WRAPPER(int, SYMBOL, (const char *name, const char *first, ...)) {                                                 \
+        va_list list;                                                                                                  \
+        size_t count = 1;                                                                                              \
+        va_start(list, first);                                                                                         \
+        for (const char *next = first; next; next = va_arg(list, const char *))                                        \
+            count++;                                                                                                   \
+        va_end(list);                                                                                                  \
+        const char **arguments = __builtin_alloca(count * sizeof(*arguments));                                         \
+        va_start(list, first);                                                                                         \
+        arguments[0] = first;                                                                                          \
+        for (size_t i = 1; i < count; i++)                                                                             \
+            arguments[i] = va_arg(list, const char *);                                                                 \
+        char *const *variables = VARIABLES;                                                                            \
+        va_end(list);                                                                                                  \
+        return execute(REAL(), WAY, name, (char *const *)(uintptr_t)arguments, variables);                             \
+    }
+
+WRAP_EXEC_LIST(execl, real_execve, LAUNCH_PATH, environ)
+WRAP_EXEC_LIST(execlp, real_execvpe, LAUNCH_SEARCH, environ)
+WRAP_EXEC_LIST(execle, real_execve, LAUNCH_PATH, va_arg(list, char *const *))
+
+WRAPPER(int, fexecve, (int fd, char *const *arguments, char *const *variables)) {
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    const struct launch launch = launch_begin(LAUNCH_PATH, path, variables);
+    int result = real_fexecve()(fd, arguments, launch_variables(&launch, LAUNCH_ROOM(&launch), variables));
+    launch_failed(&launch);
+    return result;
+}
+
+/* ---- spawn ---- */
+
+#define WRAP_SPAWN(SYMBOL, WAY)                                                                                        \
+    WRAPPER(int, SYMBOL,                                                                                               \
+            (pid_t * pid, const char *name, const posix_spawn_file_actions_t *actions,                                 \
+             const posix_spawnattr_t *attributes, char *const *arguments, char *const *variables)) {                   \
+        const struct launch launch = launch_begin(WAY, name, variables);                                               \
+        char **kept = launch_variables(&launch, LAUNCH_ROOM(&launch), variables);                                      \
+        int result = real_##SYMBOL()(pid, name, actions, attributes, arguments, kept);                                 \
+        if (result != 0)                                                                                               \
+            launch_failed(&launch);                                                                                    \
+        return result;                                                                                                 \
+    }
+
+WRAP_SPAWN(posix_spawn, LAUNCH_PATH)
+WRAP_SPAWN(posix_spawnp, LAUNCH_SEARCH)
+
+/* ---- The shell, which libc executes by itself, with the variables of the program ---- */
+
+static void restore_variables(char ***before) {
+    if (*before)
+        environ = *before;
+}
+
+#define WRAP_SHELL(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS)                                                             \
+    WRAPPER(RETURNS, SYMBOL, PARAMETERS) {                                                                             \
+        const struct launch launch = launch_begin(LAUNCH_PATH, "/bin/sh", environ);                                    \
+        __attribute__((cleanup(restore_variables))) char **before = launch.room_bytes > 0 ? environ : NULL;            \
+        if (before)                                                                                                    \
+            environ = launch_variables(&launch, LAUNCH_ROOM(&launch), environ);                                        \
         return real_##SYMBOL() ARGUMENTS;                                                                              \
     }
 
-/* clang-format off */
-WRAP_EXEC(execve, (const char *path, char *const *arguments, char *const *variables), (path, arguments, variables), look_at(path, variables))
-WRAP_EXEC(execv, (const char *path, char *const *arguments), (path, arguments), look_at(path, environ))
-WRAP_EXEC(execvp, (const char *name, char *const *arguments), (name, arguments), look_for(name, environ))
-WRAP_EXEC(execvpe, (const char *name, char *const *arguments, char *const *variables), (name, arguments, variables), look_for(name, variables))
-WRAP_EXEC(posix_spawn, (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const *arguments, char *const *variables), (pid, path, actions, attributes, arguments, variables), look_at(path, variables))
-WRAP_EXEC(posix_spawnp, (pid_t *pid, const char *name, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const *arguments, char *const *variables), (pid, name, actions, attributes, arguments, variables), look_for(name, variables))
-/* clang-format on */
+WRAP_SHELL(int, system, (const char *command), (command))
+WRAP_SHELL(FILE *, popen, (const char *command, const char *mode), (command, mode))

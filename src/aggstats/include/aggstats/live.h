@@ -10,13 +10,13 @@
 AGGSTATS_BEGIN_DECLARATIONS
 
 #define AGGSTATS_LIVE_VERSION 7
-#define AGGSTATS_NOTES 10
+#define AGGSTATS_NOTES 20
 
 struct aggstats_live_info {
     int64_t pid;    /* of the process that records or recorded */
     bool recording; /* it still runs */
     bool paused;
-    uint64_t notes[AGGSTATS_NOTES]; /* what those that share the file have added up, with a meaning of their own */
+    uint32_t notes[AGGSTATS_NOTES]; /* what those that share the file have added up, with a meaning of their own */
 };
 
 /* True if the file begins as a live file does. */

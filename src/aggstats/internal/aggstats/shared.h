@@ -11,9 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "aggstats/live.h"
 #include "aggstats/recorder.h"
 
 #define AGGSTATS_SHARED_THREADS_MAX 65536U
+
+/* Notes: processes with calls that were not counted, as they could not open the file. */
+#define AGGSTATS_NOTE_MISSING (AGGSTATS_NOTES - 2U) /* there is no such file in their directories */
+#define AGGSTATS_NOTE_DENIED (AGGSTATS_NOTES - 1U)  /* they may not */
 
 /* As aggstats_recorder_create(), with a live file in which that many threads of other processes may count at one time.
  * shared_threads: 1..AGGSTATS_SHARED_THREADS_MAX */
@@ -26,8 +31,8 @@ int aggstats_recorder_create_shared(const struct aggstats_recorder_options *opti
  *          aggstats_end_with() and aggstats_recorder_note(), to those of aggstats/watched.h, and to nothing else
  * Errors:  -EBADMSG not such a file, those of opening and mapping it, -ENOMEM
  * Fork:    a child, however it is made, counts in the file as a process of its own. It and all new threads need the
- *          file's path then. Calls of a thread that cannot open it are not counted, and the file says that it is
- *          incomplete
+ *          file's path then. Calls of a thread that cannot open it are not counted, and the file has a note of the
+ *          process, or says that it is incomplete
  * Files:   none stays open
  * Signals: not in a handler */
 int aggstats_recorder_join(const char *live_path, const char *const *op_names, unsigned op_count,
@@ -37,8 +42,10 @@ int aggstats_recorder_join(const char *live_path, const char *const *op_names, u
  * of libc's functions must not count these, or they would recurse. */
 extern AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
 
-/* Adds to a number in the shared file, whose meaning is up to its users. note: below AGGSTATS_NOTES. Threads: any */
-void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint64_t more);
+/* Adds to a number in the shared file, whose meaning is up to its users, except for the last two. It wraps around.
+ * note:    below AGGSTATS_NOTES
+ * Threads: any */
+void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint32_t more);
 
 /* For the process that made the file: how many threads have a call in flight. It may be one that turns out not to
  * count (aggstats/watched.h).

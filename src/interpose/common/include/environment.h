@@ -16,25 +16,39 @@ static inline void environment_leave(const char *variable) {
         *value = '\0';
 }
 
-static inline bool environment_is_there(const void *pointer) {
+static inline bool environment_is_there(const void *pointer, bool is_checked) {
+    if (!is_checked)
+        return true;
     const uintptr_t at = (uintptr_t)pointer / MEMORY_WORD_BYTES * MEMORY_WORD_BYTES;
     const bool is_aligned = at == (uintptr_t)pointer;
     return memory_has_word(at) && (is_aligned || memory_has_word(at + MEMORY_WORD_BYTES));
 }
 
-/* True if a program with these variables is observed: it has ours, and preloads our library. Memory that is not there
- * is left to the kernel to refuse. May change errno */
-static inline bool environment_is_kept(char *const *variables, const char *variable, const char *library) {
+struct environment {
+    const char *preloaded; /* LD_PRELOAD; NULL: there is none */
+    size_t count;          /* of variables */
+    bool has_run;          /* ours is there */
+    bool is_traced;        /* the loader does not start the program, but lists what it loads: so ldd(1) works */
+};
+
+/* Reads variables, up to memory that is not there if that is checked: it is left to the kernel to refuse. May change
+ * errno */
+static inline struct environment environment_read(char *const *variables, const char *variable, bool is_checked) {
+    static const char list[] = "LD_PRELOAD=";
+    static const char trace[] = "LD_TRACE_LOADED_OBJECTS=";
     const size_t length = strlen(variable);
-    bool has_variable = false;
-    bool has_library = false;
-    for (; environment_is_there(variables) && *variables && environment_is_there(*variables); variables++) {
+    struct environment found = {.preloaded = NULL};
+    for (; environment_is_there(variables, is_checked) && *variables && environment_is_there(*variables, is_checked);
+         variables++) {
         if (strncmp(*variables, variable, length) == 0 && (*variables)[length] == '=')
-            has_variable = true;
-        else if (strncmp(*variables, "LD_PRELOAD=", sizeof("LD_PRELOAD=") - 1) == 0)
-            has_library = strstr(*variables, library) != NULL;
+            found.has_run = true;
+        else if (strncmp(*variables, list, sizeof(list) - 1) == 0)
+            found.preloaded = *variables + sizeof(list) - 1;
+        else if (strncmp(*variables, trace, sizeof(trace) - 1) == 0)
+            found.is_traced = true;
+        found.count++;
     }
-    return has_variable && has_library;
+    return found;
 }
 
 #endif

@@ -11,8 +11,8 @@
  *     pNUMBER  not those on that device
  *
  * A preloaded object keeps only memory in the program: no descriptor, thread or handler, and takes no lock that a fork
- * could leave locked. So all processes of a run count in one live file (aggstats/shared.h), which each joins at its
- * first call that counts: a process that has none costs nothing. A block of counters belongs to the thread that holds a
+ * could leave locked. So all processes of a run count in one live file (aggstats/shared.h), which each joins when it
+ * begins, as later it may be another user, or in another root directory. A block of counters belongs to the thread that holds a
  * robust mutex there, which the kernel releases also at exec and SIGKILL. What a child of fork must find out anew is in
  * memory that the kernel zeroes for it (wiped_page.h). A child of vfork shares the memory, and only ever forgets what
  * is known of descriptors. The call of a cancelled thread is ended by its unwinding (unwind.c).
@@ -56,6 +56,8 @@ extern AGGSTATS_THREAD_LOCAL bool preload_is_inside;
 struct preload_ops {
     const char *const *names;
     unsigned count;
+    const char *mark;      /* by which osprof knows that the library is its own */
+    unsigned awaited_note; /* decremented by a process that joins */
     unsigned starved_note; /* incremented by a process that missed calls before it could join */
 };
 
@@ -81,6 +83,9 @@ bool preload_join_now(const struct preload_ops *ops);
 static inline bool preload_join(const struct preload_ops *ops) {
     return __builtin_expect(__atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE) != NULL, 1) || preload_join_now(ops);
 }
+
+/* Of the live file, if there is a run. */
+const char *preload_live_path(void);
 
 /* From now on everything passes through: preload_be_still() does nothing unless there is a run. */
 void preload_be_still(void);

@@ -3,6 +3,8 @@
 #ifndef POSIX_OPS_H
 #define POSIX_OPS_H
 
+#include "aggstats/shared.h"
+
 /* clang-format off */
 #define POSIX_OPS(ROW)                                                                                                 \
     ROW(OPEN) ROW(CLOSE)                                                                                               \
@@ -29,6 +31,12 @@ enum posix_op {
 /* Their names in profiles: static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME)}; */
 #define POSIX_OP_NAME(OP) [POSIX_##OP] = #OP,
 
+/* A text that is in a library with these operations, and this kind of live file. */
+#define POSIX_MARK POSIX_MARK_OF(AGGSTATS_LIVE_VERSION)
+#define POSIX_MARK_OF(VERSION) POSIX_MARK_TEXT(VERSION)
+#define POSIX_MARK_TEXT(VERSION) "osprof " #VERSION POSIX_OPS(POSIX_MARK_OP)
+#define POSIX_MARK_OP(OP) " " #OP
+
 /* What a run counts besides (aggstats_recorder_note()): programs, and calls, that cannot be observed. */
 enum posix_note {
     POSIX_NOTE_STATIC,    /* statically linked, as most Go programs */
@@ -37,10 +45,13 @@ enum posix_note {
     POSIX_NOTE_SANDBOXED, /* observed only until they forbade themselves system calls (seccomp) */
     POSIX_NOTE_GO,        /* Go programs, dynamically linked, that make most system calls without libc */
     POSIX_NOTE_BARE,      /* executed without the variables that preload us */
-    POSIX_NOTE_ROOT,      /* in another root directory (chroot), where names and files differ */
     POSIX_NOTE_STARVED,   /* their first calls found no descriptor or memory to be counted with */
     POSIX_NOTE_ASYNC,     /* calls: asynchronous reads and writes */
-    POSIX_NOTE_COUNT,
+    POSIX_NOTE_AWAITED,   /* executed to be observed, less those that have begun to be */
+    POSIX_NOTE_ROOT = AGGSTATS_NOTE_MISSING, /* in another root directory or mount namespace, where names and files
+                                              * differ */
+    POSIX_NOTE_USER = AGGSTATS_NOTE_DENIED,  /* of another user */
+    POSIX_NOTE_COUNT = AGGSTATS_NOTES,
 };
 
 #endif
