@@ -15,8 +15,8 @@ struct run_user {
     bool is_wanted;
     struct aggstats_recorder *recorder; /* has the live file; NULL: the command runs without a profile */
     int live_fd;
-    enum executable kind;
-    bool is_awaited; /* the command will be seen, if it is executed */           /* of the command */
+    enum executable kind;           /* of the command */
+    bool is_awaited;                /* it will be seen, if it is executed */
     char *library;                  /* to preload */
     char *variable;                 /* of the environment, for the library */
     struct aggstats_profile before; /* the counts of warm-ups */
