@@ -2,6 +2,7 @@
  *
  *     file_kinds KIND        KIND: a row of the table below; 7 times fstat(2) or, of names, stat(2)
  *     file_kinds names NAME  11 times stat(2) of a name, which need not exist
+ *     file_kinds at DIR NAME the same relative to a descriptor of a directory
  *     file_kinds open NAME   7 times fstat(2) of a file of that name
  *     file_kinds fd NUMBER   7 times fstat(2) of a descriptor that was inherited
  *
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -107,11 +109,23 @@ static void terminal(void) {
     look_often(fd);
 }
 
-static void memory(void) {
-    const int fd = memfd_create("memory", 0);
+static void look_at_memory(unsigned flags) {
+    const int fd = memfd_create("memory", flags);
     if (fd < 0)
         exit(SKIPPED);
     look_often(fd);
+}
+
+static void memory(void) {
+    look_at_memory(0);
+}
+
+static void huge_memory(void) {
+    look_at_memory(MFD_HUGETLB);
+}
+
+static void event(void) {
+    look_often(eventfd(0, 0));
 }
 
 static void memory_for_child(void) {
@@ -138,6 +152,14 @@ static void look_at_names(const char *name) {
         stat(name, &attr);
 }
 
+static void look_in_directory(const char *directory, const char *name) {
+    struct stat attr;
+    const int fd = open(directory, O_RDONLY | O_DIRECTORY);
+    CHECK(fd >= 0);
+    for (int i = 0; i < 11; i++)
+        fstatat(fd, name, &attr, 0);
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
@@ -156,7 +178,9 @@ int main(int argc, char **argv) {
         {"pipe", a_pipe},
         {"socket", a_socket},
         {"terminal", terminal},
+        {"event", event},
         {"memory", memory},
+        {"huge_memory", huge_memory},
         {"memory_for_child", memory_for_child},
         {"shared_memory", shared_memory},
     };
@@ -165,9 +189,11 @@ int main(int argc, char **argv) {
             rows[i].run();
             return 0;
         }
-    if (argc != 3)
+    if (argc < 3)
         return 2;
-    if (strcmp(argv[1], "names") == 0)
+    if (argc == 4)
+        look_in_directory(argv[2], argv[3]);
+    else if (strcmp(argv[1], "names") == 0)
         look_at_names(argv[2]);
     else if (strcmp(argv[1], "open") == 0)
         look_at_name(argv[2], O_RDONLY);

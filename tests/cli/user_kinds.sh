@@ -45,7 +45,9 @@ kinds 0 0 fifo
 kinds 0 0 pipe
 kinds 0 0 socket
 kinds 0 0 terminal
+kinds 0 0 event
 kinds 0 0 memory
+kinds 0 0 huge_memory
 kinds 0 0 memory_for_child
 kinds 7 0 shared_memory
 options='-d . --everything' counted 7 "$program" fifo
@@ -94,6 +96,12 @@ kinds 0 0 names /dev/null
 kinds 11 0 names /dev/shm
 kinds 11 0 names /dev/shm/none
 kinds 11 0 names /
+kinds 11 0 at /etc passwd
+kinds 11 0 at / etc
+kinds 11 11 at . ./none
+kinds 11 0 at /dev/shm none
+kinds 0 0 at /proc/self status
+kinds 0 0 at /dev null
 # in_directory DIRECTORY NAME WANTED: of all files, for a name that is relative to a directory
 in_directory() {
     options='' user_run 0 env -C "$1" "$program" names "$2"

@@ -82,15 +82,14 @@ enum fd_state fd_table_opened(int fd, const struct preload_ops *ops) {
 }
 
 void fd_table_copied(int fd, int copy) {
-    enum fd_state state =
-        (unsigned)fd < FD_TABLE_SIZE ? (enum fd_state)__atomic_load_n(&fd_table[fd], __ATOMIC_RELAXED) : FD_UNKNOWN;
+    enum fd_state state = fd_table_known(fd);
     fd_table_forget(copy);
     if (preload_looks() && state != FD_UNKNOWN)
         fd_table_remember(copy, state);
 }
 
 void fd_table_forget(int fd) {
-    if ((unsigned)fd < FD_TABLE_SIZE && __atomic_load_n(&fd_table[fd], __ATOMIC_RELAXED) != FD_UNKNOWN)
+    if (fd_table_known(fd) != FD_UNKNOWN)
         __atomic_store_n(&fd_table[fd], FD_UNKNOWN, __ATOMIC_RELAXED);
 }
 

@@ -190,7 +190,9 @@ static inline bool counts_at_once(int dir_fd, const char *path) {
         return false;
     if (path[0] == '/')
         return !scope_may_be_pseudo(path);
-    return path[0] != '.' && dir_fd == AT_FDCWD && current_counts();
+    if (dir_fd != AT_FDCWD)
+        return fd_table_known(dir_fd) == FD_INSIDE;
+    return path[0] != '.' && current_counts();
 }
 
 bool names_count(int dir_fd, const char *path, const struct preload_ops *ops) {

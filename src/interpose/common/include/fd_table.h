@@ -25,9 +25,13 @@ extern unsigned char fd_table[FD_TABLE_SIZE]; /* enum fd_state, each read and wr
 /* Looks the descriptor up, and remembers the result. */
 enum fd_state fd_table_find(int fd, const struct preload_ops *ops);
 
+/* What is remembered. */
+static inline enum fd_state fd_table_known(int fd) {
+    return (unsigned)fd < FD_TABLE_SIZE ? (enum fd_state)__atomic_load_n(&fd_table[fd], __ATOMIC_RELAXED) : FD_UNKNOWN;
+}
+
 static inline enum fd_state fd_table_state(int fd, const struct preload_ops *ops) {
-    enum fd_state state =
-        (unsigned)fd < FD_TABLE_SIZE ? (enum fd_state)__atomic_load_n(&fd_table[fd], __ATOMIC_RELAXED) : FD_UNKNOWN;
+    enum fd_state state = fd_table_known(fd);
     return __builtin_expect(state == FD_UNKNOWN, 0) ? fd_table_find(fd, ops) : state;
 }
 
