@@ -60,7 +60,8 @@ same 0 "12 programs in another root directory or mount namespace" "$TEST_PROGRAM
 use_copies
 if echo 'int nothing;' >empty.c && gcc -shared -o empty.so empty.c 2>/dev/null; then
     # shellcheck disable=SC2016 # for the shell inside
-    same 0 "1 program for an unknown reason" sh -c '[ -z "$LD_PRELOAD" ] || mv "$1" "$LIBRARY"; exec cat file' sh "$scratch/empty.so"
+    same 0 "1 program for an unknown reason" sh -c '[ -z "$LD_PRELOAD" ] || cp --remove-destination "$1" "$LIBRARY"; exec cat file' \
+        sh "$scratch/empty.so"
 else
     skipped gcc
 fi
@@ -77,6 +78,12 @@ export OSPROF_LIBRARIES=$build_libraries
 for limit in "-v 6000" "-d 500"; do
     same 0 "1 program that lacked descriptors or memory" sh -c "ulimit $limit; exec cat file"
 done
+if [ -e empty.so ]; then # is all that is preloaded then
+    cp empty.so other.so
+    # shellcheck disable=SC2016 # for the shell inside
+    LD_PRELOAD="$scratch/empty.so $scratch/other.so" same 0 "2 programs that lacked descriptors or memory" \
+        sh -c 'ulimit -v 8000; exec env | grep ^LD_PRELOAD'
+fi
 same 127 "1 program that lacked descriptors or memory" sh -c 'ulimit -n 3; cat file'
 
 # ---- A program for another architecture, without a compiler's files for it

@@ -78,7 +78,7 @@ static bool find_library(const char *list, struct launch *launch) {
 
 static void leave_out(struct launch *launch, const struct environment *found) {
     launch->count = found->count;
-    if (found->count <= VARIABLES_MAX)
+    if (found->preloaded && found->count <= VARIABLES_MAX)
         launch->room_bytes = (found->count + 1) * sizeof(char *) + sizeof("LD_PRELOAD=") + strlen(found->preloaded);
 }
 
@@ -188,15 +188,16 @@ static char **launch_variables(const struct launch *launch, void *room, char *co
     if (launch->room_bytes == 0)
         return (char **)(uintptr_t)variables;
     for (size_t i = 0; i < launch->count; i++) {
-        const char *end = launch->library + launch->length;
-        char *text = (char *)(copy + launch->count + 1);
-        const size_t before = (size_t)(launch->library - variables[i]);
-        const bool is_list = launch->library > variables[i] && before <= strlen(variables[i]);
-        copy[count++] = is_list ? text : variables[i];
-        if (!is_list)
+        const size_t before = (uintptr_t)launch->library - (uintptr_t)variables[i];
+        copy[count++] = variables[i];
+        if (before > strlen(variables[i])) /* another variable */
             continue;
+        char *text = (char *)(copy + launch->count + 1);
+        const char *rest = launch->library + launch->length;
+        rest += *rest != '\0'; /* a separator */
         memcpy(text, variables[i], before);
-        strcpy(text + before, end + (*end != '\0'));
+        memcpy(text + before, rest, strlen(rest) + 1);
+        copy[count - 1] = text;
         if (strcmp(text, "LD_PRELOAD=") == 0)
             count--;
     }
