@@ -60,19 +60,19 @@ static bool is_of_go(int fd, const Elf64_Phdr *header) {
 
 static enum executable look_at_elf(int fd, const Elf64_Ehdr *elf) {
     enum executable kind = EXECUTABLE_STATIC;
+    Elf64_Phdr headers[HEADERS_MAX];
     bool has_go = false;
     if (elf->e_ident[EI_CLASS] != ELFCLASS64 || (OWN_MACHINE != EM_NONE && elf->e_machine != OWN_MACHINE))
         return EXECUTABLE_FOREIGN;
-    if (elf->e_phentsize != sizeof(Elf64_Phdr) || elf->e_phnum > HEADERS_MAX)
+    const size_t size_bytes = elf->e_phnum * sizeof(headers[0]);
+    if (elf->e_phentsize != sizeof(headers[0]) || elf->e_phnum > HEADERS_MAX ||
+        pread(fd, headers, size_bytes, (off_t)elf->e_phoff) != (ssize_t)size_bytes)
         return EXECUTABLE_DYNAMIC;
     for (unsigned i = 0; i < elf->e_phnum; i++) {
-        Elf64_Phdr header;
-        if (pread(fd, &header, sizeof(header), (off_t)(elf->e_phoff + i * sizeof(header))) != sizeof(header))
-            return EXECUTABLE_DYNAMIC;
-        if (header.p_type == PT_INTERP)
-            kind = look_at_loader(fd, &header);
-        else if (header.p_type == PT_NOTE)
-            has_go = has_go || is_of_go(fd, &header);
+        if (headers[i].p_type == PT_INTERP)
+            kind = look_at_loader(fd, &headers[i]);
+        else if (headers[i].p_type == PT_NOTE)
+            has_go = has_go || is_of_go(fd, &headers[i]);
     }
     return kind == EXECUTABLE_DYNAMIC && has_go ? EXECUTABLE_GO : kind;
 }

@@ -439,7 +439,7 @@ static void bad_names(void) {
     char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(pages != MAP_FAILED && mprotect(pages + 4096, 4096, PROT_NONE) == 0);
     memcpy(pages + 4092, "data", 4);
-    const uintptr_t names[] = {0, 1, UINTPTR_MAX, UINTPTR_MAX / 2, (uintptr_t)pages + 4096, (uintptr_t)pages + 4092};
+    const uintptr_t names[] = {0, 1, 8, UINTPTR_MAX, UINTPTR_MAX / 2, (uintptr_t)pages + 4096, (uintptr_t)pages + 4092};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *volatile name = (const char *)names[i];
         /* NOLINTBEGIN(clang-analyzer-core.NonNullParamChecker): it is what is tested */

@@ -14,7 +14,7 @@ for library in "$OSPROF_LIBRARIES/libosprof_posix.so" "$OSPROF_LIBRARIES/../fuse
     objdump -T "$library" | grep -F '*UND*' >symbols
     grep -Eo '\(?GLIBC_[0-9.]+\)?' symbols | tr -d '()' | sort -u >versions
     grep -qx GLIBC_2.17 versions || fail "no versions found for $library: $(<symbols)"
-    echo $most >>versions
+    echo "$most" >>versions
     newest=$(sort -V versions | tail -n 1)
     assert_eq "$most" "$newest" "newest version that $library needs, for: $(grep -F "$newest" symbols)"
     assert_eq "" "$(objdump -p "$library" | awk '$1 == "NEEDED" && $2 !~ /^(libc\.so|ld-linux)/')" "libraries that $library needs"

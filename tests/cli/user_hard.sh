@@ -80,7 +80,7 @@ assert_eq "3 asynchronous calls" "$(told)" "what is told of asynchronous calls"
 
 # ---- Names that are not there: the kernel's answer is EFAULT
 
-hard bad_names RENAME=6 STAT=2
+hard bad_names RENAME=7 STAT=2
 
 # ---- What is executed without the environment
 

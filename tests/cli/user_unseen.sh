@@ -38,6 +38,7 @@ build_libraries=$OSPROF_LIBRARIES
 
 same 0 "" "$TEST_PROGRAMS/hard_calls" execute
 same 0 "" sh -c 'true; env true; sh -c "exec true"; cat file | cat; no-such-program 2>&1 || :'
+# shellcheck disable=SC2016 # for the shell inside
 same 0 "" sh -c 'PATH=/nowhere:/nothing:$PATH; env true; ./file 2>/dev/null || :'
 same 127 "" sh -c 'exec no-such-program'
 

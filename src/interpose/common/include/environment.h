@@ -16,12 +16,22 @@ static inline void environment_leave(const char *variable) {
         *value = '\0';
 }
 
-static inline bool environment_is_there(const void *pointer, bool is_checked) {
-    if (!is_checked)
-        return true;
+#define ENVIRONMENT_PAGES 4U
+
+/* at: aligned to a word. known: pages that are there, as few have all variables */
+static inline bool environment_has_word(uintptr_t at, uintptr_t known[ENVIRONMENT_PAGES]) {
+    const uintptr_t page = at / MEMORY_LEAST_PAGE_BYTES;
+    if (known[page % ENVIRONMENT_PAGES] != page && memory_has_word(at))
+        known[page % ENVIRONMENT_PAGES] = page;
+    return known[page % ENVIRONMENT_PAGES] == page;
+}
+
+/* known: NULL: memory is not checked */
+static inline bool environment_is_there(const void *pointer, uintptr_t *known) {
     const uintptr_t at = (uintptr_t)pointer / MEMORY_WORD_BYTES * MEMORY_WORD_BYTES;
     const bool is_aligned = at == (uintptr_t)pointer;
-    return memory_has_word(at) && (is_aligned || memory_has_word(at + MEMORY_WORD_BYTES));
+    return !known || (at >= MEMORY_LEAST_PAGE_BYTES && environment_has_word(at, known) &&
+                      (is_aligned || environment_has_word(at + MEMORY_WORD_BYTES, known)));
 }
 
 struct environment {
@@ -37,8 +47,10 @@ static inline struct environment environment_read(char *const *variables, const 
     static const char list[] = "LD_PRELOAD=";
     static const char trace[] = "LD_TRACE_LOADED_OBJECTS=";
     const size_t length = strlen(variable);
+    uintptr_t pages[ENVIRONMENT_PAGES] = {0};
+    uintptr_t *known = is_checked ? pages : NULL;
     struct environment found = {.preloaded = NULL};
-    for (; environment_is_there(variables, is_checked) && *variables && environment_is_there(*variables, is_checked);
+    for (; environment_is_there(variables, known) && *variables && environment_is_there(*variables, known);
          variables++) {
         if (strncmp(*variables, variable, length) == 0 && (*variables)[length] == '=')
             found.has_run = true;
