@@ -59,13 +59,11 @@ bool preload_start(void) {
 
 /* ---- Joining ---- */
 
-void preload_be_still(void) {
-    int state = PRELOAD_ON;
-    __atomic_compare_exchange_n(&preload.state, &state, PRELOAD_STILL, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
-void preload_stop(void) {
-    __atomic_store_n(&preload.state, PRELOAD_OFF, __ATOMIC_RELEASE);
+void preload_leave(enum preload_state state) {
+    int before = __atomic_load_n(&preload.state, __ATOMIC_ACQUIRE);
+    while ((before == PRELOAD_ON || before == PRELOAD_STILL) &&
+           !__atomic_compare_exchange_n(&preload.state, &before, (int)state, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        ;
 }
 
 static bool is_starved; /* atomic: calls were missed */
@@ -81,7 +79,7 @@ static bool join(const struct preload_ops *ops) {
     if (may_pass(error))
         __atomic_store_n(&is_starved, true, __ATOMIC_RELAXED);
     else if (error && preload_owns_memory())
-        preload_stop();
+        preload_leave(PRELOAD_STILL);
     if (error)
         return false;
     if (__atomic_exchange_n(&is_starved, false, __ATOMIC_RELAXED))

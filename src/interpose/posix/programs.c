@@ -120,7 +120,7 @@ static void look_at(struct launch *launch, const char *path, char *const *variab
 
 /* ---- Before it is executed, and if it is not ---- */
 
-/* A process that is still for fear of a filter may ask whether it has one: what that takes, the loader needs too. */
+/* What it takes to ask, the loader needs too. */
 static bool has_filter(void) {
     static const char wanted[] = "\nSeccomp:\t0";
     char text[4096];
@@ -131,10 +131,11 @@ static bool has_filter(void) {
     return length <= 0 || !memmem(text, (size_t)length, wanted, sizeof(wanted) - 1);
 }
 
-/* A process that is still, and may have a filter, which the program will have too: that is executed without us. Memory
- * is not checked, since that would be a system call. */
-static bool is_still(struct launch *launch, char *const *variables) {
-    if (__atomic_load_n(&preload.state, __ATOMIC_ACQUIRE) != PRELOAD_STILL || !has_filter())
+/* A process that is still may have a filter, which the program will have too: that is executed without us. Memory is not
+ * checked, since that would be a system call. */
+static bool is_filtered(struct launch *launch, char *const *variables) {
+    const int state = __atomic_load_n(&preload.state, __ATOMIC_ACQUIRE);
+    if (state != PRELOAD_FILTERED && !(state == PRELOAD_STILL && has_filter()))
         return false;
     const struct environment found = environment_read(variables, PRELOAD_VARIABLE, false);
     if (find_library(found.preloaded, launch))
@@ -143,8 +144,8 @@ static bool is_still(struct launch *launch, char *const *variables) {
 }
 
 static bool may_look(void) {
-    return preload_looks() ||
-           (__atomic_load_n(&preload.state, __ATOMIC_ACQUIRE) == PRELOAD_STILL && wrapper_has_thread());
+    const int state = __atomic_load_n(&preload.state, __ATOMIC_ACQUIRE);
+    return preload_looks() || ((state == PRELOAD_STILL || state == PRELOAD_FILTERED) && wrapper_has_thread());
 }
 
 enum launch_way {
@@ -161,7 +162,7 @@ static __attribute__((noinline)) struct launch launch_begin(enum launch_way way,
         return launch;
     int saved_errno = errno;
     preload_is_inside = true;
-    if (!is_still(&launch, variables)) {
+    if (!is_filtered(&launch, variables)) {
         const char *path = way == LAUNCH_SEARCH ? executable_find(name, found, sizeof(found)) : name;
         if (path)
             look_at(&launch, path, variables);

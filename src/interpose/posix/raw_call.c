@@ -98,11 +98,11 @@ static long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
 static void leave_alone(enum sandbox_step step) {
     if (preload_looks()) {
         posix_note(POSIX_NOTE_SANDBOXED, 1);
-        preload_be_still();
+        preload_leave(PRELOAD_STILL);
         fd_table_forget_range(0, FD_TABLE_SIZE - 1);
     }
     if (step == SANDBOX_ENTERED) {
-        preload_stop();
+        preload_leave(PRELOAD_FILTERED);
         environment_leave(PRELOAD_VARIABLE);
     }
 }

@@ -35,8 +35,9 @@ enum preload_state {
     PRELOAD_NOT_STARTED, /* no call yet; constructors of other objects may run first */
     PRELOAD_STARTING,
     PRELOAD_OFF,
-    PRELOAD_ON,    /* there is a run to be part of */
-    PRELOAD_STILL, /* as off, but executed programs may be part of it */
+    PRELOAD_ON,       /* there is a run to be part of */
+    PRELOAD_STILL,    /* this process takes no part in it any more; programs that it executes may */
+    PRELOAD_FILTERED, /* nor may these, since it has forbidden itself system calls */
 };
 
 struct preload {
@@ -87,9 +88,8 @@ static inline bool preload_join(const struct preload_ops *ops) {
 /* Of the live file, if there is a run. */
 const char *preload_live_path(void);
 
-/* From now on everything passes through: preload_be_still() does nothing unless there is a run. */
-void preload_be_still(void);
-void preload_stop(void);
+/* If there is a run, everything passes through from now on. state: PRELOAD_STILL, or later PRELOAD_FILTERED */
+void preload_leave(enum preload_state state);
 
 /* Asks the kernel whether this process owns its memory, and notes its number if it does. */
 bool preload_ask_owner(void);
