@@ -20,27 +20,44 @@
 
 /* ---- The command ---- */
 
-static void *open_it(void *unused) {
-    return open("fifo", O_RDONLY) < 0 ? NULL : unused;
+static void open_it(void) {
+    CHECK(open("fifo", O_RDONLY) >= 0);
 }
 
-static void *open_at(void *unused) {
-    return openat(AT_FDCWD, "fifo", O_RDONLY) < 0 ? NULL : unused;
+static void open_at(void) {
+    CHECK(openat(AT_FDCWD, "fifo", O_RDONLY) >= 0);
 }
 
-static void *open_stream(void *unused) {
-    return fopen("fifo", "re") ? unused : NULL;
+static void open_stream(void) {
+    CHECK(fopen("fifo", "re"));
 }
 
-static void run_command(const char *call) {
+/* The thread has left the call, and lives on until standard input ends. */
+static void linger(void *unused) {
+    char byte;
+    (void)unused;
+    CHECK(write(STDOUT_FILENO, "d", 1) == 1 && read(STDIN_FILENO, &byte, 1) == 0);
+}
+
+static void *make_call(void *call) {
+    pthread_cleanup_push(linger, NULL);
+    if (strcmp(call, "open") == 0)
+        open_it();
+    else if (strcmp(call, "openat") == 0)
+        open_at();
+    else
+        open_stream();
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static void run_command(char *call) {
     pthread_t thread;
     void *result;
     char byte;
-    void *(*run)(void *) = strcmp(call, "open") == 0 ? open_it : strcmp(call, "openat") == 0 ? open_at : open_stream;
-    CHECK(pthread_create(&thread, NULL, run, NULL) == 0);
+    CHECK(pthread_create(&thread, NULL, make_call, call) == 0);
     CHECK(read(STDIN_FILENO, &byte, 1) == 1);
     CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
-    CHECK(write(STDOUT_FILENO, "d", 1) == 1 && read(STDIN_FILENO, &byte, 1) == 0);
 }
 
 /* ---- What makes the live file ---- */
