@@ -55,3 +55,14 @@ assert_nothing_left
 expect 125 run --layers user,fs -d "$scratch" -p profile true
 assert_eq "osprof: cannot profile $scratch: live files are in it, in $XDG_RUNTIME_DIR/osprof; choose another place by XDG_RUNTIME_DIR, or --layers user" \
     "$(<err)" "message of a live file below a mount"
+
+# Which files count is found out without asking their file system anything.
+mount_osproffs "$lower" "$mnt"
+for option in '' "-d $mnt"; do
+    # shellcheck disable=SC2086 # two words
+    "$OSPROF" run $option -p profile -- cat "$mnt/file" >/dev/null
+    assert_eq 1 "$(calls OPEN)" "files of a mount that are opened, $option"
+done
+unmount_osproffs "$mnt"
+assert_profiled OPEN READ
+assert_eq 0 "$(profile_calls STATFS "$final_profile")" "STATFS of a mount whose files count"
