@@ -49,14 +49,6 @@ static void find_shares(const struct aggstats_profile *profile, struct answer_mo
     find_one_by_one(profile, model);
 }
 
-static void find_locks(const struct aggstats_profile *profile, struct answer_model *model) {
-    static const char *const locks[] = {"LOCK", "FLOCK", "SETLKW"};
-    for (size_t i = 0; i < ARRAY_SIZE(locks); i++) {
-        const struct aggstats_op_profile *op = aggstats_profile_op(profile, locks[i]);
-        model->lock_cycles += op ? (double)op->total_cycles : 0;
-    }
-}
-
 /* ---- The rest of the time ---- */
 
 static double at_least_none(double cycles) {
@@ -81,6 +73,35 @@ static void find_rest(const struct aggstats_profile *profile, struct answer_mode
     rest->queued_most = (double)profile->queue_ns * cycles_per_ns;
     rest->others_least = at_least_none(beside - rest->computing_most - rest->queued_most);
     rest->others_most = at_least_none(beside - rest->computing_least);
+}
+
+/* ---- What a mount adds ---- */
+
+/* The kernel reads ahead, writes back and releases while nobody waits. */
+static bool is_waited_for(const struct aggstats_op_profile *op) {
+    static const char *const others[] = {"READ", "WRITE", "RELEASE", "RELEASEDIR", "FORGET"};
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+        if (strcmp(op->name, others[i]) == 0)
+            return false;
+    return true;
+}
+
+/* Whatever programs waited and the lower file system did not take is FUSE's, the page cache's or copying. Locks that the
+ * mount does not forward are waited for in the kernel. */
+static void find_fuse(const struct aggstats_profile *profile, struct answer_model *model) {
+    const char *layer = aggstats_profile_label(profile, "layer");
+    struct answer_fuse *fuse = &model->fuse;
+    fuse->is_between = layer && strcmp(layer, "fs") == 0;
+    fuse->is_known = profile->has_program && profile->clock.frequency_hz > 0;
+    if (!fuse->is_known)
+        return;
+    const double cycles_per_ns = (double)profile->clock.frequency_hz / 1e9;
+    double below = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        below += is_waited_for(&profile->ops[i]) ? (double)profile->ops[i].total_cycles : 0;
+    if (model->lock_cycles == 0)
+        fuse->hidden_lock_cycles = (double)profile->locking_ns * cycles_per_ns;
+    fuse->added_most = at_least_none((double)profile->program_ns * cycles_per_ns - fuse->hidden_lock_cycles - below);
 }
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */
@@ -269,10 +290,10 @@ static void find_oldest(const struct aggstats_profile *profile, struct answer_mo
 
 void answer_model_make(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
                        struct answer_model *ret_model) {
-    struct answer_model model = {.sum = figures_sum(profile)};
+    struct answer_model model = {.sum = figures_sum(profile), .lock_cycles = figures_locking(profile)};
     find_shares(profile, &model);
-    find_locks(profile, &model);
     find_rest(profile, &model);
+    find_fuse(profile, &model);
     find_peaks(profile, &model);
     find_causes(profile, times, time_count, &model);
     find_waits(profile, &model);

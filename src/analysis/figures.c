@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base.h"
+
 uint64_t figures_finished(const struct aggstats_op_profile *op, unsigned resolution) {
     uint64_t finished = 0;
     for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
@@ -17,6 +19,16 @@ uint64_t figures_count(double count) {
 
 double figures_percentile_error(unsigned resolution) {
     return exp2(1.0 / resolution);
+}
+
+double figures_locking(const struct aggstats_profile *profile) {
+    static const char *const locks[] = {"LOCK", "FLOCK", "SETLKW"};
+    double cycles = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(locks); i++) {
+        const struct aggstats_op_profile *op = aggstats_profile_op(profile, locks[i]);
+        cycles += op ? (double)op->total_cycles : 0;
+    }
+    return cycles;
 }
 
 struct figures_sum figures_sum(const struct aggstats_profile *profile) {

@@ -121,6 +121,7 @@ kill_osprof() {
     run_pid=
     wait_for_end "$1" 20 || fail "the command goes on"
     wait_until 20 no_daemons || fail "daemons are left: $(own_daemons)"
+    rm -f "$XDG_RUNTIME_DIR"/osprof/*-user-*.live # of the layer that tells what FUSE adds
 }
 
 TZ=:$lower/zone begin "echo \$\$ >pid; $wait_for_ever"

@@ -100,6 +100,17 @@ expect 0 show --width 200 locks
 assert_eq "10.0 ms elapsed; in 2.00 ms of them (20 % ± 4) at least one of up to 3 threads waited in a file call; 3.00 ms of that for locks, summed over callers" \
     "$(head -n 1 "$scratch/out")" "locks of several"
 
+# What FUSE adds is at most what programs waited beyond the operations; of a mount alone it is not known.
+of_mount() {
+    first_line '# layer: fs' '# elapsed: 100000000' "$@" >/dev/null
+    sed '/^$/,$d' "$scratch/out" | paste -sd '|'
+}
+assert_eq "100 ms elapsed; calls took 150 µs, summed over callers (0.1 %), FUSE not counted" "$(of_mount)" "a mount"
+assert_eq "100 ms elapsed; calls took 150 µs, summed over callers (0.1 %)|FUSE, the page cache and copying added at most 900 µs to that, summed over callers (100 requests)" \
+    "$(of_mount '# program_time: 900000' '# locking_time: 0')" "with what programs waited"
+assert_eq "100 ms elapsed; calls took 150 µs, summed over callers (0.1 %)|FUSE, the page cache and copying added at most 900 µs to that, summed over callers (100 requests)|Programs waited 20.0 ms for locks of files, summed over callers; the mount does not forward them (-o posix_lock,flock does), so that is in no operation" \
+    "$(of_mount '# program_time: 20900000' '# locking_time: 20000000')" "with locks that are not forwarded"
+
 # What failed is always answered, if it is known.
 printf '%s\n' '# osprof 1' '# failed: LOOKUP ENOENT 1234' 'OP_LOOKUP 2000 2000000' ' 0 0 0 0 0 0 0 0 0 2000' >asked
 expect 0 show asked

@@ -18,18 +18,18 @@ assert_eq "" "$(find "$scratch" -maxdepth 1 -name 'osproffs.*')" "left behind"
 section() {
     sed -n "/^## $1/,/^## /p" "$scratch/found.md"
 }
-section "Is it the" | grep -Eq '^ +[0-9.]+ % +SETLKW +[0-9]+ ' || fail "the page does not name the lock"
+section "Is it the" | grep -Eq '^ +[0-9.]+ % +FLOCK +[0-9]+ ' || fail "the page does not name the lock"
 
 # Each process takes the lock and gives it back a hundred times, and syncs as often.
 calls_of() {
     section "Is a lock" | sed -n "s/^      $1  *\([0-9,]*\) .*/\1/p" | head -n 1
 }
-assert_eq 200 "$(calls_of SETLKW)" "calls of SETLKW by one process"
+assert_eq 200 "$(calls_of FLOCK)" "calls of FLOCK by one process"
 assert_eq 100 "$(calls_of FSYNC)" "calls of FSYNC by one process"
-grep -qx '    SETLKW: .* buckets' "$scratch/found.md" || fail "the comparison does not find the lock"
+grep -qx '    FLOCK: .* buckets' "$scratch/found.md" || fail "the comparison does not find the lock"
 grep -q '^      calls 200 → 800:' "$scratch/found.md" || fail "four processes do not make four times the calls"
 grep -q '^    [0-9]*: *flock ' "$scratch/found.md" || fail "does not show the line"
-grep -Eq '^    SETLKW +faster ' "$scratch/found.md" || fail "the verdict does not know what became faster"
+grep -Eq '^    FLOCK +faster ' "$scratch/found.md" || fail "the verdict does not know what became faster"
 
 # What is not an output is copied as it is.
 outline() {

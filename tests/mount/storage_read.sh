@@ -118,8 +118,9 @@ storage_read_of() {
 }
 "$OSPROF" run --layers user -d "$lower" -p recording -- dd if="$lower/file" of=/dev/null bs=4k count=101 iflag=direct status=none
 bytes=$(storage_read_of user)
-[ "$bytes" -ge $((101 * 4096)) ] && [ "$bytes" -le $((101 * 4096 + 1048576)) ] ||
+if [ "$bytes" -lt $((101 * 4096)) ] || [ "$bytes" -gt $((101 * 4096 + 1048576)) ]; then
     fail "$bytes bytes read by a program that read 101 blocks"
+fi
 "$OSPROF" run --layers user,fs -d "$lower" -p recording -- dd if="$lower/file" of=/dev/null bs=4k count=101 iflag=direct status=none
 assert_eq "" "$(storage_read_of user)" "bytes read above a mount"
 [ "$(storage_read_of fs)" -ge $((101 * 4096)) ] || fail "the layer fs does not have what was read"

@@ -193,6 +193,49 @@ START_TEST(waiting_for_locks_is_a_number_of_its_own) {
 }
 END_TEST
 
+/* ---- What a mount adds ---- */
+
+static struct aggstats_label fs_layer = {(char[]){"layer"}, (char[]){"fs"}};
+
+START_TEST(what_programs_waited_beyond_the_operations_is_what_fuse_adds_at_most) {
+    profile.labels = &fs_layer;
+    profile.label_count = 1;
+    add_calls("LOOKUP", 10, 1000); /* 1.536 ms */
+    make();
+    ck_assert(model.fuse.is_between && !model.fuse.is_known);
+    profile.has_program = true;
+    profile.program_ns = 5000000;
+    make();
+    ck_assert(model.fuse.is_known);
+    ck_assert_double_eq_tol(model.fuse.added_most, 5000000 - 1536000, 1);
+    add_calls("READ", 10, 1000); /* the kernel reads ahead: perhaps nobody has waited for it */
+    make();
+    ck_assert_double_eq_tol(model.fuse.added_most, 5000000 - 1536000, 1);
+    profile.program_ns = 1000000; /* less than the operations took: no negative time */
+    make();
+    ck_assert_double_eq(model.fuse.added_most, 0);
+    profile.label_count = 0;
+    make();
+    ck_assert(!model.fuse.is_between);
+}
+END_TEST
+
+START_TEST(locks_that_no_operation_has_are_not_fuse) {
+    profile.labels = &fs_layer;
+    profile.label_count = 1;
+    add_calls("LOOKUP", 10, 1000);
+    profile.has_program = true;
+    profile.program_ns = 5000000;
+    profile.locking_ns = 2000000;
+    make();
+    ck_assert_double_eq_tol(model.fuse.hidden_lock_cycles, 2000000, 1);
+    ck_assert_double_eq_tol(model.fuse.added_most, 5000000 - 2000000 - 1536000, 1);
+    add_calls("SETLKW", 20, 1); /* the mount forwards them */
+    make();
+    ck_assert_double_eq(model.fuse.hidden_lock_cycles, 0);
+}
+END_TEST
+
 START_TEST(looks_that_saw_nothing_tell_nothing_of_short_calls) {
     add_calls("READ", 10, 1000);
     profile.has_elapsed = true;
@@ -471,6 +514,8 @@ static Suite *answer_model_suite(void) {
     tcase_add_test(shares, beside_the_calls_of_one_thread_the_time_is_divided);
     tcase_add_test(shares, beside_the_calls_of_several_the_time_cannot_be_divided);
     tcase_add_test(shares, waiting_for_locks_is_a_number_of_its_own);
+    tcase_add_test(shares, what_programs_waited_beyond_the_operations_is_what_fuse_adds_at_most);
+    tcase_add_test(shares, locks_that_no_operation_has_are_not_fuse);
     tcase_add_test(shares, looks_that_saw_nothing_tell_nothing_of_short_calls);
     TCase *peaks = suite_case(suite, "peaks", set_up, NULL);
     tcase_add_test(peaks, peaks_are_in_the_order_of_their_cost);

@@ -66,6 +66,14 @@ struct answer_rest {
     double others_most;
 };
 
+/* What a mount of osproffs adds to what its operations take. */
+struct answer_fuse {
+    bool is_between;           /* the operations are those of a mount */
+    bool is_known;             /* the next two are */
+    double added_most;         /* by FUSE, the page cache and copying, summed over callers; in cycles, like the next */
+    double hidden_lock_cycles; /* programs waited for locks of files that the mount does not forward */
+};
+
 struct answer_model {
     struct figures_sum sum;
     double elapsed_share; /* sum over callers of the time in calls, as a share of the elapsed time; 0: unknown */
@@ -77,6 +85,7 @@ struct answer_model {
     double overlap_error; /* by which it may be too large then, with 95 % certainty */
     double lock_cycles;   /* in calls that wait for locks of files, summed over callers */
     struct answer_rest rest;
+    struct answer_fuse fuse;
 
     struct answer_peak peaks[ANSWER_PEAKS_MAX]; /* the most expensive first */
     size_t peak_count;

@@ -24,6 +24,9 @@ struct figures_sum {
 
 struct figures_sum figures_sum(const struct aggstats_profile *profile);
 
+/* The total latency of calls that wait for locks of files, in cycles. */
+double figures_locking(const struct aggstats_profile *profile);
+
 /* The possible range of an op's total latency, given its buckets: [lower, upper], in cycles. Bucket 0 also holds
  * latencies of 0 cycles, including clamped ones.
  * Source:  thesis §5.8 (extended: there only the counts are compared) */

@@ -23,8 +23,16 @@ __attribute__((format(printf, 1, 0))) static void print_harmless(const char *for
     }
 }
 
+static bool complaints_are_muted;
+
+void complain_mute(bool is_muted) {
+    complaints_are_muted = is_muted;
+}
+
 void complain(const char *format, ...) {
     va_list arguments;
+    if (complaints_are_muted)
+        return;
     va_start(arguments, format);
     flockfile(stderr);
     fputs("osprof: ", stderr);

@@ -56,6 +56,9 @@ extern const struct command command_events;
 /* Prints one line on standard error, behind "osprof: ". */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* While something is tried that nobody has asked for, what fails is not reported. */
+void complain_mute(bool is_muted);
+
 /* Prints one line on standard error about wrong arguments, and where to read more.
  * Returns STATUS_TROUBLE */
 enum status usage_error(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -234,6 +234,27 @@ static void print_rest(const struct printer *it, const struct answer_row *row) {
     screen_print_sentence(it->screen, 0, text);
 }
 
+static void print_fuse(const struct printer *it, const struct answer_row *row) {
+    char time[TEXT_SIZE];
+    char text[TEXT_SIZE];
+    format_time(it, row->cycles, time);
+    snprintf(text, sizeof(text),
+             "FUSE, the page cache and copying added at most %.64s to that, summed over callers (%s request%s)", time,
+             units_count(row->count).text, units_plural(row->count));
+    screen_print_sentence(it->screen, 0, text);
+}
+
+static void print_hidden_locks(const struct printer *it, const struct answer_row *row) {
+    char time[TEXT_SIZE];
+    char text[TEXT_SIZE];
+    format_time(it, row->cycles, time);
+    snprintf(text, sizeof(text),
+             "Programs waited %.64s for locks of files, summed over callers; the mount does not forward them (-o "
+             "posix_lock,flock does), so that is in no operation",
+             time);
+    screen_print_sentence(it->screen, 0, text);
+}
+
 /* elapsed: NULL: unknown */
 static void print_time(const struct printer *it, const struct answer_row *elapsed, const struct answer_row *row) {
     char before[TEXT_SIZE] = "";
@@ -245,6 +266,8 @@ static void print_time(const struct printer *it, const struct answer_row *elapse
         format_busy(it, row, calls);
     else
         format_sum(it, row, calls);
+    if (row->is_below_fuse && row->kind != ANSWER_NO_CALLS && !row->whose)
+        snprintf(calls + strlen(calls), sizeof(calls) - strlen(calls), ", FUSE not counted");
     const struct range locks = range_of(it->rows, ANSWER_LOCKS);
     if (locks.count > 0)
         add_locks(it, locks.first, row, calls);
@@ -524,6 +547,12 @@ static void print_range(const struct printer *it, struct range rows) {
     case ANSWER_LOCKS:
     case ANSWER_OTHERS_FAILED:
         break; /* parts of other sentences */
+    case ANSWER_FUSE:
+        print_fuse(it, rows.first);
+        break;
+    case ANSWER_HIDDEN_LOCKS:
+        print_hidden_locks(it, rows.first);
+        break;
     case ANSWER_REST:
         print_rest(it, rows.first);
         break;

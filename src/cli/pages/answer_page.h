@@ -75,6 +75,8 @@ enum answer_kind {
                            * error: by which that may be too much */
     ANSWER_NO_CALLS,      /* whose, word */
     ANSWER_LOCKS,         /* cycles: of that, waiting for locks of files, summed over callers */
+    ANSWER_FUSE,          /* cycles: what FUSE added to that at most, summed over callers; count: requests */
+    ANSWER_HIDDEN_LOCKS,  /* cycles: programs waited for locks that the mount does not forward */
     ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
     ANSWER_PEAK,          /* op; share: of all latency; count: calls; cycles: typical; word: cause; group: its place */
@@ -106,6 +108,7 @@ struct answer_row {
     const struct aggstats_group *group;
     struct answer_rest rest;
     bool is_of_programs; /* the calls are those of programs themselves, not of a file system's callers */
+    bool is_below_fuse;  /* what FUSE takes is not in them, and not known */
     enum aggstats_grouping grouping;
     struct answer_next next; /* Owner: the row */
 };

@@ -74,7 +74,9 @@ static void find_whose(const struct aggstats_profile *profile, struct answer_row
 static void add_time(const struct aggstats_profile *profile, const struct answer_model *model,
                      struct answer_rows *rows) {
     const char *layer = aggstats_profile_label(profile, "layer");
-    struct answer_row row = {.place = place_of(profile), .is_of_programs = layer && strcmp(layer, "user") == 0};
+    struct answer_row row = {.place = place_of(profile),
+                             .is_of_programs = layer && strcmp(layer, "user") == 0,
+                             .is_below_fuse = model->fuse.is_between && !model->fuse.is_known};
     if (row.is_of_programs && row.place && strcmp(row.place, "/") == 0)
         row.place = NULL; /* all files */
     add_elapsed(profile, rows);
@@ -98,6 +100,11 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
     add(rows, row);
     if (model->sum.total_cycles > 0 && model->lock_cycles >= ANSWER_SHARE_MIN * model->sum.total_cycles)
         add(rows, (struct answer_row){.kind = ANSWER_LOCKS, .cycles = model->lock_cycles});
+    if (model->fuse.added_most > 0)
+        add(rows,
+            (struct answer_row){.kind = ANSWER_FUSE, .cycles = model->fuse.added_most, .count = model->sum.calls});
+    if (model->fuse.hidden_lock_cycles > ANSWER_SHARE_MIN * (double)profile->elapsed_cycles)
+        add(rows, (struct answer_row){.kind = ANSWER_HIDDEN_LOCKS, .cycles = model->fuse.hidden_lock_cycles});
     if (model->rest.kind != ANSWER_REST_UNKNOWN)
         add(rows,
             (struct answer_row){.kind = ANSWER_REST, .rest = model->rest, .cycles = (double)profile->elapsed_cycles});

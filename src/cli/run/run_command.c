@@ -9,6 +9,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "figures.h"
 #include "namespace.h"
 #include "path.h"
 #include "run_child.h"
@@ -28,6 +29,7 @@ struct run {
     struct signals signals;
     struct run_mounts mounts; /* none without the layer fs */
     struct run_user user;     /* zeroed without the layer user */
+    bool is_user_quiet;       /* nobody has asked for that layer: it is taken along to know what FUSE adds */
     struct traces traces;     /* of the layers fuse and block */
     struct run_served served; /* of the layer daemon */
     struct recording layers;  /* those taken for all directories; see run_report() */
@@ -65,7 +67,8 @@ static int start_counting(struct run *run, bool counts, int *ret_signal) {
     if (error)
         return error;
     run_mounts_settle(&run->mounts);
-    if (run_mounts_reset(&run->mounts) < 0 || run_user_reset(&run->user) < 0 || run_served_begin(&run->served) < 0)
+    if (run_mounts_reset(&run->mounts) < 0 || (run_user_reset(&run->user) < 0 && !run->is_user_quiet) ||
+        run_served_begin(&run->served) < 0)
         return -EIO;
     traces_begin(&run->traces);
     return 0;
@@ -119,13 +122,38 @@ static int start_mounts(struct run *run, int *ret_signal) {
     return error;
 }
 
+/* What the layer user says of a mount's callers, unless some were not seen. Of several mounts it cannot be divided. */
+static struct run_programs programs_of(const struct run *run, const struct recording *layers) {
+    const size_t index = recording_find(layers, "user");
+    const struct aggstats_profile *user = index < layers->count ? &layers->layers[index] : NULL;
+    if (run->mounts.count != 1 || !user || aggstats_profile_label(user, "not_seen") || user->clock.frequency_hz == 0)
+        return (struct run_programs){0};
+    const double ns_per_cycle = 1e9 / (double)user->clock.frequency_hz;
+    return (struct run_programs){.are_known = true,
+                                 .wait_ns = (uint64_t)(figures_sum(user).total_cycles * ns_per_cycle),
+                                 .locking_ns = (uint64_t)(figures_locking(user) * ns_per_cycle)};
+}
+
+/* Errors: reported to the user, if the layer was asked for */
+static int stop_user(struct run *run, struct run_programs *ret_programs) {
+    struct recording quiet = {.layers = NULL};
+    struct recording *layers = run->is_user_quiet ? &quiet : &run->layers;
+    complain_mute(run->is_user_quiet);
+    int error = run_user_stop(&run->user, run->mounts.count > 0, layers);
+    complain_mute(false);
+    *ret_programs = programs_of(run, layers);
+    recording_finish(&quiet);
+    return run->is_user_quiet ? 0 : error;
+}
+
 /* Returns an exit status. */
 static int run_mounted(struct run *run) {
     int signal = 0;
     int error = start_mounts(run, &signal);
     if (error == 0)
         error = run_all(run, &signal);
-    int layers_error = error == 0 ? run_user_stop(&run->user, run->mounts.count > 0, &run->layers) : 0;
+    struct run_programs programs = {0};
+    int layers_error = error == 0 ? stop_user(run, &programs) : 0;
     if (error == 0)
         run_left_find(&run->left, &run->user, &run->mounts);
     if (error == 0 && run_served_stop(&run->served, &run->layers) != 0 && !run->options->layers.are_optional)
@@ -151,6 +179,7 @@ static int run_mounted(struct run *run) {
                                     .layers = options->layer_list,
                                     .directory = options->directories.count == 1 ? options->directories.texts[0] : NULL,
                                     .options = options->osproffs_options,
+                                    .programs = programs,
                                     .still_running = still_running};
     error = run_report(&run->mounts, &run->layers, &run->target, &shown);
     return error || layers_error ? RUN_FAILED : run->status;
@@ -246,6 +275,18 @@ static int refuse_live_below_mounts(const struct run *run) {
     return 0;
 }
 
+/* Errors: the layer is left out, and nothing is reported */
+static void open_quiet_user(struct run *run) {
+    complain_mute(true);
+    run->is_user_quiet = open_user(run) == 0 && run->user.recorder && run->user.kind == EXECUTABLE_DYNAMIC &&
+                         refuse_live_below_mounts(run) == 0;
+    complain_mute(false);
+    if (run->is_user_quiet)
+        return;
+    run_user_finish(&run->user);
+    run->user = (struct run_user){.is_wanted = false};
+}
+
 /* Errors: reported to the user */
 static int open_fs(struct run *run) {
     const struct run_options *options = run->options;
@@ -290,6 +331,8 @@ int run_command(const struct run_options *options) {
     int error = options->layers.wanted & LAYER_USER ? open_user(&run) : 0;
     if (error == 0 && options->layers.wanted & LAYER_FS)
         error = open_fs(&run);
+    if (error == 0 && options->layers.wanted == LAYER_FS && options->directories.count == 1 && !options->other)
+        open_quiet_user(&run);
     if (error == 0 && options->layers.wanted & LAYER_DAEMON)
         error = open_served(&run);
     if (error == 0)

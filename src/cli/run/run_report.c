@@ -258,11 +258,15 @@ static int describe(struct recording *recording, const struct run_shown *shown) 
 }
 
 /* Adds the layer of a mount. */
-static int take_mount(struct run_mounts *mounts, size_t directory, struct recording *layers) {
+static int take_mount(struct run_mounts *mounts, size_t directory, const struct run_programs *programs,
+                      struct recording *layers) {
     struct input input = {0};
     int error = run_daemon_profile(&mounts->daemons[directory], &mounts->options, &input);
     if (error)
         return error;
+    input.profile.has_program = programs->are_known;
+    input.profile.program_ns = programs->wait_ns;
+    input.profile.locking_ns = programs->locking_ns;
     error = recording_add(layers, &input.profile);
     if (error)
         complain("the profile of %s is lost: %s", mounts->daemons[directory].name, strerror(-error));
@@ -283,7 +287,7 @@ static int report_layers(struct run_mounts *mounts, struct recording *layers, co
 static int report_mount(struct run_mounts *mounts, const struct run_target *target, size_t directory,
                         const struct run_shown *shown) {
     struct recording layers = {.layers = NULL};
-    int error = take_mount(mounts, directory, &layers);
+    int error = take_mount(mounts, directory, &(struct run_programs){0}, &layers);
     if (error == 0)
         error = report_layers(mounts, &layers, target, directory, shown);
     recording_finish(&layers);
@@ -293,7 +297,7 @@ static int report_mount(struct run_mounts *mounts, const struct run_target *targ
 int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
                const struct run_shown *shown) {
     bool is_one = mounts->count <= 1;
-    int first_error = mounts->count == 1 ? take_mount(mounts, 0, layers) : 0;
+    int first_error = mounts->count == 1 ? take_mount(mounts, 0, &shown->programs, layers) : 0;
     int error = report_layers(mounts, layers, target, is_one ? 0 : RUN_TARGET_COMMON, shown);
     first_error = first_error ? first_error : error;
     for (size_t i = 0; !is_one && i < mounts->count; i++) {

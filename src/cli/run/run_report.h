@@ -2,6 +2,7 @@
 #ifndef RUN_REPORT_H
 #define RUN_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,14 +42,22 @@ int run_report_open(FILE **ret_stream);
 /* Reports that a profile could not be written, and prints it, if there was memory for its text. */
 void run_report_not_written(const char *name, int error, const char *text);
 
+/* How long programs waited in their calls on files of a mount, which the layer user knows. */
+struct run_programs {
+    bool are_known;
+    uint64_t wait_ns;
+    uint64_t locking_ns;
+};
+
 /* What was run, and how its profiles are shown. */
 struct run_shown {
     const char *const *command; /* its arguments, NULL at the end; also for the header */
     unsigned run_count;         /* how many runs were counted */
     bool charts;
-    const char *layers;        /* as given; NULL: not */
-    const char *directory;     /* the only one that was given; NULL: none, or several */
-    const char *options;       /* as given; NULL: none */
+    const char *layers;    /* as given; NULL: not */
+    const char *directory; /* the only one that was given; NULL: none, or several */
+    const char *options;   /* as given; NULL: none */
+    struct run_programs programs;
     const char *still_running; /* the processes that the command has left behind; "": none */
 };
 

@@ -155,6 +155,7 @@ struct aggstats_profile {
     bool has_stolen;
     bool has_cpu;
     bool has_queue;
+    bool has_program;
     uint64_t stolen_ns;  /* time in which the hypervisor ran other machines although CPUs had work, as a mean over the
                           * CPUs; valid if has_stolen */
     uint64_t stopped_ns; /* time in which the recording process is known not to have run: it was stopped, frozen, or got
@@ -163,6 +164,9 @@ struct aggstats_profile {
                           * next, if has_cpu */
     uint64_t system_ns;  /* the same in the kernel, that within the calls included */
     uint64_t queue_ns;   /* how long they waited for a CPU; valid if has_queue */
+    uint64_t program_ns; /* of a mount that was between: how long programs waited in their calls on its files, summed;
+                          * valid, like the next, if has_program */
+    uint64_t locking_ns; /* the part of it in which they waited for locks of files */
     bool incomplete;     /* memory ran out and updates may be lost; or, for a live file, some counters are not in it */
     struct aggstats_busy busy;
     struct aggstats_label *labels;
