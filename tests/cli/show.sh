@@ -100,6 +100,15 @@ expect 0 show --width 200 locks
 assert_eq "10.0 ms elapsed; in 2.00 ms of them (20 % ± 4) at least one of up to 3 threads waited in a file call; 3.00 ms of that for locks, summed over callers" \
     "$(head -n 1 "$scratch/out")" "locks of several"
 
+# What was not seen makes the time a lower bound, and stands below with its remedy.
+assert_eq "1.00 ms elapsed; in at least 150 µs of them (15.0 %) a program waited in a file call" \
+    "$(first_line '# layer: user' '# elapsed: 1000000' '# busy: 100 looks 500 most 1' '# not_seen: 2 statically linked programs')" "a lower bound"
+assert_eq "Not seen: 2 statically linked programs; a mount sees programs of any kind (osprof run --layers fs)" \
+    "$(sed -n 2p "$scratch/out")" "programs that were not seen"
+assert_eq "1.00 ms elapsed; calls took at least 150 µs, summed over callers (15.0 %)" \
+    "$(first_line '# layer: user' '# elapsed: 1000000' '# not_seen: 3 asynchronous calls')" "a sum that is a lower bound"
+assert_eq "Not seen: 3 asynchronous calls" "$(sed -n 2p "$scratch/out")" "calls that were not seen"
+
 # What FUSE adds is at most what programs waited beyond the operations; of a mount alone it is not known.
 of_mount() {
     first_line '# layer: fs' '# elapsed: 100000000' "$@" >/dev/null

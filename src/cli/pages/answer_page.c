@@ -19,6 +19,7 @@
 #define NAME_COLUMNS_NARROW 10
 #define TEXT_SIZE 512
 #define SPAN_MIN 0.02
+#define NOT_SEEN_COLUMNS 240
 
 struct printer {
     const struct answer_rows *rows;
@@ -166,8 +167,8 @@ static void format_busy(const struct printer *it, const struct answer_row *row, 
         snprintf(callers, sizeof(callers), "at least one of up to %llu", (unsigned long long)row->count);
     if (row->count > 1)
         caller = row->is_of_programs ? "threads" : "callers";
-    snprintf(ret_text, TEXT_SIZE, "in %.64s of them (%s) %s %s waited%s%.160s", time, share, callers, caller,
-             row->is_of_programs ? " in a file call" : "", place);
+    snprintf(ret_text, TEXT_SIZE, "in %s%.64s of them (%s) %s %s waited%s%.160s", row->is_at_least ? "at least " : "",
+             time, share, callers, caller, row->is_of_programs ? " in a file call" : "", place);
 }
 
 static void format_sum(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
@@ -179,12 +180,14 @@ static void format_sum(const struct printer *it, const struct answer_row *row, c
     format_place(it, row, "to", place);
     format_time(it, row->cycles, time);
     format_share(row->share, share);
+    const char *bound = row->is_at_least ? "at least " : "";
     if (row->kind == ANSWER_NO_CALLS)
-        snprintf(ret_text, TEXT_SIZE, "no %.160s%.160s", calls, place);
+        snprintf(ret_text, TEXT_SIZE, "no %.160s%.160s%s", calls, place, row->is_at_least ? " were seen" : "");
     else if (row->share > 0)
-        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %.64s, summed over callers (%s)", calls, place, time, share);
+        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s, summed over callers (%s)", calls, place, bound, time,
+                 share);
     else
-        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %.64s, summed over callers", calls, place, time);
+        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s, summed over callers", calls, place, bound, time);
 }
 
 /* Locks are summed over callers. */
@@ -253,6 +256,17 @@ static void print_hidden_locks(const struct printer *it, const struct answer_row
              "posix_lock,flock does), so that is in no operation",
              time);
     screen_print_sentence(it->screen, 0, text);
+}
+
+/* Programs that cannot be preloaded are seen at a mount. */
+static void print_not_seen(const struct printer *it, const struct answer_row *row) {
+    CLEANUP_FREE char *what = screen_cut(it->screen, row->word, NOT_SEEN_COLUMNS, SCREEN_BEGINNING);
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof(text), "Not seen: %.400s%s", what ? what : "",
+             strstr(row->word, "program") ? "; a mount sees programs of any kind (osprof run --layers fs)" : "");
+    screen_ink(it->screen, INK_WARNING);
+    screen_print_sentence(it->screen, 0, text);
+    screen_ink(it->screen, INK_PLAIN);
 }
 
 /* elapsed: NULL: unknown */
@@ -549,6 +563,9 @@ static void print_range(const struct printer *it, struct range rows) {
         break; /* parts of other sentences */
     case ANSWER_FUSE:
         print_fuse(it, rows.first);
+        break;
+    case ANSWER_NOT_SEEN:
+        print_not_seen(it, rows.first);
         break;
     case ANSWER_HIDDEN_LOCKS:
         print_hidden_locks(it, rows.first);

@@ -77,6 +77,7 @@ enum answer_kind {
     ANSWER_LOCKS,         /* cycles: of that, waiting for locks of files, summed over callers */
     ANSWER_FUSE,          /* cycles: what FUSE added to that at most, summed over callers; count: requests */
     ANSWER_HIDDEN_LOCKS,  /* cycles: programs waited for locks that the mount does not forward */
+    ANSWER_NOT_SEEN,      /* word: programs and calls that the layer user could not see */
     ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
     ANSWER_PEAK,          /* op; share: of all latency; count: calls; cycles: typical; word: cause; group: its place */
@@ -108,6 +109,7 @@ struct answer_row {
     const struct aggstats_group *group;
     struct answer_rest rest;
     bool is_of_programs; /* the calls are those of programs themselves, not of a file system's callers */
+    bool is_at_least;    /* there were calls that were not seen */
     bool is_below_fuse;  /* what FUSE takes is not in them, and not known */
     enum aggstats_grouping grouping;
     struct answer_next next; /* Owner: the row */

@@ -74,8 +74,10 @@ static void find_whose(const struct aggstats_profile *profile, struct answer_row
 static void add_time(const struct aggstats_profile *profile, const struct answer_model *model,
                      struct answer_rows *rows) {
     const char *layer = aggstats_profile_label(profile, "layer");
+    const char *not_seen = aggstats_profile_label(profile, "not_seen");
     struct answer_row row = {.place = place_of(profile),
                              .is_of_programs = layer && strcmp(layer, "user") == 0,
+                             .is_at_least = not_seen,
                              .is_below_fuse = model->fuse.is_between && !model->fuse.is_known};
     if (row.is_of_programs && row.place && strcmp(row.place, "/") == 0)
         row.place = NULL; /* all files */
@@ -108,6 +110,8 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
     if (model->rest.kind != ANSWER_REST_UNKNOWN)
         add(rows,
             (struct answer_row){.kind = ANSWER_REST, .rest = model->rest, .cycles = (double)profile->elapsed_cycles});
+    if (not_seen)
+        add(rows, (struct answer_row){.kind = ANSWER_NOT_SEEN, .word = not_seen});
 }
 
 /* ---- Where it went ------------------------------------------------------------------------------ */
