@@ -12,8 +12,9 @@
 #define SCRIPTS_MAX 4 /* as many as the kernel follows */
 #define LINE_SIZE 256 /* as much as the kernel reads */
 #define HEADERS_MAX 64
+#define HEADERS_AT_ONCE 16
 #define LOADER_SIZE 128
-#define NOTES_SIZE 1024
+#define NOTES_SIZE 512
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -60,19 +61,23 @@ static bool is_of_go(int fd, const Elf64_Phdr *header) {
 
 static enum executable look_at_elf(int fd, const Elf64_Ehdr *elf) {
     enum executable kind = EXECUTABLE_STATIC;
-    Elf64_Phdr headers[HEADERS_MAX];
+    Elf64_Phdr headers[HEADERS_AT_ONCE];
     bool has_go = false;
     if (elf->e_ident[EI_CLASS] != ELFCLASS64 || (OWN_MACHINE != EM_NONE && elf->e_machine != OWN_MACHINE))
         return EXECUTABLE_FOREIGN;
-    const size_t size_bytes = elf->e_phnum * sizeof(headers[0]);
-    if (elf->e_phentsize != sizeof(headers[0]) || elf->e_phnum > HEADERS_MAX ||
-        pread(fd, headers, size_bytes, (off_t)elf->e_phoff) != (ssize_t)size_bytes)
+    if (elf->e_phentsize != sizeof(headers[0]) || elf->e_phnum > HEADERS_MAX)
         return EXECUTABLE_DYNAMIC;
     for (unsigned i = 0; i < elf->e_phnum; i++) {
-        if (headers[i].p_type == PT_INTERP)
-            kind = look_at_loader(fd, &headers[i]);
-        else if (headers[i].p_type == PT_NOTE)
-            has_go = has_go || is_of_go(fd, &headers[i]);
+        const Elf64_Phdr *header = &headers[i % HEADERS_AT_ONCE];
+        const size_t rest_bytes = (elf->e_phnum - i) * sizeof(*header);
+        const size_t size_bytes = rest_bytes < sizeof(headers) ? rest_bytes : sizeof(headers);
+        if (header == headers &&
+            pread(fd, headers, size_bytes, (off_t)(elf->e_phoff + i * sizeof(*header))) != (ssize_t)size_bytes)
+            return EXECUTABLE_DYNAMIC;
+        if (header->p_type == PT_INTERP)
+            kind = look_at_loader(fd, header);
+        else if (header->p_type == PT_NOTE)
+            has_go = has_go || is_of_go(fd, header);
     }
     return kind == EXECUTABLE_DYNAMIC && has_go ? EXECUTABLE_GO : kind;
 }

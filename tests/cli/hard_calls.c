@@ -174,7 +174,26 @@ static void execute(void) {
     printf("%s", line);
 }
 
-/* The same where the library, if there is one, cannot be loaded any more. */
+#define SMALL_STACK_BYTES 6144
+#define PAGE_BYTES_MAX 65536
+
+static int execute_on_small_stack(void *unused) {
+    (void)unused;
+    execlp("echo", "echo", "small", (char *)NULL);
+    _exit(1);
+}
+
+/* As where a program executes another one in a signal handler. Below the stack there is no memory. */
+static void on_small_stack_execute(void) {
+    char *pages = mmap(NULL, 2 * PAGE_BYTES_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pages != MAP_FAILED && mprotect(pages, PAGE_BYTES_MAX, PROT_NONE) == 0);
+    pid_t child = clone(execute_on_small_stack, pages + PAGE_BYTES_MAX + SMALL_STACK_BYTES,
+                        CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+    CHECK(child > 0);
+    wait_for(child);
+}
+
+/* All functions where the library, if there is one, cannot be loaded any more. */
 static void execute_without_library(void) {
     const char *library = getenv("LIBRARY");
     CHECK(library && (!getenv("LD_PRELOAD") || unlink(library) == 0));
@@ -525,6 +544,7 @@ int main(int argc, char **argv) {
         {"clone", in_clone},
         {"raw_children", in_raw_children},
         {"execute", execute},
+        {"execute_on_small_stack", on_small_stack_execute},
         {"execute_without_library", execute_without_library},
         {"without_thread", without_thread},
         {"small_stack", on_small_stack},

@@ -37,6 +37,7 @@ build_libraries=$OSPROF_LIBRARIES
 # ---- Each program that is executed is expected to be seen, and is
 
 same 0 "" "$TEST_PROGRAMS/hard_calls" execute
+same 0 "" "$TEST_PROGRAMS/hard_calls" execute_on_small_stack
 same 0 "" sh -c 'true; env true; sh -c "exec true"; cat file | cat; no-such-program 2>&1 || :'
 # shellcheck disable=SC2016 # for the shell inside
 same 0 "" sh -c 'PATH=/nowhere:/nothing:$PATH; env true; ./file 2>/dev/null || :'

@@ -1,6 +1,6 @@
 /* What a program is before it is executed: whether the dynamic loader of this C library will load it, and so whether
- * objects can be preloaded into it (LD_PRELOAD). Only the file is read. No memory is allocated, so this may be called
- * between fork and exec. */
+ * objects can be preloaded into it (LD_PRELOAD). Only the file is read. No memory is allocated, and 4 KB of the stack
+ * suffice, so this may be called between fork and exec. */
 #ifndef EXECUTABLE_H
 #define EXECUTABLE_H
 

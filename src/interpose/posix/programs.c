@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -54,12 +55,11 @@ static bool is_limited(__rlimit_resource_t resource, rlim_t least_bytes) {
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur < least_bytes;
 }
 
-/* Whether the loader can load us, and why not: 0 or errno. */
-static int try_library(const struct launch *launch) {
-    char path[PATH_MAX];
+/* Whether the loader can load us, and why not: 0 or errno. path: room of PATH_MAX bytes, like the next two */
+static int try_library(const struct launch *launch, char *path) {
     if (is_limited(RLIMIT_AS, SPACE_BYTES_MIN) || is_limited(RLIMIT_DATA, DATA_BYTES_MIN))
         return ENOMEM;
-    if (launch->length >= sizeof(path))
+    if (launch->length >= PATH_MAX)
         return ENAMETOOLONG;
     memcpy(path, launch->library, launch->length);
     path[launch->length] = '\0';
@@ -83,12 +83,12 @@ static void leave_out(struct launch *launch, const struct environment *found) {
 }
 
 /* A dynamically linked program. */
-static int look_at_dynamic(struct launch *launch, const struct environment *found, bool has_library) {
+static int look_at_dynamic(struct launch *launch, const struct environment *found, bool has_library, char *room) {
     if (!found->has_run || !has_library)
         return POSIX_NOTE_BARE;
     if (getuid() != geteuid() || getgid() != getegid())
         return POSIX_NOTE_SET_ID;
-    int error = try_library(launch);
+    int error = try_library(launch, room);
     if (error)
         leave_out(launch, found);
     else
@@ -96,7 +96,7 @@ static int look_at_dynamic(struct launch *launch, const struct environment *foun
     return error ? note_of_error(error) : POSIX_NOTE_AWAITED;
 }
 
-static void look_at(struct launch *launch, const char *path, char *const *variables) {
+static void look_at(struct launch *launch, const char *path, char *const *variables, char *room) {
     const struct environment found = environment_read(variables, PRELOAD_VARIABLE, true);
     const bool has_library = find_library(found.preloaded, launch);
     if (access(path, X_OK) != 0)
@@ -113,7 +113,7 @@ static void look_at(struct launch *launch, const char *path, char *const *variab
     else if (kind == EXECUTABLE_SET_ID)
         launch->note = POSIX_NOTE_SET_ID;
     else
-        launch->note = look_at_dynamic(launch, &found, has_library);
+        launch->note = look_at_dynamic(launch, &found, has_library, room);
     if (kind == EXECUTABLE_GO)
         posix_note(POSIX_NOTE_GO, 1);
 }
@@ -123,7 +123,7 @@ static void look_at(struct launch *launch, const char *path, char *const *variab
 /* What it takes to ask, the loader needs too. */
 static bool has_filter(void) {
     static const char wanted[] = "\nSeccomp:\t0";
-    char text[4096];
+    char text[2048];
     const int fd = (int)own_call(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
     const long length = fd < 0 ? -1 : own_call(SYS_read, fd, text, sizeof(text));
     if (fd >= 0)
@@ -153,20 +153,35 @@ enum launch_way {
     LAUNCH_SEARCH, /* a name is searched in PATH */
 };
 
-/* Not inlined, so that its buffers are gone when the program is executed. */
-static __attribute__((noinline)) struct launch launch_begin(enum launch_way way, const char *name,
-                                                            char *const *variables) {
+/* There is no memory for us to look, and the program will have none for us either. */
+static void launch_starved(struct launch *launch, char *const *variables) {
+    const struct environment found = environment_read(variables, PRELOAD_VARIABLE, true);
+    launch->note = POSIX_NOTE_STARVED;
+    if (find_library(found.preloaded, launch))
+        leave_out(launch, &found);
+}
+
+/* The room is mapped: a signal handler that executes something may have a small stack. */
+static void launch_look(struct launch *launch, enum launch_way way, const char *name, char *const *variables) {
+    char *room = mmap(NULL, PATH_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) {
+        launch_starved(launch, variables);
+        return;
+    }
+    const char *path = way == LAUNCH_SEARCH ? executable_find(name, room, PATH_MAX) : name;
+    if (path)
+        look_at(launch, path, variables, room);
+    munmap(room, PATH_MAX);
+}
+
+static struct launch launch_begin(enum launch_way way, const char *name, char *const *variables) {
     struct launch launch = {.note = -1};
-    char found[PATH_MAX];
     if (!name || !variables || !may_look())
         return launch;
     int saved_errno = errno;
     preload_is_inside = true;
-    if (!is_filtered(&launch, variables)) {
-        const char *path = way == LAUNCH_SEARCH ? executable_find(name, found, sizeof(found)) : name;
-        if (path)
-            look_at(&launch, path, variables);
-    }
+    if (!is_filtered(&launch, variables))
+        launch_look(&launch, way, name, variables);
     preload_is_inside = false;
     if (launch.note >= 0)
         posix_note((enum posix_note)launch.note, 1);
@@ -260,8 +275,9 @@ WRAP_EXEC_LIST(execlp, real_execvpe, LAUNCH_SEARCH, environ)
 WRAP_EXEC_LIST(execle, real_execve, LAUNCH_PATH, va_arg(list, char *const *))
 
 WRAPPER(int, fexecve, (int fd, char *const *arguments, char *const *variables)) {
-    char path[32];
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    char path[32] = "";
+    if (wrapper_has_thread())
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     const struct launch launch = launch_begin(LAUNCH_PATH, path, variables);
     int result = real_fexecve()(fd, arguments, launch_variables(&launch, LAUNCH_ROOM(&launch), variables));
     launch_failed(&launch);
