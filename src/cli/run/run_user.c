@@ -6,9 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "aggstats/busy.h"
 #include "aggstats/shared.h"
@@ -17,15 +15,14 @@
 #include "command.h"
 #include "figures.h"
 #include "live_dirs.h"
-#include "mounts.h"
 #include "path.h"
 #include "posix_ops.h"
 #include "preload_library.h"
+#include "run_devices.h"
 
 #define LIVE_ATTEMPTS 100
 #define THREADS_AT_A_TIME 4096
 #define OWN_LABELS 3
-#define DEVICES_MAX 64 /* in the variable */
 #define TEXT_SIZE 512
 
 static const char *const op_names[] = {POSIX_OPS(POSIX_OP_NAME)};
@@ -134,55 +131,9 @@ static int add_directories(const char *const *directories, size_t count, char **
     return error;
 }
 
-/* ---- The variable for the library (preload.h) --------------------------------------------------- */
-
-/* The kernel answers for these what statfs(2) asks; for others it may ask a server or a daemon. */
-static bool is_answered_at_once(const char *type) {
-    static const char *const types[] = {"tmpfs", "overlay", "btrfs"};
-    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-        if (strcmp(type, types[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool is_pseudo_place(const char *path) {
-    return path_below(path, "/proc") || path_below(path, "/sys") ||
-           (path_below(path, "/dev") && !path_below(path, "/dev/shm"));
-}
-
-static void add_device(FILE *stream, unsigned *count, char letter, dev_t device) {
-    if (major(device) == 0 && *count < DEVICES_MAX) {
-        fprintf(stream, "%c%u", letter, minor(device));
-        ++*count;
-    }
-}
-
-/* Files in memory (memfd_create(2), shared memory of System V) are on a file system that is mounted nowhere. */
-static void add_memory_files(FILE *stream, unsigned *count) {
-    struct stat attr;
-    CLEANUP_FD int fd = memfd_create("osprof", MFD_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &attr) == 0)
-        add_device(stream, count, 'p', attr.st_dev);
-}
-
-static void add_devices(FILE *stream) {
-    CLEANUP_MOUNTS struct mounts_table table;
-    struct mounts_entry entry;
-    unsigned count = 0;
-    dev_t shared_memory = 0;
-    add_memory_files(stream, &count);
-    mounts_device_at("/dev/shm", &shared_memory);
-    mounts_open(&table);
-    while (mounts_next(&table, &entry))
-        if (is_pseudo_place(entry.path) && entry.device != shared_memory)
-            add_device(stream, &count, 'p', entry.device);
-        else if (!is_answered_at_once(entry.type))
-            add_device(stream, &count, 'd', entry.device);
-}
-
 /* ---- Opening ------------------------------------------------------------------------------------ */
 
-/* directories: in the variable; "": all files count. Errors: -ENOMEM */
+/* The variable for the library (preload.h). directories: in it; "": all files count. Errors: -ENOMEM */
 static int make_variable(struct run_user *user, const char *directories, bool has_everything) {
     size_t size_bytes = 0;
     FILE *stream = open_memstream(&user->variable, &size_bytes);
@@ -193,7 +144,7 @@ static int make_variable(struct run_user *user, const char *directories, bool ha
         putc('e', stream);
     if (directories[0] == '\0') {
         putc('a', stream);
-        add_devices(stream);
+        run_devices_write(stream);
     }
     fprintf(stream, "%s%s", aggstats_recorder_live_path(user->recorder), directories);
     return fclose(stream) == 0 ? 0 : -ENOMEM;

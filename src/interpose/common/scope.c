@@ -14,7 +14,7 @@
 #include "own_call.h"
 
 #define DIRECTORIES_MAX 16
-#define DEVICES_MAX 64
+#define DEVICES_MAX 64 /* no more are passed */
 #define SEPARATOR "//"
 
 struct scope scope;
