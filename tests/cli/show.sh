@@ -100,6 +100,9 @@ expect 0 show --width 200 locks
 assert_eq "10.0 ms elapsed; in 2.00 ms of them (20 % ± 4) at least one of up to 3 threads waited in a file call; 3.00 ms of that for locks, summed over callers" \
     "$(head -n 1 "$scratch/out")" "locks of several"
 
+assert_eq "Not seen: 1 statically linked program; a mount sees programs of any kind (osprof run --layers fs)" \
+    "$(second_lines '# user_time: 300000' '# system_time: 100000' '# queue_time: 50000' '# not_seen: 1 statically linked program')" "calls not seen are in the rest"
+
 # What was not seen makes the time a lower bound, and stands below with its remedy.
 assert_eq "1.00 ms elapsed; in at least 150 µs of them (15.0 %) a program waited in a file call" \
     "$(first_line '# layer: user' '# elapsed: 1000000' '# busy: 100 looks 500 most 1' '# not_seen: 2 statically linked programs')" "a lower bound"

@@ -183,7 +183,10 @@ if [ -x /sbin/ldconfig ] && ! readelf -l /sbin/ldconfig | grep -q INTERP; then
     user_run_in -d "$lower" -- sh -c 'cat "$1"; exec /sbin/ldconfig -V' sh "$lower/in/file"
     grep -q ' at least ' <(sed '/^$/d' err | head -n 2 | paste -sd ' ') || fail "the time is not said to be a lower bound: $(<err)"
     grep -q '^Not seen: 1 statically linked program;' err || fail "not told what was not seen: $(<err)"
+    user_run_in -- /sbin/ldconfig -V
+    grep -q 'no calls were seen$' <(sed '/^$/d' err) || fail "a static command is said to make no calls: $(<err)"
     user_run 0 /sbin/ldconfig -V
+    assert_eq '1 statically linked program' "$(sed -n 's/^# not_seen: //p' profile)" "a command that was not seen"
     assert_eq "osprof: the layer user does not see /sbin/ldconfig: it is statically linked" "$(<err)" "message of a static program"
 fi
 

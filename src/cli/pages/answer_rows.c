@@ -107,7 +107,8 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
             (struct answer_row){.kind = ANSWER_FUSE, .cycles = model->fuse.added_most, .count = model->sum.calls});
     if (model->fuse.hidden_lock_cycles > ANSWER_SHARE_MIN * (double)profile->elapsed_cycles)
         add(rows, (struct answer_row){.kind = ANSWER_HIDDEN_LOCKS, .cycles = model->fuse.hidden_lock_cycles});
-    if (model->rest.kind != ANSWER_REST_UNKNOWN)
+    /* calls that were not seen are somewhere in the rest */
+    if (model->rest.kind == ANSWER_REST_SEVERAL || (model->rest.kind == ANSWER_REST_ONE && !row.is_at_least))
         add(rows,
             (struct answer_row){.kind = ANSWER_REST, .rest = model->rest, .cycles = (double)profile->elapsed_cycles});
     if (not_seen)

@@ -277,6 +277,22 @@ static uint64_t never_begun(const struct run_user *user, const struct aggstats_l
     return missing > 0 ? (uint64_t)missing : 0;
 }
 
+/* The command itself is executed by osprof, where nothing is noted. Returns POSIX_NOTE_COUNT if it is seen */
+static unsigned note_of_command(enum executable kind) {
+    switch (kind) {
+    case EXECUTABLE_STATIC:
+        return POSIX_NOTE_STATIC;
+    case EXECUTABLE_SET_ID:
+        return POSIX_NOTE_SET_ID;
+    case EXECUTABLE_GO:
+        return POSIX_NOTE_GO;
+    case EXECUTABLE_FOREIGN:
+        return POSIX_NOTE_FOREIGN;
+    default:
+        return POSIX_NOTE_COUNT;
+    }
+}
+
 /* Adds what is known of that. */
 static int add_not_seen(const struct run_user *user, struct aggstats_profile *profile,
                         const struct aggstats_live_info *info) {
@@ -288,7 +304,8 @@ static int add_not_seen(const struct run_user *user, struct aggstats_profile *pr
     int error = aggstats_profile_add_label(profile, "page_faults", text);
     text[0] = '\0';
     for (size_t i = 0; i < POSIX_NOTE_COUNT; i++)
-        append_count(text, info->notes[i] - user->before_info.notes[i], &note_words[i]);
+        append_count(text, info->notes[i] - user->before_info.notes[i] + (i == note_of_command(user->kind)),
+                     &note_words[i]);
     append_count(text, never_begun(user, info), &(struct note_words){"", "program", " for an unknown reason"});
     return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
 }
