@@ -23,6 +23,11 @@ const char *layers_name(const struct aggstats_profile *profile) {
     return name ? name : "fs";
 }
 
+bool layers_has_kernel_data(const struct aggstats_profile *profile) {
+    const char *data = aggstats_profile_label(profile, "data");
+    return data && strcmp(data, "passthrough") == 0;
+}
+
 #define QUEUED "_QUEUED" /* see layers_is_queued() */
 #define READ_AHEAD "reading ahead goes on while nobody waits for it"
 #define WRITE_BACK "what is written back is written while nobody waits for it"

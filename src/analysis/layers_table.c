@@ -192,10 +192,17 @@ void layers_table_finish(struct layers_table *table) {
 
 /* ---- Conclusions from a row --------------------------------------------------------------------- */
 
+bool layers_are_kernels(const struct layers_table *table, const struct layers_row *row) {
+    bool has_kernel_data = false;
+    for (size_t i = 0; i < table->layer_count; i++)
+        has_kernel_data = has_kernel_data || layers_has_kernel_data(&table->profiles[i]);
+    return has_kernel_data && (strcmp(row->name, "READ") == 0 || strcmp(row->name, "WRITE") == 0);
+}
+
 double layers_answered_share(const struct layers_table *table, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
     if (!cell->is_there || cell->below == table->layer_count || !row->relation || !row->relation->is_cached ||
-        table->profiles[cell->below].incomplete ||
+        table->profiles[cell->below].incomplete || layers_are_kernels(table, row) ||
         layers_compare_times(&table->profiles[layer], &table->profiles[cell->below]) == LAYERS_TIMES_APART)
         return 0;
     const wide_count requests = row->cells[cell->below].calls;

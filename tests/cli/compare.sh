@@ -240,3 +240,25 @@ expect_verdict totals some.osprof many.osprof
 expect_verdict alike --apart 80 some.osprof many.osprof
 expect_verdict alike --score-only some.osprof many.osprof
 expect_verdict score --method totops some.osprof many.osprof
+
+# ---- data=passthrough: what the kernel did by itself is not gone
+
+# mount LINE...: a profile
+mount_profile() {
+    printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' "$@"
+}
+mount_profile 'OP_WRITE 100 76800' " 0 0 0 0 0 0 0 0 0 100" 'OP_OPEN 100 76800' " 0 0 0 0 0 0 0 0 0 100" >copying
+mount_profile '# data: passthrough' '# workers: plain' '# io_uring: yes' 'OP_OPEN 100 76800' " 0 0 0 0 0 0 0 0 0 100" >passing
+mount_profile 'OP_OPEN 100 76800' " 0 0 0 0 0 0 0 0 0 100" >idle
+expect 1 compare --all --ascii copying passing
+assert_eq "WRITE: only in A
+  in B the kernel's (data=passthrough): not profiled here; the layer user sees them" \
+    "$(sed -n '/^WRITE: /,/^$/p' "$scratch/out" | sed '/^$/d')" "writes that the kernel makes"
+assert_eq "data      copy -> passthrough
+workers   adaptive -> plain
+io_uring  no -> yes" "$(grep -E '^(data|workers|io_uring) ' "$scratch/out")" "how the mounts differ"
+expect 1 compare --all --ascii passing copying
+grep -q "^  in A the kernel's (data=passthrough)" "$scratch/out" || fail "the other way round: $(<"$scratch/out")"
+expect 1 compare --all --ascii copying idle
+grep -q '^  calls 100 -> 0: gone$' "$scratch/out" || fail "writes that are gone are not: $(<"$scratch/out")"
+! grep -qE '^(data|workers|io_uring) ' "$scratch/out" || fail "tells what is the same: $(<"$scratch/out")"

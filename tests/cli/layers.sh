@@ -282,6 +282,18 @@ ns_layer block READ 7 400000 WRITE 1000 9000000000 DISCARD 12 9000000000 >>busy
 expect_line "READ: at least 44.4 % of 900 µs that programs waited were in the kernel and FUSE (page cache, queues, waking up), and at most 44.4 % at the disk." show busy
 assert_eq $'DISCARD\nREAD\nWRITE' "$(sed -n '/^operation/,/^here/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
 
+# With data=passthrough the kernel reads by itself: that is no cache, and the rest of the row is not known.
+ns_layer user READ 129 9000000 WRITE 129 9000000 STAT 31 9000 >passed
+ns_layer fs GETATTR 2 2000 | sed '2a # data: passthrough' >>passed
+for op in READ WRITE; do
+    expect_line "$op: the kernel's (data=passthrough): not profiled here; the layer user sees them." show passed
+done
+! grep -E '^(READ|WRITE): .*(answered|waited)' out || fail "says more: $(<out)"
+expect 0 show --json passed
+assert_eq 1 "$(grep -c answered_share out)" "caches that have answered, of STAT alone"
+sed -i '/^# data/d' passed
+expect_line "READ: the kernel's cache answered 100.0 % of 129 calls" show passed
+
 # Not all that a layer has more is read ahead.
 ns_layer user READ 3 289000 MMAP 1 1000 | sed '2a # not_seen: 1 statically linked program' >unseen
 ns_layer fuse READ 66 1830000 OPEN 14 263000 >>unseen

@@ -36,6 +36,21 @@ for width in 40 60 100; do
     ! LC_ALL=C grep -q '[^ -~]' "$scratch/out" || fail "not only ASCII with --ascii"
 done
 
+# What the kernel reads and writes by itself is not said to be nothing; what it leaves to the daemon is there as ever.
+kernels="the kernel's (data=passthrough): not profiled here; the layer user sees them"
+passthrough() {
+    printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# data: passthrough' "$@" 'OP_OPEN 4 12' ' 0 4'
+}
+# bytes_of WIDTH: what the page of the profile on standard input says of bytes
+bytes_of() {
+    expect 0 show --width "$1" -
+    sed -n '/^bytes/,/^[^ b]/p' "$scratch/out" | grep '^[b ]' | tr -s ' \n' ' '
+}
+assert_eq "bytes $kernels " "$(bytes_of 100 < <(passthrough))" "bytes with data=passthrough"
+assert_eq "bytes $kernels " "$(bytes_of 60 < <(passthrough))" "the same on a narrow screen"
+assert_eq "bytes $kernels " "$(bytes_of 100 < <(passthrough '# bytes: READ asked 4096 moved 4096' 'OP_READ 1 3' ' 0 1'))" "bytes of files that the kernel does not take"
+grep -q '^read  *4.00 KiB' "$scratch/out" || fail "bytes of such files are missing: $(<"$scratch/out")"
+
 # A sync is on a file: its directory is no answer, unless it is known to be several.
 syncs() {
     printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' "OP_FSYNC $1 $((3 * $1))" " 0 $1" "${@:2}"

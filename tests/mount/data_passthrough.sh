@@ -6,6 +6,15 @@
 . "$tests_dir/helpers.sh"
 
 need_root
+# refused OPTIONS REASON
+refused() {
+    local message
+    ! message=$("$OSPROFFS" -f -o "data=passthrough,$1" "$lower" "$mnt" 2>&1) || fail "data=passthrough,$1 mounts"
+    [[ $message == *"data=passthrough: $2"* ]] || fail "data=passthrough,$1: $message"
+}
+refused cache=none "the kernel uses the cache of the lower files, so leave out cache=none"
+refused joint=write:size "the kernel's reads and writes are not profiled, so leave out joint of them"
+refused joint=read:size "the kernel's reads and writes are not profiled, so leave out joint of them"
 if ! "$OSPROFFS" -V | grep -q +passthrough; then
     message=$("$OSPROFFS" -f -o data=passthrough "$lower" "$mnt" 2>&1) && fail "data=passthrough without libfuse 3.17"
     [[ $message == *"it takes 3.17"* ]] || fail "does not say what it takes: $message"
@@ -46,15 +55,39 @@ assert_profiled OPEN RELEASE
 assert_eq 0 "$(profile_calls READ "$final_profile")" "reads that the profiler saw"
 assert_eq 0 "$(profile_calls WRITE "$final_profile")" "writes that the profiler saw"
 
-# Another FUSE mount below: the kernel takes no files of it.
+# reads_of DIRECTORY: READs of that mount are counted, or none
+reads_of() {
+    local reads
+    reads=$(profile_calls READ "$1/.osprof-$2")
+    [ "${reads:-0}" -eq 0 ] || echo some
+}
+
+# through_both: in both mounts everything is as ever
+through_both() {
+    cmp "$lower/random" "$mnt/random"
+    cmp "$lower/copy" "$mnt/copy"
+    printf 'through both' >"$mnt/both"
+    assert_eq "through both" "$(cat "$lower/both")" "written through both mounts"
+}
+
+# Another FUSE mount below: the kernel takes files of one that copies, and none of one that has data=passthrough itself. That
+# is said once, and these are profiled.
 mkdir middle
-mount_osproffs "$lower" "$scratch/middle"
-mount_osproffs -o data=passthrough "$scratch/middle" "$mnt"
-cmp "$lower/random" "$mnt/random"
-printf 'through both' >"$mnt/both"
-assert_eq "through both" "$(cat "$lower/both")" "written through both mounts"
-unmount_osproffs "$mnt"
-unmount_osproffs "$scratch/middle"
+for data in copy passthrough; do
+    mount_osproffs -o "data=$data,control=.osprof-middle" "$lower" "$scratch/middle"
+    mount_osproffs -o data=passthrough,control=.osprof-top "$scratch/middle" "$mnt"
+    through_both
+    if [ "$data" = copy ]; then
+        assert_eq ", some" "$(reads_of "$mnt" top), $(reads_of "$scratch/middle" middle)" "who sees reads over a mount that copies"
+        [ ! -s "$daemon_log" ] || fail "complains: $(<"$daemon_log")"
+    else
+        assert_eq "some, " "$(reads_of "$mnt" top), $(reads_of "$scratch/middle" middle)" "who sees reads over passthrough"
+        assert_eq "osproffs: data=passthrough: the kernel does not take a file of this file system; what it does not take is served, and profiled, as without" \
+            "$(<"$daemon_log")" "messages"
+    fi
+    unmount_osproffs "$mnt"
+    unmount_osproffs "$scratch/middle"
+done
 
 need setpriv
 status=0

@@ -16,7 +16,7 @@ static const char key_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 /* Keys of labels that programs of this project give. */
 static const char *const own_keys[] = {
     "layer",  "host",    "lower", "mount",  "cache",       "data", "workers", "control",          "profile",
-    "merged", "command", "runs",  "source", "approximate", "end",  "daemon",  "waiting_requests",
+    "merged", "command", "runs",  "source", "approximate", "end",  "daemon",  "waiting_requests", "io_uring",
 };
 
 /* True for header keys that profiles have by themselves. A label may not look like one of them. */

@@ -29,6 +29,11 @@ enum layer layers_of_name(const char *name);
 /* The name of a profile's layer; without that line it is osproffs's, "fs". Owner: the profile, or nobody */
 const char *layers_name(const struct aggstats_profile *profile);
 
+#define LAYERS_KERNEL_DATA "the kernel's (data=passthrough): not profiled here; the layer user sees them"
+
+/* True if the kernel itself reads and writes files of a profile's mount: what is missing there is not known. */
+bool layers_has_kernel_data(const struct aggstats_profile *profile);
+
 /* ---- Which operations belong together ----------------------------------------------------------- */
 
 /* FUSE requests have the same names in all layers that have them. */
@@ -113,6 +118,9 @@ enum layers_times {
 };
 
 enum layers_times layers_compare_times(const struct aggstats_profile *a, const struct aggstats_profile *b);
+
+/* True for READ and WRITE of a recording with a mount of which the kernel itself reads and writes the files. */
+bool layers_are_kernels(const struct layers_table *table, const struct layers_row *row);
 
 /* A lower bound of the share of a layer's calls that caused none at the next one below, for instance because the kernel
  * had the answer in a cache: each call there is caused by at most one here. 0: none certainly, some there may not have

@@ -490,10 +490,9 @@ static void print_moved(const struct printer *it, const struct answer_row *row) 
     end_list(&list);
 }
 
-static void print_none_moved(const struct printer *it) {
-    struct list list = begin_list(it, "bytes", 1);
-    list_add(&list, "none read or written");
-    end_list(&list);
+static void print_none_moved(const struct printer *it, const struct answer_row *row) {
+    screen_print_key(it->screen, "bytes");
+    screen_print_wrapped(it->screen, KEY_COLUMNS, KEY_COLUMNS, row->word);
 }
 
 static void print_none_failed(const struct printer *it, const struct answer_row *row) {
@@ -593,7 +592,7 @@ static void print_range(const struct printer *it, struct range rows) {
             print_moved(it, &rows.first[i]);
         break;
     case ANSWER_NONE_MOVED:
-        print_none_moved(it);
+        print_none_moved(it, rows.first);
         break;
     case ANSWER_FAILED: {
         const struct range others = range_of(it->rows, ANSWER_OTHERS_FAILED);

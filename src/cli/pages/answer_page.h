@@ -83,7 +83,7 @@ enum answer_kind {
     ANSWER_PEAK,          /* op; share: of all latency; count: calls; cycles: typical; word: cause; group: its place */
     ANSWER_GROUP,         /* grouping; group, NULL: nobody; share: of all latency */
     ANSWER_MOVED,         /* op; word: "read"; bytes; per_elapsed_second; per_call_second */
-    ANSWER_NONE_MOVED,    /* nothing else */
+    ANSWER_NONE_MOVED,    /* word: that there was nothing, or why nothing is known */
     ANSWER_FAILED,        /* op; word: the error; count */
     ANSWER_OTHERS_FAILED, /* count: of kinds that have no row */
     ANSWER_NONE_FAILED,   /* count: queries for what is not there, which do not count as failures */

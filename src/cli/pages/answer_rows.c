@@ -6,6 +6,7 @@
 
 #include "aggstats/words.h"
 #include "base.h"
+#include "layers.h"
 
 #define GROUPINGS_MAX 5
 
@@ -175,7 +176,8 @@ static void add_all_groups(const struct aggstats_profile *profile, const struct 
 
 /* ---- How much, what failed ---------------------------------------------------------------------- */
 
-static void add_moved(const struct answer_model *model, struct answer_rows *rows) {
+static void add_moved(const struct aggstats_profile *profile, const struct answer_model *model,
+                      struct answer_rows *rows) {
     for (size_t i = 0; i < model->transfer_count; i++) {
         const struct answer_transfer *transfer = &model->transfers[i];
         const char first = transfer->op->name[0];
@@ -188,8 +190,10 @@ static void add_moved(const struct answer_model *model, struct answer_rows *rows
                                       .per_elapsed_second = transfer->per_elapsed_second,
                                       .per_call_second = transfer->per_call_second});
     }
-    if (model->transfer_count == 0 && model->knows_outcomes)
-        add(rows, (struct answer_row){.kind = ANSWER_NONE_MOVED});
+    if (layers_has_kernel_data(profile))
+        add(rows, (struct answer_row){.kind = ANSWER_NONE_MOVED, .word = LAYERS_KERNEL_DATA});
+    else if (model->transfer_count == 0 && model->knows_outcomes)
+        add(rows, (struct answer_row){.kind = ANSWER_NONE_MOVED, .word = "none read or written"});
 }
 
 static void add_failed(const struct answer_model *model, struct answer_rows *rows) {
@@ -218,7 +222,7 @@ void answer_rows_make(const struct aggstats_profile *profile, const struct answe
     add_in_flight(profile, model, ret_rows);
     add_peaks(model, ret_rows);
     add_all_groups(profile, model, ret_rows);
-    add_moved(model, ret_rows);
+    add_moved(profile, model, ret_rows);
     add_failed(model, ret_rows);
     size_t count = answer_next_find(source, profile, model, wants_calibration, next);
     for (size_t i = 0; i < count; i++)

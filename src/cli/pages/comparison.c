@@ -9,6 +9,7 @@
 #include "chart.h"
 #include "columns.h"
 #include "figures.h"
+#include "layers.h"
 #include "peak_labels.h"
 #include "units.h"
 
@@ -100,16 +101,22 @@ static void print_profile(const struct page *page, const char *key, const char *
 
 /* Labels that differ: where and how they were taken. */
 static void print_differing_labels(const struct page *page) {
-    static const char *const keys[] = {"layer", "host", "lower", "cache"};
-    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-        const char *a = aggstats_profile_label(&page->result->a, keys[i]);
-        const char *b = aggstats_profile_label(&page->result->b, keys[i]);
+    static const struct {
+        const char *key;
+        const char *missing; /* what it means that there is no such label */
+    } labels[] = {
+        {"layer", "(not told)"}, {"host", "(not told)"},  {"lower", "(not told)"}, {"cache", "(not told)"},
+        {"data", "copy"},        {"workers", "adaptive"}, {"io_uring", "no"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
+        const char *a = aggstats_profile_label(&page->result->a, labels[i].key);
+        const char *b = aggstats_profile_label(&page->result->b, labels[i].key);
         if (strcmp(a ? a : "", b ? b : "") == 0)
             continue;
-        screen_print_key(page->screen, keys[i]);
-        screen_print_untrusted(page->screen, INK_PLAIN, a && a[0] ? a : "(not told)");
+        screen_print_key(page->screen, labels[i].key);
+        screen_print_untrusted(page->screen, INK_PLAIN, a && a[0] ? a : labels[i].missing);
         fprintf(page->stream, " %s ", page->arrow);
-        screen_print_untrusted(page->screen, INK_PLAIN, b && b[0] ? b : "(not told)");
+        screen_print_untrusted(page->screen, INK_PLAIN, b && b[0] ? b : labels[i].missing);
         putc('\n', page->stream);
     }
 }
@@ -344,6 +351,18 @@ static void print_charts(const struct page *page, const struct compare_op *op) {
     chart_print_pair(&axis, ops, &page->units, page->screen);
 }
 
+/* Says for an op that only one side has, and the other's kernel may have had, that nothing is known of it there. Returns
+ * whether it is so. */
+static bool print_kernels(const struct page *page, const struct compare_op *op) {
+    const bool is_of_data = strcmp(op->name, "READ") == 0 || strcmp(op->name, "WRITE") == 0;
+    const bool a_has = layers_has_kernel_data(&page->result->a);
+    const bool b_has = layers_has_kernel_data(&page->result->b);
+    if (!is_of_data || a_has == b_has)
+        return false;
+    fprintf(page->stream, "  in %s " LAYERS_KERNEL_DATA "\n", a_has ? "A" : "B");
+    return true;
+}
+
 static void print_op(const struct page *page, const struct compare_op *op) {
     char score[SCORE_TEXT_SIZE];
     format_score(page, op->scores[page->result->options.method], score);
@@ -353,6 +372,8 @@ static void print_op(const struct page *page, const struct compare_op *op) {
         fprintf(page->stream, ": only in %s\n", op->a_finished > 0 ? "A" : "B");
     else
         fprintf(page->stream, ": %s\n", score);
+    if (print_kernels(page, op))
+        return;
     print_changes(page, op);
     print_unfinished(page, "A", op->a->calls, op->a_finished);
     print_unfinished(page, "B", op->b->calls, op->b_finished);

@@ -355,9 +355,13 @@ static void append_asynchronous(const struct printer *it, struct text *text, con
 
 static void print_row(const struct printer *it, const struct layers_row *row) {
     struct text text = {.length = 0};
-    append_answered(it, &text, row);
-    append_parts(it, &text, row);
-    append_asynchronous(it, &text, row);
+    if (layers_are_kernels(it->table, row)) {
+        append(&text, LAYERS_KERNEL_DATA);
+    } else {
+        append_answered(it, &text, row);
+        append_parts(it, &text, row);
+        append_asynchronous(it, &text, row);
+    }
     CLEANUP_FREE char *sentence = NULL;
     if (text.length == 0 || asprintf(&sentence, "%s: %s.", row->name, text.text) < 0)
         return;

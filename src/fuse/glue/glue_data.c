@@ -56,12 +56,18 @@ static struct backing **find_locked(struct backings *backings, fs_ino ino) {
     return link;
 }
 
+/* As fuse_passthrough_open(), but that prints a line whenever the kernel refuses. */
+static int open_backing(struct glue *glue, int fd) {
+    struct fuse_backing_map map = {.fd = fd};
+    return ioctl(fuse_session_fd(glue->fuse), FUSE_DEV_IOC_BACKING_OPEN, &map);
+}
+
 static struct backing *new_backing_locked(struct backings *backings, fuse_req_t req, fs_ino ino, int fd) {
     struct backing *backing = calloc(1, sizeof(*backing));
     if (!backing)
         return NULL;
     backing->ino = ino;
-    backing->id = fuse_passthrough_open(req, fd);
+    backing->id = open_backing(glue_of(req), fd);
     if (backing->id <= 0) {
         backing->id = 0;
         if (!backings->warned)

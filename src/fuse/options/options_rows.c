@@ -131,7 +131,13 @@ static const char *check_timing(const void *data, char why[OPTION_TEXT_SIZE]) {
 
 static const char *check_data(const void *data, char why[OPTION_TEXT_SIZE]) {
     const struct options *options = data;
-    if (!options->kernel_data || OSPROFFS_HAS_PASSTHROUGH)
+    if (!options->kernel_data)
+        return NULL;
+    if (options->cache == CACHE_NONE)
+        return "the kernel uses the cache of the lower files, so leave out cache=none";
+    if (options->joint[FS_OP_READ] || options->joint[FS_OP_WRITE])
+        return "the kernel's reads and writes are not profiled, so leave out joint of them";
+    if (OSPROFFS_HAS_PASSTHROUGH)
         return NULL;
     snprintf(why, OPTION_TEXT_SIZE, "this osproffs is built with libfuse %s; it takes 3.17", fuse_pkgversion());
     return why;

@@ -14,7 +14,7 @@
 #include "process.h"
 
 #define LIVE_PATH_ATTEMPTS 100
-#define DAEMON_LABELS 9 /* labels that the daemon gives by itself, at most */
+#define DAEMON_LABELS 10 /* labels that the daemon gives by itself, at most */
 
 /* Makes the directory if needed, and a path for this process's live file in it. directory: as given by the user, NULL
  * for the default (live_dirs.h).
@@ -159,6 +159,7 @@ static int create(const struct recorder_wanted *wanted, struct aggstats_recorder
     char layer[] = "fs";
     char data[] = "passthrough";
     char workers[] = "plain";
+    char ring[] = "yes";
     struct user_keys keys;
     struct aggstats_label labels[DAEMON_LABELS + USER_LABELS_MAX] = {
         {(char[]){"layer"}, layer},
@@ -170,6 +171,7 @@ static int create(const struct recorder_wanted *wanted, struct aggstats_recorder
         {(char[]){"profile"}, wanted->profile},
         {(char[]){"data"}, options->kernel_data ? data : NULL},
         {(char[]){"workers"}, options->plain_workers ? workers : NULL},
+        {(char[]){"io_uring"}, options->over_ring ? ring : NULL},
     };
     struct aggstats_recorder_options recorder_options = {
         .op_names = fs_op_names,
