@@ -6,9 +6,12 @@
  *     labels: key NUL value NUL, label_count times; labels_bytes in all
  *     two windows, each aligned to a cache line
  *     slow calls (slow_store.h), aligned too
- *     if it is shared, shared_threads owners (struct live_owner), aligned too
+ *     if it is shared, struct live_shared, aligned too
  *     from header_bytes on, every block_stride_bytes, block_count blocks (struct aggstats_block)
- * Numbers are in the byte order of the machine. Blocks are mapped one by one and never move.
+ * Numbers are in the byte order of the machine. Blocks are mapped one by one and never move. A shared file has room for
+ * all its blocks from the beginning, as a hole: beyond the first, a block gets memory page by page, as its thread
+ * calls more operations.
+ * Version 7 differs in shared files: their blocks were like others.
  *
  * Of the two windows, number window_sequence % 2 is valid. A change is made in the other one, and then the sequence
  * goes up by one: a process killed at any point leaves a complete one, and a reader in another process that finds the
@@ -19,7 +22,6 @@
 #ifndef LIVE_FILE_H
 #define LIVE_FILE_H
 
-#include <errno.h>
 #include <pthread.h>
 
 #include "facts.h"
@@ -110,27 +112,28 @@ static inline struct live_offsets live_offsets_make(uint32_t version, const stru
 }
 
 /* The owner of block i of a shared file: the thread that counts there holds the lock for as long as it lives. The lock
- * is robust: the kernel releases it when the thread ends, however it ends. */
+ * is robust: the kernel releases it when the thread ends, however it ends. See live_owner_take() */
 struct live_owner {
     pthread_mutex_t lock;
-    uint64_t is_made; /* atomic; 1: the block is allocated */
+    uint64_t is_made;   /* atomic; 1: the block's first page is allocated */
+    uint32_t pid;       /* of an owner that cannot hold the lock; 0: none. Under the lock, like the next two */
+    uint32_t thread;    /* as of gettid(2) */
+    uint64_t namespace; /* in which these are numbers; 0: unknown */
 } __attribute__((aligned(CACHE_LINE_BYTES)));
 
-static inline size_t live_owners_offset(const struct live_offsets *offsets) {
+struct live_shared {
+    uint64_t last_taken; /* the block that a thread took last: where others begin to look. Atomic, like the next */
+    uint64_t crowded;    /* threads that found all blocks taken */
+    struct live_owner owners[] __attribute__((aligned(CACHE_LINE_BYTES)));
+};
+
+static inline size_t live_shared_offset(const struct live_offsets *offsets) {
     return round_up(offsets->end, CACHE_LINE_BYTES);
 }
 
-static inline struct live_owner *live_owners(struct live_header *header, const struct layout *layout) {
+static inline struct live_shared *live_shared(struct live_header *header, const struct layout *layout) {
     const struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, layout, header->labels_bytes);
-    return (struct live_owner *)(void *)((char *)header + live_owners_offset(&offsets));
-}
-
-/* Becomes the block's owner; ends with pthread_mutex_unlock(). Returns false if a living thread has the block. */
-static inline bool live_owner_take(struct live_owner *owner) {
-    const int error = pthread_mutex_trylock(&owner->lock);
-    if (error == EOWNERDEAD)
-        pthread_mutex_consistent(&owner->lock);
-    return error == 0 || error == EOWNERDEAD;
+    return (struct live_shared *)(void *)((char *)header + live_shared_offset(&offsets));
 }
 
 struct live {
@@ -144,7 +147,8 @@ struct live {
 };
 
 /* Creates the file, or takes anonymous memory where options->live_path is NULL.
- * Errors:  -ENOMEM, -E2BIG labels too long, those of creating the file; nothing is left behind */
+ * shared_threads: 0: the file is not shared; fewer if the file would be larger than the process's limit
+ * Errors:  -ENOMEM, -E2BIG labels too long, -EFBIG, those of creating the file; nothing is left behind */
 int live_create(struct live *live, const struct aggstats_recorder_options *options, uint64_t shared_threads,
                 const struct layout *layout, const struct aggstats_clock *clock);
 
@@ -164,7 +168,7 @@ void live_finish(struct live *live);
 int live_unlink(struct live *live);
 
 /* Maps a new zeroed block in the file.
- * Errors:  -ENOTSUP there is no file, -ENOSPC and others: no room */
+ * Errors:  -ENOTSUP there is no file, or it is shared, -ENOSPC and others: no room */
 int live_add_block(struct live *live, struct aggstats_block **ret_block);
 
 /* The valid window. */

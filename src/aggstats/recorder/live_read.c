@@ -83,7 +83,7 @@ static int check_header(struct reader *reader) {
         return fail(reader, "not a live file");
     if (header->byte_order != LIVE_BYTE_ORDER)
         return fail(reader, "live file of a machine with another byte order");
-    if (header->version != AGGSTATS_LIVE_VERSION && header->version != 6)
+    if (header->version != AGGSTATS_LIVE_VERSION && header->version != 7 && header->version != 6)
         return fail(reader, "live file has version %u, expected %d: use the osprof that came with what wrote it",
                     header->version, AGGSTATS_LIVE_VERSION);
     if (!aggstats_clock_name(header->clock_kind))
@@ -101,7 +101,9 @@ static int check_sizes(struct reader *reader) {
     const struct live_header *header = &reader->header;
     if (header->header_bytes < reader->offsets.end || header->header_bytes > reader->file_bytes)
         return fail(reader, "live file is cut short, or its header's size is wrong");
-    if (header->block_stride_bytes < layout_block_bytes(&reader->layout))
+    const struct layout *layout = &reader->layout;
+    if (header->block_stride_bytes <
+        (layout->is_shared ? layout_shared_bytes(layout, layout->op_count) : layout_block_bytes(layout)))
         return fail(reader, "live file has blocks of impossible size");
     uint64_t room = (reader->file_bytes - header->header_bytes) / header->block_stride_bytes;
     if (header->block_count > room || header->block_count > LIVE_BLOCKS_MAX)
@@ -136,6 +138,7 @@ static int read_header(struct reader *reader) {
     if (reader->header.version == 6)
         convert_version_6(&reader->header);
     reader->layout = layout_make(reader->header.op_count, reader->header.resolution);
+    reader->layout.is_shared = reader->header.shared_threads > 0 && reader->header.version > 7;
     reader->offsets = live_offsets_make(reader->header.version, &reader->layout, reader->header.labels_bytes);
     return check_sizes(reader);
 }
@@ -236,6 +239,7 @@ static bool calls_are_possible(const struct layout *layout, const struct aggstat
 
 /* Room for the readings of a block, aligned so that the kernel copies whole counters. */
 struct readings {
+    struct aggstats_block *shared; /* as it is in a shared file */
     struct aggstats_block *earliest;
     struct aggstats_block *first;
     struct aggstats_block *second;
@@ -272,14 +276,58 @@ static void merge_readings(const struct layout *layout, const struct readings *r
     }
 }
 
+/* How many ops of a shared block have counters. */
+static unsigned places_of(const struct aggstats_block *block) {
+    unsigned places = 0;
+    for (unsigned op = 0; op < AGGSTATS_OPS_MAX; op++)
+        if (block->counters[op] > places)
+            places = block->counters[op];
+    return places;
+}
+
+/* The first places_count counters, with zeros for all other ops. */
+static void spread(const struct layout *layout, struct aggstats_block *shared, unsigned places_count,
+                   struct aggstats_block *ret_block) {
+    memcpy(ret_block, shared, sizeof(*ret_block));
+    for (unsigned op = 0; op < layout->op_count; op++) {
+        struct aggstats_counters *to = layout_counters(layout, ret_block->counters, op);
+        const struct aggstats_counters *from =
+            shared->counters[op] <= places_count ? layout_block_counters(layout, shared, op) : NULL;
+        if (from)
+            memcpy(to, from, layout->counters_stride_bytes);
+        else
+            memset(to, 0, layout->counters_stride_bytes);
+    }
+}
+
+/* Reads only what is in use: most of the rest is a hole. */
+static int read_shared(struct reader *reader, uint64_t offset, struct aggstats_block *shared,
+                       struct aggstats_block *ret_block) {
+    int err = read_at(reader, shared, layout_shared_bytes(&reader->layout, 0), offset);
+    if (err < 0)
+        return err;
+    const unsigned places_count = places_of(shared);
+    if (places_count > reader->layout.op_count)
+        return fail(reader, "live file has counters in impossible places");
+    err = read_at(reader, shared, layout_shared_bytes(&reader->layout, places_count), offset);
+    if (err == 0)
+        spread(&reader->layout, shared, places_count, ret_block);
+    return err;
+}
+
+static int read_once(struct reader *reader, uint64_t offset, const struct readings *readings,
+                     struct aggstats_block *ret_block) {
+    return reader->layout.is_shared ? read_shared(reader, offset, readings->shared, ret_block)
+                                    : read_at(reader, ret_block, layout_block_bytes(&reader->layout), offset);
+}
+
 static int read_block(struct reader *reader, uint64_t number, const struct readings *readings) {
-    const size_t block_bytes = layout_block_bytes(&reader->layout);
     const uint64_t offset = reader->header.header_bytes + number * reader->header.block_stride_bytes;
-    int err = read_at(reader, readings->earliest, block_bytes, offset);
+    int err = read_once(reader, offset, readings, readings->earliest);
     if (err == 0)
-        err = read_at(reader, readings->first, block_bytes, offset);
+        err = read_once(reader, offset, readings, readings->first);
     if (err == 0)
-        err = read_at(reader, readings->second, block_bytes, offset);
+        err = read_once(reader, offset, readings, readings->second);
     if (err < 0)
         return err;
     merge_readings(&reader->layout, readings);
@@ -294,9 +342,10 @@ static int read_blocks(struct reader *reader) {
     CLEANUP_FREE void *earliest = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
     CLEANUP_FREE void *first = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
     CLEANUP_FREE void *second = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
-    if (!earliest || !first || !second)
+    CLEANUP_FREE void *shared = aligned_alloc(CACHE_LINE_BYTES, block_bytes + AGGSTATS_OPS_MAX);
+    if (!earliest || !first || !second || !shared)
         return -ENOMEM;
-    const struct readings readings = {.earliest = earliest, .first = first, .second = second};
+    const struct readings readings = {.shared = shared, .earliest = earliest, .first = first, .second = second};
     int err = tally_init(&reader->tally, &reader->layout);
     for (uint64_t block = 0; err == 0 && block < reader->header.block_count; block++)
         err = read_block(reader, block, &readings);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base.h"
@@ -56,10 +57,14 @@ static int open_file(struct live *live, const char *path) {
     return 0;
 }
 
+static size_t block_stride_bytes(const struct layout *layout, bool is_shared) {
+    const size_t bytes = is_shared ? layout_shared_bytes(layout, layout->op_count) : layout_block_bytes(layout);
+    return round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
+}
+
 static void fill_header(struct live *live, const struct aggstats_recorder_options *options, const struct layout *layout,
                         const struct aggstats_clock *clock, uint64_t shared_threads, size_t header_bytes) {
     struct live_header *header = live->header;
-    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     *header = (struct live_header){
         .version = AGGSTATS_LIVE_VERSION,
         .byte_order = LIVE_BYTE_ORDER,
@@ -71,7 +76,7 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
         .label_count = (uint32_t)options->label_count,
         .labels_bytes = labels_size_bytes(options),
         .header_bytes = header_bytes,
-        .block_stride_bytes = round_up(layout_block_bytes(layout), page_bytes),
+        .block_stride_bytes = block_stride_bytes(layout, shared_threads > 0),
         .shared_threads = shared_threads,
     };
     struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, layout, header->labels_bytes);
@@ -84,8 +89,8 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
     live->slow = (struct slow_store *)(void *)(base + offsets.slow);
 }
 
-static void make_owners(struct live_header *header, size_t offset) {
-    struct live_owner *owners = (struct live_owner *)(void *)((char *)header + offset);
+static void make_owners(struct live_header *header, const struct layout *layout) {
+    struct live_owner *owners = live_shared(header, layout)->owners;
     pthread_mutexattr_t attributes;
     if (header->shared_threads == 0)
         return;
@@ -104,31 +109,63 @@ static void publish_header(struct live_header *header) {
     __atomic_store_n((uint64_t *)(void *)header->magic, magic, __ATOMIC_RELEASE);
 }
 
+static size_t header_bytes_of(const struct layout *layout, size_t labels_bytes, uint64_t shared_threads) {
+    const struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, layout, labels_bytes);
+    const size_t shared_bytes =
+        shared_threads > 0 ? sizeof(struct live_shared) + shared_threads * sizeof(struct live_owner) : 0;
+    return round_up(live_shared_offset(&offsets) + shared_bytes, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+/* Lowers the number of threads until all blocks fit into the largest file that the process may make. 0: none fits */
+static uint64_t fit_into_limit(uint64_t shared_threads, const struct layout *layout, size_t labels_bytes) {
+    const size_t stride_bytes = block_stride_bytes(layout, true);
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return shared_threads;
+    while (shared_threads > 0 &&
+           header_bytes_of(layout, labels_bytes, shared_threads) + shared_threads * stride_bytes > limit.rlim_cur)
+        shared_threads /= 2;
+    return shared_threads;
+}
+
+/* Room for the blocks, without memory. So a block is allocated within the file, and the limits of other processes to
+ * the size of files do not matter. */
+static int make_room(struct live *live) {
+    const struct live_header *header = live->header;
+    const uint64_t bytes = header->header_bytes + header->shared_threads * header->block_stride_bytes;
+    return header->shared_threads > 0 && ftruncate(live->fd, (off_t)bytes) < 0 ? negative_errno() : 0;
+}
+
 int live_create(struct live *live, const struct aggstats_recorder_options *options, uint64_t shared_threads,
                 const struct layout *layout, const struct aggstats_clock *clock) {
     *live = (struct live){.fd = -1, .directory_fd = -1};
     size_t labels_bytes = labels_size_bytes(options);
     if (labels_bytes > LIVE_LABELS_BYTES_MAX)
         return -E2BIG;
-    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, layout, labels_bytes);
-    size_t owners_bytes = shared_threads * sizeof(struct live_owner);
-    size_t header_bytes = round_up(live_owners_offset(&offsets) + owners_bytes, page_bytes);
+    if (shared_threads > 0) {
+        shared_threads = fit_into_limit(shared_threads, layout, labels_bytes);
+        if (shared_threads == 0)
+            return -EFBIG;
+    }
+    size_t header_bytes = header_bytes_of(layout, labels_bytes, shared_threads);
 
     int err = options->live_path ? open_file(live, options->live_path) : 0;
     void *memory = NULL;
     if (err == 0)
         err = map(live->fd, 0, header_bytes, &memory);
+    if (err == 0) {
+        live->header = memory;
+        fill_header(live, options, layout, clock, shared_threads, header_bytes);
+        err = make_room(live);
+    }
     if (err < 0) {
         if (live->fd >= 0)
             live_unlink(live);
         live_finish(live);
         return err;
     }
-    live->header = memory;
-    fill_header(live, options, layout, clock, shared_threads, header_bytes);
     window_start(live->windows[0], aggstats_clock_now(clock->kind));
-    make_owners(live->header, live_owners_offset(&offsets));
+    make_owners(live->header, layout);
     publish_header(live->header);
     return 0;
 }
@@ -184,7 +221,7 @@ int live_unlink(struct live *live) {
 
 int live_add_block(struct live *live, struct aggstats_block **ret_block) {
     struct live_header *header = live->header;
-    if (live->fd < 0)
+    if (live->fd < 0 || header->shared_threads > 0)
         return -ENOTSUP;
     if (header->block_count >= LIVE_BLOCKS_MAX)
         return -ENOSPC;

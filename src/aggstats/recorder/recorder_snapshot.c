@@ -23,12 +23,17 @@ static void note_clock(const struct aggstats_recorder *recorder, struct snapshot
 /* Uses the sums of all counters, under the window lock. */
 typedef int (*tally_fn)(struct aggstats_recorder *recorder, struct tally *tally, void *argument);
 
+int recorder_tally(struct aggstats_recorder *recorder, bool takes_longest, struct tally *tally) {
+    const int err = threads_tally(&recorder->threads, takes_longest, tally);
+    return err < 0 ? err : shared_blocks_tally(&recorder->shared, &recorder->live, takes_longest, tally);
+}
+
 /* The longest calls are moved from the threads to the window. If the process is killed meanwhile, longest_changes is
  * odd: readers of the live file then ignore longest calls. */
 static int tally_and_keep_longest(struct aggstats_recorder *recorder, struct tally *tally) {
     uint64_t *changes = &recorder->live.header->longest_changes;
     __atomic_fetch_add(changes, 1, __ATOMIC_SEQ_CST);
-    int err = threads_tally(&recorder->threads, true, tally);
+    int err = recorder_tally(recorder, true, tally);
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     window_keep_longest(window, tally);
     live_publish_window(&recorder->live);
@@ -44,7 +49,7 @@ static int with_tally(struct aggstats_recorder *recorder, bool changes_window, t
     sigset_t before;
     quiet_lock(&recorder->window_lock, &before);
     RECORDER_PROBES_DO(recorder, read);
-    err = changes_window ? tally_and_keep_longest(recorder, &tally) : threads_tally(&recorder->threads, false, &tally);
+    err = changes_window ? tally_and_keep_longest(recorder, &tally) : recorder_tally(recorder, false, &tally);
     RECORDER_PROBES_DO(recorder, hold);
     if (err == 0)
         err = use(recorder, &tally, argument);
@@ -61,7 +66,8 @@ static struct snapshot_source make_source(struct aggstats_recorder *recorder, co
         .tally = tally,
         .labels = recorder->labels,
         .label_count = recorder->label_count,
-        .incomplete = threads_fallback_used(&recorder->threads) || recorder->live.header->lost > 0,
+        .incomplete = threads_fallback_used(&recorder->threads) || recorder->live.header->lost > 0 ||
+                      (recorder->live.header->shared_threads > 0 && !aggstats_recorder_live_complete(recorder)),
         .header = recorder->live.header,
         .slow = recorder->live.slow,
         .recorder = recorder,

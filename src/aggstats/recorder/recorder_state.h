@@ -40,6 +40,11 @@ struct aggstats_recorder {
     void *changed_context;
 };
 
+/* Sums up the blocks of all threads, of all processes that share the live file.
+ * takes_longest: resets the blocks' longest calls too
+ * Errors:  as tally_add_block() */
+int recorder_tally(struct aggstats_recorder *recorder, bool takes_longest, struct tally *tally);
+
 /* The probe at a place; NULL: there is none in this process. */
 static inline struct probe *recorder_probe(const struct aggstats_recorder *recorder, unsigned place) {
     struct probe *probe = __atomic_load_n(&recorder->probes[place], __ATOMIC_ACQUIRE);

@@ -5,6 +5,7 @@
 
 #include "aggstats/shared.h"
 #include "base.h"
+#include "live_owner.h"
 #include "recorder_state.h"
 
 #define MAPPED_FIRST 64U
@@ -51,31 +52,78 @@ static uint64_t map_all(struct shared_blocks *blocks, const struct live *live) {
 
 /* False: its thread has ended, and the call that it had begun is forgotten. */
 static bool is_living(struct live_owner *owner, struct aggstats_block *block) {
-    if (!live_owner_take(owner))
+    struct live_owner_asker asker = {.checks_max = 1};
+    if (!live_owner_take(owner, &asker))
         return true;
     __atomic_store_n(&block->current_op, 0, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&owner->lock);
     return false;
 }
 
+/* NULL: no thread has used it yet. */
+static struct aggstats_block *find_block(const struct shared_blocks *blocks, const struct live *live,
+                                         const struct live_owner *owners, uint64_t number) {
+    if (!__atomic_load_n(&owners[number].is_made, __ATOMIC_ACQUIRE))
+        return NULL;
+    return (struct aggstats_block *)(void *)(blocks->memory + number * live->header->block_stride_bytes);
+}
+
 unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder) {
     struct shared_blocks *blocks = &recorder->shared;
     const struct live *live = &recorder->live;
-    struct live_owner *owners = live_owners(live->header, &recorder->layout);
+    struct live_owner *owners = live_shared(live->header, &recorder->layout)->owners;
     unsigned busy = 0;
     pthread_mutex_lock(&blocks->lock);
     const uint64_t count = map_all(blocks, live);
     for (uint64_t number = 0; number < count; number++) {
-        struct aggstats_block *block =
-            (struct aggstats_block *)(void *)(blocks->memory + number * live->header->block_stride_bytes);
-        if (__atomic_load_n(&owners[number].is_made, __ATOMIC_ACQUIRE) &&
-            __atomic_load_n(&block->current_op, __ATOMIC_ACQUIRE) != 0)
+        struct aggstats_block *block = find_block(blocks, live, owners, number);
+        if (block && __atomic_load_n(&block->current_op, __ATOMIC_ACQUIRE) != 0)
             busy += is_living(&owners[number], block);
     }
     pthread_mutex_unlock(&blocks->lock);
     return busy;
 }
 
+static int tally_block(const struct layout *layout, struct aggstats_block *block, bool takes_longest,
+                       struct aggstats_block *copy, struct tally *tally) {
+    struct aggstats_numbered numbered;
+    if (takes_longest)
+        tally_take_block(layout, block, copy, &numbered);
+    else
+        tally_read_block(layout, block, copy);
+    const int err = tally_add_block(tally, copy);
+    return err < 0 ? err : tally_add_call(tally, copy);
+}
+
+int shared_blocks_tally(struct shared_blocks *blocks, const struct live *live, bool takes_longest,
+                        struct tally *tally) {
+    struct layout layout = tally->layout;
+    if (live->header->shared_threads == 0)
+        return 0;
+    layout.is_shared = true;
+    const struct live_owner *owners = live_shared(live->header, &layout)->owners;
+    const size_t copy_bytes = round_up(layout_block_bytes(&layout), CACHE_LINE_BYTES);
+    CLEANUP_FREE struct aggstats_block *copy = aligned_alloc(CACHE_LINE_BYTES, copy_bytes);
+    int err = copy ? 0 : -ENOMEM;
+    pthread_mutex_lock(&blocks->lock);
+    const uint64_t count = map_all(blocks, live);
+    for (uint64_t number = 0; number < count && err == 0; number++) {
+        struct aggstats_block *block = find_block(blocks, live, owners, number);
+        if (block)
+            err = tally_block(&layout, block, takes_longest, copy, tally);
+    }
+    pthread_mutex_unlock(&blocks->lock);
+    return err;
+}
+
 void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder) {
     aggstats_recorder_shared_in_flight(recorder);
+}
+
+void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, struct aggstats_shared_facts *ret_facts) {
+    struct live_header *header = recorder->live.header;
+    *ret_facts = (struct aggstats_shared_facts){.threads_max = header->shared_threads};
+    if (header->shared_threads > 0)
+        ret_facts->crowded_threads =
+            __atomic_load_n(&live_shared(header, &recorder->layout)->crowded, __ATOMIC_RELAXED);
 }

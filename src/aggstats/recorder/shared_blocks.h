@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "live_file.h"
+#include "tally.h"
 
 struct shared_blocks {
     pthread_mutex_t lock;  /* of the members below */
@@ -14,5 +15,8 @@ struct shared_blocks {
 
 void shared_blocks_init(struct shared_blocks *blocks);
 void shared_blocks_finish(struct shared_blocks *blocks, const struct live *live);
+
+/* Adds all blocks. Errors: as threads_tally() */
+int shared_blocks_tally(struct shared_blocks *blocks, const struct live *live, bool takes_longest, struct tally *tally);
 
 #endif

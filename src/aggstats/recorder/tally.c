@@ -70,6 +70,16 @@ struct reading {
     bool is_still[AGGSTATS_OPS_MAX];        /* two readings were the same: nothing happens, the calls are really open */
 };
 
+/* In place of counters that an op does not have. */
+static const uint64_t
+    no_calls[sizeof(struct aggstats_counters) / sizeof(uint64_t) + AGGSTATS_BUCKETS_MAX + AGGSTATS_BESIDE];
+
+static const struct aggstats_counters *counters_of(const struct reading *reading, unsigned op) {
+    const struct aggstats_counters *counters =
+        layout_block_counters(reading->layout, (struct aggstats_block *)(uintptr_t)reading->block, op);
+    return counters ? counters : (const struct aggstats_counters *)(const void *)no_calls;
+}
+
 /* True if the longest call is one of those in the buckets, or there is none. A call may be just between the two. */
 static bool longest_is_counted(const struct layout *layout, const struct aggstats_counters *counters) {
     unsigned bucket = aggstats_bucket_of(counters->longest_cycles, layout->resolution);
@@ -81,7 +91,7 @@ static void read_shown(struct reading *reading, unsigned op) {
     struct aggstats_counters *copy = layout_counters(layout, reading->copy->counters, op);
     int attempt = 0;
     do
-        read_counters(layout, layout_counters_const(layout, reading->block->counters, op), copy);
+        read_counters(layout, counters_of(reading, op), copy);
     while (!longest_is_counted(layout, copy) && ++attempt < READ_ATTEMPTS_MAX);
 }
 
@@ -90,10 +100,12 @@ static void read_and_take(struct reading *reading, unsigned op) {
     const struct layout *layout = reading->layout;
     const size_t counts_bytes = layout_bucket_count(layout) * sizeof(uint64_t);
     struct aggstats_counters *copy = layout_counters(layout, reading->copy->counters, op);
-    struct aggstats_counters *counters = layout_counters(layout, reading->takes_from->counters, op);
+    struct aggstats_counters *counters = layout_block_counters(layout, reading->takes_from, op);
     uint64_t before[AGGSTATS_BUCKETS_MAX];
     int attempt = 0;
     read_shown(reading, op);
+    if (!counters)
+        return;
     do {
         memcpy(before, copy->buckets, counts_bytes);
         longest_raise(&reading->taken[op], longest_take(counters, layout->resolution));
@@ -188,7 +200,7 @@ static void read_whole_op(struct reading *reading, unsigned op) {
 
 /* Returns false if nothing that was read can have changed, since no call was open and none has begun. */
 static bool may_have_changed(const struct reading *reading, unsigned op) {
-    const struct aggstats_counters *counters = layout_counters_const(reading->layout, reading->block->counters, op);
+    const struct aggstats_counters *counters = counters_of(reading, op);
     const struct aggstats_counters *copy = layout_counters_const(reading->layout, reading->copy->counters, op);
     return !reading->is_whole[op] || reading->open_calls[op] != 0 ||
            __atomic_load_n(&counters->calls, __ATOMIC_ACQUIRE) != copy->calls;

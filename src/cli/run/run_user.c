@@ -21,7 +21,7 @@
 #include "run_devices.h"
 
 #define LIVE_ATTEMPTS 100
-#define THREADS_AT_A_TIME 4096
+#define THREADS_AT_A_TIME 16384
 #define OWN_LABELS 3
 #define TEXT_SIZE 512
 
@@ -293,6 +293,17 @@ static unsigned note_of_command(enum executable kind) {
     }
 }
 
+/* Those of warm-ups too. */
+static void append_crowded(char text[TEXT_SIZE], const struct run_user *user) {
+    struct aggstats_shared_facts facts;
+    size_t length = strlen(text);
+    aggstats_recorder_shared_facts(user->recorder, &facts);
+    if (facts.crowded_threads > 0)
+        snprintf(text + length, TEXT_SIZE - length, "%s%llu thread%s beyond %llu at a time", length > 0 ? ", " : "",
+                 (unsigned long long)facts.crowded_threads, facts.crowded_threads == 1 ? "" : "s",
+                 (unsigned long long)facts.threads_max);
+}
+
 /* Adds what is known of that. */
 static int add_not_seen(const struct run_user *user, struct aggstats_profile *profile,
                         const struct aggstats_live_info *info) {
@@ -307,6 +318,7 @@ static int add_not_seen(const struct run_user *user, struct aggstats_profile *pr
         append_count(text, info->notes[i] - user->before_info.notes[i] + (i == note_of_command(user->kind)),
                      &note_words[i]);
     append_count(text, never_begun(user, info), &(struct note_words){"", "program", " for an unknown reason"});
+    append_crowded(text, user);
     return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
 }
 

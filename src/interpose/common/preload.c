@@ -75,7 +75,7 @@ static bool may_pass(int error) {
 static bool join(const struct preload_ops *ops) {
     struct aggstats_recorder *recorder = NULL;
     struct aggstats_recorder *other = NULL;
-    int error = aggstats_recorder_join(live_path, ops->names, ops->count, &recorder);
+    int error = aggstats_recorder_join(live_path, ops->names, ops->count, !preload_owns_memory(), &recorder);
     if (may_pass(error))
         __atomic_store_n(&is_starved, true, __ATOMIC_RELAXED);
     else if (error && preload_owns_memory())

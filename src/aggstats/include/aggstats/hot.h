@@ -52,13 +52,15 @@ struct aggstats_block {
      * counted, and until its bucket is, so that a call which is counted and not finished always has a name. */
     uint64_t current_op;
     uint64_t current_start_cycles;
-    uint64_t current_object; /* the object of the call (a node of the mount), for people */
-    uint64_t current_pid;    /* the caller's */
-    uint64_t clamped;        /* negative differences, counted in bucket 0 */
-    uint64_t thread;         /* the number of the thread that counts here, as of gettid(2) */
-    uint64_t turns;          /* twice the number of numbered calls that have ended; odd while one is being counted */
-    uint64_t reserved;
-    /* op_count counters of counters_stride_bytes each */
+    uint64_t current_object;  /* the object of the call (a node of the mount), for people */
+    uint64_t current_pid;     /* the caller's */
+    uint64_t clamped;         /* negative differences, counted in bucket 0 */
+    uint64_t thread;          /* the number of the thread that counts here, as of gettid(2) */
+    uint64_t turns;           /* twice the number of numbered calls that have ended; odd while one is being counted */
+    uint32_t number;          /* in a shared live file, like the next: of the block */
+    uint32_t allocated_bytes; /* so much of the block has memory */
+    /* op_count counters of counters_stride_bytes each. In a shared live file only ops that were called have counters:
+     * AGGSTATS_OPS_MAX bytes say where, for each op 1 + the number of its counters, or 0; the counters follow */
     unsigned char counters[] __attribute__((aligned(64)));
 };
 
@@ -126,6 +128,26 @@ static inline const struct aggstats_recorder_hot *aggstats_hot(const struct aggs
 /* The id under which a thread has cached its block. */
 static inline uint64_t aggstats_id(const struct aggstats_recorder_hot *hot) {
     return __atomic_load_n(&hot->id, __ATOMIC_RELAXED);
+}
+
+/* The calling thread's block. */
+static AGGSTATS_ALWAYS_INLINE struct aggstats_block *aggstats_own_block(struct aggstats_recorder *recorder) {
+    return __builtin_expect(aggstats_thread_cache.recorder_id == aggstats_id(aggstats_hot(recorder)), 1)
+               ? aggstats_thread_cache.block
+               : aggstats_thread_block_slow(recorder);
+}
+
+/* Where a thread counts a call. */
+struct aggstats_place {
+    struct aggstats_block *block;
+    struct aggstats_counters *counters;
+};
+
+static AGGSTATS_ALWAYS_INLINE struct aggstats_place aggstats_place_of(struct aggstats_recorder *recorder, unsigned op) {
+    struct aggstats_block *block = aggstats_own_block(recorder);
+    const size_t offset_bytes = (size_t)op * aggstats_hot(recorder)->counters_stride_bytes;
+    struct aggstats_place place = {block, (struct aggstats_counters *)(void *)(block->counters + offset_bytes)};
+    return place;
 }
 
 AGGSTATS_END_DECLARATIONS

@@ -9,7 +9,7 @@
 
 AGGSTATS_BEGIN_DECLARATIONS
 
-#define AGGSTATS_LIVE_VERSION 7
+#define AGGSTATS_LIVE_VERSION 8
 #define AGGSTATS_NOTES 20
 
 struct aggstats_live_info {

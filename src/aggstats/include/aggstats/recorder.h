@@ -75,24 +75,26 @@ struct aggstats_span {
     uint64_t start_cycles;
 };
 
-/* Counts a call of op and starts its clock. object and pid only serve to list calls in flight. */
-static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_begin(struct aggstats_recorder *recorder, unsigned op,
-                                                                  uint64_t object, uint64_t pid) {
-    const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
-    struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == aggstats_id(hot), 1)
-                                       ? aggstats_thread_cache.block
-                                       : aggstats_thread_block_slow(recorder);
-    struct aggstats_counters *counters =
-        (struct aggstats_counters *)(void *)(block->counters + (size_t)op * hot->counters_stride_bytes);
+/* For aggstats_begin(). */
+static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_begin_in(struct aggstats_recorder *recorder,
+                                                                     struct aggstats_place place, unsigned op,
+                                                                     uint64_t object, uint64_t pid) {
+    struct aggstats_block *block = place.block;
     __atomic_store_n(&block->current_start_cycles, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&block->current_object, object, __ATOMIC_RELAXED);
     __atomic_store_n(&block->current_pid, pid, __ATOMIC_RELAXED);
     __atomic_store_n(&block->current_op, (uint64_t)op + 1, __ATOMIC_RELEASE);
-    aggstats_add(&counters->calls, 1);
-    uint64_t start_cycles = aggstats_clock_now(hot->clock_kind);
+    aggstats_add(&place.counters->calls, 1);
+    uint64_t start_cycles = aggstats_clock_now(aggstats_hot(recorder)->clock_kind);
     __atomic_store_n(&block->current_start_cycles, start_cycles, __ATOMIC_RELAXED);
-    struct aggstats_span span = {block, counters, start_cycles};
+    struct aggstats_span span = {block, place.counters, start_cycles};
     return span;
+}
+
+/* Counts a call of op and starts its clock. object and pid only serve to list calls in flight. */
+static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_begin(struct aggstats_recorder *recorder, unsigned op,
+                                                                  uint64_t object, uint64_t pid) {
+    return aggstats_begin_in(recorder, aggstats_place_of(recorder, op), op, object, pid);
 }
 
 /* Notes that a call took longer than any before in its thread; for aggstats_end_with(). Takes members of the span, so

@@ -1,10 +1,10 @@
 /* libaggstats, inside this project: a live file in which any number of processes count, one after the other and at
  * once.
  *
- * The process that makes it has a recorder of aggstats_recorder_create_shared(), and reads all counts with
- * aggstats_live_read(): its own snapshots show only its own threads. Each thread that counts has a block of the file.
+ * The process that makes it has a recorder of aggstats_recorder_create_shared(), which shows all counts. Each thread that counts has a block of the file.
  * When it has ended, also by exec or SIGKILL, the next thread of any process takes the block over. So the file grows
- * with the largest number of threads at one time, not with the number of all threads. */
+ * with the largest number of threads at one time, not with the number of all threads. Beyond 64 threads,
+ * each takes a page of memory for its first four operations, and another page for about four more (resolution 1). */
 #ifndef AGGSTATS_SHARED_H
 #define AGGSTATS_SHARED_H
 
@@ -20,15 +20,17 @@
 #define AGGSTATS_NOTE_MISSING (AGGSTATS_NOTES - 2U) /* there is no such file in their directories */
 #define AGGSTATS_NOTE_DENIED (AGGSTATS_NOTES - 1U)  /* they may not */
 
-/* As aggstats_recorder_create(), with a live file in which that many threads of other processes may count at one time.
+/* As aggstats_recorder_create(), with a live file in which that many threads of other processes may count at one time;
+ * fewer if the process may not make so large a file, most of which is a hole (RLIMIT_FSIZE).
  * shared_threads: 1..AGGSTATS_SHARED_THREADS_MAX */
 int aggstats_recorder_create_shared(const struct aggstats_recorder_options *options, uint64_t shared_threads,
                                     struct aggstats_recorder **ret_recorder);
 
 /* From now on counts in a shared live file. It must have these operations, in this order. The calling thread gets a
  * block at once, other threads get one at their first calls.
- * Owner:   the process, for as long as it lives. The recorder may be passed to aggstats_begin(), aggstats_end(),
- *          aggstats_end_with() and aggstats_recorder_note(), to those of aggstats/watched.h, and to nothing else
+ * has_borrowed_memory: the memory is another process's, as after vfork(2)
+ * Owner:   the process, for as long as it lives. The recorder may be passed to aggstats_shared_begin(), to functions
+ *          that end a call, to aggstats_recorder_note(), to those of aggstats/watched.h, and to nothing else
  * Errors:  -EBADMSG not such a file, those of opening and mapping it, -ENOMEM
  * Fork:    a child, however it is made, counts in the file as a process of its own. It and all new threads need the
  *          file's path then. Calls of a thread that cannot open it are not counted, and the file has a note of the
@@ -36,7 +38,28 @@ int aggstats_recorder_create_shared(const struct aggstats_recorder_options *opti
  * Files:   none stays open
  * Signals: not in a handler */
 int aggstats_recorder_join(const char *live_path, const char *const *op_names, unsigned op_count,
-                           struct aggstats_recorder **ret_recorder);
+                           bool has_borrowed_memory, struct aggstats_recorder **ret_recorder);
+
+/* ---- Counting ---- */
+
+/* Where the calling thread counts an op that it has not called before. */
+struct aggstats_place aggstats_shared_place_slow(struct aggstats_recorder *recorder, unsigned op);
+
+static AGGSTATS_ALWAYS_INLINE struct aggstats_place aggstats_shared_place(struct aggstats_recorder *recorder,
+                                                                          unsigned op) {
+    struct aggstats_block *block = aggstats_own_block(recorder);
+    const size_t place = block->counters[op];
+    if (__builtin_expect(place == 0, 0))
+        return aggstats_shared_place_slow(recorder, op);
+    const size_t offset_bytes = AGGSTATS_OPS_MAX + (place - 1) * aggstats_hot(recorder)->counters_stride_bytes;
+    return (struct aggstats_place){block, (struct aggstats_counters *)(void *)(block->counters + offset_bytes)};
+}
+
+/* As aggstats_begin(). */
+static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_shared_begin(struct aggstats_recorder *recorder,
+                                                                         unsigned op, uint64_t object, uint64_t pid) {
+    return aggstats_begin_in(recorder, aggstats_shared_place(recorder, op), op, object, pid);
+}
 
 /* Set while this thread, in its first call that counts, makes calls for the library itself to get its block. Wrappers
  * of libc's functions must not count these, or they would recurse. */
@@ -47,12 +70,23 @@ extern AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
  * Threads: any */
 void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint32_t more);
 
-/* For the process that made the file: how many threads have a call in flight. It may be one that turns out not to
+/* ---- For the process that made the file ----
+ *
+ * Its snapshots show the counts of all threads, and are sampled profiles if it has set an interval. Resets, pauses and
+ * rotations are for all threads too. */
+
+struct aggstats_shared_facts {
+    uint64_t threads_max;     /* that can count at one time */
+    uint64_t crowded_threads; /* whose calls are missing because there were more */
+};
+void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, struct aggstats_shared_facts *ret_facts);
+
+/* Returns how many threads have a call in flight. It may be one that turns out not to
  * count (aggstats/watched.h).
  * Threads: any; takes a few ns for each block, and a system call only if there are more blocks than ever before */
 unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder);
 
-/* For the process that made the file: calls in flight of threads that have ended in them, as by exec or SIGKILL, are
+/* Calls in flight of threads that have ended in them, as by exec or SIGKILL, are
  * not shown any more. They stay counted, and never end.
  * Threads: any */
 void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder);

@@ -5,26 +5,20 @@
 #ifndef AGGSTATS_WATCHED_H
 #define AGGSTATS_WATCHED_H
 
-#include "aggstats/recorder.h"
+#include "aggstats/shared.h"
 
 /* Beside the op in a block's current_op. Readers take it for no op. */
 #define AGGSTATS_WATCHED (UINT64_C(1) << 32)
 
-/* Ends with one of the two below, in the same thread; other calls of the thread may come between, as in a signal
- * handler. Call as aggstats_begin() */
+/* For a recorder of aggstats_recorder_join(). Ends with one of the two below, in the same thread; other calls of the
+ * thread may come between, as in a signal handler. Call as aggstats_begin() */
 static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_watch(struct aggstats_recorder *recorder, unsigned op,
                                                                   uint64_t pid) {
-    const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
-    struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == aggstats_id(hot), 1)
-                                       ? aggstats_thread_cache.block
-                                       : aggstats_thread_block_slow(recorder);
-    __atomic_store_n(&block->current_object, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&block->current_pid, pid, __ATOMIC_RELAXED);
-    __atomic_store_n(&block->current_op, ((uint64_t)op + 1) | AGGSTATS_WATCHED, __ATOMIC_RELEASE);
-    struct aggstats_counters *counters =
-        (struct aggstats_counters *)(void *)(block->counters + (size_t)op * hot->counters_stride_bytes);
-    struct aggstats_span span = {block, counters, aggstats_clock_now(hot->clock_kind)};
-    return span;
+    const struct aggstats_place place = aggstats_shared_place(recorder, op);
+    __atomic_store_n(&place.block->current_object, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&place.block->current_pid, pid, __ATOMIC_RELAXED);
+    __atomic_store_n(&place.block->current_op, ((uint64_t)op + 1) | AGGSTATS_WATCHED, __ATOMIC_RELEASE);
+    return (struct aggstats_span){place.block, place.counters, aggstats_clock_now(aggstats_hot(recorder)->clock_kind)};
 }
 
 /* The call has ended at a time that aggstats_clock_now() returned, and counts. op: as above. Returns its latency, in

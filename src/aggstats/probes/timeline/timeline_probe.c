@@ -27,9 +27,9 @@ static int64_t interval_ns(const struct intervals *intervals) {
 }
 
 static void cut_locked(struct intervals *intervals, struct tally *tally) {
-    const struct aggstats_recorder *recorder = intervals->probe.recorder;
+    struct aggstats_recorder *recorder = intervals->probe.recorder;
     const struct window *window = live_window(&recorder->live);
-    if (window->paused || threads_tally(&recorder->threads, false, tally) < 0)
+    if (window->paused || recorder_tally(recorder, false, tally) < 0)
         return;
     uint64_t now_cycles = aggstats_clock_now(recorder->clock.kind);
     timeline_cut(intervals->timeline, window, tally, window_elapsed_cycles(window, now_cycles));

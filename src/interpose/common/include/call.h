@@ -16,7 +16,7 @@ struct call {
 static AGGSTATS_ALWAYS_INLINE struct call call_begin(unsigned op) {
     struct aggstats_recorder *recorder = __atomic_load_n(&preload.recorder, __ATOMIC_RELAXED);
     struct call call = {.recorder = recorder};
-    call.span = aggstats_begin(recorder, op, 0, (uint64_t)preload_pid());
+    call.span = aggstats_shared_begin(recorder, op, 0, (uint64_t)preload_pid());
     return call;
 }
 
