@@ -228,18 +228,17 @@ static void find_places(const struct aggstats_profile *profile, struct answer_mo
 /* ---- Bytes -------------------------------------------------------------------------------------- */
 
 static void find_transfers(const struct aggstats_profile *profile, struct answer_model *model) {
-    static const char *const ops[ANSWER_TRANSFERS_MAX] = {"READ", "WRITE", "COPY_FILE_RANGE"};
     const double hz = (double)profile->clock.frequency_hz;
-    for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
-        const struct aggstats_op_profile *op = aggstats_profile_op(profile, ops[i]);
-        if (!op || op->moved_bytes == 0)
+    for (enum bytes_way way = 0; way < BYTES_WAY_COUNT; way++) {
+        const struct bytes_moved moved = bytes_moved(profile, way);
+        if (moved.bytes == 0)
             continue;
         struct answer_transfer *transfer = &model->transfers[model->transfer_count++];
-        *transfer = (struct answer_transfer){.op = op};
+        *transfer = (struct answer_transfer){.way = way, .moved = moved};
         if (profile->has_elapsed && profile->elapsed_cycles > 0)
-            transfer->per_elapsed_second = (double)op->moved_bytes / (double)profile->elapsed_cycles * hz;
-        if (op->total_cycles > 0)
-            transfer->per_call_second = (double)op->moved_bytes / (double)op->total_cycles * hz;
+            transfer->per_elapsed_second = moved.bytes / (double)profile->elapsed_cycles * hz;
+        if (moved.total_cycles > 0)
+            transfer->per_call_second = moved.bytes / moved.total_cycles * hz;
     }
 }
 

@@ -40,12 +40,12 @@ bool layers_has_kernel_data(const struct aggstats_profile *profile) {
 
 static const struct layers_relation relations[] = {
     {.name = "READ",
-     .ops = {"READ READV PREAD PREADV FREAD FGETS SENDFILE PREAD64 PREADV2", "READ", "READ"},
+     .ops = {"READ READV PREAD PREADV FREAD FGETS FGETC FSCANF SENDFILE PREAD64 PREADV2", "READ", "READ"},
      .is_cached = true,
      .elsewhere = "GETATTR",
      .why_more = READ_AHEAD},
     {.name = "WRITE",
-     .ops = {"WRITE WRITEV PWRITE PWRITEV FWRITE FPUTS FFLUSH PWRITE64 PWRITEV2", "WRITE", "WRITE"},
+     .ops = {"WRITE WRITEV PWRITE PWRITEV FWRITE FPUTS FPUTC FPRINTF FFLUSH PWRITE64 PWRITEV2", "WRITE", "WRITE"},
      .elsewhere = "GETXATTR", /* whether the file has capabilities, which a write takes away */
      .at_disk = "FLUSH",      /* of writes with O_SYNC or O_DSYNC */
      .why_more = WRITE_BACK},
@@ -69,7 +69,7 @@ static const struct layers_relation relations[] = {
     {.name = "READLINK", .ops = {"READLINK READLINKAT", "READLINK"}, .is_cached = true, .elsewhere = PATH},
     {.name = "STATFS", .ops = {"STATFS", "STATFS"}},
     {.name = "FSYNC",
-     .ops = {"FSYNC FDATASYNC SYNC_FILE_RANGE SYNCFS SYNC", "FSYNC FSYNCDIR SYNCFS"},
+     .ops = {"FSYNC FDATASYNC MSYNC SYNC_FILE_RANGE SYNCFS SYNC", "FSYNC FSYNCDIR SYNCFS"},
      .elsewhere = "WRITE",
      .at_disk = "FLUSH WRITE"},
     {.name = "SETATTR",

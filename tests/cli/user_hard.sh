@@ -74,7 +74,7 @@ hard no_memory
 
 hard close_all OPEN=4 FTRUNCATE=4 PREAD=17 CLOSE=1
 hard errno OPEN=1 FTRUNCATE=1 PREAD=1 CLOSE=1 FOPEN=1 FCLOSE=1 OPENDIR=1 READDIR=1 CLOSEDIR=1
-hard loader_error FOPEN=1 FPUTS=1 FFLUSH=1 FCLOSE=1 STAT=1 CHMOD=1 TRUNCATE=1 UNLINK=1
+hard loader_error FOPEN=1 FFLUSH=1 FCLOSE=1 STAT=1 CHMOD=1 TRUNCATE=1 UNLINK=1
 hard asynchronous OPEN=1 FTRUNCATE=1
 assert_eq "3 asynchronous calls" "$(told)" "what is told of asynchronous calls"
 

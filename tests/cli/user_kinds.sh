@@ -58,12 +58,13 @@ options='' user_run 0 "$program" open /proc/self/status
 assert_calls
 options='' user_run 0 "$program" open /etc/passwd
 assert_calls OPEN=1 FSTAT=7
+# Its message goes to a file.
 options='' user_run 1 "$program" open /etc/none
-assert_calls OPEN=1
+assert_calls OPEN=1 FPRINTF=1
 options='' user_run 1 "$program" open /proc/none
-assert_calls
+assert_calls FPRINTF=1
 options='--everything' user_run 1 "$program" open /proc/none
-assert_calls OPEN=1
+assert_calls OPEN=1 FPRINTF=1
 options='--everything' user_run 0 "$program" open /dev/null
 assert_calls OPEN=1 FSTAT=7
 

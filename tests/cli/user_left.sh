@@ -22,7 +22,7 @@ left_calls() {
     expect 0 check "$scratch/profile"
 }
 
-left_calls fault_in_fread "FREAD 8" FREAD=8 FOPEN=2
+left_calls fault_in_fread "FREAD 8" FREAD=8 FOPEN=8
 grep -q ', 8 left before they returned$' "$scratch/out" || fail "osprof check does not say how many calls were left"
 expect 0 show "$scratch/profile"
 tr '\n' ' ' <"$scratch/out" | grep -qF \

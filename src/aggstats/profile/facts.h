@@ -16,7 +16,7 @@ enum fact_place {
     FACT_STOLEN,
     FACT_STOPPED,
     FACT_STORAGE_READ,
-    FACT_PLACES_MAX = 31,
+    FACT_PLACES_MAX = 29,
 };
 
 /* The result of a difference if the earlier profile has more. */

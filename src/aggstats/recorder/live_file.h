@@ -65,6 +65,7 @@ struct live_header {
     uint64_t stopped_ns_6;
     uint64_t facts_known;            /* bit i: facts[i] is known */
     uint64_t facts[FACT_PLACES_MAX]; /* by enum fact_place (facts.h) */
+    uint64_t sums[AGGSTATS_SUMS];
 };
 
 _Static_assert(sizeof(struct live_header) <= LIVE_HEADER_BYTES, "there is room for it");

@@ -363,3 +363,8 @@ void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, u
     const struct joined *joined = (const struct joined *)(const void *)recorder;
     __atomic_fetch_add(&joined->header->notes[note], more, __ATOMIC_RELAXED);
 }
+
+void aggstats_recorder_sum(struct aggstats_recorder *recorder, unsigned sum, uint64_t more) {
+    const struct joined *joined = (const struct joined *)(const void *)recorder;
+    __atomic_fetch_add(&joined->header->sums[sum], more, __ATOMIC_RELAXED);
+}

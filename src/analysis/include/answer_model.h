@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "aggstats.h"
+#include "bytes.h"
 #include "figures.h"
 #include "peak_cause.h"
 #include "peak_waits.h"
@@ -18,7 +19,6 @@
 #define ANSWER_PLACE_MIN 0.5
 #define ANSWER_WAIT_MIN 0.5
 #define ANSWER_FAILURES_MAX 5
-#define ANSWER_TRANSFERS_MAX 3
 
 /* A peak of an op. */
 struct answer_peak {
@@ -41,11 +41,12 @@ struct answer_failure {
     uint64_t calls;
 };
 
-/* Bytes that an op has moved. */
+/* Bytes that were read, written or copied. */
 struct answer_transfer {
-    const struct aggstats_op_profile *op; /* READ, WRITE or COPY_FILE_RANGE. Owner: the profile */
-    double per_elapsed_second;            /* bytes; 0: unknown; like the next */
-    double per_call_second;               /* bytes for each second that a caller waited */
+    enum bytes_way way;
+    struct bytes_moved moved;
+    double per_elapsed_second; /* bytes; 0: unknown; like the next */
+    double per_call_second;    /* bytes for each second that a caller waited */
 };
 
 /* Where a command was while it was in no call, as far as that is known. */
@@ -89,7 +90,7 @@ struct answer_model {
 
     struct answer_peak peaks[ANSWER_PEAKS_MAX]; /* the most expensive first */
     size_t peak_count;
-    struct answer_transfer transfers[ANSWER_TRANSFERS_MAX];
+    struct answer_transfer transfers[BYTES_WAY_COUNT];
     size_t transfer_count;
     struct answer_failure
         failures[ANSWER_FAILURES_MAX]; /* the most frequent first; without those that programs ask for, see below */

@@ -178,15 +178,14 @@ static void add_all_groups(const struct aggstats_profile *profile, const struct 
 
 static void add_moved(const struct aggstats_profile *profile, const struct answer_model *model,
                       struct answer_rows *rows) {
+    static const char *const words[BYTES_WAY_COUNT] = {
+        [BYTES_READ] = "read", [BYTES_WRITTEN] = "written", [BYTES_COPIED] = "copied"};
     for (size_t i = 0; i < model->transfer_count; i++) {
         const struct answer_transfer *transfer = &model->transfers[i];
-        const char first = transfer->op->name[0];
         add(rows, (struct answer_row){.kind = ANSWER_MOVED,
-                                      .op = transfer->op,
-                                      .word = first == 'R'   ? "read"
-                                              : first == 'W' ? "written"
-                                                             : "copied",
-                                      .bytes = (double)transfer->op->moved_bytes,
+                                      .op = transfer->moved.op,
+                                      .word = words[transfer->way],
+                                      .bytes = transfer->moved.bytes,
                                       .per_elapsed_second = transfer->per_elapsed_second,
                                       .per_call_second = transfer->per_call_second});
     }

@@ -69,15 +69,10 @@ static enum layer layer_of(const struct printer *it, size_t layer) {
 
 /* ---- Calls without requests --------------------------------------------------------------------- */
 
-/* True if calls of the C library's own buffers are among a row's. */
+/* True if lists of names, which the C library buffers, are among a row's calls. */
 static bool has_buffered(const struct printer *it, const struct layers_row *row, size_t layer) {
-    static const char *const names[] = {"FREAD", "FGETS", "READDIR"};
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        const struct aggstats_op_profile *op = aggstats_profile_op(&it->table->profiles[layer], names[i]);
-        if (op && op->calls > 0 && layers_relate(LAYER_IS_USER, names[i]) == row->relation)
-            return true;
-    }
-    return false;
+    const struct aggstats_op_profile *op = aggstats_profile_op(&it->table->profiles[layer], "READDIR");
+    return op && op->calls > 0 && layers_relate(LAYER_IS_USER, op->name) == row->relation;
 }
 
 static const char *who_answered(const struct printer *it, const struct layers_row *row, size_t layer) {

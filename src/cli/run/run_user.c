@@ -171,6 +171,7 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
         return -ENOMEM;
     }
     run_times_begin(&user->times);
+    run_witness_look(&user->witness);
     return 0;
 }
 
@@ -241,6 +242,7 @@ int run_user_reset(struct run_user *user) {
     watch(user);
     aggstats_profile_finish(&user->before);
     run_times_begin(&user->times);
+    run_witness_look(&user->witness);
     return read_live(user, &user->before, &user->before_info);
 }
 
@@ -322,6 +324,14 @@ static int add_not_seen(const struct run_user *user, struct aggstats_profile *pr
     return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
 }
 
+static int add_witness(const struct run_user *user, struct aggstats_profile *profile,
+                       const struct aggstats_live_info *info) {
+    const uint64_t *sums = info->sums;
+    const uint64_t *before = user->before_info.sums;
+    return run_witness_add(&user->witness, sums[POSIX_SUM_OTHER_BYTES] - before[POSIX_SUM_OTHER_BYTES],
+                           sums[POSIX_SUM_OTHER_CALLS] - before[POSIX_SUM_OTHER_CALLS], profile);
+}
+
 int run_user_stop(struct run_user *user, bool is_mounted, struct recording *layers) {
     struct aggstats_live_info info;
     struct aggstats_profile profile = {0};
@@ -335,6 +345,8 @@ int run_user_stop(struct run_user *user, bool is_mounted, struct recording *laye
     run_times_set(&user->times, is_mounted, &profile);
     if (error == 0)
         error = add_not_seen(user, &profile, &info);
+    if (error == 0)
+        error = add_witness(user, &profile, &info);
     if (error == 0)
         error = recording_add(layers, &profile);
     if (error)

@@ -10,6 +10,7 @@
 #include "executable.h"
 #include "recording.h"
 #include "run_times.h"
+#include "run_witness.h"
 
 struct run_user {
     bool is_wanted;
@@ -22,6 +23,7 @@ struct run_user {
     struct aggstats_profile before; /* the counts of warm-ups */
     struct aggstats_live_info before_info;
     struct run_times times;
+    struct run_witness witness; /* before */
 };
 
 /* Makes the live file.

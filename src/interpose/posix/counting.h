@@ -10,24 +10,48 @@
 #include "call.h"
 #include "fd_table.h"
 #include "names.h"
+#include "others.h"
 #include "posix_ops.h"
 #include "scope.h"
 #include "wrapper.h"
 
-/* A whole wrapper, for calls that are known beforehand to count or not. All three are expressions of the parameters.
+/* A whole wrapper, for calls that are known beforehand to count or not. All are expressions of the parameters.
  * OP:      the operation
  * COUNTS:  whether it counts
- * OUTCOME: the outcome, from `result` */
-#define WRAP(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME)                                              \
+ * OUTCOME: the outcome, from `result`
+ * OTHER:   the result of a call that does not count, from that of `real`, as OTHER(result) */
+#define WRAP_OTHER(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME, OTHER)                                 \
     WRAPPER(RETURNS, SYMBOL, PARAMETERS) {                                                                             \
         if (!(COUNTS))                                                                                                 \
-            return real_##SYMBOL() ARGUMENTS;                                                                          \
+            return OTHER(real_##SYMBOL() ARGUMENTS);                                                                   \
         function_##SYMBOL *real = real_##SYMBOL();                                                                     \
         CLEANUP_CALL struct call call = call_begin(OP);                                                                \
         RETURNS result = real ARGUMENTS;                                                                               \
         call_end(&call, OUTCOME);                                                                                      \
         return result;                                                                                                 \
     }
+
+#define WRAP(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME)                                              \
+    WRAP_OTHER(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME, )
+
+/* Of a call that moves bytes. */
+#define WRAP_MOVING(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME)                                       \
+    WRAP_OTHER(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME, other_moved)
+
+static inline ssize_t other_moved(ssize_t result) {
+    others_moved(result);
+    return result;
+}
+
+/* One that the kernel takes for a read and a write. */
+#define WRAP_COPYING(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME)                                      \
+    WRAP_OTHER(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME, other_copied)
+
+static inline ssize_t other_copied(ssize_t result) {
+    others_moved(result);
+    others_moved(result);
+    return result;
+}
 
 /* ---- Files of calls, and whether these count ---- */
 
@@ -55,6 +79,11 @@ static inline bool opened_fd_counts(int fd, int dir_fd, const char *path) {
         fd_table_remember(fd, state);
     }
     return state == FD_INSIDE;
+}
+
+/* For calls that are of no certain file, such as sync(2): they count if all files do. */
+static inline bool all_files_count(void) {
+    return preload_looks() && scope_place_of("/", "/") == BELOW_INSIDE && preload_join(&posix_ops);
 }
 
 /* A function that opens a file begins, such as open(2) or fopen(3). Among all files nearly every one counts: so the live

@@ -40,7 +40,26 @@ static inline bool mapped_fd_counts(int flags, int fd) {
     return !(flags & MAP_ANONYMOUS) && fd_counts(fd);
 }
 
+/* Advice by which files are read or written at once. The rest is most often for memory of no file: allocators give it
+ * back so, in each of many calls. MADV_WILLNEED is also POSIX_MADV_WILLNEED. */
+static inline bool advice_may_wait(int advice) {
+    return advice == MADV_WILLNEED || advice == MADV_REMOVE || advice == MADV_PAGEOUT || advice == MADV_POPULATE_READ ||
+           advice == MADV_POPULATE_WRITE;
+}
+
+MOVING_ROWS(WRAP_MOVING)
+COPYING_ROWS(WRAP_COPYING)
 DATA_ROWS(WRAP)
 ATTRIBUTE_ROWS(WRAP)
 NAME_ROWS(WRAP)
-STREAM_ROWS(WRAP)
+
+WRAPPER(void, sync, (void)) {
+    function_sync *real = real_sync();
+    if (!all_files_count()) {
+        real();
+        return;
+    }
+    CLEANUP_CALL struct call call = call_begin(POSIX_SYNCFS);
+    real();
+    call_end(&call, call_outcome(false));
+}

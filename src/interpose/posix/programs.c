@@ -185,6 +185,7 @@ static struct launch launch_begin(enum launch_way way, const char *name, char *c
     preload_is_inside = false;
     if (launch.note >= 0)
         posix_note((enum posix_note)launch.note, 1);
+    others_end();
     errno = saved_errno;
     return launch;
 }

@@ -67,6 +67,23 @@ static long close_and_count(sandbox_call_fn *real, long number, const long value
     return result;
 }
 
+/* What a call moves that does not count. */
+static long other_call(long number, long result) {
+    switch (number) {
+    case SYS_read:
+    case SYS_write:
+    case SYS_pread64:
+    case SYS_pwrite64:
+    case SYS_readv:
+    case SYS_writev:
+        return other_moved(result);
+    case SYS_copy_file_range:
+        return other_copied(result);
+    default:
+        return result;
+    }
+}
+
 /* Counts the call if it is that of a counted function, and programs are known to make it so: libuv closes files and asks
  * for attributes; with a C library older than the kernel, many do. real: syscall(2) */
 static long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
@@ -92,7 +109,7 @@ static long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
     default:
         break;
     }
-    return sandbox_pass_on(real, number, values);
+    return other_call(number, sandbox_pass_on(real, number, values));
 }
 
 static void leave_alone(enum sandbox_step step) {

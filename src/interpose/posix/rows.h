@@ -3,7 +3,7 @@
  *
  *     ROW(return type, symbol, (parameters), (arguments), operation, whether it counts, outcome)
  *
- * Those that open or close descriptors are in descriptors.c and streams.c. */
+ * Those that open or close descriptors are in descriptors.c and streams.c, those of streams in stdio.c. */
 #ifndef ROWS_H
 #define ROWS_H
 
@@ -13,8 +13,8 @@
 #define AT name_counts(dir_fd, path)
 #define EITHER (name_counts(AT_FDCWD, from) || name_counts(AT_FDCWD, to))
 #define EITHER_AT (name_counts(from_fd, from) || name_counts(to_fd, to))
-#define STREAM fd_counts(stream_fd(stream))
 #define DIRECTORY fd_counts(directory_fd(directory))
+#define MAPPING all_files_count()
 
 /* What the result means. */
 #define FAILS call_outcome(result == -1)      /* -1 is an error */
@@ -23,14 +23,13 @@
 #define MOVES(BYTES) call_moved((uint64_t)(BYTES), (int64_t)result)
 #define MOVES_UP_TO(BYTES) call_moved((BYTES) < ALL_BYTES || result < 0 ? (BYTES) : (uint64_t)result, (int64_t)result)
 #define MOVES_VECTOR call_moved(result < 0 ? 0 : vector_bytes(vector, count), (int64_t)result)
-#define MOVES_ITEMS call_moved((uint64_t)size *count, (int64_t)(size * result))
 #define ENDS call_outcome(false) /* NULL may be the end, or an error */
 
 /* A program that asks for this many bytes means all there are. */
 #define ALL_BYTES (UINT64_C(1) << 40)
 
 /* clang-format off */
-#define DATA_ROWS(ROW)                                                                                                 \
+#define MOVING_ROWS(ROW)                                                                                               \
     ROW(ssize_t, read, (int fd, void *to, size_t size), (fd, to, size), POSIX_READ, FD, MOVES(size))                   \
     ROW(ssize_t, __read_chk, (int fd, void *to, size_t size, size_t room), (fd, to, size, room), POSIX_READ, FD, MOVES(size)) \
     ROW(ssize_t, readv, (int fd, const struct iovec *vector, int count), (fd, vector, count), POSIX_READV, FD, MOVES_VECTOR) \
@@ -49,12 +48,16 @@
     ROW(ssize_t, pwritev, (int fd, const struct iovec *vector, int count, off64_t offset), (fd, vector, count, offset), POSIX_PWRITEV, FD, MOVES_VECTOR) \
     ROW(ssize_t, pwritev64, (int fd, const struct iovec *vector, int count, off64_t offset), (fd, vector, count, offset), POSIX_PWRITEV, FD, MOVES_VECTOR) \
     ROW(ssize_t, pwritev2, (int fd, const struct iovec *vector, int count, off64_t offset, int flags), (fd, vector, count, offset, flags), POSIX_PWRITEV, FD, MOVES_VECTOR) \
-    ROW(ssize_t, pwritev64v2, (int fd, const struct iovec *vector, int count, off64_t offset, int flags), (fd, vector, count, offset, flags), POSIX_PWRITEV, FD, MOVES_VECTOR) \
-    ROW(off64_t, lseek, (int fd, off64_t offset, int whence), (fd, offset, whence), POSIX_LSEEK, FD, FAILS)            \
-    ROW(off64_t, lseek64, (int fd, off64_t offset, int whence), (fd, offset, whence), POSIX_LSEEK, FD, FAILS)          \
+    ROW(ssize_t, pwritev64v2, (int fd, const struct iovec *vector, int count, off64_t offset, int flags), (fd, vector, count, offset, flags), POSIX_PWRITEV, FD, MOVES_VECTOR)
+
+#define COPYING_ROWS(ROW)                                                                                              \
     ROW(ssize_t, copy_file_range, (int fd, off64_t *from, int to_fd, off64_t *to, size_t size, unsigned flags), (fd, from, to_fd, to, size, flags), POSIX_COPY_FILE_RANGE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
     ROW(ssize_t, sendfile, (int to_fd, int fd, off64_t *offset, size_t size), (to_fd, fd, offset, size), POSIX_SENDFILE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
-    ROW(ssize_t, sendfile64, (int to_fd, int fd, off64_t *offset, size_t size), (to_fd, fd, offset, size), POSIX_SENDFILE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
+    ROW(ssize_t, sendfile64, (int to_fd, int fd, off64_t *offset, size_t size), (to_fd, fd, offset, size), POSIX_SENDFILE, FD || fd_counts(to_fd), MOVES_UP_TO(size))
+
+#define DATA_ROWS(ROW)                                                                                                 \
+    ROW(off64_t, lseek, (int fd, off64_t offset, int whence), (fd, offset, whence), POSIX_LSEEK, FD, FAILS)            \
+    ROW(off64_t, lseek64, (int fd, off64_t offset, int whence), (fd, offset, whence), POSIX_LSEEK, FD, FAILS)          \
     ROW(ssize_t, splice, (int fd, off64_t *from, int to_fd, off64_t *to, size_t size, unsigned flags), (fd, from, to_fd, to, size, flags), POSIX_SPLICE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
     ROW(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off64_t offset), (at, size, protection, flags, fd, offset), POSIX_MMAP, mapped_fd_counts(flags, fd), call_outcome(result == MAP_FAILED)) \
     ROW(void *, mmap64, (void *at, size_t size, int protection, int flags, int fd, off64_t offset), (at, size, protection, flags, fd, offset), POSIX_MMAP, mapped_fd_counts(flags, fd), call_outcome(result == MAP_FAILED)) \
@@ -72,6 +75,10 @@
     ROW(int, posix_fallocate64, (int fd, off64_t offset, off64_t size), (fd, offset, size), POSIX_FALLOCATE, FD, RETURNS_ERROR) \
     ROW(int, posix_fadvise, (int fd, off64_t offset, off64_t size, int advice), (fd, offset, size, advice), POSIX_FADVISE, FD, RETURNS_ERROR) \
     ROW(int, posix_fadvise64, (int fd, off64_t offset, off64_t size, int advice), (fd, offset, size, advice), POSIX_FADVISE, FD, RETURNS_ERROR) \
+    ROW(ssize_t, readahead, (int fd, off64_t offset, size_t size), (fd, offset, size), POSIX_FADVISE, FD, FAILS)       \
+    ROW(int, madvise, (void *at, size_t size, int advice), (at, size, advice), POSIX_FADVISE, advice_may_wait(advice) && MAPPING, FAILS) \
+    ROW(int, posix_madvise, (void *at, size_t size, int advice), (at, size, advice), POSIX_FADVISE, advice_may_wait(advice) && MAPPING, RETURNS_ERROR) \
+    ROW(int, msync, (void *at, size_t size, int flags), (at, size, flags), POSIX_MSYNC, MAPPING, FAILS)                \
     ROW(int, flock, (int fd, int operation), (fd, operation), POSIX_FLOCK, FD, FAILS)                                  \
     ROW(int, lockf, (int fd, int command, off64_t size), (fd, command, size), POSIX_LOCK, FD, FAILS)                   \
     ROW(int, lockf64, (int fd, int command, off64_t size), (fd, command, size), POSIX_LOCK, FD, FAILS)
@@ -94,6 +101,7 @@
     ROW(int, __fxstat, (int version, int fd, struct stat *to), (version, fd, to), POSIX_FSTAT, FD, FAILS)              \
     ROW(int, __fxstat64, (int version, int fd, struct stat64 *to), (version, fd, to), POSIX_FSTAT, FD, FAILS)          \
     ROW(int, statx, (int dir_fd, const char *path, int flags, unsigned mask, void *to), (dir_fd, path, flags, mask, to), POSIX_STATX, AT, FAILS) \
+    ROW(int, name_to_handle_at, (int dir_fd, const char *path, void *to, int *mount, int flags), (dir_fd, path, to, mount, flags), POSIX_STAT, AT, FAILS) \
     ROW(int, access, (const char *path, int mode), (path, mode), POSIX_ACCESS, PATH, FAILS)                            \
     ROW(int, faccessat, (int dir_fd, const char *path, int mode, int flags), (dir_fd, path, mode, flags), POSIX_ACCESS, AT, FAILS) \
     ROW(int, eaccess, (const char *path, int mode), (path, mode), POSIX_ACCESS, PATH, FAILS)                           \
@@ -164,28 +172,6 @@
     ROW(int, readdir_r, (DIR *directory, struct dirent *entry, struct dirent **to), (directory, entry, to), POSIX_READDIR, DIRECTORY, RETURNS_ERROR) \
     ROW(int, readdir64_r, (DIR *directory, struct dirent64 *entry, struct dirent64 **to), (directory, entry, to), POSIX_READDIR, DIRECTORY, RETURNS_ERROR) \
     ROW(ssize_t, getdents64, (int fd, void *to, size_t size), (fd, to, size), POSIX_GETDENTS, FD, FAILS)
-
-#define STREAM_ROWS(ROW)                                                                                               \
-    ROW(size_t, fread, (void *to, size_t size, size_t count, FILE *stream), (to, size, count, stream), POSIX_FREAD, STREAM, MOVES_ITEMS) \
-    ROW(size_t, fread_unlocked, (void *to, size_t size, size_t count, FILE *stream), (to, size, count, stream), POSIX_FREAD, STREAM, MOVES_ITEMS) \
-    ROW(size_t, __fread_chk, (void *to, size_t room, size_t size, size_t count, FILE *stream), (to, room, size, count, stream), POSIX_FREAD, STREAM, MOVES_ITEMS) \
-    ROW(size_t, __fread_unlocked_chk, (void *to, size_t room, size_t size, size_t count, FILE *stream), (to, room, size, count, stream), POSIX_FREAD, STREAM, MOVES_ITEMS) \
-    ROW(size_t, fwrite, (const void *from, size_t size, size_t count, FILE *stream), (from, size, count, stream), POSIX_FWRITE, STREAM, MOVES_ITEMS) \
-    ROW(size_t, fwrite_unlocked, (const void *from, size_t size, size_t count, FILE *stream), (from, size, count, stream), POSIX_FWRITE, STREAM, MOVES_ITEMS) \
-    ROW(char *, fgets, (char *to, int size, FILE *stream), (to, size, stream), POSIX_FGETS, STREAM, ENDS)              \
-    ROW(char *, fgets_unlocked, (char *to, int size, FILE *stream), (to, size, stream), POSIX_FGETS, STREAM, ENDS)     \
-    ROW(char *, __fgets_chk, (char *to, size_t room, int size, FILE *stream), (to, room, size, stream), POSIX_FGETS, STREAM, ENDS) \
-    ROW(char *, __fgets_unlocked_chk, (char *to, size_t room, int size, FILE *stream), (to, room, size, stream), POSIX_FGETS, STREAM, ENDS) \
-    ROW(ssize_t, getline, (char **to, size_t *size, FILE *stream), (to, size, stream), POSIX_FGETS, STREAM, ENDS)      \
-    ROW(ssize_t, getdelim, (char **to, size_t *size, int delimiter, FILE *stream), (to, size, delimiter, stream), POSIX_FGETS, STREAM, ENDS) \
-    ROW(ssize_t, __getdelim, (char **to, size_t *size, int delimiter, FILE *stream), (to, size, delimiter, stream), POSIX_FGETS, STREAM, ENDS) \
-    ROW(int, fputs, (const char *from, FILE *stream), (from, stream), POSIX_FPUTS, STREAM, FAILS)                      \
-    ROW(int, fputs_unlocked, (const char *from, FILE *stream), (from, stream), POSIX_FPUTS, STREAM, FAILS)             \
-    ROW(int, fflush, (FILE *stream), (stream), POSIX_FFLUSH, STREAM, FAILS)                                            \
-    ROW(int, fflush_unlocked, (FILE *stream), (stream), POSIX_FFLUSH, STREAM, FAILS)                                   \
-    ROW(int, fseek, (FILE *stream, long offset, int whence), (stream, offset, whence), POSIX_FSEEK, STREAM, FAILS)     \
-    ROW(int, fseeko, (FILE *stream, off64_t offset, int whence), (stream, offset, whence), POSIX_FSEEK, STREAM, FAILS) \
-    ROW(int, fseeko64, (FILE *stream, off64_t offset, int whence), (stream, offset, whence), POSIX_FSEEK, STREAM, FAILS)
 /* clang-format on */
 
 #endif

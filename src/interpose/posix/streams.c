@@ -1,8 +1,9 @@
 /* Opening and closing of streams and directories. Calls inside libc do not reach our wrappers, so these are operations
- * of their own; the reads and writes of a stream are not counted separately. */
+ * of their own; what a stream writes when it is closed is not counted separately. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 
 #include "counting.h"
 
@@ -46,17 +47,28 @@ WRAP_FOPEN(tmpfile64, (void), (), NULL)
 WRAP_FREOPEN(freopen)
 WRAP_FREOPEN(freopen64)
 
+static inline struct aggstats_outcome closed_outcome(int result, uint64_t written) {
+    struct aggstats_outcome outcome = call_outcome(result != 0);
+    outcome.has_bytes = written > 0 && result == 0;
+    outcome.asked_bytes = outcome.moved_bytes = written;
+    return outcome;
+}
+
 #define WRAP_FCLOSE(SYMBOL)                                                                                            \
     WRAPPER(int, SYMBOL, (FILE * stream)) {                                                                            \
         function_##SYMBOL *real = real_##SYMBOL();                                                                     \
         int fd = stream_fd(stream);                                                                                    \
         bool counts = fd_counts(fd);                                                                                   \
+        const uint64_t pending = fd >= 0 ? __fpending(stream) : 0;                                                     \
         fd_table_forget(fd);                                                                                           \
-        if (!counts)                                                                                                   \
+        if (!counts) {                                                                                                 \
+            if (pending > 0)                                                                                           \
+                others_moved((int64_t)pending);                                                                        \
             return real(stream);                                                                                       \
+        }                                                                                                              \
         CLEANUP_CALL struct call call = call_begin(POSIX_FCLOSE);                                                      \
         int result = real(stream);                                                                                     \
-        call_end(&call, call_outcome(result != 0));                                                                    \
+        call_end(&call, closed_outcome(result, pending));                                                              \
         return result;                                                                                                 \
     }
 

@@ -30,7 +30,7 @@ int aggstats_recorder_create_shared(const struct aggstats_recorder_options *opti
  * block at once, other threads get one at their first calls.
  * has_borrowed_memory: the memory is another process's, as after vfork(2)
  * Owner:   the process, for as long as it lives. The recorder may be passed to aggstats_shared_begin(), to functions
- *          that end a call, to aggstats_recorder_note(), to those of aggstats/watched.h, and to nothing else
+ *          that end a call, to aggstats_recorder_note() and _sum(), to those of aggstats/watched.h, and to nothing else
  * Errors:  -EBADMSG not such a file, those of opening and mapping it, -ENOMEM
  * Fork:    a child, however it is made, counts in the file as a process of its own. It and all new threads need the
  *          file's path then. Calls of a thread that cannot open it are not counted, and the file has a note of the
@@ -69,6 +69,9 @@ extern AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
  * note:    below AGGSTATS_NOTES
  * Threads: any */
 void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint32_t more);
+
+/* The same of a larger number. sum: below AGGSTATS_SUMS */
+void aggstats_recorder_sum(struct aggstats_recorder *recorder, unsigned sum, uint64_t more);
 
 /* ---- For the process that made the file ----
  *

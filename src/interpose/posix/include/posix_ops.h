@@ -11,14 +11,15 @@
     ROW(READ) ROW(READV) ROW(PREAD) ROW(PREADV) ROW(WRITE) ROW(WRITEV) ROW(PWRITE) ROW(PWRITEV) ROW(LSEEK)             \
     ROW(COPY_FILE_RANGE) ROW(SENDFILE) ROW(SPLICE) ROW(MMAP)                                                           \
     ROW(STAT) ROW(FSTAT) ROW(STATX) ROW(ACCESS) ROW(STATFS)                                                            \
-    ROW(FSYNC) ROW(FDATASYNC) ROW(SYNC_FILE_RANGE) ROW(SYNCFS)                                                         \
+    ROW(FSYNC) ROW(FDATASYNC) ROW(MSYNC) ROW(SYNC_FILE_RANGE) ROW(SYNCFS)                                              \
     ROW(TRUNCATE) ROW(FTRUNCATE) ROW(FALLOCATE) ROW(FADVISE)                                                           \
     ROW(RENAME) ROW(UNLINK) ROW(MKDIR) ROW(RMDIR) ROW(LINK) ROW(SYMLINK) ROW(READLINK) ROW(MKNOD)                      \
     ROW(CHMOD) ROW(CHOWN) ROW(UTIMENS)                                                                                 \
     ROW(GETXATTR) ROW(SETXATTR) ROW(LISTXATTR) ROW(REMOVEXATTR)                                                        \
     ROW(FLOCK) ROW(LOCK)                                                                                               \
     ROW(OPENDIR) ROW(READDIR) ROW(CLOSEDIR) ROW(GETDENTS)                                                              \
-    ROW(FOPEN) ROW(FCLOSE) ROW(FREAD) ROW(FWRITE) ROW(FGETS) ROW(FPUTS) ROW(FFLUSH) ROW(FSEEK)
+    ROW(FOPEN) ROW(FCLOSE) ROW(FREAD) ROW(FWRITE) ROW(FGETS) ROW(FPUTS) ROW(FGETC) ROW(FPUTC) ROW(FSCANF)              \
+    ROW(FPRINTF) ROW(FFLUSH) ROW(FSEEK)
 /* clang-format on */
 
 enum posix_op {
@@ -52,6 +53,12 @@ enum posix_note {
                                               * differ */
     POSIX_NOTE_USER = AGGSTATS_NOTE_DENIED,  /* of another user */
     POSIX_NOTE_COUNT = AGGSTATS_NOTES,
+};
+
+/* And of larger numbers (aggstats_recorder_sum()). */
+enum posix_sum {
+    POSIX_SUM_OTHER_BYTES, /* read and written on descriptors that do not count */
+    POSIX_SUM_OTHER_CALLS, /* that did so, or failed to */
 };
 
 #endif

@@ -1,0 +1,45 @@
+/* Which operations move the bytes of files, at all layers, and how many they have moved. Pure functions. */
+#ifndef BYTES_H
+#define BYTES_H
+
+#include <stdbool.h>
+
+#include "aggstats.h"
+
+enum bytes_way {
+    BYTES_READ,
+    BYTES_WRITTEN,
+    BYTES_COPIED, /* read and written by one call */
+    BYTES_WAY_COUNT,
+};
+
+struct bytes_moved {
+    double bytes;
+    double total_cycles;                  /* of the operations that have moved any */
+    const struct aggstats_op_profile *op; /* the one that has moved most; NULL: none has. Owner: the profile */
+};
+
+struct bytes_moved bytes_moved(const struct aggstats_profile *profile, enum bytes_way way);
+
+/* What the kernel's own sums of bytes and calls (rchar and wchar, syscr and syscw of proc_pid_io(5)) should have of the
+ * calls in a profile of the layer user. */
+struct bytes_seen {
+    uint64_t bytes;
+    uint64_t calls;
+};
+
+struct bytes_seen bytes_seen(const struct aggstats_profile *profile);
+
+#define BYTES_SHARE_MIN 0.9
+#define BYTES_GAP_MIN (1024.0 * 1024)
+
+/* What was seen held against the kernel's sums, by the labels bytes_seen and bytes_kernel. */
+struct bytes_witness {
+    bool is_known;
+    double share;     /* seen, of the kernel's; at most 1 */
+    bool is_at_least; /* the share is below BYTES_SHARE_MIN, and at least BYTES_GAP_MIN are missing */
+};
+
+struct bytes_witness bytes_witness(const struct aggstats_profile *profile);
+
+#endif

@@ -1,0 +1,56 @@
+#include "run_witness.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base.h"
+#include "bytes.h"
+
+/* For each read that was not seen: to execute a program, the kernel and ld.so make reads of at most 832 bytes. */
+#define UNSEEN_BYTES 832
+
+#define NUMBER_SIZE 24
+
+static bool read_sums(const char *path, struct run_witness *ret_sums) {
+    uint64_t numbers[4];
+    CLEANUP_STREAM FILE *file = fopen(path, "re");
+    if (!file || fscanf(file, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64, &numbers[0],
+                        &numbers[1], &numbers[2], &numbers[3]) != 4)
+        return false;
+    *ret_sums = (struct run_witness){true, numbers[0] + numbers[1], numbers[2] + numbers[3]};
+    return true;
+}
+
+/* Its own reading between the two is the same each time, and falls out of differences. */
+void run_witness_look(struct run_witness *ret_witness) {
+    struct run_witness all;
+    struct run_witness own;
+    *ret_witness = (struct run_witness){0};
+    if (!read_sums("/proc/self/io", &all) || !read_sums("/proc/thread-self/io", &own))
+        return;
+    *ret_witness = (struct run_witness){true, all.bytes - own.bytes, all.calls - own.calls};
+}
+
+static uint64_t less(uint64_t number, uint64_t more) {
+    return number > more ? number - more : 0;
+}
+
+static int add_number(struct aggstats_profile *profile, const char *key, uint64_t number) {
+    char text[NUMBER_SIZE];
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    return aggstats_profile_add_label(profile, key, text);
+}
+
+int run_witness_add(const struct run_witness *before, uint64_t other_bytes, uint64_t other_calls,
+                    struct aggstats_profile *profile) {
+    struct run_witness after;
+    run_witness_look(&after);
+    if (!before->is_known || !after.is_known)
+        return 0;
+    const struct bytes_seen seen = bytes_seen(profile);
+    const uint64_t unseen_calls = less(after.calls - before->calls, seen.calls + other_calls);
+    const uint64_t bytes = less(after.bytes - before->bytes, other_bytes + unseen_calls * UNSEEN_BYTES);
+    int error = add_number(profile, "bytes_seen", seen.bytes);
+    return error ? error : add_number(profile, "bytes_kernel", bytes);
+}

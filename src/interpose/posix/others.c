@@ -1,0 +1,53 @@
+#include "others.h"
+
+#include "counting.h"
+
+/* A process that ends with less, and has not joined, does not join. */
+#define LEAST_BYTES 4096U
+
+static void note_lane(uint64_t *lane) {
+    const uint64_t sum = __atomic_exchange_n(lane, 0, __ATOMIC_RELAXED);
+    if (sum == 0)
+        return;
+    if (!preload_join(&posix_ops))
+        return;
+    struct aggstats_recorder *recorder = __atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE);
+    aggstats_recorder_sum(recorder, POSIX_SUM_OTHER_BYTES, sum & OTHERS_BYTES);
+    aggstats_recorder_sum(recorder, POSIX_SUM_OTHER_CALLS, sum >> OTHERS_BYTES_BITS);
+}
+
+static bool has_joined(void) {
+    return __atomic_load_n(&preload.recorder, __ATOMIC_RELAXED) != NULL;
+}
+
+__attribute__((noinline)) void others_flush(uint64_t *lane) {
+    const uint64_t bytes = __atomic_load_n(lane, __ATOMIC_RELAXED) & OTHERS_BYTES;
+    if (preload_looks() && (has_joined() || bytes >= OTHERS_BYTES_MAX))
+        note_lane(lane);
+}
+
+void others_end(void) {
+    uint64_t bytes = 0;
+    if (!preload_looks() || !preload.pid)
+        return;
+    for (unsigned i = 0; i < WIPED_LANES; i++)
+        bytes += __atomic_load_n(wiped_page_lane_at(preload.pid, i), __ATOMIC_RELAXED) & OTHERS_BYTES;
+    if (bytes < (has_joined() ? 1 : LEAST_BYTES))
+        return;
+    for (unsigned i = 0; i < WIPED_LANES; i++)
+        note_lane(wiped_page_lane_at(preload.pid, i));
+}
+
+static __attribute__((destructor)) void end(void) {
+    others_end();
+}
+
+/* Neither runs the destructor. */
+#define WRAP_EXIT(SYMBOL)                                                                                              \
+    WRAPPER(void, SYMBOL, (int status)) {                                                                              \
+        others_end();                                                                                                  \
+        real_##SYMBOL()(status);                                                                                       \
+    }
+
+WRAP_EXIT(_exit)
+WRAP_EXIT(_Exit)

@@ -1,0 +1,125 @@
+/* Which operations move bytes, and what the kernel says of them. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "run_suite.h"
+
+#define OPS_MAX 8
+
+static uint64_t buckets[64];
+static struct aggstats_op_profile ops[OPS_MAX];
+static struct aggstats_label labels[2];
+static struct aggstats_profile profile;
+static char seen_text[32];
+static char kernel_text[32];
+
+static void set_up(void) {
+    profile = (struct aggstats_profile){.resolution = 1, .ops = ops, .labels = labels};
+}
+
+static void add_op(const char *name, uint64_t calls, uint64_t moved_bytes, uint64_t total_cycles) {
+    struct aggstats_op_profile *op = &ops[profile.op_count++];
+    *op = (struct aggstats_op_profile){
+        .calls = calls, .moved_bytes = moved_bytes, .total_cycles = total_cycles, .buckets = buckets};
+    snprintf(op->name, sizeof(op->name), "%s", name);
+}
+
+START_TEST(all_that_read_are_one_sum) {
+    add_op("READ", 1, 10, 100);
+    add_op("FGETC", 1, 4096, 7);
+    add_op("PREADV", 1, 20, 30);
+    add_op("FREAD", 9, 0, 5000); /* moved none */
+    add_op("FPRINTF", 1, 1, 1);
+    const struct bytes_moved moved = bytes_moved(&profile, BYTES_READ);
+    ck_assert_double_eq(moved.bytes, 4126);
+    ck_assert_double_eq(moved.total_cycles, 137);
+    ck_assert_str_eq(moved.op->name, "FGETC");
+    ck_assert_double_eq(bytes_moved(&profile, BYTES_WRITTEN).bytes, 1);
+    ck_assert_ptr_null(bytes_moved(&profile, BYTES_COPIED).op);
+}
+END_TEST
+
+START_TEST(attributes_and_lists_are_no_bytes_of_files) {
+    add_op("GETXATTR", 1, 10, 1);
+    add_op("READDIR", 1, 10, 1);
+    for (enum bytes_way way = 0; way < BYTES_WAY_COUNT; way++)
+        ck_assert_double_eq(bytes_moved(&profile, way).bytes, 0);
+}
+END_TEST
+
+START_TEST(the_kernel_has_copies_twice_and_splices_not_at_all) {
+    add_op("SENDFILE", 3, 100, 1);
+    add_op("SPLICE", 5, 1000, 1);
+    add_op("PWRITE", 7, 10, 1);
+    add_op("FCLOSE", 11, 1, 1); /* not all of them write */
+    const struct bytes_seen seen = bytes_seen(&profile);
+    ck_assert_uint_eq(seen.bytes, 211);
+    ck_assert_uint_eq(seen.calls, 13);
+}
+END_TEST
+
+static struct bytes_witness witness(uint64_t seen, uint64_t kernel) {
+    snprintf(seen_text, sizeof(seen_text), "%llu", (unsigned long long)seen);
+    snprintf(kernel_text, sizeof(kernel_text), "%llu", (unsigned long long)kernel);
+    labels[0] = (struct aggstats_label){(char[]){"bytes_seen"}, seen_text};
+    labels[1] = (struct aggstats_label){(char[]){"bytes_kernel"}, kernel_text};
+    profile.label_count = 2;
+    return bytes_witness(&profile);
+}
+
+#define MIB (UINT64_C(1) << 20)
+
+START_TEST(less_than_nine_tenths_are_at_least) {
+    ck_assert(witness(89 * MIB, 100 * MIB).is_at_least);
+    ck_assert_double_eq_tol(witness(89 * MIB, 100 * MIB).share, 0.89, 1e-9);
+    ck_assert(!witness(90 * MIB, 100 * MIB).is_at_least);
+    ck_assert(witness(0, 100 * MIB).is_at_least);
+}
+END_TEST
+
+START_TEST(a_small_gap_accuses_nobody) {
+    ck_assert(!witness(0, MIB - 1).is_at_least);
+    ck_assert(witness(0, MIB).is_at_least);
+}
+END_TEST
+
+START_TEST(the_kernel_may_know_of_less) {
+    ck_assert_double_eq(witness(MIB, 0).share, 1);
+    ck_assert_double_eq(witness(0, 0).share, 1);
+    ck_assert(witness(0, 0).is_known && !witness(5 * MIB, MIB).is_at_least);
+}
+END_TEST
+
+START_TEST(without_both_numbers_nothing_is_known) {
+    ck_assert(!bytes_witness(&profile).is_known);
+    witness(0, 100 * MIB);
+    kernel_text[0] = '\0';
+    ck_assert(!bytes_witness(&profile).is_known && !bytes_witness(&profile).is_at_least);
+    profile.label_count = 1;
+    ck_assert(!bytes_witness(&profile).is_known);
+}
+END_TEST
+
+static Suite *bytes_suite(void) {
+    Suite *suite = suite_create("bytes");
+    TCase *moved = tcase_create("moved");
+    tcase_add_checked_fixture(moved, set_up, NULL);
+    tcase_add_test(moved, all_that_read_are_one_sum);
+    tcase_add_test(moved, attributes_and_lists_are_no_bytes_of_files);
+    tcase_add_test(moved, the_kernel_has_copies_twice_and_splices_not_at_all);
+    suite_add_tcase(suite, moved);
+    TCase *held = tcase_create("witness");
+    tcase_add_checked_fixture(held, set_up, NULL);
+    tcase_add_test(held, less_than_nine_tenths_are_at_least);
+    tcase_add_test(held, a_small_gap_accuses_nobody);
+    tcase_add_test(held, the_kernel_may_know_of_less);
+    tcase_add_test(held, without_both_numbers_nothing_is_known);
+    suite_add_tcase(suite, held);
+    return suite;
+}
+
+int main(void) {
+    return run_suite(bytes_suite());
+}
