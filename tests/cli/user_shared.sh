@@ -25,3 +25,30 @@ beyond=$(sed -n 's/^# not_seen: \([0-9]*\) threads beyond .*/\1/p' "$scratch/pro
 [ $((beyond + $(calls READ))) -ge 131 ] && [ "$beyond" -le $((132 - most + 1)) ] && [ "$(calls READ)" -le "$most" ] ||
     fail "$(calls READ) threads were seen and $beyond were not, of 131"
 ! grep '^# incomplete:' "$scratch/profile" || fail "memory is said to be the cause"
+
+# wait_for FILE, or fail
+wait_for() {
+    local step
+    for ((step = 0; step < 1000; step++)); do
+        [ ! -e "$1" ] || return 0
+        sleep 0.02
+    done
+    : >"$lower/go" # a command that waits ends
+    fail "$1 is not made: ${2-}"
+}
+
+# Killed itself, osprof leaves the command alone: nothing is mounted. The profile is recovered from the live file.
+# shellcheck disable=SC2016 # for the shell below
+(cd "$lower" && exec "$OSPROF" run --layers user -d . -p "$scratch/profile" -- \
+    sh -c 'cat data >/dev/null; : >started; while [ ! -e go ]; do sleep 0.02; done; cat data data; : >ended') >"$scratch/out" 2>&1 &
+osprof_pid=$!
+wait_for "$lower/started"
+kill -KILL "$osprof_pid"
+wait "$osprof_pid" 2>/dev/null || true
+: >"$lower/go"
+wait_for "$lower/ended" "the command was killed too"
+live=$XDG_RUNTIME_DIR/osprof/$osprof_pid-user-0.live
+"$OSPROF" recover | grep -qE "^ *$osprof_pid +dead .* $live " || fail "the live file is not listed"
+expect 0 recover --remove -o "$scratch/profile" "$live"
+[ "$(calls OPEN)" = 5 ] || fail "$(calls OPEN) opened files were counted, before and after, not 5"
+[ ! -e "$live" ] || fail "the live file is still there"

@@ -18,12 +18,15 @@ struct child {
     int error_fd; /* gets errno if exec fails */
 };
 
+/* parent: with which it dies; 0: it goes on without osprof */
 static _Noreturn void become_command(const char *const *arguments, const struct namespace *space,
                                      const struct signals *signals, const struct run_user *user, pid_t parent,
                                      int error_fd) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(RUN_FAILED);
+    if (parent != 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(RUN_FAILED);
+    }
     namespace_restrict(space);
     signals_restore(signals);
     run_user_enter(user);
@@ -34,9 +37,9 @@ static _Noreturn void become_command(const char *const *arguments, const struct 
 }
 
 static int start(const char *const *arguments, const struct namespace *space, const struct signals *signals,
-                 const struct run_user *user, struct child *ret_child) {
+                 const struct run_user *user, bool is_mounted, struct child *ret_child) {
     int ends[2];
-    pid_t parent = getpid();
+    const pid_t parent = is_mounted ? getpid() : 0;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return negative_errno();
     pid_t pid = fork();
@@ -97,7 +100,7 @@ int run_child(const char *const *arguments, const struct namespace *space, const
               struct run_mounts *mounts, struct run_user *user, struct run_outcome *ret_outcome) {
     struct child child = {.pid = -1, .error_fd = -1};
     int exec_error = 0;
-    int error = start(arguments, space, signals, user, &child);
+    int error = start(arguments, space, signals, user, mounts->count > 0, &child);
     if (error)
         return error;
     struct run_outcome outcome = outcome_of(wait_for(child.pid, signals, mounts, user));
