@@ -68,11 +68,11 @@ static void find_rest(const struct aggstats_profile *profile, struct answer_mode
     rest->kind = profile->has_queue && model->elapsed_share <= 1 ? ANSWER_REST_ONE : ANSWER_REST_SEVERAL;
     if (rest->kind == ANSWER_REST_SEVERAL)
         return;
-    rest->computing_least = user + at_least_none(system - model->sum.total_cycles);
-    rest->computing_most = user + system;
-    rest->queued_most = (double)profile->queue_ns * cycles_per_ns;
+    rest->computing_least = fmin(user + at_least_none(system - model->sum.total_cycles), beside);
+    rest->computing_most = fmin(user + system, beside);
+    rest->others_most = beside - rest->computing_least;
+    rest->queued_most = fmin((double)profile->queue_ns * cycles_per_ns, rest->others_most);
     rest->others_least = at_least_none(beside - rest->computing_most - rest->queued_most);
-    rest->others_most = at_least_none(beside - rest->computing_least);
 }
 
 /* ---- What a mount adds ---- */

@@ -101,8 +101,10 @@ second_lines() {
 assert_eq "" "$(second_lines)" "no CPU times"
 assert_eq "Beside them it was on a CPU for 300 µs to 400 µs, waited for one for at most 50.0 µs, and for something else 400 µs to 550 µs" \
     "$(second_lines '# user_time: 300000' '# system_time: 100000' '# queue_time: 50000')" "one thread"
-assert_eq "Beside them it was on a CPU for 308 µs, waited for one for at most 0 ns, and for something else 542 µs" \
+assert_eq "Beside them it was on a CPU for 308 µs, and waited for something else 542 µs" \
     "$(second_lines '# user_time: 300000' '# system_time: 15000' '# queue_time: 0')" "bounds that are close"
+assert_eq "Beside them it was on a CPU for 845 µs" \
+    "$(second_lines '# user_time: 845000' '# system_time: 0' '# queue_time: 3000')" "nothing else that matters"
 assert_eq "All its processes had 1.50 ms of CPU time, within calls and beside them; several ran, so the rest of the elapsed time cannot be divided" \
     "$(second_lines '# user_time: 1400000' '# system_time: 100000')" "several"
 printf '%s\n' '# osprof 1' '# layer: user' '# clock: tsc 1000000000 Hz' '# elapsed: 10000000' '# busy: 100 looks 500 most 1' \

@@ -160,9 +160,11 @@ START_TEST(beside_the_calls_of_one_thread_the_time_is_divided) {
     set_times(10000000, 3000000, 2536000, 500000); /* so much system time is not within them */
     make();
     ck_assert_double_eq_tol(model.rest.computing_least, 4000000, 1);
-    set_times(5000000, 3000000, 1000000, 500000); /* nothing is left: no negative time */
+    set_times(5000000, 3000000, 1000000, 500000); /* nothing is left: no negative time, nor more than there is */
     make();
     ck_assert_double_eq(model.rest.others_least, 0);
+    ck_assert_double_eq_tol(model.rest.computing_most, 5000000 - 1536000, 1);
+    ck_assert_double_eq_tol(model.rest.queued_most, 5000000 - 1536000 - 3000000, 1);
 }
 END_TEST
 

@@ -226,13 +226,15 @@ static void print_rest(const struct printer *it, const struct answer_row *row) {
                  "the elapsed time cannot be divided",
                  computing);
     } else {
+        const bool has_queued = rest->queued_most >= ANSWER_SHARE_MIN * row->cycles; /* part of others_most */
+        const bool has_others = rest->others_most >= ANSWER_SHARE_MIN * row->cycles;
         format_span(it, rest->computing_least, rest->computing_most, row->cycles, computing);
         format_span(it, rest->others_least, rest->others_most, row->cycles, others);
         format_time(it, rest->queued_most, queued);
-        snprintf(text, sizeof(text),
-                 "Beside them it was on a CPU for %.150s, waited for one for at most %.64s, and "
-                 "for something else %.150s",
-                 computing, queued, others);
+        snprintf(text, sizeof(text), "Beside them it was on a CPU for %.150s%s%.64s%s%.150s", computing,
+                 has_queued ? ", waited for one for at most " : "", has_queued ? queued : "",
+                 has_others ? has_queued ? ", and for something else " : ", and waited for something else " : "",
+                 has_others ? others : "");
     }
     screen_print_sentence(it->screen, 0, text);
 }
