@@ -289,7 +289,8 @@ static void find_oldest(const struct aggstats_profile *profile, struct answer_mo
 
 void answer_model_make(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
                        struct answer_model *ret_model) {
-    struct answer_model model = {.sum = figures_sum(profile), .lock_cycles = figures_locking(profile)};
+    struct answer_model model = {
+        .sum = figures_sum(profile), .lock_cycles = figures_locking(profile), .witness = bytes_witness(profile)};
     find_shares(profile, &model);
     find_rest(profile, &model);
     find_fuse(profile, &model);

@@ -129,6 +129,14 @@ assert_eq "1.00 ms elapsed; calls took at least 150 µs, summed over callers (15
     "$(first_line '# layer: user' '# elapsed: 1000000' '# not_seen: 3 asynchronous calls')" "a sum that is a lower bound"
 assert_eq "Not seen: 3 asynchronous calls" "$(sed -n 2p "$scratch/out")" "calls that were not seen"
 
+# So do bytes that the kernel has moved and nobody has seen.
+assert_eq "1.00 ms elapsed; calls took at least 150 µs, summed over callers (15.0 %)" \
+    "$(first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: 5000000' '# bytes_kernel: 10000000')" "half of the bytes"
+grep -q '^Only 50.0 % of the bytes that the kernel read and wrote for these programs were seen; ' "$scratch/out" || fail "bytes are missing: $(<"$scratch/out")"
+assert_eq "1.00 ms elapsed; calls took 150 µs, summed over callers (15.0 %)" \
+    "$(first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: 9500000' '# bytes_kernel: 10000000')" "nearly all of the bytes"
+! grep -q '^Only' "$scratch/out" || fail "bytes are said to be missing: $(<"$scratch/out")"
+
 # What FUSE adds is at most what programs waited beyond the operations; of a mount alone it is not known.
 of_mount() {
     first_line '# layer: fs' '# elapsed: 100000000' "$@" >/dev/null

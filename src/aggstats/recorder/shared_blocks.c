@@ -3,10 +3,8 @@
 
 #include <sys/mman.h>
 
-#include "aggstats/shared.h"
 #include "base.h"
 #include "live_owner.h"
-#include "recorder_state.h"
 
 #define MAPPED_FIRST 64U
 
@@ -68,10 +66,8 @@ static struct aggstats_block *find_block(const struct shared_blocks *blocks, con
     return (struct aggstats_block *)(void *)(blocks->memory + number * live->header->block_stride_bytes);
 }
 
-unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder) {
-    struct shared_blocks *blocks = &recorder->shared;
-    const struct live *live = &recorder->live;
-    struct live_owner *owners = live_shared(live->header, &recorder->layout)->owners;
+unsigned shared_blocks_in_flight(struct shared_blocks *blocks, const struct live *live, const struct layout *layout) {
+    struct live_owner *owners = live_shared(live->header, layout)->owners;
     unsigned busy = 0;
     pthread_mutex_lock(&blocks->lock);
     const uint64_t count = map_all(blocks, live);
@@ -114,16 +110,4 @@ int shared_blocks_tally(struct shared_blocks *blocks, const struct live *live, b
     }
     pthread_mutex_unlock(&blocks->lock);
     return err;
-}
-
-void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder) {
-    aggstats_recorder_shared_in_flight(recorder);
-}
-
-void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, struct aggstats_shared_facts *ret_facts) {
-    struct live_header *header = recorder->live.header;
-    *ret_facts = (struct aggstats_shared_facts){.threads_max = header->shared_threads};
-    if (header->shared_threads > 0)
-        ret_facts->crowded_threads =
-            __atomic_load_n(&live_shared(header, &recorder->layout)->crowded, __ATOMIC_RELAXED);
 }

@@ -87,6 +87,7 @@ struct answer_model {
     double lock_cycles;   /* in calls that wait for locks of files, summed over callers */
     struct answer_rest rest;
     struct answer_fuse fuse;
+    struct bytes_witness witness;
 
     struct answer_peak peaks[ANSWER_PEAKS_MAX]; /* the most expensive first */
     size_t peak_count;

@@ -271,6 +271,19 @@ static void print_not_seen(const struct printer *it, const struct answer_row *ro
     screen_ink(it->screen, INK_PLAIN);
 }
 
+static void print_missed_bytes(const struct printer *it, const struct answer_row *row) {
+    char share[UNITS_TEXT_SIZE];
+    char text[TEXT_SIZE];
+    format_share(row->share, share);
+    snprintf(text, sizeof(text),
+             "Only %s of the bytes that the kernel read and wrote for these programs were seen; the rest may be of "
+             "programs into which nothing is preloaded, or of what the C library writes when a program ends",
+             share);
+    screen_ink(it->screen, INK_WARNING);
+    screen_print_sentence(it->screen, 0, text);
+    screen_ink(it->screen, INK_PLAIN);
+}
+
 /* elapsed: NULL: unknown */
 static void print_time(const struct printer *it, const struct answer_row *elapsed, const struct answer_row *row) {
     char before[TEXT_SIZE] = "";
@@ -564,6 +577,9 @@ static void print_range(const struct printer *it, struct range rows) {
         break; /* parts of other sentences */
     case ANSWER_FUSE:
         print_fuse(it, rows.first);
+        break;
+    case ANSWER_MISSED_BYTES:
+        print_missed_bytes(it, rows.first);
         break;
     case ANSWER_NOT_SEEN:
         print_not_seen(it, rows.first);

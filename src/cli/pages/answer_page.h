@@ -78,6 +78,7 @@ enum answer_kind {
     ANSWER_FUSE,          /* cycles: what FUSE added to that at most, summed over callers; count: requests */
     ANSWER_HIDDEN_LOCKS,  /* cycles: programs waited for locks that the mount does not forward */
     ANSWER_NOT_SEEN,      /* word: programs and calls that the layer user could not see */
+    ANSWER_MISSED_BYTES,  /* share: of the bytes that the kernel has moved, that were seen */
     ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
     ANSWER_PEAK,          /* op; share: of all latency; count: calls; cycles: typical; word: cause; group: its place */

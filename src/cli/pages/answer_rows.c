@@ -78,7 +78,7 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
     const char *not_seen = aggstats_profile_label(profile, "not_seen");
     struct answer_row row = {.place = place_of(profile),
                              .is_of_programs = layer && strcmp(layer, "user") == 0,
-                             .is_at_least = not_seen,
+                             .is_at_least = not_seen || model->witness.is_at_least,
                              .is_below_fuse = model->fuse.is_between && !model->fuse.is_known};
     if (row.is_of_programs && row.place && strcmp(row.place, "/") == 0)
         row.place = NULL; /* all files */
@@ -112,6 +112,8 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
     if (model->rest.kind == ANSWER_REST_SEVERAL || (model->rest.kind == ANSWER_REST_ONE && !row.is_at_least))
         add(rows,
             (struct answer_row){.kind = ANSWER_REST, .rest = model->rest, .cycles = (double)profile->elapsed_cycles});
+    if (model->witness.is_at_least)
+        add(rows, (struct answer_row){.kind = ANSWER_MISSED_BYTES, .share = model->witness.share});
     if (not_seen)
         add(rows, (struct answer_row){.kind = ANSWER_NOT_SEEN, .word = not_seen});
 }

@@ -9,6 +9,7 @@
 #include "aggstats/shared.h"
 #include "call.h"
 #include "fd_table.h"
+#include "joining.h"
 #include "names.h"
 #include "others.h"
 #include "posix_ops.h"
@@ -54,8 +55,6 @@ static inline ssize_t other_copied(ssize_t result) {
 }
 
 /* ---- Files of calls, and whether these count ---- */
-
-extern const struct preload_ops posix_ops;
 
 /* Counts something that is not observed. May change errno */
 static inline void posix_note(enum posix_note note, uint32_t more) {

@@ -1,6 +1,8 @@
 #include "others.h"
 
-#include "counting.h"
+#include "joining.h"
+#include "posix_ops.h"
+#include "wrapper.h"
 
 /* A process that ends with less, and has not joined, does not join. */
 #define LEAST_BYTES 4096U

@@ -13,14 +13,6 @@
 
 static_assert(sizeof(off_t) == 8 && sizeof(time_t) == 8, "on 32-bit systems there are other aliases");
 
-/* The operations of the layer, as the live file has them. */
-static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME)};
-const struct preload_ops posix_ops = {.names = names,
-                                      .count = POSIX_OP_COUNT,
-                                      .mark = POSIX_MARK,
-                                      .starved_note = POSIX_NOTE_STARVED,
-                                      .awaited_note = POSIX_NOTE_AWAITED};
-
 static __attribute__((constructor)) void start(void) {
     wrapper_find_all();
     if (preload_looks())

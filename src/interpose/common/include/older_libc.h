@@ -1,6 +1,6 @@
 /* Preloaded objects are loaded into programs with an older C library than the one that they were built with, and must
  * not need newer versions of its symbols: else the program does not start. So the linker takes them
- * from older_libc.c instead (--wrap, in meson.build).
+ * from older_libc.c and older_calls.c instead (--wrap, in meson.build).
  *
  * Before glibc 2.34, functions of the loader and of threads are in libraries that a program need not have. */
 #ifndef OLDER_LIBC_H

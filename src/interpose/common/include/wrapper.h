@@ -56,7 +56,7 @@ static inline void wrapper_find_all(void) {
     static void *found_##SYMBOL;                                                                                       \
     static const struct wrapper_real entry_##SYMBOL                                                                    \
         __attribute__((used, section("osprof_reals"))) = {#SYMBOL, &found_##SYMBOL};                                   \
-    static inline function_##SYMBOL *real_##SYMBOL(void) {                                                             \
+    static inline __attribute__((unused)) function_##SYMBOL *real_##SYMBOL(void) {                                     \
         void *real = __atomic_load_n(&found_##SYMBOL, __ATOMIC_RELAXED);                                               \
         if (__builtin_expect(!real, 0)) {                                                                              \
             real = real_find(#SYMBOL, NULL);                                                                           \

@@ -1,0 +1,20 @@
+/* What the process that made a shared live file may ask its recorder. */
+#include "aggstats/shared.h"
+#include "live_owner.h"
+#include "recorder_state.h"
+
+unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder) {
+    return shared_blocks_in_flight(&recorder->shared, &recorder->live, &recorder->layout);
+}
+
+void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder) {
+    aggstats_recorder_shared_in_flight(recorder);
+}
+
+void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, struct aggstats_shared_facts *ret_facts) {
+    struct live_header *header = recorder->live.header;
+    *ret_facts = (struct aggstats_shared_facts){.threads_max = header->shared_threads};
+    if (header->shared_threads > 0)
+        ret_facts->crowded_threads =
+            __atomic_load_n(&live_shared(header, &recorder->layout)->crowded, __ATOMIC_RELAXED);
+}
