@@ -24,7 +24,9 @@ expect_failure() {
 expect_failure "osprof run: --layers takes user, fuse, daemon, fs and block, with commas between, or all, not 'disk'; see 'osprof help run'" --layers disk true
 expect_failure "osprof run: --layers takes user, fuse, daemon, fs and block, with commas between, or all, not 'user,'; see 'osprof help run'" --layers user, true
 expect_failure "osprof run: --vs compares one layer, user or fs; see 'osprof help run'" --layers user,fs --vs true true
-expect_failure "osprof run: --options is for the layer fs; see 'osprof help run'" --layers user -o ro true
+expect_failure "osprof run: -o ro needs a mount, as with --layers fs; without one there is resolution; see 'osprof help run'" -o resolution=2,ro true
+expect_failure "osprof run: -o resolution must be 1, 2, 4 or 8; see 'osprof help run'" -o resolution=3 true
+expect_failure "osprof run: --options is for the layers user and fs; see 'osprof help run'" --layers block -o resolution=2 true
 expect_failure "osprof: cannot profile none: No such file or directory" --layers user -d none true
 expect_failure "osprof: cannot profile $OSPROF: Not a directory" --layers user -d "$OSPROF" true
 expect_failure "osprof: cannot write profile none/x: No such file or directory" --layers user -p none/x true
@@ -165,6 +167,11 @@ done
 user_run_in -d "$lower" --vs true -- cat "$lower/in/file"
 grep -q '^B .*cat .* in [1-9][0-9]* calls' err || fail "the two are not compared: $(<err)"
 XDG_RUNTIME_DIR=$scratch/none expect 125 run -d "$lower" --vs true -- true
+
+# Finer buckets, of each layer that has them
+user_run_in -d "$lower" -o resolution=4 -p profile -- cat "$lower/in/file"
+assert_eq 4 "$(sed -n 's/^# resolution: //p' profile)" "resolution of the layer user"
+assert_eq 1 "$(calls OPEN)" "files opened, in finer buckets"
 
 # By default, which mounts nothing.
 (cd "$lower" && "$OSPROF" run -p ../profile -- cat in/file ../out-side/file) >out 2>err

@@ -40,7 +40,8 @@ static const struct option_row rows[] = {
     {.name = "options",
      .letter = 'o',
      .metavar = "LIST",
-     .help = "options for osproffs, such as cache=none,resolution=4; may be repeated",
+     .help = "options for osproffs, such as cache=none,resolution=4; may be repeated; without the layer fs resolution "
+             "alone",
      .completed_as = "options",
      INTO(TEXTS, struct run_options, osproffs_lists)},
     {.name = "profile",
@@ -90,6 +91,41 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
+/* What the layer user takes of the options for osproffs: "resolution=N". Others are left to the layer fs. Returns false,
+ * after reporting it, if one is for neither. */
+static bool take_user_option(const struct command *command, struct run_options *options, const char *text,
+                             size_t length) {
+    static const char name[] = "resolution=";
+    const bool is_resolution = length == sizeof(name) && strncmp(text, name, sizeof(name) - 1) == 0;
+    const unsigned resolution = is_resolution ? (unsigned)(text[sizeof(name) - 1] - '0') : 0;
+    if (aggstats_resolution_valid(resolution))
+        options->resolution = resolution;
+    else if (!(options->layers.wanted & LAYER_FS) && length >= sizeof(name) - 1 &&
+             strncmp(text, name, sizeof(name) - 1) == 0)
+        usage_error(command, "-o resolution must be 1, 2, 4 or 8");
+    else if (!(options->layers.wanted & LAYER_FS))
+        usage_error(command, "-o %.*s needs a mount, as with --layers fs; without one there is resolution", (int)length,
+                    text);
+    else
+        return true;
+    return aggstats_resolution_valid(resolution);
+}
+
+static bool take_user_options(const struct command *command, struct run_options *options) {
+    options->resolution = 1;
+    for (size_t i = 0; i < options->osproffs_lists.count; i++) {
+        const char *rest = options->osproffs_lists.texts[i];
+        for (bool is_last = false; !is_last;) {
+            const size_t length = strcspn(rest, ",");
+            if (!take_user_option(command, options, rest, length))
+                return false;
+            is_last = rest[length] == '\0';
+            rest += length + 1;
+        }
+    }
+    return true;
+}
+
 /* Joins several lists for -o with commas. Errors: -ENOMEM */
 static int join_osproffs_options(struct run_options *options) {
     for (size_t i = 0; i < options->osproffs_lists.count; i++) {
@@ -132,8 +168,8 @@ static bool layers_fit(const struct command *command, const struct run_options *
         usage_error(command, "--vs compares one layer, user or fs");
     else if (has_fs && options->layers.wanted & LAYER_DAEMON)
         usage_error(command, "--layers takes daemon or fs, not both: with fs, osproffs would be the daemon's caller");
-    else if (!has_fs && options->osproffs_lists.count > 0)
-        usage_error(command, "--options is for the layer fs");
+    else if (!has_fs && options->layers.wanted != LAYER_USER && options->osproffs_lists.count > 0)
+        usage_error(command, "--options is for the layers user and fs");
     else if (options->has_everything && !(options->layers.wanted & LAYER_USER))
         usage_error(command, "--everything is for the layer user");
     else
@@ -149,7 +185,8 @@ static enum status settle_options(const struct command *command, const struct ar
         return usage_error(command, "--vs needs a command");
     if (arguments->rest_count == 0)
         return usage_error(command, "no command given");
-    if (!run_layers_parse(command, options->layer_list, &options->layers) || !layers_fit(command, options))
+    if (!run_layers_parse(command, options->layer_list, &options->layers) || !layers_fit(command, options) ||
+        !take_user_options(command, options))
         return STATUS_TROUBLE;
     if (options->charts && (options->other || options->profile))
         return usage_error(command, "--charts is for a profile that is printed, and does not go with --%s",

@@ -251,6 +251,7 @@ static int open_target(struct run *run) {
 /* Errors: reported to the user */
 static int open_user(struct run *run) {
     const struct run_options *options = run->options;
+    run->user.resolution = options->resolution;
     int error = run_user_open(&run->user, options->directories.texts, options->directories.count,
                               options->has_everything, options->labels.texts, options->labels.count);
     if (error == 0)

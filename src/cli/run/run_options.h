@@ -13,6 +13,7 @@ struct run_options {
     struct option_list directories;
     bool has_everything; /* of the layer user: other kinds of files count too */
     struct option_list osproffs_lists;
+    unsigned resolution;    /* of the layer user */
     char *osproffs_options; /* all of those, joined; NULL: none */
     struct option_list labels;
     char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */

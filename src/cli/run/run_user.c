@@ -50,7 +50,7 @@ static int make_live(struct run_user *user, const struct live_dirs *dirs, struct
                      size_t label_count) {
     struct aggstats_recorder_options options = {.op_names = op_names,
                                                 .op_count = POSIX_OP_COUNT,
-                                                .resolution = 1,
+                                                .resolution = user->resolution,
                                                 .labels = labels,
                                                 .label_count = label_count};
     int error = live_dirs_make(dirs);
@@ -155,7 +155,7 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
     struct run_user *user = ret_user;
     CLEANUP_FREE char *texts = NULL;
     CLEANUP_FREE char *variable = NULL;
-    *user = (struct run_user){.is_wanted = true, .live_fd = -1};
+    *user = (struct run_user){.resolution = user->resolution, .is_wanted = true, .live_fd = -1};
     int error = preload_library_find("libosprof_posix.so", &user->library);
     if (error == 0)
         error = preload_library_check(user->library, POSIX_MARK);

@@ -13,6 +13,7 @@
 #include "run_witness.h"
 
 struct run_user {
+    unsigned resolution;
     bool is_wanted;
     struct aggstats_recorder *recorder; /* has the live file; NULL: the command runs without a profile */
     int live_fd;
@@ -26,7 +27,7 @@ struct run_user {
     struct run_witness witness; /* before */
 };
 
-/* Makes the live file.
+/* Makes the live file. ret_user->resolution is set before.
  * directories: as given by the user; none: all files. labels: KEY=VALUE, for the profile's header
  * has_everything: besides regular files, directories and links other kinds of files count, and pseudo file systems
  * Owner:   the caller finishes *ret_user, also after an error
