@@ -105,7 +105,7 @@ assert_eq "Beside them it was on a CPU for 308 µs, and waited for something els
     "$(second_lines '# user_time: 300000' '# system_time: 15000' '# queue_time: 0')" "bounds that are close"
 assert_eq "Beside them it was on a CPU for 845 µs" \
     "$(second_lines '# user_time: 845000' '# system_time: 0' '# queue_time: 3000')" "nothing else that matters"
-assert_eq "All its processes had 1.50 ms of CPU time, within calls and beside them; several ran, so the rest of the elapsed time cannot be divided" \
+assert_eq "All its threads had 1.50 ms of CPU time, within calls and beside them; with several threads or processes the rest of the elapsed time cannot be divided" \
     "$(second_lines '# user_time: 1400000' '# system_time: 100000')" "several"
 printf '%s\n' '# osprof 1' '# layer: user' '# clock: tsc 1000000000 Hz' '# elapsed: 10000000' '# busy: 100 looks 500 most 1' \
     'OP_LOCK 1 3000000' "$(printf ' 0%.0s' {1..21}) 1" >locks
@@ -114,7 +114,7 @@ assert_eq "10.0 ms elapsed; in 3.00 ms of them (30.0 %) a program waited in a fi
     "$(head -n 1 "$scratch/out")" "locks of files"
 sed -i 's/most 1/most 3/' locks
 expect 0 show --width 200 locks
-assert_eq "10.0 ms elapsed; in 2.00 ms of them (20 % ± 4) at least one of up to 3 threads waited in a file call; 3.00 ms of that for locks, summed over callers" \
+assert_eq "10.0 ms elapsed; in 2.00 ms of them (20 % ± 4) at least one of up to 3 threads waited in a file call; calls for locks took 3.00 ms, summed over callers" \
     "$(head -n 1 "$scratch/out")" "locks of several"
 
 assert_eq "Not seen: 1 statically linked program; a mount sees programs of any kind (osprof run --layers fs)" \

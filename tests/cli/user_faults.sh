@@ -10,14 +10,14 @@
 calls=$TEST_PROGRAMS/user_calls
 echo line >"$lower/file"
 
-# ---- osprof is killed: the live file has what was counted, and the command is gone
+# ---- osprof is killed: the live file has what was counted, and the command lives
 
 mkfifo ready
 # shellcheck disable=SC2016 # for the shell inside
 (cd "$lower" && exec "$OSPROF" run --layers user -d . -p "$scratch/profile" -- sh -c 'cat file; echo $$ >../ready; exec sleep 60') >out &
 run_pid=$!
 before_cleanup() {
-    kill -KILL "$run_pid" 2>/dev/null || true
+    kill -KILL "$run_pid" ${command_pid:+"$command_pid"} 2>/dev/null || true
 }
 read -r command_pid <ready
 live=$(find "$XDG_RUNTIME_DIR/osprof" -name "$run_pid-user-*.live")
@@ -28,6 +28,8 @@ wait "$run_pid" || true
 gone() {
     ! kill -0 "$command_pid" 2>/dev/null
 }
+! gone || fail "the command is gone with it"
+kill -KILL "$command_pid"
 wait_until 10 gone || fail "the command is left"
 expect 0 recover "$live"
 mv out profile

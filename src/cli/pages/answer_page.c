@@ -196,8 +196,10 @@ static void add_locks(const struct printer *it, const struct answer_row *locks, 
     const size_t length = strlen(text);
     char time[TEXT_SIZE];
     format_time(it, locks->cycles, time);
-    snprintf(text + length, TEXT_SIZE - length, "; %.64s of that for locks%s", time,
-             row->kind == ANSWER_BUSY ? ", summed over callers" : "");
+    snprintf(text + length, TEXT_SIZE - length,
+             row->kind == ANSWER_BUSY ? "; calls for locks took %.64s, summed over callers"
+                                      : "; %.64s of that for locks",
+             time);
 }
 
 /* "1.00 s", or "1.00 to 1.20 s" if that differs by more than SPAN_MIN of the elapsed time */
@@ -221,10 +223,11 @@ static void print_rest(const struct printer *it, const struct answer_row *row) {
     char text[TEXT_SIZE];
     if (rest->kind == ANSWER_REST_SEVERAL) {
         format_time(it, rest->cpu, computing);
-        snprintf(text, sizeof(text),
-                 "All its processes had %.64s of CPU time, within calls and beside them; several ran, so the rest of "
-                 "the elapsed time cannot be divided",
-                 computing);
+        snprintf(
+            text, sizeof(text),
+            "All its threads had %.64s of CPU time, within calls and beside them; with several threads or processes "
+            "the rest of the elapsed time cannot be divided",
+            computing);
     } else {
         const bool has_queued = rest->queued_most >= ANSWER_SHARE_MIN * row->cycles; /* part of others_most */
         const bool has_others = rest->others_most >= ANSWER_SHARE_MIN * row->cycles;

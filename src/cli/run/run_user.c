@@ -24,6 +24,8 @@
 #define THREADS_AT_A_TIME 16384
 #define OWN_LABELS 3
 #define TEXT_SIZE 512
+#define BEGINNING_STEP_NS 10000000
+#define BEGINNING_STEPS 10
 
 static const char *const op_names[] = {POSIX_OPS(POSIX_OP_NAME)};
 
@@ -306,6 +308,18 @@ static void append_crowded(char text[TEXT_SIZE], const struct run_user *user) {
                  (unsigned long long)facts.threads_max);
 }
 
+/* A program that has just been executed, and goes on after the command, may be about to begin. */
+static void let_begin(const struct run_user *user, struct aggstats_live_info *info) {
+    const struct timespec step = {.tv_nsec = BEGINNING_STEP_NS};
+    for (unsigned i = 0; i < BEGINNING_STEPS && never_begun(user, info) > 0; i++) {
+        struct aggstats_profile later = {0};
+        nanosleep(&step, NULL);
+        if (read_live(user, &later, info) != 0)
+            return;
+        aggstats_profile_finish(&later);
+    }
+}
+
 /* Adds what is known of that. */
 static int add_not_seen(const struct run_user *user, struct aggstats_profile *profile,
                         const struct aggstats_live_info *info) {
@@ -343,6 +357,7 @@ int run_user_stop(struct run_user *user, bool is_mounted, struct recording *laye
     if (user->before.resolution > 0)
         error = aggstats_profile_subtract(&profile, &user->before);
     run_times_set(&user->times, is_mounted, &profile);
+    let_begin(user, &info);
     if (error == 0)
         error = add_not_seen(user, &profile, &info);
     if (error == 0)
