@@ -55,14 +55,17 @@ static double at_least_none(double cycles) {
     return cycles > 0 ? cycles : 0;
 }
 
+static double cycles_of_ns(const struct aggstats_profile *profile, uint64_t ns) {
+    return (double)ns * (double)profile->clock.frequency_hz / 1e9;
+}
+
 /* Of one thread: calls do not overlap, so their sum is the time in calls. */
 static void find_rest(const struct aggstats_profile *profile, struct answer_model *model) {
-    const double cycles_per_ns = (double)profile->clock.frequency_hz / 1e9;
     struct answer_rest *rest = &model->rest;
     if (!profile->has_cpu || !profile->has_elapsed || profile->clock.frequency_hz == 0)
         return;
-    const double user = (double)profile->user_ns * cycles_per_ns;
-    const double system = (double)profile->system_ns * cycles_per_ns;
+    const double user = cycles_of_ns(profile, profile->user_ns);
+    const double system = cycles_of_ns(profile, profile->system_ns);
     const double beside = at_least_none((double)profile->elapsed_cycles - model->sum.total_cycles);
     rest->cpu = user + system;
     rest->kind = profile->has_queue && model->elapsed_share <= 1 ? ANSWER_REST_ONE : ANSWER_REST_SEVERAL;
@@ -71,7 +74,7 @@ static void find_rest(const struct aggstats_profile *profile, struct answer_mode
     rest->computing_least = fmin(user + at_least_none(system - model->sum.total_cycles), beside);
     rest->computing_most = fmin(user + system, beside);
     rest->others_most = beside - rest->computing_least;
-    rest->queued_most = fmin((double)profile->queue_ns * cycles_per_ns, rest->others_most);
+    rest->queued_most = fmin(cycles_of_ns(profile, profile->queue_ns), rest->others_most);
     rest->others_least = at_least_none(beside - rest->computing_most - rest->queued_most);
 }
 
@@ -95,13 +98,12 @@ static void find_fuse(const struct aggstats_profile *profile, struct answer_mode
     fuse->is_known = profile->has_program && profile->clock.frequency_hz > 0;
     if (!fuse->is_known)
         return;
-    const double cycles_per_ns = (double)profile->clock.frequency_hz / 1e9;
     double below = 0;
     for (size_t i = 0; i < profile->op_count; i++)
         below += is_waited_for(&profile->ops[i]) ? (double)profile->ops[i].total_cycles : 0;
     if (model->lock_cycles == 0)
-        fuse->hidden_lock_cycles = (double)profile->locking_ns * cycles_per_ns;
-    fuse->added_most = at_least_none((double)profile->program_ns * cycles_per_ns - fuse->hidden_lock_cycles - below);
+        fuse->hidden_lock_cycles = cycles_of_ns(profile, profile->locking_ns);
+    fuse->added_most = at_least_none(cycles_of_ns(profile, profile->program_ns) - fuse->hidden_lock_cycles - below);
 }
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */

@@ -163,10 +163,10 @@ static void format_busy(const struct printer *it, const struct answer_row *row, 
     else
         format_share(row->share, share);
     format_place(it, row, row->is_of_programs ? "on" : "for", place);
-    if (row->count > 1)
+    if (row->count > 1) {
         snprintf(callers, sizeof(callers), "at least one of up to %llu", (unsigned long long)row->count);
-    if (row->count > 1)
         caller = row->is_of_programs ? "threads" : "callers";
+    }
     snprintf(ret_text, TEXT_SIZE, "in %s%.64s of them (%s) %s %s waited%s%.160s", row->is_at_least ? "at least " : "",
              time, share, callers, caller, row->is_of_programs ? " in a file call" : "", place);
 }
@@ -269,9 +269,7 @@ static void print_not_seen(const struct printer *it, const struct answer_row *ro
     char text[TEXT_SIZE];
     snprintf(text, sizeof(text), "Not seen: %.400s%s", what ? what : "",
              strstr(row->word, "program") ? "; a mount sees programs of any kind (osprof run --layers fs)" : "");
-    screen_ink(it->screen, INK_WARNING);
-    screen_print_sentence(it->screen, 0, text);
-    screen_ink(it->screen, INK_PLAIN);
+    screen_print_in_ink(it->screen, INK_WARNING, text);
 }
 
 static void print_missed_bytes(const struct printer *it, const struct answer_row *row) {
@@ -282,9 +280,7 @@ static void print_missed_bytes(const struct printer *it, const struct answer_row
              "Only %s of the bytes that the kernel read and wrote for these programs were seen; the rest may be of "
              "programs into which nothing is preloaded, or of what the C library writes when a program ends",
              share);
-    screen_ink(it->screen, INK_WARNING);
-    screen_print_sentence(it->screen, 0, text);
-    screen_ink(it->screen, INK_PLAIN);
+    screen_print_in_ink(it->screen, INK_WARNING, text);
 }
 
 /* elapsed: NULL: unknown */

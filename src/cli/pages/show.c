@@ -152,12 +152,6 @@ static void print_state(const struct page *page) {
     print_entry(page, "state", text);
 }
 
-static void print_in_ink(const struct page *page, enum ink ink, const char *sentence) {
-    screen_ink(&page->screen, ink);
-    screen_print_sentence(&page->screen, 0, sentence);
-    screen_ink(&page->screen, INK_PLAIN);
-}
-
 /* "3 calls never returned (FREAD 2, READ 1): a jump left them, or their process ended." */
 static void print_left(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
@@ -180,20 +174,20 @@ static void print_left(const struct page *page) {
     }
     fputs("): a jump left them, or their process ended or executed another program.", stream);
     if (fclose(stream) == 0)
-        print_in_ink(page, INK_PLAIN, text);
+        screen_print_in_ink(&page->screen, INK_PLAIN, text);
 }
 
 static void print_warnings(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
     char text[128];
     if (profile->incomplete)
-        print_in_ink(page, INK_WARNING, SHOW_INCOMPLETE);
+        screen_print_in_ink(&page->screen, INK_WARNING, SHOW_INCOMPLETE);
     print_left(page);
     if (profile->clamped == 0)
         return;
     snprintf(text, sizeof(text), "The clock ran backwards in %s call%s: counted as 0 cycles.",
              units_count(profile->clamped).text, units_plural(profile->clamped));
-    print_in_ink(page, INK_WARNING, text);
+    screen_print_in_ink(&page->screen, INK_WARNING, text);
 }
 
 static void print_heading(const struct page *page) {
@@ -359,14 +353,14 @@ static void print_error_of_percentiles(const struct page *page) {
     snprintf(text, sizeof(text), "Percentiles are exact to a factor of %.3g%s.",
              figures_percentile_error(page->profile->resolution),
              is_any_longest_known(page) ? "; the longest is exact" : "");
-    print_in_ink(page, INK_FAINT, text);
+    screen_print_in_ink(&page->screen, INK_FAINT, text);
 }
 
 static void print_kernels(const struct page *page) {
     for (size_t i = 0; i < page->op_count; i++)
         if (answer_is_kernels(page->profile, page->ops[i]))
-            print_in_ink(page, INK_FAINT,
-                         "GETXATTR: the kernel's own, before a file's first write (security.capability).");
+            screen_print_in_ink(&page->screen, INK_FAINT,
+                                "GETXATTR: the kernel's own, before a file's first write (security.capability).");
 }
 
 /* Prints the object of the longest call of all. */
@@ -494,7 +488,7 @@ static void print_answer(const struct page *page) {
 
 static void print_page(const struct page *page) {
     if (page->options->warning)
-        print_in_ink(page, INK_WARNING, page->options->warning);
+        screen_print_in_ink(&page->screen, INK_WARNING, page->options->warning);
     if (is_whole(page))
         print_answer(page);
     print_heading(page);
@@ -556,7 +550,7 @@ static void print_groups(const struct page *page, unsigned groupings) {
 void show_groups(const struct input *input, unsigned groupings, const struct show_options *options) {
     const struct page page = page_of(input, options);
     if (options->warning)
-        print_in_ink(&page, INK_WARNING, options->warning);
+        screen_print_in_ink(&page.screen, INK_WARNING, options->warning);
     print_heading(&page);
     print_groups(&page, groupings);
 }

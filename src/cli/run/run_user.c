@@ -172,8 +172,6 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
         complain("no memory");
         return -ENOMEM;
     }
-    run_times_begin(&user->times);
-    run_witness_look(&user->witness);
     return 0;
 }
 

@@ -46,7 +46,8 @@ void run_user_look_at(struct run_user *user, const char *command);
  * wanted */
 void run_user_enter(const struct run_user *user);
 
-/* Forgets what has been counted so far. Errors: reported to the user */
+/* Call before the first run, which begins what the profile has, and to forget what has been counted so far.
+ * Errors:  reported to the user */
 int run_user_reset(struct run_user *user);
 
 /* The profile ends here, and is added to the layers.

@@ -186,6 +186,12 @@ void screen_print_sentence(const struct screen *screen, int indent, const char *
     putc('\n', screen->stream);
 }
 
+void screen_print_in_ink(const struct screen *screen, enum ink ink, const char *text) {
+    screen_ink(screen, ink);
+    screen_print_sentence(screen, 0, text);
+    screen_ink(screen, INK_PLAIN);
+}
+
 /* Columns up to the next blank, or the end. */
 static int columns_to_blank(const char *text) {
     const char *character;

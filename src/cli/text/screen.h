@@ -56,6 +56,9 @@ struct units_text screen_firm(struct units_text value);
  * first word; further lines have twice as many */
 void screen_print_sentence(const struct screen *screen, int indent, const char *text);
 
+/* The same in an ink, without an indent. */
+void screen_print_in_ink(const struct screen *screen, enum ink ink, const char *text);
+
 /* Prints text from a file, from a column of the line on, then a new line. If it does not fit it is broken, at a blank
  * if there is one, and goes on behind `indent` blanks. */
 void screen_print_wrapped(const struct screen *screen, int column, int indent, const char *text);

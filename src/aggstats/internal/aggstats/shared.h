@@ -1,10 +1,11 @@
 /* libaggstats, inside this project: a live file in which any number of processes count, one after the other and at
  * once.
  *
- * The process that makes it has a recorder of aggstats_recorder_create_shared(), which shows all counts. Each thread that counts has a block of the file.
- * When it has ended, also by exec or SIGKILL, the next thread of any process takes the block over. So the file grows
- * with the largest number of threads at one time, not with the number of all threads. Beyond 64 threads,
- * each takes a page of memory for its first four operations, and another page for about four more (resolution 1). */
+ * The process that makes it has a recorder of aggstats_recorder_create_shared(), which shows all counts. Each thread
+ * that counts has a block of the file. When it has ended, also by exec or SIGKILL, the next thread of any process takes
+ * the block over. So the file grows with the largest number of threads at one time, not with the number of all threads.
+ * Beyond 64 threads, each takes a page of memory for its first four operations, and another page for about four more
+ * (resolution 1). */
 #ifndef AGGSTATS_SHARED_H
 #define AGGSTATS_SHARED_H
 
