@@ -65,17 +65,17 @@ static void record(struct aggstats_recorder *into, unsigned op, int calls) {
     }
 }
 
-static void read_file(struct aggstats_profile *ret_profile, struct aggstats_live_info *ret_info) {
+static void read_file(struct aggstats_profile *ret_profile) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(aggstats_live_read(fd, ret_profile, ret_info, NULL), 0);
+    ck_assert_int_eq(aggstats_live_read(fd, ret_profile, NULL, NULL), 0);
     close(fd);
 }
 
 /* Calls of an op, all of which have ended. */
 static uint64_t calls_of(const char *op_name) {
     struct aggstats_profile profile;
-    read_file(&profile, NULL);
+    read_file(&profile);
     const struct aggstats_op_profile *op = aggstats_profile_op(&profile, op_name);
     uint64_t calls = op ? op->calls : 0;
     uint64_t ended = 0;
@@ -88,7 +88,7 @@ static uint64_t calls_of(const char *op_name) {
 
 static bool is_incomplete(void) {
     struct aggstats_profile profile;
-    read_file(&profile, NULL);
+    read_file(&profile);
     bool incomplete = profile.incomplete;
     aggstats_profile_finish(&profile);
     return incomplete;
@@ -309,7 +309,7 @@ START_TEST(call_that_was_watched_counts_like_others) {
     aggstats_watched_count(recorder, OP_WRITE, &span, 5000, &outcome);
     ck_assert_int_eq(errno, EXDEV);
     struct aggstats_profile profile;
-    read_file(&profile, NULL);
+    read_file(&profile);
     const struct aggstats_op_profile *op = aggstats_profile_op(&profile, "WRITE");
     ck_assert_uint_eq(op->calls, 1);
     ck_assert_uint_eq(op->total_cycles, 4000);
@@ -323,7 +323,7 @@ END_TEST
 
 static size_t calls_in_flight(void) {
     struct aggstats_profile profile;
-    read_file(&profile, NULL);
+    read_file(&profile);
     size_t count = profile.in_flight_count;
     aggstats_profile_finish(&profile);
     return count;
@@ -354,12 +354,12 @@ START_TEST(calls_left_are_counted_when_nobody_counts) {
         aggstats_shared_begin(recorder, OP_READ, 5, 6); /* the last one has a name */
     record(recorder, OP_WRITE, 1);
     aggstats_shared_begin(recorder, OP_READ, 5, 6);
-    read_file(&profile, NULL);
+    read_file(&profile);
     ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->left_calls, 0); /* they may be interrupted */
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(maker);
     maker = NULL;
-    read_file(&profile, NULL);
+    read_file(&profile);
     ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->left_calls, 3);
     ck_assert_uint_eq(aggstats_profile_op(&profile, "WRITE")->left_calls, 0);
     ck_assert_uint_eq(profile.in_flight_count, 1);
@@ -367,15 +367,17 @@ START_TEST(calls_left_are_counted_when_nobody_counts) {
 }
 END_TEST
 
-START_TEST(notes_of_all_are_added_up) {
-    struct aggstats_profile profile;
-    struct aggstats_live_info info;
+START_TEST(notes_and_sums_of_all_are_added_up) {
+    struct aggstats_shared_facts facts;
     aggstats_recorder_note(join(), 1, 20);
     aggstats_recorder_note(join(), 1, 3);
-    read_file(&profile, &info);
-    ck_assert_uint_eq(info.notes[0], 0);
-    ck_assert_uint_eq(info.notes[1], 23);
-    aggstats_profile_finish(&profile);
+    aggstats_recorder_sum(join(), 1, UINT64_C(1) << 40);
+    aggstats_recorder_sum(join(), 1, 7);
+    aggstats_recorder_shared_facts(maker, &facts);
+    ck_assert_uint_eq(facts.notes[0], 0);
+    ck_assert_uint_eq(facts.notes[1], 23);
+    ck_assert_uint_eq(facts.sums[0], 0);
+    ck_assert_uint_eq(facts.sums[1], (UINT64_C(1) << 40) + 7);
 }
 END_TEST
 
@@ -496,7 +498,7 @@ static void record_many(struct aggstats_recorder *recorder) {
 static void check_many(uint64_t first_calls) {
     struct aggstats_profile profile;
     struct aggstats_profile own;
-    read_file(&profile, NULL);
+    read_file(&profile);
     ck_assert_int_eq(aggstats_recorder_snapshot(maker, &own), 0);
     ck_assert_uint_eq(profile.op_count, MANY_OPS);
     ck_assert_uint_eq(own.op_count, MANY_OPS);
@@ -582,7 +584,7 @@ START_TEST(ops_without_memory_are_missing_and_said_to_be) {
         return;
     char next[8];
     struct aggstats_profile profile;
-    read_file(&profile, NULL);
+    read_file(&profile);
     ck_assert(profile.incomplete);
     ck_assert_uint_eq(aggstats_profile_op(&profile, many_names[MANY_OPS - 1])->calls, MANY_OPS);
     ck_assert_uint_lt(profile.op_count, 6); /* what fits into its first page, and the other threads' */
@@ -660,6 +662,30 @@ START_TEST(maker_resets_the_calls_of_all) {
 }
 END_TEST
 
+START_TEST(maker_resets_calls_that_a_process_ended_in) {
+    struct aggstats_recorder *recorder = join();
+    struct aggstats_profile profile;
+    for (int round = 0; round < 2; round++) {
+        pid_t child = fork();
+        if (child == 0) {
+            record(recorder, OP_READ, 3);
+            aggstats_shared_begin(recorder, OP_READ, 5, 6);
+            aggstats_shared_begin(recorder, OP_WRITE, 5, 6);
+            kill(getpid(), SIGKILL);
+        }
+        wait_for(child);
+        aggstats_recorder_forget_dead(maker);
+        if (round == 0)
+            ck_assert_int_eq(aggstats_recorder_reset(maker), 0);
+    }
+    record(recorder, OP_READ, 2);
+    ck_assert_int_eq(aggstats_recorder_snapshot(maker, &profile), 0);
+    ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->calls, 3 + 1 + 2);
+    ck_assert_uint_eq(aggstats_profile_op(&profile, "WRITE")->calls, 1);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
 /* ---- Faults ---- */
 
 #if !defined(__SANITIZE_THREAD__)
@@ -694,12 +720,13 @@ START_TEST(file_that_is_gone_loses_new_threads_only) {
     count_in_child(recorder, 3, false);
     record(recorder, OP_READ, 5);
     struct aggstats_profile profile;
-    struct aggstats_live_info info;
-    ck_assert_int_eq(aggstats_live_read(fd, &profile, &info, NULL), 0);
+    struct aggstats_shared_facts facts;
+    ck_assert_int_eq(aggstats_live_read(fd, &profile, NULL, NULL), 0);
     close(fd);
     ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->calls, 7);
-    ck_assert_uint_eq(info.notes[AGGSTATS_NOTE_MISSING], 1); /* the process, however many calls */
-    ck_assert_uint_eq(info.notes[AGGSTATS_NOTE_DENIED], 0);
+    aggstats_recorder_shared_facts(maker, &facts);
+    ck_assert_uint_eq(facts.notes[AGGSTATS_NOTE_MISSING], 1); /* the process, however many calls */
+    ck_assert_uint_eq(facts.notes[AGGSTATS_NOTE_DENIED], 0);
     ck_assert(!profile.incomplete);
     aggstats_profile_finish(&profile);
 }
@@ -751,7 +778,7 @@ int main(void) {
     tcase_add_test(counting, call_that_was_watched_counts_like_others);
     tcase_add_test(counting, call_that_a_process_ended_in_is_forgotten);
     tcase_add_test(counting, calls_left_are_counted_when_nobody_counts);
-    tcase_add_test(counting, notes_of_all_are_added_up);
+    tcase_add_test(counting, notes_and_sums_of_all_are_added_up);
     suite_add_tcase(suite, counting);
     TCase *busy = tcase_create("busy");
     tcase_add_checked_fixture(busy, set_up, tear_down);
@@ -772,6 +799,7 @@ int main(void) {
     tcase_add_checked_fixture(seen, set_up, tear_down);
     tcase_add_test(seen, maker_shows_the_calls_of_all_in_intervals);
     tcase_add_test(seen, maker_resets_the_calls_of_all);
+    tcase_add_test(seen, maker_resets_calls_that_a_process_ended_in);
     suite_add_tcase(suite, seen);
     TCase *faults = tcase_create("faults");
     tcase_add_checked_fixture(faults, set_up, tear_down);

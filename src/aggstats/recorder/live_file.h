@@ -24,6 +24,7 @@
 
 #include <pthread.h>
 
+#include "aggstats/shared.h"
 #include "facts.h"
 #include "slow_store.h"
 #include "window.h"

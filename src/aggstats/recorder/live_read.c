@@ -484,12 +484,9 @@ int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggs
     int err = read_everything(&reader);
     if (err == 0)
         err = make_profile(&reader, recording, ret_profile);
-    if (err == 0 && ret_info) {
+    if (err == 0 && ret_info)
         *ret_info = (struct aggstats_live_info){
             .pid = reader.header.pid, .recording = recording, .paused = reader.window->paused != 0};
-        memcpy(ret_info->notes, reader.header.notes, sizeof(ret_info->notes));
-        memcpy(ret_info->sums, reader.header.sums, sizeof(ret_info->sums));
-    }
     reader_finish(&reader);
     return err;
 }

@@ -147,7 +147,7 @@ static const window_change_fn changes[] = {
 
 static int make_change(struct aggstats_recorder *recorder, struct tally *tally, void *argument) {
     const enum aggstats_change *change = argument;
-    tally_settle(tally);
+    tally_settle(tally, recorder->live.header->shared_threads > 0 && *change == AGGSTATS_CHANGE_RESET);
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     uint64_t now_cycles = aggstats_clock_now(recorder->clock.kind);
     changes[*change](recorder, window, tally, now_cycles);
@@ -219,7 +219,7 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
     struct rotation *rotation = argument;
     if (recorder->rotation)
         return -EBUSY;
-    tally_settle(tally);
+    tally_settle(tally, false);
     tally->in_flight_count = 0;
     RECORDER_PROBES_DO(recorder, read);
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);

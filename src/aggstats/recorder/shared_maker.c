@@ -17,4 +17,8 @@ void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, st
     if (header->shared_threads > 0)
         ret_facts->crowded_threads =
             __atomic_load_n(&live_shared(header, &recorder->layout)->crowded, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < AGGSTATS_NOTES; i++)
+        ret_facts->notes[i] = __atomic_load_n(&header->notes[i], __ATOMIC_RELAXED);
+    for (size_t i = 0; i < AGGSTATS_SUMS; i++)
+        ret_facts->sums[i] = __atomic_load_n(&header->sums[i], __ATOMIC_RELAXED);
 }

@@ -347,12 +347,19 @@ int tally_add_call(struct tally *tally, const struct aggstats_block *block) {
     return 0;
 }
 
-void tally_settle(struct tally *tally) {
+static uint64_t calls_in_flight(const struct tally *tally, unsigned op) {
+    uint64_t calls = 0;
+    for (size_t i = 0; i < tally->in_flight_count; i++)
+        calls += tally->in_flight[i].op == op;
+    return calls;
+}
+
+void tally_settle(struct tally *tally, bool keeps_left) {
     const struct layout *layout = &tally->layout;
     for (unsigned op = 0; op < layout->op_count; op++) {
         struct aggstats_counters *counters = layout_counters(layout, tally->table, op);
-        counters->calls = 0;
-        for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
-            counters->calls += counters->buckets[bucket];
+        const uint64_t open_calls = unfinished(counters, layout_bucket_count(layout));
+        const uint64_t named = keeps_left ? calls_in_flight(tally, op) : open_calls;
+        counters->calls -= open_calls < named ? open_calls : named;
     }
 }

@@ -57,7 +57,8 @@ void tally_add_shared_block(struct tally *tally, const struct aggstats_block *bl
 /* Adds the block's call in flight, if it has one. Errors: -ENOMEM */
 int tally_add_call(struct tally *tally, const struct aggstats_block *block);
 
-/* Forgets the calls in flight: calls become sum(buckets). */
-void tally_settle(struct tally *tally);
+/* Forgets the calls in flight: calls become sum(buckets).
+ * keeps_left: not those that have begun and are not in flight: in a shared file, their threads have ended in them */
+void tally_settle(struct tally *tally, bool keeps_left);
 
 #endif

@@ -24,8 +24,8 @@ struct window {
     uint64_t clamped_frozen;
     uint64_t reserved;
     /* two tables of counters, calls = sum(buckets): the baseline, which has all calls that ended before the window or
-     * in its pauses; and frozen, which has all calls that had ended when the current pause began. They hold no longest
-     * calls. After them two arrays [op_count] of the longest calls taken from threads: those of the window, and those
+     * in its pauses, and of a shared file those that threads had left when they ended before the window; and frozen,
+     * which has all calls that had ended when the current pause began. They hold no longest calls. After them two arrays [op_count] of the longest calls taken from threads: those of the window, and those
      * since the latest window_mark() */
     unsigned char tables[] __attribute__((aligned(CACHE_LINE_BYTES)));
 };

@@ -285,7 +285,7 @@ static void open_quiet_user(struct run *run) {
     if (run->is_user_quiet)
         return;
     run_user_finish(&run->user);
-    run->user = (struct run_user){.is_wanted = false};
+    run->user = (struct run_user){.recorder = NULL};
 }
 
 /* Errors: reported to the user */

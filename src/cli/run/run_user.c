@@ -43,11 +43,6 @@ static int try_paths(struct run_user *user, const char *directory, struct aggsta
     return error;
 }
 
-static int open_live(struct run_user *user) {
-    user->live_fd = open(aggstats_recorder_live_path(user->recorder), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    return user->live_fd < 0 ? negative_errno() : 0;
-}
-
 static int make_live(struct run_user *user, const struct live_dirs *dirs, struct aggstats_label *labels,
                      size_t label_count) {
     struct aggstats_recorder_options options = {.op_names = op_names,
@@ -56,16 +51,7 @@ static int make_live(struct run_user *user, const struct live_dirs *dirs, struct
                                                 .labels = labels,
                                                 .label_count = label_count};
     int error = live_dirs_make(dirs);
-    if (error == 0)
-        error = try_paths(user, dirs->paths[dirs->chosen], &options);
-    if (error == 0)
-        error = open_live(user);
-    if (error && user->recorder) {
-        aggstats_recorder_unlink_live(user->recorder);
-        aggstats_recorder_destroy(user->recorder);
-        user->recorder = NULL;
-    }
-    return error;
+    return error ? error : try_paths(user, dirs->paths[dirs->chosen], &options);
 }
 
 /* Makes it, with the labels' keys, which take some room until then. */
@@ -157,7 +143,7 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
     struct run_user *user = ret_user;
     CLEANUP_FREE char *texts = NULL;
     CLEANUP_FREE char *variable = NULL;
-    *user = (struct run_user){.resolution = user->resolution, .is_wanted = true, .live_fd = -1};
+    *user = (struct run_user){.resolution = user->resolution, .interval_ns = user->interval_ns};
     int error = preload_library_find("libosprof_posix.so", &user->library);
     if (error == 0)
         error = preload_library_check(user->library, POSIX_MARK);
@@ -179,9 +165,6 @@ void run_user_finish(struct run_user *user) {
     if (user->recorder)
         aggstats_recorder_unlink_live(user->recorder);
     aggstats_recorder_destroy(user->recorder);
-    if (user->is_wanted)
-        close_fd(&user->live_fd);
-    aggstats_profile_finish(&user->before);
     free(user->library);
     free(user->variable);
 }
@@ -217,33 +200,27 @@ static void count_left(struct aggstats_profile *profile) {
     }
 }
 
-static int read_live(const struct run_user *user, struct aggstats_profile *ret_profile,
-                     struct aggstats_live_info *ret_info) {
-    struct aggstats_parse_error why = {.message = ""};
-    aggstats_recorder_forget_dead(user->recorder);
-    int error = aggstats_live_read(user->live_fd, ret_profile, ret_info, &why);
-    if (error)
-        complain("the profile of the layer user is lost: %s", error == -EBADMSG ? why.message : strerror(-error));
-    else
-        count_left(ret_profile);
-    return error;
-}
-
 /* Not before: a user namespace can only be entered without other threads. */
-static void watch(struct run_user *user) {
+static int start_threads(const struct run_user *user) {
     const int error = aggstats_recorder_watch(user->recorder, false);
     if (error && error != -EBUSY)
         complain("how much of the time calls are in flight is not known: %s", strerror(-error));
+    return user->interval_ns > 0 ? aggstats_recorder_set_interval(user->recorder, user->interval_ns, 0) : 0;
 }
 
 int run_user_reset(struct run_user *user) {
     if (!user->recorder)
         return 0;
-    watch(user);
-    aggstats_profile_finish(&user->before);
+    int error = start_threads(user);
     run_times_begin(&user->times);
     run_witness_look(&user->witness);
-    return read_live(user, &user->before, &user->before_info);
+    aggstats_recorder_shared_facts(user->recorder, &user->before);
+    aggstats_recorder_forget_dead(user->recorder);
+    if (error == 0)
+        error = aggstats_recorder_reset(user->recorder);
+    if (error)
+        complain("the layer user cannot be profiled: %s", strerror(-error));
+    return error;
 }
 
 /* What was not counted, in words. */
@@ -273,8 +250,8 @@ static void append_count(char text[TEXT_SIZE], uint64_t count, const struct note
 
 /* Programs that have been executed to be observed, and were not. Those that static programs have executed nobody awaits,
  * so there may be more. */
-static uint64_t never_begun(const struct run_user *user, const struct aggstats_live_info *info) {
-    const uint32_t awaited = info->notes[POSIX_NOTE_AWAITED] - user->before_info.notes[POSIX_NOTE_AWAITED];
+static uint64_t never_begun(const struct run_user *user, const struct aggstats_shared_facts *facts) {
+    const uint32_t awaited = facts->notes[POSIX_NOTE_AWAITED] - user->before.notes[POSIX_NOTE_AWAITED];
     const int32_t missing = (int32_t)(awaited + user->is_awaited);
     return missing > 0 ? (uint64_t)missing : 0;
 }
@@ -296,31 +273,27 @@ static unsigned note_of_command(enum executable kind) {
 }
 
 /* Those of warm-ups too. */
-static void append_crowded(char text[TEXT_SIZE], const struct run_user *user) {
-    struct aggstats_shared_facts facts;
+static void append_crowded(char text[TEXT_SIZE], const struct aggstats_shared_facts *facts) {
     size_t length = strlen(text);
-    aggstats_recorder_shared_facts(user->recorder, &facts);
-    if (facts.crowded_threads > 0)
+    if (facts->crowded_threads > 0)
         snprintf(text + length, TEXT_SIZE - length, "%s%llu thread%s beyond %llu at a time", length > 0 ? ", " : "",
-                 (unsigned long long)facts.crowded_threads, facts.crowded_threads == 1 ? "" : "s",
-                 (unsigned long long)facts.threads_max);
+                 (unsigned long long)facts->crowded_threads, facts->crowded_threads == 1 ? "" : "s",
+                 (unsigned long long)facts->threads_max);
 }
 
 /* A program that has just been executed, and goes on after the command, may be about to begin. */
-static void let_begin(const struct run_user *user, struct aggstats_live_info *info) {
+static void let_begin(const struct run_user *user, struct aggstats_shared_facts *ret_facts) {
     const struct timespec step = {.tv_nsec = BEGINNING_STEP_NS};
-    for (unsigned i = 0; i < BEGINNING_STEPS && never_begun(user, info) > 0; i++) {
-        struct aggstats_profile later = {0};
+    aggstats_recorder_shared_facts(user->recorder, ret_facts);
+    for (unsigned i = 0; i < BEGINNING_STEPS && never_begun(user, ret_facts) > 0; i++) {
         nanosleep(&step, NULL);
-        if (read_live(user, &later, info) != 0)
-            return;
-        aggstats_profile_finish(&later);
+        aggstats_recorder_shared_facts(user->recorder, ret_facts);
     }
 }
 
 /* Adds what is known of that. */
 static int add_not_seen(const struct run_user *user, struct aggstats_profile *profile,
-                        const struct aggstats_live_info *info) {
+                        const struct aggstats_shared_facts *facts) {
     char text[TEXT_SIZE] = "";
     struct rusage usage;
     getrusage(RUSAGE_CHILDREN, &usage);
@@ -329,37 +302,35 @@ static int add_not_seen(const struct run_user *user, struct aggstats_profile *pr
     int error = aggstats_profile_add_label(profile, "page_faults", text);
     text[0] = '\0';
     for (size_t i = 0; i < POSIX_NOTE_COUNT; i++)
-        append_count(text, info->notes[i] - user->before_info.notes[i] + (i == note_of_command(user->kind)),
+        append_count(text, facts->notes[i] - user->before.notes[i] + (i == note_of_command(user->kind)),
                      &note_words[i]);
-    append_count(text, never_begun(user, info), &(struct note_words){"", "program", " for an unknown reason"});
-    append_crowded(text, user);
+    append_count(text, never_begun(user, facts), &(struct note_words){"", "program", " for an unknown reason"});
+    append_crowded(text, facts);
     return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
 }
 
 static int add_witness(const struct run_user *user, struct aggstats_profile *profile,
-                       const struct aggstats_live_info *info) {
-    const uint64_t *sums = info->sums;
-    const uint64_t *before = user->before_info.sums;
+                       const struct aggstats_shared_facts *facts) {
+    const uint64_t *sums = facts->sums;
+    const uint64_t *before = user->before.sums;
     return run_witness_add(&user->witness, sums[POSIX_SUM_OTHER_BYTES] - before[POSIX_SUM_OTHER_BYTES],
                            sums[POSIX_SUM_OTHER_CALLS] - before[POSIX_SUM_OTHER_CALLS], profile);
 }
 
 int run_user_stop(struct run_user *user, bool is_mounted, struct recording *layers) {
-    struct aggstats_live_info info;
+    struct aggstats_shared_facts facts;
     struct aggstats_profile profile = {0};
     if (!user->recorder)
         return 0;
-    int error = read_live(user, &profile, &info);
-    if (error)
-        return error;
-    if (user->before.resolution > 0)
-        error = aggstats_profile_subtract(&profile, &user->before);
+    aggstats_recorder_forget_dead(user->recorder);
+    int error = aggstats_recorder_snapshot(user->recorder, &profile);
+    count_left(&profile);
     run_times_set(&user->times, is_mounted, &profile);
-    let_begin(user, &info);
+    let_begin(user, &facts);
     if (error == 0)
-        error = add_not_seen(user, &profile, &info);
+        error = add_not_seen(user, &profile, &facts);
     if (error == 0)
-        error = add_witness(user, &profile, &info);
+        error = add_witness(user, &profile, &facts);
     if (error == 0)
         error = recording_add(layers, &profile);
     if (error)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "aggstats.h"
+#include "aggstats/shared.h"
 #include "executable.h"
 #include "recording.h"
 #include "run_times.h"
@@ -14,20 +15,18 @@
 
 struct run_user {
     unsigned resolution;
-    bool is_wanted;
-    struct aggstats_recorder *recorder; /* has the live file; NULL: the command runs without a profile */
-    int live_fd;
-    enum executable kind;           /* of the command */
-    bool is_awaited;                /* it will be seen, if it is executed */
-    char *library;                  /* to preload */
-    char *variable;                 /* of the environment, for the library */
-    struct aggstats_profile before; /* the counts of warm-ups */
-    struct aggstats_live_info before_info;
+    uint64_t interval_ns;                /* of a sampled profile; 0: none */
+    struct aggstats_recorder *recorder;  /* has the live file; NULL: the command runs without a profile */
+    enum executable kind;                /* of the command */
+    bool is_awaited;                     /* it will be seen, if it is executed */
+    char *library;                       /* to preload */
+    char *variable;                      /* of the environment, for the library */
+    struct aggstats_shared_facts before; /* as the profile began, like the next two */
     struct run_times times;
-    struct run_witness witness; /* before */
+    struct run_witness witness;
 };
 
-/* Makes the live file. ret_user->resolution is set before.
+/* Makes the live file. ret_user->resolution and interval_ns are set before.
  * directories: as given by the user; none: all files. labels: KEY=VALUE, for the profile's header
  * has_everything: besides regular files, directories and links other kinds of files count, and pseudo file systems
  * Owner:   the caller finishes *ret_user, also after an error

@@ -10,15 +10,11 @@
 AGGSTATS_BEGIN_DECLARATIONS
 
 #define AGGSTATS_LIVE_VERSION 8
-#define AGGSTATS_NOTES 20
-#define AGGSTATS_SUMS 2
 
 struct aggstats_live_info {
     int64_t pid;    /* of the process that records or recorded */
     bool recording; /* it still runs */
     bool paused;
-    uint32_t notes[AGGSTATS_NOTES]; /* what those that share the file have added up, with a meaning of their own */
-    uint64_t sums[AGGSTATS_SUMS];   /* the same, of larger numbers */
 };
 
 /* True if the file begins as a live file does. */

@@ -12,12 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "aggstats/live.h"
 #include "aggstats/recorder.h"
 
 #define AGGSTATS_SHARED_THREADS_MAX 65536U
 
-/* Notes: processes with calls that were not counted, as they could not open the file. */
+/* Numbers in the file that those who share it add to, with a meaning of their own but for the last two notes:
+ * processes with calls that were not counted, as they could not open the file. */
+#define AGGSTATS_NOTES 20
+#define AGGSTATS_SUMS 2
 #define AGGSTATS_NOTE_MISSING (AGGSTATS_NOTES - 2U) /* there is no such file in their directories */
 #define AGGSTATS_NOTE_DENIED (AGGSTATS_NOTES - 1U)  /* they may not */
 
@@ -66,7 +68,7 @@ static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_shared_begin(struct 
  * of libc's functions must not count these, or they would recurse. */
 extern AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
 
-/* Adds to a number in the shared file, whose meaning is up to its users, except for the last two. It wraps around.
+/* Adds to a number. It wraps around.
  * note:    below AGGSTATS_NOTES
  * Threads: any */
 void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint32_t more);
@@ -77,11 +79,14 @@ void aggstats_recorder_sum(struct aggstats_recorder *recorder, unsigned sum, uin
 /* ---- For the process that made the file ----
  *
  * Its snapshots show the counts of all threads, and are sampled profiles if it has set an interval. Resets, pauses and
- * rotations are for all threads too. */
+ * rotations are for all threads too. What threads had left when they ended before a reset is not shown after it. */
 
+/* Resets change none of them. */
 struct aggstats_shared_facts {
     uint64_t threads_max;     /* that can count at one time */
     uint64_t crowded_threads; /* whose calls are missing because there were more */
+    uint32_t notes[AGGSTATS_NOTES];
+    uint64_t sums[AGGSTATS_SUMS]; /* of larger numbers */
 };
 void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, struct aggstats_shared_facts *ret_facts);
 
