@@ -187,6 +187,7 @@ grep -q '^OPEN  *1 ' err || fail "the page has no OPEN: $(<err)"
 if [ -x /sbin/ldconfig ] && ! readelf -l /sbin/ldconfig | grep -q INTERP; then
     user_run 0 sh -c '/sbin/ldconfig -V; exec /sbin/ldconfig -V'
     assert_eq '2 statically linked programs' "$(sed -n 's/^# not_seen: //p' profile)" "programs that were not seen"
+    # shellcheck disable=SC2016 # for sh
     user_run_in -d "$lower" -- sh -c 'cat "$1"; exec /sbin/ldconfig -V' sh "$lower/in/file"
     grep -q ' at least ' <(sed '/^$/d' err | head -n 2 | paste -sd ' ') || fail "the time is not said to be a lower bound: $(<err)"
     grep -q '^Not seen: 1 statically linked program;' err || fail "not told what was not seen: $(<err)"

@@ -137,6 +137,7 @@ assert_all_seen "$size" "one program"
 user_run 0 sh -c 'cat file | "$1" pass_on | "$1" pass_on | wc -c' sh "$program"
 assert_eq "$size" "$(tr -d ' ' <"$scratch/out")" "bytes through pipes"
 assert_all_seen "$size" "pipes"
+# shellcheck disable=SC2016 # for sh
 user_run 0 sh -c 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done'
 assert_all_seen 0 "programs that do nothing"
 user_run 0 sh -c 'yes | head -c 10000000 | wc -c'
