@@ -152,6 +152,14 @@ static void look_at_names(const char *name) {
         stat(name, &attr);
 }
 
+static void look_at_file(const char *name) {
+    look_at_name(name, O_RDONLY);
+}
+
+static void look_at_number(const char *fd) {
+    look_often(atoi(fd));
+}
+
 static void look_in_directory(const char *directory, const char *name) {
     struct stat attr;
     const int fd = open(directory, O_RDONLY | O_DIRECTORY);
@@ -161,10 +169,7 @@ static void look_in_directory(const char *directory, const char *name) {
 }
 
 int main(int argc, char **argv) {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } rows[] = {
+    static const struct calls_row rows[] = {
         {"regular", regular},
         {"directory", directory},
         {"link", link_itself},
@@ -184,20 +189,19 @@ int main(int argc, char **argv) {
         {"memory_for_child", memory_for_child},
         {"shared_memory", shared_memory},
     };
-    for (size_t i = 0; argc == 2 && i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (strcmp(argv[1], rows[i].name) == 0) {
-            rows[i].run();
-            return 0;
-        }
-    if (argc < 3)
-        return 2;
-    if (argc == 4)
+    static const struct {
+        const char *name;
+        void (*look)(const char *argument);
+    } with_argument[] = {
+        {"names", look_at_names},
+        {"open", look_at_file},
+        {"fd", look_at_number},
+    };
+    if (argc == 4 && strcmp(argv[1], "at") == 0)
         look_in_directory(argv[2], argv[3]);
-    else if (strcmp(argv[1], "names") == 0)
-        look_at_names(argv[2]);
-    else if (strcmp(argv[1], "open") == 0)
-        look_at_name(argv[2], O_RDONLY);
+    else if (argc == 3)
+        ROW_NAMED(with_argument, argv[1])->look(argv[2]);
     else
-        look_often(atoi(argv[2]));
+        ROW_NAMED(rows, argv[1])->make();
     return 0;
 }

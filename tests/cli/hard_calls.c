@@ -535,10 +535,7 @@ static void keep_loader_error(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } rows[] = {
+    static const struct calls_row rows[] = {
         {"child_of_vfork", write_in_child_of_vfork},
         {"spawned", spawn},
         {"clone", in_clone},
@@ -563,11 +560,6 @@ int main(int argc, char **argv) {
         {"errno", keep_errno},
         {"loader_error", keep_loader_error},
     };
-    for (size_t i = 0; argc == 2 && i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (strcmp(argv[1], rows[i].name) != 0)
-            continue;
-        rows[i].run();
-        return 0;
-    }
-    return 2;
+    ROW_NAMED(rows, argc == 2 ? argv[1] : NULL)->make();
+    return 0;
 }

@@ -202,18 +202,10 @@ static void switch_in_calls(void) {
 }
 
 int main(int argc, char **argv) {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } rows[] = {
+    static const struct calls_row rows[] = {
         {"fault_in_fread", fault_in_fread}, {"jump_after_calls", jump_after_calls}, {"ended", end_in_children},
         {"thread_exit", end_threads},       {"interrupted", interrupt_calls},       {"coroutines", switch_in_calls},
     };
-    for (size_t i = 0; argc == 2 && i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (strcmp(argv[1], rows[i].name) != 0)
-            continue;
-        rows[i].run();
-        return 0;
-    }
-    return 2;
+    ROW_NAMED(rows, argc == 2 ? argv[1] : NULL)->make();
+    return 0;
 }

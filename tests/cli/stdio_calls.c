@@ -1,6 +1,7 @@
 /* Reads and writes files in the current directory by libc's streams, for the layer user.
  *
  *     stdio_calls write WAY      the file "out", by one function of libc
+ *     stdio_calls print WAY      the same by standard output
  *     stdio_calls read WAY       the file "out", and its bytes are as written
  *     stdio_calls WHAT           a row of the last table below
  *
@@ -18,8 +19,6 @@
 #include <wchar.h>
 
 #include "checked_calls.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define LINES 10007
 #define LINE_BYTES 11
@@ -100,7 +99,7 @@ static bool write_fputwc(FILE *stream, const char *line) {
 }
 
 static const struct writing {
-    const char *way;
+    const char *name;
     write_fn *write;
 } writings[] = {
     {"fprintf", write_fprintf},   {"vfprintf", write_vfprintf}, {"fprintf_chk", write_fprintf_chk},
@@ -109,32 +108,49 @@ static const struct writing {
     {"fwprintf", write_fwprintf}, {"fputwc", write_fputwc},
 };
 
-static void write_all(write_fn *write) {
+static void write_lines(FILE *stream, write_fn *write) {
     char line[LINE_BYTES + 1];
-    FILE *stream = open_stream("w");
     for (int i = 0; i < LINES; i++) {
         snprintf(line, sizeof(line), LINE, i);
         CHECK(write(stream, line));
     }
+}
+
+static void write_all(write_fn *write) {
+    FILE *stream = open_stream("w");
+    write_lines(stream, write);
     CHECK(fclose(stream) == 0);
 }
 
 /* The same to standard output, which libc writes at the end. */
-static void write_stdout(const char *way) {
+
+static bool print_printf(FILE *stream, const char *line) {
+    (void)stream;
+    return printf(LINE, atoi(line)) == LINE_BYTES;
+}
+static bool print_puts(FILE *stream, const char *line) {
+    char text[LINE_BYTES] = "";
+    (void)stream;
+    memcpy(text, line, LINE_BYTES - 1); /* puts() adds the end of the line */
+    return puts(text) >= 0;
+}
+static bool print_putchar(FILE *stream, const char *line) {
+    (void)stream;
+    for (; *line; line++)
+        if (putchar(*line) != *line)
+            return false;
+    return true;
+}
+
+static const struct writing printings[] = {
+    {"printf", print_printf},
+    {"puts", print_puts},
+    {"putchar", print_putchar},
+};
+
+static void print_all(write_fn *print) {
     CHECK(freopen("out", "w", stdout) == stdout && setvbuf(stdout, buffer, _IOFBF, BUFFER_BYTES) == 0);
-    for (int i = 0; i < LINES; i++) {
-        char line[LINE_BYTES + 1];
-        snprintf(line, sizeof(line), LINE, i);
-        if (strcmp(way, "printf") == 0) {
-            CHECK(printf(LINE, i) == LINE_BYTES);
-        } else if (strcmp(way, "puts") == 0) {
-            line[LINE_BYTES - 1] = '\0';
-            CHECK(puts(line) >= 0);
-        } else {
-            for (const char *at = line; *at; at++)
-                CHECK(putchar(*at) == *at);
-        }
-    }
+    write_lines(stdout, print);
     CHECK(fflush(stdout) == 0 && fflush(stdout) == 0);
 }
 
@@ -188,7 +204,7 @@ static size_t read_fgetwc(FILE *stream, char *to) {
 }
 
 static const struct reading {
-    const char *way;
+    const char *name;
     read_fn *read;
 } readings[] = {
     {"fgetc", read_fgetc},
@@ -293,20 +309,13 @@ static void seeks(void) {
 
 /* ---- Threads and processes ---- */
 
-static void *get_byte(void *stream) {
-    fgetc(stream);
+static void *get_byte(void *fd) {
+    fgetc(fdopen(*(int *)fd, "r"));
     return NULL;
 }
 
 static void cancelled(void) {
-    pthread_t thread;
-    void *result;
-    CHECK(mkfifo("fifo", 0600) == 0);
-    int fd = open("fifo", O_RDWR);
-    FILE *stream = fdopen(fd, "r");
-    CHECK(stream && pthread_create(&thread, NULL, get_byte, stream) == 0);
-    usleep(50000);
-    CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+    cancel_in_read(get_byte);
 }
 
 static FILE *locked_stream;
@@ -401,10 +410,7 @@ static void pass_on(void) {
         CHECK(write(1, bytes, (size_t)count) == count);
 }
 
-static const struct row {
-    const char *what;
-    void (*make)(void);
-} rows[] = {
+static const struct calls_row rows[] = {
     {"unbuffered", unbuffered},
     {"by_lines", by_lines},
     {"no_files", no_files},
@@ -421,17 +427,14 @@ static const struct row {
 };
 
 int main(int argc, char **argv) {
-    for (size_t i = 0; i < COUNT(rows) && argc == 2; i++)
-        if (strcmp(argv[1], rows[i].what) == 0)
-            return rows[i].make(), 0;
-    for (size_t i = 0; i < COUNT(writings) && argc == 3 && strcmp(argv[1], "write") == 0; i++)
-        if (strcmp(argv[2], writings[i].way) == 0)
-            return write_all(writings[i].write), 0;
-    for (size_t i = 0; i < COUNT(readings) && argc == 3 && strcmp(argv[1], "read") == 0; i++)
-        if (strcmp(argv[2], readings[i].way) == 0)
-            return read_all(readings[i].read), 0;
-    if (argc == 3 && strcmp(argv[1], "print") == 0)
-        return write_stdout(argv[2]), 0;
-    fprintf(stderr, "stdio_calls: no such row\n");
-    return 2;
+    const char *way = argc == 3 ? argv[2] : NULL;
+    if (way && strcmp(argv[1], "write") == 0)
+        write_all(ROW_NAMED(writings, way)->write);
+    else if (way && strcmp(argv[1], "print") == 0)
+        print_all(ROW_NAMED(printings, way)->write);
+    else if (way && strcmp(argv[1], "read") == 0)
+        read_all(ROW_NAMED(readings, way)->read);
+    else
+        ROW_NAMED(rows, argv[1])->make();
+    return 0;
 }

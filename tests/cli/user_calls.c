@@ -110,15 +110,8 @@ static void *read_for_ever(void *fd) {
     return NULL;
 }
 
-/* A thread that is cancelled in a call. */
 static void cancelled(void) {
-    pthread_t thread;
-    void *result;
-    CHECK(mkfifo("fifo", 0600) == 0);
-    int fd = open("fifo", O_RDWR);
-    CHECK(fd >= 0 && pthread_create(&thread, NULL, read_for_ever, &fd) == 0);
-    usleep(50000);
-    CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+    cancel_in_read(read_for_ever);
 }
 
 /* ---- Descriptors ---- */
@@ -253,11 +246,11 @@ static void executed(void) {
     execl("/proc/self/exe", "user_calls", "results", (char *)NULL);
 }
 
+static void nothing(void) {
+}
+
 int main(int argc, char **argv) {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } rows[] = {
+    static const struct calls_row rows[] = {
         {"results", results},
         {"threads", in_threads},
         {"handlers", in_handlers},
@@ -270,14 +263,8 @@ int main(int argc, char **argv) {
         {"killed", killed},
         {"sandboxed", sandboxed},
         {"executed", executed},
-        {"nothing", NULL},
+        {"nothing", nothing},
     };
-    for (size_t i = 0; argc == 2 && i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (strcmp(argv[1], rows[i].name) != 0)
-            continue;
-        if (rows[i].run)
-            rows[i].run();
-        return 0;
-    }
-    return 2;
+    ROW_NAMED(rows, argc == 2 ? argv[1] : NULL)->make();
+    return 0;
 }
