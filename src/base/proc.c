@@ -61,11 +61,16 @@ bool proc_status_number(uint64_t thread, const char *name, int base, uint64_t *r
     return false;
 }
 
-bool proc_storage_read(uint64_t *ret_bytes) {
-    static const char key[] = "\nread_bytes: ";
+bool proc_io_read(const char *who, struct proc_io *ret_io) {
+    char path[64];
     char text[256];
-    const char *line = read_beginning(AT_FDCWD, "/proc/self/io", text, sizeof(text)) ? strstr(text, key) : NULL;
-    if (line)
-        *ret_bytes = strtoull(line + strlen(key), NULL, 10);
-    return line;
+    struct proc_io io;
+    snprintf(path, sizeof(path), "/proc/%s/io", who);
+    const bool is_known =
+        read_beginning(AT_FDCWD, path, text, sizeof(text)) &&
+        sscanf(text, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64 " read_bytes: %" SCNu64,
+               &io.read_bytes, &io.written_bytes, &io.reads, &io.writes, &io.storage_read_bytes) == 5;
+    if (is_known)
+        *ret_io = io;
+    return is_known;
 }

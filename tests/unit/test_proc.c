@@ -1,5 +1,6 @@
 /* What the kernel says of a thread: here, of the one that asks. */
 #include <check.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -73,6 +74,38 @@ START_TEST(what_is_not_there_is_not_read) {
 }
 END_TEST
 
+/* ---- io ---- */
+
+START_TEST(calls_and_bytes_are_summed_each_for_itself) {
+    struct proc_io before;
+    struct proc_io after;
+    char bytes[11] = "";
+    ssize_t written = 0;
+    ssize_t got = 0;
+    int zero_fd = open("/dev/zero", O_RDWR);
+    bool is_known = proc_io_read("thread-self", &before); /* until the next one check is not called: it writes */
+    for (int i = 0; i < 7; i++)
+        written += write(zero_fd, bytes, 3);
+    for (int i = 0; i < 13; i++)
+        got += read(zero_fd, bytes, 11);
+    is_known = proc_io_read("thread-self", &after) && is_known;
+    close(zero_fd);
+    ck_assert(is_known && written == 21 && got == 143);
+    ck_assert_uint_eq(after.writes - before.writes, 7);
+    ck_assert_uint_eq(after.written_bytes - before.written_bytes, 21);
+    ck_assert_uint_eq(after.reads - before.reads, 13 + 1); /* and the first look itself */
+    ck_assert_uint_ge(after.read_bytes - before.read_bytes, 143);
+    ck_assert_uint_le(after.read_bytes - before.read_bytes, 143 + 256);
+}
+END_TEST
+
+START_TEST(of_nobody_there_are_no_sums) {
+    struct proc_io io = {.reads = 47};
+    ck_assert(!proc_io_read("nobody", &io));
+    ck_assert_uint_eq(io.reads, 47);
+}
+END_TEST
+
 /* ---- The name ---- */
 
 START_TEST(a_name_ends_where_the_program_ended_it) {
@@ -103,6 +136,10 @@ int main(void) {
     tcase_add_test(status, signals_that_wait_are_bits);
     tcase_add_test(status, what_is_not_there_is_not_read);
     suite_add_tcase(suite, status);
+    TCase *io = tcase_create("io");
+    tcase_add_test(io, calls_and_bytes_are_summed_each_for_itself);
+    tcase_add_test(io, of_nobody_there_are_no_sums);
+    suite_add_tcase(suite, io);
     TCase *name = tcase_create("name");
     tcase_add_test(name, a_name_ends_where_the_program_ended_it);
     tcase_add_test(name, nobody_has_no_name);

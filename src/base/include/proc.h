@@ -26,8 +26,17 @@ const char *proc_stat_field(const struct proc_stat *stat, unsigned number);
  * this does not wait while the thread executes a new program. Returns false if the thread is gone or hidden from us */
 bool proc_status_number(uint64_t thread, const char *name, int base, uint64_t *ret_number);
 
-/* How many bytes this process has caused to be read from storage so far, threads that have ended included: read_bytes of
- * proc_pid_io(5). Returns false if the kernel does not say */
-bool proc_storage_read(uint64_t *ret_bytes);
+/* Sums of proc_pid_io(5). */
+struct proc_io {
+    uint64_t read_bytes; /* by system calls; of pipes, sockets and terminals too, like the next three */
+    uint64_t written_bytes;
+    uint64_t reads; /* system calls, those that failed included */
+    uint64_t writes;
+    uint64_t storage_read_bytes; /* what had to be read from storage */
+};
+
+/* who: "self": the process, with its threads that have ended and its children that have been waited for; or
+ * "thread-self". Returns false if the kernel does not say */
+bool proc_io_read(const char *who, struct proc_io *ret_io);
 
 #endif

@@ -6,14 +6,12 @@
 #include <stdio.h>
 #include <sys/time.h>
 
-#include "proc.h"
-
 #define IS_ALL 0.98 /* of the CPU time: the rest is what shells and loaders take before they become the command */
 
 void run_times_begin(struct run_times *times) {
     *times = (struct run_times){0};
     getrusage(RUSAGE_CHILDREN, &times->before);
-    times->knows_storage = proc_storage_read(&times->before_storage_bytes);
+    times->knows_io = proc_io_read("self", &times->before_io);
 }
 
 void run_times_note(struct run_times *times, pid_t command) {
@@ -38,9 +36,10 @@ static uint64_t nanoseconds_between(struct timeval from, struct timeval to) {
 }
 
 static void set_storage_read(const struct run_times *times, struct aggstats_profile *profile) {
-    uint64_t bytes;
-    profile->has_storage_read = times->knows_storage && proc_storage_read(&bytes);
-    profile->storage_read_bytes = profile->has_storage_read ? bytes - times->before_storage_bytes : 0;
+    struct proc_io io;
+    profile->has_storage_read = times->knows_io && proc_io_read("self", &io);
+    profile->storage_read_bytes =
+        profile->has_storage_read ? io.storage_read_bytes - times->before_io.storage_read_bytes : 0;
 }
 
 void run_times_set(const struct run_times *times, bool is_mounted, struct aggstats_profile *profile) {

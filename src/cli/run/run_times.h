@@ -8,11 +8,12 @@
 #include <sys/types.h>
 
 #include "aggstats.h"
+#include "proc.h"
 
 struct run_times {
     struct rusage before;
-    uint64_t before_storage_bytes; /* of proc_storage_read(): programs that have ended are in it */
-    bool knows_storage;
+    struct proc_io before_io; /* programs that have ended are in it */
+    bool knows_io;
     uint64_t ran_ns; /* of the commands' first threads, on a CPU; like the next since run_times_begin() */
     uint64_t queued_ns;
 };

@@ -2,34 +2,27 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base.h"
 #include "bytes.h"
+#include "proc.h"
 
 /* For each read that was not seen: to execute a program, the kernel and ld.so make reads of at most 832 bytes. */
 #define UNSEEN_BYTES 832
 
 #define NUMBER_SIZE 24
 
-static bool read_sums(const char *path, struct run_witness *ret_sums) {
-    uint64_t numbers[4];
-    CLEANUP_STREAM FILE *file = fopen(path, "re");
-    if (!file || fscanf(file, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64, &numbers[0],
-                        &numbers[1], &numbers[2], &numbers[3]) != 4)
-        return false;
-    *ret_sums = (struct run_witness){true, numbers[0] + numbers[1], numbers[2] + numbers[3]};
-    return true;
+static struct run_witness look_at(const char *who) {
+    struct proc_io io;
+    if (!proc_io_read(who, &io))
+        return (struct run_witness){0};
+    return (struct run_witness){true, io.read_bytes + io.written_bytes, io.reads + io.writes};
 }
 
 /* Its own reading between the two is the same each time, and falls out of differences. */
 void run_witness_look(struct run_witness *ret_witness) {
-    struct run_witness all;
-    struct run_witness own;
-    *ret_witness = (struct run_witness){0};
-    if (!read_sums("/proc/self/io", &all) || !read_sums("/proc/thread-self/io", &own))
-        return;
-    *ret_witness = (struct run_witness){true, all.bytes - own.bytes, all.calls - own.calls};
+    const struct run_witness all = look_at("self");
+    const struct run_witness own = look_at("thread-self");
+    *ret_witness = (struct run_witness){all.is_known && own.is_known, all.bytes - own.bytes, all.calls - own.calls};
 }
 
 static uint64_t less(uint64_t number, uint64_t more) {

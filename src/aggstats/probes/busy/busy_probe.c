@@ -136,11 +136,12 @@ static void count_growth(const struct watch *watch, enum fact_place place, uint6
 }
 
 static void count_facts(struct watch *watch) {
-    uint64_t now;
-    if (stolen_read_ns(&now))
-        count_growth(watch, FACT_STOLEN, now, &watch->stolen_ns);
-    if (watch->makes_calls && proc_storage_read(&now))
-        count_growth(watch, FACT_STORAGE_READ, now, &watch->storage_read_bytes);
+    uint64_t stolen_ns;
+    struct proc_io io;
+    if (stolen_read_ns(&stolen_ns))
+        count_growth(watch, FACT_STOLEN, stolen_ns, &watch->stolen_ns);
+    if (watch->makes_calls && proc_io_read("self", &io))
+        count_growth(watch, FACT_STORAGE_READ, io.storage_read_bytes, &watch->storage_read_bytes);
     watch->facts_read_ns = read_clock_ns(CLOCK_MONOTONIC);
 }
 
