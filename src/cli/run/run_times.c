@@ -42,7 +42,14 @@ static void set_storage_read(const struct run_times *times, struct aggstats_prof
         profile->has_storage_read ? io.storage_read_bytes - times->before_io.storage_read_bytes : 0;
 }
 
-void run_times_set(const struct run_times *times, bool is_mounted, struct aggstats_profile *profile) {
+static int add_page_faults(const struct rusage *before, const struct rusage *now, struct aggstats_profile *profile) {
+    char text[64];
+    snprintf(text, sizeof(text), "%ld minor, %ld major", now->ru_minflt - before->ru_minflt,
+             now->ru_majflt - before->ru_majflt);
+    return aggstats_profile_add_label(profile, "page_faults", text);
+}
+
+int run_times_add(const struct run_times *times, bool is_mounted, struct aggstats_profile *profile) {
     struct rusage now;
     getrusage(RUSAGE_CHILDREN, &now);
     profile->has_cpu = true;
@@ -53,4 +60,5 @@ void run_times_set(const struct run_times *times, bool is_mounted, struct aggsta
     profile->queue_ns = profile->has_queue ? times->queued_ns : 0;
     if (!is_mounted)
         set_storage_read(times, profile);
+    return add_page_faults(&times->before, &now, profile);
 }

@@ -295,18 +295,12 @@ static void let_begin(const struct run_user *user, struct aggstats_shared_facts 
 static int add_not_seen(const struct run_user *user, struct aggstats_profile *profile,
                         const struct aggstats_shared_facts *facts) {
     char text[TEXT_SIZE] = "";
-    struct rusage usage;
-    getrusage(RUSAGE_CHILDREN, &usage);
-    snprintf(text, sizeof(text), "%ld minor, %ld major", usage.ru_minflt - user->times.before.ru_minflt,
-             usage.ru_majflt - user->times.before.ru_majflt);
-    int error = aggstats_profile_add_label(profile, "page_faults", text);
-    text[0] = '\0';
     for (size_t i = 0; i < POSIX_NOTE_COUNT; i++)
         append_count(text, facts->notes[i] - user->before.notes[i] + (i == note_of_command(user->kind)),
                      &note_words[i]);
     append_count(text, never_begun(user, facts), &(struct note_words){"", "program", " for an unknown reason"});
     append_crowded(text, facts);
-    return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
+    return text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : 0;
 }
 
 static int add_witness(const struct run_user *user, struct aggstats_profile *profile,
@@ -325,7 +319,8 @@ int run_user_stop(struct run_user *user, bool is_mounted, struct recording *laye
     aggstats_recorder_forget_dead(user->recorder);
     int error = aggstats_recorder_snapshot(user->recorder, &profile);
     count_left(&profile);
-    run_times_set(&user->times, is_mounted, &profile);
+    if (error == 0)
+        error = run_times_add(&user->times, is_mounted, &profile);
     let_begin(user, &facts);
     if (error == 0)
         error = add_not_seen(user, &profile, &facts);
