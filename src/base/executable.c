@@ -131,6 +131,10 @@ enum executable executable_look(const char *path) {
     return kind == EXECUTABLE_STATIC && is_loader(path) ? EXECUTABLE_LOADER : kind;
 }
 
+bool executable_preloads(enum executable kind) {
+    return kind == EXECUTABLE_DYNAMIC || kind == EXECUTABLE_GO;
+}
+
 const char *executable_reason(enum executable kind) {
     static const char *const reasons[] = {
         [EXECUTABLE_DYNAMIC] = NULL,

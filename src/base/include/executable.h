@@ -4,6 +4,8 @@
 #ifndef EXECUTABLE_H
 #define EXECUTABLE_H
 
+#include <stdbool.h>
+
 enum executable {
     EXECUTABLE_DYNAMIC, /* the loader will load it; also if that is unknown */
     EXECUTABLE_GO,      /* the loader will load it, but it is written in Go and makes most system calls without libc */
@@ -16,6 +18,9 @@ enum executable {
 
 /* path: as for execve(2). A script is what its interpreter is. May change errno */
 enum executable executable_look(const char *path);
+
+/* Whether the loader preloads objects into such a program. */
+bool executable_preloads(enum executable kind);
 
 /* Why preloading does nothing, or little: "it is statically linked". NULL: it does */
 const char *executable_reason(enum executable kind);

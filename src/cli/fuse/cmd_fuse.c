@@ -169,7 +169,7 @@ static bool is_seen(const char *command) {
     char path[PATH_MAX];
     const char *found = executable_find(command, path, sizeof(path));
     const enum executable kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
-    const bool is_seen = kind == EXECUTABLE_DYNAMIC || kind == EXECUTABLE_GO; /* its FUSE library may be written in C */
+    const bool is_seen = executable_preloads(kind); /* of Go too: its FUSE library may be written in C */
     if (!is_seen)
         complain("cannot profile %s from inside: %s; as root, 'osprof fuse --attach MOUNT' profiles its mount from "
                  "outside, and osproffs over it does",

@@ -177,7 +177,7 @@ void run_user_look_at(struct run_user *user, const char *command) {
     const char *found = executable_find(command, path, sizeof(path));
     user->kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
     user->is_awaited = found && access(found, X_OK) == 0 && stat(found, &attr) == 0 && S_ISREG(attr.st_mode) &&
-                       (user->kind == EXECUTABLE_DYNAMIC || user->kind == EXECUTABLE_GO);
+                       executable_preloads(user->kind);
     if (executable_reason(user->kind))
         complain("the layer user does not see %s: %s", command, executable_reason(user->kind));
 }
@@ -256,22 +256,6 @@ static uint64_t never_begun(const struct run_user *user, const struct aggstats_s
     return missing > 0 ? (uint64_t)missing : 0;
 }
 
-/* The command itself is executed by osprof, where nothing is noted. Returns POSIX_NOTE_COUNT if it is seen */
-static unsigned note_of_command(enum executable kind) {
-    switch (kind) {
-    case EXECUTABLE_STATIC:
-        return POSIX_NOTE_STATIC;
-    case EXECUTABLE_SET_ID:
-        return POSIX_NOTE_SET_ID;
-    case EXECUTABLE_GO:
-        return POSIX_NOTE_GO;
-    case EXECUTABLE_FOREIGN:
-        return POSIX_NOTE_FOREIGN;
-    default:
-        return POSIX_NOTE_COUNT;
-    }
-}
-
 /* Those of warm-ups too. */
 static void append_crowded(char text[TEXT_SIZE], const struct aggstats_shared_facts *facts) {
     size_t length = strlen(text);
@@ -295,9 +279,9 @@ static void let_begin(const struct run_user *user, struct aggstats_shared_facts 
 static int add_not_seen(const struct run_user *user, struct aggstats_profile *profile,
                         const struct aggstats_shared_facts *facts) {
     char text[TEXT_SIZE] = "";
+    const size_t own = posix_note_of(user->kind); /* osprof executes the command, and notes nothing */
     for (size_t i = 0; i < POSIX_NOTE_COUNT; i++)
-        append_count(text, facts->notes[i] - user->before.notes[i] + (i == note_of_command(user->kind)),
-                     &note_words[i]);
+        append_count(text, facts->notes[i] - user->before.notes[i] + (i == own), &note_words[i]);
     append_count(text, never_begun(user, facts), &(struct note_words){"", "program", " for an unknown reason"});
     append_crowded(text, facts);
     return text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : 0;

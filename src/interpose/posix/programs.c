@@ -106,16 +106,10 @@ static void look_at(struct launch *launch, const char *path, char *const *variab
         leave_out(launch, &found);
     if (found.is_traced || kind == EXECUTABLE_LOADER)
         return;
-    if (kind == EXECUTABLE_FOREIGN)
-        launch->note = POSIX_NOTE_FOREIGN;
-    else if (kind == EXECUTABLE_STATIC)
-        launch->note = POSIX_NOTE_STATIC;
-    else if (kind == EXECUTABLE_SET_ID)
-        launch->note = POSIX_NOTE_SET_ID;
-    else
-        launch->note = look_at_dynamic(launch, &found, has_library, room);
+    launch->note =
+        executable_preloads(kind) ? look_at_dynamic(launch, &found, has_library, room) : (int)posix_note_of(kind);
     if (kind == EXECUTABLE_GO)
-        posix_note(POSIX_NOTE_GO, 1);
+        posix_note(posix_note_of(kind), 1);
 }
 
 /* ---- Before it is executed, and if it is not ---- */

@@ -4,6 +4,7 @@
 #define POSIX_OPS_H
 
 #include "aggstats/shared.h"
+#include "executable.h"
 
 /* clang-format off */
 #define POSIX_OPS(ROW)                                                                                                 \
@@ -54,6 +55,16 @@ enum posix_note {
     POSIX_NOTE_USER = AGGSTATS_NOTE_DENIED,  /* of another user */
     POSIX_NOTE_COUNT = AGGSTATS_NOTES,
 };
+
+/* What is noted of programs of that kind; POSIX_NOTE_COUNT: nothing, as they are observed, or load one that is. */
+static inline enum posix_note posix_note_of(enum executable kind) {
+    static const enum posix_note notes[] = {
+        [EXECUTABLE_DYNAMIC] = POSIX_NOTE_COUNT, [EXECUTABLE_GO] = POSIX_NOTE_GO,
+        [EXECUTABLE_STATIC] = POSIX_NOTE_STATIC, [EXECUTABLE_SET_ID] = POSIX_NOTE_SET_ID,
+        [EXECUTABLE_LOADER] = POSIX_NOTE_COUNT,  [EXECUTABLE_FOREIGN] = POSIX_NOTE_FOREIGN,
+    };
+    return notes[kind];
+}
 
 /* And of larger numbers (aggstats_recorder_sum()). */
 enum posix_sum {
