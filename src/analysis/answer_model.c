@@ -2,6 +2,7 @@
 #include "answer_model.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
@@ -32,7 +33,6 @@ static void find_one_by_one(const struct aggstats_profile *profile, struct answe
         figures_left(profile) > 0)
         return;
     model->is_one_by_one = true;
-    model->overlap_error = 3 * model->elapsed_share / (double)busy->busy;
 }
 
 static void find_shares(const struct aggstats_profile *profile, struct answer_model *model) {
@@ -104,6 +104,28 @@ static void find_fuse(const struct aggstats_profile *profile, struct answer_mode
     if (model->lock_cycles == 0)
         fuse->hidden_lock_cycles = cycles_of_ns(profile, profile->locking_ns);
     fuse->added_most = at_least_none(cycles_of_ns(profile, profile->program_ns) - fuse->hidden_lock_cycles - below);
+}
+
+/* ---- Page faults ---- */
+
+/* What a major fault takes at least, about: a page from a fast disk. Fewer than some are the program's own pages. */
+#define FAULT_NS 100000
+#define FAULTS_MIN 10
+
+/* Mapped files are read by page faults. The kernel does not tell whose they are: those of programs' own pages and of
+ * swapped memory are among them. So they count only if files were mapped, and faults may have taken a share of the time
+ * that matters. */
+static void find_faults(const struct aggstats_profile *profile, struct answer_model *model) {
+    const char *layer = aggstats_profile_label(profile, "layer");
+    const char *text = aggstats_profile_label(profile, "page_faults");
+    const struct aggstats_op_profile *maps = aggstats_profile_op(profile, "MMAP");
+    const char *major = text ? strchr(text, ',') : NULL;
+    if (!layer || strcmp(layer, "user") != 0 || !major || !maps || maps->calls == 0 || !profile->has_elapsed)
+        return;
+    const uint64_t faults = strtoull(major + 1, NULL, 10);
+    if (faults >= FAULTS_MIN &&
+        cycles_of_ns(profile, FAULT_NS) * (double)faults >= ANSWER_SHARE_MIN * (double)profile->elapsed_cycles)
+        model->major_faults = faults;
 }
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */
@@ -296,6 +318,7 @@ void answer_model_make(const struct aggstats_profile *profile, const struct char
     find_shares(profile, &model);
     find_rest(profile, &model);
     find_fuse(profile, &model);
+    find_faults(profile, &model);
     find_peaks(profile, &model);
     find_causes(profile, times, time_count, &model);
     find_waits(profile, &model);

@@ -74,11 +74,22 @@ static bool read_label(const struct aggstats_profile *profile, const char *key, 
     return text && end > text;
 }
 
+static void find_elsewhere(const struct aggstats_profile *profile, double seen, struct bytes_witness *witness) {
+    double elsewhere;
+    if (!read_label(profile, "bytes_elsewhere", &elsewhere) || elsewhere <= 0)
+        return;
+    witness->elsewhere = elsewhere;
+    witness->inside_share = seen / (seen + elsewhere);
+    witness->is_elsewhere = witness->inside_share < BYTES_INSIDE_MIN && elsewhere >= BYTES_GAP_MIN;
+}
+
 struct bytes_witness bytes_witness(const struct aggstats_profile *profile) {
-    struct bytes_witness witness = {.share = 1};
+    struct bytes_witness witness = {.share = 1, .inside_share = 1};
     double seen;
     double kernel;
     witness.is_known = read_label(profile, "bytes_seen", &seen) && read_label(profile, "bytes_kernel", &kernel);
+    if (witness.is_known)
+        find_elsewhere(profile, seen, &witness);
     if (!witness.is_known || kernel <= seen)
         return witness;
     witness.share = seen / kernel;

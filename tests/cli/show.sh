@@ -117,17 +117,47 @@ expect 0 show --width 200 locks
 assert_eq "10.0 ms elapsed; in 2.00 ms of them (20 % ± 4) at least one of up to 3 threads waited in a file call; calls for locks took 3.00 ms, summed over callers" \
     "$(head -n 1 "$scratch/out")" "locks of several"
 
-assert_eq "Not seen: 1 statically linked program; a mount sees programs of any kind (osprof run --layers fs)" \
+assert_eq "Not seen: 1 statically linked program A mount over their files sees them: osprof run --layers fs -d DIR" \
     "$(second_lines '# user_time: 300000' '# system_time: 100000' '# queue_time: 50000' '# not_seen: 1 statically linked program')" "calls not seen are in the rest"
 
 # What was not seen makes the time a lower bound, and stands below with its remedy.
 assert_eq "1.00 ms elapsed; in at least 150 µs of them (15.0 %) a program waited in a file call" \
     "$(first_line '# layer: user' '# elapsed: 1000000' '# busy: 100 looks 500 most 1' '# not_seen: 2 statically linked programs')" "a lower bound"
-assert_eq "Not seen: 2 statically linked programs; a mount sees programs of any kind (osprof run --layers fs)" \
-    "$(sed -n 2p "$scratch/out")" "programs that were not seen"
+remedy="A mount over their files sees them: osprof run --layers fs -d DIR"
+assert_eq "Not seen: 2 statically linked programs|$remedy" "$(sed -n 2,3p "$scratch/out" | paste -sd '|')" "programs that were not seen"
 assert_eq "1.00 ms elapsed; calls took at least 150 µs, summed over callers (15.0 %)" \
     "$(first_line '# layer: user' '# elapsed: 1000000' '# not_seen: 3 asynchronous calls')" "a sum that is a lower bound"
-assert_eq "Not seen: 3 asynchronous calls" "$(sed -n 2p "$scratch/out")" "calls that were not seen"
+assert_eq "Not seen: 3 asynchronous calls|$remedy" "$(sed -n 2,3p "$scratch/out" | paste -sd '|')" "calls that were not seen"
+assert_eq "Not seen: 2 set-id programs (sudo 1.20 s, at)|$remedy, for set-id programs as root" \
+    "$(second_lines '# not_seen: 2 set-id programs (sudo 1.20 s, at)' | sed 's/ A mount/|A mount/')" "programs that have names, and rights"
+
+# Page faults are mentioned where files were mapped, and they may have taken a share of the time.
+lines_of() {
+    first_line '# layer: user' "$@" >/dev/null
+    sed -n '1d; /^$/q; p' "$scratch/out" | paste -sd '|'
+}
+faults() {
+    lines_of "$@" 'OP_MMAP 1 100' ' 0 0 0 0 0 0 1'
+}
+assert_eq "Not seen: page faults of mapped files (1,234 major in all)|$remedy" "$(faults '# elapsed: 99000000' '# page_faults: 5 minor, 1234 major')" "page faults of mapped files"
+assert_eq "Not seen: 1 program with io_uring, page faults of mapped files (10 major in all)|$remedy" \
+    "$(faults '# elapsed: 99000000' '# page_faults: 5 minor, 10 major' '# not_seen: 1 program with io_uring')" "the same, and a program"
+assert_eq "" "$(faults '# elapsed: 99000000' '# page_faults: 5 minor, 9 major')" "few page faults"
+assert_eq "" "$(faults '# elapsed: 101000000' '# page_faults: 5 minor, 10 major')" "page faults that take less than 1 % of the time"
+assert_eq "" "$(lines_of '# elapsed: 99000000' '# page_faults: 5 minor, 1234 major')" "page faults where nothing was mapped"
+assert_eq "" "$(faults '# elapsed: 99000000' '# page_faults: many')" "no numbers"
+
+# Where only files in a directory count, and the bytes are elsewhere.
+elsewhere() {
+    lines_of '# lower: /srv' "$@"
+}
+assert_eq "Hardly any of the bytes that programs read and wrote were of files in /srv: 10.0 MiB were of others, pipes, sockets or terminals; without -d all files count" \
+    "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 100' '# bytes_kernel: 100' '# bytes_elsewhere: 10485760')" "bytes elsewhere"
+assert_eq "None of the bytes that programs read and wrote were of files in /srv: 10.0 MiB were of others, pipes, sockets or terminals; without -d all files count" \
+    "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 0' '# bytes_kernel: 0' '# bytes_elsewhere: 10485760')" "all bytes elsewhere"
+assert_eq "" "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 0' '# bytes_kernel: 0' '# bytes_elsewhere: 1000000')" "few bytes elsewhere"
+assert_eq "" "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 200000' '# bytes_kernel: 200000' '# bytes_elsewhere: 10485760')" "2 % of the bytes inside"
+assert_eq "" "$(elsewhere '# elapsed: 1000000' '# bytes_seen: 0' '# bytes_kernel: 0' '# bytes_elsewhere: 10485760')" "calls took time that matters"
 
 # So do bytes that the kernel has moved and nobody has seen.
 assert_eq "1.00 ms elapsed; calls took at least 150 µs, summed over callers (15.0 %)" \

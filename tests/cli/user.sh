@@ -93,7 +93,7 @@ user_calls 137 killed
 assert_calls OPEN=2 FTRUNCATE=1 PREAD=11
 user_calls 0 sandboxed
 assert_calls OPEN=2 FTRUNCATE=1 PREAD=3
-assert_eq '1 sandboxed program' "$(sed -n 's/^# not_seen: //p' profile)" "what is said of a program in a sandbox"
+assert_eq '1 sandboxed program' "$(not_seen)" "what is said of a program in a sandbox"
 user_calls 0 executed
 assert_calls OPEN=5 FTRUNCATE=2 PWRITE=1 PREAD=4 PREADV=1 LSEEK=1 READ=2 UNLINK=1 FALLOCATE=1 CLOSE=1
 # shellcheck disable=SC2016
@@ -186,15 +186,15 @@ grep -q '^OPEN  *1 ' err || fail "the page has no OPEN: $(<err)"
 
 if [ -x /sbin/ldconfig ] && ! readelf -l /sbin/ldconfig | grep -q INTERP; then
     user_run 0 sh -c '/sbin/ldconfig -V; exec /sbin/ldconfig -V'
-    assert_eq '2 statically linked programs' "$(sed -n 's/^# not_seen: //p' profile)" "programs that were not seen"
+    assert_eq '2 statically linked programs' "$(not_seen)" "programs that were not seen"
     # shellcheck disable=SC2016 # for sh
     user_run_in -d "$lower" -- sh -c 'cat "$1"; exec /sbin/ldconfig -V' sh "$lower/in/file"
     grep -q ' at least ' <(sed '/^$/d' err | head -n 2 | paste -sd ' ') || fail "the time is not said to be a lower bound: $(<err)"
-    grep -q '^Not seen: 1 statically linked program;' err || fail "not told what was not seen: $(<err)"
+    grep -q '^Not seen: 1 statically linked program (ldconfig' err || fail "not told what was not seen: $(<err)"
     user_run_in -- /sbin/ldconfig -V
     grep -q 'no calls were seen$' <(sed '/^$/d' err) || fail "a static command is said to make no calls: $(<err)"
     user_run 0 /sbin/ldconfig -V
-    assert_eq '1 statically linked program' "$(sed -n 's/^# not_seen: //p' profile)" "a command that was not seen"
+    assert_eq '1 statically linked program' "$(not_seen)" "a command that was not seen"
     assert_eq "osprof: the layer user does not see /sbin/ldconfig: it is statically linked" "$(<err)" "message of a static program"
 fi
 

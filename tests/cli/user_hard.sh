@@ -29,7 +29,7 @@ hard() {
 
 # told: what the profile says that was not seen
 told() {
-    sed -n 's/^# not_seen: //p' "$scratch/profile"
+    not_seen
 }
 
 # ---- Processes

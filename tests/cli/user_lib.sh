@@ -22,6 +22,11 @@ user_run() {
     }
 }
 
+# not_seen: what the profile says that was not seen, without names
+not_seen() {
+    sed -n '/^# not_seen: /{s///; s/ ([^()]*)//g; p}' "$scratch/profile"
+}
+
 # calls OP: how many the profile has
 calls() {
     awk -v op="OP_$1" '$1 == op { found = $2 } END { print found + 0 }' "$scratch/profile"

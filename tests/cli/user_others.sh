@@ -7,7 +7,7 @@
 
 # told: what the profile says that was not seen
 told() {
-    sed -n 's/^# not_seen: //p' "$scratch/profile"
+    not_seen
 }
 
 # find_library NAME: its path, if the loader can load it

@@ -27,18 +27,18 @@ sandboxed() {
 
 for how in open mmap both kill number inline privileges; do
     sandboxed "$how" main 0
-    assert_eq "1 sandboxed program" "$(sed -n 's/^# not_seen: //p' profile)" "what is told of: $how main"
+    assert_eq "1 sandboxed program" "$(not_seen)" "what is told of: $how main"
     sandboxed "$how" later 1
     [[ $how =~ kill|number|inline ]] || sandboxed "$how" child 1 # which waits, and that is another call
 done
 sandboxed kill executed 0
-assert_eq "1 sandboxed program" "$(sed -n 's/^# not_seen: //p' profile)" "what is told of a program that was executed in a sandbox"
+assert_eq "1 sandboxed program" "$(not_seen)" "what is told of a program that was executed in a sandbox"
 
 # Who gives up privileges and then executes something may have forbidden nothing: what is executed counts.
 sandboxed privileges executed 1
-assert_eq "1 sandboxed program" "$(sed -n 's/^# not_seen: //p' profile)" "what is told of a program that has given up privileges"
+assert_eq "1 sandboxed program" "$(not_seen)" "what is told of a program that has given up privileges"
 
 # Who only asks is no such program.
 sandboxed probe main 1
-assert_eq "" "$(sed -n 's/^# not_seen: //p' profile)" "what is told of a program that asks"
+assert_eq "" "$(not_seen)" "what is told of a program that asks"
 sandboxed nothing executed 1

@@ -14,7 +14,7 @@ same() {
     user_run "$wanted" "$@"
     diff "$scratch/plain" "$scratch/out" >&2 || fail "prints something else: $*"
     diff "$scratch/plain.err" "$scratch/err" >&2 || fail "complains about something else: $*"
-    found=$(sed -n 's/^# not_seen: //p' "$scratch/profile")
+    found=$(not_seen)
     [[ $found =~ ^($told)$ ]] || fail "what is told of: $*: expected '$told', found '$found'"
     ! grep -q '^# incomplete' "$scratch/profile" || fail "memory or disk space ran out: $*"
 }

@@ -37,6 +37,7 @@ static const char *const own_keys[] = {
     "not_seen",
     "bytes_seen",
     "bytes_kernel",
+    "bytes_elsewhere",
 };
 
 /* True for header keys that profiles have by themselves. A label may not look like one of them. */

@@ -126,6 +126,7 @@ struct live_owner {
 struct live_shared {
     uint64_t last_taken; /* the block that a thread took last: where others begin to look. Atomic, like the next */
     uint64_t crowded;    /* threads that found all blocks taken */
+    struct aggstats_named named;
     struct live_owner owners[] __attribute__((aligned(CACHE_LINE_BYTES)));
 };
 

@@ -5,11 +5,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* 0: unknown */
-static uint64_t own_namespace(struct live_owner_asker *asker) {
+uint64_t live_owner_namespace(void) {
     struct stat attr;
-    if (asker->namespace == 0 && stat("/proc/self/ns/pid", &attr) == 0)
-        asker->namespace = attr.st_ino;
+    return stat("/proc/self/ns/pid", &attr) == 0 ? attr.st_ino : 0;
+}
+
+static uint64_t own_namespace(struct live_owner_asker *asker) {
+    if (asker->namespace == 0)
+        asker->namespace = live_owner_namespace();
     return asker->namespace;
 }
 

@@ -17,6 +17,9 @@ struct live_owner_asker {
     uint64_t namespace;  /* the own one; 0: not yet known */
 };
 
+/* In which the own PID is a number; 0: unknown. May change errno */
+uint64_t live_owner_namespace(void);
+
 /* Takes the lock; ends with pthread_mutex_unlock(), or with live_owner_keep(). Returns false if a living thread has the
  * block. */
 bool live_owner_take(struct live_owner *owner, struct live_owner_asker *asker);

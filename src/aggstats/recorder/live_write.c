@@ -10,6 +10,7 @@
 
 #include "base.h"
 #include "live_file.h"
+#include "live_owner.h"
 #include "text_format.h"
 
 static_assert(sizeof(struct live_header) <= LIVE_HEADER_BYTES, "names follow behind it");
@@ -89,11 +90,13 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
     live->slow = (struct slow_store *)(void *)(base + offsets.slow);
 }
 
-static void make_owners(struct live_header *header, const struct layout *layout) {
-    struct live_owner *owners = live_shared(header, layout)->owners;
+static void make_shared(struct live_header *header, const struct layout *layout) {
+    struct live_shared *shared = live_shared(header, layout);
+    struct live_owner *owners = shared->owners;
     pthread_mutexattr_t attributes;
     if (header->shared_threads == 0)
         return;
+    shared->named.namespace = live_owner_namespace();
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
     pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
@@ -165,7 +168,7 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
         return err;
     }
     window_start(live->windows[0], aggstats_clock_now(clock->kind));
-    make_owners(live->header, layout);
+    make_shared(live->header, layout);
     publish_header(live->header);
     return 0;
 }

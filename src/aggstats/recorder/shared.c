@@ -354,6 +354,7 @@ int aggstats_recorder_join(const char *live_path, const char *const *op_names, u
         munmap(header, header->header_bytes);
         return -ENOMEM;
     }
+    aggstats_named_end(&joined->shared->named, (uint32_t)getpid());
     find_own_block(joined, fd); /* while the file is open, because the thread is about to count */
     *ret_recorder = (struct aggstats_recorder *)(void *)joined;
     return 0;
@@ -367,4 +368,9 @@ void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, u
 void aggstats_recorder_sum(struct aggstats_recorder *recorder, unsigned sum, uint64_t more) {
     const struct joined *joined = (const struct joined *)(const void *)recorder;
     __atomic_fetch_add(&joined->header->sums[sum], more, __ATOMIC_RELAXED);
+}
+
+struct aggstats_named *aggstats_recorder_named(struct aggstats_recorder *recorder) {
+    const struct joined *joined = (const struct joined *)(const void *)recorder;
+    return &joined->shared->named;
 }

@@ -22,3 +22,11 @@ void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, st
     for (size_t i = 0; i < AGGSTATS_SUMS; i++)
         ret_facts->sums[i] = __atomic_load_n(&header->sums[i], __ATOMIC_RELAXED);
 }
+
+void aggstats_maker_note(struct aggstats_recorder *recorder, unsigned note, uint32_t more) {
+    __atomic_fetch_add(&recorder->live.header->notes[note], more, __ATOMIC_RELAXED);
+}
+
+struct aggstats_named *aggstats_maker_named(struct aggstats_recorder *recorder) {
+    return &live_shared(recorder->live.header, &recorder->layout)->named;
+}

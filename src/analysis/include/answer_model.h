@@ -83,11 +83,11 @@ struct answer_model {
     double busy_error;    /* half of its confidence interval of 95 % */
     uint64_t busy_most;   /* calls in flight in one sample */
     bool is_one_by_one;   /* never were two calls in flight: elapsed_share is the share of time with a call in flight */
-    double overlap_error; /* by which it may be too large then, with 95 % certainty */
     double lock_cycles;   /* in calls that wait for locks of files, summed over callers */
     struct answer_rest rest;
     struct answer_fuse fuse;
     struct bytes_witness witness;
+    uint64_t major_faults; /* that may be of mapped files, and took time that matters; else 0 */
 
     struct answer_peak peaks[ANSWER_PEAKS_MAX]; /* the most expensive first */
     size_t peak_count;

@@ -31,13 +31,17 @@ struct bytes_seen {
 struct bytes_seen bytes_seen(const struct aggstats_profile *profile);
 
 #define BYTES_SHARE_MIN 0.9
+#define BYTES_INSIDE_MIN 0.01
 #define BYTES_GAP_MIN (1024.0 * 1024)
 
-/* What was seen held against the kernel's sums, by the labels bytes_seen and bytes_kernel. */
+/* What was seen held against the kernel's sums, by the labels bytes_seen, bytes_kernel and bytes_elsewhere. */
 struct bytes_witness {
     bool is_known;
-    double share;     /* seen, of the kernel's; at most 1 */
-    bool is_at_least; /* the share is below BYTES_SHARE_MIN, and at least BYTES_GAP_MIN are missing */
+    double share;        /* seen, of the kernel's; at most 1 */
+    bool is_at_least;    /* the share is below BYTES_SHARE_MIN, and at least BYTES_GAP_MIN are missing */
+    double elsewhere;    /* bytes of files outside of the chosen directories, of pipes and others; 0: unknown */
+    double inside_share; /* of the bytes on all descriptors, those that were seen; 1: unknown */
+    bool is_elsewhere;   /* that share is below BYTES_INSIDE_MIN, and the others are at least BYTES_GAP_MIN */
 };
 
 struct bytes_witness bytes_witness(const struct aggstats_profile *profile);

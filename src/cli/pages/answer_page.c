@@ -263,12 +263,34 @@ static void print_hidden_locks(const struct printer *it, const struct answer_row
     screen_print_sentence(it->screen, 0, text);
 }
 
-/* Programs that cannot be preloaded are seen at a mount. */
 static void print_not_seen(const struct printer *it, const struct answer_row *row) {
-    CLEANUP_FREE char *what = screen_cut(it->screen, row->word, NOT_SEEN_COLUMNS, SCREEN_BEGINNING);
+    CLEANUP_FREE char *what =
+        row->word ? screen_cut(it->screen, row->word, NOT_SEEN_COLUMNS, SCREEN_BEGINNING) : strdup("");
     char text[TEXT_SIZE];
-    snprintf(text, sizeof(text), "Not seen: %.400s%s", what ? what : "",
-             strstr(row->word, "program") ? "; a mount sees programs of any kind (osprof run --layers fs)" : "");
+    char faults[TEXT_SIZE] = "";
+    if (row->count > 0)
+        snprintf(faults, sizeof(faults), "%spage faults of mapped files (%s major in all)", row->word ? ", " : "",
+                 units_count(row->count).text);
+    snprintf(text, sizeof(text), "Not seen: %.400s%.100s", what ? what : "", faults);
+    screen_print_in_ink(it->screen, INK_WARNING, text);
+}
+
+/* True of all kinds of programs and calls. A user's mount is in a user namespace, in which set-id bits do nothing. */
+static void print_remedy(const struct printer *it, const struct answer_row *row) {
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof(text), "A mount over their files sees them: osprof run --layers fs -d DIR%s",
+             row->word && strstr(row->word, "set-id") ? ", for set-id programs as root" : "");
+    screen_print_sentence(it->screen, 0, text);
+}
+
+static void print_elsewhere(const struct printer *it, const struct answer_row *row) {
+    char place[TEXT_SIZE];
+    char text[TEXT_SIZE];
+    format_place(it, row, "in", place);
+    snprintf(text, sizeof(text),
+             "%s of the bytes that programs read and wrote were of files%.160s: %s were of others, pipes, sockets or "
+             "terminals; without -d all files count",
+             row->share > 0 ? "Hardly any" : "None", place, units_bytes(row->bytes).text);
     screen_print_in_ink(it->screen, INK_WARNING, text);
 }
 
@@ -582,6 +604,12 @@ static void print_range(const struct printer *it, struct range rows) {
         break;
     case ANSWER_NOT_SEEN:
         print_not_seen(it, rows.first);
+        break;
+    case ANSWER_REMEDY:
+        print_remedy(it, rows.first);
+        break;
+    case ANSWER_ELSEWHERE:
+        print_elsewhere(it, rows.first);
         break;
     case ANSWER_HIDDEN_LOCKS:
         print_hidden_locks(it, rows.first);

@@ -68,16 +68,18 @@ void answer_next_print_layer(const char *name, const char *layer, const struct s
 /* A row for each fact, in the order in which people read them. A row has the kind of its sentence and its figures, but
  * no widths and no units, so that a page, a summary or a test can use it. */
 enum answer_kind {
-    ANSWER_ELAPSED,       /* cycles; count, word: "runs" or "profiles" that were added up, if any */
-    ANSWER_BUSY,          /* share, error: of that time, with a call in flight; cycles; count: calls in one sample */
-    ANSWER_SUM,           /* cycles: of all calls; share: of the elapsed time, 0: unknown; whose, word */
-    ANSWER_ONE_BY_ONE,    /* share: of that time, with a call in flight, of which there was never more than one; cycles;
-                           * error: by which that may be too much */
-    ANSWER_NO_CALLS,      /* whose, word */
-    ANSWER_LOCKS,         /* cycles: of that, waiting for locks of files, summed over callers */
-    ANSWER_FUSE,          /* cycles: what FUSE added to that at most, summed over callers; count: requests */
+    ANSWER_ELAPSED,    /* cycles; count, word: "runs" or "profiles" that were added up, if any */
+    ANSWER_BUSY,       /* share, error: of that time, with a call in flight; cycles; count: calls in one sample */
+    ANSWER_SUM,        /* cycles: of all calls; share: of the elapsed time, 0: unknown; whose, word */
+    ANSWER_ONE_BY_ONE, /* share: of that time, with a call in flight, of which there was never more than one; cycles */
+    ANSWER_NO_CALLS,   /* whose, word */
+    ANSWER_LOCKS,      /* cycles: of that, waiting for locks of files, summed over callers */
+    ANSWER_FUSE,       /* cycles: what FUSE added to that at most, summed over callers; count: requests */
     ANSWER_HIDDEN_LOCKS,  /* cycles: programs waited for locks that the mount does not forward */
-    ANSWER_NOT_SEEN,      /* word: programs and calls that the layer user could not see */
+    ANSWER_NOT_SEEN,      /* word: programs and calls that the layer user could not see, NULL: none; count: major page
+                           * faults, where files were mapped */
+    ANSWER_REMEDY,        /* for these: a mount. word: the same */
+    ANSWER_ELSEWHERE,     /* share: of the bytes, that were of files in the chosen directories; bytes: the others */
     ANSWER_MISSED_BYTES,  /* share: of the bytes that the kernel has moved, that were seen */
     ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */

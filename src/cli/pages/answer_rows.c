@@ -73,7 +73,7 @@ static void find_whose(const struct aggstats_profile *profile, struct answer_row
 }
 
 static void add_time(const struct aggstats_profile *profile, const struct answer_model *model,
-                     struct answer_rows *rows) {
+                     const struct answer_source *source, struct answer_rows *rows) {
     const char *layer = aggstats_profile_label(profile, "layer");
     const char *not_seen = aggstats_profile_label(profile, "not_seen");
     struct answer_row row = {.place = place_of(profile),
@@ -86,7 +86,6 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
     if (model->is_one_by_one) {
         row.kind = ANSWER_ONE_BY_ONE;
         row.share = model->elapsed_share;
-        row.error = model->overlap_error;
         row.cycles = model->sum.total_cycles;
     } else if (model->has_busy) {
         row.kind = ANSWER_BUSY;
@@ -114,8 +113,15 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
             (struct answer_row){.kind = ANSWER_REST, .rest = model->rest, .cycles = (double)profile->elapsed_cycles});
     if (model->witness.is_at_least)
         add(rows, (struct answer_row){.kind = ANSWER_MISSED_BYTES, .share = model->witness.share});
-    if (not_seen)
-        add(rows, (struct answer_row){.kind = ANSWER_NOT_SEEN, .word = not_seen});
+    if (model->witness.is_elsewhere && model->elapsed_share < ANSWER_SHARE_MIN)
+        add(rows, (struct answer_row){.kind = ANSWER_ELSEWHERE,
+                                      .share = model->witness.inside_share,
+                                      .bytes = model->witness.elsewhere,
+                                      .place = row.place});
+    if (not_seen || model->major_faults > 0)
+        add(rows, (struct answer_row){.kind = ANSWER_NOT_SEEN, .word = not_seen, .count = model->major_faults});
+    if ((not_seen || model->major_faults > 0) && !source->has_mount)
+        add(rows, (struct answer_row){.kind = ANSWER_REMEDY, .word = not_seen});
 }
 
 /* ---- Where it went ------------------------------------------------------------------------------ */
@@ -219,7 +225,7 @@ void answer_rows_make(const struct aggstats_profile *profile, const struct answe
                       const struct answer_source *source, bool wants_calibration, struct answer_rows *ret_rows) {
     struct answer_next next[ANSWER_NEXT_MAX];
     *ret_rows = (struct answer_rows){0};
-    add_time(profile, model, ret_rows);
+    add_time(profile, model, source, ret_rows);
     add_in_flight(profile, model, ret_rows);
     add_peaks(model, ret_rows);
     add_all_groups(profile, model, ret_rows);

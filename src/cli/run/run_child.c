@@ -45,6 +45,8 @@ static int start(const char *const *arguments, const struct namespace *space, co
     pid_t pid = fork();
     if (pid == 0)
         become_command(arguments, space, signals, user, parent, ends[1]);
+    if (pid > 0 && user)
+        run_user_executes(user, pid);
     int error = pid < 0 ? negative_errno() : 0;
     close(ends[1]);
     if (error)

@@ -23,7 +23,6 @@
 #define LIVE_ATTEMPTS 100
 #define THREADS_AT_A_TIME 16384
 #define OWN_LABELS 3
-#define TEXT_SIZE 512
 #define BEGINNING_STEP_NS 10000000
 #define BEGINNING_STEPS 10
 
@@ -151,6 +150,7 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
         error = add_directories(directories, directory_count, &texts, &variable);
     if (error)
         return error;
+    user->is_narrowed = variable[0] != '\0';
     make_line(texts);
     if (make_live_with_labels(user, texts, labels, label_count) != 0)
         return 0;
@@ -162,6 +162,7 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
 }
 
 void run_user_finish(struct run_user *user) {
+    run_unseen_finish(&user->unseen);
     if (user->recorder)
         aggstats_recorder_unlink_live(user->recorder);
     aggstats_recorder_destroy(user->recorder);
@@ -176,8 +177,8 @@ void run_user_look_at(struct run_user *user, const char *command) {
     struct stat attr;
     const char *found = executable_find(command, path, sizeof(path));
     user->kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
-    user->is_awaited = found && access(found, X_OK) == 0 && stat(found, &attr) == 0 && S_ISREG(attr.st_mode) &&
-                       executable_preloads(user->kind);
+    user->is_executable = found && access(found, X_OK) == 0 && stat(found, &attr) == 0 && S_ISREG(attr.st_mode);
+    user->name = basename(command);
     if (executable_reason(user->kind))
         complain("the layer user does not see %s: %s", command, executable_reason(user->kind));
 }
@@ -186,6 +187,19 @@ void run_user_look_at(struct run_user *user, const char *command) {
 void run_user_enter(const struct run_user *user) {
     if (user && user->recorder && user->kind != EXECUTABLE_FOREIGN && setenv("OSPROF_POSIX", user->variable, 1) == 0)
         preload_library_set(user->library);
+}
+
+/* What processes of the run note before they execute a program. */
+void run_user_executes(const struct run_user *user, pid_t pid) {
+    const unsigned note = posix_note_of(user->kind);
+    if (!user->recorder || !user->is_executable)
+        return;
+    if (executable_preloads(user->kind))
+        aggstats_maker_note(user->recorder, POSIX_NOTE_AWAITED, 1);
+    if (note == POSIX_NOTE_COUNT)
+        return;
+    aggstats_maker_note(user->recorder, note, 1);
+    aggstats_named_add(aggstats_maker_named(user->recorder), note, user->name, (uint32_t)pid);
 }
 
 /* ---- The profile -------------------------------------------------------------------------------- */
@@ -214,6 +228,7 @@ int run_user_reset(struct run_user *user) {
     int error = start_threads(user);
     run_times_begin(&user->times);
     run_witness_look(&user->witness);
+    run_unseen_begin(&user->unseen, user->recorder);
     aggstats_recorder_shared_facts(user->recorder, &user->before);
     aggstats_recorder_forget_dead(user->recorder);
     if (error == 0)
@@ -239,30 +254,29 @@ static const struct note_words {
     [POSIX_NOTE_USER] = {"", "program", " of another user"},
     [POSIX_NOTE_STARVED] = {"", "program", " that lacked descriptors or memory"},
     [POSIX_NOTE_ASYNC] = {"asynchronous ", "call", ""},
+    [POSIX_NOTE_URING] = {"", "program", " with io_uring"},
 };
 
-static void append_count(char text[TEXT_SIZE], uint64_t count, const struct note_words *words) {
-    size_t length = strlen(text);
+/* Prints one of several, as "2 set-id programs". Nothing if there is none. */
+static void print_count(uint64_t count, const struct note_words *words, FILE *stream) {
     if (count > 0 && words->noun)
-        snprintf(text + length, TEXT_SIZE - length, "%s%llu %s%s%s%s", length > 0 ? ", " : "",
-                 (unsigned long long)count, words->adjective, words->noun, count == 1 ? "" : "s", words->rest);
+        fprintf(stream, "%s%llu %s%s%s%s", ftell(stream) > 0 ? ", " : "", (unsigned long long)count, words->adjective,
+                words->noun, count == 1 ? "" : "s", words->rest);
 }
 
 /* Programs that have been executed to be observed, and were not. Those that static programs have executed nobody awaits,
  * so there may be more. */
 static uint64_t never_begun(const struct run_user *user, const struct aggstats_shared_facts *facts) {
     const uint32_t awaited = facts->notes[POSIX_NOTE_AWAITED] - user->before.notes[POSIX_NOTE_AWAITED];
-    const int32_t missing = (int32_t)(awaited + user->is_awaited);
+    const int32_t missing = (int32_t)awaited;
     return missing > 0 ? (uint64_t)missing : 0;
 }
 
 /* Those of warm-ups too. */
-static void append_crowded(char text[TEXT_SIZE], const struct aggstats_shared_facts *facts) {
-    size_t length = strlen(text);
+static void print_crowded(const struct aggstats_shared_facts *facts, FILE *stream) {
+    print_count(facts->crowded_threads, &(struct note_words){"", "thread", " beyond "}, stream);
     if (facts->crowded_threads > 0)
-        snprintf(text + length, TEXT_SIZE - length, "%s%llu thread%s beyond %llu at a time", length > 0 ? ", " : "",
-                 (unsigned long long)facts->crowded_threads, facts->crowded_threads == 1 ? "" : "s",
-                 (unsigned long long)facts->threads_max);
+        fprintf(stream, "%llu at a time", (unsigned long long)facts->threads_max);
 }
 
 /* A program that has just been executed, and goes on after the command, may be about to begin. */
@@ -275,15 +289,29 @@ static void let_begin(const struct run_user *user, struct aggstats_shared_facts 
     }
 }
 
+static void print_not_seen(struct run_user *user, const struct aggstats_shared_facts *facts, FILE *stream) {
+    struct run_unseen_printed printed = {0};
+    for (unsigned i = 0; i < POSIX_NOTE_COUNT; i++) {
+        const uint32_t count = facts->notes[i] - user->before.notes[i];
+        print_count(count, &note_words[i], stream);
+        if (count > 0 && note_words[i].noun)
+            run_unseen_print(&user->unseen, i, count, &printed, stream);
+    }
+    print_count(never_begun(user, facts), &(struct note_words){"", "program", " for an unknown reason"}, stream);
+    print_crowded(facts, stream);
+}
+
 /* Adds what is known of that. */
-static int add_not_seen(const struct run_user *user, struct aggstats_profile *profile,
+static int add_not_seen(struct run_user *user, struct aggstats_profile *profile,
                         const struct aggstats_shared_facts *facts) {
-    char text[TEXT_SIZE] = "";
-    const size_t own = posix_note_of(user->kind); /* osprof executes the command, and notes nothing */
-    for (size_t i = 0; i < POSIX_NOTE_COUNT; i++)
-        append_count(text, facts->notes[i] - user->before.notes[i] + (i == own), &note_words[i]);
-    append_count(text, never_begun(user, facts), &(struct note_words){"", "program", " for an unknown reason"});
-    append_crowded(text, facts);
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    FILE *stream = open_memstream(&text, &size_bytes);
+    if (!stream)
+        return -ENOMEM;
+    print_not_seen(user, facts, stream);
+    if (fclose(stream) != 0)
+        return -ENOMEM;
     return text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : 0;
 }
 
@@ -292,7 +320,7 @@ static int add_witness(const struct run_user *user, struct aggstats_profile *pro
     const uint64_t *sums = facts->sums;
     const uint64_t *before = user->before.sums;
     return run_witness_add(&user->witness, sums[POSIX_SUM_OTHER_BYTES] - before[POSIX_SUM_OTHER_BYTES],
-                           sums[POSIX_SUM_OTHER_CALLS] - before[POSIX_SUM_OTHER_CALLS], profile);
+                           sums[POSIX_SUM_OTHER_CALLS] - before[POSIX_SUM_OTHER_CALLS], user->is_narrowed, profile);
 }
 
 int run_user_stop(struct run_user *user, bool is_mounted, struct recording *layers) {

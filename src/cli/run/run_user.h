@@ -11,6 +11,7 @@
 #include "executable.h"
 #include "recording.h"
 #include "run_times.h"
+#include "run_unseen.h"
 #include "run_witness.h"
 
 struct run_user {
@@ -18,12 +19,15 @@ struct run_user {
     uint64_t interval_ns;                /* of a sampled profile; 0: none */
     struct aggstats_recorder *recorder;  /* has the live file; NULL: the command runs without a profile */
     enum executable kind;                /* of the command */
-    bool is_awaited;                     /* it will be seen, if it is executed */
+    bool is_executable;                  /* it can be executed */
+    const char *name;                    /* of its file. Owner: the caller of run_user_look_at() */
+    bool is_narrowed;                    /* only files in some directories count */
     char *library;                       /* to preload */
     char *variable;                      /* of the environment, for the library */
     struct aggstats_shared_facts before; /* as the profile began, like the next two */
     struct run_times times;
     struct run_witness witness;
+    struct run_unseen unseen;
 };
 
 /* Makes the live file. ret_user->resolution and interval_ns are set before.
@@ -44,6 +48,9 @@ void run_user_look_at(struct run_user *user, const char *command);
 /* Call in a child, before it executes the command, which without memory is not profiled. user: NULL: the layer is not
  * wanted */
 void run_user_enter(const struct run_user *user);
+
+/* Call when there is a process that is about to execute the command. */
+void run_user_executes(const struct run_user *user, pid_t pid);
 
 /* Call before the first run, which begins what the profile has, and to forget what has been counted so far.
  * Errors:  reported to the user */

@@ -35,7 +35,7 @@ static int add_number(struct aggstats_profile *profile, const char *key, uint64_
     return aggstats_profile_add_label(profile, key, text);
 }
 
-int run_witness_add(const struct run_witness *before, uint64_t other_bytes, uint64_t other_calls,
+int run_witness_add(const struct run_witness *before, uint64_t other_bytes, uint64_t other_calls, bool is_narrowed,
                     struct aggstats_profile *profile) {
     struct run_witness after;
     run_witness_look(&after);
@@ -45,5 +45,7 @@ int run_witness_add(const struct run_witness *before, uint64_t other_bytes, uint
     const uint64_t unseen_calls = less(after.calls - before->calls, seen.calls + other_calls);
     const uint64_t bytes = less(after.bytes - before->bytes, other_bytes + unseen_calls * UNSEEN_BYTES);
     int error = add_number(profile, "bytes_seen", seen.bytes);
-    return error ? error : add_number(profile, "bytes_kernel", bytes);
+    if (error == 0)
+        error = add_number(profile, "bytes_kernel", bytes);
+    return error || !is_narrowed ? error : add_number(profile, "bytes_elsewhere", other_bytes);
 }

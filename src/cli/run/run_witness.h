@@ -18,11 +18,12 @@ struct run_witness {
 
 void run_witness_look(struct run_witness *ret_witness);
 
-/* Adds the labels bytes_seen and bytes_kernel, if the kernel says; see osprof(5).
+/* Adds the labels bytes_seen and bytes_kernel, if the kernel says, and bytes_elsewhere if not all files count; see
+ * osprof(5).
  * before:      as the profile began
  * other_bytes: on descriptors that do not count, in other_calls calls
  * Errors:      -ENOMEM */
-int run_witness_add(const struct run_witness *before, uint64_t other_bytes, uint64_t other_calls,
+int run_witness_add(const struct run_witness *before, uint64_t other_bytes, uint64_t other_calls, bool is_narrowed,
                     struct aggstats_profile *profile);
 
 #endif

@@ -13,9 +13,11 @@
 #include "counting.h"
 #include "environment.h"
 #include "executable.h"
+#include "naming.h"
 #include "own_call.h"
 
 #define OWN_LIBRARY "/libosprof_posix."
+#define OWN_DESCRIPTORS "/proc/self/fd/"
 #define SEPARATORS " :"
 #define VARIABLES_MAX 8192 /* to copy */
 
@@ -25,10 +27,13 @@
 
 /* A program to be executed. */
 struct launch {
-    int note;            /* enum posix_note; -1: none. Taken back if it is not executed */
-    size_t room_bytes;   /* for launch_variables(); 0: the variables stay as they are */
-    size_t count;        /* of variables */
-    const char *library; /* in the list of what is preloaded, and the length there */
+    int note; /* enum posix_note; -1: none. Taken back if it is not executed, like the next two */
+    bool is_of_go;
+    struct aggstats_named_program *named; /* NULL: it is not */
+    char name[AGGSTATS_NAMED_SIZE];       /* the last part of its path. Not terminated if it fills the array */
+    size_t room_bytes;                    /* for launch_variables(); 0: the variables stay as they are */
+    size_t count;                         /* of variables */
+    const char *library;                  /* in the list of what is preloaded, and the length there */
     size_t length;
 };
 
@@ -96,6 +101,24 @@ static int look_at_dynamic(struct launch *launch, const struct environment *foun
     return error ? note_of_error(error) : POSIX_NOTE_AWAITED;
 }
 
+static void copy_name(struct launch *launch, const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    memcpy(launch->name, name, strnlen(name, sizeof(launch->name)));
+}
+
+/* path: may be in room */
+static void keep_name(struct launch *launch, const char *path, char *room) {
+    const long length = strncmp(path, OWN_DESCRIPTORS, sizeof(OWN_DESCRIPTORS) - 1) == 0
+                            ? own_call(SYS_readlinkat, AT_FDCWD, path, room, PATH_MAX - 1)
+                            : -1;
+    if (length > 0) {
+        room[length] = '\0';
+        path = room;
+    }
+    copy_name(launch, path);
+}
+
 static void look_at(struct launch *launch, const char *path, char *const *variables, char *room) {
     const struct environment found = environment_read(variables, PRELOAD_VARIABLE, true);
     const bool has_library = find_library(found.preloaded, launch);
@@ -108,8 +131,9 @@ static void look_at(struct launch *launch, const char *path, char *const *variab
         return;
     launch->note =
         executable_preloads(kind) ? look_at_dynamic(launch, &found, has_library, room) : (int)posix_note_of(kind);
-    if (kind == EXECUTABLE_GO)
-        posix_note(posix_note_of(kind), 1);
+    launch->is_of_go = kind == EXECUTABLE_GO;
+    if (launch->is_of_go || launch->note != POSIX_NOTE_AWAITED)
+        keep_name(launch, path, room);
 }
 
 /* ---- Before it is executed, and if it is not ---- */
@@ -148,9 +172,10 @@ enum launch_way {
 };
 
 /* There is no memory for us to look, and the program will have none for us either. */
-static void launch_starved(struct launch *launch, char *const *variables) {
+static void launch_starved(struct launch *launch, const char *name, char *const *variables) {
     const struct environment found = environment_read(variables, PRELOAD_VARIABLE, true);
     launch->note = POSIX_NOTE_STARVED;
+    copy_name(launch, name);
     if (find_library(found.preloaded, launch))
         leave_out(launch, &found);
 }
@@ -159,7 +184,7 @@ static void launch_starved(struct launch *launch, char *const *variables) {
 static void launch_look(struct launch *launch, enum launch_way way, const char *name, char *const *variables) {
     char *room = mmap(NULL, PATH_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED) {
-        launch_starved(launch, variables);
+        launch_starved(launch, name, variables);
         return;
     }
     const char *path = way == LAUNCH_SEARCH ? executable_find(name, room, PATH_MAX) : name;
@@ -168,7 +193,25 @@ static void launch_look(struct launch *launch, enum launch_way way, const char *
     munmap(room, PATH_MAX);
 }
 
-static struct launch launch_begin(enum launch_way way, const char *name, char *const *variables) {
+/* Whose process it will be. */
+enum launch_process {
+    LAUNCH_ITSELF, /* this one */
+    LAUNCH_CHILD,  /* one that is made for it */
+};
+
+static void launch_note(struct launch *launch, enum launch_process process) {
+    const unsigned why = launch->is_of_go ? POSIX_NOTE_GO : (unsigned)launch->note;
+    if (launch->note < 0)
+        return;
+    posix_note((enum posix_note)launch->note, 1);
+    if (launch->is_of_go)
+        posix_note(POSIX_NOTE_GO, 1);
+    if (launch->name[0])
+        launch->named = posix_name((enum posix_note)why, launch->name, process == LAUNCH_ITSELF ? getpid() : 0);
+}
+
+static struct launch launch_begin(enum launch_process process, enum launch_way way, const char *name,
+                                  char *const *variables) {
     struct launch launch = {.note = -1};
     if (!name || !variables || !may_look())
         return launch;
@@ -177,8 +220,7 @@ static struct launch launch_begin(enum launch_way way, const char *name, char *c
     if (!is_filtered(&launch, variables))
         launch_look(&launch, way, name, variables);
     preload_is_inside = false;
-    if (launch.note >= 0)
-        posix_note((enum posix_note)launch.note, 1);
+    launch_note(&launch, process);
     others_end();
     errno = saved_errno;
     return launch;
@@ -189,6 +231,18 @@ static void launch_failed(const struct launch *launch) {
         return;
     int saved_errno = errno;
     posix_note((enum posix_note)launch->note, (uint32_t)-1);
+    if (launch->is_of_go)
+        posix_note(POSIX_NOTE_GO, (uint32_t)-1);
+    if (launch->named)
+        aggstats_named_take_back(launch->named);
+    errno = saved_errno;
+}
+
+/* It runs in that process. */
+static void launch_started(const struct launch *launch, pid_t pid) {
+    int saved_errno = errno;
+    if (launch->named)
+        posix_name_pid(launch->named, pid);
     errno = saved_errno;
 }
 
@@ -224,7 +278,7 @@ typedef int exec_fn(const char *name, char *const *arguments, char *const *varia
 
 static int execute(exec_fn *real, enum launch_way way, const char *name, char *const *arguments,
                    char *const *variables) {
-    const struct launch launch = launch_begin(way, name, variables);
+    const struct launch launch = launch_begin(LAUNCH_ITSELF, way, name, variables);
     int result = real(name, arguments, launch_variables(&launch, LAUNCH_ROOM(&launch), variables));
     launch_failed(&launch);
     return result;
@@ -273,7 +327,7 @@ WRAPPER(int, fexecve, (int fd, char *const *arguments, char *const *variables)) 
     char path[32] = "";
     if (wrapper_has_thread())
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    const struct launch launch = launch_begin(LAUNCH_PATH, path, variables);
+    const struct launch launch = launch_begin(LAUNCH_ITSELF, LAUNCH_PATH, path, variables);
     int result = real_fexecve()(fd, arguments, launch_variables(&launch, LAUNCH_ROOM(&launch), variables));
     launch_failed(&launch);
     return result;
@@ -285,11 +339,14 @@ WRAPPER(int, fexecve, (int fd, char *const *arguments, char *const *variables)) 
     WRAPPER(int, SYMBOL,                                                                                               \
             (pid_t * pid, const char *name, const posix_spawn_file_actions_t *actions,                                 \
              const posix_spawnattr_t *attributes, char *const *arguments, char *const *variables)) {                   \
-        const struct launch launch = launch_begin(WAY, name, variables);                                               \
+        pid_t child = 0;                                                                                               \
+        const struct launch launch = launch_begin(LAUNCH_CHILD, WAY, name, variables);                                 \
         char **kept = launch_variables(&launch, LAUNCH_ROOM(&launch), variables);                                      \
-        int result = real_##SYMBOL()(pid, name, actions, attributes, arguments, kept);                                 \
+        int result = real_##SYMBOL()(pid ? pid : &child, name, actions, attributes, arguments, kept);                  \
         if (result != 0)                                                                                               \
             launch_failed(&launch);                                                                                    \
+        else                                                                                                           \
+            launch_started(&launch, pid ? *pid : child);                                                               \
         return result;                                                                                                 \
     }
 
@@ -305,7 +362,7 @@ static void restore_variables(char ***before) {
 
 #define WRAP_SHELL(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS)                                                             \
     WRAPPER(RETURNS, SYMBOL, PARAMETERS) {                                                                             \
-        const struct launch launch = launch_begin(LAUNCH_PATH, "/bin/sh", environ);                                    \
+        const struct launch launch = launch_begin(LAUNCH_CHILD, LAUNCH_PATH, "/bin/sh", environ);                      \
         __attribute__((cleanup(restore_variables))) char **before = launch.room_bytes > 0 ? environ : NULL;            \
         if (before)                                                                                                    \
             environ = launch_variables(&launch, LAUNCH_ROOM(&launch), environ);                                        \

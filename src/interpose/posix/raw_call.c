@@ -3,10 +3,13 @@
  * more, nor are programs that it executes. It is not observed either from when it has prepared for that. */
 #include <fcntl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "counting.h"
 #include "environment.h"
+#include "naming.h"
 #include "sandbox.h"
+#include "uring.h"
 
 #define FD(INDEX) ((int)values[INDEX])
 #define POINTER(INDEX) ((const void *)values[INDEX])
@@ -67,7 +70,7 @@ static long close_and_count(sandbox_call_fn *real, long number, const long value
     return result;
 }
 
-/* What a call moves that does not count. */
+/* A call that does not count. */
 static long other_call(long number, long result) {
     switch (number) {
     case SYS_read:
@@ -79,6 +82,10 @@ static long other_call(long number, long result) {
         return other_moved(result);
     case SYS_copy_file_range:
         return other_copied(result);
+    case SYS_io_uring_setup:
+        if (result >= 0)
+            uring_made();
+        return result;
     default:
         return result;
     }
@@ -115,6 +122,7 @@ static long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
 static void leave_alone(enum sandbox_step step) {
     if (preload_looks()) {
         posix_note(POSIX_NOTE_SANDBOXED, 1);
+        posix_name_self(POSIX_NOTE_SANDBOXED, getpid());
         preload_leave(PRELOAD_STILL);
         fd_table_forget_range(0, FD_TABLE_SIZE - 1);
     }

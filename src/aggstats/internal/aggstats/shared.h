@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "aggstats/named.h"
 #include "aggstats/recorder.h"
 
 #define AGGSTATS_SHARED_THREADS_MAX 65536U
@@ -76,6 +77,9 @@ void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, u
 /* The same of a larger number. sum: below AGGSTATS_SUMS */
 void aggstats_recorder_sum(struct aggstats_recorder *recorder, unsigned sum, uint64_t more);
 
+/* The programs that are named in the shared file. */
+struct aggstats_named *aggstats_recorder_named(struct aggstats_recorder *recorder);
+
 /* ---- For the process that made the file ----
  *
  * Its snapshots show the counts of all threads, and are sampled profiles if it has set an interval. Resets, pauses and
@@ -89,6 +93,10 @@ struct aggstats_shared_facts {
     uint64_t sums[AGGSTATS_SUMS]; /* of larger numbers */
 };
 void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, struct aggstats_shared_facts *ret_facts);
+
+/* As aggstats_recorder_note() and aggstats_recorder_named(). */
+void aggstats_maker_note(struct aggstats_recorder *recorder, unsigned note, uint32_t more);
+struct aggstats_named *aggstats_maker_named(struct aggstats_recorder *recorder);
 
 /* Returns how many threads have a call in flight. It may be one that turns out not to
  * count (aggstats/watched.h).

@@ -49,6 +49,7 @@ enum posix_note {
     POSIX_NOTE_BARE,      /* executed without the variables that preload us */
     POSIX_NOTE_STARVED,   /* their first calls found no descriptor or memory to be counted with */
     POSIX_NOTE_ASYNC,     /* calls: asynchronous reads and writes */
+    POSIX_NOTE_URING,     /* that have set up io_uring(7) */
     POSIX_NOTE_AWAITED,   /* executed to be observed, less those that have begun to be */
     POSIX_NOTE_ROOT = AGGSTATS_NOTE_MISSING, /* in another root directory or mount namespace, where names and files
                                               * differ */

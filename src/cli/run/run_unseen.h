@@ -1,0 +1,55 @@
+/* Programs that the layer user does not see: which they are, and how long they ran.
+ *
+ * Processes of the run name them in the live file before they execute them. A thread waits for the end of each, by a
+ * descriptor of the process. A program that has ended before it was found has run for a shorter time than that. */
+#ifndef RUN_UNSEEN_H
+#define RUN_UNSEEN_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "aggstats/shared.h"
+
+#define RUN_UNSEEN_NAMES_MAX 8 /* of all kinds together */
+
+/* Of one program. */
+struct run_unseen_life {
+    int pid_fd;   /* 0: none */
+    bool is_over; /* the rest is final */
+    bool is_known;
+    int64_t least_ns; /* it ran for, at least */
+    int64_t most_ns;
+};
+
+/* Zeroed: nothing is watched. */
+struct run_unseen {
+    struct aggstats_named *named; /* NULL: the thread does not run. Owner: the recorder */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    int stop_fds[2]; /* closed to stop the thread */
+    uint64_t first;  /* the program with which the profile begins. Under the lock, like the next */
+    unsigned watched_count;
+    struct run_unseen_life lives[AGGSTATS_NAMED_MAX];
+};
+
+/* Forgets the programs until now. Starts the thread, if it does not run.
+ * recorder: of the live file, which must stay
+ * Errors:  without a thread nothing is said of programs */
+void run_unseen_begin(struct run_unseen *unseen, struct aggstats_recorder *recorder);
+
+/* What is printed of several kinds of programs. Zeroed before the first. */
+struct run_unseen_printed {
+    unsigned name_count;
+};
+
+/* Prints the programs with this note, which have run longest first, " (busybox 1.90 s in 2 runs, mc)"; nothing if none
+ * is named.
+ * count:   of all with this note */
+void run_unseen_print(struct run_unseen *unseen, unsigned note, uint64_t count, struct run_unseen_printed *printed,
+                      FILE *stream);
+
+void run_unseen_finish(struct run_unseen *unseen);
+
+#endif
