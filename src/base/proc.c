@@ -62,15 +62,18 @@ bool proc_status_number(uint64_t thread, const char *name, int base, uint64_t *r
 }
 
 bool proc_io_read(const char *who, struct proc_io *ret_io) {
+    static const char *const names[] = {"rchar: ", "\nwchar: ", "\nsyscr: ", "\nsyscw: ", "\nread_bytes: "};
+    uint64_t numbers[sizeof(names) / sizeof(names[0])];
     char path[64];
     char text[256];
-    struct proc_io io;
     snprintf(path, sizeof(path), "/proc/%s/io", who);
-    const bool is_known =
-        read_beginning(AT_FDCWD, path, text, sizeof(text)) &&
-        sscanf(text, "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64 " read_bytes: %" SCNu64,
-               &io.read_bytes, &io.written_bytes, &io.reads, &io.writes, &io.storage_read_bytes) == 5;
-    if (is_known)
-        *ret_io = io;
-    return is_known;
+    read_beginning(AT_FDCWD, path, text, sizeof(text));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *line = strstr(text, names[i]);
+        if (!line)
+            return false;
+        numbers[i] = strtoull(line + strlen(names[i]), NULL, 10);
+    }
+    *ret_io = (struct proc_io){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+    return true;
 }

@@ -2,9 +2,11 @@
  * is known of the command's first thread alone: if it was the only one, its CPU time is that of all. */
 #include "run_times.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/time.h>
+
+#include "base.h"
 
 #define IS_ALL 0.98 /* of the CPU time: the rest is what shells and loaders take before they become the command */
 
@@ -16,17 +18,13 @@ void run_times_begin(struct run_times *times) {
 
 void run_times_note(struct run_times *times, pid_t command) {
     char path[64];
-    uint64_t ran_ns = 0;
-    uint64_t queued_ns = 0;
+    char text[64];
+    char *end;
     snprintf(path, sizeof(path), "/proc/%ld/schedstat", (long)command);
-    FILE *stream = fopen(path, "re");
-    if (!stream)
+    if (!read_beginning(AT_FDCWD, path, text, sizeof(text)))
         return;
-    if (fscanf(stream, "%" SCNu64 " %" SCNu64, &ran_ns, &queued_ns) == 2) {
-        times->ran_ns += ran_ns;
-        times->queued_ns += queued_ns;
-    }
-    fclose(stream);
+    times->ran_ns += strtoull(text, &end, 10);
+    times->queued_ns += strtoull(end, NULL, 10);
 }
 
 static uint64_t nanoseconds_between(struct timeval from, struct timeval to) {
