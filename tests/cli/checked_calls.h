@@ -51,9 +51,12 @@ struct calls_row {
 
 /* Exits with 2 if no row has the name. The first member of a row is its name */
 static inline const void *find_row(const char *name, const void *rows, size_t count, size_t row_bytes) {
-    for (const char *row = rows; name && count > 0; row += row_bytes, count--)
-        if (strcmp(name, *(const char *const *)(const void *)row) == 0)
+    for (const char *row = rows; name && count > 0; row += row_bytes, count--) {
+        const char *row_name;
+        memcpy(&row_name, row, sizeof(row_name));
+        if (strcmp(name, row_name) == 0)
             return row;
+    }
     fprintf(stderr, "no such row: %s\n", name ? name : "none is given");
     exit(2);
 }

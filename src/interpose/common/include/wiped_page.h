@@ -15,7 +15,7 @@
 
 /* page: as made below; the number of the process comes first */
 static inline uint64_t *wiped_page_lane_at(const pid_t *page, unsigned number) {
-    return (uint64_t *)((uintptr_t)page + (1 + number) * WIPED_LANE_BYTES);
+    return (uint64_t *)((uintptr_t)page + (1 + (uintptr_t)number) * WIPED_LANE_BYTES);
 }
 
 /* This thread's, by where its thread area is: areas are whole pages apart. */
