@@ -10,10 +10,10 @@
 
 static uint64_t buckets[64];
 static struct aggstats_op_profile ops[OPS_MAX];
-static struct aggstats_label labels[2];
 static struct aggstats_profile profile;
 static char seen_text[32];
 static char kernel_text[32];
+static struct aggstats_label labels[] = {{(char[]){"bytes_seen"}, seen_text}, {(char[]){"bytes_kernel"}, kernel_text}};
 
 static void set_up(void) {
     profile = (struct aggstats_profile){.resolution = 1, .ops = ops, .labels = labels};
@@ -63,8 +63,6 @@ END_TEST
 static struct bytes_witness witness(uint64_t seen, uint64_t kernel) {
     snprintf(seen_text, sizeof(seen_text), "%llu", (unsigned long long)seen);
     snprintf(kernel_text, sizeof(kernel_text), "%llu", (unsigned long long)kernel);
-    labels[0] = (struct aggstats_label){(char[]){"bytes_seen"}, seen_text};
-    labels[1] = (struct aggstats_label){(char[]){"bytes_kernel"}, kernel_text};
     profile.label_count = 2;
     return bytes_witness(&profile);
 }
