@@ -72,7 +72,7 @@ struct reading {
 
 /* In place of counters that an op does not have. */
 static const uint64_t
-    no_calls[sizeof(struct aggstats_counters) / sizeof(uint64_t) + AGGSTATS_BUCKETS_MAX + AGGSTATS_BESIDE];
+    no_calls[(unsigned)(sizeof(struct aggstats_counters) / sizeof(uint64_t)) + AGGSTATS_BUCKETS_MAX + AGGSTATS_BESIDE];
 
 static const struct aggstats_counters *counters_of(const struct reading *reading, unsigned op) {
     const struct aggstats_counters *counters =
