@@ -124,7 +124,7 @@ START_TEST(calls_that_never_overlap_are_the_time_with_a_call_in_flight) {
 END_TEST
 
 START_TEST(a_call_in_flight_is_in_no_sum) {
-    struct aggstats_call_in_flight call = {.op = "READ", .age_cycles = 1000000};
+    static struct aggstats_call_in_flight call = {.op = "READ", .age_cycles = 1000000};
     add_calls("READ", 10, 1000);
     profile.has_elapsed = true;
     profile.elapsed_cycles = 3072000;
