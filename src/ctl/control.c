@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "aggstats/slow.h"
+#include "aggstats/words.h"
 #include "base.h"
 #include "proc.h"
 
@@ -67,7 +68,7 @@ static int apply_rotate(const struct control *control, const struct control_file
 static const char *read_interval(const char *argument, uint64_t *ret_ns) {
     *ret_ns = 0;
     if (!argument)
-        return "the length is missing: seconds, or off";
+        return "the length is missing: a time, or off";
     return strcmp(argument, "off") == 0 ? NULL : control_parse_interval(argument, ret_ns);
 }
 
@@ -127,7 +128,7 @@ static const struct verb verbs[] = {
     {.name = "resume", .argument = NULL, .apply = apply_resume},
     {.name = "dump", .argument = "FILE", .apply_to = apply_dump, .refuse = refuse_dump},
     {.name = "rotate", .argument = "FILE", .apply_to = apply_rotate, .refuse = refuse_rotate},
-    {.name = "interval", .argument = "SECONDS|off", .apply = apply_interval, .refuse = refuse_interval},
+    {.name = "interval", .argument = "TIME|off", .apply = apply_interval, .refuse = refuse_interval},
     {.name = "slow", .argument = "TIME|off", .apply = apply_slow, .refuse = refuse_slow},
     {.name = "events", .argument = "FILE|off", .apply_to = apply_events, .refuse = refuse_events},
     {.name = "joint", .argument = "OP VALUE|off", .apply = apply_joint, .refuse = refuse_joint},
@@ -335,16 +336,7 @@ static int apply_all(const struct control *control, const struct control_asker *
 /* ---- Values ------------------------------------------------------------------------------------- */
 
 const char *control_parse_interval(const char *text, uint64_t *ret_ns) {
-    static const char wrong[] = "must be a number of seconds from 0.01 to 86400, such as 0.5";
-    const char *digits = text;
-    char *end;
-    if (strspn(digits, "0123456789.") != strlen(digits) || *digits == '\0')
-        return wrong;
-    long double ns = 1e9L * strtold(text, &end) + 0.5L;
-    if (*end || ns < AGGSTATS_INTERVAL_MIN_NS || ns >= AGGSTATS_INTERVAL_MAX_NS + 1.0L)
-        return wrong;
-    *ret_ns = (uint64_t)ns;
-    return NULL;
+    return time_parse(text, AGGSTATS_INTERVAL_MIN_NS, AGGSTATS_INTERVAL_MAX_NS, ret_ns) ? NULL : AGGSTATS_INTERVAL_RULE;
 }
 
 static_assert(AGGSTATS_NAME_SIZE == 32, "names are read with this width");
@@ -362,29 +354,10 @@ const char *control_parse_joint(const char *argument, struct control_joint *ret_
 }
 
 const char *control_parse_slow(const char *text, uint64_t *ret_ns) {
-    static const char wrong[] = "must be a time from 1ms to 86400s, such as 10ms or 0.5s, or off";
-    static const struct {
-        const char *name;
-        long double ns;
-    } units[] = {{"us", 1e3L}, {"ms", 1e6L}, {"s", 1e9L}, {"", 1e9L}};
-    size_t digits = strspn(text, "0123456789.");
-    char *end;
     *ret_ns = 0;
-    if (strcmp(text, "off") == 0)
-        return NULL;
-    long double number = strtold(text, &end);
-    if (digits == 0 || end != text + digits)
-        return wrong;
-    for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-        long double ns = number * units[i].ns + 0.5L;
-        if (strcmp(end, units[i].name) != 0)
-            continue;
-        if (ns < AGGSTATS_SLOW_MIN_NS || ns >= AGGSTATS_SLOW_MAX_NS + 1.0L)
-            return wrong;
-        *ret_ns = (uint64_t)ns;
-        return NULL;
-    }
-    return wrong;
+    return strcmp(text, "off") == 0 || time_parse(text, AGGSTATS_SLOW_MIN_NS, AGGSTATS_SLOW_MAX_NS, ret_ns)
+               ? NULL
+               : "must be a time from 1ms to 86400s, such as 10ms or 0.5s, or off";
 }
 
 /* ---- The interface ------------------------------------------------------------------------------ */

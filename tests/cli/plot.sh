@@ -246,7 +246,7 @@ expect_not_so "osprof: nothing to plot: no call has ended in hung.osprof" plot h
 expect_not_so "osprof: nothing to plot: no call has ended in these profiles" plot hung.osprof hung.osprof
 expect_not_so "osprof: no call of NO has ended in grep.osprof; 'osprof show' lists the operations of a profile" \
     plot --op NO --op READ grep.osprof
-expect_not_so "osprof: no intervals in grep.osprof; osproffs -o interval=SECONDS records them" plot --timeline grep.osprof
+expect_not_so "osprof: no intervals in grep.osprof; osprof run or osproffs with -o interval=TIME records them" plot --timeline grep.osprof
 expect_not_so "osprof: no joint profiles in grep.osprof; osproffs -o joint=OP:VALUE records them" plot --joint grep.osprof
 expect_not_so "osprof: no joint profiles of these operations in sampled.osprof; osproffs -o joint=OP:VALUE records them" \
     plot --joint --op WRITE sampled.osprof

@@ -111,7 +111,7 @@ expect_wrong_fuse() {
     assert_eq "125 osprof fuse: $message; see 'osprof help fuse'" "$status $(<"$scratch/err")" "message of: osprof fuse $*"
 }
 expect_wrong_fuse "--by uid+x: must be of process, program, cgroup, uid, file and directory, with + between" --by uid+x
-expect_wrong_fuse "--interval 1h: must be a number of seconds from 0.01 to 86400, such as 0.5" --interval 1h
+expect_wrong_fuse "--interval 1h: must be a time from 10ms to 86400s, such as 100ms or 0.5s" --interval 1h
 expect_wrong_fuse "--joint READ: must be OP:VALUE, such as read:size" --joint READ
 expect_trouble "osprof check: no profile given; see 'osprof help check'" check
 for quantum in "" 4 4m ms -4ms 0ms nan 99999s; do

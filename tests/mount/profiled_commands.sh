@@ -268,7 +268,7 @@ exits 125 "--slow 1h: must be a time" --slow 1h -- true
 exits 125 "--joint read:colour: the value must be" --joint read:colour -- true
 exits 125 "--joint mkdir:size: the operation has no such value" --joint mkdir:size -- true
 exits 125 "--by process+colour: must be of process" --by process+colour -- true
-exits 125 "--interval soon: must be a number of seconds" --interval soon -- true
+exits 125 "--interval soon: must be a time" --interval soon -- true
 exits 125 "--resolution takes 1, 2, 4 or 8" -r 3 -- true
 exits 125 "cannot write the profile to no/such/place" -p no/such/place -- true
 exits 125 "so it needs a file" -p - -- true

@@ -35,10 +35,10 @@ assert_eq "$(value elapsed "$scratch/profile")" "$(value borders "$scratch/profi
 
 command_control "interval off"
 assert_eq "" "$(value interval "$mnt/.osprof")" "interval, when off"
-command_control "interval 0.02"
+command_control "interval 20ms"
 sleep 0.2
 [ "$(value borders "$mnt/.osprof" | wc -w)" -ge 3 ] || fail "no intervals after the command"
-for wrong in interval "interval 0.001" "interval 1s" "interval -1" "interval 1 2" "interval 100000"; do
+for wrong in interval "interval 0.001" "interval 1ms" "interval 1h" "interval -1" "interval 1 2" "interval 100000"; do
     ! command_control "$wrong" 2>/dev/null || fail "accepted: $wrong"
 done
 [ -n "$(value interval "$mnt/.osprof")" ] || fail "a wrong command has ended the sampling"

@@ -261,7 +261,7 @@ static const struct {
     {"-f", "no lower directory"},
     {"lower", "no mount point"},
     {"lower mount more", "'more'"},
-    {"lower mount -o interval=0.009", "interval=0.009: must be a number of seconds from 0.01 to 86400, such as 0.5"},
+    {"lower mount -o interval=0.009", "interval=0.009: must be a time from 10ms to 86400s, such as 100ms or 0.5s"},
     {"lower mount -o interval=86401", "interval=86401: must be"},
     {"lower mount -o interval=", "interval=: must be"},
     {"lower mount -o interval=1e3", "interval=1e3: must be"},

@@ -137,6 +137,10 @@ bool may_be_planted(const char *path);
 /* Reads a clock, in nanoseconds. clock: CLOCK_MONOTONIC or another that every kernel has */
 int64_t read_clock_ns(clockid_t clock);
 
+/* Reads a length of time, such as "10ms", "0.5s", or "0.5", which is seconds. Returns false if it is none, or is not within
+ * the bounds. */
+bool time_parse(const char *text, uint64_t ns_min, uint64_t ns_max, uint64_t *ret_ns);
+
 /* A time as text to the nanosecond, "2026-11-21T02:30:00.123456789Z" (RFC 3339). unix_ns: since 1970 */
 void format_utc(int64_t unix_ns, char ret_text[UTC_TEXT_SIZE]);
 

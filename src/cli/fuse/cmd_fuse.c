@@ -74,7 +74,7 @@ static const struct option_row rows[] = {
      .help = "buckets per power of two: 1, 2, 4 or 8; default: 1",
      INTO(UNSIGNED, struct fuse_options, session.resolution)},
     {.name = "interval",
-     .metavar = "SECONDS",
+     .metavar = "TIME",
      .help = "keep the profile of each interval of that length too",
      .parse_time = control_parse_interval,
      INTO(TIME, struct fuse_options, session.interval_ns)},

@@ -146,14 +146,13 @@ static enum status report_no_data(const struct plot_options *options, const stru
         return STATUS_NOT_SO;
     }
     const char *missing = joint ? "joint profiles" : "intervals";
+    const char *source = joint ? "osproffs -o joint=OP:VALUE" : "osprof run or osproffs with -o interval=TIME";
     if (input->is_live)
         complain("no %s in %s; live files have none", missing, name);
     else if (options->ops.count > 0)
-        complain("no %s of these operations in %s; osproffs -o %s records them", missing, name,
-                 joint ? "joint=OP:VALUE" : "interval=SECONDS");
+        complain("no %s of these operations in %s; %s records them", missing, name, source);
     else
-        complain("no %s in %s; osproffs -o %s records them", missing, name,
-                 joint ? "joint=OP:VALUE" : "interval=SECONDS");
+        complain("no %s in %s; %s records them", missing, name, source);
     return STATUS_NOT_SO;
 }
 

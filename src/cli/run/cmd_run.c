@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "aggstats/user_label.h"
+#include "aggstats/words.h"
 #include "base.h"
 #include "command.h"
 #include "option_table.h"
@@ -40,8 +41,8 @@ static const struct option_row rows[] = {
     {.name = "options",
      .letter = 'o',
      .metavar = "LIST",
-     .help = "options for osproffs, such as cache=none,resolution=4; may be repeated; without the layer fs resolution "
-             "alone",
+     .help = "options for osproffs, such as cache=none,resolution=4; may be repeated; without the layer fs there are "
+             "resolution and interval",
      .completed_as = "options",
      INTO(TEXTS, struct run_options, osproffs_lists)},
     {.name = "profile",
@@ -91,37 +92,50 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-/* What the layer user takes of the options for osproffs: "resolution=N". Others are left to the layer fs. Returns false,
- * after reporting it, if one is for neither. */
-static bool take_user_option(const struct command *command, struct run_options *options, const char *text,
-                             size_t length) {
-    static const char name[] = "resolution=";
-    const bool is_resolution = length == sizeof(name) && strncmp(text, name, sizeof(name) - 1) == 0;
-    const unsigned resolution = is_resolution ? (unsigned)(text[sizeof(name) - 1] - '0') : 0;
-    if (aggstats_resolution_valid(resolution))
-        options->resolution = resolution;
-    else if (!(options->layers.wanted & LAYER_FS) && length >= sizeof(name) - 1 &&
-             strncmp(text, name, sizeof(name) - 1) == 0)
-        usage_error(command, "-o resolution must be 1, 2, 4 or 8");
-    else if (!(options->layers.wanted & LAYER_FS))
-        usage_error(command, "-o %.*s needs a mount, as with --layers fs; without one there is resolution", (int)length,
-                    text);
-    else
-        return true;
-    return aggstats_resolution_valid(resolution);
+static const char *take_resolution(struct run_options *options, const char *value) {
+    const unsigned resolution = strlen(value) == 1 ? (unsigned)(value[0] - '0') : 0;
+    if (!aggstats_resolution_valid(resolution))
+        return "must be 1, 2, 4 or 8";
+    options->resolution = resolution;
+    return NULL;
+}
+
+static const char *take_interval(struct run_options *options, const char *value) {
+    const bool is_valid = time_parse(value, AGGSTATS_INTERVAL_MIN_NS, AGGSTATS_INTERVAL_MAX_NS, &options->interval_ns);
+    return is_valid ? NULL : AGGSTATS_INTERVAL_RULE;
+}
+
+/* What the layer user takes of the options for osproffs. take() returns NULL, or what is wrong with the value */
+static const struct user_option {
+    const char *name;
+    const char *(*take)(struct run_options *options, const char *value);
+} user_options[] = {{"resolution", take_resolution}, {"interval", take_interval}, {NULL, NULL}};
+
+/* Others, and values that are wrong, are left to the layer fs. Returns false, after reporting it, if that is not wanted.
+ * text: NAME=VALUE; changed */
+static bool take_user_option(const struct command *command, struct run_options *options, char *text) {
+    const bool has_fs = options->layers.wanted & LAYER_FS;
+    const char *name = strsep(&text, "=");
+    const struct user_option *option = user_options;
+    while (option->name && strcmp(option->name, name) != 0)
+        option++;
+    const char *wrong = option->name ? option->take(options, text ? text : "") : NULL;
+    if (!has_fs && !option->name)
+        usage_error(command, "-o %s needs a mount, as with --layers fs; without one there are resolution and interval",
+                    name);
+    else if (!has_fs && wrong)
+        usage_error(command, "-o %s %s", name, wrong);
+    return has_fs || (option->name && !wrong);
 }
 
 static bool take_user_options(const struct command *command, struct run_options *options) {
     options->resolution = 1;
     for (size_t i = 0; i < options->osproffs_lists.count; i++) {
-        const char *rest = options->osproffs_lists.texts[i];
-        for (bool is_last = false; !is_last;) {
-            const size_t length = strcspn(rest, ",");
-            if (!take_user_option(command, options, rest, length))
+        CLEANUP_FREE char *list = strdup(options->osproffs_lists.texts[i]);
+        char *rest = list;
+        for (char *option; (option = strsep(&rest, ","));)
+            if (!take_user_option(command, options, option))
                 return false;
-            is_last = rest[length] == '\0';
-            rest += length + 1;
-        }
     }
     return true;
 }

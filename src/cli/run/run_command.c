@@ -252,6 +252,7 @@ static int open_target(struct run *run) {
 static int open_user(struct run *run) {
     const struct run_options *options = run->options;
     run->user.resolution = options->resolution;
+    run->user.interval_ns = options->interval_ns;
     int error = run_user_open(&run->user, options->directories.texts, options->directories.count,
                               options->has_everything, options->labels.texts, options->labels.count);
     if (error == 0)

@@ -3,6 +3,7 @@
 #define RUN_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "option_list.h"
 #include "run_layers.h"
@@ -13,7 +14,8 @@ struct run_options {
     struct option_list directories;
     bool has_everything; /* of the layer user: other kinds of files count too */
     struct option_list osproffs_lists;
-    unsigned resolution;    /* of the layer user */
+    unsigned resolution;    /* of the layer user, like the next */
+    uint64_t interval_ns;   /* 0: its profile is not sampled */
     char *osproffs_options; /* all of those, joined; NULL: none */
     struct option_list labels;
     char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */

@@ -91,7 +91,7 @@ int control_read(const struct control *control, const struct view *view, bool sh
 
 /* Carries out the commands of one write:
  *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   rotate [FILE]
- *     interval SECONDS|off   joint OP VALUE|off   slow TIME|off   events FILE|off
+ *     interval TIME|off   joint OP VALUE|off   slow TIME|off   events FILE|off
  * Words are separated by blanks; FILE is the rest of the line without blanks at its ends; CRLF is fine.
  * Errors:  -EINVAL unknown or malformed command: nothing was done; -EACCES a command names a file, and the asker may
  *          name none: nothing was done; the error of a command that failed: those before it were done. ret_reason gets
@@ -100,7 +100,7 @@ int control_read(const struct control *control, const struct view *view, bool sh
 int control_write(const struct control *control, const struct control_asker *asker, const char *data, size_t size_bytes,
                   char ret_reason[CONTROL_REASON_SIZE]);
 
-/* Reads the length of an interval, in seconds: "0.5".
+/* Reads the length of an interval: "100ms", "0.5s"; without a unit, seconds.
  * Returns NULL, or what is wrong with it, to be printed behind it and a colon. */
 const char *control_parse_interval(const char *text, uint64_t *ret_ns);
 

@@ -214,7 +214,7 @@ const struct option_row options_rows[] = {
      WORDS("adaptive", "plain")},
     {FLAG("io_uring", over_ring, "requests come over io_uring (libfuse 3.18.2, Linux 6.14)"), .for_libfuse = true,
      .excludes = "-s", .why_excluded = "there is a ring, and a worker for it, for each CPU", .check = check_ring},
-    {VALUE(TIME, "interval", "S", interval_ns, "a sampled profile: cut into intervals of S seconds"),
+    {VALUE(TIME, "interval", "TIME", interval_ns, "a sampled profile: cut into intervals of that length (100ms, 0.5s)"),
      .parse_time = control_parse_interval},
     {VALUE(UNSIGNED, "intervals", "N", intervals_max, "at most so many; then they become twice as long (1024)"),
      BOUNDS(2, AGGSTATS_INTERVALS_MAX), .step = 2},

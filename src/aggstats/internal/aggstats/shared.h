@@ -17,7 +17,7 @@
 
 #define AGGSTATS_SHARED_THREADS_MAX 65536U
 
-/* Numbers in the file that those who share it add to, with a meaning of their own but for the last two notes:
+/* Numbers in the file that those who share it add to, with a meaning of their own, except for the last two notes:
  * processes with calls that were not counted, as they could not open the file. */
 #define AGGSTATS_NOTES 20
 #define AGGSTATS_SUMS 2
