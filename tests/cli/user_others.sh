@@ -39,6 +39,29 @@ for name in libjemalloc.so.2 libtcmalloc_minimal.so.4 libeatmydata.so; do
     assert_eq 1 "$(calls OPEN)" "files opened with $name before ours"
 done
 
+# Ours finds the functions of the others whichever kind of symbol table they have.
+cat >others.c <<'END'
+int access(const char *path, int mode) {
+    (void)mode;
+    return path[0] == 'f' ? 7 : 0;
+}
+END
+cat >asks.c <<'END'
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+    return printf("%d\n", access("file", R_OK)) < 0;
+}
+END
+for style in gnu sysv; do
+    if ! { gcc -shared -fPIC -Wl,--hash-style=$style -o "$style.so" others.c && gcc -o asks asks.c; } 2>/dev/null; then
+        skipped "gcc -Wl,--hash-style=$style"
+        continue
+    fi
+    LD_PRELOAD=$scratch/$style.so user_run 0 "$scratch/asks"
+    assert_eq "7 1" "$(<out) $(calls ACCESS)" "answer of a function behind ours (--hash-style=$style), and calls counted"
+done
+
 if have fakeroot; then
     user_run 0 fakeroot sh -c 'chown 1234:1234 file && stat -c %u:%g file && tar cf all.tar file && tar tvf all.tar'
     assert_eq "1234:1234" "$(head -n 1 out)" "owner with fakeroot"

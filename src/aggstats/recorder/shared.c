@@ -69,8 +69,8 @@ static size_t first_bytes(const struct joined *joined, uint64_t number) {
     return number < WHOLE_BLOCKS ? joined->block_bytes : joined->page_bytes;
 }
 
-/* Allocates before it maps, so that a full file system is an error here and no SIGBUS later. errno is that of opening
- * the file, if that fails.
+/* Allocates before it maps, unless another process has, so that a full file system is an error here and no SIGBUS later.
+ * errno is that of opening the file, if that fails.
  * live_fd: of the file while it is being joined; else -1; also for those that follow */
 static struct aggstats_block *map_block(struct joined *joined, uint64_t number, int live_fd) {
     const off_t offset = (off_t)(joined->header_bytes + number * joined->block_bytes);
@@ -78,8 +78,9 @@ static struct aggstats_block *map_block(struct joined *joined, uint64_t number, 
     const int fd = live_fd < 0 ? own_fd : live_fd;
     if (fd < 0)
         return NULL;
+    const bool is_made = __atomic_load_n(&joined->shared->owners[number].is_made, __ATOMIC_ACQUIRE);
     errno = ENOSPC;
-    if (allocate_blocks(fd, offset, first_bytes(joined, number)) != 0)
+    if (!is_made && allocate_blocks(fd, offset, first_bytes(joined, number)) != 0)
         return NULL;
     void *memory = mmap(NULL, joined->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
     if (memory == MAP_FAILED)

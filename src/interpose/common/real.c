@@ -26,7 +26,7 @@ static void *loaded_in(const char *library, const char *symbol) {
     return loaded ? dlsym(loaded, symbol) : NULL;
 }
 
-void *real_find(const char *symbol, const char *library) {
+static void *ask_loader(const char *symbol, const char *library) {
     int saved_errno = errno;
     void *found = next_of(symbol);
     if (!found)
@@ -35,6 +35,11 @@ void *real_find(const char *symbol, const char *library) {
         dlerror(); /* the program must not see this error */
     errno = saved_errno;
     return found ? found : (void *)(__UINTPTR_TYPE__)is_missing;
+}
+
+void *real_find(const char *symbol, const char *library) {
+    void *found = next_symbol(symbol);
+    return found ? found : ask_loader(symbol, library);
 }
 
 own_call_fn *own_call_found;

@@ -265,6 +265,6 @@ WRAPPER(int, execvp, (const char *name, char *const *arguments)) {
 /* ---- The beginning ---- */
 
 static __attribute__((constructor)) void start(void) {
-    wrapper_find_all();
+    wrapper_start();
     telling_start();
 }

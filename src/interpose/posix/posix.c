@@ -14,7 +14,7 @@
 static_assert(sizeof(off_t) == 8 && sizeof(time_t) == 8, "on 32-bit systems there are other aliases");
 
 static __attribute__((constructor)) void start(void) {
-    wrapper_find_all();
+    wrapper_start();
     if (preload_looks())
         preload_join(&posix_ops);
 }

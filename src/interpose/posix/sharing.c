@@ -9,13 +9,11 @@
 /* Called by vfork.S. The stack frame is gone before the child exists. */
 void *vfork_begins(void) __attribute__((visibility("hidden")));
 
-static void *found_vfork;
-static const struct wrapper_real entry_vfork __attribute__((used, section("osprof_reals"))) = {"vfork", &found_vfork};
+WRAPPER_REAL(vfork);
 
 void *vfork_begins(void) {
-    void *real = __atomic_load_n(&found_vfork, __ATOMIC_RELAXED);
     preload_share_memory();
-    return real ? real : real_find("vfork", NULL);
+    return wrapper_find(&entry_vfork);
 }
 
 #if !defined(__x86_64__) && !defined(__aarch64__)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "next_symbol.h"
+
 /* False in a child that clone(2) has given a thread area of zeros, as the sandbox of Chromium does: it has no errno and
  * no other variables of a thread, so a wrapper may only pass the call on. True on other architectures, where that is
  * not known. */
@@ -25,44 +27,46 @@ static inline bool wrapper_has_thread(void) {
 
 /* The next function of that name behind this object's: the one called without it. If there is none, that of the
  * library, if it is loaded, which then stays so; NULL if there is no such library. If nobody has the function: one that
- * fails with ENOSYS, returning -1. Keeps errno, but not always the message of dlerror(3). */
+ * fails with ENOSYS, returning -1. Keeps errno, but where next_symbol() does not find it, not always the message of
+ * dlerror(3). */
 void *real_find(const char *symbol, const char *library);
 
-/* The functions that an object wraps, in a section whose ends the linker knows. */
+/* The functions that an object wraps, in a section whose ends the linker knows. Without pointers to symbols, which the
+ * loader would have to relocate in each program. */
 struct wrapper_real {
-    const char *symbol;
-    void **found; /* atomic; NULL: not looked for yet */
+    void *found; /* atomic; NULL: not looked for yet */
+    char symbol[24];
 };
+#define WRAPPER_REAL(SYMBOL)                                                                                           \
+    static struct wrapper_real entry_##SYMBOL __attribute__((used, section("osprof_reals"))) = {.symbol = #SYMBOL}
 
-extern const struct wrapper_real wrapper_reals_begin[] __asm__("__start_osprof_reals")
-    __attribute__((visibility("hidden")));
-extern const struct wrapper_real wrapper_reals_end[] __asm__("__stop_osprof_reals")
-    __attribute__((visibility("hidden")));
+extern struct wrapper_real wrapper_reals_begin[] __asm__("__start_osprof_reals") __attribute__((visibility("hidden")));
+extern struct wrapper_real wrapper_reals_end[] __asm__("__stop_osprof_reals") __attribute__((visibility("hidden")));
 
-/* Looks all of them up when the object is loaded. A later look-up would do harm: the loader drops the message that
- * dlerror(3) would return, and takes a lock, which may be held for ever in a child that libc does not know of (clone(2)
- * by hand). */
-static inline void wrapper_find_all(void) {
-    const size_t count = (size_t)(wrapper_reals_end - wrapper_reals_begin);
-    for (const struct wrapper_real *real = wrapper_reals_begin; real < wrapper_reals_begin + count; real++)
-        if (!__atomic_load_n(real->found, __ATOMIC_RELAXED))
-            __atomic_store_n(real->found, real_find(real->symbol, NULL), __ATOMIC_RELAXED);
+static inline void *wrapper_find(struct wrapper_real *real) {
+    void *found = __atomic_load_n(&real->found, __ATOMIC_RELAXED);
+    if (__builtin_expect(!found, 0)) {
+        found = real_find(real->symbol, NULL);
+        __atomic_store_n(&real->found, found, __ATOMIC_RELAXED);
+    }
+    return found;
 }
 
-/* Begins the definition of the wrapper of SYMBOL; real_SYMBOL() is the wrapped function. It is looked up here if
- * another object calls before wrapper_find_all(). */
+/* Call when the object is loaded. Each function is looked up when it is first called. Where that takes the loader's help,
+ * all are looked up now: later it would do harm, since the loader drops the message that dlerror(3) would return, and
+ * takes a lock, which may be held for ever in a child that libc does not know of (clone(2) by hand). */
+static inline void wrapper_start(void) {
+    const size_t count = next_symbol_works() ? 0 : (size_t)(wrapper_reals_end - wrapper_reals_begin);
+    for (size_t i = 0; i < count; i++)
+        wrapper_find(&wrapper_reals_begin[i]);
+}
+
+/* Begins the definition of the wrapper of SYMBOL; real_SYMBOL() is the wrapped function. */
 #define WRAPPER(RETURNS, SYMBOL, PARAMETERS)                                                                           \
     typedef RETURNS function_##SYMBOL PARAMETERS;                                                                      \
-    static void *found_##SYMBOL;                                                                                       \
-    static const struct wrapper_real entry_##SYMBOL                                                                    \
-        __attribute__((used, section("osprof_reals"))) = {#SYMBOL, &found_##SYMBOL};                                   \
+    WRAPPER_REAL(SYMBOL);                                                                                              \
     static inline __attribute__((unused)) function_##SYMBOL *real_##SYMBOL(void) {                                     \
-        void *real = __atomic_load_n(&found_##SYMBOL, __ATOMIC_RELAXED);                                               \
-        if (__builtin_expect(!real, 0)) {                                                                              \
-            real = real_find(#SYMBOL, NULL);                                                                           \
-            __atomic_store_n(&found_##SYMBOL, real, __ATOMIC_RELAXED);                                                 \
-        }                                                                                                              \
-        return (function_##SYMBOL *)(__UINTPTR_TYPE__)real;                                                            \
+        return (function_##SYMBOL *)(__UINTPTR_TYPE__)wrapper_find(&entry_##SYMBOL);                                   \
     }                                                                                                                  \
     WRAPPER_OF_FOUND(RETURNS, SYMBOL, PARAMETERS)
 

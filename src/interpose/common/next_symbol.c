@@ -1,0 +1,136 @@
+/* The loader has put the objects into a list, in the order in which it searches them. Those that a program begins with
+ * stay there as they are; others are added behind them. */
+#include "next_symbol.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+extern struct r_debug _r_debug __attribute__((weak)); /* NOLINT(readability-redundant-declaration): weak is new */
+
+#define C_LIBRARY_SYMBOL "gnu_get_libc_version" /* only glibc has it */
+#define HIDDEN_VERSION 0x8000
+
+/* ---- The tables of an object ---- */
+
+struct tables {
+    const ElfW(Sym) * symbols;
+    const char *strings;
+    const uint32_t *hashes;        /* DT_GNU_HASH; NULL: there is none */
+    const ElfW(Versym) * versions; /* NULL: there are none */
+};
+
+/* On most architectures the loader adds the address of the object to what its dynamic section says. */
+static const void *address_in(const struct link_map *map, ElfW(Addr) at) {
+    return (const void *)(at < map->l_addr ? at + map->l_addr : at);
+}
+
+static struct tables read_tables(const struct link_map *map) {
+    struct tables tables = {.hashes = NULL};
+    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_SYMTAB)
+            tables.symbols = address_in(map, entry->d_un.d_ptr);
+        else if (entry->d_tag == DT_STRTAB)
+            tables.strings = address_in(map, entry->d_un.d_ptr);
+        else if (entry->d_tag == DT_GNU_HASH)
+            tables.hashes = address_in(map, entry->d_un.d_ptr);
+        else if (entry->d_tag == DT_VERSYM)
+            tables.versions = address_in(map, entry->d_un.d_ptr);
+    return tables;
+}
+
+static uint32_t hash_of(const char *symbol) {
+    uint32_t hash = 5381;
+    for (; *symbol; symbol++)
+        hash = 33 * hash + (unsigned char)*symbol;
+    return hash;
+}
+
+static bool is_symbol(const struct tables *tables, uint32_t index, const char *symbol) {
+    const ElfW(Sym) *entry = &tables->symbols[index];
+    return entry->st_shndx != SHN_UNDEF && !(tables->versions && tables->versions[index] & HIDDEN_VERSION) &&
+           strcmp(tables->strings + entry->st_name, symbol) == 0;
+}
+
+/* The table: four numbers, a filter of words, for each bucket its first symbol, and for each symbol its hash, whose
+ * lowest bit is set at the end of a bucket. */
+static const ElfW(Sym) * find_in(const struct tables *tables, const char *symbol, uint32_t hash) {
+    const uint32_t bucket_count = tables->hashes[0];
+    const uint32_t first_index = tables->hashes[1];
+    const uint32_t filter_count = tables->hashes[2];
+    const uint32_t filter_shift = tables->hashes[3];
+    const ElfW(Addr) *filter = (const void *)(tables->hashes + 4);
+    const uint32_t *buckets = (const void *)(filter + filter_count);
+    const uint32_t *chains = buckets + bucket_count;
+    const unsigned word_bits = 8 * sizeof(*filter);
+    const ElfW(Addr) word = filter[hash / word_bits % filter_count];
+    if ((word >> (hash % word_bits) & word >> ((hash >> filter_shift) % word_bits) & 1) == 0)
+        return NULL;
+    uint32_t index = buckets[hash % bucket_count];
+    bool is_last = index < first_index;
+    for (; !is_last; index++) {
+        const uint32_t other = chains[index - first_index];
+        if ((other | 1) == (hash | 1) && is_symbol(tables, index, symbol))
+            return &tables->symbols[index];
+        is_last = other & 1;
+    }
+    return NULL;
+}
+
+/* ---- The objects behind this one ---- */
+
+static const struct link_map *first; /* atomic; NULL: not looked for yet, or there is no way */
+static const struct link_map *c_library;
+static bool is_known; /* atomic */
+
+static const struct link_map *own_map(void) {
+    const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;
+    while (map && map->l_ld != _DYNAMIC)
+        map = map->l_next;
+    return map;
+}
+
+/* NULL: it is not there, or one before it has no hash table */
+static const struct link_map *find_c_library(const struct link_map *map) {
+    const uint32_t hash = hash_of(C_LIBRARY_SYMBOL);
+    for (; map; map = map->l_next) {
+        const struct tables tables = read_tables(map);
+        if (!tables.hashes)
+            return NULL;
+        if (find_in(&tables, C_LIBRARY_SYMBOL, hash))
+            return map;
+    }
+    return NULL;
+}
+
+bool next_symbol_works(void) {
+    if (__builtin_expect(__atomic_load_n(&is_known, __ATOMIC_ACQUIRE), 1))
+        return first;
+    const struct link_map *own = own_map();
+    c_library = own ? find_c_library(own->l_next) : NULL;
+    first = c_library ? own->l_next : NULL;
+    __atomic_store_n(&is_known, true, __ATOMIC_RELEASE);
+    return first;
+}
+
+/* Which function an indirect one (STT_GNU_IFUNC) stands for, the loader asks that. */
+static void *function_at(const struct link_map *map, const ElfW(Sym) * symbol) {
+    const bool is_function = (symbol->st_info & 0xf) == STT_FUNC && symbol->st_shndx != SHN_ABS;
+    return is_function ? (void *)(map->l_addr + symbol->st_value) : NULL;
+}
+
+void *next_symbol(const char *symbol) {
+    const uint32_t hash = hash_of(symbol);
+    if (!next_symbol_works())
+        return NULL;
+    for (const struct link_map *map = first;; map = map->l_next) {
+        const struct tables tables = read_tables(map);
+        const ElfW(Sym) *found = find_in(&tables, symbol, hash);
+        if (found)
+            return function_at(map, found);
+        if (map == c_library)
+            return NULL;
+    }
+}

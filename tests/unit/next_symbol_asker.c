@@ -1,0 +1,17 @@
+/* A library of test_next_symbol, whose next objects are asked for. */
+#include <dlfcn.h>
+
+#include "next_symbol.h"
+#include "next_symbol_asker.h"
+
+bool asker_works(void) {
+    return next_symbol_works();
+}
+
+void *asker_reads(const char *symbol) {
+    return next_symbol(symbol);
+}
+
+void *asker_asks_loader(const char *symbol) {
+    return dlsym(RTLD_NEXT, symbol);
+}
