@@ -239,7 +239,9 @@ assert_eq "directory many/a,A,B,directory many/b,A,B" \
     "$(awk '/^directory / { print } /^[AB]   / { print $1 }' err | paste -sd ,)" "comparisons"
 rm profile.*
 
-status=0
-"$OSPROF" run --layers fs -d "$lower" --vs true -- true 2>/dev/full || status=$?
-assert_eq 125 "$status" "exit status with a full standard error"
+for repeat in 1 2; do
+    status=0
+    "$OSPROF" run --layers fs -d "$lower" --repeat "$repeat" --vs true -- sh -c 'exit 7' 2>/dev/full || status=$?
+    assert_eq 7 "$status" "exit status with a full standard error, --repeat $repeat"
+done
 assert_nothing_left

@@ -36,6 +36,29 @@ mv out profile
 assert_eq 1 "$(calls OPEN)" "calls that were counted before the end"
 rm "$live"
 
+# ---- Nothing can be printed: the status is the command's all the same, unless the profile cannot be written where -p says
+
+# status_of ARGUMENT...: of osprof, with standard error as it is
+status_of() {
+    local status=0
+    (cd "$lower" && exec "$OSPROF" run "$@") || status=$?
+    echo "$status"
+}
+mkfifo unread
+for layers in user fs; do
+    [ "$layers" = user ] || [ -w /dev/fuse ] || continue
+    for asked in "" "-p profile" "--vs true"; do
+        # shellcheck disable=SC2086 # words
+        set -- --layers "$layers" -d . $asked -- sh -c 'cat file >/dev/null; exit 7'
+        assert_eq 7 "$(status_of "$@" 2>&-)" "status with a closed standard error: $*"
+        assert_eq 7 "$(status_of "$@" 2>/dev/full)" "status with a full one: $*"
+        assert_eq 7 "$(exec 3<>unread 4>unread 3>&-; status_of "$@" 2>&4)" "status with one that nobody reads: $*"
+    done
+    set -- --layers "$layers" -d . -p /dev/full -- sh -c 'exit 7'
+    assert_eq 125 "$(status_of "$@" 2>&-)" "status of a profile that is lost: $*"
+done
+rm -f "$lower/profile"*
+
 need_root
 need setpriv
 

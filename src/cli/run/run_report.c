@@ -148,6 +148,10 @@ void run_report_not_written(const char *name, int error, const char *text) {
         fputs(text, stderr);
 }
 
+void run_report_not_shown(const char *what, int error) {
+    complain("cannot show the %s: %s", what, strerror(-error));
+}
+
 int run_report_open(FILE **ret_stream) {
     CLEANUP_FD int fd = dup(STDERR_FILENO);
     *ret_stream = fd < 0 ? NULL : fdopen(fd, "w");
@@ -232,19 +236,14 @@ static int show_together(const struct recording *recording) {
     return fclose(stream) != 0 && error == 0 ? negative_errno() : error;
 }
 
-static int show_or_save(const struct run_mounts *mounts, const struct run_target *target, size_t directory,
-                        const struct run_shown *shown, const struct recording *recording) {
-    int error = 0;
-    if (target->given && recording->count > 0)
-        return save(target, directory, 0, recording);
-    if (recording->count > 1)
-        error = show_together(recording);
+static void show_layers(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
+                        const struct recording *recording) {
+    int error = recording->count > 1 ? show_together(recording) : 0;
     for (size_t i = 0; i < recording->count && error == 0; i++)
         error = show(mounts, directory == RUN_TARGET_COMMON ? 0 : directory, shown, &recording->layers[i],
                      recording->count == 1);
     if (error)
-        complain("cannot show the profile: %s", strerror(-error));
-    return error;
+        run_report_not_shown("profile", error);
 }
 
 static int describe(struct recording *recording, const struct run_shown *shown) {
@@ -277,9 +276,12 @@ static int take_mount(struct run_mounts *mounts, size_t directory, const struct 
 static int report_layers(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
                          size_t directory, const struct run_shown *shown) {
     int error = describe(layers, shown);
-    if (error == 0)
-        return show_or_save(mounts, target, directory, shown, layers);
-    complain("cannot show the profile: %s", strerror(-error));
+    if (error)
+        run_report_not_shown("profile", error);
+    else if (target->given && layers->count > 0)
+        error = save(target, directory, 0, layers);
+    else
+        show_layers(mounts, directory, shown, layers);
     return error;
 }
 

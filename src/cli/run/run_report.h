@@ -39,6 +39,10 @@ int run_report_describe(struct aggstats_profile *profile, const char *const *com
  * Errors:  the failed call's */
 int run_report_open(FILE **ret_stream);
 
+/* Reports that a page could not be printed, as on a standard error that is closed. That is no error of the run: its status
+ * stays the command's. */
+void run_report_not_shown(const char *what, int error);
+
 /* Reports that a profile could not be written, and prints it, if there was memory for its text. */
 void run_report_not_written(const char *name, int error, const char *text);
 
@@ -64,7 +68,7 @@ struct run_shown {
 /* Shows or saves the layers of the whole run, and those of all mounts, which have ended. For one directory all of them
  * are one recording; for several the mounts' are separate.
  * layers:  gets header lines, and the layer of the mount if there is one
- * Errors:  reported to the user; the other layers are shown or saved nevertheless */
+ * Errors:  reported to the user; the other layers are shown or saved nevertheless. That a page cannot be printed is none */
 int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
                const struct run_shown *shown);
 

@@ -53,13 +53,15 @@ int versus_complain(const struct versus *it, size_t directory, int error) {
 /* ---- The comparison ----------------------------------------------------------------------------- */
 
 /* Prints a comparison, or else a verdict. */
-static int print_page(const struct versus *it, size_t directory, const struct comparison *comparison,
-                      const struct verdict_page *verdict) {
+static void print_page(const struct versus *it, size_t directory, const struct comparison *comparison,
+                       const struct verdict_page *verdict) {
     const struct run_mounts *mounts = it->vs->mounts;
     FILE *stream;
     int error = run_report_open(&stream);
-    if (error)
-        return error;
+    if (error) {
+        run_report_not_shown("comparison", error);
+        return;
+    }
     const struct screen screen = screen_of(stream, 0, false);
     if (mounts->count > 1) {
         screen_print_key(&screen, "directory");
@@ -70,7 +72,8 @@ static int print_page(const struct versus *it, size_t directory, const struct co
         comparison_print(comparison, &screen);
     else
         verdict_page_print(verdict, &screen);
-    return fclose(stream) == 0 ? 0 : negative_errno();
+    if (fclose(stream) != 0)
+        run_report_not_shown("comparison", negative_errno());
 }
 
 /* Compares one run of each. */
@@ -92,21 +95,21 @@ static int compare_pair(const struct versus *it, size_t directory) {
         .a_times = &a_times,
         .b_times = &b_times,
     };
-    error = print_page(it, directory, &comparison, NULL);
+    print_page(it, directory, &comparison, NULL);
     calibration_finish(&a_times);
     calibration_finish(&b_times);
     compare_finish(&result);
-    return error;
+    return 0;
 }
 
-static int print_sets(const struct versus *it, size_t directory, const struct verdict_result *result) {
+static void print_sets(const struct versus *it, size_t directory, const struct verdict_result *result) {
     const struct verdict_page page = {
         .result = result,
         .a_name = aggstats_profile_label(versus_run(it, VS_A, 0, directory), "command"),
         .b_name = aggstats_profile_label(versus_run(it, VS_B, 0, directory), "command"),
         .is_job = true,
     };
-    return print_page(it, directory, NULL, &page);
+    print_page(it, directory, NULL, &page);
 }
 
 static int compare_sets(const struct versus *it, size_t directory) {
@@ -114,9 +117,9 @@ static int compare_sets(const struct versus *it, size_t directory) {
     int error = versus_judge(it, directory, &result);
     if (error)
         return error;
-    error = print_sets(it, directory, &result);
+    print_sets(it, directory, &result);
     verdict_finish(&result);
-    return error;
+    return 0;
 }
 
 /* ---- Reporting ---------------------------------------------------------------------------------- */
