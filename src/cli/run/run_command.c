@@ -13,6 +13,7 @@
 #include "namespace.h"
 #include "path.h"
 #include "run_child.h"
+#include "run_kept.h"
 #include "run_left.h"
 #include "run_mounts.h"
 #include "run_report.h"
@@ -331,6 +332,8 @@ int run_command(const struct run_options *options) {
                       .sets = {.parent_fd = -1}};
     reserve_standard_files();
     int error = options->layers.wanted & LAYER_USER ? open_user(&run) : 0;
+    if (run.user.recorder)
+        run_kept_tidy(aggstats_recorder_live_path(run.user.recorder));
     if (error == 0 && options->layers.wanted & LAYER_FS)
         error = open_fs(&run);
     if (error == 0 && options->layers.wanted == LAYER_FS && options->directories.count == 1 && !options->other)
