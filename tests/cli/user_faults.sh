@@ -52,6 +52,7 @@ for layers in user fs; do
         set -- --layers "$layers" -d . $asked -- sh -c 'cat file >/dev/null; exit 7'
         assert_eq 7 "$(status_of "$@" 2>&-)" "status with a closed standard error: $*"
         assert_eq 7 "$(status_of "$@" 2>/dev/full)" "status with a full one: $*"
+        # shellcheck disable=SC2094 # a FIFO
         assert_eq 7 "$(exec 3<>unread 4>unread 3>&-; status_of "$@" 2>&4)" "status with one that nobody reads: $*"
     done
     set -- --layers "$layers" -d . -p /dev/full -- sh -c 'exit 7'

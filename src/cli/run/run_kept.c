@@ -14,7 +14,7 @@
 #include "command.h"
 
 #define KEPT_COUNT_MIN 10
-#define KEPT_S_MIN (7 * 24 * 60 * 60)
+#define KEPT_S_MIN (7L * 24 * 60 * 60)
 
 struct kept {
     char *name;

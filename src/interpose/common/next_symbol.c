@@ -18,7 +18,7 @@ extern struct r_debug _r_debug __attribute__((weak)); /* NOLINT(readability-redu
 struct tables {
     const ElfW(Sym) * symbols;
     const char *strings;
-    const uint32_t *hashes;        /* DT_GNU_HASH; NULL: there is none */
+    const uint32_t *hashes;        /* DT_GNU_HASH */
     const ElfW(Versym) * versions; /* NULL: there are none */
 };
 
@@ -27,7 +27,8 @@ static const void *address_in(const struct link_map *map, ElfW(Addr) at) {
     return (const void *)(at < map->l_addr ? at + map->l_addr : at);
 }
 
-static struct tables read_tables(const struct link_map *map) {
+/* Returns false if one is missing. */
+static bool read_tables(const struct link_map *map, struct tables *ret_tables) {
     struct tables tables = {.hashes = NULL};
     for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
         if (entry->d_tag == DT_SYMTAB)
@@ -38,7 +39,8 @@ static struct tables read_tables(const struct link_map *map) {
             tables.hashes = address_in(map, entry->d_un.d_ptr);
         else if (entry->d_tag == DT_VERSYM)
             tables.versions = address_in(map, entry->d_un.d_ptr);
-    return tables;
+    *ret_tables = tables;
+    return tables.hashes && tables.symbols && tables.strings;
 }
 
 static uint32_t hash_of(const char *symbol) {
@@ -96,8 +98,8 @@ static const struct link_map *own_map(void) {
 static const struct link_map *find_c_library(const struct link_map *map) {
     const uint32_t hash = hash_of(C_LIBRARY_SYMBOL);
     for (; map; map = map->l_next) {
-        const struct tables tables = read_tables(map);
-        if (!tables.hashes)
+        struct tables tables;
+        if (!read_tables(map, &tables))
             return NULL;
         if (find_in(&tables, C_LIBRARY_SYMBOL, hash))
             return map;
@@ -126,8 +128,8 @@ void *next_symbol(const char *symbol) {
     if (!next_symbol_works())
         return NULL;
     for (const struct link_map *map = first;; map = map->l_next) {
-        const struct tables tables = read_tables(map);
-        const ElfW(Sym) *found = find_in(&tables, symbol, hash);
+        struct tables tables;
+        const ElfW(Sym) *found = read_tables(map, &tables) ? find_in(&tables, symbol, hash) : NULL;
         if (found)
             return function_at(map, found);
         if (map == c_library)
