@@ -79,14 +79,14 @@ static const struct characteristic *fastest_of_device(const struct evidence *it)
     return fastest;
 }
 
-static bool is_of_block(const struct evidence *it) {
-    return layers_of_name(layers_name(it->times->profile)) == LAYER_IS_BLOCK;
+static bool is_of(const struct evidence *it, enum layer layer) {
+    return layers_of_name(layers_name(it->times->profile)) == layer;
 }
 
 static bool is_memory(const struct evidence *it, struct peak_reason *ret_reason) {
     const struct characteristic *time = fastest_of_device(it);
     double part = time ? part_between(it, -1, time->ns.lower / PEAK_CAUSE_MEMORY_FACTOR) : 0;
-    if (!time || part < PEAK_CAUSE_MEMORY_MIN || is_of_block(it))
+    if (!time || part < PEAK_CAUSE_MEMORY_MIN || is_of(it, LAYER_IS_BLOCK))
         return false;
     *ret_reason = (struct peak_reason){.cause = PEAK_CAUSE_MEMORY, .time = time, .near_part = part};
     return true;
@@ -125,6 +125,14 @@ static double others_as_slow(const struct evidence *it, double ns) {
     return calls;
 }
 
+/* Whether what was read is that of these calls and of no others. Programs also have read what they execute and map. */
+static bool must_be_theirs(const struct evidence *it, const struct peak_reason *reason, double bytes) {
+    const double calls = reason->near_part * (double)it->peak->calls;
+    const double others = others_as_slow(it, reason->time->ns.lower / PEAK_CAUSE_MEMORY_FACTOR);
+    return is_read(it->op->name) && !is_of(it, LAYER_IS_USER) &&
+           bytes >= calls * PEAK_CAUSE_SECTOR_BYTES + others * PEAK_CAUSE_OTHERS_BYTES;
+}
+
 static enum peak_witness storage_says(const struct evidence *it, const struct peak_reason *reason) {
     const struct aggstats_profile *profile = it->times->profile;
     const double calls = reason->near_part * (double)it->peak->calls;
@@ -135,10 +143,7 @@ static enum peak_witness storage_says(const struct evidence *it, const struct pe
         return PEAK_WITNESS_NONE;
     if (bytes < calls * PEAK_CAUSE_SECTOR_BYTES)
         return PEAK_WITNESS_TOO_FEW_BYTES;
-    const double others = others_as_slow(it, reason->time->ns.lower / PEAK_CAUSE_MEMORY_FACTOR);
-    return is_read(it->op->name) && bytes >= calls * PEAK_CAUSE_SECTOR_BYTES + others * PEAK_CAUSE_OTHERS_BYTES
-               ? PEAK_WITNESS_STORAGE
-               : PEAK_WITNESS_OTHERS;
+    return must_be_theirs(it, reason, bytes) ? PEAK_WITNESS_STORAGE : PEAK_WITNESS_OTHERS;
 }
 
 /* What most calls of the peak were seen to wait for; NULL: nothing, or of too few. */
@@ -175,7 +180,7 @@ static bool are_in_memory(const struct evidence *it) {
 static enum peak_witness witness_of(const struct evidence *it, const struct peak_reason *reason) {
     if (reason->cause == PEAK_CAUSE_ROUND_TRIP)
         return PEAK_WITNESS_NONE;
-    if (is_of_block(it))
+    if (is_of(it, LAYER_IS_BLOCK))
         return PEAK_WITNESS_BLOCK;
     if (reason->cause == PEAK_CAUSE_DEVICE_READ)
         return witness_of_read(it, reason);

@@ -38,7 +38,7 @@ enum peak_witness {
     PEAK_WITNESS_STORAGE, /* as much was read from storage as these calls and others need; or, of calls in memory, hardly anything */
     PEAK_WITNESS_STACKS,        /* of most of these calls the stack was seen, and where it was */
     PEAK_WITNESS_BLOCK,         /* it is a request to the disk */
-    PEAK_WITNESS_OTHERS,        /* so much was read, but maybe by other calls: they may have waited for it */
+    PEAK_WITNESS_OTHERS,        /* so much was read, but maybe for something else: they may have waited for it */
     PEAK_WITNESS_TOO_FEW_BYTES, /* less was read from storage than they need: they have not */
     PEAK_WITNESS_NOTHING_MOVED, /* the calls read no bytes: they have not */
     PEAK_WITNESS_OTHER_STACKS,  /* most of these calls were seen to wait for something else: they have not */
@@ -63,7 +63,8 @@ struct peak_reason {
  * That is what they may have waited for. It is certain for requests at the layer block, where the stacks of most calls
  * were seen, and for READ if the profile says how much was read from storage (storage_read_bytes): each of these calls
  * a sector at least, and each call of another op that takes as long PEAK_CAUSE_OTHERS_BYTES at most. For other ops that
- * read, such as LOOKUP, it is not certain, as nobody knows which of them read. If less was read than one sector for each
+ * read, such as LOOKUP, it is not certain, as nobody knows which of them read; nor at the layer user, as programs and
+ * mapped files are read without a call. If less was read than one sector for each
  * of these calls, or the calls moved no bytes, a disk read is not the cause. That calls were answered by memory is certain
  * if at most every tenth can have read a sector.
  *

@@ -58,7 +58,7 @@ static void format_witness(const struct peak_reason *reason, const struct aggsta
         [PEAK_WITNESS_STORAGE] = {", and ", " read from storage"},
         [PEAK_WITNESS_STACKS] = {", and most were seen to wait for it", NULL},
         [PEAK_WITNESS_BLOCK] = {", and they are requests to a disk", NULL},
-        [PEAK_WITNESS_OTHERS] = {"; ", " read from storage, maybe by other calls"},
+        [PEAK_WITNESS_OTHERS] = {"; ", " read from storage, maybe for something else"},
         [PEAK_WITNESS_TOO_FEW_BYTES] = {", but no more than ", " read from storage"},
         [PEAK_WITNESS_NOTHING_MOVED] = {", but they read no bytes", NULL},
         [PEAK_WITNESS_OTHER_STACKS] = {", but most were seen to wait for something else", NULL},
