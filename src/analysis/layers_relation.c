@@ -23,9 +23,10 @@ const char *layers_name(const struct aggstats_profile *profile) {
     return name ? name : "fs";
 }
 
+/* "passthrough, ...": that of some that were merged. */
 bool layers_has_kernel_data(const struct aggstats_profile *profile) {
     const char *data = aggstats_profile_label(profile, "data");
-    return data && strcmp(data, "passthrough") == 0;
+    return data && strncmp(data, "passthrough", strlen("passthrough")) == 0;
 }
 
 #define QUEUED "_QUEUED" /* see layers_is_queued() */

@@ -50,6 +50,19 @@ assert_eq "bytes $kernels " "$(bytes_of 100 < <(passthrough))" "bytes with data=
 assert_eq "bytes $kernels " "$(bytes_of 60 < <(passthrough))" "the same on a narrow screen"
 assert_eq "bytes $kernels " "$(bytes_of 100 < <(passthrough '# bytes: READ asked 4096 moved 4096' 'OP_READ 1 3' ' 0 1'))" "bytes of files that the kernel does not take"
 grep -q '^read  *4.00 KiB' "$scratch/out" || fail "bytes of such files are missing: $(<"$scratch/out")"
+passthrough >passed
+passthrough '# bytes: READ asked 4096 moved 4096' 'OP_READ 1 3' ' 0 1' | sed '/^# data/d' >copied
+for order in 'passed copied' 'copied passed'; do
+    # shellcheck disable=SC2086 # two files
+    expect 0 merge -o merged $order
+    assert_eq "bytes $kernels " "$(bytes_of 100 <merged)" "bytes of both kinds of mounts, merged"
+done
+for op in READ write; do
+    expect 1 show --op "$op" passed
+    assert_eq "osprof: no call of $op in this profile: $kernels" "$(<"$scratch/err")" "operation that the kernel makes"
+    expect 1 show --op "$op" <(sed '/^# data/d' passed)
+    ! grep -q passthrough "$scratch/err" || fail "speaks of the kernel where it does not: $(<"$scratch/err")"
+done
 
 # A sync is on a file: its directory is no answer, unless it is known to be several.
 syncs() {

@@ -31,7 +31,8 @@ const char *layers_name(const struct aggstats_profile *profile);
 
 #define LAYERS_KERNEL_DATA "the kernel's (data=passthrough): not profiled here; the layer user sees them"
 
-/* True if the kernel itself reads and writes files of a profile's mount: what is missing there is not known. */
+/* True if the kernel itself reads and writes files of a profile's mount, or of one of those that were merged: what is
+ * missing there is not known. */
 bool layers_has_kernel_data(const struct aggstats_profile *profile);
 
 /* ---- Which operations belong together ----------------------------------------------------------- */

@@ -6,12 +6,14 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include "base.h"
 #include "command.h"
 #include "control_socket.h"
+#include "layers.h"
 #include "live_files.h"
 #include "name_set.h"
 #include "path.h"
@@ -470,13 +472,20 @@ size_t input_count_ops(const struct option_list *ops, const struct aggstats_prof
     return count;
 }
 
+static bool is_data(const char *op) {
+    return strcasecmp(op, "READ") == 0 || strcasecmp(op, "WRITE") == 0;
+}
+
 enum status input_report_absent_ops(const struct option_list *ops, const struct aggstats_profile *profile) {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < ops->count; i++) {
         const struct option_list one = {.texts = &ops->texts[i], .count = 1};
         if (input_count_ops(&one, profile) > 0)
             continue;
-        complain("no call of %s in this profile; 'osprof show' without --op lists its operations", ops->texts[i]);
+        if (layers_has_kernel_data(profile) && is_data(ops->texts[i]))
+            complain("no call of %s in this profile: " LAYERS_KERNEL_DATA, ops->texts[i]);
+        else
+            complain("no call of %s in this profile; 'osprof show' without --op lists its operations", ops->texts[i]);
         status = STATUS_NOT_SO;
     }
     return status;
