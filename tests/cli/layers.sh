@@ -294,6 +294,14 @@ assert_eq 1 "$(grep -c answered_share out)" "caches that have answered, of STAT 
 sed -i '/^# data/d' passed
 expect_line "READ: the kernel's cache answered 100.0 % of 129 calls" show passed
 
+# Locks that a mount does not take are the kernel's, and it is neither the cache nor waking up; those that it takes are not.
+ns_layer user LOCK 2 1210000000 OPEN 4 900000000 >locked
+ns_layer fs OPEN 4 40000 >>locked
+expect_line "LOCK: programs waited 1.21 s for locks of files, which are not forwarded to the mount. OPEN: 100.0 % of 900 ms" show locked
+ns_layer user LOCK 2 1210000000 >locked
+ns_layer fs OPEN 4 40000 SETLKW 2 1200000000 >>locked
+expect_line "LOCK: 99.2 % of 1.21 s that programs waited were in the lower file system and below it." show locked
+
 # Not all that a layer has more is read ahead.
 ns_layer user READ 3 289000 MMAP 1 1000 | sed '2a # not_seen: 1 statically linked program' >unseen
 ns_layer fuse READ 66 1830000 OPEN 14 263000 >>unseen

@@ -348,10 +348,22 @@ static void append_asynchronous(const struct printer *it, struct text *text, con
     }
 }
 
+/* The kernel decides on locks of files, unless the mount takes them. */
+static bool are_hidden_locks(const struct printer *it, const struct layers_row *row) {
+    bool are_hidden = strcmp(row->name, "LOCK") == 0 && layer_of(it, row->outermost) == LAYER_IS_USER;
+    for (size_t layer = row->outermost + 1; layer < it->table->layer_count; layer++)
+        are_hidden = are_hidden && row->cells[layer].calls == 0;
+    return are_hidden;
+}
+
 static void print_row(const struct printer *it, const struct layers_row *row) {
     struct text text = {.length = 0};
     if (layers_are_kernels(it->table, row)) {
         append(&text, LAYERS_KERNEL_DATA);
+    } else if (are_hidden_locks(it, row)) {
+        append(&text, "programs waited ");
+        append_ns(it, &text, row->cells[row->outermost].total_ns);
+        append(&text, " for locks of files, which are not forwarded to the mount");
     } else {
         append_answered(it, &text, row);
         append_parts(it, &text, row);
