@@ -65,6 +65,13 @@ none_by user sh -c 'sleep 0.05 & echo x >file; wait'
 none_by user true
 left_by user $'a\e[31m b' 'a?[31m b'
 
+# A program that becomes a daemon: what it leaves first only starts what stays.
+# shellcheck disable=SC2016 # for the shell below
+expect 0 run --layers user -p "$scratch/profile" -- bash -c '
+    { sleep 0.05; sleep 60 & echo $! >"$0/pids/daemon"; } >/dev/null 2>&1 &' "$scratch"
+assert_eq "sleep $(<"$scratch/pids/daemon")" "$(sed -n 's/^# still_running: //p' "$scratch/profile")" "a daemon that is left"
+end_outliving
+
 # Many are counted; and the page has them too.
 # shellcheck disable=SC2016 # for the shell below
 expect 0 run --layers user -- bash -c 'for i in {1..11}; do "$0" "$1" many; done' "$scratch/leave" "$scratch"

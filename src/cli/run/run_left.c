@@ -79,9 +79,9 @@ static bool is_own(const struct run_mounts *mounts, pid_t pid, const char *progr
 static bool look_at(const struct run_mark *mark, const struct run_mounts *mounts, pid_t pid, int proc_fd,
                     struct run_left_process *ret_process) {
     struct proc_stat stat;
-    *ret_process = (struct run_left_process){.pid = pid, .start = start_of(pid, &stat)};
-    if (ret_process->start == 0 || ret_process->start < mark->own_start || !stat.state || stat.state[0] == 'Z' ||
-        stat.state[0] == 'X')
+    const uint64_t start = start_of(pid, &stat);
+    *ret_process = (struct run_left_process){.pid = pid};
+    if (start == 0 || start < mark->own_start || !stat.state || stat.state[0] == 'Z' || stat.state[0] == 'X')
         return false;
     snprintf(ret_process->program, sizeof(ret_process->program), "%s", stat.name);
     return !is_own(mounts, pid, ret_process->program) &&
@@ -145,26 +145,13 @@ void run_left_find(struct run_left *ret_left, const struct run_user *user, const
 
 /* ---- Reporting ---------------------------------------------------------------------------------- */
 
-/* Keeps those that are in both. */
-static void keep_common(struct run_left *left, const struct run_left *now) {
-    size_t kept = 0;
-    for (size_t i = 0; i < left->count; i++)
-        for (size_t j = 0; j < now->count; j++)
-            if (left->processes[i].pid == now->processes[j].pid && left->processes[i].start == now->processes[j].start)
-                left->processes[kept++] = now->processes[j];
-    left->count = kept;
-}
-
+/* Of a program that becomes a daemon, the process that is there at first only starts the one that stays. */
 static void let_end(struct run_left *left, const struct run_user *user, const struct run_mounts *mounts) {
     const struct timespec step = {.tv_nsec = ENDING_STEP_NS};
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + INT64_C(1000000) * ENDING_MS;
-    CLEANUP_FREE struct run_left *now = malloc(sizeof(*now));
-    while (now && left->count > 0) {
-        run_left_find(now, user, mounts);
-        keep_common(left, now);
-        if (left->count == 0 || read_clock_ns(CLOCK_MONOTONIC) >= end_ns)
-            return;
+    while (left->count > 0 && read_clock_ns(CLOCK_MONOTONIC) < end_ns) {
         nanosleep(&step, NULL);
+        run_left_find(left, user, mounts);
     }
 }
 

@@ -12,7 +12,6 @@
 
 struct run_left_process {
     pid_t pid;
-    uint64_t start; /* when the process started, in the kernel's ticks: numbers are reused */
     char program[AGGSTATS_PROGRAM_SIZE];
 };
 
@@ -26,7 +25,7 @@ void run_left_find(struct run_left *ret_left, const struct run_user *user, const
 
 #define RUN_LEFT_TEXT_SIZE 1024
 
-/* Reports those that still exist a moment later. ret_names: for a header line; "": none */
+/* Reports those that exist a moment later, if any exist now. ret_names: for a header line; "": none */
 void run_left_tell(struct run_left *left, const struct run_user *user, const struct run_mounts *mounts,
                    char ret_names[RUN_LEFT_TEXT_SIZE]);
 
