@@ -109,7 +109,7 @@ static int add_meant(const struct aggstats_profile *profile, enum aggstats_group
 static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who, size_t count,
                      wide_count missed_cycles_max) {
 #define HEADING(constant, word, several, heading, ...) [AGGSTATS_BY_##constant] = heading,
-    static const char *const headings[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(HEADING, HEADING, HEADING)};
+    static const char *const headings[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(HEADING, HEADING, HEADING, HEADING)};
     char value[AGGSTATS_GROUP_NAME_SIZE + 64];
     char missed[WIDE_COUNT_TEXT_SIZE];
     if (missed_cycles_max > 0)

@@ -106,7 +106,7 @@ int main(int argc, char **argv) {
         .live_path = argv[1], .op_names = op_names, .op_count = POSIX_OP_COUNT, .resolution = 1};
     struct aggstats_recorder *recorder;
     char variable[4096];
-    CHECK(argc == 3 && aggstats_recorder_create_shared(&options, 64, &recorder) == 0);
+    CHECK(argc == 3 && aggstats_recorder_create_shared(&options, 64, 0, &recorder) == 0);
     snprintf(variable, sizeof(variable), "%ua%s", aggstats_recorder_clock(recorder).kind, argv[1]);
     CHECK(mkfifo("fifo", 0600) == 0);
     CHECK(setenv("OSPROF_POSIX", variable, 1) == 0 && setenv("LD_PRELOAD", argv[2], 1) == 0);

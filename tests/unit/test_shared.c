@@ -38,7 +38,7 @@ static int make(unsigned shared_threads) {
     const struct aggstats_recorder_options options = {
         .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = path};
     return shared_threads == 0 ? aggstats_recorder_create(&options, &maker)
-                               : aggstats_recorder_create_shared(&options, shared_threads, &maker);
+                               : aggstats_recorder_create_shared(&options, shared_threads, 0, &maker);
 }
 
 static void set_up(void) {
@@ -472,7 +472,7 @@ static struct aggstats_recorder *join_many(unsigned resolution) {
         .op_names = names, .op_count = MANY_OPS, .resolution = resolution, .live_path = path};
     aggstats_recorder_destroy(maker);
     unlink(path);
-    ck_assert_int_eq(aggstats_recorder_create_shared(&options, MANY_THREADS, &maker), 0);
+    ck_assert_int_eq(aggstats_recorder_create_shared(&options, MANY_THREADS, 0, &maker), 0);
     ck_assert_int_eq(aggstats_recorder_join(path, names, MANY_OPS, false, &recorder), 0);
     return recorder;
 }

@@ -11,7 +11,7 @@ bool text_name_valid(const char *name) {
 }
 
 #define NAME(constant, word, ...) [AGGSTATS_BY_##constant] = word,
-static const char *const grouping_names[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(NAME, NAME, NAME)};
+static const char *const grouping_names[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(NAME, NAME, NAME, NAME)};
 _Static_assert(GROUPING_COUNT + 1 == AGGSTATS_GROUPINGS, "each grouping has a word");
 
 const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
@@ -19,7 +19,8 @@ const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
 }
 
 #define KNOWN_BY(constant, word, several, heading, known_by) [AGGSTATS_BY_##constant] = known_by,
-static const enum grouped_by grouped_by[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(KNOWN_BY, KNOWN_BY, KNOWN_BY)};
+static const enum grouped_by grouped_by[AGGSTATS_GROUPINGS] = {
+    GROUPING_ROWS(KNOWN_BY, KNOWN_BY, KNOWN_BY, KNOWN_BY)};
 
 bool aggstats_grouping_has_ids(enum aggstats_grouping grouping) {
     return aggstats_grouping_name(grouping) && grouped_by[grouping] == GROUPED_BY_NUMBER;
@@ -27,7 +28,7 @@ bool aggstats_grouping_has_ids(enum aggstats_grouping grouping) {
 
 bool aggstats_grouping_has_objects(enum aggstats_grouping grouping) {
     return aggstats_grouping_name(grouping) &&
-           (0U GROUPING_ROWS(NOTHING_OF_ROW, NOTHING_OF_ROW, BIT_OF_GROUPING)) & 1U << grouping;
+           (0U GROUPING_ROWS(NOTHING_OF_ROW, NOTHING_OF_ROW, BIT_OF_GROUPING, BIT_OF_GROUPING)) & 1U << grouping;
 }
 
 bool aggstats_grouping_has_paths(enum aggstats_grouping grouping) {

@@ -6,7 +6,7 @@
  *     labels: key NUL value NUL, label_count times; labels_bytes in all
  *     two windows, each aligned to a cache line
  *     slow calls (slow_store.h), aligned too
- *     if it is shared, struct live_shared, aligned too
+ *     if it is shared, struct live_shared, aligned too; then, if it has groups, struct groups_file (groups_file.h)
  *     from header_bytes on, every block_stride_bytes, block_count blocks (struct aggstats_block)
  * Numbers are in the byte order of the machine. Blocks are mapped one by one and never move. A shared file has room for
  * all its blocks from the beginning, as a hole: beyond the first, a block gets memory page by page, as its thread
@@ -126,6 +126,7 @@ struct live_owner {
 struct live_shared {
     uint64_t last_taken; /* the block that a thread took last: where others begin to look. Atomic, like the next */
     uint64_t crowded;    /* threads that found all blocks taken */
+    uint64_t groups_offset; /* of struct groups_file (groups_file.h), in the file; 0: there is none. Never changes */
     struct aggstats_named named;
     struct live_owner owners[] __attribute__((aligned(CACHE_LINE_BYTES)));
 };
@@ -151,9 +152,10 @@ struct live {
 
 /* Creates the file, or takes anonymous memory where options->live_path is NULL.
  * shared_threads: 0: the file is not shared; fewer if the file would be larger than the process's limit
+ * groupings:      of a shared file, as bits; 0: none
  * Errors:  -ENOMEM, -E2BIG labels too long, -EFBIG, those of creating the file; nothing is left behind */
 int live_create(struct live *live, const struct aggstats_recorder_options *options, uint64_t shared_threads,
-                const struct layout *layout, const struct aggstats_clock *clock);
+                unsigned groupings, const struct layout *layout, const struct aggstats_clock *clock);
 
 /* Notes that recording ends now, and closes the file, which stays; the memory remains mapped. */
 void live_close(struct live *live);

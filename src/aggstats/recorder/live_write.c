@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base.h"
-#include "live_file.h"
+#include "groups_file.h"
 #include "live_owner.h"
 #include "text_format.h"
 
@@ -112,6 +112,7 @@ static void publish_header(struct live_header *header) {
     __atomic_store_n((uint64_t *)(void *)header->magic, magic, __ATOMIC_RELEASE);
 }
 
+/* Without groups. */
 static size_t header_bytes_of(const struct layout *layout, size_t labels_bytes, uint64_t shared_threads) {
     const struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, layout, labels_bytes);
     const size_t shared_bytes =
@@ -119,14 +120,21 @@ static size_t header_bytes_of(const struct layout *layout, size_t labels_bytes, 
     return round_up(live_shared_offset(&offsets) + shared_bytes, (size_t)sysconf(_SC_PAGESIZE));
 }
 
+static size_t groups_bytes_of(unsigned groupings) {
+    return groupings != 0 ? round_up(sizeof(struct groups_file), (size_t)sysconf(_SC_PAGESIZE)) : 0;
+}
+
 /* Lowers the number of threads until all blocks fit into the largest file that the process may make. 0: none fits */
-static uint64_t fit_into_limit(uint64_t shared_threads, const struct layout *layout, size_t labels_bytes) {
+static uint64_t fit_into_limit(uint64_t shared_threads, unsigned groupings, const struct layout *layout,
+                               size_t labels_bytes) {
     const size_t stride_bytes = block_stride_bytes(layout, true);
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
         return shared_threads;
     while (shared_threads > 0 &&
-           header_bytes_of(layout, labels_bytes, shared_threads) + shared_threads * stride_bytes > limit.rlim_cur)
+           header_bytes_of(layout, labels_bytes, shared_threads) + groups_bytes_of(groupings) +
+                   shared_threads * stride_bytes >
+               limit.rlim_cur)
         shared_threads /= 2;
     return shared_threads;
 }
@@ -139,18 +147,27 @@ static int make_room(struct live *live) {
     return header->shared_threads > 0 && ftruncate(live->fd, (off_t)bytes) < 0 ? negative_errno() : 0;
 }
 
+static void make_groups(struct live_header *header, const struct layout *layout, uint64_t offset, unsigned groupings) {
+    struct live_shared *shared = live_shared(header, layout);
+    if (groupings == 0)
+        return;
+    shared->groups_offset = offset;
+    groups_file(header, shared)->groupings = groupings;
+}
+
 int live_create(struct live *live, const struct aggstats_recorder_options *options, uint64_t shared_threads,
-                const struct layout *layout, const struct aggstats_clock *clock) {
+                unsigned groupings, const struct layout *layout, const struct aggstats_clock *clock) {
     *live = (struct live){.fd = -1, .directory_fd = -1};
     size_t labels_bytes = labels_size_bytes(options);
     if (labels_bytes > LIVE_LABELS_BYTES_MAX)
         return -E2BIG;
     if (shared_threads > 0) {
-        shared_threads = fit_into_limit(shared_threads, layout, labels_bytes);
+        shared_threads = fit_into_limit(shared_threads, groupings, layout, labels_bytes);
         if (shared_threads == 0)
             return -EFBIG;
     }
-    size_t header_bytes = header_bytes_of(layout, labels_bytes, shared_threads);
+    const size_t groups_offset = header_bytes_of(layout, labels_bytes, shared_threads);
+    const size_t header_bytes = groups_offset + groups_bytes_of(groupings);
 
     int err = options->live_path ? open_file(live, options->live_path) : 0;
     void *memory = NULL;
@@ -169,6 +186,7 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
     }
     window_start(live->windows[0], aggstats_clock_now(clock->kind));
     make_shared(live->header, layout);
+    make_groups(live->header, layout, groups_offset, groupings);
     publish_header(live->header);
     return 0;
 }

@@ -158,10 +158,10 @@ static int recorder_init(struct aggstats_recorder *recorder, const struct aggsta
 
 /* A child has either nothing of the live file, or a recorder that leaves it. */
 static int recorder_register(struct aggstats_recorder *recorder, const struct aggstats_recorder_options *options,
-                             uint64_t shared_threads) {
+                             uint64_t shared_threads, unsigned groupings) {
     sigset_t before;
     threads_lock_registry(&before);
-    int err = live_create(&recorder->live, options, shared_threads, &recorder->layout, &recorder->clock);
+    int err = live_create(&recorder->live, options, shared_threads, groupings, &recorder->layout, &recorder->clock);
     if (err == 0) /* from here on nothing can fail, and threads may count */
         set_hot(recorder, threads_register(&recorder->threads));
     threads_unlock_registry(&before);
@@ -205,7 +205,7 @@ static void recorder_free(struct aggstats_recorder *recorder) {
     free(recorder);
 }
 
-static int create(const struct aggstats_recorder_options *options, uint64_t shared_threads,
+static int create(const struct aggstats_recorder_options *options, uint64_t shared_threads, unsigned groupings,
                   struct aggstats_recorder **ret_recorder) {
     if (!options_valid(options))
         return -EINVAL;
@@ -215,7 +215,7 @@ static int create(const struct aggstats_recorder_options *options, uint64_t shar
         return -ENOMEM;
     int err = recorder_init(recorder, options);
     if (err == 0)
-        err = recorder_register(recorder, options, shared_threads);
+        err = recorder_register(recorder, options, shared_threads, groupings);
     if (err < 0) {
         recorder_free(recorder);
         return err;
@@ -240,14 +240,14 @@ int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_
     if (abi != AGGSTATS_ABI)
         return -EPROTO;
     int err = copy_options(&own, options, options_bytes);
-    return err < 0 ? err : create(&own, 0, ret_recorder);
+    return err < 0 ? err : create(&own, 0, 0, ret_recorder);
 }
 
 int aggstats_recorder_create_shared(const struct aggstats_recorder_options *options, uint64_t shared_threads,
-                                    struct aggstats_recorder **ret_recorder) {
+                                    unsigned groupings, struct aggstats_recorder **ret_recorder) {
     if (shared_threads == 0 || shared_threads > AGGSTATS_SHARED_THREADS_MAX || !options->live_path)
         return -EINVAL;
-    return create(options, shared_threads, ret_recorder);
+    return create(options, shared_threads, groupings, ret_recorder);
 }
 
 void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {

@@ -15,28 +15,12 @@
 #include <sys/stat.h>
 
 #include "base.h"
-#include "live_file.h"
+#include "groups_file.h"
+#include "joined.h"
 #include "live_owner.h"
-#include "recorder_state.h"
-#include "thread_block.h"
 
 /* Above the numbers that recorders of one process give themselves. */
 #define FIRST_ID (UINT64_C(1) << 63)
-
-struct joined {
-    struct recorder_front front; /* first */
-    uint64_t last_id;            /* atomic. If two threads join the file at once, their blocks are of either recorder */
-    struct live_header *header;
-    struct live_shared *shared;
-    struct aggstats_block **blocks; /* [shared_threads], as mapped here; atomic; NULL: not yet */
-    struct aggstats_recorder_hot hot;
-    uint64_t block_count_max;
-    struct layout layout;
-    size_t page_bytes;
-    size_t header_bytes;
-    size_t block_bytes;
-    char *path;
-};
 
 AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
 
@@ -292,6 +276,13 @@ static bool header_is_whole(const struct live_header *header, unsigned op_count,
     return header->header_bytes >= end && header->block_stride_bytes >= layout_shared_bytes(&layout, layout.op_count);
 }
 
+static bool groups_are_whole(struct live_header *header) {
+    const struct layout layout = layout_make(header->op_count, header->resolution);
+    const uint64_t offset = live_shared(header, &layout)->groups_offset;
+    return offset == 0 || (offset % CACHE_LINE_BYTES == 0 && offset < header->header_bytes &&
+                           header->header_bytes - offset >= sizeof(struct groups_file));
+}
+
 static int map_header(int fd, unsigned op_count, const char *const *op_names, struct live_header **ret_header) {
     struct live_header header;
     struct stat attr;
@@ -303,7 +294,7 @@ static int map_header(int fd, unsigned op_count, const char *const *op_names, st
     void *memory = mmap(NULL, header.header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return negative_errno();
-    if (!names_are(memory, op_names)) {
+    if (!names_are(memory, op_names) || !groups_are_whole(memory)) {
         munmap(memory, header.header_bytes);
         return -EBADMSG;
     }
@@ -326,6 +317,7 @@ static struct joined *make_joined(struct live_header *header, const char *path, 
     joined->header = header;
     joined->shared = live_shared(header, &layout);
     joined->blocks = (struct aggstats_block **)(void *)(memory + front_bytes);
+    joined->groups = groups_file(header, joined->shared);
     joined->hot.clock_kind = header->clock_kind;
     joined->hot.resolution = header->resolution;
     joined->hot.counters_stride_bytes = (uint32_t)layout.counters_stride_bytes;

@@ -31,14 +31,14 @@ struct fuse_options {
 
 /* "process+uid". See option_row.parse */
 static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
-    static const char *const words[] = {GROUPING_WORDS NULL};
+    static const char *const words[] = {GROUPING_WORDS_OF_MOUNTS NULL};
     struct fuse_options *options = data;
     CLEANUP_FREE char *copy = strdup(*text);
     char *rest = copy;
     options->session.groupings = 0;
     for (const char *word; (word = strsep(&rest, "+"));) {
         const enum aggstats_grouping grouping = aggstats_grouping_of_name(word);
-        if (grouping != AGGSTATS_UNGROUPED) {
+        if (GROUPINGS_OF_MOUNTS & 1U << grouping) {
             options->session.groupings |= 1U << grouping;
             continue;
         }
@@ -80,7 +80,7 @@ static const struct option_row rows[] = {
      INTO(TIME, struct fuse_options, session.interval_ns)},
     {.name = "by",
      .metavar = "KIND[+KIND]...",
-     WORDS_OF(GROUPING_WORDS),
+     WORDS_OF(GROUPING_WORDS_OF_MOUNTS),
      .help = "keep a profile of each of these too: {}",
      .kind = OPTION_PARSED,
      .parse = parse_by},

@@ -170,7 +170,8 @@ static void add_groups(const struct aggstats_profile *profile, const struct answ
 /* Where the time went comes first. Those after GROUPINGS_MAX are omitted, because the page is bounded. */
 static void add_all_groups(const struct aggstats_profile *profile, const struct answer_model *model,
                            struct answer_rows *rows) {
-    static const enum aggstats_grouping order[] = {AGGSTATS_BY_FILE,    AGGSTATS_BY_DIRECTORY, AGGSTATS_BY_PROGRAM,
+    static const enum aggstats_grouping order[] = {AGGSTATS_BY_MOUNT,   AGGSTATS_BY_FILE,
+                                                   AGGSTATS_BY_DIRECTORY, AGGSTATS_BY_PROGRAM,
                                                    AGGSTATS_BY_PROCESS, AGGSTATS_BY_UID,       AGGSTATS_BY_CGROUP};
     _Static_assert(ARRAY_SIZE(order) == GROUPING_COUNT, "each grouping has its place");
     unsigned count = 0;

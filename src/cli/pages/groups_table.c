@@ -142,7 +142,7 @@ static void print_row(const struct table *table, size_t row) {
 
 static const char *plural_of(enum aggstats_grouping grouping) {
 #define PLURAL(constant, word, plural, ...) [AGGSTATS_BY_##constant] = plural,
-    static const char *const plurals[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(PLURAL, PLURAL, PLURAL)};
+    static const char *const plurals[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(PLURAL, PLURAL, PLURAL, PLURAL)};
     return plurals[grouping];
 }
 

@@ -37,7 +37,7 @@ static int try_paths(struct run_user *user, const char *directory, struct aggsta
         if (asprintf(&path, "%s/%ld-user-%u.live", directory, (long)getpid(), attempt) < 0)
             return -ENOMEM;
         options->live_path = path;
-        error = aggstats_recorder_create_shared(options, THREADS_AT_A_TIME, &user->recorder);
+        error = aggstats_recorder_create_shared(options, THREADS_AT_A_TIME, 0, &user->recorder);
     }
     return error;
 }

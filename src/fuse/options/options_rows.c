@@ -48,7 +48,7 @@ static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZ
 }
 
 static const char by_none[] = "none";
-static const char *const by_words[] = {by_none, GROUPING_WORDS NULL};
+static const char *const by_words[] = {by_none, GROUPING_WORDS_OF_MOUNTS NULL};
 
 /* "directory:2" */
 static const char *take_depth(struct options *options, enum aggstats_grouping grouping, char *depth,
@@ -68,7 +68,7 @@ static const char *take_grouping(struct options *options, char *name, char why[O
         *depth++ = '\0';
     enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
     why[0] = '\0';
-    if (grouping == AGGSTATS_UNGROUPED) {
+    if (!(GROUPINGS_OF_MOUNTS & 1U << grouping)) {
         option_add_word(why, "must be ", by_none, NULL);
         option_add_words(why, by_words + 1, "or");
         option_add_word(why, "", "or several of them, such as process+uid", NULL);

@@ -99,6 +99,21 @@ static enum below_place place_in_current(const char *path) {
     return is_still(sequence) ? place : place_asked(path);
 }
 
+size_t names_directory(char *ret_path, size_t size_bytes) {
+    uint64_t sequence;
+    const bool may_learn = !__atomic_load_n(&is_shared_with_child, __ATOMIC_RELAXED) || preload_owns_memory();
+    if (may_learn && !is_known(&sequence))
+        learn_directory();
+    if (may_learn && is_known(&sequence)) {
+        const size_t length = strnlen(current.text, size_bytes - 1);
+        memcpy(ret_path, current.text, length);
+        ret_path[length] = '\0';
+        if (is_still(sequence))
+            return length < size_bytes - 1 ? length : 0;
+    }
+    return ask_directory(ret_path, size_bytes) ? strlen(ret_path) : 0;
+}
+
 /* True if all files below it count, and that is known. */
 static inline bool current_counts(void) {
     uint64_t sequence;
@@ -124,7 +139,7 @@ static enum below_place place_at(int dir_fd, const char *path, const struct prel
         return scope_place_of("/", path);
     if (dir_fd == AT_FDCWD)
         return place_in_current(path);
-    enum fd_state state = fd_table_state(dir_fd, ops);
+    const enum fd_state state = fd_entry_state(fd_table_entry(dir_fd, ops));
     if (!scope.has_all && (state == FD_ABOVE || goes_up(path)))
         return dir_fd >= 0 ? place_in_open_directory(dir_fd, path) : BELOW_OUTSIDE;
     return state == FD_INSIDE ? BELOW_INSIDE : BELOW_OUTSIDE;
@@ -191,7 +206,7 @@ static inline bool counts_at_once(int dir_fd, const char *path) {
     if (path[0] == '/')
         return !scope_may_be_pseudo(path);
     if (dir_fd != AT_FDCWD)
-        return fd_table_known(dir_fd) == FD_INSIDE;
+        return fd_entry_state(fd_table_known(dir_fd)) == FD_INSIDE;
     return path[0] != '.' && current_counts();
 }
 

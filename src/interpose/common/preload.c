@@ -2,9 +2,11 @@
 #include "preload.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,7 +25,8 @@ AGGSTATS_THREAD_LOCAL bool preload_is_inside;
 static char text[TEXT_BYTES_MAX]; /* the variable, cut into strings */
 static const char *live_path;
 
-/* In memory that the kernel zeroes in children. NULL: there is none, and no process is known to own its memory. */
+/* In memory that the kernel zeroes in children; the caller follows. NULL: there is none, and no process is known to own
+ * its memory. */
 static pid_t *own_pid;
 
 /* ---- The environment ---- */
@@ -84,6 +87,7 @@ static bool join(const struct preload_ops *ops) {
         return false;
     if (__atomic_exchange_n(&is_starved, false, __ATOMIC_RELAXED))
         aggstats_recorder_note(recorder, ops->starved_note, 1);
+    preload.groupings = aggstats_shared_groupings(recorder);
     /* if two threads join at once, the first recorder stays; the other one's few mappings are never used */
     if (__atomic_compare_exchange_n(&preload.recorder, &other, recorder, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         aggstats_recorder_note(recorder, ops->awaited_note, (uint32_t)-1);
@@ -116,6 +120,34 @@ void preload_share_memory(void) {
     if (preload_is_on())
         preload_ask_owner();
     __atomic_store_n(&preload.may_share_memory, true, __ATOMIC_RELAXED);
+}
+
+/* The thread that the process began with has its name. */
+static void ask_name(pid_t pid, char ret_name[AGGSTATS_CALLER_NAME_SIZE]) {
+    memset(ret_name, 0, AGGSTATS_CALLER_NAME_SIZE);
+    const long fd = own_call(SYS_gettid) == pid
+                        ? -1
+                        : own_call(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC);
+    const long length = fd < 0 ? 0 : own_call(SYS_read, fd, ret_name, AGGSTATS_CALLER_NAME_SIZE - 1);
+    if (fd >= 0)
+        own_call(SYS_close, fd);
+    if (length > 0)
+        ret_name[length - (ret_name[length - 1] == '\n')] = '\0';
+    else
+        own_call(SYS_prctl, PR_GET_NAME, ret_name, 0, 0, 0);
+}
+
+unsigned preload_caller(void) {
+    pid_t *caller = own_pid ? own_pid + 1 : NULL; /* plus 1 */
+    char name[AGGSTATS_CALLER_NAME_SIZE];
+    if (!caller || __builtin_expect(*caller != 0, 1))
+        return caller ? (unsigned)*caller - 1 : 0;
+    int saved_errno = errno;
+    const pid_t pid = preload_pid();
+    ask_name(pid, name);
+    *caller = (pid_t)aggstats_shared_caller(preload.recorder, (uint32_t)pid, name) + 1;
+    errno = saved_errno;
+    return (unsigned)*caller - 1;
 }
 
 const char *preload_live_path(void) {

@@ -14,19 +14,21 @@
 #include "others.h"
 #include "posix_ops.h"
 #include "scope.h"
+#include "subjects.h"
 #include "wrapper.h"
 
 /* A whole wrapper, for calls that are known beforehand to count or not. All are expressions of the parameters.
  * OP:      the operation
- * COUNTS:  whether it counts
+ * COUNTS:  what it is of, if it counts
  * OUTCOME: the outcome, from `result`
  * OTHER:   the result of a call that does not count, from that of `real`, as OTHER(result) */
 #define WRAP_OTHER(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME, OTHER)                                 \
     WRAPPER(RETURNS, SYMBOL, PARAMETERS) {                                                                             \
-        if (!(COUNTS))                                                                                                 \
+        const call_of of = COUNTS;                                                                                     \
+        if (!of)                                                                                                       \
             return OTHER(real_##SYMBOL() ARGUMENTS);                                                                   \
         function_##SYMBOL *real = real_##SYMBOL();                                                                     \
-        CLEANUP_CALL struct call call = call_begin(OP);                                                                \
+        CLEANUP_CALL struct call call = call_begin(OP, of);                                                            \
         RETURNS result = real ARGUMENTS;                                                                               \
         call_end(&call, OUTCOME);                                                                                      \
         return result;                                                                                                 \
@@ -62,27 +64,40 @@ static inline void posix_note(enum posix_note note, uint32_t more) {
         aggstats_recorder_note(__atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE), note, more);
 }
 
-static inline bool fd_counts(int fd) {
+static inline call_of fd_counts(int fd) {
     return fd_table_counts(fd, &posix_ops);
 }
 
-static inline bool name_counts(int dir_fd, const char *path) {
-    return names_count(dir_fd, path, &posix_ops);
+static inline call_of either_fd_counts(int fd, int other_fd) {
+    const call_of of = fd_counts(fd);
+    return of ? of : fd_counts(other_fd);
+}
+
+static inline call_of name_counts(int dir_fd, const char *path) {
+    if (!names_count(dir_fd, path, &posix_ops))
+        return 0;
+    return CALL_COUNTS | (subjects_are_wanted() ? subjects_of_name(dir_fd, path) : 0);
+}
+
+static inline call_of either_name_counts(int dir_fd, const char *path, int other_fd, const char *other) {
+    const call_of of = name_counts(dir_fd, path);
+    return of ? of : name_counts(other_fd, other);
 }
 
 /* For a descriptor opened by that name, which decides if the kernel does not say. */
-static inline bool opened_fd_counts(int fd, int dir_fd, const char *path) {
-    enum fd_state state = fd_table_opened(fd, &posix_ops);
-    if (__builtin_expect(state == FD_UNKNOWN, 0)) {
-        state = name_counts(dir_fd, path) ? FD_INSIDE : FD_OUTSIDE;
-        fd_table_remember(fd, state);
+static inline call_of opened_fd_counts(int fd, int dir_fd, const char *path) {
+    fd_entry entry = fd_table_opened(fd, dir_fd, path, &posix_ops);
+    if (__builtin_expect(entry == FD_UNKNOWN, 0)) {
+        const call_of of = name_counts(dir_fd, path);
+        entry = of ? FD_INSIDE | call_of_subject(of) << FD_STATE_BITS : FD_OUTSIDE;
+        fd_table_remember(fd, entry);
     }
-    return state == FD_INSIDE;
+    return fd_entry_state(entry) == FD_INSIDE ? CALL_COUNTS | fd_entry_subject(entry) : 0;
 }
 
 /* For calls that are of no certain file, such as sync(2): they count if all files do. */
-static inline bool all_files_count(void) {
-    return preload_looks() && scope_place_of("/", "/") == BELOW_INSIDE && preload_join(&posix_ops);
+static inline call_of all_files_count(void) {
+    return preload_looks() && scope_place_of("/", "/") == BELOW_INSIDE && preload_join(&posix_ops) ? CALL_COUNTS : 0;
 }
 
 /* A function that opens a file begins, such as open(2) or fopen(3). Among all files nearly every one counts: so the live

@@ -10,8 +10,9 @@
 /* ---- Opening ---- */
 
 void descriptors_count_open(const struct call_watch *watch, int fd, int dir_fd, const char *path) {
-    if (fd >= 0 ? opened_fd_counts(fd, dir_fd, path) : name_counts(dir_fd, path))
-        call_watch_count(POSIX_OPEN, watch, call_outcome(fd < 0));
+    const call_of of = fd >= 0 ? opened_fd_counts(fd, dir_fd, path) : name_counts(dir_fd, path);
+    if (of)
+        call_watch_count(POSIX_OPEN, watch, of, call_outcome(fd < 0));
 }
 
 /* The rest of a wrapper, when `real` and ARGUMENTS are defined. */
@@ -70,11 +71,11 @@ WRAP_OPEN(mkostemps64, (char *path, int suffix, int flags), (path, suffix, flags
 
 WRAPPER(int, close, (int fd)) {
     function_close *real = real_close();
-    bool counts = fd_counts(fd);
+    const call_of of = fd_counts(fd);
     fd_table_forget(fd);
-    if (!counts)
+    if (!of)
         return real(fd);
-    CLEANUP_CALL struct call call = call_begin(POSIX_CLOSE);
+    CLEANUP_CALL struct call call = call_begin(POSIX_CLOSE, of);
     int result = real(fd);
     call_end(&call, call_outcome(result < 0));
     return result;
@@ -128,13 +129,14 @@ static bool is_lock(int command) {
 typedef int fcntl_fn(int fd, int command, ...);
 
 static int counted_fcntl(fcntl_fn *real, int fd, int command, void *argument) {
-    if (!is_lock(command) || !fd_counts(fd)) {
+    const call_of of = is_lock(command) ? fd_counts(fd) : 0;
+    if (!of) {
         int result = real(fd, command, argument);
         if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && result >= 0)
             fd_table_copied(fd, result);
         return result;
     }
-    CLEANUP_CALL struct call call = call_begin(POSIX_LOCK);
+    CLEANUP_CALL struct call call = call_begin(POSIX_LOCK, of);
     int result = real(fd, command, argument);
     call_end(&call, call_outcome(result < 0));
     return result;

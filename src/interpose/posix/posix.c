@@ -26,10 +26,10 @@ static inline struct aggstats_outcome call_error(int error) {
 }
 
 /* The mapping replaces what was there. */
-static inline bool mapped_fd_counts(int flags, int fd) {
+static inline call_of mapped_fd_counts(int flags, int fd) {
     if (flags & MAP_FIXED)
         names_memory_changed();
-    return !(flags & MAP_ANONYMOUS) && fd_counts(fd);
+    return flags & MAP_ANONYMOUS ? 0 : fd_counts(fd);
 }
 
 /* Advice by which files are read or written at once. The rest is most often for memory of no file: allocators give it
@@ -47,11 +47,12 @@ NAME_ROWS(WRAP)
 
 WRAPPER(void, sync, (void)) {
     function_sync *real = real_sync();
-    if (!all_files_count()) {
+    const call_of of = all_files_count();
+    if (!of) {
         real();
         return;
     }
-    CLEANUP_CALL struct call call = call_begin(POSIX_SYNCFS);
+    CLEANUP_CALL struct call call = call_begin(POSIX_SYNCFS, of);
     real();
     call_end(&call, call_outcome(false));
 }

@@ -14,9 +14,9 @@
 #define FD(INDEX) ((int)values[INDEX])
 #define POINTER(INDEX) ((const void *)values[INDEX])
 #define COUNTS_FD fd_counts(FD(0))
-#define COUNTS_FDS (fd_counts(FD(0)) || fd_counts(FD(2)))
+#define COUNTS_FDS either_fd_counts(FD(0), FD(2))
 #define COUNTS_AT name_counts(FD(0), POINTER(1))
-#define COUNTS_ATS (name_counts(FD(0), POINTER(1)) || name_counts(FD(2), POINTER(3)))
+#define COUNTS_ATS either_name_counts(FD(0), POINTER(1), FD(2), POINTER(3))
 #define ENDS call_outcome(result < 0)
 #define MOVES(INDEX) call_moved((uint64_t)values[INDEX], result)
 #define MOVES_ALL call_moved(result < 0 ? 0 : (uint64_t)result, result)
@@ -41,9 +41,10 @@
 
 #define COUNT_ROW(CALL, OP, COUNTS, OUTCOME)                                                                           \
     case SYS_##CALL: {                                                                                                 \
-        if (!(COUNTS))                                                                                                 \
+        const call_of of = COUNTS;                                                                                     \
+        if (!of)                                                                                                       \
             break;                                                                                                     \
-        CLEANUP_CALL struct call call = call_begin(POSIX_##OP);                                                        \
+        CLEANUP_CALL struct call call = call_begin(POSIX_##OP, of);                                                    \
         const long result = sandbox_pass_on(real, number, values);                                                     \
         call_end(&call, OUTCOME);                                                                                      \
         return result;                                                                                                 \
@@ -60,11 +61,11 @@ static long open_and_count(sandbox_call_fn *real, long number, const long values
 }
 
 static long close_and_count(sandbox_call_fn *real, long number, const long values[6]) {
-    const bool counts = COUNTS_FD;
+    const call_of of = COUNTS_FD;
     fd_table_forget(FD(0));
-    if (!counts)
+    if (!of)
         return sandbox_pass_on(real, number, values);
-    CLEANUP_CALL struct call call = call_begin(POSIX_CLOSE);
+    CLEANUP_CALL struct call call = call_begin(POSIX_CLOSE, of);
     const long result = sandbox_pass_on(real, number, values);
     call_end(&call, ENDS);
     return result;

@@ -11,8 +11,9 @@
 #define FD fd_counts(fd)
 #define PATH name_counts(AT_FDCWD, path)
 #define AT name_counts(dir_fd, path)
-#define EITHER (name_counts(AT_FDCWD, from) || name_counts(AT_FDCWD, to))
-#define EITHER_AT (name_counts(from_fd, from) || name_counts(to_fd, to))
+#define EITHER either_name_counts(AT_FDCWD, from, AT_FDCWD, to)
+#define EITHER_AT either_name_counts(from_fd, from, to_fd, to)
+#define EITHER_FD either_fd_counts(fd, to_fd)
 #define DIRECTORY fd_counts(directory_fd(directory))
 #define MAPPING all_files_count()
 
@@ -51,14 +52,14 @@
     ROW(ssize_t, pwritev64v2, (int fd, const struct iovec *vector, int count, off64_t offset, int flags), (fd, vector, count, offset, flags), POSIX_PWRITEV, FD, MOVES_VECTOR)
 
 #define COPYING_ROWS(ROW)                                                                                              \
-    ROW(ssize_t, copy_file_range, (int fd, off64_t *from, int to_fd, off64_t *to, size_t size, unsigned flags), (fd, from, to_fd, to, size, flags), POSIX_COPY_FILE_RANGE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
-    ROW(ssize_t, sendfile, (int to_fd, int fd, off64_t *offset, size_t size), (to_fd, fd, offset, size), POSIX_SENDFILE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
-    ROW(ssize_t, sendfile64, (int to_fd, int fd, off64_t *offset, size_t size), (to_fd, fd, offset, size), POSIX_SENDFILE, FD || fd_counts(to_fd), MOVES_UP_TO(size))
+    ROW(ssize_t, copy_file_range, (int fd, off64_t *from, int to_fd, off64_t *to, size_t size, unsigned flags), (fd, from, to_fd, to, size, flags), POSIX_COPY_FILE_RANGE, EITHER_FD, MOVES_UP_TO(size)) \
+    ROW(ssize_t, sendfile, (int to_fd, int fd, off64_t *offset, size_t size), (to_fd, fd, offset, size), POSIX_SENDFILE, EITHER_FD, MOVES_UP_TO(size)) \
+    ROW(ssize_t, sendfile64, (int to_fd, int fd, off64_t *offset, size_t size), (to_fd, fd, offset, size), POSIX_SENDFILE, EITHER_FD, MOVES_UP_TO(size))
 
 #define DATA_ROWS(ROW)                                                                                                 \
     ROW(off64_t, lseek, (int fd, off64_t offset, int whence), (fd, offset, whence), POSIX_LSEEK, FD, FAILS)            \
     ROW(off64_t, lseek64, (int fd, off64_t offset, int whence), (fd, offset, whence), POSIX_LSEEK, FD, FAILS)          \
-    ROW(ssize_t, splice, (int fd, off64_t *from, int to_fd, off64_t *to, size_t size, unsigned flags), (fd, from, to_fd, to, size, flags), POSIX_SPLICE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
+    ROW(ssize_t, splice, (int fd, off64_t *from, int to_fd, off64_t *to, size_t size, unsigned flags), (fd, from, to_fd, to, size, flags), POSIX_SPLICE, EITHER_FD, MOVES_UP_TO(size)) \
     ROW(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off64_t offset), (at, size, protection, flags, fd, offset), POSIX_MMAP, mapped_fd_counts(flags, fd), call_outcome(result == MAP_FAILED)) \
     ROW(void *, mmap64, (void *at, size_t size, int protection, int flags, int fd, off64_t offset), (at, size, protection, flags, fd, offset), POSIX_MMAP, mapped_fd_counts(flags, fd), call_outcome(result == MAP_FAILED)) \
     ROW(int, fsync, (int fd), (fd), POSIX_FSYNC, FD, FAILS)                                                            \
@@ -76,8 +77,8 @@
     ROW(int, posix_fadvise, (int fd, off64_t offset, off64_t size, int advice), (fd, offset, size, advice), POSIX_FADVISE, FD, RETURNS_ERROR) \
     ROW(int, posix_fadvise64, (int fd, off64_t offset, off64_t size, int advice), (fd, offset, size, advice), POSIX_FADVISE, FD, RETURNS_ERROR) \
     ROW(ssize_t, readahead, (int fd, off64_t offset, size_t size), (fd, offset, size), POSIX_FADVISE, FD, FAILS)       \
-    ROW(int, madvise, (void *at, size_t size, int advice), (at, size, advice), POSIX_FADVISE, advice_may_wait(advice) && MAPPING, FAILS) \
-    ROW(int, posix_madvise, (void *at, size_t size, int advice), (at, size, advice), POSIX_FADVISE, advice_may_wait(advice) && MAPPING, RETURNS_ERROR) \
+    ROW(int, madvise, (void *at, size_t size, int advice), (at, size, advice), POSIX_FADVISE, advice_may_wait(advice) ? MAPPING : 0, FAILS) \
+    ROW(int, posix_madvise, (void *at, size_t size, int advice), (at, size, advice), POSIX_FADVISE, advice_may_wait(advice) ? MAPPING : 0, RETURNS_ERROR) \
     ROW(int, msync, (void *at, size_t size, int flags), (at, size, flags), POSIX_MSYNC, MAPPING, FAILS)                \
     ROW(int, flock, (int fd, int operation), (fd, operation), POSIX_FLOCK, FD, FAILS)                                  \
     ROW(int, lockf, (int fd, int command, off64_t size), (fd, command, size), POSIX_LOCK, FD, FAILS)                   \

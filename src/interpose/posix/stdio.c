@@ -69,6 +69,7 @@ struct stream_call {
     struct aggstats_recorder *recorder; /* NULL: it does not count, or has ended */
     struct aggstats_span span;
     bool is_counted; /* already */
+    call_of of;
     unsigned op;
     int fd; /* -1: the stream has none, and calls do not reach the kernel */
     uint64_t held_bytes;
@@ -103,7 +104,8 @@ static __attribute__((noinline)) void stream_begin(struct stream_call *call, FIL
         call->offset = stream->_offset;
         call->was_at_end = feof_unlocked(stream);
     }
-    if (!(stream ? call->fd >= 0 && fd_counts(call->fd) : all_files_count()))
+    call->of = !stream ? all_files_count() : call->fd >= 0 ? fd_counts(call->fd) : 0;
+    if (!call->of)
         return;
     call->recorder = __atomic_load_n(&preload.recorder, __ATOMIC_RELAXED);
     call->is_counted = is_sure(call);
@@ -115,10 +117,10 @@ static __attribute__((noinline)) void stream_begin(struct stream_call *call, FIL
 static void count(const struct stream_call *call, struct aggstats_recorder *recorder,
                   const struct aggstats_outcome *outcome) {
     const uint64_t end_cycles = aggstats_clock_now(preload.clock_kind);
-    if (call->is_counted)
-        aggstats_end_at(recorder, &call->span, end_cycles, outcome);
-    else
-        aggstats_watched_count(recorder, call->op, &call->span, end_cycles, outcome);
+    const uint64_t latency_cycles =
+        call->is_counted ? aggstats_end_at(recorder, &call->span, end_cycles, outcome)
+                         : aggstats_watched_count(recorder, call->op, &call->span, end_cycles, outcome);
+    call_group(&call->span, call->op, call->of, latency_cycles);
 }
 
 /* A thread that is cancelled in a call waits in the kernel. */
@@ -219,9 +221,10 @@ WRAPPER(void, rewind, (FILE * stream)) {
         return counted_##SYMBOL ARGUMENTS;                                                                             \
     }                                                                                                                  \
     static AGGSTATS_ALWAYS_INLINE int counted_##SYMBOL PARAMETERS {                                                    \
-        if (!fd_counts(fd))                                                                                            \
+        const call_of of = fd_counts(fd);                                                                              \
+        if (!of)                                                                                                       \
             return (int)other_moved(real_##SYMBOL() ARGUMENTS);                                                        \
-        CLEANUP_CALL struct call call = call_begin(POSIX_WRITE);                                                       \
+        CLEANUP_CALL struct call call = call_begin(POSIX_WRITE, of);                                                   \
         int result = real_##SYMBOL() ARGUMENTS;                                                                        \
         call_end(&call, call_moved(result < 0 ? 0 : (uint64_t)result, result));                                        \
         return result;                                                                                                 \

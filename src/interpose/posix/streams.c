@@ -10,8 +10,10 @@
 /* ---- Streams ---- */
 
 static void count_fopen(const struct call_watch *watch, FILE *stream, const char *path) {
-    if (stream ? opened_fd_counts(stream_fd(stream), AT_FDCWD, path) : name_counts(AT_FDCWD, path))
-        call_watch_count(POSIX_FOPEN, watch, call_outcome(!stream));
+    const call_of of =
+        stream ? opened_fd_counts(stream_fd(stream), AT_FDCWD, path) : name_counts(AT_FDCWD, path);
+    if (of)
+        call_watch_count(POSIX_FOPEN, watch, of, call_outcome(!stream));
 }
 
 #define WRAP_FOPEN(SYMBOL, PARAMETERS, ARGUMENTS, PATH)                                                                \
@@ -58,15 +60,15 @@ static inline struct aggstats_outcome closed_outcome(int result, uint64_t writte
     WRAPPER(int, SYMBOL, (FILE * stream)) {                                                                            \
         function_##SYMBOL *real = real_##SYMBOL();                                                                     \
         int fd = stream_fd(stream);                                                                                    \
-        bool counts = fd_counts(fd);                                                                                   \
+        const call_of of = fd_counts(fd);                                                                              \
         const uint64_t pending = fd >= 0 ? __fpending(stream) : 0;                                                     \
         fd_table_forget(fd);                                                                                           \
-        if (!counts) {                                                                                                 \
+        if (!of) {                                                                                                     \
             if (pending > 0)                                                                                           \
                 others_moved((int64_t)pending);                                                                        \
             return real(stream);                                                                                       \
         }                                                                                                              \
-        CLEANUP_CALL struct call call = call_begin(POSIX_FCLOSE);                                                      \
+        CLEANUP_CALL struct call call = call_begin(POSIX_FCLOSE, of);                                                  \
         int result = real(stream);                                                                                     \
         call_end(&call, closed_outcome(result, pending));                                                              \
         return result;                                                                                                 \
@@ -84,16 +86,19 @@ WRAPPER(DIR *, opendir, (const char *path)) {
     CLEANUP_CALL_WATCH struct call_watch watch = posix_watch(POSIX_OPENDIR);
     DIR *directory = real(path);
     call_watch_end(&watch);
-    if (directory ? opened_fd_counts(directory_fd(directory), AT_FDCWD, path) : name_counts(AT_FDCWD, path))
-        call_watch_count(POSIX_OPENDIR, &watch, call_outcome(!directory));
+    const call_of of =
+        directory ? opened_fd_counts(directory_fd(directory), AT_FDCWD, path) : name_counts(AT_FDCWD, path);
+    if (of)
+        call_watch_count(POSIX_OPENDIR, &watch, of, call_outcome(!directory));
     return directory;
 }
 
 WRAPPER(DIR *, fdopendir, (int fd)) {
     function_fdopendir *real = real_fdopendir();
-    if (!fd_counts(fd))
+    const call_of of = fd_counts(fd);
+    if (!of)
         return real(fd);
-    CLEANUP_CALL struct call call = call_begin(POSIX_OPENDIR);
+    CLEANUP_CALL struct call call = call_begin(POSIX_OPENDIR, of);
     DIR *directory = real(fd);
     call_end(&call, call_outcome(!directory));
     return directory;
@@ -102,11 +107,11 @@ WRAPPER(DIR *, fdopendir, (int fd)) {
 WRAPPER(int, closedir, (DIR * directory)) {
     function_closedir *real = real_closedir();
     int fd = directory_fd(directory);
-    bool counts = fd_counts(fd);
+    const call_of of = fd_counts(fd);
     fd_table_forget(fd);
-    if (!counts)
+    if (!of)
         return real(directory);
-    CLEANUP_CALL struct call call = call_begin(POSIX_CLOSEDIR);
+    CLEANUP_CALL struct call call = call_begin(POSIX_CLOSEDIR, of);
     int result = real(directory);
     call_end(&call, call_outcome(result != 0));
     return result;

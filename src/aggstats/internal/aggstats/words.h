@@ -20,16 +20,17 @@
 
 /* Groupings of profiles, in the order in which they are listed.
  * caller: events files have it, so that it can be asked of them too. surrounding: what a caller belongs to, known only
- * from /proc while the caller lives. object: what calls work on.
+ * from /proc while the caller lives. object: what calls work on. whole: what mounts have one of; for programs only.
  * Fields: constant AGGSTATS_BY_..., word, word for several groups, heading of the calls of one group, what its groups
  * are known by */
-#define GROUPING_ROWS(caller, surrounding, object)                                     \
+#define GROUPING_ROWS(caller, surrounding, object, whole)                              \
     caller(PROCESS, "process", "processes", "calls of", GROUPED_BY_NUMBER)             \
     caller(PROGRAM, "program", "programs", "calls of program", GROUPED_BY_NAME)        \
     surrounding(CGROUP, "cgroup", "cgroups", "calls of cgroup", GROUPED_BY_PATH)       \
     caller(UID, "uid", "users", "calls of user", GROUPED_BY_NUMBER)                    \
     object(FILE, "file", "files", "calls on file", GROUPED_BY_PATH)                    \
-    object(DIRECTORY, "directory", "directories", "calls on directory", GROUPED_BY_PATH)
+    object(DIRECTORY, "directory", "directories", "calls on directory", GROUPED_BY_PATH) \
+    whole(MOUNT, "mount", "mounts", "calls on mount", GROUPED_BY_PATH)
 
 /* clang-format on */
 
@@ -48,17 +49,21 @@ enum grouped_by {
 /* Lists of words for initializers, each followed by a comma. */
 #define LAYER_WORDS LAYER_ROWS(WORD_OF_LAYER, WORD_OF_LAYER)
 #define LAYER_WORDS_OF_RUN LAYER_ROWS(WORD_OF_LAYER, NOTHING_OF_ROW)
-#define GROUPING_WORDS GROUPING_ROWS(WORD_OF_ROW, WORD_OF_ROW, WORD_OF_ROW)
-#define GROUPING_WORDS_OF_CALLERS GROUPING_ROWS(WORD_OF_ROW, NOTHING_OF_ROW, NOTHING_OF_ROW)
-#define GROUPING_WORDS_OF_EVENTS GROUPING_ROWS(WORD_OF_ROW, NOTHING_OF_ROW, WORD_OF_ROW)
+#define GROUPING_WORDS GROUPING_ROWS(WORD_OF_ROW, WORD_OF_ROW, WORD_OF_ROW, WORD_OF_ROW)
+#define GROUPING_WORDS_OF_MOUNTS GROUPING_ROWS(WORD_OF_ROW, WORD_OF_ROW, WORD_OF_ROW, NOTHING_OF_ROW)
+#define GROUPING_WORDS_OF_CALLERS GROUPING_ROWS(WORD_OF_ROW, NOTHING_OF_ROW, NOTHING_OF_ROW, NOTHING_OF_ROW)
+#define GROUPING_WORDS_OF_EVENTS GROUPING_ROWS(WORD_OF_ROW, NOTHING_OF_ROW, WORD_OF_ROW, NOTHING_OF_ROW)
+
+/* The groupings that mounts know, as bits (1 << AGGSTATS_BY_PROCESS). */
+#define GROUPINGS_OF_MOUNTS (0U GROUPING_ROWS(BIT_OF_GROUPING, BIT_OF_GROUPING, BIT_OF_GROUPING, NOTHING_OF_ROW))
 
 /* The groupings that events know, as bits (1 << AGGSTATS_BY_PROCESS). */
-#define GROUPINGS_OF_EVENTS (0U GROUPING_ROWS(BIT_OF_GROUPING, NOTHING_OF_ROW, BIT_OF_GROUPING))
+#define GROUPINGS_OF_EVENTS (0U GROUPING_ROWS(BIT_OF_GROUPING, NOTHING_OF_ROW, BIT_OF_GROUPING, NOTHING_OF_ROW))
 
 /* What the length of an interval must be: AGGSTATS_INTERVAL_MIN_NS to _MAX_NS. */
 #define AGGSTATS_INTERVAL_RULE "must be a time from 10ms to 86400s, such as 100ms or 0.5s"
 
 #define LAYER_COUNT (0 LAYER_ROWS(ONE_OF_ROW, ONE_OF_ROW))
-#define GROUPING_COUNT (0 GROUPING_ROWS(ONE_OF_ROW, ONE_OF_ROW, ONE_OF_ROW))
+#define GROUPING_COUNT (0 GROUPING_ROWS(ONE_OF_ROW, ONE_OF_ROW, ONE_OF_ROW, ONE_OF_ROW))
 
 #endif

@@ -128,6 +128,16 @@ void groups_count(struct groups *groups, struct group *group, unsigned op, uint6
     calls->buckets[aggstats_bucket_of(latency_cycles, groups->layout.resolution)]++;
 }
 
+int groups_add_bucket(struct groups *groups, struct group *group, unsigned op, const struct group_calls *more) {
+    struct aggstats_counters *calls = calls_of(groups, group, op);
+    if (!calls)
+        return -ENOMEM;
+    calls->calls += more->calls;
+    calls->total_cycles += more->cycles;
+    calls->buckets[more->bucket] += more->calls;
+    return 0;
+}
+
 static void add_calls(struct aggstats_counters *to, const struct aggstats_counters *from, unsigned bucket_count) {
     to->calls += from->calls;
     to->total_cycles += from->total_cycles;
@@ -293,6 +303,54 @@ int groups_show_begin(struct groups *groups, bool marks, const char (*op_names)[
             err = group_show(ret_showing, &groups->places[i]);
     if (err == 0)
         err = group_show(ret_showing, &groups->kernel);
+    return err;
+}
+
+/* What groups of the profile have of it. */
+static uint64_t shown_cycles(const struct groups_showing *showing, const char *op_name) {
+    uint64_t cycles = 0;
+    for (size_t i = 0; i < showing->profile->group_count; i++) {
+        const struct aggstats_group *group = &showing->profile->groups[i];
+        const struct aggstats_op_profile *op =
+            group->grouping == showing->grouping ? profile_find_op(&group->profile, op_name) : NULL;
+        cycles += op ? op->total_cycles : 0;
+    }
+    return cycles;
+}
+
+static int add_rest_of(const struct groups_showing *showing, struct groups *groups, unsigned op) {
+    const unsigned bucket_count = layout_bucket_count(showing->layout);
+    const uint64_t *left = &showing->left[op * (size_t)bucket_count];
+    const char *name = showing->op_names[op];
+    const struct aggstats_op_profile *whole = profile_find_op(showing->profile, name);
+    const uint64_t shown = shown_cycles(showing, name);
+    uint64_t cycles = whole && whole->total_cycles > shown ? whole->total_cycles - shown : 0;
+    int err = 0;
+    for (unsigned bucket = 0; bucket < bucket_count && err == 0; bucket++) {
+        const struct group_calls calls = {.calls = left[bucket], .cycles = cycles, .bucket = bucket};
+        if (left[bucket] == 0)
+            continue;
+        err = groups_add_bucket(groups, &groups->other, op, &calls);
+        cycles = 0; /* the total is the op's */
+    }
+    return err;
+}
+
+int groups_show_rest(struct groups_showing *showing, bool may_miss) {
+    struct groups rest = {0};
+    uint64_t total = 0;
+    int err = groups_init(&rest, showing->layout, 0);
+    for (unsigned op = 0; op < showing->layout->op_count && err == 0; op++) {
+        err = add_rest_of(showing, &rest, op);
+        total += rest.other.ops[op] ? rest.other.ops[op]->total_cycles : 0;
+    }
+    if (err == 0)
+        err = group_show(showing, &rest.other);
+    groups_finish(&rest);
+    for (size_t i = 0; i < showing->profile->group_count && may_miss; i++)
+        if (showing->profile->groups[i].grouping == showing->grouping &&
+            showing->profile->groups[i].who == AGGSTATS_WHO_ID)
+            showing->profile->groups[i].missed_cycles_max = total;
     return err;
 }
 

@@ -49,6 +49,14 @@ struct group *groups_add(struct groups *groups, const struct aggstats_identity *
 /* Counts a call. Without memory for it the call is missing from the groups. */
 void groups_count(struct groups *groups, struct group *group, unsigned op, uint64_t latency_cycles);
 
+/* Adds calls of one bucket. Errors: -ENOMEM */
+struct group_calls {
+    uint64_t calls;
+    uint64_t cycles;
+    unsigned bucket;
+};
+int groups_add_bucket(struct groups *groups, struct group *group, unsigned op, const struct group_calls *calls);
+
 /* A place that was never used; there must be one. It is nobody's yet. NULL: -ENOMEM */
 struct group *groups_take_unused(struct groups *groups);
 
@@ -83,6 +91,10 @@ int groups_show_begin(struct groups *groups, bool marks, const char (*op_names)[
                       enum aggstats_grouping grouping, struct aggstats_profile *profile,
                       struct groups_showing *ret_showing);
 int group_show(struct groups_showing *showing, struct group *group);
+
+/* Instead of a group of others: what the whole has, and no group that was shown. may_miss: it may have calls of any
+ * group */
+int groups_show_rest(struct groups_showing *showing, bool may_miss);
 void groups_show_end(struct groups_showing *showing);
 
 #endif

@@ -5,30 +5,43 @@
 #include <errno.h>
 
 #include "aggstats/watched.h"
+#include "call_of.h"
 #include "preload.h"
 
 struct call {
     struct aggstats_span span;
     struct aggstats_recorder *recorder; /* NULL: it has ended */
+    unsigned op;
+    call_of of;
 };
 
+/* Counts it in its groups too. Keeps errno */
+void call_add_to_groups(const struct aggstats_block *block, unsigned op, call_of of, uint64_t latency_cycles);
+
+static AGGSTATS_ALWAYS_INLINE void call_group(const struct aggstats_span *span, unsigned op, call_of of,
+                                              uint64_t latency_cycles) {
+    if (__builtin_expect(preload.groupings != 0, 0))
+        call_add_to_groups(span->block, op, of, latency_cycles);
+}
+
 /* The live file must have been joined: fd_table_counts() and names_count() do that. */
-static AGGSTATS_ALWAYS_INLINE struct call call_begin(unsigned op) {
+static AGGSTATS_ALWAYS_INLINE struct call call_begin(unsigned op, call_of of) {
     struct aggstats_recorder *recorder = __atomic_load_n(&preload.recorder, __ATOMIC_RELAXED);
-    struct call call = {.recorder = recorder};
+    struct call call = {.recorder = recorder, .op = op, .of = of};
     call.span = aggstats_shared_begin(recorder, op, 0, (uint64_t)preload_pid());
     return call;
 }
 
 static AGGSTATS_ALWAYS_INLINE void call_end(struct call *call, struct aggstats_outcome outcome) {
-    aggstats_end_with(call->recorder, &call->span, &outcome);
+    const uint64_t latency_cycles = aggstats_end_with(call->recorder, &call->span, &outcome);
     call->recorder = NULL;
+    call_group(&call->span, call->op, call->of, latency_cycles);
 }
 
 /* Cleanup of a struct call, if the thread is cancelled in the call. */
 static AGGSTATS_ALWAYS_INLINE void call_abandon(struct call *call) {
     if (call->recorder)
-        aggstats_end(call->recorder, &call->span);
+        call_end(call, (struct aggstats_outcome){.error = 0});
 }
 #define CLEANUP_CALL __attribute__((cleanup(call_abandon)))
 
@@ -37,7 +50,7 @@ static AGGSTATS_ALWAYS_INLINE void call_abandon(struct call *call) {
  *     CLEANUP_CALL_WATCH struct call_watch watch = call_watch(OP);
  *     the call
  *     call_watch_end(&watch);
- *     if it counts, and the live file has been joined: call_watch_count(OP, &watch, outcome);
+ *     if it counts, and the live file has been joined: call_watch_count(OP, &watch, of, outcome);
  *
  * While it lasts, the thread's block names the call if the live file was joined before. */
 
@@ -62,7 +75,7 @@ static AGGSTATS_ALWAYS_INLINE void call_watch_end(struct call_watch *watch) {
         aggstats_watched_drop(&watch->span);
 }
 
-static AGGSTATS_ALWAYS_INLINE void call_watch_count(unsigned op, const struct call_watch *watch,
+static AGGSTATS_ALWAYS_INLINE void call_watch_count(unsigned op, const struct call_watch *watch, call_of of,
                                                     struct aggstats_outcome outcome) {
     struct aggstats_recorder *recorder = __atomic_load_n(&preload.recorder, __ATOMIC_RELAXED);
     struct aggstats_span span = watch->span;
@@ -70,7 +83,7 @@ static AGGSTATS_ALWAYS_INLINE void call_watch_count(unsigned op, const struct ca
         span = aggstats_watch(recorder, op, (uint64_t)preload_pid());
         span.start_cycles = watch->span.start_cycles;
     }
-    aggstats_watched_count(recorder, op, &span, watch->end_cycles, &outcome);
+    call_group(&span, op, of, aggstats_watched_count(recorder, op, &span, watch->end_cycles, &outcome));
 }
 
 /* Cleanup of a struct call_watch, if the thread is cancelled in the call. */

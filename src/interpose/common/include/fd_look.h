@@ -12,11 +12,11 @@
 
 #include "own_call.h"
 
-/* In ret_attributes only the type and the device number are valid. Returns false if there is no such descriptor. Keeps
+/* In ret_attributes only the type, the device number and the mount, if the mask says so, are valid. Returns false if there is no such descriptor. Keeps
  * errno */
 static inline bool fd_look(int fd, struct statx *ret_attributes) {
     int saved_errno = errno;
-    long result = own_call(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, ret_attributes);
+    long result = own_call(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, ret_attributes);
     errno = saved_errno;
     return result == 0;
 }

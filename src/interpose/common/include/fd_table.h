@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "call_of.h"
 #include "preload.h"
 
 #define FD_TABLE_SIZE 65536 /* numbers above are looked up each time */
@@ -20,32 +21,46 @@ enum fd_state {
     FD_INSIDE,
 };
 
-extern unsigned char fd_table[FD_TABLE_SIZE]; /* enum fd_state, each read and written atomically */
+/* What is known of a descriptor: its state in the lowest bits, and above them what calls on it are of (subjects.h). */
+typedef uint32_t fd_entry;
+#define FD_STATE_BITS 2
+
+static inline enum fd_state fd_entry_state(fd_entry entry) {
+    return (enum fd_state)(entry & ((1U << FD_STATE_BITS) - 1));
+}
+
+static inline aggstats_subject fd_entry_subject(fd_entry entry) {
+    return entry >> FD_STATE_BITS;
+}
+
+extern fd_entry fd_table[FD_TABLE_SIZE]; /* each read and written atomically */
 
 /* Looks the descriptor up, and remembers the result. */
-enum fd_state fd_table_find(int fd, const struct preload_ops *ops);
+fd_entry fd_table_find(int fd, const struct preload_ops *ops);
 
 /* What is remembered. */
-static inline enum fd_state fd_table_known(int fd) {
-    return (unsigned)fd < FD_TABLE_SIZE ? (enum fd_state)__atomic_load_n(&fd_table[fd], __ATOMIC_RELAXED) : FD_UNKNOWN;
+static inline fd_entry fd_table_known(int fd) {
+    return (unsigned)fd < FD_TABLE_SIZE ? __atomic_load_n(&fd_table[fd], __ATOMIC_RELAXED) : FD_UNKNOWN;
 }
 
-static inline enum fd_state fd_table_state(int fd, const struct preload_ops *ops) {
-    enum fd_state state = fd_table_known(fd);
-    return __builtin_expect(state == FD_UNKNOWN, 0) ? fd_table_find(fd, ops) : state;
+static inline fd_entry fd_table_entry(int fd, const struct preload_ops *ops) {
+    const fd_entry entry = fd_table_known(fd);
+    return __builtin_expect(entry == FD_UNKNOWN, 0) ? fd_table_find(fd, ops) : entry;
 }
 
-/* True if calls on it count; then the live file has been joined. */
-static inline bool fd_table_counts(int fd, const struct preload_ops *ops) {
-    return fd_table_state(fd, ops) == FD_INSIDE && wrapper_has_thread();
+/* What calls on it are of; then the live file has been joined. 0: they do not count */
+static inline call_of fd_table_counts(int fd, const struct preload_ops *ops) {
+    const fd_entry entry = fd_table_entry(fd, ops);
+    return fd_entry_state(entry) == FD_INSIDE && wrapper_has_thread() ? CALL_COUNTS | fd_entry_subject(entry) : 0;
 }
 
-/* A call of libc has just opened this descriptor. If calls on it count, the live file has been joined. FD_UNKNOWN: the
- * kernel does not say, as where there is no /proc */
-enum fd_state fd_table_opened(int fd, const struct preload_ops *ops);
+/* A call of libc has just opened this descriptor, by this name. If calls on it count, the live file has been joined.
+ * FD_UNKNOWN: the kernel does not say, as where there is no /proc
+ * path: NULL: unknown */
+fd_entry fd_table_opened(int fd, int dir_fd, const char *path, const struct preload_ops *ops);
 
-/* Remembers a state that is known otherwise. */
-void fd_table_remember(int fd, enum fd_state state);
+/* Remembers what is known otherwise. */
+void fd_table_remember(int fd, fd_entry entry);
 
 /* `copy` has become a duplicate of `fd`. */
 void fd_table_copied(int fd, int copy);

@@ -11,6 +11,9 @@
  * If it counts, the live file has been joined. */
 bool names_count(int dir_fd, const char *path, const struct preload_ops *ops);
 
+/* The path of the current directory. Returns its length; 0: it has none, or does not fit */
+size_t names_directory(char *ret_path, size_t size_bytes);
+
 /* This process has changed its current directory. A child without a thread area may call this (wrapper.h). */
 void names_directory_changed(void);
 

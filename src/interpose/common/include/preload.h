@@ -26,7 +26,7 @@
 #include <sys/types.h>
 
 #include "aggstats.h"
-#include "aggstats/shared.h"
+#include "aggstats/shared_groups.h"
 #include "wrapper.h"
 
 #define PRELOAD_VARIABLE "OSPROF_POSIX"
@@ -43,12 +43,16 @@ enum preload_state {
 struct preload {
     struct aggstats_recorder *recorder; /* atomic; NULL: not joined */
     const pid_t *pid;                   /* of the process that owns this memory; 0: unknown yet. NULL: never known */
+    unsigned groupings;                 /* of the live file, as bits; valid once joined */
     bool may_share_memory;              /* atomic; of a process that never has, all memory is its own */
     uint32_t clock_kind;
     int state; /* atomic; enum preload_state */
 };
 
 extern struct preload preload;
+
+/* The groupings for which calls have subjects. */
+#define PRELOAD_OBJECT_GROUPINGS (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_MOUNT)
 
 /* Set while this thread is in code of our own, whose calls do not count. */
 extern AGGSTATS_THREAD_LOCAL bool preload_is_inside;
@@ -102,6 +106,9 @@ static inline bool preload_owns_memory(void) {
 
 /* Call before a process is made that shares this memory. A child without a thread area may call it (wrapper.h). */
 void preload_share_memory(void);
+
+/* The number of this process, or its program, for groups; 0 if unknown. Keeps errno */
+unsigned preload_caller(void);
 
 /* The number of the process that owns this memory; 0 if unknown. */
 static inline pid_t preload_pid(void) {

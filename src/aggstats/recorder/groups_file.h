@@ -1,0 +1,109 @@
+/* Private: the tables of aggstats/shared_groups.h, as they lie in a shared live file. Everything in them is zero at
+ * first and changes atomically. A process that was killed may leave an entry without a name, which is then in
+ * `other`. */
+#ifndef GROUPS_FILE_H
+#define GROUPS_FILE_H
+
+#include "aggstats/shared_groups.h"
+#include "live_file.h"
+
+#define GROUPS_OBJECTS (1U << AGGSTATS_SUBJECT_OBJECT_BITS)
+#define GROUPS_FILES_MAX (GROUPS_OBJECTS / 4 * 3) /* the rest is for directories */
+#define GROUPS_OBJECTS_MAX (GROUPS_OBJECTS / 16 * 15)
+#define GROUPS_MOUNTS 64U
+#define GROUPS_CALLERS 1024U
+#define GROUPS_CELLS_BITS 17
+#define GROUPS_CELLS (1U << GROUPS_CELLS_BITS)
+#define GROUPS_CELLS_MAX (GROUPS_CELLS / 8 * 7) /* the rest is for mounts and callers without objects */
+#define GROUPS_NAMES_BYTES (4U << 20)
+
+/* In a subject: only the directory is known, whose number is in place of the object's. */
+#define SUBJECT_IS_PLACE (1U << AGGSTATS_SUBJECT_OBJECT_BITS)
+
+enum group_object_flag {
+    GROUP_OBJECT_DIRECTORY = 1,
+};
+
+struct group_object { /* number 0 is not used */
+    uint64_t hash;    /* of the path; 0: free */
+    uint32_t name;    /* where struct group_name is among the names; 0: unknown */
+    uint8_t flags;
+    uint8_t mount;  /* of the directory that it is in; 0: not asked for */
+    uint8_t inside; /* of what is in it */
+    uint8_t unused;
+};
+
+struct group_name {
+    uint32_t parent; /* the object of the directory that the rest is relative to; 0: none */
+    uint32_t length;
+    char text[]; /* not terminated */
+};
+
+struct group_mount { /* number 0 is not used */
+    uint64_t key;    /* 2 * id + 1, or 2 * device; 0: free */
+    uint64_t device;
+};
+
+struct group_caller { /* number 0 is not used */
+    uint64_t hash;    /* 0: free */
+    uint32_t is_whole;
+    uint32_t pid; /* 0: of all processes */
+    char name[AGGSTATS_CALLER_NAME_SIZE];
+};
+
+/* From the lowest bit: bucket, op, subject, lane, caller, and a bit that is set. Threads add in lanes, so that those
+ * that work on the same file seldom wait for each other. */
+enum {
+    CELL_BUCKET_BITS = 9,
+    CELL_OP_SHIFT = CELL_BUCKET_BITS,
+    CELL_SUBJECT_SHIFT = CELL_OP_SHIFT + 6,
+    CELL_LANE_SHIFT = CELL_SUBJECT_SHIFT + AGGSTATS_SUBJECT_BITS,
+    CELL_CALLER_SHIFT = CELL_LANE_SHIFT + 2,
+};
+#define CELL_IS_USED (UINT64_C(1) << 63)
+#define CELL_LANES 4U
+
+_Static_assert(AGGSTATS_OPS_MAX <= 1 << 6 && AGGSTATS_BUCKETS_MAX <= 1 << CELL_BUCKET_BITS, "they fit");
+
+struct group_cell {
+    uint64_t key; /* 0: free */
+    uint64_t calls;
+    uint64_t cycles; /* added before the calls */
+};
+
+struct groups_file {
+    uint64_t groupings; /* bits; never changes */
+    uint64_t objects_used;
+    uint64_t cells_used;
+    uint64_t names_used;
+    uint64_t missed; /* calls whose object found no cell */
+    struct group_mount mounts[GROUPS_MOUNTS];
+    struct group_caller callers[GROUPS_CALLERS];
+    struct group_object objects[GROUPS_OBJECTS] __attribute__((aligned(CACHE_LINE_BYTES)));
+    struct group_cell cells[GROUPS_CELLS] __attribute__((aligned(CACHE_LINE_BYTES)));
+    char names[GROUPS_NAMES_BYTES];
+};
+
+static inline aggstats_subject cell_subject(uint64_t key) {
+    return (aggstats_subject)(key >> CELL_SUBJECT_SHIFT) & ((1U << AGGSTATS_SUBJECT_BITS) - 1);
+}
+
+static inline unsigned subject_object(aggstats_subject subject) {
+    return subject & (GROUPS_OBJECTS - 1);
+}
+
+/* The tables of a live file; NULL: it has none. */
+static inline struct groups_file *groups_file(struct live_header *header, const struct live_shared *shared) {
+    return shared->groups_offset ? (struct groups_file *)(void *)((char *)header + shared->groups_offset) : NULL;
+}
+
+/* The name of an object; NULL: it has none. */
+const struct group_name *groups_file_name(const struct groups_file *file, unsigned object);
+
+/* Its path. Returns the length; 0: unknown, or it does not fit */
+size_t groups_file_path(const struct groups_file *file, unsigned object, char *ret_path, size_t size_bytes);
+
+/* The number of the object with that path; 0: there is none. */
+unsigned groups_file_find(const struct groups_file *file, const char *path, size_t length);
+
+#endif

@@ -1,0 +1,25 @@
+/* Private: the recorder of a process that counts in the live file of another one. */
+#ifndef JOINED_H
+#define JOINED_H
+
+#include "groups_file.h"
+#include "recorder_state.h"
+#include "thread_block.h"
+
+struct joined {
+    struct recorder_front front; /* first */
+    uint64_t last_id;            /* atomic. If two threads join the file at once, their blocks are of either recorder */
+    struct live_header *header;
+    struct live_shared *shared;
+    struct groups_file *groups;     /* NULL: the file has none */
+    struct aggstats_block **blocks; /* [shared_threads], as mapped here; atomic; NULL: not yet */
+    struct aggstats_recorder_hot hot;
+    uint64_t block_count_max;
+    struct layout layout;
+    size_t page_bytes;
+    size_t header_bytes;
+    size_t block_bytes;
+    char *path;
+};
+
+#endif

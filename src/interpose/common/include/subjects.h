@@ -1,0 +1,27 @@
+/* What calls are of, for profiles of files, directories and mounts (aggstats/shared_groups.h). Only asked for if the run
+ * has such groups. All functions keep errno. */
+#ifndef SUBJECTS_H
+#define SUBJECTS_H
+
+#include <linux/stat.h>
+
+#include "aggstats/shared_groups.h"
+#include "preload.h"
+
+/* True if calls have subjects. */
+static inline bool subjects_are_wanted(void) {
+    return __builtin_expect(preload.groupings & PRELOAD_OBJECT_GROUPINGS, 0);
+}
+
+/* Of a name, by its text. path: readable; relative to dir_fd, or AT_FDCWD; "": dir_fd itself */
+aggstats_subject subjects_of_name(int dir_fd, const char *path);
+
+/* Of a descriptor, by the kernel's path, or by the name that it was just opened with; NULL: that is unknown.
+ * attributes: of the descriptor, with its type and mount; NULL: unknown */
+aggstats_subject subjects_of_fd(int fd, int dir_fd, const char *path, const struct statx *attributes);
+
+/* The same subject with its mount, if that can be found out: call it after the call, which may have been the first in
+ * that directory. */
+aggstats_subject subjects_with_mount(aggstats_subject subject);
+
+#endif

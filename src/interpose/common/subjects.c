@@ -1,0 +1,138 @@
+/* A path is made absolute, and free of "." and "..", by its text. Its buffer is small, for stacks of signal handlers: what
+ * is longer has no subject. */
+#include "subjects.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "fd_table.h"
+#include "names.h"
+#include "own_call.h"
+#include "proc_fd.h"
+
+#define PATH_BYTES PROC_FD_PREFIX_MAX
+
+/* Absolute, without slashes at its end: so the root directory is empty. */
+struct text {
+    size_t length;
+    char bytes[PATH_BYTES];
+};
+
+static void go_up(struct text *text) {
+    while (text->length > 0 && text->bytes[--text->length] != '/')
+        ;
+}
+
+/* Returns false if it is too long. */
+static bool append(struct text *text, const char *path) {
+    while (*path) {
+        const size_t length = (size_t)(strchrnul(path, '/') - path);
+        if (length == 2 && path[0] == '.' && path[1] == '.') {
+            go_up(text);
+        } else if (length > 1 || (length == 1 && path[0] != '.')) {
+            if (length + 1 >= sizeof(text->bytes) - text->length)
+                return false;
+            text->bytes[text->length++] = '/';
+            memcpy(text->bytes + text->length, path, length);
+            text->length += length;
+        }
+        path += length;
+        path += *path == '/';
+    }
+    return true;
+}
+
+static void cut_slash(struct text *text) {
+    if (text->length == 1)
+        text->length = 0;
+}
+
+static bool begin_in_fd(struct text *text, int fd) {
+    const aggstats_subject known = fd_entry_subject(fd_table_known(fd));
+    text->length = known != 0 ? aggstats_subject_path(preload.recorder, known, text->bytes, sizeof(text->bytes)) : 0;
+    if (text->length == 0 && fd >= 0 && proc_fd_path(fd, text->bytes, sizeof(text->bytes)))
+        text->length = strlen(text->bytes);
+    return text->length > 0;
+}
+
+/* The directory that the path is relative to. Returns false if it is unknown. */
+static bool begin_in(struct text *text, int dir_fd) {
+    if (dir_fd != AT_FDCWD && !begin_in_fd(text, dir_fd))
+        return false;
+    if (dir_fd == AT_FDCWD)
+        text->length = names_directory(text->bytes, sizeof(text->bytes));
+    const bool is_known = text->length > 0;
+    cut_slash(text);
+    return is_known;
+}
+
+static aggstats_subject subject_of(struct text *text) {
+    if (text->length == 0)
+        text->bytes[text->length++] = '/';
+    return aggstats_subject_of_path(preload.recorder, text->bytes, text->length);
+}
+
+static __attribute__((noinline)) aggstats_subject of_name(int dir_fd, const char *path) {
+    struct text text = {.length = 0};
+    if (path[0] != '/' && !begin_in(&text, dir_fd))
+        return 0;
+    return append(&text, path) ? subject_of(&text) : 0;
+}
+
+static __attribute__((noinline)) aggstats_subject of_kernels_path(int fd) {
+    struct text text;
+    if (!proc_fd_path(fd, text.bytes, sizeof(text.bytes)))
+        return 0;
+    text.length = strnlen(text.bytes, sizeof(text.bytes));
+    cut_slash(&text);
+    return text.length < sizeof(text.bytes) - 1 ? subject_of(&text) : 0;
+}
+
+/* Before Linux 5.8 a file's mount is not known: its device is. */
+static unsigned mount_of(const struct statx *attributes) {
+    return aggstats_subject_mount(preload.recorder,
+                                  attributes->stx_mask & STATX_MNT_ID ? attributes->stx_mnt_id : 0,
+                                  makedev(attributes->stx_dev_major, attributes->stx_dev_minor));
+}
+
+aggstats_subject subjects_of_name(int dir_fd, const char *path) {
+    int saved_errno = errno;
+    const aggstats_subject subject =
+        path[0] == '\0' && dir_fd >= 0 ? fd_entry_subject(fd_table_known(dir_fd)) : of_name(dir_fd, path);
+    errno = saved_errno;
+    return subject;
+}
+
+aggstats_subject subjects_of_fd(int fd, int dir_fd, const char *path, const struct statx *attributes) {
+    int saved_errno = errno;
+    aggstats_subject subject = path && path[0] ? of_name(dir_fd, path) : of_kernels_path(fd);
+    if (attributes && S_ISDIR(attributes->stx_mode))
+        aggstats_subject_is_directory(preload.recorder, subject);
+    if (attributes && preload.groupings & 1U << AGGSTATS_BY_MOUNT)
+        subject = aggstats_subject_on(subject, mount_of(attributes));
+    errno = saved_errno;
+    return subject;
+}
+
+static __attribute__((noinline)) unsigned ask_mount(aggstats_subject subject) {
+    char path[PATH_BYTES];
+    struct statx attributes;
+    if (aggstats_subject_directory(preload.recorder, subject, path, sizeof(path)) == 0 ||
+        own_call(SYS_statx, AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE | STATX_MNT_ID,
+                 &attributes) != 0)
+        return 0;
+    const unsigned mount = mount_of(&attributes);
+    aggstats_subject_note_mount(preload.recorder, subject, mount);
+    return mount;
+}
+
+aggstats_subject subjects_with_mount(aggstats_subject subject) {
+    if (subject == 0 || aggstats_subject_has_mount(subject) || !(preload.groupings & 1U << AGGSTATS_BY_MOUNT))
+        return subject;
+    int saved_errno = errno;
+    const unsigned mount = ask_mount(subject);
+    errno = saved_errno;
+    return aggstats_subject_on(subject, mount);
+}
