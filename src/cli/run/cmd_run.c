@@ -42,7 +42,7 @@ static const struct option_row rows[] = {
      .letter = 'o',
      .metavar = "LIST",
      .help = "options for osproffs, such as cache=none,resolution=4; may be repeated; without the layer fs there are "
-             "resolution and interval",
+             "resolution, interval, by and groups",
      .completed_as = "options",
      INTO(TEXTS, struct run_options, osproffs_lists)},
     {.name = "profile",
@@ -91,54 +91,6 @@ static const struct option_row rows[] = {
     ROW_ARGUMENTS(COMMAND, "[--] COMMAND [ARGUMENT]..."),
     {.kind = OPTION_END},
 };
-
-static const char *take_resolution(struct run_options *options, const char *value) {
-    const unsigned resolution = strlen(value) == 1 ? (unsigned)(value[0] - '0') : 0;
-    if (!aggstats_resolution_valid(resolution))
-        return "must be 1, 2, 4 or 8";
-    options->resolution = resolution;
-    return NULL;
-}
-
-static const char *take_interval(struct run_options *options, const char *value) {
-    const bool is_valid = time_parse(value, AGGSTATS_INTERVAL_MIN_NS, AGGSTATS_INTERVAL_MAX_NS, &options->interval_ns);
-    return is_valid ? NULL : AGGSTATS_INTERVAL_RULE;
-}
-
-/* What the layer user takes of the options for osproffs. take() returns NULL, or what is wrong with the value */
-static const struct user_option {
-    const char *name;
-    const char *(*take)(struct run_options *options, const char *value);
-} user_options[] = {{"resolution", take_resolution}, {"interval", take_interval}, {NULL, NULL}};
-
-/* Others, and values that are wrong, are left to the layer fs. Returns false, after reporting it, if that is not wanted.
- * text: NAME=VALUE; changed */
-static bool take_user_option(const struct command *command, struct run_options *options, char *text) {
-    const bool has_fs = options->layers.wanted & LAYER_FS;
-    const char *name = strsep(&text, "=");
-    const struct user_option *option = user_options;
-    while (option->name && strcmp(option->name, name) != 0)
-        option++;
-    const char *wrong = option->name ? option->take(options, text ? text : "") : NULL;
-    if (!has_fs && !option->name)
-        usage_error(command, "-o %s needs a mount, as with --layers fs; without one there are resolution and interval",
-                    name);
-    else if (!has_fs && wrong)
-        usage_error(command, "-o %s %s", name, wrong);
-    return has_fs || (option->name && !wrong);
-}
-
-static bool take_user_options(const struct command *command, struct run_options *options) {
-    options->resolution = 1;
-    for (size_t i = 0; i < options->osproffs_lists.count; i++) {
-        CLEANUP_FREE char *list = strdup(options->osproffs_lists.texts[i]);
-        char *rest = list;
-        for (char *option; (option = strsep(&rest, ","));)
-            if (!take_user_option(command, options, option))
-                return false;
-    }
-    return true;
-}
 
 /* Joins several lists for -o with commas. Errors: -ENOMEM */
 static int join_osproffs_options(struct run_options *options) {
@@ -200,7 +152,7 @@ static enum status settle_options(const struct command *command, const struct ar
     if (arguments->rest_count == 0)
         return usage_error(command, "no command given");
     if (!run_layers_parse(command, options->layer_list, &options->layers) || !layers_fit(command, options) ||
-        !take_user_options(command, options))
+        !user_options_take(command, &options->osproffs_lists, !(options->layers.wanted & LAYER_FS), &options->user))
         return STATUS_TROUBLE;
     if (options->charts && (options->other || options->profile))
         return usage_error(command, "--charts is for a profile that is printed, and does not go with --%s",

@@ -250,10 +250,11 @@ static int open_target(struct run *run) {
 }
 
 /* Errors: reported to the user */
-static int open_user(struct run *run) {
+static int open_user(struct run *run, bool wants_groups) {
     const struct run_options *options = run->options;
-    run->user.resolution = options->resolution;
-    run->user.interval_ns = options->interval_ns;
+    run->user.options = options->user;
+    if (!wants_groups)
+        run->user.options.groupings = 0;
     int error = run_user_open(&run->user, options->directories.texts, options->directories.count,
                               options->has_everything, options->labels.texts, options->labels.count);
     if (error == 0)
@@ -281,7 +282,7 @@ static int refuse_live_below_mounts(const struct run *run) {
 /* Errors: the layer is left out, and nothing is reported */
 static void open_quiet_user(struct run *run) {
     complain_mute(true);
-    run->is_user_quiet = open_user(run) == 0 && run->user.recorder && run->user.kind == EXECUTABLE_DYNAMIC &&
+    run->is_user_quiet = open_user(run, false) == 0 && run->user.recorder && run->user.kind == EXECUTABLE_DYNAMIC &&
                          refuse_live_below_mounts(run) == 0;
     complain_mute(false);
     if (run->is_user_quiet)
@@ -331,7 +332,7 @@ int run_command(const struct run_options *options) {
                       .target = {.stream_fd = -1, .dir_fd = -1},
                       .sets = {.parent_fd = -1}};
     reserve_standard_files();
-    int error = options->layers.wanted & LAYER_USER ? open_user(&run) : 0;
+    int error = options->layers.wanted & LAYER_USER ? open_user(&run, !options->other) : 0;
     if (run.user.recorder)
         run_kept_tidy(aggstats_recorder_live_path(run.user.recorder));
     if (error == 0 && options->layers.wanted & LAYER_FS)

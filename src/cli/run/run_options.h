@@ -7,6 +7,7 @@
 
 #include "option_list.h"
 #include "run_layers.h"
+#include "user_options.h"
 
 struct run_options {
     const char *layer_list; /* NULL: not given */
@@ -14,8 +15,7 @@ struct run_options {
     struct option_list directories;
     bool has_everything; /* of the layer user: other kinds of files count too */
     struct option_list osproffs_lists;
-    unsigned resolution;    /* of the layer user, like the next */
-    uint64_t interval_ns;   /* 0: its profile is not sampled */
+    struct user_options user;
     char *osproffs_options; /* all of those, joined; NULL: none */
     struct option_list labels;
     char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */

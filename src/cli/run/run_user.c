@@ -37,20 +37,30 @@ static int try_paths(struct run_user *user, const char *directory, struct aggsta
         if (asprintf(&path, "%s/%ld-user-%u.live", directory, (long)getpid(), attempt) < 0)
             return -ENOMEM;
         options->live_path = path;
-        error = aggstats_recorder_create_shared(options, THREADS_AT_A_TIME, 0, &user->recorder);
+        error = aggstats_recorder_create_shared(options, THREADS_AT_A_TIME, user->options.groupings, &user->recorder);
     }
     return error;
+}
+
+static int start_groups(struct run_user *user) {
+    const struct aggstats_shared_groups_options options = {.groups_max = user->options.groups_max,
+                                                           .directory_depth = user->options.directory_depth,
+                                                           .mounts = run_groups_mounts,
+                                                           .context = &user->groups};
+    return user->options.groupings != 0 ? aggstats_recorder_group_shared(user->recorder, &options) : 0;
 }
 
 static int make_live(struct run_user *user, const struct live_dirs *dirs, struct aggstats_label *labels,
                      size_t label_count) {
     struct aggstats_recorder_options options = {.op_names = op_names,
                                                 .op_count = POSIX_OP_COUNT,
-                                                .resolution = user->resolution,
+                                                .resolution = user->options.resolution,
                                                 .labels = labels,
                                                 .label_count = label_count};
     int error = live_dirs_make(dirs);
-    return error ? error : try_paths(user, dirs->paths[dirs->chosen], &options);
+    if (error == 0)
+        error = try_paths(user, dirs->paths[dirs->chosen], &options);
+    return error ? error : start_groups(user);
 }
 
 /* Makes it, with the labels' keys, which take some room until then. */
@@ -142,7 +152,7 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
     struct run_user *user = ret_user;
     CLEANUP_FREE char *texts = NULL;
     CLEANUP_FREE char *variable = NULL;
-    *user = (struct run_user){.resolution = user->resolution, .interval_ns = user->interval_ns};
+    *user = (struct run_user){.options = user->options};
     int error = preload_library_find("libosprof_posix.so", &user->library);
     if (error == 0)
         error = preload_library_check(user->library, POSIX_MARK);
@@ -166,6 +176,7 @@ void run_user_finish(struct run_user *user) {
     if (user->recorder)
         aggstats_recorder_unlink_live(user->recorder);
     aggstats_recorder_destroy(user->recorder);
+    run_groups_finish(&user->groups);
     free(user->library);
     free(user->variable);
 }
@@ -219,7 +230,9 @@ static int start_threads(const struct run_user *user) {
     const int error = aggstats_recorder_watch(user->recorder, false);
     if (error && error != -EBUSY)
         complain("how much of the time calls are in flight is not known: %s", strerror(-error));
-    return user->interval_ns > 0 ? aggstats_recorder_set_interval(user->recorder, user->interval_ns, 0) : 0;
+    return user->options.interval_ns > 0
+               ? aggstats_recorder_set_interval(user->recorder, user->options.interval_ns, 0)
+               : 0;
 }
 
 int run_user_reset(struct run_user *user) {

@@ -10,13 +10,15 @@
 #include "aggstats/shared.h"
 #include "executable.h"
 #include "recording.h"
+#include "run_groups.h"
 #include "run_times.h"
 #include "run_unseen.h"
 #include "run_witness.h"
+#include "user_options.h"
 
 struct run_user {
-    unsigned resolution;
-    uint64_t interval_ns;                /* of a sampled profile; 0: none */
+    struct user_options options;
+    struct run_groups groups;
     struct aggstats_recorder *recorder;  /* has the live file; NULL: the command runs without a profile */
     enum executable kind;                /* of the command */
     bool is_executable;                  /* it can be executed */
@@ -30,7 +32,7 @@ struct run_user {
     struct run_unseen unseen;
 };
 
-/* Makes the live file. ret_user->resolution and interval_ns are set before.
+/* Makes the live file. ret_user->options are set before.
  * directories: as given by the user; none: all files. labels: KEY=VALUE, for the profile's header
  * has_everything: besides regular files, directories and links other kinds of files count, and pseudo file systems
  * Owner:   the caller finishes *ret_user, also after an error

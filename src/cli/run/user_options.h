@@ -1,0 +1,25 @@
+/* Options for osproffs that the layer user takes as well: its profile has the same resolution and groups. */
+#ifndef USER_OPTIONS_H
+#define USER_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "command.h"
+#include "option_list.h"
+
+struct user_options {
+    unsigned resolution;
+    uint64_t interval_ns;    /* of a sampled profile; 0: none */
+    unsigned groupings; /* as bits (1 << AGGSTATS_BY_FILE) */
+    bool has_groups_unasked; /* the user has not mentioned groups */
+    unsigned groups_max;
+    unsigned directory_depth; /* 0: any */
+};
+
+/* Reads lists as given with -o.
+ * is_alone: without osproffs other options are errors
+ * Returns false, after reporting it, if an option is wrong */
+bool user_options_take(const struct command *command, const struct option_list *lists, bool is_alone,
+                       struct user_options *ret_options);
+
+#endif
