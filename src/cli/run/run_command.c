@@ -180,6 +180,7 @@ static int run_mounted(struct run *run) {
                                     .layers = options->layer_list,
                                     .directory = options->directories.count == 1 ? options->directories.texts[0] : NULL,
                                     .options = options->osproffs_options,
+                                    .has_groups_unasked = options->user.has_groups_unasked,
                                     .programs = programs,
                                     .still_running = still_running};
     error = run_report(&run->mounts, &run->layers, &run->target, &shown);

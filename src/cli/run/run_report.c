@@ -180,47 +180,43 @@ int run_target_save(const struct run_target *target, size_t directory, size_t si
     return save(target, directory, side, &recording);
 }
 
-/* Prints the profile of a directory's mount, with the options of its osproffs. */
-static int print_mount(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
-                       const struct input *input, FILE *stream) {
-    const struct show_options options = {
-        .charts = shown->charts,
-        .joint = input->profile.joint_count > 0,
-        .group_rows_max = GROUP_ROWS_MAX,
-        .how_all_groups = "with -p FILE the profile is kept, and 'osprof show --by all FILE' lists all",
-        .source = {.directory = mounts->daemons[directory].name,
-                   .layers = shown->layers,
-                   .options = mounts->options.given,
-                   .has_mount = true,
-                   .has_groups_unasked = mounts->options.has_groups_unasked,
-                   .command = shown->command},
-        .stream = stream,
-    };
-    return options.source.has_groups_unasked ? show_page(input, &options) : show_all(input, &options);
-}
-
 static bool is_of_mount(const struct aggstats_profile *layer) {
     const char *name = aggstats_profile_label(layer, "layer");
     return name && strcmp(name, "fs") == 0;
 }
 
-/* is_only: the run has no other layer */
+/* What its page says of where it is from. is_only: the run has no other layer */
+static struct answer_source make_source(const struct run_mounts *mounts, size_t directory,
+                                        const struct run_shown *shown, bool is_mount, bool is_only) {
+    struct answer_source source = {.layers = shown->layers, .command = shown->command};
+    if (is_mount) {
+        source.directory = mounts->daemons[directory].name;
+        source.options = mounts->options.given;
+        source.has_mount = true;
+        source.has_groups_unasked = mounts->options.has_groups_unasked;
+    } else if (is_only) {
+        source.directory = shown->directory;
+        source.options = shown->options;
+        source.has_groups_unasked = shown->has_groups_unasked;
+    }
+    return is_mount || is_only ? source : (struct answer_source){.has_groups_unasked = shown->has_groups_unasked};
+}
+
+/* Groups have tables if they were asked for. */
 static int show(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
                 const struct aggstats_profile *layer, bool is_only) {
     const struct input input = {.profile = *layer};
-    struct show_options options = {.charts = shown->charts};
-    if (is_only)
-        options.source = (struct answer_source){.layers = shown->layers,
-                                                .directory = shown->directory,
-                                                .options = shown->options,
-                                                .command = shown->command};
+    struct show_options options = {
+        .charts = shown->charts,
+        .group_rows_max = GROUP_ROWS_MAX,
+        .how_all_groups = "with -p FILE the profile is kept, and 'osprof show --by all FILE' lists all",
+        .source = make_source(mounts, directory, shown, is_of_mount(layer), is_only),
+    };
     int error = run_report_open(&options.stream);
     if (error)
         return error;
-    if (is_of_mount(layer))
-        error = print_mount(mounts, directory, shown, &input, options.stream);
-    else
-        error = show_page(&input, &options);
+    options.joint = input.profile.joint_count > 0 && is_of_mount(layer);
+    error = options.source.has_groups_unasked ? show_page(&input, &options) : show_all(&input, &options);
     return fclose(options.stream) != 0 && error == 0 ? negative_errno() : error;
 }
 

@@ -61,6 +61,7 @@ struct run_shown {
     const char *layers;    /* as given; NULL: not */
     const char *directory; /* the only one that was given; NULL: none, or several */
     const char *options;   /* as given; NULL: none */
+    bool has_groups_unasked; /* of the layer user */
     struct run_programs programs;
     const char *still_running; /* the processes that the command has left behind; "": none */
 };
