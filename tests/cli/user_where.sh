@@ -1,5 +1,5 @@
 #!/bin/bash
-# osprof run without a mount: where calls went, by mount, file, directory, program and process. Groups add up to the whole.
+# osprof run without a mount: where calls went, by file system, file, directory, program and process. Groups add up to the whole.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=user_lib.sh
 . "$tests_dir/../cli/user_lib.sh"
@@ -51,7 +51,7 @@ for ((i = 0; i < 20; i++)); do
 done
 # shellcheck disable=SC2016 # for the shell below
 user_run 0 sh -c 'for f in src/*; do cat $f >out/${f#src/}; done; cd out; rm -- ./1 ../src/1 '"$lower"'/out/../src/./2'
-assert_sums mount file directory program
+assert_sums filesystem file directory program
 assert_eq 20 "$(group_calls program cat OPEN)" "files that cat has opened"
 assert_eq 20 "$(group_calls program sh OPEN)" "files that sh has opened"
 assert_eq 3 "$(group_calls program rm UNLINK)" "files that rm has removed"
@@ -71,7 +71,7 @@ page() {
 page sh -c 'cat src/* >out/all'
 grep -qE "^file +[./].*/(src|out)/" "$scratch/page" || fail "no files on the page: $(<"$scratch/page")"
 grep -qE "^program +(cat|sh) [0-9.]+ %" "$scratch/page" || fail "no programs on the page"
-! grep -E "^mount +/" "$scratch/page" || fail "one mount is told apart"
+! grep -E "^filesystem +/" "$scratch/page" || fail "one mount is told apart"
 ! grep -E "^program +calls" "$scratch/page" || fail "tables that nobody asked for"
 
 # ---- Names: symbolic links, descriptors, the current directory, threads
@@ -116,7 +116,7 @@ for _ in range(5):
     os.wait()
 PYTHON
 user_run 0 python3 "$scratch/names.py"
-assert_sums mount file directory program
+assert_sums filesystem file directory program
 assert_eq 9 "$(group_calls file "$lower/a/b" STAT)" "a/b looked at by several names"
 assert_eq 1 "$(group_calls file "$lower/link/b" STAT)" "link/b looked at"
 assert_eq 1 "$(group_calls file "$lower/a" FSTAT)" "a looked at by a copied descriptor"
@@ -131,16 +131,16 @@ if mkdir "$lower/mnt" "$lower/gone" && mount -t tmpfs tmpfs "$lower/mnt" 2>/dev/
     # shellcheck disable=SC2016
     user_run 0 sh -c 'for i in 1 2 3; do echo x >mnt/dir/$i; done; cat into/1 into/2; stat mnt >stat; rm mnt/dir/[123]; rmdir mnt/dir
         mount -t tmpfs tmpfs gone; echo x >gone/x; umount gone'
-    assert_sums mount file directory program
+    assert_sums filesystem file directory program
     mount_name="$lower/mnt tmpfs"
-    assert_eq 5 "$(group_calls mount "$mount_name" OPEN)" "files opened on the mount"
-    assert_eq 3 "$(group_calls mount "$mount_name" UNLINK)" "files removed there"
-    assert_eq 1 "$(group_calls mount "$mount_name" RMDIR)" "a directory removed there"
-    assert_eq 1 "$(group_calls mount "$mount_name" STATX)" "the mount point looked at"
-    assert_eq 1 "$(group_calls mount other OPEN)" "files opened on the mount that is gone"
+    assert_eq 5 "$(group_calls filesystem "$mount_name" OPEN)" "files opened on the mount"
+    assert_eq 3 "$(group_calls filesystem "$mount_name" UNLINK)" "files removed there"
+    assert_eq 1 "$(group_calls filesystem "$mount_name" RMDIR)" "a directory removed there"
+    assert_eq 1 "$(group_calls filesystem "$mount_name" STATX)" "the mount point looked at"
+    assert_eq 1 "$(group_calls filesystem other OPEN)" "files opened on the mount that is gone"
     mount -t tmpfs tmpfs "$lower/gone"
     page sh -c 'i=0; while [ $i -lt 300 ]; do echo x >mnt/x; echo x >gone/x; i=$((i + 1)); done'
-    grep -qE "^mount +.*(mnt|gone) tmpfs [0-9.]+ %, .*(mnt|gone) tmpfs [0-9.]+ %" "$scratch/page" || fail "the mounts are not told apart: $(<"$scratch/page")"
+    grep -qE "^filesystem +.*(mnt|gone) tmpfs [0-9.]+ %, .*(mnt|gone) tmpfs [0-9.]+ %" "$scratch/page" || fail "the mounts are not told apart: $(<"$scratch/page")"
 fi
 
 # ---- Asked for
@@ -151,11 +151,11 @@ user_run 0 sh -c 'for i in 1 2 3; do cat src/3; done'
 assert_sums process directory
 assert_eq 3 "$(grep -c '^# process: .* cat$' "$scratch/profile")" "processes of cat"
 assert_eq 3 "$(group_calls directory "/$(cut -d/ -f2 <<<"$lower")" OPEN)" "files opened below the first directory"
-! grep -E '^# (file|program|mount): ' "$scratch/profile" || fail "groups that nobody asked for"
+! grep -E '^# (file|program|filesystem): ' "$scratch/profile" || fail "groups that nobody asked for"
 
 options='-o by=none'
 user_run 0 cat src/3
-! grep -E '^# (file|directory|program|mount|process): ' "$scratch/profile" || fail "groups that nobody wanted"
+! grep -E '^# (file|directory|program|filesystem|process): ' "$scratch/profile" || fail "groups that nobody wanted"
 
 options='-o by=program,groups=2,resolution=4'
 # shellcheck disable=SC2016
@@ -188,7 +188,7 @@ for i in range(200000):
         pass
 PYTHON
 user_run 0 python3 "$scratch/many.py"
-assert_sums mount file directory program
+assert_sums filesystem file directory program
 others=$(group_calls file other STAT)
 (( others > 150000 )) || fail "only $others calls are on other files"
 (( $(group_calls program python3 STAT) >= 200000 )) || fail "not all calls are of python3"
@@ -197,5 +197,5 @@ others=$(group_calls file other STAT)
 # A process that is killed takes nothing along.
 # shellcheck disable=SC2016
 user_run 137 sh -c 'i=0; while [ $i -lt 100 ]; do : >out/killed; i=$((i + 1)); done; kill -KILL $$'
-assert_sums mount file directory program
+assert_sums filesystem file directory program
 assert_eq 100 "$(group_calls file "$lower/out/killed" OPEN)" "files opened before SIGKILL"

@@ -17,7 +17,7 @@ enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "WRITE"};
 
 #define ALL_GROUPINGS                                                                                                  \
-    (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_MOUNT | 1U << AGGSTATS_BY_PROGRAM |       \
+    (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_FILESYSTEM | 1U << AGGSTATS_BY_PROGRAM |       \
      1U << AGGSTATS_BY_PROCESS)
 #define PROCESSES 8
 #define CALLS_OF_A_PROCESS 20000
@@ -174,7 +174,7 @@ START_TEST(directories_belong_to_one_above) {
 END_TEST
 
 START_TEST(mounts_are_known_by_directory) {
-    make(1U << AGGSTATS_BY_MOUNT, 256, 0);
+    make(1U << AGGSTATS_BY_FILESYSTEM, 256, 0);
     char text[64];
     aggstats_subject file = subject("/srv/data/a");
     ck_assert(!aggstats_subject_has_mount(file));
@@ -192,11 +192,11 @@ START_TEST(mounts_are_known_by_directory) {
     count(OP_WRITE, 0, aggstats_subject_on(subject("/gone/x"), aggstats_subject_mount(joined, 99, 9)));
     count(OP_WRITE, 0, aggstats_subject_on(subject("/srv"), aggstats_subject_mount(joined, 20, 7)));
     struct aggstats_profile profile = snapshot();
-    check_sums(&profile, 1U << AGGSTATS_BY_MOUNT);
-    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_MOUNT, "/srv xfs", "READ"), 2);
-    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_MOUNT, "/ ext4", "READ"), 2);
-    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_MOUNT, "/srv xfs", "WRITE"), 1); /* the mount point itself */
-    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_MOUNT, NULL, "WRITE"), 1);
+    check_sums(&profile, 1U << AGGSTATS_BY_FILESYSTEM);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILESYSTEM, "/srv xfs", "READ"), 2);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILESYSTEM, "/ ext4", "READ"), 2);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILESYSTEM, "/srv xfs", "WRITE"), 1); /* the mount point itself */
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILESYSTEM, NULL, "WRITE"), 1);
     aggstats_profile_finish(&profile);
 }
 END_TEST

@@ -152,7 +152,7 @@ struct live {
 
 /* Creates the file, or takes anonymous memory where options->live_path is NULL.
  * shared_threads: 0: the file is not shared; fewer if the file would be larger than the process's limit
- * groupings:      of a shared file, as bits; 0: none
+ * groupings:      of a shared file, as bits; 0: none, as if the file would be larger than half of that limit
  * Errors:  -ENOMEM, -E2BIG labels too long, -EFBIG, those of creating the file; nothing is left behind */
 int live_create(struct live *live, const struct aggstats_recorder_options *options, uint64_t shared_threads,
                 unsigned groupings, const struct layout *layout, const struct aggstats_clock *clock);

@@ -124,6 +124,13 @@ static size_t groups_bytes_of(unsigned groupings) {
     return groupings != 0 ? round_up(sizeof(struct groups_file), (size_t)sysconf(_SC_PAGESIZE)) : 0;
 }
 
+/* Groups are left out where they would take more than half of the largest file that the process may make. */
+static bool groups_fit_into_limit(unsigned groupings, const struct layout *layout, size_t labels_bytes) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+           header_bytes_of(layout, labels_bytes, 1) + groups_bytes_of(groupings) <= limit.rlim_cur / 2;
+}
+
 /* Lowers the number of threads until all blocks fit into the largest file that the process may make. 0: none fits */
 static uint64_t fit_into_limit(uint64_t shared_threads, unsigned groupings, const struct layout *layout,
                                size_t labels_bytes) {
@@ -161,6 +168,8 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
     size_t labels_bytes = labels_size_bytes(options);
     if (labels_bytes > LIVE_LABELS_BYTES_MAX)
         return -E2BIG;
+    if (!groups_fit_into_limit(groupings, layout, labels_bytes))
+        groupings = 0;
     if (shared_threads > 0) {
         shared_threads = fit_into_limit(shared_threads, groupings, layout, labels_bytes);
         if (shared_threads == 0)

@@ -42,12 +42,16 @@ static int try_paths(struct run_user *user, const char *directory, struct aggsta
     return error;
 }
 
-static int start_groups(struct run_user *user) {
+/* Without them the rest is profiled. */
+static void start_groups(struct run_user *user) {
     const struct aggstats_shared_groups_options options = {.groups_max = user->options.groups_max,
                                                            .directory_depth = user->options.directory_depth,
                                                            .mounts = run_groups_mounts,
                                                            .context = &user->groups};
-    return user->options.groupings != 0 ? aggstats_recorder_group_shared(user->recorder, &options) : 0;
+    const int error = user->options.groupings != 0 ? aggstats_recorder_group_shared(user->recorder, &options) : 0;
+    if (error)
+        complain("files, directories and programs are not told apart: %s",
+                 error == -EINVAL ? "this process may only make small files (ulimit -f)" : strerror(-error));
 }
 
 static int make_live(struct run_user *user, const struct live_dirs *dirs, struct aggstats_label *labels,
@@ -60,7 +64,9 @@ static int make_live(struct run_user *user, const struct live_dirs *dirs, struct
     int error = live_dirs_make(dirs);
     if (error == 0)
         error = try_paths(user, dirs->paths[dirs->chosen], &options);
-    return error ? error : start_groups(user);
+    if (error == 0)
+        start_groups(user);
+    return error;
 }
 
 /* Makes it, with the labels' keys, which take some room until then. */

@@ -10,7 +10,7 @@
 #include "option_table.h"
 
 #define GROUPINGS_UNASKED                                                                                              \
-    (1U << AGGSTATS_BY_MOUNT | 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_PROGRAM)
+    (1U << AGGSTATS_BY_FILESYSTEM | 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_PROGRAM)
 #define GROUPINGS_KNOWN (GROUPINGS_UNASKED | 1U << AGGSTATS_BY_PROCESS)
 #define DEPTH_MAX 32U
 
@@ -26,7 +26,7 @@ static const char *take_depth(struct user_options *options, enum aggstats_groupi
 }
 
 static const char *take_grouping(struct user_options *options, char *name, char why[OPTION_TEXT_SIZE]) {
-    static const char *const known[] = {"process", "program", "file", "directory", "mount", NULL};
+    static const char *const known[] = {"process", "program", "file", "directory", "filesystem", NULL};
     char *depth = strchr(name, ':');
     if (depth)
         *depth++ = '\0';

@@ -110,7 +110,7 @@ aggstats_subject subjects_of_fd(int fd, int dir_fd, const char *path, const stru
     aggstats_subject subject = path && path[0] ? of_name(dir_fd, path) : of_kernels_path(fd);
     if (attributes && S_ISDIR(attributes->stx_mode))
         aggstats_subject_is_directory(preload.recorder, subject);
-    if (attributes && preload.groupings & 1U << AGGSTATS_BY_MOUNT)
+    if (attributes && preload.groupings & 1U << AGGSTATS_BY_FILESYSTEM)
         subject = aggstats_subject_on(subject, mount_of(attributes));
     errno = saved_errno;
     return subject;
@@ -129,7 +129,7 @@ static __attribute__((noinline)) unsigned ask_mount(aggstats_subject subject) {
 }
 
 aggstats_subject subjects_with_mount(aggstats_subject subject) {
-    if (subject == 0 || aggstats_subject_has_mount(subject) || !(preload.groupings & 1U << AGGSTATS_BY_MOUNT))
+    if (subject == 0 || aggstats_subject_has_mount(subject) || !(preload.groupings & 1U << AGGSTATS_BY_FILESYSTEM))
         return subject;
     int saved_errno = errno;
     const unsigned mount = ask_mount(subject);

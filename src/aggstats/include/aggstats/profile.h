@@ -30,12 +30,12 @@ enum aggstats_grouping {
     AGGSTATS_BY_CGROUP,    /* by path, as the recording process sees it */
     AGGSTATS_BY_FILE,      /* by path; those that take most of the time */
     AGGSTATS_BY_DIRECTORY, /* the same for directories, each with the files in it */
-    AGGSTATS_BY_MOUNT,     /* by where it is and its type, "/srv ext4" */
+    AGGSTATS_BY_FILESYSTEM,     /* by where it is mounted and its type, "/srv ext4" */
     AGGSTATS_GROUPINGS     /* their number, and "none" */
 };
 
-/* As in profiles: "process", "uid", "program", "cgroup", "file", "directory", "mount"; NULL for
- * none. */
+/* As in profiles: "process", "uid", "program", "cgroup", "file", "directory", "filesystem"; NULL
+ * for none. */
 const char *aggstats_grouping_name(enum aggstats_grouping grouping);
 
 /* The grouping of that name; AGGSTATS_UNGROUPED: there is none. */
@@ -44,7 +44,7 @@ enum aggstats_grouping aggstats_grouping_of_name(const char *name);
 /* True if its groups have numbers; else they have names only. */
 bool aggstats_grouping_has_ids(enum aggstats_grouping grouping);
 
-/* True if its groups are objects of calls, not callers: files, directories and mounts. Each may have missed calls. */
+/* True if its groups are objects of calls, not callers: files, directories and file systems. Each may have missed calls. */
 bool aggstats_grouping_has_objects(enum aggstats_grouping grouping);
 
 /* True if the names of its groups are paths, which may be private. */

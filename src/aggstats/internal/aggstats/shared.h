@@ -27,7 +27,8 @@
 /* As aggstats_recorder_create(), with a live file in which that many threads of other processes may count at one time;
  * fewer if the process may not make so large a file, most of which is a hole (RLIMIT_FSIZE).
  * shared_threads: 1..AGGSTATS_SHARED_THREADS_MAX
- * groupings:      for which the file has room, as bits (1 << AGGSTATS_BY_FILE); 0: none (aggstats/shared_groups.h) */
+ * groupings:      for which the file has room, as bits (1 << AGGSTATS_BY_FILE); 0: none (aggstats/shared_groups.h). It
+ *                 has none either if it must be small */
 int aggstats_recorder_create_shared(const struct aggstats_recorder_options *options, uint64_t shared_threads,
                                     unsigned groupings, struct aggstats_recorder **ret_recorder);
 

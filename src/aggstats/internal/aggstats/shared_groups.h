@@ -91,7 +91,7 @@ struct aggstats_shared_groups_options {
 
 /* From now on snapshots also have a profile for each group, as with aggstats_recorder_group(), of calls since the last
  * reset.
- * Errors:  -EINVAL the file was made for no groupings, -EBUSY, -ENOMEM
+ * Errors:  -EINVAL the file has no groupings, -EBUSY, -ENOMEM
  * Threads: once, before snapshots */
 int aggstats_recorder_group_shared(struct aggstats_recorder *recorder,
                                    const struct aggstats_shared_groups_options *options);

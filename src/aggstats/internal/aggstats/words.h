@@ -20,7 +20,7 @@
 
 /* Groupings of profiles, in the order in which they are listed.
  * caller: events files have it, so that it can be asked of them too. surrounding: what a caller belongs to, known only
- * from /proc while the caller lives. object: what calls work on. whole: what mounts have one of; for programs only.
+ * from /proc while the caller lives. object: what calls work on. whole: what contains them; a mount has one.
  * Fields: constant AGGSTATS_BY_..., word, word for several groups, heading of the calls of one group, what its groups
  * are known by */
 #define GROUPING_ROWS(caller, surrounding, object, whole)                              \
@@ -30,7 +30,7 @@
     caller(UID, "uid", "users", "calls of user", GROUPED_BY_NUMBER)                    \
     object(FILE, "file", "files", "calls on file", GROUPED_BY_PATH)                    \
     object(DIRECTORY, "directory", "directories", "calls on directory", GROUPED_BY_PATH) \
-    whole(MOUNT, "mount", "mounts", "calls on mount", GROUPED_BY_PATH)
+    whole(FILESYSTEM, "filesystem", "file systems", "calls on file system", GROUPED_BY_PATH)
 
 /* clang-format on */
 

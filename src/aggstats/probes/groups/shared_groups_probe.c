@@ -135,7 +135,7 @@ static uint32_t key_of(const struct sorter *sorter, const struct group_cell *cel
         return subject & SUBJECT_IS_PLACE ? 0 : subject_object(subject);
     case AGGSTATS_BY_DIRECTORY:
         return find_directory_key(sorter, subject);
-    case AGGSTATS_BY_MOUNT:
+    case AGGSTATS_BY_FILESYSTEM:
         return mount_key(sorter, subject);
     case AGGSTATS_BY_PROGRAM:
         return sorter->caller_keys[caller];
@@ -191,7 +191,7 @@ static int sorter_init(struct sorter *sorter, const struct shared_groups *groups
     };
     if (!sorter->object_keys || !sorter->cycles || !sorter->places)
         return -ENOMEM;
-    if (grouping == AGGSTATS_BY_MOUNT)
+    if (grouping == AGGSTATS_BY_FILESYSTEM)
         find_mounts(sorter);
     else if (grouping == AGGSTATS_BY_PROGRAM)
         find_callers(sorter);
@@ -224,7 +224,7 @@ static bool identify(const struct sorter *sorter, uint32_t key, struct aggstats_
     case AGGSTATS_BY_FILE:
     case AGGSTATS_BY_DIRECTORY:
         return name_path(sorter->groups->file, key, ret_identity->name);
-    case AGGSTATS_BY_MOUNT:
+    case AGGSTATS_BY_FILESYSTEM:
         path_copy_end(sorter->mounts[key - 1].name, ret_identity->name, AGGSTATS_GROUP_NAME_SIZE);
         return true;
     default:

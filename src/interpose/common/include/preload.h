@@ -52,7 +52,7 @@ struct preload {
 extern struct preload preload;
 
 /* The groupings for which calls have subjects. */
-#define PRELOAD_OBJECT_GROUPINGS (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_MOUNT)
+#define PRELOAD_OBJECT_GROUPINGS (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_FILESYSTEM)
 
 /* Set while this thread is in code of our own, whose calls do not count. */
 extern AGGSTATS_THREAD_LOCAL bool preload_is_inside;
