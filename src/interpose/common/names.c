@@ -25,6 +25,7 @@ static struct {
     uint64_t sequence;   /* atomic: odd while text is written */
     uint64_t known;      /* atomic: the generation of the rest, plus 1; 0: nothing yet */
     int place;           /* atomic: enum below_place, of what is below it */
+    size_t length;       /* of the text */
     char text[PATH_MAX];
 } current;
 
@@ -58,6 +59,7 @@ static void learn_directory(void) {
         return;
     uint64_t generation = __atomic_load_n(&current.generation, __ATOMIC_ACQUIRE);
     const bool has_path = ask_directory(current.text, sizeof(current.text));
+    current.length = strlen(current.text);
     __atomic_store_n(&current.place, (int)place_below(current.text, has_path), __ATOMIC_RELAXED);
     __atomic_store_n(&current.known, generation + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&current.sequence, sequence + 2, __ATOMIC_RELEASE);
@@ -105,11 +107,11 @@ size_t names_directory(char *ret_path, size_t size_bytes) {
     if (may_learn && !is_known(&sequence))
         learn_directory();
     if (may_learn && is_known(&sequence)) {
-        const size_t length = strnlen(current.text, size_bytes - 1);
-        memcpy(ret_path, current.text, length);
-        ret_path[length] = '\0';
+        const size_t length = current.length;
+        if (length < size_bytes)
+            memcpy(ret_path, current.text, length + 1);
         if (is_still(sequence))
-            return length < size_bytes - 1 ? length : 0;
+            return length < size_bytes ? length : 0;
     }
     return ask_directory(ret_path, size_bytes) ? strlen(ret_path) : 0;
 }

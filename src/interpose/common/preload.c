@@ -137,17 +137,15 @@ static void ask_name(pid_t pid, char ret_name[AGGSTATS_CALLER_NAME_SIZE]) {
         own_call(SYS_prctl, PR_GET_NAME, ret_name, 0, 0, 0);
 }
 
-unsigned preload_caller(void) {
-    pid_t *caller = own_pid ? own_pid + 1 : NULL; /* plus 1 */
+unsigned preload_find_caller(void) {
     char name[AGGSTATS_CALLER_NAME_SIZE];
-    if (!caller || __builtin_expect(*caller != 0, 1))
-        return caller ? (unsigned)*caller - 1 : 0;
     int saved_errno = errno;
     const pid_t pid = preload_pid();
     ask_name(pid, name);
-    *caller = (pid_t)aggstats_shared_caller(preload.recorder, (uint32_t)pid, name) + 1;
+    const unsigned caller = aggstats_shared_caller(preload.recorder, (uint32_t)pid, name);
+    own_pid[1] = (pid_t)caller + 1;
     errno = saved_errno;
-    return (unsigned)*caller - 1;
+    return caller;
 }
 
 const char *preload_live_path(void) {

@@ -75,7 +75,8 @@ static aggstats_subject subject_of(struct text *text) {
 }
 
 static __attribute__((noinline)) aggstats_subject of_name(int dir_fd, const char *path) {
-    struct text text = {.length = 0};
+    struct text text; /* clearing all of it would take long */
+    text.length = 0;
     if (path[0] != '/' && !begin_in(&text, dir_fd))
         return 0;
     return append(&text, path) ? subject_of(&text) : 0;
@@ -128,9 +129,7 @@ static __attribute__((noinline)) unsigned ask_mount(aggstats_subject subject) {
     return mount;
 }
 
-aggstats_subject subjects_with_mount(aggstats_subject subject) {
-    if (subject == 0 || aggstats_subject_has_mount(subject) || !(preload.groupings & 1U << AGGSTATS_BY_FILESYSTEM))
-        return subject;
+aggstats_subject subjects_find_mount(aggstats_subject subject) {
     int saved_errno = errno;
     const unsigned mount = ask_mount(subject);
     errno = saved_errno;

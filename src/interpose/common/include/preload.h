@@ -107,8 +107,15 @@ static inline bool preload_owns_memory(void) {
 /* Call before a process is made that shares this memory. A child without a thread area may call it (wrapper.h). */
 void preload_share_memory(void);
 
-/* The number of this process, or its program, for groups; 0 if unknown. Keeps errno */
-unsigned preload_caller(void);
+/* Asks who this process is. Keeps errno */
+unsigned preload_find_caller(void);
+
+/* The number of this process, or its program, for groups; 0 if unknown. Behind the process's number is this one plus 1;
+ * 0: not asked for yet. */
+static inline unsigned preload_caller(void) {
+    const pid_t caller = preload.pid ? preload.pid[1] : 1;
+    return __builtin_expect(caller != 0, 1) ? (unsigned)caller - 1 : preload_find_caller();
+}
 
 /* The number of the process that owns this memory; 0 if unknown. */
 static inline pid_t preload_pid(void) {

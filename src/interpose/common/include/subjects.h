@@ -20,8 +20,15 @@ aggstats_subject subjects_of_name(int dir_fd, const char *path);
  * attributes: of the descriptor, with its type and mount; NULL: unknown */
 aggstats_subject subjects_of_fd(int fd, int dir_fd, const char *path, const struct statx *attributes);
 
+/* Asks the kernel for the mount. */
+aggstats_subject subjects_find_mount(aggstats_subject subject);
+
 /* The same subject with its mount, if that can be found out: call it after the call, which may have been the first in
  * that directory. */
-aggstats_subject subjects_with_mount(aggstats_subject subject);
+static inline aggstats_subject subjects_with_mount(aggstats_subject subject) {
+    const bool is_wanted = subject != 0 && !aggstats_subject_has_mount(subject) &&
+                           preload.groupings & 1U << AGGSTATS_BY_FILESYSTEM;
+    return __builtin_expect(is_wanted, 0) ? subjects_find_mount(subject) : subject;
+}
 
 #endif
