@@ -13,8 +13,6 @@
 #include "scope.h"
 #include "subjects.h"
 
-fd_entry fd_table[FD_TABLE_SIZE];
-
 void fd_table_remember(int fd, fd_entry entry) {
     if ((unsigned)fd < FD_TABLE_SIZE && preload_owns_memory())
         __atomic_store_n(&fd_table[fd], entry, __ATOMIC_RELAXED);

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "fd_table.h"
-#include "names.h"
+#include "directory.h"
+#include "fd_entries.h"
 #include "own_call.h"
 #include "proc_fd.h"
 
@@ -62,7 +62,7 @@ static bool begin_in(struct text *text, int dir_fd) {
     if (dir_fd != AT_FDCWD && !begin_in_fd(text, dir_fd))
         return false;
     if (dir_fd == AT_FDCWD)
-        text->length = names_directory(text->bytes, sizeof(text->bytes));
+        text->length = directory_path(text->bytes, sizeof(text->bytes));
     const bool is_known = text->length > 0;
     cut_slash(text);
     return is_known;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "counting.h"
+#include "directory.h"
 
 /* ---- Opening ---- */
 
@@ -159,14 +160,14 @@ WRAP_FCNTL(fcntl64)
 WRAPPER(int, chdir, (const char *path)) {
     int result = real_chdir()(path);
     if (result == 0 && preload_is_on())
-        names_directory_changed();
+        directory_changed();
     return result;
 }
 
 WRAPPER(int, fchdir, (int fd)) {
     int result = real_fchdir()(fd);
     if (result == 0 && preload_is_on())
-        names_directory_changed();
+        directory_changed();
     return result;
 }
 
@@ -175,7 +176,7 @@ WRAPPER(int, chroot, (const char *path)) {
     const bool has_joined = preload_looks() && preload_join(&posix_ops); /* the live file may not be found there */
     int result = real_chroot()(path);
     if (result == 0 && preload_is_on())
-        names_directory_changed();
+        directory_changed();
     if (result == 0 && has_joined && !__atomic_exchange_n(&is_noted, true, __ATOMIC_RELAXED))
         posix_note(POSIX_NOTE_ROOT, 1);
     return result;

@@ -10,38 +10,11 @@
 #include <stdbool.h>
 
 #include "call_of.h"
+#include "fd_entries.h"
 #include "preload.h"
-
-#define FD_TABLE_SIZE 65536 /* numbers above are looked up each time */
-
-enum fd_state {
-    FD_UNKNOWN,
-    FD_OUTSIDE,
-    FD_ABOVE, /* a directory above a profiled one */
-    FD_INSIDE,
-};
-
-/* What is known of a descriptor: its state in the lowest bits, and above them what calls on it are of (subjects.h). */
-typedef uint32_t fd_entry;
-#define FD_STATE_BITS 2
-
-static inline enum fd_state fd_entry_state(fd_entry entry) {
-    return (enum fd_state)(entry & ((1U << FD_STATE_BITS) - 1));
-}
-
-static inline aggstats_subject fd_entry_subject(fd_entry entry) {
-    return entry >> FD_STATE_BITS;
-}
-
-extern fd_entry fd_table[FD_TABLE_SIZE]; /* each read and written atomically */
 
 /* Looks the descriptor up, and remembers the result. */
 fd_entry fd_table_find(int fd, const struct preload_ops *ops);
-
-/* What is remembered. */
-static inline fd_entry fd_table_known(int fd) {
-    return (unsigned)fd < FD_TABLE_SIZE ? __atomic_load_n(&fd_table[fd], __ATOMIC_RELAXED) : FD_UNKNOWN;
-}
 
 static inline fd_entry fd_table_entry(int fd, const struct preload_ops *ops) {
     const fd_entry entry = fd_table_known(fd);

@@ -11,13 +11,8 @@
  * If it counts, the live file has been joined. */
 bool names_count(int dir_fd, const char *path, const struct preload_ops *ops);
 
-/* The path of the current directory. Returns its length; 0: it has none, or does not fit */
-size_t names_directory(char *ret_path, size_t size_bytes);
-
-/* This process has changed its current directory. A child without a thread area may call this (wrapper.h). */
-void names_directory_changed(void);
-
-/* Some of this process's memory is unmapped, or becomes unreadable. The same is true. */
+/* Some of this process's memory is unmapped, or becomes unreadable. A child without a thread area may call this
+ * (wrapper.h). */
 void names_memory_changed(void);
 
 #endif
