@@ -17,7 +17,7 @@ enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "WRITE"};
 
 #define ALL_GROUPINGS                                                                                                  \
-    (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_FILESYSTEM | 1U << AGGSTATS_BY_PROGRAM |       \
+    (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_FILESYSTEM | 1U << AGGSTATS_BY_PROGRAM | \
      1U << AGGSTATS_BY_PROCESS)
 #define PROCESSES 8
 #define CALLS_OF_A_PROCESS 20000
@@ -79,8 +79,8 @@ static uint64_t calls_of(const struct aggstats_profile *profile, enum aggstats_g
     uint64_t calls = 0;
     for (size_t i = 0; i < profile->group_count; i++) {
         const struct aggstats_group *group = &profile->groups[i];
-        const bool is_it = name ? group->who == AGGSTATS_WHO_ID && strcmp(group->name, name) == 0
-                                : group->who == AGGSTATS_WHO_OTHER;
+        const bool is_it =
+            name ? group->who == AGGSTATS_WHO_ID && strcmp(group->name, name) == 0 : group->who == AGGSTATS_WHO_OTHER;
         const struct aggstats_op_profile *op =
             group->grouping == grouping && is_it ? aggstats_profile_op(&group->profile, op_name) : NULL;
         calls += op ? op->calls : 0;

@@ -19,8 +19,7 @@ const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
 }
 
 #define KNOWN_BY(constant, word, several, heading, known_by) [AGGSTATS_BY_##constant] = known_by,
-static const enum grouped_by grouped_by[AGGSTATS_GROUPINGS] = {
-    GROUPING_ROWS(KNOWN_BY, KNOWN_BY, KNOWN_BY, KNOWN_BY)};
+static const enum grouped_by grouped_by[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(KNOWN_BY, KNOWN_BY, KNOWN_BY, KNOWN_BY)};
 
 bool aggstats_grouping_has_ids(enum aggstats_grouping grouping) {
     return aggstats_grouping_name(grouping) && grouped_by[grouping] == GROUPED_BY_NUMBER;

@@ -124,8 +124,8 @@ struct live_owner {
 } __attribute__((aligned(CACHE_LINE_BYTES)));
 
 struct live_shared {
-    uint64_t last_taken; /* the block that a thread took last: where others begin to look. Atomic, like the next */
-    uint64_t crowded;    /* threads that found all blocks taken */
+    uint64_t last_taken;    /* the block that a thread took last: where others begin to look. Atomic, like the next */
+    uint64_t crowded;       /* threads that found all blocks taken */
     uint64_t groups_offset; /* of struct groups_file (groups_file.h), in the file; 0: there is none. Never changes */
     struct aggstats_named named;
     struct live_owner owners[] __attribute__((aligned(CACHE_LINE_BYTES)));

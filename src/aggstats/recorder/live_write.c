@@ -138,10 +138,9 @@ static uint64_t fit_into_limit(uint64_t shared_threads, unsigned groupings, cons
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
         return shared_threads;
-    while (shared_threads > 0 &&
-           header_bytes_of(layout, labels_bytes, shared_threads) + groups_bytes_of(groupings) +
-                   shared_threads * stride_bytes >
-               limit.rlim_cur)
+    while (shared_threads > 0 && header_bytes_of(layout, labels_bytes, shared_threads) + groups_bytes_of(groupings) +
+                                         shared_threads * stride_bytes >
+                                     limit.rlim_cur)
         shared_threads /= 2;
     return shared_threads;
 }

@@ -45,8 +45,8 @@ unsigned aggstats_shared_groupings(const struct aggstats_recorder *recorder) {
 /* Returns true if the entry with this key, in an open table, is this one, or has become it. */
 static bool take(uint64_t *place, uint64_t key, bool *ret_is_new) {
     uint64_t found = __atomic_load_n(place, __ATOMIC_RELAXED);
-    *ret_is_new = found == 0 &&
-                  __atomic_compare_exchange_n(place, &found, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    *ret_is_new =
+        found == 0 && __atomic_compare_exchange_n(place, &found, key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return *ret_is_new || found == key;
 }
 

@@ -181,13 +181,14 @@ static bool has_mounts(const struct aggstats_profile *profile, const struct answ
 /* Where the time went comes first. Those after GROUPINGS_MAX are omitted, because the page is bounded. */
 static void add_all_groups(const struct aggstats_profile *profile, const struct answer_model *model,
                            struct answer_rows *rows) {
-    static const enum aggstats_grouping order[] = {AGGSTATS_BY_FILESYSTEM,   AGGSTATS_BY_FILE,
-                                                   AGGSTATS_BY_DIRECTORY, AGGSTATS_BY_PROGRAM,
-                                                   AGGSTATS_BY_PROCESS, AGGSTATS_BY_UID,       AGGSTATS_BY_CGROUP};
+    static const enum aggstats_grouping order[] = {AGGSTATS_BY_FILESYSTEM, AGGSTATS_BY_FILE,    AGGSTATS_BY_DIRECTORY,
+                                                   AGGSTATS_BY_PROGRAM,    AGGSTATS_BY_PROCESS, AGGSTATS_BY_UID,
+                                                   AGGSTATS_BY_CGROUP};
     _Static_assert(ARRAY_SIZE(order) == GROUPING_COUNT, "each grouping has its place");
     unsigned count = 0;
     for (size_t i = 0; i < ARRAY_SIZE(order) && count < GROUPINGS_MAX; i++) {
-        if (!(profile->groupings & 1U << order[i]) || (order[i] == AGGSTATS_BY_FILESYSTEM && !has_mounts(profile, model)))
+        if (!(profile->groupings & 1U << order[i]) ||
+            (order[i] == AGGSTATS_BY_FILESYSTEM && !has_mounts(profile, model)))
             continue;
         add_groups(profile, model, order[i], rows);
         count++;

@@ -58,9 +58,9 @@ struct run_shown {
     const char *const *command; /* its arguments, NULL at the end; also for the header */
     unsigned run_count;         /* how many runs were counted */
     bool charts;
-    const char *layers;    /* as given; NULL: not */
-    const char *directory; /* the only one that was given; NULL: none, or several */
-    const char *options;   /* as given; NULL: none */
+    const char *layers;      /* as given; NULL: not */
+    const char *directory;   /* the only one that was given; NULL: none, or several */
+    const char *options;     /* as given; NULL: none */
     bool has_groups_unasked; /* of the layer user */
     struct run_programs programs;
     const char *still_running; /* the processes that the command has left behind; "": none */

@@ -33,8 +33,10 @@ static const char *take_grouping(struct user_options *options, char *name, char 
     const enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
     why[0] = '\0';
     if (!(GROUPINGS_KNOWN & 1U << grouping)) {
-        option_add_word(why, grouping == AGGSTATS_UNGROUPED ? "must be " : "needs a mount, as with --layers fs; without "
-                                                                            "one it must be ",
+        option_add_word(why,
+                        grouping == AGGSTATS_UNGROUPED ? "must be "
+                                                       : "needs a mount, as with --layers fs; without "
+                                                         "one it must be ",
                         by_none, NULL);
         option_add_words(why, known, "or");
         option_add_word(why, "", "or several of them, such as program+file", NULL);
@@ -68,11 +70,17 @@ static const char *parse_interval(const char *text, uint64_t *ret_ns) {
 }
 
 static const struct option_row rows[] = {
-    {.name = "resolution", INTO(UNSIGNED, struct user_options, resolution), .min = 1, .max = 8,
-     .rule = "1, 2, 4 or 8", .check = check_resolution},
+    {.name = "resolution",
+     INTO(UNSIGNED, struct user_options, resolution),
+     .min = 1,
+     .max = 8,
+     .rule = "1, 2, 4 or 8",
+     .check = check_resolution},
     {.name = "interval", INTO(TIME, struct user_options, interval_ns), .parse_time = parse_interval},
     {.name = "by", .kind = OPTION_PARSED, .parse = parse_by},
-    {.name = "groups", INTO(UNSIGNED, struct user_options, groups_max), .min = AGGSTATS_GROUPS_MIN,
+    {.name = "groups",
+     INTO(UNSIGNED, struct user_options, groups_max),
+     .min = AGGSTATS_GROUPS_MIN,
      .max = AGGSTATS_GROUPS_MAX},
 };
 

@@ -125,9 +125,8 @@ void preload_share_memory(void) {
 /* The thread that the process began with has its name. */
 static void ask_name(pid_t pid, char ret_name[AGGSTATS_CALLER_NAME_SIZE]) {
     memset(ret_name, 0, AGGSTATS_CALLER_NAME_SIZE);
-    const long fd = own_call(SYS_gettid) == pid
-                        ? -1
-                        : own_call(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC);
+    const long fd =
+        own_call(SYS_gettid) == pid ? -1 : own_call(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC);
     const long length = fd < 0 ? 0 : own_call(SYS_read, fd, ret_name, AGGSTATS_CALLER_NAME_SIZE - 1);
     if (fd >= 0)
         own_call(SYS_close, fd);

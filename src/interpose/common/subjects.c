@@ -93,8 +93,7 @@ static __attribute__((noinline)) aggstats_subject of_kernels_path(int fd) {
 
 /* Before Linux 5.8 a file's mount is not known: its device is. */
 static unsigned mount_of(const struct statx *attributes) {
-    return aggstats_subject_mount(preload.recorder,
-                                  attributes->stx_mask & STATX_MNT_ID ? attributes->stx_mnt_id : 0,
+    return aggstats_subject_mount(preload.recorder, attributes->stx_mask & STATX_MNT_ID ? attributes->stx_mnt_id : 0,
                                   makedev(attributes->stx_dev_major, attributes->stx_dev_minor));
 }
 

@@ -117,9 +117,9 @@ static __attribute__((noinline)) void stream_begin(struct stream_call *call, FIL
 static void count(const struct stream_call *call, struct aggstats_recorder *recorder,
                   const struct aggstats_outcome *outcome) {
     const uint64_t end_cycles = aggstats_clock_now(preload.clock_kind);
-    const uint64_t latency_cycles =
-        call->is_counted ? aggstats_end_at(recorder, &call->span, end_cycles, outcome)
-                         : aggstats_watched_count(recorder, call->op, &call->span, end_cycles, outcome);
+    const uint64_t latency_cycles = call->is_counted
+                                        ? aggstats_end_at(recorder, &call->span, end_cycles, outcome)
+                                        : aggstats_watched_count(recorder, call->op, &call->span, end_cycles, outcome);
     call_group(&call->span, call->op, call->of, latency_cycles);
 }
 

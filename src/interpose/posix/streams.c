@@ -10,8 +10,7 @@
 /* ---- Streams ---- */
 
 static void count_fopen(const struct call_watch *watch, FILE *stream, const char *path) {
-    const call_of of =
-        stream ? opened_fd_counts(stream_fd(stream), AT_FDCWD, path) : name_counts(AT_FDCWD, path);
+    const call_of of = stream ? opened_fd_counts(stream_fd(stream), AT_FDCWD, path) : name_counts(AT_FDCWD, path);
     if (of)
         call_watch_count(POSIX_FOPEN, watch, of, call_outcome(!stream));
 }

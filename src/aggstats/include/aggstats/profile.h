@@ -26,12 +26,12 @@ enum aggstats_grouping {
     AGGSTATS_UNGROUPED,
     AGGSTATS_BY_PROCESS,
     AGGSTATS_BY_UID,
-    AGGSTATS_BY_PROGRAM,   /* processes by name, all of one name together */
-    AGGSTATS_BY_CGROUP,    /* by path, as the recording process sees it */
-    AGGSTATS_BY_FILE,      /* by path; those that take most of the time */
-    AGGSTATS_BY_DIRECTORY, /* the same for directories, each with the files in it */
-    AGGSTATS_BY_FILESYSTEM,     /* by where it is mounted and its type, "/srv ext4" */
-    AGGSTATS_GROUPINGS     /* their number, and "none" */
+    AGGSTATS_BY_PROGRAM,    /* processes by name, all of one name together */
+    AGGSTATS_BY_CGROUP,     /* by path, as the recording process sees it */
+    AGGSTATS_BY_FILE,       /* by path; those that take most of the time */
+    AGGSTATS_BY_DIRECTORY,  /* the same for directories, each with the files in it */
+    AGGSTATS_BY_FILESYSTEM, /* by where it is mounted and its type, "/srv ext4" */
+    AGGSTATS_GROUPINGS      /* their number, and "none" */
 };
 
 /* As in profiles: "process", "uid", "program", "cgroup", "file", "directory", "filesystem"; NULL

@@ -102,9 +102,8 @@ static uint32_t directory_key(const struct sorter *sorter, uint32_t object, bool
     if (name->length == 1)
         return KEY_OF_ROOT;
     uint32_t key = is_directory ? object : parent_of(file, object);
-    for (unsigned depth = depth_of(file, key); sorter->groups->directory_depth > 0 && key != 0 &&
-                                               depth > sorter->groups->directory_depth;
-         depth--)
+    for (unsigned depth = depth_of(file, key);
+         sorter->groups->directory_depth > 0 && key != 0 && depth > sorter->groups->directory_depth; depth--)
         key = parent_of(file, key);
     return key;
 }

@@ -16,7 +16,8 @@
  * errno */
 static inline bool fd_look(int fd, struct statx *ret_attributes) {
     int saved_errno = errno;
-    long result = own_call(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, ret_attributes);
+    long result =
+        own_call(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, ret_attributes);
     errno = saved_errno;
     return result == 0;
 }

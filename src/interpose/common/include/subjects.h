@@ -26,8 +26,8 @@ aggstats_subject subjects_find_mount(aggstats_subject subject);
 /* The same subject with its mount, if that can be found out: call it after the call, which may have been the first in
  * that directory. */
 static inline aggstats_subject subjects_with_mount(aggstats_subject subject) {
-    const bool is_wanted = subject != 0 && !aggstats_subject_has_mount(subject) &&
-                           preload.groupings & 1U << AGGSTATS_BY_FILESYSTEM;
+    const bool is_wanted =
+        subject != 0 && !aggstats_subject_has_mount(subject) && preload.groupings & 1U << AGGSTATS_BY_FILESYSTEM;
     return __builtin_expect(is_wanted, 0) ? subjects_find_mount(subject) : subject;
 }
 
