@@ -12,7 +12,7 @@ printf 'some data\n' >"$lower/data"
 # rows OP: how many calls of OP ended in each interval, up to the last with any
 rows() {
     awk -v op="OP_$1" '/^OP_/ { is_it = $1 == op; next }
-        is_it { sum = 0; for (i = 1; i <= NF; i++) sum += $i; print sum }' "$scratch/profile"
+        is_it { sum = 0; for (i = 1; i <= NF; i++) sum += $i; print sum }' < <(whole)
 }
 
 sum() {

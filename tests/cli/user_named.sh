@@ -103,7 +103,7 @@ else
     echo "page faults of mapped files are not tried, as there were only $majors from storage" >&2
 fi
 
-# ---- Only in a directory: what is elsewhere is told of
+# ---- Only in a directory: what is elsewhere is on the page
 
 mkdir "$lower/empty"
 dd if=/dev/zero of="$lower/large" bs=64k count=32 2>/dev/null

@@ -1,4 +1,5 @@
-/* Tables with open addressing, in which entries are only ever added: whoever changes a key from 0 has the entry. */
+/* Tables with open addressing, in which entries are only ever added: the thread that changes a key from 0 has the
+ * entry. */
 #include "aggstats/shared_groups.h"
 
 #include <string.h>

@@ -8,8 +8,9 @@
  * Directories are derived from files, and mounts of names from their directories. A file is known by its path as the
  * program gave it, made absolute, without "." and ".."; one without room in the table counts for its directory alone.
  *
- * All of this takes no lock, makes no system call and allocates nothing. Threads: any. Signals: may be called in
- * handlers. */
+ * All of this takes no lock, makes no system call and allocates nothing.
+ * Threads: any
+ * Signals: may be called in handlers */
 #ifndef AGGSTATS_SHARED_GROUPS_H
 #define AGGSTATS_SHARED_GROUPS_H
 
