@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 #define PAGE_BYTES 4096
 
 static int check(int result, const char *what) {

@@ -104,7 +104,10 @@ static __attribute__((noinline)) void stream_begin(struct stream_call *call, FIL
         call->offset = stream->_offset;
         call->was_at_end = feof_unlocked(stream);
     }
-    call->of = !stream ? all_files_count() : call->fd >= 0 ? fd_counts(call->fd) : 0;
+    if (stream)
+        call->of = call->fd >= 0 ? fd_counts(call->fd) : 0;
+    else
+        call->of = op == POSIX_FFLUSH ? all_files_count() : 0;
     if (!call->of)
         return;
     call->recorder = __atomic_load_n(&preload.recorder, __ATOMIC_RELAXED);
