@@ -45,6 +45,15 @@ int __wrap_pthread_mutex_consistent(pthread_mutex_t *mutex) {
     return oldest_pthread_mutex_consistent(mutex);
 }
 
+/* ---- Numbers: newer headers take other functions, which read "0b1" too; no text that is read here has that ---- */
+
+extern unsigned long long oldest_strtoull(const char *text, char **ret_end, int base) __asm__("strtoull");
+extern unsigned long long __wrap___isoc23_strtoull(const char *text, char **ret_end, int base);
+
+unsigned long long __wrap___isoc23_strtoull(const char *text, char **ret_end, int base) {
+    return oldest_strtoull(text, ret_end, base);
+}
+
 /* ---- The loader's: where a program has no libdl, it is loaded by what libc itself loads libraries with ---- */
 
 #define OF_LIBC 0x80000000U /* a flag: libc asks */
