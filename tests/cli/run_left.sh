@@ -43,7 +43,7 @@ left_by() {
     local layers=$1 name=$2 shown=${3:-$2} pid
     expect 0 run --layers "$layers" -p "$scratch/profile" -- "$scratch/leave" "$scratch" "$name"
     pid=$(cat "$scratch"/pids/*)
-    grep -qxF "osprof: the command has ended, but not what it started: $shown $pid; what that does from here on is not in the profile" \
+    grep -qxF "osprof: the command has ended, but not what it started: $shown $pid; what that does from here on is not in the profile: let the command wait for it" \
         "$scratch/err" || fail "not named, with the layers $layers: $(<"$scratch/err")"
     assert_eq "$shown $pid" "$(sed -n 's/^# still_running: //p' "$scratch/profile" | sort -u)" "header line, with the layers $layers"
     assert_eq 0 "$(awk '$1 == "OP_WRITE" { calls += $2 } END { print calls + 0 }' "$scratch/profile")" "its calls, later"
@@ -76,7 +76,7 @@ end_outliving
 # shellcheck disable=SC2016 # for the shell below
 expect 0 run --layers user -- bash -c 'for i in {1..11}; do "$0" "$1" many; done' "$scratch/leave" "$scratch"
 assert_eq 11 "$(cat "$scratch"/pids/* | wc -l)" "processes left"
-grep -Eq '^osprof: .* not what it started: (many [0-9]+, ){7}many [0-9]+ and 3 others; what they do ' "$scratch/err" ||
+grep -Eq '^osprof: .* not what it started: (many [0-9]+, ){7}many [0-9]+ and 3 others; what they do from here on is not in the profile: let the command wait for them$' "$scratch/err" ||
     fail "not all are told of: $(<"$scratch/err")"
 grep -q '^still_running many [0-9]*, many' "$scratch/err" || fail "the page does not name them: $(<"$scratch/err")"
 end_outliving

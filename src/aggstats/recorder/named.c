@@ -36,16 +36,15 @@ void aggstats_named_take_back(struct aggstats_named_program *program) {
     __atomic_store_n(&program->state, AGGSTATS_NAMED_TAKEN_BACK, __ATOMIC_RELEASE);
 }
 
+/* The kernel is asked for the namespace only if a number is the same: a filter may allow few system calls. */
 void aggstats_named_end(struct aggstats_named *named, uint32_t pid) {
     const uint64_t made = __atomic_load_n(&named->count, __ATOMIC_ACQUIRE);
-    if (made == 0 || !has_our_numbers(named))
-        return;
-    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     for (uint64_t i = 0; i < made && i < AGGSTATS_NAMED_MAX; i++) {
         struct aggstats_named_program *program = &named->programs[i];
         int64_t unknown = 0;
         if (__atomic_load_n(&program->state, __ATOMIC_ACQUIRE) == AGGSTATS_NAMED_WHOLE &&
-            __atomic_load_n(&program->pid, __ATOMIC_ACQUIRE) == pid)
-            __atomic_compare_exchange_n(&program->end_ns, &unknown, now_ns, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+            __atomic_load_n(&program->pid, __ATOMIC_ACQUIRE) == pid && has_our_numbers(named))
+            __atomic_compare_exchange_n(&program->end_ns, &unknown, read_clock_ns(CLOCK_MONOTONIC), false,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED);
     }
 }

@@ -175,6 +175,7 @@ void run_left_tell(struct run_left *left, const struct run_user *user, const str
     let_end(left, user, mounts);
     list_names(left, ret_names);
     if (left->count > 0)
-        complain("the command has ended, but not what it started: %s; what %s from here on is not in the profile",
-                 ret_names, left->count == 1 ? "that does" : "they do");
+        complain("the command has ended, but not what it started: %s; what %s from here on is not in the profile: let "
+                 "the command wait for %s",
+                 ret_names, left->count == 1 ? "that does" : "they do", left->count == 1 ? "it" : "them");
 }

@@ -12,7 +12,7 @@
 #include "quiet_thread.h"
 #include "units.h"
 
-#define LOOK_MS 4
+#define LOOK_MS 10
 #define WATCHED_MAX 64U /* each has a descriptor */
 #define PRECISE 0.1     /* both bounds differ by no more than this part of the larger one */
 #define NAME_SIZE (AGGSTATS_NAMED_SIZE + 1)
