@@ -143,7 +143,8 @@ assert_eq "1.00 ms elapsed; calls took at least 150 µs, summed over callers (15
 assert_eq "Not seen: 3 asynchronous calls|$remedy" "$(sed -n 2,3p "$scratch/out" | paste -sd '|')" "calls that were not seen"
 assert_eq "Not seen: 2 set-id programs (sudo 1.20 s, at)|$remedy, for set-id programs as root" \
     "$(second_lines '# not_seen: 2 set-id programs (sudo 1.20 s, at)' | sed 's/ A mount/|A mount/')" "programs that have names, and rights"
-
+assert_eq "Not seen: 9 statically linked programs (a 1.20 s, b, ...), 2 set-id programs (c, d), 1 program of Go|$remedy, for set-id programs as root" \
+    "$(second_lines '# not_seen: 9 statically linked programs (a 1.20 s, b, e, f and 5 others), 2 set-id programs (c, d), 1 program of Go' | sed 's/ A mount/|A mount/')" "many names"
 # Page faults are mentioned where files were mapped, and they may have taken a share of the time.
 lines_of() {
     first_line '# layer: user' "$@" >/dev/null

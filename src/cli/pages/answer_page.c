@@ -19,7 +19,8 @@
 #define NAME_COLUMNS_NARROW 10
 #define TEXT_SIZE 512
 #define SPAN_MIN 0.02
-#define NOT_SEEN_COLUMNS 240
+#define NOT_SEEN_COLUMNS 160
+#define NOT_SEEN_NAMES 2
 
 struct printer {
     const struct answer_rows *rows;
@@ -263,9 +264,25 @@ static void print_hidden_locks(const struct printer *it, const struct answer_row
     screen_print_sentence(it->screen, 0, text);
 }
 
+/* Of each kind of programs, in parentheses behind it, only the first names. The profile has more.
+ * Owner:   the caller frees it; NULL: no memory */
+static char *leave_out_names(const char *text) {
+    char *shown = calloc(2, strlen(text) + 1); /* a short name becomes three dots */
+    char *to = shown;
+    unsigned commas = 0;
+    for (const char *from = text; shown && *from; from++) {
+        commas = *from == '(' ? 1 : *from == ')' ? 0 : commas + (commas > 0 && *from == ',');
+        if (commas == NOT_SEEN_NAMES + 1 && *from == ',')
+            to = mempcpy(to, ", ...", strlen(", ..."));
+        else if (commas <= NOT_SEEN_NAMES)
+            *to++ = *from;
+    }
+    return shown;
+}
+
 static void print_not_seen(const struct printer *it, const struct answer_row *row) {
-    CLEANUP_FREE char *what =
-        row->word ? screen_cut(it->screen, row->word, NOT_SEEN_COLUMNS, SCREEN_BEGINNING) : strdup("");
+    CLEANUP_FREE char *names = leave_out_names(row->word ? row->word : "");
+    CLEANUP_FREE char *what = names ? screen_cut(it->screen, names, NOT_SEEN_COLUMNS, SCREEN_BEGINNING) : NULL;
     char text[TEXT_SIZE];
     char faults[TEXT_SIZE] = "";
     if (row->count > 0)
@@ -298,10 +315,11 @@ static void print_missed_bytes(const struct printer *it, const struct answer_row
     char share[UNITS_TEXT_SIZE];
     char text[TEXT_SIZE];
     format_share(row->share, share);
-    snprintf(text, sizeof(text),
-             "Only %s of the bytes that the kernel read and wrote for these programs were seen; the rest may be of "
-             "programs into which nothing is preloaded, or of what the C library writes when a program ends",
-             share);
+    snprintf(text, sizeof(text), "Only %s of the bytes that the kernel read and wrote for these programs were seen%s",
+             share,
+             row->word ? ""
+                       : "; the rest may be of programs into which nothing is preloaded, or of what the C library "
+                         "writes when a program ends");
     screen_print_in_ink(it->screen, INK_WARNING, text);
 }
 
