@@ -190,6 +190,20 @@ START_TEST(groups_below_a_hundredth_have_no_row) {
 }
 END_TEST
 
+/* Two file systems, and their cycles. */
+#define FILE_SYSTEMS(first_cycles, second_cycles)                                                                      \
+    READS "# filesystem: 0 / ext4\nOP_READ 50 " first_cycles "\n 0 0 0 0 0 0 0 0 0 0 50\n"                            \
+          "# filesystem: 0 /srv xfs\nOP_READ 50 " second_cycles "\n 0 0 0 0 0 0 0 0 0 0 50\n"
+
+START_TEST(file_systems_have_rows_if_there_are_several) {
+    make("", FILE_SYSTEMS("100000", "53600"));
+    ck_assert_uint_eq(count_of(ANSWER_GROUP), 2);
+    ck_assert_str_eq(row_of(ANSWER_GROUP, 1)->group->name, "/srv xfs");
+    make("", FILE_SYSTEMS("153000", "600"));
+    ck_assert_uint_eq(count_of(ANSWER_GROUP), 0);
+}
+END_TEST
+
 START_TEST(of_six_groupings_five_have_rows) {
     groupings = (1U << AGGSTATS_GROUPINGS) - 1;
     make("", READS);
@@ -324,6 +338,7 @@ static Suite *answer_rows_suite(void) {
     tcase_add_test(where, a_cause_that_half_of_the_calls_had_was_observed);
     tcase_add_test(where, the_oldest_call_in_flight_is_a_row);
     tcase_add_test(where, groups_below_a_hundredth_have_no_row);
+    tcase_add_test(where, file_systems_have_rows_if_there_are_several);
     tcase_add_test(where, of_six_groupings_five_have_rows);
     tcase_add_test(where, a_grouping_without_groups_has_the_row_of_nobody);
     TCase *outcomes = suite_case(suite, "outcomes", set_up, tear_down);

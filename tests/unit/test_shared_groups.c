@@ -214,6 +214,28 @@ START_TEST(a_reset_forgets) {
 }
 END_TEST
 
+/* One file, with calls of all latencies. */
+START_TEST(a_file_has_as_many_cells_as_it_needs) {
+    make(1U << AGGSTATS_BY_FILE, 256, 0);
+    const aggstats_subject file = subject("/hot");
+    for (unsigned op = 0; op < OP_COUNT; op++) {
+        for (unsigned bucket = 0; bucket < 60; bucket++) {
+            struct aggstats_span span = aggstats_shared_begin(joined, op, 0, 0);
+            const struct aggstats_outcome none = {0};
+            const uint64_t end_cycles = span.start_cycles + (UINT64_C(1) << bucket);
+            const uint64_t latency_cycles = aggstats_end_at(joined, &span, end_cycles, &none);
+            aggstats_shared_group_add(joined, span.block, 0, file, op, latency_cycles);
+        }
+    }
+    struct aggstats_profile profile = snapshot();
+    check_sums(&profile, 1U << AGGSTATS_BY_FILE);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILE, "/hot", "READ"), 60);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILE, "/hot", "WRITE"), 60);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILE, NULL, "READ"), 0);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
 /* Few groups are shown, and more files are used than there is room for. */
 START_TEST(too_many_files_add_up) {
     make(ALL_GROUPINGS, 3, 0);
@@ -293,6 +315,7 @@ int main(void) {
     tcase_add_test(tests, directories_belong_to_one_above);
     tcase_add_test(tests, mounts_are_known_by_directory);
     tcase_add_test(tests, a_reset_forgets);
+    tcase_add_test(tests, a_file_has_as_many_cells_as_it_needs);
     tcase_add_test(tests, too_many_files_add_up);
     tcase_add_test(tests, nothing_is_lost_among_processes);
     tcase_add_test(tests, odd_names);

@@ -9,7 +9,7 @@
 
 #define PROBES_OF_OBJECTS 16U /* entries to look at before there is no room */
 #define PROBES_OF_CELLS 64U
-#define CELLS_TOGETHER 16U /* cells of one subject begin within so many */
+#define CELLS_TOGETHER 16U
 #define NESTING_MAX 32U
 
 #define MIXER UINT64_C(0x9E3779B97F4A7C15)
@@ -239,12 +239,11 @@ static bool may_add(const struct groups_file *file, bool has_object) {
     return !has_object || __atomic_load_n(&file->cells_used, __ATOMIC_RELAXED) < GROUPS_CELLS_MAX;
 }
 
-/* NULL: there is no room. */
-static struct group_cell *find_cell(struct groups_file *file, uint64_t key, bool has_object) {
-    const uint64_t hash = (key >> CELL_SUBJECT_SHIFT) * MIXER;
-    const uint64_t first = (hash >> (64 - GROUPS_CELLS_BITS)) + (key + (key >> CELL_OP_SHIFT) * 5) % CELLS_TOGETHER;
+/* Looks at cells from one on. NULL: there is no room among them */
+static struct group_cell *find_cell_from(struct groups_file *file, uint64_t first, unsigned probes, uint64_t key,
+                                         bool has_object) {
     bool is_new = false;
-    for (unsigned probe = 0; probe < PROBES_OF_CELLS; probe++) {
+    for (unsigned probe = 0; probe < probes; probe++) {
         struct group_cell *cell = &file->cells[(first + probe) % GROUPS_CELLS];
         const uint64_t found = __atomic_load_n(&cell->key, __ATOMIC_RELAXED);
         if (found == key)
@@ -260,6 +259,15 @@ static struct group_cell *find_cell(struct groups_file *file, uint64_t key, bool
         }
     }
     return NULL;
+}
+
+/* The first cells of a subject are together, so that a short process touches few pages; more of them are anywhere. NULL:
+ * there is no room. */
+static struct group_cell *find_cell(struct groups_file *file, uint64_t key, bool has_object) {
+    const uint64_t together = (key >> CELL_SUBJECT_SHIFT) * MIXER >> (64 - GROUPS_CELLS_BITS);
+    const uint64_t among = (key + (key >> CELL_OP_SHIFT) * 5) % CELLS_TOGETHER;
+    struct group_cell *cell = find_cell_from(file, together + among, CELLS_TOGETHER, key, has_object);
+    return cell ? cell : find_cell_from(file, mix(0, key) >> (64 - GROUPS_CELLS_BITS), PROBES_OF_CELLS, key, has_object);
 }
 
 static uint64_t make_key(unsigned lane, unsigned caller, aggstats_subject subject, unsigned op, unsigned bucket) {

@@ -167,15 +167,15 @@ static void add_groups(const struct aggstats_profile *profile, const struct answ
         add(rows, (struct answer_row){.kind = ANSWER_GROUP, .grouping = grouping});
 }
 
-/* True unless all is on one mount, as on most machines. */
-static bool has_mounts(const struct aggstats_profile *profile, const struct answer_model *model) {
+/* True unless all is on one, as on most machines. */
+static bool has_file_systems(const struct aggstats_profile *profile, const struct answer_model *model) {
     double largest = 0;
     for (size_t i = 0; i < profile->group_count; i++) {
         const double total = figures_sum(&profile->groups[i].profile).total_cycles;
         if (profile->groups[i].grouping == AGGSTATS_BY_FILESYSTEM && total > largest)
             largest = total;
     }
-    return largest < (1 - ANSWER_SHARE_MIN) * model->sum.total_cycles;
+    return largest > 0 && largest < (1 - ANSWER_SHARE_MIN) * model->sum.total_cycles;
 }
 
 /* Where the time went comes first. Those after GROUPINGS_MAX are omitted, because the page is bounded. */
@@ -188,7 +188,7 @@ static void add_all_groups(const struct aggstats_profile *profile, const struct 
     unsigned count = 0;
     for (size_t i = 0; i < ARRAY_SIZE(order) && count < GROUPINGS_MAX; i++) {
         if (!(profile->groupings & 1U << order[i]) ||
-            (order[i] == AGGSTATS_BY_FILESYSTEM && !has_mounts(profile, model)))
+            (order[i] == AGGSTATS_BY_FILESYSTEM && !has_file_systems(profile, model)))
             continue;
         add_groups(profile, model, order[i], rows);
         count++;
