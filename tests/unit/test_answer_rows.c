@@ -192,7 +192,7 @@ END_TEST
 
 /* Two file systems, and their cycles. */
 #define FILE_SYSTEMS(first_cycles, second_cycles)                                                                      \
-    READS "# filesystem: 0 / ext4\nOP_READ 50 " first_cycles "\n 0 0 0 0 0 0 0 0 0 0 50\n"                            \
+    READS "# filesystem: 0 / ext4\nOP_READ 50 " first_cycles "\n 0 0 0 0 0 0 0 0 0 0 50\n"                             \
           "# filesystem: 0 /srv xfs\nOP_READ 50 " second_cycles "\n 0 0 0 0 0 0 0 0 0 0 50\n"
 
 START_TEST(file_systems_have_rows_if_there_are_several) {

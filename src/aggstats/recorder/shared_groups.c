@@ -267,7 +267,8 @@ static struct group_cell *find_cell(struct groups_file *file, uint64_t key, bool
     const uint64_t together = (key >> CELL_SUBJECT_SHIFT) * MIXER >> (64 - GROUPS_CELLS_BITS);
     const uint64_t among = (key + (key >> CELL_OP_SHIFT) * 5) % CELLS_TOGETHER;
     struct group_cell *cell = find_cell_from(file, together + among, CELLS_TOGETHER, key, has_object);
-    return cell ? cell : find_cell_from(file, mix(0, key) >> (64 - GROUPS_CELLS_BITS), PROBES_OF_CELLS, key, has_object);
+    return cell ? cell
+                : find_cell_from(file, mix(0, key) >> (64 - GROUPS_CELLS_BITS), PROBES_OF_CELLS, key, has_object);
 }
 
 static uint64_t make_key(unsigned lane, unsigned caller, aggstats_subject subject, unsigned op, unsigned bucket) {
