@@ -1,6 +1,8 @@
 #!/bin/bash
 # osprof run without a mount: where calls went, by file system, file, directory, program and process. Groups add up to the whole.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
 # shellcheck source=user_lib.sh
 . "$tests_dir/../cli/user_lib.sh"
 
@@ -139,9 +141,28 @@ if mkdir "$lower/mnt" "$lower/gone" && mount -t tmpfs tmpfs "$lower/mnt" 2>/dev/
     assert_eq 1 "$(group_calls filesystem "$mount_name" STATX)" "the mount point looked at"
     assert_eq 1 "$(group_calls filesystem other OPEN)" "files opened on the mount that is gone"
     mount -t tmpfs tmpfs "$lower/gone"
+    # shellcheck disable=SC2016
     page sh -c 'i=0; while [ $i -lt 300 ]; do echo x >mnt/x; echo x >gone/x; i=$((i + 1)); done'
     grep -qE "^filesystem +.*(mnt|gone) tmpfs [0-9.]+ %, .*(mnt|gone) tmpfs [0-9.]+ %" "$scratch/page" || fail "the mounts are not told apart: $(<"$scratch/page")"
 fi
+
+# ---- The longest call, and one that hangs: on which file
+
+need flock
+: >"$lower/held"
+exec 7<"$lower/held"
+flock 7
+(cd "$lower" && exec "$OSPROF" run -- flock "$lower/a/../held" true) >"$scratch/out" 2>"$scratch/page" 7<&- &
+pid=$!
+live=$XDG_RUNTIME_DIR/osprof/$pid-user-0.live
+waits() {
+    [ -e "$live" ] && "$OSPROF" show "$live" >"$scratch/live" 2>&1 && grep -q '^ *FLOCK ' <(sed -n '/^Calls in flight:/,$p' "$scratch/live")
+}
+wait_until 20 waits || fail "no call waits for the lock: $(cat "$scratch/live")"
+sed -n '/^Calls in flight:/,/^$/p' "$scratch/live" | grep -q "lower/held" || fail "it is not known on which file: $(cat "$scratch/live")"
+exec 7<&-
+wait "$pid" || fail "status $?"
+grep -q '^The longest call, a FLOCK, worked on .*/lower/held$' "$scratch/page" || fail "the longest call: $(tail -n 3 "$scratch/page")"
 
 # ---- Asked for
 

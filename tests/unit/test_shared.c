@@ -311,7 +311,7 @@ START_TEST(call_that_was_watched_counts_like_others) {
     errno = EXDEV;
     struct aggstats_span span = aggstats_watch(recorder, OP_WRITE, 0);
     span.start_cycles = 1000;
-    aggstats_watched_count(recorder, OP_WRITE, &span, 5000, &outcome);
+    aggstats_watched_count(recorder, OP_WRITE, &span, 0, 5000, &outcome);
     ck_assert_int_eq(errno, EXDEV);
     struct aggstats_profile profile;
     read_file(&profile);

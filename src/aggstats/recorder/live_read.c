@@ -12,7 +12,7 @@
 
 #include "base.h"
 #include "clock_pair.h"
-#include "live_file.h"
+#include "groups_file.h"
 #include "profile_owned.h"
 #include "snapshot.h"
 #include "text_format.h"
@@ -463,6 +463,21 @@ static int make_profile(struct reader *reader, bool recording, struct aggstats_p
     return err == -EBADMSG ? fail(reader, "live file has impossible slow calls") : err;
 }
 
+/* Of a shared file with groups: only they have names for its objects. */
+static int name_calls(struct reader *reader, struct aggstats_profile *profile) {
+    const size_t offset = live_shared_offset(&reader->offsets) + offsetof(struct live_shared, groups_offset);
+    uint64_t groups_offset = 0;
+    CLEANUP_FREE void *file = NULL;
+    int err = reader->header.shared_threads > 0 ? read_at(reader, &groups_offset, sizeof(groups_offset), offset) : 0;
+    if (err < 0 || groups_offset == 0)
+        return err;
+    if (groups_offset > reader->header.header_bytes ||
+        reader->header.header_bytes - groups_offset < sizeof(struct groups_file))
+        return fail(reader, "live file has impossible groups");
+    err = read_new(reader, sizeof(struct groups_file), groups_offset, &file);
+    return err < 0 ? err : groups_file_name_calls(file, profile);
+}
+
 static void reader_finish(struct reader *reader) {
     labels_free(reader->labels, reader->label_count);
     tally_finish(&reader->tally);
@@ -484,6 +499,11 @@ int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggs
     int err = read_everything(&reader);
     if (err == 0)
         err = make_profile(&reader, recording, ret_profile);
+    if (err == 0) {
+        err = name_calls(&reader, ret_profile);
+        if (err < 0)
+            aggstats_profile_finish(ret_profile);
+    }
     if (err == 0 && ret_info)
         *ret_info = (struct aggstats_live_info){
             .pid = reader.header.pid, .recording = recording, .paused = reader.window->paused != 0};

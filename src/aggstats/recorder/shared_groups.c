@@ -2,6 +2,7 @@
  * entry. */
 #include "aggstats/shared_groups.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base.h"
@@ -11,6 +12,7 @@
 #define PROBES_OF_CELLS 64U
 #define CELLS_TOGETHER 16U
 #define NESTING_MAX 32U
+#define CALL_PATH_BYTES 1024U
 
 #define MIXER UINT64_C(0x9E3779B97F4A7C15)
 
@@ -76,6 +78,25 @@ size_t groups_file_path(const struct groups_file *file, unsigned object, char *r
     memmove(ret_path, ret_path + start, length);
     ret_path[length] = '\0';
     return length;
+}
+
+static int name_call(const struct groups_file *file, uint64_t *object, char **path) {
+    char text[CALL_PATH_BYTES];
+    const unsigned number = (unsigned)(*object % GROUPS_OBJECTS);
+    *object = 0;
+    if (number == 0 || *path || groups_file_path(file, number, text, sizeof(text)) == 0)
+        return 0;
+    *path = strdup(text);
+    return *path ? 0 : -ENOMEM;
+}
+
+int groups_file_name_calls(const struct groups_file *file, struct aggstats_profile *profile) {
+    int err = 0;
+    for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
+        err = name_call(file, &profile->in_flight[i].object, &profile->in_flight[i].path);
+    for (size_t i = 0; i < profile->op_count && err == 0; i++)
+        err = name_call(file, &profile->ops[i].longest_object, &profile->ops[i].longest_path);
+    return err;
 }
 
 /* With its slash, which the names in it begin with. 0: "/" itself */

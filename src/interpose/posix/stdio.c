@@ -112,17 +112,19 @@ static __attribute__((noinline)) void stream_begin(struct stream_call *call, FIL
         return;
     call->recorder = __atomic_load_n(&preload.recorder, __ATOMIC_RELAXED);
     call->is_counted = is_sure(call);
-    call->span = call->is_counted ? aggstats_shared_begin(call->recorder, op, 0, (uint64_t)preload_pid())
-                                  : aggstats_watch(call->recorder, op, (uint64_t)preload_pid());
+    call->span = call->is_counted
+                     ? aggstats_shared_begin(call->recorder, op, call_of_object(call->of), (uint64_t)preload_pid())
+                     : aggstats_watch(call->recorder, op, (uint64_t)preload_pid());
 }
 
 /* Of a call that counts. */
 static void count(const struct stream_call *call, struct aggstats_recorder *recorder,
                   const struct aggstats_outcome *outcome) {
     const uint64_t end_cycles = aggstats_clock_now(preload.clock_kind);
-    const uint64_t latency_cycles = call->is_counted
-                                        ? aggstats_end_at(recorder, &call->span, end_cycles, outcome)
-                                        : aggstats_watched_count(recorder, call->op, &call->span, end_cycles, outcome);
+    const uint64_t latency_cycles =
+        call->is_counted
+            ? aggstats_end_at(recorder, &call->span, end_cycles, outcome)
+            : aggstats_watched_count(recorder, call->op, &call->span, call_of_object(call->of), end_cycles, outcome);
     call_group(&call->span, call->op, call->of, latency_cycles);
 }
 

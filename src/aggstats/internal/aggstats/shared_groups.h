@@ -36,6 +36,13 @@ static inline aggstats_subject aggstats_subject_on(aggstats_subject subject, uns
     return (subject & ((1U << AGGSTATS_SUBJECT_MOUNT_SHIFT) - 1)) | mount << AGGSTATS_SUBJECT_MOUNT_SHIFT;
 }
 
+/* For aggstats_shared_begin(): so snapshots tell the path of a call in flight, and of the longest. 0: only the directory is
+ * known */
+static inline uint64_t aggstats_subject_object(aggstats_subject subject) {
+    const bool is_place = subject >> AGGSTATS_SUBJECT_OBJECT_BITS & 1;
+    return is_place ? 0 : subject & ((1U << AGGSTATS_SUBJECT_OBJECT_BITS) - 1);
+}
+
 /* The groupings that the file was made for, as bits (1 << AGGSTATS_BY_FILE). */
 unsigned aggstats_shared_groupings(const struct aggstats_recorder *recorder);
 

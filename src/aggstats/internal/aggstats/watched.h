@@ -21,12 +21,14 @@ static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_watch(struct aggstat
     return (struct aggstats_span){place.block, place.counters, aggstats_clock_now(aggstats_hot(recorder)->clock_kind)};
 }
 
-/* The call has ended at a time that aggstats_clock_now() returned, and counts. op: as above. Returns its latency, in
- * cycles. */
+/* The call has ended at a time that aggstats_clock_now() returned, and counts. op: as above. object: as for
+ * aggstats_shared_begin(). Returns its latency, in cycles. */
 static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_watched_count(struct aggstats_recorder *recorder, unsigned op,
-                                                              const struct aggstats_span *span, uint64_t end_cycles,
+                                                              const struct aggstats_span *span, uint64_t object,
+                                                              uint64_t end_cycles,
                                                               const struct aggstats_outcome *outcome) {
     __atomic_store_n(&span->block->current_start_cycles, span->start_cycles, __ATOMIC_RELAXED);
+    __atomic_store_n(&span->block->current_object, object, __ATOMIC_RELAXED);
     __atomic_store_n(&span->block->current_op, (uint64_t)op + 1, __ATOMIC_RELEASE);
     aggstats_add(&span->counters->calls, 1);
     return aggstats_end_at(recorder, span, end_cycles, outcome);

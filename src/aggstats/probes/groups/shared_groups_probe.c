@@ -37,16 +37,17 @@ static struct shared_groups *to_shared(struct probe *probe) {
     return (struct shared_groups *)probe;
 }
 
-/* ---- Reading, and resetting ---- */
+/* ---- Reading, and resetting: memory of cells that are free is not touched ---- */
 
 static void read_cells(struct probe *probe) {
     struct shared_groups *groups = to_shared(probe);
     for (size_t i = 0; i < GROUPS_CELLS; i++) {
         const struct group_cell *cell = &groups->file->cells[i];
         struct group_cell *copy = &groups->cells[i];
-        copy->key = __atomic_load_n(&cell->key, __ATOMIC_RELAXED);
-        if (copy->key == 0)
+        const uint64_t key = __atomic_load_n(&cell->key, __ATOMIC_RELAXED);
+        if (key == 0)
             continue;
+        copy->key = key;
         copy->calls = __atomic_load_n(&cell->calls, __ATOMIC_ACQUIRE) - groups->before[i].calls;
         copy->cycles = __atomic_load_n(&cell->cycles, __ATOMIC_RELAXED) - groups->before[i].cycles;
     }
@@ -55,6 +56,8 @@ static void read_cells(struct probe *probe) {
 static void reset(struct probe *probe) {
     struct shared_groups *groups = to_shared(probe);
     for (size_t i = 0; i < GROUPS_CELLS; i++) {
+        if (groups->cells[i].calls == 0)
+            continue;
         groups->before[i].calls += groups->cells[i].calls;
         groups->before[i].cycles += groups->cells[i].cycles;
         groups->cells[i].calls = groups->cells[i].cycles = 0;
@@ -335,7 +338,7 @@ static int show(struct probe *probe, const struct snapshot_source *source, struc
         profile->groupings |= 1U << grouping;
         err = show_grouping(shared, (enum aggstats_grouping)grouping, source, profile);
     }
-    return err;
+    return err < 0 ? err : groups_file_name_calls(shared->file, profile);
 }
 
 /* ---- Life cycle ---- */

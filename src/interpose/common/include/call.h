@@ -28,7 +28,7 @@ static AGGSTATS_ALWAYS_INLINE void call_group(const struct aggstats_span *span, 
 static AGGSTATS_ALWAYS_INLINE struct call call_begin(unsigned op, call_of of) {
     struct aggstats_recorder *recorder = __atomic_load_n(&preload.recorder, __ATOMIC_RELAXED);
     struct call call = {.recorder = recorder, .op = op, .of = of};
-    call.span = aggstats_shared_begin(recorder, op, 0, (uint64_t)preload_pid());
+    call.span = aggstats_shared_begin(recorder, op, call_of_object(of), (uint64_t)preload_pid());
     return call;
 }
 
@@ -83,7 +83,8 @@ static AGGSTATS_ALWAYS_INLINE void call_watch_count(unsigned op, const struct ca
         span = aggstats_watch(recorder, op, (uint64_t)preload_pid());
         span.start_cycles = watch->span.start_cycles;
     }
-    call_group(&span, op, of, aggstats_watched_count(recorder, op, &span, watch->end_cycles, &outcome));
+    call_group(&span, op, of,
+               aggstats_watched_count(recorder, op, &span, call_of_object(of), watch->end_cycles, &outcome));
 }
 
 /* Cleanup of a struct call_watch, if the thread is cancelled in the call. */

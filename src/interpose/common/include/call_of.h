@@ -14,4 +14,9 @@ static inline aggstats_subject call_of_subject(call_of of) {
     return of & ~CALL_COUNTS;
 }
 
+/* For the thread's block; 0: unknown */
+static inline uint64_t call_of_object(call_of of) {
+    return aggstats_subject_object(call_of_subject(of));
+}
+
 #endif
