@@ -103,8 +103,8 @@ const struct group_name *groups_file_name(const struct groups_file *file, unsign
 /* Its path. Returns the length; 0: unknown, or it does not fit */
 size_t groups_file_path(const struct groups_file *file, unsigned object, char *ret_path, size_t size_bytes);
 
-/* Replaces the objects of calls in flight, and of the longest ones, by their paths. Errors: -ENOMEM; the caller finishes
- * the profile */
+/* Replaces the objects of calls in flight, and of the longest ones, by their paths.
+ * Errors:  -ENOMEM; the caller finishes the profile */
 int groups_file_name_calls(const struct groups_file *file, struct aggstats_profile *profile);
 
 /* The number of the object with that path; 0: there is none. */
