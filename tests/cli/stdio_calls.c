@@ -307,6 +307,40 @@ static void seeks(void) {
     CHECK(ftello(stream) == 0 && fgetc(stream) == '0' && fclose(stream) == 0); /* reads 4096 */
 }
 
+static void write_and_seek(const char *mode, off_t step) {
+    FILE *stream = open_stream(mode);
+    char bytes[1000] = "";
+    for (int i = 1; i <= 10; i++)
+        CHECK(fwrite(bytes, 1, sizeof(bytes), stream) == sizeof(bytes) && fseeko(stream, i * step, SEEK_SET) == 0);
+    CHECK(fseek(stream, 0, SEEK_END) == 0 && fclose(stream) == 0);
+}
+static void seeks_writing(void) {
+    write_and_seek("w", 1000);
+}
+
+/* Positions within a block: libc reads the block, up to where the file ends. */
+static void seeks_writing_reading(void) {
+    write_and_seek("r+", 1000);
+}
+
+/* Where the position is not known, it is asked for, and nothing is written. */
+static void tells(void) {
+    FILE *stream = open_stream("a");
+    CHECK(fputs("pending", stream) >= 0 && ftell(stream) >= 7 && fclose(stream) == 0);
+}
+
+/* Once the position is known, all but the first read stays in the buffer. */
+static void seeks_within(void) {
+    FILE *stream = open_stream("r");
+    rewind(stream);
+    for (int i = 0; i < 10; i++) {
+        CHECK(fgetc(stream) == '0' && fseek(stream, 10, SEEK_CUR) == 0 && fgetc(stream) == '0');
+        rewind(stream);
+    }
+    CHECK(ungetc('7', stream) == '7' && fseek(stream, 11, SEEK_SET) == 0 && fgetc(stream) == '0');
+    CHECK(fclose(stream) == 0);
+}
+
 /* ---- Threads and processes ---- */
 
 static void *get_byte(void *fd) {
@@ -416,6 +450,10 @@ static const struct calls_row rows[] = {
     {"no_files", no_files},
     {"failing", failing},
     {"seeks", seeks},
+    {"seeks_writing", seeks_writing},
+    {"seeks_writing_reading", seeks_writing_reading},
+    {"tells", tells},
+    {"seeks_within", seeks_within},
     {"cancelled", cancelled},
     {"locked", locked},
     {"in_threads", in_threads},

@@ -86,6 +86,19 @@ cp expected "$lower/out"
 user_run 0 "$program" seeks
 assert_calls FOPEN=1 FGETC=2 FSEEK=4 FCLOSE=1
 assert_eq "8192 4096" "$(bytes FGETC) $(bytes FSEEK)" "bytes read by seeking"
+user_run 0 "$program" seeks_within
+assert_calls FOPEN=1 FGETC=1 FSEEK=22 FCLOSE=1
+assert_eq "4096 " "$(bytes FGETC) $(bytes FSEEK)" "bytes of seeks that stay in the buffer"
+stdio 0 seeks_writing
+assert_calls FOPEN=1 FFLUSH=10 FSEEK=1 FCLOSE=1
+assert_eq "10000 " "$(bytes FFLUSH) $(bytes FSEEK)" "bytes written by seeking"
+cp expected "$lower/out"
+user_run 0 "$program" seeks_writing_reading
+assert_calls FOPEN=1 FFLUSH=10 FWRITE=2 FSEEK=1 FCLOSE=1
+assert_eq "10000 44541" "$(($(bytes FFLUSH) + $(bytes FWRITE))) $(bytes FSEEK)" "bytes written and read by seeking"
+user_run 0 "$program" tells
+assert_calls FOPEN=1 FSEEK=1 FCLOSE=1
+assert_eq 7 "$(bytes FCLOSE)" "bytes that a question for the position does not write"
 
 # ---- Threads and processes
 

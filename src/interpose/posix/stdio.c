@@ -74,7 +74,7 @@ struct stream_call {
     int fd; /* -1: the stream has none, and calls do not reach the kernel */
     uint64_t held_bytes;
     uint64_t pending_bytes; /* written, and not flushed; of a stream of wide characters, these */
-    const char *read_ptr;
+    const char *read_ptr;   /* of the buffer that the kernel fills, also with two buffers */
     const char *read_end;
     off64_t offset;
     bool was_at_end; /* libc does not ask the kernel again */
@@ -99,8 +99,9 @@ static __attribute__((noinline)) void stream_begin(struct stream_call *call, FIL
     if (call->fd >= 0) {
         call->held_bytes = stdio_held(stream);
         call->pending_bytes = stdio_pending(stream);
-        call->read_ptr = stream->_IO_read_ptr;
-        call->read_end = stream->_IO_read_end;
+        const bool has_two = stream->_flags & HAS_TWO_BUFFERS;
+        call->read_ptr = has_two ? stream->_IO_save_base : stream->_IO_read_ptr;
+        call->read_end = has_two ? stream->_IO_save_end : stream->_IO_read_end;
         call->offset = stream->_offset;
         call->was_at_end = feof_unlocked(stream);
     }
@@ -136,26 +137,48 @@ static void stream_abandon(struct stream_call *call) {
 }
 #define CLEANUP_STREAM __attribute__((cleanup(stream_abandon)))
 
+/* True if the buffer that was filled before the call is still the one to read. What is pending is written by a seek, and
+ * empties it. */
+static bool is_same_buffer(const struct stream_call *call) {
+    const FILE *stream = call->stream;
+    if (stream->_IO_read_end != call->read_end)
+        return false;
+    return is_input(call->op) ? stream->_IO_read_ptr >= call->read_ptr
+                              : call->pending_bytes == 0 && stream->_offset == call->offset;
+}
+
 /* Bytes that the buffer was last filled with, if that was in this call. Of a line that is longer than the buffer, or if
  * it starts at the same place again, that is not seen. */
 static uint64_t refilled_bytes(const struct stream_call *call) {
     const FILE *stream = call->stream;
-    const bool is_same = stream->_IO_read_end == call->read_end && stream->_IO_read_ptr >= call->read_ptr &&
-                         (call->op != POSIX_FSEEK || stream->_offset == call->offset);
-    return is_same || stream->_flags & HAS_TWO_BUFFERS ? 0 : bytes_between(stream->_IO_read_base, stream->_IO_read_end);
+    return is_same_buffer(call) || stream->_flags & HAS_TWO_BUFFERS
+               ? 0
+               : bytes_between(stream->_IO_read_base, stream->_IO_read_end);
 }
 
 static uint64_t at_least_0(uint64_t difference) {
     return (int64_t)difference < 0 ? 0 : difference;
 }
 
-/* Bytes that came from the kernel, or went to it. */
-static uint64_t kernel_bytes(const struct stream_call *call, uint64_t bytes) {
-    const uint64_t refilled = is_input(call->op) || call->op == POSIX_FSEEK ? refilled_bytes(call) : 0;
-    if (!is_input(call->op))
-        return refilled + at_least_0(call->pending_bytes + bytes - stdio_pending(call->stream));
-    const uint64_t read = at_least_0(bytes + stdio_held(call->stream) - call->held_bytes);
+/* Bytes that came from the kernel. A seek that writes what is pending is a flush, and may read too. */
+static uint64_t read_bytes(const struct stream_call *call, uint64_t bytes) {
+    const bool is_seek = call->op == POSIX_FSEEK || (call->op == POSIX_FFLUSH && call->pending_bytes > 0);
+    const uint64_t refilled = is_input(call->op) || is_seek ? refilled_bytes(call) : 0;
+    const uint64_t read = is_input(call->op) ? at_least_0(bytes + stdio_held(call->stream) - call->held_bytes) : 0;
     return read > refilled ? read : refilled;
+}
+
+/* Bytes that went to it. */
+static uint64_t written_bytes(const struct stream_call *call, uint64_t bytes) {
+    return is_input(call->op) ? 0 : at_least_0(call->pending_bytes + bytes - stdio_pending(call->stream));
+}
+
+/* What a flush has read belongs to the seeks. It is lost if no other seek is counted in the profile. */
+static void count_read_by_flush(struct aggstats_recorder *recorder, uint64_t bytes) {
+    struct aggstats_counters *counters = aggstats_shared_place(recorder, POSIX_FSEEK).counters;
+    uint64_t *beside = aggstats_beside(counters, aggstats_hot(recorder)->resolution);
+    aggstats_add(&beside[AGGSTATS_ASKED], bytes);
+    aggstats_add(&beside[AGGSTATS_MOVED], bytes);
 }
 
 static bool has_asked(const struct stream_call *call, uint64_t moved, bool has_ended) {
@@ -168,17 +191,24 @@ static bool has_asked(const struct stream_call *call, uint64_t moved, bool has_e
 static __attribute__((noinline)) void stream_end(struct stream_call *call, int64_t bytes, bool has_ended) {
     if (call->fd < 0 && !call->recorder)
         return;
-    const uint64_t moved = call->stream ? kernel_bytes(call, bytes < 0 ? 0 : (uint64_t)bytes) : 0;
+    const uint64_t known = bytes < 0 ? 0 : (uint64_t)bytes;
+    const uint64_t read = call->stream ? read_bytes(call, known) : 0;
+    const uint64_t written = call->stream ? written_bytes(call, known) : 0;
+    const uint64_t moved = is_input(call->op) || call->op == POSIX_FSEEK ? read : written;
     struct aggstats_recorder *recorder = call->recorder;
     call->recorder = NULL;
     if (!recorder) {
-        if (moved > 0)
-            others_moved((int64_t)moved);
+        if (read > 0)
+            others_moved((int64_t)read);
+        if (written > 0)
+            others_moved((int64_t)written);
         return;
     }
     const bool has_failed = has_ended && (!is_input(call->op) || ferror_unlocked(call->stream));
     const struct aggstats_outcome outcome = {
         .error = has_failed ? errno : 0, .has_bytes = moved > 0, .asked_bytes = moved, .moved_bytes = moved};
+    if (call->op == POSIX_FFLUSH && read > 0)
+        count_read_by_flush(recorder, read);
     if (has_asked(call, moved, has_ended))
         count(call, recorder, &outcome);
     else
@@ -214,7 +244,7 @@ WRAPPER(void, rewind, (FILE * stream)) {
         return;
     }
     CLEANUP_STREAM struct stream_call call;
-    stream_begin(&call, stream, POSIX_FSEEK);
+    stream_begin(&call, stream, SEEKS);
     real(stream);
     stream_end(&call, 0, false);
 }

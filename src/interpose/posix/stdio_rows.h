@@ -14,6 +14,9 @@
 #define HOLDS_LINE(STREAM, END, MOST) stdio_holds_line(STREAM, END, MOST)
 #define HAS_ROOM(BYTES) (stdio_room(stream) >= (BYTES))
 
+/* The operation of a call that moves the position: what is pending it writes. */
+#define SEEKS (stream && stdio_pending(stream) > 0 ? POSIX_FFLUSH : POSIX_FSEEK)
+
 /* How many bytes. */
 #define UNKNOWN 0
 #define RESULT ((int64_t)result)
@@ -113,11 +116,11 @@
 #define STDIO_SEEK_ROWS(ROW)                                                                                           \
     ROW(int, fflush, (FILE *stream), (stream), POSIX_FFLUSH, stream, stream && stdio_is_clean(stream), 0, IS_EOF)     \
     ROW(int, fflush_unlocked, (FILE *stream), (stream), POSIX_FFLUSH, stream, stream && stdio_is_clean(stream), 0, IS_EOF) \
-    ROW(int, fseek, (FILE *stream, long offset, int whence), (stream, offset, whence), POSIX_FSEEK, stream, NEVER_KNOWN, 0, IS_NEGATIVE) \
-    ROW(int, fseeko, (FILE *stream, off64_t offset, int whence), (stream, offset, whence), POSIX_FSEEK, stream, NEVER_KNOWN, 0, IS_NEGATIVE) \
-    ROW(int, fseeko64, (FILE *stream, off64_t offset, int whence), (stream, offset, whence), POSIX_FSEEK, stream, NEVER_KNOWN, 0, IS_NEGATIVE) \
-    ROW(int, fsetpos, (FILE *stream, const fpos_t *position), (stream, position), POSIX_FSEEK, stream, NEVER_KNOWN, 0, result != 0) \
-    ROW(int, fsetpos64, (FILE *stream, const fpos64_t *position), (stream, position), POSIX_FSEEK, stream, NEVER_KNOWN, 0, result != 0) \
+    ROW(int, fseek, (FILE *stream, long offset, int whence), (stream, offset, whence), SEEKS, stream, NEVER_KNOWN, 0, IS_NEGATIVE) \
+    ROW(int, fseeko, (FILE *stream, off64_t offset, int whence), (stream, offset, whence), SEEKS, stream, NEVER_KNOWN, 0, IS_NEGATIVE) \
+    ROW(int, fseeko64, (FILE *stream, off64_t offset, int whence), (stream, offset, whence), SEEKS, stream, NEVER_KNOWN, 0, IS_NEGATIVE) \
+    ROW(int, fsetpos, (FILE *stream, const fpos_t *position), (stream, position), SEEKS, stream, NEVER_KNOWN, 0, result != 0) \
+    ROW(int, fsetpos64, (FILE *stream, const fpos64_t *position), (stream, position), SEEKS, stream, NEVER_KNOWN, 0, result != 0) \
     ROW(int, fgetpos, (FILE *stream, fpos_t *to), (stream, to), POSIX_FSEEK, stream, stdio_knows_offset(stream), 0, result != 0) \
     ROW(int, fgetpos64, (FILE *stream, fpos64_t *to), (stream, to), POSIX_FSEEK, stream, stdio_knows_offset(stream), 0, result != 0) \
     ROW(long, ftell, (FILE *stream), (stream), POSIX_FSEEK, stream, stdio_knows_offset(stream), 0, IS_NEGATIVE)        \
