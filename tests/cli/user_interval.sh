@@ -96,6 +96,14 @@ assert_eq "5 5" "$(calls OPEN) $(rows OPEN | sum)" "files that were opened in tw
 assert_eq 4 "$(sed -n 's/^osprof_op_latency_seconds_count{.*op="OPEN"} //p' while_running)" \
     "files that were opened since the warm-ups, while the last run goes on"
 
+# ---- At most so many, which then get longer
+
+options='-d . -o interval=10ms,intervals=4'
+user_run 0 sh -c 'cat data; sleep 0.5; cat data'
+assert_eq "$(value elapsed)" "$(value borders | awk '{ print $NF }')" "last border of few intervals"
+assert_eq 2 "$(rows OPEN | sum)" "files opened in few intervals"
+(($(value borders | wc -w) <= 5)) || fail "there are $(value borders | wc -w) borders, of at most 4 intervals"
+
 # ---- Two commands in turn: each run has intervals of its own
 
 (cd "$lower" && "$OSPROF" run -d . -o interval=50ms --warmup 1 --repeat 2 -p "$scratch/sets" \

@@ -42,7 +42,7 @@ static const struct option_row rows[] = {
      .letter = 'o',
      .metavar = "LIST",
      .help = "options for osproffs, such as cache=none,resolution=4; may be repeated; without the layer fs there are "
-             "resolution, interval, by and groups",
+             "resolution, interval, intervals, by and groups",
      .completed_as = "options",
      INTO(TEXTS, struct run_options, osproffs_lists)},
     {.name = "profile",

@@ -236,8 +236,9 @@ static int start_threads(const struct run_user *user) {
     const int error = aggstats_recorder_watch(user->recorder, false);
     if (error && error != -EBUSY)
         complain("how much of the time calls are in flight is not known: %s", strerror(-error));
-    return user->options.interval_ns > 0 ? aggstats_recorder_set_interval(user->recorder, user->options.interval_ns, 0)
-                                         : 0;
+    return user->options.interval_ns > 0
+               ? aggstats_recorder_set_interval(user->recorder, user->options.interval_ns, user->options.intervals_max)
+               : 0;
 }
 
 int run_user_reset(struct run_user *user) {

@@ -77,6 +77,11 @@ static const struct option_row rows[] = {
      .rule = "1, 2, 4 or 8",
      .check = check_resolution},
     {.name = "interval", INTO(TIME, struct user_options, interval_ns), .parse_time = parse_interval},
+    {.name = "intervals",
+     INTO(UNSIGNED, struct user_options, intervals_max),
+     .min = 2,
+     .max = AGGSTATS_INTERVALS_MAX,
+     .step = 2},
     {.name = "by", .kind = OPTION_PARSED, .parse = parse_by},
     {.name = "groups",
      INTO(UNSIGNED, struct user_options, groups_max),
@@ -100,8 +105,8 @@ static bool take(const struct command *command, char *option, bool is_alone, str
     const struct option_row *row = find_row(option);
     if (!row && is_alone) {
         usage_error(command,
-                    "-o %s needs a mount, as with --layers fs; without one there are resolution, interval, by "
-                    "and groups",
+                    "-o %s needs a mount, as with --layers fs; without one there are resolution, interval, "
+                    "intervals, by and groups",
                     option);
         return false;
     }

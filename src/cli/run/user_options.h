@@ -10,6 +10,7 @@
 struct user_options {
     unsigned resolution;
     uint64_t interval_ns;    /* of a sampled profile; 0: none */
+    unsigned intervals_max;  /* 0: the default */
     unsigned groupings;      /* as bits (1 << AGGSTATS_BY_FILE) */
     bool has_groups_unasked; /* the user has not mentioned groups */
     unsigned groups_max;
