@@ -9,21 +9,72 @@
 
 enum waits { WAITS_FOR_NONE, WAITS_FOR_READS, WAITS_FOR_WRITES, WAITS_FOR_FLUSHES };
 
-static enum waits waits_of(const char *op) {
-    static const struct {
-        const char *op;
-        enum waits waits;
-    } rows[] = {
-        {"READ", WAITS_FOR_READS},       {"READDIR", WAITS_FOR_READS}, {"READDIRPLUS", WAITS_FOR_READS},
-        {"LOOKUP", WAITS_FOR_READS},     {"GETATTR", WAITS_FOR_READS}, {"STATX", WAITS_FOR_READS},
-        {"OPEN", WAITS_FOR_READS},       {"OPENDIR", WAITS_FOR_READS}, {"GETXATTR", WAITS_FOR_READS},
-        {"READLINK", WAITS_FOR_READS},   {"WRITE", WAITS_FOR_WRITES},  {"FSYNC", WAITS_FOR_FLUSHES},
-        {"FSYNCDIR", WAITS_FOR_FLUSHES},
-    };
+/* Operations of all layers. */
+static const struct row {
+    const char *op;
+    enum waits waits;
+    bool is_read; /* of bytes: if it has got none, it has not waited for them */
+} rows[] = {
+    {"READ", WAITS_FOR_READS, true},
+    {"READV", WAITS_FOR_READS, true},
+    {"PREAD", WAITS_FOR_READS, true},
+    {"PREADV", WAITS_FOR_READS, true},
+    {"FREAD", WAITS_FOR_READS, true},
+    {"FGETS", WAITS_FOR_READS, true},
+    {"FGETC", WAITS_FOR_READS, true},
+    {"FSCANF", WAITS_FOR_READS, true},
+    {"FSEEK", WAITS_FOR_READS, true},
+    {"COPY_FILE_RANGE", WAITS_FOR_READS, true},
+    {"SENDFILE", WAITS_FOR_READS, true},
+    {"SPLICE", WAITS_FOR_READS, true},
+    {"READDIR", WAITS_FOR_READS, false},
+    {"READDIRPLUS", WAITS_FOR_READS, false},
+    {"GETDENTS", WAITS_FOR_READS, false},
+    {"LOOKUP", WAITS_FOR_READS, false},
+    {"GETATTR", WAITS_FOR_READS, false},
+    {"STAT", WAITS_FOR_READS, false},
+    {"STATX", WAITS_FOR_READS, false},
+    {"ACCESS", WAITS_FOR_READS, false},
+    {"OPEN", WAITS_FOR_READS, false},
+    {"FOPEN", WAITS_FOR_READS, false},
+    {"OPENDIR", WAITS_FOR_READS, false},
+    {"GETXATTR", WAITS_FOR_READS, false},
+    {"LISTXATTR", WAITS_FOR_READS, false},
+    {"READLINK", WAITS_FOR_READS, false},
+    {"WRITE", WAITS_FOR_WRITES, false},
+    {"WRITEV", WAITS_FOR_WRITES, false},
+    {"PWRITE", WAITS_FOR_WRITES, false},
+    {"PWRITEV", WAITS_FOR_WRITES, false},
+    {"FWRITE", WAITS_FOR_WRITES, false},
+    {"FPUTS", WAITS_FOR_WRITES, false},
+    {"FPUTC", WAITS_FOR_WRITES, false},
+    {"FPRINTF", WAITS_FOR_WRITES, false},
+    {"FFLUSH", WAITS_FOR_WRITES, false},
+    {"FCLOSE", WAITS_FOR_WRITES, false},
+    {"SYNC_FILE_RANGE", WAITS_FOR_WRITES, false}, /* does not flush the disk */
+    {"FSYNC", WAITS_FOR_FLUSHES, false},
+    {"FDATASYNC", WAITS_FOR_FLUSHES, false},
+    {"FSYNCDIR", WAITS_FOR_FLUSHES, false},
+    {"SYNCFS", WAITS_FOR_FLUSHES, false},
+    {"MSYNC", WAITS_FOR_FLUSHES, false},
+};
+
+/* Returns NULL for others. */
+static const struct row *row_of(const char *op) {
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
         if (strcmp(rows[i].op, op) == 0)
-            return rows[i].waits;
-    return WAITS_FOR_NONE;
+            return &rows[i];
+    return NULL;
+}
+
+static enum waits waits_of(const char *op) {
+    const struct row *row = row_of(op);
+    return row ? row->waits : WAITS_FOR_NONE;
+}
+
+static bool is_read(const char *op) {
+    const struct row *row = row_of(op);
+    return row && row->is_read;
 }
 
 struct evidence {
@@ -109,18 +160,15 @@ static bool is_device(struct evidence *it, struct peak_reason *ret_reason) {
 
 /* ---- What was seen of a disk -------------------------------------------------------------------- */
 
-static bool is_read(const char *op) {
-    return strcmp(op, "READ") == 0;
-}
-
 /* Calls of other ops that took as long as a disk may take. */
 static double others_as_slow(const struct evidence *it, double ns) {
     const struct aggstats_profile *profile = it->times->profile;
     const double cycles = ns * (double)profile->clock.frequency_hz / 1e9;
     double calls = 0;
     for (size_t i = 0; i < profile->op_count; i++)
-        for (unsigned bucket = 0; bucket < 64 * profile->resolution && !is_read(profile->ops[i].name); bucket++)
-            if (aggstats_bucket_upper(bucket, profile->resolution) > cycles)
+        for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++)
+            if (strcmp(profile->ops[i].name, it->op->name) != 0 &&
+                aggstats_bucket_upper(bucket, profile->resolution) > cycles)
                 calls += (double)profile->ops[i].buckets[bucket];
     return calls;
 }
@@ -220,7 +268,8 @@ const char *peak_reason_text(const struct peak_reason *reason, const struct aggs
         [PEAK_CAUSE_DEVICE_WRITE_OR_FLUSH] = MAY_BE "one disk write or flush",
         [PEAK_CAUSE_ROUND_TRIP] = MAY_BE "one network round trip",
     };
-    const bool is_read_from_memory = reason->cause == PEAK_CAUSE_MEMORY && strncmp(op->name, "READ", 4) == 0;
+    const bool is_read_from_memory =
+        reason->cause == PEAK_CAUSE_MEMORY && (is_read(op->name) || strncmp(op->name, "READ", 4) == 0);
     const char *text = is_read_from_memory ? MAY_BE "from memory" : texts[reason->cause];
     return text[0] && peak_reason_is_seen(reason) ? text + strlen(MAY_BE) : text;
 }

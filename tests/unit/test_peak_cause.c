@@ -86,6 +86,39 @@ START_TEST(a_sync_may_be_a_write_or_a_flush) {
 }
 END_TEST
 
+/* At the layer user too. */
+START_TEST(ops_wait_for_what_they_ask_the_device_for) {
+    static const struct {
+        const char *op;
+        enum peak_cause cause;
+    } rows[] = {
+        {"PREAD", PEAK_CAUSE_DEVICE_READ},      {"FGETS", PEAK_CAUSE_DEVICE_READ},
+        {"STAT", PEAK_CAUSE_DEVICE_READ},       {"GETDENTS", PEAK_CAUSE_DEVICE_READ},
+        {"PWRITE", PEAK_CAUSE_DEVICE_WRITE},    {"FFLUSH", PEAK_CAUSE_DEVICE_WRITE},
+        {"FDATASYNC", PEAK_CAUSE_DEVICE_FLUSH}, {"MSYNC", PEAK_CAUSE_DEVICE_FLUSH},
+        {"SYNCFS", PEAK_CAUSE_DEVICE_FLUSH},    {"SYNC_FILE_RANGE", PEAK_CAUSE_DEVICE_WRITE},
+        {"CLOSE", PEAK_CAUSE_NOT_KNOWN},        {"LOCK", PEAK_CAUSE_NOT_KNOWN},
+    };
+    const struct characteristic times[] = {time_of(CHARACTERISTIC_DEVICE_READ, 12288),
+                                           time_of(CHARACTERISTIC_DEVICE_WRITE, 98304),
+                                           time_of(CHARACTERISTIC_DEVICE_FLUSH, 786432)};
+    static const struct {
+        unsigned bucket;
+        enum peak_cause cause;
+    } peaks[] = {{13, PEAK_CAUSE_DEVICE_READ}, {16, PEAK_CAUSE_DEVICE_WRITE}, {19, PEAK_CAUSE_DEVICE_FLUSH}};
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+        for (size_t at = 0; at < ARRAY_SIZE(peaks); at++) {
+            const bool may_write = rows[i].cause == PEAK_CAUSE_DEVICE_FLUSH && at == 1;
+            histogram_init(&histogram);
+            of_op(rows[i].op);
+            add_calls(peaks[at].bucket, 100);
+            ck_assert_msg(cause_with(times, 3) ==
+                              (may_write || rows[i].cause == peaks[at].cause ? peaks[at].cause : PEAK_CAUSE_NOT_KNOWN),
+                          "%s at %s", rows[i].op, peak_reason_text(&reason, &histogram.op));
+        }
+}
+END_TEST
+
 START_TEST(all_ops_may_wait_for_the_network) {
     const struct characteristic time = time_of(CHARACTERISTIC_ROUND_TRIP, 98304);
     of_op("MKDIR");
@@ -202,6 +235,11 @@ START_TEST(reads_of_no_bytes_are_no_disk_reads) {
     ck_assert_int_eq(cause_with(&device_read, 1), PEAK_CAUSE_NOT_KNOWN);
     histogram.op.moved_bytes = 100;
     ck_assert_str_eq(text_with_read(1 << 20), "one disk read");
+    histogram.op.moved_bytes = 0;
+    of_op("PREAD");
+    ck_assert_str_eq(text_with_read(1 << 20), "");
+    of_op("STAT"); /* has no bytes */
+    ck_assert_str_eq(text_with_read(1 << 20), "may be one disk read");
 }
 END_TEST
 
@@ -253,6 +291,7 @@ int main(void) {
     tcase_add_test(causes, a_peak_whose_calls_lie_mostly_elsewhere_is_not_the_device);
     tcase_add_test(causes, calls_much_faster_than_the_device_were_answered_by_memory);
     tcase_add_test(causes, a_sync_may_be_a_write_or_a_flush);
+    tcase_add_test(causes, ops_wait_for_what_they_ask_the_device_for);
     tcase_add_test(causes, all_ops_may_wait_for_the_network);
     tcase_add_test(causes, times_of_the_machine_explain_nothing_by_themselves);
     tcase_add_test(causes, without_the_rate_of_the_clock_there_are_no_causes);

@@ -57,8 +57,8 @@ struct peak_reason {
  * - a device, or a round trip: PEAK_CAUSE_NEAR_MIN of the calls take between a half and twice its median, and the op
  *   waits for such (READ does not wait for writes);
  * - memory: the times of reads of the device below are known, and PEAK_CAUSE_MEMORY_MIN of the calls take less than the
- *   lower quartile divided by PEAK_CAUSE_MEMORY_FACTOR; for WRITE, FSYNC and FSYNCDIR also less than that of writes,
- *   for the latter two also less than that of flushes.
+ *   lower quartile divided by PEAK_CAUSE_MEMORY_FACTOR; for ops that write or flush also less than that of writes,
+ *   for those that flush also less than that of flushes.
  *
  * That is what they may have waited for. It is certain for requests at the layer block, where the stacks of most calls
  * were seen, and for READ if the profile says how much was read from storage (storage_read_bytes): each of these calls
