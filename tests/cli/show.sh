@@ -166,20 +166,26 @@ elsewhere() {
     lines_of '# lower: /srv' "$@"
 }
 assert_eq "Hardly any of the bytes that programs read and wrote were of files in /srv: 10.0 MiB were of others, pipes, sockets or terminals; without -d all files count" \
-    "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 100' '# bytes_kernel: 100' '# bytes_elsewhere: 10485760')" "bytes elsewhere"
+    "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 100 read, 0 written' '# bytes_kernel: 100 read, 0 written' '# bytes_elsewhere: 10485760 read, 0 written')" "bytes elsewhere"
 assert_eq "None of the bytes that programs read and wrote were of files in /srv: 10.0 MiB were of others, pipes, sockets or terminals; without -d all files count" \
-    "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 0' '# bytes_kernel: 0' '# bytes_elsewhere: 10485760')" "all bytes elsewhere"
-assert_eq "" "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 0' '# bytes_kernel: 0' '# bytes_elsewhere: 1000000')" "few bytes elsewhere"
-assert_eq "" "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 200000' '# bytes_kernel: 200000' '# bytes_elsewhere: 10485760')" "2 % of the bytes inside"
-assert_eq "" "$(elsewhere '# elapsed: 1000000' '# bytes_seen: 0' '# bytes_kernel: 0' '# bytes_elsewhere: 10485760')" "calls took time that matters"
+    "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 0 read, 0 written' '# bytes_kernel: 0 read, 0 written' '# bytes_elsewhere: 10485760 read, 0 written')" "all bytes elsewhere"
+assert_eq "" "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 0 read, 0 written' '# bytes_kernel: 0 read, 0 written' '# bytes_elsewhere: 1000000 read, 0 written')" "few bytes elsewhere"
+assert_eq "" "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 200000 read, 0 written' '# bytes_kernel: 200000 read, 0 written' '# bytes_elsewhere: 10485760 read, 0 written')" "2 % of the bytes inside"
+assert_eq "" "$(elsewhere '# elapsed: 1000000' '# bytes_seen: 0 read, 0 written' '# bytes_kernel: 0 read, 0 written' '# bytes_elsewhere: 10485760 read, 0 written')" "calls took time that matters"
 
 # So do bytes that the kernel has moved and nobody has seen.
 assert_eq "1.00 ms elapsed; calls took at least 150 µs, summed over callers (15.0 %)" \
-    "$(first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: 5000000' '# bytes_kernel: 10000000')" "half of the bytes"
-grep -q '^Only 50.0 % of the bytes that the kernel read and wrote for these programs were seen; ' "$scratch/out" || fail "bytes are missing: $(<"$scratch/out")"
+    "$(first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: 5000000 read, 0 written' '# bytes_kernel: 10000000 read, 0 written')" "half of the bytes"
+grep -q '^Only 50.0 % of the bytes that the kernel read for these programs were seen; ' "$scratch/out" || fail "bytes are missing: $(<"$scratch/out")"
 assert_eq "1.00 ms elapsed; calls took 150 µs, summed over callers (15.0 %)" \
-    "$(first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: 9500000' '# bytes_kernel: 10000000')" "nearly all of the bytes"
+    "$(first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: 9500000 read, 0 written' '# bytes_kernel: 10000000 read, 0 written')" "nearly all of the bytes"
 ! grep -q '^Only' "$scratch/out" || fail "bytes are said to be missing: $(<"$scratch/out")"
+
+assert_eq "1.00 ms elapsed; calls took at least 150 µs, summed over callers (15.0 %)" \
+    "$(first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: 90000000 read, 2000000 written' '# bytes_kernel: 10000000 read, 10000000 written')" "what was written, and too much read"
+grep -q '^Only 20.0 % of the bytes that the kernel wrote for these programs were seen; ' "$scratch/out" || fail "written bytes are missing: $(<"$scratch/out")"
+first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: 5000000 read, 2000000 written' '# bytes_kernel: 10000000 read, 10000000 written' >/dev/null
+grep -q '^Only 50.0 % of the bytes that the kernel read, and of those that it wrote 20.0 %, for these programs were seen; ' "$scratch/out" || fail "both are missing: $(<"$scratch/out")"
 
 # What FUSE adds is at most what programs waited beyond the operations; of a mount alone it is not known.
 of_mount() {

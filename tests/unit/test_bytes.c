@@ -11,8 +11,8 @@
 static uint64_t buckets[64];
 static struct aggstats_op_profile ops[OPS_MAX];
 static struct aggstats_profile profile;
-static char seen_text[32];
-static char kernel_text[32];
+static char seen_text[64];
+static char kernel_text[64];
 static struct aggstats_label labels[] = {{(char[]){"bytes_seen"}, seen_text}, {(char[]){"bytes_kernel"}, kernel_text}};
 
 static void set_up(void) {
@@ -54,15 +54,24 @@ START_TEST(the_kernel_has_copies_twice_and_splices_not_at_all) {
     add_op("SPLICE", 5, 1000, 1);
     add_op("PWRITE", 7, 10, 1);
     add_op("FCLOSE", 11, 1, 1); /* not all of them write */
+    add_op("PREAD", 13, 5, 1);
     const struct bytes_seen seen = bytes_seen(&profile);
-    ck_assert_uint_eq(seen.bytes, 211);
-    ck_assert_uint_eq(seen.calls, 13);
+    ck_assert_uint_eq(seen.read, 105);
+    ck_assert_uint_eq(seen.written, 111);
+    ck_assert_uint_eq(seen.reads, 16);
 }
 END_TEST
 
+static void set_texts(struct bytes_seen seen, struct bytes_seen kernel) {
+    snprintf(seen_text, sizeof(seen_text), "%llu read, %llu written", (unsigned long long)seen.read,
+             (unsigned long long)seen.written);
+    snprintf(kernel_text, sizeof(kernel_text), "%llu read, %llu written", (unsigned long long)kernel.read,
+             (unsigned long long)kernel.written);
+}
+
+/* Of what was read, and as much was written and seen. */
 static struct bytes_witness witness(uint64_t seen, uint64_t kernel) {
-    snprintf(seen_text, sizeof(seen_text), "%llu", (unsigned long long)seen);
-    snprintf(kernel_text, sizeof(kernel_text), "%llu", (unsigned long long)kernel);
+    set_texts((struct bytes_seen){.read = seen, .written = seen}, (struct bytes_seen){.read = kernel, .written = seen});
     profile.label_count = 2;
     return bytes_witness(&profile);
 }
@@ -71,9 +80,19 @@ static struct bytes_witness witness(uint64_t seen, uint64_t kernel) {
 
 START_TEST(less_than_nine_tenths_are_at_least) {
     ck_assert(witness(89 * MIB, 100 * MIB).is_at_least);
-    ck_assert_double_eq_tol(witness(89 * MIB, 100 * MIB).share, 0.89, 1e-9);
+    ck_assert_double_eq_tol(witness(89 * MIB, 100 * MIB).share.read, 0.89, 1e-9);
     ck_assert(!witness(90 * MIB, 100 * MIB).is_at_least);
     ck_assert(witness(0, 100 * MIB).is_at_least);
+}
+END_TEST
+
+START_TEST(what_was_read_does_not_stand_for_what_was_written) {
+    profile.label_count = 2;
+    set_texts((struct bytes_seen){.read = 200 * MIB}, (struct bytes_seen){.read = 50 * MIB, .written = 100 * MIB});
+    ck_assert(bytes_witness(&profile).is_at_least && bytes_witness(&profile).is_written_missed);
+    ck_assert(!bytes_witness(&profile).is_read_missed);
+    set_texts((struct bytes_seen){.written = 200 * MIB}, (struct bytes_seen){.read = 50 * MIB, .written = 100 * MIB});
+    ck_assert(bytes_witness(&profile).is_read_missed && !bytes_witness(&profile).is_written_missed);
 }
 END_TEST
 
@@ -84,8 +103,8 @@ START_TEST(a_small_gap_accuses_nobody) {
 END_TEST
 
 START_TEST(the_kernel_may_know_of_less) {
-    ck_assert_double_eq(witness(MIB, 0).share, 1);
-    ck_assert_double_eq(witness(0, 0).share, 1);
+    ck_assert_double_eq(witness(MIB, 0).share.read, 1);
+    ck_assert_double_eq(witness(0, 0).share.read, 1);
     ck_assert(witness(0, 0).is_known && !witness(5 * MIB, MIB).is_at_least);
 }
 END_TEST
@@ -111,6 +130,7 @@ static Suite *bytes_suite(void) {
     TCase *held = tcase_create("witness");
     tcase_add_checked_fixture(held, set_up, NULL);
     tcase_add_test(held, less_than_nine_tenths_are_at_least);
+    tcase_add_test(held, what_was_read_does_not_stand_for_what_was_written);
     tcase_add_test(held, a_small_gap_accuses_nobody);
     tcase_add_test(held, the_kernel_may_know_of_less);
     tcase_add_test(held, without_both_numbers_nothing_is_known);

@@ -21,24 +21,33 @@ struct bytes_moved {
 
 struct bytes_moved bytes_moved(const struct aggstats_profile *profile, enum bytes_way way);
 
-/* What the kernel's own sums of bytes and calls (rchar and wchar, syscr and syscw of proc_pid_io(5)) should have of the
- * calls in a profile of the layer user. */
+/* What the kernel's own sums of bytes and calls (rchar, wchar and syscr of proc_pid_io(5)) should have of the calls in a
+ * profile of the layer user. */
 struct bytes_seen {
-    uint64_t bytes;
-    uint64_t calls;
+    uint64_t read;
+    uint64_t written;
+    uint64_t reads; /* calls */
 };
 
 struct bytes_seen bytes_seen(const struct aggstats_profile *profile);
+
+struct bytes_pair {
+    double read;
+    double written;
+};
 
 #define BYTES_SHARE_MIN 0.9
 #define BYTES_INSIDE_MIN 0.01
 #define BYTES_GAP_MIN (1024.0 * 1024)
 
-/* What was seen held against the kernel's sums, by the labels bytes_seen, bytes_kernel and bytes_elsewhere. */
+/* What was seen held against the kernel's sums, by the labels bytes_seen, bytes_kernel and bytes_elsewhere. Of what was
+ * read and what was written apart: too much of one would hide that some of the other is missing. */
 struct bytes_witness {
     bool is_known;
-    double share;        /* seen, of the kernel's; at most 1 */
-    bool is_at_least;    /* the share is below BYTES_SHARE_MIN, and at least BYTES_GAP_MIN are missing */
+    struct bytes_pair share; /* seen, of the kernel's; at most 1 */
+    bool is_read_missed;     /* the share is below BYTES_SHARE_MIN, and at least BYTES_GAP_MIN are missing */
+    bool is_written_missed;
+    bool is_at_least;    /* one of them is */
     double elsewhere;    /* bytes of files outside of the chosen directories, of pipes and others; 0: unknown */
     double inside_share; /* of the bytes on all descriptors, those that were seen; 1: unknown */
     bool is_elsewhere;   /* that share is below BYTES_INSIDE_MIN, and the others are at least BYTES_GAP_MIN */

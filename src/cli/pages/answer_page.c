@@ -312,11 +312,16 @@ static void print_elsewhere(const struct printer *it, const struct answer_row *r
 }
 
 static void print_missed_bytes(const struct printer *it, const struct answer_row *row) {
-    char share[UNITS_TEXT_SIZE];
+    const struct bytes_witness *witness = row->witness;
+    char read[UNITS_TEXT_SIZE];
+    char written[UNITS_TEXT_SIZE];
     char text[TEXT_SIZE];
-    format_share(row->share, share);
-    snprintf(text, sizeof(text), "Only %s of the bytes that the kernel read and wrote for these programs were seen%s",
-             share,
+    format_share(witness->share.read, read);
+    format_share(witness->share.written, written);
+    const bool are_both = witness->is_read_missed && witness->is_written_missed;
+    snprintf(text, sizeof(text), "Only %s of the bytes that the kernel %s%s%s%s for these programs were seen%s",
+             witness->is_read_missed ? read : written, witness->is_read_missed ? "read" : "wrote",
+             are_both ? ", and of those that it wrote " : "", are_both ? written : "", are_both ? "," : "",
              row->word ? ""
                        : "; the rest may be of programs into which nothing is preloaded, or of what the C library "
                          "writes when a program ends");

@@ -75,12 +75,12 @@ enum answer_kind {
     ANSWER_NO_CALLS,   /* whose, word */
     ANSWER_LOCKS,      /* cycles: of that, waiting for locks of files, summed over callers */
     ANSWER_FUSE,       /* cycles: what FUSE added to that at most, summed over callers; count: requests */
-    ANSWER_HIDDEN_LOCKS, /* cycles: programs waited for locks that the mount does not forward */
-    ANSWER_NOT_SEEN,     /* word: programs and calls that the layer user could not see, NULL: none; count: major page
+    ANSWER_HIDDEN_LOCKS,  /* cycles: programs waited for locks that the mount does not forward */
+    ANSWER_NOT_SEEN,      /* word: programs and calls that the layer user could not see, NULL: none; count: major page
                            * faults, where files were mapped */
-    ANSWER_REMEDY,       /* for these: a mount. word: the same */
-    ANSWER_ELSEWHERE,    /* share: of the bytes, that were of files in the chosen directories; bytes: the others */
-    ANSWER_MISSED_BYTES, /* share: of the bytes that the kernel has moved, that were seen; word: what was not seen, NULL: unknown */
+    ANSWER_REMEDY,        /* for these: a mount. word: the same */
+    ANSWER_ELSEWHERE,     /* share: of the bytes, that were of files in the chosen directories; bytes: the others */
+    ANSWER_MISSED_BYTES,  /* witness; word: what was not seen, NULL: unknown */
     ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
     ANSWER_PEAK,          /* op; share: of all latency; count: calls; cycles: typical; word: cause; group: its place */
@@ -98,6 +98,7 @@ struct answer_row {
     wide_count count;
     double cycles;
     double share; /* from 0 to 1 */
+    const struct bytes_witness *witness;
     double error;
     double bytes;
     double per_elapsed_second; /* bytes; 0: unknown; like the next */

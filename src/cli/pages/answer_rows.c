@@ -112,7 +112,7 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
         add(rows,
             (struct answer_row){.kind = ANSWER_REST, .rest = model->rest, .cycles = (double)profile->elapsed_cycles});
     if (model->witness.is_at_least)
-        add(rows, (struct answer_row){.kind = ANSWER_MISSED_BYTES, .share = model->witness.share, .word = not_seen});
+        add(rows, (struct answer_row){.kind = ANSWER_MISSED_BYTES, .witness = &model->witness, .word = not_seen});
     if (model->witness.is_elsewhere && model->elapsed_share < ANSWER_SHARE_MIN)
         add(rows, (struct answer_row){.kind = ANSWER_ELSEWHERE,
                                       .share = model->witness.inside_share,

@@ -338,8 +338,10 @@ static int add_witness(const struct run_user *user, struct aggstats_profile *pro
                        const struct aggstats_shared_facts *facts) {
     const uint64_t *sums = facts->sums;
     const uint64_t *before = user->before.sums;
-    return run_witness_add(&user->witness, sums[POSIX_SUM_OTHER_BYTES] - before[POSIX_SUM_OTHER_BYTES],
-                           sums[POSIX_SUM_OTHER_CALLS] - before[POSIX_SUM_OTHER_CALLS], user->is_narrowed, profile);
+    const struct run_witness other = {.read = sums[POSIX_SUM_OTHER_READ] - before[POSIX_SUM_OTHER_READ],
+                                      .written = sums[POSIX_SUM_OTHER_WRITTEN] - before[POSIX_SUM_OTHER_WRITTEN],
+                                      .reads = facts->notes[POSIX_NOTE_READS] - user->before.notes[POSIX_NOTE_READS]};
+    return run_witness_add(&user->witness, &other, user->is_narrowed, profile);
 }
 
 int run_user_stop(struct run_user *user, bool is_mounted, struct recording *layers) {

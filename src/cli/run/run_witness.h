@@ -9,21 +9,23 @@
 
 #include "aggstats.h"
 
-/* Sums of children that have been waited for, and of theirs. */
+/* Sums of children that have been waited for, and of theirs; or of some of their calls. */
 struct run_witness {
     bool is_known; /* the kernel says */
-    uint64_t bytes;
-    uint64_t calls;
+    uint64_t read; /* bytes */
+    uint64_t written;
+    uint64_t reads; /* calls */
 };
 
 void run_witness_look(struct run_witness *ret_witness);
 
 /* Adds the labels bytes_seen and bytes_kernel, if the kernel says, and bytes_elsewhere if not all files count; see
  * osprof(5).
- * before:      as the profile began
- * other_bytes: on descriptors that do not count, in other_calls calls
- * Errors:      -ENOMEM */
-int run_witness_add(const struct run_witness *before, uint64_t other_bytes, uint64_t other_calls, bool is_narrowed,
+ * before: as the profile began
+ * other:  on descriptors that do not count
+ *
+ * Errors: -ENOMEM */
+int run_witness_add(const struct run_witness *before, const struct run_witness *other, bool is_narrowed,
                     struct aggstats_profile *profile);
 
 #endif

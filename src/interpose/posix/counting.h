@@ -21,12 +21,12 @@
  * OP:      the operation
  * COUNTS:  what it is of, if it counts
  * OUTCOME: the outcome, from `result`
- * OTHER:   the result of a call that does not count, from that of `real`, as OTHER(result) */
+ * OTHER:   the result of a call that does not count, from that of `real`, as OTHER(OP, result) */
 #define WRAP_OTHER(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME, OTHER)                                 \
     WRAPPER(RETURNS, SYMBOL, PARAMETERS) {                                                                             \
         const call_of of = COUNTS;                                                                                     \
         if (!of)                                                                                                       \
-            return OTHER(real_##SYMBOL() ARGUMENTS);                                                                   \
+            return OTHER(OP, real_##SYMBOL() ARGUMENTS);                                                               \
         function_##SYMBOL *real = real_##SYMBOL();                                                                     \
         CLEANUP_CALL struct call call = call_begin(OP, of);                                                            \
         RETURNS result = real ARGUMENTS;                                                                               \
@@ -35,14 +35,17 @@
     }
 
 #define WRAP(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME)                                              \
-    WRAP_OTHER(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME, )
+    WRAP_OTHER(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME, AS_IT_IS)
+
+#define AS_IT_IS(OP, RESULT) (RESULT)
 
 /* Of a call that moves bytes. */
 #define WRAP_MOVING(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME)                                       \
     WRAP_OTHER(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME, other_moved)
 
-static inline ssize_t other_moved(ssize_t result) {
-    others_moved(result);
+static inline ssize_t other_moved(enum posix_op op, ssize_t result) {
+    const bool is_write = op == POSIX_WRITE || op == POSIX_WRITEV || op == POSIX_PWRITE || op == POSIX_PWRITEV;
+    others_moved(is_write ? OTHERS_WRITTEN : OTHERS_READ, result);
     return result;
 }
 
@@ -50,9 +53,10 @@ static inline ssize_t other_moved(ssize_t result) {
 #define WRAP_COPYING(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME)                                      \
     WRAP_OTHER(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME, other_copied)
 
-static inline ssize_t other_copied(ssize_t result) {
-    others_moved(result);
-    others_moved(result);
+static inline ssize_t other_copied(enum posix_op op, ssize_t result) {
+    (void)op;
+    others_moved(OTHERS_READ, result);
+    others_moved(OTHERS_WRITTEN, result);
     return result;
 }
 

@@ -7,15 +7,24 @@
 /* A process that ends with less, and has not joined, does not join. */
 #define LEAST_BYTES 4096U
 
+static uint64_t bytes_in(const uint64_t *lane) {
+    uint64_t bytes = 0;
+    for (unsigned way = 0; way < OTHERS_WAYS; way++)
+        bytes += __atomic_load_n(&lane[way], __ATOMIC_RELAXED) & OTHERS_BYTES;
+    return bytes;
+}
+
 static void note_lane(uint64_t *lane) {
-    const uint64_t sum = __atomic_exchange_n(lane, 0, __ATOMIC_RELAXED);
-    if (sum == 0)
+    const uint64_t read = __atomic_exchange_n(&lane[OTHERS_READ], 0, __ATOMIC_RELAXED);
+    const uint64_t written = __atomic_exchange_n(&lane[OTHERS_WRITTEN], 0, __ATOMIC_RELAXED);
+    if (read + written == 0)
         return;
     if (!preload_join(&posix_ops))
         return;
     struct aggstats_recorder *recorder = __atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE);
-    aggstats_recorder_sum(recorder, POSIX_SUM_OTHER_BYTES, sum & OTHERS_BYTES);
-    aggstats_recorder_sum(recorder, POSIX_SUM_OTHER_CALLS, sum >> OTHERS_BYTES_BITS);
+    aggstats_recorder_sum(recorder, POSIX_SUM_OTHER_READ, read & OTHERS_BYTES);
+    aggstats_recorder_sum(recorder, POSIX_SUM_OTHER_WRITTEN, written & OTHERS_BYTES);
+    aggstats_recorder_note(recorder, POSIX_NOTE_READS, (uint32_t)(read >> OTHERS_BYTES_BITS));
 }
 
 static bool has_joined(void) {
@@ -23,8 +32,7 @@ static bool has_joined(void) {
 }
 
 __attribute__((noinline)) void others_flush(uint64_t *lane) {
-    const uint64_t bytes = __atomic_load_n(lane, __ATOMIC_RELAXED) & OTHERS_BYTES;
-    if (preload_looks() && (has_joined() || bytes >= OTHERS_BYTES_MAX))
+    if (preload_looks() && (has_joined() || bytes_in(lane) >= OTHERS_BYTES_MAX))
         note_lane(lane);
 }
 
@@ -33,7 +41,7 @@ void others_end(void) {
     if (!preload_looks() || !preload.pid)
         return;
     for (unsigned i = 0; i < WIPED_LANES; i++)
-        bytes += __atomic_load_n(wiped_page_lane_at(preload.pid, i), __ATOMIC_RELAXED) & OTHERS_BYTES;
+        bytes += bytes_in(wiped_page_lane_at(preload.pid, i));
     if (bytes < (has_joined() ? 1 : LEAST_BYTES))
         return;
     for (unsigned i = 0; i < WIPED_LANES; i++)

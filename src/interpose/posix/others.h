@@ -10,7 +10,9 @@
 #include "preload.h"
 #include "wiped_page.h"
 
-/* In a lane: the number of bytes, and above it that of calls. */
+enum others_way { OTHERS_READ, OTHERS_WRITTEN, OTHERS_WAYS };
+
+/* In a lane, for each way: the number of bytes, and above it that of calls. */
 #define OTHERS_BYTES_BITS 40
 #define OTHERS_ONE_CALL (UINT64_C(1) << OTHERS_BYTES_BITS)
 #define OTHERS_BYTES (OTHERS_ONE_CALL - 1)
@@ -26,12 +28,12 @@ void others_flush(uint64_t *lane);
 void others_end(void);
 
 /* A call has moved these; negative: it failed, which the kernel counts as a call, too. Keeps errno */
-static inline void others_moved(int64_t bytes) {
+static inline void others_moved(enum others_way way, int64_t bytes) {
     if (!preload.pid)
         return;
     uint64_t *lane = wiped_page_lane(preload.pid);
     const uint64_t more = OTHERS_ONE_CALL + (bytes > 0 ? (uint64_t)bytes : 0);
-    const uint64_t sum = __atomic_add_fetch(lane, more, __ATOMIC_RELAXED);
+    const uint64_t sum = __atomic_add_fetch(&lane[way], more, __ATOMIC_RELAXED);
     if (__builtin_expect((sum & OTHERS_BYTES) >= OTHERS_BYTES_MAX || sum >= OTHERS_CALLS_MAX * OTHERS_ONE_CALL, 0))
         others_flush(lane);
 }

@@ -75,14 +75,15 @@ static long close_and_count(sandbox_call_fn *real, long number, const long value
 static long other_call(long number, long result) {
     switch (number) {
     case SYS_read:
-    case SYS_write:
     case SYS_pread64:
-    case SYS_pwrite64:
     case SYS_readv:
+        return other_moved(POSIX_READ, result);
+    case SYS_write:
+    case SYS_pwrite64:
     case SYS_writev:
-        return other_moved(result);
+        return other_moved(POSIX_WRITE, result);
     case SYS_copy_file_range:
-        return other_copied(result);
+        return other_copied(POSIX_COPY_FILE_RANGE, result);
     case SYS_io_uring_setup:
         if (result >= 0)
             uring_made();

@@ -199,9 +199,9 @@ static __attribute__((noinline)) void stream_end(struct stream_call *call, int64
     call->recorder = NULL;
     if (!recorder) {
         if (read > 0)
-            others_moved((int64_t)read);
+            others_moved(OTHERS_READ, (int64_t)read);
         if (written > 0)
-            others_moved((int64_t)written);
+            others_moved(OTHERS_WRITTEN, (int64_t)written);
         return;
     }
     const bool has_failed = has_ended && (!is_input(call->op) || ferror_unlocked(call->stream));
@@ -258,7 +258,7 @@ WRAPPER(void, rewind, (FILE * stream)) {
     static AGGSTATS_ALWAYS_INLINE int counted_##SYMBOL PARAMETERS {                                                    \
         const call_of of = fd_counts(fd);                                                                              \
         if (!of)                                                                                                       \
-            return (int)other_moved(real_##SYMBOL() ARGUMENTS);                                                        \
+            return (int)other_moved(POSIX_WRITE, real_##SYMBOL() ARGUMENTS);                                           \
         CLEANUP_CALL struct call call = call_begin(POSIX_WRITE, of);                                                   \
         int result = real_##SYMBOL() ARGUMENTS;                                                                        \
         call_end(&call, call_moved(result < 0 ? 0 : (uint64_t)result, result));                                        \

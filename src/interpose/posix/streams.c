@@ -64,7 +64,7 @@ static inline struct aggstats_outcome closed_outcome(int result, uint64_t writte
         fd_table_forget(fd);                                                                                           \
         if (!of) {                                                                                                     \
             if (pending > 0)                                                                                           \
-                others_moved((int64_t)pending);                                                                        \
+                others_moved(OTHERS_WRITTEN, (int64_t)pending);                                                        \
             return real(stream);                                                                                       \
         }                                                                                                              \
         CLEANUP_CALL struct call call = call_begin(POSIX_FCLOSE, of);                                                  \

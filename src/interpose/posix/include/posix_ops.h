@@ -51,6 +51,7 @@ enum posix_note {
     POSIX_NOTE_ASYNC,     /* calls: asynchronous reads and writes */
     POSIX_NOTE_URING,     /* that have set up io_uring(7) */
     POSIX_NOTE_AWAITED,   /* executed to be observed, less those that have begun to be */
+    POSIX_NOTE_READS,     /* calls: that read on descriptors that do not count, or failed to */
     POSIX_NOTE_ROOT = AGGSTATS_NOTE_MISSING, /* in another root directory or mount namespace, where names and files
                                               * differ */
     POSIX_NOTE_USER = AGGSTATS_NOTE_DENIED,  /* of another user */
@@ -69,8 +70,8 @@ static inline enum posix_note posix_note_of(enum executable kind) {
 
 /* And of larger numbers (aggstats_recorder_sum()). */
 enum posix_sum {
-    POSIX_SUM_OTHER_BYTES, /* read and written on descriptors that do not count */
-    POSIX_SUM_OTHER_CALLS, /* that did so, or failed to */
+    POSIX_SUM_OTHER_READ, /* bytes read on descriptors that do not count */
+    POSIX_SUM_OTHER_WRITTEN,
 };
 
 #endif
