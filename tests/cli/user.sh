@@ -130,6 +130,9 @@ user_run_in() {
 user_run_in -d "$lower/in" -d out-side -p profile -- cat out-side/file "$lower/in/file" "$OSPROF" >/dev/null
 assert_eq 2 "$(calls OPEN)" "files opened in two directories"
 assert_eq "$lower/in, $scratch/out-side" "$(sed -n 's/^# lower: //p' profile)" "the directories"
+ln -s out-side link
+user_run_in -d out-side -d link -d "$lower/in" -d out-side -p profile -- cat out-side/file
+assert_eq "# lower: $PWD/out-side, $lower/in" "$(grep '^# lower: ' profile)" "a directory under two names"
 user_run_in -d / -d out-side -p profile -- cat out-side/file "$lower/in/file" /etc/passwd
 [ "$(calls OPEN)" -ge 3 ] || fail "opened below /: $(calls OPEN)"
 

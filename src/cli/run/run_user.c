@@ -112,25 +112,27 @@ static void make_line(char *text) {
             *text = '?';
 }
 
-/* All files are below "/", the only path that ends in a slash. */
-static bool has_root(const char *const *directories, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+/* Under this or another name. */
+static bool is_among(const char *const *directories, size_t count, const char *name) {
+    CLEANUP_FREE char *wanted = realpath(name, NULL);
+    for (size_t i = 0; wanted && i < count; i++) {
         CLEANUP_FREE char *path = realpath(directories[i], NULL);
-        if (path && strcmp(path, "/") == 0)
+        if (path && strcmp(path, wanted) == 0)
             return true;
     }
     return false;
 }
 
 static int add_directories(const char *const *directories, size_t count, char **ret_texts, char **ret_variable) {
-    const bool has_all = count == 0 || has_root(directories, count);
+    const bool has_all = count == 0 || is_among(directories, count, "/"); /* the only path that ends in a slash */
     int error = 0;
     *ret_texts = strdup(has_all ? "/" : "");
     *ret_variable = strdup("");
     if (!*ret_texts || !*ret_variable)
         return -ENOMEM;
     for (size_t i = 0; !has_all && i < count && error == 0; i++)
-        error = add_directory(directories[i], ret_texts, ret_variable);
+        if (!is_among(directories, i, directories[i]))
+            error = add_directory(directories[i], ret_texts, ret_variable);
     return error;
 }
 
