@@ -2,7 +2,8 @@
  *
  * It stays in osprof's process group, so that a terminal treats both as one job: the kernel sends what is typed
  * (Ctrl-C, Ctrl-\, Ctrl-Z) to both, and a shell continues both. Such signals are not passed on, or the command would
- * get them twice. Signals that somebody sends to osprof alone are. */
+ * get them twice. Signals that a process sends are: the kernel does not tell whether to osprof
+ * alone or to the whole group, in which case the command gets them twice. */
 #include "run_child.h"
 
 #include <fcntl.h>
