@@ -2,6 +2,7 @@
  * is. */
 #include <check.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,19 +279,51 @@ START_TEST(nothing_is_lost_among_processes) {
 }
 END_TEST
 
-/* Longer than what names are looked at in, and nested deeper than they are chained. */
 START_TEST(odd_names) {
     make(1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY, 256, 0);
     char deep[512] = "";
     for (int i = 0; i < 100; i++)
-        strcat(deep, "/d");
-    count(OP_READ, 0, subject(deep));
+        count(OP_READ, 0, subject(strcat(deep, "/d"))); /* each is in the one before */
     count(OP_READ, 0, subject("/with\nline"));
     struct aggstats_profile profile = snapshot();
     check_sums(&profile, 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY);
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILE, deep, "READ"), 1);
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILE, "/with\nline", "READ"), 1);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILE, NULL, "READ"), 0);
     aggstats_profile_finish(&profile);
+}
+END_TEST
+
+static void *find_subject(void *file) {
+    return subject(file) != 0 ? file : NULL;
+}
+
+/* What a thread that finds this file has used of its stack. */
+static size_t stack_used_bytes(char *file) {
+    static char stack[1 << 18] __attribute__((aligned(4096)));
+    pthread_attr_t attributes;
+    pthread_t thread;
+    size_t unused_bytes = 0;
+    memset(stack, 0x5a, sizeof(stack));
+    ck_assert_int_eq(pthread_attr_init(&attributes), 0);
+    ck_assert_int_eq(pthread_attr_setstack(&attributes, stack, sizeof(stack)), 0);
+    ck_assert_int_eq(pthread_create(&thread, &attributes, find_subject, file), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(pthread_attr_destroy(&attributes), 0);
+    while (stack[unused_bytes] == 0x5a)
+        unused_bytes++;
+    return sizeof(stack) - unused_bytes;
+}
+
+START_TEST(deep_names_take_no_stack) {
+    make(1U << AGGSTATS_BY_FILE, 256, 0);
+    char flat[] = "/flat";
+    char deep[512] = "";
+    for (int i = 0; i < 100; i++)
+        strcat(deep, "/d");
+    stack_used_bytes(flat); /* what is done only once */
+    const size_t used_bytes = stack_used_bytes(flat);
+    ck_assert_uint_le(stack_used_bytes(deep), used_bytes + 512);
 }
 END_TEST
 
@@ -319,6 +352,7 @@ int main(void) {
     tcase_add_test(tests, too_many_files_add_up);
     tcase_add_test(tests, nothing_is_lost_among_processes);
     tcase_add_test(tests, odd_names);
+    tcase_add_test(tests, deep_names_take_no_stack);
     tcase_add_test(tests, a_file_without_groups_has_none);
     return run_suite(suite);
 }

@@ -11,7 +11,6 @@
 #define PROBES_OF_OBJECTS 16U /* entries to look at before there is no room */
 #define PROBES_OF_CELLS 64U
 #define CELLS_TOGETHER 16U
-#define NESTING_MAX 32U
 #define CALL_PATH_BYTES 1024U
 
 #define MIXER UINT64_C(0x9E3779B97F4A7C15)
@@ -66,9 +65,9 @@ const struct group_name *groups_file_name(const struct groups_file *file, unsign
 /* Written from the end, as each name leads to its directory. */
 size_t groups_file_path(const struct groups_file *file, unsigned object, char *ret_path, size_t size_bytes) {
     size_t start = size_bytes - 1;
-    for (unsigned i = 0; object != 0; i++) {
+    while (object != 0) {
         const struct group_name *name = groups_file_name(file, object);
-        if (!name || name->length > start || i > NESTING_MAX)
+        if (!name || name->length == 0 || name->length > start)
             return 0;
         start -= name->length;
         memcpy(ret_path + start, name->text, name->length);
@@ -106,25 +105,6 @@ static size_t directory_length(const char *path, size_t length) {
     return length > 1 ? length - 1 : 0;
 }
 
-static unsigned find_object(struct groups_file *file, const char *path, size_t length, bool is_place, unsigned nesting);
-
-/* Without room for it the object stays without a name. */
-static void name_object(struct groups_file *file, struct group_object *object, const char *path, size_t length,
-                        unsigned nesting) {
-    const size_t rest = nesting < NESTING_MAX ? directory_length(path, length) : 0;
-    const unsigned parent = rest > 0 ? find_object(file, path, rest, true, nesting + 1) : 0;
-    const size_t begin = parent != 0 ? rest : 0;
-    const size_t size = round_up(sizeof(struct group_name) + length - begin, _Alignof(struct group_name));
-    const uint64_t offset = __atomic_fetch_add(&file->names_used, size, __ATOMIC_RELAXED) + _Alignof(struct group_name);
-    if (offset + size > GROUPS_NAMES_BYTES)
-        return;
-    struct group_name *name = (struct group_name *)(void *)(file->names + offset);
-    name->parent = parent;
-    name->length = (uint32_t)(length - begin);
-    memcpy(name->text, path + begin, length - begin);
-    __atomic_store_n(&object->name, (uint32_t)offset, __ATOMIC_RELEASE);
-}
-
 static unsigned object_at(uint64_t hash, unsigned probe) {
     return (unsigned)((hash >> 32) + probe) % (GROUPS_OBJECTS - 1) + 1;
 }
@@ -133,26 +113,53 @@ static bool has_room(const struct groups_file *file, bool is_place) {
     return __atomic_load_n(&file->objects_used, __ATOMIC_RELAXED) < (is_place ? GROUPS_OBJECTS_MAX : GROUPS_FILES_MAX);
 }
 
-/* Adds it if there is room. is_place: it is a directory. 0: there is none */
-static unsigned find_object(struct groups_file *file, const char *path, size_t length, bool is_place,
-                            unsigned nesting) {
+/* Adds it, still without a name, if there is room. is_place: it is a directory. 0: there is none */
+static unsigned take_object(struct groups_file *file, const char *path, size_t length, bool is_place,
+                            bool *ret_is_new) {
     const uint64_t hash = hash_of(path, length);
-    bool is_new = false;
     for (unsigned probe = 0; probe < PROBES_OF_OBJECTS; probe++) {
         struct group_object *object = &file->objects[object_at(hash, probe)];
         if (__atomic_load_n(&object->hash, __ATOMIC_RELAXED) == 0 && !has_room(file, is_place))
             return 0;
-        if (!take(&object->hash, hash, &is_new))
+        if (!take(&object->hash, hash, ret_is_new))
             continue;
-        if (is_new) {
+        if (*ret_is_new)
             __atomic_fetch_add(&file->objects_used, 1, __ATOMIC_RELAXED);
-            name_object(file, object, path, length, nesting);
-        }
         if (is_place && !(object->flags & GROUP_OBJECT_DIRECTORY))
             __atomic_fetch_or(&object->flags, GROUP_OBJECT_DIRECTORY, __ATOMIC_RELAXED);
         return object_at(hash, probe);
     }
     return 0;
+}
+
+/* Without room for it the object stays without a name. */
+static void name_object(struct groups_file *file, unsigned object, unsigned parent, const char *text, size_t length) {
+    const size_t size = round_up(sizeof(struct group_name) + length, _Alignof(struct group_name));
+    const uint64_t offset = __atomic_fetch_add(&file->names_used, size, __ATOMIC_RELAXED) + _Alignof(struct group_name);
+    if (offset + size > GROUPS_NAMES_BYTES)
+        return;
+    struct group_name *name = (struct group_name *)(void *)(file->names + offset);
+    name->parent = parent;
+    name->length = (uint32_t)length;
+    memcpy(name->text, text, length);
+    __atomic_store_n(&file->objects[object].name, (uint32_t)offset, __ATOMIC_RELEASE);
+}
+
+/* Adds it, and the directories above, if there is room. A loop, not a recursion: the stack may be small. 0: there is
+ * none */
+static unsigned find_object(struct groups_file *file, const char *path, size_t length, bool is_place) {
+    bool is_new = false;
+    const unsigned found = take_object(file, path, length, is_place, &is_new);
+    for (unsigned object = found; object != 0 && is_new;) {
+        const size_t rest = directory_length(path, length);
+        is_new = false;
+        const unsigned parent = rest > 0 ? take_object(file, path, rest, true, &is_new) : 0;
+        const size_t begin = parent != 0 ? rest : 0;
+        name_object(file, object, parent, path + begin, length - begin);
+        object = parent;
+        length = rest;
+    }
+    return found;
 }
 
 unsigned groups_file_find(const struct groups_file *file, const char *path, size_t length) {
@@ -165,11 +172,11 @@ unsigned groups_file_find(const struct groups_file *file, const char *path, size
 
 aggstats_subject aggstats_subject_of_path(struct aggstats_recorder *recorder, const char *path, size_t length) {
     struct groups_file *file = file_of(recorder);
-    unsigned object = find_object(file, path, length, false, 0);
+    unsigned object = find_object(file, path, length, false);
     if (object != 0)
         return aggstats_subject_on(object, __atomic_load_n(&file->objects[object].mount, __ATOMIC_RELAXED));
     const size_t rest = directory_length(path, length);
-    object = rest > 0 ? find_object(file, path, rest, true, 0) : 0;
+    object = rest > 0 ? find_object(file, path, rest, true) : 0;
     if (object == 0)
         return 0;
     return aggstats_subject_on(object | SUBJECT_IS_PLACE,
