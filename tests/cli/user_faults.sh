@@ -102,6 +102,14 @@ assert_eq "osprof: the layer user is not profiled: no live file can be made in $
     "$(<err)" "message without room for a live file"
 [ ! -e profile ] || fail "there is a profile of nothing"
 
+# With room for all but groups.
+on_small_disk 4m "$OSPROF" run -d . -p ../profile -- cat file
+assert_eq line "$(<out)" "output without room for groups"
+assert_eq "osprof: files, directories and programs are not told apart: No space left on device" "$(<err)" \
+    "message without room for groups"
+assert_eq 1 "$(calls OPEN)" "calls without room for groups"
+rm profile
+
 # With room for one thread.
 # shellcheck disable=SC2016 # for the shell inside
 user_run 0 sh -c 'cat file; cd /; stat -c "%b * %B" "$XDG_RUNTIME_DIR"/osprof/*-user-*.live'

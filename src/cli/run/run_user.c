@@ -42,6 +42,10 @@ static int try_paths(struct run_user *user, const char *directory, struct aggsta
     return error;
 }
 
+static void complain_of_groups(const char *why) {
+    complain("files, directories and programs are not told apart: %s", why);
+}
+
 /* Without them the rest is profiled. */
 static void start_groups(struct run_user *user) {
     const struct aggstats_shared_groups_options options = {.groups_max = user->options.groups_max,
@@ -50,8 +54,19 @@ static void start_groups(struct run_user *user) {
                                                            .context = &user->groups};
     const int error = user->options.groupings != 0 ? aggstats_recorder_group_shared(user->recorder, &options) : 0;
     if (error)
-        complain("files, directories and programs are not told apart: %s",
-                 error == -EINVAL ? "this process may only make small files (ulimit -f)" : strerror(-error));
+        complain_of_groups(error == -EINVAL ? "this process may only make small files (ulimit -f)" : strerror(-error));
+}
+
+/* Groups take most of the file. Without room for them the rest is profiled. */
+static int make_file(struct run_user *user, const char *directory, struct aggstats_recorder_options *options) {
+    int error = try_paths(user, directory, options);
+    if ((error != -ENOSPC && error != -EDQUOT) || user->options.groupings == 0)
+        return error;
+    user->options.groupings = 0;
+    const int second_error = try_paths(user, directory, options);
+    if (second_error == 0)
+        complain_of_groups(strerror(-error));
+    return second_error;
 }
 
 static int make_live(struct run_user *user, const struct live_dirs *dirs, struct aggstats_label *labels,
@@ -63,7 +78,7 @@ static int make_live(struct run_user *user, const struct live_dirs *dirs, struct
                                                 .label_count = label_count};
     int error = live_dirs_make(dirs);
     if (error == 0)
-        error = try_paths(user, dirs->paths[dirs->chosen], &options);
+        error = make_file(user, dirs->paths[dirs->chosen], &options);
     if (error == 0)
         start_groups(user);
     return error;
