@@ -140,6 +140,13 @@ if mkdir "$lower/mnt" "$lower/gone" && mount -t tmpfs tmpfs "$lower/mnt" 2>/dev/
     assert_eq 1 "$(group_calls filesystem "$mount_name" RMDIR)" "a directory removed there"
     assert_eq 1 "$(group_calls filesystem "$mount_name" STATX)" "the mount point looked at"
     assert_eq 1 "$(group_calls filesystem other OPEN)" "files opened on the mount that is gone"
+    # What is not there is on the file system that was asked, and mounts are the same in another mount namespace.
+    # shellcheck disable=SC2016
+    user_run 0 sh -c 'i=0; while [ $i -lt 10 ]; do test -e mnt/none/below/$i; i=$((i + 1)); done
+        unshare -m --propagation private sh -c "for i in 1 2 3; do : >mnt/\$i; done"'
+    assert_sums filesystem file directory program
+    assert_eq 10 "$(group_calls filesystem "$mount_name" STAT)" "files that are not there"
+    assert_eq 3 "$(group_calls filesystem "$mount_name" OPEN)" "files opened in another mount namespace"
     mount -t tmpfs tmpfs "$lower/gone"
     # shellcheck disable=SC2016
     page sh -c 'i=0; while [ $i -lt 300 ]; do echo x >mnt/x; echo x >gone/x; i=$((i + 1)); done'

@@ -170,11 +170,22 @@ unsigned groups_file_find(const struct groups_file *file, const char *path, size
     return 0;
 }
 
+/* The first look at an object takes what is known of its directory. */
+static unsigned mount_of_object(struct groups_file *file, unsigned object) {
+    unsigned mount = __atomic_load_n(&file->objects[object].mount, __ATOMIC_RELAXED);
+    const struct group_name *name = mount == 0 ? groups_file_name(file, object) : NULL;
+    if (name && name->parent != 0)
+        mount = __atomic_load_n(&file->objects[name->parent].inside, __ATOMIC_RELAXED);
+    if (name && mount != 0)
+        __atomic_store_n(&file->objects[object].mount, (uint8_t)mount, __ATOMIC_RELAXED);
+    return mount;
+}
+
 aggstats_subject aggstats_subject_of_path(struct aggstats_recorder *recorder, const char *path, size_t length) {
     struct groups_file *file = file_of(recorder);
     unsigned object = find_object(file, path, length, false);
     if (object != 0)
-        return aggstats_subject_on(object, __atomic_load_n(&file->objects[object].mount, __ATOMIC_RELAXED));
+        return aggstats_subject_on(object, mount_of_object(file, object));
     const size_t rest = directory_length(path, length);
     object = rest > 0 ? find_object(file, path, rest, true) : 0;
     if (object == 0)

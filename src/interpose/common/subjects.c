@@ -116,12 +116,28 @@ aggstats_subject subjects_of_fd(int fd, int dir_fd, const char *path, const stru
     return subject;
 }
 
+static bool ask_attributes(const char *path, struct statx *ret_attributes) {
+    return own_call(SYS_statx, AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE | STATX_MNT_ID,
+                    ret_attributes) == 0;
+}
+
+/* Goes up to a directory that can be looked at: so far the call has come at most. */
+static bool go_up_to_attributes(struct text *text, struct statx *ret_attributes) {
+    bool is_found = ask_attributes(text->bytes, ret_attributes);
+    while (!is_found && text->length > 1 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) {
+        go_up(text);
+        text->length += text->length == 0; /* "/" */
+        text->bytes[text->length] = '\0';
+        is_found = ask_attributes(text->bytes, ret_attributes);
+    }
+    return is_found;
+}
+
 static __attribute__((noinline)) unsigned ask_mount(aggstats_subject subject) {
-    char path[PATH_BYTES];
+    struct text text;
     struct statx attributes;
-    if (aggstats_subject_directory(preload.recorder, subject, path, sizeof(path)) == 0 ||
-        own_call(SYS_statx, AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE | STATX_MNT_ID,
-                 &attributes) != 0)
+    text.length = aggstats_subject_directory(preload.recorder, subject, text.bytes, sizeof(text.bytes));
+    if (text.length == 0 || !go_up_to_attributes(&text, &attributes))
         return 0;
     const unsigned mount = mount_of(&attributes);
     aggstats_subject_note_mount(preload.recorder, subject, mount);

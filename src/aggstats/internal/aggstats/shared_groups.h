@@ -25,7 +25,7 @@ typedef uint32_t aggstats_subject;
 
 #define AGGSTATS_SUBJECT_OBJECT_BITS 16
 #define AGGSTATS_SUBJECT_MOUNT_SHIFT (AGGSTATS_SUBJECT_OBJECT_BITS + 1)
-#define AGGSTATS_SUBJECT_BITS (AGGSTATS_SUBJECT_MOUNT_SHIFT + 6)
+#define AGGSTATS_SUBJECT_BITS (AGGSTATS_SUBJECT_MOUNT_SHIFT + 8)
 
 static inline bool aggstats_subject_has_mount(aggstats_subject subject) {
     return subject >> AGGSTATS_SUBJECT_MOUNT_SHIFT != 0;

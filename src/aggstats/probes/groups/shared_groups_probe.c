@@ -148,15 +148,26 @@ static uint32_t key_of(const struct sorter *sorter, const struct group_cell *cel
 
 /* ---- Preparing that ---- */
 
+/* A mount of another mount namespace has a number of its own: it is known by its device. Returns the index, plus 1; 0:
+ * it is gone */
+static uint32_t find_mount(const struct sorter *sorter, const struct group_mount *mount) {
+    const uint64_t key = __atomic_load_n(&mount->key, __ATOMIC_ACQUIRE);
+    const uint64_t device = key % 2 != 0 ? __atomic_load_n(&mount->device, __ATOMIC_RELAXED) : key / 2;
+    uint32_t found = 0;
+    for (size_t i = 0; key != 0 && i < sorter->mount_count; i++) {
+        if (key % 2 != 0 && sorter->mounts[i].id == key / 2)
+            return (uint32_t)i + 1;
+        if (found == 0 && device != 0 && sorter->mounts[i].device == device)
+            found = (uint32_t)i + 1;
+    }
+    return found;
+}
+
 static void find_mounts(struct sorter *sorter) {
     const struct groups_file *file = sorter->groups->file;
     sorter->mounts = sorter->groups->mounts(sorter->groups->context, &sorter->mount_count);
-    for (unsigned number = 1; number < GROUPS_MOUNTS; number++) {
-        const uint64_t key = __atomic_load_n(&file->mounts[number].key, __ATOMIC_ACQUIRE);
-        for (size_t i = 0; key != 0 && i < sorter->mount_count && sorter->mount_keys[number] == 0; i++)
-            if (key % 2 != 0 ? sorter->mounts[i].id == key / 2 : sorter->mounts[i].device == key / 2)
-                sorter->mount_keys[number] = (uint32_t)i + 1;
-    }
+    for (unsigned number = 1; number < GROUPS_MOUNTS; number++)
+        sorter->mount_keys[number] = find_mount(sorter, &file->mounts[number]);
     for (size_t i = 0; i < sorter->mount_count && i < GROUPS_OBJECTS; i++) { /* the last one covers others */
         const unsigned object = groups_file_find(file, sorter->mounts[i].path, strlen(sorter->mounts[i].path));
         if (object != 0)
