@@ -106,6 +106,8 @@ def append():
     with open("f", "a") as file:
         for _ in range(100):
             os.write(file.fileno(), b"x")
+with open("g", "w") as file, open(f"/proc/self/fd/{file.fileno()}", "w") as same:
+    os.write(same.fileno(), b"xxx")
 threads = [threading.Thread(target=append) for _ in range(8)]
 for thread in threads:
     thread.start()
@@ -123,7 +125,8 @@ assert_eq 9 "$(group_calls file "$lower/a/b" STAT)" "a/b looked at by several na
 assert_eq 1 "$(group_calls file "$lower/link/b" STAT)" "link/b looked at"
 assert_eq 1 "$(group_calls file "$lower/a" FSTAT)" "a looked at by a copied descriptor"
 assert_eq 800 "$(group_calls file "$lower/a/f" WRITE)" "writes of 8 threads"
-assert_eq 800 "$(group_calls program python3 WRITE)" "writes of python3"
+assert_eq 1 "$(group_calls file "$lower/a/g" WRITE)" "a file opened by its link in /proc"
+assert_eq 801 "$(group_calls program python3 WRITE)" "writes of python3"
 
 # ---- Mounts: the one that is mounted there, also of the mount point itself, and one that is gone
 

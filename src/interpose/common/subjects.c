@@ -11,6 +11,7 @@
 #include "fd_entries.h"
 #include "own_call.h"
 #include "proc_fd.h"
+#include "scope.h"
 
 #define PATH_BYTES PROC_FD_PREFIX_MAX
 
@@ -105,9 +106,15 @@ aggstats_subject subjects_of_name(int dir_fd, const char *path) {
     return subject;
 }
 
+/* Such as /dev/stdin: the file that it leads to counts, and has a name of its own. */
+static bool is_pseudo_link(const char *path) {
+    return scope.has_all && path[0] == '/' && scope_may_be_pseudo(path) && scope_place_of("/", path) != BELOW_INSIDE;
+}
+
 aggstats_subject subjects_of_fd(int fd, int dir_fd, const char *path, const struct statx *attributes) {
     int saved_errno = errno;
-    aggstats_subject subject = path && path[0] ? of_name(dir_fd, path) : of_kernels_path(fd);
+    const bool is_named = path && path[0] && !is_pseudo_link(path);
+    aggstats_subject subject = is_named ? of_name(dir_fd, path) : of_kernels_path(fd);
     if (attributes && S_ISDIR(attributes->stx_mode))
         aggstats_subject_is_directory(preload.recorder, subject);
     if (attributes && preload.groupings & 1U << AGGSTATS_BY_FILESYSTEM)
