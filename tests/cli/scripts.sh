@@ -30,7 +30,7 @@ helps check -h "Steps: "
 refused "takes no arguments, not ''; see scripts/demo --help" demo ''
 refused "takes no arguments, not 'fast'; see scripts/demo --help" demo fast
 helps demo --help "scripts/demo [--help]"
-helps demo -h "builds it, mounts a source tree"
+helps demo -h "builds it, runs grep over a source tree"
 
 # found TEXT EXPECTED FILE: of a file that holds TEXT
 found() {
