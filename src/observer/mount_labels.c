@@ -15,7 +15,7 @@ void mount_labels_fill(struct mount_labels *ret_labels, const struct mount_label
     add(ret_labels, "host", ret_labels->host);
     add(ret_labels, "lower", of->lower);
     add(ret_labels, "mount", of->mount);
-    add(ret_labels, "filesystem", of->filesystem);
+    add(ret_labels, "fstype", of->filesystem);
     add(ret_labels, "control", of->control);
     add(ret_labels, "profile", of->profile);
     for (size_t i = 0; i < of->given->count; i++) {

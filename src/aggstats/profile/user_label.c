@@ -20,6 +20,7 @@ static const char *const own_keys[] = {
     "lower",
     "mount",
     "cache",
+    "fstype",
     "data",
     "workers",
     "control",
