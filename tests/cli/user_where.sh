@@ -166,13 +166,13 @@ flock 7
 pid=$!
 live=$XDG_RUNTIME_DIR/osprof/$pid-user-0.live
 waits() {
-    [ -e "$live" ] && "$OSPROF" show "$live" >"$scratch/live" 2>&1 && grep -q '^ *FLOCK ' <(sed -n '/^Calls in flight:/,$p' "$scratch/live")
+    [ -e "$live" ] && "$OSPROF" show --width 250 "$live" >"$scratch/live" 2>&1 && grep -q '^ *FLOCK ' <(sed -n '/^Calls in flight:/,$p' "$scratch/live")
 }
 wait_until 20 waits || fail "no call waits for the lock: $(cat "$scratch/live")"
 sed -n '/^Calls in flight:/,/^$/p' "$scratch/live" | grep -q "lower/held" || fail "it is not known on which file: $(cat "$scratch/live")"
 exec 7<&-
 wait "$pid" || fail "status $?"
-grep -q '^The longest call, a FLOCK, worked on .*/lower/held$' "$scratch/page" || fail "the longest call: $(tail -n 3 "$scratch/page")"
+tr -d '\n ' <"$scratch/page" | grep -q 'Thelongestcall,aFLOCK,workedon.*/lower/held$' || fail "the longest call: $(tail -n 3 "$scratch/page")"
 
 # ---- Asked for
 
