@@ -43,11 +43,12 @@ static int start(const char *const *arguments, const struct namespace *space, co
     const pid_t parent = is_mounted ? getpid() : 0;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return negative_errno();
+    struct aggstats_named_program *program = user ? run_user_begins(user) : NULL;
     pid_t pid = fork();
     if (pid == 0)
         become_command(arguments, space, signals, user, parent, ends[1]);
-    if (pid > 0 && user)
-        run_user_executes(user, pid);
+    if (user)
+        run_user_has_begun(user, program, pid);
     int error = pid < 0 ? negative_errno() : 0;
     close(ends[1]);
     if (error)

@@ -224,16 +224,23 @@ void run_user_enter(const struct run_user *user) {
 }
 
 /* What processes of the run note before they execute a program. */
-void run_user_executes(const struct run_user *user, pid_t pid) {
+struct aggstats_named_program *run_user_begins(const struct run_user *user) {
     const unsigned note = posix_note_of(user->kind);
     if (!user->recorder || !user->is_executable)
-        return;
+        return NULL;
     if (executable_preloads(user->kind))
         aggstats_maker_note(user->recorder, POSIX_NOTE_AWAITED, 1);
     if (note == POSIX_NOTE_COUNT)
-        return;
+        return NULL;
     aggstats_maker_note(user->recorder, note, 1);
-    aggstats_named_add(aggstats_maker_named(user->recorder), note, user->name, (uint32_t)pid);
+    return aggstats_named_add(aggstats_maker_named(user->recorder), note, user->name, 0);
+}
+
+void run_user_has_begun(const struct run_user *user, struct aggstats_named_program *program, pid_t pid) {
+    if (program && pid > 0)
+        aggstats_named_set_pid(aggstats_maker_named(user->recorder), program, (uint32_t)pid);
+    else if (program)
+        aggstats_named_take_back(program);
 }
 
 /* ---- The profile -------------------------------------------------------------------------------- */
