@@ -50,20 +50,25 @@ static void cut_slash(struct text *text) {
         text->length = 0;
 }
 
-static bool begin_in_fd(struct text *text, int fd) {
-    const aggstats_subject known = fd_entry_subject(fd_table_known(fd));
-    text->length = known != 0 ? aggstats_subject_path(preload.recorder, known, text->bytes, sizeof(text->bytes)) : 0;
-    if (text->length == 0 && fd >= 0 && proc_fd_path(fd, text->bytes, sizeof(text->bytes)))
-        text->length = strlen(text->bytes);
-    return text->length > 0;
+/* The kernel's path. Returns its length; 0: there is none, or it is too long */
+static size_t read_fd_path(int fd, struct text *text) {
+    const bool is_known = fd >= 0 && proc_fd_path(fd, text->bytes, sizeof(text->bytes));
+    const size_t length = is_known ? strlen(text->bytes) : 0;
+    return length < sizeof(text->bytes) - 1 ? length : 0;
+}
+
+static size_t read_directory(int dir_fd, struct text *text) {
+    if (dir_fd == AT_FDCWD)
+        return directory_path(text->bytes, sizeof(text->bytes));
+    const aggstats_subject known = fd_entry_subject(fd_table_known(dir_fd));
+    const size_t length =
+        known != 0 ? aggstats_subject_path(preload.recorder, known, text->bytes, sizeof(text->bytes)) : 0;
+    return length > 0 ? length : read_fd_path(dir_fd, text);
 }
 
 /* The directory that the path is relative to. Returns false if it is unknown. */
 static bool begin_in(struct text *text, int dir_fd) {
-    if (dir_fd != AT_FDCWD && !begin_in_fd(text, dir_fd))
-        return false;
-    if (dir_fd == AT_FDCWD)
-        text->length = directory_path(text->bytes, sizeof(text->bytes));
+    text->length = read_directory(dir_fd, text);
     const bool is_known = text->length > 0;
     cut_slash(text);
     return is_known;
@@ -85,11 +90,11 @@ static __attribute__((noinline)) aggstats_subject of_name(int dir_fd, const char
 
 static __attribute__((noinline)) aggstats_subject of_kernels_path(int fd) {
     struct text text;
-    if (!proc_fd_path(fd, text.bytes, sizeof(text.bytes)))
+    text.length = read_fd_path(fd, &text);
+    if (text.length == 0)
         return 0;
-    text.length = strnlen(text.bytes, sizeof(text.bytes));
     cut_slash(&text);
-    return text.length < sizeof(text.bytes) - 1 ? subject_of(&text) : 0;
+    return subject_of(&text);
 }
 
 /* Before Linux 5.8 a file's mount is not known: its device is. */
