@@ -8,8 +8,8 @@
 #include "counting.h"
 #include "environment.h"
 #include "naming.h"
+#include "rings.h"
 #include "sandbox.h"
-#include "uring.h"
 
 #define FD(INDEX) ((int)values[INDEX])
 #define POINTER(INDEX) ((const void *)values[INDEX])

@@ -1,4 +1,4 @@
-#include "uring.h"
+#include "rings.h"
 
 #include <stddef.h>
 
