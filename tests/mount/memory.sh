@@ -86,6 +86,6 @@ for _ in $(seq 7); do
     "$OSPROF" rotate "$mnt" "$scratch/span"
     rm -f "$scratch/span"
 done
-assert_given_back "$before" 5000 "rotations"
+assert_given_back "$before" 15000 "rotations"
 inodes_are_given_back
 unmount_osproffs "$mnt"
