@@ -135,7 +135,9 @@ LD_TRACE_LOADED_OBJECTS=1 cat | grep -o '/[^ ]*' | while read -r library; do
 done
 cp "$(command -v cat)" "$root/bin"
 echo inside >"$root/file"
-# The process itself, with its names in another directory, and the program.
+# The process itself, with its names in another directory, unless all files count; and the program.
+options='' same 0 "" chroot / cat /etc/passwd
+options='' same 0 "1 program in another root directory or mount namespace" chroot "$root" /bin/cat /file
 same 0 "2 programs in another root directory or mount namespace" chroot "$root" /bin/cat /file
 if unshare --mount true 2>/dev/null; then
     same 0 "1 program in another root directory or mount namespace" \

@@ -7,6 +7,7 @@
 
 #include "counting.h"
 #include "directory.h"
+#include "scope.h"
 
 /* ---- Opening ---- */
 
@@ -177,7 +178,8 @@ WRAPPER(int, chroot, (const char *path)) {
     int result = real_chroot()(path);
     if (result == 0 && preload_is_on())
         directory_changed();
-    if (result == 0 && has_joined && !__atomic_exchange_n(&is_noted, true, __ATOMIC_RELAXED))
+    /* Names are not below a directory there. */
+    if (result == 0 && has_joined && !scope.has_all && !__atomic_exchange_n(&is_noted, true, __ATOMIC_RELAXED))
         posix_note(POSIX_NOTE_ROOT, 1);
     return result;
 }
