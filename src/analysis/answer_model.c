@@ -96,6 +96,7 @@ static void find_fuse(const struct aggstats_profile *profile, struct answer_mode
     struct answer_fuse *fuse = &model->fuse;
     fuse->is_between = layer && strcmp(layer, "fs") == 0;
     fuse->is_known = profile->has_program && profile->clock.frequency_hz > 0;
+    fuse->has_local_locks = fuse->is_between && model->lock_cycles == 0 && !aggstats_profile_label(profile, "locks");
     if (!fuse->is_known)
         return;
     double below = 0;

@@ -94,7 +94,7 @@ static void labels_finish(struct metrics_labels *labels) {
 /* After an error the caller must still finish *subject. */
 static int subject_init(struct metrics_subject *subject, const struct view_target *target) {
     static const char *const common[] = {"layer", "host", "mount"};
-    static const char *const info[] = {"lower", "cache", "data"};
+    static const char *const info[] = {"lower", "cache", "data", "locks"};
     const struct aggstats_profile *profile = target->profile;
     if (target->is_up && !aggstats_resolution_valid(profile->resolution))
         return -EINVAL;

@@ -141,7 +141,7 @@ grep -qxF "$next" <(sed 's/  #.*//' "$scratch/err") || fail "what is next: $(gre
 grep -Eq '^FUSE, the page cache and copying added at most [0-9.]+ ' "$scratch/err" || fail "not told what FUSE added: $(<"$scratch/err")"
 OSPROF_LIBRARIES=$scratch expect 0 run --layers fs -- cat file
 ! grep -q '^FUSE\|libosprof' "$scratch/err" || fail "without the library something is said of FUSE: $(<"$scratch/err")"
-grep -q ', FUSE not counted$' <(sed '/^$/d' "$scratch/err" | head -n 2) || fail "not told that FUSE is not known: $(<"$scratch/err")"
+grep -q ', FUSE and waiting for locks not counted ' <(sed '/^$/d' "$scratch/err" | head -n 3 | paste -sd ' ') || fail "not told that FUSE is not known: $(<"$scratch/err")"
 expect 0 run --layers fs --charts -- sh -c 'cat file >/dev/null'
 grep -q '[│└]' "$scratch/err" || fail "no charts"
 expect_failure "osprof run: --charts is for a profile that is printed, and does not go with --profile; see 'osprof help run'" \

@@ -192,7 +192,10 @@ of_mount() {
     first_line '# layer: fs' '# elapsed: 100000000' "$@" >/dev/null
     sed '/^$/,$d' "$scratch/out" | paste -sd '|'
 }
-assert_eq "100 ms elapsed; calls took 150 µs, summed over callers (0.1 %), FUSE not counted" "$(of_mount)" "a mount"
+assert_eq "100 ms elapsed; calls took 150 µs, summed over callers (0.1 %), FUSE and waiting for locks not counted" \
+    "$(of_mount)" "a mount"
+assert_eq "100 ms elapsed; calls took 150 µs, summed over callers (0.1 %), FUSE not counted" \
+    "$(of_mount '# locks: record, flock')" "a mount that forwards locks"
 assert_eq "100 ms elapsed; calls took 150 µs, summed over callers (0.1 %)|FUSE, the page cache and copying added at most 900 µs to that, summed over callers (100 requests)" \
     "$(of_mount '# program_time: 900000' '# locking_time: 0')" "with what programs waited"
 assert_eq "100 ms elapsed; calls took 150 µs, summed over callers (0.1 %)|FUSE, the page cache and copying added at most 900 µs to that, summed over callers (100 requests)|Programs waited 20.0 ms for locks of files, summed over callers; the mount does not forward them (-o posix_lock,flock does), so that is in no operation" \

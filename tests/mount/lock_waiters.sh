@@ -140,6 +140,7 @@ chmod 0666 "$lower/file"
 mount_osproffs -o allow_other,flock "$lower" "$mnt"
 one_user_leaves_half_to_others
 places_are_used_again
+grep -q '^# locks: flock$' "$mnt/.osprof" || fail "the profile does not name the locks that are forwarded"
 unmount_osproffs "$mnt"
 assert_profiled SETLKW
 out_of_descriptors_is_told_as_elsewhere

@@ -19,6 +19,7 @@ static const char *const own_keys[] = {
     "data",     "workers",     "control",     "profile",    "merged",       "command",
     "runs",     "source",      "approximate", "end",        "daemon",       "waiting_requests",
     "io_uring", "page_faults", "not_seen",    "bytes_seen", "bytes_kernel", "bytes_elsewhere",
+    "locks",
 };
 
 /* True for header keys that profiles have by themselves. A label may not look like one of them. */

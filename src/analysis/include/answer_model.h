@@ -70,6 +70,7 @@ struct answer_rest {
 /* What a mount of osproffs adds to what its operations take. */
 struct answer_fuse {
     bool is_between;           /* the operations are those of a mount */
+    bool has_local_locks;      /* and programs may have waited for locks of files that it does not forward */
     bool is_known;             /* the next two are */
     double added_most;         /* by FUSE, the page cache and copying, summed over callers; in cycles, like the next */
     double hidden_lock_cycles; /* programs waited for locks of files that the mount does not forward */

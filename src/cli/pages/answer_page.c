@@ -340,7 +340,8 @@ static void print_time(const struct printer *it, const struct answer_row *elapse
     else
         format_sum(it, row, calls);
     if (row->is_below_fuse && row->kind != ANSWER_NO_CALLS && !row->whose)
-        snprintf(calls + strlen(calls), sizeof(calls) - strlen(calls), ", FUSE not counted");
+        snprintf(calls + strlen(calls), sizeof(calls) - strlen(calls), ", FUSE%s not counted",
+                 row->has_local_locks ? " and waiting for locks" : "");
     const struct range locks = range_of(it->rows, ANSWER_LOCKS);
     if (locks.count > 0)
         add_locks(it, locks.first, row, calls);

@@ -112,9 +112,10 @@ struct answer_row {
     const struct aggstats_call_in_flight *in_flight;
     const struct aggstats_group *group;
     struct answer_rest rest;
-    bool is_of_programs; /* the calls are those of programs themselves, not of a file system's callers */
-    bool is_at_least;    /* there were calls that were not seen */
-    bool is_below_fuse;  /* what FUSE takes is not in them, and not known */
+    bool is_of_programs;  /* the calls are those of programs themselves, not of a file system's callers */
+    bool is_at_least;     /* there were calls that were not seen */
+    bool is_below_fuse;   /* what FUSE takes is not in them, and not known */
+    bool has_local_locks; /* nor is waiting for locks of files */
     enum aggstats_grouping grouping;
     struct answer_next next; /* Owner: the row */
 };

@@ -79,7 +79,8 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
     struct answer_row row = {.place = place_of(profile),
                              .is_of_programs = layer && strcmp(layer, "user") == 0,
                              .is_at_least = not_seen || model->witness.is_at_least,
-                             .is_below_fuse = model->fuse.is_between && !model->fuse.is_known};
+                             .is_below_fuse = model->fuse.is_between && !model->fuse.is_known,
+                             .has_local_locks = model->fuse.has_local_locks};
     if (row.is_of_programs && row.place && strcmp(row.place, "/") == 0)
         row.place = NULL; /* all files */
     add_elapsed(profile, rows);

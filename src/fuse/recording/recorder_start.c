@@ -14,7 +14,7 @@
 #include "process.h"
 
 #define LIVE_PATH_ATTEMPTS 100
-#define DAEMON_LABELS 10 /* labels that the daemon gives by itself, at most */
+#define DAEMON_LABELS 11 /* labels that the daemon gives by itself, at most */
 
 /* Makes the directory if needed, and a path for this process's live file in it. directory: as given by the user, NULL
  * for the default (live_dirs.h).
@@ -146,6 +146,16 @@ static size_t append_user_labels(const struct options *options, struct user_keys
     return count;
 }
 
+/* NULL: none is */
+static char *forwarded_locks(const struct options *options) {
+    static char both[] = "record, flock";
+    static char record[] = "record";
+    static char flock[] = "flock";
+    if (options->forward_posix_locks)
+        return options->forward_flocks ? both : record;
+    return options->forward_flocks ? flock : NULL;
+}
+
 static int create(const struct recorder_wanted *wanted, struct aggstats_recorder **ret_recorder) {
     const struct options *options = wanted->options;
     char host[HOST_NAME_MAX + 1] = "";
@@ -172,6 +182,7 @@ static int create(const struct recorder_wanted *wanted, struct aggstats_recorder
         {(char[]){"data"}, options->kernel_data ? data : NULL},
         {(char[]){"workers"}, options->plain_workers ? workers : NULL},
         {(char[]){"io_uring"}, options->over_ring ? ring : NULL},
+        {(char[]){"locks"}, forwarded_locks(options)},
     };
     struct aggstats_recorder_options recorder_options = {
         .op_names = fs_op_names,
