@@ -15,6 +15,8 @@
 #define GROUPS_CELLS_BITS 17
 #define GROUPS_CELLS (1U << GROUPS_CELLS_BITS)
 #define GROUPS_CELLS_MAX (GROUPS_CELLS / 8 * 7) /* the rest is for mounts and callers without objects */
+#define GROUPS_CELLS_TOGETHER 64U               /* a block, of whose cells it is known whether any was ever used */
+#define GROUPS_BLOCKS (GROUPS_CELLS / GROUPS_CELLS_TOGETHER)
 #define GROUPS_NAMES_BYTES (4U << 20)
 
 /* In a subject: only the directory is known, whose number is in place of the object's. */
@@ -76,7 +78,8 @@ struct groups_file {
     uint64_t objects_used;
     uint64_t cells_used;
     uint64_t names_used;
-    uint64_t missed; /* calls whose object found no cell */
+    uint64_t missed;                    /* calls whose object found no cell */
+    uint8_t used_blocks[GROUPS_BLOCKS]; /* 1: it may have cells that are used; set before they are */
     struct group_mount mounts[GROUPS_MOUNTS];
     struct group_caller callers[GROUPS_CALLERS];
     struct group_object objects[GROUPS_OBJECTS] __attribute__((aligned(CACHE_LINE_BYTES)));

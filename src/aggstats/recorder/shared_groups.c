@@ -291,6 +291,7 @@ static struct group_cell *find_cell_from(struct groups_file *file, uint64_t firs
             continue;
         if (!may_add(file, has_object))
             return NULL;
+        __atomic_store_n(&file->used_blocks[(cell - file->cells) / GROUPS_CELLS_TOGETHER], 1, __ATOMIC_RELEASE);
         if (take(&cell->key, key, &is_new)) {
             if (is_new)
                 __atomic_fetch_add(&file->cells_used, 1, __ATOMIC_RELAXED);

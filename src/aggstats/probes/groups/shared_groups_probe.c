@@ -30,6 +30,8 @@ struct shared_groups {
     void *context;
     struct group_cell *cells;  /* [GROUPS_CELLS]: as last read */
     struct group_cell *before; /* the same at the last reset, without keys */
+    uint32_t *used;            /* [GROUPS_CELLS]: the indexes of those that have been read */
+    size_t used_count;
 };
 
 static struct shared_groups *to_shared(struct probe *probe) {
@@ -37,27 +39,34 @@ static struct shared_groups *to_shared(struct probe *probe) {
     return (struct shared_groups *)probe;
 }
 
-/* ---- Reading, and resetting: memory of cells that are free is not touched ---- */
+/* ---- Reading, and resetting: memory of blocks that are free is not touched ---- */
 
-static void read_cells(struct probe *probe) {
-    struct shared_groups *groups = to_shared(probe);
-    for (size_t i = 0; i < GROUPS_CELLS; i++) {
+static void read_block(struct shared_groups *groups, size_t first) {
+    for (size_t i = first; i < first + GROUPS_CELLS_TOGETHER; i++) {
         const struct group_cell *cell = &groups->file->cells[i];
         struct group_cell *copy = &groups->cells[i];
         const uint64_t key = __atomic_load_n(&cell->key, __ATOMIC_RELAXED);
         if (key == 0)
             continue;
+        if (copy->key == 0)
+            groups->used[groups->used_count++] = (uint32_t)i;
         copy->key = key;
         copy->calls = __atomic_load_n(&cell->calls, __ATOMIC_ACQUIRE) - groups->before[i].calls;
         copy->cycles = __atomic_load_n(&cell->cycles, __ATOMIC_RELAXED) - groups->before[i].cycles;
     }
 }
 
+static void read_cells(struct probe *probe) {
+    struct shared_groups *groups = to_shared(probe);
+    for (size_t i = 0; i < GROUPS_BLOCKS; i++)
+        if (__atomic_load_n(&groups->file->used_blocks[i], __ATOMIC_ACQUIRE))
+            read_block(groups, i * GROUPS_CELLS_TOGETHER);
+}
+
 static void reset(struct probe *probe) {
     struct shared_groups *groups = to_shared(probe);
-    for (size_t i = 0; i < GROUPS_CELLS; i++) {
-        if (groups->cells[i].calls == 0)
-            continue;
+    for (size_t used = 0; used < groups->used_count; used++) {
+        const uint32_t i = groups->used[used];
         groups->before[i].calls += groups->cells[i].calls;
         groups->before[i].cycles += groups->cells[i].cycles;
         groups->cells[i].calls = groups->cells[i].cycles = 0;
@@ -248,10 +257,12 @@ static bool identify(const struct sorter *sorter, uint32_t key, struct aggstats_
 /* ---- Showing ---- */
 
 static void sum_up(struct sorter *sorter) {
-    const struct group_cell *cells = sorter->groups->cells;
-    for (size_t i = 0; i < GROUPS_CELLS; i++)
-        if (cells[i].key != 0 && cells[i].calls > 0)
-            sorter->cycles[key_of(sorter, &cells[i])] += (double)cells[i].cycles + 1; /* also without latency */
+    const struct shared_groups *groups = sorter->groups;
+    for (size_t i = 0; i < groups->used_count; i++) {
+        const struct group_cell *cell = &groups->cells[groups->used[i]];
+        if (cell->calls > 0)
+            sorter->cycles[key_of(sorter, cell)] += (double)cell->cycles + 1; /* also without latency */
+    }
     sorter->cycles[0] = 0;
 }
 
@@ -295,11 +306,11 @@ static int choose(struct sorter *sorter, struct groups *groups) {
 
 static int fill(const struct sorter *sorter, struct groups *groups) {
     const unsigned bucket_count = layout_bucket_count(&groups->layout);
-    for (size_t i = 0; i < GROUPS_CELLS; i++) {
-        const struct group_cell *cell = &sorter->groups->cells[i];
+    for (size_t i = 0; i < sorter->groups->used_count; i++) {
+        const struct group_cell *cell = &sorter->groups->cells[sorter->groups->used[i]];
         const unsigned op = (unsigned)(cell->key >> CELL_OP_SHIFT) % AGGSTATS_OPS_MAX;
         const unsigned bucket = (unsigned)cell->key % (1U << CELL_BUCKET_BITS);
-        const uint32_t place = cell->key != 0 && cell->calls > 0 ? sorter->places[key_of(sorter, cell)] : 0;
+        const uint32_t place = cell->calls > 0 ? sorter->places[key_of(sorter, cell)] : 0;
         if (place == 0 || op >= groups->layout.op_count || bucket >= bucket_count)
             continue;
         const struct group_calls calls = {.calls = cell->calls, .cycles = cell->cycles, .bucket = bucket};
@@ -362,6 +373,7 @@ static void destroy(struct probe *probe) {
     struct shared_groups *groups = to_shared(probe);
     free(groups->cells);
     free(groups->before);
+    free(groups->used);
     free(groups);
 }
 
@@ -389,8 +401,9 @@ int aggstats_recorder_group_shared(struct aggstats_recorder *recorder,
         .context = options->context,
         .cells = calloc(GROUPS_CELLS, sizeof(*groups->cells)),
         .before = calloc(GROUPS_CELLS, sizeof(*groups->before)),
+        .used = calloc(GROUPS_CELLS, sizeof(*groups->used)),
     };
-    if (!groups->cells || !groups->before) {
+    if (!groups->cells || !groups->before || !groups->used) {
         destroy(&groups->probe);
         return -ENOMEM;
     }
