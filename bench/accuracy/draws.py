@@ -7,8 +7,10 @@ Ann. Math. Stat. 19, 1948: the mean over all draws varies no more than the mean 
 
 import collections
 import random
+import tempfile
 from dataclasses import dataclass, field
 
+import preempted
 import rates
 import sets
 from corpus import comparison
@@ -41,13 +43,14 @@ class Cell:
 
 
 class Draws:
-    def __init__(self, options, osprof):
+    """scratch: a directory for the runs with noise"""
+    def __init__(self, options, osprof, scratch):
         self.osprof = osprof
         self.count = options.draws
         self.chance = random.Random(options.seed)
         self.variants = collections.defaultdict(list)  # {(scenario, effect, op): [path]}
         for taken in sets.read(options.directory):
-            path = f"{options.directory}/runs/{taken.run}.osprof"
+            path = _with_noise(options, taken.run, scratch)
             self.variants[taken.scenario, taken.effect, taken.op].append(path)
         self.scenarios = sorted({scenario for scenario, _, _ in self.variants})
 
@@ -82,6 +85,15 @@ class Draws:
             found.draws += 1
             beside.draws += 1
         return found, beside
+
+
+def _with_noise(options, run, scratch):
+    """The path of a copy of the run, of which a few calls are preempted."""
+    with open(f"{options.directory}/runs/{run}.osprof", encoding="utf-8") as file:
+        text = preempted.add(file.read(), random.Random(f"{options.seed} {run}"), options.preempted)
+    with open(f"{scratch}/{run}.osprof", "w", encoding="utf-8") as file:
+        file.write(text)
+    return file.name
 
 
 def _changes(said):
@@ -144,10 +156,11 @@ def changes_found(draws):
 
 
 def tell(options, osprof):
-    draws = Draws(options, osprof)
-    first, told = false_alarms(draws)
-    print(first + "\n")
-    second, lines = changes_found(draws)
+    with tempfile.TemporaryDirectory(prefix="osproffs-accuracy.") as scratch:
+        draws = Draws(options, osprof, scratch)
+        first, told = false_alarms(draws)
+        print(first + "\n")
+        second, lines = changes_found(draws)
     print(second + "\n")
     if options.details:
         print("Told of nothing:", *told or ["  none"], sep="\n")

@@ -16,6 +16,22 @@ def wilson_percent(share, count):
     return max(0.0, 100 * (middle - half)), min(100.0, 100 * (middle + half))
 
 
+def upper_percent(hits, count):
+    """The share that is exceeded in 95 % of the cases where so many of count were seen: exact, of one side."""
+    low, high = hits / count, 1.0
+    while high - low > 1e-6:
+        share = (low + high) / 2
+        at_most = sum(math.exp(math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1)
+                               + k * math.log(share) + (count - k) * math.log1p(-share)) for k in range(hits + 1))
+        low, high = (share, high) if at_most > 0.05 else (low, share)
+    return 100 * high
+
+
+def bounded(hits, count):
+    """How many of how many, and what that bounds the rate to."""
+    return f"{hits} of {count}: below {math.ceil(10 * upper_percent(hits, count)) / 10:.1f} %"
+
+
 @dataclass(frozen=True)
 class Rate:
     wrong: int

@@ -37,9 +37,32 @@ add_runs() { # add_runs PREFIX COUNT EFFECT OP [CHANGE]
 }
 add_runs same 6 - -
 add_runs slow 3 x1.5 WRITE WRITE=1.5
-accuracy sets sets --draws 4 >out
+accuracy sets sets --draws 4 --preempted 0 >out
 grep -q '^| made-up  *| 0.0 % .* | -  *| -  *|$' out || fail "sets of the same are told to differ: $(<out)"
 grep -q '^| all its calls ×1.5  *| 1.[45][0-9]  *| 100.0 % .* | -  *| -  *|$' out || fail "a slower operation is not found: $(<out)"
+
+# Noise that is put in: of 7 times 1000 calls about 70 take 3 ms longer, each exactly, and no call is lost.
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/bench/accuracy" python3 - sets/runs/same0.osprof <<'END' || fail "noise is put in wrongly"
+import random, sys
+import preempted, profiles
+text = open(sys.argv[1]).read()
+noisy = preempted.add(text, random.Random(1), 0.01)
+assert profiles.totals(preempted.add(text, random.Random(1), 0)) == profiles.totals(text)
+hits = 0
+for op, (calls, cycles) in profiles.totals(text).items():
+    noisy_calls, noisy_cycles = profiles.totals(noisy)[op]
+    assert noisy_calls == calls == sum(profiles.read(noisy)[op])
+    hit, rest = divmod(noisy_cycles - cycles, 3_000_000)
+    assert rest == 0
+    assert sum(profiles.read(noisy)[op][21:]) - sum(profiles.read(text)[op][21:]) == hit
+    hits += hit
+assert 40 < hits < 100, hits
+END
+
+# Runs that are made up, with that noise: twice the latency is found.
+accuracy simulated --trials 1 >out
+assert_eq 4 "$(grep -c '^| [a-z]*  *| [14]  *| [^|]*| 100.0 % ' out)" "machines on which twice the latency is found"
+assert_eq 4 "$(grep -c '| [01] of 1: below [0-9.]* % ' out)" "machines for which false alarms are counted"
 
 # Made-up pairs are judged right.
 accuracy synthetic --pairs 1 >out
