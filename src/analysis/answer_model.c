@@ -172,10 +172,8 @@ static void find_peaks(const struct aggstats_profile *profile, struct answer_mod
         size_t count = answer_is_kernels(profile, op) ? 0 : peaks_find(op, profile->resolution, peaks);
         double op_share = model->sum.total_cycles > 0 ? (double)op->total_cycles / model->sum.total_cycles : 0;
         for (size_t j = 0; j < count; j++) {
-            const struct answer_peak peak = {.op = op,
-                                             .peak = peaks[j],
-                                             .cost_share = op_share * peaks[j].latency_share,
-                                             .typical_cycles = exp2(peaks[j].centre)};
+            const struct answer_peak peak = {
+                .op = op, .peak = peaks[j], .cost_share = op_share * peaks[j].latency_share};
             add_peak(model, &peak);
         }
     }

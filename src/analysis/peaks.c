@@ -143,7 +143,11 @@ static double latency_between(const struct aggstats_op_profile *op, unsigned res
 
 struct peak peaks_between(const struct aggstats_op_profile *op, unsigned resolution, unsigned first, unsigned end) {
     struct peak peak = {.first = first, .last = first, .mode = first};
+    struct aggstats_percentile p50;
+    uint64_t before = 0;
     double positions = 0;
+    for (unsigned bucket = 0; bucket < first; bucket++)
+        before += op->buckets[bucket];
     for (unsigned bucket = first; bucket < end; bucket++) {
         if (op->buckets[bucket] == 0)
             continue;
@@ -158,6 +162,8 @@ struct peak peaks_between(const struct aggstats_op_profile *op, unsigned resolut
     if (peak.calls == 0)
         return peak;
     peak.mode_cycles = aggstats_bucket_mean(peak.mode, resolution);
+    if (aggstats_latency_of_rank(op, resolution, before + peak.calls - peak.calls / 2, &p50))
+        peak.p50_cycles = p50.cycles;
     peak.centre = positions / (double)peak.calls;
     peak.latency_share =
         latency_between(op, resolution, first, end) / latency_between(op, resolution, 0, 64 * resolution);

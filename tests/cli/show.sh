@@ -28,6 +28,19 @@ answer() {
 
 # Of a profile with all that there can be it has no more than 24 lines of 80 columns.
 expect_golden show-answer show show-answer.osprof
+
+# p50 is what half of the calls of a peak took at most, whatever its bucket is: 5 calls of 0.8 s, in a bucket up to 1.07 s;
+# and of 2 calls the shorter one.
+# p50_of OP: of the first peak of an op
+p50_of() {
+    sed -n "s/^ *[0-9.]* %  $1  *[0-9,]*  *\([^ ]* [mun]*s\).*/\1/p" "$scratch/out" | head -n 1
+}
+printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# longest: FSYNC 800000000 object 3' '# longest: READ 2500000000 object 4' \
+    'OP_FSYNC 5 4000000000' "$(printf '0 %.0s' {1..29}) 5" 'OP_READ 2 2500006000' \
+    "$(printf '0 %.0s' {1..12}) 1 $(printf '0 %.0s' {1..18}) 1" >"$scratch/few.osprof"
+expect 0 show --ascii "$scratch/few.osprof"
+assert_eq "800 ms" "$(p50_of FSYNC)" "p50 of five calls of 800 ms"
+assert_eq "6.00 us" "$(p50_of READ)" "p50 of two calls"
 [ "$(answer | wc -l)" -le 24 ] || fail "$(answer | wc -l) lines, not 24"
 [ "$(answer | wc -L)" -le 80 ] || fail "wider than 80 columns: $(answer | wc -L)"
 for width in 40 60 100; do

@@ -11,7 +11,7 @@ expect_golden why-by-uid why --by uid "$data/why.osprof"
 cp "$data/why.osprof" a
 expect_golden why-show show --charts --no-labels --width 100 a
 expect 0 show --no-labels --width 66 a
-grep -Eq '^  97.6 %  FSYNC +11 +101 ms  waiting for the\.\.\.$' "$scratch/out" || fail "not in one line: $(<"$scratch/out")"
+grep -Eq '^  97.6 %  FSYNC +11 +98.3 ms  waiting for the\.\.\.$' "$scratch/out" || fail "not in one line: $(<"$scratch/out")"
 expect 1 why --op WRITE "$data/why.osprof"
 assert_eq "osprof: no call of WRITE in this profile; 'osprof show' without --op lists its operations" "$(<"$scratch/err")" \
     "message"

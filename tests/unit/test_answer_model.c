@@ -260,7 +260,7 @@ START_TEST(peaks_are_in_the_order_of_their_cost) {
     ck_assert_uint_eq(model.peaks[1].peak.calls, 10);
     ck_assert_uint_eq(model.peaks[2].peak.calls, 1000);
     ck_assert_double_eq_tol(model.peaks[0].cost_share, 39321.6 / (39321.6 + 15728.6 + 384), 0.001);
-    ck_assert_double_eq_tol(model.peaks[0].typical_cycles, exp2(18.5), 20000);
+    ck_assert_double_eq_tol(model.peaks[0].peak.p50_cycles, exp2(18.5), 20000);
 }
 END_TEST
 

@@ -1,6 +1,7 @@
 /* Percentiles, sums and bounds of profiles. */
 #include <check.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
@@ -121,9 +122,16 @@ START_TEST(percentiles_are_within_their_error) {
 }
 END_TEST
 
+static int compare_latencies(const void *left, const void *right) {
+    const uint64_t a = *(const uint64_t *)left;
+    const uint64_t b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
 /* Latencies are random, and so are their number, resolution, and whether the longest is known. */
 START_TEST(percentiles_are_possible_and_in_order) {
     static const unsigned per_milles[] = {1, 10, 250, 500, 900, 990, 999, 1000};
+    static uint64_t latencies[2000];
     uint64_t random = 1;
     for (unsigned round = 0; round < 3000; round++) {
         unsigned count = 1 + (unsigned)(random >> 40) % (round % 2 ? 7 : 2000);
@@ -135,16 +143,20 @@ START_TEST(percentiles_are_possible_and_in_order) {
         for (unsigned i = 0; i < count; i++) {
             random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
             uint64_t latency = random >> (20 + random % 40);
+            latencies[i] = latency;
             longest = latency > longest ? latency : longest;
             op.total_cycles += latency;
             buckets[aggstats_bucket_of(latency, resolution)]++;
         }
         op.longest_cycles = round % 3 ? longest : 0;
+        qsort(latencies, count, sizeof(latencies[0]), compare_latencies);
         for (size_t i = 0; i < ARRAY_SIZE(per_milles); i++) {
             struct aggstats_percentile found;
             ck_assert(aggstats_percentile(&op, resolution, per_milles[i], &found));
             ck_assert_double_ge(found.cycles, before);
             ck_assert(found.lower_cycles <= found.cycles && found.cycles <= found.upper_cycles);
+            const double exact = (double)latencies[(count * per_milles[i] + 999) / 1000 - 1];
+            ck_assert(found.lower_cycles <= exact * (1 + 1e-9) && exact <= found.upper_cycles * (1 + 1e-9));
             ck_assert_uint_gt(buckets[found.bucket], 0);
             ck_assert_double_le(found.upper_cycles, aggstats_bucket_upper(found.bucket, resolution));
             if (op.longest_cycles > 0)
@@ -154,6 +166,88 @@ START_TEST(percentiles_are_possible_and_in_order) {
         if (op.longest_cycles > 0 || count == 1)
             ck_assert_double_eq(before, (double)longest);
     }
+}
+END_TEST
+
+/* Adds a call, and the longest, if that is known. */
+static void add_call(uint64_t latency, unsigned resolution, bool is_longest_known) {
+    op.total_cycles += latency;
+    buckets[aggstats_bucket_of(latency, resolution)]++;
+    if (is_longest_known && latency > op.longest_cycles)
+        op.longest_cycles = latency;
+}
+
+START_TEST(of_two_calls_p50_is_the_shorter_one_exactly) {
+    struct aggstats_percentile found;
+    add_call(6000, 1, true);
+    add_call(2500000000, 1, true);
+    ck_assert(aggstats_percentile(&op, 1, 500, &found));
+    ck_assert_double_eq(found.cycles, 6000);
+    ck_assert_double_eq(found.lower_cycles, 6000);
+    ck_assert_double_eq(found.upper_cycles, 6000);
+    ck_assert(aggstats_percentile(&op, 1, 501, &found));
+    ck_assert_double_eq(found.cycles, 2500000000);
+}
+END_TEST
+
+START_TEST(of_calls_that_take_equally_long_p50_is_that_time) {
+    for (unsigned resolution = 1; resolution <= 8; resolution *= 2) {
+        struct aggstats_percentile found;
+        set_up();
+        for (unsigned i = 0; i < 5; i++)
+            add_call(800000000, resolution, true);
+        ck_assert(aggstats_percentile(&op, resolution, 500, &found));
+        ck_assert_double_eq_tol(found.cycles, 800000000, 1);
+        ck_assert_double_le(found.lower_cycles, 800000000);
+        ck_assert_double_ge(found.upper_cycles, 800000000);
+    }
+}
+END_TEST
+
+/* 790 to 810 ms, in a bucket from 537 ms to 1.07 s: the third of five took at least (4 s - 2 * 810 ms) / 3. */
+START_TEST(of_calls_that_take_about_equally_long_p50_is_about_that) {
+    static const uint64_t latencies[] = {790000000, 795000000, 800000000, 805000000, 810000000};
+    struct aggstats_percentile found;
+    for (unsigned i = 0; i < ARRAY_SIZE(latencies); i++)
+        add_call(latencies[i], 1, true);
+    ck_assert(aggstats_percentile(&op, 1, 500, &found));
+    ck_assert_double_ge(found.cycles, 790000000);
+    ck_assert_double_le(found.cycles, 810000000);
+    op.longest_cycles = 0; /* unknown */
+    ck_assert(aggstats_percentile(&op, 1, 500, &found));
+    ck_assert_double_ge(found.upper_cycles, 800000000);
+    ck_assert_double_le(found.lower_cycles, 800000000);
+}
+END_TEST
+
+START_TEST(a_total_that_contradicts_the_buckets_tells_nothing) {
+    struct aggstats_percentile found;
+    buckets[10] = 3;
+    op.total_cycles = 3 * 2048 + 1;
+    ck_assert(aggstats_percentile(&op, 1, 500, &found));
+    ck_assert_double_eq(found.lower_cycles, 1024);
+    ck_assert_double_eq(found.upper_cycles, 2048);
+    op.total_cycles = 3 * 2048 - 1; /* two took at most 2048 cycles */
+    ck_assert(aggstats_percentile(&op, 1, 500, &found));
+    ck_assert_double_eq(found.lower_cycles, 2047.5);
+    ck_assert_double_eq(found.upper_cycles, 2048);
+}
+END_TEST
+
+START_TEST(ranks_begin_with_the_shortest_call_and_end_with_the_longest) {
+    struct aggstats_percentile found = {.bucket = 77};
+    add_call(100, 1, true);
+    add_call(3000, 1, true);
+    add_call(1000000, 1, true);
+    ck_assert(!aggstats_latency_of_rank(&op, 1, 0, &found));
+    ck_assert(!aggstats_latency_of_rank(&op, 1, 4, &found));
+    ck_assert_uint_eq(found.bucket, 77);
+    ck_assert(aggstats_latency_of_rank(&op, 1, 1, &found));
+    ck_assert_uint_eq(found.bucket, 6);
+    ck_assert(aggstats_latency_of_rank(&op, 1, 2, &found));
+    ck_assert_uint_eq(found.bucket, 11);
+    ck_assert(aggstats_latency_of_rank(&op, 1, 3, &found));
+    ck_assert_double_eq(found.cycles, 1000000);
 }
 END_TEST
 
@@ -217,6 +311,11 @@ static Suite *figures_suite(void) {
     tcase_add_test(percentiles, the_lowest_bucket_is_interpolated_from_zero);
     tcase_add_test(percentiles, percentiles_are_within_their_error);
     tcase_add_test(percentiles, percentiles_are_possible_and_in_order);
+    tcase_add_test(percentiles, of_two_calls_p50_is_the_shorter_one_exactly);
+    tcase_add_test(percentiles, of_calls_that_take_equally_long_p50_is_that_time);
+    tcase_add_test(percentiles, of_calls_that_take_about_equally_long_p50_is_about_that);
+    tcase_add_test(percentiles, a_total_that_contradicts_the_buckets_tells_nothing);
+    tcase_add_test(percentiles, ranks_begin_with_the_shortest_call_and_end_with_the_longest);
     suite_add_tcase(suite, percentiles);
 
     TCase *sums = tcase_create("sums");

@@ -25,7 +25,6 @@ struct answer_peak {
     const struct aggstats_op_profile *op; /* Owner: the profile */
     struct peak peak;
     double cost_share;                 /* of all latency, from 0 to 1 */
-    double typical_cycles;             /* the geometric mean of its latencies */
     struct peak_reason reason;         /* what its calls waited for; its time is one of those given */
     const struct aggstats_cause *wait; /* what at least ANSWER_WAIT_MIN of its calls were seen to wait for; NULL:
                                          * unknown.

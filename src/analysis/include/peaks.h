@@ -15,7 +15,8 @@ struct peak {
     unsigned mode;  /* the bucket with most calls */
     uint64_t calls;
     double mode_cycles;   /* middle of that bucket */
-    double centre;        /* its position: the mean of log2(latency in cycles), that is, in buckets at resolution 1 */
+    double p50_cycles;    /* half of its calls took at most this long; of two the shorter */
+    double centre;        /* the mean of log2(latency in cycles), that is, in buckets at resolution 1: for pairing */
     double latency_share; /* of the op's latency, from 0 to 1, estimated from the middles of the buckets */
 };
 

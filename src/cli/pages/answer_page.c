@@ -369,9 +369,9 @@ static void print_in_flight(const struct printer *it, const struct answer_row *r
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
 /* The share is before the name, so that no line looks like one of the table of operations; these are behind it. */
-enum number { NUMBER_CALLS, NUMBER_TYPICAL, NUMBERS };
+enum number { NUMBER_CALLS, NUMBER_P50, NUMBERS };
 
-static const struct columns_column numbers[NUMBERS] = {{"calls", 13}, {"typical", 11}};
+static const struct columns_column numbers[NUMBERS] = {{"calls", 13}, {"p50", 11}};
 
 #define SHARE_COLUMNS 8
 #define GAP_COLUMNS 2 /* before texts */

@@ -83,7 +83,7 @@ enum answer_kind {
     ANSWER_MISSED_BYTES,  /* witness; word: what was not seen, NULL: unknown */
     ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
-    ANSWER_PEAK,          /* op; share: of all latency; count: calls; cycles: typical; word: cause; group: its place */
+    ANSWER_PEAK,          /* op; share: of all latency; count: calls; cycles: p50; word: cause; group: its place */
     ANSWER_GROUP,         /* grouping; group, NULL: nobody; share: of all latency */
     ANSWER_MOVED,         /* op; word: "read"; bytes; per_elapsed_second; per_call_second */
     ANSWER_NONE_MOVED,    /* word: that there was nothing, or why nothing is known */

@@ -143,7 +143,7 @@ static void add_peaks(const struct answer_model *model, struct answer_rows *rows
                                       .op = peak->op,
                                       .share = peak->cost_share,
                                       .count = peak->peak.calls,
-                                      .cycles = peak->typical_cycles,
+                                      .cycles = peak->peak.p50_cycles,
                                       .is_observed = peak->wait || peak_reason_is_seen(&peak->reason),
                                       .word = peak->wait ? peak->wait->text : peak_reason_name(&peak->reason, peak->op),
                                       .place = peak->is_file_unknown ? "(file not known: by=file)" : NULL,

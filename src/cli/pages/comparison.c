@@ -76,7 +76,7 @@ static void format_change(double from, double to, char ret_text[CHANGE_TEXT_SIZE
 }
 
 static struct units_text place_of(const struct page *page, const struct peak *peak) {
-    return units_cycles(&page->units, exp2(peak->centre));
+    return units_cycles(&page->units, peak->p50_cycles);
 }
 
 /* ---- Heading ------------------------------------------------------------------------------------ */

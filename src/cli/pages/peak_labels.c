@@ -1,7 +1,6 @@
 /* Names of peaks, and the evidence for them. */
 #include "peak_labels.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base.h"
@@ -22,7 +21,7 @@ void peak_labels_print(const struct aggstats_op_profile *op, const struct peak_t
     for (size_t i = 0; i < count; i++) {
         const struct peak_reason reason = peak_reason_of(op, &peaks[i], times);
         if (reason.cause != PEAK_CAUSE_NOT_KNOWN)
-            fprintf(screen->stream, "  peak at %s: %s\n", units_cycles(units, exp2(peaks[i].centre)).text,
+            fprintf(screen->stream, "  peak at %s: %s\n", units_cycles(units, peaks[i].p50_cycles).text,
                     peak_reason_text(&reason, op));
     }
 }
@@ -122,7 +121,7 @@ void peak_labels_explain(const struct aggstats_op_profile *op, const struct peak
     char text[SENTENCE_SIZE];
     format_evidence(&reason, times->profile, units, evidence);
     format_others(peak, &reason, times, units, others);
-    snprintf(text, sizeof(text), "peak at %s: %s, as %s%s", screen_firm(units_cycles(units, exp2(peak->centre))).text,
+    snprintf(text, sizeof(text), "peak at %s: %s, as %s%s", screen_firm(units_cycles(units, peak->p50_cycles)).text,
              name[0] ? name : "no name", evidence, others);
     screen_print_sentence(screen, 2, text);
 }
@@ -151,7 +150,7 @@ void peak_labels_explain_all(const struct aggstats_op_profile *op, const struct 
 
 static void format_line(const struct peak *peak, const struct peak_waits *waits, const struct units *units,
                         char ret_line[LINE_SIZE]) {
-    int length = snprintf(ret_line, LINE_SIZE, "peak at %s: ", units_cycles(units, exp2(peak->centre)).text);
+    int length = snprintf(ret_line, LINE_SIZE, "peak at %s: ", units_cycles(units, peak->p50_cycles).text);
     if (waits->known_calls < peak->calls)
         length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "of %s slow call%s ",
                            units_count(waits->known_calls).text, units_plural(waits->known_calls));

@@ -244,11 +244,11 @@ int aggstats_profile_add_label(struct aggstats_profile *profile, const char *key
 /* The op of that name, or NULL. Owner: the profile. */
 const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_profile *profile, const char *name);
 
-/* A percentile: the smallest latency that a given share of the calls that have ended do not exceed. It certainly lies
- * between lower_cycles and upper_cycles: these are the bounds of its bucket, narrowed by the longest call if that is
- * known (if the rank is that of the longest call, both are its latency), or else by what the total leaves for it.
- * cycles is its position if the calls are spread evenly between these over the logarithm of latency; in bucket 0 over
- * latency itself. */
+/* A percentile: the smallest latency that a given share of the calls that have ended do not exceed. p50 of two calls is
+ * the shorter one. It certainly lies between lower_cycles and upper_cycles: these are the bounds of its bucket, narrowed
+ * by the longest call, if that is known, and by what the total leaves for it; so it is often exact where calls are few. cycles
+ * is its position if the calls of the bucket are spread evenly over the logarithm of latency, in bucket 0 over latency
+ * itself; or that bound which is nearest to it. */
 struct aggstats_percentile {
     unsigned bucket;
     double cycles;
@@ -260,6 +260,11 @@ struct aggstats_percentile {
  * Errors:  false when no call has ended; *ret_percentile untouched */
 bool aggstats_percentile(const struct aggstats_op_profile *op, unsigned resolution, unsigned per_mille,
                          struct aggstats_percentile *ret_percentile);
+
+/* The latency of the call with that rank, from 1: the shortest. It is known as a percentile is.
+ * Errors:  false when rank is 0, or above the number of calls that have ended; *ret_percentile untouched */
+bool aggstats_latency_of_rank(const struct aggstats_op_profile *op, unsigned resolution, uint64_t rank,
+                              struct aggstats_percentile *ret_percentile);
 
 /* Calls of an op that failed, of all kinds. */
 uint64_t aggstats_failed_calls(const struct aggstats_op_profile *op);
