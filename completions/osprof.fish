@@ -1,12 +1,15 @@
 # fish completion for osprof(1). Commands, options and what these take come from "osprof --complete", as in completions/osprof.
 
-# The operations of the profile on the command line, or of osprof.out: text profiles only.
+# The operations of the profile on the command line, or of the last one that is kept: text profiles only.
 function __osprof_ops
-    set -l profile osprof.out
+    set -l state $HOME/.local/state
+    set -q XDG_STATE_HOME; and set state $XDG_STATE_HOME
+    set -l profile $state/osprof/*.osprof
+    count $profile >/dev/null; and set profile $profile[-1]; or set profile /dev/null
     for word in (commandline -opc)[3..]
         string match -q -- '-*' $word; or not test -f $word; or set profile $word
     end
-    test -f $profile; and string replace -rf '^OP_(\S+) .*' '$1' <$profile
+    test -f "$profile"; and string replace -rf '^OP_(\S+) .*' '$1' <$profile
 end
 
 set -g __osprof_completions (status dirname)

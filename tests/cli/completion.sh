@@ -32,7 +32,7 @@ expect_completion _osprof "EARTHMOVER" osprof compare --method = E
 expect_completion _osprof "ms ns us" osprof import --unit ""
 expect_completion _osprof "ms ns us" osprof import --unit =
 expect_completion _osprof "block daemon fs fuse queue user" osprof import --layer ""
-cp "$data/show-grep.osprof" osprof.out
+keep_result "$data/show-grep.osprof"
 expect_completion _osprof "READ READDIR READDIRPLUS" osprof show --op READ
 cp "$data/show-bare.osprof" bare.osprof
 expect_completion _osprof "READ READDIR READDIRPLUS" osprof plot --op READ

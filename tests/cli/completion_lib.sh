@@ -24,7 +24,7 @@ fi
 
 expect_all_offers() {
     local command
-    cp "$data/show-grep.osprof" osprof.out
+    keep_result "$data/show-grep.osprof"
     cp "$data/show-bare.osprof" bare.osprof
     expect_offers "osprof re" "recover reset"
     expect_offers "osprof help re" "recover reset"

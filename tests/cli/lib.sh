@@ -45,6 +45,13 @@ expect_golden() {
     [ ! -s "$scratch/err" ] || fail "complains: osprof $*"
 }
 
+# keep_result FILE: as if a run had kept that profile, the last
+keep_result() {
+    mkdir -p "$XDG_STATE_HOME/osprof"
+    rm -f "$XDG_STATE_HOME"/osprof/*.osprof
+    cp "$1" "$XDG_STATE_HOME/osprof/20260101T000000.000000000Z.osprof"
+}
+
 # within_memory COMMAND...: runs it with at most 400 MB, so that a failure does not use up the machine's memory.
 # Sanitizers need more: with them there is no limit.
 within_memory() {

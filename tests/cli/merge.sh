@@ -264,7 +264,7 @@ expect_untouched "osprof: cannot merge huge-too.osprof: the sum does not fit 64 
 profile huge-half 500000000 1 "OP_READ 1 $huge" ' 0'
 expect_untouched "osprof: cannot merge: the sum does not fit 64 bits" one.osprof huge-half.osprof
 expect_untouched "osprof: cannot open profile no/such: No such file or directory; a profile file, a mount point, a \
-live file or - is expected" one.osprof no/such
+live file, - or @1 is expected" one.osprof no/such
 for broken in "$data"/should-fail-*.osprof; do
     echo precious >target
     expect 2 merge -o target one.osprof "$broken" two.osprof

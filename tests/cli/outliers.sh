@@ -118,7 +118,7 @@ cp "$data/should-fail-cut-short.osprof" rack/broken.osprof
 sed '/^# clock/d' rack/node1.osprof >rack/unclocked.osprof
 expect 2 outliers rack no/such
 assert_eq "osprof: cannot judge rack/unclocked.osprof: it does not tell its clock's rate
-osprof: cannot open profile no/such: No such file or directory; a profile file, a mount point, a live file or - is expected" \
+osprof: cannot open profile no/such: No such file or directory; a profile file, a mount point, a live file, - or @1 is expected" \
     "$(grep -v broken err)" "messages"
 assert_eq 1 "$(grep -c '^osprof: rack/broken.osprof is not a profile: ' err)" "messages about a broken profile"
 assert_eq "judged    160 operations of 40 profiles|outliers  0" "$(paste -sd '|' out)" "the others"

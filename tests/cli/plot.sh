@@ -170,7 +170,7 @@ assert_eq 1000 "$(png_size size.png | cut -d ' ' -f 1)" "default width"
 
 # Without -o there is a default, which is printed; - is SVG.
 rm -f osprof.svg
-cp grep.osprof osprof.out
+keep_result grep.osprof
 expect 0 plot
 assert_eq osprof.svg "$(<out)" "what is told"
 expect_picture osprof.svg
@@ -323,7 +323,7 @@ if is_root; then
     umount full
 fi
 
-expected="a profile file, a mount point, a live file or - is expected"
+expected="a profile file, a mount point, a live file, - or @1 is expected"
 expect_untouched "osprof: cannot open profile no/such: No such file or directory; $expected" plot grep.osprof no/such
 for broken in "$data"/should-fail-*.osprof; do
     expect 2 plot -o precious.svg "$broken"

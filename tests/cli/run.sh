@@ -41,14 +41,14 @@ assert_nothing_left
 
 # ---- Exit statuses
 
-expect 0 run --layers fs -p profile true
-expect 7 run --layers fs -p profile -- sh -c 'exit 7'
-expect 137 run --layers fs -p profile sh -c 'kill -KILL $$'
+expect 0 run --layers fs -q -p profile true
+expect 7 run --layers fs -q -p profile -- sh -c 'exit 7'
+expect 137 run --layers fs -q -p profile sh -c 'kill -KILL $$'
 [ -s profile ] || fail "no profile of a command that was killed"
 rm profile
-expect 127 run --layers fs -p profile no-such-command
+expect 127 run --layers fs -q -p profile no-such-command
 assert_eq "osprof: cannot run no-such-command: No such file or directory" "$(<err)" "command not found"
-expect 126 run --layers fs -p profile ./file
+expect 126 run --layers fs -q -p profile ./file
 assert_eq "osprof: cannot run ./file: Permission denied" "$(<err)" "file that is no program"
 [ ! -e profile ] || fail "there is a profile of nothing"
 assert_nothing_left
@@ -64,7 +64,7 @@ look='pwd; umask; echo "$MARK"; id; grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|Sig
 cd "$lower/deep/er"
 umask 027
 MARK=mark sh -c "$look" <"$scratch/lines" >"$scratch/expected" 2>/dev/null
-MARK=mark "$OSPROF" run --layers fs -d "$lower" -p "$scratch/profile" -- sh -c "$look" <"$scratch/lines" >"$scratch/out" 2>"$scratch/err"
+MARK=mark "$OSPROF" run --layers fs -d "$lower" -q -p "$scratch/profile" -- sh -c "$look" <"$scratch/lines" >"$scratch/out" 2>"$scratch/err"
 umask 022
 cd "$scratch"
 diff -u expected out >&2 || fail "the command sees something else"
@@ -74,12 +74,12 @@ exec 7>&-
 
 # Standard files that are closed stay closed.
 # shellcheck disable=SC2016
-(exec "$OSPROF" run --layers fs -d "$lower" -p profile -- sh -c 'ls /proc/$$/fd >listed') <&- >&- 2>&-
+(exec "$OSPROF" run --layers fs -d "$lower" -q -p profile -- sh -c 'ls /proc/$$/fd >listed') <&- >&- 2>&-
 assert_eq 1 "$(grep -x '[012]' listed)" "standard files that were closed, but for where the list goes"
 rm listed
 
 # Ignored signals stay ignored, SIGCHLD too.
-(trap '' INT CHLD && exec "$OSPROF" run --layers fs -d "$lower" -p profile -- grep SigIgn /proc/self/status) >out
+(trap '' INT CHLD && exec "$OSPROF" run --layers fs -d "$lower" -q -p profile -- grep SigIgn /proc/self/status) >out
 (trap '' INT CHLD && exec grep SigIgn /proc/self/status) >expected
 cmp out expected || fail "ignored signals: $(<out), not $(<expected)"
 
@@ -97,33 +97,33 @@ clear_load() {
 
 head -c 4096 /dev/zero >"$lower/file"
 cd "$lower"
-expect 0 run --layers fs -o cache=none -p "$scratch/profile" -- sh -c "$(load)"
+expect 0 run --layers fs -o cache=none -q -p "$scratch/profile" -- sh -c "$(load)"
 clear_load .
 assert_known_load "$scratch/profile"
 assert_eq "11 11 11" "$(profile_calls READ "$scratch/profile") $(profile_calls OPEN "$scratch/profile") $(profile_calls RELEASE "$scratch/profile")" \
     "READ, OPEN and RELEASE"
 assert_eq "# cache: none" "$(grep cache: "$scratch/profile")" "option of osproffs"
 
-expect 0 run --layers fs --warmup 2 --repeat 3 -o cache=none -o resolution=4 -p "$scratch/profile" -- sh -c "$(load 'rmdir known-*')"
+expect 0 run --layers fs --warmup 2 --repeat 3 -o cache=none -o resolution=4 -q -p "$scratch/profile" -- sh -c "$(load 'rmdir known-*')"
 assert_eq "21 21 33" "$(profile_calls MKDIR "$scratch/profile") $(profile_calls RMDIR "$scratch/profile") $(profile_calls READ "$scratch/profile")" \
     "MKDIR, RMDIR and READ of 3 runs"
 assert_eq "# resolution: 4 # runs: 3" "$(grep -E 'runs:|resolution:' "$scratch/profile" | paste -sd ' ')" "header of 3 runs"
 
 # Labels, also such as a list of options would cut.
-expect 0 run --layers fs --label rack=7 -o cache=none --label 'note=a, b \ "c",profile=x' -p "$scratch/profile" -- true
+expect 0 run --layers fs --label rack=7 -o cache=none --label 'note=a, b \ "c",profile=x' -q -p "$scratch/profile" -- true
 assert_eq '# label rack: 7|# label note: a, b \134 "c",profile=x' "$(grep '^# label' "$scratch/profile" | paste -sd '|')" \
     "labels of --label"
-expect 125 run --layers fs --label $'rack=\e' -p "$scratch/profile" -- true
+expect 125 run --layers fs --label $'rack=\e' -q -p "$scratch/profile" -- true
 assert_eq "osprof run: --label rack=?: the value must be one line of printable text in UTF-8; see 'osprof help run'" \
     "$(<"$scratch/err")" "message about a label"
-expect 125 run --layers fs --label a=1 -o label=a=2 -p "$scratch/profile" -- true
+expect 125 run --layers fs --label a=1 -o label=a=2 -q -p "$scratch/profile" -- true
 
 # All runs are made, the first failure is reported; a signal ends them.
 # shellcheck disable=SC2016
-expect 3 run --layers fs --repeat 5 -p "$scratch/profile" -- sh -c 'echo >>runs; case $(wc -l <runs) in 2) exit 3 ;; 4) exit 4 ;; esac'
+expect 3 run --layers fs --repeat 5 -q -p "$scratch/profile" -- sh -c 'echo >>runs; case $(wc -l <runs) in 2) exit 3 ;; 4) exit 4 ;; esac'
 assert_eq 5 "$(wc -l <runs)" "runs"
 # shellcheck disable=SC2016
-expect 143 run --layers fs --repeat 5 -p "$scratch/profile" -- sh -c 'echo >>runs; [ $(wc -l <runs) -lt 7 ] || kill $$'
+expect 143 run --layers fs --repeat 5 -q -p "$scratch/profile" -- sh -c 'echo >>runs; [ $(wc -l <runs) -lt 7 ] || kill $$'
 assert_eq 7 "$(wc -l <runs)" "runs up to the signal"
 rm runs
 
@@ -136,16 +136,16 @@ grep -Eq '^READ +1 ' "$scratch/err" || fail "no READ in the table"
 [[ $(sed -n '2,/^$/p' "$scratch/err" | tr '\n' ' ') == *" elapsed; "*"/lower"* ]] || fail "does not begin with the answer: $(head -n 3 "$scratch/err")"
 ! grep -q '[│└]' "$scratch/err" || fail "charts that nobody asked for"
 grep -q '^read      4.00 KiB, .* overall, .* within calls$' "$scratch/err" || fail "no bytes: $(<"$scratch/err")"
-next="next      osprof run --layers fs -o by=file -- sh -c 'sum file >x; echo output'"
-grep -qxF "$next" <(sed 's/  #.*//' "$scratch/err") || fail "what is next: $(grep -A 2 ^next "$scratch/err")"
+next='next      osprof show --op [A-Z]*'
+grep -qx "$next" <(sed 's/  #.*//' "$scratch/err") || fail "what is next: $(grep -A 2 ^next "$scratch/err")"
 grep -Eq '^FUSE, the page cache and copying added at most [0-9.]+ ' "$scratch/err" || fail "not told what FUSE added: $(<"$scratch/err")"
 OSPROF_LIBRARIES=$scratch expect 0 run --layers fs -- cat file
 ! grep -q '^FUSE\|libosprof' "$scratch/err" || fail "without the library something is said of FUSE: $(<"$scratch/err")"
 grep -q ', FUSE and waiting for locks not counted ' <(sed '/^$/d' "$scratch/err" | head -n 3 | paste -sd ' ') || fail "not told that FUSE is not known: $(<"$scratch/err")"
 expect 0 run --layers fs --charts -- sh -c 'cat file >/dev/null'
 grep -q '[│└]' "$scratch/err" || fail "no charts"
-expect_failure "osprof run: --charts is for a profile that is printed, and does not go with --profile; see 'osprof help run'" \
-    --charts -p x true
+expect_failure "osprof run: --charts is for a profile that is printed, and does not go with --quiet; see 'osprof help run'" \
+    --charts -q true
 expect_failure "osprof run: --charts is for a profile that is printed, and does not go with --vs; see 'osprof help run'" \
     --charts --vs true true
 expect 0 run --layers fs -o joint=read:size -- sh -c 'cat file >/dev/null'
@@ -157,11 +157,11 @@ for line in '^file      .*/file [0-9]' '^directory / [0-9]' '^program   .*dd [0-
     grep -q "$line" "$scratch/err" || fail "no '$line' on the first page: $(<"$scratch/err")"
 done
 ! grep -q '^ *calls  *share' "$scratch/err" || fail "a table of files that nobody asked for"
-expect 0 run --layers fs -p "$scratch/profile" -- sh -c 'cat file >/dev/null'
+expect 0 run --layers fs -q -p "$scratch/profile" -- sh -c 'cat file >/dev/null'
 grep -q '^# file: 0 /file$' "$scratch/profile" || fail "no file in a profile that is saved"
 assert_eq 600 "$(stat -c %a "$scratch/profile")" "mode of a profile that has names of files"
 for none in by=none timing=call; do
-    expect 0 run --layers fs -o $none -p "$scratch/profile" -- sh -c 'cat file >/dev/null'
+    expect 0 run --layers fs -o $none -q -p "$scratch/profile" -- sh -c 'cat file >/dev/null'
     ! grep -qE '^# (file|directory|program): ' "$scratch/profile" || fail "groups with $none"
 done
 expect 0 run --layers fs -o by=program+uid -- sh -c 'cat file >/dev/null'
@@ -174,9 +174,9 @@ expect 0 run --layers fs -o by=file -- sh -c 'i=0; while [ $i -lt 61 ]; do i=$((
 table=$(sed -n '/^ *calls .*  file$/,$p' "$scratch/err")
 [ "$(wc -l <<<"$table")" -le 23 ] || fail "a table of files that is more than a screen: $table"
 [ "$(grep -c '%' <<<"$table")" -ge 10 ] || fail "hardly a table of files: $table"
-grep -q '^And [0-9]* more files: with -p FILE the profile is kept' <<<"$table" || fail "not told that there are more: $table"
+grep -q '^And [0-9]* more files: '"'osprof show --by all' lists all" <<<"$table" || fail "not told that there are more: $table"
 # shellcheck disable=SC2016 # for the shell inside
-expect 0 run --layers fs -o by=file -p "$scratch/profile" -- sh -c 'i=0; while [ $i -lt 61 ]; do i=$((i + 1)); : >many-$i; done; rm many-*'
+expect 0 run --layers fs -o by=file -q -p "$scratch/profile" -- sh -c 'i=0; while [ $i -lt 61 ]; do i=$((i + 1)); : >many-$i; done; rm many-*'
 expect 0 show --by all "$scratch/profile"
 [ "$(grep -c '  /.*many-' "$scratch/out")" -ge 61 ] || fail "show leaves files out"
 expect 0 run --layers fs -p - -- true
@@ -185,11 +185,11 @@ cd "$scratch"
 assert_nothing_left
 
 # The profile may lie in the directory itself, and is written there, not through the mount.
-(cd "$lower" && expect 0 run --layers fs -o cache=none -p ./out -- sh -c 'touch one' && expect 0 run --layers fs -o cache=none -p out -- sh -c 'touch two')
+(cd "$lower" && expect 0 run --layers fs -o cache=none -q -p ./out -- sh -c 'touch one' && expect 0 run --layers fs -o cache=none -p out -- sh -c 'touch two')
 assert_eq 1 "$(profile_calls CREATE "$lower/out")" "CREATE with the profile in the directory"
 # As may the live files.
 mkdir -m 0700 "$lower/run"
-(cd "$lower" && XDG_RUNTIME_DIR=$lower/run expect 0 run --layers fs -p out -- sh -c 'touch three; ls run/osprof')
+(cd "$lower" && XDG_RUNTIME_DIR=$lower/run expect 0 run --layers fs -q -p out -- sh -c 'touch three; ls run/osprof')
 assert_eq 1 "$(grep -c live out)" "live file in the directory"
 assert_eq "" "$(ls "$lower/run/osprof")" "live files left"
 rm -r "$lower/run"
@@ -198,30 +198,30 @@ rm -r "$lower/run"
 ln -s "$scratch/target" link
 expect_failure "osprof: cannot write profile link: Operation not supported" -p link true
 touch target
-expect 0 run --layers fs -d "$lower" -p link true
+expect 0 run --layers fs -d "$lower" -q -p link true
 [ -L link ] || fail "the link is replaced"
 [ -s target ] || fail "what the link leads to is not written"
-expect 0 run --layers fs -d "$lower" -p /dev/null true
-"$OSPROF" run --layers fs -d "$lower" -p >(cat >piped) true
+expect 0 run --layers fs -d "$lower" -q -p /dev/null true
+"$OSPROF" run --layers fs -d "$lower" -q -p >(cat >piped) true
 wait_until 20 "$OSPROF" check piped || fail "no profile in a pipe"
-expect 125 run --layers fs -d "$lower" -p /dev/full true
+expect 125 run --layers fs -d "$lower" -q -p /dev/full true
 grep -q '^osprof: cannot write profile /dev/full: No space left on device; it follows$' err || fail "no message"
 sed 1d err | "$OSPROF" check - >&2 || fail "the profile that could not be written is lost"
 
 # Options of osproffs that matter to osprof itself.
-expect 0 run --layers fs -o joint=read:size,control=.other -o "live=$mnt" -d "$lower" -p profile -- \
+expect 0 run --layers fs -o joint=read:size,control=.other -o "live=$mnt" -d "$lower" -q -p profile -- \
     sh -c "test -e lower/.other && ! test -e lower/.osprof && ls mnt && cat lower/file >/dev/null"
 assert_eq 1 "$(grep -c '^[0-9]*[.]live$' out)" "live file in its place"
 assert_eq "1 1" "$(grep -c '^JOINT_READ_SIZE' profile) $(profile_calls READ profile)" "joint profile and READ"
 assert_eq "" "$(listed "$mnt")" "live files left"
-expect 0 run --layers fs -o live=none -d "$lower" -p profile -- sh -c "$(load | sed "s#known#lower/known#g; s#if=file#if=lower/file#")"
+expect 0 run --layers fs -o live=none -d "$lower" -q -p profile -- sh -c "$(load | sed "s#known#lower/known#g; s#if=file#if=lower/file#")"
 assert_known_load profile
 clear_load "$lower"
 
 # ---- Several directories
 
 mkdir -p many/a/within many/b
-expect 0 run --layers fs -o cache=none -d many/a/within -d many/b -d many/a -p many.osprof -- \
+expect 0 run --layers fs -o cache=none -d many/a/within -d many/b -d many/a -q -p many.osprof -- \
     sh -c 'mkdir many/a/1 many/a/2 many/a/within/1 many/a/within/2 many/a/within/3 many/b/1 many/b/2 many/b/3 many/b/4 many/b/5'
 for number in 1:3:many/a/within 2:5:many/b 3:2:many/a; do
     IFS=: read -r index count name <<<"$number"
@@ -254,7 +254,7 @@ assert_nothing_left
 # shellcheck disable=SC2016 # for the shell inside
 unshare --mount --propagation shared -- bash -euc '
     "$OSPROFFS" -o profile=other,live=none lower mnt
-    "$OSPROF" run --layers fs -d many -p profile -- sh -c "echo >go
+    "$OSPROF" run --layers fs -d many -q -p profile -- sh -c "echo >go
         for i in \$(seq 200); do [ ! -s other ] || exit 0; sleep 0.1; done; exit 1" &
     read -r _ <go
     umount mnt
@@ -266,16 +266,16 @@ assert_nothing_left
 
 note="was opened before its directory was profiled, and what was done with it is not in the profile; it is if the command \
 opens it, as in sh -c 'sort <in >out'"
-"$OSPROF" run --layers fs -d "$lower" -p profile -- cat <"$lower/file" 2>err >"$lower/copy"
+"$OSPROF" run --layers fs -d "$lower" -q -p profile -- cat <"$lower/file" 2>err >"$lower/copy"
 assert_eq "osprof: note: the file that is standard input $note
 osprof: note: the file that is standard output $note" "$(<err)" "messages about standard files"
 assert_eq "0 0" "$(profile_calls READ profile) $(profile_calls WRITE profile)" "READ and WRITE of files opened before"
-"$OSPROF" run --layers fs -d "$lower" -p profile -- true <"$lower/file" 2>err >"$lower/copy"
+"$OSPROF" run --layers fs -d "$lower" -q -p profile -- true <"$lower/file" 2>err >"$lower/copy"
 assert_eq "" "$(<err)" "messages about standard files that were not used"
 rm "$lower/copy"
 mkdir "$lower-beside"
 cp lines "$lower-beside"
-"$OSPROF" run --layers fs -d "$lower" -p profile -- cat <"$lower-beside/lines" 2>err >/dev/null
+"$OSPROF" run --layers fs -d "$lower" -q -p profile -- cat <"$lower-beside/lines" 2>err >/dev/null
 assert_eq "" "$(<err)" "messages about files elsewhere"
 
 # ---- Processes that are left behind
@@ -290,7 +290,7 @@ elapsed_ms() {
 exec 8>"$lower/lock"
 flock 8
 for left in 'exec sleep 1000 <lower/file' 'while :; do cat lower/file; done' 'exec flock lower/lock true'; do
-    expect 0 run --layers fs -o flock -d "$lower" -p profile -- sh -c "($left) >/dev/null 2>&1 & echo \$! >left; cat lower/file" 8>&-
+    expect 0 run --layers fs -o flock -d "$lower" -q -p profile -- sh -c "($left) >/dev/null 2>&1 & echo \$! >left; cat lower/file" 8>&-
     kill -KILL "$(<left)" 2>/dev/null || true # or it has ended when its calls failed
     [ "$(elapsed_ms profile)" -lt 900 ] || fail "$(elapsed_ms profile) ms have elapsed with this left behind: $left"
 done

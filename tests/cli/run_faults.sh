@@ -95,7 +95,7 @@ assert_said "osprof: the profile of $lower is recovered from the live file: it i
 
 rm "$lower/ready"
 status=0
-"$OSPROF" run --layers fs -o live=none -d "$lower" -p profile -- bash -c "touch $lower/ready; while ls $lower/ready; do sleep 0.1; done; exit 13" >out 2>err &
+"$OSPROF" run --layers fs -o live=none -d "$lower" -q -p profile -- bash -c "touch $lower/ready; while ls $lower/ready; do sleep 0.1; done; exit 13" >out 2>err &
 run_pid=$!
 wait_until 60 test -e "$lower/ready" || fail "the command does not begin"
 kill -KILL "$(own_daemons)"

@@ -263,10 +263,10 @@ assert_eq "next      osprof show --op READ PROFILE  # its latencies as a chart" 
 expect 0 show - <show-grep.osprof
 assert_eq "next      osprof show --op READ PROFILE  # its latencies as a chart" "$(answer | grep ^next)" "standard input"
 
-# The default is osprof.out in the current directory; - is standard input.
+# The default is the last result that is kept; - is standard input.
 expect 0 show show-bare.osprof
 sed '/^next/d' "$scratch/out" >bare
-cp "$data/show-bare.osprof" osprof.out
+keep_result "$data/show-bare.osprof"
 shown_bare() {
     expect 0 show "$@"
     diff bare <(sed '/^next/d' "$scratch/out") >&2 || fail "prints something else: osprof show $*"

@@ -46,7 +46,7 @@ cat /sys/block/${loop#/dev/}/stat >$scratch/after
 exit 3
 END
 cd "$lower"
-expect 3 run --layers all --label rack=7 -p "$scratch/profile" -- sh "$scratch/load"
+expect 3 run --layers all --label rack=7 -q -p "$scratch/profile" -- sh "$scratch/load"
 cd "$scratch"
 # Completions that interrupt the handling of another event are lost, and told.
 may_lack=$(sed -n 's/^osprof: the layer block may lack \([0-9]*\) request.*/\1/p' err)
@@ -103,7 +103,7 @@ mkdir "$lower/below"
 mount_osproffs "$lower/below" "$mnt"
 mount_osproffs lower-2 "$scratch/mnt-2"
 mount_osproffs lower-3 "$scratch/mnt-3"
-expect 0 run --layers fuse -d mnt -d mnt-2 -p profile -- sh -c 'mkdir mnt/1 mnt/2 mnt/3 mnt-2/1 mnt-2/2 mnt-3/1'
+expect 0 run --layers fuse -d mnt -d mnt-2 -q -p profile -- sh -c 'mkdir mnt/1 mnt/2 mnt/3 mnt-2/1 mnt-2/2 mnt-3/1'
 assert_eq "" "$(<err)" "messages of mounts"
 assert_eq "fuse 5" "$(sed -n 's/^# layer: //p' profile) $(profile_calls MKDIR profile)" "directories that were made in two of three mounts"
 unmount_osproffs "$mnt"

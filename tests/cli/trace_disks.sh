@@ -55,7 +55,7 @@ mount -t tmpfs tmpfs /sys/dev/block
 traces() {
     rm -f arguments profile
     ln -sfn "$scratch/devices/$1" "/sys/dev/block/$(mountpoint -d disk)"
-    PATH=$scratch/bin expect 0 run --layers block -d disk -p profile -- true
+    PATH=$scratch/bin expect 0 run --layers block -d disk -q -p profile -- true
     [ ! -e profile ] || sed -n 's/^# devices: //p' profile
 }
 

@@ -34,11 +34,11 @@ mkdir bin
 for tool in sh ls cat; do
     ln -s "$(type -P "$tool")" "bin/$tool"
 done
-PATH=$scratch/bin expect 7 run --layers all -d "$lower" -p profile -- sh -c "ls '$lower'; exit 7"
+PATH=$scratch/bin expect 7 run --layers all -d "$lower" -q -p profile -- sh -c "ls '$lower'; exit 7"
 assert_eq "osprof: the layers fuse and block are not profiled: bpftrace is not in PATH; install the package bpftrace" \
     "$(<err)" "message without bpftrace"
 layers_left user fs
-PATH=$scratch/bin expect 0 run --layers block,fs -d "$lower" -p profile -- ls "$lower"
+PATH=$scratch/bin expect 0 run --layers block,fs -d "$lower" -q -p profile -- ls "$lower"
 assert_eq "osprof: the layer block is not profiled: bpftrace is not in PATH; install the package bpftrace" "$(<err)" \
     "message of one layer without bpftrace"
 layers_left fs
@@ -47,18 +47,18 @@ layers_left fs
 printf '#!/bin/sh\necho stdin:1: noise >&2\necho ERROR: it does not work >&2\nexit 1\n' >bin/bpftrace
 chmod +x bin/bpftrace
 need_tracepoints fuse/fuse_request_send block/block_rq_issue
-PATH=$scratch/bin expect 7 run --layers fuse,fs -d "$lower" -p profile -- sh -c 'exit 7'
+PATH=$scratch/bin expect 7 run --layers fuse,fs -d "$lower" -q -p profile -- sh -c 'exit 7'
 assert_eq "osprof: the layer fuse is not profiled: ERROR: it does not work" "$(<err)" "message of a bpftrace that fails"
 layers_left fs
 
 # One that prints what it gets, when it is to end.
 make_bpftrace bin
 export PRINTED=''
-PATH=$scratch/bin expect 7 run --layers fuse,fs -d "$lower" -p profile -- sh -c 'exit 7'
+PATH=$scratch/bin expect 7 run --layers fuse,fs -d "$lower" -q -p profile -- sh -c 'exit 7'
 assert_eq "" "$(<err)" "messages where nothing is traced"
 assert_eq 0 "$(sed '/^# layer: fs/,$ d' profile | grep -c '^OP_')" "operations where nothing is traced"
 layers_left fuse queue fs
-PRINTED='{"type": "hist", "data": 7}' PATH=$scratch/bin expect 7 run --layers fuse,fs -d "$lower" -p profile -- sh -c 'exit 7'
+PRINTED='{"type": "hist", "data": 7}' PATH=$scratch/bin expect 7 run --layers fuse,fs -d "$lower" -q -p profile -- sh -c 'exit 7'
 assert_eq 'osprof: the layer fuse has no profile: what bpftrace printed: expected "data" to be an object' "$(<err)" \
     "message of what cannot be read"
 layers_left fs
@@ -74,7 +74,7 @@ without_fuse_tracepoints() {
 
 OSPROF_before=$OSPROF
 OSPROF=without_fuse_tracepoints
-expect 7 "$OSPROF_before" run --layers fuse,fs -d "$lower" -p profile -- sh -c 'exit 7'
+expect 7 "$OSPROF_before" run --layers fuse,fs -d "$lower" -q -p profile -- sh -c 'exit 7'
 OSPROF=$OSPROF_before
 assert_eq "osprof: the layer fuse is not profiled: this kernel has no tracepoint fuse/fuse_request_send; there is one since Linux 6.11" \
     "$(<err)" "message of an older kernel"
@@ -97,12 +97,12 @@ OSPROF_LIBRARIES=${OSPROF%/src/cli/osprof}/src/interpose/posix
 export OSPROF_LIBRARIES
 chown "$user_uid:$user_gid" "$lower"
 status=0
-as_user "$OSPROF" run --layers user,fuse,block -d "$lower" -p "$lower/profile" -- sh -c "ls '$lower'; exit 7" 2>err || status=$?
+as_user "$OSPROF" run --layers user,fuse,block -d "$lower" -q -p "$lower/profile" -- sh -c "ls '$lower'; exit 7" 2>err || status=$?
 assert_eq 7 "$status" "exit status of a user's command"
 assert_eq "osprof: the layers fuse and block are not profiled: only root may trace the kernel" "$(<err)" "message to a user"
 mv "$lower/profile" .
 layers_left user
-as_user "$OSPROF" run --layers fuse,block -d "$lower" -p "$lower/profile" -- true 2>err
+as_user "$OSPROF" run --layers fuse,block -d "$lower" -q -p "$lower/profile" -- true 2>err
 [ ! -e "$lower/profile" ] || fail "a profile of no layer is written"
 
 # ---- Signals, while bpftrace begins, and later
@@ -110,7 +110,7 @@ as_user "$OSPROF" run --layers fuse,block -d "$lower" -p "$lower/profile" -- tru
 # begin: osprof run in the background
 begin() {
     rm -f ready
-    "${interruptible[@]}" "$OSPROF" run --layers fuse,fs -d "$lower" -p profile -- sh -c 'touch ready; exec sleep 60' 2>err &
+    "${interruptible[@]}" "$OSPROF" run --layers fuse,fs -d "$lower" -q -p profile -- sh -c 'touch ready; exec sleep 60' 2>err &
     run_pid=$!
 }
 

@@ -43,7 +43,7 @@ before = count()
 [thread.join() for thread in threads]
 print(count() - before)
 END
-expect 0 run --layers user,block -d "$lower" -p profile -- python3 load.py
+expect 0 run --layers user,block -d "$lower" -q -p profile -- python3 load.py
 assert_eq 917 "$(<out)" "requests that the disk has counted"
 lacks=$(sed -n 's/^osprof: the layer block lacks \([0-9]*\) requests: several at a time for one place of a disk cannot be told apart$/\1/p' err)
 [ "${lacks:-0}" -gt 0 ] || fail "nothing is told: $(<err)"

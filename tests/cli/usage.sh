@@ -152,8 +152,7 @@ for arguments in "" "a b c"; do
     expect_trouble "osprof dump: a mount point must be given, and at most one file; see 'osprof help dump'" dump $arguments
 done
 
-expected="a profile file, a mount point, a live file or - is expected"
-expect_trouble "osprof: cannot open profile osprof.out: No such file or directory; $expected" show
+expected="a profile file, a mount point, a live file, - or @1 is expected"
 expect_trouble "osprof: cannot open profile no/such: No such file or directory; $expected" show no/such
 expect_trouble "osprof: cannot open profile : No such file or directory; $expected" show ""
 expect_trouble "osprof: . is a directory, but not the root of an osproffs mount: it has no control file .osprof" show .

@@ -127,20 +127,20 @@ user_run_in() {
         return 1
     }
 }
-user_run_in -d "$lower/in" -d out-side -p profile -- cat out-side/file "$lower/in/file" "$OSPROF" >/dev/null
+user_run_in -d "$lower/in" -d out-side -q -p profile -- cat out-side/file "$lower/in/file" "$OSPROF" >/dev/null
 assert_eq 2 "$(calls OPEN)" "files opened in two directories"
 assert_eq "$lower/in, $scratch/out-side" "$(sed -n 's/^# lower: //p' profile)" "the directories"
 ln -s out-side link
-user_run_in -d out-side -d link -d "$lower/in" -d out-side -p profile -- cat out-side/file
+user_run_in -d out-side -d link -d "$lower/in" -d out-side -q -p profile -- cat out-side/file
 assert_eq "# lower: $PWD/out-side, $lower/in" "$(grep '^# lower: ' profile)" "a directory under two names"
-user_run_in -d / -d out-side -p profile -- cat out-side/file "$lower/in/file" /etc/passwd
+user_run_in -d / -d out-side -q -p profile -- cat out-side/file "$lower/in/file" /etc/passwd
 [ "$(calls OPEN)" -ge 3 ] || fail "opened below /: $(calls OPEN)"
 
 # The live file is below / too, and the library's own calls to get to it do not count.
 rm -f "$lower/data"
-(cd "$lower" && user_run_in -d / -p "$scratch/profile" -- "$calls" threads)
+(cd "$lower" && user_run_in -d / -q -p "$scratch/profile" -- "$calls" threads)
 assert_eq $((7 * 1009)) "$(calls PREAD)" "reads of threads below /"
-(cd "$lower" && user_run_in -d / -p "$scratch/profile" -- "$calls" child)
+(cd "$lower" && user_run_in -d / -q -p "$scratch/profile" -- "$calls" child)
 assert_eq $((3 + 13 + 17)) "$(calls PREAD)" "reads of a child below /"
 assert_eq "0 0" "$(calls FALLOCATE) $(calls MMAP)" "calls of the library's own"
 ! grep '^# incomplete' profile || fail "calls below / are lacking"
@@ -148,7 +148,7 @@ rm -f "$lower/data"
 
 # ---- What is run
 
-user_run_in -d "$lower" --warmup 3 --repeat 2 --label rack=7 -p profile -- cat "$lower/in/file"
+user_run_in -d "$lower" --warmup 3 --repeat 2 --label rack=7 -q -p profile -- cat "$lower/in/file"
 assert_eq 2 "$(calls OPEN)" "calls of two runs after three others"
 assert_eq 7 "$(sed -n 's/^# label rack: //p' profile)" "a label"
 assert_eq 2 "$(sed -n 's/^# runs: //p' profile)" "runs"
@@ -161,7 +161,7 @@ diff -u <(sed "$alike" expected) <(sed "$alike" out) >&2 ||
     fail "the command sees something else"
 
 # Two commands in turn, each counted by itself, after runs that do not count.
-user_run_in -d "$lower" --warmup 1 --repeat 3 -p sets --vs "cat '$lower/in/file' '$lower/in/file'" -- cat "$lower/in/file"
+user_run_in -d "$lower" --warmup 1 --repeat 3 -q -p sets --vs "cat '$lower/in/file' '$lower/in/file'" -- cat "$lower/in/file"
 for run in 1 2 3; do
     cp "sets/a-0$run.osprof" profile
     assert_eq 2 "$(calls OPEN)" "files that the other opens in round $run"
@@ -173,12 +173,12 @@ grep -q '^B .*cat .* in [1-9][0-9]* calls' err || fail "the two are not compared
 XDG_RUNTIME_DIR=$scratch/none expect 125 run -d "$lower" --vs true -- true
 
 # Finer buckets, of each layer that has them
-user_run_in -d "$lower" -o resolution=4 -p profile -- cat "$lower/in/file"
+user_run_in -d "$lower" -o resolution=4 -q -p profile -- cat "$lower/in/file"
 assert_eq 4 "$(sed -n 's/^# resolution: //p' profile)" "resolution of the layer user"
 assert_eq 1 "$(calls OPEN)" "files opened, in finer buckets"
 
 # By default, which mounts nothing.
-(cd "$lower" && "$OSPROF" run -p ../profile -- cat in/file ../out-side/file) >out 2>err
+(cd "$lower" && "$OSPROF" run -q -p ../profile -- cat in/file ../out-side/file) >out 2>err
 assert_eq user "$(sed -n 's/^# layer: //p' profile)" "the default layer"
 [ "$(calls OPEN)" -ge 2 ] || fail "not all files count: $(calls OPEN)"
 
@@ -205,7 +205,7 @@ fi
 # ---- Without a live file the command runs on
 
 rm -f profile
-XDG_RUNTIME_DIR=$scratch/none expect 3 run --layers user -d "$lower" -p profile -- sh -c 'echo runs; exit 3'
+XDG_RUNTIME_DIR=$scratch/none expect 3 run --layers user -d "$lower" -q -p profile -- sh -c 'echo runs; exit 3'
 assert_eq runs "$(<out)" "output of a command that is not profiled"
 assert_eq "osprof: the layer user is not profiled: no live file can be made in $scratch/none/osprof: No such file or directory" \
     "$(<err)" "message without a live file"

@@ -106,7 +106,7 @@ assert_eq 2 "$(rows OPEN | sum)" "files opened in few intervals"
 
 # ---- Two commands in turn: each run has intervals of its own
 
-(cd "$lower" && "$OSPROF" run -d . -o interval=50ms --warmup 1 --repeat 2 -p "$scratch/sets" \
+(cd "$lower" && "$OSPROF" run -d . -o interval=50ms --warmup 1 --repeat 2 -q -p "$scratch/sets" \
     --vs 'cat data; sleep 0.3; cat data' -- cat data >"$scratch/out" 2>"$scratch/err") || fail "$(<err)"
 for run in 1 2; do
     cp "sets/a-0$run.osprof" profile
@@ -120,7 +120,7 @@ done
 # ---- With a mount both layers are sampled
 
 [ -w /dev/fuse ] || skip "no /dev/fuse: with a mount it is not tried"
-(cd "$lower" && "$OSPROF" run --layers user,fs -d . -o interval=0.05s,cache=none -p "$scratch/both" -- \
+(cd "$lower" && "$OSPROF" run --layers user,fs -d . -o interval=0.05s,cache=none -q -p "$scratch/both" -- \
     sh -c 'cat data; sleep 0.3; cat data' >"$scratch/out" 2>"$scratch/err") || fail "$(<err)"
 for layer in user fs; do
     expect 0 show --layer "$layer" --json both

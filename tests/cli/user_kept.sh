@@ -67,7 +67,7 @@ assert_eq "the profiles of 2 runs whose osprof was killed are kept; 'osprof reco
 # ---- A run that goes on is neither reported nor removed
 
 mkfifo begun
-(cd "$lower" && exec "$OSPROF" run -d . -p "$scratch/other" -- sh -c 'echo >../begun; while [ ! -e end ]; do sleep 0.02; done; cat file') >/dev/null &
+(cd "$lower" && exec "$OSPROF" run -d . -q -p "$scratch/other" -- sh -c 'echo >../begun; while [ ! -e end ]; do sleep 0.02; done; cat file') >/dev/null &
 going=$!
 before_cleanup() {
     : >"$lower/end"

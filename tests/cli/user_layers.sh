@@ -13,7 +13,7 @@ unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 
 dd if=/dev/zero of="$lower/file" bs=4096 count=11 status=none
 cd "$lower"
-expect 0 run --layers user,fs -o cache=none -p "$scratch/profile" -- dd if=file of=/dev/null bs=4096 status=none
+expect 0 run --layers user,fs -o cache=none -q -p "$scratch/profile" -- dd if=file of=/dev/null bs=4096 status=none
 cd "$scratch"
 assert_eq $'user\nfs' "$(sed -n 's/^# layer: //p' profile)" "the layers of the recording, the outermost first"
 expect 0 check profile
@@ -28,13 +28,13 @@ assert_nothing_left
 
 # Of several directories each has a file of its own for the layer fs.
 mkdir lower2
-expect 0 run --layers user,fs -d "$lower" -d lower2 -p several -- cat "$lower/file"
+expect 0 run --layers user,fs -d "$lower" -d lower2 -q -p several -- cat "$lower/file"
 assert_eq $'several:# layer: user\nseveral.1:# layer: fs\nseveral.2:# layer: fs' "$(grep '^# layer: ' several several.[12])" "files"
 assert_nothing_left
 expect 125 run --layers user,fs -d "$lower" -d lower2 -p - true
 assert_eq "osprof run: standard output takes one profile, not 2; see 'osprof help run'" "$(head -n 1 err)" "message of several files for standard output"
 rm several.2; mkdir several.2
-expect 125 run --layers user,fs -d "$lower" -d lower2 -p several true
+expect 125 run --layers user,fs -d "$lower" -d lower2 -q -p several true
 assert_eq "osprof: cannot write profile several: Is a directory" "$(<err)" "message of a name that is taken"
 
 # Standard output takes all layers.
@@ -52,7 +52,7 @@ assert_eq "fs 12" "$(awk '$1 == "READ" { getline; print $1, $4 }' err | head -n 
 assert_nothing_left
 
 # The live file must not be seen through a mount.
-expect 125 run --layers user,fs -d "$scratch" -p profile true
+expect 125 run --layers user,fs -d "$scratch" -q -p profile true
 assert_eq "osprof: cannot profile $scratch: live files are in it, in $XDG_RUNTIME_DIR/osprof; choose another place by XDG_RUNTIME_DIR, or --layers user" \
     "$(<err)" "message of a live file below a mount"
 
@@ -60,7 +60,7 @@ assert_eq "osprof: cannot profile $scratch: live files are in it, in $XDG_RUNTIM
 mount_osproffs "$lower" "$mnt"
 for option in '' "-d $mnt"; do
     # shellcheck disable=SC2086 # two words
-    "$OSPROF" run $option -p profile -- cat "$mnt/file" >/dev/null
+    "$OSPROF" run $option -q -p profile -- cat "$mnt/file" >/dev/null
     assert_eq 1 "$(calls OPEN)" "files of a mount that are opened, $option"
 done
 unmount_osproffs "$mnt"

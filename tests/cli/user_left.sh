@@ -41,7 +41,7 @@ left_calls coroutines "" READ=2 PREAD=14 WRITE=2
 # What warm-ups have left is none of the run.
 rm -f "$lower"/* "$scratch/profile"
 # shellcheck disable=SC2016 # for the shell below
-(cd "$lower" && exec "$OSPROF" run --layers user -d . --everything --warmup 1 -p "$scratch/profile" -- \
+(cd "$lower" && exec "$OSPROF" run --layers user -d . --everything --warmup 1 -q -p "$scratch/profile" -- \
     sh -c 'if [ -e fifo ]; then exec cat data; else exec "$TEST_PROGRAMS/left_calls" jump_after_calls; fi') >/dev/null
 ! grep '^# left:' "$scratch/profile" || fail "calls that a warm-up has left are told of"
 assert_eq 0 "$(calls PREAD)" "calls of the warm-up"

@@ -108,7 +108,7 @@ fi
 mkdir "$lower/empty"
 dd if=/dev/zero of="$lower/large" bs=64k count=32 2>/dev/null
 of_directory() {
-    (cd "$lower" && "$OSPROF" run -d "$1" -p "$scratch/profile" -- sh -c 'cat large >copy; sleep 1') >"$scratch/out" 2>&1
+    (cd "$lower" && "$OSPROF" run -d "$1" -q -p "$scratch/profile" -- sh -c 'cat large >copy; sleep 1') >"$scratch/out" 2>&1
     "$OSPROF" show --width 300 "$scratch/profile" | sed -n '/of the bytes/p'
 }
 [[ $(of_directory empty) == "None of the bytes that programs read and wrote were of files in "*"/empty: 4.00 MiB were of others, pipes, sockets or terminals; without -d all files count" ]] ||
@@ -120,7 +120,7 @@ assert_eq "" "$(of_directory .)" "bytes in the directory"
 [ -e /dev/fuse ] && unshare --mount true 2>/dev/null || exit 0
 mounted_writes() {
     rm -f "$lower"/{ran,ringed} "$scratch/profile"
-    (cd "$lower" && "$OSPROF" run --layers fs -d . -p "$scratch/profile" -- "$@") >"$scratch/out" 2>&1 || fail "with a mount: $* $(<"$scratch/out")"
+    (cd "$lower" && "$OSPROF" run --layers fs -d . -q -p "$scratch/profile" -- "$@") >"$scratch/out" 2>&1 || fail "with a mount: $* $(<"$scratch/out")"
     calls WRITE
 }
 assert_eq 7 "$(mounted_writes "$scratch/alone" run 0)" "writes of a static program, with a mount"

@@ -39,7 +39,7 @@ wait_for() {
 
 # Killed itself, osprof leaves the command alone: nothing is mounted. The profile is recovered from the live file.
 # shellcheck disable=SC2016 # for the shell below
-(cd "$lower" && exec "$OSPROF" run --layers user -d . -p "$scratch/profile" -- \
+(cd "$lower" && exec "$OSPROF" run --layers user -d . -q -p "$scratch/profile" -- \
     sh -c 'cat data >/dev/null; : >started; while [ ! -e go ]; do sleep 0.02; done; cat data data; : >ended') >"$scratch/out" 2>&1 &
 osprof_pid=$!
 wait_for "$lower/started"

@@ -12,11 +12,12 @@ expect_golden show-bare-csv show --csv "$data/show-bare.osprof"
 expect_golden show-grep-metrics show --metrics --op OPEN "$data/show-grep.osprof"
 expect_golden show-empty-metrics show --metrics "$data/show-empty.osprof"
 
-# As all of show: the default is osprof.out, - is standard input, the terminal changes nothing.
-cp "$data/show-hung.osprof" osprof.out
-expect_golden show-hung-json show --json
+# As all of show: the default is the last result that is kept, - is standard input, the terminal changes nothing.
+keep_result "$data/show-hung.osprof"
+expect 0 show --json
+cmp "$data/show-hung-json.txt" out || fail "another profile is shown by default"
 expect_golden show-hung-csv show --csv - <"$data/show-hung.osprof"
-COLUMNS=40 LC_ALL=C expect_golden show-hung-json show --json
+COLUMNS=40 LC_ALL=C expect_golden show-hung-json show --json "$data/show-hung.osprof"
 
 # Of a live file.
 coproc RECORDER { exec "$TEST_PROGRAMS/record" "$scratch/4711.live" "$mnt" .osprof; }
@@ -38,7 +39,7 @@ printf '# clock: 1 Hz\n# in_flight: X object 18446744073709551615 pid 1 age 1844
 printf 'OP_X 18446744073709551615 18446744073709551615\n 18446744073709551614\n' >>huge.osprof
 expect_trouble "osprof show: --json and --csv exclude each other: give one; see 'osprof help show'" show --json --csv
 expect_trouble "osprof show: --metrics and --json exclude each other: give one; see 'osprof help show'" \
-    show --metrics --op READ --json osprof.out
+    show --metrics --op READ --json "$data/show-hung.osprof"
 for option in --ascii --buckets --width=80; do
     expect_trouble "osprof show: --ascii, --buckets, --charts, --explain, --joint, --no-labels and --width do not go with --csv; see 'osprof help show'" \
         show "$option" --csv

@@ -94,7 +94,7 @@ other_writers() {
     for kind in file directory symlink fifo; do
         plant "$kind" osprof.out
         ! as_user "$OSPROF" merge -o "$shared/osprof.out" "$scratch/profile" 2>err || fail "merged into a planted $kind"
-        ! as_user timeout 20 "$OSPROF" run --layers fs -d "$lower" -p "$shared/osprof.out" -- true 2>err || fail "run into a planted $kind"
+        ! as_user timeout 20 "$OSPROF" run --layers fs -d "$lower" -q -p "$shared/osprof.out" -- true 2>err || fail "run into a planted $kind"
         assert_eq osprof.out "$(listed "$shared")" "names there, with a $kind"
         rm -r "$shared/osprof.out"
     done

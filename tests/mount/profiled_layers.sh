@@ -30,7 +30,7 @@ if have bpftrace && grep -qs fuse_request_send /sys/kernel/tracing/available_eve
     bpftrace=yes
 fi
 # shellcheck disable=SC2016 # for the shell inside
-"$OSPROF" run --layers "$layers" -d "$mnt" -p recording -- \
+"$OSPROF" run --layers "$layers" -d "$mnt" -q -p recording -- \
     sh -c 'for i in 1 2 3 4 5 6 7; do dd if="$1/file" bs=5 count=1 status=none; done >/dev/null' sh "$mnt" || fail "the run fails"
 read -r user_calls user_ns < <(read_time user)
 read -r daemon_calls daemon_ns < <(read_time daemon)
@@ -47,7 +47,7 @@ fi
 # ---- Who closes a file does not wait for the daemon, which learns of it when the command has ended
 
 # shellcheck disable=SC2016 # for the shell inside
-"$OSPROF" run --layers daemon -d "$mnt" -p recording -- \
+"$OSPROF" run --layers daemon -d "$mnt" -q -p recording -- \
     sh -c 'exec 3<"$1/file"
            dd if="$1/file" bs=5 count=1 status=none >/dev/null &
            until grep -qs fuse_file_read /proc/$!/stack || ! kill -0 $! 2>/dev/null; do :; done' sh "$mnt" || fail "the run fails"
@@ -58,7 +58,7 @@ grep -q '^OP_RELEASE [12] ' recording || fail "no RELEASE after the READ that it
 # read_by_four: 4 programs read at a time
 read_by_four() {
     # shellcheck disable=SC2016 # for the shell inside
-    "$OSPROF" run --layers "$layers" -d "$mnt" -p recording -- \
+    "$OSPROF" run --layers "$layers" -d "$mnt" -q -p recording -- \
         sh -c 'for fd in 3 4 5 6; do eval "exec $fd<\$1/file"; done
                for fd in 3 4 5 6; do dd bs=5 count=1 status=none <&$fd & done >/dev/null; wait' sh "$mnt" || fail "the run fails"
 }
@@ -108,7 +108,7 @@ for layers in all user,daemon; do
     rm -f recording
     status=0
     # shellcheck disable=SC2016 # for the shell inside
-    "$OSPROF" run --layers "$layers" -d "$mnt" -p recording -- \
+    "$OSPROF" run --layers "$layers" -d "$mnt" -q -p recording -- \
         sh -c '! cat "$1/file" 2>/dev/null || exit 3
                until ! ls "$2"/*.ring 2>/dev/null; do sleep 0.01; done >/dev/null; exit 7' \
         sh "$mnt" "$XDG_RUNTIME_DIR/osprof" 2>err || status=$?

@@ -118,11 +118,11 @@ OSPROF_LIBRARIES=${OSPROF_LIBRARIES%/fuse}/posix
 storage_read_of() {
     awk -v layer="$1" '/^# layer: / { is_it = $3 == layer } is_it && /^# storage_read: / { print $3 }' recording
 }
-"$OSPROF" run --layers user -d "$lower" -p recording -- dd if="$lower/file" of=/dev/null bs=4k count=101 iflag=direct status=none
+"$OSPROF" run --layers user -d "$lower" -q -p recording -- dd if="$lower/file" of=/dev/null bs=4k count=101 iflag=direct status=none
 bytes=$(storage_read_of user)
 if [ "$bytes" -lt $((101 * 4096)) ] || [ "$bytes" -gt $((101 * 4096 + 1048576)) ]; then
     fail "$bytes bytes read by a program that read 101 blocks"
 fi
-"$OSPROF" run --layers user,fs -d "$lower" -p recording -- dd if="$lower/file" of=/dev/null bs=4k count=101 iflag=direct status=none
+"$OSPROF" run --layers user,fs -d "$lower" -q -p recording -- dd if="$lower/file" of=/dev/null bs=4k count=101 iflag=direct status=none
 assert_eq "" "$(storage_read_of user)" "bytes read above a mount"
 [ "$(storage_read_of fs)" -ge $((101 * 4096)) ] || fail "the layer fs does not have what was read"

@@ -32,7 +32,7 @@ sync -f "$lower"
 
 reads=101
 export OSPROFFS=$profiled
-"$OSPROF" run --layers fs,block -d "$lower" -p profile -- dd if="$lower/file" of=/dev/null bs=4k count=$reads iflag=direct status=none
+"$OSPROF" run --layers fs,block -d "$lower" -q -p profile -- dd if="$lower/file" of=/dev/null bs=4k count=$reads iflag=direct status=none
 split_layers profile
 "$OSPROF" check layer.block >&2
 assert_eq "$reads" "$(profile_calls READ layer.fs)" "reads of the file system"

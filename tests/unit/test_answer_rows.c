@@ -65,7 +65,8 @@ static const char *commands(void) {
     text[0] = '\0';
     for (size_t i = 0; i < count_of(ANSWER_NEXT); i++) {
         const struct answer_next *next = &row_of(ANSWER_NEXT, i)->next;
-        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s %s\n", next->command, next->argument);
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s%s\n", next->command,
+                                   next->argument[0] ? " " : "", next->argument);
     }
     return text;
 }
@@ -301,27 +302,30 @@ START_TEST(a_mount_that_records_can_be_watched) {
 }
 END_TEST
 
-START_TEST(a_run_can_be_made_again_with_more) {
-    const char *const command[] = {"make", "-j", "a b", NULL};
-    source = (struct answer_source){.command = command};
+START_TEST(a_run_is_looked_at_again_and_not_made_again) {
+    source = (struct answer_source){.profile = "", .is_run = true};
     wants_calibration = true;
     make("", READS);
-    ck_assert_str_eq(commands(), "osprof run --charts -- make -j 'a b'\n");
-    source.layers = "fs";
-    source.directory = ".";
-    source.has_mount = true;
+    ck_assert_str_eq(commands(), "osprof show --op READ\n");
+    source.directory = "a b";
+    make("", READS);
+    ck_assert_str_eq(commands(), "osprof show --op READ\nosprof calibrate 'a b'\n");
+    source.profile = "@1.2";
+    source.layer = "fs";
+    source.has_groups_unasked = true;
     wants_calibration = false;
     make("", READS);
-    ck_assert_str_eq(commands(), "osprof run --layers fs -o by=program -- make -j 'a b'\n"
-                                 "osprof run --layers fs --charts -- make -j 'a b'\n");
-    source.directory = "a b";
-    source.has_groups_unasked = true;
-    wants_calibration = true;
-    groupings = 1U << AGGSTATS_BY_FILE;
+    ck_assert_str_eq(commands(), "osprof show --layer fs --op READ @1.2\nosprof show --layer fs --by file @1.2\n");
+}
+END_TEST
+
+START_TEST(of_a_run_that_is_not_kept_nothing_can_be_looked_at) {
+    source = (struct answer_source){.is_run = true, .directory = "a", .has_groups_unasked = true};
     make("", READS);
-    ck_assert_str_eq(commands(), "osprof run --layers fs -d 'a b' -o by=file -- make -j 'a b'\n"
-                                 "osprof run --layers fs -d 'a b' --charts -- make -j 'a b'\n"
-                                 "osprof calibrate 'a b'\n");
+    ck_assert_str_eq(commands(), "");
+    wants_calibration = true;
+    make("", READS);
+    ck_assert_str_eq(commands(), "osprof calibrate a\n");
 }
 END_TEST
 
@@ -351,7 +355,8 @@ static Suite *answer_rows_suite(void) {
     tcase_add_test(next, the_busiest_group_can_be_shown_alone);
     tcase_add_test(next, causes_are_shown_by_osprof_why_unless_a_group_was_chosen);
     tcase_add_test(next, a_mount_that_records_can_be_watched);
-    tcase_add_test(next, a_run_can_be_made_again_with_more);
+    tcase_add_test(next, a_run_is_looked_at_again_and_not_made_again);
+    tcase_add_test(next, of_a_run_that_is_not_kept_nothing_can_be_looked_at);
     return suite;
 }
 

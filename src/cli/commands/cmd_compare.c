@@ -191,8 +191,9 @@ static const struct option_row rows[] = {
     ROW_PERCENT("min-peak", peak_percent,
                 "a peak appears, vanishes or moves that holds P percent of calls or latency; default: 75"),
     {.name = "score-only", .help = "nothing else does", INTO(FLAG, struct options, compare.score_only)},
-    ROW_ARGUMENTS(FILE, "A B\n       osprof compare [OPTION]... A... -- B...\n       osprof compare [OPTION]... DIR\n  "
-                        "     osprof compare --within [OPTION]... A"),
+    ROW_ARGUMENTS(FILE,
+                  "[A B]\n       osprof compare [OPTION]... A... -- B...\n       osprof compare [OPTION]... DIR\n  "
+                  "     osprof compare --within [OPTION]... [A]"),
     {.kind = OPTION_END},
 };
 
@@ -275,11 +276,21 @@ static enum status compare_arguments(const struct command *command, struct optio
     if (status != STATUS_OK)
         return status;
     options->names = arguments->rest;
+    input_tell_kept(!options->quiet);
     if (options->method)
         options->compare.method = (enum distance_method)distance_method_of_name(options->method);
     if (!options_given(arguments, "threshold"))
         options->compare.threshold = compare_defaults(options->compare.method).threshold;
     return options->within ? correlate(options) : compare_two(options);
+}
+
+/* Without arguments the last runs are compared: the one before is A, and the last one B. */
+static void take_last(int count, struct arguments *arguments) {
+    static char before[] = "@2";
+    static char last[] = "@1";
+    static char *names[] = {before, last, NULL};
+    arguments->rest = names + 2 - count;
+    arguments->rest_count = count;
 }
 
 static enum status run_compare(const struct command *command, int argc, char **argv) {
@@ -292,6 +303,8 @@ static enum status run_compare(const struct command *command, int argc, char **a
     const int second = find_second_set(argc, argv);
     if (!options_parse(command, argc, argv, &options, &arguments, &status))
         return status;
+    if (arguments.rest_count == 0 && second == argc)
+        take_last(options.within ? 1 : 2, &arguments);
     int b_count = argc - second;
     if (!options.within && arguments.rest_count == 1 && name_is_directory(arguments.rest[0]))
         return compare_two_sets(command, &options, &arguments, 0, arguments.rest[0]);
@@ -304,8 +317,10 @@ static enum status run_compare(const struct command *command, int argc, char **a
 const struct command command_compare = {
     .name = "compare",
     .summary = "tells which operations differ between two profiles, or two sets of runs, and how",
-    .help = "Tells which operations differ between A and B, profiles as for 'osprof show', of any clock rate and "
-            "resolution. With several runs on each side it tells noise from change.",
+    .help =
+        "Tells which operations differ between A and B, profiles as for 'osprof show', of any clock rate and "
+        "resolution; without them between the last two results of 'osprof run', @2 and @1. With several runs on each "
+        "side it tells noise from change.",
     .notes = "@FILE stands for the names in a file, one a line. Exit status: 0 if B is like A, 1 if some operation "
              "differs, 2 for trouble; with --within 1 if no operations belong together.",
     .options = rows,

@@ -286,7 +286,7 @@ static enum status run_show(const struct command *command, int argc, char **argv
     enum status status;
     if (options_parse(command, argc, argv, &options, &arguments, &status)) {
         options.view = find_view(options.view_name);
-        options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "osprof.out";
+        options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "@1";
         options.shows_layers = !options_given(&arguments, "layer op of by charts buckets joint explain no-labels csv "
                                                           "metrics protobuf");
         options.page.source = (struct answer_source){.profile = options.profile, .by = options.by, .of = options.of};
@@ -301,8 +301,9 @@ static enum status run_show(const struct command *command, int argc, char **argv
 const struct command command_show = {
     .name = "show",
     .summary = "prints a profile: what costs the time, a table of the operations, their latency histograms",
-    .help = "PROFILE is a profile file, a mount point of osproffs, a live file, or - for standard input; without it, "
-            "osprof.out in the current directory.",
+    .help =
+        "PROFILE is a profile file, a mount point of osproffs, a live file, - for standard input, or one of the last "
+        "ten results of 'osprof run': @1 is the last, @2 the one before. Without it, the last is shown.",
     .options = rows,
     .run = run_show,
 };

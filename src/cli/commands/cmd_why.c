@@ -172,7 +172,7 @@ static enum status run_why(const struct command *command, int argc, char **argv)
     struct arguments arguments;
     enum status status;
     if (options_parse(command, argc, argv, &options, &arguments, &status)) {
-        options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "osprof.out";
+        options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "@1";
         status = check_options(command, &options, &arguments);
         if (status == STATUS_OK)
             status = why(&options);
@@ -186,8 +186,9 @@ const struct command command_why = {
     .summary = "shows what slow calls have waited for",
     .help =
         "A table of what the slow calls of PROFILE have waited for, by the time that it took; what calls in flight "
-        "wait for; and the last slow calls. PROFILE is what osproffs has saved, by default osprof.out, a live file, "
-        "or a mount, also one that hangs. What slow is, osproffs -o slow=TIME says.",
+        "wait for; and the last slow calls. PROFILE is what osproffs has saved, a live file, a mount, also one that "
+        "hangs, or a result of 'osprof run', such as @1, the last, which is the default. What slow is, osproffs -o "
+        "slow=TIME says.",
     .options = rows,
     .run = run_why,
 };

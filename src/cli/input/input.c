@@ -13,6 +13,7 @@
 #include "base.h"
 #include "command.h"
 #include "control_socket.h"
+#include "kept.h"
 #include "layers.h"
 #include "live_files.h"
 #include "name_set.h"
@@ -256,8 +257,8 @@ static int complain_unopened(const char *argument, int error) {
     if (error == -ENOTCONN)
         input_complain_dead(argument);
     else
-        complain("cannot open profile %s: %s; a profile file, a mount point, a live file or - is expected", argument,
-                 strerror(-error));
+        complain("cannot open profile %s: %s; a profile file, a mount point, a live file, - or @1 is expected",
+                 argument, strerror(-error));
     return error;
 }
 
@@ -297,6 +298,34 @@ static int load_path(const char *path, struct input *ret_input) {
     return load_opened(fd, path, ret_input);
 }
 
+/* ---- Kept results ------------------------------------------------------------------------------- */
+
+static bool is_kept_untold;
+
+void input_tell_kept(bool is_wanted) {
+    is_kept_untold = !is_wanted;
+}
+
+static void tell_kept(const char *argument, const char *time, struct input *input) {
+    const char *command = aggstats_profile_label(input_layer(input, 0), "command");
+    const char *directory = aggstats_profile_label(input_layer(input, 0), "lower");
+    if (!is_kept_untold)
+        complain("%s is the run of %s: %s%s%s", argument, time, command ? command : "of an unknown command",
+                 strchr(argument, '.') && directory ? ", in " : "",
+                 strchr(argument, '.') && directory ? directory : "");
+}
+
+static int load_kept(const char *argument, struct input *ret_input) {
+    CLEANUP_FD int fd = -1;
+    char time[KEPT_TIME_SIZE];
+    int error = kept_open_named(argument, &fd, time);
+    if (error == 0)
+        error = load_opened(fd, argument, ret_input);
+    if (error == 0)
+        tell_kept(argument, time, ret_input);
+    return error;
+}
+
 /* Opening a FIFO may block for ever, and opening a device may do something. */
 static int load_found(const char *path, struct input *ret_input) {
     CLEANUP_FD int path_fd = open(path, O_PATH | O_CLOEXEC);
@@ -323,6 +352,8 @@ static int load_named(const char *name, input_load_fn load, struct input *ret_in
 int input_load_recording(const char *argument, struct input *ret_input) {
     if (strcmp(argument, "-") == 0)
         return load_stream(stdin, "standard input", ret_input);
+    if (kept_is_name(argument))
+        return load_kept(argument, ret_input);
     return load_named(argument, load_path, ret_input);
 }
 
@@ -446,7 +477,7 @@ static int load_socket(const char *path, struct input *ret_input) {
 
 int input_load_whole(const char *argument, struct input *ret_input) {
     struct live_file file = {0};
-    if (strcmp(argument, "-") == 0 || find_serving(argument, &file) != 0)
+    if (strcmp(argument, "-") == 0 || kept_is_name(argument) || find_serving(argument, &file) != 0)
         return input_load_recording(argument, ret_input);
     CLEANUP_FREE char *path = live_file_control(&file);
     live_file_finish(&file);

@@ -1,4 +1,5 @@
-/* Where profiles come from: a profile file, standard input, a mount point or a live file. */
+/* Where profiles come from: a profile file, standard input, a mount point, a live file, or a result that osprof run has
+ * kept. */
 #ifndef INPUT_H
 #define INPUT_H
 
@@ -28,12 +29,15 @@ struct input_layer {
     bool is_told;     /* it was reported that there are others, and which one is taken */
 };
 
-/* Reads the profile, or the recording, that an argument of the command line names; "-" is standard input. A mount point
- * whose process still records is recognised by its text alone and read from its live file, so that a mount that hangs
- * does not hang us.
+/* Reads the profile, or the recording, that an argument of the command line names; "-" is standard input. For
+ * "@1" and so on (kept.h) a line on standard error says which run that was. A mount point whose process still records is
+ * recognised by its text alone and read from its live file, so that a mount that hangs does not hang us.
  * Owner:   the caller finishes *ret_input
  * Errors:  the failed call's, already reported to the user; *ret_input untouched */
 int input_load_recording(const char *argument, struct input *ret_input);
+
+/* Whether that line is printed. */
+void input_tell_kept(bool is_wanted);
 
 /* The same for a name found in a directory, not given by the user: a FIFO, a socket or a device is refused, without
  * opening it. */

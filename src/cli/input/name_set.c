@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "kept.h"
 #include "path.h"
 
 #define PROFILE_ENDING ".osprof"
@@ -112,7 +113,8 @@ int name_set_of(char *const *arguments, size_t count, struct name_set *ret_set) 
     *ret_set = (struct name_set){0};
     int err = 0;
     for (size_t i = 0; !err && i < count; i++)
-        err = arguments[i][0] == '@' ? append_list(ret_set, arguments[i] + 1) : append(ret_set, arguments[i]);
+        err = arguments[i][0] == '@' && !kept_is_name(arguments[i]) ? append_list(ret_set, arguments[i] + 1)
+                                                                    : append(ret_set, arguments[i]);
     return complain_no_memory(err);
 }
 

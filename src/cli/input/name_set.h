@@ -1,4 +1,5 @@
-/* Names of profiles, from arguments: "@FILE" stands for the names in a file, one a line. */
+/* Names of profiles, from arguments: "@FILE" stands for the names in a file, one a line, unless it is the name of a
+ * result that is kept (kept.h). */
 #ifndef NAME_SET_H
 #define NAME_SET_H
 

@@ -74,7 +74,7 @@ void answer_next_finish(struct answer_next *next) {
     *next = (struct answer_next){0};
 }
 
-/* ---- For a profile that can be shown again ------------------------------------------------------- */
+/* ---- Looking at it again ------------------------------------------------------------------------- */
 
 /* The name of a group for --of; NULL: it has none. */
 static const char *name_for_of(const struct aggstats_group *group, char id[GROUPS_ID_SIZE]) {
@@ -125,10 +125,13 @@ static void add_of(const struct aggstats_group *group, struct list *list, const 
 static void add_of_profile(const struct answer_source *source, const struct aggstats_group *group,
                            const struct answer_model *model, bool has_causes, struct list *list) {
     bool is_kept = strcmp(source->profile, "-") != 0; /* standard input cannot be read again */
-    CLEANUP_FREE char *profile = is_kept ? quote(source->profile) : strdup("PROFILE");
+    CLEANUP_FREE char *profile = !is_kept             ? strdup("PROFILE")
+                                 : source->profile[0] ? quote(source->profile)
+                                                      : strdup("");
     CLEANUP_FREE char *whose = source->of ? format_whose(source->by, source->of) : strdup("");
     CLEANUP_FREE char *layer = format_option(" --layer ", source->layer);
     CLEANUP_FREE char *why = NULL;
+    CLEANUP_FREE char *all = NULL;
     CLEANUP_FREE char *command = NULL;
     if (profile && whose && layer &&
         asprintf(&command, "osprof show%s%s --op %s", layer, whose, model->peaks[0].op->name) < 0)
@@ -136,7 +139,12 @@ static void add_of_profile(const struct answer_source *source, const struct aggs
     if (!command)
         return;
     add(list, "its latencies as a chart", command, profile, "PROFILE");
-    add_of(group, list, layer, profile);
+    if (source->has_groups_unasked && asprintf(&all, "osprof show%s --by file", layer) < 0)
+        all = NULL;
+    if (all)
+        add(list, "all of the files", all, profile, "PROFILE");
+    else
+        add_of(group, list, layer, profile);
     if (asprintf(&why, "osprof why%s", layer) < 0)
         why = NULL;
     if (has_causes && why)
@@ -145,47 +153,17 @@ static void add_of_profile(const struct answer_source *source, const struct aggs
         add(list, "what happens now, and who does it", "osprof top", profile, "MOUNT");
 }
 
-/* ---- For a run ----------------------------------------------------------------------------------- */
-
-/* "osprof run --layers LIST -d DIR -o LIST", and one more option. Owner: the caller frees it */
-static char *format_run(const struct answer_source *source, const char *option) {
-    const bool is_here = source->directory && strcmp(source->directory, ".") == 0;
-    CLEANUP_FREE char *layers = format_option(" --layers ", source->layers);
-    CLEANUP_FREE char *directory = format_option(" -d ", is_here ? NULL : source->directory);
-    CLEANUP_FREE char *options = format_option(" -o ", source->options);
-    char *text = NULL;
-    if (!layers || !directory || !options ||
-        asprintf(&text, "osprof run%s%s%s %s --", layers, directory, options, option) < 0)
-        return NULL;
-    return text;
-}
-
-static void add_run(const struct answer_source *source, struct list *list, const char *option, const char *why) {
-    CLEANUP_FREE char *run = format_run(source, option);
-    CLEANUP_FREE char *command = quote_all(source->command);
-    if (run && command)
-        add(list, why, run, command, "COMMAND");
-}
-
-static void add_of_run(const struct answer_source *source, bool has_groups, bool wants_calibration, struct list *list) {
-    CLEANUP_FREE char *directory = source->directory ? quote(source->directory) : NULL;
-    if (!has_groups && source->has_mount)
-        add_run(source, list, "-o by=program", "which program");
-    else if (source->has_groups_unasked)
-        add_run(source, list, "-o by=file", "all of the files");
-    add_run(source, list, "--charts", "latencies as charts");
-    if (wants_calibration && directory)
-        add(list, "once: then peaks have names", "osprof calibrate", directory, "DIR");
-}
+/* ---- All ----------------------------------------------------------------------------------------- */
 
 size_t answer_next_find(const struct answer_source *source, const struct aggstats_profile *profile,
                         const struct answer_model *model, bool wants_calibration,
                         struct answer_next ret_next[ANSWER_NEXT_MAX]) {
     struct list list = {.next = ret_next};
+    CLEANUP_FREE char *directory = source->is_run && source->directory ? quote(source->directory) : NULL;
     if (model->peak_count > 0 && source->profile)
         add_of_profile(source, busiest(profile), model, profile->cause_count > 0 && !source->of, &list);
-    else if (model->peak_count > 0 && source->command)
-        add_of_run(source, profile->groupings != 0, wants_calibration, &list);
+    if (model->peak_count > 0 && wants_calibration && directory)
+        add(&list, "once: then peaks have names", "osprof calibrate", directory, "DIR");
     return list.count;
 }
 
@@ -196,7 +174,7 @@ size_t answer_next_find(const struct answer_source *source, const struct aggstat
 static bool print_line(const struct answer_next *next, const char *argument, bool is_first,
                        const struct screen *screen) {
     CLEANUP_FREE char *command = NULL;
-    if (asprintf(&command, "%s %s", next->command, argument) < 0)
+    if (asprintf(&command, "%s%s%s", next->command, argument[0] ? " " : "", argument) < 0)
         command = NULL;
     int columns = KEY_COLUMNS + units_text_columns(command ? command : "");
     if (!command || columns > screen->width)
@@ -217,7 +195,8 @@ bool answer_next_print(const struct answer_next *next, bool is_first, const stru
 }
 
 void answer_next_print_layer(const char *name, const char *layer, const struct screen *screen) {
-    CLEANUP_FREE char *profile = strcmp(name, "-") != 0 ? quote(name) : strdup("RECORDING");
+    const bool is_kept = strcmp(name, "-") != 0;
+    CLEANUP_FREE char *profile = is_kept && name[0] ? quote(name) : strdup(is_kept ? "" : "RECORDING");
     CLEANUP_FREE char *option = format_option(" --layer ", layer);
     CLEANUP_FREE char *command = NULL;
     if (profile && option && asprintf(&command, "osprof show%s", option) < 0)

@@ -11,17 +11,15 @@
 
 /* Where the profile came from, for recommended commands. */
 struct answer_source {
-    const char *profile;        /* the argument of osprof show; NULL: it is of osprof run, and not saved */
-    const char *layer;          /* of a recording of several; NULL: it is no recording */
-    const char *by;             /* the chosen grouping and group; NULL: none */
-    const char *of;             /* NULL: all */
-    bool is_live;               /* of a mount whose process still records */
-    const char *directory;      /* of osprof run, like the next three; NULL: none */
-    const char *layers;         /* NULL: the default */
-    const char *options;        /* NULL: none */
-    bool has_mount;             /* osproffs was between */
-    bool has_groups_unasked;    /* their tables are not printed */
-    const char *const *command; /* NULL at the end */
+    const char *profile;     /* the argument for osprof show; "": none, it is the last result; NULL: it is not saved */
+    const char *layer;       /* of a recording of several; NULL: it is no recording */
+    const char *by;          /* the chosen grouping and group; NULL: none */
+    const char *of;          /* NULL: all */
+    bool is_live;            /* of a mount whose process still records */
+    bool is_run;             /* the page is of osprof run, like the next three */
+    const char *directory;   /* NULL: none */
+    bool has_mount;          /* osproffs was between */
+    bool has_groups_unasked; /* their tables are not printed */
 };
 
 struct answer_page {

@@ -402,7 +402,7 @@ static enum status check_options(const struct command *command, struct plot_opti
 
 static enum status plot_arguments(struct plot_options *options, const struct arguments *arguments) {
     size_t count = (size_t)arguments->rest_count;
-    options->plot.names[0] = "osprof.out";
+    options->plot.names[0] = "@1";
     for (size_t i = 0; i < count; i++)
         options->plot.names[i] = arguments->rest[i];
     options->plot.profile_count = count > 0 ? count : 1;

@@ -48,9 +48,13 @@ static const struct option_row rows[] = {
     {.name = "profile",
      .letter = 'p',
      .metavar = "FILE",
-     .help = "write the profile to FILE instead, of several layers a recording; - is standard output; of several DIRs "
+     .help = "write the profile to FILE too, of several layers a recording; - is standard output; of several DIRs "
              "the layer fs to FILE.1, FILE.2 and so on",
      INTO(FILE, struct run_options, profile)},
+    {.name = "quiet",
+     .letter = 'q',
+     .help = "print no page about the profile; what went wrong is reported",
+     INTO(FLAG, struct run_options, is_quiet)},
     {.name = "charts", .help = "print a histogram of each operation too", INTO(FLAG, struct run_options, charts)},
     {.name = "label",
      .metavar = "KEY=VALUE",
@@ -154,9 +158,9 @@ static enum status settle_options(const struct command *command, const struct ar
     if (!run_layers_parse(command, options->layer_list, &options->layers) || !layers_fit(command, options) ||
         !user_options_take(command, &options->osproffs_lists, !(options->layers.wanted & LAYER_FS), &options->user))
         return STATUS_TROUBLE;
-    if (options->charts && (options->other || options->profile))
+    if (options->charts && (options->other || options->is_quiet))
         return usage_error(command, "--charts is for a profile that is printed, and does not go with --%s",
-                           options->other ? "vs" : "profile");
+                           options->other ? "vs" : "quiet");
     if (options->repeat_count == 0 && !options->other)
         return usage_error(command, "--repeat auto needs --vs: a single command has nothing to decide");
     const char *limit = options_given(arguments, "max-repeat max-time");
@@ -203,7 +207,8 @@ const struct command command_run = {
     .summary = "runs a command and tells what it waits for in file systems",
     .help =
         "Runs COMMAND with a library preloaded into it and what it starts, which counts and times their file calls. "
-        "When COMMAND ends, prints the profile on standard error as 'osprof show' does. That needs no privilege, and "
+        "When COMMAND ends, prints on standard error what it waited for, and keeps the profile, which 'osprof show' "
+        "shows again. That needs no privilege, and "
         "mounts nothing. With --layers fs, only for them an osproffs is mounted over each DIR, in place, which needs "
         "no privilege either where user namespaces are allowed and /dev/fuse is for everybody.",
     .notes = "Exit status: that of COMMAND, 128+n if signal n killed it; of several runs the first that is not 0; "

@@ -10,10 +10,11 @@
 #include "base.h"
 #include "command.h"
 #include "figures.h"
+#include "kept.h"
 #include "namespace.h"
 #include "path.h"
 #include "run_child.h"
-#include "run_kept.h"
+#include "run_killed.h"
 #include "run_left.h"
 #include "run_mounts.h"
 #include "run_report.h"
@@ -35,6 +36,7 @@ struct run {
     struct run_served served; /* of the layer daemon */
     struct recording layers;  /* those taken for all directories; see run_report() */
     struct run_target target;
+    struct kept kept; /* not with --vs */
     struct run_sets sets;
     struct run_left left;
     int status;          /* of the first run that failed */
@@ -177,13 +179,12 @@ static int run_mounted(struct run *run) {
     const struct run_shown shown = {.command = options->command,
                                     .run_count = run->runs_count,
                                     .charts = options->charts,
-                                    .layers = options->layer_list,
+                                    .is_quiet = options->is_quiet,
                                     .directory = options->directories.count == 1 ? options->directories.texts[0] : NULL,
-                                    .options = options->osproffs_options,
                                     .has_groups_unasked = options->user.has_groups_unasked,
                                     .programs = programs,
                                     .still_running = still_running};
-    error = run_report(&run->mounts, &run->layers, &run->target, &shown);
+    error = run_report(&run->mounts, &run->layers, &run->target, &run->kept, &shown);
     return error || layers_error ? RUN_FAILED : run->status;
 }
 
@@ -202,6 +203,7 @@ static int run_against_other(struct run *run) {
         .signals = &run->signals,
         .target = &run->target,
         .sets = &run->sets,
+        .is_quiet = run->options->is_quiet,
     };
     const int status = run_vs(&vs);
     char still_running[RUN_LEFT_TEXT_SIZE];
@@ -331,11 +333,12 @@ int run_command(const struct run_options *options) {
     struct run run = {.options = options,
                       .mounts = {.options = {.live_dir_fd = -1}},
                       .target = {.stream_fd = -1, .dir_fd = -1},
+                      .kept = {.dir_fd = -1},
                       .sets = {.parent_fd = -1}};
     reserve_standard_files();
     int error = options->layers.wanted & LAYER_USER ? open_user(&run, !options->other) : 0;
     if (run.user.recorder)
-        run_kept_tidy(aggstats_recorder_live_path(run.user.recorder));
+        run_killed_tidy(aggstats_recorder_live_path(run.user.recorder));
     if (error == 0 && options->layers.wanted & LAYER_FS)
         error = open_fs(&run);
     if (error == 0 && options->layers.wanted == LAYER_FS && options->directories.count == 1 && !options->other)
@@ -344,6 +347,8 @@ int run_command(const struct run_options *options) {
         error = open_served(&run);
     if (error == 0)
         error = open_target(&run);
+    if (error == 0 && !options->other)
+        kept_open(&run.kept);
     open_traces(&run);
     int status = RUN_FAILED;
     if (error == 0) {
@@ -353,6 +358,7 @@ int run_command(const struct run_options *options) {
     }
     run_sets_finish(&run.sets);
     run_target_finish(&run.target);
+    kept_finish(&run.kept);
     recording_finish(&run.layers);
     run_mounts_finish(&run.mounts);
     run_user_finish(&run.user);

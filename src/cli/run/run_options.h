@@ -19,8 +19,9 @@ struct run_options {
     char *osproffs_options; /* all of those, joined; NULL: none */
     struct option_list labels;
     char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */
-    const char *profile;   /* NULL: shown on standard error */
-    bool charts;           /* then */
+    const char *profile;   /* NULL: not saved */
+    bool is_quiet;         /* no page on standard error */
+    bool charts;           /* on the page */
     unsigned warmup_count;
     unsigned repeat_count; /* 0: auto */
     unsigned most_count;   /* then */

@@ -185,32 +185,60 @@ static bool is_of_mount(const struct aggstats_profile *layer) {
     return name && strcmp(name, "fs") == 0;
 }
 
-/* What its page says of where it is from. is_only: the run has no other layer */
+/* The argument with which osprof show finds the profile again: the file that was asked for, else what is kept. NULL:
+ * there is none.
+ * Owner:   the caller frees it */
+static char *name_again(const struct run_target *target, size_t directory, const struct kept *kept) {
+    char *name = NULL;
+    const char *slash = target->name ? strrchr(target->given, '/') : NULL;
+    CLEANUP_FREE char *file = target->name ? name_of(target, directory, 0) : NULL;
+    if (file && asprintf(&name, "%.*s%s", slash ? (int)(slash + 1 - target->given) : 0, target->given, file) >= 0)
+        return name;
+    if (file || kept->error || !kept->stamp[0])
+        return NULL;
+    if (target->count == 1 || directory == RUN_TARGET_COMMON)
+        return strdup("");
+    return asprintf(&name, "@1.%zu", directory + 1) < 0 ? NULL : name;
+}
+
+/* What its page says of where it is from. is_only: the run has no other layer; again: see name_again() */
 static struct answer_source make_source(const struct run_mounts *mounts, size_t directory,
-                                        const struct run_shown *shown, bool is_mount, bool is_only) {
-    struct answer_source source = {.layers = shown->layers, .command = shown->command};
-    if (is_mount) {
+                                        const struct run_shown *shown, const struct aggstats_profile *layer,
+                                        bool is_only, const char *again) {
+    struct answer_source source = {.profile = again,
+                                   .layer = is_only ? NULL : aggstats_profile_label(layer, "layer"),
+                                   .is_run = true,
+                                   .has_groups_unasked = shown->has_groups_unasked};
+    if (is_of_mount(layer)) {
         source.directory = mounts->daemons[directory].name;
-        source.options = mounts->options.given;
         source.has_mount = true;
         source.has_groups_unasked = mounts->options.has_groups_unasked;
     } else if (is_only) {
         source.directory = shown->directory;
-        source.options = shown->options;
-        source.has_groups_unasked = shown->has_groups_unasked;
     }
-    return is_mount || is_only ? source : (struct answer_source){.has_groups_unasked = shown->has_groups_unasked};
+    return source;
+}
+
+/* layer: NULL: the only one. Owner: the caller frees it */
+static char *format_how_all(const struct aggstats_profile *layer, const char *again) {
+    const char *name = layer ? aggstats_profile_label(layer, "layer") : NULL;
+    char *text = NULL;
+    return asprintf(&text, "'osprof show%s%s --by all%s%s' lists all", name ? " --layer " : "", name ? name : "",
+                    again[0] ? " " : "", again) < 0
+               ? NULL
+               : text;
 }
 
 /* Groups have tables if they were asked for. */
 static int show(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
-                const struct aggstats_profile *layer, bool is_only) {
+                const struct aggstats_profile *layer, bool is_only, const char *again) {
     const struct input input = {.profile = *layer};
+    CLEANUP_FREE char *how_all = again ? format_how_all(is_only ? NULL : layer, again) : NULL;
     struct show_options options = {
         .charts = shown->charts,
         .group_rows_max = GROUP_ROWS_MAX,
-        .how_all_groups = "with -p FILE the profile is kept, and 'osprof show --by all FILE' lists all",
-        .source = make_source(mounts, directory, shown, is_of_mount(layer), is_only),
+        .how_all_groups = how_all ? how_all : "-p FILE keeps them",
+        .source = make_source(mounts, directory, shown, layer, is_only, again),
     };
     int error = run_report_open(&options.stream);
     if (error)
@@ -221,8 +249,8 @@ static int show(const struct run_mounts *mounts, size_t directory, const struct 
 }
 
 /* Prints the table of all of them, before a page of each. */
-static int show_together(const struct recording *recording) {
-    const struct layers_page page = {.recording = recording, .row_max = LAYERS_ROWS_MAX};
+static int show_together(const struct recording *recording, const char *again) {
+    const struct layers_page page = {.recording = recording, .name = again, .row_max = LAYERS_ROWS_MAX};
     FILE *stream;
     int error = run_report_open(&stream);
     if (error)
@@ -233,11 +261,11 @@ static int show_together(const struct recording *recording) {
 }
 
 static void show_layers(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
-                        const struct recording *recording) {
-    int error = recording->count > 1 ? show_together(recording) : 0;
+                        const struct recording *recording, const char *again) {
+    int error = recording->count > 1 ? show_together(recording, again) : 0;
     for (size_t i = 0; i < recording->count && error == 0; i++)
         error = show(mounts, directory == RUN_TARGET_COMMON ? 0 : directory, shown, &recording->layers[i],
-                     recording->count == 1);
+                     recording->count == 1, again);
     if (error)
         run_report_not_shown("profile", error);
 }
@@ -269,37 +297,51 @@ static int take_mount(struct run_mounts *mounts, size_t directory, const struct 
     return error;
 }
 
+static void keep(struct kept *kept, size_t part, const struct recording *recording) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    int error = recording_format(recording, &text, &size_bytes);
+    if (error)
+        kept->error = error;
+    else
+        kept_save(kept, part, text, size_bytes);
+}
+
 static int report_layers(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
-                         size_t directory, const struct run_shown *shown) {
+                         struct kept *kept, size_t directory, const struct run_shown *shown) {
     int error = describe(layers, shown);
     if (error)
         run_report_not_shown("profile", error);
-    else if (target->given && layers->count > 0)
+    if (error || layers->count == 0)
+        return error;
+    keep(kept, target->count == 1 || directory == RUN_TARGET_COMMON ? 0 : directory + 1, layers);
+    if (target->given)
         error = save(target, directory, 0, layers);
-    else
-        show_layers(mounts, directory, shown, layers);
+    CLEANUP_FREE char *again = name_again(target, directory, kept);
+    if (!shown->is_quiet)
+        show_layers(mounts, directory, shown, layers, again);
     return error;
 }
 
 /* Reports one mount, independently of the others. */
-static int report_mount(struct run_mounts *mounts, const struct run_target *target, size_t directory,
+static int report_mount(struct run_mounts *mounts, const struct run_target *target, struct kept *kept, size_t directory,
                         const struct run_shown *shown) {
     struct recording layers = {.layers = NULL};
     int error = take_mount(mounts, directory, &(struct run_programs){0}, &layers);
     if (error == 0)
-        error = report_layers(mounts, &layers, target, directory, shown);
+        error = report_layers(mounts, &layers, target, kept, directory, shown);
     recording_finish(&layers);
     return error;
 }
 
-int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
+int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target, struct kept *kept,
                const struct run_shown *shown) {
     bool is_one = mounts->count <= 1;
     int first_error = mounts->count == 1 ? take_mount(mounts, 0, &shown->programs, layers) : 0;
-    int error = report_layers(mounts, layers, target, is_one ? 0 : RUN_TARGET_COMMON, shown);
+    int error = report_layers(mounts, layers, target, kept, is_one ? 0 : RUN_TARGET_COMMON, shown);
     first_error = first_error ? first_error : error;
     for (size_t i = 0; !is_one && i < mounts->count; i++) {
-        error = report_mount(mounts, target, i, shown);
+        error = report_mount(mounts, target, kept, i, shown);
         first_error = first_error ? first_error : error;
     }
     return first_error;

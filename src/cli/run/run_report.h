@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "kept.h"
 #include "recording.h"
 #include "run_mounts.h"
 
@@ -58,19 +59,19 @@ struct run_shown {
     const char *const *command; /* its arguments, NULL at the end; also for the header */
     unsigned run_count;         /* how many runs were counted */
     bool charts;
-    const char *layers;      /* as given; NULL: not */
+    bool is_quiet;           /* no page */
     const char *directory;   /* the only one that was given; NULL: none, or several */
-    const char *options;     /* as given; NULL: none */
     bool has_groups_unasked; /* of the layer user */
     struct run_programs programs;
     const char *still_running; /* the processes that the command has left behind; "": none */
 };
 
-/* Shows or saves the layers of the whole run, and those of all mounts, which have ended. For one directory all of them
+/* Keeps, saves and shows the layers of the whole run, and those of all mounts, which have ended. For one directory all of them
  * are one recording; for several the mounts' are separate.
  * layers:  gets header lines, and the layer of the mount if there is one
- * Errors:  reported to the user; the other layers are shown or saved nevertheless. That a page cannot be printed is none */
-int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
+ * Errors:  reported to the user; the other layers are shown and saved nevertheless. That a page cannot be printed, or a
+ *          result not be kept, is none */
+int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target, struct kept *kept,
                const struct run_shown *shown);
 
 #endif

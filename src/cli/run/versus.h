@@ -57,6 +57,7 @@ struct run_vs {
     const struct signals *signals;
     const struct run_target *target; /* of VS_SIDES profiles for each directory; for a single run */
     const struct run_sets *sets;     /* for several runs */
+    bool is_quiet;                   /* no page */
 };
 
 struct versus_side {

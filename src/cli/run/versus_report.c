@@ -57,6 +57,8 @@ static void print_page(const struct versus *it, size_t directory, const struct c
                        const struct verdict_page *verdict) {
     const struct run_mounts *mounts = it->vs->mounts;
     FILE *stream;
+    if (it->vs->is_quiet)
+        return;
     int error = run_report_open(&stream);
     if (error) {
         run_report_not_shown("comparison", error);

@@ -1,6 +1,6 @@
 /* A file that has been reported has the sticky bit, which means nothing else for a file. It got that bit when its inode
  * last changed (ctime), unless programs of the run still count. */
-#include "run_kept.h"
+#include "run_killed.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -105,7 +105,7 @@ static void report(size_t reported_count, size_t removed_count) {
         complain("removed the profiles of %zu runs whose osprof was killed more than a week ago", removed_count);
 }
 
-void run_kept_tidy(const char *live_path) {
+void run_killed_tidy(const char *live_path) {
     CLEANUP_FD int dir_fd = -1;
     const char *name;
     if (open_parent(AT_FDCWD, live_path, &dir_fd, &name) != 0)

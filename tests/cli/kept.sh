@@ -1,0 +1,224 @@
+#!/bin/bash
+# osprof run keeps its results without being asked, and osprof show, why, plot and compare find them again.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
+# shellcheck source=run_lib.sh
+. "$(dirname "$0")/run_lib.sh"
+
+: "${OSPROF_LIBRARIES:?directory of the preloaded libraries under test}"
+! grep -q '__[at]san_init' "$OSPROF_LIBRARIES/libosprof_posix.so" || skip "built with a sanitizer"
+
+# shellcheck disable=SC2154 # set by the harness
+cd "$scratch"
+head -c 10000 /dev/zero >"$lower/file"
+state=$XDG_STATE_HOME
+kept=$state/osprof
+
+# keep COMMAND...: a run with nothing on the screen
+keep() {
+    expect 0 run -q -- "$@"
+    assert_eq "" "$(<err)" "messages of: osprof run -q $*"
+}
+
+# Prints the commands of what is kept, the last first.
+commands() {
+    local file
+    for file in $(printf '%s\n' "$kept"/*.osprof | sort -r); do
+        sed -n 's/^# command: //p' "$file"
+    done
+}
+
+# ---- Nothing is kept
+
+none="osprof: no result is kept yet: 'osprof run COMMAND' keeps what it measures; or name a profile"
+for command in show why plot 'show @1' 'show @2' compare 'compare --within' 'show --json' 'check @1'; do
+    # shellcheck disable=SC2086 # several words
+    expect_trouble "$none" $command
+done
+expect 2 merge -o sum @1 @2
+grep -qxF "$none" err || fail "a missing result is merged: $(<err)"
+: >osprof.out
+expect_trouble "$none, such as osprof.out, which is here" show
+rm osprof.out
+[ ! -e "$state" ] || fail "looking for results makes directories"
+
+# ---- One is kept, whole, for its owner alone
+
+(umask 000 && keep cat "$lower/file")
+assert_eq "700 600" "$(stat -c %a "$kept" "$kept"/*.osprof | paste -sd ' ')" "modes"
+assert_eq "" "$(find "$kept" -type f ! -name '*.osprof')" "other files"
+expect 0 check @1
+expect 0 show
+grep -qE "^osprof: @1 is the run of 20[0-9]{2}-[01][0-9]-[0-3][0-9] [0-9:]{8}: cat $lower/file\$" err || fail "not told which: $(<err)"
+assert_eq 1 "$(wc -l <err)" "lines of messages"
+grep -q '^OPEN ' out || fail "not the profile: $(<out)"
+expect 0 show --json
+python3 -c 'import json, sys; assert json.load(open("out"))["labels"]["command"].startswith("cat ")' || fail "no JSON"
+expect 0 show @1 --csv
+expect 0 plot --gnuplot
+expect 1 why
+grep -q '^osprof: nobody looked for slow calls in @1' err || fail "why does not take the last: $(<err)"
+expect_trouble "osprof: there is no @2: the result of 1 run is kept, and @1 is the last" compare
+expect_trouble "osprof: there is no @0: the result of 1 run is kept, and @1 is the last" show @0
+expect_trouble "osprof: there is no @1.1: that run has not so many directories that it profiled one by one" show @1.1
+# A file of that name
+cp "$kept"/*.osprof ./@2
+expect 0 show ./@2
+assert_eq "" "$(<err)" "messages of a file"
+expect_trouble "osprof: there is no @2: the result of 1 run is kept, and @1 is the last" show @2
+expect 0 merge -o sum ./@2 @1
+expect 0 check sum
+rm ./@2
+
+# ---- Several, the last ten; @2 is the one before
+
+keep cat "$lower/file" "$lower/file"
+expect 0 show @2
+grep -q "^osprof: @2 is the run of .*: cat $lower/file$" err || fail "not the one before: $(<err)"
+# shellcheck disable=SC2015
+"$OSPROF" compare >out 2>err || [ $? = 1 ] || fail "compare: $(<err)"
+assert_eq "@2 @1" "$(sed -n 's/^osprof: \(@[12]\) is the run of .*/\1/p' err | paste -sd ' ')" "what is compared without being named"
+grep -q '^A  *@2' out && grep -q '^B  *@1' out || fail "not said which is which: $(<out)"
+"$OSPROF" compare -q @1 @2 >out 2>err || [ $? = 1 ] || fail "compare -q: $(<err)"
+assert_eq "" "$(<out)$(<err)" "what --quiet prints"
+for number in 1 2 3 4 5 6 7 8 9 10 11; do
+    keep sh -c "cat $lower/file; : $number"
+done
+assert_eq "$(printf "sh -c cat $lower/file; : %d\n" 11 10 9 8 7 6 5 4 3 2)" "$(commands)" "what is kept of many"
+expect 0 show @10
+grep -q ': 2$' err || fail "not the tenth: $(<err)"
+expect_trouble "osprof: there is no @11: the results of 10 runs are kept, and @1 is the last" show @11
+# The clock is set back: a later run is later.
+future=$kept/21990101T000000.000000000Z.osprof
+mv "$(printf '%s\n' "$kept"/*.osprof | tail -n 1)" "$future"
+keep cat "$lower/file"
+assert_eq "cat $lower/file" "$(commands | sed -n 1p)" "the last after the clock was set back"
+[ -e "$kept/21990101T000000.000000001Z.osprof" ] || fail "not after the last: $(ls "$kept")"
+rm -r "$kept"
+
+# Several runs at once
+for number in 1 2 3 4 5 6; do
+    "$OSPROF" run -q cat "$lower/file" >/dev/null 2>"err.$number" &
+done
+wait
+assert_eq "" "$(cat err.?)" "messages of runs at once"
+assert_eq 6 "$(find "$kept" -type f -name '*.osprof' | wc -l)" "results of runs at once"
+rm -r "$kept"
+
+# ---- The page: what is next looks at what is kept, and runs nothing
+
+expect 3 run -- sh -c "echo ran >>ran; cat $lower/file; exit 3"
+sed -n '/^next/,/^$/s/  #.*//p' err | sed 's/^next//; s/^ *//; /^$/d' >next
+grep -qx 'osprof show --op [A-Z_]*' next || fail "what is next: $(<next)"
+! grep -v '^osprof show ' next || fail "next is something else: $(<next)"
+while read -r -a words; do
+    assert_eq osprof "${words[0]}" "what is next"
+    expect 0 "${words[@]:1}"
+done <next
+assert_eq ran "$(<ran)" "runs of the command"
+expect 0 run -p page.osprof cat "$lower/file"
+grep -q '^next  *osprof show --op [A-Z_]* page.osprof' err || fail "the page does not name the file: $(<err)"
+expect 0 run -q -p page.osprof cat "$lower/file"
+assert_eq "" "$(<err)" "a page in spite of -q"
+expect 0 run -p - true
+grep -q '^OSprof profile\|^# ' out || fail "no profile on standard output"
+grep -q 'elapsed' err || fail "no page beside it: $(<err)"
+"$OSPROF" show "$(printf '%s\n' "$kept"/*.osprof | tail -n 1)" >/dev/null || fail "what is kept is no profile"
+rm -r "$kept"
+
+# ---- It cannot be kept: the page is printed, and the status is the command's
+
+# refused WHY COMMAND...: runs osprof by the command
+refused() {
+    local why=$1 status=0
+    shift
+    "$@" run sh -c 'exit 3' >out 2>err || status=$?
+    assert_eq 3 "$status" "status when the result is not kept: $(<err)"
+    assert_eq "osprof: this result is not kept in $why; XDG_STATE_HOME can name another directory" "$(grep '^osprof: this' err)" "message"
+    grep -q elapsed err || fail "no page: $(<err)"
+    ! grep -q '^next.*show' err || fail "told to look at what is not kept: $(<err)"
+}
+
+refused "$scratch/no/state/osprof: No such file or directory" env XDG_STATE_HOME="$scratch/no/state" "$OSPROF"
+refused "$scratch/no/.local/state/osprof: No such file or directory" env -u XDG_STATE_HOME HOME="$scratch/no" "$OSPROF"
+: >plain
+refused "$scratch/plain/osprof: Not a directory" env XDG_STATE_HOME="$scratch/plain" "$OSPROF"
+mkdir -p planted elsewhere
+ln -s "$scratch/elsewhere" planted/osprof
+refused "$scratch/planted/osprof: it is a symbolic link" env XDG_STATE_HOME="$scratch/planted" "$OSPROF"
+assert_eq "" "$(ls elsewhere)" "what was written through a link"
+XDG_STATE_HOME=relative HOME=$scratch/home keep true
+[ ! -e relative ] && [ -e home/.local/state/osprof ] || fail "a relative XDG_STATE_HOME is not ignored"
+# A home, and what is in it, may be symbolic links of its owner.
+mkdir -p real/dots
+ln -s real linked
+ln -s dots real/.local
+env -u XDG_STATE_HOME HOME="$scratch/linked" "$OSPROF" run -q true 2>err
+assert_eq "" "$(<err)" "messages with links"
+assert_eq 1 "$(find real/dots/state/osprof -type f | wc -l)" "results behind links"
+
+if [ "$(id -u)" = 0 ]; then
+    chmod 711 "$scratch"
+    # Another user's directories, even if they may be written to.
+    mkdir -p home-user foreign
+    chown "$user_uid" foreign
+    refused "$scratch/foreign/osprof: it, or the directory in which to make it, belongs to another user" \
+        env XDG_STATE_HOME="$scratch/foreign" "$OSPROF"
+    assert_eq "" "$(ls -A foreign)" "what root makes in a directory of another"
+    mkdir -m 777 foreign/osprof
+    chown "$user_uid" foreign/osprof
+    refused "$scratch/foreign/osprof: it, or the directory in which to make it, belongs to another user" \
+        env XDG_STATE_HOME="$scratch/foreign" "$OSPROF"
+    expect_foreign="osprof: cannot find @1 in $scratch/foreign/osprof: it, or the directory in which to make it, belongs to another user"
+    XDG_STATE_HOME=$scratch/foreign expect_trouble "$expect_foreign" show
+    # Two users
+    mkdir -m 700 users
+    chown "$user_uid:$user_gid" users
+    chmod 755 "$lower" "$lower/file"
+    as_user env XDG_STATE_HOME="$scratch/users" "$OSPROF" run -q -- cat "$lower/file" >out 2>err || fail "as a user: $(<err)"
+    assert_eq "" "$(<err)" "messages of a user"
+    keep cat "$lower/file"
+    assert_eq "$user_uid" "$(stat -c %u users/osprof users/osprof/* | sort -u)" "owner of a user's results"
+    as_user env XDG_STATE_HOME="$scratch/users" "$OSPROF" show >out 2>err || fail "a user's own: $(<err)"
+    ! as_user env XDG_STATE_HOME="$state" "$OSPROF" show >out 2>err || fail "a user reads root's"
+    # Not writable
+    as_user chmod 500 users/osprof
+    refused "$scratch/users/osprof: Permission denied" as_user env XDG_STATE_HOME="$scratch/users" "$OSPROF"
+    refused "/nonexistent/.local/state/osprof: No such file or directory" \
+        as_user env -u XDG_STATE_HOME HOME=/nonexistent "$OSPROF"
+    # A disk that is full
+    mkdir disk
+    if unshare --mount true 2>/dev/null; then
+        # shellcheck disable=SC2016 # for the shell inside
+        refused "$scratch/disk/osprof: No space left on device" unshare --mount sh -c '
+            mount -t tmpfs -o size=64k none disk && mkdir disk/osprof
+            cat /dev/zero >disk/fill 2>/dev/null
+            exec env XDG_STATE_HOME="$PWD/disk" "$@"' sh "$OSPROF"
+    fi
+fi
+
+# ---- With mounts, several layers, and several directories
+
+if [ -w /dev/fuse ]; then
+    rm -rf "$kept"
+    mkdir -p one two "$kept"
+    cp "$lower/file" one
+    expect 0 run --layers user,fs -d one -- cat one/file
+    grep -q '^next  *osprof show --layer ' err || fail "what is next of two layers: $(<err)"
+    expect 0 show --layer user
+    expect 0 show --layer fs
+    grep -q '^OPEN' out || fail "the layer is not in what is kept: $(<out)"
+    expect 0 run --layers fs -d one -d two -- cat one/file
+    grep -q '^next  *osprof show --op [A-Z]* @1\.1' err || fail "what is next of two directories: $(<err)"
+    expect_trouble "osprof: the run @1 has a profile for each directory: name one of @1.1 to @1.2" show
+    expect 0 show @1.1
+    grep -q "^osprof: @1.1 is the run of .*: cat one/file, in $scratch/one\$" err || fail "not told which directory: $(<err)"
+    expect 0 show --layer user @2
+    # Mounts over the place of what is kept do not see it, and it is not lost.
+    expect 0 run --layers fs -q -d "$state" -p profile -- ls "$state"
+    expect 0 show
+    grep -q ': ls ' err || fail "not kept below a mount: $(<err)"
+    ! grep -q '^OP_CREATE' profile || fail "keeping a result was counted"
+fi
+assert_nothing_left
