@@ -3,6 +3,14 @@
 
 need pgrep ps
 
+# With a sanitizer the library does not run in programs without one: these are observed at their mounts alone.
+is_preloaded=yes
+if grep -q '__[at]san_init' "${OSPROF_LIBRARIES:?}/libosprof_posix.so"; then
+    is_preloaded=no
+    # shellcheck disable=SC2154 # set by the harness
+    export OSPROF_LIBRARIES=$scratch
+fi
+
 # What a shell starts in the background ignores SIGINT and SIGQUIT, as may this shell, and after nohup(1) SIGHUP too; with
 # this before it does not.
 # shellcheck disable=SC2034 # for the tests

@@ -48,7 +48,7 @@ static bool stdio_holds_line(const FILE *stream, int end, int64_t most_bytes) {
     const uint64_t held = bytes_between(from, stream->_IO_read_end);
     if (from < stream->_IO_buf_base || bytes_between(from, stream->_IO_buf_end) < held)
         return false;
-    return (int64_t)held >= most_bytes || memchr(from, end, held);
+    return (int64_t)held >= most_bytes || (held > 0 && memchr(from, end, held));
 }
 
 static inline bool stdio_is_clean(const FILE *stream) {
