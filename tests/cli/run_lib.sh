@@ -4,8 +4,10 @@
 need pgrep ps
 
 # With a sanitizer the library does not run in programs without one: these are observed at their mounts alone.
+# shellcheck disable=SC2034 # for the tests
 is_preloaded=yes
 if grep -q '__[at]san_init' "${OSPROF_LIBRARIES:?}/libosprof_posix.so"; then
+    # shellcheck disable=SC2034 # for the tests
     is_preloaded=no
     # shellcheck disable=SC2154 # set by the harness
     export OSPROF_LIBRARIES=$scratch
