@@ -9,14 +9,34 @@
 #include "compare.h"
 #include "verdict_runs.h"
 
-bool verdict_has_slowdown(const struct verdict_result *result) {
-    return result->word_counts[VERDICT_SLOWER] > 0 || (result->has_common && result->common_word == VERDICT_SLOWER);
+static bool is_so(const struct verdict_change *change, enum verdict_word word) {
+    return change->is_there && change->word == word;
 }
 
-bool verdict_has_change(const struct verdict_result *result) {
+static bool has_change(const struct verdict_result *result) {
     bool has_changed_op = result->op_count > 0 && verdict_is_change(result->ops[0].word); /* changes come first */
-    return has_changed_op || (result->has_common && verdict_is_change(result->common_word));
+    return has_changed_op || (result->common.is_there && verdict_is_change(result->common.word));
 }
+
+static bool has_slowdown(const struct verdict_result *result) {
+    for (size_t i = 0; i < result->op_count; i++) {
+        const struct verdict_op *op = &result->ops[i];
+        if (op->word == VERDICT_SLOWER || (op->word == VERDICT_SLOWER_THAN_REST && op->ratios[VERDICT_MEAN].ratio > 1))
+            return true;
+    }
+    return is_so(&result->common, VERDICT_SLOWER);
+}
+
+bool verdict_is_so(const struct verdict_result *result, unsigned questions) {
+    bool has_more_calls = result->calls_counts[VERDICT_MORE_CALLS] + result->word_counts[VERDICT_ONLY_B] > 0;
+    return ((questions & VERDICT_ON_CHANGE) && has_change(result)) ||
+           ((questions & VERDICT_ON_SLOWER) && has_slowdown(result)) ||
+           ((questions & VERDICT_ON_CALLS) && has_more_calls) ||
+           ((questions & VERDICT_ON_TOTAL) && is_so(&result->total, VERDICT_MORE_TIME)) ||
+           ((questions & VERDICT_ON_ELAPSED) && is_so(&result->elapsed, VERDICT_MORE_TIME));
+}
+
+#define TESTED_OF_ALL 3 /* effects of all ops together: the common one, and two of times */
 
 /* All are brought to the highest rate, as two profiles are, and to the lowest resolution. */
 static int bring_together(struct aggstats_profile *profiles, size_t count, bool *ret_rescaled) {
@@ -92,13 +112,14 @@ static int compare_ops(struct verdict_runs *runs) {
     if (err)
         return err;
     verdict_compare_common(runs);
+    verdict_compare_times(runs);
     effects_judge(runs->tested, result->tested_count, result->options.alpha);
+    verdict_find_words_of_all(runs);
     for (size_t op = 0; op < result->op_count; op++) {
         verdict_find_word(runs, &result->ops[op]);
         result->word_counts[result->ops[op].word]++;
+        result->calls_counts[result->ops[op].calls_word]++;
     }
-    verdict_find_common_word(runs);
-    verdict_compare_elapsed(runs);
     verdict_find_trend(runs);
     qsort(result->ops, result->op_count, sizeof(*result->ops), by_word);
     return 0;
@@ -107,7 +128,7 @@ static int compare_ops(struct verdict_runs *runs) {
 /* The result has its sums and ops already; figures are found in temporary memory. */
 static int compare_runs(struct verdict_result *result, const struct aggstats_profile *profiles, size_t a_count,
                         size_t count) {
-    const size_t tested_max = result->op_count * (VERDICT_FIGURE_COUNT + PEAKS_MAX + 1) + 1;
+    const size_t tested_max = result->op_count * (VERDICT_FIGURE_COUNT + PEAKS_MAX + 1) + TESTED_OF_ALL;
     CLEANUP_FREE double *values = calloc(result->op_count * VERDICT_FIGURE_COUNT * count + 1, sizeof(*values));
     CLEANUP_FREE double *factors = calloc(count, sizeof(*factors));
     CLEANUP_FREE double *scratch = calloc(count, sizeof(*scratch));

@@ -41,7 +41,7 @@ static double factor_of(const struct verdict_runs *runs, size_t run, const doubl
     return count >= VERDICT_COMMON_OPS_MIN ? gsl_stats_median(scratch, 1, count) : 0;
 }
 
-const double *verdict_beside_factors(const struct verdict_runs *runs, const double *values) {
+const double *verdict_without_factors(const struct verdict_runs *runs, const double *values) {
     for (size_t run = 0; run < runs->count; run++)
         runs->scratch[run] = values[run] - runs->factors[run];
     return runs->scratch;
@@ -49,15 +49,23 @@ const double *verdict_beside_factors(const struct verdict_runs *runs, const doub
 
 /* Of an op's means, without what is common. */
 static struct effect effect_of_means(const struct verdict_runs *runs, size_t op) {
-    return effect_of(verdict_beside_factors(runs, verdict_values(runs, op, VERDICT_MEAN)), runs->a_count, runs->count);
+    return effect_of(verdict_without_factors(runs, verdict_values(runs, op, VERDICT_MEAN)), runs->a_count, runs->count);
 }
 
-/* The median variance of the means, over the ops used for the factor. centres, scratch: as above */
+/* Of the difference between the means of two sides of values with this variance. */
+static double variance_of_difference(const struct effect *effect) {
+    return effect->variance * (1.0 / (double)effect->a_count + 1.0 / (double)effect->b_count);
+}
+
+/* The median variance of the differences of the means, over the ops used for the factor, as far as it comes from the
+ * runs. centres, scratch: as above */
 static double typical_variance(const struct verdict_runs *runs, const double *centres, double *scratch) {
     size_t count = 0;
     for (size_t op = 0; op < runs->result->op_count; op++) {
-        if (!isnan(centres[op]))
-            scratch[count++] = effect_of_means(runs, op).variance;
+        if (isnan(centres[op]))
+            continue;
+        const struct effect effect = effect_of_means(runs, op);
+        scratch[count++] = variance_of_difference(&effect);
     }
     return count > 0 ? gsl_stats_median(scratch, 1, count) : 0;
 }
@@ -81,7 +89,7 @@ static double variance_of_factors(const struct verdict_runs *runs, const double 
             continue;
         const struct effect effect = effect_of_means(runs, op);
         scratch[count++] = effect.difference;
-        noise += effect.variance * (1.0 / (double)effect.a_count + 1.0 / (double)effect.b_count);
+        noise += variance_of_difference(&effect);
     }
     if (count < VERDICT_COMMON_OPS_MIN)
         return 0;
@@ -100,11 +108,13 @@ int verdict_find_factors(struct verdict_runs *runs) {
     double variance_without = typical_variance(runs, centres, scratch); /* there are no factors yet */
     for (size_t run = 0; run < runs->count; run++)
         runs->factors[run] = factor_of(runs, run, centres, scratch);
-    runs->result->has_common = variance_without > 0 && typical_variance(runs, centres, scratch) < variance_without;
-    if (!runs->result->has_common)
+    runs->factors_variance = variance_of_factors(runs, centres, scratch);
+    const double variance_with = typical_variance(runs, centres, scratch) + runs->factors_variance;
+    runs->result->common.is_there = variance_with < variance_without;
+    if (!runs->result->common.is_there) {
         memset(runs->factors, 0, runs->count * sizeof(*runs->factors));
-    else
-        runs->factors_variance = variance_of_factors(runs, centres, scratch);
+        runs->factors_variance = 0;
+    }
     return 0;
 }
 
@@ -112,26 +122,47 @@ int verdict_find_factors(struct verdict_runs *runs) {
 
 void verdict_compare_common(struct verdict_runs *runs) {
     struct verdict_result *result = runs->result;
-    if (!result->has_common)
+    struct verdict_ratio *common = &result->common.ratio;
+    if (!result->common.is_there)
         return;
-    result->common.effect = effect_of(runs->factors, runs->a_count, runs->count);
-    verdict_ratio_conclude(&result->common);
-    result->common_spread = verdict_ratio_of(sqrt(result->common.effect.variance));
-    verdict_judge(runs, &result->common.effect);
+    common->effect = effect_of(runs->factors, runs->a_count, runs->count);
+    common->effect.shared = runs->factors_variance;
+    verdict_ratio_conclude(common);
+    result->common_spread = verdict_ratio_of(sqrt(common->effect.variance));
+    verdict_judge(runs, &common->effect);
 }
 
-void verdict_compare_elapsed(const struct verdict_runs *runs) {
-    struct verdict_result *result = runs->result;
+/* Latency of all calls. */
+static double total_of(const struct aggstats_profile *profile) {
+    return figures_sum(profile).total_cycles;
+}
+
+/* 0: the run does not tell it */
+static double elapsed_of(const struct aggstats_profile *profile) {
+    return profile->has_elapsed ? (double)profile->elapsed_cycles : 0;
+}
+
+/* Nothing is compared if a run has no such time. */
+static void compare_times(struct verdict_runs *runs, double (*time_of)(const struct aggstats_profile *profile),
+                          struct verdict_change *ret_change) {
     for (size_t run = 0; run < runs->count; run++) {
-        if (!runs->profiles[run].has_elapsed || runs->profiles[run].elapsed_cycles == 0)
+        const double cycles = time_of(&runs->profiles[run]);
+        if (cycles <= 0)
             return;
-        runs->scratch[run] = log((double)runs->profiles[run].elapsed_cycles);
+        runs->scratch[run] = log(cycles);
     }
-    result->has_elapsed = true;
-    result->elapsed.effect = effect_of(runs->scratch, runs->a_count, runs->count);
-    result->elapsed.a = exp(result->elapsed.effect.a);
-    result->elapsed.b = exp(result->elapsed.effect.b);
-    verdict_ratio_conclude(&result->elapsed);
+    struct verdict_ratio *ratio = &ret_change->ratio;
+    ret_change->is_there = true;
+    ratio->effect = effect_of(runs->scratch, runs->a_count, runs->count);
+    ratio->a = exp(ratio->effect.a);
+    ratio->b = exp(ratio->effect.b);
+    verdict_ratio_conclude(ratio);
+    verdict_judge(runs, &ratio->effect);
+}
+
+void verdict_compare_times(struct verdict_runs *runs) {
+    compare_times(runs, total_of, &runs->result->total);
+    compare_times(runs, elapsed_of, &runs->result->elapsed);
 }
 
 /* The number of runs that began before this one. */
@@ -153,25 +184,25 @@ static bool all_tell_their_start(const struct verdict_runs *runs) {
 /* Fits a line through the factors of the runs, each less its side's mean, by their order. */
 void verdict_find_trend(const struct verdict_runs *runs) {
     struct verdict_result *result = runs->result;
-    if (!result->has_common || runs->count < TREND_RUNS_MIN || !all_tell_their_start(runs))
+    if (!result->common.is_there || runs->count < TREND_RUNS_MIN || !all_tell_their_start(runs))
         return;
     CLEANUP_FREE double *places = calloc(runs->count, sizeof(*places));
     if (!places)
         return; /* nothing is reported then */
     for (size_t run = 0; run < runs->count; run++)
         places[run] = place_in_time(runs, run);
+    const struct effect *common = &result->common.ratio.effect;
     const struct effect place = effect_of(places, runs->a_count, runs->count);
     double squares = 0;
     double products = 0;
     for (size_t run = 0; run < runs->count; run++) {
         double x = places[run] - (run < runs->a_count ? place.a : place.b);
         squares += x * x;
-        products +=
-            x * (runs->factors[run] - (run < runs->a_count ? result->common.effect.a : result->common.effect.b));
+        products += x * (runs->factors[run] - (run < runs->a_count ? common->a : common->b));
     }
     double freedom = (double)runs->count - 3;
     double slope = squares > 0 ? products / squares : 0;
-    double rest = result->common.effect.variance * result->common.effect.freedom - slope * products;
+    double rest = common->variance * common->freedom - slope * products;
     result->has_trend = squares > 0 && effect_line_is_sure(slope, rest / freedom / squares, freedom, TREND_ALPHA);
     result->trend = verdict_ratio_of(slope);
 }

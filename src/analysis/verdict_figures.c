@@ -9,7 +9,7 @@
 
 static const struct {
     const char *name;
-    bool is_latency; /* compared without the common factor */
+    bool is_latency; /* has a part in the common factor */
     bool is_judged;
     unsigned percent; /* of a percentile */
 } figures[VERDICT_FIGURE_COUNT] = {
@@ -56,31 +56,46 @@ static double tolerance_of(const struct verdict_result *result, enum verdict_fig
     return figures[figure].percent > 0 ? PERCENTILE_TOLERANCE_BUCKETS * M_LN2 / result->a_sum.resolution : 0;
 }
 
+/* Sets the effects of an op, before they are moderated. */
+static void compare_values(const struct verdict_runs *runs, size_t index, enum verdict_figure figure) {
+    struct verdict_ratio *ratio = &runs->result->ops[index].ratios[figure];
+    struct verdict_ratio *own = &runs->result->ops[index].own[figure];
+    const double *values = verdict_values(runs, index, figure);
+    ratio->effect = effect_of(values, runs->a_count, runs->count);
+    ratio->effect.tolerance = tolerance_of(runs->result, figure);
+    ratio->a = exp(ratio->effect.a);
+    ratio->b = exp(ratio->effect.b);
+    *own = *ratio;
+    if (!figures[figure].is_latency)
+        return;
+    own->effect = effect_of(verdict_without_factors(runs, values), runs->a_count, runs->count);
+    own->effect.tolerance = ratio->effect.tolerance;
+    own->effect.shared = runs->factors_variance;
+}
+
 int verdict_compare_figure(struct verdict_runs *runs, enum verdict_figure figure) {
-    CLEANUP_FREE struct effect **effects = calloc(runs->result->op_count + 1, sizeof(struct effect *));
+    const size_t op_count = runs->result->op_count;
+    CLEANUP_FREE struct effect **plain = calloc(op_count + 1, sizeof(struct effect *));
+    CLEANUP_FREE struct effect **own = calloc(op_count + 1, sizeof(struct effect *));
     size_t count = 0;
-    if (!effects)
+    if (!plain || !own)
         return -ENOMEM;
-    for (size_t i = 0; i < runs->result->op_count; i++) {
+    for (size_t i = 0; i < op_count; i++) {
         struct verdict_op *op = &runs->result->ops[i];
-        struct verdict_ratio *ratio = &op->ratios[figure];
-        const double *values = verdict_values(runs, i, figure);
-        const struct effect plain = effect_of(values, runs->a_count, runs->count);
-        ratio->a = exp(plain.a);
-        ratio->b = exp(plain.b);
-        ratio->effect = effect_of(figures[figure].is_latency ? verdict_beside_factors(runs, values) : values,
-                                  runs->a_count, runs->count);
-        ratio->effect.tolerance = tolerance_of(runs->result, figure);
-        ratio->effect.shared = figures[figure].is_latency ? runs->factors_variance : 0;
-        if (verdict_op_is_judged(op))
-            effects[count++] = &ratio->effect;
+        compare_values(runs, i, figure);
+        if (!verdict_op_is_judged(op))
+            continue;
+        plain[count] = &op->ratios[figure].effect;
+        own[count++] = &op->own[figure].effect;
     }
-    effects_moderate(effects, count);
-    for (size_t i = 0; i < runs->result->op_count; i++) {
+    effects_moderate(plain, count);
+    effects_moderate(own, count);
+    for (size_t i = 0; i < op_count; i++) {
         struct verdict_op *op = &runs->result->ops[i];
         verdict_ratio_conclude(&op->ratios[figure]);
+        verdict_ratio_conclude(&op->own[figure]);
         if (verdict_op_is_judged(op) && figures[figure].is_judged)
-            verdict_judge(runs, &op->ratios[figure].effect);
+            verdict_judge(runs, &op->own[figure].effect);
     }
     return 0;
 }

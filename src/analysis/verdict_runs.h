@@ -41,23 +41,25 @@ void verdict_ratio_conclude(struct verdict_ratio *ratio);
 /* Reads an op's figures of all runs, and its means over the runs of each side. index: in the result */
 void verdict_read_op(const struct verdict_runs *runs, size_t index);
 
-/* Sets the effect on one figure of all ops, without the common factors. Errors: -ENOMEM */
+/* Sets the effect on one figure of all ops, with and without the common factors; the latter is judged.
+ * Errors:  -ENOMEM */
 int verdict_compare_figure(struct verdict_runs *runs, enum verdict_figure figure);
 
 /* ---- All ops together: verdict_common.c --------------------------------------------------------- */
 
-/* Sets the factors of the runs, their variance, and whether the result has a common one, from the ops' values.
+/* Sets the factors of the runs, 0 if they are not used, and their variance, from the ops' values.
  * Errors:  -ENOMEM */
 int verdict_find_factors(struct verdict_runs *runs);
 
 /* Values of the runs, without the factors: in runs->scratch. */
-const double *verdict_beside_factors(const struct verdict_runs *runs, const double *values);
+const double *verdict_without_factors(const struct verdict_runs *runs, const double *values);
 
 /* Sets the effect on the common factor, if there is one; it is judged with the others. */
 void verdict_compare_common(struct verdict_runs *runs);
 
-/* Sets the effect on the runs' elapsed time, if all have one. */
-void verdict_compare_elapsed(const struct verdict_runs *runs);
+/* Sets the effects on the latency of all calls of a run, and on its elapsed time, if all have it; they are judged with
+ * the others. */
+void verdict_compare_times(struct verdict_runs *runs);
 
 /* Finds out whether the common factor changes with time; call it after that was compared. */
 void verdict_find_trend(const struct verdict_runs *runs);
@@ -73,10 +75,10 @@ int verdict_compare_failures(struct verdict_runs *runs);
 
 /* ---- Words: verdict_words.c --------------------------------------------------------------------- */
 
-/* Sets an op's word, what made it a change, and how many more runs would decide. */
+/* Sets an op's words, what made it a change, and how many more runs would decide. */
 void verdict_find_word(const struct verdict_runs *runs, struct verdict_op *op);
 
-/* The same for the common factor, if there is one. */
-void verdict_find_common_word(struct verdict_runs *runs);
+/* The same for the common factor and for times. Call it first. */
+void verdict_find_words_of_all(const struct verdict_runs *runs);
 
 #endif

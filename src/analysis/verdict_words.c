@@ -6,9 +6,22 @@
 
 const char *verdict_word_name(enum verdict_word word) {
     static const char *const names[] = {
-        [VERDICT_SLOWER] = "slower",         [VERDICT_FASTER] = "faster",    [VERDICT_FAILS_MORE] = "fails more",
-        [VERDICT_FAILS_LESS] = "fails less", [VERDICT_ONLY_A] = "only in A", [VERDICT_ONLY_B] = "only in B",
-        [VERDICT_UNDECIDED] = "not decided", [VERDICT_ALIKE] = "alike",      [VERDICT_FEW] = "few calls",
+        [VERDICT_SLOWER] = "slower",
+        [VERDICT_FASTER] = "faster",
+        [VERDICT_SLOWER_THAN_REST] = "slower than the rest",
+        [VERDICT_FASTER_THAN_REST] = "faster than the rest",
+        [VERDICT_MORE_CALLS] = "more calls",
+        [VERDICT_FEWER_CALLS] = "fewer calls",
+        [VERDICT_FAILS_MORE] = "fails more",
+        [VERDICT_FAILS_LESS] = "fails less",
+        [VERDICT_ONLY_A] = "only in A",
+        [VERDICT_ONLY_B] = "only in B",
+        [VERDICT_UNDECIDED] = "not decided",
+        [VERDICT_ALIKE] = "alike",
+        [VERDICT_AS_REST] = "as the rest",
+        [VERDICT_FEW] = "few calls",
+        [VERDICT_MORE_TIME] = "more time",
+        [VERDICT_LESS_TIME] = "less time",
     };
     return names[word];
 }
@@ -21,52 +34,80 @@ static bool is_within(const struct effect *effect, double bound) {
     return effect->is_known && effect->low >= -bound && effect->high <= bound;
 }
 
-static enum verdict_word word_of_effect(const struct effect *effect, double bound) {
-    if (is_within(effect, bound))
-        return VERDICT_ALIKE;
-    if (!effect->is_beyond)
-        return VERDICT_UNDECIDED;
-    return effect->difference > 0 ? VERDICT_SLOWER : VERDICT_FASTER;
-}
-
 /* Certain, and large enough to matter. */
 static bool is_change(const struct effect *effect, double bound) {
     return effect->is_beyond && !is_within(effect, bound);
 }
 
-/* Returns whether any figure of latency or calls has changed; *ret_more: the most certain one takes more time */
-static bool mark_changes(struct verdict_op *op, const struct verdict_options *options, bool *ret_more) {
+/* more, less: the words for a change in this direction */
+static enum verdict_word word_of_effect(const struct effect *effect, double bound, enum verdict_word more,
+                                        enum verdict_word less) {
+    if (is_within(effect, bound))
+        return VERDICT_ALIKE;
+    if (!effect->is_beyond)
+        return VERDICT_UNDECIDED;
+    return effect->difference > 0 ? more : less;
+}
+
+/* ---- Changes of latency ------------------------------------------------------------------------- */
+
+/* What made an op slower or faster: the most certain of its figures and peaks. */
+struct evidence {
+    double p; /* INFINITY: there is none */
+    enum verdict_figure figure;
+    bool is_more;
+};
+
+static struct evidence evidence_of_figure(const struct verdict_op *op, enum verdict_figure figure) {
+    const struct effect *effect = &op->own[figure].effect;
+    return (struct evidence){.p = effect->p, .figure = figure, .is_more = effect->difference > 0};
+}
+
+/* The share of a slow peak that grows makes an op slower, and so does that of a fast one that shrinks. */
+static struct evidence evidence_of_peak(const struct verdict_op *op, const struct verdict_peak *peak) {
+    const bool is_slow = peak->place.centre > log2(op->ratios[VERDICT_MEAN].a);
+    return (struct evidence){
+        .p = peak->effect.p, .figure = VERDICT_FIGURE_COUNT, .is_more = is_slow == (peak->effect.difference > 0)};
+}
+
+static void take_surer(struct evidence *surest, struct evidence other) {
+    if (other.p < surest->p)
+        *surest = other;
+}
+
+/* Marks the figures and peaks that changed. The mean decides if it changed, and else what is most certain. */
+static struct evidence mark_changes(struct verdict_op *op, const struct verdict_options *options) {
     const double bound = log1p(options->at_least);
-    double least_p = INFINITY;
+    struct evidence surest = {.p = INFINITY};
     for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++) {
-        const struct effect *effect = &op->ratios[figure].effect;
-        op->is_changed[figure] = is_change(effect, bound);
-        if (op->is_changed[figure] && effect->p < least_p) {
-            least_p = effect->p;
-            *ret_more = effect->difference > 0;
-        }
+        op->is_changed[figure] = is_change(&op->own[figure].effect, bound);
+        if (op->is_changed[figure] && figure != VERDICT_CALLS)
+            take_surer(&surest, evidence_of_figure(op, figure));
     }
     for (size_t i = 0; i < op->peak_count; i++) {
         struct verdict_peak *peak = &op->peaks[i];
         peak->is_changed = peak->effect.is_beyond && fabs(peak->cost) >= options->at_least;
-        if (peak->is_changed && peak->effect.p < least_p) {
-            least_p = peak->effect.p;
-            *ret_more = (peak->place.centre > log2(op->ratios[VERDICT_MEAN].a)) == (peak->effect.difference > 0);
-        }
+        if (peak->is_changed)
+            take_surer(&surest, evidence_of_peak(op, peak));
     }
-    return least_p < INFINITY;
+    return op->is_changed[VERDICT_MEAN] ? evidence_of_figure(op, VERDICT_MEAN) : surest;
 }
 
-/* By the change of the total, if that is clear, and else by the most certain one. */
-static enum verdict_word word_of_change(const struct verdict_op *op, double bound, bool surest_is_more) {
-    const struct verdict_ratio *total = &op->ratios[VERDICT_TOTAL];
-    bool is_more = surest_is_more;
-    if (op->is_changed[VERDICT_MEAN])
-        is_more = op->ratios[VERDICT_MEAN].effect.difference > 0;
-    if (total->effect.is_known && (total->effect.low > bound || total->effect.high < -bound))
-        is_more = total->effect.difference > 0;
-    return is_more ? VERDICT_SLOWER : VERDICT_FASTER;
+/* True if the figure as it is, of all that moves the machine, lies beyond 1 in this direction too. */
+static bool is_plain(const struct verdict_op *op, const struct evidence *evidence) {
+    if (evidence->figure == VERDICT_FIGURE_COUNT)
+        return true; /* shares of peaks are as they are */
+    const struct effect *effect = &op->ratios[evidence->figure].effect;
+    return evidence->is_more ? effect->low > 0 : effect->high < 0;
 }
+
+static enum verdict_word word_of_change(const struct verdict_op *op, const struct evidence *evidence) {
+    if (is_plain(op, evidence))
+        return evidence->is_more ? VERDICT_SLOWER : VERDICT_FASTER;
+    return evidence->is_more ? VERDICT_SLOWER_THAN_REST : VERDICT_FASTER_THAN_REST;
+}
+
+/* ---- Words of an op ----------------------------------------------------------------------------- */
 
 static bool is_in_each(const struct verdict_runs *runs, const struct verdict_op *op, size_t first, size_t end) {
     for (size_t run = first; run < end; run++) {
@@ -100,17 +141,25 @@ static size_t larger_need(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-static void leave_undecided(const struct verdict_runs *runs, struct verdict_op *op) {
+/* True if latency and calls lie within the bound; else sets how many more runs would decide. */
+static bool is_decided(const struct verdict_runs *runs, struct verdict_op *op) {
     static const enum verdict_figure deciding[] = {VERDICT_MEAN, VERDICT_CALLS};
-    op->word = VERDICT_ALIKE;
+    bool is_decided = true;
     op->more_runs = 1;
     for (size_t i = 0; i < ARRAY_SIZE(deciding); i++) {
-        const struct effect *effect = &op->ratios[deciding[i]].effect;
+        const struct effect *effect = &op->own[deciding[i]].effect;
         if (is_within(effect, bound_of(runs->result)))
             continue;
-        op->word = VERDICT_UNDECIDED;
+        is_decided = false;
         op->more_runs = larger_need(op->more_runs, more_runs_for(runs, effect));
     }
+    return is_decided;
+}
+
+static enum verdict_word word_without_change(const struct verdict_runs *runs, struct verdict_op *op) {
+    if (!is_decided(runs, op))
+        return VERDICT_UNDECIDED;
+    return is_within(&op->ratios[VERDICT_MEAN].effect, bound_of(runs->result)) ? VERDICT_ALIKE : VERDICT_AS_REST;
 }
 
 /* The share has certainly changed, and by as much as matters: the larger exceeds the smaller by more than at_least. */
@@ -121,23 +170,38 @@ static bool failures_changed(const struct verdict_failures *failures, double at_
 }
 
 void verdict_find_word(const struct verdict_runs *runs, struct verdict_op *op) {
-    bool surest_is_more = false;
     op->failures.is_changed = failures_changed(&op->failures, runs->result->options.at_least);
+    op->calls_word = VERDICT_FEW;
+    op->word = word_without_figures(runs, op);
     if (!verdict_op_is_judged(op))
-        op->word = word_without_figures(runs, op);
-    else if (mark_changes(op, &runs->result->options, &surest_is_more))
-        op->word = word_of_change(op, bound_of(runs->result), surest_is_more);
+        return;
+    const struct evidence evidence = mark_changes(op, &runs->result->options);
+    op->decided_by = evidence.figure;
+    op->calls_word =
+        word_of_effect(&op->own[VERDICT_CALLS].effect, bound_of(runs->result), VERDICT_MORE_CALLS, VERDICT_FEWER_CALLS);
+    if (evidence.p < INFINITY)
+        op->word = word_of_change(op, &evidence);
+    else if (op->is_changed[VERDICT_CALLS])
+        op->word = op->calls_word;
     else if (op->failures.is_changed)
         op->word = op->failures.effect.difference > 0 ? VERDICT_FAILS_MORE : VERDICT_FAILS_LESS;
     else
-        leave_undecided(runs, op);
+        op->word = word_without_change(runs, op);
 }
 
-void verdict_find_common_word(struct verdict_runs *runs) {
-    struct verdict_result *result = runs->result;
-    if (!result->has_common)
+/* ---- Words of all ops together ------------------------------------------------------------------ */
+
+static void find_word(const struct verdict_runs *runs, struct verdict_change *change, enum verdict_word more,
+                      enum verdict_word less) {
+    if (!change->is_there)
         return;
-    result->common_word = word_of_effect(&result->common.effect, bound_of(result));
-    if (result->common_word == VERDICT_UNDECIDED)
-        result->common_more_runs = more_runs_for(runs, &result->common.effect);
+    change->word = word_of_effect(&change->ratio.effect, bound_of(runs->result), more, less);
+    if (change->word == VERDICT_UNDECIDED)
+        change->more_runs = more_runs_for(runs, &change->ratio.effect);
+}
+
+void verdict_find_words_of_all(const struct verdict_runs *runs) {
+    find_word(runs, &runs->result->common, VERDICT_SLOWER, VERDICT_FASTER);
+    find_word(runs, &runs->result->total, VERDICT_MORE_TIME, VERDICT_LESS_TIME);
+    find_word(runs, &runs->result->elapsed, VERDICT_MORE_TIME, VERDICT_LESS_TIME);
 }

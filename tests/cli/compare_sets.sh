@@ -18,6 +18,14 @@ make_runs b 5
 make_runs slow 5 WRITE=1.3
 make_runs mode 5 GETATTR+0.01@64
 make_runs all 5 all=1.5
+make_runs noisy 5 run=0.2
+make_runs most 5 run=0.2 all=2.3 READ=0.487
+make_runs often 5 'READ*5' READ=0.74 'OPEN*2'
+make_runs heavy 5 'RMDIR*2'
+make_runs far 5 GETATTR+0.01@3500
+make_runs doubt 2 READ=1.12
+make_runs wild 2 READ=1.5
+cp a2.osprof wild1.osprof
 make_runs some 5 'LOOKUP!0.3@ENOENT'
 make_runs others 5 'LOOKUP!0.3@ENOENT'
 make_runs failing 5 'LOOKUP!0.3@ENOENT' 'READ!0.04@EIO'
@@ -30,7 +38,7 @@ verdict() {
 # shellcheck disable=SC2046 # names have no blanks
 {
     expect 0 compare $(names a) -- $(names b)
-    grep -q '^No operation surely changed, of 7' "$scratch/out" || fail "the same is said to have changed"
+    grep -q '^No operation surely changed, of 9' "$scratch/out" || fail "the same is said to have changed"
     expect 1 compare --brief $(names a) -- $(names slow)
     assert_eq slower "$(verdict WRITE)" "an operation 1.3 times slower"
     assert_eq alike "$(verdict READ)" "an operation beside it"
@@ -42,7 +50,70 @@ verdict() {
     [ ! -s "$scratch/out" ] || fail "--quiet prints something"
     expect 0 compare --at-least 50 $(names a) -- $(names slow)
     expect 1 compare $(names a) -- $(names all)
-    grep -q '^Everything is 1.[45][0-9]* times slower' "$scratch/out" || fail "a change of everything is not told"
+    grep -q '^All operations together take 1.[45][0-9]* \[.*\] times as long a call: the machine was busier' "$scratch/out" ||
+        fail "a change of everything is not told: $(<"$scratch/out")"
+    grep -q '^No operation surely changed against the rest, of 9' "$scratch/out" || fail "$(head -1 "$scratch/out")"
+    ! grep -q 'Own change' "$scratch/out" || fail "explains a column that is not there"
+    expect 1 compare --brief $(names a) -- $(names all)
+    assert_eq "as the rest" "$(verdict READ)" "an operation among all that changed"
+
+    # A ratio is that of the figures beside it. All but READ take 2.3 times as long; it takes 1.12 times as long.
+    expect 1 compare --width 200 --ascii $(names noisy) -- $(names most)
+    grep -Eq '^READ +faster than the rest +[+][0-9]+ us +[0-9.]+ us +[0-9.]+ us +1[.][12][0-9] [[].*[]] +0[.]4[0-9] [[]' "$scratch/out" ||
+        fail "$(grep READ "$scratch/out")"
+    grep -q '^operation .* mean, B/A  *own change ' "$scratch/out" || fail "own change has no column"
+    grep -q '^"Own change" is what is left of mean, B/A without that' "$scratch/out" || fail "own change is not explained"
+    grep -q '^  own change of the mean, without what all operations have in common: x0.4' "$scratch/out" || fail "own change"
+    ! grep -q '^READ: faster$' "$scratch/out" || fail "an operation whose mean grew is called faster"
+    expect 1 compare --width 200 --ascii $(names a) -- $(names slow)
+    ! grep -qi 'own change' "$scratch/out" || fail "own change where nothing is common: $(<"$scratch/out")"
+    expect 1 compare --json $(names noisy) -- $(names most)
+    python3 -c '
+import json, math, sys
+said = json.load(sys.stdin)
+read = next(op for op in said["ops"] if op["name"] == "READ")
+mean = read["figures"]["mean"]
+assert math.isclose(mean["ratio"], mean["b_cycles"] / mean["a_cycles"], rel_tol=1e-9), mean
+assert math.isclose(mean["ratio_beside_common"] * said["common"]["ratio"], mean["ratio"], rel_tol=1e-9), (mean, said["common"])
+assert read["verdict"] == "faster than the rest" and read["decided_by"] == "mean"
+assert "ratio_beside_common" not in read["figures"]["calls"]
+' <"$scratch/out" || fail "JSON of ratios"
+
+    # Calls are no latency: five times as many, in three quarters of the time each.
+    expect 1 compare --brief $(names a) -- $(names often)
+    assert_eq "faster, more calls" "$(verdict READ)" "an operation that is faster and called more often"
+    assert_eq "more calls" "$(verdict OPEN)" "an operation that is called more often"
+    expect 0 compare --fail-on slower $(names a) -- $(names often)
+    grep -q '^0 of 9 operations slower, 1 faster, 2 with more calls' "$scratch/out" || fail "$(head -1 "$scratch/out")"
+    grep -Eq '^  calls 1,000 . 5,000: ×5.00 ' "$scratch/out" || fail "calls: $(<"$scratch/out")"
+    expect 1 compare -q --fail-on slower,calls $(names a) -- $(names often)
+    expect 1 compare -q --fail-on calls $(names a) -- $(names often)
+    expect 0 compare -q --fail-on calls $(names often) -- $(names a)
+    expect 1 compare -q --fail-on total $(names a) -- $(names heavy)
+    expect 0 compare -q --fail-on total,slower,elapsed $(names a) -- $(names often)
+    expect 0 compare -q --fail-on total,elapsed $(names often) -- $(names a)
+    expect 0 compare -q --fail-on elapsed $(names a) -- $(names often)
+
+    # A run that takes longer
+    for run in 0 1 2 3 4; do sed "s/^# elapsed: .*/# elapsed: 13${run}0000000/" b$run.osprof >late$run.osprof; done
+    expect 0 compare $(names a) -- $(names late)
+    grep -q '^A run took 1.3[0-9]* \[.*\] times as long: more time[.]$' "$scratch/out" || fail "$(<"$scratch/out")"
+    expect 1 compare -q --fail-on elapsed $(names a) -- $(names late)
+    expect 0 compare -q --fail-on slower,calls,total $(names a) -- $(names late)
+
+    # Factors, not thousands of percents
+    expect 1 compare --ascii $(names a) -- $(names far)
+    grep -Eq '^  calls around .*: 0 % -> 1 %, which alone makes the mean latency x(3[0-9]|40)' "$scratch/out" || fail "$(<"$scratch/out")"
+    ! grep -q 'e+' "$scratch/out" || fail "a number with an exponent: $(grep 'e+' "$scratch/out")"
+    expect 1 compare --ascii $(names a) -- $(names mode)
+    grep -Eq '^  calls around .*: 0 % -> 1 %, [+](5|6|7)[0-9.]* % of the mean latency$' "$scratch/out" || fail "$(<"$scratch/out")"
+
+    # Not decided, and why
+    expect 0 compare --ascii a0.osprof a1.osprof -- doubt0.osprof doubt1.osprof
+    grep -Eq '^  READ: mean x1.1[0-9]* \[1[.].*\]; probably slower, but chance moves one of [0-9]+ figures that far; ' "$scratch/out" ||
+        fail "an interval that excludes 1 is not explained: $(<"$scratch/out")"
+    expect 0 compare --ascii a0.osprof a1.osprof -- wild0.osprof wild1.osprof
+    grep -Eq '^  READ: mean x[0-9.]* \[0.*\]; (about [0-9]+ more runs?|more than)' "$scratch/out" || fail "$(<"$scratch/out")"
 
     # Failures
     expect 0 compare --brief $(names some) -- $(names others)
@@ -52,7 +123,7 @@ verdict() {
     assert_eq "fails more" "$(verdict READ)" "an operation that fails now"
     expect 0 compare --fail-on slower $(names others) -- $(names failing)
     expect 1 compare --ascii $(names others) -- $(names failing)
-    grep -q '^0 of 7 operations slower, 0 faster, 1 failing more' "$scratch/out" || fail "$(head -1 "$scratch/out")"
+    grep -q '^0 of 9 operations slower, 0 faster, 1 failing more' "$scratch/out" || fail "$(head -1 "$scratch/out")"
     grep -Eq "^  failures 0 % -> [34][.0-9]* % of the calls, most of B's EIO$" "$scratch/out" || fail "no line of failures"
     expect 1 compare --markdown $(names failing) -- $(names others)
     grep -Eq '^\| READ \| fails less \| .* \| [34][.0-9]* % → 0 % \|$' "$scratch/out" || fail "--markdown has no failures"
@@ -65,10 +136,10 @@ assert failures["a_share"] == 0 and 0.03 < failures["b_share"] < 0.05 and failur
 assert not ops["LOOKUP"]["failures"]["changed"] and "failures" not in ops["WRITE"]
 ' <"$scratch/out" || fail "JSON of failures"
 
-    # An interval that is wider than its column stands apart from the figure before it.
+    # A wide interval stands apart from the figure before it. If the mean proves nothing, the word says what decided.
     expect 1 compare --ascii --width 100 "$data/compare-before.osprof" "$data/../fuzz/corpus-profile/complete.osprof" -- \
         "$data/compare-after.osprof" "$data/show-grep.osprof"
-    grep -q '^READ .* 89.3 us 90.0 \[' "$scratch/out" || fail "$(grep '^READ ' "$scratch/out")"
+    grep -q '^READ  *slower (p50)  .* 89.3 us  *15.9 \[' "$scratch/out" || fail "$(grep '^READ ' "$scratch/out")"
 
     # The interval holds what was planted.
     expect 1 compare --json $(names a) -- $(names slow)
@@ -135,6 +206,10 @@ expect_trouble 'osprof: one run on each side tells nothing of noise: compare the
 expect 2 compare --method TOTOPS a0.osprof a1.osprof -- b0.osprof
 expect 2 compare --json --brief a0.osprof a1.osprof -- b0.osprof
 expect 2 compare --brief a0.osprof b0.osprof
+for list in faster slower, slower,,calls slower+calls; do
+    expect_trouble "osprof compare: --fail-on $list: must be change, slower, calls, total or elapsed, or several of them with commas \
+between; see 'osprof help compare'" compare --fail-on "$list" a0.osprof a1.osprof -- b0.osprof
+done
 expect 2 compare --at-least 0 a0.osprof a1.osprof -- b0.osprof
 
 ln -s a1.osprof linked.osprof

@@ -90,8 +90,27 @@ lookups=$(kept_calls a LOOKUP)
 [ "$lookups" -ge 6 ] || fail "$lookups lookups in 3 runs that use 2 names each"
 # What is printed is what 'osprof compare' says of the directory, except the names.
 "$OSPROF" compare profile >compared || [ $? -eq 1 ] || fail "cannot compare"
-diff <(sed -n '/^[0-9N].* operation/,$p' err | sed 's/^\([AB]  *3 runs: \).*/\1/; s/; the job took .*/./') \
-    <(sed 's/^\([AB]  *3 runs: \).*/\1/; s/; the job took .*/./' compared) >&2 || fail "prints another comparison"
+diff <(sed -n '/^[0-9N].* operation/,$p' err | sed 's/^\([AB]  *3 runs: \).*/\1/') \
+    <(sed 's/^\([AB]  *3 runs: \).*/\1/; s/^A run took /The job took /' compared) >&2 || fail "prints another comparison"
+# --fail-on: the status is that of the comparison, and else that of the command.
+mkdir few
+for number in $(seq 24); do echo "$number" >"few/$number"; done
+reads='cat few/1?'
+expect 1 run -d few --repeat 3 --fail-on calls --vs "$reads" -- sh -c "$reads few/2 few/3 few/4 few/5 few/6 few/7 few/8 few/9"
+grep -Eq '^OPEN  *([a-z (0-9)]*, )?more calls ' err || fail "more calls: $(<err)"
+expect 0 run -d few --repeat 3 --fail-on calls --vs "$reads few/2 few/3 few/4 few/5 few/6 few/7 few/8 few/9" -- sh -c "$reads"
+expect 0 run -d few --repeat 2 --vs "$reads" -- sh -c "$reads few/2 few/3 few/4 few/5 few/6 few/7 few/8 few/9"
+expect 0 run -d few --repeat 2 --fail-on calls,change --vs "$reads; exit 5" -- sh -c "$reads; exit 3"
+grep -qx 'osprof: B ended with status 3, in one run at least' err || fail "a command that fails is not told: $(<err)"
+expect 3 run -d few --repeat 2 --vs "$reads" -- sh -c "$reads; exit 3"
+expect 127 run -d few --repeat 2 --fail-on slower --vs "$reads" -- no-such-command
+for arguments in "--fail-on slower" "--fail-on slower --repeat 3" "--fail-on slower --vs true"; do
+    # shellcheck disable=SC2086 # several words
+    expect 125 run $arguments -- true
+    assert_eq "osprof run: --fail-on needs --vs and --repeat: a single run of each proves nothing; see 'osprof help run'" "$(<err)" \
+        "$arguments"
+done
+rm -r few
 # A directory that holds something is not mixed with.
 expect 125 run --layers fs -d "$lower" --repeat 2 -p profile --vs true -- true
 assert_eq "osprof: cannot keep profiles in profile: it is not empty; name a new directory" "$(<err)" "a directory in use"

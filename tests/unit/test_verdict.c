@@ -10,10 +10,11 @@
 #include "run_suite.h"
 
 #define RUNS 5
-#define OPS 6
+#define OPS 9
 #define CALLS 1000
 
-static const char *const names[OPS] = {"READ", "WRITE", "GETATTR", "LOOKUP", "OPEN", "FSYNC"};
+static const char *const names[OPS] = {"READ",  "WRITE", "GETATTR", "LOOKUP", "OPEN",
+                                       "FSYNC", "MKDIR", "RMDIR",   "RENAME"};
 static struct aggstats_profile profiles[2 * RUNS];
 static struct verdict_result result;
 static const struct verdict_options options = {.at_least = VERDICT_AT_LEAST, .alpha = VERDICT_ALPHA};
@@ -104,7 +105,7 @@ static void slow_down(struct aggstats_op_profile *op, double factor) {
 START_TEST(same_is_alike) {
     compare();
     assert_words(VERDICT_ALIKE, "");
-    ck_assert(!verdict_has_change(&result));
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_CHANGE));
     ck_assert(!result.has_trend);
 }
 END_TEST
@@ -122,7 +123,7 @@ START_TEST(failures_of_one_share_are_alike) {
     assert_words(VERDICT_ALIKE, "");
     ck_assert(verdict_of("LOOKUP")->failures.effect.is_known);
     ck_assert(!verdict_of("READ")->failures.effect.is_known);
-    ck_assert(!verdict_has_change(&result));
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_CHANGE));
 }
 END_TEST
 
@@ -136,8 +137,8 @@ START_TEST(op_that_fails_in_b_only_fails_more) {
     ck_assert_double_eq(op->failures.a_share, 0);
     ck_assert_double_eq_tol(op->failures.b_share, (5 * 50 + 3 * 5) / 5.0 / CALLS, 1e-12);
     assert_words(VERDICT_ALIKE, "READ");
-    ck_assert(verdict_has_change(&result));
-    ck_assert(!verdict_has_slowdown(&result));
+    ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE));
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER));
 }
 END_TEST
 
@@ -187,14 +188,14 @@ START_TEST(one_op_slower_is_found_and_its_interval_holds_the_factor) {
     ck_assert_double_ge(op->ratios[VERDICT_MEAN].high, 1.3);
     ck_assert_double_lt(op->ratios[VERDICT_MEAN].high, 1.4);
     assert_words(VERDICT_ALIKE, "WRITE");
-    ck_assert(verdict_has_slowdown(&result));
+    ck_assert(verdict_is_so(&result, VERDICT_ON_SLOWER));
 }
 END_TEST
 
 /* Runs that are slower or faster as a whole, and on one side other ops by a little each, mostly down: what is common to
  * all is not known to a percent then, and an interval that said so would miss the factor. */
 START_TEST(interval_holds_the_factor_where_others_differ_too) {
-    static const double drift[OPS] = {0.90, 0.93, 1, 0.91, 1.06, 0.94};
+    static const double drift[OPS] = {0.90, 0.93, 1, 0.91, 1.06, 0.94, 0.95, 0.97, 0.92};
     for (size_t run = 0; run < 2 * RUNS; run++) {
         for (size_t i = 0; i < OPS; i++) {
             struct aggstats_op_profile *op = &profiles[run].ops[i];
@@ -203,7 +204,7 @@ START_TEST(interval_holds_the_factor_where_others_differ_too) {
         }
     }
     compare();
-    ck_assert(result.has_common);
+    ck_assert(result.common.is_there);
     const struct verdict_ratio *mean = &verdict_of("WRITE")->ratios[VERDICT_MEAN];
     ck_assert_double_le(mean->low, 1.3);
     ck_assert_double_ge(mean->high, 1.3);
@@ -218,8 +219,8 @@ START_TEST(one_op_faster_is_no_slowdown) {
     compare();
     ck_assert_int_eq(verdict_of("OPEN")->word, VERDICT_FASTER);
     assert_words(VERDICT_ALIKE, "OPEN");
-    ck_assert(verdict_has_change(&result));
-    ck_assert(!verdict_has_slowdown(&result));
+    ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE));
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER));
 }
 END_TEST
 
@@ -271,14 +272,81 @@ START_TEST(peaks_are_found_whatever_the_counts) {
 }
 END_TEST
 
-START_TEST(more_calls_take_more_time) {
+START_TEST(more_calls_are_no_slower_ones) {
     for (size_t run = RUNS; run < 2 * RUNS; run++)
         add_calls(op_of(&profiles[run], "LOOKUP"), CALLS, 24000);
     compare();
     const struct verdict_op *op = verdict_of("LOOKUP");
-    ck_assert_int_eq(op->word, VERDICT_SLOWER);
+    ck_assert_int_eq(op->word, VERDICT_MORE_CALLS);
+    ck_assert_int_eq(op->calls_word, VERDICT_MORE_CALLS);
     ck_assert(op->is_changed[VERDICT_CALLS]);
     ck_assert_double_eq_tol(op->ratios[VERDICT_CALLS].ratio, 2, 0.01);
+    ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE) && verdict_is_so(&result, VERDICT_ON_CALLS));
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER | VERDICT_ON_ELAPSED));
+}
+END_TEST
+
+/* Five times as often, in three quarters of the time each: the total grows, and no call is slower. */
+START_TEST(op_that_is_faster_and_called_more_often_is_both) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++) {
+        struct aggstats_op_profile *op = op_of(&profiles[run], "READ");
+        add_calls(op, 4 * CALLS, 3000 * noise(run, 0));
+        slow_down(op, 0.74);
+    }
+    compare();
+    const struct verdict_op *op = verdict_of("READ");
+    ck_assert_int_eq(op->word, VERDICT_FASTER);
+    ck_assert_int_eq(op->calls_word, VERDICT_MORE_CALLS);
+    ck_assert_int_eq(op->decided_by, VERDICT_MEAN);
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER));
+}
+END_TEST
+
+START_TEST(fewer_calls_do_not_answer_whether_there_are_more) {
+    for (size_t run = 0; run < RUNS; run++)
+        add_calls(op_of(&profiles[run], "LOOKUP"), CALLS, 24000);
+    compare();
+    ck_assert_int_eq(verdict_of("LOOKUP")->word, VERDICT_FEWER_CALLS);
+    ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE));
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_CALLS | VERDICT_ON_SLOWER | VERDICT_ON_TOTAL));
+}
+END_TEST
+
+/* Sets the elapsed times of B's runs to this part of A's. */
+static void let_take(double factor) {
+    for (size_t run = 0; run < 2 * RUNS; run++) {
+        profiles[run].has_elapsed = true;
+        profiles[run].elapsed_cycles = (uint64_t)(1e9 * noise(run, 3) * (run < RUNS ? 1 : factor));
+    }
+}
+
+START_TEST(time_has_a_verdict_of_its_own) {
+    let_take(1.5);
+    compare();
+    ck_assert_int_eq(result.elapsed.word, VERDICT_MORE_TIME);
+    ck_assert_double_eq_tol(result.elapsed.ratio.ratio, 1.5, 0.05);
+    ck_assert_int_eq(result.total.word, VERDICT_ALIKE);
+    ck_assert(verdict_is_so(&result, VERDICT_ON_ELAPSED));
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_CHANGE | VERDICT_ON_TOTAL));
+    verdict_finish(&result);
+    let_take(0.5);
+    compare();
+    ck_assert_int_eq(result.elapsed.word, VERDICT_LESS_TIME);
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_ELAPSED));
+    verdict_finish(&result);
+    profiles[0].has_elapsed = false;
+    compare();
+    ck_assert(!result.elapsed.is_there);
+}
+END_TEST
+
+START_TEST(total_grows_with_slower_or_more_calls) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++)
+        slow_down(op_of(&profiles[run], "RENAME"), 1.8); /* half of all latency */
+    compare();
+    ck_assert_int_eq(result.total.word, VERDICT_MORE_TIME);
+    ck_assert_double_eq_tol(result.total.ratio.ratio, 1.4, 0.05);
+    ck_assert(verdict_is_so(&result, VERDICT_ON_TOTAL));
 }
 END_TEST
 
@@ -293,14 +361,18 @@ START_TEST(busy_runs_do_not_hide_an_op_that_changed) {
             slow_down(op_of(&profiles[run], "FSYNC"), 1.3);
     }
     compare();
-    ck_assert(result.has_common);
-    ck_assert_int_eq(result.common_word, VERDICT_UNDECIDED);
+    ck_assert(result.common.is_there);
+    ck_assert_int_eq(result.common.word, VERDICT_UNDECIDED);
     ck_assert_double_gt(result.common_spread, 1.2);
-    ck_assert_int_eq(verdict_of("FSYNC")->word, VERDICT_SLOWER);
-    ck_assert_double_le(verdict_of("FSYNC")->ratios[VERDICT_MEAN].low, 1.3);
-    ck_assert_double_ge(verdict_of("FSYNC")->ratios[VERDICT_MEAN].high, 1.3);
-    for (size_t i = 0; i < result.op_count; i++)
-        ck_assert(result.ops[i].word != VERDICT_FASTER);
+    const struct verdict_op *op = verdict_of("FSYNC");
+    ck_assert_int_eq(op->word, VERDICT_SLOWER_THAN_REST); /* runs alone differ by more */
+    ck_assert_double_lt(op->ratios[VERDICT_MEAN].low, 1);
+    ck_assert_double_eq_tol(op->ratios[VERDICT_MEAN].ratio, op->ratios[VERDICT_MEAN].b / op->ratios[VERDICT_MEAN].a,
+                            1e-9);
+    ck_assert_double_eq_tol(op->own[VERDICT_MEAN].ratio, 1.3, 0.04);
+    ck_assert_double_gt(op->own[VERDICT_MEAN].low, 1.2);
+    assert_words(VERDICT_AS_REST, "FSYNC");
+    ck_assert(verdict_is_so(&result, VERDICT_ON_SLOWER)); /* its mean has grown, too */
 }
 END_TEST
 
@@ -312,11 +384,77 @@ START_TEST(everything_slower_is_told_once) {
         for (size_t i = 0; i < OPS; i++)
             slow_down(&profiles[run].ops[i], run % 2 ? 1.04 : 0.96);
     compare();
-    ck_assert_int_eq(result.common_word, VERDICT_SLOWER);
-    ck_assert_double_le(result.common.low, 1.4);
-    ck_assert_double_ge(result.common.high, 1.4);
-    assert_words(VERDICT_ALIKE, "");
-    ck_assert(verdict_has_slowdown(&result));
+    ck_assert_int_eq(result.common.word, VERDICT_SLOWER);
+    ck_assert_double_le(result.common.ratio.low, 1.4);
+    ck_assert_double_ge(result.common.ratio.high, 1.4);
+    assert_words(VERDICT_AS_REST, "");
+    ck_assert(verdict_is_so(&result, VERDICT_ON_SLOWER));
+}
+END_TEST
+
+/* All but one are 2.3 times slower: that one took 1.12 times as long, and is not called faster. */
+START_TEST(op_that_grew_less_than_the_rest_is_not_faster) {
+    for (size_t run = 0; run < 2 * RUNS; run++)
+        for (size_t i = 0; i < OPS; i++) {
+            const bool is_read = strcmp(profiles[run].ops[i].name, "READ") == 0;
+            const double factor = run < RUNS ? 1 : is_read ? 1.12 : 2.3;
+            slow_down(&profiles[run].ops[i], factor * (run % 2 ? 1.04 : 0.96));
+        }
+    compare();
+    const struct verdict_op *op = verdict_of("READ");
+    ck_assert_int_eq(result.common.word, VERDICT_SLOWER);
+    ck_assert_int_eq(op->word, VERDICT_FASTER_THAN_REST);
+    ck_assert_double_eq_tol(op->ratios[VERDICT_MEAN].ratio, 1.12, 0.03);
+    ck_assert_double_eq_tol(op->own[VERDICT_MEAN].ratio, 1.12 / 2.3, 0.03);
+    assert_words(VERDICT_AS_REST, "READ");
+}
+END_TEST
+
+/* ... and one that stays while all others become faster is no slowdown. */
+START_TEST(op_that_stays_while_others_get_faster_is_no_slowdown) {
+    for (size_t run = 0; run < 2 * RUNS; run++)
+        for (size_t i = 0; i < OPS; i++) {
+            const bool is_read = strcmp(profiles[run].ops[i].name, "READ") == 0;
+            slow_down(&profiles[run].ops[i], (run < RUNS ? 1 : is_read ? 0.98 : 0.4) * (run % 2 ? 1.04 : 0.96));
+        }
+    compare();
+    ck_assert_int_eq(result.common.word, VERDICT_FASTER);
+    ck_assert_int_eq(verdict_of("READ")->word, VERDICT_SLOWER_THAN_REST);
+    ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE));
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER));
+}
+END_TEST
+
+/* All ops change, each by another factor: that is the workload, and no busier machine. */
+START_TEST(ops_that_change_by_different_factors_have_nothing_in_common) {
+    static const double factors[OPS] = {24, 2, 7, 1.5, 12, 3, 5, 30, 1.2};
+    for (size_t run = 0; run < 2 * RUNS; run++)
+        for (size_t i = 0; i < OPS; i++)
+            slow_down(&profiles[run].ops[i], (run < RUNS ? 1 : factors[i]) * (run % 2 ? 1.04 : 0.96));
+    compare();
+    ck_assert(!result.common.is_there);
+    const struct verdict_op *op = verdict_of(names[0]);
+    ck_assert_int_eq(op->word, VERDICT_SLOWER);
+    ck_assert_double_eq_tol(op->own[VERDICT_MEAN].ratio, 24, 0.5);
+    assert_words(VERDICT_SLOWER, "");
+}
+END_TEST
+
+static void remove_op(struct aggstats_profile *profile, const char *name);
+
+/* Of seven ops nothing is reported that they have in common, of eight it is. */
+START_TEST(few_ops_have_nothing_in_common) {
+    for (size_t kept = 8; kept >= 7; kept--) {
+        for (size_t run = 0; run < 2 * RUNS; run++) {
+            for (size_t i = 0; i < profiles[run].op_count; i++)
+                slow_down(&profiles[run].ops[i], kept < 8 ? 1 : (run < RUNS ? 1 : 1.4) * (run % 2 ? 1.04 : 0.96));
+            remove_op(&profiles[run], profiles[run].ops[kept].name);
+        }
+        compare();
+        ck_assert(result.common.is_there == (kept == 8));
+        assert_words(kept == 8 ? VERDICT_AS_REST : VERDICT_SLOWER, "");
+        verdict_finish(&result);
+    }
 }
 END_TEST
 
@@ -347,7 +485,7 @@ START_TEST(op_of_one_side_is_told_so) {
     compare();
     ck_assert_int_eq(verdict_of("FSYNC")->word, VERDICT_ONLY_B);
     ck_assert_ptr_null(verdict_of("FSYNC")->a_sum);
-    ck_assert(verdict_has_change(&result));
+    ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE));
 }
 END_TEST
 
@@ -424,7 +562,7 @@ START_TEST(profiles_without_calls_are_alike) {
             remove_op(&profiles[run], profiles[run].ops[0].name);
     compare();
     ck_assert_uint_eq(result.op_count, 0);
-    ck_assert(!verdict_has_change(&result));
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_CHANGE));
 }
 END_TEST
 
@@ -445,7 +583,15 @@ int main(void) {
     tcase_add_test(tcase, small_change_that_is_sure_is_none);
     tcase_add_test(tcase, new_slow_mode_is_found_by_its_share);
     tcase_add_test(tcase, peaks_are_found_whatever_the_counts);
-    tcase_add_test(tcase, more_calls_take_more_time);
+    tcase_add_test(tcase, more_calls_are_no_slower_ones);
+    tcase_add_test(tcase, op_that_is_faster_and_called_more_often_is_both);
+    tcase_add_test(tcase, fewer_calls_do_not_answer_whether_there_are_more);
+    tcase_add_test(tcase, time_has_a_verdict_of_its_own);
+    tcase_add_test(tcase, total_grows_with_slower_or_more_calls);
+    tcase_add_test(tcase, op_that_grew_less_than_the_rest_is_not_faster);
+    tcase_add_test(tcase, op_that_stays_while_others_get_faster_is_no_slowdown);
+    tcase_add_test(tcase, ops_that_change_by_different_factors_have_nothing_in_common);
+    tcase_add_test(tcase, few_ops_have_nothing_in_common);
     tcase_add_test(tcase, busy_runs_do_not_hide_an_op_that_changed);
     tcase_add_test(tcase, everything_slower_is_told_once);
     tcase_add_test(tcase, trend_over_time_is_told);

@@ -1,9 +1,13 @@
 /* What has changed between two sets of runs: a word for each op, and effects with their intervals (effect.h).
  *
- * Latencies are compared without a common factor. That of a run is the median over ops of how far the logarithm of an
- * op's mean latency lies from its mean over all runs. A busier machine moves all ops together, and so does a change of
- * everything; that is judged once, as an effect of its own, and ops are judged by the rest. The factor is used if there
- * are five ops or more, and if it makes the runs of a side more alike.
+ * A ratio is that of the figures as they are. A latency has a second one, its own change: what is left of it without
+ * the common factor of each run. That is the median over ops of how far the logarithm of an op's mean latency lies from
+ * its mean over all runs. A busier machine moves all ops together, and so does a change of everything; that is judged
+ * once, as an effect of its own. The own change decides whether an op has changed, since it is known better; if the
+ * plain ratio alone does not prove it, the word says that the op changed against the rest.
+ * The factor is used if there are VERDICT_COMMON_OPS_MIN ops or more, and if effects are more exact so, including the
+ * error of the factor itself, which is large where ops change by different factors. With fewer ops the median follows
+ * the two or three that one change of the workload moves together, and then it is no property of the machine.
  *
  * Sampling, intervals and joint profiles are not compared. */
 #ifndef VERDICT_H
@@ -17,18 +21,28 @@
 #define VERDICT_RUNS_MOST 1000U   /* no more runs are recommended */
 #define VERDICT_AT_LEAST 0.10     /* default: smaller changes do not matter */
 #define VERDICT_ALPHA 0.05        /* default: probability of any false change */
-#define VERDICT_COMMON_OPS_MIN 5U /* needed for a common factor */
+#define VERDICT_COMMON_OPS_MIN 8U /* needed for a common factor */
 
 enum verdict_word {
-    VERDICT_SLOWER, /* takes more time: by longer calls, or by more of them */
+    VERDICT_SLOWER, /* calls take longer */
     VERDICT_FASTER,
+    VERDICT_SLOWER_THAN_REST, /* ... compared with all ops of the same runs; the plain figures do not prove it */
+    VERDICT_FASTER_THAN_REST,
+    VERDICT_MORE_CALLS, /* ... and no change of latency is certain */
+    VERDICT_FEWER_CALLS,
     VERDICT_FAILS_MORE, /* a larger share of its calls fails, and nothing else is certain */
     VERDICT_FAILS_LESS,
     VERDICT_ONLY_A, /* no run of the other side calls it, each of this one does */
     VERDICT_ONLY_B,
     VERDICT_UNDECIDED,
     VERDICT_ALIKE,
-    VERDICT_FEW, /* fewer than VERDICT_CALLS_MIN calls a run */
+    VERDICT_AS_REST, /* its own change is none, but all ops together may have changed */
+    VERDICT_FEW,     /* fewer than VERDICT_CALLS_MIN calls a run */
+    VERDICT_WORDS_OF_OPS,
+
+    /* Of all ops together, and of elapsed times. */
+    VERDICT_MORE_TIME = VERDICT_WORDS_OF_OPS,
+    VERDICT_LESS_TIME,
 };
 
 static inline bool verdict_is_change(enum verdict_word word) {
@@ -47,12 +61,20 @@ enum verdict_figure {
 };
 
 struct verdict_ratio {
-    struct effect effect; /* of logarithms; of latencies without the common factor */
+    struct effect effect; /* of logarithms */
     double a;             /* the figure itself, geometric mean over the runs: cycles or calls */
     double b;
-    double ratio; /* b over a, without the common factor */
+    double ratio; /* b over a */
     double low;   /* its interval */
     double high;
+};
+
+/* A ratio and its word. */
+struct verdict_change {
+    bool is_there; /* all runs have the figure */
+    struct verdict_ratio ratio;
+    enum verdict_word word;
+    size_t more_runs; /* VERDICT_UNDECIDED: so many more on each side would decide; 0: very many */
 };
 
 /* A range of latencies, the same on both sides: a peak of all runs together. */
@@ -76,8 +98,12 @@ struct verdict_failures {
 struct verdict_op {
     const char *name;
     enum verdict_word word;
+    enum verdict_word calls_word; /* more calls, fewer calls, alike or undecided; few: not judged */
     struct verdict_ratio ratios[VERDICT_FIGURE_COUNT];
-    bool is_changed[VERDICT_FIGURE_COUNT]; /* which figures made it a change */
+    struct verdict_ratio own[VERDICT_FIGURE_COUNT]; /* without the common factor of each run; a, b: unused. These are
+                                                     * judged */
+    bool is_changed[VERDICT_FIGURE_COUNT];          /* which figures made it a change */
+    enum verdict_figure decided_by; /* a change of latency: the figure that decided; VERDICT_FIGURE_COUNT: a peak */
     struct verdict_failures failures;
     struct verdict_peak *peaks;
     size_t peak_count;
@@ -104,17 +130,15 @@ struct verdict_result {
     bool rescaled; /* clock rates were different: buckets are approximate */
     struct verdict_op *ops;
     size_t op_count; /* changes first, then by word; changes by how much their total has changed */
-    size_t word_counts[VERDICT_FEW + 1];
-    size_t tested_count; /* effects that were judged together */
+    size_t word_counts[VERDICT_WORDS_OF_OPS];
+    size_t calls_counts[VERDICT_WORDS_OF_OPS]; /* of calls_word */
+    size_t tested_count;                       /* effects that were judged together */
 
-    bool has_common; /* a common factor is used */
-    struct verdict_ratio common;
-    enum verdict_word common_word; /* slower, faster, undecided or alike */
-    size_t common_more_runs;
-    double common_spread; /* a run's factor differs from its side's by this ratio (standard deviation) */
+    struct verdict_change common; /* slower, faster, undecided or alike; not there: no common factor is used */
+    double common_spread;         /* a run's factor differs from its side's by this ratio (standard deviation) */
 
-    bool has_elapsed; /* the runs have elapsed times */
-    struct verdict_ratio elapsed;
+    struct verdict_change total;   /* latency of all calls of a run: more time, less time, undecided or alike */
+    struct verdict_change elapsed; /* likewise */
 
     bool has_trend; /* runs became slower, or faster, over time, by this ratio from one to the next */
     double trend;
@@ -130,11 +154,17 @@ int verdict_compare(struct aggstats_profile *profiles, size_t a_count, size_t co
 
 void verdict_finish(struct verdict_result *result);
 
-/* Something has certainly changed: an op, or all of them together. */
-bool verdict_has_change(const struct verdict_result *result);
+/* What one may want to know of a result; bits. */
+enum verdict_question {
+    VERDICT_ON_CHANGE = 1 << 0,  /* an op has changed, or all of them together */
+    VERDICT_ON_SLOWER = 1 << 1,  /* an op is slower, or all together; slower than the rest: its mean must have grown */
+    VERDICT_ON_CALLS = 1 << 2,   /* an op has more calls, or only B has it */
+    VERDICT_ON_TOTAL = 1 << 3,   /* the calls of a run take more time */
+    VERDICT_ON_ELAPSED = 1 << 4, /* a run takes more time */
+};
 
-/* ... and takes more time. */
-bool verdict_has_slowdown(const struct verdict_result *result);
+/* True if the answer to one of the questions is: yes, certainly. */
+bool verdict_is_so(const struct verdict_result *result, unsigned questions);
 
 /* "slower", "only in B", as in JSON. */
 const char *verdict_word_name(enum verdict_word word);

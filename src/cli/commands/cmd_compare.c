@@ -6,6 +6,7 @@
 #include "compare.h"
 #include "compare_sets.h"
 #include "comparison.h"
+#include "fail_on.h"
 #include "input.h"
 #include "name_set.h"
 #include "option_table.h"
@@ -22,9 +23,9 @@ struct options {
     bool brief;
     bool markdown;
     double at_least_percent;
-    const char *fail_on; /* NULL: any change */
-    unsigned width;      /* columns; 0: those of the terminal */
-    const char *method;  /* its name */
+    unsigned fail_on;   /* VERDICT_ON_* */
+    unsigned width;     /* columns; 0: those of the terminal */
+    const char *method; /* its name */
     const char *layer;
     char **names;
 };
@@ -140,6 +141,11 @@ static enum status correlate(const struct options *options) {
 #define ROW_PERCENT(option_name, member, text)                                                                         \
     { .name = option_name, .metavar = "P", .max = 100, .help = text, INTO(NUMBER, struct options, compare.member) }
 
+static const char *parse_fail_on(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    struct options *options = data;
+    return fail_on_parse(*text, &options->fail_on, why);
+}
+
 static const struct option_row rows[] = {
     {.name = "method",
      .metavar = "M",
@@ -168,11 +174,9 @@ static const struct option_row rows[] = {
      .max = 1000,
      .help = "changes within P percent are none, {}; default: 10",
      INTO(NUMBER, struct options, at_least_percent)},
-    {.name = "fail-on",
-     .metavar = "WHAT",
-     WORDS("change", "slower"),
-     .help = "what makes the exit status 1: {}; default: change",
-     INTO(WORD, struct options, fail_on)},
+    ROW_FAIL_ON(parse_fail_on, "what makes the exit status 1, several with commas between: change, any that is sure; "
+                               "slower; calls, more of them; total, more time in all calls; elapsed, a longer run; "
+                               "default: change"),
     {.name = "brief", .help = "one line for each operation", INTO(FLAG, struct options, brief)},
     {.name = "markdown", .help = "as a table in Markdown", INTO(FLAG, struct options, markdown)},
     {.kind = OPTION_HEADING,
@@ -260,7 +264,7 @@ static enum status compare_two_sets(const struct command *command, const struct 
         .quiet = options->quiet,
         .ascii = options->ascii,
         .width = options->width,
-        .only_slowdowns = options->fail_on && strcmp(options->fail_on, "slower") == 0,
+        .fail_on = options->fail_on,
         .a = a->rest,
         .a_count = (size_t)a->rest_count,
         .b = a->rest + a->rest_count,
@@ -297,6 +301,7 @@ static enum status run_compare(const struct command *command, int argc, char **a
     struct options options = {
         .compare = compare_defaults(DISTANCE_METHOD_DEFAULT),
         .at_least_percent = 100 * VERDICT_AT_LEAST,
+        .fail_on = VERDICT_ON_CHANGE,
     };
     struct arguments arguments;
     enum status status;

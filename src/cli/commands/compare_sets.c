@@ -138,9 +138,9 @@ static enum status compare_loaded(const struct compare_sets *sets, const struct 
     const struct verdict_page page = {
         .result = &result, .a_name = a_name, .b_name = b_name, .is_job = are_jobs(loaded)};
     print_result(sets, &page);
-    bool has_change = sets->only_slowdowns ? verdict_has_slowdown(&result) : verdict_has_change(&result);
+    const bool is_so = verdict_is_so(&result, sets->fail_on);
     verdict_finish(&result);
-    return has_change ? STATUS_NOT_SO : STATUS_OK;
+    return is_so ? STATUS_NOT_SO : STATUS_OK;
 }
 
 static enum status load_and_compare(const struct compare_sets *sets, const struct name_set *a,

@@ -16,7 +16,7 @@ struct compare_sets {
     bool quiet;
     bool ascii;
     unsigned width;        /* columns; 0: those of the terminal */
-    bool only_slowdowns;   /* only they count for the exit status */
+    unsigned fail_on;      /* what makes the exit status 1: VERDICT_ON_* */
     const char *layer;     /* of recordings; NULL: fs if there is one */
     const char *directory; /* with the runs that osprof run has kept; NULL: runs are named */
     char *const *a;        /* profiles; "@FILE": the names in a file */

@@ -4,7 +4,7 @@
 #include "json_writer.h"
 #include "verdict_page.h"
 
-#define JSON_VERSION 1
+#define JSON_VERSION 2
 
 struct page {
     struct json_writer writer;
@@ -26,24 +26,33 @@ static void write_ratio(struct page *page, const struct verdict_ratio *ratio) {
     json_real(&page->writer, "ratio", ratio->ratio);
     json_real(&page->writer, "low", ratio->low);
     json_real(&page->writer, "high", ratio->high);
-    write_test(page, &ratio->effect);
+}
+
+/* What was tested is the op's own change. */
+static void write_figure(struct page *page, const struct verdict_op *op, enum verdict_figure figure) {
+    const struct verdict_ratio *ratio = &op->ratios[figure];
+    const struct verdict_ratio *own = &op->own[figure];
+    json_begin(&page->writer, verdict_figure_name(figure), '{');
+    if (figure != VERDICT_CALLS) {
+        write_latency(page, "a", ratio->a);
+        write_latency(page, "b", ratio->b);
+    }
+    write_ratio(page, ratio);
+    if (page->result->common.is_there && figure != VERDICT_CALLS && figure != VERDICT_TOTAL) {
+        json_real(&page->writer, "ratio_beside_common", own->ratio);
+        json_real(&page->writer, "low_beside_common", own->low);
+        json_real(&page->writer, "high_beside_common", own->high);
+    }
+    write_test(page, &own->effect);
+    json_bool(&page->writer, "changed", op->is_changed[figure]);
+    json_end(&page->writer, '}');
 }
 
 static void write_figures(struct page *page, const struct verdict_op *op) {
     json_begin(&page->writer, "figures", '{');
-    for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++) {
-        const struct verdict_ratio *ratio = &op->ratios[figure];
-        if (!ratio->effect.is_known)
-            continue;
-        json_begin(&page->writer, verdict_figure_name(figure), '{');
-        if (figure != VERDICT_CALLS) {
-            write_latency(page, "a", ratio->a);
-            write_latency(page, "b", ratio->b);
-        }
-        write_ratio(page, ratio);
-        json_bool(&page->writer, "changed", op->is_changed[figure]);
-        json_end(&page->writer, '}');
-    }
+    for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++)
+        if (op->ratios[figure].effect.is_known)
+            write_figure(page, op, figure);
     json_end(&page->writer, '}');
 }
 
@@ -83,6 +92,10 @@ static void write_op(struct page *page, const struct verdict_op *op) {
     json_begin(&page->writer, NULL, '{');
     json_text(&page->writer, "name", op->name);
     json_text(&page->writer, "verdict", verdict_word_name(op->word));
+    json_text(&page->writer, "calls_verdict", verdict_word_name(op->calls_word));
+    if (op->word <= VERDICT_FASTER_THAN_REST)
+        json_text(&page->writer, "decided_by",
+                  op->decided_by == VERDICT_FIGURE_COUNT ? "peak" : verdict_figure_name(op->decided_by));
     json_real(&page->writer, "a_calls", op->a_calls);
     json_real(&page->writer, "b_calls", op->b_calls);
     write_latency(page, "a_total", op->a_total_cycles);
@@ -95,22 +108,31 @@ static void write_op(struct page *page, const struct verdict_op *op) {
     json_end(&page->writer, '}');
 }
 
+/* Opens an object. */
+static void begin_change(struct page *page, const char *key, const struct verdict_change *change) {
+    json_begin(&page->writer, key, '{');
+    json_text(&page->writer, "verdict", verdict_word_name(change->word));
+    write_ratio(page, &change->ratio);
+    write_test(page, &change->ratio.effect);
+    if (change->word == VERDICT_UNDECIDED && change->more_runs > 0)
+        json_count(&page->writer, "more_runs", change->more_runs);
+}
+
 /* Written if all runs have it. */
-static void write_elapsed(struct page *page) {
-    if (!page->result->has_elapsed)
+static void write_time(struct page *page, const char *key, const struct verdict_change *time) {
+    if (!time->is_there)
         return;
-    json_begin(&page->writer, "elapsed", '{');
-    write_ratio(page, &page->result->elapsed);
+    begin_change(page, key, time);
+    write_latency(page, "a", time->ratio.a);
+    write_latency(page, "b", time->ratio.b);
     json_end(&page->writer, '}');
 }
 
 static void write_common(struct page *page) {
     const struct verdict_result *result = page->result;
-    if (!result->has_common)
+    if (!result->common.is_there)
         return;
-    json_begin(&page->writer, "common", '{');
-    json_text(&page->writer, "verdict", verdict_word_name(result->common_word));
-    write_ratio(page, &result->common);
+    begin_change(page, "common", &result->common);
     json_real(&page->writer, "spread", result->common_spread);
     if (result->has_trend)
         json_real(&page->writer, "trend", result->trend);
@@ -126,7 +148,7 @@ void verdict_page_print_json(const struct verdict_page *page) {
     };
     json_begin(&json.writer, NULL, '{');
     json_count(&json.writer, "version", JSON_VERSION);
-    json_bool(&json.writer, "changed", verdict_has_change(result));
+    json_bool(&json.writer, "changed", verdict_is_so(result, VERDICT_ON_CHANGE));
     json_real(&json.writer, "at_least", result->options.at_least);
     json_real(&json.writer, "alpha", result->options.alpha);
     json_real(&json.writer, "confidence", EFFECT_CONFIDENCE);
@@ -136,7 +158,8 @@ void verdict_page_print_json(const struct verdict_page *page) {
         json_count(&json.writer, "frequency_hz", json.frequency_hz);
     json_count(&json.writer, "resolution", result->a_sum.resolution);
     json_bool(&json.writer, "rescaled", result->rescaled);
-    write_elapsed(&json);
+    write_time(&json, "elapsed", &result->elapsed);
+    write_time(&json, "total", &result->total);
     write_common(&json);
     json_begin(&json.writer, "ops", '[');
     for (size_t i = 0; i < result->op_count; i++)

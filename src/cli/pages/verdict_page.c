@@ -11,6 +11,7 @@
 #include "units.h"
 
 #define CELL_SIZE COLUMNS_CELL_SIZE
+#define SHARE_SHOWN_MIN 1e-5 /* smaller ones are shown as less than this */
 
 struct printer {
     const struct verdict_page *page;
@@ -81,7 +82,36 @@ static void format_more_runs(size_t more, char ret_text[CELL_SIZE]) {
         snprintf(ret_text, CELL_SIZE, "about %zu more run%s", more, units_plural(more));
 }
 
+/* "0.1 %", "<0.001 %" */
+static void format_share(double share, char ret_text[CELL_SIZE]) {
+    if (share > 0 && share < SHARE_SHOWN_MIN)
+        snprintf(ret_text, CELL_SIZE, "<%g %%", 100 * SHARE_SHOWN_MIN);
+    else
+        snprintf(ret_text, CELL_SIZE, "%.3g %%", 100 * share);
+}
+
+static bool excludes_one(const struct verdict_ratio *ratio) {
+    return ratio->effect.is_known && (ratio->low > 1 || ratio->high < 1);
+}
+
+/* Continues a line about a ratio that is not decided: why, if the interval alone would decide, and how many runs would.
+ * more, less: words for its direction */
+static void print_doubt(const struct printer *it, const struct verdict_ratio *ratio, const char *more, const char *less,
+                        size_t more_runs) {
+    char runs[CELL_SIZE];
+    format_more_runs(more_runs, runs);
+    if (excludes_one(ratio))
+        fprintf(it->stream, "; probably %s, but chance moves one of %zu figures that far; %s",
+                ratio->low > 1 ? more : less, it->result->tested_count, runs);
+    else
+        fprintf(it->stream, "; %s", runs);
+}
+
 /* ---- The answer --------------------------------------------------------------------------------- */
+
+static bool has_common_change(const struct verdict_result *result) {
+    return result->common.is_there && verdict_is_change(result->common.word);
+}
 
 static void print_set(const struct printer *it, const char *key, const char *name, size_t count) {
     screen_print_key(it->screen, key);
@@ -90,65 +120,75 @@ static void print_set(const struct printer *it, const char *key, const char *nam
     putc('\n', it->stream);
 }
 
-static void print_job(const struct printer *it) {
-    char ratio[CELL_SIZE];
-    if (!it->page->is_job || !it->result->has_elapsed)
-        return;
-    format_ratio(it, &it->result->elapsed, ratio);
-    fprintf(it->stream, "; the job took %s times as long", ratio);
+static void print_count(const struct printer *it, size_t count, const char *what) {
+    if (count > 0)
+        fprintf(it->stream, ", %zu %s", count, what);
 }
 
-/* "3 of 14 operations slower, 1 faster; the job took 1.31 [1.27–1.36] times as long" */
+/* "3 of 14 operations slower, 1 faster, 2 with more calls." */
 static void print_answer(const struct printer *it) {
     const size_t *counts = it->result->word_counts;
-    size_t one_sided = counts[VERDICT_ONLY_A] + counts[VERDICT_ONLY_B];
-    size_t failing = counts[VERDICT_FAILS_MORE] + counts[VERDICT_FAILS_LESS];
-    if (counts[VERDICT_SLOWER] + counts[VERDICT_FASTER] + failing + one_sided == 0)
-        fprintf(it->stream, "No operation surely changed, of %zu", it->result->op_count);
+    const size_t *calls_counts = it->result->calls_counts;
+    const size_t undecided = counts[VERDICT_UNDECIDED];
+    size_t changed = 0;
+    for (enum verdict_word word = 0; word < VERDICT_WORDS_OF_OPS; word++)
+        changed += verdict_is_change(word) ? counts[word] : 0;
+    if (changed == 0)
+        fprintf(it->stream, "No operation surely changed%s, of %zu",
+                has_common_change(it->result) ? " against the rest" : "", it->result->op_count);
     else
         fprintf(it->stream, "%zu of %zu operation%s slower, %zu faster", counts[VERDICT_SLOWER], it->result->op_count,
                 units_plural(it->result->op_count), counts[VERDICT_FASTER]);
-    if (counts[VERDICT_FAILS_MORE] > 0)
-        fprintf(it->stream, ", %zu failing more", counts[VERDICT_FAILS_MORE]);
-    if (counts[VERDICT_FAILS_LESS] > 0)
-        fprintf(it->stream, ", %zu failing less", counts[VERDICT_FAILS_LESS]);
-    if (one_sided > 0)
-        fprintf(it->stream, ", %zu only on one side", one_sided);
-    if (counts[VERDICT_UNDECIDED] > 0)
-        fprintf(it->stream, ", %zu not decided", counts[VERDICT_UNDECIDED]);
-    print_job(it);
+    print_count(it, counts[VERDICT_SLOWER_THAN_REST], "slower than the rest");
+    print_count(it, counts[VERDICT_FASTER_THAN_REST], "faster than the rest");
+    print_count(it, calls_counts[VERDICT_MORE_CALLS], "with more calls");
+    print_count(it, calls_counts[VERDICT_FEWER_CALLS], "with fewer calls");
+    print_count(it, counts[VERDICT_FAILS_MORE], "failing more");
+    print_count(it, counts[VERDICT_FAILS_LESS], "failing less");
+    print_count(it, counts[VERDICT_ONLY_A] + counts[VERDICT_ONLY_B], "only on one side");
+    print_count(it, undecided, "not decided");
     fputs(".\n", it->stream);
 }
 
-static void print_common_change(const struct printer *it) {
-    const struct verdict_result *result = it->result;
-    char interval[CELL_SIZE];
-    bool is_slower = result->common_word == VERDICT_SLOWER;
-    const struct verdict_ratio *common = &result->common;
-    const struct verdict_ratio inverse = {.ratio = 1 / common->ratio, .low = 1 / common->high, .high = 1 / common->low};
-    format_interval(it, is_slower ? common : &inverse, interval);
-    fprintf(it->stream,
-            "Everything is %s times %s %s: a machine that was %s, or all of it changed. What follows is beside that.\n",
-            text_of(is_slower ? common->ratio : inverse.ratio).text, is_slower ? "slower" : "faster", interval,
-            is_slower ? "busier" : "less busy");
+/* "The job took 1.31 [1.27-1.36] times as long: more time." */
+static void print_time(const struct printer *it, const struct verdict_change *time, const char *subject) {
+    char ratio[CELL_SIZE];
+    if (!time->is_there)
+        return;
+    format_ratio(it, &time->ratio, ratio);
+    fprintf(it->stream, "%s %s times as long: %s", subject, ratio, verdict_word_name(time->word));
+    if (time->word == VERDICT_UNDECIDED)
+        print_doubt(it, &time->ratio, "more", "less", time->more_runs);
+    fputs(".\n", it->stream);
 }
 
-static void print_common(const struct printer *it) {
+static void print_times(const struct printer *it) {
+    print_time(it, &it->result->elapsed, it->page->is_job ? "The job took" : "A run took");
+    print_time(it, &it->result->total, "The calls of a run took, together,");
+}
+
+/* has_column: the column "own change" is shown */
+static void print_common(const struct printer *it, bool has_column) {
     const struct verdict_result *result = it->result;
+    const struct verdict_change *common = &result->common;
     char text[CELL_SIZE];
-    if (!result->has_common)
+    if (!common->is_there)
         return;
-    if (verdict_is_change(result->common_word)) {
-        print_common_change(it);
-    } else if (result->common_word == VERDICT_UNDECIDED) {
-        char more[CELL_SIZE];
-        format_ratio(it, &result->common, text);
-        format_more_runs(result->common_more_runs, more);
-        fprintf(it->stream, "Whether everything has changed together is not decided: %s times as long; %s.\n", text,
-                more);
+    format_ratio(it, &common->ratio, text);
+    if (has_common_change(result)) {
+        fprintf(it->stream,
+                "All operations together take %s times as long a call: the machine was %s, or all of them changed.\n",
+                text, common->word == VERDICT_SLOWER ? "busier" : "less busy");
+        if (has_column)
+            fputs("\"Own change\" is what is left of mean, B/A without that; \"than the rest\" goes by it.\n",
+                  it->stream);
+    } else if (common->word == VERDICT_UNDECIDED) {
+        fprintf(it->stream, "Whether all operations changed together is not decided: %s times as long a call", text);
+        print_doubt(it, &common->ratio, "slower", "faster", common->more_runs);
+        fputs(".\n", it->stream);
     }
-    if (result->common_word != VERDICT_ALIKE || result->common_spread > 1 + result->options.at_least)
-        fprintf(it->stream, "All operations together, the runs of a side differ by a factor of %s.\n",
+    if (common->word != VERDICT_ALIKE || result->common_spread > 1 + result->options.at_least)
+        fprintf(it->stream, "The runs of a side differ among themselves by a factor of %s, in all operations.\n",
                 text_of(result->common_spread).text);
 }
 
@@ -170,32 +210,58 @@ static void format_calls(const struct printer *it, const struct verdict_op *op, 
 }
 
 /* "0.1 % → 3.4 %" */
+static void format_shares(const struct printer *it, double from, double to, char ret_text[CELL_SIZE]) {
+    char a[CELL_SIZE];
+    char b[CELL_SIZE];
+    format_share(from, a);
+    format_share(to, b);
+    snprintf(ret_text, CELL_SIZE, "%.20s %s %.20s", a, it->screen->ascii ? "->" : "→", b);
+}
+
 static void format_failures(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
     if (op->failures.effect.is_known)
-        snprintf(ret_text, CELL_SIZE, "%.3g %% %s %.3g %%", 100 * op->failures.a_share, it->screen->ascii ? "->" : "→",
-                 100 * op->failures.b_share);
+        format_shares(it, op->failures.a_share, op->failures.b_share, ret_text);
     else
         snprintf(ret_text, CELL_SIZE, "-");
 }
 
-/* In order of need: as many as fit are shown. */
-enum column { WORD, COST, MEAN, A_MEAN, B_MEAN, CALLS, P99, FAILURES, COLUMN_COUNT };
+static bool is_of_latency(enum verdict_word word) {
+    return word <= VERDICT_FASTER_THAN_REST;
+}
+
+/* "slower"; "faster (p50), more calls": what decided, if that was not the mean */
+static void format_word(const struct verdict_op *op, char ret_text[CELL_SIZE]) {
+    const bool is_by_other = is_of_latency(op->word) && op->decided_by != VERDICT_MEAN;
+    const bool has_other_calls = op->word != op->calls_word && verdict_is_change(op->calls_word);
+    const char *by = op->decided_by == VERDICT_FIGURE_COUNT ? "a peak" : verdict_figure_name(op->decided_by);
+    snprintf(ret_text, CELL_SIZE, "%s%s%s%s%s%s", verdict_word_name(op->word), is_by_other ? " (" : "",
+             is_by_other ? by : "", is_by_other ? ")" : "", has_other_calls ? ", " : "",
+             has_other_calls ? verdict_word_name(op->calls_word) : "");
+}
+
+/* A ratio stands behind the figures that it is of. */
+enum column { WORD, COST, A_MEAN, B_MEAN, MEAN, OWN, CALLS, P99, FAILURES, COLUMN_COUNT };
 
 static const struct columns_column columns[COLUMN_COUNT] = {
-    {"verdict", 12}, {"cost a run", 12}, {"mean, B/A", 21}, {"mean, A", 10},
-    {"mean, B", 10}, {"calls, B/A", 21}, {"p99, B/A", 21},  {"failures, A, B", 21},
+    {"verdict", 12},    {"cost a run", 12}, {"mean, A", 10},  {"mean, B", 10},        {"mean, B/A", 20},
+    {"own change", 20}, {"calls, B/A", 20}, {"p99, B/A", 20}, {"failures, A, B", 20},
 };
+
+/* As many as fit are shown. */
+static const unsigned columns_order[COLUMN_COUNT] = {WORD, MEAN, OWN, COST, A_MEAN, B_MEAN, CALLS, P99, FAILURES};
 
 static void format_cell(const void *context, size_t row, unsigned column, char ret_text[CELL_SIZE]) {
     const struct printer *it = context;
     const struct verdict_op *op = &it->result->ops[row];
     const struct verdict_ratio *mean = &op->ratios[VERDICT_MEAN];
     if (column == WORD)
-        snprintf(ret_text, CELL_SIZE, "%s", verdict_word_name(op->word));
+        format_word(op, ret_text);
     else if (column == COST)
         format_cost(it, op, ret_text);
     else if (column == MEAN)
         format_ratio(it, mean, ret_text);
+    else if (column == OWN)
+        format_ratio(it, &op->own[VERDICT_MEAN], ret_text);
     else if (column == A_MEAN)
         format_mean(it, mean->a, mean->effect.a_count > 0, ret_text);
     else if (column == B_MEAN)
@@ -226,6 +292,9 @@ static struct columns_table table_of(const struct printer *it, size_t row_count)
         .screen = it->screen,
         .columns = columns,
         .column_count = COLUMN_COUNT,
+        .order = columns_order,
+        .hidden = has_common_change(it->result) ? 0 : 1U << OWN,
+        .gap = 2,
         .row_count = row_count,
         .page = it,
         .format = format_cell,
@@ -254,14 +323,32 @@ static void print_figure(const struct printer *it, const struct verdict_op *op, 
         units_format_cycles(&it->units, ratio->b, b);
     }
     format_ratio(it, ratio, text);
-    fprintf(it->stream, "  %s %s %s %s: %s%s\n", verdict_figure_name(figure), a, it->screen->ascii ? "->" : "→", b,
+    fprintf(it->stream, "  %s %s %s %s: %s%s", verdict_figure_name(figure), a, it->screen->ascii ? "->" : "→", b,
             it->times, text);
+    fputs(ratio->effect.is_known && !excludes_one(ratio) ? ", which alone proves nothing\n" : "\n", it->stream);
 }
 
+/* The change of the figure that decided, or of the mean, without what all ops have in common. */
+static void print_own_change(const struct printer *it, const struct verdict_op *op) {
+    const enum verdict_figure figure = op->decided_by < VERDICT_FIGURE_COUNT ? op->decided_by : VERDICT_MEAN;
+    const bool is_relative = op->word == VERDICT_SLOWER_THAN_REST || op->word == VERDICT_FASTER_THAN_REST;
+    char text[CELL_SIZE];
+    if (!is_relative && !has_common_change(it->result))
+        return;
+    format_ratio(it, &op->own[figure], text);
+    fprintf(it->stream, "  own change of the %s, without what all operations have in common: %s%s\n",
+            verdict_figure_name(figure), it->times, text);
+}
+
+/* "+64 % of the mean latency"; "which alone makes the mean ×36" */
 static void print_peak(const struct printer *it, const struct verdict_peak *peak) {
-    fprintf(it->stream, "  calls around %s: %.3g %% %s %.3g %%, %+.3g %% of the mean latency\n",
-            units_cycles(&it->units, exp2(peak->place.centre)).text, 100 * peak->a_share,
-            it->screen->ascii ? "->" : "→", 100 * peak->b_share, 100 * peak->cost);
+    char shares[CELL_SIZE];
+    format_shares(it, peak->a_share, peak->b_share, shares);
+    fprintf(it->stream, "  calls around %s: %s, ", units_cycles(&it->units, exp2(peak->place.centre)).text, shares);
+    if (peak->cost >= 1)
+        fprintf(it->stream, "which alone makes the mean latency %s%s\n", it->times, text_of(1 + peak->cost).text);
+    else
+        fprintf(it->stream, "%+.3g %% of the mean latency\n", 100 * fmax(-1, peak->cost));
 }
 
 /* "failures 0.1 % → 3.4 % of the calls, most of B's EIO" */
@@ -287,12 +374,16 @@ static void print_chart(const struct printer *it, const struct aggstats_op_profi
 
 static void print_op(const struct printer *it, const struct verdict_op *op) {
     const struct aggstats_op_profile *const ops[2] = {op->a_sum, op->b_sum};
+    char word[CELL_SIZE];
     putc('\n', it->stream);
     screen_print(it->screen, INK_STRONG, op->name);
-    fprintf(it->stream, ": %s\n", verdict_word_name(op->word));
+    format_word(op, word);
+    fprintf(it->stream, ": %s\n", word);
     for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++)
-        if (op->is_changed[figure])
+        if (op->is_changed[figure] || (figure == VERDICT_MEAN && is_of_latency(op->word)))
             print_figure(it, op, figure);
+    if (is_of_latency(op->word))
+        print_own_change(it, op);
     if (op->failures.is_changed)
         print_failures(it, op);
     for (size_t i = 0; i < op->peak_count; i++)
@@ -318,18 +409,35 @@ static void print_names(const struct printer *it, enum verdict_word word, const 
         putc('\n', it->stream);
 }
 
+/* True if a ratio lies within what does not matter. */
+static bool is_small(const struct printer *it, const struct verdict_ratio *ratio) {
+    const double most = 1 + it->result->options.at_least;
+    return ratio->effect.is_known && ratio->high <= most && ratio->low >= 1 / most;
+}
+
+/* "  READ: mean ×1.05 [0.92-1.21]; about 3 more runs" */
+static void print_undecided_op(const struct printer *it, const struct verdict_op *op) {
+    const bool is_of_calls = is_small(it, &op->own[VERDICT_MEAN]);
+    const enum verdict_figure figure = is_of_calls ? VERDICT_CALLS : VERDICT_MEAN;
+    char text[CELL_SIZE];
+    format_ratio(it, &op->ratios[figure], text);
+    fprintf(it->stream, "  %s: %s %s%s", op->name, verdict_figure_name(figure), it->times, text);
+    if (!is_of_calls && it->result->common.is_there) {
+        format_ratio(it, &op->own[figure], text);
+        fprintf(it->stream, ", of its own %s%s", it->times, text);
+    }
+    print_doubt(it, &op->own[figure], is_of_calls ? "more" : "slower", is_of_calls ? "fewer" : "faster", op->more_runs);
+    putc('\n', it->stream);
+}
+
 static void print_undecided(const struct printer *it) {
     bool is_first = true;
     for (size_t i = 0; i < it->result->op_count; i++) {
-        const struct verdict_op *op = &it->result->ops[i];
-        char ratio[CELL_SIZE];
-        char more[CELL_SIZE];
-        if (op->word != VERDICT_UNDECIDED)
+        if (it->result->ops[i].word != VERDICT_UNDECIDED)
             continue;
-        format_ratio(it, &op->ratios[VERDICT_MEAN], ratio);
-        format_more_runs(op->more_runs, more);
-        fprintf(it->stream, "%s  %s: %s%s the mean latency; %s\n", is_first ? "\nNot decided:\n" : "", op->name,
-                it->times, ratio, more);
+        if (is_first)
+            fputs("\nNot decided:\n", it->stream);
+        print_undecided_op(it, &it->result->ops[i]);
         is_first = false;
     }
 }
@@ -337,9 +445,13 @@ static void print_undecided(const struct printer *it) {
 static void print_others(const struct printer *it) {
     char alike[CELL_SIZE];
     char few[CELL_SIZE];
+    char as_rest[CELL_SIZE];
+    snprintf(as_rest, sizeof(as_rest), "As the rest: within %g %% of what all operations have in common",
+             100 * it->result->options.at_least);
     snprintf(alike, sizeof(alike), "Alike within %g %%", 100 * it->result->options.at_least);
     snprintf(few, sizeof(few), "Fewer than %u calls a run", VERDICT_CALLS_MIN);
     print_names(it, VERDICT_ALIKE, alike);
+    print_names(it, VERDICT_AS_REST, as_rest);
     print_undecided(it);
     print_names(it, VERDICT_FEW, few);
 }
@@ -347,7 +459,8 @@ static void print_others(const struct printer *it) {
 void verdict_page_print(const struct verdict_page *page, const struct screen *screen) {
     const struct printer it = printer_of(page, screen);
     print_answer(&it);
-    print_common(&it);
+    print_times(&it);
+    print_common(&it, change_count(page->result) > 0);
     print_trend(&it);
     putc('\n', it.stream);
     print_set(&it, "A", page->a_name, page->result->a_count);
@@ -362,18 +475,35 @@ void verdict_page_print(const struct verdict_page *page, const struct screen *sc
 
 /* ---- Other forms -------------------------------------------------------------------------------- */
 
+static int words_width(const struct printer *it) {
+    int width = 0;
+    for (size_t i = 0; i < it->result->op_count; i++) {
+        char word[CELL_SIZE];
+        format_word(&it->result->ops[i], word);
+        width = (int)strlen(word) > width ? (int)strlen(word) : width;
+    }
+    return width;
+}
+
 void verdict_page_print_brief(const struct verdict_page *page, const struct screen *screen) {
     const struct printer it = printer_of(page, screen);
     const struct columns_table table = table_of(&it, page->result->op_count);
     const int names = columns_name_width(&table, "operation");
+    const int words = words_width(&it);
     for (size_t i = 0; i < page->result->op_count; i++) {
         const struct verdict_op *op = &page->result->ops[i];
+        char word[CELL_SIZE];
         char mean[CELL_SIZE];
         char calls[CELL_SIZE];
+        format_word(op, word);
         format_ratio(&it, &op->ratios[VERDICT_MEAN], mean);
         format_calls(&it, op, calls);
-        fprintf(it.stream, "%-*s  %-11s  mean %s, calls %s\n", names, op->name, verdict_word_name(op->word), mean,
-                calls);
+        fprintf(it.stream, "%-*s  %-*s  mean %s, calls %s", names, op->name, words, word, mean, calls);
+        if (has_common_change(page->result)) {
+            format_ratio(&it, &op->own[VERDICT_MEAN], mean);
+            fprintf(it.stream, ", own change %s", mean);
+        }
+        putc('\n', it.stream);
     }
 }
 
@@ -381,17 +511,26 @@ void verdict_page_print_brief(const struct verdict_page *page, const struct scre
 void verdict_page_print_markdown(const struct verdict_page *page, const struct screen *screen) {
     const struct printer it = printer_of(page, screen);
     print_answer(&it);
-    print_common(&it);
+    print_times(&it);
+    print_common(&it, true);
     print_trend(&it);
-    fputs("\n| operation | verdict | cost a run | mean, A | mean, B | mean, B/A | calls, B/A | p99, B/A | failures |\n"
-          "|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
-          it.stream);
+    const unsigned hidden = table_of(&it, 0).hidden;
+    fputs("\n| operation |", it.stream);
+    for (unsigned column = 0; column < COLUMN_COUNT; column++)
+        if (!(hidden & 1U << column))
+            fprintf(it.stream, " %s |", columns[column].title);
+    fputs("\n|---|", it.stream);
+    for (unsigned column = 0; column < COLUMN_COUNT; column++)
+        if (!(hidden & 1U << column))
+            fputs(column == WORD ? "---|" : "---:|", it.stream);
+    putc('\n', it.stream);
     for (size_t i = 0; i < page->result->op_count; i++) {
-        static const enum column order[] = {WORD, COST, A_MEAN, B_MEAN, MEAN, CALLS, P99, FAILURES};
         fprintf(it.stream, "| %s |", page->result->ops[i].name);
-        for (size_t cell = 0; cell < ARRAY_SIZE(order); cell++) {
+        for (unsigned column = 0; column < COLUMN_COUNT; column++) {
             char text[CELL_SIZE];
-            format_cell(&it, i, order[cell], text);
+            if (hidden & 1U << column)
+                continue;
+            format_cell(&it, i, column, text);
             fprintf(it.stream, " %s |", text);
         }
         putc('\n', it.stream);

@@ -14,10 +14,16 @@
 #include "aggstats/words.h"
 #include "base.h"
 #include "command.h"
+#include "fail_on.h"
 #include "option_table.h"
 #include "output.h"
 #include "run_options.h"
 #include "versus.h"
+
+static const char *parse_fail_on(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    struct run_options *options = data;
+    return fail_on_parse(*text, &options->fail_on, why);
+}
 
 static const struct option_row rows[] = {
     {.name = "directory",
@@ -92,6 +98,11 @@ static const struct option_row rows[] = {
              "their profiles, OTHER being A; -p writes FILE.a and FILE.b; with --repeat, FILE is a new directory for "
              "the profile of each run",
      INTO(COMMAND, struct run_options, other)},
+    ROW_FAIL_ON(
+        parse_fail_on,
+        "with --vs and --repeat: the exit status is 1 if the comparison finds this, and else 0, whatever that of "
+        "the commands is; several with commas between: change, slower, calls, total, elapsed, as for 'osprof "
+        "compare'"),
     ROW_ARGUMENTS(COMMAND, "[--] COMMAND [ARGUMENT]..."),
     {.kind = OPTION_END},
 };
@@ -163,6 +174,8 @@ static enum status settle_options(const struct command *command, const struct ar
                            options->other ? "vs" : "quiet");
     if (options->repeat_count == 0 && !options->other)
         return usage_error(command, "--repeat auto needs --vs: a single command has nothing to decide");
+    if (options->fail_on && (!options->other || options->repeat_count == 1))
+        return usage_error(command, "--fail-on needs --vs and --repeat: a single run of each proves nothing");
     const char *limit = options_given(arguments, "max-repeat max-time");
     if (limit && options->repeat_count != 0)
         return usage_error(command, "--%s is for --repeat auto", limit);

@@ -197,6 +197,7 @@ static int run_against_other(struct run *run) {
         .repeat_count = run->options->repeat_count,
         .most_count = run->options->most_count,
         .most_seconds = run->options->most_seconds,
+        .fail_on = run->options->fail_on,
         .mounts = &run->mounts,
         .user = &run->user,
         .space = &run->space,

@@ -26,6 +26,7 @@ struct run_options {
     unsigned repeat_count; /* 0: auto */
     unsigned most_count;   /* then */
     unsigned most_seconds; /* then; 0: not given */
+    unsigned fail_on;      /* of a comparison of several runs: VERDICT_ON_*; 0: not given */
     const char *other;     /* to compare with; NULL: none */
     const char *const *command;
 };

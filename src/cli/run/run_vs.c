@@ -38,7 +38,7 @@ static int take_look(struct versus *it) {
             return versus_complain(it, i, error);
         undecided.ops += result.word_counts[VERDICT_UNDECIDED];
         undecided.of_ops += result.op_count;
-        undecided.has_common |= result.has_common && result.common_word == VERDICT_UNDECIDED;
+        undecided.has_common |= result.common.is_there && result.common.word == VERDICT_UNDECIDED;
         verdict_finish(&result);
     }
     tell_undecided(it, &undecided);
@@ -103,6 +103,8 @@ static int run_and_report(struct versus *it) {
         return RUN_FAILED;
     if (it->rounds_count == 0)
         complain("nothing is compared: the two commands have not both been run");
+    if (it->vs->fail_on && it->rounds_count > 0 && !it->stop_status)
+        return it->is_so ? STATUS_NOT_SO : STATUS_OK;
     return it->sides[VS_B].status ? it->sides[VS_B].status : it->stop_status;
 }
 

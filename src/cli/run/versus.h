@@ -51,6 +51,7 @@ struct run_vs {
     unsigned repeat_count;     /* if several, each round draws lots which goes first; 0: until all ops are decided */
     unsigned most_count;       /* then: rounds at most */
     unsigned most_seconds;     /* then: no round begins after this time; 0: no limit */
+    unsigned fail_on;          /* what makes the exit status 1: VERDICT_ON_*; 0: it is that of the commands */
     struct run_mounts *mounts; /* open, not started; none: the layer user is compared */
     struct run_user *user;     /* open, then */
     const struct namespace *space;
@@ -73,6 +74,7 @@ struct versus {
     struct versus_side sides[VS_SIDES];
     size_t rounds_count; /* those that count */
     int stop_status;     /* 0: all rounds were made */
+    bool is_so;          /* a comparison found what the exit status is asked for */
     unsigned next_look;  /* after this many rounds; 0: none, or each operation is decided */
 };
 
@@ -97,7 +99,8 @@ static inline struct aggstats_profile *versus_run(const struct versus *it, size_
 
 /* Runs both in turn, saves the profiles if wanted, and prints a comparison for each directory on standard error. A
  * round that a signal has cut short does not count.
- * Returns an exit status: that of B's first run that failed; else of what ended the runs early */
+ * Returns an exit status: that of the comparison, if asked for and all rounds were made; else that of B's first run that
+ * failed; else of what ended the runs early */
 int run_vs(const struct run_vs *vs);
 
 /* ---- A round: each command once, in mounts of its own ------------------------------------------- */
@@ -123,9 +126,9 @@ int versus_judge(const struct versus *it, size_t directory, struct verdict_resul
 /* Reports that a directory's profiles cannot be compared. Returns the error. */
 int versus_complain(const struct versus *it, size_t directory, int error);
 
-/* Saves the profiles of a single round if wanted, and prints a comparison for each directory.
+/* Saves the profiles of a single round if wanted, prints a comparison for each directory, and sets it->is_so.
  * Errors:  reported; the first of them */
-int versus_report(const struct versus *it);
+int versus_report(struct versus *it);
 
 /* With --repeat auto the runs are compared after 3, 5, 8, 12 rounds and so on, each time half as many more. Each look
  * may find a false change, so the probability of any is divided among the possible looks (Bonferroni). */

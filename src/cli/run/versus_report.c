@@ -114,12 +114,13 @@ static void print_sets(const struct versus *it, size_t directory, const struct v
     print_page(it, directory, NULL, &page);
 }
 
-static int compare_sets(const struct versus *it, size_t directory) {
+static int compare_sets(struct versus *it, size_t directory) {
     struct verdict_result result;
     int error = versus_judge(it, directory, &result);
     if (error)
         return error;
     print_sets(it, directory, &result);
+    it->is_so |= verdict_is_so(&result, it->vs->fail_on);
     verdict_finish(&result);
     return 0;
 }
@@ -136,7 +137,7 @@ static int save_pair(const struct versus *it, size_t directory) {
 }
 
 /* Each directory is reported independently of the others. */
-static int report_directory(const struct versus *it, size_t directory) {
+static int report_directory(struct versus *it, size_t directory) {
     int save_error = save_pair(it, directory);
     int error = it->rounds_count == 1 ? compare_pair(it, directory) : compare_sets(it, directory);
     if (error)
@@ -144,11 +145,18 @@ static int report_directory(const struct versus *it, size_t directory) {
     return save_error ? save_error : error;
 }
 
-int versus_report(const struct versus *it) {
-    int first_error = 0;
-    if (it->sides[VS_A].status)
-        complain("%s ended with status %d%s", versus_side_name(VS_A), it->sides[VS_A].status,
+/* The status of A is in no exit status; that of B is not if the comparison decides that. */
+static void report_status(const struct versus *it, size_t side) {
+    if (it->sides[side].status)
+        complain("%s ended with status %d%s", versus_side_name(side), it->sides[side].status,
                  it->vs->warmup_count + it->rounds_count > 1 ? ", in one run at least" : "");
+}
+
+int versus_report(struct versus *it) {
+    int first_error = 0;
+    report_status(it, VS_A);
+    if (it->vs->fail_on)
+        report_status(it, VS_B);
     for (size_t i = 0; i < versus_count(it); i++) {
         int error = report_directory(it, i);
         first_error = first_error ? first_error : error;
