@@ -111,7 +111,7 @@ SLOWER = ("slower", "slower than the rest", "more slow calls")
 @dataclass
 class Found:
     comparisons: int = 0
-    found: int = 0   # the change was told of its operation, in the right direction
+    found: int = 0   # the change was reported of its operation, in the right direction
     alarms: int = 0  # comparisons that told of an operation that did not change
     alarmed_ops: int = 0
     unchanged_ops: int = 0

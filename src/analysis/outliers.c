@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "base.h"
+#include "usual.h"
 
 #define OPS_MAX 4096 /* the parser's limit */
-#define ISOLATED_MAX 0.05
-#define CLIP_OCTAVES 1.5
-#define CENTRE_STEPS 12
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
@@ -107,55 +105,8 @@ struct summary {
     unsigned last;
     double calls;
     double variation;
-    double centre; /* of log2(latency in cycles) */
-    double centre_variance;
-    double centre_rounding;
+    struct usual usual;
 };
-
-/* The share of calls in buckets with nearly empty neighbours. Such calls may lie anywhere in their bucket, while the
- * middle of calls that are spread over some buckets can be computed. */
-static double isolated_share(const struct aggstats_op_profile *op, unsigned bucket_count, double calls) {
-    double isolated = 0;
-    for (unsigned bucket = 0; bucket < bucket_count; bucket++) {
-        const double own = (double)op->buckets[bucket];
-        const double below = bucket > 0 ? (double)op->buckets[bucket - 1] : 0;
-        const double above = bucket + 1 < bucket_count ? (double)op->buckets[bucket + 1] : 0;
-        if (fmax(below, above) < ISOLATED_MAX * own)
-            isolated += own;
-    }
-    return isolated / calls;
-}
-
-/* One step to Huber's location of log2(latency): the mean, with values farther than CLIP_OCTAVES from the current one
- * moved to that distance. */
-static void improve_centre(struct summary *summary, const struct aggstats_op_profile *op, unsigned resolution) {
-    const double centre = summary->centre;
-    double sum = 0;
-    double square_sum = 0;
-    double unclipped = 0;
-    for (unsigned bucket = summary->first * resolution; bucket < (summary->last + 1) * resolution; bucket++) {
-        const double calls = (double)op->buckets[bucket];
-        const double octaves = (bucket + 0.5) / resolution - centre;
-        const double clipped = fmin(fmax(octaves, -CLIP_OCTAVES), CLIP_OCTAVES);
-        sum += calls * clipped;
-        square_sum += calls * clipped * clipped;
-        unclipped += clipped == octaves ? calls : 0; /* NOLINT: it is one of the arguments */
-    }
-    const double step = sum / summary->calls;
-    const double unclipped_share = fmax(unclipped / summary->calls, 0.1);
-    summary->centre = centre + step;
-    summary->centre_variance =
-        fmax(0, square_sum / summary->calls - step * step) / (summary->calls * unclipped_share * unclipped_share);
-}
-
-static void find_centre(struct summary *summary, const struct aggstats_op_profile *op, unsigned resolution) {
-    const double rounding = isolated_share(op, 64 * resolution, summary->calls) / resolution;
-    summary->centre_rounding = rounding * rounding / 12; /* the variance of a uniform distribution */
-    for (unsigned bucket = summary->first * resolution; bucket < (summary->last + 1) * resolution; bucket++)
-        summary->centre += (double)op->buckets[bucket] / summary->calls * (bucket + 0.5) / resolution;
-    for (int step = 0; step < CENTRE_STEPS; step++)
-        improve_centre(summary, op, resolution);
-}
 
 static struct summary summarise(const struct aggstats_op_profile *op, unsigned resolution) {
     struct summary summary = {.first = 64};
@@ -175,7 +126,7 @@ static struct summary summarise(const struct aggstats_op_profile *op, unsigned r
     }
     if (summary.calls > 0) {
         summary.variation = fmax(0, square_sum * summary.calls / (sum * sum) - 1);
-        find_centre(&summary, op, resolution);
+        summary.usual = usual_of(op, resolution);
     }
     return summary;
 }
@@ -196,8 +147,9 @@ static int append_tails(struct outliers_column *column, const struct summary *su
 }
 
 static int append_cell(struct outliers_group *group, struct outliers_column *column, const struct summary *summary,
-                       double total_cycles) {
+                       unsigned resolution, double total_cycles) {
     const uint32_t member = (uint32_t)group->member_count - 1;
+    const double rounding = LOG_2 * summary->usual.isolated / resolution;
     void *grown = grow(column->cells, column->cell_count + 1, &column->cell_capacity, sizeof(*column->cells));
     if (!grown)
         return -ENOMEM;
@@ -209,9 +161,9 @@ static int append_cell(struct outliers_group *group, struct outliers_column *col
         .first_octave = (uint8_t)summary->first,
         .log_mean = (float)(log(total_cycles / summary->calls) + group->members[member].log_cycle),
         .variation = (float)summary->variation,
-        .log_centre = (float)(summary->centre * LOG_2 + group->members[member].log_cycle),
-        .centre_variance = (float)(summary->centre_variance * LOG_2 * LOG_2),
-        .centre_rounding = (float)(summary->centre_rounding * LOG_2 * LOG_2),
+        .log_centre = (float)(summary->usual.log2_cycles * LOG_2 + group->members[member].log_cycle),
+        .centre_variance = (float)(summary->usual.variance * LOG_2 * LOG_2),
+        .centre_rounding = (float)(rounding * rounding / 12), /* the variance of a uniform distribution */
         .calls = summary->calls,
     };
     int error = append_tails(column, summary);
@@ -227,7 +179,7 @@ static int add_op(struct outliers_group *group, const struct aggstats_op_profile
     if (summary.calls <= 0 || op->total_cycles == 0)
         return 0;
     int error = find_column(group, op->name, &column);
-    return error ? error : append_cell(group, column, &summary, (double)op->total_cycles);
+    return error ? error : append_cell(group, column, &summary, resolution, (double)op->total_cycles);
 }
 
 int outliers_add(struct outliers *outliers, const char *name, const char *value,

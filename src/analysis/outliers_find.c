@@ -16,6 +16,7 @@
  * Source:  Y. Benjamini, Y. Hochberg, Controlling the False Discovery Rate, J. R. Statist. Soc. B 57 (1995); F. J.
  *          Anscombe, The transformation of Poisson, binomial and negative-binomial data, Biometrika 35 (1948) */
 #include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
 
@@ -53,6 +54,9 @@ struct judging {
     double *usual;            /* by column: logarithm of the usual mean latency */
     double *common;           /* by member: logarithm of the common factor */
     double *common_beside;    /* by cell: the same, estimated from the member's other cells */
+    double pooled_mean;       /* deviation of mean latencies, of all columns together */
+    double pooled_centre;     /* ... of typical ones */
+    double trials;            /* of all operations that are judged */
     size_t *cells_before;     /* by column: where its cells begin in common_beside */
     size_t *first_of;         /* by member: where its cells begin in cells; one more than members */
     struct cell_place *cells; /* those that are judged, by member */
@@ -192,11 +196,36 @@ static void polish(struct judging *it) {
         tell_common_beside(it, m);
 }
 
+/* The deviation of all cells from the medians of their columns. Where a column has an odd number of cells one of them is
+ * its median, and tells nothing. is_centre: of the typical latency, not the mean */
+static int pool(struct judging *it, bool is_centre, double *ret_deviation) {
+    CLEANUP_FREE double *rests = calloc(count_judged(it->group) + 1, sizeof(*rests));
+    size_t rest_count = 0;
+    if (!rests)
+        return -ENOMEM;
+    for (size_t c = 0; c < it->group->column_count; c++) {
+        const struct outliers_column *column = &it->group->columns[c];
+        for (size_t i = 0; is_judged(column) && i < column->cell_count; i++)
+            it->values[i] = (is_centre ? column->cells[i].log_centre : column->cells[i].log_mean) -
+                            it->common_beside[it->cells_before[c] + i];
+        if (!is_judged(column))
+            continue;
+        gsl_sort(it->values, 1, column->cell_count);
+        const double median = gsl_stats_median_from_sorted_data(it->values, 1, column->cell_count);
+        for (size_t i = 0; i < column->cell_count; i++)
+            if (column->cell_count % 2 == 0 || i != column->cell_count / 2)
+                rests[rest_count++] = it->values[i] - median;
+    }
+    *ret_deviation = outliers_pooled(rests, rest_count);
+    return 0;
+}
+
 /* ---- Findings ----------------------------------------------------------------------------------- */
 
 /* Where something was found, and its distance from the peers; 0: nothing was found. */
 struct finding {
     double distance;
+    double chance;  /* of such a distance */
     double rest;    /* of a mean: its logarithm, without what is usual and common */
     unsigned place; /* of shares of calls */
 };
@@ -216,7 +245,6 @@ struct column_judging {
     const double *common; /* by cell: logarithm of the common factor */
     double usual;
     double usual_centre;
-    double distance_min;    /* of what may be reported */
     struct findings *found; /* by cell */
     double shares[PLACES];  /* of calls beyond each place: median */
 };
@@ -231,12 +259,32 @@ static double typical_variance_of(struct judging *it, size_t count) {
 static struct finding judge_mean(const struct column_judging *judging, size_t index,
                                  const struct outliers_spread *spread, double typical_variance) {
     const struct judging *it = judging->it;
+    const size_t count = judging->column->cell_count;
+    const struct outliers_spread beside = outliers_spread_beside(spread, it->values, count, index);
     struct finding finding = {.rest = it->values[index] - spread->median};
     double distance =
-        outliers_distance(it->values[index], it->variances[index], spread, typical_variance, MEAN_DEVIATION_MIN);
-    if (fabs(distance) >= judging->distance_min && fabs(finding.rest) >= log(it->factor_min))
-        finding.distance = distance;
+        outliers_distance(it->values[index], it->variances[index], &beside, typical_variance, MEAN_DEVIATION_MIN);
+    if (fabs(distance) < outliers_distance_min(outliers_freedom(&beside), TRIALS) ||
+        fabs(finding.rest) < log(it->factor_min))
+        return finding;
+    finding.distance = distance;
+    finding.chance = outliers_chance(fabs(distance), outliers_freedom(&beside));
     return finding;
+}
+
+/* Notes the least factor that could be found in a value which is as uncertain as the peers' are. */
+static void note_least_factor(const struct judging *it, const struct outliers_spread *spread, size_t count,
+                              double typical_variance) {
+    struct outliers_result *result = it->result;
+    for (size_t i = 0; i < count; i++) {
+        const struct outliers_spread beside = outliers_spread_beside(spread, it->values, count, i);
+        const double octave =
+            outliers_distance(beside.median + LOG_2, typical_variance, &beside, typical_variance, MEAN_DEVIATION_MIN);
+        const double factor = exp2(outliers_distance_min(outliers_freedom(&beside), it->trials) / octave);
+        result->least_factor = fmax(it->factor_min, fmin(result->least_factor, factor));
+        if (count >= SPREAD_VALUES_MIN)
+            return; /* it is the same for all */
+    }
 }
 
 static void judge_means(struct column_judging *judging) {
@@ -251,7 +299,9 @@ static void judge_means(struct column_judging *judging) {
         it->values[i] = cells[i].log_mean - judging->common[i];
     }
     const double typical_variance = typical_variance_of(it, count);
-    const struct outliers_spread spread = outliers_spread_of(it->values, count, it->scratch);
+    struct outliers_spread spread = outliers_spread_of(it->values, count, it->scratch);
+    spread.pooled = it->pooled_mean;
+    note_least_factor(it, &spread, count, typical_variance);
     for (size_t i = 0; i < count; i++)
         judging->found[i].mean = judge_mean(judging, i, &spread, typical_variance);
 }
@@ -275,8 +325,10 @@ static void judge_centres(struct column_judging *judging) {
         it->variances[i] += fmax(cells[i].centre_rounding, typical_rounding);
         it->values[i] = cells[i].log_centre - judging->common[i];
     }
-    const struct outliers_spread spread = outliers_spread_of(it->values, count, it->scratch);
+    struct outliers_spread spread = outliers_spread_of(it->values, count, it->scratch);
+    spread.pooled = it->pooled_centre;
     judging->usual_centre = spread.median;
+    note_least_factor(it, &spread, count, typical_variance);
     for (size_t i = 0; i < count; i++)
         judging->found[i].centre = judge_mean(judging, i, &spread, typical_variance);
 }
@@ -342,10 +394,11 @@ static void judge_share(const struct column_judging *judging, size_t index, unsi
     const double log_seconds = log_place(judging, place) + judging->common[index] + shift;
     double distance =
         outliers_distance(asin(sqrt(share)), it->variances[index], spread, typical_variance, SHARE_DEVIATION_MIN);
-    if (distance < judging->distance_min || distance <= finding->distance ||
+    if (distance < outliers_distance_min(spread->freedom, TRIALS) || distance <= finding->distance ||
         !mode_matters(judging, cell, share, judging->shares[place], log_seconds))
         return;
-    *finding = (struct finding){.distance = distance, .place = place};
+    *finding =
+        (struct finding){.distance = distance, .chance = outliers_chance(distance, spread->freedom), .place = place};
 }
 
 /* The arcsine of its root has a sampling error that depends only on the number of calls. */
@@ -403,12 +456,18 @@ static double most_before(const struct column_judging *judging, unsigned place) 
     return log_place(judging, best + 0.5);
 }
 
+static void take_chance(struct outlier *outlier, const struct finding *finding) {
+    outlier->distance = fmax(outlier->distance, fabs(finding->distance));
+    if (finding->distance != 0)
+        outlier->chance = fmin(outlier->chance, TRIALS * finding->chance);
+}
+
 static void tell_slow_calls(const struct column_judging *judging, const struct outliers_cell *cell,
                             const struct findings *findings, struct outlier *outlier) {
     const double place = findings->slow.place + shift_of(findings) / LOG_2;
     const double log_seconds = log_place(judging, place) + common_of(judging, cell);
     outlier->kind = OUTLIERS_SLOW_CALLS;
-    outlier->distance = fmax(outlier->distance, findings->slow.distance);
+    take_chance(outlier, &findings->slow);
     outlier->place_seconds = exp(log_seconds);
     outlier->around_seconds = exp(most_beyond(judging, cell, log_seconds));
     outlier->share = share_beyond(judging, cell, place, 0);
@@ -420,7 +479,7 @@ static void tell_fast_gone(const struct column_judging *judging, const struct ou
     const unsigned place = findings->gone.place;
     const double common = common_of(judging, cell);
     outlier->kind = OUTLIERS_FAST_GONE;
-    outlier->distance = fmax(outlier->distance, findings->gone.distance);
+    take_chance(outlier, &findings->gone);
     outlier->place_seconds = exp(log_place(judging, place) + common);
     outlier->around_seconds = exp(most_before(judging, place) + common);
     outlier->share = 1 - share_beyond(judging, cell, place, 0);
@@ -441,7 +500,7 @@ static void tell_mean(const struct column_judging *judging, const struct outlier
     outlier->is_typical = fabs(findings->centre.distance) > fabs(findings->mean.distance);
     const struct finding *finding = outlier->is_typical ? &findings->centre : &findings->mean;
     outlier->kind = finding->distance < 0 ? OUTLIERS_FASTER : OUTLIERS_SLOWER;
-    outlier->distance = fabs(finding->distance);
+    take_chance(outlier, finding);
     outlier->factor = exp(finding->rest);
     outlier->seconds = exp((double)(outlier->is_typical ? cell->log_centre : cell->log_mean));
     outlier->peers_seconds = exp(outlier->is_typical ? judging->usual_centre : judging->usual);
@@ -475,11 +534,11 @@ static int tell(const struct column_judging *judging, size_t index) {
         .op = judging->column->op,
         .calls = (uint64_t)cell->calls,
         .peer_count = judging->column->cell_count - 1,
+        .chance = 1,
         .common_factor = exp(judging->common[index]),
     };
     if (!describe(judging, cell, &judging->found[index], &outlier))
         return 0;
-    outlier.chance = fmin(1, TRIALS * outliers_chance(outlier.distance, judging->column->cell_count));
     struct outlier *found = next_place(result->found, result->found_count, sizeof(*found));
     if (!found)
         return -ENOMEM;
@@ -496,14 +555,13 @@ static int judge_column(struct judging *it, size_t index) {
         .column = column,
         .common = it->common_beside + it->cells_before[index],
         .usual = it->usual[index],
-        .distance_min = outliers_distance_min(column->cell_count, TRIALS),
         .found = found,
     };
     if (!found)
         return -ENOMEM;
     judge_means(&judging);
     judge_centres(&judging);
-    for (unsigned place = 0; place < PLACES; place++)
+    for (unsigned place = 0; place < PLACES && column->cell_count >= SPREAD_VALUES_MIN; place++)
         judge_place(&judging, place);
     int error = 0;
     for (size_t i = 0; i < column->cell_count && !error; i++)
@@ -516,7 +574,7 @@ static int find_busy(struct judging *it) {
     const size_t count = it->group->member_count;
     struct outliers_result *result = it->result;
     const struct outliers_spread spread = outliers_spread_of(it->common, count, it->scratch);
-    const double distance_min = outliers_distance_min(count, 2 * (double)count);
+    const double distance_min = outliers_distance_min(spread.freedom, 2 * (double)count);
     for (size_t m = 0; m < count; m++) {
         double distance = outliers_distance(it->common[m], 0, &spread, 0, MEAN_DEVIATION_MIN);
         double rest = it->common[m] - spread.median;
@@ -532,22 +590,27 @@ static int find_busy(struct judging *it) {
 }
 
 static void count_profiles(const struct judging *it) {
-    it->result->judged_count += count_judged(it->group);
     for (size_t m = 0; m < it->group->member_count; m++)
         it->result->judged_profile_count += it->first_of[m + 1] > it->first_of[m];
 }
 
-static int judge_group(const struct outliers_group *group, double factor_min, struct outliers_result *result) {
-    struct judging it = {.group = group, .result = result, .factor_min = factor_min};
+/* judged_count: of all groups */
+static int judge_group(const struct outliers_group *group, double factor_min, uint64_t judged_count,
+                       struct outliers_result *result) {
+    struct judging it = {
+        .group = group, .result = result, .factor_min = factor_min, .trials = TRIALS * (double)judged_count};
     int error = judging_init(&it);
     if (!error) {
         count_profiles(&it);
         polish(&it);
+        error = pool(&it, false, &it.pooled_mean);
     }
+    if (!error)
+        error = pool(&it, true, &it.pooled_centre);
     for (size_t c = 0; c < group->column_count && !error; c++)
         if (is_judged(&group->columns[c]))
             error = judge_column(&it, c);
-    if (!error && group->member_count >= OUTLIERS_PROFILES_MIN)
+    if (!error && group->member_count >= SPREAD_VALUES_MIN)
         error = find_busy(&it);
     judging_finish(&it);
     return error;
@@ -583,11 +646,13 @@ static int compare_busy(const void *left, const void *right) {
 }
 
 int outliers_find(const struct outliers *outliers, double factor_min, struct outliers_result *ret_result) {
-    struct outliers_result result = {.group_count = outliers->group_count};
+    struct outliers_result result = {.group_count = outliers->group_count, .least_factor = INFINITY};
     int error = 0;
+    for (size_t i = 0; i < outliers->group_count; i++)
+        result.judged_count += count_judged(&outliers->groups[i]);
     for (size_t i = 0; i < outliers->group_count && !error; i++) {
         result.profile_count += outliers->groups[i].member_count;
-        error = judge_group(&outliers->groups[i], factor_min, &result);
+        error = judge_group(&outliers->groups[i], factor_min, result.judged_count, &result);
     }
     if (error) {
         outliers_result_finish(&result);

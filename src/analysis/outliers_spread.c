@@ -22,8 +22,13 @@ static double one_sided_deviation(const double *values, size_t count, double med
     return MAD_TO_DEVIATION * outliers_median(scratch, kept);
 }
 
+/* Degrees of freedom of a deviation estimated from the MAD of so many. */
+static double freedom_of(size_t count) {
+    return fmax(1, MAD_EFFICIENCY * (double)(count - 1));
+}
+
 struct outliers_spread outliers_spread_of(const double *values, size_t count, double *scratch) {
-    struct outliers_spread spread = {0};
+    struct outliers_spread spread = {.freedom = freedom_of(count)};
     memcpy(scratch, values, count * sizeof(*scratch));
     spread.median = outliers_median(scratch, count);
     spread.below = one_sided_deviation(values, count, spread.median, -1, scratch);
@@ -31,22 +36,44 @@ struct outliers_spread outliers_spread_of(const double *values, size_t count, do
     return spread;
 }
 
+struct outliers_spread outliers_spread_beside(const struct outliers_spread *spread, const double *values, size_t count,
+                                              size_t index) {
+    struct outliers_spread beside = *spread;
+    if (count >= SPREAD_VALUES_MIN)
+        return beside;
+    double squares = 0;
+    for (size_t i = 0; i < count; i++)
+        squares += i == index ? 0 : (values[i] - spread->median) * (values[i] - spread->median);
+    beside.below = sqrt(squares / (double)(count - 2));
+    beside.above = beside.below;
+    return beside;
+}
+
+double outliers_pooled(double *rests, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        rests[i] = fabs(rests[i]);
+    return count > 0 ? MAD_TO_DEVIATION * outliers_median(rests, count) : 0;
+}
+
+double outliers_freedom(const struct outliers_spread *spread) {
+    return spread->freedom + (spread->pooled > 0 ? POOLED_FREEDOM : 0);
+}
+
 double outliers_distance(double value, double variance, const struct outliers_spread *spread, double typical_variance,
                          double deviation_min) {
-    double side = value > spread->median ? spread->above : spread->below;
-    double own = fmax(side * side - typical_variance, deviation_min * deviation_min);
+    const double side = value > spread->median ? spread->above : spread->below;
+    const double least = deviation_min * deviation_min;
+    const double pooled_weight = outliers_freedom(spread) - spread->freedom;
+    const double pooled = fmax(spread->pooled * spread->pooled - typical_variance, least);
+    double own = fmax(side * side - typical_variance, least);
+    own = (spread->freedom * own + pooled_weight * pooled) / (spread->freedom + pooled_weight);
     return (value - spread->median) / sqrt(own + variance);
 }
 
-/* Degrees of freedom of a deviation estimated from the MAD of so many peers. */
-static double freedom_of(size_t count) {
-    return fmax(1, MAD_EFFICIENCY * (double)(count - 1));
+double outliers_distance_min(double freedom, double trials) {
+    return gsl_cdf_tdist_Qinv(FALSE_SHARE / trials, freedom);
 }
 
-double outliers_distance_min(size_t count, double trials) {
-    return gsl_cdf_tdist_Qinv(FALSE_SHARE / trials, freedom_of(count));
-}
-
-double outliers_chance(double distance, size_t count) {
-    return gsl_cdf_tdist_Q(distance, freedom_of(count));
+double outliers_chance(double distance, double freedom) {
+    return gsl_cdf_tdist_Q(distance, freedom);
 }

@@ -6,11 +6,16 @@
 
 #define FALSE_SHARE 0.01 /* of what is reported, at most, if peers are normally distributed */
 
+#define SPREAD_VALUES_MIN 5 /* of fewer, one that is odd makes half of the spread */
+#define POOLED_FREEDOM 4.0  /* deviations of operations differ by a factor of 1.5, as of captured runs: worth so much */
+
 /* The spread of values, below and above the median separately, since latencies have a tail on one side. */
 struct outliers_spread {
     double median;
     double below; /* standard deviations */
     double above;
+    double pooled;  /* standard deviation of all operations together; 0: not taken into account */
+    double freedom; /* degrees of freedom, without those of the pooled one */
 };
 
 /* Reorders the values. */
@@ -19,15 +24,25 @@ double outliers_median(double *values, size_t count);
 /* scratch: room for as many */
 struct outliers_spread outliers_spread_of(const double *values, size_t count, double *scratch);
 
+/* The spread as one of the values sees it: that of the others, if there are few. */
+struct outliers_spread outliers_spread_beside(const struct outliers_spread *spread, const double *values, size_t count,
+                                              size_t index);
+
+/* The standard deviation of values around the medians that were subtracted from them. Reorders the values. */
+double outliers_pooled(double *rests, size_t count);
+
+/* Degrees of freedom of distances. */
+double outliers_freedom(const struct outliers_spread *spread);
+
 /* The distance of a value from the median, in standard deviations. These consist of the spread of the peers, without
- * their typical sampling error, and of the value's own sampling error. */
+ * their typical sampling error, towards the pooled one, and of the value's own sampling error. */
 double outliers_distance(double value, double variance, const struct outliers_spread *spread, double typical_variance,
                          double deviation_min);
 
-/* The probability that chance makes such a distance among so many. */
-double outliers_chance(double distance, size_t count);
+/* The probability that chance makes such a distance. */
+double outliers_chance(double distance, double freedom);
 
 /* The distance that no more than FALSE_SHARE of so many trials exceed by chance. */
-double outliers_distance_min(size_t count, double trials);
+double outliers_distance_min(double freedom, double trials);
 
 #endif

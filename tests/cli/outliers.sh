@@ -67,6 +67,41 @@ expect 1 outliers odd odd/node7.osprof
 cmp expected out
 assert_eq "osprof: odd/node7.osprof has been read already: it is judged once" "$(<"$scratch/err")" "message about a file given twice"
 
+# ---- Few profiles
+
+# slower FILE OP OCTAVES: its calls take longer.
+slower() {
+    awk -v op="OP_$2" -v octaves="$3" '
+        $1 == op { $3 *= 2 ^ octaves; print; if (getline) { for (i = 0; i < octaves; i++) printf " 0"; print; next } } 1' \
+        "$1" >longer && mv longer "$1"
+}
+
+# READ of one of them takes 16 times as long: found among eight others, and among two, by what all operations vary.
+for profiles in 9 3; do
+    rm -rf few
+    mkdir few
+    for number in $(seq "$profiles"); do
+        profile "few/node$number.osprof" 10000 0
+    done
+    expect 0 outliers few
+    assert_eq "judged    $((4 * profiles)) operations of $profiles profiles|outliers  0" "$(paste -sd '|' out)" "few alike"
+    slower few/node2.osprof READ 4
+    expect 1 outliers few
+    found | grep -qE '^node2.osprof: READ (typically )?takes 1[56].* times as long ' || fail "one of few that is slow: $(<out)"
+    assert_eq 1 "$(found | wc -l)" "outliers among few"
+done
+
+# Where each operation takes much longer somewhere nothing can be found, and that is said.
+octaves=0
+for op in READ OPEN CREATE WRITE; do
+    for number in 1 2 3; do
+        slower "few/node$number.osprof" "$op" $((octaves++ * 2 % 7))
+    done
+done
+expect 0 outliers few
+grep -q '^limit     with so few profiles, or such different ones, only latencies that differ by a factor of [0-9.e+]* or more are found$' out ||
+    fail "does not say what cannot be found: $(<out)"
+
 # ---- Peers
 
 # Two racks with storage of different speed: apart, nothing is odd.
@@ -125,7 +160,7 @@ assert_eq "judged    160 operations of 40 profiles|outliers  0" "$(paste -sd '|'
 expect_trouble "osprof outliers: no profile given; see 'osprof help outliers'" outliers
 expect_trouble "osprof outliers: --at-least must be a number from 1.1 to 1000, not '1'; see 'osprof help outliers'" \
     outliers --at-least 1 odd
-expect_trouble "osprof: cannot judge the profiles: 2 are too few; an operation is judged that is in 5 of one layer" \
+expect_trouble "osprof: cannot judge the profiles: 2 are too few; an operation is judged that is in 3 of one layer" \
     outliers racks/fast1.osprof racks/fast2.osprof
 mkdir empty
 expect 2 outliers empty odd

@@ -226,6 +226,33 @@ START_TEST(too_few_peers_are_no_judges) {
 }
 END_TEST
 
+/* Nothing can be found in one operation of three profiles; with five operations the others show how much is natural. */
+START_TEST(of_three_profiles_a_much_slower_operation_is_found) {
+    for (int i = 0; i < 3; i++) {
+        struct host host = usual;
+        host.slower_octaves = 0.3 * random_normal(&state);
+        host.slower_octaves_read = i == 1 ? 4.3 : 0;
+        add(i == 1 ? "node17" : "node", &host);
+    }
+    ck_assert_int_eq(outliers_find(outliers, 1.5, &result), 0);
+    ck_assert_uint_eq(result.judged_profile_count, 3);
+    ck_assert_uint_eq(result.found_count, 1);
+    ck_assert_str_eq(result.found[0].profile, "node17");
+    ck_assert_str_eq(result.found[0].op, "READ");
+    ck_assert_double_eq_tol(result.found[0].factor, exp2(4.3), 4);
+    ck_assert_double_gt(result.least_factor, 1.5);
+    ck_assert_double_lt(result.least_factor, exp2(4.3));
+}
+END_TEST
+
+START_TEST(three_profiles_that_are_alike_have_no_outliers) {
+    for (int i = 0; i < 3; i++)
+        add("node", &usual);
+    ck_assert_int_eq(outliers_find(outliers, 1.5, &result), 0);
+    ck_assert_uint_eq(result.found_count, 0);
+}
+END_TEST
+
 START_TEST(smaller_differences_do_not_matter_if_so_wished) {
     struct host odd = usual;
     odd.slower_octaves_read = 1.1;
@@ -276,6 +303,8 @@ int main(void) {
     tcase_add_loop_test(tcase, what_says_nothing_of_latency_makes_no_outlier, 0, (int)ARRAY_SIZE(others_odd));
     tcase_add_test(tcase, peers_are_of_one_layer_and_one_value);
     tcase_add_test(tcase, too_few_peers_are_no_judges);
+    tcase_add_test(tcase, of_three_profiles_a_much_slower_operation_is_found);
+    tcase_add_test(tcase, three_profiles_that_are_alike_have_no_outliers);
     tcase_add_test(tcase, smaller_differences_do_not_matter_if_so_wished);
     tcase_add_test(tcase, odd_profiles_are_taken_or_refused);
     suite_add_tcase(suite, tcase);

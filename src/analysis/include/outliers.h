@@ -14,7 +14,7 @@
 
 #include "aggstats.h"
 
-#define OUTLIERS_PROFILES_MIN 5 /* profiles that must have an operation for it to be judged */
+#define OUTLIERS_PROFILES_MIN 3 /* profiles that must have an operation for it to be judged */
 
 enum outliers_kind {
     OUTLIERS_SLOWER,     /* the whole operation */
@@ -60,6 +60,8 @@ struct outliers_result {
     size_t group_count;
     size_t judged_profile_count; /* those that have an operation with enough peers */
     uint64_t judged_count;       /* operations of profiles that were judged */
+    double least_factor; /* smaller differences of a latency cannot be found in any operation, so few are the profiles,
+                          * or so different; at least factor_min */
 };
 
 struct outliers; /* the profiles so far */

@@ -9,6 +9,7 @@
 #include "units.h"
 
 #define JSON_VERSION 1
+#define LIMIT_TOLD 2.0  /* so many times the factor that was asked for cannot be found: it is mentioned */
 #define COMMON_TOLD 1.2 /* smaller common factors are not mentioned */
 
 /* ---- Words -------------------------------------------------------------------------------------- */
@@ -98,9 +99,21 @@ static void print_heading(const struct outliers_result *result, const struct scr
     fprintf(screen->stream, "%s\n", units_count(result->found_count).text);
 }
 
+/* Few profiles, or such that vary, leave much undetected. */
+static void print_limit(const struct outliers_report *report, const struct screen *screen) {
+    if (report->result->least_factor < LIMIT_TOLD * report->factor_min)
+        return;
+    screen_print_key(screen, "limit");
+    fprintf(screen->stream,
+            "with so few profiles, or such different ones, only latencies that differ by a factor of %.2g or more are "
+            "found\n",
+            report->result->least_factor);
+}
+
 void outliers_report_print(const struct outliers_report *report, const struct screen *screen) {
     const struct outliers_result *result = report->result;
     print_heading(result, screen);
+    print_limit(report, screen);
     for (size_t i = 0; i < result->found_count; i++) {
         if (i == 0)
             putc('\n', screen->stream);
@@ -179,6 +192,7 @@ void outliers_report_print_json(const struct outliers_report *report) {
     json_count(&writer, "groups", result->group_count);
     json_count(&writer, "judged_profiles", result->judged_profile_count);
     json_count(&writer, "judged_operations", result->judged_count);
+    json_real(&writer, "least_factor", result->least_factor);
     json_begin(&writer, "outliers", '[');
     for (size_t i = 0; i < result->found_count; i++)
         write_outlier(&writer, report, &result->found[i]);

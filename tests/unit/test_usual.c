@@ -1,0 +1,85 @@
+/* The usual latency: what moves it, and what does not. */
+#include "usual.h"
+
+#include <check.h>
+
+#include "histograms.h"
+#include "run_suite.h"
+
+#define CALLS 10000
+#define AT 13.3 /* log2 of the latency of most calls, in cycles */
+
+static struct histogram histogram;
+static uint64_t state;
+
+static void set_up(void) {
+    state = 4711;
+    histogram_init(&histogram);
+}
+
+/* Of most calls at AT, and others that are this much slower. */
+static double usual_with(unsigned others, double octaves_slower, unsigned resolution) {
+    state = 4711;
+    histogram_init(&histogram);
+    histogram_add_path(&histogram, resolution, &state, CALLS - others, AT, 0.3);
+    histogram_add_path(&histogram, resolution, &state, others, AT + octaves_slower, 0.3);
+    return usual_of(&histogram.op, resolution).log2_cycles;
+}
+
+START_TEST(it_is_in_the_middle_of_one_peak_at_any_resolution) {
+    ck_assert_double_eq_tol(usual_with(0, 0, 1U << _i), AT, _i == 0 ? 0.06 : 0.02);
+}
+END_TEST
+
+START_TEST(few_slow_calls_move_it_by_little_however_slow_they_are) {
+    const double alone = usual_with(0, 0, 4);
+    ck_assert_double_eq_tol(usual_with(1, 20, 4), alone, 0.001);
+    ck_assert_double_eq_tol(usual_with(CALLS / 100, 6, 4), alone, 0.0175);
+    ck_assert_double_eq_tol(usual_with(CALLS / 100, 20, 4), alone, 0.0175);
+    ck_assert_double_gt(usual_with(CALLS / 4, 6, 4), alone + 0.2); /* a quarter is not few */
+}
+END_TEST
+
+START_TEST(it_moves_with_all_calls) {
+    set_up();
+    histogram_add_path(&histogram, 4, &state, CALLS, AT + log2(1.25), 0.3);
+    ck_assert_double_eq_tol(usual_of(&histogram.op, 4).log2_cycles, usual_with(0, 0, 4) + log2(1.25), 0.01);
+}
+END_TEST
+
+/* One call more or less in either does not move it from one peak to the other. */
+START_TEST(two_peaks_of_the_same_size_have_it_between_them) {
+    const double between = usual_with(CALLS / 2, 7, 4);
+    ck_assert_double_eq_tol(between, AT + 3.5, 0.05);
+    ck_assert_double_eq_tol(usual_with(CALLS / 2 + CALLS / 100, 7, 4), between, 0.15);
+    ck_assert_double_eq_tol(usual_with(CALLS / 2 - CALLS / 100, 7, 4), between, 0.15);
+}
+END_TEST
+
+START_TEST(calls_in_a_bucket_alone_may_lie_anywhere_in_it) {
+    set_up();
+    ck_assert_double_eq(usual_of(&histogram.op, 1).isolated, 0); /* there are none */
+    histogram_add(&histogram, 13, 900, 1);
+    histogram_add(&histogram, 20, 100, 1);
+    ck_assert_double_eq(usual_of(&histogram.op, 1).isolated, 1);
+    histogram_add(&histogram, 14, 500, 1);
+    ck_assert_double_eq_tol(usual_of(&histogram.op, 1).isolated, 100.0 / 1500, 1e-12);
+}
+END_TEST
+
+static TCase *cases(void) {
+    TCase *usual = tcase_create("usual");
+    tcase_add_checked_fixture(usual, set_up, NULL);
+    tcase_add_loop_test(usual, it_is_in_the_middle_of_one_peak_at_any_resolution, 0, 4);
+    tcase_add_test(usual, few_slow_calls_move_it_by_little_however_slow_they_are);
+    tcase_add_test(usual, it_moves_with_all_calls);
+    tcase_add_test(usual, two_peaks_of_the_same_size_have_it_between_them);
+    tcase_add_test(usual, calls_in_a_bucket_alone_may_lie_anywhere_in_it);
+    return usual;
+}
+
+int main(void) {
+    Suite *suite = suite_create("usual");
+    suite_add_tcase(suite, cases());
+    return run_suite(suite);
+}
