@@ -103,11 +103,12 @@ assert_known_load "$scratch/profile"
 assert_eq "11 11 11" "$(profile_calls READ "$scratch/profile") $(profile_calls OPEN "$scratch/profile") $(profile_calls RELEASE "$scratch/profile")" \
     "READ, OPEN and RELEASE"
 assert_eq "# cache: none" "$(grep cache: "$scratch/profile")" "option of osproffs"
+assert_eq "# resolution: 4" "$(grep resolution: "$scratch/profile")" "resolution that nobody asked for"
 
-expect 0 run --layers fs --warmup 2 --repeat 3 -o cache=none -o resolution=4 -q -p "$scratch/profile" -- sh -c "$(load 'rmdir known-*')"
+expect 0 run --layers fs --warmup 2 --repeat 3 -o cache=none -o resolution=2 -q -p "$scratch/profile" -- sh -c "$(load 'rmdir known-*')"
 assert_eq "21 21 33" "$(profile_calls MKDIR "$scratch/profile") $(profile_calls RMDIR "$scratch/profile") $(profile_calls READ "$scratch/profile")" \
     "MKDIR, RMDIR and READ of 3 runs"
-assert_eq "# resolution: 4 # runs: 3" "$(grep -E 'runs:|resolution:' "$scratch/profile" | paste -sd ' ')" "header of 3 runs"
+assert_eq "# resolution: 2 # runs: 3" "$(grep -E 'runs:|resolution:' "$scratch/profile" | paste -sd ' ')" "header of 3 runs"
 
 # Labels, also such as a list of options would cut.
 expect 0 run --layers fs --label rack=7 -o cache=none --label 'note=a, b \ "c",profile=x' -q -p "$scratch/profile" -- true

@@ -172,9 +172,12 @@ user_run_in -d "$lower" --vs true -- cat "$lower/in/file"
 grep -q '^B .*cat .* in [1-9][0-9]* calls' err || fail "the two are not compared: $(<err)"
 XDG_RUNTIME_DIR=$scratch/none expect 125 run -d "$lower" --vs true -- true
 
-# Finer buckets, of each layer that has them
-user_run_in -d "$lower" -o resolution=4 -q -p profile -- cat "$lower/in/file"
+# Four buckets per power of two, unless others are asked for
+user_run_in -d "$lower" -q -p profile -- cat "$lower/in/file"
 assert_eq 4 "$(sed -n 's/^# resolution: //p' profile)" "resolution of the layer user"
+user_run_in -d "$lower" -o resolution=1 -q -p profile -- cat "$lower/in/file"
+assert_eq 1 "$(sed -n 's/^# resolution: //p' profile)" "resolution of the layer user, as asked for"
+user_run_in -d "$lower" -o resolution=8 -q -p profile -- cat "$lower/in/file"
 assert_eq 1 "$(calls OPEN)" "files opened, in finer buckets"
 
 # By default, which mounts nothing.

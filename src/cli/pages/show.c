@@ -409,8 +409,8 @@ static void print_table(const struct page *page) {
 static void print_scale(const struct page *page, const struct chart_axis *axis) {
     char text[160] = "Calls by latency: a row per bucket, with its lower bound. Bars are logarithmic.";
     char merged[48] = "";
-    if (axis->merged > 1)
-        snprintf(merged, sizeof(merged), ", a column is %u buckets", axis->merged);
+    if (axis->merged > axis->resolution)
+        snprintf(merged, sizeof(merged), ", a column is %u powers of two", axis->merged / axis->resolution);
     if (!page->options->buckets)
         snprintf(text, sizeof(text), "Calls by latency, both logarithmic: a row of a bar is a factor of 10 in calls%s.",
                  merged);

@@ -16,6 +16,7 @@
 #include "command.h"
 #include "mounts.h"
 #include "namespace.h"
+#include "user_options.h"
 
 #define LOWER_FD 3 /* in the daemon */
 #define LIVE_ATTEMPTS 100
@@ -94,11 +95,15 @@ void run_daemon_renew(struct run_daemon *daemon) {
  * a read-only directory. */
 static void exec_osproffs(const struct run_daemon *daemon, const struct run_osproffs *options) {
     char lower[32];
-    const char *arguments[16] = {"osproffs", "-f"};
+    char resolution[32];
+    const char *arguments[24] = {"osproffs", "-f"};
     size_t count = 2;
     snprintf(lower, sizeof(lower), "/proc/self/fd/%d", LOWER_FD);
+    snprintf(resolution, sizeof(resolution), "resolution=%u", RUN_RESOLUTION);
     arguments[count++] = "-o";
     arguments[count++] = geteuid() == 0 ? "rw,allow_other" : "rw";
+    arguments[count++] = "-o";
+    arguments[count++] = resolution; /* a later one counts */
     if (options->has_groups_unasked) {
         arguments[count++] = "-o";
         arguments[count++] = "by=file+directory+program";

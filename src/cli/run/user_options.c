@@ -122,7 +122,7 @@ static bool take(const struct command *command, char *option, bool is_alone, str
 
 bool user_options_take(const struct command *command, const struct option_list *lists, bool is_alone,
                        struct user_options *ret_options) {
-    *ret_options = (struct user_options){.resolution = 1,
+    *ret_options = (struct user_options){.resolution = RUN_RESOLUTION,
                                          .groupings = GROUPINGS_UNASKED,
                                          .has_groups_unasked = true,
                                          .groups_max = AGGSTATS_GROUPS_DEFAULT};

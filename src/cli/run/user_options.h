@@ -7,6 +7,9 @@
 #include "command.h"
 #include "option_list.h"
 
+/* Of all layers that osprof run counts itself, unless -o resolution says otherwise: percentiles are within 19 %. */
+#define RUN_RESOLUTION 4
+
 struct user_options {
     unsigned resolution;
     uint64_t interval_ns;    /* of a sampled profile; 0: none */

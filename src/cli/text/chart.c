@@ -50,7 +50,7 @@ static struct range joined_range(const struct aggstats_op_profile *const *ops, s
 static struct chart_axis fit_axis(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
                                   unsigned available) {
     struct range range = joined_range(ops, op_count, resolution);
-    struct chart_axis axis = {.resolution = resolution, .merged = 1, .column_width = 1};
+    struct chart_axis axis = {.resolution = resolution, .merged = resolution, .column_width = 1};
     for (;; axis.merged *= 2) {
         axis.first_column = range.first / axis.merged;
         axis.column_count = (range.end + axis.merged - 1) / axis.merged - axis.first_column;

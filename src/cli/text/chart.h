@@ -10,10 +10,11 @@
 #include "screen.h"
 #include "units.h"
 
-/* The latency axis, shared by all charts of a page. A column of the chart holds `merged` adjacent buckets. */
+/* The latency axis, shared by all charts of a page. A column of the chart is a power of two whatever the resolution, or
+ * more than one where that would not fit: it holds `merged` adjacent buckets. */
 struct chart_axis {
     unsigned resolution;
-    unsigned merged;       /* buckets per column: 1 unless a fine resolution would not fit */
+    unsigned merged;       /* buckets per column: `resolution`, or a multiple of it */
     unsigned first_column; /* columns are counted from bucket 0 */
     unsigned column_count; /* 0: nothing to draw */
     unsigned column_width; /* characters, with the gap */
