@@ -1,16 +1,23 @@
 /* osprof: analyses the profiles of osproffs and libaggstats. This file only finds the subcommand. */
 #include <errno.h>
 #include <locale.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base.h"
 #include "command.h"
+#include "nearest.h"
 #include "option_table.h"
 
+/* The first FIRST_COUNT are those that everybody needs. */
+#define FIRST_COUNT 6
+
 static const struct command *const commands[] = {
-    &command_run,      &command_fuse,    &command_show,      &command_why,    &command_top,
-    &command_serve,    &command_compare, &command_plot,      &command_check,  &command_merge,
+    &command_run,      &command_show,    &command_why,       &command_top,    &command_compare,
+    &command_plot,     &command_fuse,    &command_serve,     &command_check,  &command_merge,
     &command_outliers, &command_import,  &command_recover,   &command_reset,  &command_rotate,
     &command_dump,     &command_unmount, &command_calibrate, &command_events, NULL,
 };
@@ -29,24 +36,32 @@ static const struct command *command_find(const struct command *const *list, con
 
 /* group: the command that lacks this subcommand; NULL: osprof itself */
 static enum status unknown_command(const struct command *group, const char *name) {
-    if (group)
-        complain("'%s' is not a command of osprof %s; 'osprof help %s' lists them", name, group->name, group->name);
-    else
-        complain("'%s' is not a command; 'osprof help' lists them", name);
+    struct nearest nearest = nearest_to(name);
+    for (const struct command *const *list = group ? group->subcommands : commands; *list; list++)
+        nearest_consider(&nearest, own_name(*list));
+    if (!group)
+        nearest_consider(&nearest, "help");
+    complain("'%s' is not a command%s%s%s%s%s; 'osprof help %s' lists them", name, group ? " of osprof " : "",
+             group ? group->name : "", nearest.name ? " (did you mean '" : "", nearest.name ? nearest.name : "",
+             nearest.name ? "'?)" : "", group ? group->name : "all");
     return STATUS_TROUBLE;
 }
 
-static void print_summaries(FILE *stream, const struct command *const *list) {
-    for (; *list; list++)
+/* Those of a list, at most `count`. */
+static void print_summaries(FILE *stream, const struct command *const *list, size_t count) {
+    for (; *list && count > 0; list++, count--)
         fprintf(stream, "  %-10s %s\n", own_name(*list), (*list)->summary);
 }
 
-static void print_overview(FILE *stream) {
+static void print_overview(FILE *stream, bool has_all) {
     fputs("Usage: osprof COMMAND [ARGUMENTS]\n\n"
-          "Looks at latency profiles taken by osproffs.\n\n",
+          "Measures what programs and file systems wait for: osprof run -- COMMAND.\n\n",
           stream);
-    print_summaries(stream, commands);
-    fputs("  help       explains a command: osprof help COMMAND\n\n"
+    print_summaries(stream, commands, has_all ? SIZE_MAX : FIRST_COUNT);
+    fputs("  help       explains a command: osprof help COMMAND\n", stream);
+    if (!has_all)
+        fprintf(stream, "\n'osprof help all' lists the other %zu commands.\n", ARRAY_SIZE(commands) - 1 - FIRST_COUNT);
+    fputs("\n"
           "  --help     shows this\n"
           "  --version  shows the version\n\n"
           "Exit status: 0 fine; 1 what was asked about is not so; 2 trouble.\n",
@@ -55,7 +70,7 @@ static void print_overview(FILE *stream) {
 
 static void print_group(FILE *stream, const struct command *group) {
     fprintf(stream, "Usage: osprof %s COMMAND [ARGUMENTS]\n\n%s\n\n", group->name, group->help);
-    print_summaries(stream, group->subcommands);
+    print_summaries(stream, group->subcommands, SIZE_MAX);
     fprintf(
         stream,
         "\n  --help     shows this\n\n'osprof help %s COMMAND' explains one. The manual page osprof-%s(1) says more.\n",
@@ -76,8 +91,9 @@ static const struct command *find_named(char **words) {
 }
 
 static enum status help(char **argv) {
-    if (!argv[1] || strcmp(argv[1], "help") == 0) {
-        print_overview(stdout);
+    const bool wants_all = argv[1] && strcmp(argv[1], "all") == 0;
+    if (!argv[1] || wants_all || strcmp(argv[1], "help") == 0) {
+        print_overview(stdout, wants_all);
         return STATUS_OK;
     }
     const struct command *command = find_named(argv + 1);
@@ -132,7 +148,7 @@ static enum status run(const struct command *command, int argc, char **argv) {
 
 static enum status dispatch(int argc, char **argv) {
     if (argc < 1) {
-        print_overview(stderr);
+        print_overview(stderr, false);
         return STATUS_TROUBLE;
     }
     const char *name = argv[0];

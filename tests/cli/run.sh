@@ -129,7 +129,7 @@ assert_eq 7 "$(wc -l <runs)" "runs up to the signal"
 rm runs
 
 # What is printed: the command's own output stays by itself.
-expect 0 run --layers fs -- sh -c 'sum file >x; echo output'
+expect 0 run --layers fs -v -- sh -c 'sum file >x; echo output'
 rm x
 assert_eq output "$(<"$scratch/out")" "standard output"
 grep -q '^command   sh -c sum file >x; echo output$' "$scratch/err" || fail "no command in the heading"
@@ -145,11 +145,10 @@ OSPROF_LIBRARIES=$scratch expect 0 run --layers fs -- cat file
 grep -q ', FUSE and waiting for locks not counted' <(sed '/^$/d' "$scratch/err" | head -n 4 | paste -sd ' ') || fail "not told that FUSE is not known: $(<"$scratch/err")"
 expect 0 run --layers fs --charts -- sh -c 'cat file >/dev/null'
 grep -q '[│└]' "$scratch/err" || fail "no charts"
-expect_failure "osprof run: --charts is for a profile that is printed, and does not go with --quiet; see 'osprof help run'" \
-    --charts -q true
-expect_failure "osprof run: --charts is for a profile that is printed, and does not go with --vs; see 'osprof help run'" \
-    --charts --vs true true
-expect 0 run --layers fs -o joint=read:size -- sh -c 'cat file >/dev/null'
+expect_failure "osprof run: --charts is about what is printed, and --quiet prints nothing; see 'osprof help run'" --charts -q true
+expect_failure "osprof run: --verbose is about what is printed, and --quiet prints nothing; see 'osprof help run'" -v -q true
+expect_failure "osprof run: --verbose is about a profile, and --vs prints a comparison; see 'osprof help run'" -v --vs true true
+expect 0 run --layers fs -v -o joint=read:size -- sh -c 'cat file >/dev/null'
 grep -q 'size' "$scratch/err" || fail "a joint profile that was asked for is not shown"
 # Files, directories and programs are told apart unless somebody says otherwise, but not each of them printed.
 # So many reads take more time than looking the file up, whatever comes between.
@@ -165,13 +164,13 @@ for none in by=none timing=call; do
     expect 0 run --layers fs -o $none -q -p "$scratch/profile" -- sh -c 'cat file >/dev/null'
     ! grep -qE '^# (file|directory|program): ' "$scratch/profile" || fail "groups with $none"
 done
-expect 0 run --layers fs -o by=program+uid -- sh -c 'cat file >/dev/null'
+expect 0 run --layers fs -v -o by=program+uid -- sh -c 'cat file >/dev/null'
 grep -q '^program  *calls' "$scratch/err" || fail "programs that were asked for are not shown"
 grep -Eq '^cat  *[0-9]' "$scratch/err" || fail "cat is not among the programs"
 grep -q '^user  *uid  *calls' "$scratch/err" || fail "users that were asked for are not shown"
 # Of many the busiest are printed, on less than a screen, and how to see the others.
 # shellcheck disable=SC2016 # for the shell inside
-expect 0 run --layers fs -o by=file -- sh -c 'i=0; while [ $i -lt 61 ]; do i=$((i + 1)); : >many-$i; done; rm many-*'
+expect 0 run --layers fs -v -o by=file -- sh -c 'i=0; while [ $i -lt 61 ]; do i=$((i + 1)); : >many-$i; done; rm many-*'
 table=$(sed -n '/^ *calls .*  file$/,$p' "$scratch/err")
 [ "$(wc -l <<<"$table")" -le 23 ] || fail "a table of files that is more than a screen: $table"
 [ "$(grep -c '%' <<<"$table")" -ge 10 ] || fail "hardly a table of files: $table"
@@ -229,7 +228,7 @@ for number in 1:3:many/a/within 2:5:many/b 3:2:many/a; do
     assert_eq "$count" "$(profile_calls MKDIR "many.osprof.$index")" "MKDIR in $name"
     assert_eq "# mount: $scratch/$name" "$(grep mount: "many.osprof.$index")" "its mount"
 done
-expect 0 run --layers fs -d many/a -d many/b true
+expect 0 run --layers fs -v -d many/a -d many/b true
 assert_eq "mount $scratch/many/a mount $scratch/many/b" "$(awk '$1 == "mount" { print $1, $2 }' err | paste -sd ' ')" "profiles shown"
 rm many.osprof.*
 

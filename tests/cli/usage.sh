@@ -82,8 +82,29 @@ grep -Eq '^osprof [0-9]+\.[0-9]+\.[0-9]+$' "$scratch/out" || fail "no version"
 expect 2
 grep -q '^Usage: ' "$scratch/err" || fail "no usage without arguments"
 
-expect_trouble "osprof: 'nonsense' is not a command; 'osprof help' lists them" nonsense
-expect_trouble "osprof: 'nonsense' is not a command; 'osprof help' lists them" help nonsense
+expect_trouble "osprof: 'nonsense' is not a command; 'osprof help all' lists them" nonsense
+expect_trouble "osprof: 'nonsense' is not a command; 'osprof help all' lists them" help nonsense
+expect_trouble "osprof: '' is not a command; 'osprof help all' lists them" ''
+# The nearest is named, where one is near.
+for typed in shwo:show plto:plot comapre:compare cmpare:compare tpo:top hlep:help runn:run outlier:outliers; do
+    expect_trouble "osprof: '${typed%:*}' is not a command (did you mean '${typed#*:}'?); 'osprof help all' lists them" "${typed%:*}"
+done
+for typed in shxx rn2 toxx; do
+    expect_trouble "osprof: '$typed' is not a command; 'osprof help all' lists them" "$typed"
+done
+expect_trouble "osprof: 'shwo' is not a command of osprof events (did you mean 'show'?); 'osprof help events' lists them" events shwo
+expect_trouble "osprof: 'plot' is not a command of osprof events; 'osprof help events' lists them" events plot
+expect_trouble "osprof show: unknown option '--chrats' (did you mean --charts?); see 'osprof help show'" show --chrats
+expect_trouble "osprof show: unknown option '--widht=9' (did you mean --width?); see 'osprof help show'" show --widht=9
+expect_trouble "osprof show: unknown option '--curtains'; see 'osprof help show'" show --curtains
+# Six commands for the beginning, and all.
+expect 0 help
+assert_eq "run show why top compare plot help" "$(sed -n 's/^  \([a-z]*\)  .*/\1/p' out | paste -sd ' ')" "commands for the beginning"
+[ "$(wc -l <out)" -le 20 ] || fail "more than a screen: $(<out)"
+others=$(sed -n "s/^'osprof help all' lists the other \([0-9]*\) commands\.$/\1/p" out)
+expect 0 help all
+assert_eq "$((7 + others))" "$(grep -c '^  [a-z][a-z]*  ' out)" "all commands"
+! grep -q 'other' out || fail "there are others beside all: $(<out)"
 expect_trouble "osprof show: one profile at a time, not 2; see 'osprof help show'" show a b
 expect_trouble "osprof show: option '--op' needs an argument; see 'osprof help show'" show --op
 for width in 39 1001 4x "" -1 99999999999999999999; do

@@ -185,8 +185,8 @@ assert_eq 1 "$(calls OPEN)" "files opened, in finer buckets"
 assert_eq user "$(sed -n 's/^# layer: //p' profile)" "the default layer"
 [ "$(calls OPEN)" -ge 2 ] || fail "not all files count: $(calls OPEN)"
 
-# Shown, if it is not saved.
-user_run_in -d "$lower" -- cat "$lower/in/file"
+# All of it is shown on request.
+user_run_in -v -d "$lower" -- cat "$lower/in/file"
 grep -q '^OPEN  *1 ' err || fail "the page has no OPEN: $(<err)"
 
 # ---- What is not seen is reported

@@ -313,6 +313,7 @@ START_TEST(a_run_is_looked_at_again_and_not_made_again) {
     source.profile = "@1.2";
     source.layer = "fs";
     source.has_groups_unasked = true;
+    groupings = 1U << AGGSTATS_BY_FILE;
     wants_calibration = false;
     make("", READS);
     ck_assert_str_eq(commands(), "osprof show --layer fs --op READ @1.2\nosprof show --layer fs --by file @1.2\n");
@@ -326,6 +327,30 @@ START_TEST(of_a_run_that_is_not_kept_nothing_can_be_looked_at) {
     wants_calibration = true;
     make("", READS);
     ck_assert_str_eq(commands(), "osprof calibrate a\n");
+}
+END_TEST
+
+START_TEST(what_gives_way_is_left_out_until_only_the_sentence_is_left) {
+    make("# elapsed: 1024000\n" CAUSES(10), SYNCS);
+    size_t before = rows.count;
+    const size_t commands_before = count_of(ANSWER_NEXT);
+    ck_assert_uint_ge(commands_before, 2);
+    while (answer_rows_leave_out(&rows)) {
+        ck_assert_uint_lt(rows.count, before);
+        before = rows.count;
+    }
+    ck_assert_uint_eq(count_of(ANSWER_ELAPSED), 1);
+    ck_assert_uint_eq(count_of(ANSWER_NEXT), 0);
+    ck_assert_uint_eq(count_of(ANSWER_PEAK), 0);
+}
+END_TEST
+
+START_TEST(a_command_is_left_when_operations_give_way) {
+    make("", READS);
+    while (count_of(ANSWER_PEAK) > 0 && answer_rows_leave_out(&rows))
+        ;
+    ck_assert_uint_eq(count_of(ANSWER_PEAK), 0);
+    ck_assert_uint_eq(count_of(ANSWER_NEXT), 1);
 }
 END_TEST
 
@@ -357,6 +382,9 @@ static Suite *answer_rows_suite(void) {
     tcase_add_test(next, a_mount_that_records_can_be_watched);
     tcase_add_test(next, a_run_is_looked_at_again_and_not_made_again);
     tcase_add_test(next, of_a_run_that_is_not_kept_nothing_can_be_looked_at);
+    TCase *screen = suite_case(suite, "screen", set_up, tear_down);
+    tcase_add_test(screen, what_gives_way_is_left_out_until_only_the_sentence_is_left);
+    tcase_add_test(screen, a_command_is_left_when_operations_give_way);
     return suite;
 }
 

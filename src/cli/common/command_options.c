@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "nearest.h"
 #include "option_table.h"
 
 #define ROWS_MAX 32
@@ -88,6 +89,20 @@ static const struct option_row *find_row(const struct parser *parser, int value)
     return &help_row;
 }
 
+/* length: of the option's name, without a value */
+static enum status refuse_unknown(const struct command *command, const struct parser *parser, const char *word,
+                                  size_t length) {
+    char name[NEAREST_NAME_SIZE] = "";
+    if (length < sizeof(name))
+        memcpy(name, word + 2, length);
+    struct nearest nearest = nearest_to(name);
+    for (const struct option *option = parser->long_options; option->name; option++)
+        nearest_consider(&nearest, option->name);
+    if (nearest.name)
+        return usage_error(command, "unknown option '%s' (did you mean --%s?)", word, nearest.name);
+    return usage_error(command, "unknown option '%s'", word);
+}
+
 /* A long option that is the prefix of no option's name, or of several. */
 static enum status refuse_name(const struct command *command, const struct parser *parser, const char *word) {
     char names[OPTION_TEXT_SIZE] = "";
@@ -101,7 +116,7 @@ static enum status refuse_name(const struct command *command, const struct parse
         pending = option->name;
     }
     if (!pending)
-        return usage_error(command, "unknown option '%s'", word);
+        return refuse_unknown(command, parser, word, length);
     option_add_word(names, "--", pending, "or");
     return usage_error(command, "option '%s' is ambiguous: %s", word, names);
 }

@@ -122,8 +122,21 @@ static void add_of(const struct aggstats_group *group, struct list *list, const 
         add(list, "its calls alone", command, profile, "PROFILE");
 }
 
-static void add_of_profile(const struct answer_source *source, const struct aggstats_group *group,
-                           const struct answer_model *model, bool has_causes, struct list *list) {
+/* Joint profiles are printed by themselves. */
+static void add_joints(struct list *list, const char *layer, const char *profile) {
+    CLEANUP_FREE char *command = NULL;
+    if (asprintf(&command, "osprof show%s --joint", layer) < 0)
+        command = NULL;
+    if (command)
+        add(list, "what its peaks have in common", command, profile, "PROFILE");
+}
+
+static void add_of_profile(const struct answer_source *source, const struct aggstats_profile *whole,
+                           const struct answer_model *model, struct list *list) {
+    const struct aggstats_group *group = busiest(whole);
+    const bool has_causes = whole->cause_count > 0 && !source->of;
+    const bool has_groups = whole->groupings != 0;
+    const bool has_joints = source->is_run && whole->joint_count > 0;
     bool is_kept = strcmp(source->profile, "-") != 0; /* standard input cannot be read again */
     CLEANUP_FREE char *profile = !is_kept             ? strdup("PROFILE")
                                  : source->profile[0] ? quote(source->profile)
@@ -139,10 +152,14 @@ static void add_of_profile(const struct answer_source *source, const struct aggs
     if (!command)
         return;
     add(list, "its latencies as a chart", command, profile, "PROFILE");
-    if (source->has_groups_unasked && asprintf(&all, "osprof show%s --by file", layer) < 0)
+    if (has_joints)
+        add_joints(list, layer, profile);
+    if (source->is_run && has_groups &&
+        asprintf(&all, "osprof show%s --by %s", layer, source->has_groups_unasked ? "file" : "all") < 0)
         all = NULL;
     if (all)
-        add(list, "all of the files", all, profile, "PROFILE");
+        add(list, source->has_groups_unasked ? "all of the files" : "a table of each grouping", all, profile,
+            "PROFILE");
     else
         add_of(group, list, layer, profile);
     if (asprintf(&why, "osprof why%s", layer) < 0)
@@ -161,7 +178,7 @@ size_t answer_next_find(const struct answer_source *source, const struct aggstat
     struct list list = {.next = ret_next};
     CLEANUP_FREE char *directory = source->is_run && source->directory ? quote(source->directory) : NULL;
     if (model->peak_count > 0 && source->profile)
-        add_of_profile(source, busiest(profile), model, profile->cause_count > 0 && !source->of, &list);
+        add_of_profile(source, profile, model, &list);
     if (model->peak_count > 0 && wants_calibration && directory)
         add(&list, "once: then peaks have names", "osprof calibrate", directory, "DIR");
     return list.count;

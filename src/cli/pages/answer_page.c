@@ -677,17 +677,31 @@ static void print_range(const struct printer *it, struct range rows) {
     }
 }
 
+static void print_rows(const struct printer *it) {
+    for (size_t i = 0; i < it->rows->count;) {
+        const struct range range = range_at(it->rows, i);
+        print_range(it, range);
+        i += range.count;
+    }
+}
+
+static void print_rows_on(const void *context, const struct screen *screen) {
+    struct printer it = *(const struct printer *)context;
+    it.screen = screen;
+    it.stream = screen->stream;
+    print_rows(&it);
+}
+
 void answer_page_print(const struct answer_page *page, const struct units *units, const struct screen *screen) {
     struct answer_model model;
     struct answer_rows rows;
     answer_model_make(page->profile, page->calibration->times, page->calibration->count, &model);
     answer_rows_make(page->profile, &model, page->source, page->calibration->count == 0 && !page->no_labels, &rows);
     const struct printer it = {&rows, units, screen, screen->stream};
-    for (size_t i = 0; i < rows.count;) {
-        const struct range range = range_at(&rows, i);
-        print_range(&it, range);
-        i += range.count;
-    }
+    while (page->lines_max > 0 && screen_count_lines(screen, print_rows_on, &it) > page->lines_max)
+        if (!answer_rows_leave_out(&rows))
+            break;
+    print_rows(&it);
     if (page->explain)
         print_reasons(&it, page, &model);
     answer_rows_finish(&rows);

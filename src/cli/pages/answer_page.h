@@ -26,8 +26,9 @@ struct answer_page {
     const struct aggstats_profile *profile;
     const struct calibration *calibration; /* may have no times */
     const struct answer_source *source;
-    bool no_labels; /* the user wants no calibrated times */
-    bool explain;   /* then the reasons for the names of peaks follow, beyond the 24 lines */
+    bool no_labels;     /* the user wants no calibrated times */
+    bool explain;       /* then the reasons for the names of peaks follow, beyond the 24 lines */
+    unsigned lines_max; /* rows are left out until it has so many lines; 0: none are */
 };
 
 /* Prints it: at most 24 lines if the screen has 80 columns or more, and none wider than the screen. */
@@ -35,7 +36,7 @@ void answer_page_print(const struct answer_page *page, const struct units *units
 
 /* ---- Recommended commands, its last lines ------------------------------------------------------- */
 
-#define ANSWER_NEXT_MAX 4
+#define ANSWER_NEXT_MAX 5
 
 /* A recommended command, ready for a shell. Zeroed: none. */
 struct answer_next {
@@ -128,6 +129,9 @@ struct answer_rows {
  * Owner:   the caller finishes *ret_rows; profile must stay */
 void answer_rows_make(const struct aggstats_profile *profile, const struct answer_model *model,
                       const struct answer_source *source, bool wants_calibration, struct answer_rows *ret_rows);
+
+/* Leaves out what is least important of the rows that are there. Returns false if nothing can be left out. */
+bool answer_rows_leave_out(struct answer_rows *rows);
 
 void answer_rows_finish(struct answer_rows *rows);
 

@@ -250,6 +250,71 @@ void answer_rows_make(const struct aggstats_profile *profile, const struct answe
         add(ret_rows, (struct answer_row){.kind = ANSWER_NEXT, .next = next[i]});
 }
 
+/* ---- Leaving out -------------------------------------------------------------------------------- */
+
+#define ANY_GROUPING AGGSTATS_UNGROUPED
+
+/* What gives way if a page has too many lines, in this order: the rows of a kind after the first `keep`. What is in no
+ * row of this table never gives way: the first sentence, and the oldest call in flight. */
+static const struct {
+    enum answer_kind kind;
+    enum aggstats_grouping grouping;
+    size_t keep;
+} giving_way[] = {
+    {ANSWER_NEXT, ANY_GROUPING, 2},
+    {ANSWER_GROUP, AGGSTATS_BY_CGROUP, 0},
+    {ANSWER_MOVED, ANY_GROUPING, 0},
+    {ANSWER_NONE_MOVED, ANY_GROUPING, 0},
+    {ANSWER_GROUP, AGGSTATS_BY_DIRECTORY, 0},
+    {ANSWER_GROUP, AGGSTATS_BY_UID, 0},
+    {ANSWER_NEXT, ANY_GROUPING, 1},
+    {ANSWER_PEAK, ANY_GROUPING, ANSWER_PEAKS_MIN + 1},
+    {ANSWER_PEAK, ANY_GROUPING, ANSWER_PEAKS_MIN},
+    {ANSWER_GROUP, AGGSTATS_BY_PROCESS, 0},
+    {ANSWER_FUSE, ANY_GROUPING, 0},
+    {ANSWER_REST, ANY_GROUPING, 0},
+    {ANSWER_ELSEWHERE, ANY_GROUPING, 0},
+    {ANSWER_GROUP, AGGSTATS_BY_FILESYSTEM, 0},
+    {ANSWER_NONE_FAILED, ANY_GROUPING, 0},
+    {ANSWER_REMEDY, ANY_GROUPING, 0},
+    {ANSWER_MISSED_BYTES, ANY_GROUPING, 0},
+    {ANSWER_PEAK, ANY_GROUPING, 1},
+    {ANSWER_GROUP, AGGSTATS_BY_PROGRAM, 0},
+    {ANSWER_GROUP, AGGSTATS_BY_FILE, 0},
+    {ANSWER_PEAK, ANY_GROUPING, 0},
+    {ANSWER_HIDDEN_LOCKS, ANY_GROUPING, 0},
+    {ANSWER_FAILED, ANY_GROUPING, 0},
+    {ANSWER_NOT_SEEN, ANY_GROUPING, 0},
+    {ANSWER_NEXT, ANY_GROUPING, 0},
+};
+
+static void remove_row(struct answer_rows *rows, size_t index) {
+    row_finish(&rows->rows[index]);
+    rows->count--;
+    memmove(&rows->rows[index], &rows->rows[index + 1], (rows->count - index) * sizeof(*rows->rows));
+}
+
+/* Removes the rows of a kind after the first ones. Returns false if there are none. */
+static bool remove_after(struct answer_rows *rows, enum answer_kind kind, enum aggstats_grouping grouping,
+                         size_t keep) {
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count;) {
+        const struct answer_row *row = &rows->rows[i];
+        if (row->kind == kind && (grouping == ANY_GROUPING || row->grouping == grouping) && ++count > keep)
+            remove_row(rows, i);
+        else
+            i++;
+    }
+    return count > keep;
+}
+
+bool answer_rows_leave_out(struct answer_rows *rows) {
+    for (size_t i = 0; i < ARRAY_SIZE(giving_way); i++)
+        if (remove_after(rows, giving_way[i].kind, giving_way[i].grouping, giving_way[i].keep))
+            return true;
+    return false;
+}
+
 void answer_rows_finish(struct answer_rows *rows) {
     for (size_t i = 0; i < rows->count; i++)
         row_finish(&rows->rows[i]);

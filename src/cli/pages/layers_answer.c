@@ -382,12 +382,12 @@ static bool is_told(const struct layers_table *table, const struct layers_row *r
            outermost->total_ns >= SHARE_MIN * most_ns;
 }
 
-void layers_answer_print(const struct layers_table *table, const struct screen *screen) {
+void layers_answer_print(const struct layers_table *table, size_t row_max, const struct screen *screen) {
     struct said said = {.count = 0};
     const struct printer it = {table, screen, {.frequency_hz = 1, .ascii = screen->ascii}, &said};
     double most_ns = 0; /* of those that are printed */
     size_t printed = 0;
-    for (size_t i = 0; i < table->row_count && printed < ROWS_MAX; i++) {
+    for (size_t i = 0; i < table->row_count && printed < ROWS_MAX && printed < row_max; i++) {
         const struct layers_row *row = &table->rows[i];
         if (!is_told(table, row, most_ns))
             continue;

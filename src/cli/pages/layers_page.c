@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #define TEXT_SIZE 640
 #define GAP_COLUMNS 2
 #define OPS_COLUMNS_MIN 12
+#define NOT_SEEN_COLUMNS 140
 #define NUMBERS_WANTED 3
 #define NUMBERS_OF_ONE 2 /* for a layer alone */
 #define ALONE "(no counterpart)"
@@ -27,6 +29,7 @@ struct printer {
     const struct screen *screen;
     struct units units;
     size_t row_count; /* of the table, that are printed */
+    size_t sentence_max;
 };
 
 /* ---- Texts -------------------------------------------------------------------------------------- */
@@ -103,15 +106,27 @@ static void warn_of_incomplete(const struct printer *it, size_t layer) {
     screen_ink(it->screen, INK_PLAIN);
 }
 
+static void warn_of_not_seen(const struct printer *it, size_t layer) {
+    const char *what = aggstats_profile_label(&it->table->profiles[layer], "not_seen");
+    CLEANUP_FREE char *shown = what ? screen_cut(it->screen, what, NOT_SEEN_COLUMNS, SCREEN_BEGINNING) : NULL;
+    CLEANUP_FREE char *text = NULL;
+    if (shown && asprintf(&text, "Not seen at the layer %s: %s", layer_name(it, layer), shown) >= 0)
+        screen_print_in_ink(it->screen, INK_WARNING, text);
+}
+
 static void print_heading(const struct printer *it) {
-    print_label(it, "host");
-    print_label(it, "command");
+    if (it->page->lines_max == 0) {
+        print_label(it, "host");
+        print_label(it, "command");
+    }
     for (size_t i = 0; i < it->table->layer_count; i++)
         print_layer(it, i);
     for (size_t i = 0; i + 1 < it->table->layer_count; i++)
         warn_of_times(it, i, i + 1);
     for (size_t i = 0; i < it->table->layer_count; i++)
         warn_of_incomplete(it, i);
+    for (size_t i = 0; i < it->table->layer_count; i++)
+        warn_of_not_seen(it, i);
 }
 
 /* ---- Table -------------------------------------------------------------------------------------- */
@@ -297,24 +312,52 @@ static void print_table(const struct printer *it) {
     print_legend(it);
 }
 
+static void print_all(const struct printer *it) {
+    print_heading(it);
+    if (it->row_count > 0)
+        print_table(it);
+    if (it->row_count > 0 && it->sentence_max > 0)
+        layers_answer_print(it->table, it->sentence_max, it->screen);
+    if (!it->page->name)
+        return;
+    putc('\n', it->screen->stream);
+    answer_next_print_layer(it->page->name, layer_name(it, it->table->layer_count - 1), it->screen);
+}
+
+static void print_all_on(const void *context, const struct screen *screen) {
+    struct printer it = *(const struct printer *)context;
+    it.screen = screen;
+    print_all(&it);
+}
+
+/* Of an operation in the table there are as many lines as layers, and the sentences are what the table means. */
+static void fit_lines(struct printer *it) {
+    static const struct {
+        size_t rows;
+        size_t sentences;
+    } sizes[] = {{4, 4}, {3, 3}, {2, 3}, {2, 2}, {1, 2}, {1, 1}, {1, 0}, {0, 0}};
+    const size_t row_count = it->row_count;
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+        it->row_count = sizes[i].rows < row_count ? sizes[i].rows : row_count;
+        it->sentence_max = sizes[i].sentences;
+        if (screen_count_lines(it->screen, print_all_on, it) <= it->page->lines_max)
+            return;
+    }
+}
+
 int layers_page_print(const struct layers_page *page, const struct screen *screen) {
     struct layers_table table;
     int error = layers_table_make(page->recording->layers, page->recording->count, &table);
     if (error)
         return error;
-    struct printer it = {.page = page, .table = &table, .screen = screen, .row_count = table.row_count};
+    struct printer it = {
+        .page = page, .table = &table, .screen = screen, .row_count = table.row_count, .sentence_max = SIZE_MAX};
     it.units = (struct units){.frequency_hz = 1, .ascii = screen->ascii};
     if (page->row_max > 0 && page->row_max < it.row_count)
         it.row_count = page->row_max;
-    print_heading(&it);
-    if (it.row_count > 0) {
-        print_table(&it);
-        layers_answer_print(&table, screen);
-    }
-    if (page->name) {
-        putc('\n', screen->stream);
-        answer_next_print_layer(page->name, layer_name(&it, table.layer_count - 1), screen);
-    }
+    if (page->lines_max > 0)
+        fit_lines(&it);
+    print_all(&it);
     layers_table_finish(&table);
     return 0;
 }

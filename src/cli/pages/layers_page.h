@@ -12,6 +12,8 @@ struct layers_page {
     const struct recording *recording; /* of several layers */
     const char *name;                  /* its name for the user, for recommended commands; NULL: it is not saved */
     size_t row_max;                    /* number of operations, those that took longest; 0: all */
+    unsigned lines_max;                /* without the header, and operations are left out until it has so many lines; 0:
+                                        * all are there */
 };
 
 /* Prints the total of each layer; a table of the operations, each at all layers, with each layer's own part; and where
@@ -24,7 +26,8 @@ int layers_page_print(const struct layers_page *page, const struct screen *scree
 int layers_page_write_json(const struct recording *recording, FILE *stream);
 
 /* Prints where the operations that took longest have spent their time: a sentence or two for each, after an empty
- * line. */
-void layers_answer_print(const struct layers_table *table, const struct screen *screen);
+ * line.
+ * row_max: for so many operations at most */
+void layers_answer_print(const struct layers_table *table, size_t row_max, const struct screen *screen);
 
 #endif

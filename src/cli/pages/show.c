@@ -476,21 +476,43 @@ static bool has_charts(const struct page *page) {
     return page->options->charts || page->options->buckets || !is_whole(page);
 }
 
-static void print_answer(const struct page *page) {
+static void print_answer(const struct page *page, unsigned lines_max) {
     const struct answer_page answer = {.profile = page->profile,
                                        .calibration = &page->calibration,
                                        .source = &page->options->source,
                                        .no_labels = page->options->no_labels,
-                                       .explain = page->options->explain && !has_charts(page)};
+                                       .explain = page->options->explain && !has_charts(page),
+                                       .lines_max = lines_max};
     answer_page_print(&answer, &page->units, &page->screen);
-    putc('\n', page->screen.stream);
+}
+
+static void print_warnings_on(const void *context, const struct screen *screen) {
+    struct page page = *(const struct page *)context;
+    page.screen = *screen;
+    print_warnings(&page);
+}
+
+/* One screen. */
+static void print_brief(const struct page *page) {
+    const unsigned warning_lines = (unsigned)screen_count_lines(&page->screen, print_warnings_on, page);
+    const unsigned lines_max = page->options->lines_max;
+    print_answer(page, lines_max > warning_lines ? lines_max - warning_lines : 1);
+    print_warnings(page);
+    if (page->options->charts && page->op_count > 0)
+        print_charts(page);
 }
 
 static void print_page(const struct page *page) {
+    if (page->options->lines_max > 0) {
+        print_brief(page);
+        return;
+    }
     if (page->options->warning)
         screen_print_in_ink(&page->screen, INK_WARNING, page->options->warning);
-    if (is_whole(page))
-        print_answer(page);
+    if (is_whole(page)) {
+        print_answer(page, 0);
+        putc('\n', page->screen.stream);
+    }
     print_heading(page);
     print_calls_in_flight(page);
     if (page->op_count == 0)

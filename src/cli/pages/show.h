@@ -15,9 +15,10 @@
 struct show_options {
     struct option_list ops; /* to show */
     bool ascii;
-    bool charts;  /* a histogram for each operation; always for chosen ones */
-    bool buckets; /* these with a row per bucket instead of columns */
-    bool joint;   /* also the joint profiles */
+    bool charts;        /* a histogram for each operation; always for chosen ones */
+    bool buckets;       /* these with a row per bucket instead of columns */
+    bool joint;         /* also the joint profiles */
+    unsigned lines_max; /* only the answer page and warnings, in so many lines, and charts if wanted; 0: all */
     bool no_labels;
     bool explain;               /* explain the names of peaks, or their absence */
     unsigned group_rows_max;    /* in tables of groups; 0: all */

@@ -389,7 +389,7 @@ static void print_op(const struct printer *it, const struct verdict_op *op) {
     for (size_t i = 0; i < op->peak_count; i++)
         if (op->peaks[i].is_changed)
             print_peak(it, &op->peaks[i]);
-    if (op->a_sum && op->b_sum)
+    if (op->a_sum && op->b_sum && !it->page->no_charts)
         print_chart(it, ops);
 }
 

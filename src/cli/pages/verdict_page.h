@@ -10,6 +10,7 @@ struct verdict_page {
     const char *a_name; /* of the set, in a word or two */
     const char *b_name;
     bool is_job; /* each run was one command: so the elapsed time is of interest */
+    bool no_charts;
 };
 
 /* A sentence that answers the question, the operations that changed, the most expensive first, each with its charts, A

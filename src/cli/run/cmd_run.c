@@ -61,6 +61,10 @@ static const struct option_row rows[] = {
      .letter = 'q',
      .help = "print no page about the profile; what went wrong is reported",
      INTO(FLAG, struct run_options, is_quiet)},
+    {.name = "verbose",
+     .letter = 'v',
+     .help = "print all of the profile, as 'osprof show' does, instead of a screen of 20 lines",
+     INTO(FLAG, struct run_options, is_verbose)},
     {.name = "charts", .help = "print a histogram of each operation too", INTO(FLAG, struct run_options, charts)},
     {.name = "label",
      .metavar = "KEY=VALUE",
@@ -169,9 +173,11 @@ static enum status settle_options(const struct command *command, const struct ar
     if (!run_layers_parse(command, options->layer_list, &options->layers) || !layers_fit(command, options) ||
         !user_options_take(command, &options->osproffs_lists, !(options->layers.wanted & LAYER_FS), &options->user))
         return STATUS_TROUBLE;
-    if (options->charts && (options->other || options->is_quiet))
-        return usage_error(command, "--charts is for a profile that is printed, and does not go with --%s",
-                           options->other ? "vs" : "quiet");
+    if (options->is_quiet && (options->charts || options->is_verbose))
+        return usage_error(command, "--%s is about what is printed, and --quiet prints nothing",
+                           options->charts ? "charts" : "verbose");
+    if (options->is_verbose && options->other)
+        return usage_error(command, "--verbose is about a profile, and --vs prints a comparison");
     if (options->repeat_count == 0 && !options->other)
         return usage_error(command, "--repeat auto needs --vs: a single command has nothing to decide");
     if (options->fail_on && (!options->other || options->repeat_count == 1))

@@ -180,6 +180,7 @@ static int run_mounted(struct run *run) {
                                     .run_count = run->runs_count,
                                     .charts = options->charts,
                                     .is_quiet = options->is_quiet,
+                                    .is_verbose = options->is_verbose,
                                     .directory = options->directories.count == 1 ? options->directories.texts[0] : NULL,
                                     .has_groups_unasked = options->user.has_groups_unasked,
                                     .programs = programs,
@@ -205,6 +206,7 @@ static int run_against_other(struct run *run) {
         .target = &run->target,
         .sets = &run->sets,
         .is_quiet = run->options->is_quiet,
+        .charts = run->options->charts,
     };
     const int status = run_vs(&vs);
     char still_running[RUN_LEFT_TEXT_SIZE];

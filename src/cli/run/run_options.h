@@ -21,6 +21,7 @@ struct run_options {
     char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */
     const char *profile;   /* NULL: not saved */
     bool is_quiet;         /* no page on standard error */
+    bool is_verbose;       /* the whole page, and a page of each layer */
     bool charts;           /* on the page */
     unsigned warmup_count;
     unsigned repeat_count; /* 0: auto */

@@ -13,6 +13,8 @@
 #include "show.h"
 
 #define COMMAND_BYTES_MAX 1024 /* of the header line */
+#define SCREEN_LINES 20
+#define PAGES_MAX 3 /* of several directories, on one screen */
 #define LAYERS_ROWS_MAX 6
 #define GROUP_ROWS_MAX 18 /* a table of them fits a screen of 24 lines, with the text around it */
 
@@ -229,6 +231,14 @@ static char *format_how_all(const struct aggstats_profile *layer, const char *ag
                : text;
 }
 
+/* Of each page: so that all of them, each after an empty line, are on one screen, with a line about what is on none. 0:
+ * no limit */
+static unsigned lines_of_page(const struct run_mounts *mounts, const struct run_shown *shown) {
+    const size_t directories = mounts->count < PAGES_MAX ? mounts->count : PAGES_MAX;
+    const unsigned pages = mounts->count > 1 ? (unsigned)directories + 1 : 1;
+    return shown->is_verbose ? 0 : (SCREEN_LINES - (pages > 1)) / pages - 1;
+}
+
 /* Groups have tables if they were asked for. */
 static int show(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
                 const struct aggstats_profile *layer, bool is_only, const char *again) {
@@ -236,6 +246,7 @@ static int show(const struct run_mounts *mounts, size_t directory, const struct 
     CLEANUP_FREE char *how_all = again ? format_how_all(is_only ? NULL : layer, again) : NULL;
     struct show_options options = {
         .charts = shown->charts,
+        .lines_max = lines_of_page(mounts, shown),
         .group_rows_max = GROUP_ROWS_MAX,
         .how_all_groups = how_all ? how_all : "-p FILE keeps them",
         .source = make_source(mounts, directory, shown, layer, is_only, again),
@@ -244,13 +255,16 @@ static int show(const struct run_mounts *mounts, size_t directory, const struct 
     if (error)
         return error;
     options.joint = input.profile.joint_count > 0 && is_of_mount(layer);
-    error = options.source.has_groups_unasked ? show_page(&input, &options) : show_all(&input, &options);
+    error = options.source.has_groups_unasked || options.lines_max > 0 ? show_page(&input, &options)
+                                                                       : show_all(&input, &options);
     return fclose(options.stream) != 0 && error == 0 ? negative_errno() : error;
 }
 
-/* Prints the table of all of them, before a page of each. */
-static int show_together(const struct recording *recording, const char *again) {
-    const struct layers_page page = {.recording = recording, .name = again, .row_max = LAYERS_ROWS_MAX};
+/* Prints the table of all of them. */
+static int show_together(const struct run_mounts *mounts, const struct run_shown *shown,
+                         const struct recording *recording, const char *again) {
+    const struct layers_page page = {
+        .recording = recording, .name = again, .row_max = LAYERS_ROWS_MAX, .lines_max = lines_of_page(mounts, shown)};
     FILE *stream;
     int error = run_report_open(&stream);
     if (error)
@@ -262,8 +276,9 @@ static int show_together(const struct recording *recording, const char *again) {
 
 static void show_layers(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
                         const struct recording *recording, const char *again) {
-    int error = recording->count > 1 ? show_together(recording, again) : 0;
-    for (size_t i = 0; i < recording->count && error == 0; i++)
+    const bool are_several = recording->count > 1;
+    int error = are_several ? show_together(mounts, shown, recording, again) : 0;
+    for (size_t i = 0; i < recording->count && error == 0 && (!are_several || shown->is_verbose || shown->charts); i++)
         error = show(mounts, directory == RUN_TARGET_COMMON ? 0 : directory, shown, &recording->layers[i],
                      recording->count == 1, again);
     if (error)
@@ -318,7 +333,7 @@ static int report_layers(struct run_mounts *mounts, struct recording *layers, co
     if (target->given)
         error = save(target, directory, 0, layers);
     CLEANUP_FREE char *again = name_again(target, directory, kept);
-    if (!shown->is_quiet)
+    if (!shown->is_quiet && (directory == RUN_TARGET_COMMON || directory < PAGES_MAX || shown->is_verbose))
         show_layers(mounts, directory, shown, layers, again);
     return error;
 }
@@ -334,6 +349,15 @@ static int report_mount(struct run_mounts *mounts, const struct run_target *targ
     return error;
 }
 
+/* What is on no page. */
+static void tell_more(const struct run_mounts *mounts, const struct run_target *target, const struct kept *kept) {
+    const size_t count = mounts->count - PAGES_MAX;
+    CLEANUP_FREE char *again = name_again(target, PAGES_MAX, kept);
+    if (again)
+        complain("%zu more director%s: 'osprof show %s'%s", count, count == 1 ? "y" : "ies", again,
+                 count == 1 ? "" : " and so on");
+}
+
 int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target, struct kept *kept,
                const struct run_shown *shown) {
     bool is_one = mounts->count <= 1;
@@ -344,5 +368,7 @@ int run_report(struct run_mounts *mounts, struct recording *layers, const struct
         error = report_mount(mounts, target, kept, i, shown);
         first_error = first_error ? first_error : error;
     }
+    if (mounts->count > PAGES_MAX && !shown->is_verbose && !shown->is_quiet)
+        tell_more(mounts, target, kept);
     return first_error;
 }

@@ -60,6 +60,7 @@ struct run_shown {
     unsigned run_count;         /* how many runs were counted */
     bool charts;
     bool is_quiet;           /* no page */
+    bool is_verbose;         /* all of each profile */
     const char *directory;   /* the only one that was given; NULL: none, or several */
     bool has_groups_unasked; /* of the layer user */
     struct run_programs programs;

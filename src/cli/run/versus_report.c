@@ -110,6 +110,7 @@ static void print_sets(const struct versus *it, size_t directory, const struct v
         .a_name = aggstats_profile_label(versus_run(it, VS_A, 0, directory), "command"),
         .b_name = aggstats_profile_label(versus_run(it, VS_B, 0, directory), "command"),
         .is_job = true,
+        .no_charts = !it->vs->charts,
     };
     print_page(it, directory, NULL, &page);
 }

@@ -46,6 +46,23 @@ struct screen screen_of_stdout(int width, bool ascii) {
     return screen_of(stdout, width, ascii);
 }
 
+size_t screen_count_lines(const struct screen *screen, void (*print)(const void *context, const struct screen *screen),
+                          const void *context) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    size_t lines = 0;
+    struct screen nowhere = *screen;
+    nowhere.stream = open_memstream(&text, &size_bytes);
+    if (!nowhere.stream)
+        return 0;
+    print(context, &nowhere);
+    if (fclose(nowhere.stream) != 0)
+        return 0;
+    for (size_t i = 0; i < size_bytes; i++)
+        lines += text[i] == '\n';
+    return lines;
+}
+
 static const char *ink_sequence(enum ink ink) {
     switch (ink) {
     case INK_STRONG:

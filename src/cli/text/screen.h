@@ -3,6 +3,7 @@
 #define SCREEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "units.h"
@@ -21,6 +22,10 @@ struct screen {
  * the locale has more. */
 struct screen screen_of(FILE *stream, int width, bool ascii);
 struct screen screen_of_stdout(int width, bool ascii);
+
+/* How many lines a function prints on such a screen. Without memory: 0 */
+size_t screen_count_lines(const struct screen *screen, void (*print)(const void *context, const struct screen *screen),
+                          const void *context);
 
 enum ink {
     INK_PLAIN,
