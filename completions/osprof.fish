@@ -86,8 +86,7 @@ function __osprof_complete
     set -l osprof $words[1]
     if test (count $words) -eq 1; or test "$words[2]" = help
         $osprof --complete
-        echo help
-        test (count $words) -gt 1; or string join \n -- --help --version
+        test (count $words) -gt 1; and echo all; or string join \n -- help --help --version
         return
     end
     # Of a command that has commands of its own, the second word is one of these.

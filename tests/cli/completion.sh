@@ -95,7 +95,7 @@ expect_completion _osproffs "lower" osproffs -o profile = lo
 while read -r name; do
     grep -qE "(Cm|Op|Fl o) .*\\b$name\\b" "$tests_dir/../../man/osproffs.1" || fail "osproffs(1) does not tell $name"
 done <completed
-"$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
+"$OSPROF" help all | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sed 's/^help$/all/' | sort | paste -sd ' ' >documented
 expect_completion _osprof "$(<documented)" osprof help ""
 for command in $("$OSPROF" --complete); do
     "$OSPROF" help "$command" | sed -n 's/^  \(-., \)\{0,1\}\(--[a-z0-9-]*\).*/\2/p' >documented

@@ -28,6 +28,7 @@ expect_all_offers() {
     cp "$data/show-bare.osprof" bare.osprof
     expect_offers "osprof re" "recover reset"
     expect_offers "osprof help re" "recover reset"
+    expect_offers "osprof help al" "all"
     expect_offers "osprof --" "--help --version"
     expect_offers "osprof recover --o" "--output"
     expect_offers "osprof show --width " ""
