@@ -153,13 +153,9 @@ static bool is_similar(const struct compare_result *result, const struct compare
            !has_other_peaks(result, op);
 }
 
-/* Returns COMPARE_ALIKE if the next phases must decide. */
-static enum compare_verdict phase_one(const struct compare_result *result, const struct compare_op *op,
-                                      const struct figures_sum *a_sum, const struct figures_sum *b_sum) {
+/* share: of the latency, in percent. Returns COMPARE_ALIKE if the next phases must decide */
+static enum compare_verdict phase_one(const struct compare_result *result, const struct compare_op *op, double share) {
     const struct compare_options *options = &result->options;
-    double share = fmax(share_percent(op->a, a_sum), share_percent(op->b, b_sum));
-    if (share < options->share_percent)
-        return COMPARE_CHEAP;
     if ((double)op->a_finished < options->calls && (double)op->b_finished < options->calls &&
         share < COMPARE_WEIGHTY_PERCENT)
         return COMPARE_RARE;
@@ -170,9 +166,8 @@ static enum compare_verdict phase_one(const struct compare_result *result, const
     return is_similar(result, op) ? COMPARE_SIMILAR : COMPARE_ALIKE;
 }
 
-static enum compare_verdict judge(const struct compare_result *result, const struct compare_op *op,
-                                  const struct figures_sum *a_sum, const struct figures_sum *b_sum) {
-    enum compare_verdict verdict = phase_one(result, op, a_sum, b_sum);
+static enum compare_verdict judge(const struct compare_result *result, const struct compare_op *op, double share) {
+    enum compare_verdict verdict = phase_one(result, op, share);
     if (verdict != COMPARE_ALIKE)
         return verdict;
     const double allowance = result->options.method == DISTANCE_EARTHMOVER ? result->allowance_buckets : 0;
@@ -184,6 +179,44 @@ static enum compare_verdict judge(const struct compare_result *result, const str
         op->scores[DISTANCE_TOTLAT] > result->options.apart_latency_percent)
         return COMPARE_TOTALS;
     return has_other_peaks(result, op) ? COMPARE_PEAKS : COMPARE_ALIKE;
+}
+
+static enum compare_list list_of(const struct compare_result *result, const struct compare_op *op,
+                                 enum compare_verdict verdict) {
+    if (compare_is_different(verdict))
+        return COMPARE_CHANGED;
+    const bool is_same =
+        verdict == COMPARE_SIMILAR || (op->a_finished > 0 && op->b_finished > 0 && is_similar(result, op));
+    return is_same ? COMPARE_SAME : COMPARE_MAYBE_NOISE;
+}
+
+/* What has a small part of the latency is judged like the rest, and makes no difference. */
+static void conclude(struct compare_result *result, struct compare_op *op, const struct figures_sum *a_sum,
+                     const struct figures_sum *b_sum) {
+    const double share = fmax(share_percent(op->a, a_sum), share_percent(op->b, b_sum));
+    const enum compare_verdict verdict = judge(result, op, share);
+    op->verdict = share < result->options.share_percent ? COMPARE_CHEAP : verdict;
+    op->list = list_of(result, op, verdict);
+    result->different_count += compare_is_different(op->verdict);
+    result->list_counts[op->list]++;
+}
+
+static double mean_of(const struct aggstats_op_profile *op, uint64_t finished) {
+    return finished > 0 ? (double)op->total_cycles / (double)finished : 0;
+}
+
+static void find_ratios(struct compare_op *op) {
+    const double a_mean = mean_of(op->a, op->a_finished);
+    const double b_mean = mean_of(op->b, op->b_finished);
+    if (a_mean > 0 && b_mean > 0)
+        op->mean_ratio = b_mean / a_mean;
+    if (op->a_finished > 0 && op->b_finished > 0)
+        op->calls_ratio = (double)op->b->calls / (double)op->a->calls;
+}
+
+static bool is_identical(const struct compare_op *op, unsigned resolution) {
+    return op->a->calls == op->b->calls && op->a->total_cycles == op->b->total_cycles &&
+           memcmp(op->a->buckets, op->b->buckets, (size_t)64 * resolution * sizeof(*op->a->buckets)) == 0;
 }
 
 /* ---- Over time ---------------------------------------------------------------------------------- */
@@ -300,8 +333,9 @@ static int compare_op(struct compare_result *result, struct compare_op *op, cons
     int err = phase_two(result, op);
     if (err == 0)
         err = fill_slots(result, op);
-    op->verdict = judge(result, op, a_sum, b_sum);
-    result->different_count += compare_is_different(op->verdict);
+    find_ratios(op);
+    conclude(result, op, a_sum, b_sum);
+    result->is_identical &= is_identical(op, resolution);
     return err;
 }
 
@@ -309,11 +343,16 @@ static double change_of(const struct compare_op *op) {
     return fabs((double)op->a->total_cycles - (double)op->b->total_cycles);
 }
 
+/* Different ones, then others that changed, then the rest. */
+static int rank_of(const struct compare_op *op) {
+    return compare_is_different(op->verdict) ? 0 : op->list == COMPARE_CHANGED ? 1 : 2;
+}
+
 static int compare_ranks(const void *left, const void *right) {
     const struct compare_op *a = left;
     const struct compare_op *b = right;
-    if (compare_is_different(a->verdict) != compare_is_different(b->verdict))
-        return compare_is_different(a->verdict) ? -1 : 1;
+    if (rank_of(a) != rank_of(b))
+        return rank_of(a) - rank_of(b);
     double difference = change_of(b) - change_of(a);
     if (difference == 0)
         difference = (double)b->a->total_cycles - (double)a->a->total_cycles;
@@ -331,6 +370,7 @@ static int compare_all(struct compare_result *result) {
     const struct figures_sum a_sum = figures_sum(&result->a);
     const struct figures_sum b_sum = figures_sum(&result->b);
     plan_slots(result);
+    result->is_identical = true;
     for (size_t i = 0; i < result->op_count && err == 0; i++)
         err = compare_op(result, &result->ops[i], &a_sum, &b_sum);
     if (err == 0)

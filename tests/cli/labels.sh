@@ -52,8 +52,8 @@ calibrate_as node1 "${times[@]}"
 expect_labels "READ: stayed    may be from memory
 READ: stayed appeared    may be one disk read
 FSYNC: moved    A: may be one disk flush
-WRITE: stayed    may be one disk write
-OPEN: moved    may be in memory" a.osprof b.osprof
+OPEN: moved    may be in memory
+WRITE: stayed    may be one disk write" a.osprof b.osprof
 expect_labels "" --no-labels a.osprof b.osprof
 "$OSPROF" compare --all --no-labels a.osprof b.osprof >out || [ $? -eq 1 ] || fail "cannot compare"
 cmp plain out || fail "--no-labels changes more than labels"

@@ -109,6 +109,45 @@ START_TEST(an_op_gets_its_verdict) {
 }
 END_TEST
 
+/* Of the pairs: REST is the same, and X in the list by its verdict, or noise. */
+START_TEST(an_op_is_in_a_list) {
+    static const char rest[] = RATE "OP_REST 100 90000\n 0 0 0 0 0 0 0 0 0 100\n";
+    CLEANUP_FREE char *a_text = NULL;
+    CLEANUP_FREE char *b_text = NULL;
+    ck_assert_int_gt(asprintf(&a_text, "%s%s", rest, pairs[_i].a), 0);
+    ck_assert_int_gt(asprintf(&b_text, "%s%s", rest, pairs[_i].b), 0);
+    compare(a_text, b_text);
+    const enum compare_verdict verdict = pairs[_i].verdict;
+    enum compare_list list = verdict == COMPARE_SIMILAR ? COMPARE_SAME : COMPARE_MAYBE_NOISE;
+    if (compare_is_different(verdict))
+        list = COMPARE_CHANGED;
+    ck_assert_int_eq(op("REST")->list, COMPARE_SAME);
+    ck_assert_int_eq(op("X")->list, list);
+    ck_assert_uint_eq(result.list_counts[op("X")->list], op("X")->list == COMPARE_SAME ? 2 : 1);
+    ck_assert(!result.is_identical);
+}
+END_TEST
+
+/* A part of less than 1 % that takes 20 times as long is changed, but makes no difference. */
+START_TEST(cheap_op_that_changed_much_makes_no_difference) {
+    static const char rest[] = RATE "OP_REST 100 9000000\n 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 100\n";
+    CLEANUP_FREE char *a_text = NULL;
+    CLEANUP_FREE char *b_text = NULL;
+    ck_assert_int_gt(asprintf(&a_text, "%sOP_X 100 400\n 0 0 100\n", rest), 0);
+    ck_assert_int_gt(asprintf(&b_text, "%sOP_X 100 8000\n 0 0 0 0 0 0 100\n", rest), 0);
+    compare(a_text, b_text);
+    ck_assert_int_eq(op("X")->verdict, COMPARE_CHEAP);
+    ck_assert_int_eq(op("X")->list, COMPARE_CHANGED);
+    ck_assert_double_eq_tol(op("X")->mean_ratio, 20, 1e-9);
+    ck_assert_double_eq(op("X")->calls_ratio, 1);
+    ck_assert_uint_eq(result.different_count, 0);
+    ck_assert_ptr_eq(op("X"), &result.ops[0]);
+    tear_down();
+    compare(a_text, a_text);
+    ck_assert(result.is_identical);
+}
+END_TEST
+
 START_TEST(thresholds_are_the_caller_s) {
     const char *const a_text = RATE "OP_X 1000 96000\n 0 0 0 0 0 0 1000\n";
     const char *const b_text = RATE "OP_X 1000 115000\n 0 0 0 0 0 0 985 0 0 0 15\n";
@@ -333,6 +372,8 @@ static Suite *compare_suite(void) {
     TCase *verdicts = tcase_create("verdicts");
     tcase_add_checked_fixture(verdicts, set_up, tear_down);
     tcase_add_loop_test(verdicts, an_op_gets_its_verdict, 0, ARRAY_SIZE(pairs));
+    tcase_add_loop_test(verdicts, an_op_is_in_a_list, 0, ARRAY_SIZE(pairs));
+    tcase_add_test(verdicts, cheap_op_that_changed_much_makes_no_difference);
     tcase_add_test(verdicts, thresholds_are_the_caller_s);
     tcase_add_test(verdicts, peaks_matter_by_their_weight);
     tcase_add_test(verdicts, interesting_ops_come_first);

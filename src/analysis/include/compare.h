@@ -4,7 +4,10 @@
  * changed. Phase two finds peaks that appeared, vanished or moved. Phase three rates the rest by one of the methods of
  * distance.h. An operation is different if its score is above the threshold, if its totals are far apart, or if a peak
  * that matters has changed. All thresholds are in one table (compare_defaults(), distance.c). They were chosen by
- * labelled runs (docs/compare-accuracy.md), and a test holds them to these. */
+ * labelled runs (docs/compare-accuracy.md), and a test holds them to these.
+ *
+ * Readers get three lists: what changed, what may be noise, and what is the same. An operation with a small part of the
+ * latency may be among the changed ones, but makes no profile different. */
 #ifndef COMPARE_H
 #define COMPARE_H
 
@@ -53,6 +56,13 @@ static inline bool compare_is_different(enum compare_verdict verdict) {
     return verdict >= COMPARE_SCORE;
 }
 
+/* For readers. */
+enum compare_list {
+    COMPARE_CHANGED,     /* different; or with a small part of the latency, and different by the same rules else */
+    COMPARE_MAYBE_NOISE, /* not, but calls or latency are not the same */
+    COMPARE_SAME,        /* calls and latency have hardly changed */
+};
+
 /* A part of the duration of two sampled profiles: the calls that ended in it; intervals across a border in
  * proportion. */
 struct compare_slot {
@@ -70,6 +80,9 @@ struct compare_op {
     uint64_t a_finished; /* calls in its buckets: all but those in flight */
     uint64_t b_finished;
     enum compare_verdict verdict;
+    enum compare_list list;
+    double mean_ratio;  /* latency of a call, B over A; 0: one has no calls that have ended */
+    double calls_ratio; /* 0: likewise */
     double scores[DISTANCE_METHOD_COUNT];
     struct peak_pair *peaks;
     size_t peak_count;
@@ -84,8 +97,10 @@ struct compare_result {
     double allowance_buckets; /* of EARTHMOVER, added to the threshold: rescaling alone may move this much */
     struct compare_op *ops;
     size_t op_count;
-    size_t different_count; /* they come first, ordered by the change of total latency, largest first */
-    size_t slot_count;      /* 0: not both are sampled */
+    size_t different_count;               /* they come first, ordered by the change of total latency, largest first */
+    size_t list_counts[COMPARE_SAME + 1]; /* changed ones follow that have a small part of the latency */
+    bool is_identical;                    /* all calls of all ops are in the same buckets, with the same totals */
+    size_t slot_count;                    /* 0: not both are sampled */
     double slot_cycles;
     struct aggstats_op_profile absent; /* stands for ops that one lacks */
 };

@@ -16,6 +16,7 @@ struct options {
     struct compare_options compare;
     bool within;
     bool all;
+    bool verbose;
     bool json;
     bool quiet;
     bool ascii;
@@ -71,6 +72,7 @@ static void print_result(const struct options *options, const struct compare_res
         .a_name = options->names[0],
         .b_name = options->names[1],
         .all = options->all,
+        .verbose = options->verbose || options->method,
     };
     if (options->json)
         comparison_print_json(&comparison);
@@ -159,6 +161,10 @@ static const struct option_row rows[] = {
      INTO(NUMBER, struct options, compare.threshold)},
     ROW_LAYER(struct options, layer),
     {.name = "all", .help = "also show operations that do not differ", INTO(FLAG, struct options, all)},
+    {.name = "verbose",
+     .letter = 'v',
+     .help = "also show by which method, score and phase operations differ, as --method does",
+     INTO(FLAG, struct options, verbose)},
     {.name = "json", .help = "the whole comparison as JSON", INTO(FLAG, struct options, json)},
     {.name = "quiet", .letter = 'q', .help = "print nothing: the exit status tells", INTO(FLAG, struct options, quiet)},
     ROW_ASCII(struct options, ascii),
@@ -202,8 +208,9 @@ static const struct option_row rows[] = {
 };
 
 /* Options that are only valid for two profiles. */
-static const char of_two_profiles[] = "method threshold all no-labels similar min-share min-calls apart apart-latency "
-                                      "min-peak score-only";
+static const char of_two_profiles[] =
+    "method threshold all verbose no-labels similar min-share min-calls apart apart-latency "
+    "min-peak score-only";
 
 static const char of_sets[] = "at-least fail-on brief markdown";
 

@@ -15,6 +15,7 @@
 
 #define SCORE_TEXT_SIZE 48
 #define CHANGE_TEXT_SIZE 48
+#define SENTENCE_SIZE 128
 
 struct page {
     const struct comparison *comparison;
@@ -27,11 +28,20 @@ struct page {
 
 const char *comparison_verdict_name(enum compare_verdict verdict) {
     static const char *const names[] = {
-        [COMPARE_ALIKE] = "alike", [COMPARE_SIMILAR] = "similar",     [COMPARE_CHEAP] = "cheap",
-        [COMPARE_RARE] = "rare",   [COMPARE_SCORE] = "score",         [COMPARE_TOTALS] = "totals",
-        [COMPARE_PEAKS] = "peaks", [COMPARE_ONE_SIDED] = "one-sided",
+        [COMPARE_ALIKE] = "alike", [COMPARE_SIMILAR] = "similar",    [COMPARE_CHEAP] = "cheap",
+        [COMPARE_RARE] = "rare",   [COMPARE_SCORE] = "score",        [COMPARE_TOTALS] = "totals",
+        [COMPARE_PEAKS] = "peaks", [COMPARE_ONE_SIDED] = "one side",
     };
     return names[verdict];
+}
+
+const char *comparison_list_name(enum compare_list list) {
+    static const char *const names[] = {
+        [COMPARE_CHANGED] = "changed",
+        [COMPARE_MAYBE_NOISE] = "may be noise",
+        [COMPARE_SAME] = "the same",
+    };
+    return names[list];
 }
 
 const char *comparison_change_name(enum peak_change change) {
@@ -77,6 +87,31 @@ static void format_change(double from, double to, char ret_text[CHANGE_TEXT_SIZE
 
 static struct units_text place_of(const struct page *page, const struct peak *peak) {
     return units_cycles(&page->units, peak->p50_cycles);
+}
+
+/* "2.0", "0.48", "1,370" */
+static void format_times(double ratio, char ret_text[UNITS_TEXT_SIZE]) {
+    if (ratio >= 9.95 || ratio < 0.0995)
+        format_factor(ratio, ret_text);
+    else
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%.*f", fabs(ratio - 1) < 0.2 ? 2 : 1 + (ratio < 1), ratio);
+}
+
+/* The sentence about an op that both have: "took 2.0 times as long and was called 1.3 times as often"; "took 1.02 times
+ * as long, in other latencies". */
+static void format_sentence(const struct page *page, const struct compare_op *op, char ret_text[SENTENCE_SIZE]) {
+    const double least = page->result->options.similar_percent / 100;
+    const bool is_small = fabs(op->mean_ratio - 1) < least && fabs(op->calls_ratio - 1) < least;
+    const bool has_mean = op->mean_ratio > 0 && (is_small || fabs(op->mean_ratio - 1) >= least);
+    const bool has_calls = is_small ? op->a->calls != op->b->calls : fabs(op->calls_ratio - 1) >= least;
+    char mean[UNITS_TEXT_SIZE] = "";
+    char calls[UNITS_TEXT_SIZE] = "";
+    format_times(op->mean_ratio, mean);
+    format_times(op->calls_ratio, calls);
+    snprintf(ret_text, SENTENCE_SIZE, "%s%s%s%s%s%s%s%s", has_mean ? "took " : "", has_mean ? mean : "",
+             has_mean ? " times as long" : "", has_mean && has_calls ? " and " : "", has_calls ? "was called " : "",
+             has_calls ? calls : "", has_calls ? " times as often" : "",
+             is_small && op->list == COMPARE_CHANGED ? ", in other latencies" : "");
 }
 
 /* ---- Heading ------------------------------------------------------------------------------------ */
@@ -129,8 +164,8 @@ static void print_method(const struct page *page) {
     screen_print_key(page->screen, "method");
     fprintf(page->stream, "%s, %s\n", traits->name, traits->means);
     screen_print_key(page->screen, "differ");
-    fprintf(page->stream, "%zu of %zu operation%s: above %s", page->result->different_count, page->result->op_count,
-            units_plural(page->result->op_count), threshold);
+    fprintf(page->stream, "%zu of %zu operation%s: score above %s", page->result->different_count,
+            page->result->op_count, units_plural(page->result->op_count), threshold);
     if (!page->result->options.score_only)
         fprintf(page->stream, ", calls %g %% or latency %g %% apart, or other peaks",
                 page->result->options.apart_calls_percent, page->result->options.apart_latency_percent);
@@ -147,40 +182,95 @@ static void print_clock(const struct page *page) {
     putc('\n', page->stream);
 }
 
+/* "2 of 11 operations changed, 3 may be noise, 6 are the same." */
+static void print_answer(const struct page *page) {
+    const struct compare_result *result = page->result;
+    const size_t changed = result->list_counts[COMPARE_CHANGED];
+    const size_t noise = result->list_counts[COMPARE_MAYBE_NOISE];
+    const size_t same = result->list_counts[COMPARE_SAME];
+    if (result->op_count == 0)
+        fputs("Nothing to compare: neither profile has calls.\n\n", page->stream);
+    else if (result->is_identical)
+        fprintf(page->stream, "A and B are identical: the same calls and latencies in %zu operation%s.\n\n",
+                result->op_count, units_plural(result->op_count));
+    else
+        fprintf(page->stream, "%zu of %zu operation%s changed, %zu may be noise, %zu %s the same.\n\n", changed,
+                result->op_count, units_plural(result->op_count), noise, same, same == 1 ? "is" : "are");
+}
+
 static void print_heading(const struct page *page) {
+    print_answer(page);
     print_profile(page, "A", page->comparison->a_name, &page->result->a);
     print_profile(page, "B", page->comparison->b_name, &page->result->b);
     print_differing_labels(page);
     print_clock(page);
-    print_method(page);
+    if (page->comparison->verbose)
+        print_method(page);
 }
 
 /* ---- Table -------------------------------------------------------------------------------------- */
 
+/* Operations with details. */
 static size_t shown_count(const struct page *page) {
     return page->comparison->all ? page->result->op_count : page->result->different_count;
 }
 
-/* As many of these as fit are shown. */
+/* Operations with a line in the table. */
+static size_t row_count(const struct page *page) {
+    return page->comparison->all ? page->result->op_count : page->result->list_counts[COMPARE_CHANGED];
+}
+
+/* Ratios stand behind the figures that they are of. */
 enum column {
-    COLUMN_SCORE,
-    COLUMN_A_TOTAL,
-    COLUMN_B_TOTAL,
+    COLUMN_LIST,
+    COLUMN_A_MEAN,
+    COLUMN_B_MEAN,
+    COLUMN_MEAN_RATIO,
     COLUMN_A_CALLS,
     COLUMN_B_CALLS,
+    COLUMN_CALLS_RATIO,
+    COLUMN_SCORE,
     COLUMN_VERDICT,
     COLUMN_COUNT
 };
 
 static const struct columns_column columns[COLUMN_COUNT] = {
-    {"score", 8}, {"A: total", 11}, {"B: total", 11}, {"A: calls", 12}, {"B: calls", 12}, {"verdict", 11},
+    {"", 14},         {"mean, A", 10},    {"mean, B", 10}, {"mean, B/A", 11},  {"calls, A", 12},
+    {"calls, B", 12}, {"calls, B/A", 12}, {"score", 8},    {"differs by", 12},
 };
+
+/* As many of these as fit are shown. */
+static const unsigned columns_order[COLUMN_COUNT] = {
+    COLUMN_SCORE, COLUMN_VERDICT, COLUMN_MEAN_RATIO, COLUMN_A_MEAN,      COLUMN_B_MEAN,
+    COLUMN_LIST,  COLUMN_A_CALLS, COLUMN_B_CALLS,    COLUMN_CALLS_RATIO,
+};
+
+static void format_mean(const struct page *page, const struct aggstats_op_profile *op, uint64_t finished,
+                        char ret_text[COLUMNS_CELL_SIZE]) {
+    if (finished > 0)
+        units_format_cycles(&page->units, (double)op->total_cycles / (double)finished, ret_text);
+    else
+        snprintf(ret_text, COLUMNS_CELL_SIZE, "-");
+}
+
+static void format_ratio(double ratio, char ret_text[COLUMNS_CELL_SIZE]) {
+    if (ratio > 0)
+        format_times(ratio, ret_text);
+    else
+        snprintf(ret_text, COLUMNS_CELL_SIZE, "-");
+}
 
 static void format_cell(const void *context, size_t row, unsigned column, char ret_text[COLUMNS_CELL_SIZE]) {
     const struct page *page = context;
     const struct compare_op *op = &page->result->ops[row];
-    if (column == COLUMN_A_TOTAL || column == COLUMN_B_TOTAL)
-        units_format_cycles(&page->units, (double)(column == COLUMN_A_TOTAL ? op->a : op->b)->total_cycles, ret_text);
+    if (column == COLUMN_LIST)
+        snprintf(ret_text, COLUMNS_CELL_SIZE, "%s", comparison_list_name(op->list));
+    else if (column == COLUMN_A_MEAN)
+        format_mean(page, op->a, op->a_finished, ret_text);
+    else if (column == COLUMN_B_MEAN)
+        format_mean(page, op->b, op->b_finished, ret_text);
+    else if (column == COLUMN_MEAN_RATIO || column == COLUMN_CALLS_RATIO)
+        format_ratio(column == COLUMN_MEAN_RATIO ? op->mean_ratio : op->calls_ratio, ret_text);
     else if (column == COLUMN_A_CALLS || column == COLUMN_B_CALLS)
         units_format_count((column == COLUMN_A_CALLS ? op->a : op->b)->calls, ret_text);
     else if (column == COLUMN_VERDICT)
@@ -193,7 +283,7 @@ static void format_cell(const void *context, size_t row, unsigned column, char r
 
 static const char *name_of(const void *context, size_t row, enum ink *ret_ink) {
     const struct page *page = context;
-    *ret_ink = compare_is_different(page->result->ops[row].verdict) ? INK_STRONG : INK_PLAIN;
+    *ret_ink = page->result->ops[row].list == COMPARE_CHANGED ? INK_STRONG : INK_PLAIN;
     return page->result->ops[row].name;
 }
 
@@ -202,7 +292,11 @@ static void print_table(const struct page *page) {
         .screen = page->screen,
         .columns = columns,
         .column_count = COLUMN_COUNT,
-        .row_count = shown_count(page),
+        .order = columns_order,
+        .hidden = (page->comparison->all ? 0 : 1U << COLUMN_LIST) |
+                  (page->comparison->verbose ? 0 : 1U << COLUMN_SCORE | 1U << COLUMN_VERDICT),
+        .gap = 2,
+        .row_count = row_count(page),
         .page = page,
         .format = format_cell,
         .name_of = name_of,
@@ -250,9 +344,7 @@ static void print_peak_pair(const struct page *page, const struct peak_pair *pai
     const struct units_text a_place = place_of(page, &pair->a);
     const struct units_text a_calls = units_count(pair->a.calls);
     if (pair->change == PEAK_MOVED)
-        fprintf(page->stream, "  peak moved %.1f buckets %s, %s %s %s", fabs(pair->moved_octaves),
-                pair->moved_octaves > 0 ? "slower" : "faster", a_place.text, page->arrow,
-                place_of(page, &pair->b).text);
+        fprintf(page->stream, "  peak moved from %s to %s", a_place.text, place_of(page, &pair->b).text);
     else
         fprintf(page->stream, "  peak stayed around %s", a_place.text);
     if (pair->a.calls == pair->b.calls)
@@ -316,6 +408,7 @@ static void print_slot_calls(const struct page *page, double calls) {
 }
 
 static void print_slot(const struct page *page, const struct compare_slot *slot, size_t at) {
+    char ratio[UNITS_TEXT_SIZE] = "-";
     fputs("  ", page->stream);
     screen_print_right(page->screen, INK_FAINT, units_cycles(&page->units, (double)at * page->result->slot_cycles).text,
                        9);
@@ -324,15 +417,14 @@ static void print_slot(const struct page *page, const struct compare_slot *slot,
     print_mean(page, slot->a_calls, slot->a_latency_cycles, 10);
     print_mean(page, slot->b_calls, slot->b_latency_cycles, 10);
     if (slot->a_calls > 0 && slot->b_calls > 0)
-        fprintf(page->stream, "%8.2f\n", slot->score);
-    else
-        fprintf(page->stream, "%8s\n", "-");
+        format_times(slot->b_latency_cycles / slot->b_calls / (slot->a_latency_cycles / slot->a_calls), ratio);
+    fprintf(page->stream, "%8s\n", ratio);
 }
 
 static void print_slots(const struct page *page, const struct compare_op *op) {
     if (page->result->slot_count == 0 || page->screen->width < 60)
         return;
-    fprintf(page->stream, "  %9s%10s%10s%10s%10s%8s\n", "time", "A: calls", "B: calls", "A: mean", "B: mean", "moved");
+    fprintf(page->stream, "  %9s%10s%10s%10s%10s%8s\n", "time", "calls, A", "calls, B", "mean, A", "mean, B", "B/A");
     for (size_t i = 0; i < page->result->slot_count; i++)
         if (op->slots[i].a_calls + op->slots[i].b_calls > 0)
             print_slot(page, &op->slots[i], i);
@@ -363,17 +455,33 @@ static bool print_kernels(const struct page *page, const struct compare_op *op) 
     return true;
 }
 
-static void print_op(const struct page *page, const struct compare_op *op) {
-    char score[SCORE_TEXT_SIZE];
-    format_score(page, op->scores[page->result->options.method], score);
-    putc('\n', page->stream);
-    screen_print(page->screen, INK_STRONG, op->name);
-    if (op->verdict == COMPARE_ONE_SIDED)
+/* Ends the line that an op's name begins. */
+static void print_what(const struct page *page, const struct compare_op *op, const char *after_name) {
+    char sentence[SENTENCE_SIZE];
+    format_sentence(page, op, sentence);
+    if (op->a_finished == 0 && op->b_finished == 0)
+        fprintf(page->stream, "%s has no calls that returned\n", after_name);
+    else if (op->a_finished == 0 || op->b_finished == 0)
         fprintf(page->stream, ": only in %s\n", op->a_finished > 0 ? "A" : "B");
     else
-        fprintf(page->stream, ": %s\n", score);
+        fprintf(page->stream, "%s %s\n", after_name, op->list == COMPARE_SAME ? "is the same" : sentence);
+}
+
+static void print_score(const struct page *page, const struct compare_op *op) {
+    char score[SCORE_TEXT_SIZE];
+    if (!page->comparison->verbose || op->verdict == COMPARE_ONE_SIDED)
+        return;
+    format_score(page, op->scores[page->result->options.method], score);
+    fprintf(page->stream, "  score %s\n", score);
+}
+
+static void print_op(const struct page *page, const struct compare_op *op) {
+    putc('\n', page->stream);
+    screen_print(page->screen, INK_STRONG, op->name);
+    print_what(page, op, ":");
     if (print_kernels(page, op))
         return;
+    print_score(page, op);
     print_changes(page, op);
     print_unfinished(page, "A", op->a->calls, op->a_finished);
     print_unfinished(page, "B", op->b->calls, op->b_finished);
@@ -384,29 +492,45 @@ static void print_op(const struct page *page, const struct compare_op *op) {
 
 /* ---- The rest ----------------------------------------------------------------------------------- */
 
-static void print_names(const struct page *page, enum compare_verdict verdict, const char *why) {
-    int column = 0;
-    for (size_t i = page->result->different_count; i < page->result->op_count; i++) {
-        const char *name = page->result->ops[i].name;
-        if (page->result->ops[i].verdict != verdict)
+/* What changed, but has too small a part of the latency to make a difference. */
+static void print_cheap(const struct page *page) {
+    const size_t count = page->result->list_counts[COMPARE_CHANGED] - page->result->different_count;
+    if (count == 0)
+        return;
+    int column =
+        fprintf(page->stream,
+                "\nLess than %g %% of the latency, so not in the exit status:", page->result->options.share_percent);
+    for (size_t i = 0; i < page->result->op_count; i++)
+        if (page->result->ops[i].list == COMPARE_CHANGED && page->result->ops[i].verdict == COMPARE_CHEAP)
+            column = screen_print_word(page->screen, column, page->result->ops[i].name);
+    putc('\n', page->stream);
+}
+
+/* "  READ took 2.0 times as long" */
+static void print_noise(const struct page *page) {
+    if (page->result->list_counts[COMPARE_MAYBE_NOISE] == 0)
+        return;
+    fputs("\nMay be noise; repeat to decide, as with osprof run --repeat 5 --vs:\n", page->stream);
+    for (size_t i = 0; i < page->result->op_count; i++) {
+        const struct compare_op *op = &page->result->ops[i];
+        if (op->list != COMPARE_MAYBE_NOISE)
             continue;
-        if (column == 0)
-            column = fprintf(page->stream, "\n%s:", why);
-        column = screen_print_word(page->screen, column, name);
+        fprintf(page->stream, "  %s", op->name);
+        print_what(page, op, "");
     }
-    if (column > 0)
-        putc('\n', page->stream);
 }
 
 static void print_same(const struct page *page) {
-    char few[64];
-    char cheap[64];
-    snprintf(few, sizeof(few), "Fewer than %g calls", page->result->options.calls);
-    snprintf(cheap, sizeof(cheap), "Less than %g %% of the latency", page->result->options.share_percent);
-    print_names(page, COMPARE_ALIKE, "Alike");
-    print_names(page, COMPARE_SIMILAR, "Hardly changed");
-    print_names(page, COMPARE_RARE, few);
-    print_names(page, COMPARE_CHEAP, cheap);
+    int column = 0;
+    for (size_t i = 0; i < page->result->op_count; i++) {
+        if (page->result->ops[i].list != COMPARE_SAME)
+            continue;
+        if (column == 0)
+            column = fprintf(page->stream, "\nThe same within %g %%:", page->result->options.similar_percent);
+        column = screen_print_word(page->screen, column, page->result->ops[i].name);
+    }
+    if (column > 0)
+        putc('\n', page->stream);
 }
 
 void comparison_print(const struct comparison *comparison, const struct screen *screen) {
@@ -419,10 +543,13 @@ void comparison_print(const struct comparison *comparison, const struct screen *
         .arrow = screen->ascii ? "->" : "→",
     };
     print_heading(&page);
-    if (shown_count(&page) > 0)
+    if (row_count(&page) > 0)
         print_table(&page);
+    print_cheap(&page);
+    if (!comparison->all) {
+        print_noise(&page);
+        print_same(&page);
+    }
     for (size_t i = 0; i < shown_count(&page); i++)
         print_op(&page, &page.result->ops[i]);
-    if (!comparison->all)
-        print_same(&page);
 }

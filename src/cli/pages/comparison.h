@@ -13,18 +13,22 @@ struct comparison {
     const char *b_name;
     const struct calibration *a_times; /* for naming their peaks; not used for JSON */
     const struct calibration *b_times;
-    bool all; /* also prints the operations that do not differ; JSON always has them */
+    bool all;     /* also prints the operations that do not differ; JSON always has them */
+    bool verbose; /* also prints by which method, score and phase operations differ */
 };
 
-/* Prints it: the two profiles, a table of the operations that differ, then for each of them what changed, in words and
- * as two histograms. */
+/* Prints it: a sentence, the two profiles, what changed as a table, what may be noise, what is the same; then for each
+ * operation that differs what changed, in words and as two histograms. */
 void comparison_print(const struct comparison *comparison, const struct screen *screen);
 
 /* The same as JSON, after docs/comparison.schema.json, on standard output. */
 void comparison_print_json(const struct comparison *comparison);
 
-/* The word for a verdict, as in JSON: "score", "one-sided". */
+/* The word for a verdict, as in JSON: "score", "one side". */
 const char *comparison_verdict_name(enum compare_verdict verdict);
+
+/* ... and for a list: "may be noise". */
+const char *comparison_list_name(enum compare_list list);
 
 /* ... and for the change of a peak: "moved". */
 const char *comparison_change_name(enum peak_change change);

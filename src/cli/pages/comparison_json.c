@@ -4,7 +4,7 @@
 #include "comparison.h"
 #include "json_writer.h"
 
-#define JSON_VERSION 1
+#define JSON_VERSION 2
 
 struct page {
     struct json_writer writer;
@@ -89,7 +89,12 @@ static void write_op(struct page *page, const struct compare_op *op) {
     json_begin(&page->writer, NULL, '{');
     json_text(&page->writer, "op", op->name);
     json_bool(&page->writer, "different", compare_is_different(op->verdict));
-    json_text(&page->writer, "verdict", comparison_verdict_name(op->verdict));
+    json_text(&page->writer, "verdict", comparison_list_name(op->list));
+    json_text(&page->writer, "reason", comparison_verdict_name(op->verdict));
+    if (op->mean_ratio > 0)
+        json_real(&page->writer, "mean_ratio", op->mean_ratio);
+    if (op->calls_ratio > 0)
+        json_real(&page->writer, "calls_ratio", op->calls_ratio);
     json_real(&page->writer, "score", op->scores[page->result->options.method]);
     json_begin(&page->writer, "scores", '{');
     for (int method = 0; method < DISTANCE_METHOD_COUNT; method++)
@@ -140,6 +145,7 @@ void comparison_print_json(const struct comparison *comparison) {
     json_begin(&page.writer, NULL, '{');
     json_count(&page.writer, "version", JSON_VERSION);
     json_bool(&page.writer, "different", result->different_count > 0);
+    json_bool(&page.writer, "identical", result->is_identical);
     write_options(&page);
     write_profile(&page, "a", comparison->a_name, &result->a);
     write_profile(&page, "b", comparison->b_name, &result->b);
