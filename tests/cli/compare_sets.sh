@@ -206,7 +206,7 @@ expect_trouble 'osprof: one run on each side tells nothing of noise: compare the
 expect 2 compare --method TOTOPS a0.osprof a1.osprof -- b0.osprof
 expect 2 compare --json --brief a0.osprof a1.osprof -- b0.osprof
 expect 2 compare --brief a0.osprof b0.osprof
-for list in faster slower, slower,,calls slower+calls; do
+for list in faster 'slower,' slower,,calls slower+calls; do
     expect_trouble "osprof compare: --fail-on $list: must be change, slower, calls, total or elapsed, or several of them with commas \
 between; see 'osprof help compare'" compare --fail-on "$list" a0.osprof a1.osprof -- b0.osprof
 done
