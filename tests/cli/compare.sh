@@ -281,6 +281,11 @@ grep -q '^method    FARMOVER, ' out || fail "-v does not name the method"
 grep -Eq '^FSYNC .* 0.00 +totals$' out || fail "-v has no score: $(<out)"
 expect 1 compare --ascii --method EARTHMOVER some.osprof far.osprof
 grep -q '^method    EARTHMOVER, ' out || fail "--method is not named"
+profile crowd 'OP_FSYNC 900000 900000000' ' 0 0 0 0 0 0 0 0 0 900000'
+expect 1 compare --ascii crowd.osprof sync.osprof
+grep -qx 'FSYNC: was called <0.001 times as often' out || fail "hardly any call: $(<out)"
+expect 1 compare --ascii sync.osprof crowd.osprof
+grep -qx 'FSYNC: was called 300,000 times as often' out || fail "many calls: $(<out)"
 expect_trouble "osprof compare: --verbose does not go with sets of runs; see 'osprof help compare'" compare -v a b -- c
 
 profile many 'OP_READ 500 250000' ' 0 0 0 0 0 0 0 0 500'

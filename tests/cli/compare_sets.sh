@@ -108,6 +108,12 @@ assert "ratio_beside_common" not in read["figures"]["calls"]
     expect 1 compare --ascii $(names a) -- $(names mode)
     grep -Eq '^  calls around .*: 0 % -> 1 %, [+](5|6|7)[0-9.]* % of the mean latency$' "$scratch/out" || fail "$(<"$scratch/out")"
 
+    expect 1 compare --ascii $(names far) -- $(names a)
+    ! grep -qE 'e[-+][0-9]' "$scratch/out" || fail "a number with an exponent: $(grep -E 'e[-+][0-9]' "$scratch/out")"
+    for run in 0 1 2; do sed -E 's/^OP_READ .*/OP_READ 1000 3000000000/; /^OP_READ/{n;s/.*/ 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1000/}' a$run.osprof >huge$run.osprof; done
+    expect 1 compare --ascii $(names huge) -- $(names a)
+    grep -q '^READ .*<0.001 [[]<0.001-<0.001[]]' "$scratch/out" || fail "a tiny factor: $(<"$scratch/out")"
+
     # Not decided, and why
     expect 0 compare --ascii a0.osprof a1.osprof -- doubt0.osprof doubt1.osprof
     grep -Eq '^  READ: mean x1.1[0-9]* \[1[.].*\]; probably slower, but chance moves one of [0-9]+ figures that far; ' "$scratch/out" ||

@@ -16,6 +16,7 @@
 #define SCORE_TEXT_SIZE 48
 #define CHANGE_TEXT_SIZE 48
 #define SENTENCE_SIZE 128
+#define TIMES_SHOWN_MIN 0.001 /* smaller factors are shown as less than this */
 
 struct page {
     const struct comparison *comparison;
@@ -89,9 +90,11 @@ static struct units_text place_of(const struct page *page, const struct peak *pe
     return units_cycles(&page->units, peak->p50_cycles);
 }
 
-/* "2.0", "0.48", "1,370" */
+/* "2.0", "0.48", "1,370", "<0.001" */
 static void format_times(double ratio, char ret_text[UNITS_TEXT_SIZE]) {
-    if (ratio >= 9.95 || ratio < 0.0995)
+    if (ratio < TIMES_SHOWN_MIN)
+        snprintf(ret_text, UNITS_TEXT_SIZE, "<%g", TIMES_SHOWN_MIN);
+    else if (ratio >= 9.95 || ratio < 0.0995)
         format_factor(ratio, ret_text);
     else
         snprintf(ret_text, UNITS_TEXT_SIZE, "%.*f", fabs(ratio - 1) < 0.2 ? 2 : 1 + (ratio < 1), ratio);

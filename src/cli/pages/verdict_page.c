@@ -11,7 +11,8 @@
 #include "units.h"
 
 #define CELL_SIZE COLUMNS_CELL_SIZE
-#define SHARE_SHOWN_MIN 1e-5 /* smaller ones are shown as less than this */
+#define SHARE_SHOWN_MIN 1e-5   /* smaller ones are shown as less than this */
+#define FACTOR_SHOWN_MIN 0.001 /* likewise */
 
 struct printer {
     const struct verdict_page *page;
@@ -37,12 +38,15 @@ static struct printer printer_of(const struct verdict_page *page, const struct s
 
 /* ---- Numbers ------------------------------------------------------------------------------------ */
 
-/* "1.31", "0.047", "1,370" */
+/* "1.31", "0.047", "1,370", "<0.001" */
 static struct units_text text_of(double factor) {
     struct units_text text;
     if (factor >= 99.95)
         return units_count((uint64_t)fmin(factor, 0x1p62));
-    snprintf(text.text, sizeof(text.text), factor >= 9.995 ? "%.1f" : factor >= 0.0995 ? "%.2f" : "%.2g", factor);
+    if (factor < FACTOR_SHOWN_MIN)
+        snprintf(text.text, sizeof(text.text), "<%g", FACTOR_SHOWN_MIN);
+    else
+        snprintf(text.text, sizeof(text.text), factor >= 9.995 ? "%.1f" : factor >= 0.0995 ? "%.2f" : "%.2g", factor);
     return text;
 }
 
