@@ -183,7 +183,7 @@ static void stack_init(struct stack *stack, const struct variant *variant) {
         exit(EXIT_FAILURE);
     }
     if (variant->groupings != 0)
-        prof_set_grouped(&stack->prof);
+        prof_set_grouped(&stack->prof, true);
     if (variant->is_slow)
         look_for_slow_calls(stack);
     if (variant->is_events)

@@ -26,6 +26,7 @@ struct verb {
                     const struct control_file *file); /* replaces the above, if the argument is a file */
     const char *(*refuse)(const struct control *control,
                           const char *argument); /* returns what is wrong with it, or NULL; may be missing */
+    const char *(*failure)(int error); /* the reason of an error, for people; NULL: strerror()'s; may be missing */
 };
 
 struct command {
@@ -94,6 +95,29 @@ static int apply_joint(const struct control *control, const char *argument) {
     return control->joint(control->joint_context, argument, true) ? -ENOMEM : 0;
 }
 
+/* "off" is none. */
+static const char *read_groups(const char *argument, struct control_groups *ret_groups) {
+    *ret_groups = (struct control_groups){.groupings = 0};
+    if (!argument)
+        return "say of what, such as program+file, or off";
+    return strcmp(argument, "off") == 0 ? NULL : control_parse_groups(argument, CONTROL_GROUPS_RULE("off"), ret_groups);
+}
+
+static const char *refuse_groups(const struct control *control, const char *argument) {
+    struct control_groups groups;
+    return control->groups ? read_groups(argument, &groups) : "not possible here";
+}
+
+static const char *why_no_groups(int error) {
+    return error == -EBUSY ? "others are on; 'groups off' ends them, and forgets their calls" : NULL;
+}
+
+static int apply_groups(const struct control *control, const char *argument) {
+    struct control_groups groups;
+    read_groups(argument, &groups);
+    return control->groups(control->groups_context, &groups);
+}
+
 static const char *refuse_slow(const struct control *control, const char *argument) {
     uint64_t ns;
     if (!argument)
@@ -131,6 +155,11 @@ static const struct verb verbs[] = {
     {.name = "interval", .argument = "TIME|off", .apply = apply_interval, .refuse = refuse_interval},
     {.name = "slow", .argument = "TIME|off", .apply = apply_slow, .refuse = refuse_slow},
     {.name = "events", .argument = "FILE|off", .apply_to = apply_events, .refuse = refuse_events},
+    {.name = "groups",
+     .argument = "KIND[+KIND...]|off",
+     .apply = apply_groups,
+     .refuse = refuse_groups,
+     .failure = why_no_groups},
     {.name = "joint", .argument = "OP VALUE|off", .apply = apply_joint, .refuse = refuse_joint},
 };
 
@@ -195,8 +224,9 @@ static int report_failure(int error, size_t line_number, const struct command *c
                           char ret_reason[CONTROL_REASON_SIZE]) {
     char argument[PRINTABLE_SIZE];
     make_printable(command->argument ? command->argument : "", argument);
+    const char *why = command->verb->failure ? command->verb->failure(error) : NULL;
     snprintf(ret_reason, CONTROL_REASON_SIZE, "line %zu: %s%s%s failed: %s", line_number, command->verb->name,
-             command->argument ? " " : "", argument, strerror(-error));
+             command->argument ? " " : "", argument, why ? why : strerror(-error));
     return error;
 }
 
@@ -337,6 +367,45 @@ static int apply_all(const struct control *control, const struct control_asker *
 
 const char *control_parse_interval(const char *text, uint64_t *ret_ns) {
     return time_parse(text, AGGSTATS_INTERVAL_MIN_NS, AGGSTATS_INTERVAL_MAX_NS, ret_ns) ? NULL : AGGSTATS_INTERVAL_RULE;
+}
+
+#define DEPTH_MAX 64
+
+static const char depth_rule[] = "the depth must be a number from 1 to 64, such as directory:2";
+
+/* "2". 0: it is wrong. */
+static unsigned parse_depth(const char *text) {
+    char *end;
+    const unsigned long depth = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
+    return depth > 0 && depth <= DEPTH_MAX && *end == '\0' ? (unsigned)depth : 0;
+}
+
+/* word: "directory:2"; is cut up */
+static const char *parse_group(char *word, const char *rule, struct control_groups *groups) {
+    char *depth = strchr(word, ':');
+    if (depth)
+        *depth++ = '\0';
+    const enum aggstats_grouping grouping = aggstats_grouping_of_name(word);
+    if (!(GROUPINGS_OF_MOUNTS & 1U << grouping))
+        return rule;
+    if (groups->groupings & 1U << grouping)
+        return "give each at most once";
+    groups->groupings |= 1U << grouping;
+    if (depth && grouping != AGGSTATS_BY_DIRECTORY)
+        return "only directory takes a depth";
+    return depth && (groups->directory_depth = parse_depth(depth)) == 0 ? depth_rule : NULL;
+}
+
+const char *control_parse_groups(const char *text, const char *rule, struct control_groups *ret_groups) {
+    CLEANUP_FREE char *list = strdup(text);
+    char *rest = list;
+    const char *why = list ? NULL : "no memory";
+    struct control_groups groups = {.groupings = 0};
+    for (char *word; !why && (word = strsep(&rest, "+"));)
+        why = parse_group(word, rule, &groups);
+    if (!why)
+        *ret_groups = groups;
+    return why;
 }
 
 static_assert(AGGSTATS_NAME_SIZE == 32, "names are read with this width");

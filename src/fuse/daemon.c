@@ -275,10 +275,6 @@ static int create_pass(struct daemon *daemon, const struct pass_options *pass_op
     return err;
 }
 
-static bool names_objects(const struct options *options) {
-    return options->events_names || options->groupings & (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY);
-}
-
 static void ask_to_forget(void *context, const fs_ino *inos, size_t count) {
     const struct daemon *daemon = context;
     device_ask_to_forget(daemon->mounting.fuse, inos, count);
@@ -292,7 +288,7 @@ static int create_layers(struct daemon *daemon) {
         .shows_pseudo = options->shows_pseudo,
         .no_atime = options->no_atime,
         .no_directory_atime = options->no_atime || options->no_directory_atime,
-        .keeps_names = names_objects(options),
+        .keeps_names = recording_needs_names(options, options->groups.groupings),
         .forgotten_inodes_max = FORGOTTEN_INODES_MAX,
         .call_later = session_call_later,
         .ask_to_forget = ask_to_forget,
@@ -302,22 +298,22 @@ static int create_layers(struct daemon *daemon) {
     if (err < 0)
         return err;
     daemon->names.pass = daemon->pass;
-    daemon->names.depth_max = options->directory_depth;
+    daemon->names.depth_max = options->groups.directory_depth;
     struct fs_layer *top = pass_layer(daemon->pass);
     if (options->timing != PROF_TIMING_OFF) {
         prof_init(&daemon->prof, options->timing, daemon->recorder, top);
-        if (options->groupings != 0)
-            prof_set_grouped(&daemon->prof);
         top = &daemon->prof.layer;
     }
     daemon->recording.is_recorded = options->timing == PROF_TIMING_FULL;
     daemon->recording.recorder = daemon->recorder;
     daemon->recording.prof = &daemon->prof;
+    daemon->recording.options = options;
+    daemon->recording.names = &daemon->names;
     daemon->recording.causes = &daemon->causes;
     daemon->recording.path_of = path_of;
     daemon->recording.path_context = daemon;
     daemon->recording.slow_log = daemon->slow_log;
-    err = recording_start(&daemon->recording, options);
+    err = recording_start(&daemon->recording);
     if (err < 0)
         return err;
     const struct ctl_options ctl_options = {
@@ -333,6 +329,8 @@ static int create_layers(struct daemon *daemon) {
                     .path_context = daemon,
                     .joint = recording_set_joint,
                     .joint_context = &daemon->recording,
+                    .groups = recording_set_groups,
+                    .groups_context = &daemon->recording,
                     .slow = recording_set_slow,
                     .slow_context = &daemon->recording,
                     .events = event_files_command,

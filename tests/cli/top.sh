@@ -382,12 +382,12 @@ expect 0 top --batch --by process --delay 0.1 --count 1 mnt # nobody knows yet
 stat "$mnt/none" 2>/dev/null || true
 for by in process uid; do
     expect 1 top --batch --by "$by" mnt
-    assert_eq "osprof: no calls by $by in $mnt/.osprof; osproffs -o by=$by records them" "$(<"$scratch/err")" \
+    assert_eq "osprof: no calls by $by in $mnt/.osprof; osproffs -o by=$by records them, 'osprof groups MOUNT $by' from now on" "$(<"$scratch/err")" \
         "message about a mount that records no callers"
 done
 drive --delay 3600 mnt
 keys 4
-wait_shows '^No calls by process are recorded; osproffs -o by=process records them\.$'
+wait_shows "^No calls by process are recorded: 'osprof groups MOUNT process' does that\.\$"
 keys q
 ended 0
 unmount_osproffs "$mnt"
@@ -398,7 +398,7 @@ expect 0 top --batch --by process --delay 0.1 --count 1 --ascii mnt
 grep -q '^Nobody has called' "$scratch/out" || fail "somebody has called"
 stat "$mnt/none" 2>/dev/null || true
 expect 1 top --by uid mnt
-assert_eq "osprof: no calls by uid in $mnt/.osprof; osproffs -o by=uid records them" "$(<"$scratch/err")" \
+assert_eq "osprof: no calls by uid in $mnt/.osprof; osproffs -o by=uid records them, 'osprof groups MOUNT uid' from now on" "$(<"$scratch/err")" \
     "message about a mount that records other callers"
 
 # A process that makes a file for each line, and has a name that may harm terminals.

@@ -9,6 +9,7 @@
 /* Counts what the commands do to the outside. */
 struct effects {
     unsigned dumps;
+    unsigned groups;
 };
 
 static int count_dump(void *context, const struct control_file *file) {
@@ -16,6 +17,14 @@ static int count_dump(void *context, const struct control_file *file) {
     effects->dumps++;
     const char *name = file->name;
     FUZZ_PROMISE(!name || (name[0] != '\0' && strlen(name) < PATH_MAX && !strchr(name, '\n')));
+    return 0;
+}
+
+static int count_groups(void *context, const struct control_groups *wanted) {
+    struct effects *effects = context;
+    effects->groups++;
+    FUZZ_PROMISE((wanted->groupings & ~GROUPINGS_OF_MOUNTS) == 0 && wanted->directory_depth <= 64);
+    FUZZ_PROMISE(wanted->directory_depth == 0 || wanted->groupings & 1U << AGGSTATS_BY_DIRECTORY);
     return 0;
 }
 
@@ -60,7 +69,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
                                     .dump = count_dump,
                                     .dump_context = &effects,
                                     .rotate = count_dump,
-                                    .rotate_context = &effects};
+                                    .rotate_context = &effects,
+                                    .groups = count_groups,
+                                    .groups_context = &effects};
     char reason[CONTROL_REASON_SIZE];
     memset(reason, 0x7f, sizeof(reason));
     make_call(recorder);
@@ -68,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
     if (error) {
         FUZZ_PROMISE(error == -EINVAL);
         promise_reason(reason);
-        FUZZ_PROMISE(effects.dumps == 0);
+        FUZZ_PROMISE(effects.dumps == 0 && effects.groups == 0);
         FUZZ_PROMISE(calls_shown(recorder) == 1); /* not reset, */
         make_call(recorder);
         FUZZ_PROMISE(calls_shown(recorder) == 2); /* nor paused */

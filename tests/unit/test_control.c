@@ -22,6 +22,8 @@ static struct aggstats_recorder *recorder;
 static struct dumps dumps;
 static struct dumps rotations;
 static struct control control;
+static struct control_groups groups;
+static int groups_answer;
 static char reason[CONTROL_REASON_SIZE];
 
 static int record_dump(void *context, const struct control_file *file) {
@@ -29,6 +31,12 @@ static int record_dump(void *context, const struct control_file *file) {
     record->count++;
     snprintf(record->file, sizeof(record->file), "%s", file->name ? file->name : "(default)");
     return record->answer;
+}
+
+static int record_groups(void *context, const struct control_groups *wanted) {
+    ck_assert_ptr_eq(context, &groups);
+    groups = *wanted;
+    return groups_answer;
 }
 
 static void set_up(void) {
@@ -40,7 +48,11 @@ static void set_up(void) {
                                .dump = record_dump,
                                .dump_context = &dumps,
                                .rotate = record_dump,
-                               .rotate_context = &rotations};
+                               .rotate_context = &rotations,
+                               .groups = record_groups,
+                               .groups_context = &groups};
+    groups = (struct control_groups){.groupings = ~0U}; /* of no command */
+    groups_answer = 0;
     reason[0] = '\0';
 }
 
@@ -158,6 +170,21 @@ static const struct {
     {"reset\n\n\nresume 1\n", "line 4: 'resume' takes no argument, found '1'"},
     {"a\rb\n", "unknown command 'a?b'"},
     {"\033[2Jx", "unknown command '?[2Jx'"},
+    {"reset\ngroups\n", "line 2: groups: say of what, such as program+file, or off"},
+    {"groups program+fil\n",
+     "line 1: groups program+fil: must be off, process, program, cgroup, uid, file, directory, or "},
+    {"groups none\n", "must be off, "},
+    {"groups filesystem\n", "must be off, "},
+    {"groups file+\n", "must be off, "},
+    {"groups file file\n", "must be off, "},
+    {"groups off+file\n", "must be off, "},
+    {"groups file+uid+file\n", "line 1: groups file+uid+file: give each at most once"},
+    {"groups file:2\n", "line 1: groups file:2: only directory takes a depth"},
+    {"groups directory:0\n", "the depth must be a number from 1 to 64"},
+    {"groups directory:65\n", "the depth must be a number from 1 to 64"},
+    {"groups directory:2x\n", "the depth must be a number from 1 to 64"},
+    {"groups directory:-1\n", "the depth must be a number from 1 to 64"},
+    {"groups file\ngroups \n", "line 2: groups: say of what"},
     {"reset\nabcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz\n",
      "'abcdefghijklmnopqrstuvwxyz0123456789abcdefgh...'"},
 };
@@ -165,6 +192,7 @@ static const struct {
 static void assert_nothing_done(void) {
     ck_assert_uint_eq(calls_shown(), 7);
     ck_assert_int_eq(dumps.count, 0);
+    ck_assert_uint_eq(groups.groupings, ~0U);
 }
 
 START_TEST(a_malformed_line_refuses_the_whole_write) {
@@ -173,6 +201,45 @@ START_TEST(a_malformed_line_refuses_the_whole_write) {
     ck_assert_msg(strstr(reason, refused[_i].in_reason) != NULL, "reason is: %s", reason);
     ck_assert_ptr_null(strchr(reason, '\n'));
     assert_nothing_done();
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    struct control_groups wanted;
+} grouping[] = {
+    {"groups off\n", {0}},
+    {"groups program+file", {.groupings = 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_FILE}},
+    {" groups \t uid \r\n", {.groupings = 1U << AGGSTATS_BY_UID}},
+    {"groups directory:64", {.groupings = 1U << AGGSTATS_BY_DIRECTORY, .directory_depth = 64}},
+    {"groups directory+process", {.groupings = 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_PROCESS}},
+};
+
+START_TEST(groups_are_passed_on) {
+    ck_assert_int_eq(write_text(grouping[_i].text), 0);
+    ck_assert_uint_eq(groups.groupings, grouping[_i].wanted.groupings);
+    ck_assert_uint_eq(groups.directory_depth, grouping[_i].wanted.directory_depth);
+    groups_answer = -EBUSY;
+    ck_assert_int_eq(write_text(grouping[_i].text), -EBUSY);
+    ck_assert_msg(strstr(reason, "failed: others are on; 'groups off' ends them") != NULL, "reason is: %s", reason);
+    groups_answer = -ENOMEM;
+    ck_assert_int_eq(write_text(grouping[_i].text), -ENOMEM);
+    ck_assert_msg(strstr(reason, "failed: Cannot allocate memory") != NULL, "reason is: %s", reason);
+}
+END_TEST
+
+START_TEST(without_groups_they_are_refused) {
+    control.groups = NULL;
+    ck_assert_int_eq(write_text("groups off"), -EINVAL);
+    ck_assert_str_eq(reason, "line 1: groups off: not possible here");
+}
+END_TEST
+
+/* Whatever is added to the list of commands, the message about an unknown one must not cut it. */
+START_TEST(the_list_of_commands_is_whole) {
+    ck_assert_int_eq(write_text("abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz"), -EINVAL);
+    ck_assert_msg(strlen(reason) < CONTROL_REASON_SIZE - 1 && reason[strlen(reason) - 1] == ']', "reason is: %s",
+                  reason);
 }
 END_TEST
 
@@ -329,6 +396,9 @@ static Suite *control_suite(void) {
     TCase *rejected = tcase_create("refused");
     tcase_add_checked_fixture(rejected, set_up, tear_down);
     tcase_add_loop_test(rejected, a_malformed_line_refuses_the_whole_write, 0, ARRAY_SIZE(refused));
+    tcase_add_loop_test(accepted, groups_are_passed_on, 0, ARRAY_SIZE(grouping));
+    tcase_add_test(rejected, without_groups_they_are_refused);
+    tcase_add_test(rejected, the_list_of_commands_is_whole);
     tcase_add_test(rejected, a_nul_byte_is_refused);
     tcase_add_test(rejected, too_long_a_path_is_refused);
     tcase_add_test(rejected, the_longest_write_is_accepted_and_one_byte_more_is_not);

@@ -638,6 +638,187 @@ START_TEST(no_call_is_lost_with_many_threads) {
 }
 END_TEST
 
+/* ---- Switched on while calls are counted ---------------------------------------------------------- */
+
+static const struct aggstats_grouping_options late_ones[] = {
+    {.grouping = AGGSTATS_BY_PROCESS, .identify = identify_nobody, .identify_first = identify_first},
+    {.grouping = AGGSTATS_BY_UID},
+};
+
+/* All groups of a grouping together are the whole. */
+static void expect_sums_of_each(const struct aggstats_profile *profile) {
+    const struct aggstats_op_profile *whole = aggstats_profile_op(profile, "READ");
+    uint64_t cycles[AGGSTATS_GROUPINGS] = {0};
+    for (unsigned bucket = 0; whole && bucket < 64 * profile->resolution; bucket++) {
+        uint64_t sums[AGGSTATS_GROUPINGS] = {0};
+        for (size_t i = 0; i < profile->group_count; i++) {
+            sums[profile->groups[i].grouping] += profile->groups[i].profile.ops[0].buckets[bucket];
+            cycles[profile->groups[i].grouping] += bucket == 0 ? profile->groups[i].profile.ops[0].total_cycles : 0;
+        }
+        for (unsigned kind = 0; kind < AGGSTATS_GROUPINGS; kind++)
+            ck_assert(!(profile->groupings & 1U << kind) || sums[kind] == whole->buckets[bucket]);
+    }
+    for (unsigned kind = 0; whole && kind < AGGSTATS_GROUPINGS; kind++)
+        ck_assert(!(profile->groupings & 1U << kind) || cycles[kind] <= whole->total_cycles);
+}
+
+static void switch_on(struct aggstats_recorder *recorder) {
+    ck_assert_int_eq(aggstats_recorder_begin_groups(recorder, late_ones, 2), 0);
+}
+
+/* Each grouping has all calls of the whole, and of the others `others`; so many of these began before. */
+static void expect_late(struct aggstats_recorder *recorder, uint64_t calls, uint64_t others, uint64_t ungrouped) {
+    struct aggstats_profile profile = take_snapshot(recorder);
+    ck_assert_uint_eq(profile.ungrouped_calls, ungrouped);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_UID, AGGSTATS_WHO_OTHER, 0), others);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_UID, AGGSTATS_WHO_ID, 0), calls - others);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_PROCESS, AGGSTATS_WHO_OTHER, 0), others);
+    expect_sums_of_each(&profile);
+    aggstats_profile_finish(&profile);
+}
+
+static void expect_no_groups(struct aggstats_recorder *recorder, uint64_t calls) {
+    struct aggstats_profile profile = take_snapshot(recorder);
+    ck_assert_uint_eq(profile.ops[0].calls, calls);
+    ck_assert_uint_eq(profile.group_count + profile.groupings + profile.ungrouped_calls, 0);
+    aggstats_profile_finish(&profile);
+}
+
+START_TEST(calls_before_late_groups_are_others_and_are_said) {
+    struct aggstats_recorder *recorder = create_ungrouped(_i ? 8 : 1);
+    record(recorder, 21, 7);
+    struct aggstats_span in_flight = aggstats_begin(recorder, OP_READ, 1, 21);
+    switch_on(recorder);
+    record(recorder, 31, 5);
+    aggstats_end(recorder, &in_flight); /* nobody has asked whose it is */
+    expect_late(recorder, 13, 8, 8);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    record(recorder, 31, 3);
+    expect_late(recorder, 3, 0, 0);
+    ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
+    record(recorder, 31, 2);
+    expect_late(recorder, 3, 0, 0);
+    ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
+    expect_late(recorder, 3, 0, 0);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(groups_that_end_are_forgotten_and_begin_anew) {
+    struct aggstats_recorder *recorder = create_recorder(1, 0, NULL); /* from its start on */
+    record(recorder, 21, 4);
+    aggstats_recorder_end_groups(recorder);
+    expect_no_groups(recorder, 4);
+    record(recorder, 21, 1500); /* more than a queue holds */
+    expect_no_groups(recorder, 1504);
+    ck_assert_int_eq(aggstats_recorder_begin_groups(recorder, &late_ones[0], 1), -EINVAL); /* another than before */
+    ck_assert_int_eq(aggstats_recorder_begin_groups(recorder, &late_ones[1], 1), 0);
+    record(recorder, 21, 3);
+    struct aggstats_profile profile = take_snapshot(recorder);
+    ck_assert_uint_eq(profile.groupings, 1U << AGGSTATS_BY_UID);
+    ck_assert_uint_eq(profile.ungrouped_calls, 1504);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_UID, AGGSTATS_WHO_ID, 0), 3);
+    aggstats_profile_finish(&profile);
+    ck_assert_int_eq(aggstats_recorder_begin_groups(recorder, &late_ones[1], 1), -EBUSY);
+    aggstats_recorder_end_groups(recorder);
+    aggstats_recorder_end_groups(recorder); /* changes nothing */
+    expect_no_groups(recorder, 1507);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* All or none: what is on stays as it was. */
+START_TEST(wrong_late_groups_change_nothing) {
+    struct aggstats_recorder *recorder = create_ungrouped(1);
+    const struct aggstats_grouping_options twice[] = {late_ones[1], late_ones[1]};
+    const struct aggstats_grouping_options nameless[] = {late_ones[1], {.grouping = AGGSTATS_BY_FILE}};
+    record(recorder, 21, 4);
+    ck_assert_int_eq(aggstats_recorder_begin_groups(recorder, twice, 2), -EINVAL);
+    ck_assert_int_eq(aggstats_recorder_begin_groups(recorder, nameless, 2), -EINVAL);
+    expect_no_groups(recorder, 4);
+    ck_assert_int_eq(aggstats_recorder_begin_groups(recorder, &late_ones[1], 1), 0);
+    record(recorder, 21, 2);
+    const struct aggstats_grouping_options one_is_on[] = {{.grouping = AGGSTATS_BY_PROCESS}, late_ones[1]};
+    ck_assert_int_eq(aggstats_recorder_begin_groups(recorder, one_is_on, 2), -EBUSY);
+    struct aggstats_profile profile = take_snapshot(recorder);
+    ck_assert_uint_eq(profile.groupings, 1U << AGGSTATS_BY_UID);
+    ck_assert_uint_eq(profile.ungrouped_calls, 4);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static struct aggstats_recorder *rotating;
+
+/* While a profile is saved calls go on, and groups may end and begin. */
+static int save_and_switch(void *context, const struct aggstats_profile *profile) {
+    const bool *switches = context;
+    expect_sums_of_each(profile);
+    record(rotating, 31, 2);
+    if (*switches) {
+        aggstats_recorder_end_groups(rotating);
+        record(rotating, 41, 3);
+        switch_on(rotating);
+        record(rotating, 31, 4);
+    }
+    return 0;
+}
+
+START_TEST(late_groups_are_rotated_with_the_whole) {
+    bool switches = false;
+    rotating = create_ungrouped(1);
+    record(rotating, 21, 7);
+    switch_on(rotating);
+    record(rotating, 31, 5);
+    ck_assert_int_eq(aggstats_recorder_rotate(rotating, save_and_switch, &switches), 0);
+    expect_late(rotating, 2, 0, 0);
+    switches = true;
+    ck_assert_int_eq(aggstats_recorder_rotate(rotating, save_and_switch, &switches), 0);
+    expect_late(rotating, 9, 5, 5);
+    ck_assert_int_eq(aggstats_recorder_rotate(rotating, save_and_switch, &switches), 0);
+    expect_late(rotating, 9, 5, 5);
+    aggstats_recorder_destroy(rotating);
+}
+END_TEST
+
+/* A number of another thread by then, as nobody looked meanwhile. */
+START_TEST(late_groups_ask_for_callers_again) {
+    struct aggstats_recorder *recorder = create_ungrouped(1);
+    const unsigned before = __atomic_load_n(&asked_first, __ATOMIC_RELAXED);
+    for (unsigned round = 1; round <= 3; round++) {
+        switch_on(recorder);
+        record(recorder, 171, 2);
+        ck_assert_uint_eq(__atomic_load_n(&asked_first, __ATOMIC_RELAXED), before + round);
+        aggstats_recorder_end_groups(recorder);
+    }
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(groups_are_switched_while_many_threads_call) {
+    static const uint32_t first[4] = {0, 20, 500, 500000};
+    pthread_t threads[4];
+    shared = create_ungrouped(_i ? 8 : 1);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, record_much, (void *)(uintptr_t)&first[i]), 0);
+    for (int i = 0; i < 50; i++) {
+        switch_on(shared);
+        struct aggstats_profile profile = take_snapshot(shared);
+        expect_sums_of_each(&profile);
+        aggstats_profile_finish(&profile);
+        aggstats_recorder_end_groups(shared);
+    }
+    switch_on(shared);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    struct aggstats_profile profile = take_snapshot(shared);
+    ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->calls, 400000);
+    expect_sums_of_each(&profile);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(shared);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("groups");
     TCase *tcase = tcase_create("groups");
@@ -663,6 +844,12 @@ int main(void) {
     tcase_add_test(tcase, nobody_waits_for_who_it_is);
     tcase_add_test(tcase, windows_hold_no_more_than_their_op);
     tcase_add_loop_test(tcase, no_call_is_lost_with_many_threads, 0, 2);
+    tcase_add_loop_test(tcase, calls_before_late_groups_are_others_and_are_said, 0, 2);
+    tcase_add_test(tcase, groups_that_end_are_forgotten_and_begin_anew);
+    tcase_add_test(tcase, wrong_late_groups_change_nothing);
+    tcase_add_test(tcase, late_groups_are_rotated_with_the_whole);
+    tcase_add_test(tcase, late_groups_ask_for_callers_again);
+    tcase_add_loop_test(tcase, groups_are_switched_while_many_threads_call, 0, 2);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -43,7 +43,7 @@ static struct aggstats_profile show_marked(struct heavy *heavy, bool marks) {
             buckets[bucket] = UINT64_MAX / 64;
         ck_assert_int_eq(profile_append_op(&profile, &whole), 0);
     }
-    ck_assert_int_eq(heavy_show(heavy, marks, op_names, AGGSTATS_BY_FILE, &profile), 0);
+    ck_assert_int_eq(heavy_show(heavy, marks, op_names, AGGSTATS_BY_FILE, &profile, NULL), 0);
     return profile;
 }
 

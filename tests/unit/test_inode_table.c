@@ -71,7 +71,7 @@ static size_t path_fds_kept(void) {
 START_TEST(directory_of_the_latest_look_up_is_kept_until_the_inode_is_another) {
     uint64_t above;
     create_table(10, 1);
-    inode_table_keep_above(table);
+    inode_table_keep_above(table, true);
     look_up_file(9); /* gets the root's number, which is never forgotten */
     const struct inode_key key = key_with_handle(1);
     struct inode *directory = look_up_key(&key, S_IFDIR);

@@ -97,18 +97,18 @@ START_TEST(what_is_recorded_besides) {
     ck_assert_uint_eq(options.intervals_max, 16);
     options_finish(&options);
     parse_good("lower mount -o by=process,groups=100");
-    ck_assert_uint_eq(options.groupings, 1U << AGGSTATS_BY_PROCESS);
+    ck_assert_uint_eq(options.groups.groupings, 1U << AGGSTATS_BY_PROCESS);
     ck_assert_uint_eq(options.groups_max, 100);
     options_finish(&options);
     parse_good("lower mount -o by=uid+process");
-    ck_assert_uint_eq(options.groupings, 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_UID);
+    ck_assert_uint_eq(options.groups.groupings, 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_UID);
     options_finish(&options);
     parse_good("lower mount -o by=file+directory:2");
-    ck_assert_uint_eq(options.groupings, 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY);
-    ck_assert_uint_eq(options.directory_depth, 2);
+    ck_assert_uint_eq(options.groups.groupings, 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY);
+    ck_assert_uint_eq(options.groups.directory_depth, 2);
     options_finish(&options);
     parse_good("lower mount -o by=none");
-    ck_assert_uint_eq(options.groupings, 0);
+    ck_assert_uint_eq(options.groups.groupings, 0);
     options_finish(&options);
     parse_good("lower mount -o joint=read:size+READ:offset+lookup:error");
     ck_assert_uint_eq(options.joint[FS_OP_READ], 1U << AGGSTATS_SIZE | 1U << AGGSTATS_OFFSET);
@@ -277,13 +277,13 @@ static const struct {
     {"lower mount -o joint=smell:size", "joint=smell:size: no such operation"},
     {"lower mount -o joint=read:size+lookup:size", "joint=lookup:size: the operation has no such value"},
     {"lower mount -o timing=tsc,joint=read:size", "timing=tsc: nothing is recorded, so leave out joint"},
-    {"lower mount -o by=name", "by=name: must be none, process, program, cgroup, uid, file or directory"},
+    {"lower mount -o by=name", "by=name: must be none, process, program, cgroup, uid, file, directory, or several"},
     {"lower mount -o by=", "by=: must be"},
     {"lower mount -o by=file:2", "by=file:2: only directory takes a depth"},
     {"lower mount -o by=directory:", "by=directory:: the depth must be a number from 1 to 64"},
     {"lower mount -o by=directory:0", "by=directory:0: the depth must be"},
     {"lower mount -o by=file+directory:65", "by=file+directory:65: the depth must be"},
-    {"lower mount -o by=directory:2+directory", "by=directory:2+directory: give directory once"},
+    {"lower mount -o by=directory:2+directory", "by=directory:2+directory: give each at most once"},
     {"lower mount -o rotate=60", "rotate=60: say where profiles go, with profile=DIR"},
     {"lower mount -o rotate=60,profile=-", "rotate=60: say where profiles go"},
     {"lower mount -o rotate=0,profile=d", "rotate=0: must be a number of seconds from 1 to 31536000"},
@@ -294,7 +294,7 @@ static const struct {
     {"lower mount -o rotate=60,profile=d,timing=off", "timing=off: nothing is recorded, so leave out rotate"},
     {"lower mount -o by=process+", "by=process+: must be"},
     {"lower mount -o by=uid+none", "by=uid+none: must be"},
-    {"lower mount -o by=process+uid+process", "by=process+uid+process: give process once"},
+    {"lower mount -o by=process+uid+process", "by=process+uid+process: give each at most once"},
     {"lower mount -o groups=5", "groups=5: of what? Add by=process, for example"},
     {"lower mount -o by=uid,groups=1", "groups=1: must be a number from 2 to 4096"},
     {"lower mount -o by=uid,groups=4097", "groups=4097: must be"},

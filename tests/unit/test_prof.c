@@ -539,7 +539,7 @@ static void want_details(unsigned with) {
     const struct aggstats_slow_options slow = {.threshold_ns = AGGSTATS_SLOW_MIN_NS, .find_cause = find_no_cause};
     if (with & WITH_GROUPS) {
         ck_assert_int_eq(aggstats_recorder_group(recorder, &by_uid), 0);
-        prof_set_grouped(&prof);
+        prof_set_grouped(&prof, true);
     }
     if (with & WITH_VALUES)
         ck_assert_int_eq(prof_set_joint(&prof, FS_OP_WRITE, 1U << AGGSTATS_SIZE), 0);

@@ -326,10 +326,10 @@ static const struct {
     bool has_ended;
     const char *said;
 } callers_notices[] = {
-    {{.error = -ENODATA}, false, "No calls by process are recorded; osproffs -o by=process records them.\n"},
+    {{.error = -ENODATA}, false, "No calls by process are recorded: 'osprof groups MOUNT process' does that.\n"},
     {{.error = -ENODATA, .by = AGGSTATS_BY_UID},
      false,
-     "No calls by uid are recorded; osproffs -o by=uid records them.\n"},
+     "No calls by uid are recorded: 'osprof groups MOUNT uid' does that.\n"},
     {{.error = -ENOTCONN, .path = path},
      false,
      "Only a mount's control file tells the callers; there is no /srv/a?b.\n"},

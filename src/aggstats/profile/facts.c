@@ -127,8 +127,7 @@ void facts_read_live(struct aggstats_profile *profile, uint64_t known, const uin
 bool aggstats_profile_next_fact(const struct aggstats_profile *profile, unsigned *position,
                                 struct aggstats_fact *ret_fact) {
     for (const struct fact *fact = &facts[*position]; fact->key; fact++) {
-        const bool is_count = fact->number.unit == AGGSTATS_FACT_CALLS;
-        if (!fact->number.json || !(is_count || is_told(fact, profile)))
+        if (!fact->number.json || !(fact->number.json_always || is_told(fact, profile)))
             continue;
         *position = (unsigned)(fact - facts) + 1;
         *ret_fact = (struct aggstats_fact){fact->number.json, fact->number.unit, number_in(fact, profile)};
@@ -293,7 +292,9 @@ const struct fact facts[] = {
      .number = {IN(locking_ns), KNOWN(has_program), .unit = AGGSTATS_FACT_NANOSECONDS, .json = "locking_time"}},
     {.key = "interval", .parse = parser_interval, .write = write_interval, .rescale = rescale_interval},
     {.key = "borders", .parse = parser_borders, .write = text_write_borders, .rescale = rescale_borders},
-    {.key = "clamped", .number = {IN(clamped), .unit = AGGSTATS_FACT_CALLS, .json = "clamped"}},
+    {.key = "clamped", .number = {IN(clamped), .unit = AGGSTATS_FACT_CALLS, .json = "clamped", .json_always = true}},
+    {.key = "ungrouped",
+     .number = {IN(ungrouped_calls), .unit = AGGSTATS_FACT_CALLS, .less = FACT_LESS_IS_ZERO, .json = "ungrouped"}},
     {.key = "incomplete", .parse = parse_incomplete, .write = write_incomplete, .add = add_incomplete},
     {.key = "busy", .parse = parse_busy, .write = write_busy, .add = add_busy, .subtract = subtract_busy},
     {.key = "failed", .repeats = true, .parse = parser_failed, .write = text_write_failed},

@@ -16,6 +16,7 @@ enum fact_place {
     FACT_STOLEN,
     FACT_STOPPED,
     FACT_STORAGE_READ,
+    FACT_GROUPINGS, /* bits; of no row: those that the recorder has, and the live file lacks */
     FACT_PLACES_MAX = 29,
 };
 
@@ -34,6 +35,7 @@ struct fact_number {
     enum fact_less less;
     enum fact_place place; /* in the live file */
     const char *json;      /* member of JSON documents; NULL: written with something else */
+    bool json_always;      /* also if it is 0 */
 };
 
 struct fact {

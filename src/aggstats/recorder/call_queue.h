@@ -13,6 +13,7 @@
 
 #define CALL_QUEUE_MAX 1024U /* a power of two */
 #define CALL_QUEUE_RECENT 64U
+#define CALL_QUEUE_MARK (UINT64_C(1) << 40)
 
 struct queued_call {
     uint64_t latency_cycles;
@@ -23,7 +24,7 @@ struct queued_call {
 
 struct call_queue {
     uint32_t written;                                          /* atomic; by the writer, like the next */
-    uint64_t recent[CALL_QUEUE_RECENT];                        /* callers met recently, + 1 */
+    uint64_t recent[CALL_QUEUE_RECENT];                        /* callers met recently, + 1, with their mark */
     uint32_t taken __attribute__((aligned(CACHE_LINE_BYTES))); /* atomic; by the reader */
     struct queued_call ring[CALL_QUEUE_MAX];
 };
@@ -43,17 +44,17 @@ static inline bool call_queue_put(struct call_queue *queue, const struct queued_
     return true;
 }
 
-/* True if the writer has met that caller recently. */
-static inline bool call_queue_has_met(const struct call_queue *queue, uint32_t caller) {
-    return queue->recent[caller % CALL_QUEUE_RECENT] == (uint64_t)caller + 1;
+/* True if the writer has met that caller recently, and under the same mark: a multiple of CALL_QUEUE_MARK. */
+static inline bool call_queue_has_met(const struct call_queue *queue, uint64_t mark, uint32_t caller) {
+    return queue->recent[caller % CALL_QUEUE_RECENT] == mark + caller + 1;
 }
 
 /* The opposite, and remembers the caller. */
-static inline bool call_queue_is_new(struct call_queue *queue, uint32_t caller) {
+static inline bool call_queue_is_new(struct call_queue *queue, uint64_t mark, uint32_t caller) {
     uint64_t *place = &queue->recent[caller % CALL_QUEUE_RECENT];
-    if (*place == (uint64_t)caller + 1)
+    if (*place == mark + caller + 1)
         return false;
-    *place = (uint64_t)caller + 1;
+    *place = mark + caller + 1;
     return true;
 }
 

@@ -98,6 +98,8 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         .busy = live_busy(source->header),
     };
     facts_read_live(profile, source->header->facts_known, source->header->facts);
+    if (!source->recorder)
+        profile->live_groupings = (unsigned)source->header->facts[FACT_GROUPINGS];
     int err = labels_copy(source->labels, source->label_count, &profile->labels);
     if (err < 0)
         return err;

@@ -1,4 +1,4 @@
-/* osprof reset, dump, rotate and unmount: commands to a mount, a row each. */
+/* osprof reset, groups, dump, rotate and unmount: commands to a mount, a row each. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,11 @@
 
 static const struct option_row mount_rows[] = {
     ROW_MOUNT_ARGUMENTS(DIRECTORIES, "MOUNT"),
+    {.kind = OPTION_END},
+};
+
+static const struct option_row mount_and_groups_rows[] = {
+    ROW_MOUNT_ARGUMENTS(TEXT, "MOUNT KIND[+KIND...]|off"),
     {.kind = OPTION_END},
 };
 
@@ -49,6 +54,32 @@ static const char *why_not_rotated(int error, const char *file) {
         return NULL;
     }
 }
+
+static const char *why_not_grouped(int error, const char *kinds) {
+    (void)kinds;
+    switch (error) {
+    case -EBUSY:
+        return "others are on; 'off' ends them, and forgets their calls";
+    case -EINVAL:
+        return "must be off, or some of process, program, cgroup, uid, file, directory and directory:N, such as "
+               "program+file; osprof fuse, and an older osproffs, have none";
+    case -EOPNOTSUPP:
+        return "nothing is recorded there (osproffs -o timing)";
+    default:
+        return NULL;
+    }
+}
+
+static const struct mount_verb groups = {
+    .verb = "groups",
+    .use = MOUNT_NO_FILE,
+    .files_min = 1,
+    .files_max = 1,
+    .wrong_usage = "a mount point must be given, and of what there are groups, or off",
+    .failed = "cannot switch groups of",
+    .to = "to",
+    .why = why_not_grouped,
+};
 
 static const struct mount_verb reset = {
     .verb = "reset",
@@ -282,6 +313,19 @@ const struct command command_reset = {
     .options = mount_rows,
     .run = mount_verb_run,
     .mount_verb = &reset,
+};
+
+const struct command command_groups = {
+    .name = "groups",
+    .summary = "switches on which files a mount tells, and whose calls",
+    .help =
+        "From now on the profile of the osproffs mount MOUNT also has one for each process, program, cgroup, user "
+        "(uid), file or directory (directory:N: of N components), as with osproffs -o by=KIND, until it is switched "
+        "off. Calls that began before are among the others, and show says how many. Who mounted it may, unless that "
+        "is root, and who has CAP_SYS_ADMIN.",
+    .options = mount_and_groups_rows,
+    .run = mount_verb_run,
+    .mount_verb = &groups,
 };
 
 const struct command command_dump = {

@@ -62,8 +62,10 @@ static enum status report_no_groups(const struct show_command *options, const st
     else if (input->is_live)
         complain("no calls by %s in %s; live files have none", wanted, options->profile);
     else
-        complain("no calls by %s in %s; osproffs -o by=%s records them, but what recover saves has none", wanted,
-                 options->profile, wanted);
+        complain(
+            "no calls by %s in %s; osproffs -o by=%s records them, 'osprof groups MOUNT %s' from now on; what recover "
+            "saves has none",
+            wanted, options->profile, wanted, wanted);
     return STATUS_NOT_SO;
 }
 

@@ -44,6 +44,7 @@ extern const struct command command_outliers;
 extern const struct command command_import;
 extern const struct command command_recover;
 extern const struct command command_reset;
+extern const struct command command_groups;
 extern const struct command command_rotate;
 extern const struct command command_dump;
 extern const struct command command_unmount;

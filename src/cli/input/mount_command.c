@@ -183,10 +183,17 @@ static int command_about_file(const char *mount, const char *verb, const char *f
     return error == -ENOTCONN ? tell_name(mount, verb, &place, file) : error;
 }
 
+static int command_with_word(const char *mount, const char *verb, const char *word) {
+    CLEANUP_FREE char *line = strchr(word, '\n') ? NULL : make_line(verb, word);
+    return line ? input_command(mount, line, NULL) : strchr(word, '\n') ? -EINVAL : -ENOMEM;
+}
+
 /* Sends the process that serves a mount the command "VERB FILE". The file is made here, with the rights and in the
  * directories of this process. file: NULL for none. Reports all errors but those of the command itself.
  * Returns 0, -errno of the command, or 1 after reporting an error */
 static int give_command(const char *mount, const char *verb, const char *file, enum mount_file_use use) {
+    if (use == MOUNT_NO_FILE)
+        return command_with_word(mount, verb, file);
     CLEANUP_FREE char *line = make_line(verb, NULL);
     if (!line)
         return -ENOMEM;

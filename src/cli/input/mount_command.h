@@ -9,6 +9,7 @@ enum mount_file_use {
     MOUNT_FILE_REPLACED, /* it is written, and then replaces an existing file of its name */
     MOUNT_FILE_NEW,      /* it is written, and gets its name, which must be free, when the mount says so */
     MOUNT_FILE_FILLED,   /* it gets its name, which must be free, at once, and is written later */
+    MOUNT_NO_FILE,       /* it is no file, but a word */
 };
 
 /* A subcommand of osprof that does one thing to a mount: most send it a command, perhaps with a file. */

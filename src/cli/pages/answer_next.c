@@ -122,6 +122,30 @@ static void add_of(const struct aggstats_group *group, struct list *list, const 
         add(list, "its calls alone", command, profile, "PROFILE");
 }
 
+/* A mount has groups in its memory only, and can be told to. */
+static void add_groups(const struct aggstats_profile *live, struct list *list, const char *mount) {
+    static const enum aggstats_grouping best_first[] = {AGGSTATS_BY_FILE,    AGGSTATS_BY_DIRECTORY, AGGSTATS_BY_PROGRAM,
+                                                        AGGSTATS_BY_PROCESS, AGGSTATS_BY_UID,       AGGSTATS_BY_CGROUP};
+    const char *layer = aggstats_profile_label(live, "layer");
+    CLEANUP_FREE char *text = NULL;
+    size_t i = 0;
+    if (!layer || strcmp(layer, "fs") != 0)
+        return;
+    while (i < ARRAY_SIZE(best_first) && !(live->live_groupings & 1U << best_first[i]))
+        i++;
+    if (i == ARRAY_SIZE(best_first)) {
+        if (asprintf(&text, "%s program+file", mount) < 0)
+            text = NULL;
+        if (text)
+            add(list, "from now on: which programs, which files", "osprof groups", text, "MOUNT program+file");
+        return;
+    }
+    if (asprintf(&text, "osprof show --by %s", aggstats_grouping_name(best_first[i])) < 0)
+        text = NULL;
+    if (text)
+        add(list, "where, or whose calls", text, mount, "MOUNT");
+}
+
 /* Joint profiles are printed by themselves. */
 static void add_joints(struct list *list, const char *layer, const char *profile) {
     CLEANUP_FREE char *command = NULL;
@@ -166,6 +190,8 @@ static void add_of_profile(const struct answer_source *source, const struct aggs
         why = NULL;
     if (has_causes && why)
         add(list, "what slow calls waited for", why, profile, "PROFILE");
+    if (source->is_live)
+        add_groups(whole, list, profile);
     if (source->is_live)
         add(list, "what happens now, and who does it", "osprof top", profile, "MOUNT");
 }

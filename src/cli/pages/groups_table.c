@@ -158,11 +158,17 @@ bool groups_table_format_other(const struct aggstats_profile *profile, enum aggs
             other_cycles += figures_sum(&group->profile).total_cycles;
         told_count += group->grouping == grouping && group->who == AGGSTATS_WHO_ID;
     }
-    if (other_cycles <= OTHER_SHARE_MIN * whole_cycles)
+    const double other_share = whole_cycles > 0 ? other_cycles / whole_cycles : 0;
+    if (profile->ungrouped_calls > 0) {
+        snprintf(ret_text, GROUPS_OTHER_SIZE,
+                 "Other: %.0f %% of the time; %s call%s began before groups were switched on.", 100 * other_share,
+                 units_count(profile->ungrouped_calls).text, units_plural(profile->ungrouped_calls));
+        return true;
+    }
+    if (other_share <= OTHER_SHARE_MIN)
         return false;
     snprintf(ret_text, GROUPS_OTHER_SIZE,
-             "Other: %.0f %% of the time is of %s; osproffs -o groups=N tells more than %zu %s.",
-             100 * other_cycles / whole_cycles,
+             "Other: %.0f %% of the time is of %s; osproffs -o groups=N tells more than %zu %s.", 100 * other_share,
              aggstats_grouping_has_ids(grouping) ? "those not told apart" : "those not known or not told apart",
              told_count, told_count == 1 ? groups_name_title(grouping) : plural_of(grouping));
     return true;

@@ -104,7 +104,8 @@ static enum status begin_with_callers(struct top_watch *watch, const struct top_
         top_watch_await_callers(watch);
     }
     if (watch->callers.error == -ENODATA) {
-        complain("no calls by %s in %s; osproffs -o by=%s records them", by, watch->callers.path, by);
+        complain("no calls by %s in %s; osproffs -o by=%s records them, 'osprof groups MOUNT %s' from now on", by,
+                 watch->callers.path, by, by);
         return STATUS_NOT_SO;
     }
     if (watch->callers.error != -ENOTCONN)

@@ -20,7 +20,7 @@ static enum aggstats_grouping grouping_of(const struct top_callers *callers) {
 static void draw_not_recorded(const struct top_callers *callers, struct canvas *canvas) {
     char text[128];
     const char *by = aggstats_grouping_name(callers->by != AGGSTATS_UNGROUPED ? callers->by : AGGSTATS_BY_PROCESS);
-    snprintf(text, sizeof(text), "No calls by %s are recorded; osproffs -o by=%s records them.", by, by);
+    snprintf(text, sizeof(text), "No calls by %s are recorded: 'osprof groups MOUNT %s' does that.", by, by);
     canvas_line(canvas, INK_WARNING, text);
 }
 

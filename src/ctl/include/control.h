@@ -8,9 +8,10 @@
 
 #include <stddef.h>
 
+#include "aggstats/words.h"
 #include "views.h"
 
-#define CONTROL_REASON_SIZE 256
+#define CONTROL_REASON_SIZE 320
 #define CONTROL_WRITE_MAX 8192 /* bytes of one write: room for the longest path and more */
 
 /* The file that a command names. */
@@ -32,6 +33,15 @@ typedef int (*control_file_fn)(void *context, const struct control_file *file);
  * Returns NULL, or what is wrong */
 typedef const char *(*control_joint_fn)(void *context, const char *argument, bool apply);
 
+/* Of what calls there are profiles beside the whole. */
+struct control_groups {
+    unsigned groupings;       /* as bits (1 << AGGSTATS_BY_FILE); 0: of nothing */
+    unsigned directory_depth; /* components of a directory's path; 0: any number */
+};
+
+/* Switches profiles of groups on or off. Returns 0 or -errno: -EBUSY others are on */
+typedef int (*control_groups_fn)(void *context, const struct control_groups *wanted);
+
 /* The path of the object that a call works on, without waiting for any file system; NULL: unknown.
  * Owner:   the caller frees it */
 typedef char *(*control_path_fn)(void *context, uint64_t object);
@@ -51,6 +61,8 @@ struct control {
     bool says_end;          /* a profile that is read has the label "end", as spans have */
     control_joint_fn joint; /* NULL: not possible */
     void *joint_context;
+    control_groups_fn groups; /* NULL: not possible */
+    void *groups_context;
     control_slow_fn slow; /* NULL: not possible */
     void *slow_context;
     control_file_fn events; /* no file: ends recording; NULL: not possible */
@@ -91,7 +103,7 @@ int control_read(const struct control *control, const struct view *view, bool sh
 
 /* Carries out the commands of one write:
  *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   rotate [FILE]
- *     interval TIME|off   joint OP VALUE|off   slow TIME|off   events FILE|off
+ *     interval TIME|off   joint OP VALUE|off   slow TIME|off   events FILE|off   groups KIND[+KIND...]|off
  * Words are separated by blanks; FILE is the rest of the line without blanks at its ends; CRLF is fine.
  * Errors:  -EINVAL unknown or malformed command: nothing was done; -EACCES a command names a file, and the asker may
  *          name none: nothing was done; the error of a command that failed: those before it were done. ret_reason gets
@@ -106,6 +118,16 @@ const char *control_parse_interval(const char *text, uint64_t *ret_ns);
 
 /* The same for the time from which on calls are slow: "10ms", "0.5s"; "off" is 0. */
 const char *control_parse_slow(const char *text, uint64_t *ret_ns);
+
+/* What groups must be; nothing: the word for none. For control_parse_groups() */
+#define CONTROL_WORD_AND_COMMA(constant, word, ...) word ", "
+#define CONTROL_NO_WORD(...)
+#define CONTROL_GROUPS_RULE(nothing)                                                                                   \
+    "must be " nothing ", " GROUPING_ROWS(CONTROL_WORD_AND_COMMA, CONTROL_WORD_AND_COMMA, CONTROL_WORD_AND_COMMA,      \
+                                          CONTROL_NO_WORD) "or several of them, such as process+uid"
+
+/* Reads "program+file", "directory:2". rule: the message about other words. Returns NULL, or what is wrong */
+const char *control_parse_groups(const char *text, const char *rule, struct control_groups *ret_groups);
 
 /* The parsed argument of "joint". */
 struct control_joint {

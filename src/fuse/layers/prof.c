@@ -342,6 +342,6 @@ void prof_set_events(struct prof *prof, struct events_recorder *events) {
     want_of_all(prof, PROF_EVENTS, events != NULL);
 }
 
-void prof_set_grouped(struct prof *prof) {
-    want_of_all(prof, PROF_GROUPS, true);
+void prof_set_grouped(struct prof *prof, bool is_grouped) {
+    want_of_all(prof, PROF_GROUPS, is_grouped);
 }

@@ -5,6 +5,7 @@
 #include <fuse_opt.h>
 #include <stdbool.h>
 
+#include "control.h"
 #include "option_list.h"
 #include "prof.h"
 
@@ -48,8 +49,7 @@ struct options {
     unsigned joint[FS_OP_COUNT]; /* values to which latencies are related, as bits (1 << AGGSTATS_SIZE) */
     uint64_t interval_ns;        /* of a sampled profile; 0: none */
     unsigned intervals_max;
-    unsigned groupings;         /* groupings of calls, as bits (1 << AGGSTATS_BY_PROCESS) */
-    unsigned directory_depth;   /* components of paths of groups by directory; 0: any number */
+    struct control_groups groups;
     unsigned groups_max;        /* of each grouping; 0: the default */
     uint64_t slow_ns;           /* calls with at least this latency are slow; 0: no thread watches for them */
     const char *events;         /* a file of single calls; NULL: none */

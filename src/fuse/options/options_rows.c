@@ -19,7 +19,6 @@
 
 #define ROTATE_MAX_S 31536000 /* a year */
 #define KEEP_MAX 1000000
-#define DEPTH_MAX 64
 #define EVENTS_BYTES_MIN (1U << 20)
 #define EVENTS_BYTES_RULE "must be a number of bytes, 1M or more, such as 64M"
 #define SLOW_LOG_RATE_MAX 1000000
@@ -50,47 +49,12 @@ static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZ
 static const char by_none[] = "none";
 static const char *const by_words[] = {by_none, GROUPING_WORDS_OF_MOUNTS NULL};
 
-/* "directory:2" */
-static const char *take_depth(struct options *options, enum aggstats_grouping grouping, char *depth,
-                              char why[OPTION_TEXT_SIZE]) {
-    static const struct option_row row = {.min = 1, .max = DEPTH_MAX, INTO(UNSIGNED, struct options, directory_depth)};
-    if (grouping != AGGSTATS_BY_DIRECTORY)
-        return "only directory takes a depth";
-    if (!option_take(&row, &depth, options, why))
-        return NULL;
-    snprintf(why, OPTION_TEXT_SIZE, "the depth must be a number from 1 to %d, such as directory:2", DEPTH_MAX);
-    return why;
-}
-
-static const char *take_grouping(struct options *options, char *name, char why[OPTION_TEXT_SIZE]) {
-    char *depth = strchr(name, ':');
-    if (depth)
-        *depth++ = '\0';
-    enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
-    why[0] = '\0';
-    if (!(GROUPINGS_OF_MOUNTS & 1U << grouping)) {
-        option_add_word(why, "must be ", by_none, NULL);
-        option_add_words(why, by_words + 1, "or");
-        option_add_word(why, "", "or several of them, such as process+uid", NULL);
-        return why;
-    }
-    if (options->groupings & 1U << grouping) {
-        snprintf(why, OPTION_TEXT_SIZE, "give %s once", aggstats_grouping_name(grouping));
-        return why;
-    }
-    options->groupings |= 1U << grouping;
-    return depth ? take_depth(options, grouping, depth, why) : NULL;
-}
-
 /* "process+uid", or "none" */
 static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     struct options *options = data;
-    CLEANUP_FREE char *list = strcmp(*text, by_none) != 0 ? strdup(*text) : NULL;
-    char *rest = list;
-    const char *wrong = NULL;
-    for (char *name; !wrong && (name = strsep(&rest, "+"));)
-        wrong = take_grouping(options, name, why);
-    return wrong;
+    (void)why; /* errors have no text here */
+    return strcmp(*text, by_none) == 0 ? NULL
+                                       : control_parse_groups(*text, CONTROL_GROUPS_RULE("none"), &options->groups);
 }
 
 /* ---- Checks against other options --------------------------------------------------------------- */
@@ -113,7 +77,7 @@ static bool is_log_of_system(const struct options *options) {
 
 CHECK(check_keep, is_given(options, "rotate"), "of what? Add rotate=SECONDS")
 CHECK(check_rotate, options->profile &&strcmp(options->profile, "-") != 0, "say where profiles go, with profile=DIR")
-CHECK(check_groups, options->groupings != 0, "of what? Add by=process, for example")
+CHECK(check_groups, options->groups.groupings != 0, "of what? Add by=process, for example")
 CHECK(check_log_size, options->slow_log && !is_log_of_system(options), "of what? Add slowlog=FILE")
 CHECK(check_log_rate, is_log_of_system(options), "is for the system log; add slowlog=" SLOW_LOG_SYSTEM)
 CHECK(check_pseudo, geteuid() == 0, "only root may show others the kernel's own file systems")
@@ -121,7 +85,7 @@ CHECK(check_pseudo, geteuid() == 0, "only root may show others the kernel's own 
 static const char *check_timing(const void *data, char why[OPTION_TEXT_SIZE]) {
     const struct options *options = data;
     const char *besides = option_given(options_rows, options->given, "joint interval rotate slow events slowlog");
-    if (!besides && options->groupings != 0)
+    if (!besides && options->groups.groupings != 0)
         besides = "by";
     if (options->timing == PROF_TIMING_FULL || !besides)
         return NULL;

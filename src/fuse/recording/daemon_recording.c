@@ -1,4 +1,4 @@
-/* Joint profiles and slow calls, requested on the command line and in the control file. */
+/* Joint profiles, groups and slow calls, requested on the command line and in the control file. */
 #include "daemon_recording.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include "control.h"
 #include "log.h"
 #include "process.h"
+#include "recorder_start.h"
 
 /* Keeps those of the op's values that are in kept, and adds some. */
 static const char *change_joint(struct recording *recording, unsigned op, unsigned kept, unsigned added) {
@@ -43,6 +44,60 @@ const char *recording_set_joint(void *context, const char *argument, bool apply)
     return joint.ends ? change_joint(recording, op, 0, 0) : change_joint(recording, op, ~0U, 1U << value);
 }
 
+/* Files and directories need their names. */
+static int keep_names(struct recording *recording, unsigned groupings) {
+    return pass_keep_names(recording->names->pass, recording_needs_names(recording->options, groupings));
+}
+
+static int begin_groups(struct recording *recording, const struct control_groups *wanted) {
+    struct aggstats_grouping_options groupings[AGGSTATS_GROUPINGS];
+    const unsigned count = recorder_groupings(recording->options, wanted->groupings, recording->names, groupings);
+    int err = keep_names(recording, wanted->groupings);
+    if (err < 0)
+        return err;
+    recording->names->depth_max = wanted->directory_depth;
+    err = aggstats_recorder_begin_groups(recording->recorder, groupings, count);
+    if (err < 0) {
+        (void)keep_names(recording, 0);
+        return err;
+    }
+    recording->groupings = wanted->groupings;
+    prof_set_grouped(recording->prof, true);
+    return 0;
+}
+
+static void end_groups(struct recording *recording) {
+    prof_set_grouped(recording->prof, false);
+    aggstats_recorder_end_groups(recording->recorder);
+    recording->groupings = 0;
+    (void)keep_names(recording, 0);
+}
+
+static int change_groups(struct recording *recording, const struct control_groups *wanted) {
+    if (wanted->groupings == 0) {
+        end_groups(recording);
+        return 0;
+    }
+    if (recording->groupings == 0)
+        return begin_groups(recording, wanted);
+    return recording->groupings == wanted->groupings && recording->names->depth_max == wanted->directory_depth ? 0
+                                                                                                               : -EBUSY;
+}
+
+int recording_set_groups(void *context, const struct control_groups *wanted) {
+    struct recording *recording = context;
+    if (!recording->is_recorded)
+        return -EOPNOTSUPP;
+    pthread_mutex_lock(&recording->lock);
+    int err = change_groups(recording, wanted);
+    pthread_mutex_unlock(&recording->lock);
+    return err;
+}
+
+bool recording_needs_names(const struct options *options, unsigned groupings) {
+    return options->events_names || groupings & (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY);
+}
+
 int recording_set_slow(void *context, uint64_t ns) {
     struct recording *recording = context;
     const struct aggstats_slow_options wanted = {
@@ -71,8 +126,12 @@ void recording_set_events(struct recording *recording, struct events_recorder *e
     pthread_mutex_unlock(&recording->lock);
 }
 
-int recording_start(struct recording *recording, const struct options *options) {
+int recording_start(struct recording *recording) {
+    const struct options *options = recording->options;
     int err = 0;
+    recording->groupings = options->groups.groupings;
+    if (recording->groupings != 0)
+        prof_set_grouped(recording->prof, true);
     for (unsigned op = 0; op < FS_OP_COUNT && err == 0; op++)
         if (options->joint[op])
             err = prof_set_joint(recording->prof, (enum fs_op)op, options->joint[op]);

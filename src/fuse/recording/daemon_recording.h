@@ -1,5 +1,5 @@
-/* What is recorded of calls beside their latency, and can be changed while calls are served: joint profiles, and what
- * slow calls wait for. */
+/* What is recorded of calls beside their latency, and can be changed while calls are served: joint profiles, groups, and
+ * what slow calls wait for. */
 #ifndef DAEMON_RECORDING_H
 #define DAEMON_RECORDING_H
 
@@ -9,6 +9,7 @@
 #include "aggstats.h"
 #include "aggstats/slow.h"
 #include "mount_options.h"
+#include "node_name.h"
 #include "prof.h"
 #include "slow_log.h"
 #include "thread_cause.h"
@@ -17,21 +18,33 @@ struct recording {
     bool is_recorded;                   /* if false, nothing can be changed (timing) */
     struct aggstats_recorder *recorder; /* borrowed, like all that follows */
     struct prof *prof;
+    const struct options *options;
+    struct node_names *names;
     struct thread_causes *causes;
     aggstats_path_fn path_of;
     void *path_context;
     struct slow_log *slow_log; /* NULL: no log */
-    pthread_mutex_t lock;      /* of both, since both choose the wrapper of each op */
+    unsigned groupings;        /* that are on, as bits */
+    pthread_mutex_t lock;      /* of all, since all choose the wrapper of each op */
 };
 
 /* Begins what the command line asks for, before any call. Prints errors. Errors: those of the recorder */
-int recording_start(struct recording *recording, const struct options *options);
+int recording_start(struct recording *recording);
+
+/* Whether the pass layer must keep names from the beginning on, or for these groupings. */
+bool recording_needs_names(const struct options *options, unsigned groupings);
 
 /* "OP VALUE", "OP off" or "off": see struct control. Returns what is wrong; NULL: the argument is valid, and was
  * applied if apply.
  * context: a struct recording.
  * Threads: any */
 const char *recording_set_joint(void *context, const char *argument, bool apply);
+
+/* Has calls grouped, or no more. If these groupings are on already nothing changes. context: a struct recording.
+ * Threads: any
+ * Errors:  -EOPNOTSUPP nothing is recorded here, -EBUSY others are on, or the depth of directories is another; those of
+ *          the recorder; nothing has changed */
+int recording_set_groups(void *context, const struct control_groups *wanted);
 
 /* Sets how long calls take that are slow; 0: none is. context: a struct recording.
  * Threads: any

@@ -79,6 +79,28 @@ static int create_live(const struct options *options, struct aggstats_recorder_o
     return create_in_memory(wanted, ret_recorder);
 }
 
+unsigned recorder_groupings(const struct options *options, unsigned wanted, struct node_names *names,
+                            struct aggstats_grouping_options ret_groupings[AGGSTATS_GROUPINGS]) {
+    unsigned count = 0;
+    for (unsigned kind = AGGSTATS_UNGROUPED + 1; kind < AGGSTATS_GROUPINGS; kind++) {
+        const enum aggstats_grouping grouping = (enum aggstats_grouping)kind;
+        const aggstats_identify_fn identify = process_identify_by(grouping);
+        const bool has_objects = aggstats_grouping_has_objects(grouping);
+        if (!(wanted & 1U << kind))
+            continue;
+        ret_groupings[count++] = (struct aggstats_grouping_options){
+            .grouping = grouping,
+            .groups_max = options->groups_max,
+            .identify = identify,
+            .identify_first = identify == process_identify ? process_identify_first : NULL,
+            .name_object = has_objects ? node_name : NULL,
+            .place_of = grouping == AGGSTATS_BY_DIRECTORY ? node_directory : NULL,
+            .context = has_objects ? names : NULL,
+        };
+    }
+    return count;
+}
+
 static int start_sampling(const struct options *options, struct aggstats_recorder *recorder) {
     if (options->interval_ns == 0)
         return 0;
@@ -88,29 +110,16 @@ static int start_sampling(const struct options *options, struct aggstats_recorde
     return err;
 }
 
-static int start_grouping(const struct recorder_wanted *wanted, struct aggstats_recorder *recorder,
-                          enum aggstats_grouping grouping) {
-    const aggstats_identify_fn identify = process_identify_by(grouping);
-    const struct aggstats_grouping_options grouping_options = {
-        .grouping = grouping,
-        .groups_max = wanted->options->groups_max,
-        .identify = identify,
-        .identify_first = identify == process_identify ? process_identify_first : NULL,
-        .name_object = aggstats_grouping_has_objects(grouping) ? node_name : NULL,
-        .place_of = grouping == AGGSTATS_BY_DIRECTORY ? node_directory : NULL,
-        .context = aggstats_grouping_has_objects(grouping) ? wanted->names : NULL,
-    };
-    int err = aggstats_recorder_group(recorder, &grouping_options);
-    if (err < 0)
-        log_message("cannot profile by %s: %s", aggstats_grouping_name(grouping), strerror(-err));
-    return err;
-}
-
 static int start_groupings(const struct recorder_wanted *wanted, struct aggstats_recorder *recorder) {
+    struct aggstats_grouping_options groupings[AGGSTATS_GROUPINGS];
+    const unsigned count =
+        recorder_groupings(wanted->options, wanted->options->groups.groupings, wanted->names, groupings);
     int err = 0;
-    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && err == 0; grouping++)
-        if (wanted->options->groupings & 1U << grouping)
-            err = start_grouping(wanted, recorder, (enum aggstats_grouping)grouping);
+    for (unsigned i = 0; i < count && err == 0; i++) {
+        err = aggstats_recorder_group(recorder, &groupings[i]);
+        if (err < 0)
+            log_message("cannot profile by %s: %s", aggstats_grouping_name(groupings[i].grouping), strerror(-err));
+    }
     return err;
 }
 

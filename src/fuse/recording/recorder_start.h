@@ -3,6 +3,7 @@
 #define RECORDER_START_H
 
 #include "aggstats.h"
+#include "aggstats/caller_groups.h"
 #include "mount_options.h"
 #include "node_name.h"
 
@@ -14,6 +15,11 @@ struct recorder_wanted {
     char *profile;            /* path of the final profile, for a label; NULL: none */
     struct node_names *names; /* names of groups by file or directory */
 };
+
+/* How calls are grouped. wanted: groupings, as bits; names: borrowed for as long as the recorder exists. Returns how
+ * many there are */
+unsigned recorder_groupings(const struct options *options, unsigned wanted, struct node_names *names,
+                            struct aggstats_grouping_options ret_groupings[AGGSTATS_GROUPINGS]);
 
 /* Prints errors.
  * Owner:   the caller destroys *ret_recorder, and unlinks its live file when nobody needs it

@@ -199,8 +199,11 @@ struct aggstats_profile {
     uint64_t storage_read_bytes; /* what the process that made the calls had read from storage: read_bytes of
                                   * /proc/PID/io, with read-ahead and metadata; valid if has_storage_read */
     bool has_storage_read;
+    unsigned live_groupings;  /* of a profile from a live file: groupings that the recorder has and the file lacks */
+    uint64_t ungrouped_calls; /* calls that ended before groups were switched on, or were in flight then: they are among
+                               * the `other` of each grouping */
 
-    void *reserved[2]; /* NULL */
+    void *reserved[1]; /* NULL */
 };
 
 enum aggstats_who {

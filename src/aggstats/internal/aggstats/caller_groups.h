@@ -56,6 +56,19 @@ struct aggstats_grouping_options {
  * Threads: call before any thread counts */
 int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options);
 
+/* The same for several groupings, all or none, while threads count. What the whole has, and ended before or was in
+ * flight, is in `other`; snapshots say how many calls these are (ungrouped_calls).
+ * options: of a grouping that was on before, the same as then
+ * Errors:  as above, but -EBUSY one of them is on; nothing has changed
+ * Threads: any, while others record */
+int aggstats_recorder_begin_groups(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
+                                   unsigned count);
+
+/* Ends all groupings, also those of aggstats_recorder_group(), and forgets their calls. A thread of the recorder stays,
+ * and sleeps.
+ * Threads: any, while others record */
+void aggstats_recorder_end_groups(struct aggstats_recorder *recorder);
+
 /* The caller and the object of a call. */
 struct aggstats_call_of {
     uint32_t thread; /* its number; 0: the kernel itself, whose calls are a group of their own */

@@ -24,8 +24,12 @@ int first_calls_begin(struct first_calls *calls, aggstats_identify_fn identify, 
     if (!calls->identities)
         return -ENOMEM;
     calls->context = context;
-    calls->identify = identify;
+    __atomic_store_n(&calls->identify, identify, __ATOMIC_RELEASE);
     return 0;
+}
+
+static bool is_begun(const struct first_calls *calls) {
+    return __atomic_load_n(&calls->identify, __ATOMIC_ACQUIRE);
 }
 
 /* As in callers.c. */
@@ -65,7 +69,7 @@ static void keep(struct first_calls *calls, uint32_t thread, const struct aggsta
 bool first_calls_meet(struct first_calls *calls, uint32_t thread) {
     struct aggstats_identity identity = {.id = 0};
     sigset_t before;
-    if (!calls->identify || way_of(calls, set_of(thread), thread) < FIRST_CALLS_WAYS)
+    if (!is_begun(calls) || way_of(calls, set_of(thread), thread) < FIRST_CALLS_WAYS)
         return false;
     quiet_lock(&calls->lock, &before);
     bool asks = may_ask(calls);
@@ -83,7 +87,7 @@ bool first_calls_meet(struct first_calls *calls, uint32_t thread) {
 bool first_calls_find(struct first_calls *calls, uint32_t thread, struct aggstats_identity *ret_identity) {
     unsigned set = set_of(thread);
     bool is_known = false;
-    if (!calls->identify)
+    if (!is_begun(calls))
         return false;
     pthread_mutex_lock(&calls->lock);
     unsigned way = way_of(calls, set, thread);
@@ -95,9 +99,18 @@ bool first_calls_find(struct first_calls *calls, uint32_t thread, struct aggstat
     return is_known;
 }
 
+void first_calls_clear(struct first_calls *calls) {
+    sigset_t before;
+    quiet_lock(&calls->lock, &before);
+    for (unsigned set = 0; set < FIRST_CALLS_SETS; set++)
+        for (unsigned way = 0; way < FIRST_CALLS_WAYS; way++)
+            __atomic_store_n(&calls->threads[set][way], 0, __ATOMIC_RELAXED);
+    quiet_unlock(&calls->lock, &before);
+}
+
 void first_calls_forget(struct first_calls *calls, uint32_t thread) {
     unsigned set = set_of(thread);
-    if (!calls->identify)
+    if (!is_begun(calls))
         return;
     pthread_mutex_lock(&calls->lock);
     unsigned way = way_of(calls, set, thread);

@@ -20,7 +20,7 @@
 
 struct first_calls {
     uint32_t threads[FIRST_CALLS_SETS][FIRST_CALLS_WAYS]; /* atomic; 0: a free place */
-    aggstats_identify_fn identify;                        /* NULL: nobody is asked for */
+    aggstats_identify_fn identify;                        /* atomic, set once; NULL: nobody is asked for */
     void *context;
     pthread_mutex_t lock;                                     /* taken after all others; protects the rest */
     struct aggstats_identity (*identities)[FIRST_CALLS_WAYS]; /* [FIRST_CALLS_SETS]; name "": unknown */
@@ -33,7 +33,7 @@ struct first_calls {
 void first_calls_init(struct first_calls *calls);
 void first_calls_finish(struct first_calls *calls);
 
-/* From now on callers are asked for by this function. Threads: call before any thread counts. Errors: -ENOMEM */
+/* From now on callers are asked for by this function. Threads: any, one at a time. Errors: -ENOMEM */
 int first_calls_begin(struct first_calls *calls, aggstats_identify_fn identify, void *context);
 
 /* For a call that its thread waits for: asks who the thread is, unless that is known. Returns whether it has asked.
@@ -42,6 +42,9 @@ bool first_calls_meet(struct first_calls *calls, uint32_t thread);
 
 /* Returns false if it is unknown. Threads: any */
 bool first_calls_find(struct first_calls *calls, uint32_t thread, struct aggstats_identity *ret_identity);
+
+/* Nobody is known. Threads: any */
+void first_calls_clear(struct first_calls *calls);
 
 /* The thread has ended: the next with that number is another. Threads: any */
 void first_calls_forget(struct first_calls *calls, uint32_t thread);

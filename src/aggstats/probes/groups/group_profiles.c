@@ -336,21 +336,59 @@ static int add_rest_of(const struct groups_showing *showing, struct groups *grou
     return err;
 }
 
-int groups_show_rest(struct groups_showing *showing, bool may_miss) {
+/* Shows what the whole has and no group: as one group more, of others. */
+static int show_rest(struct groups_showing *showing, struct group_calls *ret_sum) {
     struct groups rest = {0};
-    uint64_t total = 0;
+    struct group_calls sum = {0};
     int err = groups_init(&rest, showing->layout, 0);
     for (unsigned op = 0; op < showing->layout->op_count && err == 0; op++) {
         err = add_rest_of(showing, &rest, op);
-        total += rest.other.ops[op] ? rest.other.ops[op]->total_cycles : 0;
+        sum.calls += rest.other.ops[op] ? rest.other.ops[op]->calls : 0;
+        sum.cycles += rest.other.ops[op] ? rest.other.ops[op]->total_cycles : 0;
     }
     if (err == 0)
         err = group_show(showing, &rest.other);
     groups_finish(&rest);
+    *ret_sum = sum;
+    return err;
+}
+
+int groups_show_rest(struct groups_showing *showing, bool may_miss) {
+    struct group_calls sum;
+    const int err = show_rest(showing, &sum);
     for (size_t i = 0; i < showing->profile->group_count && may_miss; i++)
         if (showing->profile->groups[i].grouping == showing->grouping &&
             showing->profile->groups[i].who == AGGSTATS_WHO_ID)
-            showing->profile->groups[i].missed_cycles_max = total;
+            showing->profile->groups[i].missed_cycles_max = sum.cycles;
+    return err;
+}
+
+/* The last group of a profile becomes part of the same group before it, if there is one. */
+static int unite_last(struct aggstats_profile *profile) {
+    struct aggstats_group *last = &profile->groups[profile->group_count - 1];
+    int err = 0;
+    for (struct aggstats_group *group = profile->groups; group < last; group++) {
+        if (group->grouping != last->grouping || group->who != last->who)
+            continue;
+        err = aggstats_profile_add(&group->profile, &last->profile);
+        aggstats_profile_finish(&last->profile);
+        profile->group_count--;
+        last = group;
+    }
+    for (size_t op = 0; op < last->profile.op_count; op++)
+        profile_limit_total(&last->profile.ops[op], profile->resolution);
+    return err;
+}
+
+int groups_show_unseen(struct groups_showing *showing, uint64_t *ret_calls) {
+    const bool marks = showing->marks;
+    struct group_calls sum;
+    showing->marks = false; /* only what is subtracted from groups later is marked */
+    int err = show_rest(showing, &sum);
+    showing->marks = marks;
+    if (err == 0 && sum.calls > 0)
+        err = unite_last(showing->profile);
+    *ret_calls = sum.calls;
     return err;
 }
 

@@ -95,6 +95,10 @@ int group_show(struct groups_showing *showing, struct group *group);
 /* Instead of a group of others: what the whole has, and no group that was shown. may_miss: it may have calls of any
  * group */
 int groups_show_rest(struct groups_showing *showing, bool may_miss);
+
+/* After a group of others: adds to it what the whole has, and no group that was shown. Such calls ended before the
+ * groups began, or were in flight then. They are not marked. ret_calls: how many they are */
+int groups_show_unseen(struct groups_showing *showing, uint64_t *ret_calls);
 void groups_show_end(struct groups_showing *showing);
 
 #endif

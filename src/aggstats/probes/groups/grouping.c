@@ -37,7 +37,8 @@ static void count_now(struct grouping *grouping, const struct queued_call *call)
 
 /* True if the thread has not been met recently. While it waits for its call it can be identified. */
 static bool is_new_caller(const struct grouping *grouping, struct call_queue *queue, uint32_t thread) {
-    return grouping->asks_callers && thread != 0 && (!queue || call_queue_is_new(queue, thread));
+    const uint64_t mark = __atomic_load_n(&grouping->met_mark, __ATOMIC_ACQUIRE);
+    return mark != 0 && thread != 0 && (!queue || call_queue_is_new(queue, mark, thread));
 }
 
 void grouping_add_slowly(struct grouping *grouping, struct call_queue *queue, const struct queued_call *call) {
@@ -52,8 +53,8 @@ void grouping_add_slowly(struct grouping *grouping, struct call_queue *queue, co
 /* ---- Counting, under the lock ---- */
 
 static void count(struct grouping *grouping, const struct queued_call *call) {
-    for (unsigned i = 0; i < grouping->table_count && !grouping->paused; i++)
-        grouping_table_count(grouping->tables[i], call);
+    for (unsigned i = 0; i < grouping->on_count && !grouping->paused; i++)
+        grouping_table_count(grouping->on[i], call);
 }
 
 /* Returns how many there were. */
@@ -135,22 +136,39 @@ static void end_names(struct grouping *grouping, unsigned wanted) {
     pthread_mutex_unlock(&grouping->lock);
 }
 
+/* The tables that are on. They may be used without the lock, since tables are never freed: of one that is off meanwhile
+ * nothing is due, and what is noted is dropped. */
+struct tables_on {
+    struct grouping_table *tables[AGGSTATS_GROUPINGS];
+    unsigned count;
+    bool name_objects; /* some table needs names of objects */
+};
+
+/* Call under the lock. */
+static struct tables_on tables_on(const struct grouping *grouping) {
+    struct tables_on tables = {.count = grouping->on_count};
+    for (unsigned i = 0; i < tables.count; i++) {
+        tables.tables[i] = grouping->on[i];
+        tables.name_objects |= grouping->on[i]->options.name_object != NULL;
+    }
+    return tables;
+}
+
 /* Returns whether there is more to do later, since there are calls. */
 static bool check_callers(struct grouping *grouping) {
     unsigned wanted = __atomic_load_n(&grouping->names_wanted, __ATOMIC_ACQUIRE);
     bool is_wanted = wanted != grouping->names_done;
     pthread_mutex_lock(&grouping->lock);
     bool any = take_in(grouping) > 0;
-    unsigned table_count = grouping->table_count;
-    bool names_objects = grouping->names_objects;
+    const struct tables_on tables = tables_on(grouping);
     pthread_mutex_unlock(&grouping->lock);
     bool names_now = begin_names(grouping, is_wanted);
-    for (unsigned i = 0; i < table_count; i++)
-        if (names_now || !grouping->tables[i]->options.name_object)
-            check_callers_of(grouping, grouping->tables[i], is_wanted);
+    for (unsigned i = 0; i < tables.count; i++)
+        if (names_now || !tables.tables[i]->options.name_object)
+            check_callers_of(grouping, tables.tables[i], is_wanted);
     if (is_wanted)
         end_names(grouping, wanted);
-    return any || (names_objects && !names_now);
+    return any || (tables.name_objects && !names_now);
 }
 
 /* A thread that has been asking for one name for that long hangs. */
@@ -173,20 +191,28 @@ static void wait_for_names(struct grouping *grouping) {
     quiet_unlock(&grouping->lock, &before);
 }
 
+/* Returns how many objects' names of a table should be asked for now; the calls so far are taken in. */
+static unsigned take_in_due(struct grouping *grouping, const struct grouping_table *table,
+                            uint64_t ret_objects[CALLERS_MAX]) {
+    sigset_t before;
+    quiet_lock(&grouping->lock, &before);
+    take_in(grouping);
+    unsigned count = grouping_table_due(table, true, ret_objects);
+    quiet_unlock(&grouping->lock, &before);
+    return count;
+}
+
 void grouping_ask_names(struct grouping *grouping) {
     bool is_done = true;
-    for (unsigned i = 0; i < grouping->table_count; i++) {
-        struct grouping_table *table = grouping->tables[i];
+    sigset_t before;
+    quiet_lock(&grouping->lock, &before);
+    const struct tables_on tables = tables_on(grouping);
+    quiet_unlock(&grouping->lock, &before);
+    for (unsigned i = 0; i < tables.count; i++) {
         uint64_t due[CALLERS_MAX];
-        sigset_t before;
-        if (!table->options.name_object)
-            continue;
-        quiet_lock(&grouping->lock, &before);
-        take_in(grouping);
-        unsigned due_count = grouping_table_due(table, true, due);
-        quiet_unlock(&grouping->lock, &before);
+        unsigned due_count = tables.tables[i]->options.name_object ? take_in_due(grouping, tables.tables[i], due) : 0;
         for (unsigned j = 0; j < due_count; j++)
-            is_done &= name(grouping, table, due[j], false);
+            is_done &= name(grouping, tables.tables[i], due[j], false);
     }
     if (!is_done)
         wait_for_names(grouping);
@@ -217,8 +243,8 @@ static void *run(void *argument) {
 /* ---- Life cycle ---- */
 
 static void destroy(struct grouping *grouping) {
-    for (unsigned i = 0; i < grouping->table_count; i++)
-        grouping_table_destroy(grouping->tables[i]);
+    for (unsigned kind = 0; kind < AGGSTATS_GROUPINGS; kind++)
+        grouping_table_destroy(grouping->tables[kind]);
     first_calls_finish(&grouping->first_calls);
     pthread_cond_destroy(&grouping->named);
     pthread_mutex_destroy(&grouping->lock);
@@ -247,13 +273,6 @@ int grouping_start(const struct threads *threads, struct grouping **ret_grouping
     return err;
 }
 
-static bool has_table(const struct grouping *grouping, enum aggstats_grouping kind) {
-    for (unsigned i = 0; i < grouping->table_count; i++)
-        if (grouping->tables[i]->options.grouping == kind)
-            return true;
-    return false;
-}
-
 /* They are asked for once, for all groupings. */
 static int share_first_calls(struct grouping *grouping, const struct aggstats_grouping_options *options) {
     const struct first_calls *calls = &grouping->first_calls;
@@ -264,20 +283,76 @@ static int share_first_calls(struct grouping *grouping, const struct aggstats_gr
     return calls->identify == options->identify_first && calls->context == options->context ? 0 : -EINVAL;
 }
 
-int grouping_add_table(struct grouping *grouping, const struct aggstats_grouping_options *options) {
-    int err = has_table(grouping, options->grouping) ? -EBUSY : share_first_calls(grouping, options);
+static bool are_same(const struct aggstats_grouping_options *a, const struct aggstats_grouping_options *b) {
+    return a->groups_max == b->groups_max && a->identify == b->identify && a->context == b->context &&
+           a->identify_first == b->identify_first && a->name_object == b->name_object && a->place_of == b->place_of;
+}
+
+/* Gives a grouping a table with memory, which is still off. */
+static int prepare(struct grouping *grouping, const struct aggstats_grouping_options *options) {
+    struct grouping_table **table = &grouping->tables[options->grouping];
+    if (*table && (*table)->is_on)
+        return -EBUSY;
+    if (*table && !are_same(&(*table)->options, options))
+        return -EINVAL;
+    int err = share_first_calls(grouping, options);
     if (err < 0)
         return err;
-    struct grouping_table *table = grouping_table_create(&grouping->threads->layout, options, &grouping->first_calls);
-    if (!table)
-        return -ENOMEM;
+    if (!*table)
+        *table = grouping_table_create(options, &grouping->first_calls);
+    return *table ? grouping_table_begin(*table, &grouping->threads->layout) : -ENOMEM;
+}
+
+/* Call under the lock. */
+static void list_tables(struct grouping *grouping) {
+    uint64_t mark = 0;
+    grouping->on_count = 0;
+    for (unsigned kind = 0; kind < AGGSTATS_GROUPINGS; kind++) {
+        struct grouping_table *table = grouping->tables[kind];
+        if (!table || !table->is_on)
+            continue;
+        grouping->on[grouping->on_count++] = table;
+        if (table->options.identify)
+            mark = grouping->marks * CALL_QUEUE_MARK;
+    }
+    __atomic_store_n(&grouping->met_mark, mark, __ATOMIC_RELEASE);
+}
+
+static void switch_on(struct grouping *grouping, const struct aggstats_grouping_options *options, unsigned count,
+                      bool is_late) {
+    sigset_t before;
+    if (is_late)
+        first_calls_clear(&grouping->first_calls);
+    grouping->marks++;
+    quiet_lock(&grouping->lock, &before);
+    take_in(grouping); /* calls since earlier groups ended belong to nobody */
+    for (unsigned i = 0; i < count; i++)
+        grouping->tables[options[i].grouping]->is_on = true;
+    grouping->is_late = is_late;
+    list_tables(grouping);
+    quiet_unlock(&grouping->lock, &before);
+}
+
+int grouping_begin(struct grouping *grouping, const struct aggstats_grouping_options *options, unsigned count,
+                   bool is_late) {
+    int err = 0;
+    unsigned ready = 0;
+    while (ready < count && (err = prepare(grouping, &options[ready])) == 0)
+        ready++;
+    if (err == 0)
+        switch_on(grouping, options, count, is_late);
+    for (unsigned i = 0; err < 0 && i < ready; i++)
+        grouping_table_end(grouping->tables[options[i].grouping]);
+    return err;
+}
+
+void grouping_end(struct grouping *grouping) {
     sigset_t before;
     quiet_lock(&grouping->lock, &before);
-    grouping->tables[grouping->table_count++] = table;
-    grouping->asks_callers |= options->identify != NULL;
-    grouping->names_objects |= options->name_object != NULL;
+    for (unsigned i = 0; i < grouping->on_count; i++)
+        grouping_table_end(grouping->on[i]);
+    list_tables(grouping);
     quiet_unlock(&grouping->lock, &before);
-    return 0;
 }
 
 void grouping_stop(struct grouping *grouping) {
@@ -293,8 +368,8 @@ void grouping_stop(struct grouping *grouping) {
 
 void grouping_reset(struct grouping *grouping) {
     pthread_mutex_lock(&grouping->lock);
-    for (unsigned i = 0; i < grouping->table_count; i++)
-        grouping_table_reset(grouping->tables[i]);
+    for (unsigned i = 0; i < grouping->on_count; i++)
+        grouping_table_reset(grouping->on[i]);
     pthread_mutex_unlock(&grouping->lock);
 }
 
@@ -316,15 +391,19 @@ int grouping_show(struct grouping *grouping, bool marks, const char (*op_names)[
                   struct aggstats_profile *profile) {
     int err = 0;
     pthread_mutex_lock(&grouping->lock);
-    for (unsigned i = 0; i < grouping->table_count && err == 0; i++)
-        err = grouping_table_show(grouping->tables[i], marks, op_names, profile);
+    for (unsigned i = 0; i < grouping->on_count && err == 0; i++) {
+        uint64_t unseen = 0;
+        err = grouping_table_show(grouping->on[i], marks, op_names, profile, grouping->is_late ? &unseen : NULL);
+        if (profile->ungrouped_calls < unseen)
+            profile->ungrouped_calls = unseen;
+    }
     pthread_mutex_unlock(&grouping->lock);
     return err;
 }
 
 void grouping_end_marks(struct grouping *grouping, bool take) {
     pthread_mutex_lock(&grouping->lock);
-    for (unsigned i = 0; i < grouping->table_count; i++)
-        grouping_table_end_marks(grouping->tables[i], take);
+    for (unsigned i = 0; i < grouping->on_count; i++)
+        grouping_table_end_marks(grouping->on[i], take);
     pthread_mutex_unlock(&grouping->lock);
 }

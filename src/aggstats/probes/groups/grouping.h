@@ -34,20 +34,29 @@ struct grouping {
     unsigned names_wanted; /* atomic: how many waits for names have begun */
     unsigned names_done;   /* how many of these are over; changed by the thread, under the lock */
     pthread_cond_t named;  /* signalled when names_done changes */
-    bool asks_callers;     /* some table needs identities of callers. Set before threads count */
+    uint64_t met_mark;     /* atomic; 0: no table needs identities of callers. Else for call_queue_has_met(): another
+                            * one each time groups begin, since threads may have ended unnoticed */
+    uint64_t marks;        /* how many there were; changed by one thread at a time */
     pthread_mutex_t lock;  /* taken last; protects the rest */
-    struct grouping_table *tables[AGGSTATS_GROUPINGS];
-    unsigned table_count;
-    bool names_objects; /* some table needs names of objects */
-    bool paused;        /* calls are not counted */
+    struct grouping_table *tables[AGGSTATS_GROUPINGS]; /* by grouping, made once; NULL: never needed */
+    struct grouping_table *on[AGGSTATS_GROUPINGS];     /* those that are on */
+    unsigned on_count;
+    bool is_late; /* they began while threads counted: some calls of the whole are in no group */
+    bool paused;  /* calls are not counted */
 };
 
 /* Starts with no table. Errors: -ENOMEM, those of starting a thread */
 int grouping_start(const struct threads *threads, struct grouping **ret_grouping);
 
-/* Threads: call before any thread counts.
- * Errors:  -EBUSY it has one of that grouping, -EINVAL another identify_first than the others', -ENOMEM */
-int grouping_add_table(struct grouping *grouping, const struct aggstats_grouping_options *options);
+/* Begins groupings, all or none. is_late: threads may count already.
+ * Threads: any, one at a time; without is_late before any thread counts
+ * Errors:  -EBUSY one of them is on, -EINVAL another identify_first than the others', or other options than that
+ *          grouping had before; -ENOMEM */
+int grouping_begin(struct grouping *grouping, const struct aggstats_grouping_options *options, unsigned count,
+                   bool is_late);
+
+/* Ends all groupings, and forgets their calls. Threads: as above */
+void grouping_end(struct grouping *grouping);
 
 /* Ends the thread and frees all. */
 void grouping_stop(struct grouping *grouping);
@@ -63,7 +72,8 @@ void grouping_wake(struct grouping *grouping);
  * Threads: the queue's */
 static inline bool grouping_add_fast(struct grouping *grouping, struct call_queue *queue, unsigned op,
                                      const struct aggstats_call_of *of, uint64_t latency_cycles) {
-    if (!queue || (grouping->asks_callers && of->thread != 0 && !call_queue_has_met(queue, of->thread)))
+    const uint64_t mark = __atomic_load_n(&grouping->met_mark, __ATOMIC_RELAXED);
+    if (!queue || (mark != 0 && of->thread != 0 && !call_queue_has_met(queue, mark, of->thread)))
         return false;
     uint32_t written = queue->written;
     if (!call_queue_has_room(queue, written))

@@ -26,14 +26,33 @@ static bool key_uid(const struct queued_call *call, uint64_t *ret_key) {
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
+struct grouping_table *grouping_table_create(const struct aggstats_grouping_options *options,
+                                             struct first_calls *first_calls) {
+    struct grouping_table *table = calloc(1, sizeof(*table));
+    if (!table)
+        return NULL;
+    table->options = *options;
+    table->first_calls = first_calls;
+    table->has_ids = aggstats_grouping_has_ids(options->grouping);
+    return table;
+}
+
+void grouping_table_end(struct grouping_table *table) {
+    table->is_on = false;
+    groups_finish(&table->groups);
+    table->groups = (struct groups){.count = 0};
+    if (table->callers)
+        callers_finish(table->callers);
+    if (table->heavy)
+        heavy_finish(table->heavy);
+    free(steal_pointer(&table->callers));
+    free(steal_pointer(&table->heavy));
+}
+
 void grouping_table_destroy(struct grouping_table *table) {
     if (!table)
         return;
-    groups_finish(&table->groups);
-    callers_finish(&table->callers);
-    if (table->heavy)
-        heavy_finish(table->heavy);
-    free(table->heavy);
+    grouping_table_end(table);
     free(table);
 }
 
@@ -42,22 +61,19 @@ static int init_heavy(struct grouping_table *table, const struct layout *layout)
     return table->heavy ? heavy_init(table->heavy, layout, table->options.groups_max) : -ENOMEM;
 }
 
-struct grouping_table *grouping_table_create(const struct layout *layout,
-                                             const struct aggstats_grouping_options *options,
-                                             struct first_calls *first_calls) {
-    struct grouping_table *table = calloc(1, sizeof(*table));
-    if (!table)
-        return NULL;
-    table->options = *options;
-    table->first_calls = first_calls;
-    table->has_ids = aggstats_grouping_has_ids(options->grouping);
-    table->callers.op_count = layout->op_count;
-    int err =
-        options->name_object ? init_heavy(table, layout) : groups_init(&table->groups, layout, options->groups_max);
-    if (err == 0)
-        return table;
-    grouping_table_destroy(table);
-    return NULL;
+static int init_callers(struct grouping_table *table, const struct layout *layout) {
+    table->callers = calloc(1, sizeof(*table->callers));
+    if (!table->callers)
+        return -ENOMEM;
+    table->callers->op_count = layout->op_count;
+    return groups_init(&table->groups, layout, table->options.groups_max);
+}
+
+int grouping_table_begin(struct grouping_table *table, const struct layout *layout) {
+    int err = table->options.name_object ? init_heavy(table, layout) : init_callers(table, layout);
+    if (err < 0)
+        grouping_table_end(table);
+    return err;
 }
 
 /* ---- Counting ----------------------------------------------------------------------------------- */
@@ -75,7 +91,7 @@ static struct group *find_or_add(struct grouping_table *table, const struct aggs
     if (!group)
         group = groups_add(&table->groups, identity, &was_folded);
     if (group && was_folded)
-        callers_forget(&table->callers, group);
+        callers_forget(table->callers, group);
     return group;
 }
 
@@ -115,7 +131,7 @@ static void take_first_identity(struct grouping_table *table, struct caller *cal
 static struct caller *put(struct grouping_table *table, struct caller *place, uint64_t key) {
     if (place->is_used && !place->group)
         settle_unknown(table, place, place->is_gone);
-    if (callers_put(&table->callers, place, key, read_clock_ns(CLOCK_MONOTONIC)) < 0)
+    if (callers_put(table->callers, place, key, read_clock_ns(CLOCK_MONOTONIC)) < 0)
         return NULL;
     if (!table->options.identify)
         place->group = find_or_add(table, &place->pending.identity);
@@ -137,9 +153,9 @@ static struct group *group_of(struct grouping_table *table, const struct queued_
     uint64_t key;
     if (!(table->options.grouping == AGGSTATS_BY_UID ? key_uid : key_thread)(call, &key))
         return &table->groups.kernel;
-    struct caller *caller = callers_find(&table->callers, key);
+    struct caller *caller = callers_find(table->callers, key);
     if (!caller)
-        caller = put(table, callers_place(&table->callers, key), key);
+        caller = put(table, callers_place(table->callers, key), key);
     else if (call->has_asked && table->options.identify_first)
         caller = renew(table, caller);
     if (!caller)
@@ -171,7 +187,7 @@ static void take_over_unknown(struct grouping_table *table, uint64_t number, str
     struct group *before = table->has_ids ? groups_find(&table->groups, &unknown, true) : NULL;
     if (!before || before == group)
         return;
-    callers_forget(&table->callers, before);
+    callers_forget(table->callers, before);
     groups_unite(&table->groups, before, group);
 }
 
@@ -192,7 +208,7 @@ static void move_caller(struct grouping_table *table, struct caller *caller, con
 }
 
 void grouping_table_note(struct grouping_table *table, uint64_t key, const struct aggstats_identity *identity) {
-    struct caller *caller = callers_find(&table->callers, key);
+    struct caller *caller = table->is_on ? callers_find(table->callers, key) : NULL;
     if (!caller)
         return;
     caller->is_gone = !identity;
@@ -206,17 +222,21 @@ void grouping_table_note(struct grouping_table *table, uint64_t key, const struc
 }
 
 void grouping_table_note_name(struct grouping_table *table, uint64_t object, bool is_known, const char *name) {
-    heavy_note(table->heavy, object, is_known, name, read_clock_ns(CLOCK_MONOTONIC));
+    if (table->is_on)
+        heavy_note(table->heavy, object, is_known, name, read_clock_ns(CLOCK_MONOTONIC));
 }
 
 void grouping_table_guess_name(struct grouping_table *table, uint64_t object, const char *name) {
-    heavy_guess(table->heavy, object, name);
+    if (table->is_on)
+        heavy_guess(table->heavy, object, name);
 }
 
 unsigned grouping_table_due(const struct grouping_table *table, bool all, uint64_t ret_keys[CALLERS_MAX]) {
+    if (!table->is_on)
+        return 0;
     if (table->heavy)
         return heavy_due(table->heavy, read_clock_ns(CLOCK_MONOTONIC), all, ret_keys);
-    return table->options.identify ? callers_due(&table->callers, read_clock_ns(CLOCK_MONOTONIC), ret_keys) : 0;
+    return table->options.identify ? callers_due(table->callers, read_clock_ns(CLOCK_MONOTONIC), ret_keys) : 0;
 }
 
 /* ---- Reset, showing ----------------------------------------------------------------------------- */
@@ -237,24 +257,24 @@ void grouping_table_reset(struct grouping_table *table) {
         return;
     }
     groups_clear(&table->groups);
-    while ((caller = next_unknown(&table->callers, caller)))
-        group_forget_calls(&caller->pending, table->callers.op_count);
+    while ((caller = next_unknown(table->callers, caller)))
+        group_forget_calls(&caller->pending, table->callers->op_count);
 }
 
 /* Adds up all others as one group, which the caller finishes. */
 static int add_up_others(struct grouping_table *table, struct group *ret_others) {
     struct caller *caller = NULL;
-    int err = group_init(ret_others, AGGSTATS_WHO_OTHER, table->callers.op_count);
+    int err = group_init(ret_others, AGGSTATS_WHO_OTHER, table->callers->op_count);
     if (err == 0)
         err = groups_add_calls(&table->groups, &table->groups.other, ret_others);
-    while (err == 0 && (caller = next_unknown(&table->callers, caller)))
+    while (err == 0 && (caller = next_unknown(table->callers, caller)))
         err = groups_add_calls(&table->groups, &caller->pending, ret_others);
     return err;
 }
 
 static void settle_all(struct grouping_table *table) {
     struct caller *caller = NULL;
-    while ((caller = next_unknown(&table->callers, caller)))
+    while ((caller = next_unknown(table->callers, caller)))
         groups_unite(&table->groups, &caller->pending, &table->groups.other);
 }
 
@@ -268,27 +288,29 @@ static int show_unnamed(struct grouping_table *table, struct groups_showing *sho
     int err = add_up_others(table, &others);
     if (err == 0)
         err = group_show(showing, &others);
-    group_finish(&others, table->callers.op_count);
+    group_finish(&others, table->callers->op_count);
     return err;
 }
 
 static int show_unknown(struct grouping_table *table, struct groups_showing *showing) {
     struct caller *caller = NULL;
     int err = group_show(showing, &table->groups.other);
-    while (err == 0 && (caller = next_unknown(&table->callers, caller)))
+    while (err == 0 && (caller = next_unknown(table->callers, caller)))
         err = group_show(showing, &caller->pending);
     return err;
 }
 
 int grouping_table_show(struct grouping_table *table, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                        struct aggstats_profile *profile) {
+                        struct aggstats_profile *profile, uint64_t *ret_unseen) {
     struct groups_showing showing;
     profile->groupings |= 1U << table->options.grouping;
     if (table->heavy)
-        return heavy_show(table->heavy, marks, op_names, table->options.grouping, profile);
+        return heavy_show(table->heavy, marks, op_names, table->options.grouping, profile, ret_unseen);
     int err = groups_show_begin(&table->groups, marks, op_names, table->options.grouping, profile, &showing);
     if (err == 0)
         err = table->has_ids ? show_unknown(table, &showing) : show_unnamed(table, &showing);
+    if (err == 0 && ret_unseen)
+        err = groups_show_unseen(&showing, ret_unseen);
     groups_show_end(&showing);
     return err;
 }
@@ -300,6 +322,6 @@ void grouping_table_end_marks(struct grouping_table *table, bool take) {
         return;
     }
     groups_end_marks(&table->groups, take);
-    while ((caller = next_unknown(&table->callers, caller)))
+    while ((caller = next_unknown(table->callers, caller)))
         group_end_marks(&caller->pending, &table->groups.layout, take);
 }

@@ -4,6 +4,7 @@
 
 #include "grouping.h"
 #include "places.h"
+#include "quiet_lock.h"
 #include "recorder_state.h"
 #include "snapshot.h"
 
@@ -91,18 +92,57 @@ static int start(struct aggstats_recorder *recorder) {
     return 0;
 }
 
-int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options) {
-    struct aggstats_grouping_options wanted = *options;
-    if (wanted.groups_max == 0)
-        wanted.groups_max = AGGSTATS_GROUPS_DEFAULT;
-    if (aggstats_grouping_has_objects(wanted.grouping) != (wanted.name_object != NULL) ||
-        (wanted.grouping == AGGSTATS_BY_DIRECTORY) != (wanted.place_of != NULL))
-        return -EINVAL;
-    if (!aggstats_grouping_name(wanted.grouping) || wanted.groups_max < AGGSTATS_GROUPS_MIN ||
-        wanted.groups_max > AGGSTATS_GROUPS_MAX)
-        return -EINVAL;
+/* Fills in the default. Returns false if it is wrong. */
+static bool settle(struct aggstats_grouping_options *wanted) {
+    if (wanted->groups_max == 0)
+        wanted->groups_max = AGGSTATS_GROUPS_DEFAULT;
+    return aggstats_grouping_has_objects(wanted->grouping) == (wanted->name_object != NULL) &&
+           (wanted->grouping == AGGSTATS_BY_DIRECTORY) == (wanted->place_of != NULL) &&
+           aggstats_grouping_name(wanted->grouping) && wanted->groups_max >= AGGSTATS_GROUPS_MIN &&
+           wanted->groups_max <= AGGSTATS_GROUPS_MAX;
+}
+
+static int begin(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options, unsigned count,
+                 bool is_late) {
+    struct aggstats_grouping_options wanted[AGGSTATS_GROUPINGS];
+    unsigned kinds = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (i == AGGSTATS_GROUPINGS || (kinds & 1U << options[i].grouping))
+            return -EINVAL;
+        wanted[i] = options[i];
+        kinds |= 1U << options[i].grouping;
+        if (!settle(&wanted[i]))
+            return -EINVAL;
+    }
     int err = grouping_of(recorder) ? 0 : start(recorder);
-    return err < 0 ? err : grouping_add_table(grouping_of(recorder), &wanted);
+    if (err == 0)
+        err = grouping_begin(grouping_of(recorder), wanted, count, is_late);
+    if (err == 0)
+        live_fact_set(recorder->live.header, FACT_GROUPINGS, live_fact(recorder->live.header, FACT_GROUPINGS) | kinds);
+    return err;
+}
+
+int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options) {
+    return begin(recorder, options, 1, false);
+}
+
+int aggstats_recorder_begin_groups(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
+                                   unsigned count) {
+    sigset_t before;
+    quiet_lock(&recorder->probes_lock, &before);
+    int err = begin(recorder, options, count, true);
+    quiet_unlock(&recorder->probes_lock, &before);
+    return err;
+}
+
+void aggstats_recorder_end_groups(struct aggstats_recorder *recorder) {
+    sigset_t before;
+    quiet_lock(&recorder->probes_lock, &before);
+    struct grouping *grouping = grouping_of(recorder);
+    if (grouping)
+        grouping_end(grouping);
+    live_fact_set(recorder->live.header, FACT_GROUPINGS, 0);
+    quiet_unlock(&recorder->probes_lock, &before);
 }
 
 /* ---- Counting ---- */

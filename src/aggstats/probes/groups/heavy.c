@@ -251,7 +251,7 @@ static void mark_all(struct heavy *heavy) {
 }
 
 int heavy_show(struct heavy *heavy, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
-               enum aggstats_grouping grouping, struct aggstats_profile *profile) {
+               enum aggstats_grouping grouping, struct aggstats_profile *profile, uint64_t *ret_unseen) {
     struct groups_showing showing;
     size_t first = profile->group_count;
     int err = groups_show_begin(&heavy->groups, marks, op_names, grouping, profile, &showing);
@@ -259,6 +259,8 @@ int heavy_show(struct heavy *heavy, bool marks, const char (*op_names)[AGGSTATS_
         err = group_show(&showing, &heavy->groups.other);
     if (err == 0)
         err = unite_names(profile, first);
+    if (err == 0 && ret_unseen)
+        err = groups_show_unseen(&showing, ret_unseen);
     groups_show_end(&showing);
     if (marks)
         mark_all(heavy);

@@ -61,9 +61,10 @@ void heavy_guess(struct heavy *heavy, uint64_t object, const char *name);
 /* Forgets all calls. */
 void heavy_clear(struct heavy *heavy);
 
-/* As grouping_show() and grouping_end_marks(). Objects of one name are shown as one. */
+/* As grouping_show() and grouping_end_marks(). Objects of one name are shown as one. ret_unseen: as
+ * groups_show_unseen()'s; NULL: without that */
 int heavy_show(struct heavy *heavy, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
-               enum aggstats_grouping grouping, struct aggstats_profile *profile);
+               enum aggstats_grouping grouping, struct aggstats_profile *profile, uint64_t *ret_unseen);
 void heavy_end_marks(struct heavy *heavy, bool take);
 
 #endif

@@ -23,9 +23,7 @@ struct pass_options {
     bool no_atime;
     bool no_directory_atime;
 
-    /* Remember the directory and the name with which inodes were looked up last, for pass_last_path_of() and
-     * pass_directory_of(). */
-    bool keeps_names;
+    bool keeps_names; /* pass_keep_names() from the beginning on */
 
     size_t forgotten_inodes_max; /* inodes by file handle that are remembered after the kernel forgot them, so that file
                                   * handles taken through the mount stay valid */
@@ -63,6 +61,12 @@ void pass_watch_own_mount(struct pass *pass);
  * Threads: any */
 int pass_act_as(const struct pass *pass, const struct fs_caller *caller, int (*apply)(void *data), void *data);
 
+/* From now on the directory and the name with which inodes are looked up are remembered, for pass_last_path_of() and
+ * pass_directory_of(); or no more. What was remembered before is forgotten.
+ * Errors:  -ENOMEM; nothing has changed
+ * Threads: any, one at a time, while ops are called */
+int pass_keep_names(struct pass *pass, bool keeps);
+
 /* From now on an interrupted op gives up instead of retrying: the mount is ending.
  * Threads: any */
 void pass_end(struct pass *pass);
@@ -81,14 +85,15 @@ char *pass_path_of(struct pass *pass, fs_ino ino);
 char *pass_ask_path_of(struct pass *pass, fs_ino ino);
 
 /* The path with which an inode was last looked up; if it was renamed since, the old one. asks: check it in the lower
- * file system, which may hang, and append " (deleted)" if nothing is there any more. NULL without keeps_names.
+ * file system, which may hang, and append " (deleted)" if nothing is there any more. NULL unless names are kept.
  * Owner:   the caller frees it; NULL: not known, or not any more.
  * Threads: any */
 char *pass_last_path_of(struct pass *pass, fs_ino ino, bool asks);
 
 /* The directory in which an inode was last looked up; for a directory, itself. depth_max: if its path has more
  * components, the directory above it with that many; 0: no limit. Returns 0 if it is not known, or not any more;
- * requires keeps_names.
+ * requires that names are kept. A directory that was last looked up before they were counts as its own, whatever its
+ * depth.
  * Threads: any; takes no lock and makes no system call */
 fs_ino pass_directory_of(struct pass *pass, fs_ino ino, unsigned depth_max);
 

@@ -56,8 +56,8 @@ void prof_set_slow(struct prof *prof);
  * Threads: any, one at a time, while ops are called */
 void prof_set_events(struct prof *prof, struct events_recorder *events);
 
-/* Also counts all calls by caller, for a recorder with groupings. timing: FULL.
- * Threads: call before any op */
-void prof_set_grouped(struct prof *prof);
+/* From now on also counts all calls by caller, for a recorder with groupings; or no more. timing: FULL.
+ * Threads: any, one at a time, while ops are called */
+void prof_set_grouped(struct prof *prof, bool is_grouped);
 
 #endif

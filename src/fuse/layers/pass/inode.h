@@ -52,7 +52,7 @@ struct inode {
         } named;
     } list;
     int path_fd; /* O_PATH, or -1; atomic */
-    mode_t type; /* S_IFMT bits */
+    mode_t type; /* S_IFMT bits; atomic */
     int handle_type;
     uint16_t handle_size_bytes;
     bool used;

@@ -32,16 +32,28 @@ int inode_chunks_init(struct inode_chunks *chunks) {
     return chunks->memory && chunks->states ? 0 : -ENOMEM;
 }
 
-static size_t chunk_bytes(const struct inode_chunks *chunks) {
-    return INODE_CHUNK_SLOTS * (sizeof(struct inode) + chunks->bytes_beside);
-}
+#define CHUNK_BYTES (INODE_CHUNK_SLOTS * (sizeof(struct inode) + INODE_BESIDE_BYTES))
 
 void inode_chunks_finish(struct inode_chunks *chunks) {
     for (uint32_t chunk = 0; chunk < chunks->count; chunk++)
-        munmap(chunks->memory[chunk], chunk_bytes(chunks));
+        munmap(chunks->memory[chunk], CHUNK_BYTES);
     free(chunks->memory);
     free(chunks->states);
     *chunks = (struct inode_chunks){.count = 0};
+}
+
+/* Whole pages, if a page is no larger than they are; otherwise they are zeroed one by one. */
+static void clear_beside(const struct inode_chunks *chunks, uint32_t chunk) {
+    void *beside = inode_chunks_beside(chunks, chunk * INODE_CHUNK_SLOTS);
+    if (madvise(beside, INODE_CHUNK_SLOTS * INODE_BESIDE_BYTES, MADV_DONTNEED) == 0)
+        return;
+    for (uint64_t *place = beside; place < (uint64_t *)beside + INODE_CHUNK_SLOTS; place++)
+        __atomic_store_n(place, 0, __ATOMIC_RELAXED);
+}
+
+void inode_chunks_clear_beside(const struct inode_chunks *chunks) {
+    for (uint32_t chunk = 0; chunk < chunks->count; chunk++)
+        clear_beside(chunks, chunk);
 }
 
 /* ---- Lists ---- */
@@ -104,7 +116,7 @@ void inode_chunks_wake(struct inode_chunks *chunks, const struct inode *inode) {
 static int add_chunk(struct inode_chunks *chunks) {
     if (chunks->count == INODE_CHUNKS_MAX)
         return -ENOMEM;
-    void *memory = mmap(NULL, chunk_bytes(chunks), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return -ENOMEM;
     __atomic_store_n(&chunks->memory[chunks->count], memory, __ATOMIC_RELEASE);
@@ -159,7 +171,7 @@ struct inode *inode_chunks_take(struct inode_chunks *chunks) {
 /* ---- Giving back ---- */
 
 static void give_memory_back(struct inode_chunks *chunks, uint32_t chunk) {
-    if (madvise(chunks->memory[chunk], chunk_bytes(chunks), MADV_DONTNEED) < 0)
+    if (madvise(chunks->memory[chunk], CHUNK_BYTES, MADV_DONTNEED) < 0)
         return;
     take_out(chunks, &chunks->with_room, chunk);
     chunks->states[chunk].touched_count = 0;

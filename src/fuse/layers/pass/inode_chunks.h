@@ -12,13 +12,13 @@
 
 #define INODE_CHUNK_SLOTS 1024U
 #define INODE_CHUNKS_MAX (1U << 20)
+#define INODE_BESIDE_BYTES sizeof(uint64_t) /* for each inode, behind the chunk's inodes; memory comes with use */
 
 struct inode_chunk; /* the state of one */
 
 struct inode_chunks {
     struct inode **memory;      /* [INODE_CHUNKS_MAX], filled from the front; entries are atomic */
     struct inode_chunk *states; /* [INODE_CHUNKS_MAX] */
-    size_t bytes_beside;        /* for each inode, behind the chunk's inodes */
     uint32_t count;             /* chunks that have addresses */
     uint32_t slot_count;        /* slots ever used; atomic */
     uint32_t with_room;         /* chunk + 1; the first with memory and room */
@@ -42,8 +42,11 @@ static inline struct inode *inode_chunks_at(const struct inode_chunks *chunks, u
 /* The bytes beside the inode of that slot. Threads: any */
 static inline void *inode_chunks_beside(const struct inode_chunks *chunks, uint32_t slot) {
     struct inode *memory = inode_chunks_at(chunks, slot - slot % INODE_CHUNK_SLOTS);
-    return (char *)(memory + INODE_CHUNK_SLOTS) + slot % INODE_CHUNK_SLOTS * chunks->bytes_beside;
+    return (char *)(memory + INODE_CHUNK_SLOTS) + slot % INODE_CHUNK_SLOTS * INODE_BESIDE_BYTES;
 }
+
+/* The bytes beside all inodes become 0, and their memory is given back. */
+void inode_chunks_clear_beside(const struct inode_chunks *chunks);
 
 /* Takes an unused slot. Its number and generation are set, and differ from those of any earlier inode. NULL: no
  * memory */

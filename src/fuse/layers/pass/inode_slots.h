@@ -30,7 +30,7 @@ struct inode_table {
     size_t forgotten_count;
     size_t forgotten_max;
     struct mount_table *mounts;
-    bool keeps_above;
+    bool keeps_above;         /* atomic */
     uint32_t forgotten_first; /* slot + 1; the inode forgotten longest ago */
     uint32_t forgotten_last;
     struct path_fds path_fds; /* of inodes that are found by name */

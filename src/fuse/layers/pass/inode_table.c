@@ -145,9 +145,16 @@ struct inode *inode_table_get(struct inode_table *table, fs_ino ino) {
     return inode && has_number(inode, ino) ? inode : NULL;
 }
 
-void inode_table_keep_above(struct inode_table *table) {
-    table->keeps_above = true;
-    table->chunks.bytes_beside = sizeof(uint64_t);
+void inode_table_keep_above(struct inode_table *table, bool keeps) {
+    pthread_mutex_lock(&table->lock);
+    if (keeps)
+        inode_chunks_clear_beside(&table->chunks);
+    __atomic_store_n(&table->keeps_above, keeps, __ATOMIC_RELEASE);
+    inode_table_unlock(table);
+}
+
+static bool keeps_above(const struct inode_table *table) {
+    return __atomic_load_n(&table->keeps_above, __ATOMIC_ACQUIRE);
 }
 
 uint64_t inode_table_set_above(struct inode_table *table, const struct inode *inode, fs_ino directory) {
@@ -159,7 +166,9 @@ uint64_t inode_table_set_above(struct inode_table *table, const struct inode *in
 bool inode_table_above(struct inode_table *table, fs_ino ino, uint64_t *ret_above) {
     const struct inode *inode = inode_table_at(table, slot_of(ino));
     uint64_t above =
-        inode && table->keeps_above ? __atomic_load_n(slot_above(table, slot_of(ino)), __ATOMIC_ACQUIRE) : 0;
+        inode && keeps_above(table) ? __atomic_load_n(slot_above(table, slot_of(ino)), __ATOMIC_ACQUIRE) : 0;
+    if (above == 0 && inode && keeps_above(table) && S_ISDIR(__atomic_load_n(&inode->type, __ATOMIC_RELAXED)))
+        above = INODE_IS_DIRECTORY; /* it was made before anything was remembered */
     if (above == 0 || !has_number(inode, ino))
         return false;
     *ret_above = above;
@@ -267,7 +276,7 @@ static int add(struct inode_table *table, const struct inode_key *key, mode_t ty
         __atomic_store_n(&table->has_named, true, __ATOMIC_RELAXED);
     inode->keeps_path_fd = key->is_by_name && key->is_mount_root;
     inode->list.named.children = 0;
-    inode->type = type;
+    __atomic_store_n(&inode->type, type, __ATOMIC_RELAXED);
     inode->lookup_count = 0;
     inode->path_fd = -1;
     inode->open_files = NULL;
@@ -278,7 +287,7 @@ static int add(struct inode_table *table, const struct inode_key *key, mode_t ty
         return -ENOMEM;
     }
     inode->used = true;
-    if (table->keeps_above) /* not before its generation differs from that of the previous inode */
+    if (keeps_above(table)) /* not before its generation differs from that of the previous inode */
         __atomic_store_n(slot_above(table, inode->slot), S_ISDIR(type) ? INODE_IS_DIRECTORY : 0, __ATOMIC_RELEASE);
     hash_insert(table, inode);
     count_inode(table, 1);

@@ -44,8 +44,10 @@ int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_t
                        struct inode_table **ret_table);
 void inode_table_destroy(struct inode_table *table);
 
-/* From now on inodes remember the directory that they were last looked up in. Call before there are any. */
-void inode_table_keep_above(struct inode_table *table);
+/* From now on inodes remember the directory that they are looked up in; or no more. What they remembered before is
+ * forgotten.
+ * Threads: any, one at a time */
+void inode_table_keep_above(struct inode_table *table, bool keeps);
 
 /* The remembered value: the directory's number, 0 if unknown, and whether the inode is a directory itself. */
 #define INODE_IS_DIRECTORY (UINT64_C(1) << 63)
@@ -62,7 +64,7 @@ static inline bool inode_above_is_directory(uint64_t above) {
 uint64_t inode_table_set_above(struct inode_table *table, const struct inode *inode, fs_ino directory);
 
 /* The value remembered for the inode of that number, even after it was forgotten. Returns false if there is no such
- * inode any more.
+ * inode any more, or it is no directory and nothing is remembered.
  * Threads: any; takes no lock */
 bool inode_table_above(struct inode_table *table, fs_ino ino, uint64_t *ret_above);
 

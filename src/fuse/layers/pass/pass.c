@@ -93,10 +93,24 @@ static int enter_root(struct pass *pass, const struct pass_options *options, siz
     err = inode_table_create(path_fds_max(limit), options->forgotten_inodes_max, &pass->mounts, &pass->inodes);
     if (err < 0)
         return err;
-    if (pass->seen_names)
-        inode_table_keep_above(pass->inodes);
+    if (options->keeps_names && pass_keep_names(pass, true) < 0)
+        return -ENOMEM;
     struct fs_entry entry;
     return pass_enter_held(pass, mount_index, NULL, true, root_fd, &entry);
+}
+
+int pass_keep_names(struct pass *pass, bool keeps) {
+    struct seen_names *names = pass->own_names ? pass->own_names : keeps ? seen_names_create() : NULL;
+    if (keeps && !names)
+        return -ENOMEM;
+    pass->own_names = names;
+    if (keeps == (__atomic_load_n(&pass->seen_names, __ATOMIC_RELAXED) != NULL))
+        return 0;
+    if (keeps)
+        seen_names_clear(names);
+    inode_table_keep_above(pass->inodes, keeps);
+    __atomic_store_n(&pass->seen_names, keeps ? names : NULL, __ATOMIC_RELEASE);
+    return 0;
 }
 
 static void do_later(void *data) {
@@ -131,9 +145,6 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     pthread_mutex_init(&pass->lock_owners_lock, NULL);
 
     int err = mount_table_init(&pass->mounts, options->shows_pseudo);
-    pass->seen_names = options->keeps_names ? seen_names_create() : NULL;
-    if (err == 0 && options->keeps_names && !pass->seen_names)
-        err = -ENOMEM;
     if (err == 0)
         err = open_proc(pass);
     if (err == 0)
@@ -160,7 +171,7 @@ void pass_destroy(struct pass *pass) {
         pass_close_all_files(pass);
     pass_close_recent(pass);
     inode_table_destroy(pass->inodes);
-    free(pass->seen_names);
+    free(pass->own_names);
     if (pass->mounts.mounts)
         mount_table_finish(&pass->mounts);
     close_fd(&pass->proc_self_fd);

@@ -333,11 +333,12 @@ static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, c
 }
 
 void pass_note_name(struct pass *pass, fs_ino directory, const char *name, fs_ino ino) {
-    if (!pass->seen_names)
+    struct seen_names *names = __atomic_load_n(&pass->seen_names, __ATOMIC_ACQUIRE);
+    if (!names)
         return;
     uint64_t above = inode_table_set_above(pass->inodes, inode_table_get(pass->inodes, ino), directory);
     if (name)
-        seen_names_note(pass->seen_names, ino, above, name);
+        seen_names_note(names, ino, above, name);
 }
 
 /* An inode found by name keeps the descriptor if it is likely to be used next, or if there is room. */

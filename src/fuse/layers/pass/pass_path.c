@@ -59,8 +59,9 @@ char *pass_path_of(struct pass *pass, fs_ino ino) {
 
 /* The directory of an inode, and its name there, "" if unknown. Returns false if nothing is known. */
 static bool find_seen(struct pass *pass, fs_ino ino, uint64_t *ret_above, char ret_name[SEEN_NAME_SIZE]) {
+    const struct seen_names *names = __atomic_load_n(&pass->seen_names, __ATOMIC_ACQUIRE);
     ret_name[0] = '\0';
-    return seen_names_find(pass->seen_names, ino, ret_above, ret_name);
+    return names && seen_names_find(names, ino, ret_above, ret_name);
 }
 
 static void drop_deleted(char *path) {
@@ -114,7 +115,7 @@ static char *mark_deleted(const char *path) {
 }
 
 char *pass_last_path_of(struct pass *pass, fs_ino ino, bool asks) {
-    CLEANUP_FREE char *path = pass->seen_names ? find_last_path(pass, ino) : NULL;
+    CLEANUP_FREE char *path = find_last_path(pass, ino);
     return path && asks && is_gone(pass, path) ? mark_deleted(path) : steal_pointer(&path);
 }
 
@@ -161,8 +162,9 @@ static int depth_of(struct pass *pass, fs_ino directory) {
 
 fs_ino pass_directory_of(struct pass *pass, fs_ino ino, unsigned depth_max) {
     uint64_t above = 0;
-    if (!pass->seen_names || ino == FS_ROOT_INO || !find_above(pass, ino, &above))
-        return pass->seen_names && ino == FS_ROOT_INO ? ino : 0;
+    const bool keeps_names = __atomic_load_n(&pass->seen_names, __ATOMIC_ACQUIRE) != NULL;
+    if (!keeps_names || ino == FS_ROOT_INO || !find_above(pass, ino, &above))
+        return keeps_names && ino == FS_ROOT_INO ? ino : 0;
     fs_ino directory = inode_above_is_directory(above) ? ino : inode_above_directory(above);
     for (int depth = depth_max > 0 ? depth_of(pass, directory) : 0; depth > (int)depth_max; depth--)
         directory = directory_above(pass, directory);

@@ -59,7 +59,8 @@ struct own_mount {
 struct pass {
     struct fs_layer layer;
     struct inode_table *inodes;
-    struct seen_names *seen_names; /* NULL: names are not kept */
+    struct seen_names *seen_names; /* atomic; NULL: names are not kept */
+    struct seen_names *own_names;  /* made once; NULL: never kept */
     struct mount_table mounts;
     dev_t root_device;
     dev_t own_device; /* atomic; 0: not mounted yet */

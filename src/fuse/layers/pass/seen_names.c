@@ -29,11 +29,28 @@ static void write_name(struct seen_name *place, const char *name) {
         __atomic_store_n(&place->name[i], words[i], __ATOMIC_RELEASE);
 }
 
+/* Returns false if the place is being written. */
+static bool begin_writing(struct seen_name *place, uint64_t *ret_version) {
+    *ret_version = __atomic_load_n(&place->version, __ATOMIC_RELAXED);
+    return *ret_version % 2 == 0 && __atomic_compare_exchange_n(&place->version, ret_version, *ret_version + 1, false,
+                                                                __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+void seen_names_clear(struct seen_names *names) {
+    for (size_t i = 0; i < SEEN_NAMES_MAX; i++) {
+        struct seen_name *place = &names->places[i];
+        uint64_t version;
+        if (__atomic_load_n(&place->version, __ATOMIC_RELAXED) == 0 || !begin_writing(place, &version))
+            continue; /* its page is not touched, or it is new */
+        __atomic_store_n(&place->ino, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&place->version, version + 2, __ATOMIC_RELEASE);
+    }
+}
+
 void seen_names_note(struct seen_names *names, fs_ino ino, uint64_t above, const char *name) {
     struct seen_name *place = &names->places[place_of(ino)];
-    uint64_t version = __atomic_load_n(&place->version, __ATOMIC_RELAXED);
-    if (version % 2 == 1 ||
-        !__atomic_compare_exchange_n(&place->version, &version, version + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    uint64_t version;
+    if (!begin_writing(place, &version))
         return;
     __atomic_store_n(&place->ino, ino, __ATOMIC_RELEASE);
     __atomic_store_n(&place->above, above, __ATOMIC_RELEASE);

@@ -28,6 +28,9 @@ struct seen_names {
 /* NULL: no memory. Owner: the caller frees it with free() */
 struct seen_names *seen_names_create(void);
 
+/* Forgets all names but those that are being noted. Threads: any */
+void seen_names_clear(struct seen_names *names);
+
 /* Threads: any */
 void seen_names_note(struct seen_names *names, fs_ino ino, uint64_t above, const char *name);
 
