@@ -422,8 +422,16 @@ const char *control_parse_joint(const char *argument, struct control_joint *ret_
     return NULL;
 }
 
+/* "10" is seconds for time_parse(), and milliseconds for those who write it. */
+static bool lacks_unit(const char *text) {
+    const size_t digits = strspn(text, "0123456789.");
+    return digits > 0 && text[digits] == '\0';
+}
+
 const char *control_parse_slow(const char *text, uint64_t *ret_ns) {
     *ret_ns = 0;
+    if (lacks_unit(text))
+        return "the unit is missing: such as 10ms, or 10s";
     return strcmp(text, "off") == 0 || time_parse(text, AGGSTATS_SLOW_MIN_NS, AGGSTATS_SLOW_MAX_NS, ret_ns)
                ? NULL
                : "must be a time from 1ms to 86400s, such as 10ms or 0.5s, or off";

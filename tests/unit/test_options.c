@@ -237,6 +237,27 @@ START_TEST(flags_that_take_each_other_back_count_in_order) {
 }
 END_TEST
 
+/* Lists as in fstab, and as scripts put them together. */
+START_TEST(lists_are_read_as_by_mount) {
+    static const char *const lines[] = {"lower mount -o allow_other,", "lower mount -o defaults,allow_other",
+                                        "-o ,allow_other,,defaults lower mount",
+                                        "-o defaults -o allow_other lower mount"};
+    parse_good(lines[_i]);
+    ck_assert(options.allow_other && is_for_libfuse("allow_other"));
+    ck_assert(!is_for_libfuse("defaults"));
+    ck_assert_int_eq(options.action, OPTIONS_MOUNT);
+    options_finish(&options);
+    parse_good("-o remount,defaults lower mount");
+    ck_assert_int_eq(options.action, OPTIONS_REMOUNT);
+}
+END_TEST
+
+START_TEST(time_of_slow_calls_has_a_unit) {
+    parse_good("lower mount -o slow=10s");
+    ck_assert_uint_eq(options.slow_ns, UINT64_C(10000000000));
+}
+END_TEST
+
 START_TEST(option_is_known_as_it_is_given) {
     static const char *const ours[] = {"-d",         "debug", "-f",         "--version",
                                        "cache=none", "by=",   "nodiratime", "label=a=1"};
@@ -309,6 +330,10 @@ static const struct {
     {"lower mount -o label=a=1,label=b=1,label=c=1,label=d=1,label=e=1,label=f=1,label=g=1,label=h=1,label=i=1,"
      "label=j=1,label=k=1,label=l=1,label=m=1,label=n=1,label=o=1,label=p=1,label=q=1,label=r=1",
      "label=q=1: a profile takes at most 16 labels"},
+    {"lower mount -o slow=10", "slow=10: the unit is missing: such as 10ms, or 10s"},
+    {"lower mount -o slow=0.5", "slow=0.5: the unit is missing"},
+    {"lower mount -o slow=", "slow=: must be a time from 1ms"},
+    {"lower mount -o slow=10x", "slow=10x: must be a time from 1ms"},
     {"lower mount -o slowlog=", "slowlog=: the name is missing"},
     {"lower mount -o slowlog_size=1M", "slowlog_size=1M: of what? Add slowlog=FILE"},
     {"lower mount -o slowlog=syslog,slowlog_size=1M", "slowlog_size=1M: of what?"},
@@ -389,6 +414,8 @@ int main(void) {
     tcase_add_test(tcase, help_complains_of_no_value);
     tcase_add_test(tcase, flags_that_take_each_other_back_count_in_order);
     tcase_add_test(tcase, option_is_known_as_it_is_given);
+    tcase_add_loop_test(tcase, lists_are_read_as_by_mount, 0, 4);
+    tcase_add_test(tcase, time_of_slow_calls_has_a_unit);
     tcase_add_test(tcase, completion_needs_nothing_else);
     tcase_add_loop_test(tcase, mistake_gets_one_line_that_names_it, 0, (int)ARRAY_SIZE(bad_lines));
     suite_add_tcase(suite, tcase);

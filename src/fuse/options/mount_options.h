@@ -66,6 +66,7 @@ struct options {
     bool no_atime;
     bool no_directory_atime;
     bool remount;
+    bool defaults;              /* nothing depends on it */
     uint64_t given;             /* options given: rows of the table, as bits */
     struct fuse_args texts;     /* their values: strings above point into it */
     struct fuse_args fuse_args; /* the remaining arguments, for libfuse */

@@ -23,7 +23,9 @@ struct parser {
 
 /* argument: "-d", "noatime", "cache=none" */
 static bool is_of_row(const struct option_row *row, const char *argument) {
-    size_t length = strlen(row->name);
+    const size_t length = row->name ? strlen(row->name) : 0;
+    if (length == 0) /* a heading */
+        return false;
     if (row->letter && argument[0] == '-' && argument[1] == row->letter && !argument[2])
         return true;
     return strncmp(argument, row->name, length) == 0 && argument[length] == (option_takes_argument(row) ? '=' : '\0');
@@ -77,6 +79,8 @@ static int take_argument(void *data, const char *argument, int key, struct fuse_
     (void)args;
     if (key == FUSE_OPT_KEY_NONOPT)
         return take_path(parser->options, argument);
+    if (argument[0] == '\0') /* of a list with a comma too many, which mount(8) accepts */
+        return 0;
     const struct option_row *row = find_row(argument);
     return row ? take_option(parser, row, argument) : 1; /* libfuse's, or unknown: libfuse reports it */
 }

@@ -19,7 +19,9 @@ void options_print_help(void) {
            "read it as MOUNTPOINT/.osprof.json and as MOUNTPOINT/.osprof.metrics (Prometheus).\n"
            "\n");
     for (const struct option_row *row = options_rows; row->kind != OPTION_END; row++)
-        if (row->help)
+        if (row->kind == OPTION_HEADING)
+            printf("\n%s\n", row->help);
+        else if (row->help)
             option_print_help(row, &style);
     printf("\nOptions of libfuse:\n");
     fuse_lowlevel_help();
@@ -36,7 +38,7 @@ void options_print_version(void) {
 void options_print_completion(void) {
     static const char of_libfuse[] = "-o options\nallow_root flag\nauto_unmount flag";
     for (const struct option_row *row = options_rows; row->kind != OPTION_END; row++)
-        if (!row->is_hidden)
+        if (row->name && !row->is_hidden)
             option_print_completion(row, "", "=");
     puts(of_libfuse);
     puts("* directory");
