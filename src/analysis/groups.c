@@ -50,16 +50,24 @@ static int whole_characters(const char *text, size_t bytes) {
     return (int)bytes;
 }
 
+/* Its beginning, with a mark if that is not all. */
+static void cut_end(const char *name, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]) {
+    static const char mark[] = "...";
+    const bool has_mark = strlen(name) > columns && columns > strlen(mark);
+    const size_t bytes = has_mark ? columns - strlen(mark) : columns;
+    snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s%s", whole_characters(name, bytes), name, has_mark ? mark : "");
+}
+
 void groups_cut_name(const struct aggstats_group *group, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]) {
     const char *name = groups_name(group);
     const char *slash = aggstats_grouping_has_paths(group->grouping) ? strrchr(name, '/') : NULL;
     size_t length = strlen(name);
     if (!slash || length <= columns)
-        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", whole_characters(name, columns), name);
+        cut_end(name, columns, ret_text);
     else if (strlen(slash) + 3 <= columns)
         snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "...%s", strchr(name + length - (columns - 3), '/'));
     else
-        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", whole_characters(slash + 1, columns), slash + 1);
+        cut_end(slash + 1, columns, ret_text);
 }
 
 void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]) {

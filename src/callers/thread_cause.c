@@ -283,6 +283,6 @@ bool thread_cause(void *context, const struct aggstats_look *look, struct aggsta
     if (cause)
         snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", cause);
     else
-        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "in %s", kernel_stack_place(&stack));
+        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "waiting in the kernel function %s", kernel_stack_place(&stack));
     return true;
 }

@@ -29,6 +29,38 @@ answer() {
 # Of a profile with all that there can be it has no more than 24 lines of 80 columns.
 expect_golden show-answer show show-answer.osprof
 
+# plant NAME LINE...: a profile of 1 GHz
+plant() {
+    printf '%s\n' '# osprof 1' "${@:2}" >"$scratch/$1.osprof"
+}
+first_calls="OP_OPEN 1 600
+$(printf '0 %.0s' {1..9}) 1"
+
+# The longest call has the article of its operation. After the peaks there is one empty line, whatever follows.
+plant open '# clock: tsc 1000000000 Hz' '# longest: OPEN 600 object 3 path /srv/a' "$first_calls"
+expect 0 show --ascii "$scratch/open.osprof"
+grep -qx "The longest call, an OPEN, worked on /srv/a" "$scratch/out" || fail "article: $(<"$scratch/out")"
+plant read '# clock: tsc 1000000000 Hz' '# longest: READ 600 object 3 path /srv/a' "${first_calls/OPEN/READ}"
+expect 0 show --ascii "$scratch/read.osprof"
+grep -qx "The longest call, a READ, worked on /srv/a" "$scratch/out" || fail "article: $(<"$scratch/out")"
+plant long '# clock: tsc 1000000000 Hz' "${first_calls/OPEN/WRITE_SUPER_SLOW_JOURNAL}"
+for profile in open long; do # no command about the latter fits on a narrow screen
+    for columns in 40 80; do
+        expect 0 show --ascii --width "$columns" "$scratch/$profile.osprof"
+        [ "$(uniq -D "$scratch/out" | grep -c '^$')" -eq 0 ] || fail "two empty lines: $(<"$scratch/out")"
+        [ "$profile $columns" = "long 40" ] || grep -q '^next' "$scratch/out" || fail "no command: $(<"$scratch/out")"
+    done
+done
+
+# Why calls are timed in nanoseconds is said where the machine has a counter of cycles, as layers that programs are in use.
+for layer in fs user daemon block; do
+    plant clock "# layer: $layer" '# clock: monotonic 1000000000 Hz' "$first_calls"
+    expect 0 show --ascii --width 120 "$scratch/clock.osprof"
+    sed -n 's/^clock *//p' "$scratch/out"
+done >"$scratch/clocks"
+assert_eq "3 monotonic, in nanoseconds: no cycle counter that the kernel trusts; a bucket per power of two
+1 monotonic, in nanoseconds; a bucket per power of two" "$(uniq -c "$scratch/clocks" | sed 's/^ *//')" "clocks"
+
 # p50 is what half of the calls of a peak took at most, whatever its bucket is: 5 calls of 0.8 s, in a bucket up to 1.07 s;
 # and of 2 calls the shorter one.
 # p50_of OP: of the first peak of an op

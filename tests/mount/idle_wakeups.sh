@@ -39,5 +39,5 @@ wait "$holder"
 holder=
 "$OSPROF" why --op setlkw --width 100 "$mnt" >"$scratch/why" || fail "osprof why: $(<"$scratch/why")"
 grep -Eq "  SETLKW +waiting for |  SETLKW +in " "$scratch/why" || fail "not what the first call waited for: $(<"$scratch/why")"
-! grep -q "before anybody looked" "$scratch/why" || fail "nobody looked: $(<"$scratch/why")"
+! grep -q "before it was sampled" "$scratch/why" || fail "nobody looked: $(<"$scratch/why")"
 unmount_osproffs "$mnt"

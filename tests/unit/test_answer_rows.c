@@ -320,6 +320,19 @@ START_TEST(a_run_is_looked_at_again_and_not_made_again) {
 }
 END_TEST
 
+#define HALF "OP_READ 50 76800\n 0 0 0 0 0 0 0 0 0 0 50\n"
+
+START_TEST(all_files_are_offered_unless_one_has_all_of_the_time) {
+    source = (struct answer_source){.profile = "", .is_run = true, .has_groups_unasked = true};
+    make("", READS "# file: 0 /srv/a\n" READS);
+    ck_assert_str_eq(commands(), "osprof show --op READ\n");
+    make("", READS "# file: 0 /srv/a\n" HALF "# file: 0 /srv/b\n" HALF);
+    ck_assert_str_eq(commands(), "osprof show --op READ\nosprof show --by file\n");
+    make("", READS "# file: 0 /srv/a\n" HALF "# file: other\n" HALF);
+    ck_assert_str_eq(commands(), "osprof show --op READ\nosprof show --by file\n");
+}
+END_TEST
+
 START_TEST(of_a_run_that_is_not_kept_nothing_can_be_looked_at) {
     source = (struct answer_source){.is_run = true, .directory = "a", .has_groups_unasked = true};
     make("", READS);
@@ -381,6 +394,7 @@ static Suite *answer_rows_suite(void) {
     tcase_add_test(next, causes_are_shown_by_osprof_why_unless_a_group_was_chosen);
     tcase_add_test(next, a_mount_that_records_can_be_watched);
     tcase_add_test(next, a_run_is_looked_at_again_and_not_made_again);
+    tcase_add_test(next, all_files_are_offered_unless_one_has_all_of_the_time);
     tcase_add_test(next, of_a_run_that_is_not_kept_nothing_can_be_looked_at);
     TCase *screen = suite_case(suite, "screen", set_up, tear_down);
     tcase_add_test(screen, what_gives_way_is_left_out_until_only_the_sentence_is_left);

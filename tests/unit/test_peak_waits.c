@@ -49,7 +49,7 @@ END_TEST
 
 START_TEST(what_is_not_known_is_in_no_share) {
     add("FSYNC", "the journal", 25, 30);
-    add("FSYNC", "(ended before anybody looked)", 25, 40);
+    add("FSYNC", "(not known: it ended before it was sampled)", 25, 40);
     add("FSYNC", "other causes", 25, 10);
     add("FSYNC", "not known by latency", 25, 0);
     causes[3].buckets = NULL;

@@ -155,11 +155,24 @@ static void add_joints(struct list *list, const char *layer, const char *profile
         add(list, "what its peaks have in common", command, profile, "PROFILE");
 }
 
+/* False where one file has all of the time: then the page has said it. */
+static bool has_several_files(const struct aggstats_profile *profile, const struct answer_model *model) {
+    double largest = 0;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        const double total = group->grouping == AGGSTATS_BY_FILE && group->who == AGGSTATS_WHO_ID
+                                 ? figures_sum(&group->profile).total_cycles
+                                 : 0;
+        largest = total > largest ? total : largest;
+    }
+    return largest < (1 - ANSWER_SHARE_NONE) * model->sum.total_cycles;
+}
+
 static void add_of_profile(const struct answer_source *source, const struct aggstats_profile *whole,
                            const struct answer_model *model, struct list *list) {
     const struct aggstats_group *group = busiest(whole);
     const bool has_causes = whole->cause_count > 0 && !source->of;
-    const bool has_groups = whole->groupings != 0;
+    const bool has_groups = whole->groupings != 0 && (!source->has_groups_unasked || has_several_files(whole, model));
     const bool has_joints = source->is_run && whole->joint_count > 0;
     bool is_kept = strcmp(source->profile, "-") != 0; /* standard input cannot be read again */
     CLEANUP_FREE char *profile = !is_kept             ? strdup("PROFILE")
@@ -184,7 +197,7 @@ static void add_of_profile(const struct answer_source *source, const struct aggs
     if (all)
         add(list, source->has_groups_unasked ? "all of the files" : "a table of each grouping", all, profile,
             "PROFILE");
-    else
+    else if (!source->has_groups_unasked)
         add_of(group, list, layer, profile);
     if (asprintf(&why, "osprof why%s", layer) < 0)
         why = NULL;
@@ -231,6 +244,15 @@ static bool print_line(const struct answer_next *next, const char *argument, boo
     }
     putc('\n', screen->stream);
     return true;
+}
+
+static bool fits(const struct answer_next *next, const char *argument, const struct screen *screen) {
+    return KEY_COLUMNS + units_text_columns(next->command) + (argument[0] ? 1 : 0) + units_text_columns(argument) <=
+           screen->width;
+}
+
+bool answer_next_fits(const struct answer_next *next, const struct screen *screen) {
+    return fits(next, next->argument, screen) || fits(next, next->stands_for, screen);
 }
 
 bool answer_next_print(const struct answer_next *next, bool is_first, const struct screen *screen) {

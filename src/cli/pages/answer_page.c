@@ -491,6 +491,15 @@ static void print_peak_titles(const struct peaks *peaks, const char *title) {
     putc('\n', it->stream);
 }
 
+/* True if lines follow. Commands that are too long for the screen are left out. */
+static bool is_anything_behind(const struct printer *it, struct range rows) {
+    const struct answer_row *end = it->rows->rows + it->rows->count;
+    for (const struct answer_row *row = rows.first + rows.count; row < end; row++)
+        if (row->kind != ANSWER_NEXT || answer_next_fits(&row->next, it->screen))
+            return true;
+    return false;
+}
+
 static void print_peaks(const struct printer *it, struct range rows) {
     const char *title = "most time in";
     struct peaks peaks = {.it = it, .rows = rows, .name = (int)strlen(title)};
@@ -505,7 +514,8 @@ static void print_peaks(const struct printer *it, struct range rows) {
     print_peak_titles(&peaks, title);
     for (size_t i = 0; i < rows.count; i++)
         print_peak(&peaks, i);
-    putc('\n', it->stream);
+    if (is_anything_behind(it, rows))
+        putc('\n', it->stream);
 }
 
 /* ---- Callers, bytes, failures ------------------------------------------------------------------- */

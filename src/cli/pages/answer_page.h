@@ -59,6 +59,9 @@ void answer_next_finish(struct answer_next *next);
 /* Prints a command in a line, after a key if it is the first. Returns false, and prints nothing, if it does not fit. */
 bool answer_next_print(const struct answer_next *next, bool is_first, const struct screen *screen);
 
+/* True if that prints it. */
+bool answer_next_fits(const struct answer_next *next, const struct screen *screen);
+
 /* Prints how to show one layer of a recording. name: as answer_source.profile */
 void answer_next_print_layer(const char *name, const char *layer, const struct screen *screen);
 

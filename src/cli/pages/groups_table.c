@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aggstats/caller_groups.h"
 #include "aggstats/words.h"
 #include "base.h"
 #include "columns.h"
@@ -151,12 +152,10 @@ bool groups_table_format_other(const struct aggstats_profile *profile, enum aggs
                                char ret_text[GROUPS_OTHER_SIZE]) {
     double whole_cycles = figures_sum(profile).total_cycles;
     double other_cycles = 0;
-    size_t told_count = 0;
     for (size_t i = 0; i < profile->group_count; i++) {
         const struct aggstats_group *group = &profile->groups[i];
         if (group->grouping == grouping && group->who == AGGSTATS_WHO_OTHER)
             other_cycles += figures_sum(&group->profile).total_cycles;
-        told_count += group->grouping == grouping && group->who == AGGSTATS_WHO_ID;
     }
     const double other_share = whole_cycles > 0 ? other_cycles / whole_cycles : 0;
     if (profile->ungrouped_calls > 0) {
@@ -168,9 +167,9 @@ bool groups_table_format_other(const struct aggstats_profile *profile, enum aggs
     if (other_share <= OTHER_SHARE_MIN)
         return false;
     snprintf(ret_text, GROUPS_OTHER_SIZE,
-             "Other: %.0f %% of the time is of %s; osproffs -o groups=N tells more than %zu %s.", 100 * other_share,
-             aggstats_grouping_has_ids(grouping) ? "those not told apart" : "those not known or not told apart",
-             told_count, told_count == 1 ? groups_name_title(grouping) : plural_of(grouping));
+             "Other: %.0f %% of the time is of %s without %sa row; a larger -o groups=N (default %u) gives more rows.",
+             100 * other_share, plural_of(grouping),
+             aggstats_grouping_has_ids(grouping) ? "" : "a name or ", AGGSTATS_GROUPS_DEFAULT);
     return true;
 }
 
@@ -188,6 +187,19 @@ static void print_titles(const struct table *table) {
         fprintf(screen->stream, "%*smostly in", TEXT_GAP, "");
     putc('\n', screen->stream);
     screen_ink(screen, INK_PLAIN);
+}
+
+static void explain_missed(const struct table *table) {
+    bool has_missed = false;
+    for (size_t i = 0; i < table->profile->group_count; i++)
+        has_missed |=
+            table->profile->groups[i].grouping == table->grouping && table->profile->groups[i].missed_cycles_max > 0;
+    if (!has_missed || table->figures.widths[COLUMN_MISSED] == 0)
+        return;
+    screen_ink(table->screen, INK_FAINT);
+    screen_print_sentence(table->screen, 0,
+                          "missed: calls of that row that are counted among the others took at most this long.");
+    screen_ink(table->screen, INK_PLAIN);
 }
 
 size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping, size_t row_max,
@@ -210,6 +222,7 @@ size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_
     for (size_t i = 0; i < profile->group_count; i++)
         if (profile->groups[i].grouping == grouping && row_count++ < row_max)
             print_row(&table, i);
+    explain_missed(&table);
     return row_count > row_max ? row_count - row_max : 0;
 }
 

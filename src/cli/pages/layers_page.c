@@ -280,6 +280,13 @@ static bool is_any_asynchronous(const struct printer *it) {
     return false;
 }
 
+static bool is_any_alone(const struct printer *it) {
+    for (size_t i = 0; i < it->row_count; i++)
+        if (it->table->rows[i].layer_count == 1)
+            return true;
+    return false;
+}
+
 static bool has_layer(const struct printer *it, enum layer wanted) {
     for (size_t layer = 0; layer < it->table->layer_count; layer++)
         if (layers_of_name(layer_name(it, layer)) == wanted)
@@ -295,11 +302,12 @@ static void print_legend(const struct printer *it) {
         snprintf(text, sizeof(text), "And %zu operation%s that took less.", left_out, units_plural(left_out));
         screen_print_sentence(it->screen, 0, text);
     }
-    snprintf(text, sizeof(text), "here: what the next layer below does not have.%s%s%s",
-             has_layer(it, LAYER_IS_QUEUE) ? " queue: of fuse, requests that waited for a worker that was at another."
-                                           : "",
-             has_layer(it, LAYER_IS_BLOCK) ? " block: of all programs, and of the kernel." : "",
-             is_any_asynchronous(it) ? " async: that one has more, since it works while nobody waits for it." : "");
+    snprintf(
+        text, sizeof(text), "here: the part of the total that the next layer below does not have.%s%s%s%s",
+        has_layer(it, LAYER_IS_QUEUE) ? " queue: of fuse, requests that waited for a worker that was at another." : "",
+        has_layer(it, LAYER_IS_BLOCK) ? " block: of all programs, and of the kernel." : "",
+        is_any_asynchronous(it) ? " async: the layer below has more, since it works while nobody waits for it." : "",
+        is_any_alone(it) ? " no counterpart: no other layer has such an operation." : "");
     screen_print_sentence(it->screen, 0, text);
     screen_ink(it->screen, INK_PLAIN);
 }

@@ -70,13 +70,22 @@ static void print_labels(const struct page *page) {
     }
 }
 
+/* Where calls are timed by the machine's own counter if the kernel trusts it. */
+static bool has_counter(const struct aggstats_profile *profile) {
+    const char *layer = aggstats_profile_label(profile, "layer");
+    return layer && (strcmp(layer, "fs") == 0 || strcmp(layer, "user") == 0 || strcmp(layer, "daemon") == 0);
+}
+
 static void print_clock(const struct page *page) {
     const struct aggstats_clock *clock = &page->profile->clock;
     const char *name = aggstats_clock_name(clock->kind);
-    char rate[64];
+    char rate[96];
     char buckets[48] = "a bucket per power of two";
     char text[160];
-    if (clock->frequency_hz > 0)
+    if (clock->kind == AGGSTATS_CLOCK_MONOTONIC && clock->frequency_hz == 1000000000)
+        snprintf(rate, sizeof(rate), "monotonic, in nanoseconds%s",
+                 has_counter(page->profile) ? ": no cycle counter that the kernel trusts" : "");
+    else if (clock->frequency_hz > 0)
         snprintf(rate, sizeof(rate), "%s, %.3f MHz", name ? name : "unknown", (double)clock->frequency_hz / 1e6);
     else
         snprintf(rate, sizeof(rate), "%s%sof unknown rate, latencies in cycles", name ? name : "", name ? " " : "");
@@ -372,7 +381,8 @@ static void print_longest(const struct page *page) {
     if (!longest || !longest->longest_path)
         return;
     CLEANUP_FREE char *text = NULL;
-    if (asprintf(&text, "The longest call, a %s, worked on %s", longest->name, longest->longest_path) >= 0)
+    const char *article = strchr("AEIOU", longest->name[0]) ? "an" : "a";
+    if (asprintf(&text, "The longest call, %s %s, worked on %s", article, longest->name, longest->longest_path) >= 0)
         screen_print_wrapped(&page->screen, 0, 2, text);
     else
         text = NULL;

@@ -79,7 +79,10 @@ static void format_row(const struct row *row, const struct table *table, const s
     units_format_share(table->total_cycles > 0 ? row->total_cycles / table->total_cycles : 0, ret_row->numbers[0]);
     units_format_cycles(units, row->total_cycles, ret_row->numbers[1]);
     units_format_count(row->calls, ret_row->numbers[2]);
-    units_format_cycles(units, (double)row->longest_cycles, ret_row->numbers[3]);
+    if (row->longest_cycles > 0)
+        units_format_cycles(units, (double)row->longest_cycles, ret_row->numbers[3]);
+    else
+        snprintf(ret_row->numbers[3], sizeof(ret_row->numbers[3]), "-"); /* no call that has ended */
 }
 
 static void print_row(const struct columns *columns, const struct columns_row *cells, const struct row *row) {

@@ -78,7 +78,10 @@ static void format_cause(const struct why_page *page, const struct aggstats_caus
     units_format_share(whole > 0 ? (double)cause->total_cycles / whole : 0, ret_row->numbers[0]);
     units_format_cycles(&page->units, (double)cause->total_cycles, ret_row->numbers[1]);
     units_format_count(cause->calls, ret_row->numbers[2]);
-    units_format_cycles(&page->units, (double)cause->longest_cycles, ret_row->numbers[3]);
+    if (cause->longest_cycles > 0)
+        units_format_cycles(&page->units, (double)cause->longest_cycles, ret_row->numbers[3]);
+    else
+        snprintf(ret_row->numbers[3], sizeof(ret_row->numbers[3]), "-"); /* no call that has ended */
 }
 
 static void print_causes(const struct why_page *page, const struct sums *sums) {

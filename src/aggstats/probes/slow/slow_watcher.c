@@ -18,7 +18,7 @@
 #define LOOK_MAX_NS 100000000 /* while there are calls */
 #define SLEEP_NS INT64_C(3000000000)
 #define AGE_PARTS 16
-#define NOT_SEEN "(ended before anybody looked)"
+#define NOT_SEEN "(not known: it ended before it was sampled)"
 
 static uint64_t threshold_of(const struct slow *slow) {
     return __atomic_load_n(&slow->store->threshold_cycles, __ATOMIC_RELAXED);
