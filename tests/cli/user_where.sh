@@ -162,7 +162,7 @@ need flock
 : >"$lower/held"
 exec 7<"$lower/held"
 flock 7
-(cd "$lower" && exec "$OSPROF" run -- flock "$lower/a/../held" true) >"$scratch/out" 2>"$scratch/page" 7<&- &
+(cd "$lower" && exec "$OSPROF" run -v -- flock "$lower/a/../held" true) >"$scratch/out" 2>"$scratch/page" 7<&- &
 pid=$!
 live=$XDG_RUNTIME_DIR/osprof/$pid-user-0.live
 waits() {
@@ -195,7 +195,7 @@ assert_sums program
 assert_eq 2 "$(grep -c '^# program: ' "$scratch/profile" | sed 's/3/2/')" "programs told apart"
 grep -q '^# program: other$' "$scratch/profile" || fail "no other programs"
 
-options='-o by=program'
+options='-v -o by=program'
 page cat src/3
 grep -qE "^program +calls" "$scratch/page" || fail "no table of programs that were asked for"
 
