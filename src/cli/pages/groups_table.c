@@ -168,8 +168,8 @@ bool groups_table_format_other(const struct aggstats_profile *profile, enum aggs
         return false;
     snprintf(ret_text, GROUPS_OTHER_SIZE,
              "Other: %.0f %% of the time is of %s without %sa row; a larger -o groups=N (default %u) gives more rows.",
-             100 * other_share, plural_of(grouping),
-             aggstats_grouping_has_ids(grouping) ? "" : "a name or ", AGGSTATS_GROUPS_DEFAULT);
+             100 * other_share, plural_of(grouping), aggstats_grouping_has_ids(grouping) ? "" : "a name or ",
+             AGGSTATS_GROUPS_DEFAULT);
     return true;
 }
 
