@@ -105,7 +105,7 @@ class Machine:
 
 # ---- What is found ----
 
-SLOWER = ("slower", "slower than the rest", "more slow calls")
+SLOWER = ("slower", "some calls slower", "slower than the rest")
 
 
 @dataclass
@@ -141,7 +141,7 @@ def _compare(osprof, scratch, machine, resolution, changed_op, change):
 
 def _judge(osprof, scratch, load, resolution, name, options):
     found = Found()
-    for number in range(options.trials):
+    for number in range(options.first, options.first + options.trials):
         chance = random.Random(f"{options.seed} {load} {resolution} {name} {number}")
         changed_op = chance.choice(sorted(OPS)) if name in CHANGES else None
         machine = Machine(LOADS[load], chance)

@@ -7,6 +7,8 @@
 
 #define ISOLATED_MAX 0.05
 #define STEPS 12
+#define CAUTION 4    /* an error by rare calls is worse than one by the width of buckets, which is the same for all */
+#define BODY_CLIPS 2 /* calls farther than so many clips above the location are far */
 
 struct histogram {
     const uint64_t *buckets;
@@ -66,16 +68,55 @@ static double mean_distance(const struct histogram *it, double log2_cycles) {
     return sum / it->calls;
 }
 
+/* In a bucket, calls are taken to be spread evenly over the logarithm. Calls far above the location, rare ones
+ * among them, are subtracted; how uncertain these are decides how much that counts. */
+static void use_total(struct usual *usual, const struct histogram *it, double total_cycles) {
+    const double width = M_LN2 / it->resolution; /* of a bucket, as a logarithm */
+    const double end = usual->log2_cycles + BODY_CLIPS * it->clip;
+    double near = 0;
+    double far = 0;
+    double far_variance = 0;
+    double together = 0; /* the probability that two calls are in one bucket */
+    for (unsigned bucket = it->first; bucket < it->end; bucket++) {
+        const double calls = (double)it->buckets[bucket];
+        const double cycles = calls * exp2((double)bucket / it->resolution) * expm1(width) / width;
+        const bool is_near = (bucket + 0.5) / it->resolution <= end;
+        *(is_near ? &near : &far) += cycles;
+        far_variance += is_near ? 0 : cycles * cycles * width * width / 12;
+        together += calls * calls / it->calls / it->calls;
+    }
+    const double unknown = together * width * width / 12;
+    const double known = unknown / (unknown + CAUTION * far_variance / near / near);
+    const double ratio = (total_cycles - far) / near;
+    if (ratio < exp(-width) || ratio > exp(width))
+        return; /* the total does not fit */
+    usual->log2_cycles += known * log2(ratio);
+    usual->isolated *= 1 - known;
+}
+
+/* Sets the clip, too. */
+static struct usual locate(struct histogram *it) {
+    struct usual usual = {0};
+    if (it->calls <= 0)
+        return usual;
+    for (unsigned bucket = it->first; bucket < it->end; bucket++)
+        usual.log2_cycles += (double)it->buckets[bucket] / it->calls * (bucket + 0.5) / it->resolution;
+    it->clip = fmax(USUAL_CLIP_OCTAVES, mean_distance(it, usual.log2_cycles));
+    for (int step = 0; step < STEPS; step++)
+        improve(&usual, it);
+    usual.isolated = share_of_isolated(it);
+    return usual;
+}
+
 struct usual usual_of(const struct aggstats_op_profile *op, unsigned resolution) {
     struct histogram it = histogram_of(op, resolution);
-    struct usual usual = {0};
-    if (it.calls <= 0)
-        return usual;
-    for (unsigned bucket = it.first; bucket < it.end; bucket++)
-        usual.log2_cycles += (double)op->buckets[bucket] / it.calls * (bucket + 0.5) / resolution;
-    it.clip = fmax(USUAL_CLIP_OCTAVES, mean_distance(&it, usual.log2_cycles));
-    for (int step = 0; step < STEPS; step++)
-        improve(&usual, &it);
-    usual.isolated = share_of_isolated(&it);
+    return locate(&it);
+}
+
+struct usual usual_by_total(const struct aggstats_op_profile *op, unsigned resolution) {
+    struct histogram it = histogram_of(op, resolution);
+    struct usual usual = locate(&it);
+    if (it.calls > 0)
+        use_total(&usual, &it, (double)op->total_cycles);
     return usual;
 }

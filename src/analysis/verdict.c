@@ -21,7 +21,9 @@ static bool has_change(const struct verdict_result *result) {
 static bool has_slowdown(const struct verdict_result *result) {
     for (size_t i = 0; i < result->op_count; i++) {
         const struct verdict_op *op = &result->ops[i];
-        if (op->word == VERDICT_SLOWER || (op->word == VERDICT_SLOWER_THAN_REST && op->ratios[VERDICT_MEAN].ratio > 1))
+        const bool has_longer_mean = op->is_changed[VERDICT_MEAN] && op->ratios[VERDICT_MEAN].effect.low > 0;
+        if (op->word == VERDICT_SLOWER || op->word == VERDICT_SOME_SLOWER || has_longer_mean ||
+            (op->word == VERDICT_SLOWER_THAN_REST && op->ratios[VERDICT_MEAN].ratio > 1))
             return true;
     }
     return is_so(&result->common, VERDICT_SLOWER);
@@ -106,6 +108,8 @@ static int compare_ops(struct verdict_runs *runs) {
     for (enum verdict_figure figure = 0; !err && figure < VERDICT_FIGURE_COUNT; figure++)
         err = verdict_compare_figure(runs, figure);
     if (!err)
+        err = verdict_compare_tails(runs);
+    if (!err)
         err = verdict_compare_peaks(runs);
     if (!err)
         err = verdict_compare_failures(runs);
@@ -113,7 +117,7 @@ static int compare_ops(struct verdict_runs *runs) {
         return err;
     verdict_compare_common(runs);
     verdict_compare_times(runs);
-    effects_judge(runs->tested, result->tested_count, result->options.alpha);
+    verdict_judge_families(runs);
     verdict_find_words_of_all(runs);
     for (size_t op = 0; op < result->op_count; op++) {
         verdict_find_word(runs, &result->ops[op]);
@@ -128,12 +132,14 @@ static int compare_ops(struct verdict_runs *runs) {
 /* The result has its sums and ops already; figures are found in temporary memory. */
 static int compare_runs(struct verdict_result *result, const struct aggstats_profile *profiles, size_t a_count,
                         size_t count) {
-    const size_t tested_max = result->op_count * (VERDICT_FIGURE_COUNT + PEAKS_MAX + 1) + TESTED_OF_ALL;
+    const size_t rest_max = result->op_count * (VERDICT_FIGURE_COUNT + PEAKS_MAX + 1) + TESTED_OF_ALL;
     CLEANUP_FREE double *values = calloc(result->op_count * VERDICT_FIGURE_COUNT * count + 1, sizeof(*values));
     CLEANUP_FREE double *factors = calloc(count, sizeof(*factors));
     CLEANUP_FREE double *scratch = calloc(count, sizeof(*scratch));
-    CLEANUP_FREE struct effect **tested = calloc(tested_max, sizeof(struct effect *));
-    if (!values || !factors || !scratch || !tested)
+    CLEANUP_FREE struct effect **usual = calloc(result->op_count + 1, sizeof(struct effect *));
+    CLEANUP_FREE struct effect **tails = calloc(result->op_count + 1, sizeof(struct effect *));
+    CLEANUP_FREE struct effect **rest = calloc(rest_max, sizeof(struct effect *));
+    if (!values || !factors || !scratch || !usual || !tails || !rest)
         return -ENOMEM;
     struct verdict_runs runs = {
         .result = result,
@@ -143,7 +149,7 @@ static int compare_runs(struct verdict_result *result, const struct aggstats_pro
         .factors = factors,
         .values = values,
         .scratch = scratch,
-        .tested = tested,
+        .tested = {[VERDICT_FAMILY_USUAL] = usual, [VERDICT_FAMILY_TAIL] = tails, [VERDICT_FAMILY_REST] = rest},
     };
     return compare_ops(&runs);
 }

@@ -17,17 +17,17 @@
 /* True if the op is called often, in each run. */
 static bool tells_of_machine(const struct verdict_runs *runs, size_t op) {
     const double *calls = verdict_values(runs, op, VERDICT_CALLS);
-    const double *means = verdict_values(runs, op, VERDICT_MEAN);
+    const double *latencies = verdict_values(runs, op, VERDICT_USUAL);
     for (size_t run = 0; run < runs->count; run++) {
-        if (calls[run] < log(COMMON_CALLS_MIN) || isnan(means[run]))
+        if (calls[run] < log(COMMON_CALLS_MIN) || isnan(latencies[run]))
             return false;
     }
     return true;
 }
 
-/* Of an op's means, with equal weight for both sides; NAN: the op is not used for the factor. */
+/* Of an op's usual latencies, with equal weight for both sides; NAN: the op is not used for the factor. */
 static double centre_of(const struct verdict_runs *runs, size_t op) {
-    struct effect effect = effect_of(verdict_values(runs, op, VERDICT_MEAN), runs->a_count, runs->count);
+    struct effect effect = effect_of(verdict_values(runs, op, VERDICT_USUAL), runs->a_count, runs->count);
     return tells_of_machine(runs, op) ? (effect.a + effect.b) / 2 : NAN;
 }
 
@@ -36,7 +36,7 @@ static double factor_of(const struct verdict_runs *runs, size_t run, const doubl
     size_t count = 0;
     for (size_t op = 0; op < runs->result->op_count; op++) {
         if (!isnan(centres[op]))
-            scratch[count++] = verdict_values(runs, op, VERDICT_MEAN)[run] - centres[op];
+            scratch[count++] = verdict_values(runs, op, VERDICT_USUAL)[run] - centres[op];
     }
     return count >= VERDICT_COMMON_OPS_MIN ? gsl_stats_median(scratch, 1, count) : 0;
 }
@@ -47,9 +47,10 @@ const double *verdict_without_factors(const struct verdict_runs *runs, const dou
     return runs->scratch;
 }
 
-/* Of an op's means, without what is common. */
-static struct effect effect_of_means(const struct verdict_runs *runs, size_t op) {
-    return effect_of(verdict_without_factors(runs, verdict_values(runs, op, VERDICT_MEAN)), runs->a_count, runs->count);
+/* Of an op's usual latencies, without what is common. */
+static struct effect effect_of_usual(const struct verdict_runs *runs, size_t op) {
+    return effect_of(verdict_without_factors(runs, verdict_values(runs, op, VERDICT_USUAL)), runs->a_count,
+                     runs->count);
 }
 
 /* Of the difference between the means of two sides of values with this variance. */
@@ -64,7 +65,7 @@ static double typical_variance(const struct verdict_runs *runs, const double *ce
     for (size_t op = 0; op < runs->result->op_count; op++) {
         if (isnan(centres[op]))
             continue;
-        const struct effect effect = effect_of_means(runs, op);
+        const struct effect effect = effect_of_usual(runs, op);
         scratch[count++] = variance_of_difference(&effect);
     }
     return count > 0 ? gsl_stats_median(scratch, 1, count) : 0;
@@ -87,7 +88,7 @@ static double variance_of_factors(const struct verdict_runs *runs, const double 
     for (size_t op = 0; op < runs->result->op_count; op++) {
         if (isnan(centres[op]))
             continue;
-        const struct effect effect = effect_of_means(runs, op);
+        const struct effect effect = effect_of_usual(runs, op);
         scratch[count++] = effect.difference;
         noise += variance_of_difference(&effect);
     }
@@ -129,7 +130,7 @@ void verdict_compare_common(struct verdict_runs *runs) {
     common->effect.shared = runs->factors_variance;
     verdict_ratio_conclude(common);
     result->common_spread = verdict_ratio_of(sqrt(common->effect.variance));
-    verdict_judge(runs, &common->effect);
+    verdict_judge(runs, VERDICT_FAMILY_REST, &common->effect);
 }
 
 /* Latency of all calls. */
@@ -157,7 +158,7 @@ static void compare_times(struct verdict_runs *runs, double (*time_of)(const str
     ratio->a = exp(ratio->effect.a);
     ratio->b = exp(ratio->effect.b);
     verdict_ratio_conclude(ratio);
-    verdict_judge(runs, &ratio->effect);
+    verdict_judge(runs, VERDICT_FAMILY_REST, &ratio->effect);
 }
 
 void verdict_compare_times(struct verdict_runs *runs) {

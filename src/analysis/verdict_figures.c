@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base.h"
+#include "usual.h"
 #include "verdict_runs.h"
 
 #define HALF_CALL 0.5                    /* replaces 0 calls, for a logarithm */
@@ -13,12 +14,17 @@ static const struct {
     bool is_judged;
     unsigned percent; /* of a percentile */
 } figures[VERDICT_FIGURE_COUNT] = {
-    [VERDICT_MEAN] = {"mean", true, true, 0},    [VERDICT_P50] = {"p50", true, true, 50},
-    [VERDICT_P90] = {"p90", true, true, 90},     [VERDICT_P99] = {"p99", true, true, 99},
-    [VERDICT_CALLS] = {"calls", false, true, 0}, [VERDICT_TOTAL] = {"total", false, false, 0},
+    [VERDICT_USUAL] = {"usual", true, true, 0},   [VERDICT_MEAN] = {"mean", true, true, 0},
+    [VERDICT_P50] = {"p50", true, false, 50},     [VERDICT_P90] = {"p90", true, false, 90},
+    [VERDICT_P99] = {"p99", true, false, 99},     [VERDICT_CALLS] = {"calls", false, true, 0},
+    [VERDICT_TOTAL] = {"total", false, false, 0},
 };
 
 const char *verdict_figure_name(enum verdict_figure figure) {
+    if (figure == VERDICT_BY_TAIL)
+        return "slow calls";
+    if (figure == VERDICT_BY_PEAK)
+        return "peak";
     return figures[figure].name;
 }
 
@@ -32,6 +38,8 @@ static double figure_of(const struct aggstats_op_profile *op, unsigned resolutio
         return (double)op->total_cycles;
     if (figure == VERDICT_MEAN)
         return (double)op->total_cycles / (double)finished;
+    if (figure == VERDICT_USUAL)
+        return exp2(usual_by_total(op, resolution).log2_cycles);
     struct aggstats_percentile percentile;
     aggstats_percentile(op, resolution, 10 * figures[figure].percent, &percentile);
     return percentile.cycles;
@@ -52,8 +60,18 @@ void verdict_read_op(const struct verdict_runs *runs, size_t index) {
     }
 }
 
-static double tolerance_of(const struct verdict_result *result, enum verdict_figure figure) {
-    return figures[figure].percent > 0 ? PERCENTILE_TOLERANCE_BUCKETS * M_LN2 / result->a_sum.resolution : 0;
+/* Half a bucket on either side, if all calls are where their place in their bucket is not known. */
+static double isolated_buckets(const struct verdict_op *op, unsigned resolution) {
+    return (usual_by_total(op->a_sum, resolution).isolated + usual_by_total(op->b_sum, resolution).isolated) / 2;
+}
+
+static double tolerance_of(const struct verdict_result *result, const struct verdict_op *op,
+                           enum verdict_figure figure) {
+    const unsigned resolution = result->a_sum.resolution;
+    double buckets = figures[figure].percent > 0 ? PERCENTILE_TOLERANCE_BUCKETS : 0;
+    if (figure == VERDICT_USUAL && op->a_sum && op->b_sum)
+        buckets = isolated_buckets(op, resolution);
+    return buckets * M_LN2 / resolution;
 }
 
 /* Sets the effects of an op, before they are moderated. */
@@ -62,7 +80,7 @@ static void compare_values(const struct verdict_runs *runs, size_t index, enum v
     struct verdict_ratio *own = &runs->result->ops[index].own[figure];
     const double *values = verdict_values(runs, index, figure);
     ratio->effect = effect_of(values, runs->a_count, runs->count);
-    ratio->effect.tolerance = tolerance_of(runs->result, figure);
+    ratio->effect.tolerance = tolerance_of(runs->result, &runs->result->ops[index], figure);
     ratio->a = exp(ratio->effect.a);
     ratio->b = exp(ratio->effect.b);
     *own = *ratio;
@@ -95,7 +113,8 @@ int verdict_compare_figure(struct verdict_runs *runs, enum verdict_figure figure
         verdict_ratio_conclude(&op->ratios[figure]);
         verdict_ratio_conclude(&op->own[figure]);
         if (verdict_op_is_judged(op) && figures[figure].is_judged)
-            verdict_judge(runs, &op->own[figure].effect);
+            verdict_judge(runs, figure == VERDICT_USUAL ? VERDICT_FAMILY_USUAL : VERDICT_FAMILY_REST,
+                          &op->own[figure].effect);
     }
     return 0;
 }

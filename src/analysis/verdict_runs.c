@@ -5,21 +5,39 @@
 
 #define LOG_MAX 100.0 /* of a ratio; beyond it nothing is known */
 
+static const double family_shares[VERDICT_FAMILY_COUNT] = {
+    [VERDICT_FAMILY_USUAL] = 0.7,
+    [VERDICT_FAMILY_TAIL] = 0.2,
+    [VERDICT_FAMILY_REST] = 0.1,
+};
+
 double *verdict_values(const struct verdict_runs *runs, size_t op, enum verdict_figure figure) {
     return &runs->values[(op * VERDICT_FIGURE_COUNT + figure) * runs->count];
 }
 
-void verdict_judge(struct verdict_runs *runs, struct effect *effect) {
-    if (effect->is_known)
-        runs->tested[runs->result->tested_count++] = effect;
+void verdict_judge(struct verdict_runs *runs, enum verdict_family family, struct effect *effect) {
+    if (!effect->is_known)
+        return;
+    runs->tested[family][runs->tested_counts[family]++] = effect;
+    runs->result->tested_count++;
 }
 
-void verdict_judge_all(struct verdict_runs *runs, struct effect **effects, size_t count) {
+void verdict_judge_all(struct verdict_runs *runs, enum verdict_family family, struct effect **effects, size_t count) {
     effects_moderate(effects, count);
     for (size_t i = 0; i < count; i++) {
         effect_conclude(effects[i]);
-        verdict_judge(runs, effects[i]);
+        verdict_judge(runs, family, effects[i]);
     }
+}
+
+void verdict_judge_families(struct verdict_runs *runs) {
+    for (enum verdict_family family = 0; family < VERDICT_FAMILY_COUNT; family++)
+        effects_judge(runs->tested[family], runs->tested_counts[family],
+                      family_shares[family] * runs->result->options.alpha);
+}
+
+double verdict_alpha_of_one(const struct verdict_runs *runs, enum verdict_family family) {
+    return family_shares[family] * runs->result->options.alpha / fmax(1, (double)runs->tested_counts[family]);
 }
 
 bool verdict_op_is_judged(const struct verdict_op *op) {

@@ -4,6 +4,14 @@
 
 #include "verdict.h"
 
+/* Effects that are judged together. Each family has a share of the probability of any false change. */
+enum verdict_family {
+    VERDICT_FAMILY_USUAL, /* usual latencies: what is asked about most, so they have most of it */
+    VERDICT_FAMILY_TAIL,  /* shares of slow calls */
+    VERDICT_FAMILY_REST,
+    VERDICT_FAMILY_COUNT,
+};
+
 /* The state of a comparison. */
 struct verdict_runs {
     struct verdict_result *result;
@@ -14,18 +22,25 @@ struct verdict_runs {
     double factors_variance; /* of the difference between the sides' factors, from the differences among ops */
     double *values;          /* [op][figure][run] logarithms; NAN: none */
     double *scratch;         /* [count] */
-    struct effect **tested;  /* effects that are judged together */
+    struct effect **tested[VERDICT_FAMILY_COUNT];
+    size_t tested_counts[VERDICT_FAMILY_COUNT];
 };
 
 /* Of an op in each run: [count], borrowed from the runs. */
 double *verdict_values(const struct verdict_runs *runs, size_t op, enum verdict_figure figure);
 
-/* Adds the effect to those that are judged together, if it is known. It must not move. */
-void verdict_judge(struct verdict_runs *runs, struct effect *effect);
+/* Adds the effect to those of the family, if it is known. It must not move. */
+void verdict_judge(struct verdict_runs *runs, enum verdict_family family, struct effect *effect);
+
+/* Marks the effects of all families that are not by chance. */
+void verdict_judge_families(struct verdict_runs *runs);
+
+/* The probability of a false change that one of the effects of a family may have. */
+double verdict_alpha_of_one(const struct verdict_runs *runs, enum verdict_family family);
 
 /* The same for many, after they were moderated and concluded together. Changes their variances, and sets what
  * effect_conclude() does. */
-void verdict_judge_all(struct verdict_runs *runs, struct effect **effects, size_t count);
+void verdict_judge_all(struct verdict_runs *runs, enum verdict_family family, struct effect **effects, size_t count);
 
 /* True if it was called often enough on both sides. */
 bool verdict_op_is_judged(const struct verdict_op *op);
@@ -63,6 +78,12 @@ void verdict_compare_times(struct verdict_runs *runs);
 
 /* Finds out whether the common factor changes with time; call it after that was compared. */
 void verdict_find_trend(const struct verdict_runs *runs);
+
+/* ---- Slow calls: verdict_tail.c ----------------------------------------------------------------- */
+
+/* Compares the share of slow calls of the ops that are judged; call it after figures were compared.
+ * Errors:  -ENOMEM */
+int verdict_compare_tails(struct verdict_runs *runs);
 
 /* ---- Shares of an op's calls: verdict_shares.c -------------------------------------------------- */
 

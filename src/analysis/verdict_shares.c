@@ -112,7 +112,7 @@ int verdict_compare_peaks(struct verdict_runs *runs) {
     for (size_t i = 0; i < runs->result->op_count; i++)
         for (size_t peak = 0; peak < runs->result->ops[i].peak_count; peak++)
             effects[count++] = &runs->result->ops[i].peaks[peak].effect;
-    verdict_judge_all(runs, effects, count);
+    verdict_judge_all(runs, VERDICT_FAMILY_REST, effects, count);
     return 0;
 }
 
@@ -159,6 +159,6 @@ int verdict_compare_failures(struct verdict_runs *runs) {
     for (size_t i = 0; i < result->op_count; i++)
         if (verdict_op_is_judged(&result->ops[i]) && compare_failures(runs, &result->ops[i]))
             effects[count++] = &result->ops[i].failures.effect;
-    verdict_judge_all(runs, effects, count);
+    verdict_judge_all(runs, VERDICT_FAMILY_REST, effects, count);
     return 0;
 }

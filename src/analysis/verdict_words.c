@@ -8,6 +8,8 @@ const char *verdict_word_name(enum verdict_word word) {
     static const char *const names[] = {
         [VERDICT_SLOWER] = "slower",
         [VERDICT_FASTER] = "faster",
+        [VERDICT_SOME_SLOWER] = "some calls slower",
+        [VERDICT_SOME_FASTER] = "some calls faster",
         [VERDICT_SLOWER_THAN_REST] = "slower than the rest",
         [VERDICT_FASTER_THAN_REST] = "faster than the rest",
         [VERDICT_MORE_CALLS] = "more calls",
@@ -51,7 +53,7 @@ static enum verdict_word word_of_effect(const struct effect *effect, double boun
 
 /* ---- Changes of latency ------------------------------------------------------------------------- */
 
-/* What made an op slower or faster: the most certain of its figures and peaks. */
+/* What made an op slower or faster. */
 struct evidence {
     double p; /* INFINITY: there is none */
     enum verdict_figure figure;
@@ -67,7 +69,11 @@ static struct evidence evidence_of_figure(const struct verdict_op *op, enum verd
 static struct evidence evidence_of_peak(const struct verdict_op *op, const struct verdict_peak *peak) {
     const bool is_slow = peak->place.centre > log2(op->ratios[VERDICT_MEAN].a);
     return (struct evidence){
-        .p = peak->effect.p, .figure = VERDICT_FIGURE_COUNT, .is_more = is_slow == (peak->effect.difference > 0)};
+        .p = peak->effect.p, .figure = VERDICT_BY_PEAK, .is_more = is_slow == (peak->effect.difference > 0)};
+}
+
+static struct evidence evidence_of_tail(const struct verdict_tail *tail) {
+    return (struct evidence){.p = tail->effect.p, .figure = VERDICT_BY_TAIL, .is_more = tail->effect.difference > 0};
 }
 
 static void take_surer(struct evidence *surest, struct evidence other) {
@@ -75,7 +81,7 @@ static void take_surer(struct evidence *surest, struct evidence other) {
         *surest = other;
 }
 
-/* Marks the figures and peaks that changed. The mean decides if it changed, and else what is most certain. */
+/* Marks what changed. The usual latency decides if it changed, else the mean, and else what is most certain. */
 static struct evidence mark_changes(struct verdict_op *op, const struct verdict_options *options) {
     const double bound = log1p(options->at_least);
     struct evidence surest = {.p = INFINITY};
@@ -84,26 +90,33 @@ static struct evidence mark_changes(struct verdict_op *op, const struct verdict_
         if (op->is_changed[figure] && figure != VERDICT_CALLS)
             take_surer(&surest, evidence_of_figure(op, figure));
     }
+    op->tail.is_changed = op->tail.effect.is_beyond && fabs(op->tail.cost) >= options->at_least;
+    if (op->tail.is_changed)
+        take_surer(&surest, evidence_of_tail(&op->tail));
     for (size_t i = 0; i < op->peak_count; i++) {
         struct verdict_peak *peak = &op->peaks[i];
         peak->is_changed = peak->effect.is_beyond && fabs(peak->cost) >= options->at_least;
         if (peak->is_changed)
             take_surer(&surest, evidence_of_peak(op, peak));
     }
+    if (op->is_changed[VERDICT_USUAL])
+        return evidence_of_figure(op, VERDICT_USUAL);
     return op->is_changed[VERDICT_MEAN] ? evidence_of_figure(op, VERDICT_MEAN) : surest;
 }
 
 /* True if the figure as it is, of all that moves the machine, lies beyond 1 in this direction too. */
 static bool is_plain(const struct verdict_op *op, const struct evidence *evidence) {
-    if (evidence->figure == VERDICT_FIGURE_COUNT)
-        return true; /* shares of peaks are as they are */
+    if (evidence->figure >= VERDICT_FIGURE_COUNT)
+        return true; /* shares of calls are as they are */
     const struct effect *effect = &op->ratios[evidence->figure].effect;
     return evidence->is_more ? effect->low > 0 : effect->high < 0;
 }
 
 static enum verdict_word word_of_change(const struct verdict_op *op, const struct evidence *evidence) {
-    if (is_plain(op, evidence))
+    if (is_plain(op, evidence) && evidence->figure == VERDICT_USUAL)
         return evidence->is_more ? VERDICT_SLOWER : VERDICT_FASTER;
+    if (is_plain(op, evidence))
+        return evidence->is_more ? VERDICT_SOME_SLOWER : VERDICT_SOME_FASTER;
     return evidence->is_more ? VERDICT_SLOWER_THAN_REST : VERDICT_FASTER_THAN_REST;
 }
 
@@ -126,11 +139,11 @@ static enum verdict_word word_without_figures(const struct verdict_runs *runs, c
     return VERDICT_FEW;
 }
 
-static size_t more_runs_for(const struct verdict_runs *runs, const struct effect *effect) {
+static size_t more_runs_for(const struct verdict_runs *runs, enum verdict_family family, const struct effect *effect) {
     const struct verdict_options *options = &runs->result->options;
     size_t had = effect->a_count < effect->b_count ? effect->a_count : effect->b_count;
-    size_t needed = effect_runs_needed(effect, log1p(options->at_least),
-                                       options->alpha / (double)runs->result->tested_count, VERDICT_RUNS_MOST);
+    size_t needed =
+        effect_runs_needed(effect, log1p(options->at_least), verdict_alpha_of_one(runs, family), VERDICT_RUNS_MOST);
     return needed > had ? needed - had : needed > 0 ? 1 : 0;
 }
 
@@ -141,17 +154,21 @@ static size_t larger_need(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-/* True if latency and calls lie within the bound; else sets how many more runs would decide. */
+/* True if latency and calls lie within the bound; else sets the first figure that does not, and how many more runs would
+ * decide. */
 static bool is_decided(const struct verdict_runs *runs, struct verdict_op *op) {
-    static const enum verdict_figure deciding[] = {VERDICT_MEAN, VERDICT_CALLS};
+    static const enum verdict_figure deciding[] = {VERDICT_USUAL, VERDICT_MEAN, VERDICT_CALLS};
     bool is_decided = true;
     op->more_runs = 1;
     for (size_t i = 0; i < ARRAY_SIZE(deciding); i++) {
         const struct effect *effect = &op->own[deciding[i]].effect;
         if (is_within(effect, bound_of(runs->result)))
             continue;
+        const bool is_usual = deciding[i] == VERDICT_USUAL;
+        const size_t more = more_runs_for(runs, is_usual ? VERDICT_FAMILY_USUAL : VERDICT_FAMILY_REST, effect);
+        op->decided_by = is_decided ? deciding[i] : op->decided_by;
+        op->more_runs = larger_need(op->more_runs, more);
         is_decided = false;
-        op->more_runs = larger_need(op->more_runs, more_runs_for(runs, effect));
     }
     return is_decided;
 }
@@ -159,7 +176,10 @@ static bool is_decided(const struct verdict_runs *runs, struct verdict_op *op) {
 static enum verdict_word word_without_change(const struct verdict_runs *runs, struct verdict_op *op) {
     if (!is_decided(runs, op))
         return VERDICT_UNDECIDED;
-    return is_within(&op->ratios[VERDICT_MEAN].effect, bound_of(runs->result)) ? VERDICT_ALIKE : VERDICT_AS_REST;
+    const double bound = bound_of(runs->result);
+    const bool is_plain =
+        is_within(&op->ratios[VERDICT_USUAL].effect, bound) && is_within(&op->ratios[VERDICT_MEAN].effect, bound);
+    return is_plain ? VERDICT_ALIKE : VERDICT_AS_REST;
 }
 
 /* The share has certainly changed, and by as much as matters: the larger exceeds the smaller by more than at_least. */
@@ -197,7 +217,7 @@ static void find_word(const struct verdict_runs *runs, struct verdict_change *ch
         return;
     change->word = word_of_effect(&change->ratio.effect, bound_of(runs->result), more, less);
     if (change->word == VERDICT_UNDECIDED)
-        change->more_runs = more_runs_for(runs, &change->ratio.effect);
+        change->more_runs = more_runs_for(runs, VERDICT_FAMILY_REST, &change->ratio.effect);
 }
 
 void verdict_find_words_of_all(const struct verdict_runs *runs) {

@@ -17,6 +17,7 @@ make_runs a 5
 make_runs b 5
 make_runs slow 5 WRITE=1.3
 make_runs mode 5 GETATTR+0.01@64
+make_runs both 5 READ=0.7 READ+0.02@100
 make_runs all 5 all=1.5
 make_runs noisy 5 run=0.2
 make_runs most 5 run=0.2 all=2.3 READ=0.487
@@ -43,7 +44,22 @@ verdict() {
     assert_eq slower "$(verdict WRITE)" "an operation 1.3 times slower"
     assert_eq alike "$(verdict READ)" "an operation beside it"
     expect 1 compare --brief $(names a) -- $(names mode)
-    assert_eq slower "$(verdict GETATTR)" "an operation of which 1 % are slow"
+    assert_eq "some calls slower (mean)" "$(verdict GETATTR)" "an operation of which 1 % are slow"
+    expect 1 compare --fail-on slower $(names a) -- $(names mode)
+    expect 0 compare --fail-on slower $(names mode) -- $(names a)
+    expect 1 compare $(names mode) -- $(names a)
+    grep -q '^0 of 9 operations slower, 0 faster, 1 with some calls faster[.]$' "$scratch/out" || fail "$(head -1 "$scratch/out")"
+    expect 1 compare --ascii $(names a) -- $(names mode)
+    grep -Eq '^  usual 7.[0-9]+ us -> 7.[0-9]+ us: x(0.9|1.0)[0-9] [[][^]]*[]]$' "$scratch/out" || fail "usual latency: $(<"$scratch/out")"
+    grep -Eq "^  slow calls 0 % -> 1 % of the calls, about [5-8][0-9] times A's usual latency\$" "$scratch/out" || fail "slow calls: $(<"$scratch/out")"
+
+    # Usually faster, in the mean slower: no "faster" without it.
+    expect 1 compare --ascii --width 200 --fail-on slower $(names a) -- $(names both)
+    assert_eq 2 "$(grep -Ec '^READ(:|  )  *faster, mean longer( |$)' "$scratch/out")" "an operation that is faster and slower"
+    ! grep -qE '^READ.*faster( |$)' "$scratch/out" || fail "faster, though the mean has grown: $(grep READ "$scratch/out")"
+    grep -Eq "^  slow calls 0 % -> 2 % of the calls, about [0-9]+ times A's usual latency\$" "$scratch/out" || fail "slow calls: $(<"$scratch/out")"
+    expect 1 compare --brief $(names both) -- $(names a)
+    assert_eq "slower, mean shorter" "$(verdict READ)" "the other way round"
     expect 1 compare --fail-on slower $(names a) -- $(names slow)
     expect 0 compare --fail-on slower $(names slow) -- $(names a)
     expect 1 compare --quiet $(names slow) -- $(names a)
@@ -59,11 +75,11 @@ verdict() {
 
     # A ratio is that of the figures beside it. All but READ take 2.3 times as long; it takes 1.12 times as long.
     expect 1 compare --width 200 --ascii $(names noisy) -- $(names most)
-    grep -Eq '^READ +faster than the rest +[+][0-9]+ us +[0-9.]+ us +[0-9.]+ us +1[.][12][0-9] [[].*[]] +0[.]4[0-9] [[]' "$scratch/out" ||
+    grep -Eq '^READ +faster than the rest +[+][0-9]+ us +1[.][12][0-9] [[][^]]*[]] +[0-9.]+ us +[0-9.]+ us +1[.][12][0-9] [[].*[]] +0[.]4[0-9] [[]' "$scratch/out" ||
         fail "$(grep READ "$scratch/out")"
     grep -q '^operation .* mean, B/A  *own change ' "$scratch/out" || fail "own change has no column"
     grep -q '^"Own change" is what is left of mean, B/A without that' "$scratch/out" || fail "own change is not explained"
-    grep -q '^  own change of the mean, without what all operations have in common: x0.4' "$scratch/out" || fail "own change"
+    grep -q '^  own change of the usual latency, without what all operations have in common: x0.4' "$scratch/out" || fail "own change"
     ! grep -q '^READ: faster$' "$scratch/out" || fail "an operation whose mean grew is called faster"
     expect 1 compare --width 200 --ascii $(names a) -- $(names slow)
     ! grep -qi 'own change' "$scratch/out" || fail "own change where nothing is common: $(<"$scratch/out")"
@@ -75,7 +91,7 @@ read = next(op for op in said["ops"] if op["name"] == "READ")
 mean = read["figures"]["mean"]
 assert math.isclose(mean["ratio"], mean["b_cycles"] / mean["a_cycles"], rel_tol=1e-9), mean
 assert math.isclose(mean["ratio_beside_common"] * said["common"]["ratio"], mean["ratio"], rel_tol=1e-9), (mean, said["common"])
-assert read["verdict"] == "faster than the rest" and read["decided_by"] == "mean"
+assert read["verdict"] == "faster than the rest" and read["decided_by"] == "usual"
 assert "ratio_beside_common" not in read["figures"]["calls"]
 ' <"$scratch/out" || fail "JSON of ratios"
 
@@ -116,10 +132,10 @@ assert "ratio_beside_common" not in read["figures"]["calls"]
 
     # Not decided, and why
     expect 0 compare --ascii a0.osprof a1.osprof -- doubt0.osprof doubt1.osprof
-    grep -Eq '^  READ: mean x1.1[0-9]* \[1[.].*\]; probably slower, but chance moves one of [0-9]+ figures that far; ' "$scratch/out" ||
+    grep -Eq '^  READ: usual x1.1[0-9]* \[1[.].*\]; probably slower, but chance moves one of [0-9]+ figures that far; ' "$scratch/out" ||
         fail "an interval that excludes 1 is not explained: $(<"$scratch/out")"
     expect 0 compare --ascii a0.osprof a1.osprof -- wild0.osprof wild1.osprof
-    grep -Eq '^  READ: mean x[0-9.]* \[0.*\]; (about [0-9]+ more runs?|more than)' "$scratch/out" || fail "$(<"$scratch/out")"
+    grep -Eq '^  READ: (usual|mean) x[0-9.]* \[0.*\]; (about [0-9]+ more runs?|more than)' "$scratch/out" || fail "$(<"$scratch/out")"
 
     # Failures
     expect 0 compare --brief $(names some) -- $(names others)
@@ -142,10 +158,10 @@ assert failures["a_share"] == 0 and 0.03 < failures["b_share"] < 0.05 and failur
 assert not ops["LOOKUP"]["failures"]["changed"] and "failures" not in ops["WRITE"]
 ' <"$scratch/out" || fail "JSON of failures"
 
-    # A wide interval stands apart from the figure before it. If the mean proves nothing, the word says what decided.
+    # A wide interval stands apart from the figure before it.
     expect 1 compare --ascii --width 100 "$data/compare-before.osprof" "$data/../fuzz/corpus-profile/complete.osprof" -- \
         "$data/compare-after.osprof" "$data/show-grep.osprof"
-    grep -q '^READ  *slower (p50)  .* 89.3 us  *15.9 \[' "$scratch/out" || fail "$(grep '^READ ' "$scratch/out")"
+    grep -q '^READ  *slower  .* 89.3 us  *15.9 \[' "$scratch/out" || fail "$(grep '^READ ' "$scratch/out")"
 
     # The interval holds what was planted.
     expect 1 compare --json $(names a) -- $(names slow)

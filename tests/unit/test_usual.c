@@ -67,6 +67,24 @@ START_TEST(calls_in_a_bucket_alone_may_lie_anywhere_in_it) {
 }
 END_TEST
 
+/* Slow calls that take as much time as most of the others hide it. */
+START_TEST(the_total_says_where_in_their_bucket_calls_lie) {
+    for (int tenth = 0; tenth < 10; tenth++) {
+        set_up();
+        histogram_add(&histogram, 13, 1000, 1);
+        histogram.op.total_cycles = (uint64_t)(1000 * exp2(13 + 0.1 * tenth));
+        const struct usual alone = usual_by_total(&histogram.op, 1);
+        ck_assert_double_eq_tol(alone.log2_cycles, 13 + 0.1 * tenth, 0.04);
+        ck_assert_double_eq_tol(alone.isolated, 0, 1e-9);
+        histogram.buckets[30]++;
+        histogram.op.calls++;
+        histogram.op.total_cycles += 3 << 29;
+        ck_assert_double_eq_tol(usual_by_total(&histogram.op, 1).log2_cycles, 13.5, 0.05);
+        ck_assert_double_gt(usual_by_total(&histogram.op, 1).isolated, 0.95);
+    }
+}
+END_TEST
+
 static TCase *cases(void) {
     TCase *usual = tcase_create("usual");
     tcase_add_checked_fixture(usual, set_up, NULL);
@@ -75,6 +93,7 @@ static TCase *cases(void) {
     tcase_add_test(usual, it_moves_with_all_calls);
     tcase_add_test(usual, two_peaks_of_the_same_size_have_it_between_them);
     tcase_add_test(usual, calls_in_a_bucket_alone_may_lie_anywhere_in_it);
+    tcase_add_test(usual, the_total_says_where_in_their_bucket_calls_lie);
     return usual;
 }
 

@@ -1,7 +1,7 @@
 /* What has changed between two sets of runs: a word for each op, and effects with their intervals (effect.h).
  *
  * A ratio is that of the figures as they are. A latency has a second one, its own change: what is left of it without
- * the common factor of each run. That is the median over ops of how far the logarithm of an op's mean latency lies from
+ * the common factor of each run. That is the median over ops of how far the logarithm of an op's usual latency lies from
  * its mean over all runs. A busier machine moves all ops together, and so does a change of everything; that is judged
  * once, as an effect of its own. The own change decides whether an op has changed, since it is known better; if the
  * plain ratio alone does not prove it, the word says that the op changed against the rest.
@@ -21,11 +21,14 @@
 #define VERDICT_RUNS_MOST 1000U   /* no more runs are recommended */
 #define VERDICT_AT_LEAST 0.10     /* default: smaller changes do not matter */
 #define VERDICT_ALPHA 0.05        /* default: probability of any false change */
+#define VERDICT_TAIL_TIMES 16.0   /* so many times the usual latency make a call slow */
 #define VERDICT_COMMON_OPS_MIN 8U /* needed for a common factor */
 
 enum verdict_word {
-    VERDICT_SLOWER, /* calls take longer */
+    VERDICT_SLOWER, /* calls usually take longer */
     VERDICT_FASTER,
+    VERDICT_SOME_SLOWER, /* the usual latency is not surely longer; but more calls are slow, or the mean is longer */
+    VERDICT_SOME_FASTER,
     VERDICT_SLOWER_THAN_REST, /* ... compared with all ops of the same runs; the plain figures do not prove it */
     VERDICT_FASTER_THAN_REST,
     VERDICT_MORE_CALLS, /* ... and no change of latency is certain */
@@ -51,13 +54,18 @@ static inline bool verdict_is_change(enum verdict_word word) {
 
 /* Figures of an op in a run; the effect of each is the ratio of B to A. */
 enum verdict_figure {
-    VERDICT_MEAN, /* latency of a call that has ended */
+    VERDICT_USUAL, /* latency that rare slow calls do not move (usual.h): decides slower and faster */
+    VERDICT_MEAN,  /* latency of a call that has ended */
     VERDICT_P50,
     VERDICT_P90,
     VERDICT_P99,
     VERDICT_CALLS,
     VERDICT_TOTAL, /* latency of all calls; not judged, since it is mean times calls */
     VERDICT_FIGURE_COUNT,
+
+    /* What else may decide. */
+    VERDICT_BY_PEAK = VERDICT_FIGURE_COUNT,
+    VERDICT_BY_TAIL,
 };
 
 struct verdict_ratio {
@@ -87,6 +95,17 @@ struct verdict_peak {
     bool is_changed; /* its share has changed by as much as matters */
 };
 
+/* Slow calls: those that take about VERDICT_TAIL_TIMES the usual latency of the slower side, or more. */
+struct verdict_tail {
+    struct effect effect; /* of the arcsines of the roots of their share of the calls; is_known: it is judged */
+    unsigned first;       /* bucket of slow calls */
+    double a_share;       /* of the calls that have ended, mean over the runs */
+    double b_share;
+    double times;    /* how many times A's usual latency slow calls take, in the middle, on the side that has more */
+    double cost;     /* the change of the op's mean latency that they cause, as a fraction of A's */
+    bool is_changed; /* their share has changed by as much as matters */
+};
+
 /* Calls that failed. */
 struct verdict_failures {
     struct effect effect; /* of logits of their share of the calls; is_known: some failed, and it is judged */
@@ -103,7 +122,8 @@ struct verdict_op {
     struct verdict_ratio own[VERDICT_FIGURE_COUNT]; /* without the common factor of each run; a, b: unused. These are
                                                      * judged */
     bool is_changed[VERDICT_FIGURE_COUNT];          /* which figures made it a change */
-    enum verdict_figure decided_by; /* a change of latency: the figure that decided; VERDICT_FIGURE_COUNT: a peak */
+    enum verdict_figure decided_by; /* a change of latency: what decided; VERDICT_UNDECIDED: what did not */
+    struct verdict_tail tail;
     struct verdict_failures failures;
     struct verdict_peak *peaks;
     size_t peak_count;
@@ -156,8 +176,9 @@ void verdict_finish(struct verdict_result *result);
 
 /* What one may want to know of a result; bits. */
 enum verdict_question {
-    VERDICT_ON_CHANGE = 1 << 0,  /* an op has changed, or all of them together */
-    VERDICT_ON_SLOWER = 1 << 1,  /* an op is slower, or all together; slower than the rest: its mean must have grown */
+    VERDICT_ON_CHANGE = 1 << 0, /* an op has changed, or all of them together */
+    VERDICT_ON_SLOWER =
+        1 << 1, /* an op, or some of its calls, or all together; slower than the rest: its mean must have grown */
     VERDICT_ON_CALLS = 1 << 2,   /* an op has more calls, or only B has it */
     VERDICT_ON_TOTAL = 1 << 3,   /* the calls of a run take more time */
     VERDICT_ON_ELAPSED = 1 << 4, /* a run takes more time */

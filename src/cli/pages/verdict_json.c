@@ -68,6 +68,21 @@ static void write_failures(struct page *page, const struct verdict_failures *fai
     json_end(&page->writer, '}');
 }
 
+/* Written if a call is slow, and both sides have enough runs. */
+static void write_tail(struct page *page, const struct verdict_tail *tail) {
+    if (!tail->effect.is_known)
+        return;
+    json_begin(&page->writer, "slow_calls", '{');
+    write_latency(page, "beyond", aggstats_bucket_lower(tail->first, page->result->a_sum.resolution));
+    json_real(&page->writer, "a_share", tail->a_share);
+    json_real(&page->writer, "b_share", tail->b_share);
+    json_real(&page->writer, "times_usual", tail->times);
+    json_real(&page->writer, "cost", tail->cost);
+    write_test(page, &tail->effect);
+    json_bool(&page->writer, "changed", tail->is_changed);
+    json_end(&page->writer, '}');
+}
+
 static void write_peaks(struct page *page, const struct verdict_op *op) {
     const unsigned resolution = page->result->a_sum.resolution;
     json_begin(&page->writer, "peaks", '[');
@@ -94,8 +109,7 @@ static void write_op(struct page *page, const struct verdict_op *op) {
     json_text(&page->writer, "verdict", verdict_word_name(op->word));
     json_text(&page->writer, "calls_verdict", verdict_word_name(op->calls_word));
     if (op->word <= VERDICT_FASTER_THAN_REST)
-        json_text(&page->writer, "decided_by",
-                  op->decided_by == VERDICT_FIGURE_COUNT ? "peak" : verdict_figure_name(op->decided_by));
+        json_text(&page->writer, "decided_by", verdict_figure_name(op->decided_by));
     json_real(&page->writer, "a_calls", op->a_calls);
     json_real(&page->writer, "b_calls", op->b_calls);
     write_latency(page, "a_total", op->a_total_cycles);
@@ -103,6 +117,7 @@ static void write_op(struct page *page, const struct verdict_op *op) {
     if (op->word == VERDICT_UNDECIDED && op->more_runs > 0)
         json_count(&page->writer, "more_runs", op->more_runs);
     write_figures(page, op);
+    write_tail(page, &op->tail);
     write_failures(page, &op->failures);
     write_peaks(page, op);
     json_end(&page->writer, '}');

@@ -143,6 +143,8 @@ static void print_answer(const struct printer *it) {
     else
         fprintf(it->stream, "%zu of %zu operation%s slower, %zu faster", counts[VERDICT_SLOWER], it->result->op_count,
                 units_plural(it->result->op_count), counts[VERDICT_FASTER]);
+    print_count(it, counts[VERDICT_SOME_SLOWER], "with some calls slower");
+    print_count(it, counts[VERDICT_SOME_FASTER], "with some calls faster");
     print_count(it, counts[VERDICT_SLOWER_THAN_REST], "slower than the rest");
     print_count(it, counts[VERDICT_FASTER_THAN_REST], "faster than the rest");
     print_count(it, calls_counts[VERDICT_MORE_CALLS], "with more calls");
@@ -233,26 +235,34 @@ static bool is_of_latency(enum verdict_word word) {
     return word <= VERDICT_FASTER_THAN_REST;
 }
 
-/* "slower"; "faster (p50), more calls": what decided, if that was not the mean */
+/* What is said of the mean where the usual latency decides, and the mean goes the other way; "": it does not */
+static const char *mean_against_usual(const struct verdict_op *op) {
+    const double usual = op->ratios[VERDICT_USUAL].ratio;
+    const double mean = op->ratios[VERDICT_MEAN].ratio;
+    if (!is_of_latency(op->word) || op->decided_by != VERDICT_USUAL)
+        return "";
+    return usual < 1 && mean > 1 ? ", mean longer" : usual > 1 && mean < 1 ? ", mean shorter" : "";
+}
+
+/* "slower"; "some calls slower (mean), more calls": what decided, if that was not the usual latency */
 static void format_word(const struct verdict_op *op, char ret_text[CELL_SIZE]) {
-    const bool is_by_other = is_of_latency(op->word) && op->decided_by != VERDICT_MEAN;
+    const bool is_by_other = is_of_latency(op->word) && op->decided_by != VERDICT_USUAL;
     const bool has_other_calls = op->word != op->calls_word && verdict_is_change(op->calls_word);
-    const char *by = op->decided_by == VERDICT_FIGURE_COUNT ? "a peak" : verdict_figure_name(op->decided_by);
-    snprintf(ret_text, CELL_SIZE, "%s%s%s%s%s%s", verdict_word_name(op->word), is_by_other ? " (" : "",
-             is_by_other ? by : "", is_by_other ? ")" : "", has_other_calls ? ", " : "",
-             has_other_calls ? verdict_word_name(op->calls_word) : "");
+    snprintf(ret_text, CELL_SIZE, "%s%s%s%s%s%s%s", verdict_word_name(op->word), is_by_other ? " (" : "",
+             is_by_other ? verdict_figure_name(op->decided_by) : "", is_by_other ? ")" : "", mean_against_usual(op),
+             has_other_calls ? ", " : "", has_other_calls ? verdict_word_name(op->calls_word) : "");
 }
 
 /* A ratio stands behind the figures that it is of. */
-enum column { WORD, COST, A_MEAN, B_MEAN, MEAN, OWN, CALLS, P99, FAILURES, COLUMN_COUNT };
+enum column { WORD, COST, USUAL, A_MEAN, B_MEAN, MEAN, OWN, CALLS, FAILURES, COLUMN_COUNT };
 
 static const struct columns_column columns[COLUMN_COUNT] = {
-    {"verdict", 12},    {"cost a run", 12}, {"mean, A", 10},  {"mean, B", 10},        {"mean, B/A", 20},
-    {"own change", 20}, {"calls, B/A", 20}, {"p99, B/A", 20}, {"failures, A, B", 20},
+    {"verdict", 12},   {"cost a run", 12}, {"usual, B/A", 20}, {"mean, A", 10},        {"mean, B", 10},
+    {"mean, B/A", 20}, {"own change", 20}, {"calls, B/A", 20}, {"failures, A, B", 20},
 };
 
 /* As many as fit are shown. */
-static const unsigned columns_order[COLUMN_COUNT] = {WORD, MEAN, OWN, COST, A_MEAN, B_MEAN, CALLS, P99, FAILURES};
+static const unsigned columns_order[COLUMN_COUNT] = {WORD, MEAN, OWN, COST, A_MEAN, B_MEAN, USUAL, CALLS, FAILURES};
 
 static void format_cell(const void *context, size_t row, unsigned column, char ret_text[CELL_SIZE]) {
     const struct printer *it = context;
@@ -272,8 +282,8 @@ static void format_cell(const void *context, size_t row, unsigned column, char r
         format_mean(it, mean->b, mean->effect.b_count > 0, ret_text);
     else if (column == CALLS)
         format_calls(it, op, ret_text);
-    else if (column == P99)
-        format_ratio(it, &op->ratios[VERDICT_P99], ret_text);
+    else if (column == USUAL)
+        format_ratio(it, &op->ratios[VERDICT_USUAL], ret_text);
     else
         format_failures(it, op, ret_text);
 }
@@ -314,6 +324,12 @@ static void print_table(const struct printer *it) {
 
 /* ---- An op that changed ------------------------------------------------------------------------- */
 
+/* True if a ratio lies within what does not matter. */
+static bool is_small(const struct printer *it, const struct verdict_ratio *ratio) {
+    const double most = 1 + it->result->options.at_least;
+    return ratio->effect.is_known && ratio->high <= most && ratio->low >= 1 / most;
+}
+
 static void print_figure(const struct printer *it, const struct verdict_op *op, enum verdict_figure figure) {
     const struct verdict_ratio *ratio = &op->ratios[figure];
     char a[UNITS_TEXT_SIZE];
@@ -329,19 +345,28 @@ static void print_figure(const struct printer *it, const struct verdict_op *op, 
     format_ratio(it, ratio, text);
     fprintf(it->stream, "  %s %s %s %s: %s%s", verdict_figure_name(figure), a, it->screen->ascii ? "->" : "→", b,
             it->times, text);
-    fputs(ratio->effect.is_known && !excludes_one(ratio) ? ", which alone proves nothing\n" : "\n", it->stream);
+    const bool is_doubtful = ratio->effect.is_known && !excludes_one(ratio) && !is_small(it, ratio);
+    fputs(is_doubtful ? ", which alone proves nothing\n" : "\n", it->stream);
 }
 
 /* The change of the figure that decided, or of the mean, without what all ops have in common. */
 static void print_own_change(const struct printer *it, const struct verdict_op *op) {
-    const enum verdict_figure figure = op->decided_by < VERDICT_FIGURE_COUNT ? op->decided_by : VERDICT_MEAN;
+    const enum verdict_figure figure = op->decided_by < VERDICT_FIGURE_COUNT ? op->decided_by : VERDICT_USUAL;
     const bool is_relative = op->word == VERDICT_SLOWER_THAN_REST || op->word == VERDICT_FASTER_THAN_REST;
     char text[CELL_SIZE];
     if (!is_relative && !has_common_change(it->result))
         return;
     format_ratio(it, &op->own[figure], text);
-    fprintf(it->stream, "  own change of the %s, without what all operations have in common: %s%s\n",
+    fprintf(it->stream, "  own change of the %s latency, without what all operations have in common: %s%s\n",
             verdict_figure_name(figure), it->times, text);
+}
+
+/* "slow calls 0.01 % → 1 % of the calls, about 64 times A's usual latency" */
+static void print_tail(const struct printer *it, const struct verdict_tail *tail) {
+    char shares[CELL_SIZE];
+    format_shares(it, tail->a_share, tail->b_share, shares);
+    fprintf(it->stream, "  slow calls %s of the calls, about %s times A's usual latency\n", shares,
+            units_count((uint64_t)fmin(tail->times, 0x1p62)).text);
 }
 
 /* "+64 % of the mean latency"; "which alone makes the mean ×36" */
@@ -384,8 +409,10 @@ static void print_op(const struct printer *it, const struct verdict_op *op) {
     format_word(op, word);
     fprintf(it->stream, ": %s\n", word);
     for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++)
-        if (op->is_changed[figure] || (figure == VERDICT_MEAN && is_of_latency(op->word)))
+        if (op->is_changed[figure] || (figure <= VERDICT_MEAN && is_of_latency(op->word)))
             print_figure(it, op, figure);
+    if (op->tail.is_changed)
+        print_tail(it, &op->tail);
     if (is_of_latency(op->word))
         print_own_change(it, op);
     if (op->failures.is_changed)
@@ -413,16 +440,10 @@ static void print_names(const struct printer *it, enum verdict_word word, const 
         putc('\n', it->stream);
 }
 
-/* True if a ratio lies within what does not matter. */
-static bool is_small(const struct printer *it, const struct verdict_ratio *ratio) {
-    const double most = 1 + it->result->options.at_least;
-    return ratio->effect.is_known && ratio->high <= most && ratio->low >= 1 / most;
-}
-
 /* "  READ: mean ×1.05 [0.92-1.21]; about 3 more runs" */
 static void print_undecided_op(const struct printer *it, const struct verdict_op *op) {
-    const bool is_of_calls = is_small(it, &op->own[VERDICT_MEAN]);
-    const enum verdict_figure figure = is_of_calls ? VERDICT_CALLS : VERDICT_MEAN;
+    const enum verdict_figure figure = op->decided_by;
+    const bool is_of_calls = figure == VERDICT_CALLS;
     char text[CELL_SIZE];
     format_ratio(it, &op->ratios[figure], text);
     fprintf(it->stream, "  %s: %s %s%s", op->name, verdict_figure_name(figure), it->times, text);
