@@ -51,7 +51,7 @@ static void print_peers(const struct outliers_report *report, const struct outli
 }
 
 static void print_mean(const struct outlier *outlier, const struct screen *screen) {
-    fputs(outlier->is_typical ? " typically " : " ", screen->stream);
+    fputs(outlier->is_typical ? " usually " : " ", screen->stream);
     print_factor(screen->stream, outlier->factor, false);
     fputs(" as that of its peers: ", screen->stream);
     print_seconds(screen, outlier->seconds);
