@@ -32,12 +32,16 @@ expect 0 events show - <recorded
 # ---- Profiles
 
 expect 0 events profile -o made recorded
+assert_eq "osprof: note: resets and rotations make 2 spans in recorded, and this is the last one; --span N makes a profile of \
+another, --all of all calls" "$(<"$scratch/err")" "message about spans"
 grep -qx 'OP_READ 80 1640000000' made || fail "after the reset: $(<made)"
 expect 0 check made
 assert_eq 644 "$(stat -c %a made)" "mode of what has no paths"
 expect 0 events profile --all recorded
+assert_eq "" "$(<"$scratch/err")" "message about spans with --all"
 grep -qx 'OP_READ 120 2460000000' "$scratch/out" || fail "of all: $(<"$scratch/out")"
 expect 0 events profile --span 1 --by program+file --interval 100ms --joint read:offset --resolution 4 -o made recorded
+assert_eq "" "$(<"$scratch/err")" "message about spans with --span"
 expect 0 check made
 assert_eq 600 "$(stat -c %a made)" "mode of what has paths"
 expect 0 show --by file made

@@ -55,6 +55,17 @@ unmounted
 assert_eq 1 "$(calls OPEN)" "OPEN after the reset"
 "$OSPROF" check "$profile" >&2 || fail "osprof check finds fault"
 
+# osprof unmount waits for the profile of such a mount too; a directory that is no mount is refused.
+
+rm "$profile"
+started
+cat "$mnt"/file[1-3] >/dev/null
+assert_eq "The profile is in $profile." "$("$OSPROF" unmount "$mnt")" "what osprof unmount says"
+assert_eq 3 "$(calls OPEN)" "OPEN in the profile of what was unmounted"
+! is_mounted "$mnt" || fail "it is still mounted"
+wait_until 20 nobody_stays || fail "a process is left beside the daemon that was unmounted"
+assert_refused "no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them" "$OSPROF" unmount "$mnt"
+
 # ---- Nobody else gets at it
 
 started

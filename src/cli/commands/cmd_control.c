@@ -114,14 +114,16 @@ static const struct mount_verb rotate = {
 
 /* umount(8) returns when the mount is gone, this when its profile is saved. */
 
-static bool is_mount(const char *path) {
+/* Of osproffs, or of another FUSE daemon that osprof fuse profiles. */
+static bool is_mount(const char *path, const struct live_files *files) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
     bool found = false;
     mounts_open(&table);
     while (mounts_next(&table, &entry))
         if (strcmp(entry.path, path) == 0)
-            found = mounts_is_profiled(&entry); /* the last one hides the others */
+            found = mounts_is_profiled(&entry) || /* the last one hides the others */
+                    (strncmp(entry.type, "fuse", 4) == 0 && live_files_serving(files, path));
     return found;
 }
 
@@ -289,7 +291,7 @@ static enum status unmount_and_wait(const char *mount) {
         return STATUS_TROUBLE;
     }
     enum status status = STATUS_TROUBLE;
-    if (is_mount(path))
+    if (is_mount(path, &files))
         status = unmount_last(path, &files);
     else
         complain("cannot unmount %s: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them", mount);
@@ -355,7 +357,8 @@ const struct command command_rotate = {
 const struct command command_unmount = {
     .name = "unmount",
     .summary = "unmounts, and waits until the final profile is written",
-    .help = "Unmounts the osproffs mount MOUNT, waits until its final profile is written, and tells where it is. "
+    .help = "Unmounts the mount MOUNT of osproffs, or of a daemon that osprof fuse profiles, waits until its final "
+            "profile is written, and tells where it is. "
             "umount and fusermount3 return earlier. Only who mounted it, and root, may.",
     .options = mount_rows,
     .run = mount_verb_run,

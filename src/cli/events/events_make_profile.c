@@ -115,6 +115,16 @@ static void clip_time(const struct profile_options *options, const struct events
         end_ns > profile->start_ns ? (uint64_t)((double)(end_ns - profile->start_ns) / ns_per_cycle) : 0;
 }
 
+/* The last span may be a moment only. */
+static void tell_spans(const struct profile_options *options, const struct events_input *input) {
+    const unsigned count = events_window_count(input->file);
+    if (count > 1 && !options->span && !options->all)
+        complain(
+            "note: resets and rotations make %u spans in %s, and this is the last one; --span N makes a profile of "
+            "another, --all of all calls",
+            count, input->name);
+}
+
 static enum status make(const struct profile_options *options, const struct events_input *input,
                         const struct events_profile_options *wanted) {
     struct aggstats_profile profile;
@@ -125,6 +135,8 @@ static enum status make(const struct profile_options *options, const struct even
     err = output_write_profile(options->output, &profile);
     if (err < 0)
         complain("cannot write profile %s: %s", options->output, strerror(-err));
+    else
+        tell_spans(options, input);
     aggstats_profile_finish(&profile);
     return err < 0 ? STATUS_TROUBLE : STATUS_OK;
 }
