@@ -1,8 +1,8 @@
 """Sets of runs that are made up, so that no other load has a say in what is found.
 
 The operations are those of the scenario names-tmpfs of the corpus: the same modes, four times as many calls. Their noise between runs
-is that of the runs of the corpus, and of "quiet" so much less that a tenth more latency is found as often as in runs that
-were captured on a quiet machine. A few calls of all are preempted (preempted.py). No run is in two comparisons.
+is near that of the runs of the corpus under load; of "quiet" it is assumed to be less, and so is how much it differs among
+operations: neither was measured. A few calls of all are preempted (preempted.py). No run is in two comparisons.
 """
 
 import math

@@ -7,7 +7,7 @@
 #define FALSE_SHARE 0.01 /* of what is reported, at most, if peers are normally distributed */
 
 #define SPREAD_VALUES_MIN 5 /* of fewer, one that is odd makes half of the spread */
-#define POOLED_FREEDOM 4.0  /* deviations of operations differ by a factor of 1.5, as of captured runs: worth so much */
+#define POOLED_FREEDOM 4.0  /* if deviations of operations differ by a factor of 1.5, it is worth so much */
 
 /* The spread of values, below and above the median separately, since latencies have a tail on one side. */
 struct outliers_spread {
