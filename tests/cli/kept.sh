@@ -70,6 +70,12 @@ expect_trouble "osprof: there is no @2: the result of 1 run is kept, and @1 is t
 expect 0 merge -o sum ./@2 @1
 expect 0 check sum
 rm ./@2
+echo no/such >1
+expect 2 outliers @1 @1 @1
+! grep -q 'list\|no/such' err || fail "@1 is taken for a list: $(<err)"
+expect 2 outliers @./1
+grep -q 'no/such' err || fail "a list is not read: $(<err)"
+rm 1
 
 # ---- Several, the last ten; @2 is the one before
 
@@ -187,6 +193,16 @@ if [ "$(id -u)" = 0 ]; then
     refused "$scratch/users/osprof: Permission denied" as_user env XDG_STATE_HOME="$scratch/users" "$OSPROF"
     refused "/nonexistent/.local/state/osprof: No such file or directory" \
         as_user env -u XDG_STATE_HOME HOME=/nonexistent "$OSPROF"
+    # sudo(8) may leave HOME as it was: root's results are in root's home.
+    if unshare --mount true 2>/dev/null; then
+        mkdir home-foreign
+        chown "$user_uid" home-foreign
+        # shellcheck disable=SC2016 # for the shell inside
+        kept_by_root=$(unshare --mount sh -c '
+            mount -t tmpfs none /root && env -u XDG_STATE_HOME HOME="$PWD/home-foreign" "$1" run -q true && ls /root/.local/state/osprof' sh "$OSPROF")
+        [[ $kept_by_root == 20*.osprof ]] || fail "not kept in the home of root: $kept_by_root"
+        assert_eq "" "$(ls -A home-foreign)" "what root makes in the home of another"
+    fi
     # A disk that is full
     mkdir disk
     if unshare --mount true 2>/dev/null; then

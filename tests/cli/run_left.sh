@@ -80,9 +80,9 @@ names_the_daemon() {
 names_the_daemon || names_the_daemon || names_the_daemon ||
     fail "a daemon that is left: $(grep still_running "$scratch/profile")"
 
-# Many are counted; and the page has them too.
+# Many are counted; and the whole page has them too.
 # shellcheck disable=SC2016 # for the shell below
-expect 0 run --layers user -- bash -c 'for i in {1..11}; do "$0" "$1" many; done' "$scratch/leave" "$scratch"
+expect 0 run --layers user -v -- bash -c 'for i in {1..11}; do "$0" "$1" many; done' "$scratch/leave" "$scratch"
 assert_eq 11 "$(cat "$scratch"/pids/* | wc -l)" "processes left"
 grep -Eq '^osprof: .* not what it started: (many [0-9]+, ){7}many [0-9]+ and 3 others; what they do from here on is not in the profile: let the command wait for them$' "$scratch/err" ||
     fail "not all are told of: $(<"$scratch/err")"

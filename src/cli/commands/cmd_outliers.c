@@ -5,6 +5,7 @@
 #include "base.h"
 #include "command.h"
 #include "input.h"
+#include "kept.h"
 #include "name_set.h"
 #include "option_table.h"
 #include "outliers.h"
@@ -174,7 +175,7 @@ static enum status find_outliers(const struct outliers_options *options, char *c
         return STATUS_TROUBLE;
     }
     for (; *arguments && !run.has_failed; arguments++) {
-        if ((*arguments)[0] == '@')
+        if ((*arguments)[0] == '@' && !kept_is_name(*arguments))
             add_list(&run, *arguments + 1);
         else
             add_name(&run, *arguments);
