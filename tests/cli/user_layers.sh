@@ -43,11 +43,11 @@ assert_eq $'user\nfs' "$(sed -n 's/^# layer: //p' out)" "the layers of standard 
 
 # Both are shown, the one above first, and before that both together.
 expect 0 run --layers fs,user -v -d "$lower" -o cache=none -- dd if="$lower/file" of=/dev/null bs=4096 status=none
-grep -E '^layer ' err >layers
+grep -E '^layer     ' err >layers
 assert_eq $'layer     user\nlayer     fs' "$(<layers)" "the pages"
 assert_eq "READ user 12" "$(awk '$1 == "READ" && $2 == "user" { print $1, $2, $5 }' err)" "reads of the program in the table"
 assert_eq "fs 12" "$(awk '$1 == "READ" { getline; print $1, $4 }' err | head -n 1)" "reads of the file system in the table"
-[ "$(grep -n '^operation  layer' err | cut -d : -f 1)" -lt "$(grep -n '^layer ' err | head -n 1 | cut -d : -f 1)" ] ||
+[ "$(grep -n '^operation  layer' err | cut -d : -f 1)" -lt "$(grep -n '^layer     ' err | head -n 1 | cut -d : -f 1)" ] ||
     fail "the table is not first: $(<err)"
 # By default the table, and what it means, are all.
 expect 0 run --layers fs,user -d "$lower" -o cache=none -- dd if="$lower/file" of=/dev/null bs=4096 status=none
