@@ -232,6 +232,12 @@ grep -q '^Only 20.0 % of the bytes that the kernel wrote for these programs were
 first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: 5000000 read, 2000000 written' '# bytes_kernel: 10000000 read, 10000000 written' >/dev/null
 grep -q '^Only 50.0 % of the bytes that the kernel read, and of those that it wrote 20.0 %, for these programs were seen; ' "$scratch/out" || fail "both are missing: $(<"$scratch/out")"
 
+# A disk serves everybody, wherever the job was.
+assert_eq "100 ms elapsed; requests of all programs to vda took 150 µs, summed over requests (0.1 %)" \
+    "$(first_line '# layer: block' '# lower: /srv' '# devices: vda' '# elapsed: 100000000')" "of a disk"
+assert_eq "100 ms elapsed; calls to /srv took 150 µs, summed over callers (0.1 %)" \
+    "$(first_line '# layer: daemon' '# lower: /srv' '# devices: vda' '# elapsed: 100000000')" "of a daemon"
+
 # What FUSE adds is at most what programs waited beyond the operations; of a mount alone it is not known.
 of_mount() {
     first_line '# layer: fs' '# elapsed: 100000000' "$@" >/dev/null

@@ -65,7 +65,7 @@ switches_on_and_off() {
     take
     assert_sums "$scratch/profile"
     assert_eq 0 "$(ungrouped "$scratch/profile")" "without groups"
-    "$OSPROF" show "$mnt" >"$scratch/shown"
+    "$OSPROF" show --width 200 "$mnt" >"$scratch/shown"
     grep -q "osprof groups $mnt program+file" "$scratch/shown" || fail "next: $(<"$scratch/shown")"
 
     "$OSPROF" groups "$mnt" program+file+directory
@@ -84,7 +84,7 @@ switches_on_and_off() {
     "$OSPROF" show --by file "$mnt" >"$scratch/shown"
     grep -q "^Other: .* of the time; $before calls began before groups were switched on\.$" "$scratch/shown" ||
         fail "what show says: $(<"$scratch/shown")"
-    "$OSPROF" show "$mnt" >"$scratch/shown"
+    "$OSPROF" show --width 200 "$mnt" >"$scratch/shown"
     grep -q "osprof show --by file $mnt" "$scratch/shown" || fail "next: $(<"$scratch/shown")"
     ! grep -q "osprof groups" "$scratch/shown" || fail "next tells to switch on what is on"
 

@@ -116,7 +116,10 @@ static void format_place(const struct printer *it, const struct answer_row *row,
 
 /* "calls", or with the group of osprof show --of: "calls of program cc1", "calls on /src/a.c" */
 static void format_calls(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
-    snprintf(ret_text, TEXT_SIZE, "calls");
+    snprintf(ret_text, TEXT_SIZE,
+             !row->is_of_disk               ? "calls"
+             : row->kind == ANSWER_NO_CALLS ? "requests"
+                                            : "requests of all programs");
     if (!row->whose)
         return;
     bool is_path = strcmp(row->word, "calls on") == 0;
@@ -182,13 +185,14 @@ static void format_sum(const struct printer *it, const struct answer_row *row, c
     format_time(it, row->cycles, time);
     format_share(row->share, share);
     const char *bound = row->is_at_least ? "at least " : "";
+    const char *summed = row->is_of_disk ? "requests" : "callers";
     if (row->kind == ANSWER_NO_CALLS)
         snprintf(ret_text, TEXT_SIZE, "no %.160s%.160s%s", calls, place, row->is_at_least ? " were seen" : "");
     else if (row->share > 0)
-        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s, summed over callers (%s)", calls, place, bound, time,
-                 share);
+        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s, summed over %s (%s)", calls, place, bound, time,
+                 summed, share);
     else
-        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s, summed over callers", calls, place, bound, time);
+        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s, summed over %s", calls, place, bound, time, summed);
 }
 
 /* Locks are summed over callers. */
@@ -536,7 +540,7 @@ static void print_groups(const struct printer *it, struct range rows) {
     struct list list = begin_list(it, groups_name_title(rows.first->grouping), 1);
     bool is_room = true;
     for (size_t i = 0; i < rows.count && is_room; i++) {
-        char text[TEXT_SIZE] = "nobody";
+        char text[TEXT_SIZE] = "none";
         if (rows.first[i].group)
             format_group(it, &rows.first[i], text);
         is_room = list_add(&list, text);

@@ -46,6 +46,8 @@ static void add_elapsed(const struct aggstats_profile *profile, struct answer_ro
 }
 
 static const char *place_of(const struct aggstats_profile *profile) {
+    if (layers_of_name(layers_name(profile)) == LAYER_IS_BLOCK) /* its directories are those of the job */
+        return aggstats_profile_label(profile, "devices");
     const char *lower = aggstats_profile_label(profile, "lower");
     const char *mount = aggstats_profile_label(profile, "mount");
     return lower && lower[0] ? lower : mount && mount[0] ? mount : NULL;
@@ -78,6 +80,7 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
     const char *not_seen = aggstats_profile_label(profile, "not_seen");
     struct answer_row row = {.place = place_of(profile),
                              .is_of_programs = layer && strcmp(layer, "user") == 0,
+                             .is_of_disk = layers_of_name(layers_name(profile)) == LAYER_IS_BLOCK,
                              .is_at_least = not_seen || model->witness.is_at_least,
                              .is_below_fuse = model->fuse.is_between && !model->fuse.is_known,
                              .has_local_locks = model->fuse.has_local_locks};
@@ -168,15 +171,19 @@ static void add_groups(const struct aggstats_profile *profile, const struct answ
         add(rows, (struct answer_row){.kind = ANSWER_GROUP, .grouping = grouping});
 }
 
-/* True unless all is on one, as on most machines. */
+/* True unless all is on that of "/", as on most machines. */
 static bool has_file_systems(const struct aggstats_profile *profile, const struct answer_model *model) {
     double largest = 0;
+    bool is_root = true;
     for (size_t i = 0; i < profile->group_count; i++) {
-        const double total = figures_sum(&profile->groups[i].profile).total_cycles;
-        if (profile->groups[i].grouping == AGGSTATS_BY_FILESYSTEM && total > largest)
+        const struct aggstats_group *group = &profile->groups[i];
+        const double total = figures_sum(&group->profile).total_cycles;
+        if (group->grouping == AGGSTATS_BY_FILESYSTEM && total > largest) {
             largest = total;
+            is_root = strncmp(group->name, "/ ", 2) == 0;
+        }
     }
-    return largest > 0 && largest < (1 - ANSWER_SHARE_MIN) * model->sum.total_cycles;
+    return largest > 0 && (!is_root || largest < (1 - ANSWER_SHARE_MIN) * model->sum.total_cycles);
 }
 
 /* Where the time went comes first. Those after GROUPINGS_MAX are omitted, because the page is bounded. */
