@@ -51,9 +51,11 @@ on_one_screen "a run with all groups"
 grep -q '^program ' err || fail "no programs: $(<err)"
 # What gave way is in what is kept.
 expect 0 show
-grep -q '^directory ' out && grep -q '^operation ' out || fail "show lacks something: $(<out)"
+grep -q '^directory ' out || fail "show lacks something: $(<out)"
+grep -q '^operation ' out || fail "show lacks something: $(<out)"
 expect 3 run -v -- sh load.sh "$deep"
-grep -q '^operation ' err && grep -q '^clock ' err || fail "no table with -v: $(<err)"
+grep -q '^operation ' err || fail "no table with -v: $(<err)"
+grep -q '^clock ' err || fail "no table with -v: $(<err)"
 expect 3 run --charts -- sh load.sh "$deep"
 grep -q '[│└]' err || fail "no charts: $(<err)"
 ! grep -q '^clock ' err || fail "charts bring a heading: $(<err)"
@@ -84,6 +86,7 @@ if [ -w /dev/fuse ] && unshare --mount true 2>/dev/null; then
             directories+=(-d "d-$number")
         done
         for layers in fs user,fs; do
+            # shellcheck disable=SC2016 # for the shell below
             expect 0 run --layers $layers "${directories[@]}" -- sh -c 'for i in 1 2 3 4 5; do cp load.sh d-$i/x; cat d-$i/x; cat d-$i/none; done; exit 0' >/dev/null
             sed -i '/^cat: /d; /^cp: /d' err
             on_one_screen "$count directories at the layers $layers"

@@ -115,7 +115,7 @@ struct answer_row {
     const struct aggstats_group *group;
     struct answer_rest rest;
     bool is_of_programs;  /* the calls are those of programs themselves, not of a file system's callers */
-    bool is_of_disk;      /* they are requests to disks, of whoever made them */
+    bool is_of_disk;      /* they are requests to disks, of all programs */
     bool is_at_least;     /* there were calls that were not seen */
     bool is_below_fuse;   /* what FUSE takes is not in them, and not known */
     bool has_local_locks; /* nor is waiting for locks of files */
