@@ -21,7 +21,7 @@ set_clock() {
 set_clock 0
 
 # call_on DIR NAMES: makes a directory every few milliseconds and removes it. For each line of NAMES, it calls itself so, and
-# waits for a lock for 30 ms. Prints how many it made.
+# waits for a lock for 300 ms. Prints how many it made.
 cat >call_on.py <<'PYTHON'
 import fcntl, os, select, sys, threading, time
 os.chdir(sys.argv[1])
@@ -36,7 +36,7 @@ while True:
         with open("/proc/self/comm", "w") as comm:
             comm.write(name)
         fcntl.flock(first, fcntl.LOCK_EX)
-        threading.Timer(0.03, fcntl.flock, (first, fcntl.LOCK_UN)).start()
+        threading.Timer(0.3, fcntl.flock, (first, fcntl.LOCK_UN)).start()
         fcntl.flock(second, fcntl.LOCK_EX)
         fcntl.flock(second, fcntl.LOCK_UN)
     os.mkdir("made")
