@@ -37,6 +37,18 @@ expect_verdict() {
 
 # ---- What it prints
 
+# Layers have other calls of the same name. That is said first; nothing is refused.
+profile of-user '# layer: user' 'OP_READ 100 150000' ' 0 0 0 0 0 0 0 0 0 0 100'
+profile of-fs '# layer: fs' 'OP_READ 100 150000' ' 0 0 0 0 0 0 0 0 0 0 100'
+profile of-none 'OP_READ 100 150000' ' 0 0 0 0 0 0 0 0 0 0 100'
+expect 0 compare of-user.osprof of-fs.osprof
+assert_eq "A is of the layer user, B of the layer fs: operations of the same name are other calls there." \
+    "$(sed -n '1p; 2{/^A and B/!p}' "$scratch/out" | paste -sd ' ')" "profiles of two layers"
+for pair in 'of-user of-user' 'of-user of-none'; do
+    expect 0 compare "${pair% *}.osprof" "${pair#* }.osprof"
+    ! grep -q 'of the layer' "$scratch/out" || fail "warns of layers: $(<"$scratch/out")"
+done
+
 expect_compared 1 compare-sampled compare-before.osprof compare-after.osprof
 expect_compared 1 compare-whole whole-before.osprof compare-after.osprof
 expect_compared 1 compare-ascii --ascii --width 60 --method grouplat whole-before.osprof compare-after.osprof

@@ -16,6 +16,7 @@
 #define SCORE_TEXT_SIZE 48
 #define CHANGE_TEXT_SIZE 48
 #define SENTENCE_SIZE 128
+#define LAYER_COLUMNS_MAX 16
 #define TIMES_SHOWN_MIN 0.001 /* smaller factors are shown as less than this */
 
 struct page {
@@ -185,6 +186,21 @@ static void print_clock(const struct page *page) {
     putc('\n', page->stream);
 }
 
+/* "A is of the layer user, B of the layer fs: operations of the same name are other calls there." */
+static void warn_of_layers(const struct page *page) {
+    const char *a = aggstats_profile_label(&page->result->a, "layer");
+    const char *b = aggstats_profile_label(&page->result->b, "layer");
+    CLEANUP_FREE char *a_shown = a ? screen_cut(page->screen, a, LAYER_COLUMNS_MAX, SCREEN_BEGINNING) : NULL;
+    CLEANUP_FREE char *b_shown = b ? screen_cut(page->screen, b, LAYER_COLUMNS_MAX, SCREEN_BEGINNING) : NULL;
+    char text[256];
+    if (!a_shown || !b_shown || strcmp(a, b) == 0)
+        return;
+    snprintf(text, sizeof(text),
+             "A is of the layer %.64s, B of the layer %.64s: operations of the same name are other calls there.",
+             a_shown, b_shown);
+    screen_print_in_ink(page->screen, INK_WARNING, text);
+}
+
 /* "2 of 11 operations changed, 3 may be noise, 6 are the same." */
 static void print_answer(const struct page *page) {
     const struct compare_result *result = page->result;
@@ -202,6 +218,7 @@ static void print_answer(const struct page *page) {
 }
 
 static void print_heading(const struct page *page) {
+    warn_of_layers(page);
     print_answer(page);
     print_profile(page, "A", page->comparison->a_name, &page->result->a);
     print_profile(page, "B", page->comparison->b_name, &page->result->b);
