@@ -2,6 +2,7 @@
 #include "layers.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ static int add_op(struct layers_table *table, size_t layer, const struct aggstat
     cell->calls += is_queued ? 0 : op->calls;
     cell->total_ns += ns;
     cell->queued_ns += is_queued ? ns : 0;
+    cell->moved_bytes += (double)op->moved_bytes;
     return 0;
 }
 
@@ -148,6 +150,7 @@ static size_t find_outermost(const struct layers_table *table, const struct laye
 
 static void settle_row(const struct layers_table *table, struct layers_row *row) {
     row->outermost = find_outermost(table, row);
+    row->is_of_disk_alone = layer_at(table, row->outermost) == LAYER_IS_BLOCK;
     for (size_t i = 0; i < table->layer_count; i++) {
         if (!row->cells[i].is_there)
             continue;
@@ -161,6 +164,8 @@ static int compare_rows(const void *a, const void *b) {
     const struct layers_row *second = b;
     double first_ns = first->cells[first->outermost].total_ns;
     double second_ns = second->cells[second->outermost].total_ns;
+    if (first->is_of_disk_alone != second->is_of_disk_alone)
+        return first->is_of_disk_alone ? 1 : -1;
     if (first_ns != second_ns)
         return first_ns < second_ns ? 1 : -1;
     int order = strcmp(first->name, second->name);
@@ -199,14 +204,37 @@ bool layers_are_kernels(const struct layers_table *table, const struct layers_ro
     return has_kernel_data && (strcmp(row->name, "READ") == 0 || strcmp(row->name, "WRITE") == 0);
 }
 
+/* False if nothing is known of what the layer below was not asked for. */
+static bool can_answer(const struct layers_table *table, const struct layers_row *row, size_t layer, size_t below) {
+    return row->cells[layer].is_there && below < table->layer_count && row->relation && row->relation->is_cached &&
+           !table->profiles[below].incomplete && !layers_are_kernels(table, row) &&
+           layers_compare_times(&table->profiles[layer], &table->profiles[below]) != LAYERS_TIMES_APART;
+}
+
 double layers_answered_share(const struct layers_table *table, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
-    if (!cell->is_there || cell->below == table->layer_count || !row->relation || !row->relation->is_cached ||
-        table->profiles[cell->below].incomplete || layers_are_kernels(table, row) ||
-        layers_compare_times(&table->profiles[layer], &table->profiles[cell->below]) == LAYERS_TIMES_APART)
+    if (!can_answer(table, row, layer, cell->below))
         return 0;
     const wide_count requests = row->cells[cell->below].calls;
     return requests < cell->calls ? (double)(cell->calls - requests) / (double)cell->calls : 0;
+}
+
+/* A layer without bytes, such as fuse, has passed on what the one below it has read. */
+static size_t next_with_bytes(const struct layers_table *table, const struct layers_row *row, size_t layer) {
+    size_t below = row->cells[layer].below;
+    while (below < table->layer_count && row->cells[below].calls > 0 && row->cells[below].moved_bytes <= 0)
+        below = row->cells[below].below;
+    return below;
+}
+
+double layers_answered_bytes(const struct layers_table *table, const struct layers_row *row, size_t layer) {
+    const struct layers_cell *cell = &row->cells[layer];
+    const size_t below = next_with_bytes(table, row, layer);
+    if (strcmp(row->name, "READ") != 0 || cell->moved_bytes <= 0 || below == table->layer_count)
+        return NAN;
+    if (!can_answer(table, row, layer, below))
+        return 0;
+    return fmax(0, 1 - row->cells[below].moved_bytes / cell->moved_bytes);
 }
 
 size_t layers_known_end(const struct layers_table *table, const struct layers_row *row) {

@@ -179,7 +179,7 @@ expect_line() {
 layer user 131
 layer fs 17
 cat user fs >two
-expect_line "READ: the kernel's cache answered at least 87.0 % of 131 calls; at least 87.0 % of 393 µs that programs waited were in the kernel and FUSE (page cache, queues, waking up)." show two
+expect_line "READ: the kernel's cache, or the end of a file, answered at least 87.0 % of 131 calls; at least 87.0 % of 393 µs that these calls took were in the kernel and FUSE (page cache, queues, waking up)." show two
 layer fs 1000
 cat user fs >two
 expect_line "READ: fs took longer (3.00 ms) than user (393 µs): reading ahead goes on while nobody waits for it." show two
@@ -209,7 +209,7 @@ expect 0 show --json two
 layer user 131
 layer ext4 17
 cat user ext4 >two
-expect_line "(no counterpart)" show two
+expect_line "(at no other layer)" show two
 
 # ---- Requests that no call of a program has made
 
@@ -220,7 +220,7 @@ expect_line "(no counterpart)" show two
     printf '# osprof 1\n# layer: fs\n# clock: monotonic 1000000000 Hz\nOP_OPEN 1 20000\n-\nOP_READ 64 43000000\n-\n'
 } >mapped
 expect 0 show mapped
-assert_eq $'READ\nOPEN\nMMAP' "$(sed -n '/^operation/,/^here/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
+assert_eq $'READ\nOPEN\nMMAP' "$(sed -n '/^operation/,/^own/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
 expect_line "82.2 % of 52.3 ms at the layer fuse were in the lower file system and below it" show mapped
 
 # ---- What is in other rows, and bounds
@@ -238,23 +238,23 @@ ns_layer() {
 # A daemon that cannot copy files: the kernel reads and writes in the call.
 ns_layer user COPY_FILE_RANGE 2 9270000 >copied
 ns_layer fuse COPY_FILE_RANGE 2 21000 READ 11 4000000 WRITE 320 5000000 GETXATTR 3 9000 >>copied
-expect_line "COPY_FILE_RANGE: 99.8 % of 9.27 ms that programs waited were in the kernel, above FUSE (page cache, locks, waking the program), or in READs and WRITEs, which took 9.00 ms in all." show copied
+expect_line "COPY_FILE_RANGE: 99.8 % of 9.27 ms that these calls took were in the kernel, above FUSE (page cache, locks, waking the program), or in READs and WRITEs, which took 9.00 ms in all." show copied
 # Each write asks whether the file has capabilities.
 ns_layer user WRITE 512 9000000 LSEEK 31 900000 >written
 ns_layer fuse WRITE 512 4000000 GETXATTR 512 3000000 GETATTR 31 700000 >>written
-expect_line "WRITE: at least 55.6 % of 9.00 ms that programs waited were in the kernel, above FUSE (page cache, locks, waking the program), or in GETXATTRs, which took 3.00 ms in all," show written
-expect_line "LSEEK: 100.0 % of 900 µs that programs waited were in the kernel, above FUSE, or in GETATTRs, which took 700 µs in all." show written
+expect_line "WRITE: at least 55.6 % of 9.00 ms that these calls took were in the kernel, above FUSE (page cache, locks, waking the program), or in GETXATTRs, which took 3.00 ms in all," show written
+expect_line "LSEEK: 100.0 % of 900 µs that these calls took were in the kernel, above FUSE, or in GETATTRs, which took 700 µs in all." show written
 # Who has a disk flush its cache is not known: a write with O_SYNC does, too.
 ns_layer user FSYNC 31 9000000 WRITE 31 9000000 >synced
 ns_layer fs FSYNC 31 8000000 WRITE 31 8000000 >>synced
 ns_layer block FLUSH 62 4000000 WRITE 94 5000000 WRITE_QUEUED 94 1000000 >>synced
-expect_line "FSYNC: 88.9 % of 9.00 ms that programs waited were in the lower file system and below it, where disks took 10.0 ms for FLUSHs and WRITEs of these and all other calls." show synced
-grep -q '^FLUSH  *block  *4.00 ms  *62  (no counterpart)' out || fail "flushes belong to somebody: $(<out)"
+expect_line "FSYNC: 88.9 % of 9.00 ms that these calls took were in the lower file system and below it, where disks took 10.0 ms for FLUSHs and WRITEs of these and all other calls." show synced
+grep -q '^FLUSH  *block  *4.00 ms  *62  (at no other layer)' out || fail "flushes belong to somebody: $(<out)"
 expect_line "block: of all programs, and of the kernel." show synced
 ns_layer user FSYNC 31 9000000 >synced
 ns_layer fs FSYNC 31 8000000 >>synced
 ns_layer block FLUSH 31 1000 WRITE 94 5000000 >>synced
-expect_line "FSYNC: 88.9 % of 9.00 ms that programs waited were in the lower file system and below it, where disks took 5.00 ms for WRITEs of these" show synced
+expect_line "FSYNC: 88.9 % of 9.00 ms that these calls took were in the lower file system and below it, where disks took 5.00 ms for WRITEs of these" show synced
 ns_layer fs WRITE 31 9000000 >synced
 ns_layer block FLUSH 31 4000000 WRITE 31 3000000 >>synced
 expect_line "WRITE: at least 66.7 % of 9.00 ms at the layer fs were in the lower file system (its cache, locks, journal), or in FLUSHs, which took 4.00 ms in all" show synced
@@ -279,8 +279,32 @@ expect 0 show --json lacking
 ns_layer user READ 7 900000 >busy
 ns_layer fs READ 7 500000 >>busy
 ns_layer block READ 7 400000 WRITE 1000 9000000000 DISCARD 12 9000000000 >>busy
-expect_line "READ: at least 44.4 % of 900 µs that programs waited were in the kernel and FUSE (page cache, queues, waking up), and at most 44.4 % at the disk." show busy
-assert_eq $'DISCARD\nREAD\nWRITE' "$(sed -n '/^operation/,/^here/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
+expect_line "READ: at least 44.4 % of 900 µs that these calls took were in the kernel and FUSE (page cache, queues, waking up), and at most 44.4 % at the disk." show busy
+assert_eq $'READ\nWRITE\nDISCARD' "$(sed -n '/^operation/,/^own/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
+
+# What a disk alone has comes last, also if it took longer than what programs called.
+ns_layer user FSYNC 40 1390000000 LSEEK 2 3000 >flushed
+ns_layer fs FSYNC 40 1380000000 >>flushed
+ns_layer block FLUSH 80 1500000000 >>flushed
+expect 0 show flushed
+assert_eq $'FSYNC\nLSEEK\nFLUSH' "$(sed -n '/^operation/,/^own/s/^\([A-Z]\+\) .*/\1/p' out)" "the order beside a disk"
+
+# A read at the end of a file asks nobody: where bytes are known they are counted.
+read_layer() {
+    ns_layer "$1" READ "$2" "$3" | sed "2a # bytes: READ asked 262144 moved $4"
+}
+{ read_layer user 2 9000 4096; read_layer fs 1 4000 4096; } >ended
+expect 0 show ended
+! grep -q answered out || fail "a cache has answered the end of a file: $(<out)"
+{ read_layer user 3 9000 8192; read_layer fs 1 4000 4096; } >again
+expect_line "READ: the kernel's cache answered at least 50.0 % of 8.00 KiB that were read; " show again
+{ read_layer user 3 9000 8192; ns_layer fuse READ 2 5000; read_layer fs 2 4000 2048; } >through
+expect_line "READ: the kernel's cache answered at least 75.0 % of 8.00 KiB that were read; " show through
+{ read_layer user 3 9000 8192; read_layer fs 2 4000 131072; } >ahead
+expect 0 show ahead
+! grep -q answered out || fail "a cache has answered what was read ahead: $(<out)"
+{ read_layer user 129 9000000 8192; ns_layer fs GETATTR 2 2000; } >none
+expect_line "READ: the kernel's cache answered 100.0 % of 8.00 KiB that were read" show none
 
 # With data=passthrough the kernel reads by itself: that is no cache, and the rest of the row is not known.
 ns_layer user READ 129 9000000 WRITE 129 9000000 STAT 31 9000 >passed
@@ -292,15 +316,15 @@ done
 expect 0 show --json passed
 assert_eq 1 "$(grep -c answered_share out)" "caches that have answered, of STAT alone"
 sed -i '/^# data/d' passed
-expect_line "READ: the kernel's cache answered 100.0 % of 129 calls" show passed
+expect_line "READ: the kernel's cache, or the end of a file, answered 100.0 % of 129 calls" show passed
 
 # Locks that a mount does not take are the kernel's, and it is neither the cache nor waking up; those that it takes are not.
 ns_layer user LOCK 2 1210000000 OPEN 4 900000000 >locked
 ns_layer fs OPEN 4 40000 >>locked
-expect_line "LOCK: programs waited 1.21 s for locks of files, which are not forwarded to the mount. OPEN: 100.0 % of 900 ms" show locked
+expect_line "LOCK: 1.21 s that these calls took were in the kernel: locks of files are not forwarded to the mount. OPEN: 100.0 % of 900 ms" show locked
 ns_layer user LOCK 2 1210000000 >locked
 ns_layer fs OPEN 4 40000 SETLKW 2 1200000000 >>locked
-expect_line "LOCK: 99.2 % of 1.21 s that programs waited were in the lower file system and below it." show locked
+expect_line "LOCK: 99.2 % of 1.21 s that these calls took were in the lower file system and below it." show locked
 
 # Not all that a layer has more is read ahead.
 ns_layer user READ 3 289000 MMAP 1 1000 | sed '2a # not_seen: 1 statically linked program' >unseen
@@ -313,4 +337,4 @@ expect_line "READ: fuse took longer (1.83 ms) than user (289 µs): reading ahead
 # A daemon may have a cache of its own, and there need not be a file system below it.
 ns_layer daemon READ 71 9000000 >cached
 ns_layer block READ 7 4000000 >>cached
-expect_line "READ: the daemon, or the kernel's cache below it, answered at least 90.1 % of 71 calls; " show cached
+expect_line "READ: the daemon, or the kernel's cache below it, or the end of a file, answered at least 90.1 % of 71 calls; " show cached

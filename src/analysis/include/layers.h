@@ -75,8 +75,9 @@ enum layers_here {
 struct layers_cell {
     bool is_there; /* if false, the operation has no counterpart at this layer, and the rest is 0 */
     wide_count calls;
-    double total_ns;  /* 0 if the clock's rate is unknown */
-    double queued_ns; /* the part of it before the disk got the requests; at layer block */
+    double total_ns;    /* 0 if the clock's rate is unknown */
+    double queued_ns;   /* the part of it before the disk got the requests; at layer block */
+    double moved_bytes; /* 0: none, or unknown */
     enum layers_here here;
     double here_ns; /* the part of the total that neither the next layer below nor, at fuse, the queue has; at the
                      * lowest, all of it. 0: unknown */
@@ -93,12 +94,14 @@ struct layers_row {
                                              * below the layer user; for requests seen at the disk alone, which may be
                                              * for other programs, the first layer that has the operation */
     size_t layer_count;                     /* layers that have it, without the queue; 1: no counterpart */
+    bool is_of_disk_alone;                  /* only a disk has requests of it, which may be for other programs */
 };
 
 struct layers_table {
     const struct aggstats_profile *profiles; /* [layer_count] Owner: the caller */
     size_t layer_count;
-    struct layers_row *rows; /* those with calls, by the total of the outermost layer that has them, largest first */
+    struct layers_row *rows; /* those with calls, by the total of the outermost layer that has them, largest first;
+                              * after them those of a disk alone */
     size_t row_count;
 };
 
@@ -124,9 +127,13 @@ enum layers_times layers_compare_times(const struct aggstats_profile *a, const s
 bool layers_are_kernels(const struct layers_table *table, const struct layers_row *row);
 
 /* A lower bound of the share of a layer's calls that caused none at the next one below, for instance because the kernel
- * had the answer in a cache: each call there is caused by at most one here. 0: none certainly, some there may not have
- * been counted, or there is no layer below. */
+ * had the answer in a cache, or because a read was at the end of a file: each call there is caused by at most one here.
+ * 0: none certainly, some there may not have been counted, or there is no layer below. */
 double layers_answered_share(const struct layers_table *table, const struct layers_row *row, size_t layer);
+
+/* A lower bound of the share of the bytes that a layer's calls have read and the layers below it have not. So reads at
+ * the end of a file do not count. NAN: it is not known how many bytes were moved, here or below. 0: as above */
+double layers_answered_bytes(const struct layers_table *table, const struct layers_row *row, size_t layer);
 
 /* The first layer whose own part of the time is unknown: the parts of those above add up to the total of the outermost,
  * less that of this one. The number of layers: all are known, and add up to the total. */

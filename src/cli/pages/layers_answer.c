@@ -2,6 +2,7 @@
  * own time an upper bound. */
 #include "layers_page.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #define LAYER_COLUMNS_MAX 16
 #define TEXT_SIZE 1024
 #define ELSEWHERE_SIZE 64
+#define AT_END ", or the end of a file," /* there a read gets nothing, and nobody is asked */
 #define NOT_SEEN_COLUMNS_MAX 120
 
 /* Words that have been explained in parentheses. */
@@ -80,7 +82,7 @@ static const char *who_answered(const struct printer *it, const struct layers_ro
     case LAYER_IS_USER:
         return has_buffered(it, row, layer) ? "the C library's buffers and the kernel's cache" : "the kernel's cache";
     case LAYER_IS_DAEMON:
-        return "the daemon, or the kernel's cache below it,";
+        return "the daemon, or the kernel's cache below it";
     case LAYER_IS_FS:
         return "the cache of the lower file system";
     default:
@@ -88,26 +90,34 @@ static const char *who_answered(const struct printer *it, const struct layers_ro
     }
 }
 
-/* "the kernel's cache answered at least 96 % of 2,108 calls" */
+/* "the kernel's cache answered at least 96 % of 1.20 MiB that were read"; where bytes are not known "the kernel's cache,
+ * or the end of a file, answered at least 96 % of 2,108 calls" */
 static void append_answered(const struct printer *it, struct text *text, const struct layers_row *row) {
+    const bool are_reads = strcmp(row->name, "READ") == 0;
     for (size_t layer = 0; layer < it->table->layer_count; layer++) {
-        double share = layers_answered_share(it->table, row, layer);
+        const struct layers_cell *cell = &row->cells[layer];
+        const double of_bytes = layers_answered_bytes(it->table, row, layer);
+        const double share = isnan(of_bytes) ? layers_answered_share(it->table, row, layer) : of_bytes;
         const char *who = share >= ANSWERED_MIN ? who_answered(it, row, layer) : NULL;
         if (!who)
             continue;
-        append(text, "%s%s answered %s", text->length > 0 ? "; " : "", who, share < 1 ? "at least " : "");
+        append(text, "%s%s%s answered %s", text->length > 0 ? "; " : "", who,
+               are_reads && isnan(of_bytes) ? AT_END : "", share < 1 ? "at least " : "");
         append_share(text, share);
-        append(text, " of %s call%s", units_count(row->cells[layer].calls).text, units_plural(row->cells[layer].calls));
+        if (isnan(of_bytes))
+            append(text, " of %s call%s", units_count(cell->calls).text, units_plural(cell->calls));
+        else
+            append(text, " of %s that were read", screen_firm(units_bytes(cell->moved_bytes)).text);
     }
 }
 
 /* ---- Where the time went ------------------------------------------------------------------------ */
 
-/* "131 ms that programs waited", "118 ms at the layer fuse" */
+/* "131 ms that these calls took", "118 ms at the layer fuse" */
 static void append_whole(const struct printer *it, struct text *text, const struct layers_row *row) {
     append_ns(it, text, row->cells[row->outermost].total_ns);
     if (layer_of(it, row->outermost) == LAYER_IS_USER) {
-        append(text, " that programs waited");
+        append(text, " that these calls took");
     } else {
         append(text, " at the layer ");
         append_layer(it, text, row->outermost);
@@ -249,7 +259,7 @@ static void append_where(const struct printer *it, struct text *text, const stru
     append_at_disk(it, text, row, layer);
 }
 
-/* "at least 98 % of 131 ms that programs waited were in the kernel and FUSE" */
+/* "at least 98 % of 131 ms that these calls took were in the kernel and FUSE" */
 static void append_part(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
     append(text, "%s", text->length > 0 ? "; " : "");
     append_share_here(it, text, row, layer);
@@ -361,9 +371,8 @@ static void print_row(const struct printer *it, const struct layers_row *row) {
     if (layers_are_kernels(it->table, row)) {
         append(&text, LAYERS_KERNEL_DATA);
     } else if (are_hidden_locks(it, row)) {
-        append(&text, "programs waited ");
         append_ns(it, &text, row->cells[row->outermost].total_ns);
-        append(&text, " for locks of files, which are not forwarded to the mount");
+        append(&text, " that these calls took were in the kernel: locks of files are not forwarded to the mount");
     } else {
         append_answered(it, &text, row);
         append_parts(it, &text, row);

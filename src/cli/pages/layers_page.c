@@ -21,7 +21,8 @@
 #define NOT_SEEN_COLUMNS 140
 #define NUMBERS_WANTED 3
 #define NUMBERS_OF_ONE 2 /* for a layer alone */
-#define ALONE "(no counterpart)"
+#define ALONE "(at no other layer)"
+#define ASYNC "more below"
 
 struct printer {
     const struct layers_page *page;
@@ -134,7 +135,7 @@ static void print_heading(const struct printer *it) {
 enum number { NUMBER_TOTAL, NUMBER_CALLS, NUMBER_HERE, NUMBER_SHARE, NUMBERS };
 
 /* The last ones are left out first if there is no room. */
-static const struct columns_column numbers[NUMBERS] = {{"total", 7}, {"calls", 7}, {"here", 6}, {"share", 7}};
+static const struct columns_column numbers[NUMBERS] = {{"total", 7}, {"calls", 7}, {"own", 6}, {"share", 7}};
 
 /* The parts add up to the whole only if all are known. NAN: not known */
 static double share_here(const struct printer *it, const struct layers_row *row, const struct layers_cell *cell) {
@@ -157,7 +158,7 @@ static void format_number(const void *context, size_t index, unsigned number, ch
     else if (number == NUMBER_TOTAL && layers_has_rate(&it->table->profiles[layer]) && cell->calls > 0)
         format_ns(it, cell->total_ns, ret_text);
     else if (number == NUMBER_HERE && cell->here == LAYERS_HERE_ASYNCHRONOUS)
-        snprintf(ret_text, COLUMNS_CELL_SIZE, "async");
+        snprintf(ret_text, COLUMNS_CELL_SIZE, ASYNC);
     else if (number == NUMBER_HERE && cell->here == LAYERS_HERE_KNOWN && cell->calls > 0 && row->layer_count > 1)
         format_ns(it, cell->here_ns, ret_text);
     else if (number == NUMBER_SHARE && !isnan(share_here(it, row, cell)))
@@ -280,10 +281,11 @@ static bool is_any_asynchronous(const struct printer *it) {
     return false;
 }
 
-static bool is_any_alone(const struct printer *it) {
+static bool is_any_queued(const struct printer *it) {
     for (size_t i = 0; i < it->row_count; i++)
-        if (it->table->rows[i].layer_count == 1)
-            return true;
+        for (size_t layer = 0; layer < it->table->layer_count; layer++)
+            if (it->table->rows[i].cells[layer].queued_ns > 0)
+                return true;
     return false;
 }
 
@@ -299,15 +301,16 @@ static void print_legend(const struct printer *it) {
     size_t left_out = it->table->row_count - it->row_count;
     screen_ink(it->screen, INK_FAINT);
     if (left_out > 0) {
-        snprintf(text, sizeof(text), "And %zu operation%s that took less.", left_out, units_plural(left_out));
+        snprintf(text, sizeof(text), "And %zu more operation%s.", left_out, units_plural(left_out));
         screen_print_sentence(it->screen, 0, text);
     }
     snprintf(
-        text, sizeof(text), "here: the part of the total that the next layer below does not have.%s%s%s%s",
-        has_layer(it, LAYER_IS_QUEUE) ? " queue: of fuse, requests that waited for a worker that was at another." : "",
+        text, sizeof(text), "own: the part of the total that the next layer below does not have.%s%s%s%s",
+        has_layer(it, LAYER_IS_QUEUE) ? " queue: how long requests of fuse waited for a worker of the daemon." : "",
         has_layer(it, LAYER_IS_BLOCK) ? " block: of all programs, and of the kernel." : "",
-        is_any_asynchronous(it) ? " async: the layer below has more, since it works while nobody waits for it." : "",
-        is_any_alone(it) ? " no counterpart: no other layer has such an operation." : "");
+        is_any_queued(it) ? " _QUEUED: before the disk got the request." : "",
+        is_any_asynchronous(it) ? " " ASYNC ": the next layer took longer, since it works while nobody waits for it."
+                                : "");
     screen_print_sentence(it->screen, 0, text);
     screen_ink(it->screen, INK_PLAIN);
 }
