@@ -59,7 +59,10 @@ static double cycles_of_ns(const struct aggstats_profile *profile, uint64_t ns) 
     return (double)ns * (double)profile->clock.frequency_hz / 1e9;
 }
 
-/* Of one thread: calls do not overlap, so their sum is the time in calls. */
+/* A command is of one thread if that had at least so much of the CPU time (run_times.c). */
+#define FIRST_THREAD_MIN 0.98
+
+/* Of one thread: calls do not overlap, so their sum is the time in calls. Of several it is at least that. */
 static void find_rest(const struct aggstats_profile *profile, struct answer_model *model) {
     struct answer_rest *rest = &model->rest;
     if (!profile->has_cpu || !profile->has_elapsed || profile->clock.frequency_hz == 0)
@@ -69,8 +72,11 @@ static void find_rest(const struct aggstats_profile *profile, struct answer_mode
     const double beside = at_least_none((double)profile->elapsed_cycles - model->sum.total_cycles);
     rest->cpu = user + system;
     rest->kind = profile->has_queue && model->elapsed_share <= 1 ? ANSWER_REST_ONE : ANSWER_REST_SEVERAL;
-    if (rest->kind == ANSWER_REST_SEVERAL)
+    if (rest->kind == ANSWER_REST_SEVERAL) {
+        rest->idle_least = at_least_none(beside - rest->cpu);
         return;
+    }
+    rest->within_least = at_least_none(FIRST_THREAD_MIN * rest->cpu - beside);
     rest->computing_least = fmin(user + at_least_none(system - model->sum.total_cycles), beside);
     rest->computing_most = fmin(user + system, beside);
     rest->others_most = beside - rest->computing_least;
@@ -153,6 +159,30 @@ bool answer_is_kernels(const struct aggstats_profile *profile, const struct aggs
            none <= changes_of_files(profile);
 }
 
+static bool has_calls_after(const struct aggstats_op_profile *op, unsigned resolution, unsigned bucket) {
+    for (unsigned i = bucket + 1; i < 64 * resolution; i++)
+        if (op->buckets[i] > 0)
+            return true;
+    return false;
+}
+
+static struct answer_peak peak_of(const struct answer_model *model, const struct aggstats_op_profile *op,
+                                  unsigned resolution, const struct peak *peak) {
+    const double total = (double)op->total_cycles;
+    const bool is_exact = op->longest_cycles > 0 && !has_calls_after(op, resolution, peak->last);
+    const double longest = is_exact ? (double)op->longest_cycles : aggstats_bucket_upper(peak->last, resolution);
+    const double mean = fmin(total * peak->latency_share / (double)peak->calls, longest); /* the share is an estimate */
+    return (struct answer_peak){
+        .op = op,
+        .peak = *peak,
+        .cost_share = model->sum.total_cycles > 0 ? total / model->sum.total_cycles * peak->latency_share : 0,
+        .op_calls = figures_finished(op, resolution),
+        .longest_cycles = longest,
+        .is_longest_exact = is_exact,
+        .is_uneven = mean >= ANSWER_UNEVEN_MIN * peak->p50_cycles,
+    };
+}
+
 /* Inserts it, if it is one of the most expensive. */
 static void add_peak(struct answer_model *model, const struct answer_peak *peak) {
     size_t place = model->peak_count;
@@ -170,10 +200,8 @@ static void find_peaks(const struct aggstats_profile *profile, struct answer_mod
         const struct aggstats_op_profile *op = &profile->ops[i];
         struct peak peaks[PEAKS_MAX];
         size_t count = answer_is_kernels(profile, op) ? 0 : peaks_find(op, profile->resolution, peaks);
-        double op_share = model->sum.total_cycles > 0 ? (double)op->total_cycles / model->sum.total_cycles : 0;
         for (size_t j = 0; j < count; j++) {
-            const struct answer_peak peak = {
-                .op = op, .peak = peaks[j], .cost_share = op_share * peaks[j].latency_share};
+            const struct answer_peak peak = peak_of(model, op, profile->resolution, &peaks[j]);
             add_peak(model, &peak);
         }
     }
@@ -271,13 +299,27 @@ static bool is_asked_for(const char *op, unsigned failure) {
     const char *name = aggstats_failure_name(failure);
     return (strcmp(op, "LOOKUP") == 0 && strcmp(name, "ENOENT") == 0) ||
            (strcmp(op, "GETXATTR") == 0 && strcmp(name, "ENODATA") == 0) ||
-           (strcmp(op, "IOCTL") == 0 && strcmp(name, "ENOTTY") == 0); /* asks whether it is a terminal */
+           (strcmp(op, "READLINK") == 0 && strcmp(name, "EINVAL") == 0) || /* asks whether it is a link */
+           (strcmp(op, "IOCTL") == 0 && strcmp(name, "ENOTTY") == 0);      /* asks whether it is a terminal */
+}
+
+/* Of the layer user: loaders, shells and interpreters try one directory after the other. */
+static bool is_search(const char *op, unsigned failure) {
+    static const char *const ops[] = {"STAT", "STATX", "ACCESS", "OPEN", "FOPEN", "OPENDIR", "READLINK"};
+    for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
+        if (strcmp(op, ops[i]) == 0)
+            return strcmp(aggstats_failure_name(failure), "ENOENT") == 0;
+    return false;
+}
+
+static bool is_before(const struct answer_failure *a, const struct answer_failure *b) {
+    return a->is_search == b->is_search ? a->calls > b->calls : b->is_search;
 }
 
 static void add_failure(struct answer_model *model, const struct answer_failure *failure) {
     size_t place = model->failure_count;
     model->failed_calls += failure->calls;
-    while (place > 0 && model->failures[place - 1].calls < failure->calls)
+    while (place > 0 && is_before(failure, &model->failures[place - 1]))
         place--;
     if (place == ANSWER_FAILURES_MAX)
         return;
@@ -294,7 +336,8 @@ static void find_failures(const struct aggstats_profile *profile, struct answer_
             if (is_asked_for(op->name, failure))
                 model->asked_for += op->failures[failure];
             else if (op->failures[failure] > 0)
-                add_failure(model, &(struct answer_failure){op, failure, op->failures[failure]});
+                add_failure(model,
+                            &(struct answer_failure){op, failure, op->failures[failure], is_search(op->name, failure)});
         }
         /* A recorder that has one of these has all. */
         model->knows_outcomes =

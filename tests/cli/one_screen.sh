@@ -39,7 +39,7 @@ exit 3
 END
 expect 3 run -- sh load.sh "$deep"
 on_one_screen "a run without a mount"
-for key in 'most time in' '^file ' '^program ' '^failed ' '^next '; do
+for key in 'spent in' '^file ' '^program ' '^failed ' '^next '; do
     grep -q "$key" err || fail "nothing of '$key' on the screen: $(<err)"
 done
 ! grep -q '^operation \|^clock ' err || fail "a table or a heading on the screen: $(<err)"

@@ -167,6 +167,17 @@ START_TEST(beside_the_calls_of_one_thread_the_time_is_divided) {
 }
 END_TEST
 
+START_TEST(cpu_time_beyond_the_time_outside_of_calls_was_within_them) {
+    add_calls("READ", 10, 1000); /* 1.536 ms */
+    set_times(10000000, 8464000, 1000000, 0);
+    make();
+    ck_assert_double_eq_tol(model.rest.within_least, 0.98 * 9464000 - 8464000, 1); /* others may have had 2 % */
+    set_times(10000000, 7464000, 1000000, 0);
+    make();
+    ck_assert_double_eq(model.rest.within_least, 0);
+}
+END_TEST
+
 START_TEST(beside_the_calls_of_several_the_time_cannot_be_divided) {
     add_calls("READ", 10, 1000);
     set_times(10000000, 3000000, 1000000, 0);
@@ -174,9 +185,12 @@ START_TEST(beside_the_calls_of_several_the_time_cannot_be_divided) {
     make();
     ck_assert_int_eq(model.rest.kind, ANSWER_REST_SEVERAL);
     ck_assert_double_eq_tol(model.rest.cpu, 4000000, 1);
+    ck_assert_double_eq_tol(model.rest.idle_least, 10e6 - 1.536e6 - 4e6, 1); /* whatever was at the same time */
+    ck_assert_double_eq(model.rest.within_least, 0);
     set_times(1000000, 3000000, 1000000, 0); /* more time in calls than has elapsed */
     make();
     ck_assert_int_eq(model.rest.kind, ANSWER_REST_SEVERAL);
+    ck_assert_double_eq(model.rest.idle_least, 0);
     profile.has_cpu = false;
     make();
     ck_assert_int_eq(model.rest.kind, ANSWER_REST_UNKNOWN);
@@ -302,6 +316,40 @@ START_TEST(calls_that_only_the_kernel_makes_are_no_peaks) {
 }
 END_TEST
 
+START_TEST(p50_does_not_explain_a_peak_with_a_long_tail) {
+    add_calls("FSYNC", 22, 32);
+    add_calls("FSYNC", 23, 4);
+    make();
+    ck_assert_uint_eq(model.peak_count, 1);
+    ck_assert(!model.peaks[0].is_uneven);
+    for (unsigned bucket = 24; bucket < 28; bucket++)
+        add_calls("FSYNC", bucket, 2);
+    make();
+    ck_assert_uint_eq(model.peak_count, 1);
+    ck_assert(model.peaks[0].is_uneven);
+    ck_assert(!model.peaks[0].is_longest_exact);
+    ck_assert_double_eq(model.peaks[0].longest_cycles, 0x1p28); /* no call of its last bucket took so long */
+    ops[0].longest_cycles = 160000000;
+    make();
+    ck_assert(model.peaks[0].is_longest_exact);
+    ck_assert_double_eq(model.peaks[0].longest_cycles, 160000000);
+}
+END_TEST
+
+START_TEST(the_longest_call_is_in_the_last_peak_of_an_operation) {
+    add_calls("LOCK", 11, 49);
+    add_calls("LOCK", 21, 47);
+    ops[0].longest_cycles = 0x3p20;
+    make();
+    ck_assert_uint_eq(model.peak_count, 2);
+    ck_assert_uint_eq(model.peaks[0].peak.calls, 47);
+    ck_assert(model.peaks[0].op_calls == 96);
+    ck_assert(model.peaks[0].is_longest_exact);
+    ck_assert(!model.peaks[1].is_longest_exact);
+    ck_assert_double_eq(model.peaks[1].longest_cycles, 0x1p12);
+}
+END_TEST
+
 START_TEST(a_profile_without_calls_has_no_peaks) {
     make();
     ck_assert_uint_eq(model.peak_count, 0);
@@ -351,6 +399,27 @@ START_TEST(what_programs_ask_for_is_no_failure) {
     ck_assert_str_eq(model.failures[0].op->name, "GETXATTR");
     ck_assert_uint_eq(model.failures[0].calls, 2);
     ck_assert_str_eq(aggstats_failure_name(model.failures[1].failure), "EACCES");
+}
+END_TEST
+
+START_TEST(searches_for_files_are_behind_failures) {
+    const unsigned none = aggstats_failure_of_name("ENOENT");
+    add_calls("STAT", 10, 100);
+    add_calls("UNLINK", 10, 100);
+    ops[0].failures[none] = 90;
+    ops[1].failures[none] = 2; /* who removes a file has not searched for it */
+    make();
+    ck_assert_uint_eq(model.failure_count, 2);
+    ck_assert_uint_eq(model.failed_calls, 92);
+    ck_assert_str_eq(model.failures[0].op->name, "UNLINK");
+    ck_assert(!model.failures[0].is_search);
+    ck_assert(model.failures[1].is_search);
+    ops[0].failures[aggstats_failure_of_name("EACCES")] = 1;
+    make();
+    ck_assert_uint_eq(model.failures[0].calls, 2);
+    ck_assert_uint_eq(model.failures[1].calls, 1);
+    ck_assert(!model.failures[1].is_search);
+    ck_assert(model.failures[2].is_search);
 }
 END_TEST
 
@@ -513,6 +582,7 @@ static Suite *answer_model_suite(void) {
     tcase_add_test(shares, calls_that_never_overlap_are_the_time_with_a_call_in_flight);
     tcase_add_test(shares, a_call_in_flight_is_in_no_sum);
     tcase_add_test(shares, beside_the_calls_of_one_thread_the_time_is_divided);
+    tcase_add_test(shares, cpu_time_beyond_the_time_outside_of_calls_was_within_them);
     tcase_add_test(shares, beside_the_calls_of_several_the_time_cannot_be_divided);
     tcase_add_test(shares, waiting_for_locks_is_a_number_of_its_own);
     tcase_add_test(shares, what_programs_waited_beyond_the_operations_is_what_fuse_adds_at_most);
@@ -524,6 +594,8 @@ static Suite *answer_model_suite(void) {
     tcase_add_test(peaks, a_fourth_peak_that_costs_nothing_is_not_told);
     tcase_add_test(peaks, calls_that_only_the_kernel_makes_are_no_peaks);
     tcase_add_test(peaks, a_profile_without_calls_has_no_peaks);
+    tcase_add_test(peaks, the_longest_call_is_in_the_last_peak_of_an_operation);
+    tcase_add_test(peaks, p50_does_not_explain_a_peak_with_a_long_tail);
     TCase *causes = suite_case(suite, "causes", set_up, NULL);
     tcase_add_test(causes, peaks_have_the_cause_that_the_rule_for_all_pages_gives_them);
     tcase_add_test(causes, what_half_of_a_peak_waited_for_is_told);
@@ -536,6 +608,7 @@ static Suite *answer_model_suite(void) {
     TCase *facts = suite_case(suite, "facts", set_up, NULL);
     tcase_add_test(facts, bytes_have_a_rate_of_the_elapsed_time_and_one_of_the_calls);
     tcase_add_test(facts, what_programs_ask_for_is_no_failure);
+    tcase_add_test(facts, searches_for_files_are_behind_failures);
     tcase_add_test(facts, what_is_not_told_has_not_happened_only_if_outcomes_are_told);
     tcase_add_test(facts, of_many_failures_the_commonest_are_told_and_all_counted);
     tcase_add_test(facts, of_calls_in_flight_the_oldest_is_told);

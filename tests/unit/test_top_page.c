@@ -218,13 +218,13 @@ START_TEST(the_first_view_is_the_page_that_answers) {
     CLEANUP_FREE char *text = draw(0, 80, true);
     char expected[1024];
     snprintf(expected, sizeof(expected), "%s%s", heading,
-             "7.00 s elapsed; calls to /mnt?[2J took 100 ms, summed over callers (1.4 %)\n"
+             "7.00 s elapsed; calls to /mnt?[2J took 100 ms (1.4 %), overlapping ones added up\n"
              "In flight: 2 calls, the oldest FSYNC for 9.00 s\n"
              "\n"
-             "   share  most time in        calls        p50\n"
-             "  75.0 %  FSYNC                   3    23.7 ms\n"
-             "  23.1 %  READ                1,000    1.45 us\n"
-             "   1.9 %  READ                   20    5.46 us\n"
+             " of time  spent in           calls       p50\n"
+             "  75.0 %  FSYNC                  3   23.7 ms\n"
+             "  23.1 %  READ      1,000 of 1,020   1.45 us\n"
+             "   1.9 %  READ         20 of 1,020   5.46 us\n"
              "\n"
              "bytes     none read or written\n"
              "failed    nothing\n"

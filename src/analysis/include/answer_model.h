@@ -18,6 +18,7 @@
 #define ANSWER_SHARE_NONE 0.0005 /* a smaller share is printed as 0.0 % */
 #define ANSWER_PLACE_MIN 0.5
 #define ANSWER_WAIT_MIN 0.5
+#define ANSWER_UNEVEN_MIN 2.0 /* the mean of a peak, in medians: from here on p50 does not explain the total */
 #define ANSWER_FAILURES_MAX 5
 
 /* A peak of an op. */
@@ -25,6 +26,10 @@ struct answer_peak {
     const struct aggstats_op_profile *op; /* Owner: the profile */
     struct peak peak;
     double cost_share;                 /* of all latency, from 0 to 1 */
+    wide_count op_calls;               /* that have ended, of all peaks of the op */
+    double longest_cycles;             /* of its calls */
+    bool is_longest_exact;             /* else it is the upper bound of the peak's last bucket */
+    bool is_uneven;                    /* its mean is at least ANSWER_UNEVEN_MIN times its p50 */
     struct peak_reason reason;         /* what its calls waited for; its time is one of those given */
     const struct aggstats_cause *wait; /* what at least ANSWER_WAIT_MIN of its calls were seen to wait for; NULL:
                                          * unknown.
@@ -38,6 +43,7 @@ struct answer_failure {
     const struct aggstats_op_profile *op; /* Owner: the profile */
     unsigned failure;                     /* failure.h */
     uint64_t calls;
+    bool is_search; /* a program looked for a file that is not there, as all do that search directories in turn */
 };
 
 /* Bytes that were read, written or copied. */
@@ -51,19 +57,21 @@ struct answer_transfer {
 /* Where a command was while it was in no call, as far as that is known. */
 enum answer_rest_kind {
     ANSWER_REST_UNKNOWN,
-    ANSWER_REST_SEVERAL, /* several threads or processes: what one did may be while another was in a call */
+    ANSWER_REST_SEVERAL, /* maybe several threads or processes: what one did may be while another was in a call */
     ANSWER_REST_ONE,     /* one thread: the rest of the elapsed time is what is below */
 };
 
 /* In cycles. The system time may be within calls or beside them, the time in the queue too: so some are bounds. */
 struct answer_rest {
     enum answer_rest_kind kind;
-    double cpu; /* user and system time of all, within calls too */
+    double cpu;          /* user and system time of all, within calls too */
+    double within_least; /* on a CPU within calls; of one thread, like the next */
     double computing_least;
     double computing_most;
     double queued_most;
     double others_least; /* neither in a call, nor on a CPU, nor waiting for one */
     double others_most;
+    double idle_least; /* of several: none was in a call or on a CPU */
 };
 
 /* What a mount of osproffs adds to what its operations take. */
@@ -94,7 +102,8 @@ struct answer_model {
     struct answer_transfer transfers[BYTES_WAY_COUNT];
     size_t transfer_count;
     struct answer_failure
-        failures[ANSWER_FAILURES_MAX]; /* the most frequent first; without those that programs ask for, see below */
+        failures[ANSWER_FAILURES_MAX]; /* the most frequent first, then searches; without those that programs ask
+                                        * for, see below */
     size_t failure_count;
     wide_count failed_calls;                      /* of these and others that did not fit */
     wide_count asked_for;                         /* calls that failed as programs expect */
@@ -104,7 +113,7 @@ struct answer_model {
 
 /* Peaks beyond the first ANSWER_PEAKS_MIN must cost at least ANSWER_SHARE_MIN; those beyond the first must cost a share
  * that is not printed as 0. ENOENT of LOOKUP and ENODATA of GETXATTR are not counted as failures: they are how programs
- * find out what is there. A file or directory has most of a peak if its own calls are at least ANSWER_PLACE_MIN of the
+ * find out what is there. Calls of the layer user that do the same are among the failures, but behind all others. A file or directory has most of a peak if its own calls are at least ANSWER_PLACE_MIN of the
  * peak's latency; calls that it may have missed would only add to that. A file is synced, not a directory: so for FSYNC
  * and FDATASYNC a directory is named only if its files are known, and they are several. It is named by its path, which only root and
  * the owner see.

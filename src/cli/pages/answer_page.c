@@ -19,6 +19,7 @@
 #define NAME_COLUMNS_NARROW 10
 #define TEXT_SIZE 512
 #define SPAN_MIN 0.02
+#define WITHIN_MIN 0.05 /* of the elapsed time: a smaller part of the calls on a CPU is not mentioned */
 #define NOT_SEEN_COLUMNS 160
 #define NOT_SEEN_NAMES 2
 
@@ -105,6 +106,9 @@ static void format_time(const struct printer *it, double cycles, char ret_text[T
     screen_make_blanks_firm(ret_text);
 }
 
+/* Of a sum of calls that may be at the same time. */
+#define ADDED_UP "overlapping ones added up"
+
 /* "to /srv/data", or "" */
 static void format_place(const struct printer *it, const struct answer_row *row, const char *preposition,
                          char ret_text[TEXT_SIZE]) {
@@ -159,20 +163,22 @@ static void format_busy(const struct printer *it, const struct answer_row *row, 
     char time[TEXT_SIZE];
     char share[UNITS_TEXT_SIZE];
     char place[TEXT_SIZE];
-    char callers[64] = "a";
-    const char *caller = row->is_of_programs ? "program" : "caller";
+    char most[64] = "";
+    const bool are_several = row->count > 1;
     format_time(it, row->cycles, time);
     if (row->kind == ANSWER_BUSY)
         format_busy_share(it, row, share);
     else
         format_share(row->share, share);
-    format_place(it, row, row->is_of_programs ? "on" : "for", place);
-    if (row->count > 1) {
-        snprintf(callers, sizeof(callers), "at least one of up to %llu", (unsigned long long)row->count);
-        caller = row->is_of_programs ? "threads" : "callers";
-    }
-    snprintf(ret_text, TEXT_SIZE, "in %s%.64s of them (%s) %s %s waited%s%.160s", row->is_at_least ? "at least " : "",
-             time, share, callers, caller, row->is_of_programs ? " in a file call" : "", place);
+    format_place(it, row, row->is_of_programs ? "on" : "to", place);
+    if (are_several)
+        snprintf(most, sizeof(most), ", up to %llu at a time", (unsigned long long)row->count);
+    const char *before = row->is_of_programs ? are_several ? "the job was in file calls" : "the job was in a file call"
+                         : are_several       ? "calls"
+                                             : "a call";
+    const char *behind = row->is_of_programs ? "" : are_several ? " were in flight" : " was in flight";
+    snprintf(ret_text, TEXT_SIZE, "in %s%.64s of them (%s) %s%.160s%s%s", row->is_at_least ? "at least " : "", time,
+             share, before, place, behind, most);
 }
 
 static void format_sum(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
@@ -185,26 +191,21 @@ static void format_sum(const struct printer *it, const struct answer_row *row, c
     format_time(it, row->cycles, time);
     format_share(row->share, share);
     const char *bound = row->is_at_least ? "at least " : "";
-    const char *summed = row->is_of_disk ? "requests" : "callers";
     if (row->kind == ANSWER_NO_CALLS)
         snprintf(ret_text, TEXT_SIZE, "no %.160s%.160s%s", calls, place, row->is_at_least ? " were seen" : "");
     else if (row->share > 0)
-        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s, summed over %s (%s)", calls, place, bound, time,
-                 summed, share);
+        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s (%s), " ADDED_UP, calls, place, bound, time, share);
     else
-        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s, summed over %s", calls, place, bound, time, summed);
+        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s, " ADDED_UP, calls, place, bound, time);
 }
 
-/* Locks are summed over callers. */
 static void add_locks(const struct printer *it, const struct answer_row *locks, const struct answer_row *row,
                       char text[TEXT_SIZE]) {
     const size_t length = strlen(text);
     char time[TEXT_SIZE];
     format_time(it, locks->cycles, time);
     snprintf(text + length, TEXT_SIZE - length,
-             row->kind == ANSWER_BUSY ? "; calls for locks took %.64s, summed over callers"
-                                      : "; %.64s of that for locks",
-             time);
+             row->kind == ANSWER_BUSY ? "; calls for locks took %.64s, " ADDED_UP : "; %.64s of that for locks", time);
 }
 
 /* "1.00 s", or "1.00 to 1.20 s" if that differs by more than SPAN_MIN of the elapsed time */
@@ -219,31 +220,57 @@ static void format_span(const struct printer *it, double least, double most, dou
         snprintf(ret_text, TEXT_SIZE, "%.64s to %.64s", least_text, most_text);
 }
 
-/* Where the command was beside its calls. */
+/* Of one thread: "Outside of these calls it was on a CPU for 121 ms", "It was on a CPU for at least 130 ms within these
+ * calls, and outside of them for 20.0 ms" */
+static void format_computing(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
+    const struct answer_rest *rest = &row->rest;
+    char within[TEXT_SIZE];
+    char outside[TEXT_SIZE];
+    format_span(it, rest->computing_least, rest->computing_most, row->cycles, outside);
+    format_time(it, rest->within_least, within);
+    if (rest->within_least >= WITHIN_MIN * row->cycles)
+        snprintf(ret_text, TEXT_SIZE,
+                 "It was on a CPU for at least %.64s within these calls, and outside of them for %.150s", within,
+                 outside);
+    else
+        snprintf(ret_text, TEXT_SIZE, "Outside of these calls it was on a CPU for %.150s", outside);
+}
+
+/* Of several threads or processes, one after the other or at the same time. */
+static void print_rest_of_several(const struct printer *it, const struct answer_row *row) {
+    char computing[TEXT_SIZE];
+    char idle[TEXT_SIZE];
+    char text[TEXT_SIZE];
+    const bool is_idle = !row->is_at_least && row->rest.idle_least >= ANSWER_SHARE_MIN * row->cycles;
+    format_time(it, row->rest.cpu, computing);
+    format_time(it, row->rest.idle_least, idle);
+    snprintf(text, sizeof(text),
+             "Its threads and processes were on CPUs for %.64s, in these calls and outside%s%.64s%s", computing,
+             is_idle ? "; for at least " : "", is_idle ? idle : "",
+             is_idle ? " none of them was in such a call or on a CPU" : "");
+    screen_print_sentence(it->screen, 0, text);
+}
+
+/* Where the command was outside of its calls. */
 static void print_rest(const struct printer *it, const struct answer_row *row) {
     const struct answer_rest *rest = &row->rest;
+    const bool has_queued = rest->queued_most >= ANSWER_SHARE_MIN * row->cycles; /* part of others_most */
+    const bool has_others = rest->others_most >= ANSWER_SHARE_MIN * row->cycles;
     char computing[TEXT_SIZE];
     char queued[TEXT_SIZE];
     char others[TEXT_SIZE];
-    char text[TEXT_SIZE];
+    char text[2 * TEXT_SIZE];
     if (rest->kind == ANSWER_REST_SEVERAL) {
-        format_time(it, rest->cpu, computing);
-        snprintf(
-            text, sizeof(text),
-            "All its threads had %.64s of CPU time, within calls and beside them; with several threads or processes "
-            "the rest of the elapsed time cannot be divided",
-            computing);
-    } else {
-        const bool has_queued = rest->queued_most >= ANSWER_SHARE_MIN * row->cycles; /* part of others_most */
-        const bool has_others = rest->others_most >= ANSWER_SHARE_MIN * row->cycles;
-        format_span(it, rest->computing_least, rest->computing_most, row->cycles, computing);
-        format_span(it, rest->others_least, rest->others_most, row->cycles, others);
-        format_time(it, rest->queued_most, queued);
-        snprintf(text, sizeof(text), "Beside them it was on a CPU for %.150s%s%.64s%s%.150s", computing,
-                 has_queued ? ", waited for one for at most " : "", has_queued ? queued : "",
-                 has_others ? has_queued ? ", and for something else " : ", and waited for something else " : "",
-                 has_others ? others : "");
+        print_rest_of_several(it, row);
+        return;
     }
+    format_computing(it, row, computing);
+    format_span(it, rest->others_least, rest->others_most, row->cycles, others);
+    format_time(it, rest->queued_most, queued);
+    snprintf(text, sizeof(text), "%.250s%s%.64s%s%.150s", computing, has_queued ? ", waited for one for at most " : "",
+             has_queued ? queued : "",
+             has_others ? has_queued ? ", and for something else " : ", and waited for something else " : "",
+             has_others ? others : "");
     screen_print_sentence(it->screen, 0, text);
 }
 
@@ -251,9 +278,8 @@ static void print_fuse(const struct printer *it, const struct answer_row *row) {
     char time[TEXT_SIZE];
     char text[TEXT_SIZE];
     format_time(it, row->cycles, time);
-    snprintf(text, sizeof(text),
-             "FUSE, the page cache and copying added at most %.64s to that, summed over callers (%s request%s)", time,
-             units_count(row->count).text, units_plural(row->count));
+    snprintf(text, sizeof(text), "FUSE, the page cache and copying added at most %.64s to these calls (%s request%s)",
+             time, units_count(row->count).text, units_plural(row->count));
     screen_print_sentence(it->screen, 0, text);
 }
 
@@ -262,7 +288,7 @@ static void print_hidden_locks(const struct printer *it, const struct answer_row
     char text[TEXT_SIZE];
     format_time(it, row->cycles, time);
     snprintf(text, sizeof(text),
-             "Programs waited %.64s for locks of files, summed over callers; the mount does not forward them (-o "
+             "Programs waited %.64s in all for locks of files; the mount does not forward them (-o "
              "posix_lock,flock does), so that is in no operation",
              time);
     screen_print_sentence(it->screen, 0, text);
@@ -373,9 +399,9 @@ static void print_in_flight(const struct printer *it, const struct answer_row *r
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
 /* The share is before the name, so that no line looks like one of the table of operations; these are behind it. */
-enum number { NUMBER_CALLS, NUMBER_P50, NUMBERS };
+enum number { NUMBER_CALLS, NUMBER_P50, NUMBER_LONGEST, NUMBERS };
 
-static const struct columns_column numbers[NUMBERS] = {{"calls", 13}, {"p50", 11}};
+static const struct columns_column numbers[NUMBERS] = {{"calls", 9}, {"p50", 10}, {"longest", 10}};
 
 #define SHARE_COLUMNS 8
 #define GAP_COLUMNS 2 /* before texts */
@@ -388,7 +414,8 @@ struct peaks {
     struct range rows;
     bool has_observed; /* some causes were observed */
     bool has_places;
-    int name; /* widths of columns; 0: the column is omitted */
+    bool has_uneven; /* p50 does not explain all of the shares */
+    int name;        /* widths of columns; 0: the column is omitted */
     struct columns_table numbers;
     int cause;
     int place;
@@ -405,10 +432,16 @@ static char *make_cause(const struct peaks *peaks, const struct answer_row *row,
 static void format_number(const void *context, size_t index, unsigned number, char ret_text[COLUMNS_CELL_SIZE]) {
     const struct peaks *peaks = context;
     const struct answer_row *row = &peaks->rows.first[index];
-    if (number == NUMBER_CALLS)
+    if (number == NUMBER_CALLS && row->count < row->of_count)
+        snprintf(ret_text, COLUMNS_CELL_SIZE, "%s of %s", units_count(row->count).text,
+                 units_count(row->of_count).text);
+    else if (number == NUMBER_CALLS)
         units_format_count(row->count, ret_text);
-    else
+    else if (number == NUMBER_P50)
         units_format_cycles(peaks->it->units, row->cycles, ret_text);
+    else
+        snprintf(ret_text, COLUMNS_CELL_SIZE, "%s%s", row->is_bound ? "<" : "",
+                 units_cycles(peaks->it->units, row->longest).text);
 }
 
 static void print_text_cell(const struct printer *it, enum ink ink, const char *text, int columns) {
@@ -440,6 +473,7 @@ static void fit_peaks(struct peaks *peaks) {
     peaks->numbers = (struct columns_table){.screen = screen,
                                             .columns = numbers,
                                             .column_count = NUMBERS,
+                                            .hidden = peaks->has_uneven ? 0 : 1U << NUMBER_LONGEST,
                                             .gap = GAP_COLUMNS,
                                             .has_gaps = true,
                                             .row_count = peaks->rows.count,
@@ -482,7 +516,7 @@ static void print_peak(const struct peaks *peaks, size_t index) {
 
 static void print_peak_titles(const struct peaks *peaks, const char *title) {
     const struct printer *it = peaks->it;
-    screen_print_right(it->screen, INK_FAINT, "share", SHARE_COLUMNS);
+    screen_print_right(it->screen, INK_FAINT, "of time", SHARE_COLUMNS);
     fputs("  ", it->stream);
     screen_print(it->screen, INK_FAINT, title);
     fprintf(it->stream, "%*s", peaks->name - (int)strlen(title), "");
@@ -505,12 +539,13 @@ static bool is_anything_behind(const struct printer *it, struct range rows) {
 }
 
 static void print_peaks(const struct printer *it, struct range rows) {
-    const char *title = "most time in";
+    const char *title = "spent in";
     struct peaks peaks = {.it = it, .rows = rows, .name = (int)strlen(title)};
     for (size_t i = 0; i < rows.count; i++) {
         int length = (int)strlen(rows.first[i].op->name);
         peaks.name = length > peaks.name ? length : peaks.name;
         peaks.has_observed |= rows.first[i].is_observed;
+        peaks.has_uneven |= rows.first[i].is_uneven;
         peaks.has_places |= rows.first[i].group || rows.first[i].place;
     }
     fit_peaks(&peaks);
@@ -581,16 +616,22 @@ static void print_none_failed(const struct printer *it, const struct answer_row 
     end_list(&list);
 }
 
-/* Kinds that do not fit are counted as others. */
+/* Kinds that do not fit are counted as others. Searches for what is not there follow what is a failure for certain. */
 static void print_failed(const struct printer *it, struct range rows, wide_count others) {
     struct list list = begin_list(it, "failed", 2);
     char count[UNITS_TEXT_SIZE];
     char text[TEXT_SIZE];
+    bool is_search = false;
     for (size_t i = 0; i < rows.count; i++) {
         const struct answer_row *row = &rows.first[i];
+        const char *before = row->word || is_search ? ""
+                             : i == 0               ? "nothing but names that are not there: "
+                                                    : "not there: ";
         units_format_count(row->count, count);
+        is_search = !row->word;
         CLEANUP_FREE char *op = screen_cut(it->screen, row->op->name, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
-        snprintf(text, sizeof(text), "%s %s %s", op ? op : "", row->word, count);
+        snprintf(text, sizeof(text), "%s%s%s%s %s", before, op ? op : "", row->word ? " " : "",
+                 row->word ? row->word : "", count);
         if (!list_add(&list, text))
             others += row->count;
     }

@@ -72,11 +72,11 @@ void answer_next_print_layer(const char *name, const char *layer, const struct s
 enum answer_kind {
     ANSWER_ELAPSED,    /* cycles; count, word: "runs" or "profiles" that were added up, if any */
     ANSWER_BUSY,       /* share, error: of that time, with a call in flight; cycles; count: calls in one sample */
-    ANSWER_SUM,        /* cycles: of all calls; share: of the elapsed time, 0: unknown; whose, word */
+    ANSWER_SUM,        /* cycles: of all calls, added up; share: of the elapsed time, 0: unknown; whose, word */
     ANSWER_ONE_BY_ONE, /* share: of that time, with a call in flight, of which there was never more than one; cycles */
     ANSWER_NO_CALLS,   /* whose, word */
-    ANSWER_LOCKS,      /* cycles: of that, waiting for locks of files, summed over callers */
-    ANSWER_FUSE,       /* cycles: what FUSE added to that at most, summed over callers; count: requests */
+    ANSWER_LOCKS,      /* cycles: of that, waiting for locks of files, added up */
+    ANSWER_FUSE,       /* cycles: what FUSE added to these calls at most, added up; count: requests */
     ANSWER_HIDDEN_LOCKS,  /* cycles: programs waited for locks that the mount does not forward */
     ANSWER_NOT_SEEN,      /* word: programs and calls that the layer user could not see, NULL: none; count: major page
                            * faults, where files were mapped */
@@ -85,11 +85,13 @@ enum answer_kind {
     ANSWER_MISSED_BYTES,  /* witness; word: what was not seen, NULL: unknown */
     ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
-    ANSWER_PEAK,          /* op; share: of all latency; count: calls; cycles: p50; word: cause; group: its place */
+    ANSWER_PEAK,          /* op; share: of all latency; count: calls, of all of the op; cycles: p50; word: cause;
+                           * group: its place; longest; is_bound: that is an upper bound; is_uneven: p50 does not
+                           * explain the share */
     ANSWER_GROUP,         /* grouping; group, NULL: nobody; share: of all latency */
     ANSWER_MOVED,         /* op; word: "read"; bytes; per_elapsed_second; per_call_second */
     ANSWER_NONE_MOVED,    /* word: that there was nothing, or why nothing is known */
-    ANSWER_FAILED,        /* op; word: the error; count */
+    ANSWER_FAILED,        /* op; word: the error, NULL: a search for what is not there; count */
     ANSWER_OTHERS_FAILED, /* count: of kinds that have no row */
     ANSWER_NONE_FAILED,   /* count: queries for what is not there, which do not count as failures */
     ANSWER_NEXT,          /* next */
@@ -98,13 +100,17 @@ enum answer_kind {
 struct answer_row {
     enum answer_kind kind;
     wide_count count;
+    wide_count of_count;
     double cycles;
+    double longest;
     double share; /* from 0 to 1 */
     const struct bytes_witness *witness;
     double error;
     double bytes;
     double per_elapsed_second; /* bytes; 0: unknown; like the next */
     double per_call_second;
+    bool is_bound;
+    bool is_uneven;
     bool is_observed; /* of a cause; else it is probable */
     const char *word; /* see above; of whose: "calls on", "calls of program". Owner: profile */
     const char

@@ -113,8 +113,10 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
         add(rows, (struct answer_row){.kind = ANSWER_HIDDEN_LOCKS, .cycles = model->fuse.hidden_lock_cycles});
     /* calls that were not seen are somewhere in the rest */
     if (model->rest.kind == ANSWER_REST_SEVERAL || (model->rest.kind == ANSWER_REST_ONE && !row.is_at_least))
-        add(rows,
-            (struct answer_row){.kind = ANSWER_REST, .rest = model->rest, .cycles = (double)profile->elapsed_cycles});
+        add(rows, (struct answer_row){.kind = ANSWER_REST,
+                                      .rest = model->rest,
+                                      .cycles = (double)profile->elapsed_cycles,
+                                      .is_at_least = row.is_at_least});
     if (model->witness.is_at_least)
         add(rows, (struct answer_row){.kind = ANSWER_MISSED_BYTES, .witness = &model->witness, .word = not_seen});
     if (model->witness.is_elsewhere && model->elapsed_share < ANSWER_SHARE_MIN)
@@ -146,7 +148,11 @@ static void add_peaks(const struct answer_model *model, struct answer_rows *rows
                                       .op = peak->op,
                                       .share = peak->cost_share,
                                       .count = peak->peak.calls,
+                                      .of_count = peak->op_calls,
                                       .cycles = peak->peak.p50_cycles,
+                                      .longest = peak->longest_cycles,
+                                      .is_bound = !peak->is_longest_exact,
+                                      .is_uneven = peak->is_uneven,
                                       .is_observed = peak->wait || peak_reason_is_seen(&peak->reason),
                                       .word = peak->wait ? peak->wait->text : peak_reason_name(&peak->reason, peak->op),
                                       .place = peak->is_file_unknown ? "(file not known: by=file)" : NULL,
@@ -230,7 +236,7 @@ static void add_failed(const struct answer_model *model, struct answer_rows *row
         const struct answer_failure *failure = &model->failures[i];
         add(rows, (struct answer_row){.kind = ANSWER_FAILED,
                                       .op = failure->op,
-                                      .word = aggstats_failure_name(failure->failure),
+                                      .word = failure->is_search ? NULL : aggstats_failure_name(failure->failure),
                                       .count = failure->calls});
         others -= failure->calls;
     }
