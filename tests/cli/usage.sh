@@ -73,6 +73,24 @@ for command in $("$OSPROF" --complete); do
     sed '/^\.Sh DESCRIPTION/,$d' "$page" | described | expect_options "synopsis"
 done
 
+# osproffs(1) describes each option of --help and of completion, once, and no other than those of mount(8). It is short enough to
+# be read.
+page=$tests_dir/../../man/osproffs.1
+named() { # the names before the text of a line of options
+    awk '{ for (i = 1; i <= NF; i++) {
+               name = $i
+               sub(/[,=].*/, "", name)
+               if (name != "-o") print name
+               if (name != "-o" && $i !~ /,$/) next } }'
+}
+"$OSPROFFS" --help | grep '^    -' | named >helped
+[ "$(wc -l <helped)" -gt 40 ] || fail "few options in osproffs --help: $(<helped)"
+"$OSPROFFS" --complete | sed '/^-o \|^\* /d' | named | cat - helped | LC_ALL=C sort -u >options
+sed -n '/^\.It Fl o Cm ro /d; s/^\.It \(Fl .*\)/\1/p' "$page" | sed 's/Fl o Cm //g; s/ , /\n/g' |
+    sed 's/^Fl /-/; s/ .*//' | LC_ALL=C sort >listed
+diff -u options listed >&2 || fail "osproffs(1) has other options than osproffs --help and --complete"
+[ "$(wc -l <"$page")" -le 700 ] || fail "osproffs(1) has more than 700 lines"
+
 expect 0 --help
 cp "$scratch/out" help
 expect 0 help

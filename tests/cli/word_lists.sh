@@ -40,6 +40,14 @@ while read -r option words; do
     sed -n "/^    -o $option=/,/^    -[^-]*[a-z]=/p" help | expect_words "$option= in osproffs -h" ${words#none }
 done <options
 
+# ---- Defaults: those of osproffs's help, in parentheses, are those of its manual page
+sed -n 's/^    -o \([a-z_]*\)=.* (\([A-Za-z0-9.]*\)).*/\1 \2/p' help >defaults
+[ "$(wc -l <defaults)" -ge 9 ] || fail "few defaults in osproffs -h: $(<defaults)"
+while read -r option default; do
+    item osproffs.1 "$option" | sed 's/^\.[A-Z][a-z] //' | paste -sd ' ' | grep -qE "Default: ${default//./\\.}([ .]|$)" ||
+        fail "osproffs(1) does not say that the default of $option is $default"
+done <defaults
+
 for command in $("$OSPROF" --complete); do
     "$OSPROF" --complete "$command" | sed -n 's/^--\([a-z-]*\) word /\1 /p' >options
     while read -r option words; do

@@ -1,4 +1,4 @@
-/* The worker pool: which workers receive requests, and on which CPUs. osproffs(1) states the rule under NOTES,
+/* The worker pool: which workers receive requests, and on which CPUs. docs/mounts.md states the rule,
  * docs/benchmarks.md has figures.
  *
  * Most of the cost of a short request is waking another CPU, which the scheduler does twice: it puts the worker on an
