@@ -13,7 +13,7 @@
 
 need_fuse
 need mkfs.ext4 losetup tar
-need_tracepoints fuse/fuse_request_send block/block_rq_issue
+need_counting fuse "$lower"
 
 loop=
 before_cleanup() {
@@ -25,6 +25,7 @@ truncate -s 128M image
 mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 image
 loop=$(losetup -f --show image) || skip "no loop device"
 mount -o noatime "$loop" "$lower"
+need_counting block "$lower"
 mkdir "$lower/many"
 seq 20000 | split -l 100 - "$lower/many/"
 sync -f "$lower"
@@ -53,7 +54,6 @@ may_lack=$(sed -n 's/^osprof: the layer block may lack \([0-9]*\) request.*/\1/p
 assert_eq "" "$(grep -v '^osprof: the layer block may lack ' err || true)" "messages"
 [ "${may_lack:=0}" -lt 100 ] || fail "$(<err)"
 assert_nothing_left
-no_bpftraces || fail "a bpftrace is left"
 [ "$(<found)" -gt 30 ] || fail "the load has found $(<found) lines"
 
 assert_eq $'user\nfuse\nqueue\nfs\nblock' "$(sed -n 's/^# layer: //p' profile)" "layers, the outermost first"
@@ -74,6 +74,11 @@ diff calls.fs calls.fuse >&2 || fail "the kernel's requests (>) are not osproffs
 while read -r op _; do
     assert_nested "$op" fuse fs
 done <calls.fs
+for layer in fs fuse; do
+    grep -E '^# (bytes|failed): ' "layer.$layer" | sort >outcomes.$layer
+done
+grep -q '^# failed: LOOKUP ENOENT' outcomes.fs || fail "the load has no failures"
+diff outcomes.fs outcomes.fuse >&2 || fail "the kernel's bytes and failures (>) are not osproffs's (<)"
 
 # ---- block, and what the disk counts: reads, writes and flushes, in fields 1, 5 and 16
 

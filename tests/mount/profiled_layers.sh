@@ -24,10 +24,10 @@ read_time() {
 profiled -- "$daemon" sleeps "$mnt"
 dd if="$mnt/file" bs=5 count=1 status=none >/dev/null # before the command, so not in its layers
 layers=user,daemon
-bpftrace=
-if have bpftrace && grep -qs fuse_request_send /sys/kernel/tracing/available_events; then
+has_fuse=
+if "$OSPROF" run --layers fuse -d "$mnt" -q -p /dev/null -- true 2>tried && ! grep -q 'not profiled' tried; then
     layers=user,fuse,daemon
-    bpftrace=yes
+    has_fuse=yes
 fi
 # shellcheck disable=SC2016 # for the shell inside
 "$OSPROF" run --layers "$layers" -d "$mnt" -q -p recording -- \
@@ -37,7 +37,7 @@ read -r daemon_calls daemon_ns < <(read_time daemon)
 assert_eq "7 7" "$user_calls $daemon_calls" "READ of programs, and in the daemon"
 [ "$daemon_ns" -ge $((7 * 30000000)) ] || fail "READ took $daemon_ns ns in the daemon, which sleeps for 7 times 30 ms"
 [ "$user_ns" -ge "$daemon_ns" ] || fail "programs waited less ($user_ns ns) than the daemon worked ($daemon_ns ns)"
-if [ -n "$bpftrace" ]; then
+if [ -n "$has_fuse" ]; then
     read -r fuse_calls fuse_ns < <(read_time fuse)
     assert_eq 7 "$fuse_calls" "READ that the kernel has sent"
     [ "$fuse_ns" -ge "$daemon_ns" ] || fail "the kernel waited less ($fuse_ns ns) than the daemon worked ($daemon_ns ns)"
@@ -73,7 +73,7 @@ whole_time() {
         END { printf "%d %d\n", calls, hz ? cycles * 1000000000 / hz : 0 }' recording
 }
 
-if [ -n "$bpftrace" ]; then
+if [ -n "$has_fuse" ]; then
     read_by_four
     read -r _ fuse_ns < <(whole_time fuse)
     read -r _ daemon_ns < <(whole_time daemon)
@@ -91,7 +91,7 @@ assert_refused "see 'osprof help run'" "$OSPROF" run --layers daemon,fs -d "$mnt
 umount "$mnt"
 ended 0
 
-if [ -n "$bpftrace" ]; then
+if [ -n "$has_fuse" ]; then
     profiled -- "$daemon" hands_on "$mnt"
     read_by_four
     read -r _ fuse_ns < <(read_time fuse)

@@ -160,6 +160,20 @@ START_TEST(calls_that_were_counted_elsewhere_add_up_and_none_is_said_to_be_the_l
 }
 END_TEST
 
+START_TEST(longest_of_calls_that_were_counted_elsewhere_is_kept_if_it_is_known) {
+    struct aggstats_block *lane = aggstats_lane_create(recorder);
+    const uint64_t buckets[64] = {[12] = 2};
+    struct aggstats_counted counted = {.buckets = buckets, .total_cycles = 12000, .longest_cycles = 7000};
+    aggstats_lane_count(recorder, lane, OP_B, &counted);
+    counted.longest_cycles = 6500;
+    aggstats_lane_count(recorder, lane, OP_B, &counted);
+    struct aggstats_profile profile = snapshot();
+    ck_assert_uint_eq(profile.ops[0].calls, 4);
+    ck_assert_uint_eq(profile.ops[0].longest_cycles, 7000);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
 START_TEST(calls_that_were_counted_elsewhere_are_of_the_window_in_which_they_are_added) {
     struct aggstats_block *lane = aggstats_lane_create(recorder);
     const uint64_t buckets[64] = {[0] = 7};
@@ -186,6 +200,7 @@ int main(void) {
     tcase_add_test(tcase, call_that_is_forgotten_is_in_no_window);
     tcase_add_test(tcase, profile_is_incomplete_in_the_window_in_which_calls_were_lost);
     tcase_add_test(tcase, calls_that_were_counted_elsewhere_add_up_and_none_is_said_to_be_the_longest);
+    tcase_add_test(tcase, longest_of_calls_that_were_counted_elsewhere_is_kept_if_it_is_known);
     tcase_add_test(tcase, calls_that_were_counted_elsewhere_are_of_the_window_in_which_they_are_added);
     return run_suite(suite);
 }

@@ -284,9 +284,16 @@ void aggstats_lane_count(const struct aggstats_recorder *recorder, struct aggsta
     aggstats_add(&lane->clamped, counted->clamped);
     for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
         aggstats_add(&counters->calls, counted->buckets[bucket]);
+    if (counted->longest_cycles > __atomic_load_n(&counters->longest_cycles, __ATOMIC_RELAXED))
+        aggstats_note_longest(lane, counters, layout->resolution, counted->longest_cycles);
     aggstats_add(&counters->total_cycles, counted->total_cycles);
     for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
         aggstats_add(&counters->buckets[aggstats_slot(bucket, layout->resolution)], counted->buckets[bucket]);
+    uint64_t *beside = aggstats_beside(counters, layout->resolution);
+    aggstats_add(&beside[AGGSTATS_ASKED], counted->asked_bytes);
+    aggstats_add(&beside[AGGSTATS_MOVED], counted->moved_bytes);
+    for (unsigned failure = 0; counted->failures && failure < AGGSTATS_FAILURES; failure++)
+        aggstats_add(&beside[AGGSTATS_FAILED + failure], counted->failures[failure]);
 }
 
 void aggstats_wake(struct aggstats_recorder *recorder) {

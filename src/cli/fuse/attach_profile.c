@@ -4,38 +4,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggstats/lane.h"
 #include "base.h"
 #include "command.h"
 #include "live_dirs.h"
 #include "live_files.h"
 #include "mount_labels.h"
-#include "quiet_thread.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define PATH_ATTEMPTS 100
-#define PRINT_WAIT_S 2 /* for the next output, of which there are four a second */
 
-/* ---- Control socket ----------------------------------------------------------------------------- */
+/* ---- Counting ----------------------------------------------------------------------------------- */
 
-/* Waits until an output that begins after now has been counted. For struct control_server */
-static void catch_up(void *context) {
-    struct attach_profile *profile = context;
-    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-    const struct timespec end = {.tv_sec = now_ns / NS_PER_S + PRINT_WAIT_S, .tv_nsec = now_ns % NS_PER_S};
-    int error = 0;
+static void note_lost(struct attach_profile *profile) {
+    const uint64_t lost = collector_lost(profile->collector);
+    if (lost > profile->lost)
+        aggstats_recorder_add_lost(profile->recorder, lost - profile->lost);
+    profile->lost = lost;
+}
+
+void attach_profile_count(struct attach_profile *profile) {
+    const struct counting_lane lanes[COLLECTOR_LANES_MAX] = {profile->lane};
     pthread_mutex_lock(&profile->lock);
-    while (error == 0 && profile->counted_ns < now_ns && !profile->has_ended)
-        error = pthread_cond_timedwait(&profile->has_printed, &profile->lock, &end);
+    int error = collector_count(profile->collector, lanes);
+    if (error && profile->error == 0) {
+        complain("not all requests to %s are counted: %s", profile->mount.path, strerror(-error));
+        profile->error = error;
+        aggstats_recorder_add_lost(profile->recorder, 1); /* at least */
+    }
+    note_lost(profile);
     pthread_mutex_unlock(&profile->lock);
 }
 
-static void tell_who_asks(struct attach_profile *profile, bool has_ended) {
-    pthread_mutex_lock(&profile->lock);
-    profile->counted_ns = profile->counts.counted_ns;
-    profile->has_ended = has_ended;
-    pthread_cond_broadcast(&profile->has_printed);
-    pthread_mutex_unlock(&profile->lock);
+/* For struct control_server */
+static void catch_up(void *context) {
+    attach_profile_count(context);
 }
 
 /* ---- Starting ----------------------------------------------------------------------------------- */
@@ -50,26 +52,24 @@ static bool has_live_profile(const struct fuse_mount *mount) {
     return found;
 }
 
-/* bpftrace's clock counts in ns, and a recorder can read it too. In a hidden profile the mount point is named only as
- * the place that was profiled. */
+/* The kernel counts ns of a clock that a recorder can read too. In a hidden profile the mount point is named only as the
+ * place that was profiled. */
 static int create_recorder(struct attach_profile *profile) {
-    const char *names[AGGSTATS_OPS_MAX];
+    unsigned op_count;
+    const char *const *ops = collector_ops(profile->collector, &op_count);
     const struct fuse_mount *mount = &profile->mount;
     struct mount_labels labels;
     mount_labels_fill(&labels, &(struct mount_labels_of){.layer = "fuse",
-                                                         .source = "bpftrace",
                                                          .lower = profile->is_hidden ? mount->path : mount->source,
                                                          .mount = profile->is_hidden ? NULL : mount->path,
                                                          .filesystem = mount->type,
                                                          .control = profile->socket_path,
                                                          .profile = profile->options->profile,
                                                          .given = &profile->options->labels});
-    for (unsigned op = 0; op < profile->counts.op_count; op++)
-        names[op] = profile->counts.names[op];
     const struct aggstats_recorder_options options = {
-        .op_names = names,
-        .op_count = profile->counts.op_count,
-        .resolution = 1,
+        .op_names = ops,
+        .op_count = op_count,
+        .resolution = profile->options->resolution,
         .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = NS_PER_S},
         .labels = labels.labels,
         .label_count = labels.count,
@@ -129,19 +129,26 @@ static void start_answering(struct attach_profile *profile) {
                  profile->mount.path, profile->socket_path);
 }
 
+static int start_recording(struct attach_profile *profile) {
+    int error = create_recorder_somewhere(profile);
+    if (error == 0 && profile->options->interval_ns > 0)
+        error = aggstats_recorder_set_interval(profile->recorder, profile->options->interval_ns, 0);
+    if (error == 0)
+        error = counting_lane_open(&profile->lane, profile->recorder);
+    return error;
+}
+
 int attach_profile_start(struct attach_profile *ret_profile, const struct attach_options *options,
-                         struct fuse_mount *mount, const char *script) {
+                         struct fuse_mount *mount, struct collector *collector) {
     struct attach_profile *profile = ret_profile;
-    *profile = (struct attach_profile){
-        .options = options, .mount = *mount, .is_hidden = has_live_profile(mount), .socket = CONTROL_SERVER_NONE};
+    *profile = (struct attach_profile){.options = options,
+                                       .mount = *mount,
+                                       .is_hidden = has_live_profile(mount),
+                                       .collector = collector,
+                                       .socket = CONTROL_SERVER_NONE};
     *mount = (struct fuse_mount){.path = NULL};
     pthread_mutex_init(&profile->lock, NULL);
-    cond_init_monotonic(&profile->has_printed);
-    int error = trace_counts_init(&profile->counts, script);
-    if (error == 0)
-        error = create_recorder_somewhere(profile);
-    if (error == 0)
-        error = trace_counts_start(&profile->counts, profile->recorder);
+    int error = start_recording(profile);
     if (error) {
         if (profile->recorder)
             aggstats_recorder_unlink_live(profile->recorder);
@@ -161,22 +168,6 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
     return 0;
 }
 
-/* ---- Counting ----------------------------------------------------------------------------------- */
-
-int attach_profile_read(struct attach_profile *profile, int fd) {
-    struct aggstats_parse_error why = {.message = ""};
-    int result = trace_counts_read(&profile->counts, fd, &why);
-    if (result < 0 && profile->error == 0)
-        complain("what bpftrace prints of %s is not counted any more: %s", profile->mount.path,
-                 result == -EBADMSG ? why.message : strerror(-result));
-    if (result < 0) {
-        aggstats_recorder_add_lost(profile->recorder, 1); /* at least */
-        profile->error = result;
-    }
-    tell_who_asks(profile, false);
-    return result;
-}
-
 /* ---- The end ------------------------------------------------------------------------------------ */
 
 static void complain_not_saved(const struct attach_profile *profile, int error) {
@@ -189,9 +180,13 @@ static void complain_not_saved(const struct attach_profile *profile, int error) 
 }
 
 int attach_profile_end(struct attach_profile *profile) {
-    tell_who_asks(profile, true);
+    collector_stop(profile->collector);
+    attach_profile_count(profile);
     while (!control_server_stop(&profile->socket))
         continue; /* its command hangs */
+    if (profile->lost > 0)
+        complain("%s: %llu requests are not counted: a CPU was at another one, or too many were under way",
+                 profile->mount.path, (unsigned long long)profile->lost);
     CLEANUP_FREE char *other = NULL;
     int error = saving_save(&profile->saving, &other);
     if (other)
@@ -207,10 +202,9 @@ int attach_profile_end(struct attach_profile *profile) {
 void attach_profile_finish(struct attach_profile *profile) {
     while (!control_server_stop(&profile->socket))
         continue; /* its command hangs */
+    collector_finish(profile->collector);
     aggstats_recorder_destroy(profile->recorder);
-    trace_counts_finish(&profile->counts);
     fuse_mount_finish(&profile->mount);
     forget_paths(profile);
-    pthread_cond_destroy(&profile->has_printed);
     pthread_mutex_destroy(&profile->lock);
 }

@@ -112,7 +112,8 @@ static const struct option_row rows[] = {
      .metavar = "MOUNT",
      .help =
          "instead of a daemon: profile the FUSE mount MOUNT from outside, by tracepoints of the kernel, until it is "
-         "unmounted, or Ctrl-C; wants root, Linux 6.11 and bpftrace; only with --profile and --label",
+         "unmounted, or Ctrl-C; wants root and Linux 6.11; only with --profile, --resolution up to 4, --interval and "
+         "--label",
      INTO(FILE, struct fuse_options, mount)},
     ROW_ARGUMENTS(COMMAND, "[--] DAEMON [ARGUMENT]..."),
     {.kind = OPTION_END},
@@ -308,13 +309,20 @@ static enum status start(const struct fuse_options *given, char **command, struc
 
 static enum status attach(const struct command *command, const struct fuse_options *given,
                           const struct arguments *arguments) {
-    const char *other = options_given(arguments, "resolution interval by groups joint slow causes");
-    struct attach_options options = {.labels = given->session.labels};
+    const char *other = options_given(arguments, "by groups joint slow causes");
+    const bool has_resolution = options_given(arguments, "resolution");
+    struct attach_options options = {.labels = given->session.labels,
+                                     .resolution = has_resolution ? given->session.resolution : COLLECTED_RESOLUTION,
+                                     .interval_ns = given->session.interval_ns};
+    const bool is_possible =
+        aggstats_resolution_valid(options.resolution) && options.resolution <= COLLECTED_RESOLUTION;
     if (arguments->rest_count > 0)
         usage_error(command, "--attach is for a mount that is there, without a daemon to start");
     else if (other)
         usage_error(command, "--%s is not for --attach", other);
-    if (arguments->rest_count > 0 || other)
+    else if (!is_possible)
+        usage_error(command, "--resolution takes 1, 2 or 4 with --attach");
+    if (arguments->rest_count > 0 || other || !is_possible)
         return (enum status)RUN_FAILED;
     CLEANUP_FREE char *profile = settle_profile(given->profile, &options.keeps_old);
     options.profile = profile;

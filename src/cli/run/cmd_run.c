@@ -42,7 +42,7 @@ static const struct option_row rows[] = {
          "fuse, what the kernel asks of the FUSE file system that DIR is; daemon, the same inside a daemon that osprof "
          "fuse profiles; fs, what is asked of DIR, by an osproffs that is mounted over it; "
          "block, what is asked of the disk below; several with commas between; all, those of them that can be "
-         "profiled; fuse and block want root and bpftrace; default: user",
+         "profiled; fuse and block want root; default: user",
      INTO(TEXT, struct run_options, layer_list)},
     {.name = "options",
      .letter = 'o',

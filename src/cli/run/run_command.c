@@ -62,13 +62,10 @@ static int check_device(void) {
     return error;
 }
 
-/* Call before the first run, and before the first that counts. Traces are started only for the latter, which takes
- * seconds.
- * Errors:  reported to the user; -EINTR: a signal came, *ret_signal */
-static int start_counting(struct run *run, bool counts, int *ret_signal) {
-    int error = counts ? traces_start(&run->traces, &run->signals, ret_signal) : 0;
-    if (error)
-        return error;
+/* Call before the first run, and before the first that counts. Errors: reported to the user */
+static int start_counting(struct run *run, bool counts) {
+    if (counts)
+        traces_start(&run->traces);
     run_mounts_settle(&run->mounts);
     if (run_mounts_reset(&run->mounts) < 0 || (run_user_reset(&run->user) < 0 && !run->is_user_quiet) ||
         run_served_begin(&run->served) < 0)
@@ -78,14 +75,14 @@ static int start_counting(struct run *run, bool counts, int *ret_signal) {
 }
 
 /* Returns when all runs are done, one is ended by a signal, or none can be made.
- * Errors:  reported to the user; -EINTR: a signal came before, *ret_signal */
-static int run_all(struct run *run, int *ret_signal) {
+ * Errors:  reported to the user */
+static int run_all(struct run *run) {
     const struct run_options *options = run->options;
     for (unsigned i = 0; i < options->warmup_count + options->repeat_count; i++) {
         struct run_outcome outcome;
         int error = 0;
         if (i == 0 || i == options->warmup_count)
-            error = start_counting(run, i == options->warmup_count, ret_signal);
+            error = start_counting(run, i == options->warmup_count);
         if (error)
             return error;
         error = run_child(options->command, &run->space, &run->signals, &run->mounts, &run->user, &outcome);
@@ -154,7 +151,7 @@ static int run_mounted(struct run *run) {
     int signal = 0;
     int error = start_mounts(run, &signal);
     if (error == 0)
-        error = run_all(run, &signal);
+        error = run_all(run);
     struct run_programs programs = {0};
     int layers_error = error == 0 ? stop_user(run, &programs) : 0;
     if (error == 0)
@@ -164,7 +161,7 @@ static int run_mounted(struct run *run) {
     if (error == 0) {
         run_mounts_stop(&run->mounts);
         run->traces.has_workers = run->mounts.count > 0 || run->served.has_workers;
-        traces_stop(&run->traces, &run->signals, &run->layers);
+        traces_stop(&run->traces, &run->layers);
     }
     run_mounts_end(&run->mounts, &run->signals);
     if (error == -EINTR)

@@ -1,6 +1,5 @@
-/* The layers "fuse" and "block" of osprof run, which bpftrace takes from tracepoints of the kernel: requests to the
- * FUSE file systems over the directories, and to the disks below them. What cannot be traced is reported, and left
- * out. */
+/* The layers "fuse" (with "queue") and "block" of osprof run, which are counted in the kernel: requests to the FUSE file
+ * systems over the directories, and to the disks below them. What cannot be counted is reported, and left out. */
 #ifndef TRACES_H
 #define TRACES_H
 
@@ -9,22 +8,20 @@
 #include <stdint.h>
 
 #include "block_devices.h"
-#include "bpftrace.h"
+#include "collector.h"
 #include "recording.h"
-#include "signals.h"
 
 enum trace_layer { TRACE_FUSE, TRACE_BLOCK, TRACE_LAYERS };
 
 /* One of them. */
 struct trace {
     bool is_wanted; /* and nothing has failed yet */
-    struct bpftrace_task task;
-    struct bpftrace bpftrace;
+    struct collector *collector;
+    struct counting_lane lanes[COLLECTOR_LANES_MAX];
 };
 
 struct traces {
     struct trace layers[TRACE_LAYERS];
-    struct bpftrace_place place;
     struct block_devices devices;
     const char *const *directories;
     size_t directory_count;
@@ -32,13 +29,10 @@ struct traces {
     size_t label_count;
     bool has_workers; /* the daemon's threads answer the requests that they take: so waits for a worker can be seen */
     char *lower;      /* paths of the directories, for headers; NULL: no memory */
-    int64_t start_ns; /* Unix time of the profiles' beginning, */
-    int64_t begin_ns; /* and by the monotonic clock */
-    int64_t end_ns;
-    uint64_t disk_requests; /* by the disks' own counters, in that time */
+    uint64_t disk_requests; /* by the disks' own counters, at the beginning */
 };
 
-/* Looks for bpftrace and for disks; call before anything is mounted.
+/* Looks for privileges and for disks; call before anything is mounted.
  * wanted:      by enum trace_layer
  * directories: as given by the user; labels: KEY=VALUE, for headers; both must stay valid
  * Owner:   the caller finishes *ret_traces */
@@ -46,19 +40,15 @@ void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], con
                  size_t directory_count, const char *const *labels, size_t label_count);
 void traces_finish(struct traces *traces);
 
-/* Call then, if only the layer fuse is traced: it is counted while it is traced (trace_counts.h). */
-void traces_set_live(struct traces *traces);
-
-/* Call after all is mounted: returns when all that can be traced is traced.
- * Errors:  -EINTR: a signal came, *ret_signal */
-int traces_start(struct traces *traces, const struct signals *signals, int *ret_signal);
+/* Call then, after all is mounted: attaches what can be counted. */
+void traces_start(struct traces *traces);
 
 /* The time that the profiles cover begins here. */
 void traces_begin(struct traces *traces);
 
 /* The profiles end here, and are added to the layers.
  * Errors:  reported to the user; the other layer is added nevertheless */
-void traces_stop(struct traces *traces, const struct signals *signals, struct recording *layers);
+void traces_stop(struct traces *traces, struct recording *layers);
 
 /* Prints how many requests a layer may lack, if any. */
 void traces_tell_lacking(const char *layer, uint64_t lacking);

@@ -43,11 +43,15 @@ static inline void aggstats_lane_forget(const struct aggstats_span *span) {
 struct aggstats_counted {
     const uint64_t *buckets; /* [64 * resolution], of the recorder's resolution */
     uint64_t total_cycles;   /* of their latencies */
-    uint64_t clamped;        /* negative differences among those in bucket 0 */
-    uint64_t seen_cycles;    /* a time of aggstats_clock_now() at which all of them had ended */
+    uint64_t longest_cycles; /* 0: unknown */
+    uint64_t asked_bytes;
+    uint64_t moved_bytes;
+    const uint64_t *failures; /* [AGGSTATS_FAILURES]; NULL: none are counted */
+    uint64_t clamped;         /* negative differences among those in bucket 0 */
+    uint64_t seen_cycles;     /* a time of aggstats_clock_now() at which all of them had ended */
 };
 
-/* Adds them. Nothing is noted about the longest call, which is unknown. Threads: as aggstats_lane_begin() */
+/* Adds them. Threads: as aggstats_lane_begin() */
 void aggstats_lane_count(const struct aggstats_recorder *recorder, struct aggstats_block *lane, unsigned op,
                          const struct aggstats_counted *counted);
 

@@ -1,0 +1,57 @@
+/* Where osprof is built without libbpf. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "collector.h"
+
+int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
+    snprintf(ret_why, COLLECTOR_WHY_SIZE, "this osprof is built without libbpf");
+    return -ENOTSUP;
+}
+
+int collector_start_fuse(const struct fuse_requests *requests, struct collector **ret_collector,
+                         char ret_why[COLLECTOR_WHY_SIZE]) {
+    (void)requests, (void)ret_collector;
+    return collector_check(ret_why);
+}
+
+int collector_start_disks(const struct disk_requests *requests, struct collector **ret_collector,
+                          char ret_why[COLLECTOR_WHY_SIZE]) {
+    (void)requests, (void)ret_collector;
+    return collector_check(ret_why);
+}
+
+/* None of these is called: there is no collector. */
+
+bool collector_fuse_has_ended(const struct collector *collector) {
+    return !collector;
+}
+
+const char *const *collector_ops(const struct collector *collector, unsigned *ret_count) {
+    (void)collector;
+    *ret_count = 0;
+    return NULL;
+}
+
+int collector_count(struct collector *collector, const struct counting_lane *lanes) {
+    (void)collector, (void)lanes;
+    return -ENOTSUP;
+}
+
+uint64_t collector_lost(const struct collector *collector) {
+    (void)collector;
+    return 0;
+}
+
+uint64_t collector_unmatched(const struct collector *collector) {
+    (void)collector;
+    return 0;
+}
+
+void collector_stop(struct collector *collector) {
+    (void)collector;
+}
+
+void collector_finish(struct collector *collector) {
+    (void)collector;
+}

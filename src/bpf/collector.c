@@ -1,0 +1,241 @@
+#include "collector_private.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base.h"
+
+#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
+
+/* ---- What libbpf has to say --------------------------------------------------------------------- */
+
+/* It warns by a function of the whole process: the last line tells most. */
+static char last_warning[COLLECTOR_WHY_SIZE];
+
+__attribute__((format(printf, 2, 0))) static int keep_warning(enum libbpf_print_level level, const char *format,
+                                                              va_list arguments) {
+    if (level == LIBBPF_WARN) {
+        vsnprintf(last_warning, sizeof(last_warning), format, arguments);
+        last_warning[strcspn(last_warning, "\n")] = '\0';
+    }
+    return 0;
+}
+
+static void tell_capabilities(char ret_why[COLLECTOR_WHY_SIZE]) {
+    snprintf(ret_why, COLLECTOR_WHY_SIZE, "this takes root, or the capabilities CAP_BPF and CAP_PERFMON");
+}
+
+static void tell_why(const struct collector_programs *programs, int error, char ret_why[COLLECTOR_WHY_SIZE]) {
+    if (error == -ESRCH)
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "this kernel has no tracepoint %s; there is one %s", programs->tracepoint,
+                 programs->since);
+    else if (error == -EPERM || error == -EACCES)
+        tell_capabilities(ret_why);
+    else if (last_warning[0])
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", last_warning);
+    else
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "the kernel refuses a program: %s", strerror(-error));
+}
+
+static bool has_capability(const struct __user_cap_data_struct *data, unsigned capability) {
+    return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+/* In a user namespace of its own a process has them all, and learns later that they do not count. */
+static bool has_capabilities(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    if (syscall(SYS_capget, &header, data) < 0)
+        return true;
+    return has_capability(data, CAP_SYS_ADMIN) || (has_capability(data, CAP_BPF) && has_capability(data, CAP_PERFMON));
+}
+
+int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
+    if (!has_capabilities()) {
+        tell_capabilities(ret_why);
+        return -EPERM;
+    }
+    if (access(KERNEL_TYPES, R_OK) == 0)
+        return 0;
+    snprintf(ret_why, COLLECTOR_WHY_SIZE, "this kernel does not tell its types (%s, CONFIG_DEBUG_INFO_BTF)",
+             KERNEL_TYPES);
+    return -ENOTSUP;
+}
+
+/* ---- Starting ----------------------------------------------------------------------------------- */
+
+struct collector {
+    struct collector_programs programs;
+    unsigned slot_count;
+    unsigned cpu_count;
+    int current_fd; /* of the map that holds the one in which is counted, */
+    int sets[2];    /* of these, */
+    unsigned in_use;
+    int losses_fd;
+    struct collected *of_cpus; /* [cpu_count] */
+};
+
+static struct bpf_object *object_of(const struct collector *collector) {
+    return *collector->programs.skeleton->obj;
+}
+
+static int find_maps(struct collector *collector) {
+    struct bpf_object *object = object_of(collector);
+    const int cpu_count = libbpf_num_possible_cpus();
+    if (cpu_count < 0)
+        return cpu_count;
+    collector->current_fd = bpf_object__find_map_fd_by_name(object, "current_counts");
+    collector->sets[0] = bpf_object__find_map_fd_by_name(object, "counts_a");
+    collector->sets[1] = bpf_object__find_map_fd_by_name(object, "counts_b");
+    collector->losses_fd = bpf_object__find_map_fd_by_name(object, "losses");
+    collector->slot_count = bpf_map__max_entries(bpf_object__find_map_by_name(object, "counts_a"));
+    collector->cpu_count = (unsigned)cpu_count;
+    collector->of_cpus = calloc(collector->cpu_count, sizeof(*collector->of_cpus));
+    return collector->of_cpus ? 0 : -ENOMEM;
+}
+
+static int load(struct collector *collector) {
+    last_warning[0] = '\0';
+    const libbpf_print_fn_t before = libbpf_set_print(keep_warning);
+    int error = bpf_object__load_skeleton(collector->programs.skeleton);
+    if (error == 0)
+        error = find_maps(collector);
+    if (error == 0)
+        error = bpf_object__attach_skeleton(collector->programs.skeleton);
+    libbpf_set_print(before);
+    return error;
+}
+
+int collector_start(const struct collector_programs *programs, struct collector **ret_collector,
+                    char ret_why[COLLECTOR_WHY_SIZE]) {
+    struct collector *collector = calloc(1, sizeof(*collector));
+    if (!collector) {
+        programs->destroy(programs->programs);
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(ENOMEM));
+        return -ENOMEM;
+    }
+    collector->programs = *programs;
+    int error = load(collector);
+    if (error) {
+        tell_why(programs, error, ret_why);
+        collector_finish(collector);
+        return error;
+    }
+    *ret_collector = collector;
+    return 0;
+}
+
+const void *collector_programs_of(const struct collector *collector) {
+    return collector->programs.programs;
+}
+
+const char *const *collector_ops(const struct collector *collector, unsigned *ret_count) {
+    *ret_count = collector->programs.op_count;
+    return collector->programs.ops;
+}
+
+/* ---- Taking ------------------------------------------------------------------------------------- */
+
+/* Returns false if there are no calls. */
+static bool add_up(const struct collector *collector, struct collected *ret_sum) {
+    unsigned long long calls = 0;
+    *ret_sum = (struct collected){0};
+    for (unsigned cpu = 0; cpu < collector->cpu_count; cpu++) {
+        const struct collected *one = &collector->of_cpus[cpu];
+        for (unsigned bucket = 0; bucket < COLLECTED_BUCKETS; bucket++) {
+            ret_sum->buckets[bucket] += one->buckets[bucket];
+            calls += one->buckets[bucket];
+        }
+        ret_sum->total_ns += one->total_ns;
+        ret_sum->asked_bytes += one->asked_bytes;
+        ret_sum->moved_bytes += one->moved_bytes;
+        for (unsigned error = 0; error < COLLECTED_ERRORS; error++)
+            ret_sum->failures[error] += one->failures[error];
+        if (one->longest_ns > ret_sum->longest_ns)
+            ret_sum->longest_ns = one->longest_ns;
+    }
+    return calls > 0;
+}
+
+/* From where to where. */
+struct taking {
+    int set;
+    uint64_t seen_ns;
+    const struct counting_lane *lanes;
+};
+
+static int take_slot(struct collector *collector, const struct taking *taking, unsigned slot) {
+    const struct collector_slot *what = &collector->programs.slots[slot];
+    struct collected sum;
+    if (bpf_map_lookup_elem(taking->set, &slot, collector->of_cpus) < 0)
+        return negative_errno();
+    if (!add_up(collector, &sum))
+        return 0;
+    counting_lane_add(&taking->lanes[what->lane], what->op, &sum, taking->seen_ns);
+    memset(collector->of_cpus, 0, collector->cpu_count * sizeof(*collector->of_cpus));
+    return bpf_map_update_elem(taking->set, &slot, collector->of_cpus, BPF_ANY) < 0 ? negative_errno() : 0;
+}
+
+/* The kernel returns from the exchange when no program uses the old map any more. */
+int collector_count(struct collector *collector, const struct counting_lane *lanes) {
+    const unsigned first = 0;
+    struct taking taking = {.set = collector->sets[collector->in_use], .lanes = lanes};
+    const int next = collector->sets[1 - collector->in_use];
+    if (bpf_map_update_elem(collector->current_fd, &first, &next, BPF_ANY) < 0)
+        return negative_errno();
+    collector->in_use = 1 - collector->in_use;
+    taking.seen_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC);
+    for (unsigned slot = 0; slot < collector->slot_count; slot++) {
+        int error = take_slot(collector, &taking, slot);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+/* ---- Losses ------------------------------------------------------------------------------------- */
+
+static uint64_t read_loss(const struct collector *collector, unsigned loss) {
+    uint64_t count = 0;
+    return bpf_map_lookup_elem(collector->losses_fd, &loss, &count) == 0 ? count : 0;
+}
+
+static uint64_t count_skipped(const struct bpf_program *program) {
+    struct bpf_prog_info info = {0};
+    unsigned size_bytes = sizeof(info);
+    return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size_bytes) == 0 ? info.recursion_misses : 0;
+}
+
+uint64_t collector_lost(const struct collector *collector) {
+    struct bpf_program *program;
+    uint64_t count = read_loss(collector, COLLECTED_FULL);
+    bpf_object__for_each_program(program, object_of(collector)) {
+        count += count_skipped(program);
+    }
+    return count;
+}
+
+uint64_t collector_unmatched(const struct collector *collector) {
+    return read_loss(collector, COLLECTED_UNMATCHED);
+}
+
+/* ---- The end ------------------------------------------------------------------------------------ */
+
+void collector_stop(struct collector *collector) {
+    bpf_object__detach_skeleton(collector->programs.skeleton);
+}
+
+void collector_finish(struct collector *collector) {
+    if (!collector)
+        return;
+    collector->programs.destroy(collector->programs.programs);
+    free(collector->of_cpus);
+    free(collector);
+}

@@ -1,0 +1,66 @@
+/* What BPF programs and the collector both know: how calls are counted in the kernel. */
+#ifndef COLLECTED_H
+#define COLLECTED_H
+
+/* Buckets of a latency in ns: floor(4 * log2(ns)), as at a resolution of 4. Coarser ones are sums of these. */
+#define COLLECTED_RESOLUTION 4
+#define COLLECTED_BUCKETS (64 * COLLECTED_RESOLUTION)
+
+#define COLLECTED_ERRORS 134
+
+/* floor(log2(value)); value is not 0. */
+static inline __attribute__((always_inline)) unsigned collected_log2(unsigned long long value) {
+    unsigned log = 0;
+    for (unsigned bits = 32; bits > 0; bits /= 2) {
+        if (value >> bits) {
+            value >>= bits;
+            log += bits;
+        }
+    }
+    return log;
+}
+
+/* 0 counts as 1. Like aggstats_bucket_of(), which says why this is exact. */
+static inline __attribute__((always_inline)) unsigned collected_bucket(unsigned long long ns) {
+    const unsigned long long value = ns + (ns == 0);
+    const unsigned log = collected_log2(value);
+    const unsigned long long mantissa = value << (63 - log);
+    const unsigned quarter =
+        (mantissa >= 0x9837f0518db8a970) + (mantissa >= 0xb504f333f9de6485) + (mantissa >= 0xd744fccad69d6af5);
+    return log * COLLECTED_RESOLUTION + quarter;
+}
+
+/* Calls of one kind that have ended, on one CPU. */
+struct collected {
+    unsigned long long buckets[COLLECTED_BUCKETS];
+    unsigned long long total_ns;
+    unsigned long long
+        longest_ns; /* two calls that end at once, one interrupting the other, may leave the shorter one */
+    unsigned long long asked_bytes;
+    unsigned long long moved_bytes;
+    unsigned long long failures[COLLECTED_ERRORS]; /* by errno value; 0: others */
+};
+
+/* Indices of the map "losses". */
+enum collected_loss {
+    COLLECTED_FULL,      /* calls that were not counted: too many were under way */
+    COLLECTED_UNMATCHED, /* ends of calls whose beginning was not seen: before it was attached, or one of the above */
+    COLLECTED_LOSSES,
+};
+
+/* The kernel's numbers of FUSE requests are slots; the time that they waited for a worker is in the second half. */
+#define COLLECTED_OPCODES 64
+#define COLLECTED_CONNECTIONS_MAX 16
+
+/* Slots of requests to disks. The time in the kernel's queue is in the second half. */
+enum collected_disk_op {
+    COLLECTED_READ,
+    COLLECTED_WRITE,
+    COLLECTED_FLUSH,
+    COLLECTED_DISCARD,
+    COLLECTED_OTHER,
+    COLLECTED_DISK_OPS,
+};
+#define COLLECTED_DISKS_MAX 8
+
+#endif

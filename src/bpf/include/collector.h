@@ -1,0 +1,72 @@
+/* Programs in the kernel (BPF) that count calls, and what they have counted. What is attached goes with the process:
+ * nothing is left of one that was killed.
+ *
+ * Needs the capabilities CAP_BPF and CAP_PERFMON, Linux 5.11, and that the kernel tells its types (BTF). */
+#ifndef COLLECTOR_H
+#define COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "counting_lane.h"
+
+#define COLLECTOR_WHY_SIZE 200
+#define COLLECTOR_LANES_MAX 2
+
+struct collector; /* opaque */
+
+/* Whether programs can be loaded at all.
+ * Errors:  -ENOTSUP, -EPERM, with *ret_why filled: a clause, for the user */
+int collector_check(char ret_why[COLLECTOR_WHY_SIZE]);
+
+/* Requests of the kernel to FUSE daemons, from when it sends one until it has the answer; Linux 6.11. There are two
+ * lanes, the layers "fuse" and "queue". In the latter is how long requests waited for a worker that was at another one:
+ * until it had answered that. It is true of daemons where the thread that takes a request answers it. */
+struct fuse_requests {
+    uint32_t connections[COLLECTED_CONNECTIONS_MAX]; /* of the mounts: their device numbers, as the kernel has them */
+    unsigned connection_count;
+    bool are_begun; /* the mounts are there already: what comes after an INIT is of a later mount, and not counted */
+};
+
+/* Owner:   the caller finishes *ret_collector
+ * Errors:  -errno, with *ret_why filled: a clause, for the user; nothing is attached then */
+int collector_start_fuse(const struct fuse_requests *requests, struct collector **ret_collector,
+                         char ret_why[COLLECTOR_WHY_SIZE]);
+
+/* True if the first mount has ended, and its number has been given to another one. */
+bool collector_fuse_has_ended(const struct collector *collector);
+
+/* Requests to disks, from when the driver gets one until the disk has done it; as operations of their own, how long they
+ * had waited in the kernel's queue before, if they were put into it. There is one lane, the layer "block". */
+struct disk_requests {
+    uint32_t disks[COLLECTED_DISKS_MAX]; /* their device numbers, as the kernel has them */
+    unsigned disk_count;
+};
+
+/* Like collector_start_fuse(). */
+int collector_start_disks(const struct disk_requests *requests, struct collector **ret_collector,
+                          char ret_why[COLLECTOR_WHY_SIZE]);
+
+/* The operations of its layers, for recorders. Owner: static */
+const char *const *collector_ops(const struct collector *collector, unsigned *ret_count);
+
+/* Adds all calls that have ended by now, and were not added before. Each is added once.
+ * lanes:   as many as the collector has; what belongs to one that is not open is dropped
+ * Errors:  those of bpf(2); what could not be read is added the next time, or lost
+ * Threads: one at a time */
+int collector_count(struct collector *collector, const struct counting_lane *lanes);
+
+/* Calls that were not counted: a program was not run, for the CPU was in it already, or too many were under way.
+ * Threads: any */
+uint64_t collector_lost(const struct collector *collector);
+
+/* Ends of calls whose beginning was not seen: they had begun before, or are among the lost. Threads: any */
+uint64_t collector_unmatched(const struct collector *collector);
+
+/* Detaches: nothing is counted any more; what was can still be added. */
+void collector_stop(struct collector *collector);
+
+/* NULL is fine. */
+void collector_finish(struct collector *collector);
+
+#endif

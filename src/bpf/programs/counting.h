@@ -1,0 +1,68 @@
+/* Counting calls in the kernel: a histogram for each slot and CPU. The collector swaps the map in which all programs
+ * count for an empty one, waits until no program uses the old one, and reads that: so no call is lost or read twice.
+ *
+ * #define COUNTING_SLOTS before. A program may be interrupted by another that counts in the same slot, so all additions
+ * are atomic. */
+#ifndef COUNTING_H
+#define COUNTING_H
+
+#include "collected.h"
+#include "kernel.h"
+
+struct counts {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, COUNTING_SLOTS);
+    __type(key, __u32);
+    __type(value, struct collected);
+} counts_a SEC(".maps"), counts_b SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __array(values, struct counts);
+} current_counts SEC(".maps") = {.values = {&counts_a}};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, COLLECTED_LOSSES);
+    __type(key, __u32);
+    __type(value, __u64);
+} losses SEC(".maps");
+
+static __always_inline void lose(__u32 loss) {
+    __u64 *count = bpf_map_lookup_elem(&losses, &loss);
+    if (count)
+        __sync_fetch_and_add(count, 1);
+}
+
+struct outcome {
+    int error; /* an errno value; 0: success */
+    __u64 asked_bytes;
+    __u64 moved_bytes;
+};
+
+/* Counts a call that has ended. */
+static __always_inline void count(__u32 slot, __u64 ns, const struct outcome *outcome) {
+    const __u32 first = 0;
+    void *counts = bpf_map_lookup_elem(&current_counts, &first);
+    struct collected *collected = counts ? bpf_map_lookup_elem(counts, &slot) : NULL;
+    if (!collected)
+        return;
+    const __u32 bucket = collected_bucket(ns);
+    if (bucket < COLLECTED_BUCKETS)
+        __sync_fetch_and_add(&collected->buckets[bucket], 1);
+    __sync_fetch_and_add(&collected->total_ns, ns);
+    if (ns > collected->longest_ns)
+        collected->longest_ns = ns;
+    if (outcome->asked_bytes > 0 || outcome->moved_bytes > 0) {
+        __sync_fetch_and_add(&collected->asked_bytes, outcome->asked_bytes);
+        __sync_fetch_and_add(&collected->moved_bytes, outcome->moved_bytes);
+    }
+    if (outcome->error != 0) {
+        const __u32 error = (__u32)outcome->error;
+        __sync_fetch_and_add(&collected->failures[error < COLLECTED_ERRORS ? error : 0], 1);
+    }
+}
+
+#endif

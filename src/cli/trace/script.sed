@@ -1,3 +1,0 @@
-# Makes a script a string of C.
-s/[\\"]/\\&/g
-s/.*/    "&\\n"/
