@@ -1,10 +1,9 @@
 /* The process beside a FUSE daemon: it starts the daemon, reads the ring of its preloaded object (request_ring.h),
  * counts each request in a lane of a recorder, and saves the profile when the mount, or the daemon, is gone. The daemon
  * may go into the background: it is this process's child then (PR_SET_CHILD_SUBREAPER). If this process is killed, a
- * program that waits for a daemon in the foreground goes on. A daemon that runs already is counted by bpftrace's output
- * instead (trace_counts.c). The live file lags by 5 ms, or by one output of bpftrace; so a program that reads it first
- * asks at the control socket, which also takes the commands of control files. Nothing here touches the mount, so
- * nothing can hang. */
+ * program that waits for a daemon in the foreground goes on. A daemon that runs already is counted in the kernel
+ * instead (attach.h). The live file lags by 5 ms; so a program that reads it first asks at the control socket, which
+ * also takes the commands of control files. Nothing here touches the mount, so nothing can hang. */
 #ifndef OBSERVER_H
 #define OBSERVER_H
 
