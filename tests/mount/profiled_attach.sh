@@ -250,7 +250,7 @@ assert_refused "No such file or directory" "$OSPROF" fuse --attach "$lower/none"
 assert_refused "it is on no FUSE file system that is mounted here" "$OSPROF" fuse --attach "$lower" -p profile
 assert_refused "see 'osprof help fuse'" "$OSPROF" fuse --attach "$lower" -p profile -- true
 assert_refused "see 'osprof help fuse'" "$OSPROF" fuse --attach "$lower" --by uid
-assert_refused "takes 1, 2 or 4 with --attach" "$OSPROF" fuse --attach "$lower" --resolution 8
+assert_refused "see 'osprof help fuse'" "$OSPROF" fuse --attach "$lower" --resolution 8
 assert_refused "this takes root, or the capabilities CAP_BPF and CAP_PERFMON" as_user "$OSPROF" fuse --attach "$lower" -p "$scratch/home-user/profile"
 mount_osproffs -o profile=/dev/null "$lower" "$mnt"
 assert_refused "it lies in the mount itself; name another file with -p" "$OSPROF" fuse --attach "$mnt" -p "$mnt/profile"

@@ -281,8 +281,9 @@ static uint64_t limit_lost(const struct traces *traces, const struct aggstats_pr
 
 void traces_tell_lacking(const char *layer, uint64_t lacking) {
     if (lacking > 0)
-        complain("the layer %s may lack %llu request%s: a program in the kernel is not run on a CPU that is in it already",
-                 layer, (unsigned long long)lacking, lacking == 1 ? "" : "s");
+        complain(
+            "the layer %s may lack %llu request%s: a program in the kernel is not run on a CPU that is in it already",
+            layer, (unsigned long long)lacking, lacking == 1 ? "" : "s");
 }
 
 static int take_lane(const struct traces *traces, enum trace_layer layer, unsigned lane, struct recording *layers) {
