@@ -19,11 +19,12 @@ RIVALS_ENTRIES = 5000
 
 
 class Capture:
-    def __init__(self, build, scratch, disk, lowers):
+    def __init__(self, build, scratch, disk, lowers, resolution):
         self.daemon = os.path.join(build, "bench/slow_osproffs")
         self.scratch = scratch  # in memory
         self.disk = disk  # a directory of ours on a disk
         self.lowers = lowers
+        self.resolution = resolution
 
     def take(self, run):
         """Makes the run and returns its profile as text, without names of this machine."""
@@ -55,7 +56,7 @@ class Capture:
 
     def _subject(self, run, profile):
         slow = ",".join(f"{op}:{delay_ns}:{share}" for op, (_, delay_ns, share, _) in run.delays.items())
-        options = f"profile={profile},live={{run}},cache={run.scenario.cache}"
+        options = f"profile={profile},live={{run}},cache={run.scenario.cache},resolution={self.resolution}"
         command = ("env", f"SLOW_OSPROFFS={slow}", self.daemon, "-f", "-o", options, "{lower}", "{mnt}")
         return Subject(run.name, "", command)
 
@@ -142,7 +143,7 @@ def corpus(options, build):
 
 
 @contextlib.contextmanager
-def at_work(options, build):
+def at_work(options, build, resolution=1):
     """A Capture with lower file systems of its own, for options.directory, which must be empty. They are gone after it."""
     _refuse_what_cannot_work(options, build)
     with contextlib.ExitStack() as stack:
@@ -155,7 +156,7 @@ def at_work(options, build):
             "ext4": stack.enter_context(Ext4(f"{scratch}/ext4", f"{scratch}/image")),
             "disk": stack.enter_context(Ext4(f"{disk}/ext4", f"{disk}/image")),
         }
-        yield Capture(build, scratch, disk, lowers)
+        yield Capture(build, scratch, disk, lowers, resolution)
 
 
 def _refuse_what_cannot_work(options, build):

@@ -10,6 +10,7 @@ import random
 import tempfile
 from dataclasses import dataclass, field
 
+import deviations
 import preempted
 import rates
 import sets
@@ -161,8 +162,12 @@ def tell(options, osprof):
         first, told = false_alarms(draws)
         print(first + "\n")
         second, lines = changes_found(draws)
-    print(second + "\n")
+        print(second + "\n")
+        runs_of = {scenario: draws.ordinary(scenario) for scenario in draws.scenarios}
+        third, deviating = deviations.from_run_to_run(osprof, runs_of, options.seed)
+    print(third + "\n")
     if options.details:
         print("Told of nothing:", *told or ["  none"], sep="\n")
         print("Found:", *lines, sep="\n")
+        print("From run to run:", *deviating, sep="\n")
     return 0

@@ -21,7 +21,7 @@ def anonymous(text, lower):
 
 
 def read(text):
-    """{op: [calls per bucket]} of a complete profile at resolution 1."""
+    """{op: [calls per bucket]} of a complete profile."""
     ops = {}
     name = None
     for line in text.splitlines():
@@ -44,7 +44,7 @@ def frequency_hz(text):
 
 
 def median_cycles(buckets):
-    """Calls of a bucket are taken to be spread evenly over the logarithm."""
+    """At resolution 1. Calls of a bucket are taken to be spread evenly over the logarithm."""
     half = sum(buckets) / 2
     for bucket, calls in enumerate(buckets):
         if half <= calls:

@@ -41,6 +41,11 @@ accuracy sets sets --draws 4 --preempted 0 >out
 grep -q '^| made-up  *| 0.0 % .* | -  *| -  *|$' out || fail "sets of the same are told to differ: $(<out)"
 grep -q '^| all its calls ×1.5  *| 1.[45][0-9]  *| 100.0 % .* | -  *| -  *|$' out || fail "a slower operation is not found: $(<out)"
 
+# Runs that differ by 14 % together, and of which each operation differs by 2 %, and by 1 % for its calls.
+add_runs spread one 32 - - run=0.2
+accuracy sets spread --draws 1 --preempted 0 >out
+grep -q '^| made-up  *| 9  *| 1[0-9].[0-9] % *| \(1.[5-9]\|2.[0-5]\) % (.*) *|$' out || fail "what runs differ by is not found: $(<out)"
+
 # Noise that is put in: of 10,000 calls about 100 take 3 ms longer, each exactly, and no call is lost. The longest call of an
 # operation is then a delayed one, but that of STATFS took a second before. osprof reads the result.
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/bench/accuracy" python3 - sets/runs/same0.osprof >noisy.osprof <<'END' ||
