@@ -62,7 +62,8 @@ bool proc_status_number(uint64_t thread, const char *name, int base, uint64_t *r
 }
 
 bool proc_io_read(const char *who, struct proc_io *ret_io) {
-    static const char *const names[] = {"rchar: ", "\nwchar: ", "\nsyscr: ", "\nsyscw: ", "\nread_bytes: "};
+    static const char *const names[] = {
+        "rchar: ", "\nwchar: ", "\nsyscr: ", "\nsyscw: ", "\nread_bytes: ", "\nwrite_bytes: "};
     uint64_t numbers[sizeof(names) / sizeof(names[0])];
     char path[64];
     char text[256];
@@ -74,6 +75,6 @@ bool proc_io_read(const char *who, struct proc_io *ret_io) {
             return false;
         numbers[i] = strtoull(line + strlen(names[i]), NULL, 10);
     }
-    *ret_io = (struct proc_io){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+    *ret_io = (struct proc_io){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
     return true;
 }

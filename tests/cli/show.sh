@@ -228,6 +228,20 @@ assert_eq "" "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 0 read, 0 writte
 assert_eq "" "$(elsewhere '# elapsed: 100000000' '# bytes_seen: 200000 read, 0 written' '# bytes_kernel: 200000 read, 0 written' '# bytes_elsewhere: 10485760 read, 0 written')" "2 % of the bytes inside"
 assert_eq "" "$(elsewhere '# elapsed: 1000000' '# bytes_seen: 0 read, 0 written' '# bytes_kernel: 0 read, 0 written' '# bytes_elsewhere: 10485760 read, 0 written')" "calls took time that matters"
 
+# What osprof run has found of others at the disk is a sentence; a sum of several runs has none.
+others() {
+    lines_of "$@" | sed 's/|/ /g'
+}
+written='# disk_written: 318767104 bytes, 4194304 of the command, sda of /srv/a b'
+assert_eq "Meanwhile 304 MiB were written to /dev/sda, the disk of /srv/a b, mostly for others: the command wrote 4.00 MiB; the disk was busy for 93 % of the time; backupd (4711) wrote 300 MiB, to this or other disks" \
+    "$(others "$written" '# disk_busy: 93 %' '# disk_other: 314572800 bytes, process 4711, backupd')" "another program"
+assert_eq "Meanwhile 304 MiB were written to /dev/sda, the disk of /srv/a b, mostly for others: the command wrote 4.00 MiB; a, with its (47) with its children wrote 300 MiB, to this or other disks" \
+    "$(others "$written" '# disk_other: 314572800 bytes, process 47 with its children, a, with its')" "children of another program"
+assert_eq "Meanwhile 100 MiB were read from /dev/sda, the disk of /, mostly for others: the command read 0 B" \
+    "$(others '# disk_read: 104857600 bytes, 0 of the command, sda of /' '# disk_other: many')" "what was read, by nobody who is known"
+assert_eq "" "$(others '# disk_written: 318767104 bytes, 4194304 of the command, sda of' '# disk_busy: 93 %')" "no disk"
+assert_eq "" "$(others '# merged: 2' "$written")" "a sum"
+
 # So do bytes that the kernel has moved and nobody has seen.
 assert_eq "1.00 ms elapsed; calls took at least 150 µs (15.0 %), overlapping ones added up" \
     "$(first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: 5000000 read, 0 written' '# bytes_kernel: 10000000 read, 0 written')" "half of the bytes"

@@ -12,6 +12,19 @@ cp "$data/why.osprof" a
 expect_golden why-show show --charts --no-labels --width 100 a
 expect 0 show --no-labels --width 66 a
 grep -Eq '^  97.6 %  FSYNC +11 +98.3 ms  waiting for the\.\.\.$' "$scratch/out" || fail "not in one line: $(<"$scratch/out")"
+
+# Others at the disk may be why, where something waited for it.
+written='# disk_written: 318767104 bytes, 4194304 of the command, sda of /srv'
+sed "2i $written" "$data/why.osprof" >others
+expect 0 why --op FSYNC --width 200 others
+grep -q '^Waits for the disk may be because of others. Meanwhile 304 MiB were written to /dev/sda, the disk of /srv, mostly for others' "$scratch/out" ||
+    fail "others at the disk: $(<"$scratch/out")"
+sed -E "2i $written
+    s/(^# (cause|stack): .*)waiting for .*/\\1waiting for a lock of a file/" "$data/why.osprof" >others-elsewhere
+expect 0 why --op FSYNC --width 200 others-elsewhere
+grep -q 'waiting for a lock of a file' "$scratch/out" || fail "no other cause: $(<"$scratch/out")"
+! grep -q 'because of others' "$scratch/out" || fail "others at a disk that nothing waited for: $(<"$scratch/out")"
+
 expect 1 why --op WRITE "$data/why.osprof"
 assert_eq "osprof: no call of WRITE in this profile; 'osprof show' without --op lists its operations" "$(<"$scratch/err")" \
     "message"

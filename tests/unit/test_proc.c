@@ -99,6 +99,23 @@ START_TEST(calls_and_bytes_are_summed_each_for_itself) {
 }
 END_TEST
 
+START_TEST(what_is_dirtied_is_to_be_written_to_storage) {
+    struct proc_io before;
+    struct proc_io after;
+    char bytes[8192] = "";
+    char path[] = "dirtied-XXXXXX";
+    int fd = mkstemp(path);
+    unlink(path);
+    bool is_known = proc_io_read("thread-self", &before);
+    ssize_t written = write(fd, bytes, sizeof(bytes));
+    is_known = proc_io_read("thread-self", &after) && is_known;
+    close(fd);
+    ck_assert(is_known && written == (ssize_t)sizeof(bytes));
+    const uint64_t dirtied = after.storage_written_bytes - before.storage_written_bytes;
+    ck_assert(dirtied == sizeof(bytes) || dirtied == 0); /* in memory, or on a file system that counts otherwise */
+}
+END_TEST
+
 START_TEST(of_nobody_there_are_no_sums) {
     struct proc_io io = {.reads = 47};
     ck_assert(!proc_io_read("nobody", &io));
@@ -138,6 +155,7 @@ int main(void) {
     suite_add_tcase(suite, status);
     TCase *io = tcase_create("io");
     tcase_add_test(io, calls_and_bytes_are_summed_each_for_itself);
+    tcase_add_test(io, what_is_dirtied_is_to_be_written_to_storage);
     tcase_add_test(io, of_nobody_there_are_no_sums);
     suite_add_tcase(suite, io);
     TCase *name = tcase_create("name");

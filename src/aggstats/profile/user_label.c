@@ -15,11 +15,11 @@ static const char key_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 
 /* Keys of labels that programs of this project give. */
 static const char *const own_keys[] = {
-    "layer",    "host",        "lower",       "mount",      "cache",        "fstype",
-    "data",     "workers",     "control",     "profile",    "merged",       "command",
-    "runs",     "source",      "approximate", "end",        "daemon",       "waiting_requests",
-    "io_uring", "page_faults", "not_seen",    "bytes_seen", "bytes_kernel", "bytes_elsewhere",
-    "locks",
+    "layer",    "host",        "lower",        "mount",      "cache",        "fstype",
+    "data",     "workers",     "control",      "profile",    "merged",       "command",
+    "runs",     "source",      "approximate",  "end",        "daemon",       "waiting_requests",
+    "io_uring", "page_faults", "not_seen",     "bytes_seen", "bytes_kernel", "bytes_elsewhere",
+    "locks",    "disk_read",   "disk_written", "disk_busy",  "disk_other",
 };
 
 /* True for header keys that profiles have by themselves. A label may not look like one of them. */

@@ -32,10 +32,11 @@ struct proc_io {
     uint64_t written_bytes;
     uint64_t reads; /* system calls, those that failed included */
     uint64_t writes;
-    uint64_t storage_read_bytes; /* what had to be read from storage */
+    uint64_t storage_read_bytes;    /* what had to be read from storage */
+    uint64_t storage_written_bytes; /* what is to be written there, also if that is later */
 };
 
-/* who: "self": the process, with its threads that have ended and its children that have been waited for; or
+/* who: "self" or a number: the process, with its threads that have ended and its children that have been waited for; or
  * "thread-self". Returns false if the kernel does not say */
 bool proc_io_read(const char *who, struct proc_io *ret_io);
 

@@ -8,6 +8,7 @@
 
 #include "base.h"
 #include "columns.h"
+#include "disk_others.h"
 #include "groups.h"
 #include "peak_labels.h"
 
@@ -339,6 +340,12 @@ static void print_elsewhere(const struct printer *it, const struct answer_row *r
              "terminals; without -d all files count",
              row->share > 0 ? "Hardly any" : "None", place, units_bytes(row->bytes).text);
     screen_print_in_ink(it->screen, INK_WARNING, text);
+}
+
+static void print_disk_others(const struct printer *it, const struct answer_row *row) {
+    char text[DISK_OTHERS_SIZE];
+    if (disk_others_format(row->profile, it->screen, text))
+        screen_print_sentence(it->screen, 0, text);
 }
 
 static void print_missed_bytes(const struct printer *it, const struct answer_row *row) {
@@ -680,6 +687,9 @@ static void print_range(const struct printer *it, struct range rows) {
         break;
     case ANSWER_MISSED_BYTES:
         print_missed_bytes(it, rows.first);
+        break;
+    case ANSWER_DISK_OTHERS:
+        print_disk_others(it, rows.first);
         break;
     case ANSWER_NOT_SEEN:
         print_not_seen(it, rows.first);

@@ -84,6 +84,7 @@ enum answer_kind {
     ANSWER_ELSEWHERE,     /* share: of the bytes, that were of files in the chosen directories; bytes: the others */
     ANSWER_MISSED_BYTES,  /* witness; word: what was not seen, NULL: unknown */
     ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */
+    ANSWER_DISK_OTHERS,   /* profile: others used the command's disk more than the command did */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
     ANSWER_PEAK,          /* op; share: of all latency; count: calls, of all of the op; cycles: p50; word: cause;
                            * group: its place; longest; is_bound: that is an upper bound; is_uneven: p50 does not
@@ -119,6 +120,7 @@ struct answer_row {
     const struct aggstats_op_profile *op; /* Owner: the profile, as of the next */
     const struct aggstats_call_in_flight *in_flight;
     const struct aggstats_group *group;
+    const struct aggstats_profile *profile;
     struct answer_rest rest;
     bool is_of_programs;  /* the calls are those of programs themselves, not of a file system's callers */
     bool is_of_disk;      /* they are requests to disks, of all programs */

@@ -6,6 +6,7 @@
 
 #include "aggstats/words.h"
 #include "base.h"
+#include "disk_others.h"
 #include "layers.h"
 
 #define GROUPINGS_MAX 5
@@ -117,6 +118,8 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
                                       .rest = model->rest,
                                       .cycles = (double)profile->elapsed_cycles,
                                       .is_at_least = row.is_at_least});
+    if (disk_others_are_known(profile))
+        add(rows, (struct answer_row){.kind = ANSWER_DISK_OTHERS, .profile = profile});
     if (model->witness.is_at_least)
         add(rows, (struct answer_row){.kind = ANSWER_MISSED_BYTES, .witness = &model->witness, .word = not_seen});
     if (model->witness.is_elsewhere && model->elapsed_share < ANSWER_SHARE_MIN)
@@ -291,6 +294,7 @@ static const struct {
     {ANSWER_NONE_FAILED, ANY_GROUPING, 0},
     {ANSWER_REMEDY, ANY_GROUPING, 0},
     {ANSWER_MISSED_BYTES, ANY_GROUPING, 0},
+    {ANSWER_DISK_OTHERS, ANY_GROUPING, 0},
     {ANSWER_PEAK, ANY_GROUPING, 1},
     {ANSWER_GROUP, AGGSTATS_BY_PROGRAM, 0},
     {ANSWER_GROUP, AGGSTATS_BY_FILE, 0},

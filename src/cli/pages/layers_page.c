@@ -10,6 +10,7 @@
 #include "answer_page.h"
 #include "base.h"
 #include "columns.h"
+#include "disk_others.h"
 #include "figures.h"
 #include "layers.h"
 #include "units.h"
@@ -115,6 +116,16 @@ static void warn_of_not_seen(const struct printer *it, size_t layer) {
         screen_print_in_ink(it->screen, INK_WARNING, text);
 }
 
+/* All layers of a run have the same. */
+static void tell_of_others(const struct printer *it) {
+    char text[DISK_OTHERS_SIZE];
+    for (size_t i = 0; i < it->table->layer_count; i++)
+        if (disk_others_format(&it->table->profiles[i], it->screen, text)) {
+            screen_print_sentence(it->screen, 0, text);
+            return;
+        }
+}
+
 static void print_heading(const struct printer *it) {
     if (it->page->lines_max == 0) {
         print_label(it, "host");
@@ -128,6 +139,7 @@ static void print_heading(const struct printer *it) {
         warn_of_incomplete(it, i);
     for (size_t i = 0; i < it->table->layer_count; i++)
         warn_of_not_seen(it, i);
+    tell_of_others(it);
 }
 
 /* ---- Table -------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "columns.h"
+#include "disk_others.h"
 #include "units.h"
 
 #define CALLS_SHOWN_MAX 12
@@ -248,6 +249,26 @@ static void print_what_was_seen(const struct why_page *page) {
         "for whom more causes have names.");
 }
 
+/* ---- Others at the disk ---- */
+
+static bool is_any_of_disk(const struct why_page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    for (size_t i = 0; i < profile->cause_count; i++)
+        if (wants(page, profile->causes[i].op) && disk_others_may_cause(profile->causes[i].text))
+            return true;
+    return false;
+}
+
+static void print_others(const struct why_page *page) {
+    char others[DISK_OTHERS_SIZE];
+    char text[DISK_OTHERS_SIZE + 64];
+    if (!is_any_of_disk(page) || !disk_others_format(page->profile, page->screen, others))
+        return;
+    snprintf(text, sizeof(text), "Waits for the disk may be because of others. %s", others);
+    putc('\n', page->screen->stream);
+    screen_print_sentence(page->screen, 0, text);
+}
+
 void why_page_print(const struct aggstats_profile *profile, const struct why_page_options *options,
                     const struct screen *screen) {
     const struct why_page page = {
@@ -263,6 +284,7 @@ void why_page_print(const struct aggstats_profile *profile, const struct why_pag
         return;
     }
     print_causes(&page, &sums);
+    print_others(&page);
     print_in_flight(&page);
     print_slow_calls(&page);
     print_what_was_seen(&page);

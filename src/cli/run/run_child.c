@@ -77,11 +77,13 @@ static bool has_ended(pid_t child) {
 }
 
 /* Returns its wait status. user: NULL: nobody wants to know its times */
-static int wait_for(pid_t child, const struct signals *signals, struct run_mounts *mounts, struct run_user *user) {
+static int wait_for(pid_t child, const struct signals *signals, struct run_mounts *mounts, struct run_user *user,
+                    struct run_neighbours *neighbours) {
     struct signalfd_siginfo info;
     int status;
     for (;;) {
-        int signal = signals_take(signals, -1, &info);
+        int signal = signals_take(signals, run_neighbours_wait_ms(neighbours), &info);
+        run_neighbours_look(neighbours);
         if (signal == SIGCHLD) {
             run_mounts_notice_ends(mounts);
             if (user && has_ended(child))
@@ -101,13 +103,14 @@ static struct run_outcome outcome_of(int wait_status) {
 }
 
 int run_child(const char *const *arguments, const struct namespace *space, const struct signals *signals,
-              struct run_mounts *mounts, struct run_user *user, struct run_outcome *ret_outcome) {
+              struct run_mounts *mounts, struct run_user *user, struct run_neighbours *neighbours,
+              struct run_outcome *ret_outcome) {
     struct child child = {.pid = -1, .error_fd = -1};
     int exec_error = 0;
     int error = start(arguments, space, signals, user, mounts->count > 0, &child);
     if (error)
         return error;
-    struct run_outcome outcome = outcome_of(wait_for(child.pid, signals, mounts, user));
+    struct run_outcome outcome = outcome_of(wait_for(child.pid, signals, mounts, user, neighbours));
     if (read(child.error_fd, &exec_error, sizeof(exec_error)) == sizeof(exec_error)) {
         complain("cannot run %s: %s", arguments[0], strerror(exec_error));
         outcome.is_started = false;

@@ -17,6 +17,7 @@
 #include "run_killed.h"
 #include "run_left.h"
 #include "run_mounts.h"
+#include "run_neighbours.h"
 #include "run_report.h"
 #include "run_served.h"
 #include "run_user.h"
@@ -34,7 +35,8 @@ struct run {
     bool is_user_quiet;       /* nobody has asked for that layer: it is taken along to know what FUSE adds */
     struct traces traces;     /* of the layers fuse and block */
     struct run_served served; /* of the layer daemon */
-    struct recording layers;  /* those taken for all directories; see run_report() */
+    struct run_neighbours neighbours;
+    struct recording layers; /* those taken for all directories; see run_report() */
     struct run_target target;
     struct kept kept; /* not with --vs */
     struct run_sets sets;
@@ -71,6 +73,8 @@ static int start_counting(struct run *run, bool counts) {
         run_served_begin(&run->served) < 0)
         return -EIO;
     traces_begin(&run->traces);
+    if (counts)
+        run_neighbours_begin(&run->neighbours);
     return 0;
 }
 
@@ -85,7 +89,8 @@ static int run_all(struct run *run) {
             error = start_counting(run, i == options->warmup_count);
         if (error)
             return error;
-        error = run_child(options->command, &run->space, &run->signals, &run->mounts, &run->user, &outcome);
+        error = run_child(options->command, &run->space, &run->signals, &run->mounts, &run->user, &run->neighbours,
+                          &outcome);
         if (error) {
             complain("cannot start a process: %s", strerror(-error));
             return error;
@@ -98,6 +103,7 @@ static int run_all(struct run *run) {
         if (outcome.is_killed)
             break;
     }
+    run_neighbours_end(&run->neighbours);
     return 0;
 }
 
@@ -141,6 +147,9 @@ static int stop_user(struct run *run, struct run_programs *ret_programs) {
     complain_mute(run->is_user_quiet);
     int error = run_user_stop(&run->user, run->mounts.count > 0, layers);
     complain_mute(false);
+    const size_t index = recording_find(layers, "user");
+    if (index < layers->count)
+        run_neighbours_note_calls(&run->neighbours, &layers->layers[index], &run->user.groups, run->mounts.count > 0);
     *ret_programs = programs_of(run, layers);
     recording_finish(&quiet);
     return run->is_user_quiet ? 0 : error;
@@ -181,6 +190,7 @@ static int run_mounted(struct run *run) {
                                     .directory = options->directories.count == 1 ? options->directories.texts[0] : NULL,
                                     .has_groups_unasked = options->user.has_groups_unasked,
                                     .programs = programs,
+                                    .neighbours = &run->neighbours,
                                     .still_running = still_running};
     error = run_report(&run->mounts, &run->layers, &run->target, &run->kept, &shown);
     return error || layers_error ? RUN_FAILED : run->status;
@@ -336,6 +346,7 @@ int run_command(const struct run_options *options) {
                       .kept = {.dir_fd = -1},
                       .sets = {.parent_fd = -1}};
     reserve_standard_files();
+    run_neighbours_open(&run.neighbours, options->directories.texts, options->directories.count);
     int error = options->layers.wanted & LAYER_USER ? open_user(&run, !options->other) : 0;
     if (run.user.recorder)
         run_killed_tidy(aggstats_recorder_live_path(run.user.recorder));
@@ -364,5 +375,6 @@ int run_command(const struct run_options *options) {
     run_user_finish(&run.user);
     traces_finish(&run.traces);
     run_served_finish(&run.served);
+    run_neighbours_finish(&run.neighbours);
     return status;
 }

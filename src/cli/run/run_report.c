@@ -291,6 +291,8 @@ static int describe(struct recording *recording, const struct run_shown *shown) 
         error = run_report_describe(&recording->layers[i], shown->command, shown->run_count);
         if (error == 0 && shown->still_running[0])
             error = aggstats_profile_add_label(&recording->layers[i], "still_running", shown->still_running);
+        else if (error == 0) /* what is left may be what is at the disk */
+            error = run_neighbours_add(shown->neighbours, &recording->layers[i]);
     }
     return error;
 }

@@ -10,6 +10,7 @@
 #include "kept.h"
 #include "recording.h"
 #include "run_mounts.h"
+#include "run_neighbours.h"
 
 /* Where profiles are saved; opened before anything is mounted over it. */
 struct run_target {
@@ -64,6 +65,7 @@ struct run_shown {
     const char *directory;   /* the only one that was given; NULL: none, or several */
     bool has_groups_unasked; /* of the layer user */
     struct run_programs programs;
+    const struct run_neighbours *neighbours;
     const char *still_running; /* the processes that the command has left behind; "": none */
 };
 

@@ -127,6 +127,25 @@ int block_devices_add(struct block_devices *devices, const char *path, char ret_
     return -ENOTBLK;
 }
 
+static bool has_file(const char *directory, const char *name) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return access(path, F_OK) == 0;
+}
+
+bool block_devices_find_disk(dev_t device, struct block_device *ret_disk) {
+    char directory[64];
+    struct block_devices found = {.count = 0};
+    CLEANUP_FREE char *path = is_block_device(device, directory) ? realpath(directory, NULL) : NULL;
+    if (path && has_file(path, "partition"))
+        *strrchr(path, '/') = '\0';
+    CLEANUP_FD int dir_fd = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir_fd < 0 || add_device(&found, dir_fd, strrchr(path, '/') + 1) != 0)
+        return false;
+    *ret_disk = found.devices[0];
+    return true;
+}
+
 /* ---- Counts ------------------------------------------------------------------------------------- */
 
 /* The fields of "stat": requests to read, to write, to discard, and to flush. */

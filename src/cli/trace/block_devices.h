@@ -30,6 +30,10 @@ struct block_devices {
  *          be accessed. *devices may have some of them then */
 int block_devices_add(struct block_devices *devices, const char *path, char ret_type[BLOCK_DEVICES_NAME_SIZE]);
 
+/* The disk of a file system with that device number: its device, or if that is a partition the whole disk. A device that is
+ * made of others stands for itself. Returns false if it has no block device of its own, as btrfs, FUSE and NFS */
+bool block_devices_find_disk(dev_t device, struct block_device *ret_disk);
+
 /* The number of requests since the system started, by the devices' own counters; requests that were not accounted are
  * missing. */
 uint64_t block_devices_count_requests(const struct block_devices *devices);

@@ -1,0 +1,130 @@
+#include "run_others.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base.h"
+#include "proc.h"
+#include "quiet_thread.h"
+
+#define WAIT_NS INT64_C(1000000000)
+#define NS_PER_SECOND 1000000000
+#define PARENT_FIELD 4
+#define FLAGS_FIELD 9
+#define CHILDREN_FAULTS_FIELD 11
+#define START_FIELD 22
+#define KERNEL_THREAD 0x00200000U /* PF_KTHREAD */
+
+/* ---- A look ------------------------------------------------------------------------------------- */
+
+struct sums {
+    uint64_t pid;
+    uint64_t bytes[RUN_WAYS];
+};
+
+struct run_look {
+    pthread_t thread;
+    struct sums *processes; /* by ascending number, as /proc lists them */
+    size_t count;
+};
+
+static void *look_at_all(void *argument) {
+    struct run_look *look = argument;
+    DIR *directory = opendir("/proc");
+    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+        struct proc_io io;
+        const uint64_t pid = strtoull(entry->d_name, NULL, 10);
+        if (pid == 0 || pid == (uint64_t)getpid() || !proc_io_read(entry->d_name, &io) ||
+            grow_array(&look->processes, look->count, sizeof(*look->processes)) != 0)
+            continue;
+        look->processes[look->count++] =
+            (struct sums){pid, {[RUN_READ] = io.storage_read_bytes, [RUN_WRITTEN] = io.storage_written_bytes}};
+    }
+    if (directory)
+        closedir(directory);
+    return NULL;
+}
+
+struct run_look *run_look_start(void) {
+    struct run_look *look = calloc(1, sizeof(*look));
+    if (look && quiet_thread_start(&look->thread, look_at_all, look) != 0)
+        free(steal_pointer(&look));
+    return look;
+}
+
+struct run_look *run_look_wait(struct run_look *look) {
+    const int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+    const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+    return look && pthread_clockjoin_np(look->thread, NULL, CLOCK_MONOTONIC, &until) == 0 ? look : NULL;
+}
+
+void run_look_finish(struct run_look *look) {
+    if (look)
+        free(look->processes);
+    free(look);
+}
+
+/* ---- The one with the most ---------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b) {
+    const struct sums *first = a;
+    const struct sums *second = b;
+    return first->pid < second->pid ? -1 : first->pid > second->pid;
+}
+
+static const struct sums *find(const struct run_look *look, uint64_t pid) {
+    const struct sums wanted = {.pid = pid};
+    return look->count > 0 ? bsearch(&wanted, look->processes, look->count, sizeof(wanted), compare) : NULL;
+}
+
+static uint64_t number_of(const struct proc_stat *stat, unsigned field) {
+    const char *text = proc_stat_field(stat, field);
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+/* Processes get the sums of their children when these have ended, and so what these had before the first look. Returns
+ * the most that it may be. */
+static uint64_t bytes_of_ended(const struct run_look *first, const struct run_look *second, enum run_way way) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < first->count; i++)
+        bytes += find(second, first->processes[i].pid) ? 0 : first->processes[i].bytes[way];
+    return bytes;
+}
+
+static bool has_started_since(const struct proc_stat *stat, int64_t begun_ns) {
+    const uint64_t ticks_per_second = (uint64_t)sysconf(_SC_CLK_TCK);
+    return number_of(stat, START_FIELD) >= (uint64_t)begun_ns / (NS_PER_SECOND / ticks_per_second);
+}
+
+/* pid: 0 if it does not count, or nothing is known of it. */
+static struct run_other look_at(const struct sums *now, const struct run_look *first, const struct run_look *second,
+                                int64_t begun_ns, enum run_way way) {
+    struct proc_stat stat;
+    struct run_other other = {.pid = now->pid, .bytes = now->bytes[way]};
+    const struct sums *before = find(first, now->pid);
+    if (now->pid == 1 || !proc_stat_read(now->pid, &stat) || number_of(&stat, FLAGS_FIELD) & KERNEL_THREAD ||
+        number_of(&stat, PARENT_FIELD) == (uint64_t)getpid())
+        return (struct run_other){.pid = 0};
+    other.has_children = number_of(&stat, CHILDREN_FAULTS_FIELD) > 0;
+    snprintf(other.program, sizeof(other.program), "%s", stat.name);
+    if (has_started_since(&stat, begun_ns))
+        return other;
+    uint64_t since = before ? before->bytes[way] : other.bytes;
+    since += other.has_children ? bytes_of_ended(first, second, way) : 0;
+    other.bytes -= since < other.bytes ? since : other.bytes;
+    return other;
+}
+
+struct run_other run_other_find(const struct run_look *first, const struct run_look *second, int64_t begun_ns,
+                                enum run_way way) {
+    struct run_other most = {.bytes = 0};
+    for (size_t i = 0; i < second->count; i++) {
+        if (second->processes[i].bytes[way] <= most.bytes)
+            continue;
+        const struct run_other other = look_at(&second->processes[i], first, second, begun_ns, way);
+        if (other.pid > 0 && other.bytes > most.bytes)
+            most = other;
+    }
+    return most;
+}
