@@ -1,5 +1,5 @@
 #!/bin/bash
-# Others at the disk of a command are told of: how much was written to it or read from it meanwhile, and by whom, if that may
+# Others at the disk of a command are mentioned: how much was written to it or read from it meanwhile, and by whom, if that may
 # be known. What the command itself does, and what others do on other disks, is not taken for theirs. The disks are loop
 # devices that nobody else uses; a lock, which the command waits for until its neighbour is ready, keeps both together.
 . "$(dirname "$0")/lib.sh"

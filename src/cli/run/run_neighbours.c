@@ -261,7 +261,7 @@ void run_neighbours_end(struct run_neighbours *neighbours) {
 
 /* ---- Telling ------------------------------------------------------------------------------------ */
 
-/* What is told: of one disk, in one direction. */
+/* Of one disk, in one direction. */
 struct finding {
     uint64_t others_bytes; /* at least; 0: none */
     const struct run_neighbours_place *place;

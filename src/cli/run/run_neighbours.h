@@ -3,7 +3,7 @@
  *
  * The kernel counts what each disk does, and what each process reads and dirties; to read these sums needs no privilege.
  * Whose a request to a disk was it does not count, and the metadata that a file system writes for a call are in nobody's sum:
- * so others are told of only if they have clearly more than the command can have caused. */
+ * so others are mentioned only if they have clearly more than the command can have caused. */
 #ifndef RUN_NEIGHBOURS_H
 #define RUN_NEIGHBOURS_H
 

@@ -1,5 +1,5 @@
 /* What other processes read from storage and write to it while the command runs, by the kernel's sums for each of them
- * (proc_pid_io(5)). An ordinary user is told only those of his own processes. */
+ * (proc_pid_io(5)). An ordinary user sees only those of his own processes. */
 #ifndef RUN_OTHERS_H
 #define RUN_OTHERS_H
 
@@ -13,7 +13,7 @@ enum run_way { RUN_READ, RUN_WRITTEN, RUN_WAYS };
 /* The sums of all processes at one time. */
 struct run_look;
 
-/* Looks, in a thread of its own: the kernel may let whoever reads wait. Returns NULL if that is not possible */
+/* Looks, in a thread of its own: the kernel may make a reader wait. Returns NULL if that is not possible */
 struct run_look *run_look_start(void);
 
 /* Waits until it is done, at most a second.
