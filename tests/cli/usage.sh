@@ -40,7 +40,18 @@ done <commands
 "$OSPROF" help events | sed -n 's/^  \([a-z]\+\)  .*/events \1/p' >listed
 grep -qx 'events show' listed
 ! grep -qvxFf commands listed || fail "these do not say their names: $(grep -vxFf commands listed)"
-expect_trouble "osprof show: option '--b' is ambiguous: --buckets or --by; see 'osprof help show'" show --b
+# Names are not abbreviated: --op, an option of show, would be --options of run.
+expect_trouble "osprof show: unknown option '--b' (did you mean --buckets or --by?); see 'osprof help show'" show --b
+expect_trouble "osprof show: unknown option '--bu' (did you mean --buckets?); see 'osprof help show'" show --bu
+expect_trouble "osprof show: unknown option '--widt=90' (did you mean --width?); see 'osprof help show'" show --widt=90
+expect_trouble "osprof show: unknown option '--widt' (did you mean --width?); see 'osprof help show'" show --widt 90
+for arguments in "--op by=file true" "--op=by=file true" "--op"; do
+    # shellcheck disable=SC2086 # words
+    expect 125 run $arguments
+    grep -q "^osprof run: unknown option '--op[^ ]*' (did you mean --options?); see 'osprof help run'$" err || fail "$(<err)"
+done
+expect_trouble "osprof show: unknown option '--hel=x' (did you mean --help?); see 'osprof help show'" show --hel=x
+expect_trouble "osprof show: option '--width' needs an argument; see 'osprof help show'" show --width
 
 # Each command has a page, which --help names. It describes the options of the command's table and no other, and so does its
 # synopsis, by their letters if they have one.

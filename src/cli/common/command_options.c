@@ -89,41 +89,33 @@ static const struct option_row *find_row(const struct parser *parser, int value)
     return &help_row;
 }
 
-/* length: of the option's name, without a value */
-static enum status refuse_unknown(const struct command *command, const struct parser *parser, const char *word,
-                                  size_t length) {
+/* The options that begin with a word, or else the nearest. Names are not abbreviated: what abbreviates an option of one
+ * command may be an option of another. */
+static enum status refuse_name(const struct command *command, const struct parser *parser, const char *word) {
     char name[NEAREST_NAME_SIZE] = "";
+    char names[OPTION_TEXT_SIZE] = "";
+    const char *pending = NULL; /* the last one is printed behind "or" */
+    const size_t length = strcspn(word + 2, "=");
     if (length < sizeof(name))
         memcpy(name, word + 2, length);
     struct nearest nearest = nearest_to(name);
-    for (const struct option *option = parser->long_options; option->name; option++)
-        nearest_consider(&nearest, option->name);
-    if (nearest.name)
-        return usage_error(command, "unknown option '%s' (did you mean --%s?)", word, nearest.name);
-    return usage_error(command, "unknown option '%s'", word);
-}
-
-/* A long option that is the prefix of no option's name, or of several. */
-static enum status refuse_name(const struct command *command, const struct parser *parser, const char *word) {
-    char names[OPTION_TEXT_SIZE] = "";
-    const char *pending = NULL; /* the last one is printed behind "or" */
-    size_t length = strcspn(word + 2, "=");
     for (const struct option *option = parser->long_options; option->name; option++) {
-        if (strncmp(option->name, word + 2, length) != 0)
+        nearest_consider(&nearest, option->name);
+        if (length == 0 || strncmp(option->name, word + 2, length) != 0)
             continue;
         if (pending)
             option_add_word(names, "--", pending, NULL);
         pending = option->name;
     }
-    if (!pending)
-        return refuse_unknown(command, parser, word, length);
-    option_add_word(names, "--", pending, "or");
-    return usage_error(command, "option '%s' is ambiguous: %s", word, names);
+    if (!pending && !nearest.name)
+        return usage_error(command, "unknown option '%s'", word);
+    option_add_word(names, "--", pending ? pending : nearest.name, "or");
+    return usage_error(command, "unknown option '%s' (did you mean %s?)", word, names);
 }
 
 /* Explains getopt_long's '?' or ':'. */
-static enum status refuse_option(const struct command *command, const struct parser *parser, int answer, char **argv) {
-    const char *word = argv[optind - 1]; /* the whole long option; the value of a short one may be in the next word */
+static enum status refuse_option(const struct command *command, const struct parser *parser, int answer,
+                                 const char *word) {
     if (answer == ':')
         return usage_error(command, "option '%s' needs an argument", word);
     if (optopt == 0)
@@ -131,6 +123,16 @@ static enum status refuse_option(const struct command *command, const struct par
     if (optopt >= VALUE_OF_ROWS)
         return usage_error(command, "option '%s' takes no argument", word);
     return usage_error(command, "unknown option '-%c'", optopt);
+}
+
+/* The word of what getopt_long has just found; the value of an option may be in the word behind it. */
+static const char *current_word(char **argv) {
+    return argv[optind - (optarg && optarg == argv[optind - 1] ? 2 : 1)];
+}
+
+/* getopt_long takes abbreviations of long names. value: of an option's row */
+static bool is_abbreviated(const struct parser *parser, int value, const char *word) {
+    return value >= VALUE_OF_ROWS && strcspn(word + 2, "=") != strlen(find_row(parser, value)->name);
 }
 
 static enum status take_row(const struct command *command, const struct option_row *row, void *options,
@@ -151,13 +153,18 @@ bool options_parse(const struct command *command, int argc, char **argv, void *o
     parser_init(&parser, command->options);
     optind = 0; /* resets getopt_long in glibc */
     while (status == STATUS_OK && (answer = getopt_long(argc, argv, parser.letters, parser.long_options, NULL)) != -1) {
-        const struct option_row *row = answer == '?' || answer == ':' ? NULL : find_row(&parser, answer);
-        if (row == &help_row) {
+        const bool is_wrong = answer == '?' || answer == ':';
+        const struct option_row *row = is_wrong ? NULL : find_row(&parser, answer);
+        const char *word = current_word(argv);
+        if (is_abbreviated(&parser, is_wrong ? optopt : answer, word)) {
+            status = refuse_name(command, &parser, word);
+        } else if (row == &help_row) {
             options_print_help(command);
             *ret_status = STATUS_OK;
             return false;
+        } else {
+            status = row ? take_row(command, row, options, &arguments) : refuse_option(command, &parser, answer, word);
         }
-        status = row ? take_row(command, row, options, &arguments) : refuse_option(command, &parser, answer, argv);
     }
     arguments.rest = argv + optind;
     arguments.rest_count = argc - optind;
