@@ -22,6 +22,12 @@ function __osprof_mounts
     end
 end
 
+# Results that osprof run has kept: @1, @2.
+function __osprof_kept
+    set -l words (commandline -opc)
+    string replace -r ' .*' '' -- ($words[1] show --list 2>/dev/null)
+end
+
 # Options of osproffs, by its own completion.
 function __osprof_mount_options
     functions -q __osproffs_list; or source $__osprof_completions/osproffs.fish
@@ -41,6 +47,10 @@ function __osprof_argument
             __fish_complete_directories $argv[1] ''
         case command
             __fish_complete_command
+        case profile
+            __osprof_kept
+            __osprof_mounts
+            __fish_complete_path $argv[1]
         case mount
             __osprof_mounts
             __fish_complete_path $argv[1]

@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "aggstats/words.h"
+#include "base.h"
 #include "wide_count.h"
 
 /* ---- Names -------------------------------------------------------------------------------------- */
@@ -154,5 +157,72 @@ int groups_select(struct aggstats_profile *profile, enum aggstats_grouping group
     sum.incomplete = profile->incomplete;
     aggstats_profile_finish(profile);
     *profile = sum;
+    return 0;
+}
+
+/* ---- Operations --------------------------------------------------------------------------------- */
+
+static bool is_listed(const char *op, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(op, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Replaces the ops of a profile, which is a copy that owns nothing, by those that are listed. Returns the room behind
+ * them. */
+static struct aggstats_op_profile *list_kept(struct aggstats_profile *profile, const char *const *names, size_t count,
+                                             struct aggstats_op_profile *room) {
+    const struct aggstats_op_profile *ops = profile->ops;
+    const size_t op_count = profile->op_count;
+    profile->ops = room;
+    profile->op_count = 0;
+    for (size_t i = 0; i < op_count; i++)
+        if (is_listed(ops[i].name, names, count))
+            profile->ops[profile->op_count++] = ops[i];
+    return room + profile->op_count;
+}
+
+/* "calls of READ, WRITE" */
+static int label_ops(struct aggstats_profile *profile) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    FILE *stream = open_memstream(&text, &size_bytes);
+    if (!stream)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->op_count; i++)
+        fprintf(stream, "%s%s", i == 0 ? "calls of " : ", ", profile->ops[i].name);
+    return fclose(stream) == 0 ? aggstats_profile_add_label(profile, "only", text) : -ENOMEM;
+}
+
+int groups_keep_ops(struct aggstats_profile *profile, const char *const *names, size_t count) {
+    struct aggstats_profile kept = *profile; /* owns nothing */
+    struct aggstats_profile copy = {0};
+    size_t most = profile->op_count;
+    for (size_t i = 0; i < profile->group_count; i++)
+        most += profile->groups[i].profile.op_count;
+    CLEANUP_FREE struct aggstats_op_profile *ops = calloc(most + 1, sizeof(*ops));
+    CLEANUP_FREE struct aggstats_group *groups = calloc(profile->group_count + 1, sizeof(*groups));
+    if (!ops || !groups)
+        return -ENOMEM;
+    struct aggstats_op_profile *room = list_kept(&kept, names, count, ops);
+    kept.groups = groups;
+    kept.group_count = 0;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        struct aggstats_group group = profile->groups[i];
+        room = list_kept(&group.profile, names, count, room);
+        if (group.profile.op_count > 0)
+            groups[kept.group_count++] = group;
+    }
+    int error = aggstats_profile_copy(&kept, &copy);
+    if (!error)
+        error = label_ops(&copy);
+    if (error) {
+        aggstats_profile_finish(&copy);
+        return error;
+    }
+    aggstats_profile_sort(&copy);
+    aggstats_profile_finish(profile);
+    *profile = copy;
     return 0;
 }

@@ -67,6 +67,8 @@ static void print_overview(FILE *stream, bool has_all) {
     fputs("\n"
           "  --help     shows this\n"
           "  --version  shows the version\n\n"
+          "A PROFILE is a file, a mount, or a result that osprof run has kept: @1 is the\n"
+          "last, @2 the one before; 'osprof show --list' lists them.\n"
           "Exit status: 0 fine; 1 what was asked about is not so; 2 trouble.\n",
           stream);
 }

@@ -38,6 +38,11 @@ cp "$data/show-bare.osprof" bare.osprof
 expect_completion _osprof "READ READDIR READDIRPLUS" osprof plot --op READ
 expect_completion _osprof "WRITE_SUPER" osprof show bare.osprof --op ""
 expect_completion _osprof "bare.osprof" osprof show ba
+for command in show why plot compare check merge outliers; do
+    expect_completion _osprof "@1" osprof "$command" @
+done
+expect_completion _osprof "" osprof reset @
+expect_completion _osprof "" osprof top @
 expect_completion _osprof "lower" osprof reset lo
 expect_completion _osprof "lower" osprof calibrate lo
 expect_completion _osprof "lower" osprof run -d lo

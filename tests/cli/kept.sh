@@ -32,7 +32,7 @@ commands() {
 # ---- Nothing is kept
 
 none="osprof: no result is kept yet: 'osprof run COMMAND' keeps what it measures; or name a profile"
-for command in show why plot 'show @1' 'show @2' compare 'compare --within' 'show --json' 'check @1'; do
+for command in show why plot 'show @1' 'show @2' 'show --list' compare 'compare --within' 'show --json' 'check @1'; do
     # shellcheck disable=SC2086 # several words
     expect_trouble "$none" $command
 done
@@ -59,14 +59,14 @@ expect 0 show @1 --csv
 expect 0 plot --gnuplot
 expect 1 why
 grep -qx "osprof: nobody looked for slow calls in @1: run the command by 'osprof run --layers fs -o slow=10ms -d DIR', with the directory of its files" err || fail "why does not take the last: $(<err)"
-expect_trouble "osprof: there is no @2: the result of 1 run is kept, and @1 is the last" compare
-expect_trouble "osprof: there is no @0: the result of 1 run is kept, and @1 is the last" show @0
+expect_trouble "osprof: there is no @2: one run is kept, @1; 'osprof show --list' says which" compare
+expect_trouble "osprof: there is no @0: one run is kept, @1; 'osprof show --list' says which" show @0
 expect_trouble "osprof: there is no @1.1: that run has not so many directories that it profiled one by one" show @1.1
 # A file of that name
 cp "$kept"/*.osprof ./@2
 expect 0 show ./@2
 assert_eq "" "$(<err)" "messages of a file"
-expect_trouble "osprof: there is no @2: the result of 1 run is kept, and @1 is the last" show @2
+expect_trouble "osprof: there is no @2: one run is kept, @1; 'osprof show --list' says which" show @2
 expect 0 merge -o sum ./@2 @1
 expect 0 check sum
 rm ./@2
@@ -95,7 +95,20 @@ done
 assert_eq "$(printf "sh -c cat $lower/file; : %d\n" 11 10 9 8 7 6 5 4 3 2)" "$(commands)" "what is kept of many"
 expect 0 show @10
 grep -q ': 2$' err || fail "not the tenth: $(<err)"
-expect_trouble "osprof: there is no @11: the results of 10 runs are kept, and @1 is the last" show @11
+expect_trouble "osprof: there is no @11: 10 runs are kept, @1 is the last, @10 the oldest; 'osprof show --list' lists them" show @11
+# All in a list: those and no others, as they are found by name
+expect 0 show --list
+assert_eq "" "$(<err)" "messages of a list"
+assert_eq "$(for number in {1..10}; do echo "@$number sh -c cat $lower/file; : $((12 - number))"; done)" "$(sed 's/  *20[-0-9]* [0-9:]*  / /' out)" "what is listed"
+while read -r name time_listed; do
+    expect 0 show "$name"
+    grep -qF "osprof: $name is the run of ${time_listed%%  *}: ${time_listed#*  }" err || fail "another than is listed as $name: $(<err)"
+done < <("$OSPROF" show --list)
+COLUMNS=40 "$OSPROF" show --list | awk 'length > 40' | grep -q . && fail "wider than the screen"
+for arguments in @1 --json '--op READ' --ascii; do
+    # shellcheck disable=SC2086 # words
+    expect_trouble "osprof show: --list shows no profile: it goes alone; see 'osprof help show'" show --list $arguments
+done
 # The clock is set back: a later run is later.
 future=$kept/21990101T000000.000000000Z.osprof
 mv "$(printf '%s\n' "$kept"/*.osprof | tail -n 1)" "$future"
@@ -230,6 +243,8 @@ if [ -w /dev/fuse ]; then
     expect 0 run --layers fs -d one -d two -- cat one/file
     grep -q '^next  *osprof show --op [A-Z]* @1\.1' err || fail "what is next of two directories: $(<err)"
     expect_trouble "osprof: the run @1 has a profile for each directory: name one of @1.1 to @1.2" show
+    expect 0 show --list
+    assert_eq "@1.1 cat one/file, in $scratch/one|@1.2 cat one/file, in $scratch/two|@2 cat one/file" "$(sed 's/  *20[-0-9]* [0-9:]*  / /' out | paste -sd '|')" "what is listed of several directories"
     expect 0 show @1.1
     grep -q "^osprof: @1.1 is the run of .*: cat one/file, in $scratch/one\$" err || fail "not told which directory: $(<err)"
     expect 0 show --layer user @2

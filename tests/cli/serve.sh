@@ -83,6 +83,7 @@ for where in "" 9 :9 localhost:9 127.0.0.1 127.0.0.1: 127.0.0.1:x 127.0.0.1:6553
     '[127.0.0.1]:9' "$(printf '/%.0s' {1..200})"; do
     expect_trouble "$wrong '$where'; see 'osprof help serve'" serve --listen "$where"
 done
+expect_trouble "osprof serve: @1 is the result of a run, which has ended; give mount points or live files; see 'osprof help serve'" serve @1
 expect_trouble "osprof serve: standard input cannot be served; give mount points or live files; see 'osprof help serve'" \
     serve -
 expect_trouble "osprof: cannot listen on no/such/socket: No such file or directory; --listen chooses another address" \

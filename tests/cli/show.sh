@@ -12,6 +12,16 @@ expect_golden show-grep-narrow show --width 40 --op READDIRPLUS show-grep.osprof
 expect_golden show-hung show --charts --width 200 show-hung.osprof
 expect_golden show-hung-merged show --width 40 --op READ show-hung.osprof
 expect_golden show-groups show --by all show-groups.osprof
+# With --op, of these operations alone: READ is all of cc1's calls, and OPEN none of them.
+expect 0 show --op read --by process show-groups.osprof
+grep -qx 'only      calls of READ' out || fail "not said of what: $(<out)"
+assert_eq "cc1 4711 60 60.0 % other 40 40.0 %" "$(sed -n '/^process/,$p' out | awk 'NR > 1 { $NF=""; print }' | sed 's/\(%\) .*/\1/' | paste -sd ' ')" "groups of READ"
+expect 0 show --op OPEN --by all show-groups.osprof
+! grep -q '^cc1\|^other' out || fail "groups without such calls: $(<out)"
+grep -q '^kernel .* 10 .*100.0 %' out || fail "the kernel's calls are missing: $(<out)"
+expect 1 show --op FSYNC --by all show-groups.osprof
+grep -q '^osprof: no call of FSYNC in this profile' err || fail "$(<err)"
+[ ! -s out ] || fail "prints tables: $(<out)"
 expect_golden show-groups-of show --by cgroup --of /user.slice --op READ --buckets show-groups.osprof
 expect_golden show-groups-file show --of src --ascii show-groups.osprof
 expect_golden show-empty show show-empty.osprof

@@ -31,6 +31,11 @@ void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_I
  * Errors:  -ENOENT there are none, -ENOMEM, -EOVERFLOW; *profile untouched */
 int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who);
 
+/* Reduces the profile, and each of its groups, to some operations. Groups without calls of these are dropped. The heading
+ * gets a line that says so. names: without OP_, in letters of either case
+ * Errors:  -ENOMEM; *profile untouched */
+int groups_keep_ops(struct aggstats_profile *profile, const char *const *names, size_t count);
+
 /* ---- Differences of groups between two snapshots of one profile --------------------------------- */
 
 /* Groups change more than operations. A group without calls for long is added to `other`, and begins anew with its next

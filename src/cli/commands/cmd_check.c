@@ -226,7 +226,7 @@ static const struct option_row rows[] = {
      .help = "threads that want each CPU, {}; default: 2",
      INTO(UNSIGNED, struct check_options, terms.threads)},
     ROW_LAYER_OF_ALL(struct check_options, layer),
-    ROW_ARGUMENTS(FILE, "PROFILE..."),
+    ROW_PROFILE_ARGUMENTS("PROFILE..."),
     {.kind = OPTION_END},
 };
 

@@ -201,9 +201,9 @@ static const struct option_row rows[] = {
     ROW_PERCENT("min-peak", peak_percent,
                 "a peak appears, vanishes or moves that holds P percent of calls or latency; default: 75"),
     {.name = "score-only", .help = "nothing else does", INTO(FLAG, struct options, compare.score_only)},
-    ROW_ARGUMENTS(FILE,
-                  "[A B]\n       osprof compare [OPTION]... A... -- B...\n       osprof compare [OPTION]... DIR\n  "
-                  "     osprof compare --within [OPTION]... [A]"),
+    ROW_PROFILE_ARGUMENTS(
+        "[A B]\n       osprof compare [OPTION]... A... -- B...\n       osprof compare [OPTION]... DIR\n  "
+        "     osprof compare --within [OPTION]... [A]"),
     {.kind = OPTION_END},
 };
 

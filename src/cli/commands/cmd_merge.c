@@ -224,7 +224,7 @@ static const struct option_row rows[] = {
      .metavar = "LIST",
      .help = "also those that LIST names, one a line; - is standard input",
      INTO(FILE, struct merge_options, files_from)},
-    ROW_ARGUMENTS(FILE, "[PROFILE]..."),
+    ROW_PROFILE_ARGUMENTS("[PROFILE]..."),
     {.kind = OPTION_END},
 };
 

@@ -204,7 +204,7 @@ static const struct option_row rows[] = {
     ROW_LAYER_OF_ALL(struct outliers_options, layer),
     {.name = "json", .help = "print JSON", INTO(FLAG, struct outliers_options, json)},
     ROW_ASCII(struct outliers_options, ascii),
-    ROW_ARGUMENTS(FILE, "PROFILE..."),
+    ROW_PROFILE_ARGUMENTS("PROFILE..."),
     {.kind = OPTION_END},
 };
 

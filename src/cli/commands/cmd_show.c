@@ -12,6 +12,7 @@
 #include "option_table.h"
 #include "screen.h"
 #include "show.h"
+#include "show_kept.h"
 #include "views.h"
 
 struct show_command {
@@ -20,6 +21,7 @@ struct show_command {
     const char *by;          /* a row for each "process" or "uid", or "all"; NULL: no rows of groups */
     const char *of;          /* calls of this group only; NULL: all */
     const char *layer;       /* of a recording; NULL: see input_choose() */
+    bool lists;              /* what is kept, and shows nothing */
     bool shows_layers;       /* all layers of a recording, unless an option needs a single one */
     const char *profile;
     char warning[DAEMON_TEXT_SIZE]; /* the page's */
@@ -89,21 +91,29 @@ static enum status select_groups(const struct show_command *options, struct inpu
 
 /* ---- For people --------------------------------------------------------------------------------- */
 
-static enum status print_groups(const struct show_command *options, const struct input *input) {
+static enum status print_groups(const struct show_command *options, struct input *input) {
+    const struct option_list *ops = &options->page.ops;
     enum status status = report_no_groups(options, input);
-    if (status == STATUS_OK)
-        show_groups(input, input->profile.groupings & groupings_wanted(options), &options->page);
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    if (ops->count > 0 && groups_keep_ops(&input->profile, ops->texts, ops->count) != 0) {
+        complain("cannot show %s: no memory", options->profile);
+        return STATUS_TROUBLE;
+    }
+    show_groups(input, input->profile.groupings & groupings_wanted(options), &options->page);
+    return STATUS_OK;
 }
 
-static enum status print_page(const struct show_command *options, const struct input *input) {
+static enum status print_page(const struct show_command *options, struct input *input) {
     enum status status = input_report_absent_ops(&options->page.ops, &input->profile);
     if (status == STATUS_OK)
         status = report_no_joints(options, input);
-    if (status == STATUS_OK && options->by && !options->of)
-        return print_groups(options, input);
     if (status != STATUS_OK && input_count_ops(&options->page.ops, &input->profile) == 0)
         return status;
+    if (options->by && !options->of) {
+        const enum status printed = print_groups(options, input);
+        return printed != STATUS_OK ? printed : status;
+    }
     if (show_page(input, &options->page) == 0)
         return status;
     complain("cannot show %s: no memory", options->profile);
@@ -184,6 +194,9 @@ static const struct option_row rows[] = {
      INTO(FLAG, struct show_command, page.explain)},
     ROW_ASCII(struct show_command, page.ascii),
     ROW_WIDTH(struct show_command, page.width),
+    {.name = "list",
+     .help = "only list the results that 'osprof run' has kept: @1 and so on, when, of which command",
+     INTO(FLAG, struct show_command, lists)},
     {.kind = OPTION_HEADING, .help = "For other programs, see osprof(5):"},
     {.name = "json", .help = "JSON", INTO(VARIANT, struct show_command, view_name)},
     {.name = "csv",
@@ -193,7 +206,7 @@ static const struct option_row rows[] = {
     {.name = "protobuf",
      .help = "Prometheus metrics as protobuf, with native histograms",
      INTO(VARIANT, struct show_command, view_name)},
-    ROW_MOUNT_ARGUMENTS(FILE, "[PROFILE]"),
+    ROW_PROFILE_ARGUMENTS("[PROFILE]"),
     {.kind = OPTION_END},
 };
 
@@ -213,9 +226,11 @@ static enum status check_options(const struct command *command, const struct sho
             options->view->name);
     if (options->view && options->by && !options->of)
         return usage_error(command, "--by prints a table, and does not go with --%s without --of", options->view->name);
-    if (options->by && !options->of && options_given(arguments, "op joint charts buckets no-labels explain"))
-        return usage_error(
-            command, "--by prints a table: leave out --op, --joint, --charts, --buckets, --no-labels and --explain");
+    if (options->by && !options->of && options_given(arguments, "joint charts buckets no-labels explain"))
+        return usage_error(command,
+                           "--by prints a table: leave out --joint, --charts, --buckets, --no-labels and --explain");
+    if (options->lists && (arguments->rest_count > 0 || __builtin_popcountll(arguments->given) > 1))
+        return usage_error(command, "--list shows no profile: it goes alone");
     if (options->page.explain && options->page.no_labels)
         return usage_error(command, "--explain is about the names of peaks, and --no-labels leaves them out");
     if (options->of && options->page.joint)
@@ -294,7 +309,7 @@ static enum status run_show(const struct command *command, int argc, char **argv
         options.page.source = (struct answer_source){.profile = options.profile, .by = options.by, .of = options.of};
         status = check_options(command, &options, &arguments);
         if (status == STATUS_OK)
-            status = show(&options);
+            status = options.lists ? show_kept() : show(&options);
     }
     option_list_finish(&options.page.ops);
     return status;
@@ -305,7 +320,8 @@ const struct command command_show = {
     .summary = "prints a profile: what costs the time, a table of the operations, their latency histograms",
     .help =
         "PROFILE is a profile file, a mount point of osproffs, a live file, - for standard input, or one of the last "
-        "ten results of 'osprof run': @1 is the last, @2 the one before. Without it, the last is shown.",
+        "ten results of 'osprof run': @1 is the last, @2 the one before; --list lists them. Without it, the last is "
+        "shown.",
     .options = rows,
     .run = run_show,
 };

@@ -156,7 +156,7 @@ static const struct option_row rows[] = {
     ROW_ASCII(struct why_command, ascii),
     ROW_WIDTH(struct why_command, width),
     {.name = "json", .help = "JSON, see osprof(5)", INTO(FLAG, struct why_command, json)},
-    ROW_MOUNT_ARGUMENTS(FILE, "[PROFILE]"),
+    ROW_PROFILE_ARGUMENTS("[PROFILE]"),
     {.kind = OPTION_END},
 };
 

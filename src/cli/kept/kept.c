@@ -263,6 +263,14 @@ static void complain_none(void) {
     complain("no result is kept yet: 'osprof run COMMAND' keeps what it measures; or name a profile%s", here);
 }
 
+static void complain_no_run(const char *argument, size_t runs) {
+    if (runs == 1)
+        complain("there is no %s: one run is kept, @1; 'osprof show --list' says which", argument);
+    else
+        complain("there is no %s: %zu runs are kept, @1 is the last, @%zu the oldest; 'osprof show --list' lists them",
+                 argument, runs, runs);
+}
+
 static int complain_absent(const char *argument, const struct kept_files *files, const struct kept_name *name) {
     const size_t runs = count_runs(files);
     const size_t first = find_run(files, name->number);
@@ -272,8 +280,7 @@ static int complain_absent(const char *argument, const struct kept_files *files,
     if (runs == 0)
         complain_none();
     else if (name->number == 0 || first == files->count)
-        complain("there is no %s: the result%s of %zu run%s kept, and @1 is the last", argument, runs == 1 ? "" : "s",
-                 runs, runs == 1 ? " is" : "s are");
+        complain_no_run(argument, runs);
     else if (name->part == 0)
         complain("the run %s has a profile for each directory: name one of @%zu.%zu to @%zu.%zu", argument,
                  name->number, files->files[first].part, name->number, files->files[last].part);
@@ -316,22 +323,61 @@ static int open_file(int dir_fd, const char *argument, const struct kept_file *f
     return error;
 }
 
-int kept_open_named(const char *argument, int *ret_fd, char ret_time[KEPT_TIME_SIZE]) {
+/* Errors: reported to the user. argument: what is looked for */
+static int find_kept(const char *argument, int *ret_dir_fd, struct kept_files *ret_files) {
     char path[PATH_MAX];
+    int error = kept_place_open(false, ret_dir_fd, path);
+    if (error == 0)
+        error = list_files(*ret_dir_fd, ret_files);
+    if (error == -ENOENT)
+        complain_none();
+    else if (error)
+        complain("cannot find %s in %s: %s", argument, path, kept_place_reason(error));
+    return error;
+}
+
+static struct kept_entry entry_of(const struct kept_file *file, size_t number) {
+    struct kept_entry entry;
+    if (file->part == 0)
+        snprintf(entry.name, sizeof(entry.name), "@%zu", number);
+    else
+        snprintf(entry.name, sizeof(entry.name), "@%zu.%zu", number, file->part);
+    format_time(file->stamp, entry.time);
+    return entry;
+}
+
+int kept_list(struct kept_entry **ret_entries, size_t *ret_count) {
+    CLEANUP_FD int dir_fd = -1;
+    struct kept_files files = {.count = 0};
+    size_t number = 0;
+    int error = find_kept("results", &dir_fd, &files);
+    struct kept_entry *entries = error ? NULL : calloc(files.count + 1, sizeof(*entries));
+    for (size_t i = 0; entries && i < files.count; i++) {
+        number += i == 0 || strcmp(files.files[i].stamp, files.files[i - 1].stamp) != 0;
+        entries[i] = entry_of(&files.files[i], number);
+    }
+    if (!error && files.count == 0) {
+        complain_none();
+        error = -ENOENT;
+    } else if (!error && !entries) {
+        error = -ENOMEM;
+        complain("cannot list results: %s", strerror(-error));
+    }
+    *ret_count = files.count;
+    *ret_entries = entries;
+    free(files.files);
+    return error;
+}
+
+int kept_open_named(const char *argument, int *ret_fd, char ret_time[KEPT_TIME_SIZE]) {
     CLEANUP_FD int dir_fd = -1;
     struct kept_files files = {.count = 0};
     struct kept_name name;
     size_t index = 0;
     if (!parse_argument(argument, &name))
         return -EINVAL;
-    int error = kept_place_open(false, &dir_fd, path);
+    int error = find_kept(argument, &dir_fd, &files);
     if (error == 0)
-        error = list_files(dir_fd, &files);
-    if (error == -ENOENT)
-        complain_none();
-    else if (error)
-        complain("cannot find %s in %s: %s", argument, path, kept_place_reason(error));
-    else
         error = find_file(argument, &files, &name, &index);
     if (error == 0) {
         format_time(files.files[index].stamp, ret_time);

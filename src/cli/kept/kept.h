@@ -46,6 +46,18 @@ bool kept_is_name(const char *argument);
 /* When a result was kept, in local time: "2026-11-27 08:05:03" */
 #define KEPT_TIME_SIZE 32
 
+#define KEPT_NAME_SIZE 24
+
+struct kept_entry {
+    char name[KEPT_NAME_SIZE]; /* "@2.1" */
+    char time[KEPT_TIME_SIZE];
+};
+
+/* Lists what is kept, the last run first.
+ * Owner:   the caller frees *ret_entries
+ * Errors:  reported to the user: there is nothing, or it cannot be found */
+int kept_list(struct kept_entry **ret_entries, size_t *ret_count);
+
 /* Opens the result of that name for reading.
  * Owner:   the caller closes *ret_fd
  * Errors:  reported to the user: there is none */

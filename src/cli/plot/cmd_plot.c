@@ -342,7 +342,7 @@ static const struct option_row rows[] = {
     {.name = "gnuplot",
      .help = "print a script with all data, from which gnuplot makes that file",
      INTO(FLAG, struct plot_options, script)},
-    ROW_ARGUMENTS(FILE, "[PROFILE [PROFILE]]"),
+    ROW_PROFILE_ARGUMENTS("[PROFILE [PROFILE]]"),
     {.kind = OPTION_END},
 };
 

@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "kept.h"
 #include "option_table.h"
 #include "serve_address.h"
 #include "serve_headers.h"
@@ -95,9 +96,14 @@ static enum status check_and_serve(const struct command *command, const struct s
         if (!serve_host_name_is_valid(options->names.texts[i]))
             return usage_error(command, "--name must be the name of a host, without a port, not '%s'",
                                options->names.texts[i]);
-    for (int i = 0; i < arguments->rest_count; i++)
-        if (strcmp(arguments->rest[i], "-") == 0)
+    for (int i = 0; i < arguments->rest_count; i++) {
+        const char *argument = arguments->rest[i];
+        if (strcmp(argument, "-") == 0)
             return usage_error(command, "standard input cannot be served; give mount points or live files");
+        if (kept_is_name(argument))
+            return usage_error(command, "%s is the result of a run, which has ended; give mount points or live files",
+                               argument);
+    }
     return serve(arguments, &address, &options->names);
 }
 

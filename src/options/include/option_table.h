@@ -74,9 +74,10 @@ struct option_row {
     const char *const *words; /* NULL at the end */
     const char *rule;         /* the rule quoted in an error; NULL: the bounds or the words */
     const char *help;         /* {} is replaced by the bounds or the words; NULL: not in --help */
-    const char *completed_as; /* for shells: "mount", mounts of osproffs and files; "options", its options; "list",
-                               * words with "+" between. NULL: by the kind */
-    const char *excludes;     /* an option that it excludes; NULL: none */
+    const char
+        *completed_as;    /* for shells: "mount", mounts of osproffs and files; "profile", also results that are kept;
+                               * "options", options of osproffs; "list", words with "+" between. NULL: by the kind */
+    const char *excludes; /* an option that it excludes; NULL: none */
     const char *why_excluded; /* the reason, in words */
 
     /* For OPTION_TIME. Returns NULL, or what is wrong with text */

@@ -1,0 +1,48 @@
+#include "show_kept.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "input.h"
+#include "kept.h"
+#include "screen.h"
+
+/* "make -j2", or "make -j2, in /srv" of the profile of one directory of several. NULL: without memory. Owner: the caller */
+static char *describe(const struct aggstats_profile *profile, bool is_part) {
+    const char *command = aggstats_profile_label(profile, "command");
+    const char *directory = is_part ? aggstats_profile_label(profile, "lower") : NULL;
+    char *text = NULL;
+    if (asprintf(&text, "%s%s%s", command ? command : "(an unknown command)", directory ? ", in " : "",
+                 directory ? directory : "") < 0)
+        return NULL;
+    return text;
+}
+
+static int print_entry(const struct kept_entry *entry, const struct screen *screen) {
+    struct input input;
+    int error = input_load_recording(entry->name, &input);
+    if (error)
+        return error;
+    CLEANUP_FREE char *text = describe(input_layer(&input, 0), strchr(entry->name, '.'));
+    const int column = fprintf(screen->stream, "%-4s %s  ", entry->name, entry->time);
+    CLEANUP_FREE char *cut = text ? screen_cut(screen, text, screen->width - column, SCREEN_BEGINNING) : NULL;
+    fprintf(screen->stream, "%s\n", cut ? cut : "");
+    input_finish(&input);
+    return 0;
+}
+
+enum status show_kept(void) {
+    const struct screen screen = screen_of_stdout(0, false);
+    CLEANUP_FREE struct kept_entry *entries = NULL;
+    size_t count = 0;
+    if (kept_list(&entries, &count) != 0)
+        return STATUS_TROUBLE;
+    enum status status = STATUS_OK;
+    input_tell_kept(false);
+    for (size_t i = 0; i < count; i++)
+        if (print_entry(&entries[i], &screen) != 0)
+            status = STATUS_TROUBLE;
+    return status;
+}
