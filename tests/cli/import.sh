@@ -225,3 +225,18 @@ expect_trouble "osprof: cannot import .: Is a directory" import .
 printf '@ns:\n[1 \033[2J |@|\n' >hostile.txt
 expect 2 import hostile.txt
 ! grep -q $'\033' err || fail "a terminal's command is passed on"
+
+# ---- The unit may be wrong: that is said, and imported nevertheless
+
+# expect_remark EXPECTED UNIT MIN: of a bucket that begins at MIN
+expect_remark() {
+    printf '@x[read]:\n[%s, %s)   3 |@@@|\n' "$3" "$((2 * $3))" >absurd
+    expect 0 import --unit "$2" absurd
+    assert_eq "$1" "$(<err)" "remark about a bucket of $3 $2"
+    grep -q '^OP_READ 3 ' out || fail "not imported: $(<out)"
+}
+expect_remark "osprof: note: a bucket of READ is of 571 years; is the unit right? --unit gives another" us $((1 << 54))
+expect_remark "" ns $((1 << 49))
+expect_remark "osprof: note: a bucket of READ is of 13 days; is the unit right? --unit gives another" ns $((1 << 50))
+expect_remark "" us $((1 << 39))
+expect_remark "" ms 1

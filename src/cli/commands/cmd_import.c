@@ -9,6 +9,8 @@
 #include "option_table.h"
 #include "output.h"
 
+#define ABSURD_DAYS 7 /* a call that takes longer is no call, but a wrong unit */
+
 struct import_options {
     struct imported_options imported;
     const char *output; /* NULL or "-": standard output */
@@ -81,12 +83,35 @@ static int make_profile(const struct import_options *options, struct aggstats_pr
     return error;
 }
 
+/* The largest latency of any call is known by its bucket. Returns the lower bound, in seconds. */
+static double longest_seconds(const struct aggstats_profile *profile, const char **ret_op) {
+    unsigned longest = 0;
+    *ret_op = "";
+    for (size_t i = 0; i < profile->op_count; i++)
+        for (unsigned bucket = longest; bucket < 64 * profile->resolution; bucket++)
+            if (profile->ops[i].buckets[bucket] > 0) {
+                longest = bucket;
+                *ret_op = profile->ops[i].name;
+            }
+    return aggstats_bucket_lower(longest, profile->resolution) / (double)profile->clock.frequency_hz;
+}
+
+static void remark_absurd(const struct aggstats_profile *profile) {
+    const char *op;
+    const double days = longest_seconds(profile, &op) / 86400;
+    if (days >= 365)
+        complain("note: a bucket of %s is of %.0f years; is the unit right? --unit gives another", op, days / 365.25);
+    else if (days >= ABSURD_DAYS)
+        complain("note: a bucket of %s is of %.0f days; is the unit right? --unit gives another", op, days);
+}
+
 static enum status import(const struct import_options *options) {
     struct aggstats_profile profile = {0};
     struct aggstats_parse_error why = {0};
     int error = make_profile(options, &profile, &why);
     if (error)
         return complain_unread(options, error, &why);
+    remark_absurd(&profile);
     error = output_write_profile(options->output, &profile);
     aggstats_profile_finish(&profile);
     if (!error)
