@@ -90,6 +90,8 @@ static int find_mountpoint(struct daemon *daemon) {
     const char *mountpoint = daemon->options->mountpoint;
     struct stat attr = {0};
     daemon->mountpoint = realpath(mountpoint, NULL);
+    if (daemon->mountpoint && mountpoint_check(daemon->mountpoint, daemon->options->lower) < 0)
+        return -EBUSY;
     int err = daemon->mountpoint && stat(daemon->mountpoint, &attr) == 0 ? 0 : negative_errno();
     if (err == 0 && !S_ISDIR(attr.st_mode))
         err = -ENOTDIR;
@@ -449,6 +451,7 @@ static int set_up(struct daemon *daemon) {
     if (err < 0)
         return err;
     warn_of_hidden_files(daemon);
+    mountpoint_warn_of_hidden(daemon->mountpoint, daemon->lower);
     warn_of_users(daemon);
     if (!daemon->options->foreground)
         err = background_start(&daemon->background);

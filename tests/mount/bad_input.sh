@@ -51,6 +51,31 @@ wrong_paths() {
     refused "$scratch/dangling" "$lower" "$scratch/dangling"
 }
 
+# Over a mount of osproffs, whichever directory is to be seen through the new one. Other mounts may be covered.
+over_mount() {
+    mount_osproffs "$lower" "$mnt"
+    local mounts_at_start live=$XDG_RUNTIME_DIR
+    mounts_at_start=$(mounts_below "$scratch")
+    mkdir -p beside runtime
+    export XDG_RUNTIME_DIR=$scratch/runtime
+    for from in "$lower" "$scratch/beside" "$mnt" "$mnt/."; do
+        refused "cannot mount on $mnt: it is a mount of osproffs already, of $lower: unmount it ('osprof unmount $mnt'), or choose another directory" \
+            "$from" "$mnt"
+    done
+    XDG_RUNTIME_DIR=$live
+    mkdir "$mnt/deeper"
+    mount_osproffs "$lower" "$mnt/deeper"
+    unmount_osproffs "$mnt/deeper"
+    rmdir "$mnt/deeper"
+    unmount_osproffs "$mnt"
+    if is_root; then
+        mount -t tmpfs none "$mnt"
+        mount_osproffs "$lower" "$mnt"
+        unmount_osproffs "$mnt"
+        ! mountpoint -q "$mnt" || umount "$mnt"
+    fi
+}
+
 wrong_places() {
     refused "$scratch/missing/out" -o "profile=$scratch/missing/out" "$lower" "$mnt"
     refused "$lower" -o "profile=$lower" "$lower" "$mnt"
@@ -106,6 +131,7 @@ broken_profiles() {
 
 wrong_values
 wrong_paths
+over_mount
 wrong_places
 ! is_root || unwritable_for_users
 broken_profiles

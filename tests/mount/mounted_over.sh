@@ -64,3 +64,12 @@ wait_until 20 test -e profile
 "$OSPROFFS" -o profile="$scratch/profile" "$lower" "$mnt" 2>err
 assert_eq "" "$(<err)" "messages of a mount beside the directory"
 unmount_below "$mnt"
+
+# What is in the mount point is hidden, unless it is the directory that is mounted.
+echo hidden >"$mnt/hidden"
+"$OSPROFFS" -o profile="$scratch/profile" "$lower" "$mnt" 2>err
+assert_eq "osproffs: warning: $mnt is not empty: what is in it is hidden until osproffs is unmounted" "$(<err)" \
+    "messages of a mount over files"
+[ ! -e "$mnt/hidden" ] || fail "it is not hidden"
+unmount_below "$mnt"
+wait_until 20 test -e "$mnt/hidden"

@@ -1,16 +1,65 @@
-/* Finding and removing our mount. */
+/* What is at the mount point before; finding and removing our mount. */
 #include "mountpoint.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "base.h"
+#include "log.h"
 #include "mounts.h"
 
 #define COPIES_MAX 64 /* bind mounts of ours */
+
+/* ---- Before ------------------------------------------------------------------------------------- */
+
+/* The lower directory of the osproffs mount at a path. NULL: there is none, or another mount hides it. Owner: the
+ * caller */
+static char *find_ours(const char *path) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    char *lower = NULL;
+    mounts_open(&table);
+    while (mounts_next(&table, &entry)) {
+        if (strcmp(entry.path, path) != 0)
+            continue;
+        free(lower);
+        lower = mounts_is_profiled(&entry) ? strdup(entry.source) : NULL;
+    }
+    return lower;
+}
+
+int mountpoint_check(const char *mountpoint, const char *lower_name) {
+    CLEANUP_FREE char *lower = strncmp(lower_name, "/proc/self/fd/", 14) != 0 ? find_ours(mountpoint) : NULL;
+    if (!lower)
+        return 0;
+    log_message("cannot mount on %s: it is a mount of osproffs already, of %s: unmount it ('osprof unmount %s'), or "
+                "choose another directory",
+                mountpoint, lower, mountpoint);
+    return -EBUSY;
+}
+
+static bool is_empty(const char *path) {
+    DIR *dir = opendir(path);
+    const struct dirent *entry;
+    bool found = false;
+    while (dir && !found && (entry = readdir(dir)))
+        found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    if (dir)
+        closedir(dir);
+    return !found;
+}
+
+void mountpoint_warn_of_hidden(const char *mountpoint, const char *lower) {
+    if (strcmp(mountpoint, lower) != 0 && !is_empty(mountpoint))
+        log_message("warning: %s is not empty: what is in it is hidden until osproffs is unmounted", mountpoint);
+}
+
+/* ---- After -------------------------------------------------------------------------------------- */
 
 /* Asks the mount's daemon; a dead mount has none. */
 static bool is_dead(const char *path) {

@@ -1,9 +1,20 @@
-/* Finding and removing our mount without sending a request to it. */
+/* What is at the mount point before we mount; finding and removing our mount without sending a request to it. */
 #ifndef MOUNTPOINT_H
 #define MOUNTPOINT_H
 
 #include <stdbool.h>
 #include <sys/types.h>
+
+/* Refuses a directory on which osproffs is mounted already, unless that mount is the lower directory, passed as an open
+ * descriptor as by osprof run. Asks no daemon, so it cannot hang.
+ * mountpoint: absolute
+ * lower_name: as it was given
+ * Errors:  -EBUSY, which is printed */
+int mountpoint_check(const char *mountpoint, const char *lower_name);
+
+/* Warns if files will be hidden. If the mount is over the lower directory itself, they are seen through it. Both paths:
+ * absolute */
+void mountpoint_warn_of_hidden(const char *mountpoint, const char *lower);
 
 /* Unmounts our device wherever it is mounted and can be reached, lazily: it works while the mount is in use, was moved,
  * and after its connection was aborted. Other mounts at the same place stay. It goes by device number, never by path
