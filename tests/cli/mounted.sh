@@ -137,7 +137,7 @@ expect_trouble "osprof: cannot unmount lower: no mount of osproffs is there; 'fi
 # Of two on top of each other the upper one is unmounted, also if it is dead: the lower one is not waited for.
 mount_osproffs -o profile="$scratch/below" "$lower" "$mnt"
 below=$daemon_pid
-mount_osproffs "$lower" "$mnt"
+mount_osproffs /proc/self/fd/9 "$mnt" 9<"$lower" # otherwise it is refused
 kill -KILL "$daemon_pid"
 wait "$daemon_pid" || true
 status=0
@@ -165,6 +165,21 @@ also mounted elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')" "$(<elsewher
     wait "$daemon_pid"
 fi
 
+# Whose mount it is, is not said to its user (to others: unmount_user.sh).
+expect_owner() { # EXPECTED PROFILE...
+    local profile
+    for profile in "${@:2}"; do
+        expect 0 show "$profile"
+        assert_eq "$1" "$(sed -n 's/^owner  *//p' out)" "owner of $profile"
+    done
+}
+mount_osproffs "$lower" "$mnt"
+expect 0 recover
+live=$(awk -v pid="$daemon_pid" '$1 == pid { print $5 }' out)
+expect_owner "" mnt mnt/.osprof "$live"
+cp mnt/.osprof copy
+unmount_osproffs "$mnt"
+expect_owner "" copy
 # Others may look, not reset, and not unmount.
 if is_root && have setpriv && as_user true; then
     mount_osproffs -o allow_other "$lower" "$mnt"
@@ -177,6 +192,29 @@ if is_root && have setpriv && as_user true; then
     mountpoint -q "$mnt" || fail "another user has unmounted it"
     unmount_osproffs "$mnt"
 fi
+
+# osprof run says that a directory is in a mount already, which its times contain, and runs.
+mkdir -p "$lower/deep" beside
+mount_osproffs "$lower" "$mnt"
+expect_note() { # EXPECTED DIR ARGUMENT...
+    expect 0 run -d "$2" "${@:3}" -- sh -c 'echo ran >>ran'
+    assert_eq "$1" "$(grep '^osprof: note: .* is in a mount' err || true)" "what is said of $2, of: run ${*:3}"
+}
+note="is in a mount of osproffs, $mnt: times contain what that mount takes; 'osprof show $mnt' shows what it has counted"
+for layers in user fs; do
+    expect_note "osprof: note: mnt/deep $note" mnt/deep --layers "$layers"
+    expect_note "osprof: note: link $note" link --layers "$layers"
+    expect_note "" beside --layers "$layers"
+    expect_note "" "$lower/deep" --layers "$layers"
+    expect_note "" mnt/deep --layers "$layers" -q
+done
+assert_eq 10 "$(wc -l <ran)" "runs"
+if is_root; then
+    mount -t tmpfs none "$mnt/deep"
+    expect_note "" mnt/deep --layers user
+    umount "$mnt/deep"
+fi
+unmount_osproffs "$mnt"
 
 # Whatever bytes a mount point's name has, its live file is found, and nothing of it reaches a terminal.
 strange=$scratch/$'new\nline\e[31m \\ \xff'

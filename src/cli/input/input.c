@@ -47,7 +47,13 @@ static bool has_caught_up(const struct live_file *file) {
     return control && control[0] == '/' && control_socket_ask(control, "", NULL, &answer, &answer_bytes) == 0;
 }
 
+static void note_owner(const struct stat *st, struct input *input) {
+    input->has_owner = true;
+    input->owner = st->st_uid;
+}
+
 static int load_serving(const char *path, struct input *ret_input) {
+    struct stat st;
     struct live_file file = {0};
     int error = find_serving(path, &file);
     if (error == 0 && has_caught_up(&file)) {
@@ -58,6 +64,8 @@ static int load_serving(const char *path, struct input *ret_input) {
     if (error)
         return error;
     *ret_input = (struct input){.profile = file.profile, .is_live = true, .live = file.info, .counting = true};
+    if (lstat(file.path, &st) == 0)
+        note_owner(&st, ret_input);
     free(file.path);
     return 0;
 }
@@ -247,9 +255,12 @@ static int load_mount(int dir_fd, const char *name, struct input *ret_input) {
     if (fd < 0)
         return complain_no_mount(name, negative_errno());
     CLEANUP_FREE char *control_path = path_join(name, ".osprof");
+    struct stat st;
     int error = load_text(fd, control_path ? control_path : name, ret_input);
     if (!error)
         ret_input->counting = true;
+    if (!error && fstat(fd, &st) == 0)
+        note_owner(&st, ret_input); /* whoever has mounted owns the control file */
     return error;
 }
 
@@ -287,6 +298,8 @@ static int load_opened(int fd, const char *path, struct input *ret_input) {
         return error;
     if (!is_live && is_cut_short(fd, &st))
         return refuse_cut_short(path, ret_input);
+    if (is_live)
+        note_owner(&st, ret_input);
     ret_input->is_file = S_ISREG(st.st_mode);
     ret_input->device = st.st_dev;
     ret_input->inode = st.st_ino;
@@ -480,11 +493,15 @@ int input_load_whole(const char *argument, struct input *ret_input) {
     if (strcmp(argument, "-") == 0 || kept_is_name(argument) || find_serving(argument, &file) != 0)
         return input_load_recording(argument, ret_input);
     CLEANUP_FREE char *path = live_file_control(&file);
+    struct stat st;
+    const bool has_owner = lstat(file.path, &st) == 0;
     live_file_finish(&file);
     int error = path && control_socket_is_at(path) ? load_socket(path, ret_input)
                                                    : load_path(path ? path : argument, ret_input);
     if (!error)
         ret_input->counting = true;
+    if (!error && has_owner)
+        note_owner(&st, ret_input);
     return error;
 }
 

@@ -20,7 +20,9 @@ struct input {
     bool is_file; /* read from a file, of this number on this device */
     dev_t device;
     ino_t inode;
-    bool counting; /* taken while calls went on: some may be counted in part */
+    bool counting;  /* taken while calls went on: some may be counted in part */
+    bool has_owner; /* of a mount, or of a process with a live file: */
+    uid_t owner;    /* the user whose process records */
 };
 
 /* Which layer of recordings a command takes. */

@@ -4,8 +4,10 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aggstats/user_label.h"
 #include "answer_model.h"
@@ -199,7 +201,21 @@ static void print_warnings(const struct page *page) {
     screen_print_in_ink(&page->screen, INK_WARNING, text);
 }
 
+/* Whose mount it is, if it is not the own. */
+static void print_owner(const struct page *page) {
+    const struct passwd *user = page->input->has_owner ? getpwuid(page->input->owner) : NULL;
+    char text[160];
+    if (!page->input->has_owner || page->input->owner == geteuid())
+        return;
+    if (user)
+        snprintf(text, sizeof(text), "%s (uid %u)", user->pw_name, (unsigned)page->input->owner);
+    else
+        snprintf(text, sizeof(text), "uid %u", (unsigned)page->input->owner);
+    print_entry(page, "owner", text);
+}
+
 static void print_heading(const struct page *page) {
+    print_owner(page);
     print_labels(page);
     print_clock(page);
     print_span(page);

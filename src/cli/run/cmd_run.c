@@ -15,8 +15,10 @@
 #include "base.h"
 #include "command.h"
 #include "fail_on.h"
+#include "mounts.h"
 #include "option_table.h"
 #include "output.h"
+#include "path.h"
 #include "run_options.h"
 #include "versus.h"
 
@@ -202,6 +204,36 @@ static enum status settle_options(const struct command *command, const struct ar
     return STATUS_OK;
 }
 
+/* The mount of osproffs that a directory is in. NULL: none. Owner: the caller */
+static char *find_profiled_mount(const char *directory) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    CLEANUP_FREE char *path = realpath(directory, NULL);
+    CLEANUP_FREE char *mount = NULL;
+    bool is_profiled = false;
+    mounts_open(&table);
+    while (path && mounts_next(&table, &entry)) {
+        if (!path_below(path, entry.path) || (mount && strlen(entry.path) < strlen(mount)))
+            continue;
+        free(mount);
+        mount = strdup(entry.path);
+        is_profiled = mounts_is_profiled(&entry);
+    }
+    return is_profiled ? steal_pointer(&mount) : NULL;
+}
+
+static void tell_mounts(const struct run_options *options) {
+    for (size_t i = 0; i < options->directories.count && !options->is_quiet; i++) {
+        const char *directory = options->directories.texts[i];
+        CLEANUP_FREE char *mount = find_profiled_mount(directory);
+        if (mount)
+            complain(
+                "note: %s is in a mount of osproffs, %s: times contain what that mount takes; 'osprof show %s' shows "
+                "what it has counted",
+                directory, mount, mount);
+    }
+}
+
 static enum status run_run(const struct command *command, int argc, char **argv) {
     struct run_options options = {.repeat_count = 1, .most_count = RUN_LOOKS_MOST_DEFAULT};
     struct arguments arguments;
@@ -209,6 +241,8 @@ static enum status run_run(const struct command *command, int argc, char **argv)
     int exit_status = STATUS_OK; /* of --help */
     if (options_parse(command, argc, argv, &options, &arguments, &status)) {
         status = settle_options(command, &arguments, &options);
+        if (status == STATUS_OK)
+            tell_mounts(&options);
         exit_status = status == STATUS_OK ? run_command(&options) : RUN_FAILED;
     } else if (status != STATUS_OK) {
         exit_status = RUN_FAILED;
