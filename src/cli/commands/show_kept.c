@@ -9,7 +9,8 @@
 #include "kept.h"
 #include "screen.h"
 
-/* "make -j2", or "make -j2, in /srv" of the profile of one directory of several. NULL: without memory. Owner: the caller */
+/* "make -j2", or "make -j2, in /srv" of the profile of one directory of several. NULL: no memory.
+ * Owner:   the caller frees it */
 static char *describe(const struct aggstats_profile *profile, bool is_part) {
     const char *command = aggstats_profile_label(profile, "command");
     const char *directory = is_part ? aggstats_profile_label(profile, "lower") : NULL;

@@ -204,7 +204,8 @@ static enum status settle_options(const struct command *command, const struct ar
     return STATUS_OK;
 }
 
-/* The mount of osproffs that a directory is in. NULL: none. Owner: the caller */
+/* The mount of osproffs that a directory is in. NULL: none.
+ * Owner:   the caller frees it */
 static char *find_profiled_mount(const char *directory) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;

@@ -17,8 +17,8 @@
 
 /* ---- Before ------------------------------------------------------------------------------------- */
 
-/* The lower directory of the osproffs mount at a path. NULL: there is none, or another mount hides it. Owner: the
- * caller */
+/* The lower directory of the osproffs mount at a path. NULL: there is none, or another mount hides it.
+ * Owner:   the caller frees it */
 static char *find_ours(const char *path) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
