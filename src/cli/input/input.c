@@ -260,7 +260,7 @@ static int load_mount(int dir_fd, const char *name, struct input *ret_input) {
     if (!error)
         ret_input->counting = true;
     if (!error && fstat(fd, &st) == 0)
-        note_owner(&st, ret_input); /* whoever has mounted owns the control file */
+        note_owner(&st, ret_input); /* the control file belongs to the user who mounted */
     return error;
 }
 
