@@ -160,12 +160,17 @@ const char *layers_words(enum layer layer, enum layer below) {
     case LAYER_IS_USER:
         if (below == LAYER_IS_BLOCK)
             return "in the kernel (page cache, file system)";
-        return below == LAYER_IS_FUSE ? "in the kernel, above FUSE (page cache, locks, waking the program)"
-                                      : "in the kernel and FUSE (page cache, queues, waking up)";
+        if (below == LAYER_IS_FUSE)
+            return "in the kernel, above FUSE (page cache, locks, waking the program)";
+        return below == LAYER_IS_FS ? "in the kernel and FUSE (page cache, queues, waking up, what the mount adds)"
+                                    : "in the kernel and FUSE (page cache, queues, waking up)";
     case LAYER_IS_FUSE:
         if (below == LAYER_IS_QUEUE)
             return "in FUSE (waking the daemon, copying)";
-        return below == LAYER_IS_BLOCK ? "in FUSE and the file system" : "in FUSE (queues, waking the daemon, copying)";
+        if (below == LAYER_IS_BLOCK)
+            return "in FUSE and the file system";
+        return below == LAYER_IS_FS ? "in FUSE (queues, waking the daemon, copying: what the mount adds)"
+                                    : "in FUSE (queues, waking the daemon, copying)";
     case LAYER_IS_DAEMON:
         return below == LAYER_IS_BLOCK ? "in the daemon and the file system below it" : "in the daemon";
     default:

@@ -255,14 +255,16 @@ size_t layers_largest_part(const struct layers_table *table, const struct layers
     return largest;
 }
 
-void layers_format_ops(const struct layers_table *table, const struct layers_row *row, size_t layer, char *ret_text,
-                       size_t size_bytes) {
+void layers_format_ops(const struct layers_table *table, const struct layers_row *row, size_t layer, bool has_queued,
+                       char *ret_text, size_t size_bytes) {
     const struct aggstats_profile *profile = &table->profiles[layer];
     size_t length = 0;
     ret_text[0] = '\0';
     for (size_t i = 0; i < profile->op_count && length < size_bytes; i++) {
         const struct aggstats_op_profile *op = &profile->ops[i];
         const struct layers_relation *relation = layers_relate(layer_at(table, layer), op->name);
+        if (!has_queued && layers_is_queued(layer_at(table, layer), op->name))
+            continue;
         if (op->calls == 0 || relation != row->relation || (!relation && strcmp(op->name, row->name) != 0))
             continue;
         int written = snprintf(ret_text + length, size_bytes - length, "%s%s", length > 0 ? ", " : "", op->name);

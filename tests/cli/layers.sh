@@ -179,7 +179,7 @@ expect_line() {
 layer user 131
 layer fs 17
 cat user fs >two
-expect_line "READ: the kernel's cache, or the end of a file, answered at least 87.0 % of 131 calls; at least 87.0 % of 393 µs that these calls took were in the kernel and FUSE (page cache, queues, waking up)." show two
+expect_line "READ: the kernel's cache, or the end of a file, answered at least 87.0 % of 131 calls; at least 87.0 % of 393 µs that these calls took were in the kernel and FUSE (page cache, queues, waking up, what the mount adds)." show two
 layer fs 1000
 cat user fs >two
 expect_line "READ: fs took longer (3.00 ms) than user (393 µs): reading ahead goes on while nobody waits for it." show two
@@ -279,7 +279,7 @@ expect 0 show --json lacking
 ns_layer user READ 7 900000 >busy
 ns_layer fs READ 7 500000 >>busy
 ns_layer block READ 7 400000 WRITE 1000 9000000000 DISCARD 12 9000000000 >>busy
-expect_line "READ: at least 44.4 % of 900 µs that these calls took were in the kernel and FUSE (page cache, queues, waking up), and at most 44.4 % at the disk." show busy
+expect_line "READ: at least 44.4 % of 900 µs that these calls took were in the kernel and FUSE (page cache, queues, waking up, what the mount adds), and at most 44.4 % at the disk." show busy
 assert_eq $'READ\nWRITE\nDISCARD' "$(sed -n '/^operation/,/^own/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
 
 # What a disk alone has comes last, also if it took longer than what programs called.

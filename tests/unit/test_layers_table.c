@@ -125,10 +125,55 @@ START_TEST(operations_of_a_row_are_added_up_in_nanoseconds) {
     ck_assert_uint_eq(read->layer_count, 2);
     ck_assert_uint_eq(layers_largest_part(&table, read, SIZE_MAX), 0);
     char text[64];
-    layers_format_ops(&table, read, 0, text, sizeof(text));
+    layers_format_ops(&table, read, 0, true, text, sizeof(text));
     ck_assert_str_eq(text, "READ, PREAD");
-    layers_format_ops(&table, read, 0, text, 8);
+    layers_format_ops(&table, read, 0, true, text, 8);
     ck_assert_str_eq(text, "READ, P");
+}
+END_TEST
+
+START_TEST(time_before_a_disk_got_a_request_is_an_operation_that_need_not_be_named) {
+    char text[64];
+    layer("# layer: fs\n" NS "OP_READ 3 9000\n-\n");
+    layer("# layer: block\n" NS "OP_READ 3 900\n-\nOP_READ_QUEUED 2 100\n-\n");
+    make();
+    layers_format_ops(&table, row("READ"), 1, true, text, sizeof(text));
+    ck_assert_str_eq(text, "READ, READ_QUEUED");
+    layers_format_ops(&table, row("READ"), 1, false, text, sizeof(text));
+    ck_assert_str_eq(text, "READ");
+}
+END_TEST
+
+START_TEST(what_a_disk_alone_has_comes_last) {
+    layer("# layer: user\n" NS "OP_FSYNC 40 1390000\n-\nOP_LSEEK 2 3\n-\n");
+    layer("# layer: block\n" NS "OP_FLUSH 80 1500000\n-\nOP_READ 2 1600000\n-\n");
+    make();
+    ck_assert_str_eq(table.rows[0].name, "FSYNC");
+    ck_assert_str_eq(table.rows[1].name, "LSEEK");
+    ck_assert_str_eq(table.rows[table.row_count - 1].name, "FLUSH");
+    ck_assert(table.rows[table.row_count - 1].is_of_disk_alone);
+    ck_assert(!table.rows[0].is_of_disk_alone);
+}
+END_TEST
+
+START_TEST(bytes_at_the_end_of_a_file_are_none) {
+    layer("# layer: user\n" NS "# bytes: READ asked 8192 moved 4096\nOP_READ 2 900\n-\n");
+    layer("# layer: fs\n" NS "# bytes: READ asked 8192 moved 4096\nOP_READ 1 90\n-\n");
+    make();
+    ck_assert_double_eq(layers_answered_bytes(&table, row("READ"), 0), 0);
+    ck_assert_double_eq(layers_answered_share(&table, row("READ"), 0), 0.5); /* of the calls */
+    tear_down();
+    set_up();
+    layer("# layer: user\n" NS "# bytes: READ asked 16384 moved 8192\nOP_READ 3 900\n-\n");
+    layer("# layer: fs\n" NS "# bytes: READ asked 8192 moved 2048\nOP_READ 1 90\n-\n");
+    make();
+    ck_assert_double_eq(layers_answered_bytes(&table, row("READ"), 0), 0.75);
+    tear_down();
+    set_up();
+    layer("# layer: user\n" NS "# bytes: READ asked 16384 moved 8192\nOP_READ 3 900\n-\n");
+    layer("# layer: fs\n" NS "OP_READ 1 90\n-\n");
+    make();
+    ck_assert_double_nan(layers_answered_bytes(&table, row("READ"), 0)); /* not told */
 }
 END_TEST
 
@@ -360,6 +405,9 @@ int main(void) {
     TCase *tables = tcase_create("tables");
     tcase_add_checked_fixture(tables, set_up, tear_down);
     tcase_add_test(tables, operations_of_a_row_are_added_up_in_nanoseconds);
+    tcase_add_test(tables, time_before_a_disk_got_a_request_is_an_operation_that_need_not_be_named);
+    tcase_add_test(tables, what_a_disk_alone_has_comes_last);
+    tcase_add_test(tables, bytes_at_the_end_of_a_file_are_none);
     tcase_add_test(tables, what_waited_for_a_worker_is_a_part_of_what_fuse_took);
     tcase_add_test(tables, a_queue_alone_is_a_row_by_itself);
     tcase_add_test(tables, parts_of_a_row_add_up_to_its_outermost_total);

@@ -142,9 +142,9 @@ size_t layers_known_end(const struct layers_table *table, const struct layers_ro
 /* The layer with the largest part, among those above that end except one. The number of layers: none has any. */
 size_t layers_largest_part(const struct layers_table *table, const struct layers_row *row, size_t but);
 
-/* The operations of a layer that are in a row and were called, "READ, PREAD". */
-void layers_format_ops(const struct layers_table *table, const struct layers_row *row, size_t layer, char *ret_text,
-                       size_t size_bytes);
+/* The operations of a layer that are in a row and were called, "READ, PREAD". has_queued: with READ_QUEUED and so on */
+void layers_format_ops(const struct layers_table *table, const struct layers_row *row, size_t layer, bool has_queued,
+                       char *ret_text, size_t size_bytes);
 
 /* What a layer's own time is spent on: "in the kernel and FUSE (page cache, queues, wake-ups)". below: the next layer
  * that has the operation; LAYER_IS_OTHER: none */

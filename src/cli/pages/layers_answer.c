@@ -31,6 +31,7 @@ struct printer {
     const struct screen *screen;
     struct units units;
     struct said *said;
+    bool is_brief;
 };
 
 struct text {
@@ -376,7 +377,8 @@ static void print_row(const struct printer *it, const struct layers_row *row) {
     } else {
         append_answered(it, &text, row);
         append_parts(it, &text, row);
-        append_asynchronous(it, &text, row);
+        if (!it->is_brief || text.length == 0) /* the table says which layers have more below */
+            append_asynchronous(it, &text, row);
     }
     CLEANUP_FREE char *sentence = NULL;
     if (text.length == 0 || asprintf(&sentence, "%s: %s.", row->name, text.text) < 0)
@@ -391,9 +393,9 @@ static bool is_told(const struct layers_table *table, const struct layers_row *r
            outermost->total_ns >= SHARE_MIN * most_ns;
 }
 
-void layers_answer_print(const struct layers_table *table, size_t row_max, const struct screen *screen) {
+void layers_answer_print(const struct layers_table *table, size_t row_max, bool is_brief, const struct screen *screen) {
     struct said said = {.count = 0};
-    const struct printer it = {table, screen, {.frequency_hz = 1, .ascii = screen->ascii}, &said};
+    const struct printer it = {table, screen, {.frequency_hz = 1, .ascii = screen->ascii}, &said, is_brief};
     double most_ns = 0; /* of those that are printed */
     size_t printed = 0;
     for (size_t i = 0; i < table->row_count && printed < ROWS_MAX && printed < row_max; i++) {

@@ -19,7 +19,7 @@ static void write_ops(struct json_writer *writer, const struct layers_table *tab
                       size_t layer) {
     char text[TEXT_SIZE];
     char *rest = text;
-    layers_format_ops(table, row, layer, text, sizeof(text));
+    layers_format_ops(table, row, layer, true, text, sizeof(text));
     json_begin(writer, "ops", '[');
     for (const char *op = strsep(&rest, ", "); op; op = strsep(&rest, ", "))
         if (op[0])

@@ -132,7 +132,8 @@ static void print_heading(const struct printer *it) {
         print_label(it, "command");
     }
     for (size_t i = 0; i < it->table->layer_count; i++)
-        print_layer(it, i);
+        if (it->page->lines_max == 0 || it->table->profiles[i].op_count > 0)
+            print_layer(it, i);
     for (size_t i = 0; i + 1 < it->table->layer_count; i++)
         warn_of_times(it, i, i + 1);
     for (size_t i = 0; i < it->table->layer_count; i++)
@@ -242,7 +243,7 @@ static void print_titles(const struct printer *it, const struct widths *widths) 
 
 static void print_ops(const struct printer *it, const struct layers_row *row, size_t layer, int columns) {
     char ops[TEXT_SIZE];
-    layers_format_ops(it->table, row, layer, ops, sizeof(ops));
+    layers_format_ops(it->table, row, layer, false, ops, sizeof(ops));
     CLEANUP_FREE char *shown = screen_cut(it->screen, ops, columns, SCREEN_BEGINNING);
     if (shown && shown[0] && columns > 0)
         fprintf(it->screen->stream, "%*s%s", GAP_COLUMNS, "", shown);
@@ -293,38 +294,28 @@ static bool is_any_asynchronous(const struct printer *it) {
     return false;
 }
 
-static bool is_any_queued(const struct printer *it) {
+/* True if a row that is printed is of that layer, too. */
+static bool has_layer(const struct printer *it, enum layer wanted) {
     for (size_t i = 0; i < it->row_count; i++)
         for (size_t layer = 0; layer < it->table->layer_count; layer++)
-            if (it->table->rows[i].cells[layer].queued_ns > 0)
+            if (it->table->rows[i].cells[layer].is_there && layers_of_name(layer_name(it, layer)) == wanted)
                 return true;
-    return false;
-}
-
-static bool has_layer(const struct printer *it, enum layer wanted) {
-    for (size_t layer = 0; layer < it->table->layer_count; layer++)
-        if (layers_of_name(layer_name(it, layer)) == wanted)
-            return true;
     return false;
 }
 
 static void print_legend(const struct printer *it) {
     char text[TEXT_SIZE];
+    char others[64] = "";
     size_t left_out = it->table->row_count - it->row_count;
-    screen_ink(it->screen, INK_FAINT);
-    if (left_out > 0) {
-        snprintf(text, sizeof(text), "And %zu more operation%s.", left_out, units_plural(left_out));
-        screen_print_sentence(it->screen, 0, text);
-    }
+    if (left_out > 0)
+        snprintf(others, sizeof(others), "And %zu more operation%s. ", left_out, units_plural(left_out));
     snprintf(
-        text, sizeof(text), "own: the part of the total that the next layer below does not have.%s%s%s%s",
+        text, sizeof(text), "%sown: the part of the total that the next layer below does not have.%s%s%s", others,
         has_layer(it, LAYER_IS_QUEUE) ? " queue: how long requests of fuse waited for a worker of the daemon." : "",
         has_layer(it, LAYER_IS_BLOCK) ? " block: of all programs, and of the kernel." : "",
-        is_any_queued(it) ? " _QUEUED: before the disk got the request." : "",
         is_any_asynchronous(it) ? " " ASYNC ": the next layer took longer, since it works while nobody waits for it."
                                 : "");
-    screen_print_sentence(it->screen, 0, text);
-    screen_ink(it->screen, INK_PLAIN);
+    screen_print_in_ink(it->screen, INK_FAINT, text);
 }
 
 static void print_table(const struct printer *it) {
@@ -340,7 +331,7 @@ static void print_all(const struct printer *it) {
     if (it->row_count > 0)
         print_table(it);
     if (it->row_count > 0 && it->sentence_max > 0)
-        layers_answer_print(it->table, it->sentence_max, it->screen);
+        layers_answer_print(it->table, it->sentence_max, it->page->lines_max > 0, it->screen);
     if (!it->page->name)
         return;
     putc('\n', it->screen->stream);

@@ -27,7 +27,8 @@ int layers_page_write_json(const struct recording *recording, FILE *stream);
 
 /* Prints where the operations that took longest have spent their time: a sentence or two for each, after an empty
  * line.
- * row_max: for so many operations at most */
-void layers_answer_print(const struct layers_table *table, size_t row_max, const struct screen *screen);
+ * row_max:  for so many operations at most
+ * is_brief: without the reasons why a layer below took longer, if there is something else to say */
+void layers_answer_print(const struct layers_table *table, size_t row_max, bool is_brief, const struct screen *screen);
 
 #endif
