@@ -11,7 +11,7 @@ expect_golden why-by-uid why --by uid "$data/why.osprof"
 cp "$data/why.osprof" a
 expect_golden why-show show --charts --no-labels --width 100 a
 expect 0 show --no-labels --width 66 a
-grep -Eq '^  97.6 %  FSYNC +11 +98.3 ms  waiting for the\.\.\.$' "$scratch/out" || fail "not in one line: $(<"$scratch/out")"
+grep -Eq '^  97.6 %  FSYNC +11 +98.3 ms +<268 ms  waiting for th\.\.\.$' "$scratch/out" || fail "not in one line: $(<"$scratch/out")"
 
 # Others at the disk may be why, where something waited for it.
 written='# disk_written: 318767104 bytes, 4194304 of the command, sda of /srv'
@@ -24,6 +24,28 @@ sed -E "2i $written
 expect 0 why --op FSYNC --width 200 others-elsewhere
 grep -q 'waiting for a lock of a file' "$scratch/out" || fail "no other cause: $(<"$scratch/out")"
 ! grep -q 'because of others' "$scratch/out" || fail "others at a disk that nothing waited for: $(<"$scratch/out")"
+
+# A list has 12 calls at most, a profile 32: above it stands which they are, and where the others are.
+# heading KEPT CALLS
+heading() {
+    {
+        printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# slow: 1000000' \
+            "# cause: READ calls $2 total $2000000 longest 2000000 waiting for a lock"
+        for number in $(seq "$1"); do
+            echo "# slow_call: READ latency 2000000 end 176403840012345678$((number % 10)) cause 1 object 12 pid 4711 uid 0 error 0 asked 1 moved 1 offset 0 stack 0 process 4 program dd"
+        done
+        printf 'OP_READ %s %s\n' "$2" "$2000000"
+        printf ' 0%.0s' {1..20}
+        echo " $2"
+    } >listed
+    expect 0 why listed
+    grep '^The last' "$scratch/out"
+    assert_eq $(($1 < 12 ? $1 : 12)) "$(grep -c ' 4711 ' "$scratch/out")" "calls of $1 that are listed"
+}
+assert_eq "The last ones, in UTC:" "$(heading 12 12)" "all of them are listed"
+assert_eq "The last 12 of 14, in UTC (osprof why --json has 14):" "$(heading 14 14)" "two are not listed"
+assert_eq "The last 12 of 100, in UTC (osprof why --json has 32):" "$(heading 32 100)" "most are not kept"
+assert_eq "The last 3 of 14, in UTC (those before are counted above only):" "$(heading 3 14)" "most are counted only"
 
 expect 1 why --op WRITE "$data/why.osprof"
 assert_eq "osprof: no call of WRITE in this profile; 'osprof show' without --op lists its operations" "$(<"$scratch/err")" \
@@ -46,9 +68,15 @@ expect 1 why --by uid no-calls
 assert_eq "osprof: cannot tell whose slow calls these were: no-calls has no calls one by one; they are for root and who mounted, \
 and not in sums without paths" "$(<"$scratch/err")" "message"
 grep -v '^# slow:' "$data/why.osprof" >off
-expect 0 why off
-grep -q "^12 slow calls, until nobody looked any more, 1.24 s in all, which is 99.9 % of" "$scratch/out" ||
+expect 0 why --width 200 off
+grep -q "^12 slow calls, until looking for them was switched off, 1.24 s in all, which is 99.9 % of" "$scratch/out" ||
     fail "what is said where nobody looks any more: $(<"$scratch/out")"
+# A call that hangs has not ended, and the first line says of which calls it is.
+printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# slow: 100000000' \
+    '# in_flight: MKDIR object 3 pid 5 age 1020000000' 'OP_MKDIR 1 0' '-' >hanging
+expect 0 why hanging
+assert_eq "No call that has ended took 100 ms or longer" "$(head -n 1 "$scratch/out")" "a call that hangs"
+grep -q '^ *1.02 s *5  MKDIR' "$scratch/out" || fail "does not hang: $(<"$scratch/out")"
 expect_trouble "osprof why: one profile at a time, not 2; see 'osprof help why'" why a b
 
 expect 0 merge -o sum "$data/why.osprof" "$data/why.osprof"

@@ -71,7 +71,7 @@ grep -q "^# cause: MKDIR .*$cause" "$scratch/others" || fail "another user is no
 
 # A reset forgets, off looks no more, and a wrong time is refused.
 command_control reset
-tells_why "$mnt" "^0 calls took 20.0 ms or longer$" || fail "a reset does not forget: $(<"$scratch/why")"
+tells_why "$mnt" "^No call that has ended took 20.0 ms or longer$" || fail "a reset does not forget: $(<"$scratch/why")"
 command_control "slow off"
 freeze "$lower"
 make second

@@ -62,10 +62,13 @@ static void print_sum(const struct why_page *page, const struct sums *sums) {
     /* Just after a rotation causes may have a call that the operations had before it. */
     const double share = sums->total_cycles < all ? sums->total_cycles / all : all > 0;
     int length =
-        page->profile->slow_cycles > 0
+        page->profile->slow_cycles > 0 && sums->calls == 0
+            ? snprintf(text, sizeof(text), "No call that has ended took %s or longer",
+                       units_cycles(&page->units, (double)page->profile->slow_cycles).text)
+        : page->profile->slow_cycles > 0
             ? snprintf(text, sizeof(text), "%s call%s took %s or longer", calls.text, units_plural(sums->calls),
                        units_cycles(&page->units, (double)page->profile->slow_cycles).text)
-            : snprintf(text, sizeof(text), "%s slow call%s, until nobody looked any more", calls.text,
+            : snprintf(text, sizeof(text), "%s slow call%s, until looking for them was switched off", calls.text,
                        units_plural(sums->calls));
     if (sums->calls > 0)
         snprintf(text + length, sizeof(text) - (size_t)length, ", %s in all, which is %s of the latency",
@@ -78,11 +81,23 @@ static void format_cause(const struct why_page *page, const struct aggstats_caus
     ret_row->name = cause->op;
     units_format_share(whole > 0 ? (double)cause->total_cycles / whole : 0, ret_row->numbers[0]);
     units_format_cycles(&page->units, (double)cause->total_cycles, ret_row->numbers[1]);
-    units_format_count(cause->calls, ret_row->numbers[2]);
+    if (cause->calls > 0)
+        units_format_count(cause->calls, ret_row->numbers[2]);
+    else
+        snprintf(ret_row->numbers[2], sizeof(ret_row->numbers[2]), "-");
     if (cause->longest_cycles > 0)
         units_format_cycles(&page->units, (double)cause->longest_cycles, ret_row->numbers[3]);
     else
         snprintf(ret_row->numbers[3], sizeof(ret_row->numbers[3]), "-"); /* no call that has ended */
+}
+
+/* A cause may have time of calls that waited longer for something else. */
+static void explain_no_calls(const struct why_page *page) {
+    bool is_any = false;
+    for (size_t i = 0; i < page->profile->cause_count; i++)
+        is_any |= wants(page, page->profile->causes[i].op) && page->profile->causes[i].calls == 0;
+    if (is_any)
+        screen_print_in_ink(page->screen, INK_FAINT, "A call counts for the cause that took most of its time.");
 }
 
 static void print_causes(const struct why_page *page, const struct sums *sums) {
@@ -107,6 +122,7 @@ static void print_causes(const struct why_page *page, const struct sums *sums) {
         format_cause(page, &page->profile->causes[i], sums->total_cycles, &row);
         columns_print_row(&columns, &row, INK_PLAIN, page->profile->causes[i].text);
     }
+    explain_no_calls(page);
 }
 
 /* ---- Calls -------------------------------------------------------------------------------------- */
@@ -206,14 +222,34 @@ static size_t visit_slow_calls(const struct why_page *page, struct columns *colu
     return count;
 }
 
-static void print_slow_calls(const struct why_page *page) {
+/* "The last 12 of 14, in UTC (osprof why --json has 14):" */
+static void print_slow_calls_heading(const struct why_page *page, size_t shown, wide_count all) {
+    size_t kept = 0;
+    char of[UNITS_TEXT_SIZE + 16] = "ones";
+    char more[96] = "";
+    char text[256];
+    for (size_t i = 0; i < page->profile->slow_call_count; i++)
+        kept += wants(page, page->profile->slow_calls[i].op);
+    if (all > shown)
+        snprintf(of, sizeof(of), "%zu of %s", shown, units_count(all).text);
+    if (kept > shown)
+        snprintf(more, sizeof(more), " (osprof why --json has %zu)", kept);
+    else if (all > shown)
+        snprintf(more, sizeof(more), " (those before are counted above only)");
+    snprintf(text, sizeof(text), "The last %s, in UTC%s:", of, more);
+    putc('\n', page->screen->stream);
+    screen_print_wrapped(page->screen, 0, 0, text);
+}
+
+static void print_slow_calls(const struct why_page *page, const struct sums *sums) {
     static const char *const titles[] = {"end", "latency", "pid", NULL};
     struct columns columns;
     columns_init(&columns, page->screen, titles, "operation");
-    if (visit_slow_calls(page, &columns, false) == 0)
+    const size_t shown = visit_slow_calls(page, &columns, false);
+    if (shown == 0)
         return;
     columns_settle(&columns);
-    fputs("\nThe last ones, in UTC:\n", page->screen->stream);
+    print_slow_calls_heading(page, shown, sums->calls);
     columns_print_titles(&columns, "cause");
     visit_slow_calls(page, &columns, true);
 }
@@ -286,6 +322,6 @@ void why_page_print(const struct aggstats_profile *profile, const struct why_pag
     print_causes(&page, &sums);
     print_others(&page);
     print_in_flight(&page);
-    print_slow_calls(&page);
+    print_slow_calls(&page, &sums);
     print_what_was_seen(&page);
 }
