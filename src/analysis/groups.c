@@ -61,6 +61,15 @@ static void cut_end(const char *name, size_t columns, char ret_text[AGGSTATS_GRO
     snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s%s", whole_characters(name, bytes), name, has_mark ? mark : "");
 }
 
+const char *groups_base(const struct aggstats_profile *profile) {
+    const char *layer = aggstats_profile_label(profile, "layer");
+    const char *lower = aggstats_profile_label(profile, "lower");
+    const char *mount = aggstats_profile_label(profile, "mount");
+    const char *base = lower && lower[0] == '/' ? lower : mount;
+    const bool is_of_mount = layer && (strcmp(layer, "fs") == 0 || strcmp(layer, "daemon") == 0);
+    return is_of_mount && base && strcmp(base, "/") != 0 && base[0] ? base : NULL;
+}
+
 void groups_cut_name(const struct aggstats_group *group, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]) {
     const char *name = groups_name(group);
     const char *slash = aggstats_grouping_has_paths(group->grouping) ? strrchr(name, '/') : NULL;

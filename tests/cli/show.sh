@@ -304,6 +304,20 @@ assert_eq "of time spent in calls p50 longest|100.0 % FSYNC 40 6.40 ms <268 ms" 
 assert_eq "of time spent in calls p50|99.9 % LOCK 47 of 96 2.97 ms|0.1 % LOCK 49 of 96 2.90 µs" \
     "$(rows 'OP_LOCK 96 140000000' "$(zeros 11) 49$(zeros 9) 47")" "two peaks of an operation"
 
+# Paths of a mount begin in its lower directory, those of programs in /.
+titles() {
+    printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' "$@" 'OP_READ 100 150000' "$(zeros 10) 100" '# file: 0 /mine' \
+        'OP_READ 90 140000' "$(zeros 10) 90" >based
+    expect 0 show --width 80 based
+    sed -n 's/^ of time.*p50  //p; s/^ 100.0 .*  //p' "$scratch/out"
+    expect 0 show --by file --width 80 based
+    sed -n 's/^ *calls .*  //p' "$scratch/out"
+}
+assert_eq "mostly on, in /srv|/mine|file in /srv" "$(titles '# layer: fs' '# lower: /srv' '# mount: /mnt' | paste -sd '|')" "paths of a mount"
+assert_eq "mostly on, in /mnt|/mine|file in /mnt" "$(titles '# layer: daemon' '# lower: host:/srv' '# mount: /mnt' | paste -sd '|')" "paths of a daemon"
+assert_eq "mostly on|/mine|file" "$(titles '# layer: user' '# lower: /srv' | paste -sd '|')" "paths of programs"
+assert_eq "mostly on|/mine|file" "$(titles '# layer: fs' '# lower: /' | paste -sd '|')" "paths of a mount of /"
+
 # What failed is always answered, if it is known.
 printf '%s\n' '# osprof 1' '# failed: LOOKUP ENOENT 1234' 'OP_LOOKUP 2000 2000000' ' 0 0 0 0 0 0 0 0 0 2000' >asked
 expect 0 show asked

@@ -30,11 +30,11 @@ grep -q 'waiting for a lock of a file' "$scratch/out" || fail "no other cause: $
 heading() {
     {
         printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# slow: 1000000' \
-            "# cause: READ calls $2 total $2000000 longest 2000000 waiting for a lock"
+            "# cause: READ calls $2 total ${2}000000 longest 2000000 waiting for a lock"
         for number in $(seq "$1"); do
             echo "# slow_call: READ latency 2000000 end 176403840012345678$((number % 10)) cause 1 object 12 pid 4711 uid 0 error 0 asked 1 moved 1 offset 0 stack 0 process 4 program dd"
         done
-        printf 'OP_READ %s %s\n' "$2" "$2000000"
+        printf 'OP_READ %s %s\n' "$2" "${2}000000"
         printf ' 0%.0s' {1..20}
         echo " $2"
     } >listed
@@ -73,7 +73,8 @@ grep -q "^12 slow calls, until looking for them was switched off, 1.24 s in all,
     fail "what is said where nobody looks any more: $(<"$scratch/out")"
 # A call that hangs has not ended, and the first line says of which calls it is.
 printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# slow: 100000000' \
-    '# in_flight: MKDIR object 3 pid 5 age 1020000000' 'OP_MKDIR 1 0' '-' >hanging
+    '# in_flight: MKDIR object 3 pid 5 age 1020000000' '# waiting: 1 stack 0 waiting for a frozen file system' \
+    'OP_MKDIR 1 0' '-' >hanging
 expect 0 why hanging
 assert_eq "No call that has ended took 100 ms or longer" "$(head -n 1 "$scratch/out")" "a call that hangs"
 grep -q '^ *1.02 s *5  MKDIR' "$scratch/out" || fail "does not hang: $(<"$scratch/out")"

@@ -521,6 +521,19 @@ static void print_peak(const struct peaks *peaks, size_t index) {
     putc('\n', it->stream);
 }
 
+/* "mostly on", or "mostly on, in /srv/data" of a mount, whose paths begin there */
+static void print_place_title(const struct peaks *peaks) {
+    const char *base = NULL;
+    CLEANUP_FREE char *text = NULL;
+    for (size_t i = 0; i < peaks->rows.count && !base; i++)
+        base = peaks->rows.first[i].base;
+    const int left = peaks->place - GAP_COLUMNS - (int)strlen("mostly on, in ");
+    CLEANUP_FREE char *shown = base && left > 0 ? screen_cut(peaks->it->screen, base, left, SCREEN_END) : NULL;
+    if (!shown || asprintf(&text, "mostly on, in %s", shown) < 0)
+        text = NULL;
+    print_text_cell(peaks->it, INK_FAINT, text ? text : "mostly on", 0);
+}
+
 static void print_peak_titles(const struct peaks *peaks, const char *title) {
     const struct printer *it = peaks->it;
     screen_print_right(it->screen, INK_FAINT, "of time", SHARE_COLUMNS);
@@ -532,7 +545,7 @@ static void print_peak_titles(const struct peaks *peaks, const char *title) {
         print_text_cell(it, INK_FAINT, peaks->has_observed ? "cause" : CAUSE_TITLE,
                         peaks->place > 0 ? peaks->cause : 0);
     if (peaks->place > 0)
-        print_text_cell(it, INK_FAINT, "mostly on", 0);
+        print_place_title(peaks);
     putc('\n', it->stream);
 }
 

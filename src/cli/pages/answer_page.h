@@ -121,6 +121,7 @@ struct answer_row {
     const struct aggstats_call_in_flight *in_flight;
     const struct aggstats_group *group;
     const struct aggstats_profile *profile;
+    const char *base; /* of a peak: the directory in which the path of its group begins; NULL: /. Owner: the profile */
     struct answer_rest rest;
     bool is_of_programs;  /* the calls are those of programs themselves, not of a file system's callers */
     bool is_of_disk;      /* they are requests to disks, of all programs */

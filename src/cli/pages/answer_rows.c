@@ -7,6 +7,7 @@
 #include "aggstats/words.h"
 #include "base.h"
 #include "disk_others.h"
+#include "groups.h"
 #include "layers.h"
 
 #define GROUPINGS_MAX 5
@@ -144,7 +145,8 @@ static void add_in_flight(const struct aggstats_profile *profile, const struct a
                                       .cycles = (double)model->oldest->age_cycles});
 }
 
-static void add_peaks(const struct answer_model *model, struct answer_rows *rows) {
+static void add_peaks(const struct aggstats_profile *profile, const struct answer_model *model,
+                      struct answer_rows *rows) {
     for (size_t i = 0; i < model->peak_count; i++) {
         const struct answer_peak *peak = &model->peaks[i];
         add(rows, (struct answer_row){.kind = ANSWER_PEAK,
@@ -159,7 +161,8 @@ static void add_peaks(const struct answer_model *model, struct answer_rows *rows
                                       .is_observed = peak->wait || peak_reason_is_seen(&peak->reason),
                                       .word = peak->wait ? peak->wait->text : peak_reason_name(&peak->reason, peak->op),
                                       .place = peak->is_file_unknown ? "(file not known: by=file)" : NULL,
-                                      .group = peak->place});
+                                      .group = peak->place,
+                                      .base = peak->place ? groups_base(profile) : NULL});
     }
 }
 
@@ -257,7 +260,7 @@ void answer_rows_make(const struct aggstats_profile *profile, const struct answe
     *ret_rows = (struct answer_rows){0};
     add_time(profile, model, source, ret_rows);
     add_in_flight(profile, model, ret_rows);
-    add_peaks(model, ret_rows);
+    add_peaks(profile, model, ret_rows);
     add_all_groups(profile, model, ret_rows);
     add_moved(profile, model, ret_rows);
     add_failed(model, ret_rows);

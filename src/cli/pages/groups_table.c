@@ -50,7 +50,7 @@ static void print_who(const struct aggstats_group *group, const struct screen *s
 enum column { COLUMN_CALLS, COLUMN_SHARE, COLUMN_TOTAL, COLUMN_MEAN, COLUMN_MISSED, COLUMN_COUNT };
 
 static const struct columns_column columns[COLUMN_COUNT] = {
-    {"calls", 11}, {"share", 9}, {"total", 10}, {"mean", 10}, {"missed", 10},
+    {"calls", 11}, {"share", 9}, {"total", 10}, {"mean", 10}, {"in other", 10},
 };
 
 /* What the figures leave is for paths or operations. */
@@ -167,10 +167,20 @@ bool groups_table_format_other(const struct aggstats_profile *profile, enum aggs
     if (other_share <= OTHER_SHARE_MIN)
         return false;
     snprintf(ret_text, GROUPS_OTHER_SIZE,
-             "Other: %.0f %% of the time is of %s without %sa row; a larger -o groups=N (default %u) gives more rows.",
+             "Other: %.0f %% of the time is of %s without %sa row; at most -o groups=N have one (default %u).",
              100 * other_share, plural_of(grouping), aggstats_grouping_has_ids(grouping) ? "" : "a name or ",
              AGGSTATS_GROUPS_DEFAULT);
     return true;
+}
+
+/* "file", or "file in /srv/data" of a mount, whose paths begin there */
+static void print_path_title(const struct table *table) {
+    const struct screen *screen = table->screen;
+    const char *title = groups_name_title(table->grouping);
+    const char *base = table->grouping == AGGSTATS_BY_FILESYSTEM ? NULL : groups_base(table->profile);
+    const int left = table->text_columns - units_text_columns(title) - (int)strlen(" in ");
+    CLEANUP_FREE char *shown = base && left > 0 ? screen_cut(screen, base, left, SCREEN_END) : NULL;
+    fprintf(screen->stream, "%*s%s%s%s", TEXT_GAP, "", title, shown ? " in " : "", shown ? shown : "");
 }
 
 static void print_titles(const struct table *table) {
@@ -182,7 +192,7 @@ static void print_titles(const struct table *table) {
     columns_print_cell_titles(&table->figures);
     screen_ink(screen, INK_FAINT);
     if (has_paths_last(table))
-        fprintf(screen->stream, "%*s%s", TEXT_GAP, "", groups_name_title(table->grouping));
+        print_path_title(table);
     else if (table->text_columns > 0)
         fprintf(screen->stream, "%*smostly in", TEXT_GAP, "");
     putc('\n', screen->stream);
@@ -198,7 +208,7 @@ static void explain_missed(const struct table *table) {
         return;
     screen_ink(table->screen, INK_FAINT);
     screen_print_sentence(table->screen, 0,
-                          "missed: calls of that row that are counted among the others took at most this long.");
+                          "in other: calls of that row that are counted there took at most this long.");
     screen_ink(table->screen, INK_PLAIN);
 }
 
