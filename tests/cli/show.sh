@@ -266,6 +266,14 @@ grep -q '^Only 20.0 % of the bytes that the kernel wrote for these programs were
 first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: 5000000 read, 2000000 written' '# bytes_kernel: 10000000 read, 10000000 written' >/dev/null
 grep -q '^Only 50.0 % of the bytes that the kernel read, and of those that it wrote 20.0 %, for these programs were seen; ' "$scratch/out" || fail "both are missing: $(<"$scratch/out")"
 
+# The heading says of which calls sums of bytes are.
+first_line '# layer: user' '# bytes_seen: 1333989 read, 0 written' '# bytes_kernel: 1331143 read, 5000000 written' \
+    '# bytes_elsewhere: 10 read, 0 written' >/dev/null
+assert_eq "bytes     1.27 MiB read, 0 B written, in the calls below|kernel    1.27 MiB read, 4.77 MiB written, by its own count of the same programs|elsewhere 10 B read, 0 B written, of files that do not count here, pipes, sockets and terminals" \
+    "$(grep '^bytes .*calls\|^kernel\|^elsewhere' "$scratch/out" | paste -sd '|')" "sums of bytes"
+first_line '# layer: user' '# bytes_seen: many' >/dev/null
+grep -qx 'bytes_seen many' "$scratch/out" || fail "a label that is no sum: $(<"$scratch/out")"
+
 # A disk serves everybody, wherever the job was.
 assert_eq "100 ms elapsed; requests of all programs to vda took 150 µs (0.1 %), overlapping ones added up" \
     "$(first_line '# layer: block' '# lower: /srv' '# devices: vda' '# elapsed: 100000000')" "of a disk"

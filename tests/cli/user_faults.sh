@@ -105,7 +105,7 @@ assert_eq "osprof: the layer user is not profiled: no live file can be made in $
 # With room for all but groups.
 on_small_disk 4m "$OSPROF" run -d . -q -p ../profile -- cat file
 assert_eq line "$(<out)" "output without room for groups"
-assert_eq "osprof: files, directories and programs are not told apart: No space left on device" "$(<err)" \
+assert_eq "osprof: there will be no shares of files, directories and programs: No space left on device" "$(<err)" \
     "message without room for groups"
 assert_eq 1 "$(calls OPEN)" "calls without room for groups"
 rm profile

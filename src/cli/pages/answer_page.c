@@ -10,6 +10,7 @@
 #include "columns.h"
 #include "disk_others.h"
 #include "groups.h"
+#include "layers.h"
 #include "peak_labels.h"
 
 #define KEY_COLUMNS 10 /* as in screen_print_key() */
@@ -571,8 +572,13 @@ static void print_peaks(const struct printer *it, struct range rows) {
     fit_peaks(&peaks);
     putc('\n', it->stream);
     print_peak_titles(&peaks, title);
-    for (size_t i = 0; i < rows.count; i++)
+    bool has_queued = false;
+    for (size_t i = 0; i < rows.count; i++) {
         print_peak(&peaks, i);
+        has_queued |= layers_is_queued(LAYER_IS_BLOCK, rows.first[i].op->name);
+    }
+    if (has_queued)
+        screen_print_in_ink(it->screen, INK_FAINT, ANSWER_QUEUED);
     if (is_anything_behind(it, rows))
         putc('\n', it->stream);
 }

@@ -31,6 +31,9 @@ struct answer_page {
     unsigned lines_max; /* rows are left out until it has so many lines; 0: none are */
 };
 
+/* What operations of a disk are that end with _QUEUED. */
+#define ANSWER_QUEUED "..._QUEUED: how long these requests waited before the disk got them."
+
 /* Prints it: at most 24 lines if the screen has 80 columns or more, and none wider than the screen. */
 void answer_page_print(const struct answer_page *page, const struct units *units, const struct screen *screen);
 

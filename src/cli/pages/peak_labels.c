@@ -151,9 +151,9 @@ void peak_labels_explain_all(const struct aggstats_op_profile *op, const struct 
 static void format_line(const struct peak *peak, const struct peak_waits *waits, const struct units *units,
                         char ret_line[LINE_SIZE]) {
     int length = snprintf(ret_line, LINE_SIZE, "peak at %s: ", units_cycles(units, peak->p50_cycles).text);
-    if (waits->known_calls < peak->calls)
-        length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "of %s slow call%s ",
-                           units_count(waits->known_calls).text, units_plural(waits->known_calls));
+    const bool are_some = waits->known_calls < peak->calls;
+    length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "of %s%s %scall%s ", are_some ? "" : "its ",
+                       units_count(waits->known_calls).text, are_some ? "slow " : "", units_plural(waits->known_calls));
     for (size_t i = 0; i < waits->count; i++)
         length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "%s%s %s", i > 0 ? ", " : "",
                            units_share(waits->waits[i].share).text, waits->waits[i].cause->text);

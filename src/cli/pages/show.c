@@ -17,6 +17,7 @@
 #include "columns.h"
 #include "figures.h"
 #include "groups_table.h"
+#include "layers.h"
 #include "outcome_line.h"
 #include "peak_labels.h"
 #include "screen.h"
@@ -53,9 +54,40 @@ static void print_entry(const struct page *page, const char *key, const char *te
     screen_print_wrapped(&page->screen, columns < KEY_COLUMNS ? KEY_COLUMNS : columns + 1, KEY_COLUMNS, text);
 }
 
+/* Sums that are held against each other. */
+static const struct {
+    const char *key;
+    const char *shown;
+    const char *of;
+} byte_sums[] = {
+    {"bytes_seen", "bytes", ", in the calls below"},
+    {"bytes_kernel", "kernel", ", by its own count of the same programs"},
+    {"bytes_elsewhere", "elsewhere", ", of files that do not count here, pipes, sockets and terminals"},
+};
+
+/* "1.27 MiB read, 12.6 MiB written, in the calls below". Returns false for other labels */
+static bool print_byte_sum(const struct page *page, const struct aggstats_label *label) {
+    unsigned long long read;
+    unsigned long long written;
+    CLEANUP_FREE char *text = NULL;
+    size_t i = 0;
+    while (i < ARRAY_SIZE(byte_sums) && strcmp(byte_sums[i].key, label->key) != 0)
+        i++;
+    if (i == ARRAY_SIZE(byte_sums) || sscanf(label->value, "%llu read, %llu written", &read, &written) != 2)
+        return false;
+    if (asprintf(&text, "%s read, %s written%s", units_bytes((double)read).text, units_bytes((double)written).text,
+                 byte_sums[i].of) >= 0)
+        print_entry(page, byte_sums[i].shown, text);
+    else
+        text = NULL;
+    return true;
+}
+
 static void print_label(const struct page *page, const struct aggstats_label *label) {
     const char *user_key = user_label_of_key(label->key);
     CLEANUP_FREE char *text = NULL;
+    if (print_byte_sum(page, label))
+        return;
     if (!user_key)
         print_entry(page, label->key, label->value);
     else if (asprintf(&text, "%s=%s", user_key, label->value) >= 0)
@@ -388,6 +420,14 @@ static void print_kernels(const struct page *page) {
                                 "GETXATTR: the kernel's own, before a file's first write (security.capability).");
 }
 
+static void print_queued(const struct page *page) {
+    for (size_t i = 0; i < page->op_count; i++)
+        if (layers_is_queued(layers_of_name(layers_name(page->profile)), page->ops[i]->name)) {
+            screen_print_in_ink(&page->screen, INK_FAINT, ANSWER_QUEUED);
+            return;
+        }
+}
+
 /* Prints the object of the longest call of all. */
 static void print_longest(const struct page *page) {
     const struct aggstats_op_profile *longest = NULL;
@@ -425,6 +465,7 @@ static void print_table(const struct page *page) {
     };
     columns_print_table(&table, "operation");
     print_kernels(page);
+    print_queued(page);
     if (has_percentiles(&table))
         print_error_of_percentiles(page);
     print_longest(page);

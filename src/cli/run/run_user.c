@@ -43,7 +43,7 @@ static int try_paths(struct run_user *user, const char *directory, struct aggsta
 }
 
 static void complain_of_groups(const char *why) {
-    complain("files, directories and programs are not told apart: %s", why);
+    complain("there will be no shares of files, directories and programs: %s", why);
 }
 
 /* Without them the rest is profiled. */
