@@ -254,7 +254,7 @@ void run_neighbours_end(struct run_neighbours *neighbours) {
     struct run_look *second = run_look_wait(run_look_start());
     neighbours->first = run_look_wait(neighbours->first);
     for (unsigned way = 0; neighbours->first && second && way < RUN_WAYS; way++)
-        neighbours->others[way] = run_other_find(neighbours->first, second, neighbours->begun_boot_ns, way);
+        run_others_find(neighbours->first, second, neighbours->begun_boot_ns, way, &neighbours->others[way]);
     run_look_finish(second);
     run_look_finish(steal_pointer(&neighbours->first));
 }
@@ -319,12 +319,25 @@ static int add_busy(const struct run_neighbours *neighbours, const struct findin
     return add_label(profile, "disk_busy", text);
 }
 
-/* What a process did on other disks is in its sum, too: so it may have done no more here than all did. */
+/* What a process did on other disks is in its sum, too. So of several that may have been the one only those count that
+ * have files on this disk, the one with the most before others.
+ * Returns NULL if none may be named */
+static const struct run_other *find_other(const struct run_neighbours *neighbours, const struct finding *finding) {
+    const struct run_others *others = &neighbours->others[finding->way];
+    size_t count = 0;
+    while (count < others->count && (double)others->others[count].bytes >= NAMED_MIN * (double)finding->others_bytes)
+        count++;
+    for (size_t i = 0; i < count; i++)
+        if (count == 1 || run_other_is_on(&others->others[i], finding->place->device))
+            return &others->others[i];
+    return NULL;
+}
+
 static int add_other(const struct run_neighbours *neighbours, const struct finding *finding,
                      struct aggstats_profile *profile) {
-    const struct run_other *other = &neighbours->others[finding->way];
+    const struct run_other *other = find_other(neighbours, finding);
     char text[128];
-    if (other->pid == 0 || (double)other->bytes < NAMED_MIN * (double)finding->others_bytes)
+    if (!other)
         return 0;
     snprintf(text, sizeof(text), "%llu bytes, process %llu%s, %s", (unsigned long long)other->bytes,
              (unsigned long long)other->pid, other->has_children ? " with its children" : "", other->program);

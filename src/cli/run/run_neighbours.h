@@ -38,7 +38,7 @@ struct run_neighbours {
     char *directory; /* the only one; NULL: none, or several */
     bool has_looked; /* at processes */
     struct run_look *first;
-    struct run_other others[RUN_WAYS];
+    struct run_others others[RUN_WAYS];
 
     bool are_calls_known; /* and the next two */
     uint64_t written_bytes;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "mounts.h"
 #include "proc.h"
 #include "quiet_thread.h"
 
@@ -65,7 +66,7 @@ void run_look_finish(struct run_look *look) {
     free(look);
 }
 
-/* ---- The one with the most ---------------------------------------------------------------------- */
+/* ---- Those with the most ------------------------------------------------------------------------ */
 
 static int compare(const void *a, const void *b) {
     const struct sums *first = a;
@@ -116,15 +117,45 @@ static struct run_other look_at(const struct sums *now, const struct run_look *f
     return other;
 }
 
-struct run_other run_other_find(const struct run_look *first, const struct run_look *second, int64_t begun_ns,
-                                enum run_way way) {
-    struct run_other most = {.bytes = 0};
+static void insert(struct run_others *others, const struct run_other *other) {
+    size_t place = others->count < RUN_OTHERS_MAX ? others->count++ : RUN_OTHERS_MAX - 1;
+    for (; place > 0 && others->others[place - 1].bytes < other->bytes; place--)
+        others->others[place] = others->others[place - 1];
+    others->others[place] = *other;
+}
+
+void run_others_find(const struct run_look *first, const struct run_look *second, int64_t begun_ns, enum run_way way,
+                     struct run_others *ret_others) {
+    *ret_others = (struct run_others){.count = 0};
     for (size_t i = 0; i < second->count; i++) {
-        if (second->processes[i].bytes[way] <= most.bytes)
+        const bool is_full = ret_others->count == RUN_OTHERS_MAX;
+        const uint64_t least_bytes = is_full ? ret_others->others[RUN_OTHERS_MAX - 1].bytes : 0;
+        if (second->processes[i].bytes[way] <= least_bytes)
             continue;
         const struct run_other other = look_at(&second->processes[i], first, second, begun_ns, way);
-        if (other.pid > 0 && other.bytes > most.bytes)
-            most = other;
+        if (other.pid > 0 && other.bytes > least_bytes)
+            insert(ret_others, &other);
     }
-    return most;
+}
+
+/* ---- Its files ---------------------------------------------------------------------------------- */
+
+static bool is_at(const char *path, dev_t wanted) {
+    dev_t device;
+    return mounts_device_at(path, &device) == 0 && device == wanted;
+}
+
+bool run_other_is_on(const struct run_other *other, dev_t device) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%llu/cwd", (unsigned long long)other->pid);
+    bool is_on = is_at(path, device);
+    snprintf(path, sizeof(path), "/proc/%llu/fd", (unsigned long long)other->pid);
+    DIR *directory = is_on ? NULL : opendir(path);
+    for (const struct dirent *entry; directory && !is_on && (entry = readdir(directory));) {
+        snprintf(path, sizeof(path), "/proc/%llu/fd/%.20s", (unsigned long long)other->pid, entry->d_name);
+        is_on = entry->d_name[0] != '.' && is_at(path, device);
+    }
+    if (directory)
+        closedir(directory);
+    return is_on;
 }

@@ -4,7 +4,9 @@
 #define RUN_OTHERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "aggstats.h"
 
@@ -23,15 +25,26 @@ void run_look_finish(struct run_look *look);
 
 /* A process, and what it has read or written between two looks, or since it started. */
 struct run_other {
-    uint64_t pid; /* 0: none */
+    uint64_t pid;
     uint64_t bytes;
     bool has_children; /* the sum may be that of its children, which it has waited for */
     char program[AGGSTATS_PROGRAM_SIZE];
 };
 
-/* Finds the one with the most bytes. The kernel's threads, init, and our own children are not among them.
+#define RUN_OTHERS_MAX 8
+
+/* Those with the most bytes, by descending bytes. */
+struct run_others {
+    struct run_other others[RUN_OTHERS_MAX];
+    size_t count;
+};
+
+/* Finds them. The kernel's threads, init, and our own children are not among them.
  * begun_ns: by CLOCK_BOOTTIME: processes that have started since then count from their start */
-struct run_other run_other_find(const struct run_look *first, const struct run_look *second, int64_t begun_ns,
-                                enum run_way way);
+void run_others_find(const struct run_look *first, const struct run_look *second, int64_t begun_ns, enum run_way way,
+                     struct run_others *ret_others);
+
+/* True if it has a file open on that file system, or is in a directory there. */
+bool run_other_is_on(const struct run_other *other, dev_t device);
 
 #endif
