@@ -144,8 +144,8 @@ static void print_differing_labels(const struct page *page) {
         const char *key;
         const char *missing; /* what it means that there is no such label */
     } labels[] = {
-        {"layer", "(not told)"}, {"host", "(not told)"},  {"lower", "(not told)"}, {"cache", "(not told)"},
-        {"data", "copy"},        {"workers", "adaptive"}, {"io_uring", "no"},      {"locks", "not forwarded"},
+        {"layer", "(unknown)"}, {"host", "(unknown)"},   {"lower", "(unknown)"}, {"cache", "(unknown)"},
+        {"data", "copy"},       {"workers", "adaptive"}, {"io_uring", "no"},     {"locks", "not forwarded"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
         const char *a = aggstats_profile_label(&page->result->a, labels[i].key);

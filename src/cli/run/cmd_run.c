@@ -258,10 +258,11 @@ static enum status run_run(const struct command *command, int argc, char **argv)
 
 const struct command command_run = {
     .name = "run",
-    .summary = "runs a command and tells what it waits for in file systems",
+    .summary = "runs a command and tells which calls on files take its time",
     .help =
         "Runs COMMAND with a library preloaded into it and what it starts, which counts and times their file calls. "
-        "When COMMAND ends, prints on standard error what it waited for, and keeps the profile, which 'osprof show' "
+        "When COMMAND ends, prints on standard error which calls took its time, and keeps the profile, which 'osprof "
+        "show' "
         "shows again. That needs no privilege, and "
         "mounts nothing. With --layers fs, only for them an osproffs is mounted over each DIR, in place, which needs "
         "no privilege either where user namespaces are allowed and /dev/fuse is for everybody.",
