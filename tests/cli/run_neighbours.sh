@@ -16,7 +16,7 @@ written=67108864
 least=$written
 most=$((written + written / 4)) # with metadata
 loops=()
-run_pid='' neighbour_pid=''
+run_pid='' neighbour_pid='' earlier_pid=''
 
 end_neighbour() {
     [ -z "$neighbour_pid" ] || kill "$neighbour_pid" 2>/dev/null || true
@@ -28,6 +28,7 @@ before_cleanup() {
     local loop
     end_neighbour
     [ -z "$run_pid" ] || kill -KILL "$run_pid" 2>/dev/null
+    [ -z "$earlier_pid" ] || kill "$earlier_pid"
     pkill -KILL -f "$scratch/job" || true
     [ ! -e "$scratch/begun/left" ] || kill "$(<"$scratch/begun/left")"
     for loop in "$lower" "$mnt"; do
@@ -172,6 +173,17 @@ page=$(told)
     fail "page: $page"
 "$OSPROF" show --json "$scratch/profile" >"$scratch/json"
 grep -q '"disk_written": "[0-9]* bytes, ' "$scratch/json" || fail "not in JSON"
+
+# One that wrote more, but before, is not meant.
+rm "$scratch/ready"
+ln "$scratch/backupd" "$scratch/earlier"
+"$scratch/earlier" "$lower/earlier" &
+earlier_pid=$!
+wait_until 120 test -e "$scratch/ready" || fail "the earlier one is not ready"
+run_job root "-d ." "dd if=/dev/zero of=$lower/other bs=1M count=48 conv=fsync status=none; cd $lower; touch $scratch/ready; read -r <>$scratch/nap"
+[[ $(label disk_other) == *bash ]] || fail "beside an earlier one: '$(label disk_other)'"
+kill "$earlier_pid"
+earlier_pid=
 
 # Its child has written, and has ended.
 run_job root "-d ." "cd $lower; dd if=/dev/zero of=other bs=1M count=64 conv=fsync status=none; touch $scratch/ready; read -r <>$scratch/nap"
