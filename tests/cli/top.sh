@@ -382,12 +382,12 @@ expect 0 top --batch --by process --delay 0.1 --count 1 mnt # nobody knows yet
 stat "$mnt/none" 2>/dev/null || true
 for by in process uid; do
     expect 1 top --batch --by "$by" mnt
-    assert_eq "osprof: no calls by $by in $mnt/.osprof; osproffs -o by=$by records them, 'osprof groups MOUNT $by' from now on" "$(<"$scratch/err")" \
+    assert_eq "osprof: no calls by $by in $mnt/.osprof; osproffs -o by=$by records them; from now on: 'osprof groups $mnt $by'" "$(<"$scratch/err")" \
         "message about a mount that records no callers"
 done
 drive --delay 3600 mnt
 keys 4
-wait_shows "^No calls by process are recorded: 'osprof groups MOUNT process' does that\.\$"
+wait_shows "^ *osprof groups $mnt process\$"
 keys q
 ended 0
 unmount_osproffs "$mnt"
@@ -398,8 +398,14 @@ expect 0 top --batch --by process --delay 0.1 --count 1 --ascii mnt
 grep -q '^Nobody has called' "$scratch/out" || fail "somebody has called"
 stat "$mnt/none" 2>/dev/null || true
 expect 1 top --by uid mnt
-assert_eq "osprof: no calls by uid in $mnt/.osprof; osproffs -o by=uid records them, 'osprof groups MOUNT uid' from now on" "$(<"$scratch/err")" \
+assert_eq "osprof: no calls by uid in $mnt/.osprof; osproffs -o by=uid records them; from now on: 'osprof groups $mnt off && osprof groups $mnt uid'" "$(<"$scratch/err")" \
     "message about a mount that records other callers"
+expect 0 groups mnt off
+expect 0 groups mnt uid
+stat "$mnt/none" 2>/dev/null || true
+expect 0 top --batch --by uid --delay 0.1 --count 1 mnt
+expect 0 groups mnt off
+expect 0 groups mnt process
 
 # A process that makes a file for each line, and has a name that may harm terminals.
 cp "$(command -v bash)" $'ev\033[7mil'

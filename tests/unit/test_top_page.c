@@ -325,10 +325,16 @@ static const struct {
     bool has_ended;
     const char *said;
 } callers_notices[] = {
-    {{.error = -ENODATA}, false, "No calls by process are recorded: 'osprof groups MOUNT process' does that.\n"},
+    {{.error = -ENODATA},
+     false,
+     "No calls by process are recorded. This records them from now on:\n  osprof groups MOUNT process\n"},
     {{.error = -ENODATA, .by = AGGSTATS_BY_UID},
      false,
-     "No calls by uid are recorded: 'osprof groups MOUNT uid' does that.\n"},
+     "No calls by uid are recorded. This records them from now on:\n  osprof groups MOUNT uid\n"},
+    {{.error = -EBUSY, .by = AGGSTATS_BY_UID},
+     false,
+     "No calls by uid are recorded. This records them from now on:\n  osprof groups MOUNT off && osprof groups MOUNT "
+     "uid\n"},
     {{.error = -ENOTCONN, .path = path},
      false,
      "Only a mount's control file tells the callers; there is no /srv/a?b.\n"},

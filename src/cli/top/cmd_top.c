@@ -99,13 +99,16 @@ static enum status begin_with_callers(struct top_watch *watch, const struct top_
     watch->callers.by = options->by;
     top_watch_want_callers(watch, TOP_CALLERS_WANTED);
     top_watch_await_callers(watch);
-    if (watch->callers.error == -ENODATA) { /* the very first calls may not be assigned to groups yet */
+    const int error = watch->callers.error;
+    if (error == -ENODATA || error == -EBUSY) { /* the very first calls may not be assigned to groups yet */
         top_watch_ask_callers(watch);
         top_watch_await_callers(watch);
     }
-    if (watch->callers.error == -ENODATA) {
-        complain("no calls by %s in %s; osproffs -o by=%s records them, 'osprof groups MOUNT %s' from now on", by,
-                 watch->callers.path, by, by);
+    if (watch->callers.error == -ENODATA || watch->callers.error == -EBUSY) {
+        char commands[TOP_COMMANDS_SIZE];
+        top_callers_format_commands(watch, commands);
+        complain("no calls by %s in %s; osproffs -o by=%s records them; from now on: '%s'", by, watch->callers.path, by,
+                 commands);
         return STATUS_NOT_SO;
     }
     if (watch->callers.error != -ENOTCONN)

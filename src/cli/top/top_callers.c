@@ -111,7 +111,7 @@ static int check(const struct top_callers *callers, const struct aggstats_profil
         return -ESTALE;
     if (answer->groupings == 0)
         return has_no_calls(answer) ? 0 : -ENODATA;
-    return callers->by == AGGSTATS_UNGROUPED || answer->groupings & 1U << callers->by ? 0 : -ENODATA;
+    return callers->by == AGGSTATS_UNGROUPED || answer->groupings & 1U << callers->by ? 0 : -EBUSY;
 }
 
 static void take(struct top_callers *callers, const struct aggstats_profile *answer, bool summing,

@@ -36,7 +36,7 @@ struct top_callers {
     bool is_fresh;        /* the last question has been answered */
     bool is_late;         /* it has not been for TOP_CALLERS_PATIENCE_NS */
 
-    /* Why the last answer is no frame: -ENODATA no such groups are recorded, -ENOTCONN there is no control file,
+    /* Why the last answer is no frame: -ENODATA no groups are recorded, -EBUSY others are, -ENOTCONN there is no control file,
      * -ESTALE it is that of another recording, -EBADMSG the answer is no profile, and those of asking and reading */
     int error;
 };

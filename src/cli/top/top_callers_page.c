@@ -1,6 +1,8 @@
 /* Drawing callers. */
 #include "top_views.h"
 
+#include <string.h>
+
 #include "base.h"
 #include "groups.h"
 #include "groups_table.h"
@@ -17,11 +19,37 @@ static enum aggstats_grouping grouping_of(const struct top_callers *callers) {
     return callers->by != AGGSTATS_UNGROUPED ? callers->by : AGGSTATS_BY_PROCESS;
 }
 
-static void draw_not_recorded(const struct top_callers *callers, struct canvas *canvas) {
-    char text[128];
-    const char *by = aggstats_grouping_name(callers->by != AGGSTATS_UNGROUPED ? callers->by : AGGSTATS_BY_PROCESS);
-    snprintf(text, sizeof(text), "No calls by %s are recorded: 'osprof groups MOUNT %s' does that.", by, by);
+/* The mount point; where a shell would take some character for another, what stands for it in the manual. */
+static const char *name_of_mount(const struct top_watch *watch) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    const char *mount = aggstats_profile_label(&watch->latest.profile, "mount");
+    return mount && mount[0] == '/' && mount[strspn(mount, plain)] == '\0' ? mount : "MOUNT";
+}
+
+static const char *name_of_kind(const struct top_callers *callers) {
+    return aggstats_grouping_name(callers->by != AGGSTATS_UNGROUPED ? callers->by : AGGSTATS_BY_PROCESS);
+}
+
+/* Groups that are on must be switched off first. */
+void top_callers_format_commands(const struct top_watch *watch, char ret_text[TOP_COMMANDS_SIZE]) {
+    const char *mount = name_of_mount(watch);
+    const char *kind = name_of_kind(&watch->callers);
+    if (watch->callers.error == -EBUSY)
+        snprintf(ret_text, TOP_COMMANDS_SIZE, "osprof groups %.160s off && osprof groups %.160s %s", mount, mount,
+                 kind);
+    else
+        snprintf(ret_text, TOP_COMMANDS_SIZE, "osprof groups %.160s %s", mount, kind);
+}
+
+static void draw_not_recorded(const struct top_watch *watch, struct canvas *canvas) {
+    char commands[TOP_COMMANDS_SIZE];
+    char text[TOP_COMMANDS_SIZE + 64];
+    top_callers_format_commands(watch, commands);
+    snprintf(text, sizeof(text),
+             "No calls by %s are recorded. This records them from now on:", name_of_kind(&watch->callers));
     canvas_line(canvas, INK_WARNING, text);
+    snprintf(text, sizeof(text), "  %s", commands);
+    canvas_line(canvas, INK_PLAIN, text);
 }
 
 static void draw_about_file(const char *before, const char *path, const char *after, struct canvas *canvas) {
@@ -30,11 +58,13 @@ static void draw_about_file(const char *before, const char *path, const char *af
     canvas_line(canvas, INK_WARNING, after);
 }
 
-static void draw_error(const struct top_callers *callers, struct canvas *canvas) {
+static void draw_error(const struct top_watch *watch, struct canvas *canvas) {
+    const struct top_callers *callers = &watch->callers;
     char reason[160];
     switch (callers->error) {
     case -ENODATA:
-        draw_not_recorded(callers, canvas);
+    case -EBUSY:
+        draw_not_recorded(watch, canvas);
         return;
     case -ENOTCONN:
         draw_about_file("Only a mount's control file tells the callers; there is no ",
@@ -56,7 +86,7 @@ void top_callers_page_draw_notices(const struct top_watch *watch, struct canvas 
     else if (callers->is_late)
         draw_about_file("The mount does not answer: ", callers->path, " cannot be read.", canvas);
     else if (callers->error)
-        draw_error(callers, canvas);
+        draw_error(watch, canvas);
 }
 
 /* ---- Table -------------------------------------------------------------------------------------- */

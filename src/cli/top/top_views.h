@@ -12,6 +12,11 @@ void top_summary_draw(const struct top_watch *watch, struct canvas *canvas);
 /* Callers: processes, or users, by share of latency. */
 void top_callers_page_draw(const struct top_watch *watch, struct canvas *canvas);
 
+#define TOP_COMMANDS_SIZE 512
+
+/* The commands by which the mount records such callers from now on. */
+void top_callers_format_commands(const struct top_watch *watch, char ret_text[TOP_COMMANDS_SIZE]);
+
 /* Only the notices about the mount's last answer, if any. */
 void top_callers_page_draw_notices(const struct top_watch *watch, struct canvas *canvas);
 
