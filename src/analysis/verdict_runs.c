@@ -1,7 +1,11 @@
 /* Functions that all parts of a comparison of sets of runs use. */
 #include "verdict_runs.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+
+#include "base.h"
 
 #define LOG_MAX 100.0 /* of a ratio; beyond it nothing is known */
 
@@ -42,6 +46,22 @@ double verdict_alpha_of_one(const struct verdict_runs *runs, enum verdict_family
 
 bool verdict_op_is_judged(const struct verdict_op *op) {
     return op->a_calls >= VERDICT_CALLS_MIN && op->b_calls >= VERDICT_CALLS_MIN;
+}
+
+int verdict_compare_each(struct verdict_runs *runs, enum verdict_family family,
+                         struct effect *(*compare)(const struct verdict_runs *runs, struct verdict_op *op)) {
+    struct verdict_result *result = runs->result;
+    CLEANUP_FREE struct effect **effects = calloc(result->op_count + 1, sizeof(struct effect *));
+    size_t count = 0;
+    if (!effects)
+        return -ENOMEM;
+    for (size_t i = 0; i < result->op_count; i++) {
+        struct effect *effect = verdict_op_is_judged(&result->ops[i]) ? compare(runs, &result->ops[i]) : NULL;
+        if (effect)
+            effects[count++] = effect;
+    }
+    verdict_judge_all(runs, family, effects, count);
+    return 0;
 }
 
 double verdict_ratio_of(double logarithm) {

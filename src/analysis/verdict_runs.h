@@ -42,6 +42,12 @@ double verdict_alpha_of_one(const struct verdict_runs *runs, enum verdict_family
  * effect_conclude() does. */
 void verdict_judge_all(struct verdict_runs *runs, enum verdict_family family, struct effect **effects, size_t count);
 
+/* Compares one thing of each op that is judged, and judges its effect. compare: returns that, NULL if there is nothing to
+ * judge
+ * Errors:  -ENOMEM */
+int verdict_compare_each(struct verdict_runs *runs, enum verdict_family family,
+                         struct effect *(*compare)(const struct verdict_runs *runs, struct verdict_op *op));
+
 /* True if it was called often enough on both sides. */
 bool verdict_op_is_judged(const struct verdict_op *op);
 

@@ -135,30 +135,21 @@ static bool any_failed(const struct verdict_op *op) {
     return (op->a_sum && aggstats_failed_calls(op->a_sum) > 0) || (op->b_sum && aggstats_failed_calls(op->b_sum) > 0);
 }
 
-/* Returns whether there is anything to judge: some call has failed, and both sides have enough runs. */
-static bool compare_failures(const struct verdict_runs *runs, struct verdict_op *op) {
+/* NULL: there is nothing to judge, as no call has failed, or a side has too few runs. */
+static struct effect *compare_failures(const struct verdict_runs *runs, struct verdict_op *op) {
     struct verdict_failures *failures = &op->failures;
     double shares[2] = {0, 0};
     if (!any_failed(op))
-        return false;
+        return NULL;
     for (size_t run = 0; run < runs->count; run++) {
         double share;
         runs->scratch[run] = logit_of_failures(&runs->profiles[run], op->name, &share);
         shares[run >= runs->a_count] += share;
     }
     failures->effect = effect_of_shares(runs, op, shares, &failures->a_share, &failures->b_share);
-    return failures->effect.is_known;
+    return failures->effect.is_known ? &failures->effect : NULL;
 }
 
 int verdict_compare_failures(struct verdict_runs *runs) {
-    struct verdict_result *result = runs->result;
-    CLEANUP_FREE struct effect **effects = calloc(result->op_count + 1, sizeof(struct effect *));
-    size_t count = 0;
-    if (!effects)
-        return -ENOMEM;
-    for (size_t i = 0; i < result->op_count; i++)
-        if (verdict_op_is_judged(&result->ops[i]) && compare_failures(runs, &result->ops[i]))
-            effects[count++] = &result->ops[i].failures.effect;
-    verdict_judge_all(runs, VERDICT_FAMILY_REST, effects, count);
-    return 0;
+    return verdict_compare_each(runs, VERDICT_FAMILY_REST, compare_failures);
 }

@@ -60,8 +60,8 @@ static void read_shares(const struct verdict_runs *runs, const struct verdict_op
     }
 }
 
-/* Returns whether there is something to judge: some call is slow, and both sides have enough runs. */
-static bool compare_tail(const struct verdict_runs *runs, struct verdict_op *op) {
+/* NULL: there is nothing to judge, as no call is slow, or a side has too few runs. */
+static struct effect *compare_tail(const struct verdict_runs *runs, struct verdict_op *op) {
     const unsigned resolution = runs->result->a_sum.resolution;
     struct verdict_tail *tail = &op->tail;
     double sums[2] = {0, 0};
@@ -70,7 +70,7 @@ static bool compare_tail(const struct verdict_runs *runs, struct verdict_op *op)
     tail->effect = effect_of(runs->scratch, runs->a_count, runs->count);
     tail->effect.is_known &= sums[0] + sums[1] > 0 && tail->effect.a_count > 1 && tail->effect.b_count > 1;
     if (!tail->effect.is_known)
-        return false;
+        return NULL;
     tail->a_share = sums[0] / (double)tail->effect.a_count;
     tail->b_share = sums[1] / (double)tail->effect.b_count;
     tail->effect.variance = fmax(tail->effect.variance, 1);
@@ -78,18 +78,9 @@ static bool compare_tail(const struct verdict_runs *runs, struct verdict_op *op)
     tail->times = middle_of_slow(more, resolution, tail->first) / op->ratios[VERDICT_USUAL].a;
     tail->cost = (slow_cycles(op->b_sum, resolution, tail->first) - slow_cycles(op->a_sum, resolution, tail->first)) /
                  op->ratios[VERDICT_MEAN].a;
-    return true;
+    return &tail->effect;
 }
 
 int verdict_compare_tails(struct verdict_runs *runs) {
-    struct verdict_result *result = runs->result;
-    CLEANUP_FREE struct effect **effects = calloc(result->op_count + 1, sizeof(struct effect *));
-    size_t count = 0;
-    if (!effects)
-        return -ENOMEM;
-    for (size_t i = 0; i < result->op_count; i++)
-        if (verdict_op_is_judged(&result->ops[i]) && compare_tail(runs, &result->ops[i]))
-            effects[count++] = &result->ops[i].tail.effect;
-    verdict_judge_all(runs, VERDICT_FAMILY_TAIL, effects, count);
-    return 0;
+    return verdict_compare_each(runs, VERDICT_FAMILY_TAIL, compare_tail);
 }

@@ -98,6 +98,13 @@ expect_scores() {
 }
 validate comparison "$data/compare-json.txt"
 expect_scores compare-before.osprof compare-after.osprof
+# A long name leaves room for all columns.
+for side in before after; do
+    sed 's/^OP_READ /OP_COPY_FILE_RANGE /' compare-$side.osprof >long-$side.osprof
+done
+expect 1 compare --width 80 long-before.osprof long-after.osprof
+grep -q '^operation  .*calls, A  calls, B  calls, B/A$' out || fail "a column is missing: $(<out)"
+! sed -n '/^operation/,/^$/p' out | iconv -t ASCII//TRANSLIT | awk 'length > 80' | grep -q . || fail "wider than the screen: $(<out)"
 expect_scores compare-after.osprof whole-before.osprof
 for seed in 1 2 3 4 5 6; do
     for side in a b; do

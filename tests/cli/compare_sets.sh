@@ -132,7 +132,7 @@ assert "ratio_beside_common" not in read["figures"]["calls"]
 
     # Not decided, and why
     expect 0 compare --ascii a0.osprof a1.osprof -- doubt0.osprof doubt1.osprof
-    grep -Eq '^  READ: usual x1.1[0-9]* \[1[.].*\]; probably slower, but chance moves one of [0-9]+ figures that far; ' "$scratch/out" ||
+    grep -Eq '^  READ: usual x1.1[0-9]* \[1[.].*\]; probably slower, but [0-9]+ figures are compared, and chance may move one that far; ' "$scratch/out" ||
         fail "an interval that excludes 1 is not explained: $(<"$scratch/out")"
     expect 0 compare --ascii a0.osprof a1.osprof -- wild0.osprof wild1.osprof
     grep -Eq '^  READ: (usual|mean) x[0-9.]* \[0.*\]; (about [0-9]+ more runs?|more than)' "$scratch/out" || fail "$(<"$scratch/out")"

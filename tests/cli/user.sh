@@ -25,6 +25,15 @@ expect_failure "osprof run: --layers takes user, fuse, daemon, fs and block, wit
 expect_failure "osprof run: --layers takes user, fuse, daemon, fs and block, with commas between, or all, not 'user,'; see 'osprof help run'" --layers user, true
 expect_failure "osprof run: --vs compares one layer, user or fs; see 'osprof help run'" --layers user,fs --vs true true
 expect_failure "osprof run: -o ro needs a mount, as with --layers fs; without one there are resolution, interval, intervals, by and groups; see 'osprof help run'" -o resolution=2,ro true
+# All that are said to be there are, and so says the help.
+names="resolution interval intervals by groups"
+for name in $names; do
+    expect 125 run -o "$name=wrong" true
+    grep -q "^osprof run: -o $name=wrong: " err || fail "-o $name is not there: $(<err)"
+done
+expect 0 run --help
+tr -s ' \n' ' ' <out | grep -q "without the layer fs there are $(sed 's/ \([^ ]*\)$/ and \1/; s/ /, /g; s/, and, / and /' <<<"$names")" ||
+    fail "the help names others: $(<out)"
 expect_failure "osprof run: -o resolution=3: must be 1, 2, 4 or 8; see 'osprof help run'" -o resolution=3 true
 expect_failure "osprof run: -o interval=9ms: must be a time from 10ms to 86400s, such as 100ms or 0.5s; see 'osprof help run'" -o interval=9ms true
 expect_failure "osprof run: --options is for the layers user and fs; see 'osprof help run'" --layers block -o resolution=2 true

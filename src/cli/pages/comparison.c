@@ -255,8 +255,8 @@ enum column {
 };
 
 static const struct columns_column columns[COLUMN_COUNT] = {
-    {"", 14},         {"mean, A", 10},    {"mean, B", 10}, {"mean, B/A", 11},  {"calls, A", 12},
-    {"calls, B", 12}, {"calls, B/A", 12}, {"score", 8},    {"differs by", 12},
+    {"", 14},         {"mean, A", 10},    {"mean, B", 10}, {"mean, B/A", 11},  {"calls, A", 10},
+    {"calls, B", 10}, {"calls, B/A", 12}, {"score", 8},    {"differs by", 12},
 };
 
 /* As many of these as fit are shown. */

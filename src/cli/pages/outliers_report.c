@@ -14,12 +14,12 @@
 
 /* ---- Words -------------------------------------------------------------------------------------- */
 
-/* "takes 2.1 times as long", "is 1.5 times as fast"; of several: "take", "are" */
+/* "takes 2.10 times as long", "is 1.50 times as fast"; of several: "take", "are" */
 static void print_factor(FILE *stream, double factor, bool is_plural) {
     if (factor >= 1)
-        fprintf(stream, "%s %.3g times as long", is_plural ? "take" : "takes", factor);
+        fprintf(stream, "%s %s times as long", is_plural ? "take" : "takes", units_number(factor).text);
     else
-        fprintf(stream, "%s %.3g times as fast", is_plural ? "are" : "is", 1 / factor);
+        fprintf(stream, "%s %s times as fast", is_plural ? "are" : "is", units_number(1 / factor).text);
 }
 
 /* "1.0 %", "0.01 %" */
@@ -105,9 +105,9 @@ static void print_limit(const struct outliers_report *report, const struct scree
         return;
     screen_print_key(screen, "limit");
     fprintf(screen->stream,
-            "with so few profiles, or such different ones, only latencies that differ by a factor of %.2g or more are "
+            "with so few profiles, or such different ones, only latencies that differ by a factor of %s or more are "
             "found\n",
-            report->result->least_factor);
+            units_number(report->result->least_factor).text);
 }
 
 void outliers_report_print(const struct outliers_report *report, const struct screen *screen) {

@@ -105,7 +105,7 @@ static void print_doubt(const struct printer *it, const struct verdict_ratio *ra
     char runs[CELL_SIZE];
     format_more_runs(more_runs, runs);
     if (excludes_one(ratio))
-        fprintf(it->stream, "; probably %s, but chance moves one of %zu figures that far; %s",
+        fprintf(it->stream, "; probably %s, but %zu figures are compared, and chance may move one that far; %s",
                 ratio->low > 1 ? more : less, it->result->tested_count, runs);
     else
         fprintf(it->stream, "; %s", runs);

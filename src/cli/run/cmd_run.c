@@ -49,8 +49,8 @@ static const struct option_row rows[] = {
     {.name = "options",
      .letter = 'o',
      .metavar = "LIST",
-     .help = "options for osproffs, such as cache=none,resolution=1; may be repeated; without the layer fs there are "
-             "resolution, interval, intervals, by and groups",
+     .help = "options for osproffs, such as cache=none,resolution=1; may be repeated; without the layer fs there "
+             "are " USER_OPTIONS_TEXT,
      .completed_as = "options",
      INTO(TEXTS, struct run_options, osproffs_lists)},
     {.name = "profile",

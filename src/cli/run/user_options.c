@@ -104,9 +104,7 @@ static bool take(const struct command *command, char *option, bool is_alone, str
         *value++ = '\0';
     const struct option_row *row = find_row(option);
     if (!row && is_alone) {
-        usage_error(command,
-                    "-o %s needs a mount, as with --layers fs; without one there are resolution, interval, "
-                    "intervals, by and groups",
+        usage_error(command, "-o %s needs a mount, as with --layers fs; without one there are " USER_OPTIONS_TEXT,
                     option);
         return false;
     }

@@ -10,6 +10,9 @@
 /* Of all layers that osprof run counts itself, unless -o resolution says otherwise: percentiles are within 19 %. */
 #define RUN_RESOLUTION 4
 
+/* Their names, in words. */
+#define USER_OPTIONS_TEXT "resolution, interval, intervals, by and groups"
+
 struct user_options {
     unsigned resolution;
     uint64_t interval_ns;    /* of a sampled profile; 0: none */
