@@ -78,6 +78,8 @@ if [ -w /dev/fuse ] && unshare --mount true 2>/dev/null; then
     ! grep -q "^cgroup " err || fail "cgroups do not give way: $(<err)"
     expect 3 run --layers user,fs -d "$lower" -- sh load.sh "$deep"
     on_one_screen "two layers"
+    grep -qE '^[0-9.]+ m?s elapsed; user took [0-9.]+ [mµ]?s in [0-9,]+ calls, fs ' err || fail "no sum of layers: $(<err)"
+    grep -qE '^[A-Z]+: .*% of [0-9.]+ ' err || fail "no sentence on two layers: $(<err)"
     mkdir d-1 d-2 d-3 d-4 d-5
     cp load.sh d-4
     for count in 2 3 4 5; do

@@ -171,7 +171,7 @@ grep -q '^user  *uid  *calls' "$scratch/err" || fail "users that were asked for 
 # Of many the busiest are printed, on less than a screen, and how to see the others.
 # shellcheck disable=SC2016 # for the shell inside
 expect 0 run --layers fs -v -o by=file -- sh -c 'i=0; while [ $i -lt 61 ]; do i=$((i + 1)); : >many-$i; done; rm many-*'
-table=$(sed -n '/^ *calls .*  file$/,$p' "$scratch/err")
+table=$(sed -n '/^ *calls .*  file in .*$/,$p' "$scratch/err")
 [ "$(wc -l <<<"$table")" -le 23 ] || fail "a table of files that is more than a screen: $table"
 [ "$(grep -c '%' <<<"$table")" -ge 10 ] || fail "hardly a table of files: $table"
 grep -q '^And [0-9]* more files: '"'osprof show --by all' lists all" <<<"$table" || fail "not told that there are more: $table"

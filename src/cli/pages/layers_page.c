@@ -126,14 +126,42 @@ static void tell_of_others(const struct printer *it) {
         }
 }
 
+/* "108 ms elapsed; user took 3.32 ms in 2,207 calls, fuse 2.73 ms in 29, block none" */
+static void print_layers_briefly(const struct printer *it) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes;
+    FILE *stream = open_memstream(&text, &size_bytes);
+    if (!stream)
+        return;
+    for (size_t i = 0; i < it->table->layer_count; i++) {
+        const struct aggstats_profile *profile = &it->table->profiles[i];
+        const struct units units = {.frequency_hz = profile->clock.frequency_hz, .ascii = it->screen->ascii};
+        const struct figures_sum sum = figures_sum(profile);
+        CLEANUP_FREE char *name = shown_layer(it, i);
+        if (i == 0 && profile->has_elapsed)
+            fprintf(stream, "%s elapsed; ", screen_firm(units_cycles(&units, (double)profile->elapsed_cycles)).text);
+        fprintf(stream, "%s%s ", i > 0 ? ", " : "", name ? name : "");
+        if (sum.calls == 0)
+            fputs("none", stream);
+        else
+            fprintf(stream, "%s%s in %s%s", i == 0 ? "took " : "",
+                    screen_firm(units_cycles(&units, sum.total_cycles)).text, units_count(sum.calls).text,
+                    i == 0 ? sum.calls == 1 ? " call" : " calls" : "");
+    }
+    if (fclose(stream) == 0)
+        screen_print_sentence(it->screen, 0, text);
+}
+
 static void print_heading(const struct printer *it) {
-    if (it->page->lines_max == 0) {
+    const bool is_brief = it->page->lines_max > 0;
+    if (is_brief) {
+        print_layers_briefly(it);
+    } else {
         print_label(it, "host");
         print_label(it, "command");
     }
-    for (size_t i = 0; i < it->table->layer_count; i++)
-        if (it->page->lines_max == 0 || it->table->profiles[i].op_count > 0)
-            print_layer(it, i);
+    for (size_t i = 0; i < it->table->layer_count && !is_brief; i++)
+        print_layer(it, i);
     for (size_t i = 0; i + 1 < it->table->layer_count; i++)
         warn_of_times(it, i, i + 1);
     for (size_t i = 0; i < it->table->layer_count; i++)
@@ -294,11 +322,11 @@ static bool is_any_asynchronous(const struct printer *it) {
     return false;
 }
 
-/* True if a row that is printed is of that layer, too. */
+/* True if a row that is printed has calls at that layer, too. */
 static bool has_layer(const struct printer *it, enum layer wanted) {
     for (size_t i = 0; i < it->row_count; i++)
         for (size_t layer = 0; layer < it->table->layer_count; layer++)
-            if (it->table->rows[i].cells[layer].is_there && layers_of_name(layer_name(it, layer)) == wanted)
+            if (it->table->rows[i].cells[layer].calls > 0 && layers_of_name(layer_name(it, layer)) == wanted)
                 return true;
     return false;
 }
@@ -309,12 +337,12 @@ static void print_legend(const struct printer *it) {
     size_t left_out = it->table->row_count - it->row_count;
     if (left_out > 0)
         snprintf(others, sizeof(others), "And %zu more operation%s. ", left_out, units_plural(left_out));
-    snprintf(
-        text, sizeof(text), "%sown: the part of the total that the next layer below does not have.%s%s%s", others,
-        has_layer(it, LAYER_IS_QUEUE) ? " queue: how long requests of fuse waited for a worker of the daemon." : "",
-        has_layer(it, LAYER_IS_BLOCK) ? " block: of all programs, and of the kernel." : "",
-        is_any_asynchronous(it) ? " " ASYNC ": the next layer took longer, since it works while nobody waits for it."
-                                : "");
+    snprintf(text, sizeof(text), "%sown: what the next layer below does not have.%s%s%s", others,
+             has_layer(it, LAYER_IS_QUEUE) ? " queue: requests of fuse waiting for a worker." : "",
+             has_layer(it, LAYER_IS_BLOCK) ? " block: of all programs, and of the kernel." : "",
+             is_any_asynchronous(it) ? " " ASYNC
+                                       ": the next layer took longer, since it works while nobody waits for it."
+                                     : "");
     screen_print_in_ink(it->screen, INK_FAINT, text);
 }
 
