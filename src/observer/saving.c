@@ -77,6 +77,8 @@ int saving_save(const struct saving *saving, char **ret_other) {
 int saving_dump(void *context, const struct control_file *file) {
     const struct saving *saving = context;
     CLEANUP_FREE char *other = NULL;
+    if (!file->name && !saving->profile)
+        return -EINVAL;
     return file->name ? save_in_open_file(saving, file) : save_final(saving, false, &other);
 }
 

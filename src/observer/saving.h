@@ -10,7 +10,7 @@
 struct saving {
     const struct control *control; /* makes the profile */
     dev_t device;                  /* of the mount, in which nothing is saved */
-    const char *profile;           /* path of the final one; absolute */
+    const char *profile;           /* path of the final one; absolute; NULL: it is not saved here */
     bool keeps_old;                /* an existing file is kept as NAME.old */
 };
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # osprof run --layers all: requests of the kernel to osproffs and to the disk, of one command. The counts of the layers
-# fuse and fs are the same, op by op; those of the layer block are what the disk itself counts.
+# fuse and fs are the same, op by op; those of the layer block are the kernel's own events.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
@@ -19,6 +19,25 @@ loop=
 before_cleanup() {
     ! mountpoint -q "$lower" || umount -l "$lower"
     [ -z "$loop" ] || losetup -d "$loop"
+    [ -z "$instance" ] || stop_tracing
+}
+
+# The kernel's own events of the disk, in an instance of the test's own, if there are any here.
+tracing=/sys/kernel/tracing
+instance=
+start_tracing() {
+    mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing" 2>/dev/null || return 0
+    instance=$tracing/instances/osprof-test-$$
+    mkdir "$instance" 2>/dev/null || { instance= && return; }
+    echo 4096 >"$instance/buffer_size_kb"
+    echo "dev == $(mountpoint -x "$loop" | awk -F: '{ print $1 * 1048576 + $2 }')" >"$instance/events/block/block_rq_issue/filter"
+    echo 1 >"$instance/events/block/block_rq_issue/enable"
+}
+
+stop_tracing() {
+    cp "$instance/trace" "$scratch/events"
+    rmdir "$instance"
+    instance=
 }
 
 truncate -s 128M image
@@ -47,8 +66,10 @@ cat /sys/block/${loop#/dev/}/stat >$scratch/after
 exit 3
 END
 cd "$lower"
+start_tracing
 expect 3 run --layers all --label rack=7 -q -p "$scratch/profile" -- sh "$scratch/load"
 cd "$scratch"
+[ -z "$instance" ] || stop_tracing
 # Completions that interrupt the handling of another event are lost, and told.
 may_lack=$(sed -n 's/^osprof: the layer block may lack \([0-9]*\) request.*/\1/p' err)
 assert_eq "" "$(grep -v '^osprof: the layer block may lack ' err || true)" "messages"
@@ -80,16 +101,22 @@ done
 grep -q '^# failed: LOOKUP ENOENT' outcomes.fs || fail "the load has no failures"
 diff outcomes.fs outcomes.fuse >&2 || fail "the kernel's bytes and failures (>) are not osproffs's (<)"
 
-# ---- block, and what the disk counts: reads, writes and flushes, in fields 1, 5 and 16
+# ---- block, and the kernel's events; what the disk counts, in fields 1, 5 and 16, is a request more or less
 
 assert_eq "${loop#/dev/}" "$(sed -n 's/^# devices: //p' layer.block)" "devices"
-for what in READ:1 WRITE:5 FLUSH:16; do
-    counted=$(($(awk "{ print \$${what#*:} }" after) - $(awk "{ print \$${what#*:} }" before)))
-    [ "$counted" -gt 12 ] || fail "only $counted ${what%:*} of the disk"
-    calls=$(profile_calls "${what%:*}" layer.block)
-    if [ "$calls" -gt "$counted" ] || [ "$calls" -lt $((counted - may_lack)) ]; then
-        fail "$calls ${what%:*} of the disk, which has counted $counted; $may_lack may be lacking"
+# assert_counts WHAT CALLS OTHER ANY: CALLS are as many, less those that may be lacking, and ANY more or less
+assert_counts() {
+    [ "$3" -gt 12 ] || fail "only $3 $1 of the disk"
+    if [ "$2" -gt $(($3 + $4)) ] || [ "$2" -lt $(($3 - may_lack - $4)) ]; then
+        fail "$2 $1 of the disk, not $3; $may_lack may be lacking"
     fi
+}
+for what in 'READ:1:R[A-Z]* [1-9]' 'WRITE:5:F?W[A-Z]* [1-9]' 'FLUSH:16:FF[A-Z]* 0'; do
+    IFS=: read -r op field kind <<<"$what"
+    calls=$(profile_calls "$op" layer.block)
+    assert_counts "$op" "$calls" $(($(awk "{ print \$$field }" after) - $(awk "{ print \$$field }" before))) 8
+    [ ! -e events ] || assert_counts "$op" "$calls" \
+        "$(sed -n 's/.* block_rq_issue: [0-9,]* \([A-Z]*\) \([0-9]*\) (.*/\1 \2/p' events | grep -cE "^$kind")" 0
 done
 
 # ---- The command begins when all is traced, and attaching is not in the time

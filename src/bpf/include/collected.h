@@ -63,4 +63,48 @@ enum collected_disk_op {
 };
 #define COLLECTED_DISKS_MAX 8
 
+/* ---- System calls ---- */
+
+#define COLLECTED_SYSCALLS 512 /* numbers */
+#define COLLECTED_CALL_OPS 64
+
+/* How it is known which file system a call is on. */
+enum collected_place {
+    COLLECTED_FD,      /* the first argument is a descriptor */
+    COLLECTED_FDS,     /* the first or the third one is of it */
+    COLLECTED_SENT,    /* the first or the second one is of it */
+    COLLECTED_MAPPED,  /* the fifth argument is a descriptor */
+    COLLECTED_OPENED,  /* the result is a descriptor; else as the next */
+    COLLECTED_NAME,    /* a name, which may be a symbolic link that is followed */
+    COLLECTED_STAT,    /* struct stat has the device; else as the last */
+    COLLECTED_STATX,   /* struct statx has the device; else as the last */
+    COLLECTED_ENTRY,   /* a name in a directory, which is not followed if it is one component */
+    COLLECTED_ADDRESS, /* memory: not known */
+};
+
+/* How many bytes are asked for. */
+enum collected_bytes {
+    COLLECTED_NO_BYTES,
+    COLLECTED_THIRD,  /* the third argument */
+    COLLECTED_FOURTH, /* the fourth one */
+    COLLECTED_FIFTH,
+    COLLECTED_VECTOR, /* the sum of a vector, the second argument of as many as the third one says */
+};
+
+/* A system call. */
+struct collected_call {
+    unsigned char op;        /* 0: not counted; else one more than the operation */
+    unsigned char place;     /* enum collected_place */
+    unsigned char bytes;     /* enum collected_bytes */
+    unsigned char directory; /* which argument is a descriptor of the directory, and one more; 0: the current one */
+    unsigned char name;      /* which argument is the name */
+    unsigned char answer;    /* which argument points to the answer */
+    unsigned char flags;     /* which argument has flags, and one more: those below; 0: none */
+    unsigned char follows;   /* whether the name is followed without flags */
+    unsigned char empty_op;  /* the operation if the name is empty, and one more; 0: the same */
+    unsigned char flag_op;   /* the operation with the flag, and one more; 0: the flag says whether it is followed */
+    unsigned flag;           /* with this flag it is otherwise */
+    unsigned char is_lock;   /* only if the second argument is a command of locks */
+};
+
 #endif

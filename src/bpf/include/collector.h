@@ -47,6 +47,17 @@ struct disk_requests {
 int collector_start_disks(const struct disk_requests *requests, struct collector **ret_collector,
                           char ret_why[COLLECTOR_WHY_SIZE]);
 
+/* System calls on files of one file system, by all programs but this one; the layer "syscall", with operations of the
+ * layer "user". In the second lane are calls by names of which it is not known whether they are on that file system. */
+struct system_calls {
+    uint32_t device;     /* of the file system, as the kernel has it */
+    bool has_one_device; /* stat(2) tells that device of all its files, unlike btrfs and overlayfs */
+};
+
+/* Like collector_start_fuse(). */
+int collector_start_calls(const struct system_calls *of, struct collector **ret_collector,
+                          char ret_why[COLLECTOR_WHY_SIZE]);
+
 /* The operations of its layers, for recorders. Owner: static */
 const char *const *collector_ops(const struct collector *collector, unsigned *ret_count);
 

@@ -12,7 +12,65 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct task_struct;
+struct super_block {
+    __u32 s_dev;
+};
+
+struct inode {
+    struct super_block *i_sb;
+};
+
+struct file {
+    struct inode *f_inode;
+};
+
+struct fdtable {
+    unsigned int max_fds;
+    struct file **fd;
+};
+
+struct files_struct {
+    struct fdtable *fdt;
+};
+
+struct dentry {
+    struct super_block *d_sb;
+};
+
+struct path {
+    struct dentry *dentry;
+};
+
+struct fs_struct {
+    struct path pwd;
+};
+
+struct thread_info {
+    __u32 status; /* of x86: whether it is in a system call of 32 bits */
+};
+
+struct task_struct {
+    struct thread_info thread_info;
+    struct files_struct *files;
+    struct fs_struct *fs;
+    int tgid;
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+    unsigned long di;
+    unsigned long si;
+    unsigned long dx;
+    unsigned long r10;
+    unsigned long r8;
+    unsigned long r9;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+    __u64 regs[31];
+    __u64 orig_x0;
+};
+#endif
 
 struct fuse_in_header {
     __u32 opcode;
@@ -78,5 +136,30 @@ struct request___with_disk {
 };
 
 #pragma clang attribute pop
+
+/* An argument of a system call, 0 to 5. */
+static __always_inline __u64 argument_of(const struct pt_regs *registers, __u32 number) {
+#if defined(__TARGET_ARCH_x86)
+    switch (number) {
+    case 0:
+        return BPF_CORE_READ(registers, di);
+    case 1:
+        return BPF_CORE_READ(registers, si);
+    case 2:
+        return BPF_CORE_READ(registers, dx);
+    case 3:
+        return BPF_CORE_READ(registers, r10);
+    case 4:
+        return BPF_CORE_READ(registers, r8);
+    default:
+        return BPF_CORE_READ(registers, r9);
+    }
+#elif defined(__TARGET_ARCH_arm64)
+    __u64 value = BPF_CORE_READ(registers, orig_x0);
+    if (number > 0)
+        bpf_probe_read_kernel(&value, sizeof(value), (const char *)registers + 8 * number);
+    return value;
+#endif
+}
 
 #endif

@@ -51,6 +51,7 @@ extern const struct command command_unmount;
 extern const struct command command_calibrate;
 extern const struct command command_run;
 extern const struct command command_fuse;
+extern const struct command command_attach;
 extern const struct command command_plot;
 extern const struct command command_events;
 

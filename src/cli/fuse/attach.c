@@ -42,7 +42,7 @@ static int begin(struct attach_profile *ret_profile, const struct attach_options
         .connections = {major(mount->device) << 20 | minor(mount->device)}, .connection_count = 1, .are_begun = true};
     int error = collector_start_fuse(&requests, &collector, why);
     if (error == 0) {
-        error = attach_profile_start(ret_profile, options, mount, collector);
+        error = attach_profile_start(ret_profile, options, mount, collector, false);
         snprintf(why, sizeof(why), "%s", strerror(-error));
     }
     if (error)
@@ -80,6 +80,7 @@ static int run(const struct attach_options *options, struct fuse_mount *mount) {
     error = begin(&profile, options, mount);
     if (error == 0) {
         follow(&profile, &signals);
+        attach_profile_stop(&profile);
         error = attach_profile_end(&profile);
         attach_profile_finish(&profile);
     }

@@ -311,7 +311,8 @@ static enum status attach(const struct command *command, const struct fuse_optio
                           const struct arguments *arguments) {
     const char *other = options_given(arguments, "by groups joint slow causes");
     const bool has_resolution = options_given(arguments, "resolution");
-    struct attach_options options = {.labels = given->session.labels,
+    struct attach_options options = {.layer = "fuse",
+                                     .labels = given->session.labels,
                                      .resolution = has_resolution ? given->session.resolution : COLLECTED_RESOLUTION,
                                      .interval_ns = given->session.interval_ns};
     const bool is_possible =

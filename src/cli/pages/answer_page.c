@@ -324,6 +324,12 @@ static void print_not_seen(const struct printer *it, const struct answer_row *ro
     screen_print_in_ink(it->screen, INK_WARNING, text);
 }
 
+static void print_not_told(const struct printer *it, const struct answer_row *row) {
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof(text), "Not told: %.400s", row->word);
+    screen_print_sentence(it->screen, 0, text);
+}
+
 /* True of all kinds of programs and calls. A user's mount is in a user namespace, in which set-id bits do nothing. */
 static void print_remedy(const struct printer *it, const struct answer_row *row) {
     char text[TEXT_SIZE];
@@ -712,6 +718,9 @@ static void print_range(const struct printer *it, struct range rows) {
         break;
     case ANSWER_NOT_SEEN:
         print_not_seen(it, rows.first);
+        break;
+    case ANSWER_NOT_TOLD:
+        print_not_told(it, rows.first);
         break;
     case ANSWER_REMEDY:
         print_remedy(it, rows.first);

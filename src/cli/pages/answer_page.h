@@ -83,6 +83,7 @@ enum answer_kind {
     ANSWER_HIDDEN_LOCKS,  /* cycles: programs waited for locks that the mount does not forward */
     ANSWER_NOT_SEEN,      /* word: programs and calls that the layer user could not see, NULL: none; count: major page
                            * faults, where files were mapped */
+    ANSWER_NOT_TOLD,      /* word: calls of which it is not known whether they belong to the profile */
     ANSWER_REMEDY,        /* for these: a mount. word: the same */
     ANSWER_ELSEWHERE,     /* share: of the bytes, that were of files in the chosen directories; bytes: the others */
     ANSWER_MISSED_BYTES,  /* witness; word: what was not seen, NULL: unknown */

@@ -80,6 +80,7 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
                      const struct answer_source *source, struct answer_rows *rows) {
     const char *layer = aggstats_profile_label(profile, "layer");
     const char *not_seen = aggstats_profile_label(profile, "not_seen");
+    const char *not_told = aggstats_profile_label(profile, "not_told");
     struct answer_row row = {.place = place_of(profile),
                              .is_of_programs = layer && strcmp(layer, "user") == 0,
                              .is_of_disk = layers_of_name(layers_name(profile)) == LAYER_IS_BLOCK,
@@ -130,6 +131,8 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
                                       .place = row.place});
     if (not_seen || model->major_faults > 0)
         add(rows, (struct answer_row){.kind = ANSWER_NOT_SEEN, .word = not_seen, .count = model->major_faults});
+    if (not_told)
+        add(rows, (struct answer_row){.kind = ANSWER_NOT_TOLD, .word = not_told});
     if ((not_seen || model->major_faults > 0) && !source->has_mount)
         add(rows, (struct answer_row){.kind = ANSWER_REMEDY, .word = not_seen});
 }
@@ -236,7 +239,9 @@ static void add_moved(const struct aggstats_profile *profile, const struct answe
         add(rows, (struct answer_row){.kind = ANSWER_NONE_MOVED, .word = "none read or written"});
 }
 
-static void add_failed(const struct answer_model *model, struct answer_rows *rows) {
+/* That nothing failed is not known where some calls are not told. */
+static void add_failed(const struct aggstats_profile *profile, const struct answer_model *model,
+                       struct answer_rows *rows) {
     wide_count others = model->failed_calls;
     for (size_t i = 0; i < model->failure_count; i++) {
         const struct answer_failure *failure = &model->failures[i];
@@ -248,7 +253,7 @@ static void add_failed(const struct answer_model *model, struct answer_rows *row
     }
     if (others > 0)
         add(rows, (struct answer_row){.kind = ANSWER_OTHERS_FAILED, .count = others});
-    if (model->failure_count == 0 && model->knows_outcomes)
+    if (model->failure_count == 0 && model->knows_outcomes && !aggstats_profile_label(profile, "not_told"))
         add(rows, (struct answer_row){.kind = ANSWER_NONE_FAILED, .count = model->asked_for});
 }
 
@@ -263,7 +268,7 @@ void answer_rows_make(const struct aggstats_profile *profile, const struct answe
     add_peaks(profile, model, ret_rows);
     add_all_groups(profile, model, ret_rows);
     add_moved(profile, model, ret_rows);
-    add_failed(model, ret_rows);
+    add_failed(profile, model, ret_rows);
     size_t count = answer_next_find(source, profile, model, wants_calibration, next);
     for (size_t i = 0; i < count; i++)
         add(ret_rows, (struct answer_row){.kind = ANSWER_NEXT, .next = next[i]});
@@ -304,6 +309,7 @@ static const struct {
     {ANSWER_PEAK, ANY_GROUPING, 0},
     {ANSWER_HIDDEN_LOCKS, ANY_GROUPING, 0},
     {ANSWER_FAILED, ANY_GROUPING, 0},
+    {ANSWER_NOT_TOLD, ANY_GROUPING, 0},
     {ANSWER_NOT_SEEN, ANY_GROUPING, 0},
     {ANSWER_NEXT, ANY_GROUPING, 0},
 };

@@ -1,4 +1,4 @@
-/* The growing profile of a mount that is profiled from outside: what the kernel counts is added to a recorder, whose
+/* The growing profile of a file system that is profiled in place: what the kernel counts is added to a recorder, whose
  * live file and socket are like those of a daemon that is profiled from inside. */
 #ifndef ATTACH_PROFILE_H
 #define ATTACH_PROFILE_H
@@ -12,7 +12,8 @@
 #include "saving.h"
 
 struct attach_options {
-    const char *profile;  /* path of the final one; absolute */
+    const char *layer;
+    const char *profile;  /* path of the final one; absolute; NULL: none is saved */
     bool keeps_old;       /* an existing file is kept as NAME.old */
     unsigned resolution;  /* at most COLLECTED_RESOLUTION */
     uint64_t interval_ns; /* of a sampled profile; 0: none */
@@ -30,22 +31,28 @@ struct attach_profile {
     char *live_path; /* NULL: there is no live file, and nobody is answered */
     char *socket_path;
     struct collector *collector;
-    pthread_mutex_t lock; /* while it is added to the recorder; protects the rest */
-    struct counting_lane lane;
+    struct aggstats_recorder *beside; /* for the collector's second lane; NULL: that is not wanted */
+    pthread_mutex_t lock;             /* while it is added to the recorders; protects the rest */
+    struct counting_lane lanes[COLLECTOR_LANES_MAX];
     uint64_t lost; /* calls, so far */
     int error;     /* of adding */
 };
 
 /* Begins with nothing counted, and warns the user if it cannot be read meanwhile.
+ * mount:   what is profiled; commands find it by its path. The final profile is not saved on its device, if that is not 0
+ * has_beside: whether the collector's second lane is wanted
  * Owner:   takes *mount and the collector over, also if it fails
  * Errors:  -errno; nothing is left behind */
 int attach_profile_start(struct attach_profile *ret_profile, const struct attach_options *options,
-                         struct fuse_mount *mount, struct collector *collector);
+                         struct fuse_mount *mount, struct collector *collector, bool has_beside);
 
 /* Adds what has been counted by now. Errors: reported to the user, once. Threads: any */
 void attach_profile_count(struct attach_profile *profile);
 
-/* Adds the rest, stops answering, and saves.
+/* Detaches, and adds the rest. The recorders are complete then. */
+void attach_profile_stop(struct attach_profile *profile);
+
+/* Then: stops answering, and saves.
  * Errors:  reported to the user; the live file stays then */
 int attach_profile_end(struct attach_profile *profile);
 

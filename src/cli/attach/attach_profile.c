@@ -23,11 +23,10 @@ static void note_lost(struct attach_profile *profile) {
 }
 
 void attach_profile_count(struct attach_profile *profile) {
-    const struct counting_lane lanes[COLLECTOR_LANES_MAX] = {profile->lane};
     pthread_mutex_lock(&profile->lock);
-    int error = collector_count(profile->collector, lanes);
+    int error = collector_count(profile->collector, profile->lanes);
     if (error && profile->error == 0) {
-        complain("not all requests to %s are counted: %s", profile->mount.path, strerror(-error));
+        complain("not all calls to %s are counted: %s", profile->mount.path, strerror(-error));
         profile->error = error;
         aggstats_recorder_add_lost(profile->recorder, 1); /* at least */
     }
@@ -59,7 +58,7 @@ static int create_recorder(struct attach_profile *profile) {
     const char *const *ops = collector_ops(profile->collector, &op_count);
     const struct fuse_mount *mount = &profile->mount;
     struct mount_labels labels;
-    mount_labels_fill(&labels, &(struct mount_labels_of){.layer = "fuse",
+    mount_labels_fill(&labels, &(struct mount_labels_of){.layer = profile->options->layer,
                                                          .lower = profile->is_hidden ? mount->path : mount->source,
                                                          .mount = profile->is_hidden ? NULL : mount->path,
                                                          .filesystem = mount->type,
@@ -129,17 +128,33 @@ static void start_answering(struct attach_profile *profile) {
                  profile->mount.path, profile->socket_path);
 }
 
-static int start_recording(struct attach_profile *profile) {
+/* It is in memory alone. */
+static int create_beside(struct attach_profile *profile) {
+    unsigned op_count;
+    const char *const *ops = collector_ops(profile->collector, &op_count);
+    const struct aggstats_recorder_options options = {
+        .op_names = ops,
+        .op_count = op_count,
+        .resolution = 1,
+        .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = NS_PER_S},
+    };
+    int error = aggstats_recorder_create(&options, &profile->beside);
+    return error ? error : counting_lane_open(&profile->lanes[1], profile->beside);
+}
+
+static int start_recording(struct attach_profile *profile, bool has_beside) {
     int error = create_recorder_somewhere(profile);
     if (error == 0 && profile->options->interval_ns > 0)
         error = aggstats_recorder_set_interval(profile->recorder, profile->options->interval_ns, 0);
     if (error == 0)
-        error = counting_lane_open(&profile->lane, profile->recorder);
+        error = counting_lane_open(&profile->lanes[0], profile->recorder);
+    if (error == 0 && has_beside)
+        error = create_beside(profile);
     return error;
 }
 
 int attach_profile_start(struct attach_profile *ret_profile, const struct attach_options *options,
-                         struct fuse_mount *mount, struct collector *collector) {
+                         struct fuse_mount *mount, struct collector *collector, bool has_beside) {
     struct attach_profile *profile = ret_profile;
     *profile = (struct attach_profile){.options = options,
                                        .mount = *mount,
@@ -148,7 +163,7 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
                                        .socket = CONTROL_SERVER_NONE};
     *mount = (struct fuse_mount){.path = NULL};
     pthread_mutex_init(&profile->lock, NULL);
-    int error = start_recording(profile);
+    int error = start_recording(profile, has_beside);
     if (error) {
         if (profile->recorder)
             aggstats_recorder_unlink_live(profile->recorder);
@@ -179,16 +194,19 @@ static void complain_not_saved(const struct attach_profile *profile, int error) 
         complain("cannot write the profile of %s to %s: %s", profile->mount.path, profile->options->profile, why);
 }
 
-int attach_profile_end(struct attach_profile *profile) {
+void attach_profile_stop(struct attach_profile *profile) {
     collector_stop(profile->collector);
     attach_profile_count(profile);
+    if (profile->lost > 0)
+        complain("%s: %llu calls are not counted: a CPU was at another one, or too many were under way",
+                 profile->mount.path, (unsigned long long)profile->lost);
+}
+
+int attach_profile_end(struct attach_profile *profile) {
     while (!control_server_stop(&profile->socket))
         continue; /* its command hangs */
-    if (profile->lost > 0)
-        complain("%s: %llu requests are not counted: a CPU was at another one, or too many were under way",
-                 profile->mount.path, (unsigned long long)profile->lost);
     CLEANUP_FREE char *other = NULL;
-    int error = saving_save(&profile->saving, &other);
+    int error = profile->saving.profile ? saving_save(&profile->saving, &other) : 0;
     if (other)
         complain("%s holds the profile of another mount, or a later one; that of %s goes to %s",
                  profile->options->profile, profile->mount.path, other);
@@ -204,6 +222,7 @@ void attach_profile_finish(struct attach_profile *profile) {
         continue; /* its command hangs */
     collector_finish(profile->collector);
     aggstats_recorder_destroy(profile->recorder);
+    aggstats_recorder_destroy(profile->beside);
     fuse_mount_finish(&profile->mount);
     forget_paths(profile);
     pthread_mutex_destroy(&profile->lock);

@@ -1,0 +1,260 @@
+/* The layer "syscall": system calls on files of one file system, by all programs.
+ *
+ * A call on a descriptor is known by the descriptor. A call by a name is known by what it returns: a descriptor, or the
+ * attributes, which have the device; or if the name is one component in a directory that is known, and is not followed.
+ * Else it is not told: a symbolic link within a name cannot be seen here, and nothing is guessed. */
+#include "collected.h"
+#define COUNTING_SLOTS (2 * COLLECTED_CALL_OPS)
+#include "counting.h"
+
+#define CURRENT_DIRECTORY (-100)
+#define EMPTY_PATH 0x1000
+#define NAME_BYTES 256
+#define VECTORS_MAX 16
+#define IN_32_BITS 2 /* TS_COMPAT */
+#define EINTR 4
+
+/* Commands of fcntl(2): F_GETLK to F_SETLKW, and those of open file descriptions. */
+#define FIRST_LOCK 5
+#define LAST_LOCK 7
+#define FIRST_OPEN_LOCK 36
+#define LAST_OPEN_LOCK 38
+
+/* The kernel's results of calls that it makes anew when a signal has been handled. */
+#define RESTART_FIRST 512
+#define RESTART_LAST 516
+
+/* Set before it is loaded. */
+const volatile struct collected_call calls[COLLECTED_SYSCALLS];
+const volatile __u32 device;        /* of the file system, as the kernel has it */
+const volatile __u32 own_process;   /* which is not counted */
+const volatile bool has_one_device; /* the device in attributes is that of the file system, for all its files */
+
+enum known { KNOWN_NO, KNOWN_YES, NOT_TOLD };
+
+/* A call of a thread. */
+struct under_way {
+    __u64 begin_ns;
+    __u64 end_ns; /* of a call that may be made anew; 0: it has not ended */
+    __u64 asked_bytes;
+    __u64 answer;
+    __u32 number;
+    __u32 op; /* 0: none is under way; else one more */
+    __u32 place;
+    __u32 known;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct under_way);
+} threads SEC(".maps");
+
+static __always_inline bool is_of_device(const struct file *file) {
+    return file && BPF_CORE_READ(file, f_inode, i_sb, s_dev) == device;
+}
+
+static __always_inline bool is_fd_of_device(struct task_struct *task, __s64 fd) {
+    struct file *file = NULL;
+    const struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+    if (fd < 0 || fd >= BPF_CORE_READ(table, max_fds))
+        return false;
+    bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
+    return is_of_device(file);
+}
+
+static __always_inline bool is_directory_of_device(struct task_struct *task, __s64 fd) {
+    if ((int)fd == CURRENT_DIRECTORY)
+        return BPF_CORE_READ(task, fs, pwd.dentry, d_sb, s_dev) == device;
+    return is_fd_of_device(task, (int)fd);
+}
+
+/* What is known of a name before the call. */
+static __always_inline enum known known_of_name(struct task_struct *task, const struct pt_regs *registers,
+                                                const volatile struct collected_call *call) {
+    char name[NAME_BYTES];
+    const char *address = (const char *)argument_of(registers, call->name);
+    const __s64 directory =
+        call->directory > 0 ? (__s64)(int)argument_of(registers, call->directory - 1U) : CURRENT_DIRECTORY;
+    const __u64 flags = call->flags > 0 ? argument_of(registers, call->flags - 1U) : 0;
+    const long length = bpf_probe_read_user_str(name, sizeof(name), address);
+    if (length == 1 && flags & EMPTY_PATH)
+        return is_directory_of_device(task, directory) ? KNOWN_YES : KNOWN_NO;
+    if (length <= 1 || length >= NAME_BYTES)
+        return NOT_TOLD;
+    if (length == 2 && name[0] == '.')
+        return is_directory_of_device(task, directory) ? KNOWN_YES : KNOWN_NO;
+    const bool is_followed = call->flag_op == 0 && flags & call->flag ? !call->follows : call->follows;
+    if (is_followed || (length == 3 && name[0] == '.' && name[1] == '.'))
+        return NOT_TOLD;
+    for (int i = 0; i < NAME_BYTES && i < length; i++)
+        if (name[i] == '/')
+            return NOT_TOLD;
+    return is_directory_of_device(task, directory) ? KNOWN_YES : KNOWN_NO;
+}
+
+static __always_inline enum known known_before(struct task_struct *task, const struct pt_regs *registers,
+                                               const volatile struct collected_call *call) {
+    switch (call->place) {
+    case COLLECTED_FD:
+        return is_fd_of_device(task, (int)argument_of(registers, 0)) ? KNOWN_YES : KNOWN_NO;
+    case COLLECTED_FDS:
+        return is_fd_of_device(task, (int)argument_of(registers, 0)) ||
+                       is_fd_of_device(task, (int)argument_of(registers, 2))
+                   ? KNOWN_YES
+                   : KNOWN_NO;
+    case COLLECTED_SENT:
+        return is_fd_of_device(task, (int)argument_of(registers, 0)) ||
+                       is_fd_of_device(task, (int)argument_of(registers, 1))
+                   ? KNOWN_YES
+                   : KNOWN_NO;
+    case COLLECTED_MAPPED:
+        return is_fd_of_device(task, (int)argument_of(registers, 4)) ? KNOWN_YES : KNOWN_NO;
+    case COLLECTED_ADDRESS:
+        return NOT_TOLD;
+    default:
+        return known_of_name(task, registers, call);
+    }
+}
+
+static __always_inline __u64 sum_vector(const char *vector, __u64 count) {
+    __u64 bytes = 0;
+    for (__u32 i = 0; i < VECTORS_MAX; i++) {
+        __u64 length = 0;
+        if (i < count)
+            bpf_probe_read_user(&length, sizeof(length), vector + 16 * i + 8);
+        bytes += length;
+    }
+    return bytes;
+}
+
+static __always_inline __u64 asked_bytes(const struct pt_regs *registers, const volatile struct collected_call *call) {
+    switch (call->bytes) {
+    case COLLECTED_THIRD:
+        return argument_of(registers, 2);
+    case COLLECTED_FOURTH:
+        return argument_of(registers, 3);
+    case COLLECTED_FIFTH:
+        return argument_of(registers, 4);
+    case COLLECTED_VECTOR:
+        return sum_vector((const char *)argument_of(registers, 1), argument_of(registers, 2));
+    default:
+        return 0;
+    }
+}
+
+/* What is known of it afterwards. */
+static __always_inline enum known known_after(struct task_struct *task, const struct under_way *call, long result) {
+    __u64 stat_device = 0;
+    __u32 statx_device[2] = {0}; /* major, minor */
+    __u32 found;
+    if (call->place == COLLECTED_OPENED && result >= 0)
+        return is_fd_of_device(task, result) ? KNOWN_YES : KNOWN_NO;
+    if (result != 0 || call->known != NOT_TOLD)
+        return call->known;
+    if (call->place == COLLECTED_STAT &&
+        bpf_probe_read_user(&stat_device, sizeof(stat_device), (const void *)call->answer) == 0)
+        found = (__u32)(stat_device >> 8 & 0xfff) << 20 | (__u32)(stat_device & 0xff) |
+                (__u32)(stat_device >> 12 & 0xfff00);
+    else if (call->place == COLLECTED_STATX &&
+             bpf_probe_read_user(statx_device, sizeof(statx_device), (const char *)call->answer + 136) == 0)
+        found = statx_device[0] << 20 | statx_device[1];
+    else
+        return NOT_TOLD;
+    if (found == device)
+        return KNOWN_YES;
+    return has_one_device ? KNOWN_NO : NOT_TOLD;
+}
+
+/* Counts it, among those that are not told in the second half of the slots. */
+static __always_inline void end(struct task_struct *task, const struct under_way *call, __u64 end_ns, long result) {
+    const enum known known = known_after(task, call, result);
+    const __u64 moved = call->asked_bytes > 0 && result > 0 ? (__u64)result : 0;
+    const struct outcome outcome = {.error = result < 0 && result >= -4095 ? (int)-result : 0,
+                                    .asked_bytes = call->asked_bytes,
+                                    .moved_bytes = moved};
+    if (known != KNOWN_NO)
+        count(call->op - 1 + (known == NOT_TOLD ? COLLECTED_CALL_OPS : 0), end_ns - call->begin_ns, &outcome);
+}
+
+/* Of x86-64 alone: another table of numbers, which is not known here. */
+static __always_inline bool is_in_32_bits(struct task_struct *task) {
+#if defined(__TARGET_ARCH_x86)
+    return task->thread_info.status & IN_32_BITS;
+#else
+    return false;
+#endif
+}
+
+static __always_inline bool is_of_locks(__u64 command) {
+    return (command >= FIRST_LOCK && command <= LAST_LOCK) || (command >= FIRST_OPEN_LOCK && command <= LAST_OPEN_LOCK);
+}
+
+/* One more than the operation. */
+static __always_inline __u32 op_of(const struct pt_regs *registers, const volatile struct collected_call *call) {
+    char first = 1;
+    if (call->flag_op > 0 && argument_of(registers, call->flags - 1U) & call->flag)
+        return call->flag_op;
+    if (call->empty_op > 0)
+        bpf_probe_read_user(&first, 1, (const char *)argument_of(registers, call->name));
+    return first == 0 ? call->empty_op : call->op;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
+    struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+    const __u64 begin_ns = bpf_ktime_get_ns();
+    struct under_way *call = bpf_task_storage_get(&threads, task, NULL, 0);
+    if (call && call->op > 0 && call->end_ns > 0) { /* it was interrupted */
+        if (call->number == number)
+            return 0;
+        end(task, call, call->end_ns, -EINTR);
+    }
+    if (call)
+        call->op = 0;
+    if ((unsigned long)number >= COLLECTED_SYSCALLS || calls[number].op == 0)
+        return 0;
+    if ((__u32)task->tgid == own_process || is_in_32_bits(task))
+        return 0;
+    const volatile struct collected_call *row = &calls[number];
+    if (row->is_lock && !is_of_locks(argument_of(registers, 1)))
+        return 0;
+    const enum known known = known_before(task, registers, row);
+    const bool is_decided = known == KNOWN_NO && row->place != COLLECTED_OPENED;
+    if (is_decided)
+        return 0;
+    if (!call)
+        call = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (!call) {
+        lose(COLLECTED_FULL);
+        return 0;
+    }
+    *call = (struct under_way){.begin_ns = begin_ns,
+                               .asked_bytes = asked_bytes(registers, row),
+                               .answer = argument_of(registers, row->answer),
+                               .number = (__u32)number,
+                               .op = op_of(registers, row),
+                               .place = row->place,
+                               .known = known};
+    return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *registers, long result) {
+    const __u64 now_ns = bpf_ktime_get_ns();
+    struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+    struct under_way *call = bpf_task_storage_get(&threads, task, NULL, 0);
+    if (!call || call->op == 0)
+        return 0;
+    if (result <= -RESTART_FIRST && result >= -RESTART_LAST) {
+        call->end_ns = now_ns;
+        return 0;
+    }
+    const struct under_way ended = *call;
+    call->op = 0;
+    end(task, &ended, now_ns, result);
+    return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

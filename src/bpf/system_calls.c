@@ -1,0 +1,269 @@
+/* Which system calls are counted, a row each. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "collector_private.h"
+#include "posix_ops.h"
+#include "syscall.skel.h"
+
+/* ---- The table ---------------------------------------------------------------------------------- */
+
+#define ROW_OF(CALL, OP, ...) [SYS_##CALL] = {.op = POSIX_##OP + 1, __VA_ARGS__},
+#define FD_ROW(CALL, OP) ROW_OF(CALL, OP, .place = COLLECTED_FD)
+#define MOVES_ROW(CALL, OP, ASKED) ROW_OF(CALL, OP, .place = COLLECTED_FD, .bytes = COLLECTED_##ASKED)
+/* Of names: which arguments are the directory, or NONE, and the name; FOLLOWS: whether it is followed; the flags, or
+ * NONE, of which FLAG changes that. */
+#define NONE 0
+#define ARGUMENT(NUMBER) ((NUMBER) + 1)
+#define NAME_ROW(CALL, OP, PLACE, DIRECTORY, NAME, FOLLOWS, FLAGS, FLAG)                                               \
+    ROW_OF(CALL, OP, .place = COLLECTED_##PLACE, .directory = (DIRECTORY), .name = (NAME), .follows = (FOLLOWS),       \
+           .flags = (FLAGS), .flag = (FLAG))
+#define ANSWER_ROW(CALL, OP, PLACE, DIRECTORY, NAME, ANSWER, FOLLOWS, FLAGS, FLAG)                                     \
+    ROW_OF(CALL, OP, .place = COLLECTED_##PLACE, .directory = (DIRECTORY), .name = (NAME), .answer = (ANSWER),         \
+           .follows = (FOLLOWS), .flags = (FLAGS), .flag = (FLAG))
+
+static const struct collected_call calls[COLLECTED_SYSCALLS] = {
+    FD_ROW(close, CLOSE) MOVES_ROW(read, READ, THIRD) MOVES_ROW(write, WRITE, THIRD) MOVES_ROW(
+        pread64, PREAD, THIRD) MOVES_ROW(pwrite64, PWRITE,
+                                         THIRD) MOVES_ROW(readv, READV,
+                                                          VECTOR) MOVES_ROW(writev, WRITEV,
+                                                                            VECTOR) MOVES_ROW(preadv, PREADV, VECTOR)
+        MOVES_ROW(pwritev, PWRITEV, VECTOR) MOVES_ROW(preadv2, PREADV, VECTOR) MOVES_ROW(pwritev2, PWRITEV, VECTOR) FD_ROW(
+            lseek,
+            LSEEK) ROW_OF(copy_file_range, COPY_FILE_RANGE, .place = COLLECTED_FDS, .bytes = COLLECTED_FIFTH)
+            ROW_OF(splice, SPLICE, .place = COLLECTED_FDS, .bytes = COLLECTED_FIFTH) ROW_OF(
+                sendfile, SENDFILE,
+                .place =
+                    COLLECTED_SENT,
+                .bytes =
+                    COLLECTED_FOURTH) ROW_OF(mmap, MMAP, .place = COLLECTED_MAPPED)
+                ROW_OF(msync, MSYNC, .place = COLLECTED_ADDRESS) FD_ROW(fstat, FSTAT) FD_ROW(fstatfs, STATFS) FD_ROW(
+                    fsync,
+                    FSYNC) FD_ROW(fdatasync, FDATASYNC)
+                    FD_ROW(sync_file_range, SYNC_FILE_RANGE) FD_ROW(syncfs, SYNCFS) FD_ROW(ftruncate, FTRUNCATE) FD_ROW(
+                        fallocate,
+                        FALLOCATE) FD_ROW(fadvise64,
+                                          FADVISE) FD_ROW(fchmod, CHMOD)
+                        FD_ROW(fchown, CHOWN) FD_ROW(fgetxattr, GETXATTR) FD_ROW(fsetxattr, SETXATTR) FD_ROW(flistxattr, LISTXATTR) FD_ROW(
+                            fremovexattr, REMOVEXATTR) FD_ROW(flock, FLOCK)
+                            ROW_OF(fcntl, LOCK, .place = COLLECTED_FD, .is_lock = true) FD_ROW(
+                                getdents64,
+                                GETDENTS) NAME_ROW(openat, OPEN, OPENED, ARGUMENT(0), 1, true, ARGUMENT(2), O_NOFOLLOW)
+                                NAME_ROW(openat2, OPEN, OPENED, ARGUMENT(0), 1, true, NONE, 0) ROW_OF(
+                                    newfstatat,
+                                    STAT,
+                                    .place =
+                                        COLLECTED_STAT,
+                                    .directory =
+                                        ARGUMENT(0),
+                                    .name =
+                                        1,
+                                    .answer = 2,
+                                    .follows =
+                                        true,
+                                    .flags =
+                                        ARGUMENT(3),
+                                    .flag =
+                                        AT_SYMLINK_NOFOLLOW,
+                                    .empty_op =
+                                        POSIX_FSTAT +
+                                        1) ANSWER_ROW(statx, STATX, STATX, ARGUMENT(0), 1, 4, true, ARGUMENT(2),
+                                                      AT_SYMLINK_NOFOLLOW)
+                                    NAME_ROW(faccessat, ACCESS, NAME, ARGUMENT(0), 1, true, NONE, 0) NAME_ROW(
+                                        faccessat2,
+                                        ACCESS,
+                                        NAME, ARGUMENT(0), 1,
+                                        true, ARGUMENT(3),
+                                        AT_SYMLINK_NOFOLLOW) NAME_ROW(statfs, STATFS, NAME, NONE, 0, true, NONE, 0)
+                                        NAME_ROW(truncate, TRUNCATE, NAME, NONE, 0, true, NONE, 0) NAME_ROW(
+                                            renameat, RENAME,
+                                            ENTRY, ARGUMENT(0),
+                                            1, false, NONE,
+                                            0) NAME_ROW(renameat2, RENAME, ENTRY, ARGUMENT(0), 1, false, NONE, 0)
+                                            ROW_OF(
+                                                unlinkat, UNLINK,
+                                                .place =
+                                                    COLLECTED_ENTRY,
+                                                .directory = ARGUMENT(0),
+                                                .name =
+                                                    1,
+                                                .flags =
+                                                    ARGUMENT(2),
+                                                .flag =
+                                                    AT_REMOVEDIR,
+                                                .flag_op =
+                                                    POSIX_RMDIR +
+                                                    1) NAME_ROW(mkdirat, MKDIR, ENTRY, ARGUMENT(0), 1, false, NONE, 0)
+                                                NAME_ROW(linkat, LINK, ENTRY, ARGUMENT(2), 3, false, NONE, 0) NAME_ROW(
+                                                    symlinkat, SYMLINK,
+                                                    ENTRY, ARGUMENT(1),
+                                                    2, false, NONE,
+                                                    0) NAME_ROW(readlinkat, READLINK, ENTRY, ARGUMENT(0), 1, false, NONE, 0)
+                                                    NAME_ROW(mknodat, MKNOD, ENTRY, ARGUMENT(0), 1, false, NONE, 0) NAME_ROW(
+                                                        fchmodat, CHMOD,
+                                                        NAME, ARGUMENT(0), 1,
+                                                        true,
+                                                        NONE, 0) NAME_ROW(fchownat, CHOWN, NAME, ARGUMENT(0), 1, true, ARGUMENT(4),
+                                                                          AT_SYMLINK_NOFOLLOW)
+                                                        NAME_ROW(utimensat, UTIMENS, NAME, ARGUMENT(0), 1, true, ARGUMENT(3), AT_SYMLINK_NOFOLLOW) NAME_ROW(
+                                                            getxattr,
+                                                            GETXATTR,
+                                                            NAME, NONE,
+                                                            0, true,
+                                                            NONE,
+                                                            0) NAME_ROW(setxattr, SETXATTR, NAME, NONE, 0, true, NONE, 0)
+                                                            NAME_ROW(listxattr, LISTXATTR, NAME, NONE, 0, true, NONE, 0) NAME_ROW(
+                                                                removexattr,
+                                                                REMOVEXATTR,
+                                                                NAME, NONE,
+                                                                0, true,
+                                                                NONE,
+                                                                0) NAME_ROW(lgetxattr, GETXATTR, ENTRY, NONE, 0, false, NONE, 0)
+                                                                NAME_ROW(lsetxattr, SETXATTR, ENTRY, NONE, 0, false, NONE, 0) NAME_ROW(
+                                                                    llistxattr,
+                                                                    LISTXATTR, ENTRY,
+                                                                    NONE, 0,
+                                                                    false, NONE,
+                                                                    0) NAME_ROW(lremovexattr, REMOVEXATTR, ENTRY, NONE, 0, false, NONE, 0)
+#ifdef SYS_open /* older forms, which some architectures do not have */
+                                                                    NAME_ROW(open, OPEN, OPENED, NONE, 0, true, ARGUMENT(1), O_NOFOLLOW) NAME_ROW(
+                                                                        creat, OPEN,
+                                                                        OPENED,
+                                                                        NONE, 0,
+                                                                        true, NONE,
+                                                                        0) ANSWER_ROW(stat, STAT, STAT, NONE, 0, 1, true, NONE, 0)
+                                                                        ANSWER_ROW(lstat, STAT, STAT, NONE, 0, 1, false, NONE, 0) NAME_ROW(
+                                                                            access,
+                                                                            ACCESS,
+                                                                            NAME, NONE,
+                                                                            0, true,
+                                                                            NONE,
+                                                                            0) NAME_ROW(rename, RENAME, ENTRY, NONE, 0, false, NONE, 0)
+                                                                            NAME_ROW(unlink, UNLINK, ENTRY, NONE, 0, false, NONE, 0) NAME_ROW(
+                                                                                mkdir, MKDIR, ENTRY,
+                                                                                NONE, 0,
+                                                                                false, NONE,
+                                                                                0) NAME_ROW(rmdir, RMDIR, ENTRY, NONE, 0, false, NONE, 0)
+                                                                                NAME_ROW(link, LINK, ENTRY, NONE, 1,
+                                                                                         false,
+                                                                                         NONE, 0)
+                                                                                    NAME_ROW(symlink, SYMLINK, ENTRY,
+                                                                                             NONE, 1, false,
+                                                                                             NONE, 0)
+                                                                                        NAME_ROW(readlink, READLINK,
+                                                                                                 ENTRY,
+                                                                                                 NONE, 0, false,
+                                                                                                 NONE, 0)
+                                                                                            NAME_ROW(mknod, MKNOD,
+                                                                                                     ENTRY,
+                                                                                                     NONE, 0, false,
+                                                                                                     NONE, 0)
+                                                                                                NAME_ROW(chmod, CHMOD,
+                                                                                                         NAME,
+                                                                                                         NONE, 0, true,
+                                                                                                         NONE, 0)
+                                                                                                    NAME_ROW(
+                                                                                                        chown, CHOWN,
+                                                                                                        NAME, NONE,
+                                                                                                        0, true,
+                                                                                                        NONE, 0)
+                                                                                                        NAME_ROW(
+                                                                                                            lchown,
+                                                                                                            CHOWN,
+                                                                                                            ENTRY, NONE,
+                                                                                                            0, false,
+                                                                                                            NONE, 0)
+                                                                                                            NAME_ROW(
+                                                                                                                utimes,
+                                                                                                                UTIMENS,
+                                                                                                                NAME,
+                                                                                                                NONE, 0,
+                                                                                                                true,
+                                                                                                                NONE, 0)
+                                                                                                                NAME_ROW(
+                                                                                                                    futimesat,
+                                                                                                                    UTIMENS,
+                                                                                                                    NAME,
+                                                                                                                    ARGUMENT(
+                                                                                                                        0),
+                                                                                                                    1,
+                                                                                                                    true,
+                                                                                                                    NONE,
+                                                                                                                    0)
+                                                                                                                    FD_ROW(
+                                                                                                                        getdents,
+                                                                                                                        GETDENTS)
+#endif
+};
+
+/* ---- Operations --------------------------------------------------------------------------------- */
+
+enum { LANE_TOLD, LANE_NOT_TOLD };
+
+/* Those of the table, of the layer "user" with its names. Made once. */
+static const char *ops[COLLECTED_CALL_OPS];
+static unsigned op_count;
+static struct collector_slot slots[2 * COLLECTED_CALL_OPS];
+static struct collected_call numbered[COLLECTED_SYSCALLS]; /* with numbers of ops */
+static pthread_once_t ops_once = PTHREAD_ONCE_INIT;
+
+/* op: one more than an operation of the layer "user", or 0. Returns one more than ours, or 0 */
+static unsigned char number_op(unsigned char op, unsigned char numbers[POSIX_OP_COUNT]) {
+    static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME)};
+    if (op == 0)
+        return 0;
+    if (numbers[op - 1] == 0) {
+        slots[op_count] = (struct collector_slot){.lane = LANE_TOLD, .op = (unsigned char)op_count};
+        slots[COLLECTED_CALL_OPS + op_count] =
+            (struct collector_slot){.lane = LANE_NOT_TOLD, .op = (unsigned char)op_count};
+        ops[op_count++] = names[op - 1];
+        numbers[op - 1] = (unsigned char)op_count;
+    }
+    return numbers[op - 1];
+}
+
+static void number_ops(void) {
+    unsigned char numbers[POSIX_OP_COUNT] = {0};
+    for (unsigned number = 0; number < COLLECTED_SYSCALLS; number++) {
+        numbered[number] = calls[number];
+        numbered[number].op = number_op(calls[number].op, numbers);
+        numbered[number].empty_op = number_op(calls[number].empty_op, numbers);
+        numbered[number].flag_op = number_op(calls[number].flag_op, numbers);
+    }
+}
+
+/* ---- Programs ----------------------------------------------------------------------------------- */
+
+static void destroy(void *programs) {
+    syscall_bpf__destroy(programs);
+}
+
+int collector_start_calls(const struct system_calls *of, struct collector **ret_collector,
+                          char ret_why[COLLECTOR_WHY_SIZE]) {
+    struct syscall_bpf *programs = syscall_bpf__open();
+    if (!programs) {
+        int error = negative_errno();
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
+        return error;
+    }
+    pthread_once(&ops_once, number_ops);
+    memcpy((void *)(uintptr_t)programs->rodata->calls, numbered, sizeof(numbered));
+    programs->rodata->device = of->device;
+    programs->rodata->has_one_device = of->has_one_device;
+    programs->rodata->own_process = (unsigned)getpid();
+    return collector_start(&(struct collector_programs){.programs = programs,
+                                                        .skeleton = programs->skeleton,
+                                                        .destroy = destroy,
+                                                        .tracepoint = "raw_syscalls/sys_enter",
+                                                        .since = "with CONFIG_HAVE_SYSCALL_TRACEPOINTS",
+                                                        .ops = ops,
+                                                        .op_count = op_count,
+                                                        .slots = slots},
+                           ret_collector, ret_why);
+}

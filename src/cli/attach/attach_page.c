@@ -1,0 +1,84 @@
+#include "attach_page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "command.h"
+#include "output.h"
+#include "recording.h"
+#include "show.h"
+
+#define LINES_MAX 20
+
+/* How many calls by names were not told, and which most, as the label that says what was not seen. */
+static int add_not_told(const struct attach_profile *of, struct aggstats_profile *profile) {
+    struct aggstats_profile beside = {0};
+    uint64_t calls = 0;
+    uint64_t failed = 0;
+    char text[160];
+    int error = aggstats_recorder_snapshot(of->beside, &beside);
+    if (error)
+        return error;
+    for (size_t i = 0; i < beside.op_count; i++) {
+        calls += beside.ops[i].calls;
+        failed += aggstats_failed_calls(&beside.ops[i]);
+    }
+    aggstats_profile_finish(&beside);
+    if (calls == 0)
+        return 0;
+    snprintf(text, sizeof(text),
+             "%llu call%s by name, of all programs of this machine, of which %llu failed, may be here or on any other "
+             "file system",
+             (unsigned long long)calls, calls == 1 ? "" : "s", (unsigned long long)failed);
+    return aggstats_profile_add_label(profile, "not_told", text);
+}
+
+static int make_recording(const struct attach_profile *of, struct recording *recording) {
+    struct aggstats_profile profile = {0};
+    int error = aggstats_recorder_snapshot(of->recorder, &profile);
+    if (error == 0)
+        error = add_not_told(of, &profile);
+    if (error == 0)
+        error = recording_add(recording, &profile);
+    aggstats_profile_finish(&profile);
+    return error;
+}
+
+static int save(const struct recording *recording, struct kept *kept, const char *file) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    int error = recording_format(recording, &text, &size_bytes);
+    if (error) {
+        complain("cannot write the profile: %s", strerror(-error));
+        return error;
+    }
+    kept_save(kept, 0, text, size_bytes);
+    if (file)
+        error = output_write_with_mode(file, recording_mode(recording), text, size_bytes);
+    if (error)
+        complain("cannot write the profile to %s: %s%s", file, strerror(-error),
+                 kept->error ? "" : "; it is kept: osprof show @1");
+    return error;
+}
+
+static int show(const struct recording *recording, const struct kept *kept, const struct attach_report *report) {
+    const struct input input = {.profile = recording->layers[0]};
+    const char *again = report->file ? report->file : kept->error ? NULL : "";
+    const struct show_options options = {
+        .lines_max = report->is_verbose ? 0 : LINES_MAX, .source = {.profile = again}, .stream = stdout};
+    return show_page(&input, &options);
+}
+
+int attach_page(const struct attach_profile *profile, struct kept *kept, const struct attach_report *report) {
+    struct recording recording = {.layers = NULL};
+    int error = make_recording(profile, &recording);
+    if (error)
+        complain("cannot make the profile: %s", strerror(-error));
+    else
+        error = save(&recording, kept, report->file);
+    if (recording.count > 0 && !report->is_quiet)
+        show(&recording, kept, report);
+    recording_finish(&recording);
+    return error;
+}

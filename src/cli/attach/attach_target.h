@@ -1,0 +1,25 @@
+/* Which file system a directory is on. The one that is watched is not asked, and so need not answer, if it is one of a
+ * server or a daemon: then all is taken from the name and the table of mounts. */
+#ifndef ATTACH_TARGET_H
+#define ATTACH_TARGET_H
+
+#include <stdbool.h>
+
+#include "fuse_mount.h"
+
+struct attach_target {
+    struct fuse_mount mount; /* whatever its type; its path is the directory, by which commands find it */
+    char *mountpoint;        /* of the file system, which has that directory */
+    bool has_one_device;     /* stat(2) tells the file system's device of all its files */
+};
+
+/* Owner:   the caller finishes *ret_target
+ * Errors:  reported to the user */
+int attach_target_find(const char *directory, struct attach_target *ret_target);
+
+/* Whether it is still mounted there. */
+bool attach_target_is_there(const struct attach_target *target);
+
+void attach_target_finish(struct attach_target *target);
+
+#endif

@@ -1,0 +1,217 @@
+/* osprof attach: profiles the calls on a file system that is in use, without a mount over it or a restart. */
+#include <poll.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "aggstats/user_label.h"
+#include "attach_page.h"
+#include "attach_target.h"
+#include "base.h"
+#include "command.h"
+#include "live_files.h"
+#include "option_table.h"
+#include "signals.h"
+
+#define COUNT_MS 100 /* between additions to the profile */
+#define FOR_MIN_NS UINT64_C(100000000)
+#define FOR_MAX_NS UINT64_C(86400000000000)
+#define LOOK_NS INT64_C(1000000000) /* between checks that it is still mounted */
+
+struct attach_command {
+    uint64_t for_ns; /* 0: until a signal asks to end */
+    struct attach_options options;
+    struct attach_report report;
+};
+
+static const char *parse_for(const char *text, uint64_t *ret_ns) {
+    return time_parse(text, FOR_MIN_NS, FOR_MAX_NS, ret_ns) ? NULL : "must be a time from 100ms to 86400s, such as 10s";
+}
+
+static const struct option_row rows[] = {
+    {.name = "profile",
+     .letter = 'p',
+     .metavar = "FILE",
+     .help = "write the profile to FILE too; {-} is standard output",
+     INTO(FILE, struct attach_command, report.file)},
+    {.name = "quiet", .letter = 'q', .help = "print no page", INTO(FLAG, struct attach_command, report.is_quiet)},
+    {.name = "verbose",
+     .letter = 'v',
+     .help = "print all of the profile, not only one screen",
+     INTO(FLAG, struct attach_command, report.is_verbose)},
+    {.name = "for",
+     .metavar = "TIME",
+     .help = "end after TIME, such as 10s; default: at Ctrl-C",
+     .parse_time = parse_for,
+     INTO(TIME, struct attach_command, for_ns)},
+    {.name = "resolution",
+     .letter = 'r',
+     .metavar = "N",
+     .min = 1,
+     .max = COLLECTED_RESOLUTION,
+     .help = "buckets per power of two: 1, 2 or 4; default: 4",
+     INTO(UNSIGNED, struct attach_command, options.resolution)},
+    {.name = "interval",
+     .metavar = "TIME",
+     .help = "keep the profile of each interval of that length too",
+     .parse_time = control_parse_interval,
+     INTO(TIME, struct attach_command, options.interval_ns)},
+    {.name = "label",
+     .metavar = "KEY=VALUE",
+     .help = "a line of the profile's header, such as rack=7; may be repeated",
+     INTO(TEXTS, struct attach_command, options.labels)},
+    ROW_ARGUMENTS(DIRECTORIES, "DIR"),
+    {.kind = OPTION_END},
+};
+
+/* ---- While it is profiled ----------------------------------------------------------------------- */
+
+static void follow(struct attach_profile *profile, const struct attach_target *target, const struct signals *signals,
+                   int64_t end_ns) {
+    struct pollfd event = {.fd = signals->fd, .events = POLLIN};
+    int64_t looked_ns = 0;
+    for (int64_t now_ns = 0; now_ns < end_ns; now_ns = read_clock_ns(CLOCK_MONOTONIC)) {
+        if (now_ns - looked_ns >= LOOK_NS) {
+            looked_ns = now_ns;
+            if (!attach_target_is_there(target)) {
+                complain("%s is not mounted any more", target->mountpoint);
+                return;
+            }
+        }
+        if (poll(&event, 1, COUNT_MS) > 0 && signals_take_ending(signals) != 0)
+            return;
+        attach_profile_count(profile);
+    }
+}
+
+/* ---- Beginning and end -------------------------------------------------------------------------- */
+
+/* One at a time: each would slow down what the other measures. */
+static bool is_watched(const struct attach_target *target) {
+    struct live_files files = {.files = NULL};
+    bool found = false;
+    if (live_files_read(&files) < 0)
+        return false;
+    for (size_t i = 0; i < files.count && !found; i++) {
+        const struct live_file *file = &files.files[i];
+        const char *layer = aggstats_profile_label(&file->profile, "layer");
+        const char *place = aggstats_profile_label(&file->profile, "mount");
+        found = file->info.recording && layer && place && strcmp(layer, "syscall") == 0 &&
+                strcmp(place, target->mount.path) == 0;
+        if (found)
+            complain("%s is watched already, by process %lld: osprof show %s", target->mount.path,
+                     (long long)file->info.pid, target->mount.path);
+    }
+    live_files_finish(&files);
+    return found;
+}
+
+static void tell_beginning(const struct attach_target *target, uint64_t for_ns) {
+    const struct fuse_mount *mount = &target->mount;
+    const bool is_whole = strcmp(target->mountpoint, mount->path) == 0;
+    char until[40] = "until Ctrl-C";
+    if (for_ns > 0)
+        snprintf(until, sizeof(until), "for %g s", (double)for_ns / 1e9);
+    complain("%s%scalls of all programs on %s%s (%s) are counted %s", is_whole ? "" : mount->path,
+             is_whole ? "" : " is no mount point: ", is_whole ? "" : "all of ", target->mountpoint, mount->type, until);
+}
+
+/* Errors: reported to the user */
+static int begin(struct attach_profile *ret_profile, const struct attach_command *given, struct attach_target *target) {
+    char why[COLLECTOR_WHY_SIZE];
+    struct collector *collector = NULL;
+    struct fuse_mount mount = {
+        .device = target->mount.device, .path = strdup(target->mount.path), .type = strdup(target->mount.type)};
+    const struct system_calls calls = {.device = major(mount.device) << 20 | minor(mount.device),
+                                       .has_one_device = target->has_one_device};
+    int error = mount.path && mount.type ? collector_start_calls(&calls, &collector, why) : -ENOMEM;
+    if (error == 0) {
+        mount.device = 0; /* the profile may be saved there */
+        error = attach_profile_start(ret_profile, &given->options, &mount, collector, true);
+        snprintf(why, sizeof(why), "%s", strerror(-error));
+    }
+    if (error)
+        complain("cannot watch %s: %s", target->mount.path, why);
+    else
+        tell_beginning(target, given->for_ns);
+    fuse_mount_finish(&mount);
+    return error;
+}
+
+static int watch(const struct attach_command *given, struct attach_target *target, struct kept *kept) {
+    struct attach_profile profile;
+    struct signals signals;
+    int error = signals_init(&signals);
+    if (error) {
+        complain("cannot take signals: %s", strerror(-error));
+        return error;
+    }
+    error = begin(&profile, given, target);
+    if (error == 0) {
+        follow(&profile, target, &signals,
+               given->for_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) + (int64_t)given->for_ns : INT64_MAX);
+        attach_profile_stop(&profile);
+        error = attach_page(&profile, kept, &given->report);
+        int end_error = attach_profile_end(&profile);
+        error = error ? error : end_error;
+        attach_profile_finish(&profile);
+    }
+    signals_finish(&signals);
+    return error;
+}
+
+static int attach(const struct attach_command *given, const char *directory) {
+    char why[COLLECTOR_WHY_SIZE];
+    struct attach_target target = {.mountpoint = NULL};
+    struct kept kept = {.dir_fd = -1};
+    int error = collector_check(why);
+    if (error)
+        complain("cannot watch %s: %s", directory, why);
+    else
+        error = attach_target_find(directory, &target);
+    if (error == 0 && is_watched(&target))
+        error = -EBUSY;
+    if (error == 0) {
+        kept_open(&kept);
+        error = watch(given, &target, &kept);
+        kept_finish(&kept);
+    }
+    attach_target_finish(&target);
+    return error;
+}
+
+static bool check(const struct command *command, const struct attach_command *given,
+                  const struct arguments *arguments) {
+    char complaint[USER_LABEL_COMPLAINT_SIZE];
+    if (arguments->rest_count != 1)
+        usage_error(command, "one directory must be given");
+    else if (!aggstats_resolution_valid(given->options.resolution))
+        usage_error(command, "--resolution takes 1, 2 or 4");
+    else if (!user_labels_valid(given->options.labels.texts, given->options.labels.count, complaint))
+        usage_error(command, "--label %s", complaint);
+    else
+        return true;
+    return false;
+}
+
+static enum status run_attach(const struct command *command, int argc, char **argv) {
+    struct attach_command given = {.options = {.layer = "syscall", .resolution = COLLECTED_RESOLUTION}};
+    struct arguments arguments;
+    enum status status;
+    if (options_parse(command, argc, argv, &given, &arguments, &status))
+        status =
+            check(command, &given, &arguments) && attach(&given, arguments.rest[0]) == 0 ? STATUS_OK : STATUS_TROUBLE;
+    option_list_finish(&given.options.labels);
+    return status;
+}
+
+const struct command command_attach = {
+    .name = "attach",
+    .summary = "profiles calls on a file system in use, in place",
+    .help = "Counts the system calls of all programs on the file system of DIR, in the kernel, from now on: nothing is "
+            "mounted over it, and no program is started anew. Meanwhile osprof show DIR, top, reset and rotate work as "
+            "with a mount; at Ctrl-C a page is printed, and the result is kept as that of osprof run.",
+    .notes = "Takes root, or the capabilities CAP_BPF and CAP_PERFMON. While it lasts, each system call of this "
+             "machine takes longer: docs/benchmarks.md.",
+    .options = rows,
+    .run = run_attach,
+};

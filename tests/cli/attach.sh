@@ -1,0 +1,212 @@
+#!/bin/bash
+# osprof attach: system calls on a file system in use, by all programs, counted in place. What counts is what strace shows,
+# operation by operation, of programs that link the C library, that do not, and that ran before.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
+
+need_root
+need strace tar sqlite3 python3 setpriv
+
+watcher=
+before_cleanup() {
+    [ -z "$watcher" ] || kill -KILL "$watcher" 2>/dev/null || true
+    [ -z "${early:-}" ] || kill -KILL "$early" 2>/dev/null || true
+    ! mountpoint -q "$scratch/fs" || umount -l "$scratch/fs"
+}
+
+mkdir fs
+mount -t tmpfs tmpfs fs
+fs=$scratch/fs
+
+has_begun() {
+    grep -qs 'are counted ' err || ! kill -0 "$watcher" 2>/dev/null
+}
+
+# watched [OPTION]...: when it counts
+watched() {
+    rm -f err out
+    "$OSPROF" attach "$fs" -p profile "$@" >out 2>err &
+    watcher=$!
+    wait_until 60 has_begun || fail "it does not begin"
+    grep -q 'are counted ' err || {
+        grep -Eq 'no tracepoint|does not tell its types|without libbpf' err && skip "$(<err)"
+        fail "not attached: $(<err)"
+    }
+}
+
+# ended STATUS
+ended() {
+    local status=0
+    wait "$watcher" || status=$?
+    watcher=
+    assert_eq "$1" "$status" "exit status: $(<err)"
+    assert_eq "" "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.*' 2>/dev/null)" "what is left of it"
+}
+
+# counts PROFILE: "OP CALLS" lines
+counts() {
+    awk '/^OP_/ { print substr($1, 4), $2 }' "$1" | sort
+}
+
+# ---- What counts is what strace shows
+
+cat >load <<'END'
+echo line >a; cat a; cp a b; mv b c; ln -s c d; ln c e; cat d; stat . c d none; rm d e
+mkdir dir; echo 2 >dir/f; ls -la . dir; rmdir none dir; rm -r dir
+chmod 600 c; touch c; truncate -s 100 c; test -e c; cat none; readlink c
+tar -cf t.tar a c; tar -xf t.tar; rm t.tar
+sqlite3 db 'create table t (a); insert into t values (1); select * from t;'
+python3 -c 'import os
+with open("p", "wb") as f:
+    os.pwritev(f.fileno(), [b"abc", b"de"], 0); os.preadv(os.open("p", os.O_RDONLY), [bytearray(9)], 0)
+    import fcntl; fcntl.lockf(f, fcntl.LOCK_EX); fcntl.flock(f, fcntl.LOCK_EX); fcntl.fcntl(f, fcntl.F_GETFL)
+    os.fsync(f.fileno()); os.fdatasync(f.fileno())
+os.scandir(".").close(); os.stat("p", follow_symlinks=False); os.unlink("p")'
+END
+mkdir traces
+watched --label rack=7
+# shellcheck disable=SC2016 # for the shell inside
+PATH=/usr/bin:/bin strace -ff -y -v -o traces/t sh -c 'cd "$1" && exec sh ../load' sh "$fs" >printed 2>&1 || true
+kill -INT "$watcher"
+ended 0
+python3 "$tests_dir/../cli/strace_counts.py" "$fs" "$(mountpoint -d "$fs")" traces/* >expected
+[ "$(wc -l <expected)" -gt 25 ] || fail "the load has few operations: $(<expected)"
+counts profile >counted
+diff expected counted >&2 || fail "what is counted (>) is not what strace shows"
+assert_eq syscall "$(sed -n 's/^# layer: //p' profile)" "layer"
+tr '\n' ' ' <out | grep -Eq ' Not told: [0-9]+ calls by name, of all programs of this machine, of which [0-9]+ failed, may be here or on any' ||
+    fail "it is not said what is not told: $(<out)"
+grep -qx '# label rack: 7' profile || fail "the label is missing"
+"$OSPROF" check profile >&2 || fail "osprof check finds fault"
+expect 0 show @1
+grep -qx 'mount     '"$fs" out || fail "the kept result is another one: $(<out)"
+
+# ---- Programs that no library can be preloaded into, and one that ran before: each as often as it says
+
+cat >early.py <<'END'
+import os, sys
+sys.stdin.readline()
+for i in range(7):
+    os.write(3, b"12345")
+os.fsync(3)
+END
+mkfifo go
+/usr/bin/python3 early.py <go 3>"$fs/early" &
+early=$!
+exec 7>go
+watched
+echo >&7
+exec 7>&-
+wait "$early"
+early=
+assert_eq "7 1" "$("$OSPROF" dump "$fs" now && awk '$1 == "OP_WRITE" { w = $2 } $1 == "OP_FSYNC" { f = $2 } END { print w, f }' now)" \
+    "WRITE and FSYNC of a program that ran before, while it is watched"
+if [ -x "$TEST_PROGRAMS/unseen_calls_static" ]; then
+    "$OSPROF" reset "$fs"
+    (cd "$fs" && strace -f -o "$scratch/static" "$TEST_PROGRAMS/unseen_calls_static" >/dev/null 2>&1) || true
+    "$OSPROF" dump "$fs" now
+    [ "$(awk '/^OP_/ { n += $2 } END { print n + 0 }' now)" -gt 0 ] || fail "calls of a static program are not seen"
+fi
+cp "$(type -P dd)" set-id-dd
+chown "$user_uid" set-id-dd
+chmod u+s,a+rx set-id-dd
+chmod 777 "$fs"
+"$OSPROF" reset "$fs"
+./set-id-dd if=/dev/zero of="$fs/set-id" bs=10 count=13 status=none
+"$OSPROF" dump "$fs" now
+assert_eq 13 "$(awk '$1 == "OP_WRITE" { print $2 }' now)" "WRITE of a set-id program"
+"$OSPROF" show "$fs" | grep -Eq '^layer +syscall$' || fail "osprof show DIR shows another profile: $("$OSPROF" show "$fs")"
+assert_refused "$fs is watched already, by process $watcher: osprof show $fs" "$OSPROF" attach "$fs"
+
+# A call that a signal interrupts and the kernel makes anew is one.
+mkfifo "$fs/pipe"
+exec 8<>"$fs/pipe"
+"$OSPROF" reset "$fs"
+head -c 5 <&8 >got &
+reader=$!
+is_reading() {
+    grep -Eqs 'pipe_read|anon_pipe_read' "/proc/$reader/stack" || [ "$(cut -d ' ' -f 1 "/proc/$reader/syscall" 2>/dev/null)" = 0 ]
+}
+wait_until 20 is_reading || fail "head does not read"
+for _ in 1 2 3; do
+    kill -STOP "$reader"
+    sleep 0.2
+    kill -CONT "$reader"
+    sleep 0.2
+done
+printf 12345 >&8
+wait "$reader"
+exec 8>&-
+kill -INT "$watcher"
+ended 0
+assert_eq 1 "$(awk '$1 == "OP_READ" { print $2 }' profile)" "READ that was stopped and continued three times"
+longest_ns=$(sed -n 's/^# longest: READ \([0-9]*\) .*/\1/p' profile)
+[ "$longest_ns" -ge 1000000000 ] || fail "the READ that waited for 1.2 s took $longest_ns ns"
+
+# ---- A file system that hangs hinders nobody, and how long it hung is in the calls
+
+if [ -w /dev/fuse ]; then
+    echo line >"$lower/file"
+    mount_osproffs -o profile=/dev/null,cache=none "$lower" "$mnt"
+    daemon=$daemon_pid
+    kill -STOP "$daemon"
+    fs=$mnt watched
+    cat "$mnt/file" >got &
+    reader=$!
+    sleep 1.2
+    kill -CONT "$daemon"
+    wait "$reader"
+    assert_eq line "$(<got)" "what is read"
+    kill -INT "$watcher"
+    ended 0
+    longest_ns=$(sed -n 's/^# longest: [A-Z]* \([0-9]*\) .*/\1/p' profile | sort -n | tail -n 1)
+    [ "$longest_ns" -ge 1000000000 ] || fail "nothing took the second for which it hung: $longest_ns ns"
+    unmount_osproffs "$mnt"
+fi
+
+# ---- Intervals; a time to end; unmounted; killed
+
+watched --for 1500ms --interval 100ms --resolution 1
+ended 0
+grep -qx "osprof: calls of all programs on $fs (tmpfs) are counted for 1.5 s" err || fail "how long: $(<err)"
+intervals=$(sed -n 's/^# borders: //p' profile | wc -w)
+[ "$intervals" -ge 10 ] || fail "$intervals intervals of 100 ms in 1.5 s"
+assert_eq 1 "$(sed -n 's/^# resolution: //p' profile)" "resolution"
+
+watched
+echo line >"$fs/last"
+umount "$fs"
+ended 0
+grep -qx "osprof: $fs is not mounted any more" err || fail "it is not told why it ends: $(<err)"
+[ "$(awk '$1 == "OP_WRITE" { print $2 }' profile)" -ge 1 ] || fail "the last calls are lost"
+
+mount -t tmpfs tmpfs "$fs"
+watched
+echo line >"$fs/last"
+"$OSPROF" dump "$fs" now
+kill -KILL "$watcher"
+wait "$watcher" 2>/dev/null || true
+"$OSPROF" recover -o recovered --remove "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.live')"
+assert_eq "$(counts now)" "$(counts recovered)" "what is recovered of one that was killed"
+
+# ---- Directories of it; what cannot be done
+
+mkdir "$fs/dir"
+fs=$fs/dir watched -q
+grep -qx "osprof: $fs/dir is no mount point: calls of all programs on all of $fs (tmpfs) are counted until Ctrl-C" err ||
+    fail "it is not told what is counted: $(<err)"
+echo line >"$fs/beside"
+"$OSPROF" show "$fs/dir" | grep -q WRITE || fail "calls beside the directory are not counted"
+kill -TERM "$watcher"
+ended 0
+[ ! -s out ] || fail "-q prints something"
+
+assert_refused "cannot watch none: No such file or directory" "$OSPROF" attach none
+assert_refused "cannot watch load: Not a directory" "$OSPROF" attach load
+assert_refused "cannot watch /proc: it is on proc, which holds no files, but tells what the kernel knows" "$OSPROF" attach /proc
+assert_refused "see 'osprof help attach'" "$OSPROF" attach
+assert_refused "see 'osprof help attach'" "$OSPROF" attach --resolution 3 "$fs"
+provide_programs
+assert_refused "cannot watch $fs: this takes root, or the capabilities CAP_BPF and CAP_PERFMON" as_user "$OSPROF" attach "$fs"
+umount "$fs"
