@@ -73,7 +73,9 @@ static void find_rest(const struct aggstats_profile *profile, struct answer_mode
     rest->cpu = user + system;
     rest->kind = profile->has_queue && model->elapsed_share <= 1 ? ANSWER_REST_ONE : ANSWER_REST_SEVERAL;
     if (rest->kind == ANSWER_REST_SEVERAL) {
-        rest->idle_least = at_least_none(beside - rest->cpu);
+        if (profile->in_flight_count == 0 && figures_left(profile) == 0 &&
+            !aggstats_profile_label(profile, "still_running"))
+            rest->idle_least = at_least_none(beside - rest->cpu);
         return;
     }
     rest->within_least = at_least_none(FIRST_THREAD_MIN * rest->cpu - beside);

@@ -180,11 +180,15 @@ assert_eq "Outside of these calls it was on a CPU for 850 µs" \
     "$(second_lines '# user_time: 850000' '# system_time: 50000' '# queue_time: 0')" "little more CPU time than there was outside"
 assert_eq "Its threads and processes were on CPUs for 1.50 ms, in these calls and outside" \
     "$(second_lines '# user_time: 1400000' '# system_time: 100000')" "several"
-assert_eq "Its threads and processes were on CPUs for 300 µs, in these calls and outside; for at least 550 µs none of them was in such a call or on a CPU" \
+assert_eq "Its threads and processes were on CPUs for 300 µs, in these calls and outside; that leaves at least 550 µs of the elapsed time for something else" \
     "$(second_lines '# user_time: 200000' '# system_time: 100000')" "several that waited for something else"
 assert_eq "Its threads and processes were on CPUs for 300 µs, in these calls and outside" \
     "$(second_lines '# user_time: 200000' '# system_time: 100000' '# not_seen: 1 statically linked program' | sed 's/ Not seen.*//')" \
     "several with calls that were not seen"
+for more in '# still_running: make 4711' '# in_flight: READ object 3 pid 5 age 100'; do
+    assert_eq "Its threads and processes were on CPUs for 300 µs, in these calls and outside" \
+        "$(second_lines '# user_time: 200000' '# system_time: 100000' "$more" | sed 's/ In flight.*//')" "several that still do something"
+done
 printf '%s\n' '# osprof 1' '# layer: user' '# clock: tsc 1000000000 Hz' '# elapsed: 10000000' '# busy: 100 looks 500 most 1' \
     'OP_LOCK 1 3000000' "$(printf ' 0%.0s' {1..21}) 1" >locks
 expect 0 show --width 200 locks

@@ -71,7 +71,7 @@ struct answer_rest {
     double queued_most;
     double others_least; /* neither in a call, nor on a CPU, nor waiting for one */
     double others_most;
-    double idle_least; /* of several: none was in a call or on a CPU */
+    double idle_least; /* of several: what neither the calls nor the CPU time have of the elapsed time; 0: unknown */
 };
 
 /* What a mount of osproffs adds to what its operations take. */

@@ -248,8 +248,8 @@ static void print_rest_of_several(const struct printer *it, const struct answer_
     format_time(it, row->rest.idle_least, idle);
     snprintf(text, sizeof(text),
              "Its threads and processes were on CPUs for %.64s, in these calls and outside%s%.64s%s", computing,
-             is_idle ? "; for at least " : "", is_idle ? idle : "",
-             is_idle ? " none of them was in such a call or on a CPU" : "");
+             is_idle ? "; that leaves at least " : "", is_idle ? idle : "",
+             is_idle ? " of the elapsed time for something else" : "");
     screen_print_sentence(it->screen, 0, text);
 }
 
