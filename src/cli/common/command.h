@@ -52,6 +52,7 @@ extern const struct command command_calibrate;
 extern const struct command command_run;
 extern const struct command command_fuse;
 extern const struct command command_attach;
+extern const struct command command_doctor;
 extern const struct command command_plot;
 extern const struct command command_events;
 
