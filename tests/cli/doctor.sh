@@ -61,7 +61,7 @@ done
 rm "$libraries"/*
 diagnose 1
 assert_eq "user no,daemon no" "$(answers | grep -E '^(user|daemon) ' | paste -sd ,)" "layers without libraries"
-assert_eq "libosprof_posix.so is not installed; if it is elsewhere, OSPROF_LIBRARIES names the directory" "$(reason user)" \
+assert_eq "libosprof_posix.so is missing; OSPROF_LIBRARIES names the directory where it is" "$(reason user)" \
     "reason of user"
 
 # /dev/fuse that is root's alone

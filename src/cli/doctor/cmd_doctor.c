@@ -32,8 +32,7 @@ static bool try_library(const struct way *way, char ret_why[WHY_SIZE]) {
     int error = preload_library_find(way->library, &path);
     complain_mute(false);
     if (error)
-        snprintf(ret_why, WHY_SIZE, "%s is not installed; if it is elsewhere, OSPROF_LIBRARIES names the directory",
-                 way->library);
+        snprintf(ret_why, WHY_SIZE, "%s is missing; OSPROF_LIBRARIES names the directory where it is", way->library);
     return error == 0;
 }
 
@@ -59,8 +58,7 @@ static bool try_mounting(const struct way *way, char ret_why[WHY_SIZE]) {
         snprintf(ret_why, WHY_SIZE, "/dev/fuse: %s; as root, modprobe fuse; a container must be given it",
                  strerror(-open_error));
     else if (error)
-        snprintf(ret_why, WHY_SIZE, "no mount namespace: %s; osproffs(1) mounts without one",
-                 strerror(-error));
+        snprintf(ret_why, WHY_SIZE, "no mount namespace: %s; osproffs(1) mounts without one", strerror(-error));
     return error == 0;
 }
 
