@@ -225,7 +225,7 @@ static size_t visit_slow_calls(const struct why_page *page, struct columns *colu
 /* "The last 12 of 14, in UTC (osprof why --json has 14):" */
 static void print_slow_calls_heading(const struct why_page *page, size_t shown, wide_count all) {
     size_t kept = 0;
-    char of[UNITS_TEXT_SIZE + 16] = "ones";
+    char of[2 * UNITS_TEXT_SIZE] = "ones";
     char more[96] = "";
     char text[256];
     for (size_t i = 0; i < page->profile->slow_call_count; i++)
