@@ -82,7 +82,9 @@ assert_eq "one 13" "$(mount_of place) $(profile_calls MKDIR place)" "a later one
 # of two mounts on one place that began later stays
 start one 2 -o profile=late
 sleep 0.01
-start one 17 -o profile=late
+exec 9<"$lower"
+lower=/proc/self/fd/9 start one 17 -o profile=late # over the first, which is refused without a descriptor
+exec 9<&-
 umount one
 wait_until 30 test -s late || fail "no profile of the second"
 assert_eq 17 "$(profile_calls MKDIR late)" "of the second"
