@@ -54,8 +54,10 @@ provide_programs
 diagnose 1 as_user env OSPROF_LIBRARIES="$libraries"
 grep -qx 'user yes' <(answers) || fail "a user has no layer user: $(<out)"
 assert_eq "syscall no,fuse no,block no,causes no" "$(answers | grep -E '^(syscall|fuse|block|causes) ' | paste -sd ,)" "layers for root"
+why="this takes root, or the capabilities CAP_BPF and CAP_PERFMON"
+! grep -q 'built without libbpf' out || why="this osprof is built without libbpf"
 for layer in syscall fuse block; do
-    assert_eq "this takes root, or the capabilities CAP_BPF and CAP_PERFMON" "$(reason "$layer")" "reason of $layer"
+    assert_eq "$why" "$(reason "$layer")" "reason of $layer"
 done
 
 rm "$libraries"/*
