@@ -10,7 +10,7 @@ OSPROF_LIBRARIES=${OSPROF_LIBRARIES%/fuse}/posix
 ! grep -q '__[at]san_init' "$OSPROF_LIBRARIES/libosprof_posix.so" || skip "built with a sanitizer"
 
 need_fuse
-need_tracepoints fuse/fuse_request_send
+need_counting fuse "$lower"
 before_cleanup() {
     [ -z "$daemon_pid" ] || kill -CONT "$daemon_pid" 2>/dev/null || true
 }

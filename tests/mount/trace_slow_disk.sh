@@ -10,7 +10,6 @@
 
 need_fuse
 need mkfs.ext4 losetup
-need_tracepoints block/block_rq_issue
 
 loop=
 before_cleanup() {
@@ -27,6 +26,7 @@ export SLOW_OSPROFFS=READ:3000000:1
 mount_osproffs -o control=.below,cache=none image below
 loop=$(losetup -f --show below/image) || skip "no loop device"
 mount -o noatime "$loop" "$lower"
+(export OSPROFFS=$profiled && need_counting block "$lower") || exit $?
 seq 600000 | head -c 4M >"$lower/file"
 sync -f "$lower"
 
