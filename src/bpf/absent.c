@@ -44,6 +44,19 @@ int collector_count(struct collector *collector, const struct counting_lane *lan
     return -ENOTSUP;
 }
 
+void collector_group(struct collector *collector, collector_group_fn *add, void *context) {
+    (void)collector, (void)add, (void)context;
+}
+
+bool collector_is_crowded(const struct collector *collector) {
+    return !collector;
+}
+
+bool collector_name(const struct collector *collector, uint64_t object, struct collected_name *ret_name) {
+    (void)collector, (void)object, (void)ret_name;
+    return false;
+}
+
 uint64_t collector_lost(const struct collector *collector) {
     (void)collector;
     return 0;

@@ -12,6 +12,7 @@
 
 #include "base.h"
 
+#define CELLS_TOGETHER 256U
 #define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 
 /* ---- What libbpf has to say --------------------------------------------------------------------- */
@@ -80,6 +81,12 @@ struct collector {
     unsigned in_use;
     int losses_fd;
     struct collected *of_cpus; /* [cpu_count] */
+    int current_cells_fd;      /* negative: the programs have none */
+    int cells[2];
+    int names_fd;
+    unsigned cells_taken;          /* of the last window */
+    collector_group_fn *add_group; /* NULL: groups are not wanted */
+    void *group_context;
 };
 
 static struct bpf_object *object_of(const struct collector *collector) {
@@ -95,6 +102,10 @@ static int find_maps(struct collector *collector) {
     collector->sets[0] = bpf_object__find_map_fd_by_name(object, "counts_a");
     collector->sets[1] = bpf_object__find_map_fd_by_name(object, "counts_b");
     collector->losses_fd = bpf_object__find_map_fd_by_name(object, "losses");
+    collector->current_cells_fd = bpf_object__find_map_fd_by_name(object, "current_cells");
+    collector->cells[0] = bpf_object__find_map_fd_by_name(object, "cells_a");
+    collector->cells[1] = bpf_object__find_map_fd_by_name(object, "cells_b");
+    collector->names_fd = bpf_object__find_map_fd_by_name(object, "names");
     collector->slot_count = bpf_map__max_entries(bpf_object__find_map_by_name(object, "counts_a"));
     collector->cpu_count = (unsigned)cpu_count;
     collector->of_cpus = calloc(collector->cpu_count, sizeof(*collector->of_cpus));
@@ -183,21 +194,79 @@ static int take_slot(struct collector *collector, const struct taking *taking, u
     return bpf_map_update_elem(taking->set, &slot, collector->of_cpus, BPF_ANY) < 0 ? negative_errno() : 0;
 }
 
-/* The kernel returns from the exchange when no program uses the old map any more. */
-int collector_count(struct collector *collector, const struct counting_lane *lanes) {
+/* From now on programs use the other set. The kernel returns from the exchange when no program uses the old one any more. */
+static int exchange(int current_fd, const int sets[2], unsigned in_use) {
     const unsigned first = 0;
-    struct taking taking = {.set = collector->sets[collector->in_use], .lanes = lanes};
-    const int next = collector->sets[1 - collector->in_use];
-    if (bpf_map_update_elem(collector->current_fd, &first, &next, BPF_ANY) < 0)
-        return negative_errno();
-    collector->in_use = 1 - collector->in_use;
-    taking.seen_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC);
+    const int next = sets[1 - in_use];
+    return bpf_map_update_elem(current_fd, &first, &next, BPF_ANY) < 0 ? negative_errno() : 0;
+}
+
+static int take_slots(struct collector *collector, const struct taking *taking) {
     for (unsigned slot = 0; slot < collector->slot_count; slot++) {
-        int error = take_slot(collector, &taking, slot);
+        int error = take_slot(collector, taking, slot);
         if (error)
             return error;
     }
     return 0;
+}
+
+static void add_cells(const struct collector *collector, const struct collected_cell *cells,
+                      const struct collected_cell_sum *sums, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        collector->add_group(collector->group_context, collector->programs.slots[cells[i].slot].op, &cells[i],
+                             &sums[i]);
+}
+
+/* Empties a window. */
+static int take_cells(struct collector *collector, int window_fd) {
+    struct collected_cell cells[CELLS_TOGETHER];
+    struct collected_cell_sum sums[CELLS_TOGETHER];
+    unsigned place = 0; /* of the map's, opaque */
+    bool is_first = true;
+    collector->cells_taken = 0;
+    int result = 0;
+    while (result == 0) {
+        unsigned count = CELLS_TOGETHER;
+        result =
+            bpf_map_lookup_and_delete_batch(window_fd, is_first ? NULL : &place, &place, cells, sums, &count, NULL);
+        if (result < 0 && errno != ENOENT) /* that is the end */
+            return negative_errno();
+        add_cells(collector, cells, sums, count);
+        collector->cells_taken += count;
+        is_first = false;
+    }
+    return 0;
+}
+
+/* A call is in its histogram before it is in its window: so all that are in the window that is taken first are in the
+ * histograms that are taken next. */
+int collector_count(struct collector *collector, const struct counting_lane *lanes) {
+    const unsigned in_use = collector->in_use;
+    struct taking taking = {.set = collector->sets[in_use], .lanes = lanes};
+    int error = collector->add_group ? exchange(collector->current_cells_fd, collector->cells, in_use) : 0;
+    if (error == 0)
+        error = exchange(collector->current_fd, collector->sets, in_use);
+    if (error)
+        return error;
+    collector->in_use = 1 - in_use;
+    taking.seen_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC);
+    error = take_slots(collector, &taking);
+    if (error == 0 && collector->add_group)
+        error = take_cells(collector, collector->cells[in_use]);
+    return error;
+}
+
+void collector_group(struct collector *collector, collector_group_fn *add, void *context) {
+    collector->add_group = collector->current_cells_fd >= 0 ? add : NULL;
+    collector->group_context = context;
+}
+
+bool collector_is_crowded(const struct collector *collector) {
+    return collector->cells_taken > COLLECTED_CELLS_MAX / 32;
+}
+
+bool collector_name(const struct collector *collector, uint64_t object, struct collected_name *ret_name) {
+    return collector->names_fd >= 0 && bpf_map_lookup_elem(collector->names_fd, &object, ret_name) == 0;
 }
 
 /* ---- Losses ------------------------------------------------------------------------------------- */

@@ -256,6 +256,7 @@ int collector_start_calls(const struct system_calls *of, struct collector **ret_
     memcpy((void *)(uintptr_t)programs->rodata->calls, numbered, sizeof(numbered));
     programs->rodata->device = of->device;
     programs->rodata->has_one_device = of->has_one_device;
+    programs->rodata->has_groups = of->has_groups;
     programs->rodata->own_process = (unsigned)getpid();
     return collector_start(&(struct collector_programs){.programs = programs,
                                                         .skeleton = programs->skeleton,

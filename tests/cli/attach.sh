@@ -44,9 +44,14 @@ ended() {
     assert_eq "" "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.*' 2>/dev/null)" "what is left of it"
 }
 
-# counts PROFILE: "OP CALLS" lines
+# counts PROFILE: "OP CALLS" lines, not of groups
 counts() {
-    awk '/^OP_/ { print substr($1, 4), $2 }' "$1" | sort
+    awk '/^# [a-z]*: / && !/^# (longest|failed|bytes): / && seen { exit } /^OP_/ { seen = 1; print substr($1, 4), $2 }' "$1" | sort
+}
+
+# calls OP PROFILE
+calls() {
+    counts "$2" | awk -v op="$1" '$1 == op { found = $2 } END { print found + 0 }'
 }
 
 # ---- What counts is what strace shows
@@ -100,7 +105,7 @@ echo >&7
 exec 7>&-
 wait "$early"
 early=
-assert_eq "7 1" "$("$OSPROF" dump "$fs" now && awk '$1 == "OP_WRITE" { w = $2 } $1 == "OP_FSYNC" { f = $2 } END { print w, f }' now)" \
+assert_eq "7 1" "$("$OSPROF" dump "$fs" now && echo "$(calls WRITE now) $(calls FSYNC now)")" \
     "WRITE and FSYNC of a program that ran before, while it is watched"
 if [ -x "$TEST_PROGRAMS/unseen_calls_static" ]; then
     "$OSPROF" reset "$fs"
@@ -115,9 +120,28 @@ chmod 777 "$fs"
 "$OSPROF" reset "$fs"
 ./set-id-dd if=/dev/zero of="$fs/set-id" bs=10 count=13 status=none
 "$OSPROF" dump "$fs" now
-assert_eq 13 "$(awk '$1 == "OP_WRITE" { print $2 }' now)" "WRITE of a set-id program"
+assert_eq 13 "$(calls WRITE now)" "WRITE of a set-id program"
 "$OSPROF" show "$fs" | grep -Eq '^layer +syscall$' || fail "osprof show DIR shows another profile: $("$OSPROF" show "$fs")"
 assert_refused "$fs is watched already, by process $watcher: osprof show $fs" "$OSPROF" attach "$fs"
+
+# Whose calls, and on what: all of them, and as the programs know them.
+mkdir -m 777 "$fs/deep"
+"$OSPROF" reset "$fs"
+(cd "$fs/deep" && ../../set-id-dd if=/dev/zero of=hot bs=10 count=40 status=none && dd if=hot of=/dev/null bs=10 status=none)
+for i in $(seq 300); do echo >"$fs/cold$i"; done
+"$OSPROF" dump "$fs" now
+for kind in process program file directory; do
+    assert_eq "$(awk '{ n += $2 } END { print n }' <(counts now))" \
+        "$(awk -v kind="# $kind:" 'index($0, "# ") == 1 && /^# [a-z]*: / { here = index($0, kind) == 1 } /^OP_/ && here { n += $2 } END { print n + 0 }' now)" \
+        "calls of all groups by $kind"
+done
+"$OSPROF" show --by file "$fs" >files
+grep -Eq ' /deep/hot$' files || fail "the hot file is not among them: $(<files)"
+"$OSPROF" show --by directory "$fs" | grep -Eq ' /deep$' || fail "the directory is not among them"
+"$OSPROF" show --by program "$fs" | grep -Eq '^set-id-dd ' || fail "the program is not among them: $("$OSPROF" show --by program "$fs")"
+expect 0 show --by file --of /deep/hot "$fs"
+grep -Eq '^WRITE +40 ' out || fail "other calls on the file: $(<out)"
+grep -Eq '^READ +41 ' out || fail "other calls on the file: $(<out)"
 
 # A call that a signal interrupts and the kernel makes anew is one.
 mkfifo "$fs/pipe"
@@ -140,7 +164,7 @@ wait "$reader"
 exec 8>&-
 kill -INT "$watcher"
 ended 0
-assert_eq 1 "$(awk '$1 == "OP_READ" { print $2 }' profile)" "READ that was stopped and continued three times"
+assert_eq 1 "$(calls READ profile)" "READ that was stopped and continued three times"
 longest_ns=$(sed -n 's/^# longest: READ \([0-9]*\) .*/\1/p' profile)
 [ "$longest_ns" -ge 1000000000 ] || fail "the READ that waited for 1.2 s took $longest_ns ns"
 
@@ -179,7 +203,7 @@ echo line >"$fs/last"
 umount "$fs"
 ended 0
 grep -qx "osprof: $fs is not mounted any more" err || fail "it is not told why it ends: $(<err)"
-[ "$(awk '$1 == "OP_WRITE" { print $2 }' profile)" -ge 1 ] || fail "the last calls are lost"
+[ "$(calls WRITE profile)" -ge 1 ] || fail "the last calls are lost"
 
 mount -t tmpfs tmpfs "$fs"
 watched

@@ -44,6 +44,7 @@ struct collected {
 /* Indices of the map "losses". */
 enum collected_loss {
     COLLECTED_FULL,      /* calls that were not counted: too many were under way */
+    COLLECTED_UNGROUPED, /* calls that found no cell in a window; they are counted */
     COLLECTED_UNMATCHED, /* ends of calls whose beginning was not seen: before it was attached, or one of the above */
     COLLECTED_LOSSES,
 };
@@ -62,6 +63,37 @@ enum collected_disk_op {
     COLLECTED_DISK_OPS,
 };
 #define COLLECTED_DISKS_MAX 8
+
+/* ---- Groups ---- */
+
+/* What calls have in common that are counted in a cell of a window. */
+struct collected_cell {
+    unsigned long long object; /* 0: unknown */
+    unsigned process;
+    unsigned short slot;
+    unsigned short bucket;
+    char program[16]; /* of the process's main thread */
+};
+
+struct collected_cell_sum {
+    unsigned long long calls;
+    unsigned long long total_ns;
+};
+
+#define COLLECTED_CELLS_MAX 131072 /* of a window */
+
+/* The name of an object, as of when it was first seen: its components, from the last one on. */
+#define COLLECTED_PARTS 16
+#define COLLECTED_PART_BYTES 64
+struct collected_name {
+    unsigned long long directory; /* the object that it is in */
+    unsigned part_count;
+    unsigned char is_directory;
+    unsigned char is_cut; /* there are more components */
+    char parts[COLLECTED_PARTS][COLLECTED_PART_BYTES];
+};
+
+#define COLLECTED_NAMES_MAX 8192
 
 /* ---- System calls ---- */
 

@@ -52,6 +52,7 @@ int collector_start_disks(const struct disk_requests *requests, struct collector
 struct system_calls {
     uint32_t device;     /* of the file system, as the kernel has it */
     bool has_one_device; /* stat(2) tells that device of all its files, unlike btrfs and overlayfs */
+    bool has_groups;     /* what calls are on, and whose they are, is counted too: collector_group() */
 };
 
 /* Like collector_start_fuse(). */
@@ -66,6 +67,20 @@ const char *const *collector_ops(const struct collector *collector, unsigned *re
  * Errors:  those of bpf(2); what could not be read is added the next time, or lost
  * Threads: one at a time */
 int collector_count(struct collector *collector, const struct counting_lane *lanes);
+
+/* Calls that have ended since the last time, in the first lane, of one program and file. */
+typedef void collector_group_fn(void *context, unsigned op, const struct collected_cell *cell,
+                                const struct collected_cell_sum *sum);
+
+/* From now on each collector_count() calls that too, for all calls that it has added. Calls that found no room, of more than
+ * COLLECTED_CELLS_MAX kinds since the last time, are left out. */
+void collector_group(struct collector *collector, collector_group_fn *add, void *context);
+
+/* True if the last window was so full that the next one should be taken soon. */
+bool collector_is_crowded(const struct collector *collector);
+
+/* What an object was called when it was first seen. Returns false if it is not known any more. Threads: any */
+bool collector_name(const struct collector *collector, uint64_t object, struct collected_name *ret_name);
 
 /* Calls that were not counted: a program was not run, for the CPU was in it already, or too many were under way.
  * Threads: any */

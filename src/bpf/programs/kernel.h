@@ -17,11 +17,30 @@ struct super_block {
 };
 
 struct inode {
+    unsigned short i_mode;
     struct super_block *i_sb;
+    unsigned long i_ino;
+    __u32 i_generation;
+};
+
+struct qstr {
+    const unsigned char *name;
+};
+
+struct dentry {
+    struct dentry *d_parent;
+    struct qstr d_name;
+    struct inode *d_inode;
+    struct super_block *d_sb;
+};
+
+struct path {
+    struct dentry *dentry;
 };
 
 struct file {
     struct inode *f_inode;
+    struct path f_path;
 };
 
 struct fdtable {
@@ -31,14 +50,6 @@ struct fdtable {
 
 struct files_struct {
     struct fdtable *fdt;
-};
-
-struct dentry {
-    struct super_block *d_sb;
-};
-
-struct path {
-    struct dentry *dentry;
 };
 
 struct fs_struct {
@@ -51,6 +62,8 @@ struct thread_info {
 
 struct task_struct {
     struct thread_info thread_info;
+    struct task_struct *group_leader;
+    char comm[16];
     struct files_struct *files;
     struct fs_struct *fs;
     int tgid;

@@ -6,6 +6,7 @@
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_CALL_OPS)
 #include "counting.h"
+#include "grouping.h"
 
 #define CURRENT_DIRECTORY (-100)
 #define EMPTY_PATH 0x1000
@@ -38,6 +39,7 @@ struct under_way {
     __u64 end_ns; /* of a call that may be made anew; 0: it has not ended */
     __u64 asked_bytes;
     __u64 answer;
+    __u64 object; /* that it is on; 0: unknown */
     __u32 number;
     __u32 op; /* 0: none is under way; else one more */
     __u32 place;
@@ -51,70 +53,80 @@ struct {
     __type(value, struct under_way);
 } threads SEC(".maps");
 
-static __always_inline bool is_of_device(const struct file *file) {
-    return file && BPF_CORE_READ(file, f_inode, i_sb, s_dev) == device;
+/* What is known of a call. */
+struct found {
+    enum known known;
+    const struct dentry *dentry; /* of what it is on; NULL: unknown */
+};
+
+static __always_inline struct found found_on(const struct dentry *dentry) {
+    return (struct found){.known = dentry ? KNOWN_YES : KNOWN_NO, .dentry = dentry};
 }
 
-static __always_inline bool is_fd_of_device(struct task_struct *task, __s64 fd) {
-    struct file *file = NULL;
+/* The file, if it is of the file system; else NULL. */
+static __always_inline const struct dentry *dentry_of(struct task_struct *task, __s64 fd) {
+    const struct file *file = NULL;
     const struct fdtable *table = BPF_CORE_READ(task, files, fdt);
     if (fd < 0 || fd >= BPF_CORE_READ(table, max_fds))
-        return false;
+        return NULL;
     bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
-    return is_of_device(file);
+    return file && BPF_CORE_READ(file, f_inode, i_sb, s_dev) == device ? BPF_CORE_READ(file, f_path.dentry) : NULL;
 }
 
-static __always_inline bool is_directory_of_device(struct task_struct *task, __s64 fd) {
-    if ((int)fd == CURRENT_DIRECTORY)
-        return BPF_CORE_READ(task, fs, pwd.dentry, d_sb, s_dev) == device;
-    return is_fd_of_device(task, (int)fd);
+/* The same for an argument. */
+static __always_inline const struct dentry *dentry_of_argument(struct task_struct *task,
+                                                               const struct pt_regs *registers, __u32 number) {
+    return dentry_of(task, (int)argument_of(registers, number));
+}
+
+static __always_inline const struct dentry *directory_of(struct task_struct *task, int fd) {
+    if (fd != CURRENT_DIRECTORY)
+        return dentry_of(task, fd);
+    const struct dentry *dentry = BPF_CORE_READ(task, fs, pwd.dentry);
+    return BPF_CORE_READ(dentry, d_sb, s_dev) == device ? dentry : NULL;
 }
 
 /* What is known of a name before the call. */
-static __always_inline enum known known_of_name(struct task_struct *task, const struct pt_regs *registers,
-                                                const volatile struct collected_call *call) {
+static __always_inline struct found find_name(struct task_struct *task, const struct pt_regs *registers,
+                                              const volatile struct collected_call *call) {
     char name[NAME_BYTES];
+    const struct found not_told = {.known = NOT_TOLD};
     const char *address = (const char *)argument_of(registers, call->name);
-    const __s64 directory =
-        call->directory > 0 ? (__s64)(int)argument_of(registers, call->directory - 1U) : CURRENT_DIRECTORY;
+    const int directory = call->directory > 0 ? (int)argument_of(registers, call->directory - 1U) : CURRENT_DIRECTORY;
     const __u64 flags = call->flags > 0 ? argument_of(registers, call->flags - 1U) : 0;
     const long length = bpf_probe_read_user_str(name, sizeof(name), address);
-    if (length == 1 && flags & EMPTY_PATH)
-        return is_directory_of_device(task, directory) ? KNOWN_YES : KNOWN_NO;
-    if (length <= 1 || length >= NAME_BYTES)
-        return NOT_TOLD;
-    if (length == 2 && name[0] == '.')
-        return is_directory_of_device(task, directory) ? KNOWN_YES : KNOWN_NO;
+    const bool is_itself = (length == 1 && flags & EMPTY_PATH) || (length == 2 && name[0] == '.');
     const bool is_followed = call->flag_op == 0 && flags & call->flag ? !call->follows : call->follows;
-    if (is_followed || (length == 3 && name[0] == '.' && name[1] == '.'))
-        return NOT_TOLD;
-    for (int i = 0; i < NAME_BYTES && i < length; i++)
-        if (name[i] == '/')
-            return NOT_TOLD;
-    return is_directory_of_device(task, directory) ? KNOWN_YES : KNOWN_NO;
+    if (!is_itself) {
+        if (length <= 1 || length >= NAME_BYTES || is_followed)
+            return not_told;
+        if (length == 3 && name[0] == '.' && name[1] == '.')
+            return not_told;
+        for (int i = 0; i < NAME_BYTES && i < length; i++)
+            if (name[i] == '/')
+                return not_told;
+    }
+    return found_on(directory_of(task, directory));
 }
 
-static __always_inline enum known known_before(struct task_struct *task, const struct pt_regs *registers,
-                                               const volatile struct collected_call *call) {
+static __always_inline struct found find_before(struct task_struct *task, const struct pt_regs *registers,
+                                                const volatile struct collected_call *call) {
+    const struct dentry *dentry;
     switch (call->place) {
     case COLLECTED_FD:
-        return is_fd_of_device(task, (int)argument_of(registers, 0)) ? KNOWN_YES : KNOWN_NO;
+        return found_on(dentry_of_argument(task, registers, 0));
     case COLLECTED_FDS:
-        return is_fd_of_device(task, (int)argument_of(registers, 0)) ||
-                       is_fd_of_device(task, (int)argument_of(registers, 2))
-                   ? KNOWN_YES
-                   : KNOWN_NO;
+        dentry = dentry_of_argument(task, registers, 0);
+        return found_on(dentry ? dentry : dentry_of_argument(task, registers, 2));
     case COLLECTED_SENT:
-        return is_fd_of_device(task, (int)argument_of(registers, 0)) ||
-                       is_fd_of_device(task, (int)argument_of(registers, 1))
-                   ? KNOWN_YES
-                   : KNOWN_NO;
+        dentry = dentry_of_argument(task, registers, 1);
+        return found_on(dentry ? dentry : dentry_of_argument(task, registers, 0));
     case COLLECTED_MAPPED:
-        return is_fd_of_device(task, (int)argument_of(registers, 4)) ? KNOWN_YES : KNOWN_NO;
+        return found_on(dentry_of_argument(task, registers, 4));
     case COLLECTED_ADDRESS:
-        return NOT_TOLD;
+        return (struct found){.known = NOT_TOLD};
     default:
-        return known_of_name(task, registers, call);
+        return find_name(task, registers, call);
     }
 }
 
@@ -144,13 +156,16 @@ static __always_inline __u64 asked_bytes(const struct pt_regs *registers, const 
     }
 }
 
-/* What is known of it afterwards. */
-static __always_inline enum known known_after(struct task_struct *task, const struct under_way *call, long result) {
+/* What is known of it afterwards. May find what it is on */
+static __always_inline enum known known_after(struct task_struct *task, struct under_way *call, long result) {
     __u64 stat_device = 0;
     __u32 statx_device[2] = {0}; /* major, minor */
     __u32 found;
-    if (call->place == COLLECTED_OPENED && result >= 0)
-        return is_fd_of_device(task, result) ? KNOWN_YES : KNOWN_NO;
+    if (call->place == COLLECTED_OPENED && result >= 0) {
+        const struct dentry *dentry = dentry_of(task, result);
+        call->object = note_object(dentry);
+        return dentry ? KNOWN_YES : KNOWN_NO;
+    }
     if (result != 0 || call->known != NOT_TOLD)
         return call->known;
     if (call->place == COLLECTED_STAT &&
@@ -168,14 +183,18 @@ static __always_inline enum known known_after(struct task_struct *task, const st
 }
 
 /* Counts it, among those that are not told in the second half of the slots. */
-static __always_inline void end(struct task_struct *task, const struct under_way *call, __u64 end_ns, long result) {
+static __always_inline void end(struct task_struct *task, struct under_way *call, __u64 end_ns, long result) {
     const enum known known = known_after(task, call, result);
     const __u64 moved = call->asked_bytes > 0 && result > 0 ? (__u64)result : 0;
+    const __u64 ns = end_ns - call->begin_ns;
     const struct outcome outcome = {.error = result < 0 && result >= -4095 ? (int)-result : 0,
                                     .asked_bytes = call->asked_bytes,
                                     .moved_bytes = moved};
-    if (known != KNOWN_NO)
-        count(call->op - 1 + (known == NOT_TOLD ? COLLECTED_CALL_OPS : 0), end_ns - call->begin_ns, &outcome);
+    if (known == KNOWN_NO)
+        return;
+    count(call->op - 1 + (known == NOT_TOLD ? COLLECTED_CALL_OPS : 0), ns, &outcome);
+    if (known == KNOWN_YES)
+        group(task, call->object, call->op - 1, ns);
 }
 
 /* Of x86-64 alone: another table of numbers, which is not known here. */
@@ -220,8 +239,8 @@ int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
     const volatile struct collected_call *row = &calls[number];
     if (row->is_lock && !is_of_locks(argument_of(registers, 1)))
         return 0;
-    const enum known known = known_before(task, registers, row);
-    const bool is_decided = known == KNOWN_NO && row->place != COLLECTED_OPENED;
+    const struct found found = find_before(task, registers, row);
+    const bool is_decided = found.known == KNOWN_NO && row->place != COLLECTED_OPENED;
     if (is_decided)
         return 0;
     if (!call)
@@ -236,7 +255,8 @@ int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
                                .number = (__u32)number,
                                .op = op_of(registers, row),
                                .place = row->place,
-                               .known = known};
+                               .object = note_object(found.dentry),
+                               .known = found.known};
     return 0;
 }
 
@@ -251,7 +271,7 @@ int BPF_PROG(sys_exit, struct pt_regs *registers, long result) {
         call->end_ns = now_ns;
         return 0;
     }
-    const struct under_way ended = *call;
+    struct under_way ended = *call;
     call->op = 0;
     end(task, &ended, now_ns, result);
     return 0;

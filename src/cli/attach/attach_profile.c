@@ -150,6 +150,9 @@ static int start_recording(struct attach_profile *profile, bool has_beside) {
         error = counting_lane_open(&profile->lanes[0], profile->recorder);
     if (error == 0 && has_beside)
         error = create_beside(profile);
+    if (error == 0 && profile->options->groupings)
+        error = attach_groups_start(profile->collector, profile->recorder, profile->options->groupings,
+                                    profile->options->groups_max, &profile->groups);
     return error;
 }
 
@@ -220,9 +223,10 @@ int attach_profile_end(struct attach_profile *profile) {
 void attach_profile_finish(struct attach_profile *profile) {
     while (!control_server_stop(&profile->socket))
         continue; /* its command hangs */
-    collector_finish(profile->collector);
     aggstats_recorder_destroy(profile->recorder);
     aggstats_recorder_destroy(profile->beside);
+    attach_groups_finish(profile->groups);
+    collector_finish(profile->collector);
     fuse_mount_finish(&profile->mount);
     forget_paths(profile);
     pthread_mutex_destroy(&profile->lock);

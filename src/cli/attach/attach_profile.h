@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "attach_groups.h"
 #include "collector.h"
 #include "control_server.h"
 #include "fuse_mount.h"
@@ -17,6 +18,8 @@ struct attach_options {
     bool keeps_old;       /* an existing file is kept as NAME.old */
     unsigned resolution;  /* at most COLLECTED_RESOLUTION */
     uint64_t interval_ns; /* of a sampled profile; 0: none */
+    unsigned groupings;   /* bits (1 << AGGSTATS_BY_FILE) */
+    unsigned groups_max;  /* of each; 0: the default */
     struct option_list labels;
 };
 
@@ -34,8 +37,9 @@ struct attach_profile {
     struct aggstats_recorder *beside; /* for the collector's second lane; NULL: that is not wanted */
     pthread_mutex_t lock;             /* while it is added to the recorders; protects the rest */
     struct counting_lane lanes[COLLECTOR_LANES_MAX];
-    uint64_t lost; /* calls, so far */
-    int error;     /* of adding */
+    struct attach_groups *groups; /* NULL: there are none */
+    uint64_t lost;                /* calls, so far */
+    int error;                    /* of adding */
 };
 
 /* Begins with nothing counted, and warns the user if it cannot be read meanwhile.

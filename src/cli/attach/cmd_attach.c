@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "aggstats/caller_groups.h"
 #include "aggstats/user_label.h"
 #include "attach_page.h"
 #include "attach_target.h"
@@ -13,9 +14,15 @@
 #include "signals.h"
 
 #define COUNT_MS 100 /* between additions to the profile */
+#define CROWDED_MS 5
 #define FOR_MIN_NS UINT64_C(100000000)
 #define FOR_MAX_NS UINT64_C(86400000000000)
 #define LOOK_NS INT64_C(1000000000) /* between checks that it is still mounted */
+
+#define GROUPINGS                                                                                                      \
+    (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY)
+#define GROUPINGS_WORDS "process", "program", "file", "directory",
+#define DEFAULT_BY "all of them"
 
 struct attach_command {
     uint64_t for_ns; /* 0: until a signal asks to end */
@@ -25,6 +32,30 @@ struct attach_command {
 
 static const char *parse_for(const char *text, uint64_t *ret_ns) {
     return time_parse(text, FOR_MIN_NS, FOR_MAX_NS, ret_ns) ? NULL : "must be a time from 100ms to 86400s, such as 10s";
+}
+
+/* "process+file" */
+static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    static const char *const words[] = {GROUPINGS_WORDS NULL};
+    struct attach_command *given = data;
+    CLEANUP_FREE char *copy = strdup(*text);
+    char *rest = copy;
+    given->options.groupings = 0;
+    if (strcmp(*text, "none") == 0)
+        return NULL;
+    for (const char *word; (word = strsep(&rest, "+"));) {
+        const enum aggstats_grouping grouping = aggstats_grouping_of_name(word);
+        if (GROUPINGS & 1U << grouping) {
+            given->options.groupings |= 1U << grouping;
+            continue;
+        }
+        why[0] = '\0';
+        option_add_word(why, "must be none, or of ", words[0], NULL);
+        option_add_words(why, words + 1, "and");
+        option_add_word(why, "", "with + between", NULL);
+        return why;
+    }
+    return NULL;
 }
 
 static const struct option_row rows[] = {
@@ -55,6 +86,18 @@ static const struct option_row rows[] = {
      .help = "keep the profile of each interval of that length too",
      .parse_time = control_parse_interval,
      INTO(TIME, struct attach_command, options.interval_ns)},
+    {.name = "by",
+     .metavar = "KIND[+KIND]...|none",
+     WORDS_OF(GROUPINGS_WORDS),
+     .help = "whose calls, and on what: {}; default: " DEFAULT_BY,
+     .kind = OPTION_PARSED,
+     .parse = parse_by},
+    {.name = "groups",
+     .metavar = "N",
+     .min = AGGSTATS_GROUPS_MIN,
+     .max = AGGSTATS_GROUPS_MAX,
+     .help = "keep at most N of each kind, {}; default: 256",
+     INTO(UNSIGNED, struct attach_command, options.groups_max)},
     {.name = "label",
      .metavar = "KEY=VALUE",
      .help = "a line of the profile's header, such as rack=7; may be repeated",
@@ -77,7 +120,8 @@ static void follow(struct attach_profile *profile, const struct attach_target *t
                 return;
             }
         }
-        if (poll(&event, 1, COUNT_MS) > 0 && signals_take_ending(signals) != 0)
+        if (poll(&event, 1, collector_is_crowded(profile->collector) ? CROWDED_MS : COUNT_MS) > 0 &&
+            signals_take_ending(signals) != 0)
             return;
         attach_profile_count(profile);
     }
@@ -117,13 +161,16 @@ static void tell_beginning(const struct attach_target *target, uint64_t for_ns) 
 
 /* Errors: reported to the user */
 static int begin(struct attach_profile *ret_profile, const struct attach_command *given, struct attach_target *target) {
-    char why[COLLECTOR_WHY_SIZE];
+    char why[COLLECTOR_WHY_SIZE] = "no memory";
     struct collector *collector = NULL;
-    struct fuse_mount mount = {
-        .device = target->mount.device, .path = strdup(target->mount.path), .type = strdup(target->mount.type)};
+    struct fuse_mount mount = {.device = target->mount.device,
+                               .path = strdup(target->mount.path),
+                               .type = strdup(target->mount.type),
+                               .source = strdup(target->mountpoint)}; /* where paths begin */
     const struct system_calls calls = {.device = major(mount.device) << 20 | minor(mount.device),
-                                       .has_one_device = target->has_one_device};
-    int error = mount.path && mount.type ? collector_start_calls(&calls, &collector, why) : -ENOMEM;
+                                       .has_one_device = target->has_one_device,
+                                       .has_groups = given->options.groupings != 0};
+    int error = mount.path && mount.type && mount.source ? collector_start_calls(&calls, &collector, why) : -ENOMEM;
     if (error == 0) {
         mount.device = 0; /* the profile may be saved there */
         error = attach_profile_start(ret_profile, &given->options, &mount, collector, true);
@@ -194,7 +241,11 @@ static bool check(const struct command *command, const struct attach_command *gi
 }
 
 static enum status run_attach(const struct command *command, int argc, char **argv) {
-    struct attach_command given = {.options = {.layer = "syscall", .resolution = COLLECTED_RESOLUTION}};
+    struct attach_command given = {.options = {
+                                       .layer = "syscall",
+                                       .resolution = COLLECTED_RESOLUTION,
+                                       .groupings = GROUPINGS,
+                                   }};
     struct arguments arguments;
     enum status status;
     if (options_parse(command, argc, argv, &given, &arguments, &status))

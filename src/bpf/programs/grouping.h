@@ -1,0 +1,111 @@
+/* What counted calls are on, and whose they are: cells of windows, which the collector swaps and empties like the
+ * histograms (counting.h). A call is in its cell after it is in its histogram. What a file is called is found once, when it is
+ * first seen. */
+#ifndef GROUPING_H
+#define GROUPING_H
+
+#include "collected.h"
+#include "counting.h"
+#include "kernel.h"
+
+#define TYPE_BITS 0170000
+#define TYPE_DIRECTORY 0040000
+
+struct cells {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, COLLECTED_CELLS_MAX);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, struct collected_cell);
+    __type(value, struct collected_cell_sum);
+} cells_a SEC(".maps"), cells_b SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __array(values, struct cells);
+} current_cells SEC(".maps") = {.values = {&cells_a}};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, COLLECTED_NAMES_MAX);
+    __type(key, __u64); /* of an object */
+    __type(value, struct collected_name);
+} names SEC(".maps");
+
+/* Room for one. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct collected_name);
+} new_name SEC(".maps");
+
+/* Set before it is loaded. */
+const volatile bool has_groups;
+
+/* A number that a file has as long as it lives, and no other file then: not 0. */
+static __always_inline __u64 object_of(const struct dentry *dentry) {
+    const struct inode *inode = BPF_CORE_READ(dentry, d_inode);
+    if (!inode)
+        return 0;
+    const __u64 generation = BPF_CORE_READ(inode, i_generation);
+    return ((__u64)BPF_CORE_READ(inode, i_ino) * 0x9e3779b97f4a7c15 ^ generation << 32) | 1;
+}
+
+static __always_inline void fill_name(struct collected_name *name, const struct dentry *dentry) {
+    const struct dentry *at = dentry;
+    name->is_directory = (BPF_CORE_READ(dentry, d_inode, i_mode) & TYPE_BITS) == TYPE_DIRECTORY;
+    name->directory = object_of(BPF_CORE_READ(dentry, d_parent));
+    name->part_count = 0;
+    name->is_cut = true;
+    for (__u32 i = 0; i < COLLECTED_PARTS; i++) {
+        const struct dentry *parent = BPF_CORE_READ(at, d_parent);
+        if (parent == at || !parent) {
+            name->is_cut = false;
+            break;
+        }
+        bpf_probe_read_kernel_str(name->parts[i], COLLECTED_PART_BYTES, BPF_CORE_READ(at, d_name.name));
+        name->part_count = i + 1;
+        at = parent;
+    }
+}
+
+/* Remembers what it is called, if that is not known. Returns its number */
+static __always_inline __u64 note_object(const struct dentry *dentry) {
+    const __u32 first = 0;
+    const __u64 object = has_groups && dentry ? object_of(dentry) : 0;
+    if (object == 0 || bpf_map_lookup_elem(&names, &object))
+        return object;
+    struct collected_name *name = bpf_map_lookup_elem(&new_name, &first);
+    if (!name)
+        return object;
+    fill_name(name, dentry);
+    bpf_map_update_elem(&names, &object, name, BPF_ANY);
+    return object;
+}
+
+/* Counts a call that count() has counted. */
+static __always_inline void group(struct task_struct *task, __u64 object, __u32 slot, __u64 ns) {
+    const __u32 first = 0;
+    const struct collected_cell_sum one = {.calls = 1, .total_ns = ns};
+    struct collected_cell cell = {
+        .object = object, .process = (__u32)task->tgid, .slot = slot, .bucket = collected_bucket(ns)};
+    void *cells = bpf_map_lookup_elem(&current_cells, &first);
+    if (!has_groups || !cells)
+        return;
+    BPF_CORE_READ_INTO(&cell.program, task, group_leader, comm);
+    struct collected_cell_sum *sum = bpf_map_lookup_elem(cells, &cell);
+    if (!sum && bpf_map_update_elem(cells, &cell, &one, BPF_NOEXIST) == 0)
+        return;
+    if (!sum)
+        sum = bpf_map_lookup_elem(cells, &cell); /* another CPU was first, or there is no room */
+    if (!sum) {
+        lose(COLLECTED_UNGROUPED);
+        return;
+    }
+    __sync_fetch_and_add(&sum->calls, 1);
+    __sync_fetch_and_add(&sum->total_ns, ns);
+}
+
+#endif

@@ -1,0 +1,152 @@
+#include "attach_groups.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggstats/caller_groups.h"
+#include "base.h"
+#include "path.h"
+
+#define PROCESSES 8192U   /* whose programs are remembered; a later one takes the place of one before */
+#define DIRECTORIES 4096U /* whose names are, likewise */
+#define PATH_BYTES (COLLECTED_PARTS * COLLECTED_PART_BYTES + 8)
+
+struct process {
+    uint32_t number;
+    char program[16];
+};
+
+struct directory {
+    uint64_t object;
+    char path[AGGSTATS_GROUP_NAME_SIZE];
+};
+
+struct attach_groups {
+    const struct collector *collector;
+    struct aggstats_recorder *recorder;
+    pthread_mutex_t lock; /* protects the rest */
+    struct process processes[PROCESSES];
+    struct directory directories[DIRECTORIES];
+};
+
+/* ---- Whose -------------------------------------------------------------------------------------- */
+
+static void note_process(struct attach_groups *groups, const struct collected_cell *cell) {
+    struct process *process = &groups->processes[cell->process % PROCESSES];
+    pthread_mutex_lock(&groups->lock);
+    process->number = cell->process;
+    snprintf(process->program, sizeof(process->program), "%.15s", cell->program);
+    pthread_mutex_unlock(&groups->lock);
+}
+
+/* An aggstats_identify_fn. */
+static bool identify(void *context, uint32_t caller, struct aggstats_identity *ret_identity) {
+    struct attach_groups *groups = context;
+    const struct process *process = &groups->processes[caller % PROCESSES];
+    pthread_mutex_lock(&groups->lock);
+    const bool is_known = process->number == caller;
+    *ret_identity = (struct aggstats_identity){.id = caller};
+    snprintf(ret_identity->name, sizeof(ret_identity->name), "%s", process->program);
+    pthread_mutex_unlock(&groups->lock);
+    return is_known;
+}
+
+/* ---- On what ------------------------------------------------------------------------------------ */
+
+/* "/a/b", of its components from the last one on, without the first `skipped` of them. */
+static void join_parts(const struct collected_name *name, unsigned skipped, char ret_path[PATH_BYTES]) {
+    size_t length = (size_t)sprintf(ret_path, "%s", name->is_cut ? "..." : name->part_count <= skipped ? "/" : "");
+    for (unsigned i = name->part_count; i > skipped; i--)
+        length += (size_t)sprintf(ret_path + length, "/%.*s", COLLECTED_PART_BYTES - 1, name->parts[i - 1]);
+}
+
+/* An aggstats_name_fn. */
+static bool name_object(void *context, uint64_t object, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
+    struct attach_groups *groups = context;
+    struct collected_name name;
+    char path[PATH_BYTES] = "(name forgotten)";
+    (void)may_wait;
+    const bool is_known = collector_name(groups->collector, object, &name);
+    const struct directory *directory = &groups->directories[object % DIRECTORIES];
+    if (is_known)
+        join_parts(&name, 0, path);
+    pthread_mutex_lock(&groups->lock);
+    const bool is_remembered = directory->object == object;
+    path_copy_end(!is_known && is_remembered ? directory->path : path, ret_name, AGGSTATS_GROUP_NAME_SIZE);
+    pthread_mutex_unlock(&groups->lock);
+    return is_known || is_remembered;
+}
+
+/* An aggstats_place_fn. Remembers what the directory is called. */
+static uint64_t directory_of(void *context, uint64_t object) {
+    struct attach_groups *groups = context;
+    struct collected_name name;
+    char path[PATH_BYTES];
+    if (!collector_name(groups->collector, object, &name))
+        return 0;
+    if (name.is_directory)
+        return object;
+    join_parts(&name, 1, path);
+    struct directory *directory = &groups->directories[name.directory % DIRECTORIES];
+    pthread_mutex_lock(&groups->lock);
+    directory->object = name.directory;
+    path_copy_end(path, directory->path, sizeof(directory->path));
+    pthread_mutex_unlock(&groups->lock);
+    return name.directory;
+}
+
+/* ---- Counting ----------------------------------------------------------------------------------- */
+
+/* A collector_group_fn. The calls of a cell are in one bucket, and so is their mean. */
+static void add(void *context, unsigned op, const struct collected_cell *cell, const struct collected_cell_sum *sum) {
+    struct attach_groups *groups = context;
+    const struct aggstats_call_of of = {.thread = cell->process, .object = cell->object};
+    uint64_t left_ns = sum->total_ns;
+    note_process(groups, cell);
+    for (uint64_t left = sum->calls; left > 0; left--) {
+        const uint64_t latency_ns = left_ns / left;
+        aggstats_group_add(groups->recorder, op, &of, latency_ns);
+        left_ns -= latency_ns;
+    }
+}
+
+int attach_groups_start(struct collector *collector, struct aggstats_recorder *recorder, unsigned groupings,
+                        unsigned groups_max, struct attach_groups **ret_groups) {
+    struct aggstats_grouping_options options[AGGSTATS_GROUPINGS];
+    unsigned count = 0;
+    struct attach_groups *groups = calloc(1, sizeof(*groups));
+    if (!groups)
+        return -ENOMEM;
+    groups->collector = collector;
+    groups->recorder = recorder;
+    pthread_mutex_init(&groups->lock, NULL);
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++) {
+        const bool has_objects = aggstats_grouping_has_objects((enum aggstats_grouping)grouping);
+        if (groupings & 1U << grouping)
+            options[count++] = (struct aggstats_grouping_options){
+                .grouping = (enum aggstats_grouping)grouping,
+                .groups_max = groups_max,
+                .identify = has_objects ? NULL : identify,
+                .name_object = has_objects ? name_object : NULL,
+                .place_of = grouping == AGGSTATS_BY_DIRECTORY ? directory_of : NULL,
+                .context = groups,
+            };
+    }
+    int error = aggstats_recorder_begin_groups(recorder, options, count);
+    if (error) {
+        attach_groups_finish(groups);
+        return error;
+    }
+    collector_group(collector, add, groups);
+    *ret_groups = groups;
+    return 0;
+}
+
+void attach_groups_finish(struct attach_groups *groups) {
+    if (!groups)
+        return;
+    pthread_mutex_destroy(&groups->lock);
+    free(groups);
+}
