@@ -143,6 +143,14 @@ expect 0 show --by file --of /deep/hot "$fs"
 grep -Eq '^WRITE +40 ' out || fail "other calls on the file: $(<out)"
 grep -Eq '^READ +41 ' out || fail "other calls on the file: $(<out)"
 
+# What other commands say of it meanwhile.
+expect 0 top --batch --ascii --delay 0.5 --count 1 "$fs"
+grep -qx "layer *syscall" <("$OSPROF" show "$fs") || fail "osprof show shows another layer"
+! "$OSPROF" show "$fs" | grep '^failed ' || fail "it is not known that nothing failed"
+expect 1 why "$fs"
+assert_eq "osprof: nobody looked for slow calls in $fs: osprof attach does not; osproffs -o slow=10ms over the directory does" "$(<err)" \
+    "what osprof why says"
+
 # A call that a signal interrupts and the kernel makes anew is one.
 mkfifo "$fs/pipe"
 exec 8<>"$fs/pipe"

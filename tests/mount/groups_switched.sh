@@ -132,8 +132,8 @@ refuses_wrong_words() {
     done
     grep -q "control file: line 1: groups fil: must be off, process, program, cgroup, uid, file, directory, or several of them" \
         "$daemon_log" || fail "the log: $(<"$daemon_log")"
-    assert_refused "osprof fuse, and an older osproffs, have none" "$OSPROF" groups "$mnt" fil
-    assert_refused "osprof fuse, and an older osproffs, have none" "$OSPROF" groups "$mnt" $'file\nreset'
+    assert_refused "osprof fuse, osprof attach and an older osproffs cannot switch them" "$OSPROF" groups "$mnt" fil
+    assert_refused "osprof fuse, osprof attach and an older osproffs cannot switch them" "$OSPROF" groups "$mnt" $'file\nreset'
     assert_refused "osprof groups: a mount point must be given, and of what there are groups, or off; see 'osprof help groups'" \
         "$OSPROF" groups "$mnt"
     take

@@ -62,7 +62,7 @@ static const char *why_not_grouped(int error, const char *kinds) {
         return "others are on; 'off' ends them, and forgets their calls";
     case -EINVAL:
         return "must be off, or some of process, program, cgroup, uid, file, directory and directory:N, such as "
-               "program+file; osprof fuse, and an older osproffs, have none";
+               "program+file; osprof fuse, osprof attach and an older osproffs cannot switch them";
     case -EOPNOTSUPP:
         return "nothing is recorded there (osproffs -o timing)";
     default:

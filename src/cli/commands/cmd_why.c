@@ -23,6 +23,10 @@ struct why_command {
 static enum status complain_not_looked(const struct why_command *options, const struct aggstats_profile *profile) {
     if (layers_of_name(layers_name(profile)) == LAYER_IS_DAEMON)
         complain("nobody looked for slow calls in %s: start the daemon by 'osprof fuse --slow 10ms'", options->profile);
+    else if (strcmp(layers_name(profile), "syscall") == 0)
+        complain(
+            "nobody looked for slow calls in %s: osprof attach does not; osproffs -o slow=10ms over the directory does",
+            options->profile);
     else if (aggstats_profile_label(profile, "command"))
         complain("nobody looked for slow calls in %s: run the command by 'osprof run --layers fs -o slow=10ms -d DIR', "
                  "with the directory of its files",

@@ -253,7 +253,8 @@ static void add_failed(const struct aggstats_profile *profile, const struct answ
     }
     if (others > 0)
         add(rows, (struct answer_row){.kind = ANSWER_OTHERS_FAILED, .count = others});
-    if (model->failure_count == 0 && model->knows_outcomes && !aggstats_profile_label(profile, "not_told"))
+    const bool are_all_told = strcmp(layers_name(profile), "syscall") != 0;
+    if (model->failure_count == 0 && model->knows_outcomes && are_all_told)
         add(rows, (struct answer_row){.kind = ANSWER_NONE_FAILED, .count = model->asked_for});
 }
 
