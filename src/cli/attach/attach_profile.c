@@ -1,6 +1,7 @@
 #include "attach_profile.h"
 
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,9 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define PATH_ATTEMPTS 100
+#define COUNT_MS 100 /* between additions to the profile */
+#define CROWDED_MS 5
+#define LOOK_NS INT64_C(1000000000) /* between checks that it is still there */
 
 /* ---- Counting ----------------------------------------------------------------------------------- */
 
@@ -37,6 +41,24 @@ void attach_profile_count(struct attach_profile *profile) {
 /* For struct control_server */
 static void catch_up(void *context) {
     attach_profile_count(context);
+}
+
+bool attach_profile_follow(struct attach_profile *profile, const struct signals *signals, int64_t end_ns,
+                           attach_is_there_fn *is_there, const void *context) {
+    struct pollfd event = {.fd = signals->fd, .events = POLLIN};
+    int64_t looked_ns = 0;
+    for (int64_t now_ns = 0; now_ns < end_ns; now_ns = read_clock_ns(CLOCK_MONOTONIC)) {
+        if (now_ns - looked_ns >= LOOK_NS) {
+            looked_ns = now_ns;
+            if (!is_there(context))
+                return false;
+        }
+        if (poll(&event, 1, collector_is_crowded(profile->collector) ? CROWDED_MS : COUNT_MS) > 0 &&
+            signals_take_ending(signals) != 0)
+            return true;
+        attach_profile_count(profile);
+    }
+    return true;
 }
 
 /* ---- Starting ----------------------------------------------------------------------------------- */

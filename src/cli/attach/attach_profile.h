@@ -11,6 +11,7 @@
 #include "fuse_mount.h"
 #include "option_list.h"
 #include "saving.h"
+#include "signals.h"
 
 struct attach_options {
     const char *layer;
@@ -52,6 +53,14 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
 
 /* Adds what has been counted by now. Errors: reported to the user, once. Threads: any */
 void attach_profile_count(struct attach_profile *profile);
+
+/* Whether what is profiled is still there. */
+typedef bool attach_is_there_fn(const void *context);
+
+/* Adds what is counted every tenth of a second until a signal asks to end, the time has come (CLOCK_MONOTONIC), or it is
+ * not there any more. Returns false if that is why */
+bool attach_profile_follow(struct attach_profile *profile, const struct signals *signals, int64_t end_ns,
+                           attach_is_there_fn *is_there, const void *context);
 
 /* Detaches, and adds the rest. The recorders are complete then. */
 void attach_profile_stop(struct attach_profile *profile);

@@ -1,5 +1,4 @@
 /* osprof attach: profiles the calls on a file system that is in use, without a mount over it or a restart. */
-#include <poll.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
@@ -9,15 +8,12 @@
 #include "attach_target.h"
 #include "base.h"
 #include "command.h"
+#include "groupings.h"
 #include "live_files.h"
 #include "option_table.h"
-#include "signals.h"
 
-#define COUNT_MS 100 /* between additions to the profile */
-#define CROWDED_MS 5
 #define FOR_MIN_NS UINT64_C(100000000)
 #define FOR_MAX_NS UINT64_C(86400000000000)
-#define LOOK_NS INT64_C(1000000000) /* between checks that it is still mounted */
 
 #define GROUPINGS                                                                                                      \
     (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY)
@@ -34,27 +30,13 @@ static const char *parse_for(const char *text, uint64_t *ret_ns) {
     return time_parse(text, FOR_MIN_NS, FOR_MAX_NS, ret_ns) ? NULL : "must be a time from 100ms to 86400s, such as 10s";
 }
 
-/* "process+file" */
+/* See option_row.parse */
 static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     static const char *const words[] = {GROUPINGS_WORDS NULL};
     struct attach_command *given = data;
-    CLEANUP_FREE char *copy = strdup(*text);
-    char *rest = copy;
+    if (strcmp(*text, "none") != 0)
+        return groupings_parse(*text, words, &given->options.groupings, why);
     given->options.groupings = 0;
-    if (strcmp(*text, "none") == 0)
-        return NULL;
-    for (const char *word; (word = strsep(&rest, "+"));) {
-        const enum aggstats_grouping grouping = aggstats_grouping_of_name(word);
-        if (GROUPINGS & 1U << grouping) {
-            given->options.groupings |= 1U << grouping;
-            continue;
-        }
-        why[0] = '\0';
-        option_add_word(why, "must be none, or of ", words[0], NULL);
-        option_add_words(why, words + 1, "and");
-        option_add_word(why, "", "with + between", NULL);
-        return why;
-    }
     return NULL;
 }
 
@@ -105,27 +87,6 @@ static const struct option_row rows[] = {
     ROW_ARGUMENTS(DIRECTORIES, "DIR"),
     {.kind = OPTION_END},
 };
-
-/* ---- While it is profiled ----------------------------------------------------------------------- */
-
-static void follow(struct attach_profile *profile, const struct attach_target *target, const struct signals *signals,
-                   int64_t end_ns) {
-    struct pollfd event = {.fd = signals->fd, .events = POLLIN};
-    int64_t looked_ns = 0;
-    for (int64_t now_ns = 0; now_ns < end_ns; now_ns = read_clock_ns(CLOCK_MONOTONIC)) {
-        if (now_ns - looked_ns >= LOOK_NS) {
-            looked_ns = now_ns;
-            if (!attach_target_is_there(target)) {
-                complain("%s is not mounted any more", target->mountpoint);
-                return;
-            }
-        }
-        if (poll(&event, 1, collector_is_crowded(profile->collector) ? CROWDED_MS : COUNT_MS) > 0 &&
-            signals_take_ending(signals) != 0)
-            return;
-        attach_profile_count(profile);
-    }
-}
 
 /* ---- Beginning and end -------------------------------------------------------------------------- */
 
@@ -184,6 +145,10 @@ static int begin(struct attach_profile *ret_profile, const struct attach_command
     return error;
 }
 
+static bool is_there(const void *target) {
+    return attach_target_is_there(target);
+}
+
 static int watch(const struct attach_command *given, struct attach_target *target, struct kept *kept) {
     struct attach_profile profile;
     struct signals signals;
@@ -194,8 +159,9 @@ static int watch(const struct attach_command *given, struct attach_target *targe
     }
     error = begin(&profile, given, target);
     if (error == 0) {
-        follow(&profile, target, &signals,
-               given->for_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) + (int64_t)given->for_ns : INT64_MAX);
+        const int64_t end_ns = given->for_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) + (int64_t)given->for_ns : INT64_MAX;
+        if (!attach_profile_follow(&profile, &signals, end_ns, is_there, target))
+            complain("%s is not mounted any more", target->mountpoint);
         attach_profile_stop(&profile);
         error = attach_page(&profile, kept, &given->report);
         int end_error = attach_profile_end(&profile);

@@ -1,35 +1,14 @@
 #include "attach.h"
 
-#include <poll.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 #include "base.h"
 #include "command.h"
-#include "signals.h"
 
-#define COUNT_MS 100                /* between additions to the profile */
-#define LOOK_NS INT64_C(1000000000) /* between checks that the mount still exists */
-
-/* ---- While it is profiled ----------------------------------------------------------------------- */
-
-/* Runs until the mount is gone, or a signal ends it. */
-static void follow(struct attach_profile *profile, struct signals *signals) {
-    struct pollfd event = {.fd = signals->fd, .events = POLLIN};
-    int64_t looked_ns = 0;
-    for (;;) {
-        const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-        if (now_ns - looked_ns >= LOOK_NS) {
-            looked_ns = now_ns;
-            if (!fuse_mount_is_there(&profile->mount))
-                return;
-        }
-        if (poll(&event, 1, COUNT_MS) > 0 && signals_take_ending(signals) != 0)
-            return;
-        attach_profile_count(profile);
-        if (collector_fuse_has_ended(profile->collector))
-            return;
-    }
+static bool is_there(const void *context) {
+    const struct attach_profile *profile = context;
+    return fuse_mount_is_there(&profile->mount) && !collector_fuse_has_ended(profile->collector);
 }
 
 /* ---- The beginning ------------------------------------------------------------------------------ */
@@ -79,7 +58,7 @@ static int run(const struct attach_options *options, struct fuse_mount *mount) {
     }
     error = begin(&profile, options, mount);
     if (error == 0) {
-        follow(&profile, &signals);
+        attach_profile_follow(&profile, &signals, INT64_MAX, is_there, &profile);
         attach_profile_stop(&profile);
         error = attach_profile_end(&profile);
         attach_profile_finish(&profile);

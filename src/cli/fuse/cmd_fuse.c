@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -15,6 +14,7 @@
 #include "base.h"
 #include "command.h"
 #include "executable.h"
+#include "groupings.h"
 #include "observer.h"
 #include "option_table.h"
 #include "path.h"
@@ -29,26 +29,11 @@ struct fuse_options {
     struct session_options session; /* its causes, profile and keeps_old are filled in later */
 };
 
-/* "process+uid". See option_row.parse */
+/* See option_row.parse */
 static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     static const char *const words[] = {GROUPING_WORDS_OF_MOUNTS NULL};
     struct fuse_options *options = data;
-    CLEANUP_FREE char *copy = strdup(*text);
-    char *rest = copy;
-    options->session.groupings = 0;
-    for (const char *word; (word = strsep(&rest, "+"));) {
-        const enum aggstats_grouping grouping = aggstats_grouping_of_name(word);
-        if (GROUPINGS_OF_MOUNTS & 1U << grouping) {
-            options->session.groupings |= 1U << grouping;
-            continue;
-        }
-        why[0] = '\0';
-        option_add_word(why, "must be of ", words[0], NULL);
-        option_add_words(why, words + 1, "and");
-        option_add_word(why, "", "with + between", NULL);
-        return why;
-    }
-    return NULL;
+    return groupings_parse(*text, words, &options->session.groupings, why);
 }
 
 static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
