@@ -6,7 +6,7 @@
 . "$tests_dir/helpers.sh"
 
 need_root
-need strace tar sqlite3 python3 setpriv
+need strace tar sqlite3 python3 setpriv unshare
 
 watcher=
 before_cleanup() {
@@ -175,6 +175,82 @@ ended 0
 assert_eq 1 "$(calls READ profile)" "READ that was stopped and continued three times"
 longest_ns=$(sed -n 's/^# longest: READ \([0-9]*\) .*/\1/p' profile)
 [ "$longest_ns" -ge 1000000000 ] || fail "the READ that waited for 1.2 s took $longest_ns ns"
+
+# Of calls that a handler interrupts, one is made anew, the other fails, and the program makes it again. Calls of a thread
+# that is killed have failed.
+cat >interrupted.py <<'END'
+import os, signal, sys, threading, time
+signal.signal(signal.SIGUSR1, lambda *_: None)
+signal.siginterrupt(signal.SIGUSR1, sys.argv[1] == "fails")
+def state():
+    return open("/proc/self/stat").read().rsplit(")", 1)[1].split()[0]
+def wake():
+    for act in (lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1), lambda: os.write(8, b"12345")):
+        time.sleep(0.1)
+        while state() != "S":
+            time.sleep(0.1)
+        act()
+threading.Thread(target=wake).start()
+os.read(8, 5)
+END
+# reads PROFILE: calls, and how many failed by a signal
+reads() {
+    echo "$(calls READ "$1") $(sed -n '/^# failed: READ EINTR /{s///p;q}' "$1")"
+}
+watched
+exec 8<>"$fs/pipe"
+/usr/bin/python3 interrupted.py anew
+"$OSPROF" dump "$fs" now
+assert_eq "1 " "$(reads now)" "READ that is made anew after a handler, and how often it failed"
+"$OSPROF" reset "$fs"
+/usr/bin/python3 interrupted.py fails
+"$OSPROF" dump "$fs" now
+assert_eq "2 1" "$(reads now)" "READ that fails for a handler and is made again, and how often it failed"
+"$OSPROF" reset "$fs"
+head -c 5 <&8 >got &
+reader=$!
+wait_until 20 is_reading || fail "head does not read"
+kill -KILL "$reader"
+wait "$reader" 2>/dev/null || true
+exec 8>&-
+"$OSPROF" dump "$fs" now
+assert_eq "1 1" "$(reads now)" "READ of a thread that is killed, and how often it failed"
+
+# ---- Names that are not in memory when the call begins; mount points; more bytes than a call can move
+
+cat >odd.py <<'END'
+import ctypes, mmap, os, sys
+directory = os.open(sys.argv[1], os.O_RDONLY)
+os.fchdir(directory)
+with open(sys.argv[2], "wb") as name:
+    name.write(b"none".ljust(mmap.PAGESIZE, b"\0"))
+pages = mmap.mmap(os.open(sys.argv[2], os.O_RDONLY), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+address = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(pages)))
+for _ in range(7):
+    pages.madvise(mmap.MADV_DONTNEED)
+    ctypes.CDLL(None).unlink(address)
+for _ in range(3):
+    os.lstat("inner")
+os.chdir(os.path.dirname(sys.argv[1]))
+for _ in range(5):
+    os.lstat(os.path.basename(sys.argv[1]))
+a, b = os.open("a", os.O_RDWR, dir_fd=directory), os.open("b", os.O_RDWR | os.O_CREAT, dir_fd=directory)
+for _ in range(4):
+    os.copy_file_range(a, b, 1 << 62)
+END
+echo 12345 >"$fs/a"
+mkdir "$fs/inner"
+mount -t tmpfs inner "$fs/inner"
+"$OSPROF" reset "$fs"
+/usr/bin/python3 odd.py "$fs" "$scratch/name"
+"$OSPROF" dump "$fs" now
+umount "$fs/inner"
+assert_eq 7 "$(calls UNLINK now)" "UNLINK of a name that is not in memory"
+assert_eq 5 "$(calls STAT now)" "STAT of the mount point, and none of one of another file system in it"
+assert_eq "asked $((4 * 0x7ffff000)) moved 6" "$(sed -n '/^# bytes: COPY_FILE_RANGE /{s///p;q}' now)" \
+    "bytes of which the kernel moves fewer"
+kill -INT "$watcher"
+ended 0
 
 # ---- A file system that hangs hinders nobody, and how long it hung is in the calls
 

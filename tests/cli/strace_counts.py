@@ -65,9 +65,10 @@ def told(call, arguments, result, result_path, top, device):
             op = "STATX" if call == "statx" else "FSTAT"
             return op if is_below(directory, top) else None
         follows = call == "stat" or (call != "lstat" and "AT_SYMLINK_NOFOLLOW" not in arguments)
-        if name == "." or (not follows and is_entry(name, directory, top)):
-            return op if is_below(directory, top) else None
-        return op if result == 0 and device_of(arguments) == device else None
+        if result == 0:
+            return op if device_of(arguments) == device else None
+        is_told = name == "." or (not follows and is_entry(name, directory, top))
+        return op if is_told and is_below(directory, top) else None
     if call in table(ENTRY):
         is_directory = call == "unlinkat" and "AT_REMOVEDIR" in arguments
         op = "RMDIR" if is_directory else table(ENTRY)[call]

@@ -65,7 +65,7 @@ truncate -s 32M image
 mkfs.ext4 -q image
 mount -o loop image disk
 chmod 777 disk
-capable=(setpriv --reuid "$user_uid" --regid "$user_gid" --clear-groups --inh-caps +bpf,+perfmon --ambient-caps +bpf,+perfmon
+capable=(setpriv --reuid "$user_uid" --regid "$user_gid" --clear-groups --inh-caps "+bpf,+perfmon" --ambient-caps "+bpf,+perfmon"
     env HOME="$scratch/home-user" XDG_RUNTIME_DIR="$scratch/home-user" XDG_STATE_HOME="$scratch/home-user")
 "${capable[@]}" "$OSPROF" run --layers block -d disk -q -p disk/profile -- sh -c 'echo line >disk/file; sync disk/file' 2>err
 assert_eq "" "$(<err)" "messages to a user with capabilities"

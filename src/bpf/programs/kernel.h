@@ -57,7 +57,8 @@ struct fs_struct {
 };
 
 struct thread_info {
-    __u32 status; /* of x86: whether it is in a system call of 32 bits */
+    __u32 status;        /* of x86: whether it is in a system call of 32 bits */
+    unsigned long flags; /* of arm64: whether its program is one of 32 bits */
 };
 
 struct task_struct {
@@ -77,10 +78,12 @@ struct pt_regs {
     unsigned long r10;
     unsigned long r8;
     unsigned long r9;
+    unsigned long sp;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
     __u64 regs[31];
+    __u64 sp;
     __u64 orig_x0;
 };
 #endif
