@@ -33,18 +33,6 @@ static void tell_capabilities(char ret_why[COLLECTOR_WHY_SIZE]) {
     snprintf(ret_why, COLLECTOR_WHY_SIZE, "this takes root, or the capabilities CAP_BPF and CAP_PERFMON");
 }
 
-static void tell_why(const struct collector_programs *programs, int error, char ret_why[COLLECTOR_WHY_SIZE]) {
-    if (error == -ESRCH)
-        snprintf(ret_why, COLLECTOR_WHY_SIZE, "this kernel has no tracepoint %s; there is one %s", programs->tracepoint,
-                 programs->since);
-    else if (error == -EPERM || error == -EACCES)
-        tell_capabilities(ret_why);
-    else if (last_warning[0])
-        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", last_warning);
-    else
-        snprintf(ret_why, COLLECTOR_WHY_SIZE, "the kernel refuses a program: %s", strerror(-error));
-}
-
 static bool has_capability(const struct __user_cap_data_struct *data, unsigned capability) {
     return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
 }
@@ -56,6 +44,20 @@ static bool has_capabilities(void) {
     if (syscall(SYS_capget, &header, data) < 0)
         return true;
     return has_capability(data, CAP_SYS_ADMIN) || (has_capability(data, CAP_BPF) && has_capability(data, CAP_PERFMON));
+}
+
+static void tell_why(const struct collector_programs *programs, int error, char ret_why[COLLECTOR_WHY_SIZE]) {
+    if (error == -ESRCH)
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "this kernel has no tracepoint %s; there is one %s", programs->tracepoint,
+                 programs->since);
+    else if (error == -EPERM || (error == -EACCES && !has_capabilities()))
+        tell_capabilities(ret_why);
+    else if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
+    else if (last_warning[0])
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", last_warning);
+    else
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "the kernel refuses a program: %s", strerror(-error));
 }
 
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {

@@ -310,6 +310,38 @@ kill -TERM "$watcher"
 ended 0
 [ ! -s out ] || fail "-q prints something"
 
+# What the kernel finds there, not what another mount hides, or what a link leads away from
+mkdir -p "$fs/covered/dir"
+mount -t tmpfs under "$fs/covered/dir"
+mkdir "$fs/covered/dir/deep"
+ln -s "$fs/covered/dir/deep" link
+# is_on MOUNTPOINT DIR
+is_on() {
+    "$OSPROF" attach -q --for 100ms "$2" 2>err
+    grep -Eq "calls of all programs on (all of )?$1 \(tmpfs\)" err || fail "$2 is on another file system: $(<err)"
+}
+is_on "$fs/covered/dir" link/..
+mount -t tmpfs over "$fs/covered"
+mkdir "$fs/covered/dir"
+is_on "$fs/covered" "$fs/covered/dir"
+umount "$fs/covered"
+umount "$fs/covered/dir"
+
+mkfifo ready
+# shellcheck disable=SC2016 # for the shell inside
+unshare -m sh -c 'mount -t tmpfs elsewhere "$1" && echo >ready && exec sleep 600' sh "$fs/dir" &
+early=$!
+read -r _ <ready
+assert_refused \
+    "cannot watch /proc/$early/root$fs/dir: it is in another mount namespace; osprof must run there, such as by nsenter -t PID -m" \
+    "$OSPROF" attach --for 100ms "/proc/$early/root$fs/dir"
+kill "$early"
+wait "$early" 2>/dev/null || true
+early=
+
+# shellcheck disable=SC2016 # for the shell inside
+assert_refused "cannot watch $fs: Too many open files" sh -c 'ulimit -n 8; exec "$@"' sh "$OSPROF" attach --for 100ms "$fs"
+assert_refused "cannot watch : No such file or directory" "$OSPROF" attach --for 100ms ""
 assert_refused "cannot watch none: No such file or directory" "$OSPROF" attach none
 assert_refused "cannot watch load: Not a directory" "$OSPROF" attach load
 assert_refused "cannot watch /proc: it is on proc, which holds no files, but tells what the kernel knows" "$OSPROF" attach /proc

@@ -1,5 +1,6 @@
 #include "attach_target.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,27 +67,45 @@ static int find_above(const char *path, struct attach_target *ret_target, bool *
     return error == 0 && !ret_target->mountpoint ? -ENOENT : error;
 }
 
+/* The mount that the kernel finds there, which the one with the longest path may hide.
+ * Errors:  -EXDEV it is of another mount namespace, -ENOTDIR, -ENOMEM, those of statx(2) and of reading the table */
+static int find_there(const char *directory, const char *path, struct attach_target *ret_target) {
+    CLEANUP_MOUNTS struct mounts_table table = {0};
+    struct mounts_entry entry;
+    struct statx attr;
+    if (statx(AT_FDCWD, directory, 0, STATX_TYPE | STATX_MNT_ID, &attr) < 0)
+        return negative_errno();
+    if (!S_ISDIR(attr.stx_mode))
+        return -ENOTDIR;
+    int error = mounts_open(&table);
+    while (error == 0 && mounts_next(&table, &entry))
+        if (entry.id == attr.stx_mnt_id)
+            return copy_entry(&entry, path, ret_target);
+    return error ? error : -EXDEV;
+}
+
 /* Symbolic links in it are resolved, unless that may hang. */
 static int find(const char *directory, struct attach_target *target) {
-    CLEANUP_FREE char *path = path_normalise(directory);
+    CLEANUP_FREE char *path = directory[0] ? path_normalise(directory) : NULL;
     bool hangs = false;
-    struct stat attr;
-    int error = path ? find_above(path, target, &hangs) : -ENOMEM;
+    int error = path ? find_above(path, target, &hangs) : directory[0] ? -ENOMEM : -ENOENT;
     if (error || hangs)
         return error;
-    CLEANUP_FREE char *real = realpath(path, NULL);
+    CLEANUP_FREE char *real = realpath(directory, NULL);
     if (!real)
         return negative_errno();
     error = find_above(real, target, &hangs);
-    if (error == 0 && !hangs && stat(real, &attr) < 0)
-        return negative_errno();
-    return error == 0 && !hangs && !S_ISDIR(attr.st_mode) ? -ENOTDIR : error;
+    return error || hangs ? error : find_there(directory, real, target);
 }
 
 int attach_target_find(const char *directory, struct attach_target *ret_target) {
     struct attach_target target = {.mountpoint = NULL};
     int error = find(directory, &target);
-    if (error)
+    if (error == -EXDEV)
+        complain(
+            "cannot watch %s: it is in another mount namespace; osprof must run there, such as by nsenter -t PID -m",
+            directory);
+    else if (error)
         complain("cannot watch %s: %s", directory, strerror(-error));
     else if (is_pseudo(target.mount.type)) {
         complain("cannot watch %s: it is on %s, which holds no files, but tells what the kernel knows", directory,
