@@ -97,13 +97,13 @@ expect 0 show @10
 grep -q ': 2$' err || fail "not the tenth: $(<err)"
 expect_trouble "osprof: there is no @11: 10 runs are kept, @1 is the last, @10 the oldest; 'osprof show --list' lists them" show @11
 # All in a list: those and no others, as they are found by name
-expect 0 show --list
+COLUMNS=500 expect 0 show --list
 assert_eq "" "$(<err)" "messages of a list"
 assert_eq "$(for number in {1..10}; do echo "@$number sh -c cat $lower/file; : $((12 - number))"; done)" "$(sed 's/  *20[-0-9]* [0-9:]*  / /' out)" "what is listed"
 while read -r name time_listed; do
     expect 0 show "$name"
     grep -qF "osprof: $name is the run of ${time_listed%%  *}: ${time_listed#*  }" err || fail "another than is listed as $name: $(<err)"
-done < <("$OSPROF" show --list)
+done < <(COLUMNS=500 "$OSPROF" show --list)
 COLUMNS=40 "$OSPROF" show --list | awk 'length > 40' | grep -q . && fail "wider than the screen"
 for arguments in @1 --json '--op READ' --ascii; do
     # shellcheck disable=SC2086 # words
@@ -243,7 +243,7 @@ if [ -w /dev/fuse ]; then
     expect 0 run --layers fs -d one -d two -- cat one/file
     grep -q '^next  *osprof show --op [A-Z]* @1\.1' err || fail "what is next of two directories: $(<err)"
     expect_trouble "osprof: the run @1 has a profile for each directory: name one of @1.1 to @1.2" show
-    expect 0 show --list
+    COLUMNS=500 expect 0 show --list
     assert_eq "@1.1 cat one/file, in $scratch/one|@1.2 cat one/file, in $scratch/two|@2 cat one/file" "$(sed 's/  *20[-0-9]* [0-9:]*  / /' out | paste -sd '|')" "what is listed of several directories"
     expect 0 show @1.1
     grep -q "^osprof: @1.1 is the run of .*: cat one/file, in $scratch/one\$" err || fail "not told which directory: $(<err)"

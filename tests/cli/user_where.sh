@@ -158,7 +158,9 @@ if mkdir "$lower/mnt" "$lower/gone" && mount -t tmpfs tmpfs "$lower/mnt" 2>/dev/
     mount -t tmpfs tmpfs "$lower/gone"
     # shellcheck disable=SC2016
     page sh -c 'i=0; while [ $i -lt 300 ]; do echo x >mnt/x; echo x >gone/x; i=$((i + 1)); done'
-    grep -qE "^filesystem +.*(mnt|gone) tmpfs [0-9.]+ %, .*(mnt|gone) tmpfs [0-9.]+ %" "$scratch/page" || fail "the mounts are not told apart: $(<"$scratch/page")"
+    grep -qE "^filesystem +.*(mnt|gone) tmpfs [0-9.]+ %" "$scratch/page" || fail "the mounts are not named: $(<"$scratch/page")"
+    COLUMNS=200 expect 0 show --by filesystem
+    assert_eq 2 "$(grep -cE "/(mnt|gone) tmpfs$" "$scratch/out")" "mounts that are told apart: $(<"$scratch/out")"
 fi
 
 # ---- The longest call, and one that hangs: on which file
