@@ -84,6 +84,7 @@ tr '\n' ' ' <out | grep -Eq ' Not told: [0-9]+ calls by name, of all programs of
     fail "it is not said what is not told: $(<out)"
 grep -qx '# label rack: 7' profile || fail "the label is missing"
 "$OSPROF" check profile >&2 || fail "osprof check finds fault"
+assert_eq 600 "$(stat -c %a profile)" "mode of the profile"
 expect 0 show @1
 grep -qx 'mount     '"$fs" out || fail "the kept result is another one: $(<out)"
 

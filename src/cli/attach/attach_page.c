@@ -55,7 +55,7 @@ static int save(const struct recording *recording, struct kept *kept, const char
     }
     kept_save(kept, 0, text, size_bytes);
     if (file)
-        error = output_write_with_mode(file, recording_mode(recording), text, size_bytes);
+        error = output_write_private(file, text, size_bytes);
     if (error)
         complain("cannot write the profile to %s: %s%s", file, strerror(-error),
                  kept->error ? "" : "; it is kept: osprof show @1");

@@ -62,9 +62,10 @@ static bool try_mounting(const struct way *way, char ret_why[WHY_SIZE]) {
     return error == 0;
 }
 
-static bool end_trying(int error, struct collector *collector) {
+/* collector: set if there was no error */
+static bool end_trying(int error, struct collector *const *collector) {
     if (error == 0)
-        collector_finish(collector);
+        collector_finish(*collector);
     return error == 0;
 }
 
@@ -72,14 +73,16 @@ static bool try_calls(const struct way *way, char ret_why[WHY_SIZE]) {
     struct collector *collector = NULL;
     int error = collector_check(ret_why);
     (void)way;
-    return end_trying(error ? error : collector_start_calls(&(struct system_calls){0}, &collector, ret_why), collector);
+    return end_trying(error ? error : collector_start_calls(&(struct system_calls){0}, &collector, ret_why),
+                      &collector);
 }
 
 static bool try_fuse(const struct way *way, char ret_why[WHY_SIZE]) {
     struct collector *collector = NULL;
     int error = collector_check(ret_why);
     (void)way;
-    return end_trying(error ? error : collector_start_fuse(&(struct fuse_requests){0}, &collector, ret_why), collector);
+    return end_trying(error ? error : collector_start_fuse(&(struct fuse_requests){0}, &collector, ret_why),
+                      &collector);
 }
 
 static bool try_disks(const struct way *way, char ret_why[WHY_SIZE]) {
@@ -87,7 +90,7 @@ static bool try_disks(const struct way *way, char ret_why[WHY_SIZE]) {
     int error = collector_check(ret_why);
     (void)way;
     return end_trying(error ? error : collector_start_disks(&(struct disk_requests){0}, &collector, ret_why),
-                      collector);
+                      &collector);
 }
 
 static bool try_stacks(const struct way *way, char ret_why[WHY_SIZE]) {
