@@ -44,9 +44,11 @@ static const struct {
     {"k1234567890123456789012345678901=32 bytes", "k1234567890123456789012345678901=32 bytes: the key"},
     {"host=a", "host=a: profiles have a header line of this name already; choose another key"},
     {"in_flight=a", "in_flight=a: profiles have"},
-    {"slow=a", "slow=a: profiles have"},           /* a line that not all profiles have */
-    {"directory=a", "directory=a: profiles have"}, /* of groups */
-    {"merged=a", "merged=a: profiles have"},       /* a label that osprof gives */
+    {"slow=a", "slow=a: profiles have"},                   /* a line that not all profiles have */
+    {"directory=a", "directory=a: profiles have"},         /* of groups */
+    {"merged=a", "merged=a: profiles have"},               /* a label that osprof gives */
+    {"still_running=a", "still_running=a: profiles have"}, /* of a run */
+    {"devices=a", "devices=a: profiles have"},             /* of the layer block */
     {"resolution=1", "resolution=1: profiles have"},
     {"rack=", "rack=: the value must have 1 to 255 bytes"},
     {"long=" HUNDRED HUNDRED TEN TEN TEN TEN TEN "123456", "long=" TEN TEN TEN TEN TEN TEN TEN "01234...: the value"},

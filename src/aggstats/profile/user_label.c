@@ -37,6 +37,8 @@ static const char *const own_keys[] = {
     "page_faults",
     "not_seen",
     "not_told",
+    "still_running",
+    "devices",
     "bytes_seen",
     "bytes_kernel",
     "bytes_elsewhere",
