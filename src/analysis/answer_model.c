@@ -97,6 +97,9 @@ static bool is_waited_for(const struct aggstats_op_profile *op) {
     return true;
 }
 
+/* For each request: more is of calls that overlapped reads and writes which nobody waited for. */
+#define FUSE_ADDS_MAX_NS 1000000
+
 /* Whatever programs waited and the lower file system did not take is FUSE's, the page cache's or copying. Locks that the
  * mount does not forward are waited for in the kernel. */
 static void find_fuse(const struct aggstats_profile *profile, struct answer_model *model) {
@@ -112,7 +115,10 @@ static void find_fuse(const struct aggstats_profile *profile, struct answer_mode
         below += is_waited_for(&profile->ops[i]) ? (double)profile->ops[i].total_cycles : 0;
     if (model->lock_cycles == 0)
         fuse->hidden_lock_cycles = cycles_of_ns(profile, profile->locking_ns);
+    fuse->has_hidden_locks = fuse->hidden_lock_cycles > ANSWER_SHARE_MIN * (double)profile->elapsed_cycles;
     fuse->added_most = at_least_none(cycles_of_ns(profile, profile->program_ns) - fuse->hidden_lock_cycles - below);
+    fuse->is_added_close =
+        fuse->added_most > 0 && fuse->added_most <= cycles_of_ns(profile, FUSE_ADDS_MAX_NS) * (double)model->sum.calls;
 }
 
 /* ---- Page faults ---- */

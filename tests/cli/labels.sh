@@ -102,7 +102,7 @@ profile seen node1 '# storage_read: 100000000' 'OP_READ 200 20000000' "$(zeros 9
 expect 0 show --ascii seen.osprof
 assert_eq "READ one disk read,LOOKUP one disk read?,READ from memory?" \
     "$(sed -n 's/^ *[0-9.]* %  \([A-Z]*\)  *100\( of 200\)\{0,1\}  *[0-9.]* [mun]*s  */\1 /p' out | paste -sd ,)" "names on the first page"
-grep -q '     p50  cause' out || fail "what was seen is not a cause: $(<out)"
+grep -q ' their p50  cause' out || fail "what was seen is not a cause: $(<out)"
 expect_labels "READ: stayed    may be from memory
 READ: stayed stayed    one disk read
 LOOKUP: stayed    may be one disk read" seen.osprof seen.osprof

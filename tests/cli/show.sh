@@ -247,14 +247,16 @@ others() {
     lines_of "$@" | sed 's/|/ /g'
 }
 written='# disk_written: 318767104 bytes, 4194304 of the command, sda of /srv/a b'
-assert_eq "Meanwhile 304 MiB were written to /dev/sda, the disk of /srv/a b, mostly for others: the command wrote 4.00 MiB; the disk was busy for 93 % of the time; backupd (4711) wrote 300 MiB, to this or other disks" \
+assert_eq "Meanwhile 304 MiB were written to /dev/sda, the disk of /srv/a b, mostly for others: the command wrote 4.00 MiB; the disk was busy for 93 % of the time; backupd (4711) wrote 300 MiB into files, of this or other disks" \
     "$(others "$written" '# disk_busy: 93 %' '# disk_other: 314572800 bytes, process 4711, backupd')" "another program"
-assert_eq "Meanwhile 304 MiB were written to /dev/sda, the disk of /srv/a b, mostly for others: the command wrote 4.00 MiB; a, with its (47) with its children wrote 300 MiB, to this or other disks" \
+assert_eq "Meanwhile 304 MiB were written to /dev/sda, the disk of /srv/a b, mostly for others: the command wrote 4.00 MiB; a, with its (47) with its children wrote 300 MiB into files, of this or other disks" \
     "$(others "$written" '# disk_other: 314572800 bytes, process 47 with its children, a, with its')" "children of another program"
 assert_eq "Meanwhile 100 MiB were read from /dev/sda, the disk of /, mostly for others: the command read 0 B" \
     "$(others '# disk_read: 104857600 bytes, 0 of the command, sda of /' '# disk_other: many')" "what was read, by nobody who is known"
 assert_eq "" "$(others '# disk_written: 318767104 bytes, 4194304 of the command, sda of' '# disk_busy: 93 %')" "no disk"
 assert_eq "" "$(others '# merged: 2' "$written")" "a sum"
+assert_eq "" "$(others "$written" '# disk_busy: 19 %')" "a disk that was idle most of the time"
+[[ $(others "$written" '# disk_busy: 20 %') == Meanwhile* ]] || fail "not told of others at a disk that was busy"
 
 # So do bytes that the kernel has moved and nobody has seen.
 assert_eq "1.00 ms elapsed; calls took at least 150 µs (15.0 %), overlapping ones added up" \
@@ -295,6 +297,9 @@ assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), overlapping ones added up
     "$(of_mount '# locks: record, flock')" "a mount that forwards locks"
 assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), overlapping ones added up|FUSE, the page cache and copying added at most 900 µs to these calls (100 requests)" \
     "$(of_mount '# program_time: 900000' '# locking_time: 0')" "with what programs waited"
+grep -q '^FUSE, .* at most 100 ms ' <(of_mount '# program_time: 100000000' '# locking_time: 0' | tr '|' '\n') || fail "a bound of less than 1 ms a request"
+assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), overlapping ones added up" \
+    "$(of_mount '# program_time: 101000000' '# locking_time: 0')" "a bound of more than 1 ms a request"
 assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), overlapping ones added up|FUSE, the page cache and copying added at most 900 µs to these calls (100 requests)|Programs waited 20.0 ms in all for locks of files; the mount does not forward them (-o posix_lock,flock does), so that is in no operation" \
     "$(of_mount '# program_time: 20900000' '# locking_time: 20000000')" "with locks that are not forwarded"
 
@@ -313,8 +318,17 @@ assert_eq "of time spent in calls p50|100.0 % FSYNC 40 5.75 ms" \
     "$(rows '# longest: FSYNC 8000000 object 0' 'OP_FSYNC 40 240000000' "$(zeros 22) 40")" "calls that are alike"
 assert_eq "of time spent in calls p50 longest|100.0 % FSYNC 40 6.40 ms <268 ms" \
     "$(rows 'OP_FSYNC 40 1390000000' "$(zeros 22) 32 2 1 2 2 1")" "a longest call that nobody has noted"
-assert_eq "of time spent in calls p50|99.9 % LOCK 47 of 96 2.97 ms|0.1 % LOCK 49 of 96 2.90 µs" \
+assert_eq "of time spent in calls their p50|99.9 % LOCK 47 of 96 2.97 ms|0.1 % LOCK 49 of 96 2.90 µs" \
     "$(rows 'OP_LOCK 96 140000000' "$(zeros 11) 49$(zeros 9) 47")" "two peaks of an operation"
+
+# The rate within calls says nothing where they overlap: 1 MiB in 1 s, by calls that took 0.5 s, and 2 s.
+rates() {
+    printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# resolution: 1' '# elapsed: 1000000000' '# bytes: READ asked 1048576 moved 1048576' \
+        "OP_READ 4 $1" "$(zeros "$2") 4" | expect 0 show --width 80 -
+    grep '^read' "$scratch/out"
+}
+assert_eq "read      1.00 MiB, 1.00 MiB/s overall, 2.00 MiB/s within calls" "$(rates 500000000 26)" "calls one after the other"
+assert_eq "read      1.00 MiB, 1.00 MiB/s overall" "$(rates 2000000000 28)" "calls that overlap"
 
 # Paths of a mount begin in its lower directory, those of programs in /.
 titles() {

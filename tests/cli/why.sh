@@ -63,6 +63,43 @@ expect_trouble "osprof why: --by and --stacks exclude each other: one tells of a
 sed 's/^# layer: fs/# layer: daemon/' "$data/show-grep.osprof" >daemon
 expect 1 why daemon
 assert_eq "osprof: nobody looked for slow calls in daemon: start the daemon by 'osprof fuse --slow 10ms'" "$(<"$scratch/err")" "message"
+# A plain run: the command to type next, as far as it is known.
+# again LINE...: the command
+again() {
+    printf '%s\n' '# osprof 1' '# layer: user' '# clock: tsc 1000000000 Hz' "$@" >plain
+    expect 1 why plain
+    assert_eq 1 "$(wc -l <"$scratch/err")" "lines of the message"
+    sed -n 's/.* files: //p' "$scratch/err"
+}
+read_row=$'OP_READ 100 150000\n 0 0 0 0 0 0 0 0 0 0 100'
+assert_eq "osprof run --layers fs -o slow=10ms -d /srv/data -- make -j2" \
+    "$(again '# lower: /srv/data' '# command: make -j2' "$read_row")" "of a chosen directory"
+assert_eq "osprof run --layers fs -o slow=10ms -d '/srv/a b' -- COMMAND" \
+    "$(again '# lower: /srv/a b' '# command: sh -c make install' "$read_row")" "of a command that had quotes"
+assert_eq "osprof run --layers fs -o slow=10ms -d DIR -- COMMAND" \
+    "$(again '# lower: /' '# command: make a.o b...' "$read_row")" "of a command that was cut, on no known files"
+assert_eq "osprof run --layers fs -o slow=10ms -d /srv/x -- make" \
+    "$(again '# lower: /' '# command: make' "$read_row" '# directory: 0 /usr' "${read_row//100/10}" '# directory: 1 /srv/x' "${read_row//100/90}")" \
+    "of the directory with most of the time"
+assert_eq "osprof run --layers fs -o slow=10ms -d /srv -- make" \
+    "$(again '# lower: /' '# command: make' "$read_row" '# filesystem: 0 /srv ext4' "${read_row//100/90}" '# directory: 1 /srv/x' "${read_row//100/90}")" \
+    "of the file system"
+assert_eq "osprof run --layers fs -o slow=10ms,posix_lock,flock -d /srv -- make" \
+    "$(again '# lower: /srv' '# command: make' "$read_row" "${read_row//READ 100 150000/FLOCK 100 190000}")" "of programs that wait for locks"
+assert_eq "osprof run --layers fs -o slow=10ms -d /srv -- make" \
+    "$(again '# lower: /srv' '# command: make' "$read_row" "${read_row//READ 100 150000/FLOCK 100 110000}")" "of programs that hardly do"
+
+# Locks that the mount does not forward are in no call.
+locks() {
+    printf '%s\n' '# osprof 1' '# layer: fs' '# clock: tsc 1000000000 Hz' '# slow: 10000000' '# elapsed: 100000000' "$@" "$read_row" >locked
+    expect 0 why --width 200 locked
+    cat "$scratch/out"
+}
+assert_eq "No call that has ended took 10.0 ms or longer
+Programs waited 20.0 ms in all for locks of files; the mount does not forward them (-o posix_lock,flock does), so that is in no operation" \
+    "$(locks '# program_time: 20900000' '# locking_time: 20000000')" "locks that are not forwarded"
+assert_eq "No call that has ended took 10.0 ms or longer" "$(locks '# program_time: 1900000' '# locking_time: 900000')" "hardly any locks"
+
 grep -v '^# slow_call' "$data/why.osprof" >no-calls
 expect 1 why --by uid no-calls
 assert_eq "osprof: cannot tell whose slow calls these were: no-calls has no calls one by one; they are for root and who mounted, \

@@ -78,8 +78,10 @@ struct answer_rest {
 struct answer_fuse {
     bool is_between;           /* the operations are those of a mount */
     bool has_local_locks;      /* and programs may have waited for locks of files that it does not forward */
-    bool is_known;             /* the next two are */
+    bool is_known;             /* the next are */
     double added_most;         /* by FUSE, the page cache and copying, summed over callers; in cycles, like the next */
+    bool is_added_close;       /* that bound is not much larger than what FUSE can have added */
+    bool has_hidden_locks;     /* the next matters */
     double hidden_lock_cycles; /* programs waited for locks of files that the mount does not forward */
 };
 

@@ -1,6 +1,7 @@
 /* osprof why: what slow calls waited for. A mount is read from its live file, so this also works if it hangs. */
 #include <string.h>
 
+#include "answer_page.h"
 #include "base.h"
 #include "command.h"
 #include "daemon_watch.h"
@@ -20,6 +21,13 @@ struct why_command {
     const char *profile;
 };
 
+/* For a shell: the line has nothing behind it. */
+static void complain_of_run(const struct why_command *options, const struct aggstats_profile *profile) {
+    CLEANUP_FREE char *command = answer_next_slow(profile);
+    complain("nobody looked for slow calls in %s: run the command again, with the directory of its files: %s",
+             options->profile, command ? command : "osprof run --layers fs -o slow=10ms -d DIR -- COMMAND");
+}
+
 static enum status complain_not_looked(const struct why_command *options, const struct aggstats_profile *profile) {
     if (layers_of_name(layers_name(profile)) == LAYER_IS_DAEMON)
         complain("nobody looked for slow calls in %s: start the daemon by 'osprof fuse --slow 10ms'", options->profile);
@@ -28,9 +36,7 @@ static enum status complain_not_looked(const struct why_command *options, const 
             "nobody looked for slow calls in %s: osprof attach does not; osproffs -o slow=10ms over the directory does",
             options->profile);
     else if (aggstats_profile_label(profile, "command"))
-        complain("nobody looked for slow calls in %s: run the command by 'osprof run --layers fs -o slow=10ms -d DIR', "
-                 "with the directory of its files",
-                 options->profile);
+        complain_of_run(options, profile);
     else
         complain("nobody looked for slow calls in %s: mount with -o slow=10ms, or write slow 10ms to the control file",
                  options->profile);

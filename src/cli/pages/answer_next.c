@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "figures.h"
 #include "groups.h"
 #include "units.h"
 
@@ -207,6 +208,63 @@ static void add_of_profile(const struct answer_source *source, const struct aggs
         add_groups(whole, list, profile);
     if (source->is_live)
         add(list, "what happens now, and who does it", "osprof top", profile, "MOUNT");
+}
+
+/* ---- Running it again ---------------------------------------------------------------------------- */
+
+/* Owner: the caller frees it. Returns NULL if there is none */
+static char *busiest_path(const struct aggstats_profile *profile, enum aggstats_grouping grouping) {
+    const struct aggstats_group *first = NULL;
+    double most = 0;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        const double total = figures_sum(&group->profile).total_cycles;
+        if (group->grouping == grouping && group->who == AGGSTATS_WHO_ID && group->name[0] == '/' && total > most) {
+            first = group;
+            most = total;
+        }
+    }
+    const char *type = first && grouping == AGGSTATS_BY_FILESYSTEM ? strrchr(first->name, ' ') : NULL;
+    return !first ? NULL : type ? strndup(first->name, (size_t)(type - first->name)) : strdup(first->name);
+}
+
+/* "/" cannot be profiled by a mount. Owner: the caller frees it */
+static char *find_directory(const struct aggstats_profile *profile) {
+    const char *lower = aggstats_profile_label(profile, "lower");
+    char *path = lower && lower[0] == '/' ? strdup(lower) : busiest_path(profile, AGGSTATS_BY_FILESYSTEM);
+    for (unsigned i = 0; i < 2 && path && strcmp(path, "/") == 0; i++) {
+        free(path);
+        path = busiest_path(profile, i == 0 ? AGGSTATS_BY_FILESYSTEM : AGGSTATS_BY_DIRECTORY);
+    }
+    return path ? path : busiest_path(profile, AGGSTATS_BY_DIRECTORY);
+}
+
+/* The label has arguments without quotes: those that need some, and what was cut, cannot be run again. */
+static bool can_be_typed(const char *command) {
+    const size_t length = strlen(command);
+    for (const char *at = command; *at; at++)
+        if (*at != ' ' && !is_plain((const char[]){*at, '\0'}))
+            return false;
+    return length > 0 && !strstr(command, " -c ") && (length < 3 || strcmp(command + length - 3, "...") != 0);
+}
+
+static bool is_led_by_locks(const struct aggstats_profile *profile) {
+    double most = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        most = (double)profile->ops[i].total_cycles > most ? (double)profile->ops[i].total_cycles : most;
+    return most > 0 && figures_locking(profile) >= most;
+}
+
+char *answer_next_slow(const struct aggstats_profile *profile) {
+    const char *command = aggstats_profile_label(profile, "command");
+    CLEANUP_FREE char *path = find_directory(profile);
+    CLEANUP_FREE char *directory = path && strcmp(path, "/") != 0 ? quote(path) : strdup("DIR");
+    char *text = NULL;
+    if (!directory || asprintf(&text, "osprof run --layers fs -o slow=10ms%s -d %s -- %s",
+                               is_led_by_locks(profile) ? ",posix_lock,flock" : "", directory,
+                               command && can_be_typed(command) ? command : "COMMAND") < 0)
+        return NULL;
+    return text;
 }
 
 /* ---- All ----------------------------------------------------------------------------------------- */

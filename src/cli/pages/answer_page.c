@@ -285,15 +285,16 @@ static void print_fuse(const struct printer *it, const struct answer_row *row) {
     screen_print_sentence(it->screen, 0, text);
 }
 
-static void print_hidden_locks(const struct printer *it, const struct answer_row *row) {
+void answer_page_print_hidden_locks(double cycles, const struct units *units, const struct screen *screen) {
+    const struct printer it = {.units = units};
     char time[TEXT_SIZE];
     char text[TEXT_SIZE];
-    format_time(it, row->cycles, time);
+    format_time(&it, cycles, time);
     snprintf(text, sizeof(text),
              "Programs waited %.64s in all for locks of files; the mount does not forward them (-o "
              "posix_lock,flock does), so that is in no operation",
              time);
-    screen_print_sentence(it->screen, 0, text);
+    screen_print_sentence(screen, 0, text);
 }
 
 /* Of each kind of programs, in parentheses behind it, only the first names. The profile has more.
@@ -416,6 +417,8 @@ static void print_in_flight(const struct printer *it, const struct answer_row *r
 enum number { NUMBER_CALLS, NUMBER_P50, NUMBER_LONGEST, NUMBERS };
 
 static const struct columns_column numbers[NUMBERS] = {{"calls", 9}, {"p50", 10}, {"longest", 10}};
+/* Where some calls are of others. */
+static const struct columns_column numbers_of_some[NUMBERS] = {{"calls", 9}, {"their p50", 11}, {"longest", 10}};
 
 #define SHARE_COLUMNS 8
 #define GAP_COLUMNS 2 /* before texts */
@@ -429,6 +432,7 @@ struct peaks {
     bool has_observed; /* some causes were observed */
     bool has_places;
     bool has_uneven; /* p50 does not explain all of the shares */
+    bool has_some;   /* of the calls of an operation */
     int name;        /* widths of columns; 0: the column is omitted */
     struct columns_table numbers;
     int cause;
@@ -485,7 +489,7 @@ static int cause_columns(const struct peaks *peaks, int left) {
 static void fit_peaks(struct peaks *peaks) {
     const struct screen *screen = peaks->it->screen;
     peaks->numbers = (struct columns_table){.screen = screen,
-                                            .columns = numbers,
+                                            .columns = peaks->has_some ? numbers_of_some : numbers,
                                             .column_count = NUMBERS,
                                             .hidden = peaks->has_uneven ? 0 : 1U << NUMBER_LONGEST,
                                             .gap = GAP_COLUMNS,
@@ -573,6 +577,7 @@ static void print_peaks(const struct printer *it, struct range rows) {
         peaks.name = length > peaks.name ? length : peaks.name;
         peaks.has_observed |= rows.first[i].is_observed;
         peaks.has_uneven |= rows.first[i].is_uneven;
+        peaks.has_some |= rows.first[i].count < rows.first[i].of_count;
         peaks.has_places |= rows.first[i].group || rows.first[i].place;
     }
     fit_peaks(&peaks);
@@ -627,7 +632,8 @@ static void print_moved(const struct printer *it, const struct answer_row *row) 
     struct list list = begin_list(it, row->word, 1);
     list_add(&list, units_bytes(row->bytes).text);
     print_rate(&list, row->per_elapsed_second, "overall");
-    print_rate(&list, row->per_call_second, "within calls");
+    if (row->per_call_second >= row->per_elapsed_second) /* else calls overlap */
+        print_rate(&list, row->per_call_second, "within calls");
     end_list(&list);
 }
 
@@ -729,7 +735,7 @@ static void print_range(const struct printer *it, struct range rows) {
         print_elsewhere(it, rows.first);
         break;
     case ANSWER_HIDDEN_LOCKS:
-        print_hidden_locks(it, rows.first);
+        answer_page_print_hidden_locks(rows.first->cycles, it->units, it->screen);
         break;
     case ANSWER_REST:
         print_rest(it, rows.first);

@@ -34,6 +34,9 @@ struct answer_page {
 /* What operations of a disk are that end with _QUEUED. */
 #define ANSWER_QUEUED "..._QUEUED: how long these requests waited before the disk got them."
 
+/* Prints how long programs waited for locks that the mount does not forward. */
+void answer_page_print_hidden_locks(double cycles, const struct units *units, const struct screen *screen);
+
 /* Prints it: at most 24 lines if the screen has 80 columns or more, and none wider than the screen. */
 void answer_page_print(const struct answer_page *page, const struct units *units, const struct screen *screen);
 
@@ -64,6 +67,10 @@ bool answer_next_print(const struct answer_next *next, bool is_first, const stru
 
 /* True if that prints it. */
 bool answer_next_fits(const struct answer_next *next, const struct screen *screen);
+
+/* The command that looks for slow calls of a result of osprof run again, as far as its words are known for certain.
+ * Owner:   the caller frees it. Returns NULL without memory */
+char *answer_next_slow(const struct aggstats_profile *profile);
 
 /* Prints how to show one layer of a recording. name: as answer_source.profile */
 void answer_next_print_layer(const char *name, const char *layer, const struct screen *screen);

@@ -109,10 +109,10 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
     add(rows, row);
     if (model->sum.total_cycles > 0 && model->lock_cycles >= ANSWER_SHARE_MIN * model->sum.total_cycles)
         add(rows, (struct answer_row){.kind = ANSWER_LOCKS, .cycles = model->lock_cycles});
-    if (model->fuse.added_most > 0)
+    if (model->fuse.is_added_close)
         add(rows,
             (struct answer_row){.kind = ANSWER_FUSE, .cycles = model->fuse.added_most, .count = model->sum.calls});
-    if (model->fuse.hidden_lock_cycles > ANSWER_SHARE_MIN * (double)profile->elapsed_cycles)
+    if (model->fuse.has_hidden_locks)
         add(rows, (struct answer_row){.kind = ANSWER_HIDDEN_LOCKS, .cycles = model->fuse.hidden_lock_cycles});
     /* calls that were not seen are somewhere in the rest */
     if (model->rest.kind == ANSWER_REST_SEVERAL || (model->rest.kind == ANSWER_REST_ONE && !row.is_at_least))

@@ -8,6 +8,7 @@
 
 #define PLACE_COLUMNS 32
 #define NAME_COLUMNS 20
+#define BUSY_MIN_PERCENT 20 /* a disk that was less busy has delayed nobody */
 
 /* "318767104 bytes, 4194304 of the command, loop0 of /mnt" */
 struct did {
@@ -35,9 +36,15 @@ static const char *find_did(const struct aggstats_profile *profile, struct did *
     return NULL;
 }
 
+static bool was_idle(const struct aggstats_profile *profile) {
+    const char *label = aggstats_profile_label(profile, "disk_busy");
+    unsigned percent;
+    return label && sscanf(label, "%u %%", &percent) == 1 && percent < BUSY_MIN_PERCENT;
+}
+
 bool disk_others_are_known(const struct aggstats_profile *profile) {
     struct did did;
-    return find_did(profile, &did);
+    return find_did(profile, &did) && !was_idle(profile);
 }
 
 static void format_bytes(double bytes, char ret_text[UNITS_TEXT_SIZE]) {
@@ -74,8 +81,9 @@ static void format_other(const char *label, bool is_read, const struct screen *s
         strncmp(name, ", ", 2) == 0 ? screen_cut(screen, name + 2, NAME_COLUMNS, SCREEN_BEGINNING) : NULL;
     format_bytes((double)bytes, amount);
     if (shown)
-        snprintf(ret_text, DISK_OTHERS_SIZE, "; %.80s (%llu)%s %s %s, %s this or other disks", shown, pid,
-                 has_children ? children : "", is_read ? "read" : "wrote", amount, is_read ? "from" : "to");
+        snprintf(ret_text, DISK_OTHERS_SIZE, "; %.80s (%llu)%s %s %s%s this or other disks", shown, pid,
+                 has_children ? children : "", is_read ? "read" : "wrote", amount,
+                 is_read ? ", from" : " into files, of");
 }
 
 bool disk_others_format(const struct aggstats_profile *profile, const struct screen *screen,
@@ -87,7 +95,7 @@ bool disk_others_format(const struct aggstats_profile *profile, const struct scr
     char other[DISK_OTHERS_SIZE];
     ret_text[0] = '\0';
     const char *key = find_did(profile, &did);
-    if (!key)
+    if (!key || was_idle(profile))
         return false;
     const bool is_read = strcmp(key, "disk_read") == 0;
     CLEANUP_FREE char *disk = screen_cut(screen, did.disk, PLACE_COLUMNS, SCREEN_BEGINNING);

@@ -9,7 +9,7 @@
 
 #define DISK_OTHERS_SIZE 512
 
-/* True if others are known to have used the disk more than the command did. Sums of profiles tell nothing of that. */
+/* True if others are known to have used the disk more than the command did, and it was not idle most of the time. Sums of profiles tell nothing of that. */
 bool disk_others_are_known(const struct aggstats_profile *profile);
 
 /* Returns false, and an empty text, if that is not so. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "answer_page.h"
 #include "base.h"
 #include "columns.h"
 #include "disk_others.h"
@@ -254,6 +255,16 @@ static void print_slow_calls(const struct why_page *page, const struct sums *sum
     visit_slow_calls(page, &columns, true);
 }
 
+/* ---- Locks ---- */
+
+/* They are in no call that the mount sees. */
+static void print_locks(const struct why_page *page) {
+    struct answer_model model;
+    answer_model_make(page->profile, NULL, 0, &model);
+    if (model.fuse.has_hidden_locks && wants(page, "LOCK"))
+        answer_page_print_hidden_locks(model.fuse.hidden_lock_cycles, &page->units, page->screen);
+}
+
 /* ---- Observability ---- */
 
 struct stacks_seen {
@@ -315,6 +326,7 @@ void why_page_print(const struct aggstats_profile *profile, const struct why_pag
     };
     const struct sums sums = sum_causes(&page);
     print_sum(&page, &sums);
+    print_locks(&page);
     if (options->by) {
         why_by_print(profile, &options->ops, options->by, &page.units, screen);
         return;
