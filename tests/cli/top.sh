@@ -358,7 +358,7 @@ head -c 64M /dev/zero | cat >"$mnt/summarised" # more time than making it, on an
 cat "$mnt/summarised" >/dev/null
 keys Space
 wait_shows '^[0-9.]+ m?s elapsed; '
-wait_shows ' spent in  *calls  *p50'
+wait_shows ' spent in  *calls  .*p50'
 wait_shows '^file  .*/summarised'
 wait_shows '^program  .*cat'
 wait_shows '^next  *osprof show --op [A-Z]+ '
