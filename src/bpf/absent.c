@@ -62,11 +62,6 @@ uint64_t collector_lost(const struct collector *collector) {
     return 0;
 }
 
-uint64_t collector_unmatched(const struct collector *collector) {
-    (void)collector;
-    return 0;
-}
-
 void collector_stop(struct collector *collector) {
     (void)collector;
 }

@@ -81,7 +81,7 @@ struct collector {
     int current_fd; /* of the map that holds the one in which is counted, */
     int sets[2];    /* of these, */
     unsigned in_use;
-    int losses_fd;
+    int lost_fd;
     struct collected *of_cpus; /* [cpu_count] */
     int current_cells_fd;      /* negative: the programs have none */
     int cells[2];
@@ -103,7 +103,7 @@ static int find_maps(struct collector *collector) {
     collector->current_fd = bpf_object__find_map_fd_by_name(object, "current_counts");
     collector->sets[0] = bpf_object__find_map_fd_by_name(object, "counts_a");
     collector->sets[1] = bpf_object__find_map_fd_by_name(object, "counts_b");
-    collector->losses_fd = bpf_object__find_map_fd_by_name(object, "losses");
+    collector->lost_fd = bpf_object__find_map_fd_by_name(object, "lost");
     collector->current_cells_fd = bpf_object__find_map_fd_by_name(object, "current_cells");
     collector->cells[0] = bpf_object__find_map_fd_by_name(object, "cells_a");
     collector->cells[1] = bpf_object__find_map_fd_by_name(object, "cells_b");
@@ -273,11 +273,6 @@ bool collector_name(const struct collector *collector, uint64_t object, struct c
 
 /* ---- Losses ------------------------------------------------------------------------------------- */
 
-static uint64_t read_loss(const struct collector *collector, unsigned loss) {
-    uint64_t count = 0;
-    return bpf_map_lookup_elem(collector->losses_fd, &loss, &count) == 0 ? count : 0;
-}
-
 static uint64_t count_skipped(const struct bpf_program *program) {
     struct bpf_prog_info info = {0};
     unsigned size_bytes = sizeof(info);
@@ -285,16 +280,15 @@ static uint64_t count_skipped(const struct bpf_program *program) {
 }
 
 uint64_t collector_lost(const struct collector *collector) {
+    const unsigned first = 0;
     struct bpf_program *program;
-    uint64_t count = read_loss(collector, COLLECTED_FULL);
+    uint64_t count = 0;
+    if (bpf_map_lookup_elem(collector->lost_fd, &first, &count) < 0)
+        count = 0;
     bpf_object__for_each_program(program, object_of(collector)) {
         count += count_skipped(program);
     }
     return count;
-}
-
-uint64_t collector_unmatched(const struct collector *collector) {
-    return read_loss(collector, COLLECTED_UNMATCHED);
 }
 
 /* ---- The end ------------------------------------------------------------------------------------ */

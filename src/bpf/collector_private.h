@@ -12,7 +12,7 @@ struct collector_slot {
     unsigned char op;
 };
 
-/* The programs of a layer, opened and set, which include counting.h. */
+/* The programs of a layer, opened and set, which include call_counts.h. */
 struct collector_programs {
     void *programs;                       /* made by bpftool */
     struct bpf_object_skeleton *skeleton; /* of them */

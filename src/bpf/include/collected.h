@@ -41,14 +41,6 @@ struct collected {
     unsigned long long failures[COLLECTED_ERRORS]; /* by errno value; 0: others */
 };
 
-/* Indices of the map "losses". */
-enum collected_loss {
-    COLLECTED_FULL,      /* calls that were not counted: too many were under way */
-    COLLECTED_UNGROUPED, /* calls that found no cell in a window; they are counted */
-    COLLECTED_UNMATCHED, /* ends of calls whose beginning was not seen: before it was attached, or one of the above */
-    COLLECTED_LOSSES,
-};
-
 /* The kernel's numbers of FUSE requests are slots; the time that they waited for a worker is in the second half. */
 #define COLLECTED_OPCODES 64
 #define COLLECTED_CONNECTIONS_MAX 16

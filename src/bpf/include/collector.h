@@ -86,9 +86,6 @@ bool collector_name(const struct collector *collector, uint64_t object, struct c
  * Threads: any */
 uint64_t collector_lost(const struct collector *collector);
 
-/* Ends of calls whose beginning was not seen: they had begun before, or are among the lost. Threads: any */
-uint64_t collector_unmatched(const struct collector *collector);
-
 /* Detaches: nothing is counted any more; what was can still be added. */
 void collector_stop(struct collector *collector);
 

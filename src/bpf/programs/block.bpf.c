@@ -2,7 +2,7 @@
  * waited in the kernel's queue before. What asks for a flush is a write of nothing, which is no request to the disk. */
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_DISK_OPS)
-#include "counting.h"
+#include "call_counts.h"
 
 /* Of linux/blk_types.h. */
 #define OP_MASK 0xffU
@@ -69,7 +69,7 @@ static __always_inline __u32 slot_of(struct request *request) {
 static __always_inline void keep(struct request *request, const struct under_way *under_way) {
     const __u64 key = (__u64)request;
     if (bpf_map_update_elem(&requests, &key, under_way, BPF_ANY) != 0)
-        lose(COLLECTED_FULL);
+        lose();
 }
 
 SEC("tp_btf/block_rq_insert")
@@ -145,13 +145,8 @@ int BPF_PROG(block_rq_complete, struct request *request, int status, unsigned in
     const __u64 now_ns = bpf_ktime_get_ns();
     const __u64 key = (__u64)request;
     const struct under_way *found = bpf_map_lookup_elem(&requests, &key);
-    if (bytes < request->__data_len)
+    if (!found || bytes < request->__data_len)
         return 0;
-    if (!found) {
-        if (is_counted(request))
-            lose(COLLECTED_UNMATCHED);
-        return 0;
-    }
     const struct under_way under_way = *found;
     bpf_map_delete_elem(&requests, &key);
     if (under_way.issued_ns == 0)

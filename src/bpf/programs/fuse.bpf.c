@@ -3,7 +3,7 @@
  * had answered that. */
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_OPCODES)
-#include "counting.h"
+#include "call_counts.h"
 
 #define OPCODE_LOOKUP 1
 #define OPCODE_READ 15
@@ -117,14 +117,6 @@ static __always_inline bool is_operation(__u32 opcode) {
     return opcode < COLLECTED_OPCODES && counted_opcodes >> opcode & 1;
 }
 
-/* The end of a request that is not known. */
-static __always_inline void lose_end(const struct fuse_req *request) {
-    const int connection = connection_of(request);
-    if (connection >= 0 && connection < COLLECTED_CONNECTIONS_MAX && !has_ended[connection] &&
-        is_operation(request->in.h.opcode))
-        lose(COLLECTED_UNMATCHED);
-}
-
 SEC("tp_btf/fuse_request_send")
 int BPF_PROG(fuse_request_send, const struct fuse_req *request) {
     const int connection = connection_of(request);
@@ -141,7 +133,7 @@ int BPF_PROG(fuse_request_send, const struct fuse_req *request) {
                                         .asked_bytes = asked_bytes(request, opcode),
                                         .opcode = is_own() ? NOT_COUNTED : opcode};
     if (bpf_map_update_elem(&requests, &key, &under_way, BPF_ANY) != 0)
-        lose(COLLECTED_FULL);
+        lose();
     return 0;
 }
 
@@ -150,10 +142,8 @@ int BPF_PROG(fuse_request_end, const struct fuse_req *request) {
     const __u64 now_ns = bpf_ktime_get_ns();
     const __u64 key = (__u64)request;
     const struct under_way *found = bpf_map_lookup_elem(&requests, &key);
-    if (!found) {
-        lose_end(request);
+    if (!found)
         return 0;
-    }
     const struct under_way under_way = *found;
     bpf_map_delete_elem(&requests, &key);
     if (under_way.opcode >= COLLECTED_OPCODES)

@@ -5,8 +5,8 @@
  * Else it is not told: a symbolic link within a name cannot be seen here, and nothing is guessed. */
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_CALL_OPS)
-#include "counting.h"
-#include "grouping.h"
+#include "call_cells.h"
+#include "call_counts.h"
 
 #define CURRENT_DIRECTORY (-100)
 #define EMPTY_PATH 0x1000
@@ -325,7 +325,7 @@ int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
     if (!thread)
         thread = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!thread) {
-        lose(COLLECTED_FULL);
+        lose();
         return 0;
     }
     thread->call = (struct under_way){.begin_ns = begin_ns,

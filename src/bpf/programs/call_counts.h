@@ -3,8 +3,8 @@
  *
  * #define COUNTING_SLOTS before. A program may be interrupted by another that counts in the same slot, so all additions
  * are atomic. */
-#ifndef COUNTING_H
-#define COUNTING_H
+#ifndef CALL_COUNTS_H
+#define CALL_COUNTS_H
 
 #include "collected.h"
 #include "kernel.h"
@@ -25,13 +25,15 @@ struct {
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, COLLECTED_LOSSES);
+    __uint(max_entries, 1);
     __type(key, __u32);
     __type(value, __u64);
-} losses SEC(".maps");
+} lost SEC(".maps");
 
-static __always_inline void lose(__u32 loss) {
-    __u64 *count = bpf_map_lookup_elem(&losses, &loss);
+/* A call is not counted. */
+static __always_inline void lose(void) {
+    const __u32 first = 0;
+    __u64 *count = bpf_map_lookup_elem(&lost, &first);
     if (count)
         __sync_fetch_and_add(count, 1);
 }

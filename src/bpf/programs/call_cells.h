@@ -1,11 +1,11 @@
 /* What counted calls are on, and whose they are: cells of windows, which the collector swaps and empties like the
- * histograms (counting.h). A call is in its cell after it is in its histogram. What a file is called is found once, when it is
+ * histograms (call_counts.h). A call is in its cell after it is in its histogram. What a file is called is found once, when it is
  * first seen. */
-#ifndef GROUPING_H
-#define GROUPING_H
+#ifndef CALL_CELLS_H
+#define CALL_CELLS_H
 
+#include "call_counts.h"
 #include "collected.h"
-#include "counting.h"
 #include "kernel.h"
 
 #define TYPE_BITS 0170000
@@ -100,10 +100,8 @@ static __always_inline void group(struct task_struct *task, __u64 object, __u32 
         return;
     if (!sum)
         sum = bpf_map_lookup_elem(cells, &cell); /* another CPU was first, or there is no room */
-    if (!sum) {
-        lose(COLLECTED_UNGROUPED);
+    if (!sum)
         return;
-    }
     __sync_fetch_and_add(&sum->calls, 1);
     __sync_fetch_and_add(&sum->total_ns, ns);
 }
