@@ -11,9 +11,9 @@ void mount_labels_fill(struct mount_labels *ret_labels, const struct mount_label
     *ret_labels = (struct mount_labels){.count = 0};
     gethostname(ret_labels->host, sizeof(ret_labels->host) - 1);
     add(ret_labels, "layer", of->layer);
-    add(ret_labels, "source", of->source);
     add(ret_labels, "host", ret_labels->host);
     add(ret_labels, "lower", of->lower);
+    add(ret_labels, "devices", of->devices);
     add(ret_labels, "mount", of->mount);
     add(ret_labels, "fstype", of->filesystem);
     add(ret_labels, "control", of->control);

@@ -21,8 +21,8 @@ struct mount_labels {
 /* What is known of it; NULL: left out. */
 struct mount_labels_of {
     const char *layer;
-    const char *source; /* the program that counts, if it is not this one */
     const char *lower;
+    const char *devices;
     const char *mount; /* the path for commands */
     const char *filesystem;
     const char *control;             /* the socket */

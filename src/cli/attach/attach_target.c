@@ -10,13 +10,17 @@
 #include "mounts.h"
 #include "path.h"
 
+static bool is_among(const char *type, const char *const *types, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(type, types[i]) == 0)
+            return true;
+    return false;
+}
+
 /* File systems that wait for a server or a daemon. */
 static bool may_hang(const struct mounts_entry *entry) {
     static const char *const types[] = {"nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "lustre", "gfs2", "ocfs2"};
-    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-        if (strcmp(entry->type, types[i]) == 0)
-            return true;
-    return mounts_is_fuse(entry);
+    return is_among(entry->type, types, ARRAY_SIZE(types)) || mounts_is_fuse(entry);
 }
 
 /* Those whose files have other devices for stat(2) than the superblock. */
@@ -28,10 +32,7 @@ static bool is_pseudo(const char *type) {
     static const char *const types[] = {"proc",       "sysfs",  "cgroup",   "cgroup2",   "devpts",   "tracefs",
                                         "debugfs",    "pstore", "bpf",      "mqueue",    "configfs", "fusectl",
                                         "securityfs", "autofs", "efivarfs", "selinuxfs", "nsfs",     "binfmt_misc"};
-    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-        if (strcmp(type, types[i]) == 0)
-            return true;
-    return false;
+    return is_among(type, types, ARRAY_SIZE(types));
 }
 
 static int copy_entry(const struct mounts_entry *entry, const char *path, struct attach_target *ret_target) {

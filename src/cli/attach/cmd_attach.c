@@ -153,10 +153,8 @@ static int watch(const struct attach_command *given, struct attach_target *targe
     struct attach_profile profile;
     struct signals signals;
     int error = signals_init(&signals);
-    if (error) {
-        complain("cannot take signals: %s", strerror(-error));
+    if (error)
         return error;
-    }
     error = begin(&profile, given, target);
     if (error == 0) {
         const int64_t end_ns = given->for_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) + (int64_t)given->for_ns : INT64_MAX;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "command.h"
 
 /* SIGTTIN and SIGTTOU are not among them: they are sent to the whole process group, and stop this process with CMD.
  * SIGPIPE and SIGXFSZ are only blocked, so that a closed standard error, and a limit of file sizes, are errors. */
@@ -18,8 +19,11 @@ int signals_init(struct signals *ret_signals) {
     for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
         sigaddset(&mask, taken[i]);
     signals.fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (signals.fd < 0)
-        return negative_errno();
+    if (signals.fd < 0) {
+        int error = negative_errno();
+        complain("cannot take signals: %s", strerror(-error));
+        return error;
+    }
     sigaddset(&mask, SIGPIPE);
     sigaddset(&mask, SIGXFSZ);
     sigprocmask(SIG_BLOCK, &mask, &signals.mask_before);

@@ -13,7 +13,7 @@ struct signals {
     struct sigaction child_before; /* if SIGCHLD were ignored, there would be no exit statuses */
 };
 
-/* Errors: -errno. Threads: no other may exist */
+/* Errors: reported to the user. Threads: no other may exist */
 int signals_init(struct signals *ret_signals);
 void signals_finish(struct signals *signals);
 

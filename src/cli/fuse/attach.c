@@ -52,10 +52,8 @@ static int run(const struct attach_options *options, struct fuse_mount *mount) {
     struct attach_profile profile;
     struct signals signals;
     int error = signals_init(&signals);
-    if (error) {
-        complain("cannot take signals: %s", strerror(-error));
+    if (error)
         return error;
-    }
     error = begin(&profile, options, mount);
     if (error == 0) {
         attach_profile_follow(&profile, &signals, INT64_MAX, is_there, &profile);

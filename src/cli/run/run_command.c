@@ -224,10 +224,8 @@ static int run_against_other(struct run *run) {
 
 static int run_in_namespace(struct run *run) {
     int error = signals_init(&run->signals);
-    if (error) {
-        complain("cannot take signals: %s", strerror(-error));
+    if (error)
         return RUN_FAILED;
-    }
     bool has_mounts = run->mounts.count > 0;
     if (has_mounts && (namespace_enter(&run->space) != 0 || run_mounts_enter(&run->mounts) != 0))
         error = -EPERM;
@@ -323,8 +321,7 @@ static void open_traces(struct run *run) {
     const struct run_options *options = run->options;
     const bool wanted[TRACE_LAYERS] = {
         [TRACE_FUSE] = options->layers.wanted & LAYER_FUSE, [TRACE_BLOCK] = options->layers.wanted & LAYER_BLOCK};
-    traces_open(&run->traces, wanted, options->directories.texts, options->directories.count, options->labels.texts,
-                options->labels.count);
+    traces_open(&run->traces, wanted, options->directories.texts, options->directories.count, &options->labels);
 }
 
 /* Errors: reported to the user */

@@ -1,16 +1,14 @@
 #include "traces.h"
 
-#include <limits.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "aggstats/user_label.h"
 #include "base.h"
 #include "command.h"
+#include "mount_labels.h"
 #include "mounts.h"
 
 #define NS_PER_S 1000000000U
-#define OWN_LABELS_MAX 4 /* layer, host, lower, devices */
 
 static const char *const layer_names[TRACE_LAYERS][COLLECTOR_LANES_MAX] = {
     [TRACE_FUSE] = {"fuse", "queue"},
@@ -70,10 +68,9 @@ static char *join_paths(const char *const *directories, size_t count) {
 }
 
 void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], const char *const *directories,
-                 size_t directory_count, const char *const *labels, size_t label_count) {
+                 size_t directory_count, const struct option_list *labels) {
     struct traces *traces = ret_traces;
-    *traces = (struct traces){
-        .directories = directories, .directory_count = directory_count, .labels = labels, .label_count = label_count};
+    *traces = (struct traces){.directories = directories, .directory_count = directory_count, .labels = labels};
     for (size_t i = 0; i < TRACE_LAYERS; i++)
         traces->layers[i].is_wanted = wanted[i];
     if (!any_wanted(traces))
@@ -191,41 +188,18 @@ static void join_devices(const struct block_devices *devices,
         length += (size_t)sprintf(ret_text + length, "%s%s", i > 0 ? ", " : "", devices->devices[i].name);
 }
 
-struct labels {
-    struct aggstats_label labels[OWN_LABELS_MAX + USER_LABELS_MAX];
-    size_t count;
-    char host[HOST_NAME_MAX + 1];
-    char devices[BLOCK_DEVICES_MAX * (BLOCK_DEVICES_NAME_SIZE + 2)];
-    char keys[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
-};
-
-/* Labels are given to a recorder, which copies them. */
-static void add_label(struct labels *labels, const char *key, const char *value) {
-    labels->labels[labels->count++] =
-        (struct aggstats_label){.key = (char *)(uintptr_t)key, .value = (char *)(uintptr_t)value};
-}
-
-static void fill_labels(struct labels *ret_labels, const struct traces *traces, const char *layer) {
-    struct labels *labels = ret_labels;
-    *labels = (struct labels){.count = 0};
-    add_label(labels, "layer", layer);
-    gethostname(labels->host, sizeof(labels->host) - 1);
-    add_label(labels, "host", labels->host);
-    if (traces->lower)
-        add_label(labels, "lower", make_line(traces->lower));
-    join_devices(&traces->devices, labels->devices);
-    if (strcmp(layer, layer_names[TRACE_BLOCK][0]) == 0)
-        add_label(labels, "devices", make_line(labels->devices));
-    for (size_t i = 0; i < traces->label_count; i++)
-        add_label(labels, labels->keys[i], user_label_split(traces->labels[i], labels->keys[i]));
-}
-
 static int create_recorder(const struct traces *traces, const struct collector *collector, const char *layer,
                            struct aggstats_recorder **ret_recorder) {
-    struct labels labels;
+    struct mount_labels labels;
+    char devices[BLOCK_DEVICES_MAX * (BLOCK_DEVICES_NAME_SIZE + 2)] = "";
     unsigned op_count;
     const char *const *ops = collector_ops(collector, &op_count);
-    fill_labels(&labels, traces, layer);
+    join_devices(&traces->devices, devices);
+    const bool is_block = strcmp(layer, layer_names[TRACE_BLOCK][0]) == 0;
+    mount_labels_fill(&labels, &(struct mount_labels_of){.layer = layer,
+                                                         .lower = traces->lower ? make_line(traces->lower) : NULL,
+                                                         .devices = is_block ? make_line(devices) : NULL,
+                                                         .given = traces->labels});
     return aggstats_recorder_create(
         &(struct aggstats_recorder_options){.op_names = ops,
                                             .op_count = op_count,

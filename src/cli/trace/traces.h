@@ -9,6 +9,7 @@
 
 #include "block_devices.h"
 #include "collector.h"
+#include "option_list.h"
 #include "recording.h"
 
 enum trace_layer { TRACE_FUSE, TRACE_BLOCK, TRACE_LAYERS };
@@ -25,8 +26,7 @@ struct traces {
     struct block_devices devices;
     const char *const *directories;
     size_t directory_count;
-    const char *const *labels;
-    size_t label_count;
+    const struct option_list *labels;
     bool has_workers; /* the daemon's threads answer the requests that they take: so waits for a worker can be seen */
     char *lower;      /* paths of the directories, for headers; NULL: no memory */
     uint64_t disk_requests; /* by the disks' own counters, at the beginning */
@@ -37,7 +37,7 @@ struct traces {
  * directories: as given by the user; labels: KEY=VALUE, for headers; both must stay valid
  * Owner:   the caller finishes *ret_traces */
 void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], const char *const *directories,
-                 size_t directory_count, const char *const *labels, size_t label_count);
+                 size_t directory_count, const struct option_list *labels);
 void traces_finish(struct traces *traces);
 
 /* Call then, after all is mounted: attaches what can be counted. */
