@@ -28,179 +28,98 @@
     ROW_OF(CALL, OP, .place = COLLECTED_##PLACE, .directory = (DIRECTORY), .name = (NAME), .answer = (ANSWER),         \
            .follows = (FOLLOWS), .flags = (FLAGS), .flag = (FLAG))
 
+#define ENTRY_ROW(CALL, OP, DIRECTORY, WHICH) NAME_ROW(CALL, OP, ENTRY, DIRECTORY, WHICH, false, NONE, 0)
+#define FOLLOWED_ROW(CALL, OP, DIRECTORY, WHICH) NAME_ROW(CALL, OP, NAME, DIRECTORY, WHICH, true, NONE, 0)
+
+/* clang-format off */
 static const struct collected_call calls[COLLECTED_SYSCALLS] = {
-    FD_ROW(close, CLOSE) MOVES_ROW(read, READ, THIRD) MOVES_ROW(write, WRITE, THIRD) MOVES_ROW(
-        pread64, PREAD, THIRD) MOVES_ROW(pwrite64, PWRITE,
-                                         THIRD) MOVES_ROW(readv, READV,
-                                                          VECTOR) MOVES_ROW(writev, WRITEV,
-                                                                            VECTOR) MOVES_ROW(preadv, PREADV, VECTOR)
-        MOVES_ROW(pwritev, PWRITEV, VECTOR) MOVES_ROW(preadv2, PREADV, VECTOR) MOVES_ROW(pwritev2, PWRITEV, VECTOR) FD_ROW(
-            lseek,
-            LSEEK) ROW_OF(copy_file_range, COPY_FILE_RANGE, .place = COLLECTED_FDS, .bytes = COLLECTED_FIFTH)
-            ROW_OF(splice, SPLICE, .place = COLLECTED_FDS, .bytes = COLLECTED_FIFTH) ROW_OF(
-                sendfile, SENDFILE,
-                .place =
-                    COLLECTED_SENT,
-                .bytes =
-                    COLLECTED_FOURTH) ROW_OF(mmap, MMAP, .place = COLLECTED_MAPPED)
-                ROW_OF(msync, MSYNC, .place = COLLECTED_ADDRESS) FD_ROW(fstat, FSTAT) FD_ROW(fstatfs, STATFS) FD_ROW(
-                    fsync,
-                    FSYNC) FD_ROW(fdatasync, FDATASYNC)
-                    FD_ROW(sync_file_range, SYNC_FILE_RANGE) FD_ROW(syncfs, SYNCFS) FD_ROW(ftruncate, FTRUNCATE) FD_ROW(
-                        fallocate,
-                        FALLOCATE) FD_ROW(fadvise64,
-                                          FADVISE) FD_ROW(fchmod, CHMOD)
-                        FD_ROW(fchown, CHOWN) FD_ROW(fgetxattr, GETXATTR) FD_ROW(fsetxattr, SETXATTR) FD_ROW(flistxattr, LISTXATTR) FD_ROW(
-                            fremovexattr, REMOVEXATTR) FD_ROW(flock, FLOCK)
-                            ROW_OF(fcntl, LOCK, .place = COLLECTED_FD, .is_lock = true) FD_ROW(
-                                getdents64,
-                                GETDENTS) NAME_ROW(openat, OPEN, OPENED, ARGUMENT(0), 1, true, ARGUMENT(2), O_NOFOLLOW)
-                                NAME_ROW(openat2, OPEN, OPENED, ARGUMENT(0), 1, true, NONE, 0) ROW_OF(
-                                    newfstatat,
-                                    STAT,
-                                    .place =
-                                        COLLECTED_STAT,
-                                    .directory =
-                                        ARGUMENT(0),
-                                    .name =
-                                        1,
-                                    .answer = 2,
-                                    .follows =
-                                        true,
-                                    .flags =
-                                        ARGUMENT(3),
-                                    .flag =
-                                        AT_SYMLINK_NOFOLLOW,
-                                    .empty_op =
-                                        POSIX_FSTAT +
-                                        1) ANSWER_ROW(statx, STATX, STATX, ARGUMENT(0), 1, 4, true, ARGUMENT(2),
-                                                      AT_SYMLINK_NOFOLLOW)
-                                    NAME_ROW(faccessat, ACCESS, NAME, ARGUMENT(0), 1, true, NONE, 0) NAME_ROW(
-                                        faccessat2,
-                                        ACCESS,
-                                        NAME, ARGUMENT(0), 1,
-                                        true, ARGUMENT(3),
-                                        AT_SYMLINK_NOFOLLOW) NAME_ROW(statfs, STATFS, NAME, NONE, 0, true, NONE, 0)
-                                        NAME_ROW(truncate, TRUNCATE, NAME, NONE, 0, true, NONE, 0) NAME_ROW(
-                                            renameat, RENAME,
-                                            ENTRY, ARGUMENT(0),
-                                            1, false, NONE,
-                                            0) NAME_ROW(renameat2, RENAME, ENTRY, ARGUMENT(0), 1, false, NONE, 0)
-                                            ROW_OF(
-                                                unlinkat, UNLINK,
-                                                .place =
-                                                    COLLECTED_ENTRY,
-                                                .directory = ARGUMENT(0),
-                                                .name =
-                                                    1,
-                                                .flags =
-                                                    ARGUMENT(2),
-                                                .flag =
-                                                    AT_REMOVEDIR,
-                                                .flag_op =
-                                                    POSIX_RMDIR +
-                                                    1) NAME_ROW(mkdirat, MKDIR, ENTRY, ARGUMENT(0), 1, false, NONE, 0)
-                                                NAME_ROW(linkat, LINK, ENTRY, ARGUMENT(2), 3, false, NONE, 0) NAME_ROW(
-                                                    symlinkat, SYMLINK,
-                                                    ENTRY, ARGUMENT(1),
-                                                    2, false, NONE,
-                                                    0) NAME_ROW(readlinkat, READLINK, ENTRY, ARGUMENT(0), 1, false, NONE, 0)
-                                                    NAME_ROW(mknodat, MKNOD, ENTRY, ARGUMENT(0), 1, false, NONE, 0) NAME_ROW(
-                                                        fchmodat, CHMOD,
-                                                        NAME, ARGUMENT(0), 1,
-                                                        true,
-                                                        NONE, 0) NAME_ROW(fchownat, CHOWN, NAME, ARGUMENT(0), 1, true, ARGUMENT(4),
-                                                                          AT_SYMLINK_NOFOLLOW)
-                                                        NAME_ROW(utimensat, UTIMENS, NAME, ARGUMENT(0), 1, true, ARGUMENT(3), AT_SYMLINK_NOFOLLOW) NAME_ROW(
-                                                            getxattr,
-                                                            GETXATTR,
-                                                            NAME, NONE,
-                                                            0, true,
-                                                            NONE,
-                                                            0) NAME_ROW(setxattr, SETXATTR, NAME, NONE, 0, true, NONE, 0)
-                                                            NAME_ROW(listxattr, LISTXATTR, NAME, NONE, 0, true, NONE, 0) NAME_ROW(
-                                                                removexattr,
-                                                                REMOVEXATTR,
-                                                                NAME, NONE,
-                                                                0, true,
-                                                                NONE,
-                                                                0) NAME_ROW(lgetxattr, GETXATTR, ENTRY, NONE, 0, false, NONE, 0)
-                                                                NAME_ROW(lsetxattr, SETXATTR, ENTRY, NONE, 0, false, NONE, 0) NAME_ROW(
-                                                                    llistxattr,
-                                                                    LISTXATTR, ENTRY,
-                                                                    NONE, 0,
-                                                                    false, NONE,
-                                                                    0) NAME_ROW(lremovexattr, REMOVEXATTR, ENTRY, NONE, 0, false, NONE, 0)
+    FD_ROW(close, CLOSE)
+    MOVES_ROW(read, READ, THIRD)
+    MOVES_ROW(write, WRITE, THIRD)
+    MOVES_ROW(pread64, PREAD, THIRD)
+    MOVES_ROW(pwrite64, PWRITE, THIRD)
+    MOVES_ROW(readv, READV, VECTOR)
+    MOVES_ROW(writev, WRITEV, VECTOR)
+    MOVES_ROW(preadv, PREADV, VECTOR)
+    MOVES_ROW(pwritev, PWRITEV, VECTOR)
+    MOVES_ROW(preadv2, PREADV, VECTOR)
+    MOVES_ROW(pwritev2, PWRITEV, VECTOR)
+    FD_ROW(lseek, LSEEK)
+    ROW_OF(copy_file_range, COPY_FILE_RANGE, .place = COLLECTED_FDS, .bytes = COLLECTED_FIFTH)
+    ROW_OF(splice, SPLICE, .place = COLLECTED_FDS, .bytes = COLLECTED_FIFTH)
+    ROW_OF(sendfile, SENDFILE, .place = COLLECTED_SENT, .bytes = COLLECTED_FOURTH)
+    ROW_OF(mmap, MMAP, .place = COLLECTED_MAPPED)
+    ROW_OF(msync, MSYNC, .place = COLLECTED_ADDRESS)
+    FD_ROW(fstat, FSTAT)
+    FD_ROW(fstatfs, STATFS)
+    FD_ROW(fsync, FSYNC)
+    FD_ROW(fdatasync, FDATASYNC)
+    FD_ROW(sync_file_range, SYNC_FILE_RANGE)
+    FD_ROW(syncfs, SYNCFS)
+    FD_ROW(ftruncate, FTRUNCATE)
+    FD_ROW(fallocate, FALLOCATE)
+    FD_ROW(fadvise64, FADVISE)
+    FD_ROW(fchmod, CHMOD)
+    FD_ROW(fchown, CHOWN)
+    FD_ROW(fgetxattr, GETXATTR)
+    FD_ROW(fsetxattr, SETXATTR)
+    FD_ROW(flistxattr, LISTXATTR)
+    FD_ROW(fremovexattr, REMOVEXATTR)
+    FD_ROW(flock, FLOCK)
+    ROW_OF(fcntl, LOCK, .place = COLLECTED_FD, .is_lock = true)
+    FD_ROW(getdents64, GETDENTS)
+    NAME_ROW(openat, OPEN, OPENED, ARGUMENT(0), 1, true, ARGUMENT(2), O_NOFOLLOW)
+    NAME_ROW(openat2, OPEN, OPENED, ARGUMENT(0), 1, true, NONE, 0)
+    ROW_OF(newfstatat, STAT, .place = COLLECTED_STAT, .directory = ARGUMENT(0), .name = 1, .answer = 2, .follows = true,
+           .flags = ARGUMENT(3), .flag = AT_SYMLINK_NOFOLLOW, .empty_op = POSIX_FSTAT + 1)
+    ANSWER_ROW(statx, STATX, STATX, ARGUMENT(0), 1, 4, true, ARGUMENT(2), AT_SYMLINK_NOFOLLOW)
+    FOLLOWED_ROW(faccessat, ACCESS, ARGUMENT(0), 1)
+    NAME_ROW(faccessat2, ACCESS, NAME, ARGUMENT(0), 1, true, ARGUMENT(3), AT_SYMLINK_NOFOLLOW)
+    FOLLOWED_ROW(statfs, STATFS, NONE, 0)
+    FOLLOWED_ROW(truncate, TRUNCATE, NONE, 0)
+    ENTRY_ROW(renameat, RENAME, ARGUMENT(0), 1)
+    ENTRY_ROW(renameat2, RENAME, ARGUMENT(0), 1)
+    ROW_OF(unlinkat, UNLINK, .place = COLLECTED_ENTRY, .directory = ARGUMENT(0), .name = 1,
+           .flags = ARGUMENT(2), .flag = AT_REMOVEDIR, .flag_op = POSIX_RMDIR + 1)
+    ENTRY_ROW(mkdirat, MKDIR, ARGUMENT(0), 1)
+    ENTRY_ROW(linkat, LINK, ARGUMENT(2), 3)
+    ENTRY_ROW(symlinkat, SYMLINK, ARGUMENT(1), 2)
+    ENTRY_ROW(readlinkat, READLINK, ARGUMENT(0), 1)
+    ENTRY_ROW(mknodat, MKNOD, ARGUMENT(0), 1)
+    FOLLOWED_ROW(fchmodat, CHMOD, ARGUMENT(0), 1)
+    NAME_ROW(fchownat, CHOWN, NAME, ARGUMENT(0), 1, true, ARGUMENT(4), AT_SYMLINK_NOFOLLOW)
+    NAME_ROW(utimensat, UTIMENS, NAME, ARGUMENT(0), 1, true, ARGUMENT(3), AT_SYMLINK_NOFOLLOW)
+    FOLLOWED_ROW(getxattr, GETXATTR, NONE, 0)
+    FOLLOWED_ROW(setxattr, SETXATTR, NONE, 0)
+    FOLLOWED_ROW(listxattr, LISTXATTR, NONE, 0)
+    FOLLOWED_ROW(removexattr, REMOVEXATTR, NONE, 0)
+    ENTRY_ROW(lgetxattr, GETXATTR, NONE, 0)
+    ENTRY_ROW(lsetxattr, SETXATTR, NONE, 0)
+    ENTRY_ROW(llistxattr, LISTXATTR, NONE, 0)
+    ENTRY_ROW(lremovexattr, REMOVEXATTR, NONE, 0)
 #ifdef SYS_open /* older forms, which some architectures do not have */
-                                                                    NAME_ROW(open, OPEN, OPENED, NONE, 0, true, ARGUMENT(1), O_NOFOLLOW) NAME_ROW(
-                                                                        creat, OPEN,
-                                                                        OPENED,
-                                                                        NONE, 0,
-                                                                        true, NONE,
-                                                                        0) ANSWER_ROW(stat, STAT, STAT, NONE, 0, 1, true, NONE, 0)
-                                                                        ANSWER_ROW(lstat, STAT, STAT, NONE, 0, 1, false, NONE, 0) NAME_ROW(
-                                                                            access,
-                                                                            ACCESS,
-                                                                            NAME, NONE,
-                                                                            0, true,
-                                                                            NONE,
-                                                                            0) NAME_ROW(rename, RENAME, ENTRY, NONE, 0, false, NONE, 0)
-                                                                            NAME_ROW(unlink, UNLINK, ENTRY, NONE, 0, false, NONE, 0) NAME_ROW(
-                                                                                mkdir, MKDIR, ENTRY,
-                                                                                NONE, 0,
-                                                                                false, NONE,
-                                                                                0) NAME_ROW(rmdir, RMDIR, ENTRY, NONE, 0, false, NONE, 0)
-                                                                                NAME_ROW(link, LINK, ENTRY, NONE, 1,
-                                                                                         false,
-                                                                                         NONE, 0)
-                                                                                    NAME_ROW(symlink, SYMLINK, ENTRY,
-                                                                                             NONE, 1, false,
-                                                                                             NONE, 0)
-                                                                                        NAME_ROW(readlink, READLINK,
-                                                                                                 ENTRY,
-                                                                                                 NONE, 0, false,
-                                                                                                 NONE, 0)
-                                                                                            NAME_ROW(mknod, MKNOD,
-                                                                                                     ENTRY,
-                                                                                                     NONE, 0, false,
-                                                                                                     NONE, 0)
-                                                                                                NAME_ROW(chmod, CHMOD,
-                                                                                                         NAME,
-                                                                                                         NONE, 0, true,
-                                                                                                         NONE, 0)
-                                                                                                    NAME_ROW(
-                                                                                                        chown, CHOWN,
-                                                                                                        NAME, NONE,
-                                                                                                        0, true,
-                                                                                                        NONE, 0)
-                                                                                                        NAME_ROW(
-                                                                                                            lchown,
-                                                                                                            CHOWN,
-                                                                                                            ENTRY, NONE,
-                                                                                                            0, false,
-                                                                                                            NONE, 0)
-                                                                                                            NAME_ROW(
-                                                                                                                utimes,
-                                                                                                                UTIMENS,
-                                                                                                                NAME,
-                                                                                                                NONE, 0,
-                                                                                                                true,
-                                                                                                                NONE, 0)
-                                                                                                                NAME_ROW(
-                                                                                                                    futimesat,
-                                                                                                                    UTIMENS,
-                                                                                                                    NAME,
-                                                                                                                    ARGUMENT(
-                                                                                                                        0),
-                                                                                                                    1,
-                                                                                                                    true,
-                                                                                                                    NONE,
-                                                                                                                    0)
-                                                                                                                    FD_ROW(
-                                                                                                                        getdents,
-                                                                                                                        GETDENTS)
+    NAME_ROW(open, OPEN, OPENED, NONE, 0, true, ARGUMENT(1), O_NOFOLLOW)
+    NAME_ROW(creat, OPEN, OPENED, NONE, 0, true, NONE, 0)
+    ANSWER_ROW(stat, STAT, STAT, NONE, 0, 1, true, NONE, 0)
+    ANSWER_ROW(lstat, STAT, STAT, NONE, 0, 1, false, NONE, 0)
+    FOLLOWED_ROW(access, ACCESS, NONE, 0)
+    ENTRY_ROW(rename, RENAME, NONE, 0)
+    ENTRY_ROW(unlink, UNLINK, NONE, 0)
+    ENTRY_ROW(mkdir, MKDIR, NONE, 0)
+    ENTRY_ROW(rmdir, RMDIR, NONE, 0)
+    ENTRY_ROW(link, LINK, NONE, 1)
+    ENTRY_ROW(symlink, SYMLINK, NONE, 1)
+    ENTRY_ROW(readlink, READLINK, NONE, 0)
+    ENTRY_ROW(mknod, MKNOD, NONE, 0)
+    FOLLOWED_ROW(chmod, CHMOD, NONE, 0)
+    FOLLOWED_ROW(chown, CHOWN, NONE, 0)
+    ENTRY_ROW(lchown, CHOWN, NONE, 0)
+    FOLLOWED_ROW(utimes, UTIMENS, NONE, 0)
+    FOLLOWED_ROW(futimesat, UTIMENS, ARGUMENT(0), 1)
+    FD_ROW(getdents, GETDENTS)
 #endif
 };
+/* clang-format on */
 
 /* ---- Operations --------------------------------------------------------------------------------- */
 

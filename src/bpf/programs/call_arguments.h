@@ -1,0 +1,72 @@
+/* What the arguments of a call say besides: which operation it is, and how many bytes it asks for. */
+#ifndef CALL_ARGUMENTS_H
+#define CALL_ARGUMENTS_H
+
+#include "collected.h"
+#include "kernel.h"
+
+#define VECTORS_MAX 16
+#define BYTES_MAX 0x7ffff000 /* that the kernel moves in a call */
+#define IN_32_BITS 2         /* TS_COMPAT */
+#define OF_32_BITS (1 << 22) /* TIF_32BIT */
+
+/* Commands of fcntl(2): F_GETLK to F_SETLKW, and those of open file descriptions. */
+#define FIRST_LOCK 5
+#define LAST_LOCK 7
+#define FIRST_OPEN_LOCK 36
+#define LAST_OPEN_LOCK 38
+
+static __always_inline __u64 sum_vector(const char *vector, __u64 count) {
+    __u64 bytes = 0;
+    for (__u32 i = 0; i < VECTORS_MAX; i++) {
+        __u64 length = 0;
+        if (i < count)
+            bpf_probe_read_user(&length, sizeof(length), vector + 16 * i + 8);
+        bytes += length;
+    }
+    return bytes;
+}
+
+static __always_inline __u64 at_most(__u64 bytes) {
+    return bytes < BYTES_MAX ? bytes : BYTES_MAX;
+}
+
+static __always_inline __u64 asked_bytes(const struct pt_regs *registers, const volatile struct collected_call *call) {
+    switch (call->bytes) {
+    case COLLECTED_THIRD:
+        return at_most(argument_of(registers, 2));
+    case COLLECTED_FOURTH:
+        return at_most(argument_of(registers, 3));
+    case COLLECTED_FIFTH:
+        return at_most(argument_of(registers, 4));
+    case COLLECTED_VECTOR:
+        return at_most(sum_vector((const char *)argument_of(registers, 1), argument_of(registers, 2)));
+    default:
+        return 0;
+    }
+}
+
+/* They have another table of numbers, which is not known here. */
+static __always_inline bool is_in_32_bits(struct task_struct *task) {
+#if defined(__TARGET_ARCH_x86)
+    return task->thread_info.status & IN_32_BITS;
+#else
+    return task->thread_info.flags & OF_32_BITS;
+#endif
+}
+
+static __always_inline bool is_of_locks(__u32 command) {
+    return (command >= FIRST_LOCK && command <= LAST_LOCK) || (command >= FIRST_OPEN_LOCK && command <= LAST_OPEN_LOCK);
+}
+
+/* One more than the operation. */
+static __always_inline __u32 op_of(const struct pt_regs *registers, const volatile struct collected_call *call) {
+    char first = 1;
+    if (call->flag_op > 0 && argument_of(registers, call->flags - 1U) & call->flag)
+        return call->flag_op;
+    const char *name = call->empty_op > 0 ? (const char *)argument_of(registers, call->name) : &first;
+    const bool is_empty = call->empty_op > 0 && (!name || (bpf_probe_read_user(&first, 1, name) == 0 && first == 0));
+    return is_empty ? call->empty_op : call->op;
+}
+
+#endif

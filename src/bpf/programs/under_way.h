@@ -1,0 +1,61 @@
+/* Calls that are under way, one of a thread, and how they end. */
+#ifndef UNDER_WAY_H
+#define UNDER_WAY_H
+
+#include "call_cells.h"
+#include "call_counts.h"
+#include "places.h"
+
+/* A call of a thread. */
+struct under_way {
+    __u64 begin_ns;
+    __u64 asked_bytes;
+    __u64 answer;
+    __u64 object; /* that it is on; 0: unknown */
+    __u32 number;
+    __u32 op; /* 0: there is none; else one more */
+    __u32 place;
+    __u32 known;
+};
+
+/* What a call that a signal has interrupted waits for. Without a handler it is made anew at once. After a handler it is
+ * either made anew or has failed, as the result of rt_sigreturn(2) tells. If the handler never returns it has failed. */
+enum interrupted {
+    AT_ONCE,
+    IN_HANDLER,
+    RETURNING, /* from a handler, maybe one within another */
+    ANEW,
+};
+
+struct thread {
+    struct under_way call;
+    struct under_way interrupted; /* handlers make calls of their own meanwhile */
+    __u64 end_ns;                 /* of the latter */
+    __u64 stack;                  /* where the stack was: handlers are elsewhere */
+    __u32 state;                  /* enum interrupted */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, int);
+    __type(value, struct thread);
+} threads SEC(".maps");
+
+/* Counts it, among those that are not told in the second half of the slots. */
+static __noinline void end(struct task_struct *task, struct under_way *call, __u64 end_ns, long result) {
+    const struct answer answer = {.result = result, .address = call->answer};
+    const struct found found = find_after(task, call->place, &answer, call->known);
+    const __u64 moved = call->asked_bytes > 0 && result > 0 ? (__u64)result : 0;
+    const __u64 ns = end_ns - call->begin_ns;
+    const struct outcome outcome = {.error = result < 0 && result >= -4095 ? (int)-result : 0,
+                                    .asked_bytes = call->asked_bytes,
+                                    .moved_bytes = moved};
+    if (found.known == KNOWN_NO)
+        return;
+    count(call->op - 1 + (found.known == NOT_TOLD ? COLLECTED_CALL_OPS : 0), ns, &outcome);
+    if (found.known == KNOWN_YES)
+        group(task, found.dentry ? note_object(found.dentry) : call->object, call->op - 1, ns);
+}
+
+#endif
