@@ -33,6 +33,24 @@ bool collector_fuse_has_ended(const struct collector *collector) {
     return !collector;
 }
 
+int collector_watch_process(struct collector *collector, uint32_t process) {
+    (void)collector, (void)process;
+    return -ENOTSUP;
+}
+
+void collector_unwatch_process(struct collector *collector, uint32_t process) {
+    (void)collector, (void)process;
+}
+
+bool collector_has_processes(const struct collector *collector) {
+    return !collector;
+}
+
+int collector_note_device(struct collector *collector, uint32_t device, bool holds_files) {
+    (void)collector, (void)device, (void)holds_files;
+    return -ENOTSUP;
+}
+
 const char *const *collector_ops(const struct collector *collector, unsigned *ret_count) {
     (void)collector;
     *ret_count = 0;

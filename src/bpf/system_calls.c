@@ -1,4 +1,5 @@
 /* Which system calls are counted, a row each. */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -175,8 +176,13 @@ int collector_start_calls(const struct system_calls *of, struct collector **ret_
     memcpy((void *)(uintptr_t)programs->rodata->calls, numbered, sizeof(numbered));
     programs->rodata->device = of->device;
     programs->rodata->has_one_device = of->has_one_device;
+    programs->rodata->has_processes = of->has_processes;
+    programs->rodata->cgroup = of->cgroup;
+    programs->rodata->cgroup_level = of->cgroup_level;
     programs->rodata->has_groups = of->has_groups;
+    programs->rodata->has_cgroups = of->has_groups && of->has_cgroups;
     programs->rodata->own_process = (unsigned)getpid();
+    bpf_program__set_autoload(programs->progs.thread_fork, of->has_processes);
     return collector_start(&(struct collector_programs){.programs = programs,
                                                         .skeleton = programs->skeleton,
                                                         .destroy = destroy,
@@ -186,4 +192,31 @@ int collector_start_calls(const struct system_calls *of, struct collector **ret_
                                                         .op_count = op_count,
                                                         .slots = slots},
                            ret_collector, ret_why);
+}
+
+/* ---- What is watched ---------------------------------------------------------------------------- */
+
+static const struct syscall_bpf *programs_of(const struct collector *collector) {
+    return collector_programs_of(collector);
+}
+
+int collector_watch_process(struct collector *collector, uint32_t process) {
+    const uint8_t is_watched = 1;
+    const int processes = bpf_map__fd(programs_of(collector)->maps.watched_processes);
+    return bpf_map_update_elem(processes, &process, &is_watched, BPF_ANY) < 0 ? negative_errno() : 0;
+}
+
+void collector_unwatch_process(struct collector *collector, uint32_t process) {
+    bpf_map_delete_elem(bpf_map__fd(programs_of(collector)->maps.watched_processes), &process);
+}
+
+bool collector_has_processes(const struct collector *collector) {
+    uint32_t first;
+    return bpf_map_get_next_key(bpf_map__fd(programs_of(collector)->maps.watched_processes), NULL, &first) == 0;
+}
+
+int collector_note_device(struct collector *collector, uint32_t device, bool holds_files) {
+    const uint8_t value = holds_files;
+    const int devices = bpf_map__fd(programs_of(collector)->maps.mounted_devices);
+    return bpf_map_update_elem(devices, &device, &value, BPF_ANY) < 0 ? negative_errno() : 0;
 }

@@ -61,6 +61,7 @@ enum collected_disk_op {
 /* What calls have in common that are counted in a cell of a window. */
 struct collected_cell {
     unsigned long long object; /* 0: unknown */
+    unsigned long long cgroup; /* 0: not wanted */
     unsigned process;
     unsigned short slot;
     unsigned short bucket;
@@ -74,20 +75,29 @@ struct collected_cell_sum {
 
 #define COLLECTED_CELLS_MAX 131072 /* of a window */
 
-/* The name of an object, as of when it was first seen: its components, from the last one on. */
+/* The name of an object or a control group, as of when it was first seen: its components, from the last one on. */
 #define COLLECTED_PARTS 16
 #define COLLECTED_PART_BYTES 64
+#define COLLECTED_CGROUP_PARTS 8
+#define COLLECTED_CGROUP_BYTES 128
 struct collected_name {
     unsigned long long directory; /* the object that it is in */
+    unsigned device;              /* the file system that it is on */
     unsigned part_count;
     unsigned char is_directory;
     unsigned char is_cut; /* there are more components */
-    char parts[COLLECTED_PARTS][COLLECTED_PART_BYTES];
+    union {
+        char parts[COLLECTED_PARTS][COLLECTED_PART_BYTES];
+        char cgroup_parts[COLLECTED_CGROUP_PARTS][COLLECTED_CGROUP_BYTES];
+    };
 };
 
 #define COLLECTED_NAMES_MAX 8192
 
 /* ---- System calls ---- */
+
+#define COLLECTED_PROCESSES_MAX 65536 /* that are watched at a time */
+#define COLLECTED_DEVICES_MAX 4096    /* of mounted file systems */
 
 #define COLLECTED_SYSCALLS 512 /* numbers */
 #define COLLECTED_CALL_OPS 64

@@ -47,17 +47,32 @@ struct disk_requests {
 int collector_start_disks(const struct disk_requests *requests, struct collector **ret_collector,
                           char ret_why[COLLECTOR_WHY_SIZE]);
 
-/* System calls on files of one file system, by all programs but this one; the layer "syscall", with operations of the
- * layer "user". In the second lane are calls by names of which it is not known whether they are on that file system. */
+/* System calls on files, by all programs but this one, or some; the layer "syscall", with operations of the layer "user".
+ * In the second lane are calls by names of which it is not known whether they are on such files. */
 struct system_calls {
-    uint32_t device;     /* of the file system, as the kernel has it */
-    bool has_one_device; /* stat(2) tells that device of all its files, unlike btrfs and overlayfs */
-    bool has_groups;     /* what calls are on, and whose they are, is counted too: collector_group() */
+    uint32_t device;       /* of the file system, as the kernel has it; 0: all that hold files */
+    bool has_one_device;   /* stat(2) tells that device of all its files, unlike btrfs and overlayfs */
+    bool has_processes;    /* only those of collector_watch_process(), and those that they start */
+    uint64_t cgroup;       /* only processes in this control group (version 2) and below: its inode's number; 0: all */
+    unsigned cgroup_level; /* below the root of all of them */
+    bool has_groups;       /* what calls are on, and whose they are, is counted too: collector_group() */
+    bool has_cgroups;      /* by control group, too */
 };
 
 /* Like collector_start_fuse(). */
 int collector_start_calls(const struct system_calls *of, struct collector **ret_collector,
                           char ret_why[COLLECTOR_WHY_SIZE]);
+
+/* process: its number in the first of all PID namespaces. Errors: those of bpf(2); -E2BIG there are too many */
+int collector_watch_process(struct collector *collector, uint32_t process);
+void collector_unwatch_process(struct collector *collector, uint32_t process);
+
+/* Whether one of them is there still. */
+bool collector_has_processes(const struct collector *collector);
+
+/* With all file systems: whether a mounted one holds files. device: as the kernel has it. Calls that only tell an unknown
+ * device are not told. Errors: those of bpf(2) */
+int collector_note_device(struct collector *collector, uint32_t device, bool holds_files);
 
 /* The operations of its layers, for recorders. Owner: static */
 const char *const *collector_ops(const struct collector *collector, unsigned *ret_count);

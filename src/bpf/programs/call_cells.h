@@ -7,9 +7,7 @@
 #include "call_counts.h"
 #include "collected.h"
 #include "kernel.h"
-
-#define TYPE_BITS 0170000
-#define TYPE_DIRECTORY 0040000
+#include "watched.h"
 
 struct cells {
     __uint(type, BPF_MAP_TYPE_HASH);
@@ -29,7 +27,7 @@ struct {
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, COLLECTED_NAMES_MAX);
-    __type(key, __u64); /* of an object */
+    __type(key, __u64); /* of an object or a control group */
     __type(value, struct collected_name);
 } names SEC(".maps");
 
@@ -43,18 +41,21 @@ struct {
 
 /* Set before it is loaded. */
 const volatile bool has_groups;
+const volatile bool has_cgroups; /* among them */
 
-/* A number that a file has as long as it lives, and no other file then: not 0. */
+/* A number that a file has as long as it lives, and no other file then: odd. */
 static __always_inline __u64 object_of(const struct dentry *dentry) {
     const struct inode *inode = BPF_CORE_READ(dentry, d_inode);
     if (!inode)
         return 0;
     const __u64 generation = BPF_CORE_READ(inode, i_generation);
-    return ((__u64)BPF_CORE_READ(inode, i_ino) * 0x9e3779b97f4a7c15 ^ generation << 32) | 1;
+    const __u64 device_bits = device > 0 ? 0 : (__u64)BPF_CORE_READ(inode, i_sb, s_dev) * 0xbf58476d1ce4e5b9;
+    return ((__u64)BPF_CORE_READ(inode, i_ino) * 0x9e3779b97f4a7c15 ^ generation << 32 ^ device_bits) | 1;
 }
 
 static __always_inline void fill_name(struct collected_name *name, const struct dentry *dentry) {
     const struct dentry *at = dentry;
+    name->device = BPF_CORE_READ(dentry, d_sb, s_dev);
     name->is_directory = (BPF_CORE_READ(dentry, d_inode, i_mode) & TYPE_BITS) == TYPE_DIRECTORY;
     name->directory = object_of(BPF_CORE_READ(dentry, d_parent));
     name->part_count = 0;
@@ -71,13 +72,17 @@ static __always_inline void fill_name(struct collected_name *name, const struct 
     }
 }
 
+static __always_inline struct collected_name *room_for_name(void) {
+    const __u32 first = 0;
+    return bpf_map_lookup_elem(&new_name, &first);
+}
+
 /* Remembers what it is called, if that is not known. Returns its number */
 static __always_inline __u64 note_object(const struct dentry *dentry) {
-    const __u32 first = 0;
     const __u64 object = has_groups && dentry ? object_of(dentry) : 0;
     if (object == 0 || bpf_map_lookup_elem(&names, &object))
         return object;
-    struct collected_name *name = bpf_map_lookup_elem(&new_name, &first);
+    struct collected_name *name = room_for_name();
     if (!name)
         return object;
     fill_name(name, dentry);
@@ -85,15 +90,48 @@ static __always_inline __u64 note_object(const struct dentry *dentry) {
     return object;
 }
 
+static __always_inline const struct kernfs_node *parent_of(const struct kernfs_node *node) {
+    const struct kernfs_node___before *before = (const struct kernfs_node___before *)node;
+    return bpf_core_field_exists(before->parent) ? BPF_CORE_READ(before, parent) : BPF_CORE_READ(node, __parent);
+}
+
+/* The same for the control group of a process. Its number is even, and 0 if it is not wanted. */
+static __always_inline __u64 note_cgroup(struct task_struct *task) {
+    if (!has_cgroups)
+        return 0;
+    const struct kernfs_node *at = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn);
+    const __u64 number = BPF_CORE_READ(at, id) << 1;
+    struct collected_name *name = bpf_map_lookup_elem(&names, &number) ? NULL : room_for_name();
+    if (!name)
+        return number;
+    name->part_count = 0;
+    name->is_cut = true;
+    for (__u32 i = 0; i < COLLECTED_CGROUP_PARTS; i++) {
+        const struct kernfs_node *parent = parent_of(at);
+        if (!parent) {
+            name->is_cut = false;
+            break;
+        }
+        bpf_probe_read_kernel_str(name->cgroup_parts[i], COLLECTED_CGROUP_BYTES, BPF_CORE_READ(at, name));
+        name->part_count = i + 1;
+        at = parent;
+    }
+    bpf_map_update_elem(&names, &number, name, BPF_ANY);
+    return number;
+}
+
 /* Counts a call that count() has counted. */
 static __always_inline void group(struct task_struct *task, __u64 object, __u32 slot, __u64 ns) {
     const __u32 first = 0;
     const struct collected_cell_sum one = {.calls = 1, .total_ns = ns};
-    struct collected_cell cell = {
-        .object = object, .process = (__u32)task->tgid, .slot = slot, .bucket = collected_bucket(ns)};
     void *cells = bpf_map_lookup_elem(&current_cells, &first);
     if (!has_groups || !cells)
         return;
+    struct collected_cell cell = {.object = object,
+                                  .cgroup = note_cgroup(task),
+                                  .process = (__u32)task->tgid,
+                                  .slot = slot,
+                                  .bucket = collected_bucket(ns)};
     BPF_CORE_READ_INTO(&cell.program, task, group_leader, comm);
     struct collected_cell_sum *sum = bpf_map_lookup_elem(cells, &cell);
     if (!sum && bpf_map_update_elem(cells, &cell, &one, BPF_NOEXIST) == 0)

@@ -14,6 +14,8 @@
 
 struct super_block {
     __u32 s_dev;
+    unsigned long s_flags;
+    unsigned long s_magic;
 };
 
 struct inode {
@@ -61,12 +63,39 @@ struct thread_info {
     unsigned long flags; /* of arm64: whether its program is one of 32 bits */
 };
 
+struct signal_struct {
+    struct {
+        int counter;
+    } live; /* threads that have not ended */
+};
+
+struct kernfs_node {
+    struct kernfs_node *__parent;
+    const char *name;
+    __u64 id;
+};
+
+/* Until Linux 6.14. */
+struct kernfs_node___before {
+    struct kernfs_node *parent;
+};
+
+struct cgroup {
+    struct kernfs_node *kn;
+};
+
+struct css_set {
+    struct cgroup *dfl_cgrp; /* of version 2 */
+};
+
 struct task_struct {
     struct thread_info thread_info;
     struct task_struct *group_leader;
     char comm[16];
     struct files_struct *files;
     struct fs_struct *fs;
+    struct signal_struct *signal;
+    struct css_set *cgroups;
     int tgid;
 };
 

@@ -11,16 +11,6 @@
 #define EMPTY_PATH 0x1000
 #define NAME_BYTES 256
 
-/* Set before it is loaded. */
-const volatile bool has_one_device; /* the device in attributes is that of the file system, for all its files */
-
-enum known {
-    KNOWN_NO,
-    KNOWN_YES,
-    NOT_TOLD,
-    NOT_READ, /* the name is not in memory; it is when the call has ended */
-};
-
 /* What is known of a call. */
 struct found {
     enum known known;
@@ -105,9 +95,7 @@ static __always_inline struct found find_after(struct task_struct *task, __u32 p
     const __u32 found = answer->result == 0 ? device_in(answer, place) : 0;
     if (found == 0)
         return (struct found){.known = before};
-    if (is_watched_device(found))
-        return (struct found){.known = KNOWN_YES};
-    return (struct found){.known = has_one_device ? KNOWN_NO : before};
+    return (struct found){.known = known_by_device(found, before)};
 }
 
 #endif

@@ -1,28 +1,110 @@
-/* Which calls are watched: on which file system, by which processes. */
+/* Which calls are watched: on which file systems, by which processes. */
 #ifndef WATCHED_H
 #define WATCHED_H
 
+#include "collected.h"
 #include "kernel.h"
+#include "pseudo_filesystems.h"
 
 #define CURRENT_DIRECTORY (-100)
+#define TYPE_BITS 0170000
+#define TYPE_DIRECTORY 0040000
+#define TYPE_REGULAR 0100000
+#define TYPE_LINK 0120000
+#define IN_KERNEL_ONLY (1UL << 31) /* SB_NOUSER: of pipes, sockets, memory files */
 
 /* Set before it is loaded. */
-const volatile __u32 device;      /* of the file system, as the kernel has it */
-const volatile __u32 own_process; /* which is not watched */
+const volatile __u32 device;        /* of the file system, as the kernel has it; 0: all that hold files */
+const volatile bool has_one_device; /* the device in attributes is that of the file system, for all its files */
+const volatile __u32 own_process;   /* which is not watched */
+const volatile bool has_processes;  /* only some are, those of the map */
+const volatile __u64 cgroup;        /* those in this control group and below; 0: all */
+const volatile __u32 cgroup_level;  /* of it, below the root */
+
+/* ---- Processes ---------------------------------------------------------------------------------- */
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, COLLECTED_PROCESSES_MAX);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __type(key, __u32);
+    __type(value, __u8);
+} watched_processes SEC(".maps");
 
 static __always_inline bool is_watched_process(struct task_struct *task) {
-    return (__u32)task->tgid != own_process;
+    const __u32 process = (__u32)task->tgid;
+    if (process == own_process)
+        return false;
+    if (has_processes && !bpf_map_lookup_elem(&watched_processes, &process))
+        return false;
+    return cgroup == 0 || bpf_get_current_ancestor_cgroup_id((int)cgroup_level) == cgroup;
+}
+
+/* A process that a watched one starts is watched too. Returns false if there is no room */
+static __always_inline bool watch_child(const struct task_struct *parent, const struct task_struct *child) {
+    const __u8 is_watched = 1;
+    const __u32 process = (__u32)BPF_CORE_READ(child, tgid);
+    const __u32 of = (__u32)BPF_CORE_READ(parent, tgid);
+    if (process == of || !bpf_map_lookup_elem(&watched_processes, &of))
+        return true;
+    return bpf_map_update_elem(&watched_processes, &process, &is_watched, BPF_ANY) == 0;
+}
+
+/* When a thread ends. Its process does with the last one. */
+static __always_inline void forget_process(const struct task_struct *task) {
+    const __u32 process = (__u32)BPF_CORE_READ(task, tgid);
+    if (BPF_CORE_READ(task, signal, live.counter) == 0)
+        bpf_map_delete_elem(&watched_processes, &process);
 }
 
 /* ---- Files -------------------------------------------------------------------------------------- */
 
-static __always_inline bool is_watched_inode(const struct inode *inode) {
-    return BPF_CORE_READ(inode, i_sb, s_dev) == device;
+static __always_inline bool is_pseudo(unsigned long magic) {
+#define MAGIC_CASE(MAGIC, NAME) case MAGIC:
+    switch (magic) {
+        PSEUDO_FILESYSTEMS(MAGIC_CASE)
+        return true;
+    default:
+        return false;
+    }
 }
 
-/* Whose device an answer of the kernel has. */
-static __always_inline bool is_watched_device(__u32 answered) {
-    return answered == device;
+/* Like those that the layer "user" counts. */
+static __always_inline bool is_kept_in_files(const struct inode *inode, const struct super_block *super) {
+    const unsigned type = BPF_CORE_READ(inode, i_mode) & TYPE_BITS;
+    if (type != TYPE_REGULAR && type != TYPE_DIRECTORY && type != TYPE_LINK)
+        return false;
+    return !(BPF_CORE_READ(super, s_flags) & IN_KERNEL_ONLY) && !is_pseudo(BPF_CORE_READ(super, s_magic));
+}
+
+static __always_inline bool is_watched_inode(const struct inode *inode) {
+    const struct super_block *super = BPF_CORE_READ(inode, i_sb);
+    return device > 0 ? BPF_CORE_READ(super, s_dev) == device : is_kept_in_files(inode, super);
+}
+
+/* Mounted file systems by their devices: whether they hold files. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, COLLECTED_DEVICES_MAX);
+    __type(key, __u32);
+    __type(value, __u8);
+} mounted_devices SEC(".maps");
+
+enum known {
+    KNOWN_NO,
+    KNOWN_YES,
+    NOT_TOLD,
+    NOT_READ, /* the name is not in memory; it is when the call has ended */
+};
+
+/* Whether a call is on a watched file system, of which it has returned this device; before: what was known before. */
+static __always_inline enum known known_by_device(__u32 found, enum known before) {
+    if (device > 0 && found == device)
+        return KNOWN_YES;
+    if (device > 0)
+        return has_one_device ? KNOWN_NO : before;
+    const __u8 *holds_files = bpf_map_lookup_elem(&mounted_devices, &found);
+    return !holds_files ? before : *holds_files ? KNOWN_YES : KNOWN_NO;
 }
 
 /* The file, if it is watched; else NULL. */

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "mounts.h"
 #include "path.h"
+#include "pseudo_filesystems.h"
 
 static bool is_among(const char *type, const char *const *types, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -29,9 +30,8 @@ static bool has_one_device(const char *type) {
 }
 
 static bool is_pseudo(const char *type) {
-    static const char *const types[] = {"proc",       "sysfs",  "cgroup",   "cgroup2",   "devpts",   "tracefs",
-                                        "debugfs",    "pstore", "bpf",      "mqueue",    "configfs", "fusectl",
-                                        "securityfs", "autofs", "efivarfs", "selinuxfs", "nsfs",     "binfmt_misc"};
+#define NAME_ELEMENT(MAGIC, NAME) NAME,
+    static const char *const types[] = {PSEUDO_FILESYSTEMS(NAME_ELEMENT)};
     return is_among(type, types, ARRAY_SIZE(types));
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "own_call.h"
+#include "pseudo_filesystems.h"
 
 #define DIRECTORIES_MAX 16
 #define DEVICES_MAX 64 /* no more are passed */
@@ -116,23 +117,8 @@ bool scope_has_kind(unsigned mode) {
     return scope.has_everything || S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode);
 }
 
-/* linux/magic.h of older kernels lacks some, and has never had others. */
-static const uint32_t pseudo_types[] = {
-    PROC_SUPER_MAGIC,     SYSFS_MAGIC,    DEVPTS_SUPER_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
-    DEBUGFS_MAGIC,        TRACEFS_MAGIC,  BPF_FS_MAGIC,       SECURITYFS_MAGIC,   SELINUX_MAGIC,
-    SMACK_MAGIC,          PSTOREFS_MAGIC, EFIVARFS_MAGIC,     HUGETLBFS_MAGIC,    BINFMTFS_MAGIC,
-    RDTGROUP_SUPER_MAGIC, NSFS_MAGIC,     PIPEFS_MAGIC,       SOCKFS_MAGIC,       ANON_INODE_FS_MAGIC,
-    0x5a3c69f0, /* AppArmor */
-    0x5345434d, /* memfd_secret(2) */
-    0x50494446, /* pidfd_open(2) */
-    0x444d4142, /* buffers of devices */
-    0x6c6f6f70, /* binder */
-    0x62656570, /* configfs */
-    0x65735543, /* fusectl */
-    0x19800202, /* mq_overview(7) */
-    0x67596969, /* rpc_pipefs */
-    0x6e667364, /* nfsd */
-};
+#define MAGIC_ELEMENT(MAGIC, NAME) MAGIC,
+static const uint32_t pseudo_types[] = {PSEUDO_FILESYSTEMS(MAGIC_ELEMENT) HUGETLBFS_MAGIC};
 
 static bool is_pseudo_type(uint32_t type) {
     for (size_t i = 0; i < sizeof(pseudo_types) / sizeof(pseudo_types[0]); i++)
