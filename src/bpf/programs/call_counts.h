@@ -62,7 +62,8 @@ static __always_inline void count(__u32 slot, __u64 ns, const struct outcome *ou
         __sync_fetch_and_add(&collected->moved_bytes, outcome->moved_bytes);
     }
     if (outcome->error != 0) {
-        const __u32 error = (__u32)outcome->error;
+        __u64 error = (__u32)outcome->error;
+        barrier_var(error); /* kernels such as 6.1 do not know bounds of its lower half alone */
         __sync_fetch_and_add(&collected->failures[error < COLLECTED_ERRORS ? error : 0], 1);
     }
 }
