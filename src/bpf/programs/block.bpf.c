@@ -3,6 +3,7 @@
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_DISK_OPS)
 #include "call_counts.h"
+#include "devices.h"
 
 /* Of linux/blk_types.h. */
 #define OP_MASK 0xffU
@@ -38,10 +39,7 @@ static __always_inline bool is_of_disks(struct request *request) {
     else
         disk = BPF_CORE_READ(request, q, disk);
     const __u32 device = (__u32)BPF_CORE_READ(disk, major) << 20 | (__u32)BPF_CORE_READ(disk, first_minor);
-    for (__u32 i = 0; i < COLLECTED_DISKS_MAX; i++)
-        if (i < disk_count && disks[i] == device)
-            return true;
-    return false;
+    return find_device(disks, disk_count, COLLECTED_DISKS_MAX, device) >= 0;
 }
 
 static __always_inline bool is_counted(struct request *request) {

@@ -4,6 +4,7 @@
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_OPCODES)
 #include "call_counts.h"
+#include "devices.h"
 
 #define OPCODE_LOOKUP 1
 #define OPCODE_READ 15
@@ -51,11 +52,7 @@ struct {
 
 /* Which mount it is of; negative: none of those. */
 static __always_inline int connection_of(const struct fuse_req *request) {
-    const __u32 device = request->fm->fc->dev;
-    for (__u32 i = 0; i < COLLECTED_CONNECTIONS_MAX; i++)
-        if (i < connection_count && connections[i] == device)
-            return (int)i;
-    return -1;
+    return find_device(connections, connection_count, COLLECTED_CONNECTIONS_MAX, request->fm->fc->dev);
 }
 
 /* osprof itself asks the daemon under this name, which the profile of osproffs does not have either. */
