@@ -83,6 +83,8 @@ struct collector {
     unsigned in_use;
     int lost_fd;
     struct collected *of_cpus; /* [cpu_count] */
+    bool *is_used;             /* [slot_count]; programs set it */
+    bool *was_used;            /* the last time, when it was reset */
     int current_cells_fd;      /* negative: the programs have none */
     int cells[2];
     int names_fd;
@@ -93,6 +95,18 @@ struct collector {
 
 static struct bpf_object *object_of(const struct collector *collector) {
     return *collector->programs.skeleton->obj;
+}
+
+/* Errors:  -ENOMEM */
+static int find_slots(struct collector *collector) {
+    struct bpf_object *object = object_of(collector);
+    size_t size_bytes = 0;
+    collector->is_used =
+        (bool *)(uintptr_t)bpf_map__initial_value(bpf_object__find_map_by_name(object, ".data.used"), &size_bytes);
+    collector->slot_count = bpf_map__max_entries(bpf_object__find_map_by_name(object, "counts_a"));
+    collector->of_cpus = calloc(collector->cpu_count, sizeof(*collector->of_cpus));
+    collector->was_used = calloc(collector->slot_count, sizeof(*collector->was_used));
+    return collector->of_cpus && collector->was_used ? 0 : -ENOMEM;
 }
 
 static int find_maps(struct collector *collector) {
@@ -108,10 +122,8 @@ static int find_maps(struct collector *collector) {
     collector->cells[0] = bpf_object__find_map_fd_by_name(object, "cells_a");
     collector->cells[1] = bpf_object__find_map_fd_by_name(object, "cells_b");
     collector->names_fd = bpf_object__find_map_fd_by_name(object, "names");
-    collector->slot_count = bpf_map__max_entries(bpf_object__find_map_by_name(object, "counts_a"));
     collector->cpu_count = (unsigned)cpu_count;
-    collector->of_cpus = calloc(collector->cpu_count, sizeof(*collector->of_cpus));
-    return collector->of_cpus ? 0 : -ENOMEM;
+    return find_slots(collector);
 }
 
 static int load(struct collector *collector) {
@@ -203,13 +215,25 @@ static int exchange(int current_fd, const int sets[2], unsigned in_use) {
     return bpf_map_update_elem(current_fd, &first, &next, BPF_ANY) < 0 ? negative_errno() : 0;
 }
 
+/* A program that counts in the other set already may have said so before the slot is taken here: so the next time it is
+ * taken once more. */
 static int take_slots(struct collector *collector, const struct taking *taking) {
     for (unsigned slot = 0; slot < collector->slot_count; slot++) {
-        int error = take_slot(collector, taking, slot);
+        const bool is_used = __atomic_exchange_n(&collector->is_used[slot], false, __ATOMIC_SEQ_CST);
+        const bool must_take = is_used || collector->was_used[slot];
+        collector->was_used[slot] = is_used;
+        int error = must_take ? take_slot(collector, taking, slot) : 0;
         if (error)
             return error;
     }
     return 0;
+}
+
+static bool has_used_slots(const struct collector *collector) {
+    for (unsigned slot = 0; slot < collector->slot_count; slot++)
+        if (collector->was_used[slot] || __atomic_load_n(&collector->is_used[slot], __ATOMIC_ACQUIRE))
+            return true;
+    return false;
 }
 
 static void add_cells(const struct collector *collector, const struct collected_cell *cells,
@@ -225,7 +249,6 @@ static int take_cells(struct collector *collector, int window_fd) {
     struct collected_cell_sum sums[CELLS_TOGETHER];
     unsigned place = 0; /* of the map's, opaque */
     bool is_first = true;
-    collector->cells_taken = 0;
     int result = 0;
     while (result == 0) {
         unsigned count = CELLS_TOGETHER;
@@ -245,6 +268,9 @@ static int take_cells(struct collector *collector, int window_fd) {
 int collector_count(struct collector *collector, const struct counting_lane *lanes) {
     const unsigned in_use = collector->in_use;
     struct taking taking = {.set = collector->sets[in_use], .lanes = lanes};
+    collector->cells_taken = 0;
+    if (!has_used_slots(collector))
+        return 0;
     int error = collector->add_group ? exchange(collector->current_cells_fd, collector->cells, in_use) : 0;
     if (error == 0)
         error = exchange(collector->current_fd, collector->sets, in_use);
@@ -302,5 +328,6 @@ void collector_finish(struct collector *collector) {
         return;
     collector->programs.destroy(collector->programs.programs);
     free(collector->of_cpus);
+    free(collector->was_used);
     free(collector);
 }

@@ -30,6 +30,9 @@ struct {
     __type(value, __u64);
 } lost SEC(".maps");
 
+/* In which slots calls were counted since the collector last looked. */
+bool is_used[COUNTING_SLOTS] SEC(".data.used");
+
 /* A call is not counted. */
 static __always_inline void lose(void) {
     const __u32 first = 0;
@@ -49,8 +52,10 @@ static __always_inline void count(__u32 slot, __u64 ns, const struct outcome *ou
     const __u32 first = 0;
     void *counts = bpf_map_lookup_elem(&current_counts, &first);
     struct collected *collected = counts ? bpf_map_lookup_elem(counts, &slot) : NULL;
-    if (!collected)
+    if (!collected || slot >= COUNTING_SLOTS)
         return;
+    if (!is_used[slot])
+        is_used[slot] = true;
     const __u32 bucket = collected_bucket(ns);
     if (bucket < COLLECTED_BUCKETS)
         __sync_fetch_and_add(&collected->buckets[bucket], 1);
