@@ -25,6 +25,7 @@ static __always_inline struct found found_on(const struct dentry *dentry) {
 static __always_inline struct found find_name(struct task_struct *task, const struct pt_regs *registers,
                                               const volatile struct collected_call *call) {
     char name[NAME_BYTES];
+    name[0] = '\0'; /* Linux 5.15 refuses to read it before it is written */
     const struct found not_told = {.known = NOT_TOLD};
     const char *address = (const char *)argument_of(registers, call->name);
     const int directory = call->directory > 0 ? (int)argument_of(registers, call->directory - 1U) : CURRENT_DIRECTORY;
