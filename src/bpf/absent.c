@@ -9,6 +9,11 @@ int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
     return -ENOTSUP;
 }
 
+bool collector_has_tracepoint(const char *name) {
+    (void)name;
+    return false;
+}
+
 int collector_start_fuse(const struct fuse_requests *requests, struct collector **ret_collector,
                          char ret_why[COLLECTOR_WHY_SIZE]) {
     (void)requests, (void)ret_collector;

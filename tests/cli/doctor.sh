@@ -24,7 +24,8 @@ diagnose() {
     "$@" "$OSPROF" doctor >out 2>err || status=$?
     assert_eq "$wanted" "$status" "exit status: $(<out)"
     assert_eq "" "$(<err)" "messages"
-    assert_eq "user syscall fuse daemon fs block causes" "$(awk '/^[a-z]/ { print $1 }' out | xargs)" "layers"
+    assert_eq "user syscall fuse daemon fs block causes btf bpf perfmon lockdown cgroup io_uring faults" \
+        "$(awk '/^[a-z]/ { print $1 }' out | xargs)" "rows"
     ! awk 'length > 100' out | grep . || fail "lines are long"
 }
 
@@ -41,6 +42,7 @@ else
     assert_eq 0 "$status" "exit status where all work"
 fi
 answers >of_root
+status_of_root=$status
 grep -qx 'user yes' of_root || fail "the library is there: $(<out)"
 
 # Where attaching works, so does the layer, and the other way round.
@@ -59,6 +61,74 @@ why="this takes root, or the capabilities CAP_BPF and CAP_PERFMON"
 for layer in syscall fuse block; do
     assert_eq "$why" "$(reason "$layer")" "reason of $layer"
 done
+
+# ---- What attach needs
+
+# verdict ROW
+verdict() {
+    answers | sed -n "s/^$1 //p"
+}
+
+lacking="this user lacks it; sudo, or setcap cap_bpf,cap_perfmon+ep for a copy of osprof"
+for capability in bpf perfmon; do
+    assert_eq "no: $lacking" "$(verdict "$capability"): $(reason "$capability")" "the capability $capability of a user"
+done
+assert_eq "yes yes" "$(sed -n 's/^\(bpf\|perfmon\) //p' of_root | xargs)" "capabilities of root"
+if unshare --user --map-root-user true 2>/dev/null; then
+    diagnose 1 unshare --user --map-root-user
+    why="it has no effect in a user namespace, such as a container's; start osprof outside"
+    assert_eq "no: $why" "$(verdict bpf): $(reason bpf)" "capabilities of root in a user namespace"
+fi
+one="setpriv --bounding-set -all,+bpf"
+# shellcheck disable=SC2086 # words
+if $one true 2>/dev/null; then
+    diagnose 1 $one
+    assert_eq "yes no" "$(verdict bpf) $(verdict perfmon)" "capabilities of root that has CAP_BPF alone"
+fi
+
+if [ "${IN_OWN_NAMESPACE:-}" ] && [ -d /sys/kernel/security ] && [ -d /sys/kernel/btf ]; then
+    mount -t tmpfs tmpfs /sys/kernel/security
+    echo 'none [integrity] confidentiality' >/sys/kernel/security/lockdown
+    diagnose "$status_of_root"
+    assert_eq "yes" "$(verdict lockdown)" "with lockdown=integrity"
+    echo 'none integrity [confidentiality]' >/sys/kernel/security/lockdown
+    diagnose 1
+    assert_eq "no: /sys/kernel/security/lockdown is confidentiality; lockdown=integrity at boot lets it" \
+        "$(verdict lockdown): $(reason lockdown)" "with lockdown=confidentiality"
+    umount /sys/kernel/security
+
+    mkdir empty
+    mount --bind empty /sys/kernel/btf
+    diagnose 1
+    umount /sys/kernel/btf
+    missing="/sys/kernel/btf/vmlinux is missing; a kernel with CONFIG_DEBUG_INFO_BTF has it"
+    assert_eq "no: $missing" "$(verdict btf): $(reason btf)" "a kernel without types"
+    assert_eq "no" "$(verdict syscall)" "the layer syscall of a kernel without types"
+    if ! grep -q 'built without libbpf' out; then
+        assert_eq "no: $missing" "$(verdict io_uring): $(reason io_uring)" "io_uring of a kernel without types"
+        assert_eq "no: $missing" "$(verdict faults): $(reason faults)" "page faults of a kernel without types"
+    fi
+
+    # unmount_all TYPE: here alone
+    unmount_all() {
+        awk -v type="$1" '$3 == type { print $2 }' /proc/self/mounts | tac | xargs -r umount -l
+    }
+    has_older=$(awk '$3 == "cgroup"' /proc/self/mounts)
+    unmount_all cgroup2
+    if [ "$has_older" ]; then
+        diagnose 1
+        assert_eq "no: they are of version 1 here; systemd.unified_cgroup_hierarchy=1 at boot makes that 2" \
+            "$(verdict cgroup): $(reason cgroup)" "control groups of version 1"
+        unmount_all cgroup
+    fi
+    diagnose 1
+    assert_eq "no: none are mounted; as root, mount -t cgroup2 none /sys/fs/cgroup" \
+        "$(verdict cgroup): $(reason cgroup)" "without control groups"
+    mount -t cgroup2 none /sys/fs/cgroup
+    "$OSPROF" doctor >out || true
+    assert_eq "yes" "$(verdict cgroup)" "after what is said would help"
+    umount /sys/fs/cgroup
+fi
 
 rm "$libraries"/*
 diagnose 1

@@ -19,6 +19,9 @@ struct collector; /* opaque */
  * Errors:  -ENOTSUP, -EPERM, with *ret_why filled: a clause, for the user */
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]);
 
+/* Whether this kernel has a tracepoint that programs can be attached to. Needs no privilege. */
+bool collector_has_tracepoint(const char *name);
+
 /* Requests of the kernel to FUSE daemons, from when it sends one until it has the answer; Linux 6.11. There are two
  * lanes, the layers "fuse" and "queue". In the latter is how long requests waited for a worker that was at another one:
  * until it had answered that. It is true of daemons where the thread that takes a request answers it. */

@@ -9,30 +9,20 @@
 #include <unistd.h>
 
 #include "base.h"
-#include "collector.h"
 #include "command.h"
 #include "option_table.h"
 #include "preload_library.h"
-
-#define WHY_SIZE COLLECTOR_WHY_SIZE
-
-/* A way to look. */
-struct way {
-    const char *name; /* of the layer */
-    const char *what; /* what it has, and how */
-    bool (*try)(const struct way *way, char ret_why[WHY_SIZE]);
-    const char *library; /* that is preloaded; NULL: none */
-};
+#include "ways.h"
 
 /* ---- Trying ------------------------------------------------------------------------------------- */
 
 static bool try_library(const struct way *way, char ret_why[WHY_SIZE]) {
     CLEANUP_FREE char *path = NULL;
     complain_mute(true);
-    int error = preload_library_find(way->library, &path);
+    int error = preload_library_find(way->subject, &path);
     complain_mute(false);
     if (error)
-        snprintf(ret_why, WHY_SIZE, "%s is missing; OSPROF_LIBRARIES names the directory where it is", way->library);
+        snprintf(ret_why, WHY_SIZE, "%s is missing; OSPROF_LIBRARIES names the directory where it is", way->subject);
     return error == 0;
 }
 
@@ -62,35 +52,26 @@ static bool try_mounting(const struct way *way, char ret_why[WHY_SIZE]) {
     return error == 0;
 }
 
-/* collector: set if there was no error */
-static bool end_trying(int error, struct collector *const *collector) {
+static int start_calls(struct collector **ret_collector, char ret_why[WHY_SIZE]) {
+    return collector_start_calls(&(struct system_calls){0}, ret_collector, ret_why);
+}
+
+static int start_fuse(struct collector **ret_collector, char ret_why[WHY_SIZE]) {
+    return collector_start_fuse(&(struct fuse_requests){0}, ret_collector, ret_why);
+}
+
+static int start_disks(struct collector **ret_collector, char ret_why[WHY_SIZE]) {
+    return collector_start_disks(&(struct disk_requests){0}, ret_collector, ret_why);
+}
+
+static bool try_programs(const struct way *way, char ret_why[WHY_SIZE]) {
+    struct collector *collector = NULL;
+    int error = collector_check(ret_why);
     if (error == 0)
-        collector_finish(*collector);
+        error = way->start(&collector, ret_why);
+    if (error == 0)
+        collector_finish(collector);
     return error == 0;
-}
-
-static bool try_calls(const struct way *way, char ret_why[WHY_SIZE]) {
-    struct collector *collector = NULL;
-    int error = collector_check(ret_why);
-    (void)way;
-    return end_trying(error ? error : collector_start_calls(&(struct system_calls){0}, &collector, ret_why),
-                      &collector);
-}
-
-static bool try_fuse(const struct way *way, char ret_why[WHY_SIZE]) {
-    struct collector *collector = NULL;
-    int error = collector_check(ret_why);
-    (void)way;
-    return end_trying(error ? error : collector_start_fuse(&(struct fuse_requests){0}, &collector, ret_why),
-                      &collector);
-}
-
-static bool try_disks(const struct way *way, char ret_why[WHY_SIZE]) {
-    struct collector *collector = NULL;
-    int error = collector_check(ret_why);
-    (void)way;
-    return end_trying(error ? error : collector_start_disks(&(struct disk_requests){0}, &collector, ret_why),
-                      &collector);
 }
 
 static bool try_stacks(const struct way *way, char ret_why[WHY_SIZE]) {
@@ -103,32 +84,44 @@ static bool try_stacks(const struct way *way, char ret_why[WHY_SIZE]) {
     return false;
 }
 
+/* clang-format off */
 static const struct way ways[] = {
     {"user", "calls of programs that use the C library: osprof run -- COMMAND", try_library, "libosprof_posix.so"},
-    {"syscall", "calls of all programs on a file system in use: osprof attach DIR", try_calls, NULL},
-    {"fuse", "requests to FUSE daemons: osprof run --layers fuse, osprof fuse --attach MNT", try_fuse, NULL},
+    {"syscall", "calls of all programs on a file system in use: osprof attach DIR", try_programs,
+     .start = start_calls},
+    {"fuse", "requests to FUSE daemons: osprof run --layers fuse, osprof fuse --attach MNT", try_programs,
+     .start = start_fuse},
     {"daemon", "the same, inside of the daemon: osprof fuse -- DAEMON", try_library, "libosprof_fuse.so"},
-    {"fs", "what a file system takes alone: osprof run --layers fs -d DIR, osproffs", try_mounting, NULL},
-    {"block", "requests to disks: osprof run --layers block", try_disks, NULL},
-    {"causes", "what slow calls wait for, by kernel stacks: osproffs -o slow=10ms, osprof why", try_stacks, NULL},
+    {"fs", "what a file system takes alone: osprof run --layers fs -d DIR, osproffs", try_mounting},
+    {"block", "requests to disks: osprof run --layers block", try_programs, .start = start_disks},
+    {"causes", "what slow calls wait for, by kernel stacks: osproffs -o slow=10ms, osprof why", try_stacks},
 };
+/* clang-format on */
 
 /* ---- The table ---------------------------------------------------------------------------------- */
+
+/* Returns whether all work. */
+static bool try_all(const struct way *rows, size_t count) {
+    bool all_work = true;
+    for (size_t i = 0; i < count; i++) {
+        char why[WHY_SIZE] = "";
+        const bool works = rows[i].try(&rows[i], why);
+        printf("%-9s%-5s%s\n", rows[i].name, works ? "yes" : "no", rows[i].what);
+        if (!works)
+            printf("%14s%s\n", "", why);
+        all_work = all_work && works;
+    }
+    return all_work;
+}
 
 static enum status run_doctor(const struct command *command, int argc, char **argv) {
     struct arguments arguments;
     enum status status;
     if (!options_parse(command, argc, argv, NULL, &arguments, &status))
         return status;
-    for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
-        char why[WHY_SIZE] = "";
-        const bool works = ways[i].try(&ways[i], why);
-        printf("%-9s%-5s%s\n", ways[i].name, works ? "yes" : "no", ways[i].what);
-        if (!works)
-            printf("%14s%s\n", "", why);
-        status = works ? status : STATUS_NOT_SO;
-    }
-    return status;
+    const bool are_ways = try_all(ways, ARRAY_SIZE(ways));
+    puts("\nWhat osprof attach needs, and what more the kernel can tell it:");
+    return try_all(attach_needs, attach_need_count) && are_ways ? STATUS_OK : STATUS_NOT_SO;
 }
 
 static const struct option_row rows[] = {{.kind = OPTION_END}};

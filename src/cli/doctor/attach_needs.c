@@ -1,0 +1,93 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "mounts.h"
+#include "proc.h"
+#include "ways.h"
+
+#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
+#define LOCKDOWN "/sys/kernel/security/lockdown"
+#define FIRST_USER_NAMESPACE 0xEFFFFFFDU /* its inode: PROC_USER_INIT_INO of the kernel */
+
+static bool try_types(const struct way *way, char ret_why[WHY_SIZE]) {
+    (void)way;
+    if (access(KERNEL_TYPES, R_OK) == 0)
+        return true;
+    snprintf(ret_why, WHY_SIZE, "%s is missing; a kernel with CONFIG_DEBUG_INFO_BTF has it", KERNEL_TYPES);
+    return false;
+}
+
+/* Root of another one has all capabilities, but not for this. */
+static bool is_in_user_namespace(void) {
+    struct stat attr;
+    return stat("/proc/self/ns/user", &attr) == 0 && attr.st_ino != FIRST_USER_NAMESPACE;
+}
+
+static bool try_capability(const struct way *way, char ret_why[WHY_SIZE]) {
+    uint64_t has = 0;
+    proc_status_number((uint64_t)getpid(), "CapEff", 16, &has);
+    const bool is_there = has & (UINT64_C(1) << way->capability | UINT64_C(1) << CAP_SYS_ADMIN);
+    if (is_there && !is_in_user_namespace())
+        return true;
+    snprintf(ret_why, WHY_SIZE, "%s",
+             is_there ? "it has no effect in a user namespace, such as a container's; start osprof outside"
+                      : "this user lacks it; sudo, or setcap cap_bpf,cap_perfmon+ep for a copy of osprof");
+    return false;
+}
+
+/* What is in force is in brackets. */
+static bool try_lockdown(const struct way *way, char ret_why[WHY_SIZE]) {
+    char text[80] = "";
+    (void)way;
+    if (!read_beginning(AT_FDCWD, LOCKDOWN, text, sizeof(text)) || !strstr(text, "[confidentiality]"))
+        return true;
+    snprintf(ret_why, WHY_SIZE, "%s is confidentiality; lockdown=integrity at boot lets it", LOCKDOWN);
+    return false;
+}
+
+static bool try_cgroup(const struct way *way, char ret_why[WHY_SIZE]) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    bool has_older = false;
+    (void)way;
+    mounts_open(&table);
+    while (mounts_next(&table, &entry)) {
+        if (strcmp(entry.type, "cgroup2") == 0)
+            return true;
+        has_older = has_older || strcmp(entry.type, "cgroup") == 0;
+    }
+    snprintf(ret_why, WHY_SIZE, "%s",
+             has_older ? "they are of version 1 here; systemd.unified_cgroup_hierarchy=1 at boot makes that 2"
+                       : "none are mounted; as root, mount -t cgroup2 none /sys/fs/cgroup");
+    return false;
+}
+
+static bool try_tracepoint(const struct way *way, char ret_why[WHY_SIZE]) {
+    if (!try_types(way, ret_why) || collector_check(ret_why) == -ENOTSUP)
+        return false;
+    if (collector_has_tracepoint(way->subject) || (way->older && collector_has_tracepoint(way->older)))
+        return true;
+    snprintf(ret_why, WHY_SIZE, "this kernel has no tracepoint %s; there is one %s", way->subject, way->since);
+    return false;
+}
+
+/* clang-format off */
+const struct way attach_needs[] = {
+    {"btf", "the kernel tells its types", try_types},
+    {"bpf", "the capability CAP_BPF: to load programs into the kernel", try_capability, .capability = CAP_BPF},
+    {"perfmon", "the capability CAP_PERFMON: to let them read its memory", try_capability, .capability = CAP_PERFMON},
+    {"lockdown", "the kernel lets programs read its memory", try_lockdown},
+    {"cgroup", "control groups of version 2: osprof attach --cgroup", try_cgroup},
+    {"io_uring", "the kernel tells of requests by io_uring", try_tracepoint, .subject = "io_uring_submit_req",
+     .older = "io_uring_submit_sqe", .since = "with CONFIG_IO_URING"},
+    {"faults", "the kernel tells of page faults of mapped files", try_tracepoint, .subject = "mm_filemap_fault",
+     .since = "since Linux 6.12"},
+};
+/* clang-format on */
+const size_t attach_need_count = ARRAY_SIZE(attach_needs);

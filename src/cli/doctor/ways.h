@@ -1,0 +1,28 @@
+/* Ways to look, and what they need: rows that osprof doctor tries. */
+#ifndef WAYS_H
+#define WAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "collector.h"
+
+#define WHY_SIZE COLLECTOR_WHY_SIZE
+
+struct way {
+    const char *name;
+    const char *what; /* it has, or allows; and how */
+    /* ret_why: filled if it does not work: why, and what would help */
+    bool (*try)(const struct way *way, char ret_why[WHY_SIZE]);
+    const char *subject; /* of that: a library, or a tracepoint; NULL: none */
+    const char *older;   /* the tracepoint of older kernels; NULL: none */
+    const char *since;   /* which kernels have the tracepoint */
+    int capability;
+    int (*start)(struct collector **ret_collector, char ret_why[WHY_SIZE]); /* of programs in the kernel */
+};
+
+/* What osprof attach needs, and what more the kernel can tell it. */
+extern const struct way attach_needs[];
+extern const size_t attach_need_count;
+
+#endif
