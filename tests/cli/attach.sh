@@ -4,55 +4,15 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
+# shellcheck source=attach_lib.sh
+. "$tests_dir/../cli/attach_lib.sh"
 
 need_root
 need strace tar sqlite3 python3 setpriv unshare
 
-watcher=
-before_cleanup() {
-    [ -z "$watcher" ] || kill -KILL "$watcher" 2>/dev/null || true
-    [ -z "${early:-}" ] || kill -KILL "$early" 2>/dev/null || true
-    ! mountpoint -q "$scratch/fs" || umount -l "$scratch/fs"
-}
-
 mkdir fs
 mount -t tmpfs tmpfs fs
 fs=$scratch/fs
-
-has_begun() {
-    grep -qs 'are counted ' err || ! kill -0 "$watcher" 2>/dev/null
-}
-
-# watched [OPTION]...: when it counts
-watched() {
-    rm -f err out
-    "$OSPROF" attach "$fs" -p profile "$@" >out 2>err &
-    watcher=$!
-    wait_until 60 has_begun || fail "it does not begin"
-    grep -q 'are counted ' err || {
-        grep -Eq 'no tracepoint|does not tell its types|without libbpf' err && skip "$(<err)"
-        fail "not attached: $(<err)"
-    }
-}
-
-# ended STATUS
-ended() {
-    local status=0
-    wait "$watcher" || status=$?
-    watcher=
-    assert_eq "$1" "$status" "exit status: $(<err)"
-    assert_eq "" "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.*' 2>/dev/null)" "what is left of it"
-}
-
-# counts PROFILE: "OP CALLS" lines, not of groups
-counts() {
-    awk '/^# [a-z]*: / && !/^# (longest|failed|bytes): / && seen { exit } /^OP_/ { seen = 1; print substr($1, 4), $2 }' "$1" | sort
-}
-
-# calls OP PROFILE
-calls() {
-    counts "$2" | awk -v op="$1" '$1 == op { found = $2 } END { print found + 0 }'
-}
 
 # ---- What counts is what strace shows
 
@@ -100,12 +60,13 @@ END
 mkfifo go
 /usr/bin/python3 early.py <go 3>"$fs/early" &
 early=$!
+others=("$early")
 exec 7>go
 watched
 echo >&7
 exec 7>&-
 wait "$early"
-early=
+others=()
 assert_eq "7 1" "$("$OSPROF" dump "$fs" now && echo "$(calls WRITE now) $(calls FSYNC now)")" \
     "WRITE and FSYNC of a program that ran before, while it is watched"
 if [ -x "$TEST_PROGRAMS/unseen_calls_static" ]; then
@@ -332,13 +293,14 @@ mkfifo ready
 # shellcheck disable=SC2016 # for the shell inside
 unshare -m sh -c 'mount -t tmpfs elsewhere "$1" && echo >ready && exec sleep 600' sh "$fs/dir" &
 early=$!
+others=("$early")
 read -r _ <ready
 assert_refused \
     "cannot watch /proc/$early/root$fs/dir: it is in another mount namespace; osprof must run there, such as by nsenter -t PID -m" \
     "$OSPROF" attach --for 100ms "/proc/$early/root$fs/dir"
 kill "$early"
 wait "$early" 2>/dev/null || true
-early=
+others=()
 
 # shellcheck disable=SC2016 # for the shell inside
 assert_refused "cannot watch $fs: Too many open files" sh -c 'ulimit -n 8; exec "$@"' sh "$OSPROF" attach --for 100ms "$fs"

@@ -1,24 +1,32 @@
 """Counts the calls in traces of strace -ff -y -v that are told to be on a file system, by the rules of osprof-attach(1).
 
-    strace_counts.py DIR MAJOR:MINOR TRACE...
+    strace_counts.py [--not-told] DIR MAJOR:MINOR TRACE...
 
-DIR is where the file system is mounted; it has the current directory of all programs. Prints "OP CALLS" lines.
+DIR is where the file system is mounted; it has the current directory of all programs. Prints "OP CALLS" lines; with
+--not-told one line, "CALLS FAILED", of calls that may be there or on any other file system.
 """
 
+import argparse
 import collections
 import re
-import sys
 
 FD = """close CLOSE,read READ,write WRITE,pread64 PREAD,pwrite64 PWRITE,readv READV,writev WRITEV,preadv PREADV,pwritev PWRITEV,
 preadv2 PREADV,pwritev2 PWRITEV,lseek LSEEK,fstat FSTAT,fstatfs STATFS,fsync FSYNC,fdatasync FDATASYNC,syncfs SYNCFS,
 sync_file_range SYNC_FILE_RANGE,ftruncate FTRUNCATE,fallocate FALLOCATE,fadvise64 FADVISE,fchmod CHMOD,fchown CHOWN,
 fgetxattr GETXATTR,fsetxattr SETXATTR,flistxattr LISTXATTR,fremovexattr REMOVEXATTR,flock FLOCK,getdents64 GETDENTS,
 copy_file_range COPY_FILE_RANGE,splice SPLICE,sendfile SENDFILE,mmap MMAP"""
+# calls by names that are not followed
 ENTRY = """rename RENAME,renameat RENAME,renameat2 RENAME,unlink UNLINK,unlinkat UNLINK,mkdir MKDIR,mkdirat MKDIR,rmdir RMDIR,
-readlink READLINK,readlinkat READLINK,mknod MKNOD,mknodat MKNOD,lchown CHOWN,lgetxattr GETXATTR,llistxattr LISTXATTR"""
+readlink READLINK,readlinkat READLINK,mknod MKNOD,mknodat MKNOD,lchown CHOWN,lgetxattr GETXATTR,lsetxattr SETXATTR,
+llistxattr LISTXATTR,lremovexattr REMOVEXATTR"""
 SECOND = "link LINK,linkat LINK,symlink SYMLINK,symlinkat SYMLINK"
+# and that are
 NAME = """access ACCESS,faccessat ACCESS,faccessat2 ACCESS,statfs STATFS,truncate TRUNCATE,chmod CHMOD,fchmodat CHMOD,chown CHOWN,
-fchownat CHOWN,utimensat UTIMENS,getxattr GETXATTR,setxattr SETXATTR,listxattr LISTXATTR,removexattr REMOVEXATTR"""
+fchownat CHOWN,utimensat UTIMENS,utimes UTIMENS,futimesat UTIMENS,getxattr GETXATTR,setxattr SETXATTR,listxattr LISTXATTR,
+removexattr REMOVEXATTR"""
+STAT = "stat STAT,lstat STAT,newfstatat STAT,statx STATX"
+OPEN = ("open", "openat", "creat", "openat2")
+NOT_TOLD = "not told"
 LINE = re.compile(r"^(\w+)\((.*)\) += (-?\d+|\?)(?:<([^>]*)>)?")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 DESCRIPTOR = re.compile(r"(?:^|[ ,])(?:\d+|AT_FDCWD)<([^>]*)>")
@@ -32,9 +40,11 @@ def is_below(path, top):
     return path == top or path.startswith(top + "/")
 
 
-def is_entry(name, directory, top):
-    """One component in a directory that is on the file system."""
-    return bool(name) and "/" not in name and name != ".." and is_below(directory, top)
+def told_by_name(op, name, directory, follows, top):
+    """The operation if the name tells that it is on the file system, None if it tells that it is not, or NOT_TOLD."""
+    if name != "." and (follows or name in ("", "..") or "/" in name):
+        return NOT_TOLD
+    return op if is_below(directory, top) else None
 
 
 def device_of(arguments):
@@ -45,59 +55,68 @@ def device_of(arguments):
 
 
 def told(call, arguments, result, result_path, top, device):
-    """The operation; None if it is of another file system, or not told."""
+    """The operation, None if it is of another file system or not counted at all, or NOT_TOLD."""
     strings = STRING.findall(arguments)
     paths = DESCRIPTOR.findall(arguments)
     directory = paths[0] if paths else top
-    name = strings[0] if strings else None
+    name = strings[0] if strings else ""
     if call in table(FD):
         return table(FD)[call] if any(is_below(path, top) for path in paths) else None
     if call == "fcntl":
         return "LOCK" if re.search(r"F_(OFD_)?(GETLK|SETLKW?)", arguments) and is_below(directory, top) else None
-    if call in ("open", "openat", "creat", "openat2"):
-        if result >= 0:
-            return "OPEN" if is_below(result_path, top) else None
-        is_told = name == "." or ("O_NOFOLLOW" in arguments and is_entry(name, directory, top))
-        return "OPEN" if is_told else None
-    if call in ("stat", "lstat", "newfstatat", "statx"):
-        op = "STATX" if call == "statx" else "STAT"
-        if name == "" and "AT_EMPTY_PATH" in arguments:
-            op = "STATX" if call == "statx" else "FSTAT"
-            return op if is_below(directory, top) else None
-        follows = call == "stat" or (call != "lstat" and "AT_SYMLINK_NOFOLLOW" not in arguments)
-        if result == 0:
+    if call == "msync":
+        return NOT_TOLD
+    if call in OPEN and result >= 0:
+        return "OPEN" if is_below(result_path, top) else None
+    if call in OPEN:
+        return told_by_name("OPEN", name, directory, "O_NOFOLLOW" not in arguments, top)
+    if call in table(STAT):
+        is_itself = not name and "AT_EMPTY_PATH" in arguments
+        op = "FSTAT" if is_itself and call == "newfstatat" else table(STAT)[call]
+        if result == 0 and not is_itself:
             return op if device_of(arguments) == device else None
-        is_told = name == "." or (not follows and is_entry(name, directory, top))
-        return op if is_told and is_below(directory, top) else None
+        follows = call == "stat" or (call != "lstat" and "AT_SYMLINK_NOFOLLOW" not in arguments)
+        return told_by_name(op, "." if is_itself else name, directory, follows, top)
     if call in table(ENTRY):
-        is_directory = call == "unlinkat" and "AT_REMOVEDIR" in arguments
-        op = "RMDIR" if is_directory else table(ENTRY)[call]
-        return op if is_entry(name, directory, top) else None
+        op = "RMDIR" if call == "unlinkat" and "AT_REMOVEDIR" in arguments else table(ENTRY)[call]
+        return told_by_name(op, name, directory, False, top)
     if call in table(SECOND):
-        directory = paths[-1] if paths else top
-        return table(SECOND)[call] if is_entry(strings[1], directory, top) else None
+        return told_by_name(table(SECOND)[call], strings[1], paths[-1] if paths else top, False, top)
     if call in table(NAME):
+        is_itself = call == "utimensat" and not strings
         follows = "AT_SYMLINK_NOFOLLOW" not in arguments
-        is_told = name == "." or (not follows and is_entry(name, directory, top))
-        return table(NAME)[call] if is_told and is_below(directory, top) else None
+        return told_by_name(table(NAME)[call], "." if is_itself else name, directory, follows, top)
     return None
 
 
-def main():
-    top = sys.argv[1]
-    device = tuple(int(number) for number in sys.argv[2].split(":"))
-    counts = collections.Counter()
-    for path in sys.argv[3:]:
+def ended_calls(paths):
+    """Of each call its name, arguments, result, and what the result names."""
+    for path in paths:
         with open(path, encoding="utf-8", errors="surrogateescape") as trace:
             for line in trace:
                 found = LINE.match(line)
-                if not found or found[3] == "?":
-                    continue
-                op = told(found[1], found[2], int(found[3]), found[4] or "", top, device)
-                if op:
-                    counts[op] += 1
-    for op, count in sorted(counts.items()):
-        print(op, count)
+                if found and found[3] != "?":
+                    yield found[1], found[2], int(found[3]), found[4] or ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--not-told", action="store_true")
+    parser.add_argument("top")
+    parser.add_argument("device", type=lambda text: tuple(int(number) for number in text.split(":")))
+    parser.add_argument("traces", nargs="+")
+    options = parser.parse_args()
+    counts = collections.Counter()
+    failed = 0
+    for call, arguments, result, result_path in ended_calls(options.traces):
+        op = told(call, arguments, result, result_path, options.top, options.device)
+        counts[op] += 1
+        failed += op == NOT_TOLD and result < 0
+    if options.not_told:
+        print(counts[NOT_TOLD], failed)
+        return
+    for op in sorted(op for op in counts if op not in (None, NOT_TOLD)):
+        print(op, counts[op])
 
 
 main()

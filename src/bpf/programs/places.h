@@ -31,7 +31,7 @@ static __always_inline struct found find_name(struct task_struct *task, const st
     const int directory = call->directory > 0 ? (int)argument_of(registers, call->directory - 1U) : CURRENT_DIRECTORY;
     const __u64 flags = call->flags > 0 ? argument_of(registers, call->flags - 1U) : 0;
     const long length = address ? bpf_probe_read_user_str(name, sizeof(name), address) : 1;
-    const bool is_itself = (length == 1 && flags & EMPTY_PATH) || (length == 2 && name[0] == '.');
+    const bool is_itself = !address || (length == 1 && flags & EMPTY_PATH) || (length == 2 && name[0] == '.');
     const bool is_followed = call->flag_op == 0 && flags & call->flag ? !call->follows : call->follows;
     if (length < 0)
         return (struct found){.known = NOT_READ};

@@ -1,0 +1,49 @@
+# shellcheck shell=bash
+# What the tests of osprof attach share. Source after lib.sh and helpers.sh, and set fs: the directory that is watched, at
+# $scratch/fs if it is mounted there.
+# shellcheck disable=SC2154 # variables set by the harness
+
+watcher=
+others=()
+before_cleanup() {
+    local pid
+    for pid in $watcher "${others[@]}"; do
+        kill -KILL "$pid" 2>/dev/null || true
+    done
+    ! mountpoint -q "$scratch/fs" || umount -l "$scratch/fs"
+}
+
+has_begun() {
+    grep -qs 'are counted ' err || ! kill -0 "$watcher" 2>/dev/null
+}
+
+# watched [OPTION]...: when it counts
+watched() {
+    rm -f err out
+    "$OSPROF" attach "$fs" -p profile "$@" >out 2>err &
+    watcher=$!
+    wait_until 60 has_begun || fail "it does not begin"
+    grep -q 'are counted ' err || {
+        grep -Eq 'no tracepoint|does not tell its types|without libbpf' err && skip "$(<err)"
+        fail "not attached: $(<err)"
+    }
+}
+
+# ended STATUS
+ended() {
+    local status=0
+    wait "$watcher" || status=$?
+    watcher=
+    assert_eq "$1" "$status" "exit status: $(<err)"
+    assert_eq "" "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.*' 2>/dev/null)" "what is left of it"
+}
+
+# counts PROFILE: "OP CALLS" lines, not of groups
+counts() {
+    awk '/^# [a-z]*: / && !/^# (longest|failed|bytes): / && seen { exit } /^OP_/ { seen = 1; print substr($1, 4), $2 }' "$1" | sort
+}
+
+# calls OP PROFILE
+calls() {
+    counts "$2" | awk -v op="$1" '$1 == op { found = $2 } END { print found + 0 }'
+}
