@@ -56,6 +56,8 @@ function __osprof_argument
             __fish_complete_path $argv[1]
         case options
             __osprof_mount_options $argv[1]
+        case user
+            __fish_complete_users
         case file
             __fish_complete_path $argv[1]
     end

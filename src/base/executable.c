@@ -26,13 +26,18 @@
 #define OWN_MACHINE EM_NONE
 #endif
 
-static bool gains_privilege(int fd, const struct stat *attr) {
-    uid_t uid = getuid();
-    if ((attr->st_mode & S_ISUID) && attr->st_uid != uid)
+/* Who executes a program. */
+struct executor {
+    uid_t uid;
+    gid_t gid;
+};
+
+static bool gains_privilege(int fd, const struct stat *attr, const struct executor *by) {
+    if ((attr->st_mode & S_ISUID) && attr->st_uid != by->uid)
         return true;
-    if ((attr->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && attr->st_gid != getgid())
+    if ((attr->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && attr->st_gid != by->gid)
         return true;
-    return uid != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
+    return by->uid != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
 static enum executable look_at_loader(int fd, const Elf64_Phdr *header) {
@@ -91,7 +96,8 @@ static bool find_interpreter(char line[LINE_SIZE]) {
 }
 
 /* For a script, ret_line becomes its interpreter, and *ret_is_script is set. */
-static enum executable look_once(const char *path, char ret_line[LINE_SIZE], bool *ret_is_script) {
+static enum executable look_once(const char *path, const struct executor *by, char ret_line[LINE_SIZE],
+                                 bool *ret_is_script) {
     Elf64_Ehdr elf;
     struct stat attr;
     CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -103,7 +109,7 @@ static enum executable look_once(const char *path, char ret_line[LINE_SIZE], boo
         *ret_is_script = find_interpreter(ret_line);
         return EXECUTABLE_DYNAMIC;
     }
-    if (gains_privilege(fd, &attr))
+    if (gains_privilege(fd, &attr, by))
         return EXECUTABLE_SET_ID;
     if (length < (ssize_t)sizeof(elf) || memcmp(ret_line, ELFMAG, SELFMAG) != 0)
         return EXECUTABLE_DYNAMIC;
@@ -118,17 +124,22 @@ static bool is_loader(const char *path) {
     return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-2.", 5) == 0 || strncmp(name, "ld.so", 5) == 0;
 }
 
-enum executable executable_look(const char *path) {
+enum executable executable_look_as(const char *path, uid_t uid, gid_t gid) {
+    const struct executor by = {uid, gid};
     char line[LINE_SIZE];
     enum executable kind = EXECUTABLE_DYNAMIC;
     const char *next = path;
     bool is_script = true;
     for (unsigned i = 0; is_script && i < SCRIPTS_MAX; i++) {
         is_script = false;
-        kind = look_once(next, line, &is_script);
+        kind = look_once(next, &by, line, &is_script);
         next = line;
     }
     return kind == EXECUTABLE_STATIC && is_loader(path) ? EXECUTABLE_LOADER : kind;
+}
+
+enum executable executable_look(const char *path) {
+    return executable_look_as(path, getuid(), getgid());
 }
 
 bool executable_preloads(enum executable kind) {

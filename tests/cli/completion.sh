@@ -56,6 +56,7 @@ expect_completion _osprof "--label" osprof run --lab
 expect_completion _osprof "--quiet" osprof compare --all --q
 expect_completion _osprof "sha256sum" osprof run -- sha256su
 expect_completion _osprof "sha256sum" osprof run --vs sha256su
+expect_completion _osprof "root" osprof run --user roo
 expect_completion _osprof "calls" osprof top --sort c
 expect_completion _osprof "uid" osprof top --by u
 expect_completion _osprof "export merge profile record replay show stop" osprof events ""

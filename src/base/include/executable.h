@@ -5,6 +5,7 @@
 #define EXECUTABLE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 enum executable {
     EXECUTABLE_DYNAMIC, /* the loader will load it; also if that is unknown */
@@ -18,6 +19,9 @@ enum executable {
 
 /* path: as for execve(2). A script is what its interpreter is. May change errno */
 enum executable executable_look(const char *path);
+
+/* The same where that user executes it. */
+enum executable executable_look_as(const char *path, uid_t uid, gid_t gid);
 
 /* Whether the loader preloads objects into such a program. */
 bool executable_preloads(enum executable kind);

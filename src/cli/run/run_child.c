@@ -19,26 +19,33 @@ struct child {
     int error_fd; /* gets errno if exec fails */
 };
 
-/* parent: with which it dies; 0: it goes on without osprof */
-static _Noreturn void become_command(const char *const *arguments, const struct namespace *space,
-                                     const struct signals *signals, const struct run_user *user, pid_t parent,
-                                     int error_fd) {
-    if (parent != 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
-            _exit(RUN_FAILED);
-    }
-    namespace_restrict(space);
-    signals_restore(signals);
-    run_user_enter(user);
-    execvp(arguments[0], (char **)(uintptr_t)arguments);
-    int error = errno;
+/* error: an errno value */
+static _Noreturn void give_up(int error_fd, int error) {
     write_all(error_fd, &error, sizeof(error));
     _exit(error == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE);
 }
 
-static int start(const char *const *arguments, const struct namespace *space, const struct signals *signals,
-                 const struct run_user *user, bool is_mounted, struct child *ret_child) {
+/* parent: with which it dies; 0: it goes on without osprof */
+static _Noreturn void become_command(const char *const *arguments, const struct namespace *space,
+                                     const struct run_identity *as, const struct signals *signals,
+                                     const struct run_user *user, pid_t parent, int error_fd) {
+    namespace_restrict(space);
+    int error = run_identity_assume(as);
+    if (error)
+        give_up(error_fd, -error);
+    if (parent != 0) { /* another user would be without it */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(RUN_FAILED);
+    }
+    signals_restore(signals);
+    run_user_enter(user);
+    execvp(arguments[0], (char **)(uintptr_t)arguments);
+    give_up(error_fd, errno);
+}
+
+static int start(const char *const *arguments, const struct namespace *space, const struct run_identity *as,
+                 const struct signals *signals, const struct run_user *user, bool is_mounted, struct child *ret_child) {
     int ends[2];
     const pid_t parent = is_mounted ? getpid() : 0;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -46,7 +53,7 @@ static int start(const char *const *arguments, const struct namespace *space, co
     struct aggstats_named_program *program = user ? run_user_begins(user) : NULL;
     pid_t pid = fork();
     if (pid == 0)
-        become_command(arguments, space, signals, user, parent, ends[1]);
+        become_command(arguments, space, as, signals, user, parent, ends[1]);
     if (user)
         run_user_has_begun(user, program, pid);
     int error = pid < 0 ? negative_errno() : 0;
@@ -102,12 +109,12 @@ static struct run_outcome outcome_of(int wait_status) {
     return (struct run_outcome){WEXITSTATUS(wait_status), true, false};
 }
 
-int run_child(const char *const *arguments, const struct namespace *space, const struct signals *signals,
-              struct run_mounts *mounts, struct run_user *user, struct run_neighbours *neighbours,
-              struct run_outcome *ret_outcome) {
+int run_child(const char *const *arguments, const struct namespace *space, const struct run_identity *as,
+              const struct signals *signals, struct run_mounts *mounts, struct run_user *user,
+              struct run_neighbours *neighbours, struct run_outcome *ret_outcome) {
     struct child child = {.pid = -1, .error_fd = -1};
     int exec_error = 0;
-    int error = start(arguments, space, signals, user, mounts->count > 0, &child);
+    int error = start(arguments, space, as, signals, user, mounts->count > 0, &child);
     if (error)
         return error;
     struct run_outcome outcome = outcome_of(wait_for(child.pid, signals, mounts, user, neighbours));

@@ -14,6 +14,7 @@
 #include "namespace.h"
 #include "path.h"
 #include "run_child.h"
+#include "run_identity.h"
 #include "run_killed.h"
 #include "run_left.h"
 #include "run_mounts.h"
@@ -29,6 +30,7 @@
 struct run {
     const struct run_options *options;
     struct namespace space;
+    struct run_identity as;
     struct signals signals;
     struct run_mounts mounts; /* none without the layer fs */
     struct run_user user;     /* zeroed without the layer user */
@@ -89,8 +91,8 @@ static int run_all(struct run *run) {
             error = start_counting(run, i == options->warmup_count);
         if (error)
             return error;
-        error = run_child(options->command, &run->space, &run->signals, &run->mounts, &run->user, &run->neighbours,
-                          &outcome);
+        error = run_child(options->command, &run->space, &run->as, &run->signals, &run->mounts, &run->user,
+                          &run->neighbours, &outcome);
         if (error) {
             complain("cannot start a process: %s", strerror(-error));
             return error;
@@ -209,6 +211,7 @@ static int run_against_other(struct run *run) {
         .mounts = &run->mounts,
         .user = &run->user,
         .space = &run->space,
+        .as = &run->as,
         .signals = &run->signals,
         .target = &run->target,
         .sets = &run->sets,
@@ -264,6 +267,7 @@ static int open_target(struct run *run) {
 static int open_user(struct run *run, bool wants_groups) {
     const struct run_options *options = run->options;
     run->user.options = options->user;
+    run->user.as = &run->as;
     if (!wants_groups)
         run->user.options.groupings = 0;
     int error = run_user_open(&run->user, options->directories.texts, options->directories.count,
@@ -344,7 +348,9 @@ int run_command(const struct run_options *options) {
                       .sets = {.parent_fd = -1}};
     reserve_standard_files();
     run_neighbours_open(&run.neighbours, options->directories.texts, options->directories.count);
-    int error = options->layers.wanted & LAYER_USER ? open_user(&run, !options->other) : 0;
+    int error = options->user_name ? run_identity_find(&run.as, options->user_name) : 0;
+    if (error == 0 && options->layers.wanted & LAYER_USER)
+        error = open_user(&run, !options->other);
     if (run.user.recorder)
         run_killed_tidy(aggstats_recorder_live_path(run.user.recorder));
     if (error == 0 && options->layers.wanted & LAYER_FS)
@@ -373,5 +379,6 @@ int run_command(const struct run_options *options) {
     traces_finish(&run.traces);
     run_served_finish(&run.served);
     run_neighbours_finish(&run.neighbours);
+    run_identity_finish(&run.as);
     return status;
 }

@@ -29,6 +29,7 @@ struct run_options {
     unsigned most_seconds; /* then; 0: not given */
     unsigned fail_on;      /* of a comparison of several runs: VERDICT_ON_*; 0: not given */
     const char *other;     /* to compare with; NULL: none */
+    const char *user_name; /* as whom the commands run; NULL: as osprof does */
     const char *const *command;
 };
 

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "aggstats/busy.h"
@@ -69,16 +70,48 @@ static int make_file(struct run_user *user, const char *directory, struct aggsta
     return second_error;
 }
 
-static int make_live(struct run_user *user, const struct live_dirs *dirs, struct aggstats_label *labels,
-                     size_t label_count) {
+/* Nobody else gets more rights to the directory, and nobody at all if it cannot be reached anyway. */
+static int let_search(const struct run_user *user, const char *directory) {
+    CLEANUP_FREE char *parent = strndup(directory, (size_t)(strrchr(directory, '/') - directory));
+    if (!parent || !run_identity_may(user->as, parent, X_OK))
+        return parent ? -EACCES : -ENOMEM;
+    CLEANUP_FD int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || flock(fd, LOCK_EX) < 0)
+        return negative_errno();
+    return run_identity_let(user->as, fd, ".", X_OK);
+}
+
+static int let_count(const struct run_user *user) {
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    int error = open_parent(AT_FDCWD, aggstats_recorder_live_path(user->recorder), &dir_fd, &name);
+    return error ? error : run_identity_let(user->as, dir_fd, name, R_OK | W_OK);
+}
+
+/* A directory where the command's user can be let, which may not be that of osprof's own user. */
+static int make_directory(const struct run_user *user, struct live_dirs *dirs) {
+    int error = live_dirs_make(dirs);
+    if (!user->as->name)
+        return error;
+    error = error ? error : let_search(user, dirs->paths[dirs->chosen]);
+    if (error == 0 || dirs->chosen == LIVE_DIRS_MAX - 1)
+        return error;
+    dirs->chosen = LIVE_DIRS_MAX - 1;
+    error = live_dirs_make(dirs);
+    return error ? error : let_search(user, dirs->paths[dirs->chosen]);
+}
+
+static int make_live(struct run_user *user, struct live_dirs *dirs, struct aggstats_label *labels, size_t label_count) {
     struct aggstats_recorder_options options = {.op_names = op_names,
                                                 .op_count = POSIX_OP_COUNT,
                                                 .resolution = user->options.resolution,
                                                 .labels = labels,
                                                 .label_count = label_count};
-    int error = live_dirs_make(dirs);
+    int error = make_directory(user, dirs);
     if (error == 0)
         error = make_file(user, dirs->paths[dirs->chosen], &options);
+    if (error == 0 && user->as->name)
+        error = let_count(user);
     if (error == 0)
         start_groups(user);
     return error;
@@ -153,6 +186,15 @@ static int add_directories(const char *const *directories, size_t count, char **
 
 /* ---- Opening ------------------------------------------------------------------------------------ */
 
+/* Errors:  reported to the user */
+static int check_reach(const struct run_user *user) {
+    if (!user->as->name || run_identity_may(user->as, user->library, R_OK))
+        return 0;
+    complain("the layer user cannot be profiled: %s may not read %s; OSPROF_LIBRARIES names the directory of a copy",
+             user->as->name, user->library);
+    return -EACCES;
+}
+
 /* The variable for the library (preload.h). directories: in it; "": all files count. Errors: -ENOMEM */
 static int make_variable(struct run_user *user, const char *directories, bool has_everything) {
     size_t size_bytes = 0;
@@ -175,10 +217,12 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
     struct run_user *user = ret_user;
     CLEANUP_FREE char *texts = NULL;
     CLEANUP_FREE char *variable = NULL;
-    *user = (struct run_user){.options = user->options};
+    *user = (struct run_user){.options = user->options, .as = user->as};
     int error = preload_library_find("libosprof_posix.so", &user->library);
     if (error == 0)
         error = preload_library_check(user->library, POSIX_MARK);
+    if (error == 0)
+        error = check_reach(user);
     if (error == 0)
         error = add_directories(directories, directory_count, &texts, &variable);
     if (error)
@@ -206,11 +250,15 @@ void run_user_finish(struct run_user *user) {
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
+static enum executable look_at(const struct run_user *user, const char *path) {
+    return user->as->name ? executable_look_as(path, user->as->uid, user->as->gid) : executable_look(path);
+}
+
 void run_user_look_at(struct run_user *user, const char *command) {
     char path[PATH_MAX];
     struct stat attr;
     const char *found = executable_find(command, path, sizeof(path));
-    user->kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
+    user->kind = found ? look_at(user, found) : EXECUTABLE_DYNAMIC;
     user->is_executable = found && access(found, X_OK) == 0 && stat(found, &attr) == 0 && S_ISREG(attr.st_mode);
     user->name = basename(command);
     if (executable_reason(user->kind))

@@ -11,6 +11,7 @@
 #include "executable.h"
 #include "recording.h"
 #include "run_groups.h"
+#include "run_identity.h"
 #include "run_times.h"
 #include "run_unseen.h"
 #include "run_witness.h"
@@ -18,6 +19,7 @@
 
 struct run_user {
     struct user_options options;
+    const struct run_identity *as; /* Owner: the caller */
     struct run_groups groups;
     struct aggstats_recorder *recorder;  /* has the live file; NULL: the command runs without a profile */
     enum executable kind;                /* of the command */
@@ -32,7 +34,7 @@ struct run_user {
     struct run_unseen unseen;
 };
 
-/* Makes the live file. ret_user->options are set before.
+/* Makes the live file. ret_user->options and as are set before.
  * directories: as given by the user; none: all files. labels: KEY=VALUE, for the profile's header
  * has_everything: besides regular files, directories and links other kinds of files count, and pseudo file systems
  * Owner:   the caller finishes *ret_user, also after an error

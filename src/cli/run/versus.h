@@ -6,6 +6,7 @@
 #define VERSUS_H
 
 #include "namespace.h"
+#include "run_identity.h"
 #include "run_mounts.h"
 #include "run_report.h"
 #include "run_user.h"
@@ -55,6 +56,7 @@ struct run_vs {
     struct run_mounts *mounts; /* open, not started; none: the layer user is compared */
     struct run_user *user;     /* open, then */
     const struct namespace *space;
+    const struct run_identity *as; /* of both commands */
     const struct signals *signals;
     const struct run_target *target; /* of VS_SIDES profiles for each directory; for a single run */
     const struct run_sets *sets;     /* for several runs */

@@ -99,7 +99,7 @@ static int run_mounted(const struct versus *it, const char *const *command, stru
     *ret_signal = signals_take_ending(vs->signals);
     if (*ret_signal)
         return -EINTR;
-    error = run_child(command, vs->space, vs->signals, vs->mounts, vs->user, NULL, ret_outcome);
+    error = run_child(command, vs->space, vs->as, vs->signals, vs->mounts, vs->user, NULL, ret_outcome);
     if (error)
         complain("cannot start a process: %s", strerror(-error));
     else
