@@ -5,13 +5,14 @@
 
 watcher=
 others=()
-before_cleanup() {
+kill_watchers() {
     local pid
     for pid in $watcher "${others[@]}"; do
         kill -KILL "$pid" 2>/dev/null || true
     done
     ! mountpoint -q "$scratch/fs" || umount -l "$scratch/fs"
 }
+before_cleanup() { kill_watchers; }
 
 has_begun() {
     grep -qs 'are counted ' err || ! kill -0 "$watcher" 2>/dev/null

@@ -129,6 +129,7 @@ int attach_groups_start(struct collector *collector, struct aggstats_recorder *r
                 .grouping = (enum aggstats_grouping)grouping,
                 .groups_max = groups_max,
                 .identify = has_objects ? NULL : identify,
+                .identify_first = has_objects ? NULL : identify, /* it may end before a thread of the recorder asks */
                 .name_object = has_objects ? name_object : NULL,
                 .place_of = grouping == AGGSTATS_BY_DIRECTORY ? directory_of : NULL,
                 .context = groups,

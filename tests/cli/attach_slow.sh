@@ -1,0 +1,151 @@
+#!/bin/bash
+# Calls that something below makes slow, and osprof attach: each is in the bucket of the time that it took, its file is
+# named, and other calls are not in that bucket. A frozen ext4, a FUSE daemon that stands still, a disk that does.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
+# shellcheck source=attach_lib.sh
+. "$tests_dir/../cli/attach_lib.sh"
+
+need_root
+need_fuse
+need mkfs.ext4 fsfreeze losetup python3
+
+stopped=
+before_cleanup() {
+    thaw
+    [ -z "$stopped" ] || kill -CONT "$stopped"
+    kill_watchers
+}
+
+PYTHON=$(type -P python3)
+# Writes eight times on descriptor 9 when told, if it writes at all, and calls once more when told again.
+cat >call.py <<'END'
+import os, sys
+act = {"read": lambda: os.pread(9, 10, 0), "write": lambda: os.pwrite(9, b"0123456789", 0)}[sys.argv[1]]
+sys.stdin.readline()
+if sys.argv[1] == "write":
+    for _ in range(8):
+        act()
+print("ready", flush=True)
+sys.stdin.readline()
+act()
+END
+
+is_in_call() {
+    [ "$(cut -d ' ' -f 2 "/proc/$caller/syscall")" = 0x9 ]
+}
+
+clock_ns() {
+    date +%s%N
+}
+
+# begin_caller read|write FILE: it is started, and has opened the file
+begin_caller() {
+    rm -f go ready
+    mkfifo go ready
+    "$PYTHON" call.py "$1" 9<>"$2" <go >ready &
+    caller=$!
+    others=("$caller")
+    exec 7>go
+    exec 6<ready
+}
+
+# slow_call STOP GO: it calls after STOP, and goes on after GO. Sets longest_ns: it cannot have taken more
+slow_call() {
+    local before_ns
+    echo >&7
+    read -r -u 6 _
+    "$1"
+    before_ns=$(clock_ns)
+    echo >&7
+    exec 7>&- 6<&-
+    wait_until 60 is_in_call || fail "it does not call"
+    sleep 0.7
+    "$2"
+    wait "$caller" || fail "the call fails"
+    others=()
+    longest_ns=$(($(clock_ns) - before_ns))
+}
+
+# assert_slow OP FAST FILE: of the calls on FILE one took the time, FAST others did not
+assert_slow() {
+    kill -INT "$watcher"
+    ended 0
+    "$OSPROF" check profile >&2 || fail "osprof check finds fault"
+    local took_ns
+    took_ns=$(sed -n "s/^# longest: $1 \([0-9]*\) .*/\1/p" profile | head -n 1)
+    if [ "${took_ns:-0}" -lt 700000000 ] || [ "$took_ns" -gt "$longest_ns" ]; then
+        fail "$1 took ${took_ns:-nothing} ns, not 0.7 s to $longest_ns ns"
+    fi
+    # buckets of a resolution of 1: bucket b has latencies from 2^b ns on
+    awk -v op="OP_$1" -v file="# file: " -v path=" $3" -v took="$took_ns" -v fast="$2" '
+        /^# [a-z]*: / { here = index($0, file) == 1 && substr($0, length($0) - length(path) + 1) == path }
+        here && $1 == op { calls = $2; getline; n = split($0, buckets) }
+        END {
+            for (wanted = 0; 2 ^ (wanted + 1) <= took; wanted++);
+            for (i = 1; i < n; i++) others += buckets[i]
+            if (calls != fast + 1 || n - 1 != wanted || buckets[n] != 1 || others != fast) {
+                print calls " calls; the last bucket is " n - 1 " with " buckets[n] " calls, not " wanted " with 1"
+                exit 1
+            }
+        }' profile >&2 || fail "$1 of $3 is not where it must be: $(<profile)"
+    assert_eq "$(basename "$PYTHON" | cut -c 1-15)" "$("$OSPROF" show --by program profile | awk '/^program +calls/ { getline; print $1 }')" \
+        "program that took longest"
+    "$OSPROF" show --by file profile | grep -m 1 -E '^ +[0-9]+ ' | grep -q " $3$" ||
+        fail "$3 is not the file that took longest: $("$OSPROF" show --by file profile)"
+}
+
+# ---- ext4 that is frozen
+
+truncate -s 32M image
+mkfs.ext4 -q image
+mkdir fs
+mount -o loop image fs
+fs=$scratch/fs
+mkdir fs/deep
+echo 0123456789 >fs/deep/slow
+sync
+
+freeze_it() { freeze "$fs"; }
+begin_caller write fs/deep/slow
+watched --resolution 1
+slow_call freeze_it thaw
+assert_slow PWRITE 8 /deep/slow
+
+# ---- A FUSE daemon that stands still
+
+mkdir "$lower/deep"
+truncate -s 32M "$lower/image"
+echo 0123456789 >"$lower/deep/slow"
+mount_osproffs -o profile=/dev/null,cache=none "$lower" "$mnt"
+daemon=$daemon_pid
+stop_daemon() {
+    stopped=$daemon
+    hang_daemon "$daemon"
+}
+continue_daemon() {
+    kill -CONT "$daemon"
+    stopped=
+}
+
+begin_caller read "$mnt/deep/slow"
+fs=$mnt watched --resolution 1
+slow_call stop_daemon continue_daemon
+assert_slow PREAD 0 /deep/slow
+
+# ---- A disk that does: ext4 in a file of that daemon
+
+umount fs
+mkfs.ext4 -q "$mnt/image"
+mount -o loop "$mnt/image" fs
+mkdir fs/deep
+echo 0123456789 >fs/deep/slow
+umount fs
+mount -o loop "$mnt/image" fs
+begin_caller read fs/deep/slow
+watched --resolution 1
+slow_call stop_daemon continue_daemon
+assert_slow PREAD 0 /deep/slow
+umount fs
+unmount_osproffs "$mnt"
