@@ -10,6 +10,7 @@
 
 #include "base.h"
 #include "collector_private.h"
+#include "name_table.h"
 #include "posix_ops.h"
 #include "syscall.skel.h"
 
@@ -30,6 +31,7 @@
            .follows = (FOLLOWS), .flags = (FLAGS), .flag = (FLAG))
 
 #define ENTRY_ROW(CALL, OP, DIRECTORY, WHICH) NAME_ROW(CALL, OP, ENTRY, DIRECTORY, WHICH, false, NONE, 0)
+#define LINK_ROW(CALL, OP, DIRECTORY, WHICH) NAME_ROW(CALL, OP, NAME, DIRECTORY, WHICH, false, NONE, 0)
 #define FOLLOWED_ROW(CALL, OP, DIRECTORY, WHICH) NAME_ROW(CALL, OP, NAME, DIRECTORY, WHICH, true, NONE, 0)
 
 /* clang-format off */
@@ -70,7 +72,7 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     ROW_OF(fcntl, LOCK, .place = COLLECTED_FD, .is_lock = true)
     FD_ROW(getdents64, GETDENTS)
     NAME_ROW(openat, OPEN, OPENED, ARGUMENT(0), 1, true, ARGUMENT(2), O_NOFOLLOW)
-    NAME_ROW(openat2, OPEN, OPENED, ARGUMENT(0), 1, true, NONE, 0)
+    NAME_ROW(openat2, OPEN, RESOLVED, ARGUMENT(0), 1, true, NONE, 0)
     ROW_OF(newfstatat, STAT, .place = COLLECTED_STAT, .directory = ARGUMENT(0), .name = 1, .answer = 2, .follows = true,
            .flags = ARGUMENT(3), .flag = AT_SYMLINK_NOFOLLOW, .empty_op = POSIX_FSTAT + 1)
     ANSWER_ROW(statx, STATX, STATX, ARGUMENT(0), 1, 4, true, ARGUMENT(2), AT_SYMLINK_NOFOLLOW)
@@ -85,7 +87,7 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     ENTRY_ROW(mkdirat, MKDIR, ARGUMENT(0), 1)
     ENTRY_ROW(linkat, LINK, ARGUMENT(2), 3)
     ENTRY_ROW(symlinkat, SYMLINK, ARGUMENT(1), 2)
-    ENTRY_ROW(readlinkat, READLINK, ARGUMENT(0), 1)
+    LINK_ROW(readlinkat, READLINK, ARGUMENT(0), 1)
     ENTRY_ROW(mknodat, MKNOD, ARGUMENT(0), 1)
     FOLLOWED_ROW(fchmodat, CHMOD, ARGUMENT(0), 1)
     NAME_ROW(fchownat, CHOWN, NAME, ARGUMENT(0), 1, true, ARGUMENT(4), AT_SYMLINK_NOFOLLOW)
@@ -94,10 +96,10 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     FOLLOWED_ROW(setxattr, SETXATTR, NONE, 0)
     FOLLOWED_ROW(listxattr, LISTXATTR, NONE, 0)
     FOLLOWED_ROW(removexattr, REMOVEXATTR, NONE, 0)
-    ENTRY_ROW(lgetxattr, GETXATTR, NONE, 0)
-    ENTRY_ROW(lsetxattr, SETXATTR, NONE, 0)
-    ENTRY_ROW(llistxattr, LISTXATTR, NONE, 0)
-    ENTRY_ROW(lremovexattr, REMOVEXATTR, NONE, 0)
+    LINK_ROW(lgetxattr, GETXATTR, NONE, 0)
+    LINK_ROW(lsetxattr, SETXATTR, NONE, 0)
+    LINK_ROW(llistxattr, LISTXATTR, NONE, 0)
+    LINK_ROW(lremovexattr, REMOVEXATTR, NONE, 0)
 #ifdef SYS_open /* older forms, which some architectures do not have */
     NAME_ROW(open, OPEN, OPENED, NONE, 0, true, ARGUMENT(1), O_NOFOLLOW)
     NAME_ROW(creat, OPEN, OPENED, NONE, 0, true, NONE, 0)
@@ -110,11 +112,11 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     ENTRY_ROW(rmdir, RMDIR, NONE, 0)
     ENTRY_ROW(link, LINK, NONE, 1)
     ENTRY_ROW(symlink, SYMLINK, NONE, 1)
-    ENTRY_ROW(readlink, READLINK, NONE, 0)
+    LINK_ROW(readlink, READLINK, NONE, 0)
     ENTRY_ROW(mknod, MKNOD, NONE, 0)
     FOLLOWED_ROW(chmod, CHMOD, NONE, 0)
     FOLLOWED_ROW(chown, CHOWN, NONE, 0)
-    ENTRY_ROW(lchown, CHOWN, NONE, 0)
+    LINK_ROW(lchown, CHOWN, NONE, 0)
     FOLLOWED_ROW(utimes, UTIMENS, NONE, 0)
     FOLLOWED_ROW(futimesat, UTIMENS, ARGUMENT(0), 1)
     FD_ROW(getdents, GETDENTS)
@@ -183,15 +185,18 @@ int collector_start_calls(const struct system_calls *of, struct collector **ret_
     programs->rodata->has_cgroups = of->has_groups && of->has_cgroups;
     programs->rodata->own_process = (unsigned)getpid();
     bpf_program__set_autoload(programs->progs.thread_fork, of->has_processes);
-    return collector_start(&(struct collector_programs){.programs = programs,
-                                                        .skeleton = programs->skeleton,
-                                                        .destroy = destroy,
-                                                        .tracepoint = "raw_syscalls/sys_enter",
-                                                        .since = "with CONFIG_HAVE_SYSCALL_TRACEPOINTS",
-                                                        .ops = ops,
-                                                        .op_count = op_count,
-                                                        .slots = slots},
-                           ret_collector, ret_why);
+    const struct collector_programs what = {.programs = programs,
+                                            .skeleton = programs->skeleton,
+                                            .destroy = destroy,
+                                            .tracepoint = "raw_syscalls/sys_enter",
+                                            .since = "with CONFIG_HAVE_SYSCALL_TRACEPOINTS",
+                                            .ops = ops,
+                                            .op_count = op_count,
+                                            .slots = slots};
+    int error = collector_start(&what, ret_collector, ret_why);
+    if (error == 0)
+        name_table_find(programs);
+    return error;
 }
 
 /* ---- What is watched ---------------------------------------------------------------------------- */

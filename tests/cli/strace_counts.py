@@ -8,6 +8,7 @@ DIR is where the file system is mounted; it has the current directory of all pro
 
 import argparse
 import collections
+import os.path
 import re
 
 FD = """close CLOSE,read READ,write WRITE,pread64 PREAD,pwrite64 PWRITE,readv READV,writev WRITEV,preadv PREADV,pwritev PWRITEV,
@@ -15,15 +16,15 @@ preadv2 PREADV,pwritev2 PWRITEV,lseek LSEEK,fstat FSTAT,fstatfs STATFS,fsync FSY
 sync_file_range SYNC_FILE_RANGE,ftruncate FTRUNCATE,fallocate FALLOCATE,fadvise64 FADVISE,fchmod CHMOD,fchown CHOWN,
 fgetxattr GETXATTR,fsetxattr SETXATTR,flistxattr LISTXATTR,fremovexattr REMOVEXATTR,flock FLOCK,getdents64 GETDENTS,
 copy_file_range COPY_FILE_RANGE,splice SPLICE,sendfile SENDFILE,mmap MMAP"""
-# calls by names that are not followed
+# calls by names of entries of directories
 ENTRY = """rename RENAME,renameat RENAME,renameat2 RENAME,unlink UNLINK,unlinkat UNLINK,mkdir MKDIR,mkdirat MKDIR,rmdir RMDIR,
-readlink READLINK,readlinkat READLINK,mknod MKNOD,mknodat MKNOD,lchown CHOWN,lgetxattr GETXATTR,lsetxattr SETXATTR,
-llistxattr LISTXATTR,lremovexattr REMOVEXATTR"""
+mknod MKNOD,mknodat MKNOD"""
 SECOND = "link LINK,linkat LINK,symlink SYMLINK,symlinkat SYMLINK"
-# and that are
+# and by other names
 NAME = """access ACCESS,faccessat ACCESS,faccessat2 ACCESS,statfs STATFS,truncate TRUNCATE,chmod CHMOD,fchmodat CHMOD,chown CHOWN,
 fchownat CHOWN,utimensat UTIMENS,utimes UTIMENS,futimesat UTIMENS,getxattr GETXATTR,setxattr SETXATTR,listxattr LISTXATTR,
-removexattr REMOVEXATTR"""
+removexattr REMOVEXATTR,readlink READLINK,readlinkat READLINK,lchown CHOWN,lgetxattr GETXATTR,lsetxattr SETXATTR,
+llistxattr LISTXATTR,lremovexattr REMOVEXATTR"""
 STAT = "stat STAT,lstat STAT,newfstatat STAT,statx STATX"
 OPEN = ("open", "openat", "creat", "openat2")
 NOT_TOLD = "not told"
@@ -40,11 +41,13 @@ def is_below(path, top):
     return path == top or path.startswith(top + "/")
 
 
-def told_by_name(op, name, directory, follows, top):
-    """The operation if the name tells that it is on the file system, None if it tells that it is not, or NOT_TOLD."""
-    if name != "." and (follows or name in ("", "..") or "/" in name):
-        return NOT_TOLD
-    return op if is_below(directory, top) else None
+def told_by_name(op, name, directory, top):
+    """The operation if the name leads below the top, where no symbolic link leads away; else None."""
+    return op if name and is_below(os.path.normpath(os.path.join(directory, name)), top) else None
+
+
+def told_by_entry(op, name, directory, top):
+    return told_by_name(op, name and (os.path.dirname(name.rstrip("/")) or "."), directory, top)
 
 
 def device_of(arguments):
@@ -69,23 +72,21 @@ def told(call, arguments, result, result_path, top, device):
     if call in OPEN and result >= 0:
         return "OPEN" if is_below(result_path, top) else None
     if call in OPEN:
-        return told_by_name("OPEN", name, directory, "O_NOFOLLOW" not in arguments, top)
+        return told_by_name("OPEN", name, directory, top)
     if call in table(STAT):
         is_itself = not name and "AT_EMPTY_PATH" in arguments
         op = "FSTAT" if is_itself and call == "newfstatat" else table(STAT)[call]
         if result == 0 and not is_itself:
             return op if device_of(arguments) == device else None
-        follows = call == "stat" or (call != "lstat" and "AT_SYMLINK_NOFOLLOW" not in arguments)
-        return told_by_name(op, "." if is_itself else name, directory, follows, top)
+        return told_by_name(op, "." if is_itself else name, directory, top)
     if call in table(ENTRY):
         op = "RMDIR" if call == "unlinkat" and "AT_REMOVEDIR" in arguments else table(ENTRY)[call]
-        return told_by_name(op, name, directory, False, top)
+        return told_by_entry(op, name, directory, top)
     if call in table(SECOND):
-        return told_by_name(table(SECOND)[call], strings[1], paths[-1] if paths else top, False, top)
+        return told_by_entry(table(SECOND)[call], strings[1], paths[-1] if paths else top, top)
     if call in table(NAME):
         is_itself = call == "utimensat" and not strings
-        follows = "AT_SYMLINK_NOFOLLOW" not in arguments
-        return told_by_name(table(NAME)[call], "." if is_itself else name, directory, follows, top)
+        return told_by_name(table(NAME)[call], "." if is_itself else name, directory, top)
     return None
 
 

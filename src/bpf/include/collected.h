@@ -104,16 +104,17 @@ struct collected_name {
 
 /* How it is known which file system a call is on. */
 enum collected_place {
-    COLLECTED_FD,      /* the first argument is a descriptor */
-    COLLECTED_FDS,     /* the first or the third one is of it */
-    COLLECTED_SENT,    /* the first or the second one is of it */
-    COLLECTED_MAPPED,  /* the fifth argument is a descriptor */
-    COLLECTED_OPENED,  /* the result is a descriptor; else as the next */
-    COLLECTED_NAME,    /* a name, which may be a symbolic link that is followed */
-    COLLECTED_STAT,    /* struct stat has the device; else as the last */
-    COLLECTED_STATX,   /* struct statx has the device; else as the last */
-    COLLECTED_ENTRY,   /* a name in a directory, which is not followed if it is one component */
-    COLLECTED_ADDRESS, /* memory: not known */
+    COLLECTED_FD,       /* the first argument is a descriptor */
+    COLLECTED_FDS,      /* the first or the third one is of it */
+    COLLECTED_SENT,     /* the first or the second one is of it */
+    COLLECTED_MAPPED,   /* the fifth argument is a descriptor */
+    COLLECTED_OPENED,   /* the result is a descriptor; else as the next */
+    COLLECTED_RESOLVED, /* the same, but it says how names are resolved */
+    COLLECTED_NAME,     /* a name */
+    COLLECTED_STAT,     /* struct stat has the device; else as the last */
+    COLLECTED_STATX,    /* struct statx has the device; else as that */
+    COLLECTED_ENTRY,    /* an entry of a directory, which has the last component as its name */
+    COLLECTED_ADDRESS,  /* memory: not known */
 };
 
 /* How many bytes are asked for. */
@@ -124,6 +125,9 @@ enum collected_bytes {
     COLLECTED_FIFTH,
     COLLECTED_VECTOR, /* the sum of a vector, the second argument of as many as the third one says */
 };
+
+/* Dentries, of which the place of the kernel's table is concluded. */
+#define COLLECTED_SAMPLES 24
 
 /* A system call. */
 struct collected_call {

@@ -23,20 +23,45 @@ struct inode {
     struct super_block *i_sb;
     unsigned long i_ino;
     __u32 i_generation;
+    const char *i_link; /* of a symbolic link: where it leads; NULL: it has been read for each look-up */
+};
+
+struct list_head {
+    struct list_head *next;
+};
+
+struct hlist_bl_node {
+    struct hlist_bl_node *next, **pprev;
 };
 
 struct qstr {
+    __u64 hash_len; /* the length in the upper half */
     const unsigned char *name;
 };
 
 struct dentry {
+    unsigned int d_flags;
+    struct hlist_bl_node d_hash;
     struct dentry *d_parent;
     struct qstr d_name;
     struct inode *d_inode;
     struct super_block *d_sb;
 };
 
+struct vfsmount {
+    struct dentry *mnt_root;
+};
+
+struct mount {
+    struct mount *mnt_parent;
+    struct dentry *mnt_mountpoint;
+    struct vfsmount mnt;
+    struct list_head mnt_mounts; /* those that are mounted in it, by their mnt_child */
+    struct list_head mnt_child;
+};
+
 struct path {
+    struct vfsmount *mnt;
     struct dentry *dentry;
 };
 
@@ -55,6 +80,7 @@ struct files_struct {
 };
 
 struct fs_struct {
+    struct path root;
     struct path pwd;
 };
 
@@ -181,6 +207,13 @@ struct request___with_disk {
 };
 
 #pragma clang attribute pop
+
+/* From Linux 6.15 on. */
+enum dentry_flags {
+    DCACHE_MOUNTED = 1 << 15, /* somewhere, something is mounted on it */
+    DCACHE_NEED_AUTOMOUNT = 1 << 16,
+    DCACHE_MANAGE_TRANSIT = 1 << 17,
+};
 
 /* An argument of a system call, 0 to 5. */
 static __always_inline __u64 argument_of(const struct pt_regs *registers, __u32 number) {

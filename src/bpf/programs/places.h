@@ -1,15 +1,17 @@
-/* What a call is on. A call on a descriptor is known by the descriptor. A call by a name is known by what it returns: a
- * descriptor, or the attributes, which have the device; or if the name is one component in a directory that is known,
- * and is not followed. Else it is not told: a symbolic link within a name cannot be seen here, and nothing is guessed. */
+/* What a call is on. A call on a descriptor is known by the descriptor. A call by a name is known when it has ended: by
+ * what it has returned, a descriptor, or the attributes, which have the device; or where the name leads (name_lookup.h). */
 #ifndef PLACES_H
 #define PLACES_H
 
 #include "call_cells.h"
 #include "collected.h"
+#include "name_lookup.h"
 #include "watched.h"
 
+#define CURRENT_DIRECTORY (-100)
 #define EMPTY_PATH 0x1000
-#define NAME_BYTES 256
+#define CREATE 0100    /* O_CREAT */
+#define EXCLUSIVE 0200 /* O_EXCL */
 
 /* What is known of a call. */
 struct found {
@@ -19,32 +21,6 @@ struct found {
 
 static __always_inline struct found found_on(const struct dentry *dentry) {
     return (struct found){.known = dentry ? KNOWN_YES : KNOWN_NO, .dentry = dentry};
-}
-
-/* What is known of a name before the call. */
-static __always_inline struct found find_name(struct task_struct *task, const struct pt_regs *registers,
-                                              const volatile struct collected_call *call) {
-    char name[NAME_BYTES];
-    name[0] = '\0'; /* Linux 5.15 refuses to read it before it is written */
-    const struct found not_told = {.known = NOT_TOLD};
-    const char *address = (const char *)argument_of(registers, call->name);
-    const int directory = call->directory > 0 ? (int)argument_of(registers, call->directory - 1U) : CURRENT_DIRECTORY;
-    const __u64 flags = call->flags > 0 ? argument_of(registers, call->flags - 1U) : 0;
-    const long length = address ? bpf_probe_read_user_str(name, sizeof(name), address) : 1;
-    const bool is_itself = !address || (length == 1 && flags & EMPTY_PATH) || (length == 2 && name[0] == '.');
-    const bool is_followed = call->flag_op == 0 && flags & call->flag ? !call->follows : call->follows;
-    if (length < 0)
-        return (struct found){.known = NOT_READ};
-    if (!is_itself) {
-        if (length <= 1 || length >= NAME_BYTES || is_followed)
-            return not_told;
-        if (length == 3 && name[0] == '.' && name[1] == '.')
-            return not_told;
-        for (int i = 0; i < NAME_BYTES && i < length; i++)
-            if (name[i] == '/')
-                return not_told;
-    }
-    return found_on(directory_of(task, directory));
 }
 
 static __always_inline struct found find_before(struct task_struct *task, const struct pt_regs *registers,
@@ -64,39 +40,94 @@ static __always_inline struct found find_before(struct task_struct *task, const 
     case COLLECTED_ADDRESS:
         return (struct found){.known = NOT_TOLD};
     default:
-        return find_name(task, registers, call);
+        return (struct found){.known = NOT_READ};
     }
 }
 
-/* What a call has returned. */
-struct answer {
-    long result;
-    __u64 address; /* of attributes */
-};
+/* ---- Names -------------------------------------------------------------------------------------- */
 
 /* The device in the attributes; 0: there is none. */
-static __always_inline __u32 device_in(const struct answer *answer, __u32 place) {
+static __always_inline __u32 device_in(const char *attributes, __u32 place) {
     __u64 stat_device = 0;
     __u32 statx_device[2] = {0}; /* major, minor */
-    if (place == COLLECTED_STAT &&
-        bpf_probe_read_user(&stat_device, sizeof(stat_device), (const void *)answer->address) == 0)
+    if (place == COLLECTED_STAT && bpf_probe_read_user(&stat_device, sizeof(stat_device), attributes) == 0)
         return (__u32)(stat_device >> 8 & 0xfff) << 20 | (__u32)(stat_device & 0xff) |
                (__u32)(stat_device >> 12 & 0xfff00);
-    if (place == COLLECTED_STATX &&
-        bpf_probe_read_user(statx_device, sizeof(statx_device), (const char *)answer->address + 136) == 0)
+    if (place == COLLECTED_STATX && bpf_probe_read_user(statx_device, sizeof(statx_device), attributes + 136) == 0)
         return statx_device[0] << 20 | statx_device[1];
     return 0;
 }
 
-/* What is known when the call has ended; before: what was known before it. */
-static __always_inline struct found find_after(struct task_struct *task, __u32 place, const struct answer *answer,
-                                               enum known before) {
-    if (place == COLLECTED_OPENED && answer->result >= 0)
-        return found_on(dentry_of(task, answer->result));
-    const __u32 found = answer->result == 0 ? device_in(answer, place) : 0;
-    if (found == 0)
-        return (struct found){.known = before};
-    return (struct found){.known = known_by_device(found, before)};
+/* What is known by what the call has returned; else NOT_READ. */
+static __always_inline struct found find_answered(struct task_struct *task, const struct pt_regs *registers,
+                                                  const volatile struct collected_call *call, long result) {
+    const bool is_opened = call->place == COLLECTED_OPENED || call->place == COLLECTED_RESOLVED;
+    if (is_opened && result >= 0)
+        return found_on(dentry_of(task, result));
+    const __u32 found = result == 0 ? device_in((const char *)argument_of(registers, call->answer), call->place) : 0;
+    return (struct found){.known = found > 0 ? known_by_device(found, NOT_READ) : NOT_READ};
+}
+
+static __always_inline bool is_followed(const struct pt_regs *registers, const volatile struct collected_call *call) {
+    const __u64 flags = call->flags > 0 ? argument_of(registers, call->flags - 1U) : 0;
+    if (call->place == COLLECTED_OPENED && (flags & (CREATE | EXCLUSIVE)) == (CREATE | EXCLUSIVE))
+        return false;
+    return call->flag_op == 0 && flags & call->flag ? !call->follows : call->follows;
+}
+
+/* Where the name begins, if it does not begin with a slash. Returns false if there is no such directory */
+static __always_inline bool begin_in_directory(struct task_struct *task, struct lookup *lookup, int fd) {
+    const struct file *file = fd == CURRENT_DIRECTORY ? NULL : file_of(task, fd);
+    if (fd != CURRENT_DIRECTORY && !file)
+        return false;
+    lookup->at = file ? BPF_CORE_READ(file, f_path.dentry) : BPF_CORE_READ(task, fs, pwd.dentry);
+    lookup->mount = mount_of(file ? BPF_CORE_READ(file, f_path.mnt) : BPF_CORE_READ(task, fs, pwd.mnt));
+    return true;
+}
+
+/* Whether the call has returned bytes where its name was. */
+static __always_inline bool is_overwritten(const struct pt_regs *registers, const volatile struct collected_call *call,
+                                           long result) {
+    return result > 0 && argument_of(registers, call->name) - argument_of(registers, call->name + 1U) < (__u64)result;
+}
+
+/* Where the name of a call leads that has ended. */
+static __always_inline struct found find_name(struct task_struct *task, const struct pt_regs *registers,
+                                              const volatile struct collected_call *call, long result) {
+    const __u32 first = 0;
+    const struct found not_told = {.known = NOT_TOLD};
+    const char *address = (const char *)argument_of(registers, call->name);
+    const __u64 flags = call->flags > 0 ? argument_of(registers, call->flags - 1U) : 0;
+    struct lookup *lookup = bpf_map_lookup_elem(&lookups, &first);
+    if (!lookup || is_overwritten(registers, call, result))
+        return not_told;
+    lookup->text[0] = '\0';
+    const long length = address ? bpf_probe_read_user_str(lookup->text, NAME_BYTES, address) : 1;
+    const bool is_itself = length == 1 && (flags & EMPTY_PATH || (!address && result == 0));
+    const int directory = call->directory > 0 ? (int)argument_of(registers, call->directory - 1U) : CURRENT_DIRECTORY;
+    if (length < 1 || length >= NAME_BYTES || (length == 1 && !is_itself) || call->place == COLLECTED_RESOLVED)
+        return not_told;
+    if (lookup->text[0] != '/' && !begin_in_directory(task, lookup, directory))
+        return not_told;
+    lookup->is_entry = call->place == COLLECTED_ENTRY;
+    lookup->follows = is_followed(registers, call);
+    const struct dentry *dentry = is_itself ? lookup->at : look_up(task, lookup);
+    if (!dentry)
+        return not_told;
+    return found_on(is_watched_inode(BPF_CORE_READ(dentry, d_inode)) ? dentry : NULL);
+}
+
+/* What is known of a call by a name that has ended. Groups need the file, which attributes do not have. */
+static __always_inline struct found find_ended(struct task_struct *task, const struct pt_regs *registers,
+                                               const volatile struct collected_call *call, long result) {
+    struct found found = find_answered(task, registers, call, result);
+    if (found.known == KNOWN_NO || found.dentry || (found.known == KNOWN_YES && !has_groups))
+        return found;
+    const struct found named = find_name(task, registers, call, result);
+    if (found.known == NOT_READ)
+        return named;
+    found.dentry = named.dentry;
+    return found;
 }
 
 #endif

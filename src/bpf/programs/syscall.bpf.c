@@ -3,6 +3,7 @@
 #define COUNTING_SLOTS (2 * COLLECTED_CALL_OPS)
 #include "call_arguments.h"
 #include "interrupted.h"
+#include "name_samples.h"
 #include "places.h"
 #include "under_way.h"
 #include "watched.h"
@@ -28,9 +29,7 @@ int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
     if (row->is_lock && !is_of_locks((__u32)argument_of(registers, 1)))
         return 0;
     const struct found found = find_before(task, registers, row);
-    const bool has_answer =
-        row->place == COLLECTED_OPENED || row->place == COLLECTED_STAT || row->place == COLLECTED_STATX;
-    if (found.known == KNOWN_NO && !has_answer)
+    if (found.known == KNOWN_NO)
         return 0;
     if (!thread)
         thread = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -40,22 +39,20 @@ int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
     }
     thread->call = (struct under_way){.begin_ns = begin_ns,
                                       .asked_bytes = asked_bytes(registers, row),
-                                      .answer = argument_of(registers, row->answer),
                                       .number = (__u32)number,
                                       .op = op_of(registers, row),
-                                      .place = row->place,
                                       .object = note_object(found.dentry),
                                       .known = found.known};
     return 0;
 }
 
-static __always_inline void read_name(struct task_struct *task, const struct pt_regs *registers,
-                                      struct under_way *call) {
+static __noinline void read_name(struct task_struct *task, const struct pt_regs *registers, struct under_way *call,
+                                 long result) {
     const volatile struct collected_call *row = &calls[call->number % COLLECTED_SYSCALLS];
-    const struct found found = find_name(task, registers, row);
-    call->known = found.known == NOT_READ ? NOT_TOLD : found.known;
+    const struct found found = find_ended(task, registers, row, result);
+    call->known = found.known;
     call->object = note_object(found.dentry);
-    call->op = op_of(registers, row);
+    call->op = op_of(registers, row); /* it may not have been in memory before */
 }
 
 SEC("tp_btf/sys_exit")
@@ -70,7 +67,7 @@ int BPF_PROG(sys_exit, struct pt_regs *registers, long result) {
     if (thread->call.op == 0)
         return 0;
     if (thread->call.known == NOT_READ)
-        read_name(task, registers, &thread->call);
+        read_name(task, registers, &thread->call, result);
     if (is_interrupted(result))
         interrupt(task, thread, registers, now_ns);
     else

@@ -10,11 +10,9 @@
 struct under_way {
     __u64 begin_ns;
     __u64 asked_bytes;
-    __u64 answer;
     __u64 object; /* that it is on; 0: unknown */
     __u32 number;
     __u32 op; /* 0: there is none; else one more */
-    __u32 place;
     __u32 known;
 };
 
@@ -44,18 +42,16 @@ struct {
 
 /* Counts it, among those that are not told in the second half of the slots. */
 static __noinline void end(struct task_struct *task, struct under_way *call, __u64 end_ns, long result) {
-    const struct answer answer = {.result = result, .address = call->answer};
-    const struct found found = find_after(task, call->place, &answer, call->known);
     const __u64 moved = call->asked_bytes > 0 && result > 0 ? (__u64)result : 0;
     const __u64 ns = end_ns - call->begin_ns;
     const struct outcome outcome = {.error = result < 0 && result >= -4095 ? (int)-result : 0,
                                     .asked_bytes = call->asked_bytes,
                                     .moved_bytes = moved};
-    if (found.known == KNOWN_NO)
+    if (call->known == KNOWN_NO)
         return;
-    count(call->op - 1 + (found.known == NOT_TOLD ? COLLECTED_CALL_OPS : 0), ns, &outcome);
-    if (found.known == KNOWN_YES)
-        group(task, found.dentry ? note_object(found.dentry) : call->object, call->op - 1, ns);
+    count(call->op - 1 + (call->known == NOT_TOLD ? COLLECTED_CALL_OPS : 0), ns, &outcome);
+    if (call->known == KNOWN_YES)
+        group(task, call->object, call->op - 1, ns);
 }
 
 #endif

@@ -6,7 +6,6 @@
 #include "kernel.h"
 #include "pseudo_filesystems.h"
 
-#define CURRENT_DIRECTORY (-100)
 #define TYPE_BITS 0170000
 #define TYPE_DIRECTORY 0040000
 #define TYPE_REGULAR 0100000
@@ -94,7 +93,7 @@ enum known {
     KNOWN_NO,
     KNOWN_YES,
     NOT_TOLD,
-    NOT_READ, /* the name is not in memory; it is when the call has ended */
+    NOT_READ, /* it is by a name, and known when it has ended */
 };
 
 /* Whether a call is on a watched file system, of which it has returned this device; before: what was known before. */
@@ -107,13 +106,18 @@ static __always_inline enum known known_by_device(__u32 found, enum known before
     return !holds_files ? before : *holds_files ? KNOWN_YES : KNOWN_NO;
 }
 
-/* The file, if it is watched; else NULL. */
-static __always_inline const struct dentry *dentry_of(struct task_struct *task, __s64 fd) {
+static __always_inline const struct file *file_of(struct task_struct *task, __s64 fd) {
     const struct file *file = NULL;
     const struct fdtable *table = BPF_CORE_READ(task, files, fdt);
     if (fd < 0 || fd >= BPF_CORE_READ(table, max_fds))
         return NULL;
     bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
+    return file;
+}
+
+/* The file, if it is watched; else NULL. */
+static __always_inline const struct dentry *dentry_of(struct task_struct *task, __s64 fd) {
+    const struct file *file = file_of(task, fd);
     return file && is_watched_inode(BPF_CORE_READ(file, f_inode)) ? BPF_CORE_READ(file, f_path.dentry) : NULL;
 }
 
@@ -121,13 +125,6 @@ static __always_inline const struct dentry *dentry_of(struct task_struct *task, 
 static __always_inline const struct dentry *dentry_of_argument(struct task_struct *task,
                                                                const struct pt_regs *registers, __u32 number) {
     return dentry_of(task, (int)argument_of(registers, number));
-}
-
-static __always_inline const struct dentry *directory_of(struct task_struct *task, int fd) {
-    if (fd != CURRENT_DIRECTORY)
-        return dentry_of(task, fd);
-    const struct dentry *dentry = BPF_CORE_READ(task, fs, pwd.dentry);
-    return is_watched_inode(BPF_CORE_READ(dentry, d_inode)) ? dentry : NULL;
 }
 
 #endif

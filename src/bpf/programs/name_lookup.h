@@ -1,0 +1,329 @@
+/* Where a name leads: looked up as the kernel does it, in its cache of names (dcache), when a call has ended. All that the
+ * call has found on its way is in the cache then.
+ *
+ * Nothing is guessed. A dentry counts only if it is in the kernel's hash table, has that name, and is in that directory;
+ * a mount, if it is mounted there. A symbolic link is followed if the kernel has its text at hand. Whatever is not in the
+ * cache is not told. The collector finds out where the table is (name_table.c); until then it is empty. */
+#ifndef NAME_LOOKUP_H
+#define NAME_LOOKUP_H
+
+#include "kernel.h"
+#include "watched.h"
+
+#define NAME_BYTES 1024U
+#define PART_BYTES 256U
+#define DENTRY_BYTES 128U /* of which something is read; a short name is among them */
+#define STEPS_MAX 100
+#define CHAIN_MAX 64    /* dentries of a place in the table */
+#define MOUNTS_MAX 256  /* in one mount */
+#define STACKED_MAX 8   /* mounts at one place */
+#define TEXT_HALF 2048U /* of two, for the name and what it is when a link has been followed */
+
+#define UNKNOWN 1 /* instead of an address */
+#define ONES 0x0101010101010101ULL
+#define HIGH_BITS 0x8080808080808080ULL
+
+#define TMPFS_MAGIC 0x01021994
+#define RAMFS_MAGIC 0x858458f6
+
+/* Of the kernel's hash table of dentries. */
+__u64 name_table;
+__u32 name_table_shift;
+
+enum step {
+    STEP_ON,
+    STEP_FOUND,
+    STEP_NOT_TOLD,
+};
+
+struct lookup {
+    const struct dentry *at; /* what has been found so far */
+    const struct mount *mount;
+    const struct dentry *root;
+    const struct mount *root_mount;
+    __u32 position; /* of the rest, in the text */
+    bool is_entry;  /* the directory is what is looked for */
+    bool follows;   /* the last component too, if it is a symbolic link */
+    char text[2 * TEXT_HALF + NAME_BYTES];
+    char dentry[DENTRY_BYTES + PART_BYTES + 8]; /* the latest one found; behind it its name, if that is elsewhere */
+};
+
+/* Room for one. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct lookup);
+} lookups SEC(".maps");
+
+static __always_inline char text_at(const struct lookup *lookup, __u32 position) {
+    return lookup->text[position & (2 * TEXT_HALF - 1)];
+}
+
+static __always_inline __u64 word_at(const struct lookup *lookup, __u32 position) {
+    return *(const __u64 *)(lookup->text + (position & (2 * TEXT_HALF - 1)));
+}
+
+/* ---- Names -------------------------------------------------------------------------------------- */
+
+/* The lowest bit that is set is that of the first byte that is 0. */
+static __always_inline __u64 zero_bytes(__u64 word) {
+    return (word - ONES) & ~word & HIGH_BITS;
+}
+
+static __always_inline __u32 fold(__u64 x, __u64 y) {
+    return (__u32)((y ^ x * 0x61c8864680b583eb) * 0x61c8864680b583eb >> 32);
+}
+
+/* The next component, as hash_name() of the kernel has it: its length in the upper half. 0: it is too long */
+__noinline __u64 hash_part(const struct lookup *lookup) {
+    if (!lookup)
+        return 0;
+    __u64 x = 0;
+    __u64 y = (__u64)lookup->at;
+    for (__u32 length = 0; length < PART_BYTES; length += 8) {
+        const __u64 word = word_at(lookup, lookup->position + length);
+        const __u64 ends = zero_bytes(word) | zero_bytes(word ^ '/' * ONES);
+        if (ends) {
+            const __u64 mask = ((ends - 1) & ~ends) >> 7; /* the bytes before */
+            return (length + ((mask & ONES) * ONES >> 56)) << 32 | fold(x ^ (word & mask), y);
+        }
+        x ^= word;
+        y ^= x;
+        x = x << 12 | x >> 52;
+        x += y;
+        y = y << 45 | y >> 19;
+        y *= 9;
+    }
+    return 0;
+}
+
+/* A member of the latest dentry. */
+#define MEMBER(LOOKUP, TYPE, NAME) (*(TYPE const *)((LOOKUP)->dentry + bpf_core_field_offset(struct dentry, NAME)))
+
+/* Whether the next component is what stands there, behind the begin of the latest dentry. */
+__noinline int is_same_name(const struct lookup *lookup, __u32 begin, __u32 length) {
+    if (!lookup || begin > DENTRY_BYTES)
+        return false;
+    for (__u32 done = 0; done < PART_BYTES; done += 8) {
+        const __u64 differ = *(const __u64 *)(lookup->dentry + begin + done) ^ word_at(lookup, lookup->position + done);
+        const __u32 left = length - done;
+        if (left <= 8)
+            return differ << (64 - 8 * left) == 0;
+        if (differ != 0)
+            return false;
+    }
+    return false;
+}
+
+/* Whether that is the name of the latest dentry, which is at that address. */
+__noinline int has_name(struct lookup *lookup, __u64 dentry, __u32 length) {
+    if (!lookup || length >= PART_BYTES)
+        return false;
+    const __u64 name = MEMBER(lookup, __u64, d_name.name);
+    const __u64 begin = name - dentry;
+    if (begin < DENTRY_BYTES && begin + length <= DENTRY_BYTES)
+        return is_same_name(lookup, (__u32)begin, length);
+    if (bpf_probe_read_kernel(lookup->dentry + DENTRY_BYTES, length, (const void *)name) < 0)
+        return false;
+    return is_same_name(lookup, DENTRY_BYTES, length);
+}
+
+/* Reads the dentry of the next component. Returns its address; 0: there is none in the table; UNKNOWN */
+__noinline __u64 find_part(struct lookup *lookup, __u64 hash_len) {
+    if (!lookup || name_table == 0)
+        return UNKNOWN;
+    __u64 node = 0;
+    bpf_probe_read_kernel(&node, sizeof(node),
+                          (const void *)(name_table + 8 * (__u64)((__u32)hash_len >> (name_table_shift & 31))));
+    node &= ~1ULL; /* a lock */
+    for (int i = 0; i < CHAIN_MAX; i++) {
+        const __u64 dentry = node - bpf_core_field_offset(struct dentry, d_hash);
+        if (node == 0)
+            return 0;
+        if (bpf_probe_read_kernel(lookup->dentry, DENTRY_BYTES, (const void *)dentry) < 0)
+            return UNKNOWN;
+        if (MEMBER(lookup, __u64, d_name.hash_len) == hash_len &&
+            MEMBER(lookup, struct dentry *, d_parent) == lookup->at &&
+            has_name(lookup, dentry, (__u32)(hash_len >> 32)))
+            return dentry;
+        node = MEMBER(lookup, __u64, d_hash.next);
+    }
+    return UNKNOWN;
+}
+
+/* ---- Mounts ------------------------------------------------------------------------------------- */
+
+static __always_inline const struct mount *mount_of(const struct vfsmount *mount) {
+    return (const struct mount *)((const char *)mount - bpf_core_field_offset(struct mount, mnt));
+}
+
+/* What is mounted there; NULL: nothing is; UNKNOWN. */
+__noinline __u64 find_mounted(__u64 in, __u64 on) {
+    const struct mount *mount = (const struct mount *)in;
+    const __u64 head = in + bpf_core_field_offset(struct mount, mnt_mounts);
+    __u64 node = (__u64)BPF_CORE_READ(mount, mnt_mounts.next);
+    for (int i = 0; i < MOUNTS_MAX; i++) {
+        if (node == head)
+            return 0;
+        const struct mount *mounted = (const struct mount *)(node - bpf_core_field_offset(struct mount, mnt_child));
+        if (BPF_CORE_READ(mounted, mnt_mountpoint) == (const struct dentry *)on)
+            return (__u64)mounted;
+        node = (__u64)BPF_CORE_READ(mounted, mnt_child.next);
+    }
+    return UNKNOWN;
+}
+
+static __always_inline const struct dentry *root_of(const struct mount *mount) {
+    return BPF_CORE_READ(mount, mnt.mnt_root);
+}
+
+static __always_inline bool has_flag(unsigned flags, unsigned flag) {
+    return flags & flag;
+}
+
+/* From Linux 6.15 on the kernel tells its flags. */
+#define FLAG(NAME, BEFORE)                                                                                             \
+    (bpf_core_enum_value_exists(enum dentry_flags, NAME) ? (unsigned)bpf_core_enum_value(enum dentry_flags, NAME)      \
+                                                         : (BEFORE))
+
+#define MOUNTED_FLAG FLAG(DCACHE_MOUNTED, 1U << 16)
+#define AUTOMOUNT_FLAGS (FLAG(DCACHE_NEED_AUTOMOUNT, 1U << 17) | FLAG(DCACHE_MANAGE_TRANSIT, 1U << 18))
+
+/* Goes to the root of what is mounted there. */
+__noinline int cross_mounts(struct lookup *lookup) {
+    if (!lookup)
+        return STEP_NOT_TOLD;
+    for (int i = 0; i < STACKED_MAX; i++) {
+        const struct dentry *at = lookup->at;
+        const unsigned flags = BPF_CORE_READ(at, d_flags);
+        if (!has_flag(flags, MOUNTED_FLAG | AUTOMOUNT_FLAGS))
+            return STEP_ON;
+        const __u64 mounted = has_flag(flags, MOUNTED_FLAG) ? find_mounted((__u64)lookup->mount, (__u64)at) : 0;
+        if (mounted == 0)
+            return has_flag(flags, AUTOMOUNT_FLAGS) ? STEP_NOT_TOLD : STEP_ON;
+        if (mounted == UNKNOWN)
+            return STEP_NOT_TOLD;
+        lookup->mount = (const struct mount *)mounted;
+        lookup->at = root_of(lookup->mount);
+    }
+    return STEP_NOT_TOLD;
+}
+
+/* ".." */
+__noinline int go_up(struct lookup *lookup) {
+    if (!lookup)
+        return STEP_NOT_TOLD;
+    for (int i = 0; i < STACKED_MAX; i++) {
+        const struct dentry *at = lookup->at;
+        const struct mount *mount = lookup->mount;
+        if (at == lookup->root && mount == lookup->root_mount)
+            return STEP_ON;
+        if (at != root_of(mount)) {
+            lookup->at = BPF_CORE_READ(at, d_parent);
+            return cross_mounts(lookup);
+        }
+        const struct mount *parent = BPF_CORE_READ(mount, mnt_parent);
+        if (parent == mount)
+            return STEP_ON;
+        lookup->at = BPF_CORE_READ(mount, mnt_mountpoint);
+        lookup->mount = parent;
+    }
+    return STEP_NOT_TOLD;
+}
+
+/* ---- Steps -------------------------------------------------------------------------------------- */
+
+static __always_inline void go_to_root(struct lookup *lookup) {
+    lookup->at = lookup->root;
+    lookup->mount = lookup->root_mount;
+}
+
+/* Puts the text of a link in front of the rest. */
+__noinline int follow_link(struct lookup *lookup, __u64 link) {
+    if (!lookup || link == 0)
+        return STEP_NOT_TOLD;
+    const __u32 begin = lookup->position < TEXT_HALF ? TEXT_HALF : 0;
+    const long length = bpf_probe_read_kernel_str(lookup->text + begin, NAME_BYTES, (const void *)link);
+    if (length <= 1 || length >= NAME_BYTES)
+        return STEP_NOT_TOLD;
+    const __u32 end = (begin + (__u32)length - 1) & (2 * TEXT_HALF - 1);
+    const __u32 rest = lookup->position & (2 * TEXT_HALF - 1);
+    const long rest_length = bpf_probe_read_kernel_str(lookup->text + end, NAME_BYTES, lookup->text + rest);
+    if (rest_length <= 0 || length + rest_length >= NAME_BYTES)
+        return STEP_NOT_TOLD;
+    lookup->position = begin;
+    if (text_at(lookup, begin) == '/')
+        go_to_root(lookup);
+    return STEP_ON;
+}
+
+/* A file that has no dentry now does not exist: nothing else holds these. */
+static __always_inline bool is_in_cache_alone(const struct dentry *directory) {
+    const unsigned long magic = BPF_CORE_READ(directory, d_sb, s_magic);
+    return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
+}
+
+/* Goes to what the component is that ends at the position: the latest dentry. */
+static __always_inline int go_down(struct lookup *lookup, __u64 found, bool is_last) {
+    const bool is_followed = lookup->follows || !is_last;
+    if (found == UNKNOWN)
+        return STEP_NOT_TOLD;
+    if (found == 0) /* a mount point would be there, a symbolic link need not */
+        return !is_followed || is_in_cache_alone(lookup->at) ? STEP_FOUND : STEP_NOT_TOLD;
+    const struct inode *inode = MEMBER(lookup, struct inode *, d_inode);
+    const unsigned type = inode ? BPF_CORE_READ(inode, i_mode) & TYPE_BITS : 0;
+    if (!inode)
+        return STEP_FOUND;
+    if (type == TYPE_LINK && is_followed)
+        return follow_link(lookup, (__u64)BPF_CORE_READ(inode, i_link));
+    lookup->at = (const struct dentry *)found;
+    if (!is_last && type != TYPE_DIRECTORY)
+        return STEP_FOUND;
+    return has_flag(MEMBER(lookup, unsigned, d_flags), MOUNTED_FLAG | AUTOMOUNT_FLAGS) ? cross_mounts(lookup) : STEP_ON;
+}
+
+/* A component, or a slash. */
+__noinline int look_up_part(struct lookup *lookup) {
+    if (!lookup)
+        return STEP_NOT_TOLD;
+    const __u64 hash_len = hash_part(lookup);
+    const __u32 length = (__u32)(hash_len >> 32);
+    const char first = text_at(lookup, lookup->position);
+    const __u32 after = lookup->position + length;
+    if (hash_len == 0)
+        return STEP_NOT_TOLD;
+    if (length == 0) {
+        lookup->position++;
+        return first == '/' ? STEP_ON : STEP_FOUND;
+    }
+    const bool has_slash = text_at(lookup, after) == '/';
+    const bool is_last = text_at(lookup, after + has_slash) == 0;
+    if (is_last && lookup->is_entry)
+        return STEP_FOUND;
+    if (first == '.' && length <= 2 && (length == 1 || text_at(lookup, lookup->position + 1) == '.')) {
+        lookup->position = after;
+        return length == 1 ? STEP_ON : go_up(lookup);
+    }
+    const __u64 found = find_part(lookup, hash_len);
+    lookup->position = after;
+    return go_down(lookup, found, is_last && !has_slash);
+}
+
+/* Looks up the text, which begins at position 0; `at` and `mount` are where it begins. Returns what it leads to, or the
+ * directory in which there is no such file; NULL: it is not told */
+static __always_inline const struct dentry *look_up(struct task_struct *task, struct lookup *lookup) {
+    lookup->root = BPF_CORE_READ(task, fs, root.dentry);
+    lookup->root_mount = mount_of(BPF_CORE_READ(task, fs, root.mnt));
+    lookup->position = 0;
+    if (text_at(lookup, 0) == '/')
+        go_to_root(lookup);
+    for (int i = 0; i < STEPS_MAX; i++) {
+        const int step = look_up_part(lookup);
+        if (step != STEP_ON)
+            return step == STEP_FOUND ? lookup->at : NULL;
+    }
+    return NULL;
+}
+
+#endif
