@@ -1,0 +1,136 @@
+#!/bin/bash
+# osprof attach at its limits: a file among very many, and a process; a file system that is unmounted while it is in use; no
+# more privilege than is needed; and nothing in the kernel after it was killed.
+# shellcheck disable=SC2119 # "watched" takes options of osprof attach
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
+# shellcheck source=attach_lib.sh
+. "$tests_dir/../cli/attach_lib.sh"
+
+need_root
+need python3 setpriv
+
+PYTHON=$(type -P python3)
+mkdir fs
+mount -t tmpfs tmpfs fs
+fs=$scratch/fs
+chmod 777 "$fs"
+
+# ---- Very many files and processes, and one of each that matters
+
+cat >flood.py <<'END'
+import os, sys
+files, writes = int(sys.argv[1]), int(sys.argv[2])
+hot = os.open("hot", os.O_CREAT | os.O_WRONLY)
+for number in range(files):
+    os.close(os.open(f"cold/{number}", os.O_CREAT))
+    if number % (files // writes) == 0:
+        os.pwrite(hot, b"12345" * 4000, 0)
+END
+cat >processes.py <<'END'
+import os, sys
+hot = os.open("hot", os.O_WRONLY)
+for number in range(int(sys.argv[1])):
+    if os.fork() == 0:
+        os.pwrite(hot, b"1", 0)
+        os._exit(0)
+    os.wait()
+END
+memory_kb() {
+    awk '/^VmHWM:/ { print $2 }' "/proc/$watcher/status"
+}
+mkdir -m 777 fs/cold
+watched
+before_kb=$(memory_kb)
+(cd fs && "$PYTHON" "$scratch/flood.py" 30000 1500 && exec "$PYTHON" "$scratch/processes.py" 500)
+after_kb=$(memory_kb)
+kill -INT "$watcher"
+ended 0
+assert_eq "30001 2000" "$(calls OPEN profile | awk '{ print $1 - 1 }') $(calls PWRITE profile)" "OPEN and PWRITE of a flood"
+expect 0 show --by file --of /hot profile
+# what it called before it was among those that took most time is in "other"
+hot_calls=$(sed -n 's/^PWRITE *\([0-9,]*\) .*/\1/p' out | tr -d ,)
+if [ "${hot_calls:-0}" -lt 1900 ] || [ "$hot_calls" -gt 2000 ]; then
+    fail "the hot file has other calls: $(<out)"
+fi
+assert_eq 0 "$(sed -n 's/^# ungrouped: //p' profile | grep . || echo 0)" "calls that belong to no group"
+for kind in file directory program process; do
+    # as many as are kept, and the rest
+    [ "$(grep -c "^# $kind: " profile)" -le 257 ] || fail "there are more groups of $kind than are kept"
+done
+ldd "$OSPROF" | grep -q 'lib[at]san' || [ "$after_kb" -le $((before_kb + 32768)) ] || # sanitizers keep more
+    fail "it has grown from $before_kb KB to $after_kb KB by a flood"
+
+# ---- Unmounted while a program is at it
+
+cat >busy.py <<'END'
+import os
+count = 0
+directory = os.getcwd()
+while os.path.ismount(directory):
+    try:
+        os.close(os.open(directory + "/busy", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        os.unlink(directory + "/busy")
+    except OSError:
+        break
+    count += 1
+    if count == 7:
+        print("begun", flush=True)
+    os.chdir("/")
+END
+mkfifo begun
+watched
+(cd fs && exec "$PYTHON" "$scratch/busy.py" >"$scratch/begun") &
+busy=$!
+others=("$busy")
+read -r _ <begun
+wait_until 60 umount "$fs" || fail "it cannot be unmounted"
+ended 0
+wait "$busy"
+others=()
+assert_eq "osprof: $fs is not mounted any more" "$(tail -n 1 err)" "why it ends"
+[ "$(calls OPEN profile)" -ge 7 ] || fail "calls before it was unmounted are lost"
+
+# ---- No more privilege than is needed
+
+mount -t tmpfs tmpfs fs
+chmod 777 fs
+provide_programs
+mkdir -m 700 unprivileged
+chown 65534 unprivileged
+# with CAPABILITY[,CAPABILITY]...: as nobody
+with() {
+    (
+        cd unprivileged && XDG_RUNTIME_DIR=$PWD XDG_STATE_HOME=$PWD exec setpriv --reuid 65534 --regid 65534 --clear-groups \
+            --inh-caps "-all,$1" --ambient-caps "-all,$1" --bounding-set "-all,$1" \
+            "$OSPROF" attach -q --for 100ms -p profile "$fs"
+    )
+}
+for alone in +bpf +perfmon +sys_ptrace,+syslog; do
+    assert_refused "cannot watch $fs: this takes root, or the capabilities CAP_BPF and CAP_PERFMON" with "$alone"
+done
+with +bpf,+perfmon 2>err || fail "CAP_BPF and CAP_PERFMON are not enough: $(<err)"
+assert_eq "65534 600" "$(stat -c '%u %a' unprivileged/profile)" "owner and mode of the profile"
+
+# ---- Killed
+
+watched
+programs=$(sed -n 's/^prog_id:\t//p' "/proc/$watcher"/fdinfo/* | sort -u)
+[ -n "$programs" ] || fail "it has no programs in the kernel"
+bpftool() {
+    PATH=$PATH:/usr/sbin command bpftool "$@"
+}
+are_gone() {
+    local program
+    for program in $programs; do
+        ! bpftool prog show id "$program" || return 1
+    done
+}
+bpftool version >/dev/null 2>&1 || skip "bpftool is not installed"
+! are_gone >/dev/null 2>&1 || fail "bpftool does not find the programs"
+kill -KILL "$watcher"
+wait "$watcher" 2>/dev/null || true
+watcher=
+wait_until 60 are_gone || fail "programs are left in the kernel"
+umount fs
