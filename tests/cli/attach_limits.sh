@@ -55,7 +55,7 @@ if [ "${hot_calls:-0}" -lt 1900 ] || [ "$hot_calls" -gt 2000 ]; then
     fail "the hot file has other calls: $(<out)"
 fi
 assert_eq 0 "$(sed -n 's/^# ungrouped: //p' profile | grep . || echo 0)" "calls that belong to no group"
-for kind in file directory program process; do
+for kind in file directory program; do # processes that have just begun come on top
     # as many as are kept, and the rest
     [ "$(grep -c "^# $kind: " profile)" -le 257 ] || fail "there are more groups of $kind than are kept"
 done
