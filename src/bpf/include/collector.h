@@ -19,8 +19,18 @@ struct collector; /* opaque */
  * Errors:  -ENOTSUP, -EPERM, with *ret_why filled: a clause, for the user */
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]);
 
-/* Whether this kernel has a tracepoint that programs can be attached to. Needs no privilege. */
+/* Whether this kernel has a tracepoint that programs can be attached to. Needs no privilege, like the next three. */
 bool collector_has_tracepoint(const char *name);
+
+/* Whether capabilities are those of a user namespace, where they let nobody load programs. */
+bool collector_is_in_user_namespace(void);
+
+/* Whether the kernel is locked down so that programs may not read its memory. */
+#define COLLECTOR_LOCKDOWN "/sys/kernel/security/lockdown"
+bool collector_is_locked_down(void);
+
+/* Whether osprof attach works here if root starts it, as far as an ordinary user can find out. */
+bool collector_is_possible(void);
 
 /* Requests of the kernel to FUSE daemons, from when it sends one until it has the answer; Linux 6.11. There are two
  * lanes, the layers "fuse" and "queue". In the latter is how long requests waited for a worker that was at another one:
@@ -74,7 +84,8 @@ void collector_unwatch_process(struct collector *collector, uint32_t process);
 bool collector_has_processes(const struct collector *collector);
 
 /* With all file systems: whether a mounted one holds files. device: as the kernel has it. Calls that only tell an unknown
- * device are not told. Errors: those of bpf(2) */
+ * device are not told.
+ * Errors:  those of bpf(2) */
 int collector_note_device(struct collector *collector, uint32_t device, bool holds_files);
 
 /* The operations of its layers, for recorders. Owner: static */

@@ -1,9 +1,7 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base.h"
@@ -12,8 +10,6 @@
 #include "ways.h"
 
 #define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
-#define LOCKDOWN "/sys/kernel/security/lockdown"
-#define FIRST_USER_NAMESPACE 0xEFFFFFFDU /* its inode: PROC_USER_INIT_INO of the kernel */
 
 static bool try_types(const struct way *way, char ret_why[WHY_SIZE]) {
     (void)way;
@@ -23,17 +19,11 @@ static bool try_types(const struct way *way, char ret_why[WHY_SIZE]) {
     return false;
 }
 
-/* Root of another one has all capabilities, but not for this. */
-static bool is_in_user_namespace(void) {
-    struct stat attr;
-    return stat("/proc/self/ns/user", &attr) == 0 && attr.st_ino != FIRST_USER_NAMESPACE;
-}
-
 static bool try_capability(const struct way *way, char ret_why[WHY_SIZE]) {
     uint64_t has = 0;
     proc_status_number((uint64_t)getpid(), "CapEff", 16, &has);
     const bool is_there = has & (UINT64_C(1) << way->capability | UINT64_C(1) << CAP_SYS_ADMIN);
-    if (is_there && !is_in_user_namespace())
+    if (is_there && !collector_is_in_user_namespace())
         return true;
     snprintf(ret_why, WHY_SIZE, "%s",
              is_there ? "it has no effect in a user namespace, such as a container's; start osprof outside"
@@ -41,13 +31,11 @@ static bool try_capability(const struct way *way, char ret_why[WHY_SIZE]) {
     return false;
 }
 
-/* What is in force is in brackets. */
 static bool try_lockdown(const struct way *way, char ret_why[WHY_SIZE]) {
-    char text[80] = "";
     (void)way;
-    if (!read_beginning(AT_FDCWD, LOCKDOWN, text, sizeof(text)) || !strstr(text, "[confidentiality]"))
+    if (!collector_is_locked_down())
         return true;
-    snprintf(ret_why, WHY_SIZE, "%s is confidentiality; lockdown=integrity at boot lets it", LOCKDOWN);
+    snprintf(ret_why, WHY_SIZE, "%s is confidentiality; lockdown=integrity at boot lets it", COLLECTOR_LOCKDOWN);
     return false;
 }
 

@@ -55,7 +55,7 @@ static char *quote_all(const char *const *arguments) {
     return NULL;
 }
 
-static char *quote(const char *argument) {
+char *answer_next_quote(const char *argument) {
     const char *const arguments[] = {argument, NULL};
     return quote_all(arguments);
 }
@@ -96,7 +96,7 @@ static const struct aggstats_group *busiest(const struct aggstats_profile *profi
 
 /* " --by process --of cc1", or the part that is known. Owner: the caller frees it */
 static char *format_whose(const char *by, const char *of) {
-    CLEANUP_FREE char *who = quote(of);
+    CLEANUP_FREE char *who = answer_next_quote(of);
     char *text = NULL;
     if (!who || asprintf(&text, "%s%s --of%c%s", by ? " --by " : "", by ? by : "", of[0] == '-' ? '=' : ' ', who) < 0)
         return NULL;
@@ -105,7 +105,7 @@ static char *format_whose(const char *by, const char *of) {
 
 /* " -d DIR", or nothing if there is no value. Owner: the caller frees it */
 static char *format_option(const char *option, const char *value) {
-    CLEANUP_FREE char *quoted = quote(value ? value : "");
+    CLEANUP_FREE char *quoted = answer_next_quote(value ? value : "");
     char *text = NULL;
     if (!quoted || asprintf(&text, "%s%s", value ? option : "", value ? quoted : "") < 0)
         return NULL;
@@ -177,7 +177,7 @@ static void add_of_profile(const struct answer_source *source, const struct aggs
     const bool has_joints = source->is_run && whole->joint_count > 0;
     bool is_kept = strcmp(source->profile, "-") != 0; /* standard input cannot be read again */
     CLEANUP_FREE char *profile = !is_kept             ? strdup("PROFILE")
-                                 : source->profile[0] ? quote(source->profile)
+                                 : source->profile[0] ? answer_next_quote(source->profile)
                                                       : strdup("");
     CLEANUP_FREE char *whose = source->of ? format_whose(source->by, source->of) : strdup("");
     CLEANUP_FREE char *layer = format_option(" --layer ", source->layer);
@@ -258,7 +258,7 @@ static bool is_led_by_locks(const struct aggstats_profile *profile) {
 char *answer_next_slow(const struct aggstats_profile *profile) {
     const char *command = aggstats_profile_label(profile, "command");
     CLEANUP_FREE char *path = find_directory(profile);
-    CLEANUP_FREE char *directory = path && strcmp(path, "/") != 0 ? quote(path) : strdup("DIR");
+    CLEANUP_FREE char *directory = path && strcmp(path, "/") != 0 ? answer_next_quote(path) : strdup("DIR");
     char *text = NULL;
     if (!directory || asprintf(&text, "osprof run --layers fs -o slow=10ms%s -d %s -- %s",
                                is_led_by_locks(profile) ? ",posix_lock,flock" : "", directory,
@@ -273,7 +273,7 @@ size_t answer_next_find(const struct answer_source *source, const struct aggstat
                         const struct answer_model *model, bool wants_calibration,
                         struct answer_next ret_next[ANSWER_NEXT_MAX]) {
     struct list list = {.next = ret_next};
-    CLEANUP_FREE char *directory = source->is_run && source->directory ? quote(source->directory) : NULL;
+    CLEANUP_FREE char *directory = source->is_run && source->directory ? answer_next_quote(source->directory) : NULL;
     if (model->peak_count > 0 && source->profile)
         add_of_profile(source, profile, model, &list);
     if (model->peak_count > 0 && wants_calibration && directory)
@@ -319,7 +319,7 @@ bool answer_next_print(const struct answer_next *next, bool is_first, const stru
 
 void answer_next_print_layer(const char *name, const char *layer, const struct screen *screen) {
     const bool is_kept = strcmp(name, "-") != 0;
-    CLEANUP_FREE char *profile = is_kept && name[0] ? quote(name) : strdup(is_kept ? "" : "RECORDING");
+    CLEANUP_FREE char *profile = is_kept && name[0] ? answer_next_quote(name) : strdup(is_kept ? "" : "RECORDING");
     CLEANUP_FREE char *option = format_option(" --layer ", layer);
     CLEANUP_FREE char *command = NULL;
     if (profile && option && asprintf(&command, "osprof show%s", option) < 0)

@@ -339,6 +339,13 @@ static void print_remedy(const struct printer *it, const struct answer_row *row)
     screen_print_sentence(it->screen, 0, text);
 }
 
+/* The command begins the line, so that it is not broken. */
+static void print_attach(const struct printer *it, const struct answer_row *row) {
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof(text), "%.400s sees them while they run, on that file system", row->word);
+    screen_print_sentence(it->screen, 0, text);
+}
+
 static void print_elsewhere(const struct printer *it, const struct answer_row *row) {
     char place[TEXT_SIZE];
     char text[TEXT_SIZE];
@@ -730,6 +737,9 @@ static void print_range(const struct printer *it, struct range rows) {
         break;
     case ANSWER_REMEDY:
         print_remedy(it, rows.first);
+        break;
+    case ANSWER_ATTACH:
+        print_attach(it, rows.first);
         break;
     case ANSWER_ELSEWHERE:
         print_elsewhere(it, rows.first);

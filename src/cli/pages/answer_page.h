@@ -20,6 +20,7 @@ struct answer_source {
     const char *directory;   /* NULL: none */
     bool has_mount;          /* osproffs was between */
     bool has_groups_unasked; /* their tables are not printed */
+    const char *attach;      /* sees what was not seen, on the file system of its directory; NULL: none */
 };
 
 struct answer_page {
@@ -60,6 +61,9 @@ size_t answer_next_find(const struct answer_source *source, const struct aggstat
                         const struct answer_model *model, bool wants_calibration,
                         struct answer_next ret_next[ANSWER_NEXT_MAX]);
 
+/* An argument, quoted for a shell if necessary. Owner: the caller frees it. Returns NULL without memory */
+char *answer_next_quote(const char *argument);
+
 void answer_next_finish(struct answer_next *next);
 
 /* Prints a command in a line, after a key if it is the first. Returns false, and prints nothing, if it does not fit. */
@@ -92,6 +96,7 @@ enum answer_kind {
                            * faults, where files were mapped */
     ANSWER_NOT_TOLD,      /* word: calls of which it is not known whether they belong to the profile */
     ANSWER_REMEDY,        /* for these: a mount. word: the same */
+    ANSWER_ATTACH,        /* for these, on one file system. word: a command */
     ANSWER_ELSEWHERE,     /* share: of the bytes, that were of files in the chosen directories; bytes: the others */
     ANSWER_MISSED_BYTES,  /* witness; word: what was not seen, NULL: unknown */
     ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */

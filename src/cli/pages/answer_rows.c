@@ -76,6 +76,11 @@ static void find_whose(const struct aggstats_profile *profile, struct answer_row
     }
 }
 
+/* Not requests by io_uring, nor all programs for other architectures. */
+static bool attach_sees(const char *not_seen) {
+    return not_seen && !strstr(not_seen, "io_uring") && !strstr(not_seen, "foreign");
+}
+
 static void add_time(const struct aggstats_profile *profile, const struct answer_model *model,
                      const struct answer_source *source, struct answer_rows *rows) {
     const char *layer = aggstats_profile_label(profile, "layer");
@@ -135,6 +140,8 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
         add(rows, (struct answer_row){.kind = ANSWER_NOT_TOLD, .word = not_told});
     if ((not_seen || model->major_faults > 0) && !source->has_mount)
         add(rows, (struct answer_row){.kind = ANSWER_REMEDY, .word = not_seen});
+    if (source->attach && model->major_faults == 0 && attach_sees(not_seen))
+        add(rows, (struct answer_row){.kind = ANSWER_ATTACH, .word = source->attach});
 }
 
 /* ---- Where it went ------------------------------------------------------------------------------ */
@@ -301,6 +308,7 @@ static const struct {
     {ANSWER_ELSEWHERE, ANY_GROUPING, 0},
     {ANSWER_GROUP, AGGSTATS_BY_FILESYSTEM, 0},
     {ANSWER_NONE_FAILED, ANY_GROUPING, 0},
+    {ANSWER_ATTACH, ANY_GROUPING, 0},
     {ANSWER_REMEDY, ANY_GROUPING, 0},
     {ANSWER_MISSED_BYTES, ANY_GROUPING, 0},
     {ANSWER_DISK_OTHERS, ANY_GROUPING, 0},

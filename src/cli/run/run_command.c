@@ -13,6 +13,7 @@
 #include "kept.h"
 #include "namespace.h"
 #include "path.h"
+#include "run_attach.h"
 #include "run_child.h"
 #include "run_identity.h"
 #include "run_killed.h"
@@ -43,6 +44,7 @@ struct run {
     struct kept kept; /* not with --vs */
     struct run_sets sets;
     struct run_left left;
+    const char *attach;  /* see run_attach_directory() */
     int status;          /* of the first run that failed */
     unsigned runs_count; /* those that were counted */
 };
@@ -190,6 +192,7 @@ static int run_mounted(struct run *run) {
                                     .is_quiet = options->is_quiet,
                                     .is_verbose = options->is_verbose,
                                     .directory = options->directories.count == 1 ? options->directories.texts[0] : NULL,
+                                    .attach = run->attach,
                                     .has_groups_unasked = options->user.has_groups_unasked,
                                     .programs = programs,
                                     .neighbours = &run->neighbours,
@@ -343,6 +346,7 @@ static int open_served(struct run *run) {
 int run_command(const struct run_options *options) {
     struct run run = {.options = options,
                       .mounts = {.options = {.live_dir_fd = -1}},
+                      .attach = run_attach_directory(&options->directories),
                       .target = {.stream_fd = -1, .dir_fd = -1},
                       .kept = {.dir_fd = -1},
                       .sets = {.parent_fd = -1}};

@@ -10,6 +10,7 @@
 #include "command.h"
 #include "layers_page.h"
 #include "output.h"
+#include "run_attach.h"
 #include "show.h"
 
 #define COMMAND_BYTES_MAX 1024 /* of the header line */
@@ -244,6 +245,7 @@ static int show(const struct run_mounts *mounts, size_t directory, const struct 
                 const struct aggstats_profile *layer, bool is_only, const char *again) {
     const struct input input = {.profile = *layer};
     CLEANUP_FREE char *how_all = again ? format_how_all(is_only ? NULL : layer, again) : NULL;
+    CLEANUP_FREE char *attach = run_attach_command(shown->attach, layer);
     struct show_options options = {
         .charts = shown->charts,
         .lines_max = lines_of_page(mounts, shown),
@@ -251,6 +253,7 @@ static int show(const struct run_mounts *mounts, size_t directory, const struct 
         .how_all_groups = how_all ? how_all : "-p FILE keeps them",
         .source = make_source(mounts, directory, shown, layer, is_only, again),
     };
+    options.source.attach = attach;
     int error = run_report_open(&options.stream);
     if (error)
         return error;

@@ -63,6 +63,7 @@ struct run_shown {
     bool is_quiet;           /* no page */
     bool is_verbose;         /* all of each profile */
     const char *directory;   /* the only one that was given; NULL: none, or several */
+    const char *attach;      /* a directory, see run_attach_directory() */
     bool has_groups_unasked; /* of the layer user */
     struct run_programs programs;
     const struct run_neighbours *neighbours;

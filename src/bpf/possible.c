@@ -1,0 +1,31 @@
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "collector.h"
+
+#define FIRST_USER_NAMESPACE 0xEFFFFFFDU /* its inode: PROC_USER_INIT_INO of the kernel */
+
+/* Root of another one has all capabilities, but they do not count here. */
+bool collector_is_in_user_namespace(void) {
+    struct stat attr;
+    return stat("/proc/self/ns/user", &attr) == 0 && attr.st_ino != FIRST_USER_NAMESPACE;
+}
+
+/* The state in force is in brackets. */
+bool collector_is_locked_down(void) {
+    char text[80] = "";
+    return read_beginning(AT_FDCWD, COLLECTOR_LOCKDOWN, text, sizeof(text)) && strstr(text, "[confidentiality]");
+}
+
+static bool may_get(unsigned capability) {
+    return prctl(PR_CAPBSET_READ, capability, 0, 0, 0) == 1;
+}
+
+bool collector_is_possible(void) {
+    return (may_get(CAP_SYS_ADMIN) || (may_get(CAP_BPF) && may_get(CAP_PERFMON))) &&
+           !collector_is_in_user_namespace() && !collector_is_locked_down() && collector_has_tracepoint("sys_enter");
+}
