@@ -111,14 +111,24 @@ wait "$run_pid" || true
 run_pid=
 assert_nothing_left
 
-# The next user is let in too, and those before still are.
-setfacl -b "$live_dir"
+assert_eq "group::--- other::--- user::rwx" "$(getfacl -cnp "$live_dir" | sort | xargs)" "rights to the directory afterwards"
+assert_eq 700 "$(stat -c %a "$live_dir")" "mode of the directory afterwards"
+
+# Other users and groups that are let in stay so, and the user while there is another run.
 setfacl -m "u:$other_uid:--x,g:$other_uid:--x" "$live_dir"
-for _ in 1 2; do
-    expect 0 run -q --user "$name" -- true
-    assert_eq "group:$other_uid:--x group::--- mask::--x other::--- user:$other_uid:--x user:$user_uid:--x user::rwx" \
-        "$(getfacl -cnp "$live_dir" | sort | xargs)" "rights of several"
-done
+expect 0 run -q --user "$name" -- true
+assert_eq "group:$other_uid:--x group::--- mask::--x other::--- user:$other_uid:--x user::rwx" \
+    "$(getfacl -cnp "$live_dir" | sort | xargs)" "rights of others"
+setfacl -b "$live_dir"
+"$OSPROF" run -q -d own -p profile --user "$name" -- sh -c 'echo >begun; read -r line <begun; shift; cd "$1"; cat f1 >/dev/null' sh begun "$scratch/own" &
+run_pid=$!
+read -r _ <begun
+expect 0 run -q --user "$name" -- true
+echo go >begun
+wait "$run_pid" || fail "the first of two runs fails"
+run_pid=
+grep -q '^OP_OPEN 1 ' profile || fail "the first of two runs is locked out: $(<profile)"
+assert_eq 700 "$(stat -c %a "$live_dir")" "mode of the directory after both"
 
 # A runtime directory that the user cannot reach gives nobody rights.
 mkdir -m 700 unreachable

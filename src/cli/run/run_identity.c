@@ -1,5 +1,6 @@
 #include "run_identity.h"
 
+#include <dirent.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -179,6 +180,22 @@ static int read_list(int fd, struct list *ret_list, size_t *ret_count) {
     return 0;
 }
 
+static bool is_of_user(const struct posix_acl_xattr_entry *entry, uid_t uid) {
+    return le16toh(entry->e_tag) == ACL_USER && le32toh(entry->e_id) == uid;
+}
+
+static bool has_user(const struct list *list, size_t count, uid_t uid) {
+    for (size_t i = 0; i < count; i++)
+        if (is_of_user(&list->entries[i], uid))
+            return true;
+    return false;
+}
+
+static int write_list(int fd, const struct list *list, size_t count) {
+    const size_t size_bytes = sizeof(list->header) + count * sizeof(list->entries[0]);
+    return fsetxattr(fd, ACCESS_LIST, list, size_bytes, 0) < 0 ? negative_errno() : 0;
+}
+
 /* Entries are in order of their tags, of which the first is the owner's. Returns how many there are then */
 static size_t add_user(struct list *list, size_t count, uid_t uid, unsigned permissions) {
     size_t kept = 2;
@@ -186,7 +203,7 @@ static size_t add_user(struct list *list, size_t count, uid_t uid, unsigned perm
     memcpy(before, list->entries, sizeof(before));
     list->entries[1] = entry_of(ACL_USER, permissions, uid);
     for (size_t i = 1; i < count; i++) {
-        if (le16toh(before[i].e_tag) == ACL_USER && le32toh(before[i].e_id) == uid)
+        if (is_of_user(&before[i], uid))
             continue;
         if (le16toh(before[i].e_tag) == ACL_MASK)
             before[i].e_perm |= htole16((uint16_t)permissions);
@@ -207,6 +224,49 @@ int run_identity_let(const struct run_identity *identity, int dir_fd, const char
     if (error)
         return error;
     count = add_user(&list, count, identity->uid, (unsigned)permissions);
-    const size_t size_bytes = sizeof(list.header) + count * sizeof(list.entries[0]);
-    return fsetxattr(fd, ACCESS_LIST, &list, size_bytes, 0) < 0 ? negative_errno() : 0;
+    return write_list(fd, &list, count);
+}
+
+/* With nobody else in it there is no mask either, which is the mode's then. Returns how many there are then */
+static size_t remove_user(struct list *list, size_t count, uid_t uid) {
+    size_t kept = 0;
+    bool has_others = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct posix_acl_xattr_entry entry = list->entries[i];
+        const unsigned tag = le16toh(entry.e_tag);
+        if (is_of_user(&entry, uid) || (tag == ACL_MASK && !has_others))
+            continue;
+        has_others = has_others || tag == ACL_USER || tag == ACL_GROUP;
+        list->entries[kept++] = entry;
+    }
+    return kept;
+}
+
+static bool may_use(const struct run_identity *identity, int dir_fd, const char *name) {
+    CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct list list;
+    size_t count;
+    return fd >= 0 && read_list(fd, &list, &count) == 0 && has_user(&list, count, identity->uid);
+}
+
+static bool may_use_any(const struct run_identity *identity, int dir_fd) {
+    CLEANUP_FD int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    bool may = false;
+    if (!dir)
+        return true; /* unknown */
+    steal_fd(&fd);
+    for (struct dirent *entry; !may && (entry = readdir(dir));)
+        may = entry->d_name[0] != '.' && may_use(identity, dir_fd, entry->d_name);
+    closedir(dir);
+    return may;
+}
+
+void run_identity_forbid(const struct run_identity *identity, int dir_fd) {
+    CLEANUP_FD int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct list list;
+    size_t count;
+    if (fd >= 0 && read_list(fd, &list, &count) == 0 && has_user(&list, count, identity->uid) &&
+        !may_use_any(identity, dir_fd))
+        write_list(fd, &list, remove_user(&list, count, identity->uid));
 }

@@ -31,9 +31,13 @@ bool run_identity_may(const struct run_identity *identity, const char *path, int
 
 /* Lets that user do more with a file of ours, by its access control list (acl(5)). name: in dir_fd; not a link
  * permissions: R_OK, W_OK, X_OK
- * Threads: one at a time, of all processes, for a file that several let others use
+ * Threads: for a directory, with an exclusive lock (flock(2)) on it
  * Errors:  those of open(2), setxattr(2); -EPERM the file is not ours; -E2BIG the list is long */
 int run_identity_let(const struct run_identity *identity, int dir_fd, const char *name, int permissions);
+
+/* Takes the rights to a directory back from that user, unless there are live files in it that the user may use.
+ * Threads: with an exclusive lock on it */
+void run_identity_forbid(const struct run_identity *identity, int dir_fd);
 
 /* Zeroed is fine. */
 void run_identity_finish(struct run_identity *identity);

@@ -70,15 +70,38 @@ static int make_file(struct run_user *user, const char *directory, struct aggsta
     return second_error;
 }
 
-/* Nobody else gets more rights to the directory, and nobody at all if it cannot be reached anyway. */
-static int let_search(const struct run_user *user, const char *directory) {
+/* Nobody else gets more rights to the directory, and nobody at all if it cannot be reached anyway.
+ * ret_fd: locks the directory until it is closed */
+static int let_search(const struct run_user *user, const char *directory, int *ret_fd) {
     CLEANUP_FREE char *parent = strndup(directory, (size_t)(strrchr(directory, '/') - directory));
     if (!parent || !run_identity_may(user->as, parent, X_OK))
         return parent ? -EACCES : -ENOMEM;
     CLEANUP_FD int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || flock(fd, LOCK_EX) < 0)
         return negative_errno();
-    return run_identity_let(user->as, fd, ".", X_OK);
+    int error = run_identity_let(user->as, fd, ".", X_OK);
+    if (error == 0)
+        *ret_fd = steal_fd(&fd);
+    return error;
+}
+
+/* The live file has gone. */
+static void forbid_search(const struct run_user *user) {
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    if (open_parent(AT_FDCWD, aggstats_recorder_live_path(user->recorder), &dir_fd, &name) != 0)
+        return;
+    CLEANUP_FD int lock_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock_fd >= 0 && flock(lock_fd, LOCK_EX) == 0)
+        run_identity_forbid(user->as, lock_fd);
+}
+
+/* Nobody could count in it. */
+static void drop_file(struct run_user *user) {
+    if (user->recorder)
+        aggstats_recorder_unlink_live(user->recorder);
+    aggstats_recorder_destroy(user->recorder);
+    user->recorder = NULL;
 }
 
 static int let_count(const struct run_user *user) {
@@ -89,16 +112,16 @@ static int let_count(const struct run_user *user) {
 }
 
 /* A directory where the command's user can be let, which may not be that of osprof's own user. */
-static int make_directory(const struct run_user *user, struct live_dirs *dirs) {
+static int make_directory(const struct run_user *user, struct live_dirs *dirs, int *ret_lock_fd) {
     int error = live_dirs_make(dirs);
     if (!user->as->name)
         return error;
-    error = error ? error : let_search(user, dirs->paths[dirs->chosen]);
+    error = error ? error : let_search(user, dirs->paths[dirs->chosen], ret_lock_fd);
     if (error == 0 || dirs->chosen == LIVE_DIRS_MAX - 1)
         return error;
     dirs->chosen = LIVE_DIRS_MAX - 1;
     error = live_dirs_make(dirs);
-    return error ? error : let_search(user, dirs->paths[dirs->chosen]);
+    return error ? error : let_search(user, dirs->paths[dirs->chosen], ret_lock_fd);
 }
 
 static int make_live(struct run_user *user, struct live_dirs *dirs, struct aggstats_label *labels, size_t label_count) {
@@ -107,11 +130,14 @@ static int make_live(struct run_user *user, struct live_dirs *dirs, struct aggst
                                                 .resolution = user->options.resolution,
                                                 .labels = labels,
                                                 .label_count = label_count};
-    int error = make_directory(user, dirs);
+    CLEANUP_FD int lock_fd = -1; /* until the file says who may use it */
+    int error = make_directory(user, dirs, &lock_fd);
     if (error == 0)
         error = make_file(user, dirs->paths[dirs->chosen], &options);
     if (error == 0 && user->as->name)
         error = let_count(user);
+    if (error)
+        drop_file(user);
     if (error == 0)
         start_groups(user);
     return error;
@@ -242,6 +268,8 @@ void run_user_finish(struct run_user *user) {
     run_unseen_finish(&user->unseen);
     if (user->recorder)
         aggstats_recorder_unlink_live(user->recorder);
+    if (user->recorder && user->as->name)
+        forbid_search(user);
     aggstats_recorder_destroy(user->recorder);
     run_groups_finish(&user->groups);
     free(user->library);
