@@ -59,7 +59,7 @@ static bool parse_line(char *line, struct mounts_entry *ret_entry) {
     strsep(&rest, " ");
     char *minor_text = strsep(&rest, " ");
     const char *major_text = strsep(&minor_text, ":");
-    strsep(&rest, " ");
+    char *root = strsep(&rest, " ");
     char *path = strsep(&rest, " ");
     char *options = strsep(&rest, " ");
     const char *tag = options;
@@ -69,6 +69,7 @@ static bool parse_line(char *line, struct mounts_entry *ret_entry) {
     char *source = strsep(&rest, " ");
     if (!minor_text || !source)
         return false;
+    unescape(root);
     unescape(path);
     unescape(source);
     rest = rest ? rest : source + strlen(source);
@@ -76,6 +77,7 @@ static bool parse_line(char *line, struct mounts_entry *ret_entry) {
     *ret_entry = (struct mounts_entry){
         .id = strtoull(id, NULL, 10),
         .device = makedev(strtoul(major_text, NULL, 10), strtoul(minor_text, NULL, 10)),
+        .root = root,
         .path = path,
         .options = options,
         .type = type,

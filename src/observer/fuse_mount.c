@@ -155,5 +155,6 @@ void fuse_mount_finish(struct fuse_mount *mount) {
     free(mount->path);
     free(mount->type);
     free(mount->source);
+    free(mount->root);
     *mount = (struct fuse_mount){.path = NULL};
 }

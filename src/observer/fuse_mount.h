@@ -22,6 +22,7 @@ struct fuse_mount {
     char *path;   /* as the daemon sees it, or this process */
     char *type;   /* "fuse.sshfs" */
     char *source; /* "host:/srv" */
+    char *root;   /* what of the file system is mounted there; NULL: unknown */
 };
 
 /* Finds it by the descriptor of /dev/fuse through which a process serves it; the kernel shows the connection of that

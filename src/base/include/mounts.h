@@ -26,8 +26,9 @@ void mounts_close(struct mounts_table *table);
 
 /* A mount. Owner: the table, until the next one is read */
 struct mounts_entry {
-    uint64_t id;  /* of the mount, as in fdinfo of what is open there */
-    dev_t device; /* of the file system */
+    uint64_t id;      /* of the mount, as in fdinfo of what is open there */
+    dev_t device;     /* of the file system */
+    const char *root; /* what of the file system is mounted: "/", or the directory of a bind mount or subvolume */
     const char *path;
     char *options;      /* of the mount, "rw,nosuid"; the caller may change them */
     const char *type;   /* "ext4", "fuse.osproffs" */

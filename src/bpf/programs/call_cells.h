@@ -43,14 +43,29 @@ struct {
 const volatile bool has_groups;
 const volatile bool has_cgroups; /* among them */
 
-/* A number that a file has as long as it lives, and no other file then: odd. */
+#define BTRFS_MAGIC 0x9123683e
+#define OVERLAYFS_MAGIC 0x794c7630
+
+/* Whether files of one file system have the same inode number: those of subvolumes, or of layers. */
+static __always_inline bool shares_numbers(const struct super_block *super) {
+    if (device > 0)
+        return !has_one_device;
+    const unsigned long magic = BPF_CORE_READ(super, s_magic);
+    return magic == BTRFS_MAGIC || magic == OVERLAYFS_MAGIC;
+}
+
+/* A number that a file has as long as it lives, and no other file then: odd. Where inode numbers are shared, it has another
+ * one when the kernel has forgotten the inode meanwhile. */
 static __always_inline __u64 object_of(const struct dentry *dentry) {
     const struct inode *inode = BPF_CORE_READ(dentry, d_inode);
     if (!inode)
         return 0;
+    const struct super_block *super = BPF_CORE_READ(inode, i_sb);
     const __u64 generation = BPF_CORE_READ(inode, i_generation);
-    const __u64 device_bits = device > 0 ? 0 : (__u64)BPF_CORE_READ(inode, i_sb, s_dev) * 0xbf58476d1ce4e5b9;
-    return ((__u64)BPF_CORE_READ(inode, i_ino) * 0x9e3779b97f4a7c15 ^ generation << 32 ^ device_bits) | 1;
+    const __u64 device_bits = device > 0 ? 0 : (__u64)BPF_CORE_READ(super, s_dev) * 0xbf58476d1ce4e5b9;
+    const __u64 address_bits = shares_numbers(super) ? (__u64)inode * 0x94d049bb133111eb : 0;
+    const __u64 number = BPF_CORE_READ(inode, i_ino);
+    return (number * 0x9e3779b97f4a7c15 ^ generation << 32 ^ device_bits ^ address_bits) | 1;
 }
 
 static __always_inline void fill_name(struct collected_name *name, const struct dentry *dentry) {

@@ -11,7 +11,8 @@
 
 #define PROCESSES 8192U   /* whose programs are remembered; a later one takes the place of one before */
 #define DIRECTORIES 4096U /* whose names are, likewise */
-#define PATH_BYTES (COLLECTED_PARTS * COLLECTED_PART_BYTES + 8)
+#define PATH_BYTES (COLLECTED_PARTS * COLLECTED_PART_BYTES + 16)
+#define OUTSIDE "outside:"
 
 struct process {
     uint32_t number;
@@ -26,6 +27,7 @@ struct directory {
 struct attach_groups {
     const struct collector *collector;
     struct aggstats_recorder *recorder;
+    char *root;           /* where names begin, its components cut like those of names; "/": everywhere */
     pthread_mutex_t lock; /* protects the rest */
     struct process processes[PROCESSES];
     struct directory directories[DIRECTORIES];
@@ -56,10 +58,22 @@ static bool identify(void *context, uint32_t caller, struct aggstats_identity *r
 /* ---- On what ------------------------------------------------------------------------------------ */
 
 /* "/a/b", of its components from the last one on, without the first `skipped` of them. */
-static void join_parts(const struct collected_name *name, unsigned skipped, char ret_path[PATH_BYTES]) {
+static void join_all_parts(const struct collected_name *name, unsigned skipped, char ret_path[PATH_BYTES]) {
     size_t length = (size_t)sprintf(ret_path, "%s", name->is_cut ? "..." : name->part_count <= skipped ? "/" : "");
     for (unsigned i = name->part_count; i > skipped; i--)
         length += (size_t)sprintf(ret_path + length, "/%.*s", COLLECTED_PART_BYTES - 1, name->parts[i - 1]);
+}
+
+/* The same below the root; "outside:/a/b" of what is not. */
+static void join_parts(const struct attach_groups *groups, const struct collected_name *name, unsigned skipped,
+                       char ret_path[PATH_BYTES]) {
+    char path[PATH_BYTES];
+    join_all_parts(name, skipped, path);
+    const char *below = strcmp(groups->root, "/") == 0 || name->is_cut ? path : path_below(path, groups->root);
+    snprintf(ret_path, PATH_BYTES, "%s%.*s", below ? "" : OUTSIDE, (int)(PATH_BYTES - sizeof(OUTSIDE)),
+             !below     ? path
+             : below[0] ? below
+                        : "/");
 }
 
 /* An aggstats_name_fn. */
@@ -71,7 +85,7 @@ static bool name_object(void *context, uint64_t object, bool may_wait, char ret_
     const bool is_known = collector_name(groups->collector, object, &name);
     const struct directory *directory = &groups->directories[object % DIRECTORIES];
     if (is_known)
-        join_parts(&name, 0, path);
+        join_parts(groups, &name, 0, path);
     pthread_mutex_lock(&groups->lock);
     const bool is_remembered = directory->object == object;
     path_copy_end(!is_known && is_remembered ? directory->path : path, ret_name, AGGSTATS_GROUP_NAME_SIZE);
@@ -88,7 +102,7 @@ static uint64_t directory_of(void *context, uint64_t object) {
         return 0;
     if (name.is_directory)
         return object;
-    join_parts(&name, 1, path);
+    join_parts(groups, &name, 1, path);
     struct directory *directory = &groups->directories[name.directory % DIRECTORIES];
     pthread_mutex_lock(&groups->lock);
     directory->object = name.directory;
@@ -112,22 +126,48 @@ static void add(void *context, unsigned op, const struct collected_cell *cell, c
     }
 }
 
-int attach_groups_start(struct collector *collector, struct aggstats_recorder *recorder, unsigned groupings,
-                        unsigned groups_max, struct attach_groups **ret_groups) {
-    struct aggstats_grouping_options options[AGGSTATS_GROUPINGS];
-    unsigned count = 0;
+/* The path with components as long as those of names. Owner: the caller frees it. Returns NULL without memory */
+static char *cut_components(const char *path) {
+    char *cut = strdup(path);
+    size_t length = 0;
+    size_t of_component = 0;
+    for (size_t i = 0; cut && path[i]; i++) {
+        of_component = path[i] == '/' ? 0 : of_component + 1;
+        if (of_component < COLLECTED_PART_BYTES)
+            cut[length++] = path[i];
+    }
+    if (cut)
+        cut[length] = '\0';
+    return cut;
+}
+
+static struct attach_groups *create(struct collector *collector, struct aggstats_recorder *recorder, const char *root) {
     struct attach_groups *groups = calloc(1, sizeof(*groups));
     if (!groups)
-        return -ENOMEM;
+        return NULL;
     groups->collector = collector;
     groups->recorder = recorder;
     pthread_mutex_init(&groups->lock, NULL);
+    groups->root = cut_components(root ? root : "/");
+    if (groups->root)
+        return groups;
+    attach_groups_finish(groups);
+    return NULL;
+}
+
+int attach_groups_start(struct collector *collector, struct aggstats_recorder *recorder,
+                        const struct attach_groups_options *given, struct attach_groups **ret_groups) {
+    struct aggstats_grouping_options options[AGGSTATS_GROUPINGS];
+    unsigned count = 0;
+    struct attach_groups *groups = create(collector, recorder, given->root);
+    if (!groups)
+        return -ENOMEM;
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++) {
         const bool has_objects = aggstats_grouping_has_objects((enum aggstats_grouping)grouping);
-        if (groupings & 1U << grouping)
+        if (given->groupings & 1U << grouping)
             options[count++] = (struct aggstats_grouping_options){
                 .grouping = (enum aggstats_grouping)grouping,
-                .groups_max = groups_max,
+                .groups_max = given->groups_max,
                 .identify = has_objects ? NULL : identify,
                 .identify_first = has_objects ? NULL : identify, /* it may end before a thread of the recorder asks */
                 .name_object = has_objects ? name_object : NULL,
@@ -149,5 +189,6 @@ void attach_groups_finish(struct attach_groups *groups) {
     if (!groups)
         return;
     pthread_mutex_destroy(&groups->lock);
+    free(groups->root);
     free(groups);
 }

@@ -173,8 +173,11 @@ static int start_recording(struct attach_profile *profile, bool has_beside) {
     if (error == 0 && has_beside)
         error = create_beside(profile);
     if (error == 0 && profile->options->groupings)
-        error = attach_groups_start(profile->collector, profile->recorder, profile->options->groupings,
-                                    profile->options->groups_max, &profile->groups);
+        error = attach_groups_start(profile->collector, profile->recorder,
+                                    &(struct attach_groups_options){.groupings = profile->options->groupings,
+                                                                    .groups_max = profile->options->groups_max,
+                                                                    .root = profile->mount.root},
+                                    &profile->groups);
     return error;
 }
 

@@ -39,10 +39,11 @@ static int copy_entry(const struct mounts_entry *entry, const char *path, struct
     struct attach_target target = {.mount = {.device = entry->device,
                                              .path = strdup(path),
                                              .type = strdup(entry->type),
-                                             .source = strdup(entry->source)},
+                                             .source = strdup(entry->source),
+                                             .root = strdup(entry->root)},
                                    .mountpoint = strdup(entry->path),
                                    .has_one_device = has_one_device(entry->type)};
-    if (!target.mount.path || !target.mount.type || !target.mount.source || !target.mountpoint) {
+    if (!target.mount.path || !target.mount.type || !target.mount.source || !target.mount.root || !target.mountpoint) {
         attach_target_finish(&target);
         return -ENOMEM;
     }

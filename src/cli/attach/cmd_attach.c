@@ -127,11 +127,13 @@ static int begin(struct attach_profile *ret_profile, const struct attach_command
     struct fuse_mount mount = {.device = target->mount.device,
                                .path = strdup(target->mount.path),
                                .type = strdup(target->mount.type),
-                               .source = strdup(target->mountpoint)}; /* where paths begin */
+                               .source = strdup(target->mountpoint), /* where paths begin */
+                               .root = strdup(target->mount.root)};
     const struct system_calls calls = {.device = major(mount.device) << 20 | minor(mount.device),
                                        .has_one_device = target->has_one_device,
                                        .has_groups = given->options.groupings != 0};
-    int error = mount.path && mount.type && mount.source ? collector_start_calls(&calls, &collector, why) : -ENOMEM;
+    int error = mount.path && mount.type && mount.source && mount.root ? collector_start_calls(&calls, &collector, why)
+                                                                       : -ENOMEM;
     if (error == 0) {
         mount.device = 0; /* the profile may be saved there */
         error = attach_profile_start(ret_profile, &given->options, &mount, collector, true);
