@@ -144,6 +144,8 @@ static int load(struct collector *collector) {
         error = find_maps(collector);
     if (error == 0)
         error = bpf_object__attach_skeleton(collector->programs.skeleton);
+    if (error == 0 && collector->programs.attach_more)
+        collector->programs.attach_more(collector->programs.programs);
     libbpf_set_print(before);
     return error;
 }
@@ -330,6 +332,8 @@ uint64_t collector_lost(const struct collector *collector) {
 /* ---- The end ------------------------------------------------------------------------------------ */
 
 void collector_stop(struct collector *collector) {
+    if (collector->programs.detach_more)
+        collector->programs.detach_more(collector->programs.programs);
     bpf_object__detach_skeleton(collector->programs.skeleton);
 }
 

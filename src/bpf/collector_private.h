@@ -17,6 +17,8 @@ struct collector_programs {
     void *programs;                       /* made by bpftool */
     struct bpf_object_skeleton *skeleton; /* of them */
     void (*destroy)(void *programs);
+    void (*attach_more)(void *programs); /* what does not attach by itself; NULL: nothing */
+    void (*detach_more)(void *programs);
     const char *tracepoint; /* which an older kernel lacks, and what to say then */
     const char *since;
     const char *const *ops;

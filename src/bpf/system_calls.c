@@ -1,8 +1,12 @@
 /* Which system calls are counted, a row each. */
+#include <assert.h>
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -10,11 +14,24 @@
 
 #include "base.h"
 #include "collector_private.h"
+#include "fault_ends.h"
 #include "name_table.h"
 #include "posix_ops.h"
 #include "syscall.skel.h"
+#include "tracepoints.h"
 
 /* ---- The table ---------------------------------------------------------------------------------- */
+
+/* Operations that the layer "user" does not have, after its own. */
+/* clang-format off */
+#define OWN_OPS(ROW)                                                                                                   \
+    ROW(IO_SUBMIT) ROW(IO_GETEVENTS) ROW(PAGE_FAULT)                                                                   \
+    ROW(URING_READ) ROW(URING_WRITE) ROW(URING_FSYNC) ROW(URING_FALLOCATE) ROW(URING_OPEN) ROW(URING_CLOSE)            \
+    ROW(URING_STATX) ROW(URING_RENAME) ROW(URING_UNLINK) ROW(URING_MKDIR) ROW(URING_OTHER)
+/* clang-format on */
+
+#define OWN_NUMBER(OP) POSIX_##OP,
+enum { LAST_POSIX = POSIX_OP_COUNT - 1, OWN_OPS(OWN_NUMBER) UNTIMED, ALL_OPS };
 
 #define ROW_OF(CALL, OP, ...) [SYS_##CALL] = {.op = POSIX_##OP + 1, __VA_ARGS__},
 #define FD_ROW(CALL, OP) ROW_OF(CALL, OP, .place = COLLECTED_FD)
@@ -71,6 +88,9 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     FD_ROW(flock, FLOCK)
     ROW_OF(fcntl, LOCK, .place = COLLECTED_FD, .is_lock = true)
     FD_ROW(getdents64, GETDENTS)
+    ROW_OF(io_submit, IO_SUBMIT, .place = COLLECTED_SUBMITTED)
+    ROW_OF(io_getevents, IO_GETEVENTS, .place = COLLECTED_AWAITED)
+    ROW_OF(io_pgetevents, IO_GETEVENTS, .place = COLLECTED_AWAITED)
     NAME_ROW(openat, OPEN, OPENED, ARGUMENT(0), 1, true, ARGUMENT(2), O_NOFOLLOW)
     NAME_ROW(openat2, OPEN, RESOLVED, ARGUMENT(0), 1, true, NONE, 0)
     ROW_OF(newfstatat, STAT, .place = COLLECTED_STAT, .directory = ARGUMENT(0), .name = 1, .answer = 2, .follows = true,
@@ -124,22 +144,64 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
 };
 /* clang-format on */
 
+/* Of later headers than this may be built with. */
+enum { IORING_OP_FTRUNCATE_NUMBER = 55, IORING_OP_READV_FIXED_NUMBER = 60, IORING_OP_WRITEV_FIXED_NUMBER = 61 };
+
+#define REQUEST_ROW(OPCODE, OP, TARGET, ...)                                                                           \
+    [IORING_OP_##OPCODE] = {.op = POSIX_URING_##OP + 1, .target = COLLECTED_TARGET_##TARGET, __VA_ARGS__},
+
+/* clang-format off */
+static const struct collected_request requests[COLLECTED_OPCODES_OF_RINGS] = {
+    REQUEST_ROW(READ, READ, FILE, .has_bytes = true)
+    REQUEST_ROW(READV, READ, FILE, .has_parts = true)
+    REQUEST_ROW(READ_FIXED, READ, FILE, .has_bytes = true)
+    REQUEST_ROW(WRITE, WRITE, FILE, .has_bytes = true)
+    REQUEST_ROW(WRITEV, WRITE, FILE, .has_parts = true)
+    REQUEST_ROW(WRITE_FIXED, WRITE, FILE, .has_bytes = true)
+    REQUEST_ROW(FSYNC, FSYNC, FILE)
+    REQUEST_ROW(FALLOCATE, FALLOCATE, FILE)
+    REQUEST_ROW(OPENAT, OPEN, OPENED)
+    REQUEST_ROW(OPENAT2, OPEN, OPENED)
+    REQUEST_ROW(CLOSE, CLOSE, CLOSED)
+    REQUEST_ROW(STATX, STATX, STATX)
+    REQUEST_ROW(RENAMEAT, RENAME, RENAME)
+    REQUEST_ROW(UNLINKAT, UNLINK, UNLINK)
+    REQUEST_ROW(MKDIRAT, MKDIR, MKDIR)
+    REQUEST_ROW(LINKAT, OTHER, LINK)
+    REQUEST_ROW(SYMLINKAT, OTHER, LINK)
+    REQUEST_ROW(SYNC_FILE_RANGE, OTHER, FILE)
+    REQUEST_ROW(FADVISE, OTHER, FILE)
+    REQUEST_ROW(SPLICE, OTHER, FILE)
+    REQUEST_ROW(FSETXATTR, OTHER, FILE)
+    REQUEST_ROW(FGETXATTR, OTHER, FILE)
+    REQUEST_ROW(SETXATTR, OTHER, UNKNOWN)
+    REQUEST_ROW(GETXATTR, OTHER, UNKNOWN)
+    REQUEST_ROW(FTRUNCATE_NUMBER, OTHER, FILE)
+    REQUEST_ROW(READV_FIXED_NUMBER, READ, FILE, .has_parts = true)
+    REQUEST_ROW(WRITEV_FIXED_NUMBER, WRITE, FILE, .has_parts = true)
+};
+/* clang-format on */
+
 /* ---- Operations --------------------------------------------------------------------------------- */
 
 enum { LANE_TOLD, LANE_NOT_TOLD };
 
-/* Those of the table, of the layer "user" with its names. Made once. */
+/* Those of the table, with the names that the layer "user" has for its own. Made once. */
 static const char *ops[COLLECTED_CALL_OPS];
 static unsigned op_count;
 static struct collector_slot slots[2 * COLLECTED_CALL_OPS];
 static struct collected_call numbered[COLLECTED_SYSCALLS]; /* with numbers of ops */
+static unsigned page_fault_slot;
+static unsigned untimed_slot;
+static struct collected_request numbered_requests[COLLECTED_OPCODES_OF_RINGS];
 static pthread_once_t ops_once = PTHREAD_ONCE_INIT;
 
-/* op: one more than an operation of the layer "user", or 0. Returns one more than ours, or 0 */
-static unsigned char number_op(unsigned char op, unsigned char numbers[POSIX_OP_COUNT]) {
-    static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME)};
+/* op: one more than an operation of the table, or 0. Returns one more than its number, or 0 */
+static unsigned char number_op(unsigned char op, unsigned char numbers[ALL_OPS]) {
+    static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME) OWN_OPS(POSIX_OP_NAME)[UNTIMED] = COLLECTOR_UNTIMED};
     if (op == 0)
         return 0;
+    assert(op_count < COLLECTED_CALL_OPS || numbers[op - 1] > 0);
     if (numbers[op - 1] == 0) {
         slots[op_count] = (struct collector_slot){.lane = LANE_TOLD, .op = (unsigned char)op_count};
         slots[COLLECTED_CALL_OPS + op_count] =
@@ -151,43 +213,105 @@ static unsigned char number_op(unsigned char op, unsigned char numbers[POSIX_OP_
 }
 
 static void number_ops(void) {
-    unsigned char numbers[POSIX_OP_COUNT] = {0};
+    unsigned char numbers[ALL_OPS] = {0};
     for (unsigned number = 0; number < COLLECTED_SYSCALLS; number++) {
         numbered[number] = calls[number];
         numbered[number].op = number_op(calls[number].op, numbers);
         numbered[number].empty_op = number_op(calls[number].empty_op, numbers);
         numbered[number].flag_op = number_op(calls[number].flag_op, numbers);
     }
+    for (unsigned opcode = 0; opcode < COLLECTED_OPCODES_OF_RINGS; opcode++) {
+        numbered_requests[opcode] = requests[opcode];
+        numbered_requests[opcode].op = number_op(requests[opcode].op, numbers);
+    }
+    untimed_slot = number_op(UNTIMED + 1, numbers) - 1U;
+    page_fault_slot = number_op(POSIX_PAGE_FAULT + 1, numbers) - 1U;
 }
 
 /* ---- Programs ----------------------------------------------------------------------------------- */
 
-static void destroy(void *programs) {
-    syscall_bpf__destroy(programs);
+struct call_programs {
+    struct syscall_bpf *bpf;
+    struct fault_ends fault_ends;
+};
+
+static void destroy(void *context) {
+    struct call_programs *programs = context;
+    fault_ends_detach(&programs->fault_ends);
+    syscall_bpf__destroy(programs->bpf);
+    free(programs);
+}
+
+/* Without these ends page faults are not counted. */
+static void attach_more(void *context) {
+    struct call_programs *programs = context;
+    if (bpf_program__autoload(programs->bpf->progs.page_fault_end))
+        fault_ends_attach(&programs->fault_ends, programs->bpf->progs.page_fault_end);
+}
+
+static void detach_more(void *context) {
+    struct call_programs *programs = context;
+    fault_ends_detach(&programs->fault_ends);
+}
+
+/* Of older kernels, whose completions do not tell the request, nothing is counted. */
+static void choose_of_rings(struct syscall_bpf *bpf, const struct btf *kernel) {
+    enum { NEWEST_COMPLETION = 3, OLDEST_COMPLETION = 5 }; /* arguments */
+    const int submission = tracepoint_arguments(kernel, "io_uring_submit_req");
+    const int older_submission = tracepoint_arguments(kernel, "io_uring_submit_sqe");
+    const int completion = tracepoint_arguments(kernel, "io_uring_complete");
+    const bool is_told = completion == NEWEST_COMPLETION || completion >= OLDEST_COMPLETION;
+    bpf->rodata->submission_has_ring = older_submission > 2;
+    bpf->rodata->completion_has_entry = completion == NEWEST_COMPLETION;
+    bpf_program__set_autoload(bpf->progs.submit_req, is_told && submission >= 0);
+    bpf_program__set_autoload(bpf->progs.submit_sqe, is_told && submission < 0 && older_submission >= 0);
+    bpf_program__set_autoload(bpf->progs.complete, is_told);
+}
+
+static void choose_programs(struct syscall_bpf *bpf) {
+    struct btf *kernel = btf__load_vmlinux_btf();
+    choose_of_rings(bpf, kernel);
+    const bool has_faults = tracepoint_arguments(kernel, "mm_filemap_fault") >= 0;
+    bpf_program__set_autoload(bpf->progs.page_fault_begin, has_faults);
+    bpf_program__set_autoload(bpf->progs.page_fault_end, has_faults);
+    btf__free(kernel);
+}
+
+static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
+    pthread_once(&ops_once, number_ops);
+    memcpy((void *)(uintptr_t)bpf->rodata->calls, numbered, sizeof(numbered));
+    memcpy((void *)(uintptr_t)bpf->rodata->ring_requests, numbered_requests, sizeof(numbered_requests));
+    bpf->rodata->untimed_slot = untimed_slot;
+    bpf->rodata->page_fault_slot = page_fault_slot;
+    bpf->rodata->device = of->device;
+    bpf->rodata->has_one_device = of->has_one_device;
+    bpf->rodata->has_processes = of->has_processes;
+    bpf->rodata->cgroup = of->cgroup;
+    bpf->rodata->cgroup_level = of->cgroup_level;
+    bpf->rodata->has_groups = of->has_groups;
+    bpf->rodata->has_cgroups = of->has_groups && of->has_cgroups;
+    bpf->rodata->own_process = (unsigned)getpid();
+    bpf_program__set_autoload(bpf->progs.thread_fork, of->has_processes);
+    choose_programs(bpf);
 }
 
 int collector_start_calls(const struct system_calls *of, struct collector **ret_collector,
                           char ret_why[COLLECTOR_WHY_SIZE]) {
-    struct syscall_bpf *programs = syscall_bpf__open();
-    if (!programs) {
+    struct call_programs *programs = calloc(1, sizeof(*programs));
+    struct syscall_bpf *bpf = programs ? syscall_bpf__open() : NULL;
+    if (!bpf) {
         int error = negative_errno();
+        free(programs);
         snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
         return error;
     }
-    pthread_once(&ops_once, number_ops);
-    memcpy((void *)(uintptr_t)programs->rodata->calls, numbered, sizeof(numbered));
-    programs->rodata->device = of->device;
-    programs->rodata->has_one_device = of->has_one_device;
-    programs->rodata->has_processes = of->has_processes;
-    programs->rodata->cgroup = of->cgroup;
-    programs->rodata->cgroup_level = of->cgroup_level;
-    programs->rodata->has_groups = of->has_groups;
-    programs->rodata->has_cgroups = of->has_groups && of->has_cgroups;
-    programs->rodata->own_process = (unsigned)getpid();
-    bpf_program__set_autoload(programs->progs.thread_fork, of->has_processes);
+    programs->bpf = bpf;
+    set(bpf, of);
     const struct collector_programs what = {.programs = programs,
-                                            .skeleton = programs->skeleton,
+                                            .skeleton = bpf->skeleton,
                                             .destroy = destroy,
+                                            .attach_more = attach_more,
+                                            .detach_more = detach_more,
                                             .tracepoint = "raw_syscalls/sys_enter",
                                             .since = "with CONFIG_HAVE_SYSCALL_TRACEPOINTS",
                                             .ops = ops,
@@ -195,14 +319,15 @@ int collector_start_calls(const struct system_calls *of, struct collector **ret_
                                             .slots = slots};
     int error = collector_start(&what, ret_collector, ret_why);
     if (error == 0)
-        name_table_find(programs);
+        name_table_find(bpf);
     return error;
 }
 
 /* ---- What is watched ---------------------------------------------------------------------------- */
 
 static const struct syscall_bpf *programs_of(const struct collector *collector) {
-    return collector_programs_of(collector);
+    const struct call_programs *programs = collector_programs_of(collector);
+    return programs->bpf;
 }
 
 int collector_watch_process(struct collector *collector, uint32_t process) {

@@ -104,17 +104,19 @@ struct collected_name {
 
 /* How it is known which file system a call is on. */
 enum collected_place {
-    COLLECTED_FD,       /* the first argument is a descriptor */
-    COLLECTED_FDS,      /* the first or the third one is of it */
-    COLLECTED_SENT,     /* the first or the second one is of it */
-    COLLECTED_MAPPED,   /* the fifth argument is a descriptor */
-    COLLECTED_OPENED,   /* the result is a descriptor; else as the next */
-    COLLECTED_RESOLVED, /* the same, but it says how names are resolved */
-    COLLECTED_NAME,     /* a name */
-    COLLECTED_STAT,     /* struct stat has the device; else as the last */
-    COLLECTED_STATX,    /* struct statx has the device; else as that */
-    COLLECTED_ENTRY,    /* an entry of a directory, which has the last component as its name */
-    COLLECTED_ADDRESS,  /* memory: not known */
+    COLLECTED_FD,        /* the first argument is a descriptor */
+    COLLECTED_FDS,       /* the first or the third one is of it */
+    COLLECTED_SENT,      /* the first or the second one is of it */
+    COLLECTED_MAPPED,    /* the fifth argument is a descriptor */
+    COLLECTED_OPENED,    /* the result is a descriptor; else as the next */
+    COLLECTED_RESOLVED,  /* the same, but it says how names are resolved */
+    COLLECTED_NAME,      /* a name */
+    COLLECTED_STAT,      /* struct stat has the device; else as the last */
+    COLLECTED_STATX,     /* struct statx has the device; else as that */
+    COLLECTED_ENTRY,     /* an entry of a directory, which has the last component as its name */
+    COLLECTED_ADDRESS,   /* memory: not known */
+    COLLECTED_SUBMITTED, /* io_submit(2): the descriptor of the first request */
+    COLLECTED_AWAITED,   /* io_getevents(2): what its context was last used for */
 };
 
 /* How many bytes are asked for. */
@@ -143,6 +145,31 @@ struct collected_call {
     unsigned char flag_op;   /* the operation with the flag, and one more; 0: the flag says whether it is followed */
     unsigned flag;           /* with this flag it is otherwise */
     unsigned char is_lock;   /* only if the second argument is a command of locks */
+};
+
+/* ---- Requests of io_uring ---- */
+
+#define COLLECTED_OPCODES_OF_RINGS 64
+
+/* Which file a request is on. */
+enum collected_target {
+    COLLECTED_TARGET_FILE, /* the one that it has */
+    COLLECTED_TARGET_CLOSED,
+    COLLECTED_TARGET_OPENED,  /* the result, if it is one; else it is not known */
+    COLLECTED_TARGET_STATX,   /* struct statx has the device; else it is not known */
+    COLLECTED_TARGET_UNKNOWN, /* it is a name */
+    COLLECTED_TARGET_UNLINK,  /* an entry of a directory, and so are those after it */
+    COLLECTED_TARGET_RENAME,
+    COLLECTED_TARGET_MKDIR,
+    COLLECTED_TARGET_LINK,
+};
+
+/* A request of io_uring. */
+struct collected_request {
+    unsigned char op;        /* 0: not counted; else one more than the operation */
+    unsigned char target;    /* enum collected_target */
+    unsigned char has_bytes; /* asks for a length */
+    unsigned char has_parts; /* asks for a vector of lengths */
 };
 
 #endif

@@ -61,7 +61,9 @@ int collector_start_disks(const struct disk_requests *requests, struct collector
                           char ret_why[COLLECTOR_WHY_SIZE]);
 
 /* System calls on files, by all programs but this one, or some; the layer "syscall", with operations of the layer "user".
- * In the second lane are calls by names of which it is not known whether they are on such files. */
+ * In the second lane are calls by names of which it is not known whether they are on such files, and as an operation of its
+ * own requests of io_uring on such files that ask for no completion: how long these take is not known. */
+#define COLLECTOR_UNTIMED "URING_UNTIMED"
 struct system_calls {
     uint32_t device;       /* of the file system, as the kernel has it; 0: all that hold files */
     bool has_one_device;   /* stat(2) tells that device of all its files, unlike btrfs and overlayfs */

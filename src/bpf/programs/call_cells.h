@@ -135,28 +135,38 @@ static __always_inline __u64 note_cgroup(struct task_struct *task) {
     return number;
 }
 
+/* Whose call it is. */
+static __always_inline void note_caller(struct collected_cell *cell, struct task_struct *task) {
+    cell->cgroup = note_cgroup(task);
+    cell->process = (__u32)task->tgid;
+    BPF_CORE_READ_INTO(&cell->program, task, group_leader, comm);
+}
+
 /* Counts a call that count() has counted. */
-static __always_inline void group(struct task_struct *task, __u64 object, __u32 slot, __u64 ns) {
+static __always_inline void add_to_cell(const struct collected_cell *cell, __u64 ns) {
     const __u32 first = 0;
     const struct collected_cell_sum one = {.calls = 1, .total_ns = ns};
     void *cells = bpf_map_lookup_elem(&current_cells, &first);
-    if (!has_groups || !cells)
+    if (!cells)
         return;
-    struct collected_cell cell = {.object = object,
-                                  .cgroup = note_cgroup(task),
-                                  .process = (__u32)task->tgid,
-                                  .slot = slot,
-                                  .bucket = collected_bucket(ns)};
-    BPF_CORE_READ_INTO(&cell.program, task, group_leader, comm);
-    struct collected_cell_sum *sum = bpf_map_lookup_elem(cells, &cell);
-    if (!sum && bpf_map_update_elem(cells, &cell, &one, BPF_NOEXIST) == 0)
+    struct collected_cell_sum *sum = bpf_map_lookup_elem(cells, cell);
+    if (!sum && bpf_map_update_elem(cells, cell, &one, BPF_NOEXIST) == 0)
         return;
     if (!sum)
-        sum = bpf_map_lookup_elem(cells, &cell); /* another CPU was first, or there is no room */
+        sum = bpf_map_lookup_elem(cells, cell); /* another CPU was first, or there is no room */
     if (!sum)
         return;
     __sync_fetch_and_add(&sum->calls, 1);
     __sync_fetch_and_add(&sum->total_ns, ns);
+}
+
+/* The same of a call of this thread. */
+static __always_inline void group(struct task_struct *task, __u64 object, __u32 slot, __u64 ns) {
+    struct collected_cell cell = {.object = object, .slot = slot, .bucket = collected_bucket(ns)};
+    if (!has_groups)
+        return;
+    note_caller(&cell, task);
+    add_to_cell(&cell, ns);
 }
 
 #endif

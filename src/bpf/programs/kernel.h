@@ -18,11 +18,20 @@ struct super_block {
     unsigned long s_magic;
 };
 
+struct hlist_node {
+    struct hlist_node *next;
+};
+
+struct hlist_head {
+    struct hlist_node *first;
+};
+
 struct inode {
     unsigned short i_mode;
     struct super_block *i_sb;
     unsigned long i_ino;
     __u32 i_generation;
+    struct hlist_head i_dentry;
     const char *i_link; /* of a symbolic link: where it leads; NULL: it has been read for each look-up */
 };
 
@@ -32,6 +41,10 @@ struct list_head {
 
 struct hlist_bl_node {
     struct hlist_bl_node *next, **pprev;
+};
+
+struct address_space {
+    struct inode *host;
 };
 
 struct qstr {
@@ -46,6 +59,9 @@ struct dentry {
     struct qstr d_name;
     struct inode *d_inode;
     struct super_block *d_sb;
+    union {
+        struct hlist_node d_alias;
+    } d_u;
 };
 
 struct vfsmount {
@@ -123,6 +139,8 @@ struct task_struct {
     struct signal_struct *signal;
     struct css_set *cgroups;
     int tgid;
+    unsigned long min_flt;
+    unsigned long maj_flt;
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -142,6 +160,97 @@ struct pt_regs {
     __u64 orig_x0;
 };
 #endif
+
+/* Of io_uring. The parts of requests by operation begin where the file is. */
+
+struct filename {
+    const char *name;
+};
+
+struct io_cqe {
+    __u64 user_data;
+    __s32 res;
+    int fd; /* before the request has ended */
+};
+
+struct io_uring_cqe {
+    __s32 res;
+};
+
+struct io_rsrc_node {
+    unsigned long file_ptr; /* with flags */
+};
+
+struct io_rsrc_data {
+    unsigned int nr;
+    struct io_rsrc_node **nodes;
+};
+
+struct io_file_table {
+    struct io_rsrc_data data;
+};
+
+struct io_ring_ctx {
+    struct io_file_table file_table;
+};
+
+/* Until Linux 6.12. */
+struct io_file_table___with_files {
+    unsigned long *files; /* with flags, as above */
+};
+
+struct io_ring_ctx___with_files {
+    struct io_file_table___with_files file_table;
+    unsigned int nr_user_files;
+};
+
+struct io_kiocb {
+    struct file *file;
+    __u8 opcode;
+    __u32 flags; /* the first of them are those of the program */
+    struct io_cqe cqe;
+    struct io_ring_ctx *ctx;
+};
+
+struct io_rw {
+    __u64 addr;
+    __u32 len;
+};
+
+struct io_open {
+    __u32 file_slot;
+};
+
+struct io_close {
+    int fd;
+    __u32 file_slot;
+};
+
+struct statx;
+
+struct io_statx {
+    struct statx *buffer;
+};
+
+struct io_unlink {
+    int dfd;
+    struct filename *filename;
+};
+
+struct io_rename {
+    int old_dfd;
+    struct filename *oldpath;
+};
+
+struct io_mkdir {
+    int dfd;
+    struct filename *filename;
+};
+
+struct io_link {
+    int new_dfd;
+    struct filename *newpath;
+};
 
 struct fuse_in_header {
     __u32 opcode;

@@ -3,6 +3,7 @@
 #ifndef PLACES_H
 #define PLACES_H
 
+#include "aio_contexts.h"
 #include "call_cells.h"
 #include "collected.h"
 #include "name_lookup.h"
@@ -23,6 +24,16 @@ static __always_inline struct found found_on(const struct dentry *dentry) {
     return (struct found){.known = dentry ? KNOWN_YES : KNOWN_NO, .dentry = dentry};
 }
 
+/* Of io_submit(2). */
+static __always_inline struct found find_submitted(struct task_struct *task, const struct pt_regs *registers) {
+    int fd = -1;
+    if (!read_first_descriptor(registers, &fd))
+        return (struct found){.known = NOT_READ};
+    const struct dentry *dentry = dentry_of(task, fd);
+    note_context(task, argument_of(registers, 0), dentry != NULL);
+    return found_on(dentry);
+}
+
 static __always_inline struct found find_before(struct task_struct *task, const struct pt_regs *registers,
                                                 const volatile struct collected_call *call) {
     const struct dentry *dentry;
@@ -39,6 +50,10 @@ static __always_inline struct found find_before(struct task_struct *task, const 
         return found_on(dentry_of_argument(task, registers, 4));
     case COLLECTED_ADDRESS:
         return (struct found){.known = NOT_TOLD};
+    case COLLECTED_SUBMITTED:
+        return find_submitted(task, registers);
+    case COLLECTED_AWAITED:
+        return (struct found){.known = is_watched_context(task, argument_of(registers, 0)) ? KNOWN_YES : KNOWN_NO};
     default:
         return (struct found){.known = NOT_READ};
     }

@@ -1,10 +1,12 @@
-/* The layer "syscall": system calls on files of one file system, by all programs. */
+/* The layer "syscall": system calls on files of one file system, by all programs; requests of io_uring, and page faults. */
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_CALL_OPS)
 #include "call_arguments.h"
 #include "interrupted.h"
 #include "name_samples.h"
+#include "page_faults.h"
 #include "places.h"
+#include "ring_requests.h"
 #include "under_way.h"
 #include "watched.h"
 
@@ -49,8 +51,9 @@ int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
 static __noinline void read_name(struct task_struct *task, const struct pt_regs *registers, struct under_way *call,
                                  long result) {
     const volatile struct collected_call *row = &calls[call->number % COLLECTED_SYSCALLS];
-    const struct found found = find_ended(task, registers, row, result);
-    call->known = found.known;
+    const struct found found =
+        row->place == COLLECTED_SUBMITTED ? find_submitted(task, registers) : find_ended(task, registers, row, result);
+    call->known = found.known == NOT_READ ? KNOWN_NO : found.known;
     call->object = note_object(found.dentry);
     call->op = op_of(registers, row); /* it may not have been in memory before */
 }

@@ -116,9 +116,13 @@ static __always_inline const struct file *file_of(struct task_struct *task, __s6
 }
 
 /* The file, if it is watched; else NULL. */
-static __always_inline const struct dentry *dentry_of(struct task_struct *task, __s64 fd) {
-    const struct file *file = file_of(task, fd);
+static __always_inline const struct dentry *dentry_of_file(const struct file *file) {
     return file && is_watched_inode(BPF_CORE_READ(file, f_inode)) ? BPF_CORE_READ(file, f_path.dentry) : NULL;
+}
+
+/* The same of a descriptor. */
+static __always_inline const struct dentry *dentry_of(struct task_struct *task, __s64 fd) {
+    return dentry_of_file(file_of(task, fd));
 }
 
 /* The same for an argument. */

@@ -11,27 +11,43 @@
 
 #define LINES_MAX 20
 
-/* How many calls by names were not told, and which most, as the label that says what was not seen. */
+struct not_told {
+    uint64_t calls; /* by name */
+    uint64_t failed;
+    uint64_t untimed; /* requests */
+};
+
+static struct not_told add_up(const struct aggstats_profile *beside) {
+    struct not_told sum = {.calls = 0};
+    for (size_t i = 0; i < beside->op_count; i++) {
+        const bool is_untimed = strcmp(beside->ops[i].name, COLLECTOR_UNTIMED) == 0;
+        *(is_untimed ? &sum.untimed : &sum.calls) += beside->ops[i].calls;
+        sum.failed += aggstats_failed_calls(&beside->ops[i]);
+    }
+    return sum;
+}
+
+/* How many calls by names were not told, and of how many requests the end was not, as the label that says so. */
 static int add_not_told(const struct attach_profile *of, struct aggstats_profile *profile) {
     struct aggstats_profile beside = {0};
-    uint64_t calls = 0;
-    uint64_t failed = 0;
-    char text[160];
+    char calls[160] = "";
+    char untimed[100] = "";
+    char text[sizeof(calls) + sizeof(untimed) + 2];
     int error = aggstats_recorder_snapshot(of->beside, &beside);
     if (error)
         return error;
-    for (size_t i = 0; i < beside.op_count; i++) {
-        calls += beside.ops[i].calls;
-        failed += aggstats_failed_calls(&beside.ops[i]);
-    }
+    const struct not_told sum = add_up(&beside);
     aggstats_profile_finish(&beside);
-    if (calls == 0)
-        return 0;
-    snprintf(text, sizeof(text),
-             "%llu call%s by name, of all programs of this machine, of which %llu failed, may be here or on any other "
-             "file system",
-             (unsigned long long)calls, calls == 1 ? "" : "s", (unsigned long long)failed);
-    return aggstats_profile_add_label(profile, "not_told", text);
+    if (sum.calls > 0)
+        snprintf(calls, sizeof(calls),
+                 "%llu call%s by name, of all programs of this machine, of which %llu failed, may be here or on any "
+                 "other file system",
+                 (unsigned long long)sum.calls, sum.calls == 1 ? "" : "s", (unsigned long long)sum.failed);
+    if (sum.untimed > 0)
+        snprintf(untimed, sizeof(untimed), "how long %llu request%s of io_uring took that asked for no completion",
+                 (unsigned long long)sum.untimed, sum.untimed == 1 ? "" : "s");
+    snprintf(text, sizeof(text), "%s%s%s", calls, calls[0] && untimed[0] ? "; " : "", untimed);
+    return text[0] ? aggstats_profile_add_label(profile, "not_told", text) : 0;
 }
 
 static int make_recording(const struct attach_profile *of, struct recording *recording) {

@@ -226,8 +226,10 @@ void attach_profile_stop(struct attach_profile *profile) {
     collector_stop(profile->collector);
     attach_profile_count(profile);
     if (profile->lost > 0)
-        complain("%s: %llu calls are not counted: a CPU was at another one, or too many were under way",
-                 profile->mount.path, (unsigned long long)profile->lost);
+        complain(
+            "%s: %llu calls are not counted: a CPU was at another one, too many were under way, or the kernel did not "
+            "tell their end",
+            profile->mount.path, (unsigned long long)profile->lost);
 }
 
 int attach_profile_end(struct attach_profile *profile) {
