@@ -222,7 +222,8 @@ static int append_calls(struct aggstats_profile *sum, const struct aggstats_grou
     struct aggstats_group *given = &sum->groups[sum->group_count++];
     *given = *group;
     given->missed_cycles_max = missed_cycles_max;
-    given->profile = (struct aggstats_profile){.resolution = sum->resolution, .clock = sum->clock};
+    given->profile = (struct aggstats_profile){
+        .resolution = sum->resolution, .clock = sum->clock, .has_cache = group->profile.has_cache};
     int error = aggstats_profile_add(&given->profile, &group->profile);
     given->profile.clock = sum->clock;
     return error;

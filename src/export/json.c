@@ -284,6 +284,15 @@ static void write_op(struct json_writer *writer, const struct aggstats_profile *
     json_end(writer, '}');
 }
 
+/* Of files and directories, as of the whole. */
+static void write_cache(struct json_writer *writer, const struct aggstats_profile *profile) {
+    if (!profile->has_cache)
+        return;
+    json_count(writer, "cache_read_bytes", profile->cache.read_bytes);
+    json_count(writer, "cache_missed_bytes", profile->cache.missed_bytes);
+    json_count(writer, "cache_unjudged_bytes", profile->cache.unjudged_bytes);
+}
+
 /* {"grouping": "process", "who": "id", "id": 4711, "name": "grep", "ops": [...]}; "kernel" and "other" have no
  * number */
 static void write_group(struct json_writer *writer, const struct aggstats_group *group) {
@@ -296,6 +305,7 @@ static void write_group(struct json_writer *writer, const struct aggstats_group 
         json_text(writer, "name", group->name);
     if (aggstats_grouping_has_objects(group->grouping) && group->who == AGGSTATS_WHO_ID)
         json_count(writer, "missed_cycles_max", group->missed_cycles_max);
+    write_cache(writer, &group->profile);
     json_begin(writer, "ops", '[');
     for (size_t i = 0; i < group->profile.op_count; i++)
         write_op(writer, &group->profile, &group->profile.ops[i]);

@@ -8,6 +8,7 @@ enum probe_place {
     PROBE_JOINTS,
     PROBE_SLOW,
     PROBE_GROUPS,
+    PROBE_CACHES,
 };
 
 #endif

@@ -54,13 +54,13 @@ static bool is_told(const struct fact *fact, const struct aggstats_profile *prof
     return is_known(fact, profile) && (fact->number.known_offset > 0 || number_in(fact, profile) > 0);
 }
 
-static int parse_number(const struct fact *fact, struct parser *parser, char *value) {
+static int parse_number(const struct fact *fact, struct parser *parser, struct aggstats_profile *profile, char *value) {
     static const char *const expected[] = {[AGGSTATS_FACT_CYCLES] = "a number of cycles",
                                            [AGGSTATS_FACT_NANOSECONDS] = "a number of nanoseconds",
                                            [AGGSTATS_FACT_BYTES] = "a number of bytes",
                                            [AGGSTATS_FACT_CALLS] = "a number of calls"};
-    set_known(fact, &parser->profile, true);
-    return parser_only_number(parser, value, expected[fact->number.unit], number_of(fact, &parser->profile));
+    set_known(fact, profile, true);
+    return parser_only_number(parser, value, expected[fact->number.unit], number_of(fact, profile));
 }
 
 static int add_known(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other) {
@@ -87,7 +87,7 @@ static bool is_number(const struct fact *fact) {
 }
 
 int fact_parse(const struct fact *fact, struct parser *parser, char *value) {
-    return is_number(fact) ? parse_number(fact, parser, value) : fact->parse(parser, value);
+    return is_number(fact) ? parse_number(fact, parser, &parser->profile, value) : fact->parse(parser, value);
 }
 
 void fact_write(const struct fact *fact, const struct aggstats_profile *profile, FILE *stream) {
@@ -113,6 +113,16 @@ int fact_rescale(const struct fact *fact, struct aggstats_profile *profile, uint
     if (fact->number.unit == AGGSTATS_FACT_CYCLES)
         return cycles_rescale(number_of(fact, profile), from_hz, to_hz);
     return fact->rescale ? fact->rescale(profile, from_hz, to_hz) : 0;
+}
+
+int fact_parse_of_group(const struct fact *fact, struct parser *parser, struct aggstats_profile *group, char *value) {
+    return parse_number(fact, parser, group, value);
+}
+
+void facts_write_of_group(const struct aggstats_profile *group, FILE *stream) {
+    for (const struct fact *fact = facts; fact->key; fact++)
+        if (fact->of_groups && number_in(fact, group) > 0)
+            fact_write(fact, group, stream);
 }
 
 void facts_read_live(struct aggstats_profile *profile, uint64_t known, const uint64_t numbers[FACT_PLACES_MAX]) {
@@ -280,6 +290,18 @@ const struct fact facts[] = {
     {.key = "storage_read",
      .number = {IN(storage_read_bytes), KNOWN(has_storage_read), .unit = AGGSTATS_FACT_BYTES,
                 .less = FACT_LESS_IS_UNKNOWN, .place = FACT_STORAGE_READ, .json = "storage_read"}},
+    {.key = "cache_read",
+     .of_groups = true,
+     .number = {IN(cache.read_bytes), KNOWN(has_cache), .unit = AGGSTATS_FACT_BYTES, .less = FACT_LESS_IS_UNKNOWN,
+                .place = FACT_CACHE_READ, .json = "cache_read"}},
+    {.key = "cache_missed",
+     .of_groups = true,
+     .number = {IN(cache.missed_bytes), KNOWN(has_cache), .unit = AGGSTATS_FACT_BYTES, .less = FACT_LESS_IS_UNKNOWN,
+                .place = FACT_CACHE_MISSED, .json = "cache_missed"}},
+    {.key = "cache_unjudged",
+     .of_groups = true,
+     .number = {IN(cache.unjudged_bytes), KNOWN(has_cache), .unit = AGGSTATS_FACT_BYTES, .less = FACT_LESS_IS_UNKNOWN,
+                .place = FACT_CACHE_UNJUDGED, .json = "cache_unjudged"}},
     {.key = "user_time",
      .number = {IN(user_ns), KNOWN(has_cpu), .unit = AGGSTATS_FACT_NANOSECONDS, .json = "user_time"}},
     {.key = "system_time",

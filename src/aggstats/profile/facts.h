@@ -17,6 +17,9 @@ enum fact_place {
     FACT_STOPPED,
     FACT_STORAGE_READ,
     FACT_GROUPINGS, /* bits; of no row: those that the recorder has, and the live file lacks */
+    FACT_CACHE_READ,
+    FACT_CACHE_MISSED,
+    FACT_CACHE_UNJUDGED,
     FACT_PLACES_MAX = 29,
 };
 
@@ -41,6 +44,7 @@ struct fact_number {
 struct fact {
     const char *key; /* of the line; NULL: the end of the table */
     bool repeats;    /* a profile may have several lines */
+    bool of_groups;  /* a number that groups have too */
 
     struct fact_number number; /* unit other than AGGSTATS_FACT_OTHER: it is one number, the rest is NULL */
 
@@ -75,6 +79,10 @@ void fact_write(const struct fact *fact, const struct aggstats_profile *profile,
 int fact_add(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other);
 int fact_subtract(const struct fact *fact, struct aggstats_profile *difference, const struct aggstats_profile *other);
 int fact_rescale(const struct fact *fact, struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz);
+
+/* The same of a group's profile, for a number that groups have. Numbers that are 0 have no line. */
+int fact_parse_of_group(const struct fact *fact, struct parser *parser, struct aggstats_profile *group, char *value);
+void facts_write_of_group(const struct aggstats_profile *group, FILE *stream);
 
 /* Sets the numbers from a live file, by their places. known: bit i set: numbers[i] is known */
 void facts_read_live(struct aggstats_profile *profile, uint64_t known, const uint64_t numbers[FACT_PLACES_MAX]);

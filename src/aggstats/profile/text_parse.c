@@ -7,6 +7,7 @@
 #include "aggstats/cells.h"
 #include "aggstats/counted.h"
 #include "base.h"
+#include "facts.h"
 #include "profile_owned.h"
 #include "text_parser.h"
 
@@ -298,24 +299,37 @@ static int add_group(struct parser *parser, const struct aggstats_group *group) 
     profile->groupings |= 1U << group->grouping;
     profile->groups[profile->group_count] = *group;
     profile->groups[profile->group_count++].profile =
-        (struct aggstats_profile){.resolution = profile->resolution, .clock = profile->clock};
+        (struct aggstats_profile){.resolution = profile->resolution,
+                                  .clock = profile->clock,
+                                  .has_cache = profile->has_cache && aggstats_grouping_has_objects(group->grouping)};
     if (!parser->grouped_calls)
         parser->grouped_calls = calloc(profile->op_count, sizeof(*parser->grouped_calls) * AGGSTATS_GROUPINGS);
     return parser->grouped_calls ? 0 : -ENOMEM;
 }
 
-/* "# process: 4711 grep", "# uid: kernel" */
+/* The latest group, if operations of it may follow a fact; else NULL. */
+static struct aggstats_profile *group_without_ops(struct parser *parser) {
+    const size_t count = parser->profile.group_count;
+    struct aggstats_profile *group = count > 0 ? &parser->profile.groups[count - 1].profile : NULL;
+    return group && group->op_count == 0 ? group : NULL;
+}
+
+/* "# process: 4711 grep", "# uid: kernel"; "# cache_read: 4096" of the latest group */
 static int parse_group(struct parser *parser) {
     char *line = parser->line;
-    char *colon = strchr(line, ':');
+    char *colon = strncmp(line, "# ", 2) == 0 ? strchr(line, ':') : NULL;
+    char *value = colon ? colon + 1 + (colon[1] == ' ') : NULL;
     struct aggstats_group group = {.who = AGGSTATS_WHO_ID};
-    if (strncmp(line, "# ", 2) == 0 && colon) {
+    if (colon)
         *colon = '\0';
+    const struct fact *fact = colon ? fact_of(line + 2) : NULL;
+    if (fact && fact->of_groups && group_without_ops(parser))
+        return fact_parse_of_group(fact, parser, group_without_ops(parser), value);
+    if (colon)
         group.grouping = aggstats_grouping_of_name(line + 2);
-    }
     if (group.grouping == AGGSTATS_UNGROUPED)
         return parser_fail_expected(parser, "OP_<NAME> or the end of the file", line);
-    int err = parse_who(parser, colon + 1 + (colon[1] == ' '), &group);
+    int err = parse_who(parser, value, &group);
     if (err == 0)
         err = check_group(parser, &group);
     return err < 0 ? err : add_group(parser, &group);

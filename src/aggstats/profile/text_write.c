@@ -115,6 +115,7 @@ static void write_group(const struct aggstats_group *group, FILE *stream) {
     else
         write_only_name(group->name, stream);
     putc('\n', stream);
+    facts_write_of_group(&group->profile, stream);
     for (size_t i = 0; i < group->profile.op_count; i++)
         write_op(&group->profile.ops[i], &group->profile, stream);
 }

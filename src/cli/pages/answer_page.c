@@ -21,7 +21,8 @@
 #define NAME_COLUMNS_NARROW 10
 #define TEXT_SIZE 512
 #define SPAN_MIN 0.02
-#define WITHIN_MIN 0.05 /* of the elapsed time: a smaller part of the calls on a CPU is not mentioned */
+#define CACHED_SHARE_NEAR 0.001 /* all or nothing, as printed */
+#define WITHIN_MIN 0.05         /* of the elapsed time: a smaller part of the calls on a CPU is not mentioned */
 #define NOT_SEEN_COLUMNS 160
 #define NOT_SEEN_NAMES 2
 
@@ -644,6 +645,36 @@ static void print_moved(const struct printer *it, const struct answer_row *row) 
     end_list(&list);
 }
 
+/* "all of", "38.2 % of" */
+static void format_cached_share(const struct aggstats_cache *cache, char ret_text[UNITS_TEXT_SIZE]) {
+    const double share = 1 - (double)cache->missed_bytes / (double)cache->read_bytes;
+    if (cache->missed_bytes == 0 || cache->missed_bytes >= cache->read_bytes)
+        snprintf(ret_text, UNITS_TEXT_SIZE, cache->missed_bytes == 0 ? "all of" : "none of");
+    else if (share < CACHED_SHARE_NEAR || share > 1 - CACHED_SHARE_NEAR)
+        snprintf(ret_text, UNITS_TEXT_SIZE, share < 0.5 ? "less than 0.1 %% of" : "more than 99.9 %% of");
+    else
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%.1f %% of", 100 * share);
+}
+
+static void print_cached(const struct printer *it, const struct answer_row *row) {
+    const struct aggstats_cache *cache = &row->profile->cache;
+    char share[UNITS_TEXT_SIZE];
+    char judged[TEXT_SIZE] = "";
+    char unjudged[TEXT_SIZE] = "";
+    char text[TEXT_SIZE];
+    if (cache->read_bytes > 0) {
+        format_cached_share(cache, share);
+        snprintf(judged, sizeof(judged), "%s the %s that read calls returned", share,
+                 units_bytes((double)cache->read_bytes).text);
+    }
+    if (cache->unjudged_bytes > 0)
+        snprintf(unjudged, sizeof(unjudged), "%snot judged: %s (O_DIRECT, DAX, tmpfs, FUSE, overlayfs and the like)",
+                 cache->read_bytes > 0 ? "; " : "", units_bytes((double)cache->unjudged_bytes).text);
+    snprintf(text, sizeof(text), "%.160s%.160s", judged, unjudged);
+    screen_print_key(it->screen, "cached");
+    screen_print_wrapped(it->screen, KEY_COLUMNS, KEY_COLUMNS, text);
+}
+
 static void print_none_moved(const struct printer *it, const struct answer_row *row) {
     screen_print_key(it->screen, "bytes");
     screen_print_wrapped(it->screen, KEY_COLUMNS, KEY_COLUMNS, row->word);
@@ -768,6 +799,9 @@ static void print_range(const struct printer *it, struct range rows) {
     case ANSWER_MOVED:
         for (size_t i = 0; i < rows.count; i++)
             print_moved(it, &rows.first[i]);
+        break;
+    case ANSWER_CACHED:
+        print_cached(it, rows.first);
         break;
     case ANSWER_NONE_MOVED:
         print_none_moved(it, rows.first);

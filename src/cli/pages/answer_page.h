@@ -107,6 +107,7 @@ enum answer_kind {
                            * explain the share */
     ANSWER_GROUP,         /* grouping; group, NULL: nobody; share: of all latency */
     ANSWER_MOVED,         /* op; word: "read"; bytes; per_elapsed_second; per_call_second */
+    ANSWER_CACHED,        /* profile: how much of what read calls returned was in the page cache */
     ANSWER_NONE_MOVED,    /* word: that there was nothing, or why nothing is known */
     ANSWER_FAILED,        /* op; word: the error, NULL: a search for what is not there; count */
     ANSWER_OTHERS_FAILED, /* count: of kinds that have no row */

@@ -240,6 +240,8 @@ static void add_moved(const struct aggstats_profile *profile, const struct answe
                                       .per_elapsed_second = transfer->per_elapsed_second,
                                       .per_call_second = transfer->per_call_second});
     }
+    if (profile->has_cache && (profile->cache.read_bytes > 0 || profile->cache.unjudged_bytes > 0))
+        add(rows, (struct answer_row){.kind = ANSWER_CACHED, .profile = profile});
     if (layers_has_kernel_data(profile))
         add(rows, (struct answer_row){.kind = ANSWER_NONE_MOVED, .word = LAYERS_KERNEL_DATA});
     else if (model->transfer_count == 0 && model->knows_outcomes)
@@ -303,6 +305,7 @@ static const struct {
     {ANSWER_PEAK, ANY_GROUPING, ANSWER_PEAKS_MIN + 1},
     {ANSWER_PEAK, ANY_GROUPING, ANSWER_PEAKS_MIN},
     {ANSWER_GROUP, AGGSTATS_BY_PROCESS, 0},
+    {ANSWER_CACHED, ANY_GROUPING, 0},
     {ANSWER_FUSE, ANY_GROUPING, 0},
     {ANSWER_REST, ANY_GROUPING, 0},
     {ANSWER_ELSEWHERE, ANY_GROUPING, 0},

@@ -1,6 +1,7 @@
 /* A table of groups. */
 #include "groups_table.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "aggstats/caller_groups.h"
@@ -47,14 +48,15 @@ static void print_who(const struct aggstats_group *group, const struct screen *s
 
 /* ---- Columns of figures ------------------------------------------------------------------------- */
 
-enum column { COLUMN_CALLS, COLUMN_SHARE, COLUMN_TOTAL, COLUMN_MEAN, COLUMN_MISSED, COLUMN_COUNT };
+enum column { COLUMN_CALLS, COLUMN_SHARE, COLUMN_TOTAL, COLUMN_MEAN, COLUMN_MISSED, COLUMN_CACHED, COLUMN_COUNT };
 
 static const struct columns_column columns[COLUMN_COUNT] = {
-    {"calls", 11}, {"share", 9}, {"total", 10}, {"mean", 10}, {"in other", 10},
+    {"calls", 11}, {"share", 9}, {"total", 10}, {"mean", 10}, {"in other", 10}, {"cached", 9},
 };
 
 /* What the figures leave is for paths or operations. */
-static const unsigned order[COLUMN_COUNT] = {COLUMN_SHARE, COLUMN_TOTAL, COLUMN_CALLS, COLUMN_MISSED, COLUMN_MEAN};
+static const unsigned order[COLUMN_COUNT] = {COLUMN_SHARE,  COLUMN_TOTAL,  COLUMN_CALLS,
+                                             COLUMN_CACHED, COLUMN_MISSED, COLUMN_MEAN};
 
 struct table {
     const struct aggstats_profile *profile;
@@ -69,6 +71,15 @@ struct table {
 /* Files and directories have a bound of what may be missing; their paths are behind the figures. */
 static bool has_paths_last(const struct table *table) {
     return aggstats_grouping_has_objects(table->grouping);
+}
+
+/* Of the bytes that read calls returned; nothing if that is not known. */
+static void format_cached(const struct aggstats_profile *profile, char ret_text[COLUMNS_CELL_SIZE]) {
+    const struct aggstats_cache *cache = &profile->cache;
+    if (!profile->has_cache || cache->read_bytes == 0)
+        return;
+    const double missed = fmin((double)cache->missed_bytes, (double)cache->read_bytes);
+    units_format_share(1 - missed / (double)cache->read_bytes, ret_text);
 }
 
 static void format_cell(const void *context, size_t row, unsigned column, char ret_text[COLUMNS_CELL_SIZE]) {
@@ -87,8 +98,19 @@ static void format_cell(const void *context, size_t row, unsigned column, char r
         units_format_cycles(table->units, sum.total_cycles, ret_text);
     else if (column == COLUMN_MEAN)
         units_format_cycles(table->units, sum.calls > 0 ? sum.total_cycles / (double)sum.calls : 0, ret_text);
+    else if (column == COLUMN_CACHED)
+        format_cached(&group->profile, ret_text);
     else if (group->missed_cycles_max > 0)
         units_format_cycles(table->units, (double)group->missed_cycles_max, ret_text);
+}
+
+static bool has_cached(const struct table *table) {
+    for (size_t i = 0; i < table->profile->group_count; i++) {
+        const struct aggstats_group *group = &table->profile->groups[i];
+        if (group->grouping == table->grouping && group->profile.has_cache && group->profile.cache.read_bytes > 0)
+            return true;
+    }
+    return false;
 }
 
 static void fit(struct table *table) {
@@ -98,7 +120,7 @@ static void fit(struct table *table) {
         .columns = columns,
         .column_count = COLUMN_COUNT,
         .order = order,
-        .hidden = has_paths ? 0 : 1U << COLUMN_MISSED,
+        .hidden = (has_paths ? 0 : 1U << COLUMN_MISSED) | (has_cached(table) ? 0 : 1U << COLUMN_CACHED),
         .gap = 1,
         .row_count = table->profile->group_count,
         .page = table,
@@ -199,6 +221,15 @@ static void print_titles(const struct table *table) {
     screen_ink(screen, INK_PLAIN);
 }
 
+static void explain_cached(const struct table *table) {
+    if (table->figures.widths[COLUMN_CACHED] == 0)
+        return;
+    screen_ink(table->screen, INK_FAINT);
+    screen_print_sentence(table->screen, 0,
+                          "cached: of the bytes that read calls returned, those that were in the page cache.");
+    screen_ink(table->screen, INK_PLAIN);
+}
+
 static void explain_missed(const struct table *table) {
     bool has_missed = false;
     for (size_t i = 0; i < table->profile->group_count; i++)
@@ -233,6 +264,7 @@ size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_
         if (profile->groups[i].grouping == grouping && row_count++ < row_max)
             print_row(&table, i);
     explain_missed(&table);
+    explain_cached(&table);
     return row_count > row_max ? row_count - row_max : 0;
 }
 

@@ -90,6 +90,13 @@ struct aggstats_busy {
 #define AGGSTATS_STACK_SIZE 768  /* where a thread waits in the kernel, with its NUL */
 #define AGGSTATS_PROGRAM_SIZE 32 /* the name of a program, with its NUL; a longer one is cut */
 
+/* Bytes that read calls have returned, by whether they were in the page cache. */
+struct aggstats_cache {
+    uint64_t read_bytes;     /* of files that are read by way of it */
+    uint64_t missed_bytes;   /* of these: of pages that read calls had to put there, or had read ahead; no more */
+    uint64_t unjudged_bytes; /* of other files, and with O_DIRECT */
+};
+
 /* A call that had not returned when the snapshot was taken. */
 struct aggstats_call_in_flight {
     char op[AGGSTATS_NAME_SIZE];
@@ -158,6 +165,7 @@ struct aggstats_profile {
     bool has_cpu;
     bool has_queue;
     bool has_program;
+    bool has_cache;
     uint64_t stolen_ns;  /* time in which the hypervisor ran other machines although CPUs had work, as a mean over the
                           * CPUs; valid if has_stolen */
     uint64_t stopped_ns; /* time in which the recording process is known not to have run: it was stopped, frozen, or got
@@ -169,7 +177,8 @@ struct aggstats_profile {
     uint64_t program_ns; /* of a mount that was between: how long programs waited in their calls on its files, summed;
                           * valid, like the next, if has_program */
     uint64_t locking_ns; /* the part of it in which they waited for locks of files */
-    bool incomplete;     /* memory ran out and updates may be lost; or, for a live file, some counters are not in it */
+    struct aggstats_cache cache; /* valid if has_cache */
+    bool incomplete; /* memory ran out and updates may be lost; or, for a live file, some counters are not in it */
     struct aggstats_busy busy;
     struct aggstats_label *labels;
     size_t label_count;
@@ -222,7 +231,7 @@ struct aggstats_group {
     uint64_t id;                         /* meaningful for AGGSTATS_WHO_ID; 0 where groups have names only */
     char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": unknown */
     uint64_t missed_cycles_max;          /* for an object: at most this much latency of its calls is in `other` */
-    struct aggstats_profile profile;     /* clock, resolution and ops, of calls that have ended; nothing else */
+    struct aggstats_profile profile;     /* clock, resolution, cache and ops, of calls that have ended; nothing else */
 };
 
 /* Frees what a profile owns and zeroes it. */

@@ -84,4 +84,8 @@ struct aggstats_call_of {
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_call_of *of,
                         uint64_t latency_cycles);
 
+/* Adds bytes to the groups by file and by directory in which the calls have been counted, with the same object.
+ * Threads: any */
+void aggstats_group_add_cache(struct aggstats_recorder *recorder, uint64_t object, const struct aggstats_cache *cache);
+
 #endif

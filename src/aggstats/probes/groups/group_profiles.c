@@ -27,6 +27,7 @@ static void forget(struct aggstats_counters **calls) {
 void group_forget_calls(struct group *group, unsigned op_count) {
     for (unsigned i = 0; group->ops && i < 2 * op_count; i++)
         forget(&group->ops[i]);
+    group->cache = group->cache_shown = (struct aggstats_cache){0};
 }
 
 void group_finish(struct group *group, unsigned op_count) {
@@ -128,6 +129,16 @@ void groups_count(struct groups *groups, struct group *group, unsigned op, uint6
     calls->buckets[aggstats_bucket_of(latency_cycles, groups->layout.resolution)]++;
 }
 
+static void add_cache(struct aggstats_cache *to, const struct aggstats_cache *from) {
+    to->read_bytes += from->read_bytes;
+    to->missed_bytes += from->missed_bytes;
+    to->unjudged_bytes += from->unjudged_bytes;
+}
+
+void group_add_cache(struct group *group, const struct aggstats_cache *cache) {
+    add_cache(&group->cache, cache);
+}
+
 int groups_add_bucket(struct groups *groups, struct group *group, unsigned op, const struct group_calls *more) {
     struct aggstats_counters *calls = calls_of(groups, group, op);
     if (!calls)
@@ -156,6 +167,8 @@ void groups_unite(struct groups *groups, struct group *from, struct group *into)
     unsigned bucket_count = layout_bucket_count(&groups->layout);
     for (unsigned i = 0; i < 2 * groups->layout.op_count; i++)
         move_calls(&from->ops[i], &into->ops[i], bucket_count);
+    add_cache(&into->cache, &from->cache);
+    add_cache(&into->cache_shown, &from->cache_shown);
     group_forget_calls(from, groups->layout.op_count);
     from->seen = 0;
 }
@@ -188,6 +201,15 @@ static void subtract_calls(struct aggstats_counters *from, const struct aggstats
         from->buckets[bucket] -= shown->buckets[bucket];
 }
 
+static void end_cache_mark(struct group *group, bool take) {
+    if (take) {
+        group->cache.read_bytes -= group->cache_shown.read_bytes;
+        group->cache.missed_bytes -= group->cache_shown.missed_bytes;
+        group->cache.unjudged_bytes -= group->cache_shown.unjudged_bytes;
+    }
+    group->cache_shown = (struct aggstats_cache){0};
+}
+
 void group_end_marks(struct group *group, const struct layout *layout, bool take) {
     struct aggstats_counters **shown = group->ops + layout->op_count;
     for (unsigned op = 0; op < layout->op_count; op++) {
@@ -198,6 +220,7 @@ void group_end_marks(struct group *group, const struct layout *layout, bool take
         }
         forget(&shown[op]);
     }
+    end_cache_mark(group, take);
 }
 
 void groups_end_marks(struct groups *groups, bool take) {
@@ -261,6 +284,14 @@ static int show_op_of(struct groups_showing *showing, struct group *group, unsig
                : err;
 }
 
+/* Groups by caller have none. */
+static void show_cache(const struct groups_showing *showing, struct group *group, struct aggstats_profile *shown) {
+    shown->has_cache = showing->profile->has_cache && aggstats_grouping_has_objects(showing->grouping);
+    shown->cache = group->cache;
+    if (showing->marks)
+        group->cache_shown = group->cache;
+}
+
 int group_show(struct groups_showing *showing, struct group *group) {
     struct aggstats_profile *profile = showing->profile;
     struct aggstats_group *shown =
@@ -268,6 +299,7 @@ int group_show(struct groups_showing *showing, struct group *group) {
     if (!shown)
         return -ENOMEM;
     shown->missed_cycles_max = group->missed_cycles_max;
+    show_cache(showing, group, &shown->profile);
     /* at once: arrays that grow op by op leave holes in the heap, which the C library keeps */
     shown->profile.ops = calloc(showing->layout->op_count, sizeof(*shown->profile.ops));
     int err = shown->profile.ops ? 0 : -ENOMEM;

@@ -15,8 +15,10 @@
 struct group {
     enum aggstats_who who;
     struct aggstats_identity identity;
-    uint64_t seen;                  /* number of the latest call, of all groups'; 0: nobody's */
-    uint64_t missed_cycles_max;     /* as struct aggstats_group's */
+    uint64_t seen;               /* number of the latest call, of all groups'; 0: nobody's */
+    uint64_t missed_cycles_max;  /* as struct aggstats_group's */
+    struct aggstats_cache cache; /* of its calls, and what was shown when marked */
+    struct aggstats_cache cache_shown;
     struct aggstats_counters **ops; /* [2][op_count]; NULL: never called. Then, of these, what was shown when marked */
 };
 
@@ -48,6 +50,9 @@ struct group *groups_add(struct groups *groups, const struct aggstats_identity *
 
 /* Counts a call. Without memory for it the call is missing from the groups. */
 void groups_count(struct groups *groups, struct group *group, unsigned op, uint64_t latency_cycles);
+
+/* Adds bytes of calls. */
+void group_add_cache(struct group *group, const struct aggstats_cache *cache);
 
 /* Adds calls of one bucket. Errors: -ENOMEM */
 struct group_calls {

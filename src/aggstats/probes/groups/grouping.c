@@ -76,6 +76,15 @@ void grouping_take_in(struct grouping *grouping) {
     pthread_mutex_unlock(&grouping->lock);
 }
 
+void grouping_add_cache(struct grouping *grouping, uint64_t object, const struct aggstats_cache *cache) {
+    sigset_t before;
+    quiet_lock(&grouping->lock, &before);
+    take_in(grouping); /* the calls */
+    for (unsigned i = 0; i < grouping->on_count && !grouping->paused; i++)
+        grouping_table_add_cache(grouping->on[i], object, cache);
+    quiet_unlock(&grouping->lock, &before);
+}
+
 /* ---- Identifying ---- */
 
 /* Returns false if the thread here must ask, which may wait. */

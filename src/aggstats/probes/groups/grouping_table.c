@@ -165,18 +165,22 @@ static struct group *group_of(struct grouping_table *table, const struct queued_
     return caller->group ? caller->group : &caller->pending;
 }
 
-/* The object that the call counts for. */
-static uint64_t object_of(const struct grouping_table *table, const struct queued_call *call) {
+/* The object for which a call on an object counts. */
+static uint64_t object_of(const struct grouping_table *table, uint64_t object) {
     const struct aggstats_grouping_options *options = &table->options;
-    uint64_t object = call->of.object;
     return options->place_of && object ? options->place_of(options->context, object) : object;
 }
 
 void grouping_table_count(struct grouping_table *table, const struct queued_call *call) {
     if (table->heavy)
-        heavy_count(table->heavy, object_of(table, call), call->op, call->latency_cycles);
+        heavy_count(table->heavy, object_of(table, call->of.object), call->op, call->latency_cycles);
     else
         groups_count(&table->groups, group_of(table, call), call->op, call->latency_cycles);
+}
+
+void grouping_table_add_cache(struct grouping_table *table, uint64_t object, const struct aggstats_cache *cache) {
+    if (table->heavy)
+        heavy_add_cache(table->heavy, object_of(table, object), cache);
 }
 
 /* ---- Identifying callers ------------------------------------------------------------------------ */

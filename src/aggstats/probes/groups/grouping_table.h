@@ -34,6 +34,9 @@ void grouping_table_destroy(struct grouping_table *table);
 
 void grouping_table_count(struct grouping_table *table, const struct queued_call *call);
 
+/* Adds bytes of calls that were counted, if it is by object. */
+void grouping_table_add_cache(struct grouping_table *table, uint64_t object, const struct aggstats_cache *cache);
+
 /* The callers, or objects, to identify now; all: objects also before their time. Returns how many; if it is off,
  * none. Noting something about them does nothing then */
 unsigned grouping_table_due(const struct grouping_table *table, bool all, uint64_t ret_keys[CALLERS_MAX]);

@@ -161,3 +161,9 @@ void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const s
     if (grouping && !grouping_add_fast(grouping, threads_known_queue(recorder->front.id), op, of, latency_cycles))
         add_slowly(recorder, op, of, latency_cycles);
 }
+
+void aggstats_group_add_cache(struct aggstats_recorder *recorder, uint64_t object, const struct aggstats_cache *cache) {
+    struct grouping *grouping = grouping_of(recorder);
+    if (grouping)
+        grouping_add_cache(grouping, object, cache);
+}

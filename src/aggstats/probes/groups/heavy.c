@@ -159,6 +159,11 @@ void heavy_count(struct heavy *heavy, uint64_t object, unsigned op, uint64_t lat
     sift_down(heavy, entry->heap_index);
 }
 
+void heavy_add_cache(struct heavy *heavy, uint64_t object, const struct aggstats_cache *cache) {
+    const struct heavy_entry *entry = object ? find(heavy, object) : NULL;
+    group_add_cache(entry ? group_of(heavy, entry) : &heavy->groups.other, cache);
+}
+
 /* ---- Names ---- */
 
 unsigned heavy_due(const struct heavy *heavy, int64_t now_ns, bool all, uint64_t *ret_objects) {

@@ -47,6 +47,9 @@ void heavy_finish(struct heavy *heavy);
 /* Counts a call. Without memory the call is missing. object 0: it counts in `other` */
 void heavy_count(struct heavy *heavy, uint64_t object, unsigned op, uint64_t latency_cycles);
 
+/* Adds bytes of calls. */
+void heavy_add_cache(struct heavy *heavy, uint64_t object, const struct aggstats_cache *cache);
+
 /* Objects whose names should be asked for now, or all that have been used since they were. ret_objects: [count_max].
  * Returns how many */
 unsigned heavy_due(const struct heavy *heavy, int64_t now_ns, bool all, uint64_t *ret_objects);
