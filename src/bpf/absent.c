@@ -62,6 +62,10 @@ const char *const *collector_ops(const struct collector *collector, unsigned *re
     return NULL;
 }
 
+bool collector_has_caches(const struct collector *collector) {
+    return !collector;
+}
+
 int collector_count(struct collector *collector, const struct counting_lane *lanes) {
     (void)collector, (void)lanes;
     return -ENOTSUP;

@@ -178,6 +178,10 @@ const char *const *collector_ops(const struct collector *collector, unsigned *re
     return collector->programs.ops;
 }
 
+bool collector_has_caches(const struct collector *collector) {
+    return bpf_object__find_map_by_name(object_of(collector), "unread") != NULL;
+}
+
 /* ---- Taking ------------------------------------------------------------------------------------- */
 
 /* Returns false if there are no calls. */
@@ -193,6 +197,9 @@ static bool add_up(const struct collector *collector, struct collected *ret_sum)
         ret_sum->total_ns += one->total_ns;
         ret_sum->asked_bytes += one->asked_bytes;
         ret_sum->moved_bytes += one->moved_bytes;
+        ret_sum->reads.cached_bytes += one->reads.cached_bytes;
+        ret_sum->reads.missed_bytes += one->reads.missed_bytes;
+        ret_sum->reads.unjudged_bytes += one->reads.unjudged_bytes;
         for (unsigned error = 0; error < COLLECTED_ERRORS; error++)
             ret_sum->failures[error] += one->failures[error];
         if (one->longest_ns > ret_sum->longest_ns)

@@ -10,6 +10,12 @@ int counting_lane_open(struct counting_lane *ret_lane, struct aggstats_recorder 
     return 0;
 }
 
+struct aggstats_cache counting_lane_cache(const struct collected_reads *reads) {
+    return (struct aggstats_cache){.read_bytes = reads->cached_bytes,
+                                   .missed_bytes = reads->missed_bytes,
+                                   .unjudged_bytes = reads->unjudged_bytes};
+}
+
 void counting_lane_add(const struct counting_lane *lane, unsigned op, const struct collected *collected,
                        uint64_t seen_ns) {
     uint64_t buckets[AGGSTATS_BUCKETS_MAX] = {0};
@@ -29,4 +35,6 @@ void counting_lane_add(const struct counting_lane *lane, unsigned op, const stru
                                              .failures = failures,
                                              .seen_cycles = seen_ns};
     aggstats_lane_count(lane->recorder, lane->lane, op, &counted);
+    const struct aggstats_cache cache = counting_lane_cache(&collected->reads);
+    aggstats_recorder_add_cache(lane->recorder, &cache);
 }

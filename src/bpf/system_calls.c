@@ -36,6 +36,8 @@ enum { LAST_POSIX = POSIX_OP_COUNT - 1, OWN_OPS(OWN_NUMBER) UNTIMED, ALL_OPS };
 #define ROW_OF(CALL, OP, ...) [SYS_##CALL] = {.op = POSIX_##OP + 1, __VA_ARGS__},
 #define FD_ROW(CALL, OP) ROW_OF(CALL, OP, .place = COLLECTED_FD)
 #define MOVES_ROW(CALL, OP, ASKED) ROW_OF(CALL, OP, .place = COLLECTED_FD, .bytes = COLLECTED_##ASKED)
+#define READS_ROW(CALL, OP, ASKED, POSITION)                                                                           \
+    ROW_OF(CALL, OP, .place = COLLECTED_FD, .bytes = COLLECTED_##ASKED, .position = COLLECTED_##POSITION)
 /* Of names: which arguments are the directory, or NONE, and the name; FOLLOWS: whether it is followed; the flags, or
  * NONE, of which FLAG changes that. */
 #define NONE 0
@@ -54,15 +56,15 @@ enum { LAST_POSIX = POSIX_OP_COUNT - 1, OWN_OPS(OWN_NUMBER) UNTIMED, ALL_OPS };
 /* clang-format off */
 static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     FD_ROW(close, CLOSE)
-    MOVES_ROW(read, READ, THIRD)
+    READS_ROW(read, READ, THIRD, AT_FILE)
     MOVES_ROW(write, WRITE, THIRD)
-    MOVES_ROW(pread64, PREAD, THIRD)
+    READS_ROW(pread64, PREAD, THIRD, AT_FOURTH)
     MOVES_ROW(pwrite64, PWRITE, THIRD)
-    MOVES_ROW(readv, READV, VECTOR)
+    READS_ROW(readv, READV, VECTOR, AT_FILE)
     MOVES_ROW(writev, WRITEV, VECTOR)
-    MOVES_ROW(preadv, PREADV, VECTOR)
+    READS_ROW(preadv, PREADV, VECTOR, AT_FOURTH)
     MOVES_ROW(pwritev, PWRITEV, VECTOR)
-    MOVES_ROW(preadv2, PREADV, VECTOR)
+    READS_ROW(preadv2, PREADV, VECTOR, AT_FOURTH)
     MOVES_ROW(pwritev2, PWRITEV, VECTOR)
     FD_ROW(lseek, LSEEK)
     ROW_OF(copy_file_range, COPY_FILE_RANGE, .place = COLLECTED_FDS, .bytes = COLLECTED_FIFTH)
@@ -268,8 +270,16 @@ static void choose_of_rings(struct syscall_bpf *bpf, const struct btf *kernel) {
     bpf_program__set_autoload(bpf->progs.complete, is_told);
 }
 
+/* One of two is for this kernel. */
+static void choose_of_pages(struct syscall_bpf *bpf, const struct btf *kernel) {
+    const bool has_folios = kernel && btf__find_by_name_kind(kernel, "folio", BTF_KIND_STRUCT) >= 0;
+    bpf_program__set_autoload(bpf->progs.folio_comes, has_folios);
+    bpf_program__set_autoload(bpf->progs.page_comes, !has_folios);
+}
+
 static void choose_programs(struct syscall_bpf *bpf) {
     struct btf *kernel = btf__load_vmlinux_btf();
+    choose_of_pages(bpf, kernel);
     choose_of_rings(bpf, kernel);
     const bool has_faults = tracepoint_arguments(kernel, "mm_filemap_fault") >= 0;
     bpf_program__set_autoload(bpf->progs.page_fault_begin, has_faults);
@@ -291,6 +301,7 @@ static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
     bpf->rodata->has_groups = of->has_groups;
     bpf->rodata->has_cgroups = of->has_groups && of->has_cgroups;
     bpf->rodata->own_process = (unsigned)getpid();
+    bpf->rodata->page_bits = (unsigned)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
     bpf_program__set_autoload(bpf->progs.thread_fork, of->has_processes);
     choose_programs(bpf);
 }

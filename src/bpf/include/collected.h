@@ -30,6 +30,13 @@ static inline __attribute__((always_inline)) unsigned collected_bucket(unsigned 
     return log * COLLECTED_RESOLUTION + quarter;
 }
 
+/* Bytes that read calls have returned. */
+struct collected_reads {
+    unsigned long long cached_bytes;   /* of files in the page cache */
+    unsigned long long missed_bytes;   /* of these: that were not in it before read calls put them there */
+    unsigned long long unjudged_bytes; /* of other files */
+};
+
 /* Calls of one kind that have ended, on one CPU. */
 struct collected {
     unsigned long long buckets[COLLECTED_BUCKETS];
@@ -38,6 +45,7 @@ struct collected {
         longest_ns; /* two calls that end at once, one interrupting the other, may leave the shorter one */
     unsigned long long asked_bytes;
     unsigned long long moved_bytes;
+    struct collected_reads reads;
     unsigned long long failures[COLLECTED_ERRORS]; /* by errno value; 0: others */
 };
 
@@ -71,6 +79,7 @@ struct collected_cell {
 struct collected_cell_sum {
     unsigned long long calls;
     unsigned long long total_ns;
+    struct collected_reads reads;
 };
 
 #define COLLECTED_CELLS_MAX 131072 /* of a window */
@@ -131,11 +140,19 @@ enum collected_bytes {
 /* Dentries, of which the place of the kernel's table is concluded. */
 #define COLLECTED_SAMPLES 24
 
+/* Where a read call reads. */
+enum collected_position {
+    COLLECTED_NOWHERE, /* it is none */
+    COLLECTED_AT_FILE, /* at the position of the file */
+    COLLECTED_AT_FOURTH,
+};
+
 /* A system call. */
 struct collected_call {
     unsigned char op;        /* 0: not counted; else one more than the operation */
     unsigned char place;     /* enum collected_place */
     unsigned char bytes;     /* enum collected_bytes */
+    unsigned char position;  /* enum collected_position */
     unsigned char directory; /* which argument is a descriptor of the directory, and one more; 0: the current one */
     unsigned char name;      /* which argument is the name */
     unsigned char answer;    /* which argument points to the answer */

@@ -93,6 +93,9 @@ int collector_note_device(struct collector *collector, uint32_t device, bool hol
 /* The operations of its layers, for recorders. Owner: static */
 const char *const *collector_ops(const struct collector *collector, unsigned *ret_count);
 
+/* Whether it counts which bytes of read calls came from the page cache (aggstats/caches.h). */
+bool collector_has_caches(const struct collector *collector);
+
 /* Adds all calls that have ended by now, and were not added before. Each is added once.
  * lanes:   as many as the collector has; what belongs to one that is not open is dropped
  * Errors:  those of bpf(2); what could not be read is added the next time, or lost

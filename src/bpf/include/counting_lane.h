@@ -2,6 +2,7 @@
 #ifndef COUNTING_LANE_H
 #define COUNTING_LANE_H
 
+#include "aggstats/caches.h"
 #include "aggstats/lane.h"
 #include "collected.h"
 
@@ -13,6 +14,9 @@ struct counting_lane {
 
 /* Errors: -ENOMEM */
 int counting_lane_open(struct counting_lane *ret_lane, struct aggstats_recorder *recorder);
+
+/* As recorders have them. */
+struct aggstats_cache counting_lane_cache(const struct collected_reads *reads);
 
 /* seen_ns: all of them had ended by then. Threads: one at a time */
 void counting_lane_add(const struct counting_lane *lane, unsigned op, const struct collected *collected,

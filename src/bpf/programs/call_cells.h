@@ -143,9 +143,10 @@ static __always_inline void note_caller(struct collected_cell *cell, struct task
 }
 
 /* Counts a call that count() has counted. */
-static __always_inline void add_to_cell(const struct collected_cell *cell, __u64 ns) {
+static __always_inline void add_to_cell(const struct collected_cell *cell, __u64 ns,
+                                        const struct collected_reads *reads) {
     const __u32 first = 0;
-    const struct collected_cell_sum one = {.calls = 1, .total_ns = ns};
+    const struct collected_cell_sum one = {.calls = 1, .total_ns = ns, .reads = *reads};
     void *cells = bpf_map_lookup_elem(&current_cells, &first);
     if (!cells)
         return;
@@ -158,15 +159,17 @@ static __always_inline void add_to_cell(const struct collected_cell *cell, __u64
         return;
     __sync_fetch_and_add(&sum->calls, 1);
     __sync_fetch_and_add(&sum->total_ns, ns);
+    add_reads(&sum->reads, reads);
 }
 
 /* The same of a call of this thread. */
-static __always_inline void group(struct task_struct *task, __u64 object, __u32 slot, __u64 ns) {
+static __always_inline void group(struct task_struct *task, __u64 object, __u32 slot, __u64 ns,
+                                  const struct collected_reads *reads) {
     struct collected_cell cell = {.object = object, .slot = slot, .bucket = collected_bucket(ns)};
     if (!has_groups)
         return;
     note_caller(&cell, task);
-    add_to_cell(&cell, ns);
+    add_to_cell(&cell, ns, reads);
 }
 
 #endif

@@ -45,7 +45,17 @@ struct outcome {
     int error; /* an errno value; 0: success */
     __u64 asked_bytes;
     __u64 moved_bytes;
+    struct collected_reads reads;
 };
+
+static __always_inline void add_reads(struct collected_reads *sum, const struct collected_reads *reads) {
+    if (reads->unjudged_bytes > 0)
+        __sync_fetch_and_add(&sum->unjudged_bytes, reads->unjudged_bytes);
+    if (reads->cached_bytes > 0)
+        __sync_fetch_and_add(&sum->cached_bytes, reads->cached_bytes);
+    if (reads->missed_bytes > 0)
+        __sync_fetch_and_add(&sum->missed_bytes, reads->missed_bytes);
+}
 
 /* Counts a call that has ended. */
 static __always_inline void count(__u32 slot, __u64 ns, const struct outcome *outcome) {
@@ -66,6 +76,7 @@ static __always_inline void count(__u32 slot, __u64 ns, const struct outcome *ou
         __sync_fetch_and_add(&collected->asked_bytes, outcome->asked_bytes);
         __sync_fetch_and_add(&collected->moved_bytes, outcome->moved_bytes);
     }
+    add_reads(&collected->reads, &outcome->reads);
     if (outcome->error != 0) {
         __u64 error = (__u32)outcome->error;
         barrier_var(error); /* kernels such as 6.1 do not know bounds of its lower half alone */

@@ -22,7 +22,7 @@ static __always_inline bool is_interrupted(long result) {
 
 static __always_inline void fail_interrupted(struct task_struct *task, struct thread *thread) {
     if (thread->interrupted.op > 0)
-        end(task, &thread->interrupted, thread->end_ns, -EINTR);
+        end(task, &thread->interrupted, &thread->interrupted_reads, thread->end_ns, -EINTR);
     thread->interrupted.op = 0;
 }
 
@@ -30,6 +30,7 @@ static __always_inline void interrupt(struct task_struct *task, struct thread *t
                                       __u64 now_ns) {
     fail_interrupted(task, thread); /* of a handler that has been interrupted too, or never returned */
     thread->interrupted = thread->call;
+    thread->interrupted_reads = thread->reads;
     thread->end_ns = now_ns;
     thread->stack = BPF_CORE_READ(registers, sp);
     thread->state = AT_ONCE;
@@ -41,6 +42,7 @@ static __always_inline bool resume(struct task_struct *task, struct thread *thre
     const bool is_same = thread->interrupted.number == number && BPF_CORE_READ(registers, sp) == thread->stack;
     if (is_same && (thread->state == AT_ONCE || thread->state == ANEW)) {
         thread->call = thread->interrupted;
+        thread->reads = thread->interrupted_reads;
         thread->interrupted.op = 0;
         return true;
     }

@@ -12,10 +12,13 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct block_device;
+
 struct super_block {
     __u32 s_dev;
     unsigned long s_flags;
     unsigned long s_magic;
+    struct block_device *s_bdev;
 };
 
 struct hlist_node {
@@ -28,6 +31,7 @@ struct hlist_head {
 
 struct inode {
     unsigned short i_mode;
+    unsigned int i_flags;
     struct super_block *i_sb;
     unsigned long i_ino;
     __u32 i_generation;
@@ -84,6 +88,38 @@ struct path {
 struct file {
     struct inode *f_inode;
     struct path f_path;
+    unsigned int f_flags;
+    long long f_pos;
+};
+
+enum pageflags {
+    PG_head = 6,
+};
+
+struct folio {
+    struct {
+        unsigned long f;
+    } flags;
+    struct address_space *mapping;
+    unsigned long index;
+    unsigned long _flags_1;
+};
+
+/* Until Linux 6.17. */
+struct folio___with_flags {
+    unsigned long flags;
+};
+
+/* Until Linux 6.5. */
+struct folio___with_order {
+    unsigned char _folio_order;
+};
+
+/* Until Linux 6.0, and instead of a folio until 5.15. */
+struct page {
+    struct address_space *mapping;
+    unsigned long index;
+    unsigned char compound_order;
 };
 
 struct fdtable {

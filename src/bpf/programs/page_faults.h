@@ -74,7 +74,7 @@ int page_fault_end(void *context) {
         return 0;
     if (faults_done(task) == fault->done + 1) { /* else it was of other memory, such as swapped out */
         count(page_fault_slot, now_ns - fault->begin_ns, &outcome);
-        group(task, fault->object, page_fault_slot, now_ns - fault->begin_ns);
+        group(task, fault->object, page_fault_slot, now_ns - fault->begin_ns, &outcome.reads);
     }
     fault->begin_ns = 0;
     return 0;

@@ -18,10 +18,17 @@
 struct found {
     enum known known;
     const struct dentry *dentry; /* of what it is on; NULL: unknown */
+    const struct file *file;     /* if it is on a descriptor, the first argument */
 };
 
 static __always_inline struct found found_on(const struct dentry *dentry) {
     return (struct found){.known = dentry ? KNOWN_YES : KNOWN_NO, .dentry = dentry};
+}
+
+static __always_inline struct found found_by(const struct file *file) {
+    if (!file || !is_watched_inode(BPF_CORE_READ(file, f_inode)))
+        return (struct found){.known = KNOWN_NO};
+    return (struct found){.known = KNOWN_YES, .dentry = BPF_CORE_READ(file, f_path.dentry), .file = file};
 }
 
 /* Of io_submit(2). */
@@ -39,7 +46,7 @@ static __always_inline struct found find_before(struct task_struct *task, const 
     const struct dentry *dentry;
     switch (call->place) {
     case COLLECTED_FD:
-        return found_on(dentry_of_argument(task, registers, 0));
+        return found_by(file_of(task, (int)argument_of(registers, 0)));
     case COLLECTED_FDS:
         dentry = dentry_of_argument(task, registers, 0);
         return found_on(dentry ? dentry : dentry_of_argument(task, registers, 2));

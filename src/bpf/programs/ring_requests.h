@@ -167,7 +167,7 @@ static __always_inline void count_request(struct ring_request *taken, const stru
         taken->cell.object = note_object(found->dentry);
     taken->cell.slot = slot;
     taken->cell.bucket = collected_bucket(ns);
-    add_to_cell(&taken->cell, ns);
+    add_to_cell(&taken->cell, ns, &outcome.reads);
 }
 
 static __noinline void end_request(const struct io_kiocb *request, int result) {

@@ -6,12 +6,20 @@
 #include "name_samples.h"
 #include "page_faults.h"
 #include "places.h"
+#include "read_cache.h"
 #include "ring_requests.h"
 #include "under_way.h"
 #include "watched.h"
 
 /* Set before it is loaded. */
 const volatile struct collected_call calls[COLLECTED_SYSCALLS];
+
+static __always_inline void note_reading(struct thread *thread, const struct found *found,
+                                         const struct pt_regs *registers, __u32 position) {
+    const __u64 object = thread->call.object ? thread->call.object : object_of(found->dentry);
+    thread->reads.asked_bytes = thread->call.asked_bytes;
+    begin_reading(&thread->reads, &thread->read_last, found->file, object, registers, position);
+}
 
 SEC("tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
@@ -45,6 +53,9 @@ int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
                                       .op = op_of(registers, row),
                                       .object = note_object(found.dentry),
                                       .known = found.known};
+    thread->reads = (struct reading_call){.reading = READS_NOTHING};
+    if (row->position != COLLECTED_NOWHERE && found.file)
+        note_reading(thread, &found, registers, row->position);
     return 0;
 }
 
@@ -74,8 +85,32 @@ int BPF_PROG(sys_exit, struct pt_regs *registers, long result) {
     if (is_interrupted(result))
         interrupt(task, thread, registers, now_ns);
     else
-        end(task, &thread->call, now_ns, result);
+        end(task, &thread->call, &thread->reads, now_ns, result);
     thread->call.op = 0;
+    return 0;
+}
+
+/* The read call in which a page is put into the cache; NULL: in none. */
+static __always_inline struct reading_call *reading_now(void) {
+    struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+    struct thread *thread = bpf_task_storage_get(&threads, task, NULL, 0);
+    return thread && thread->call.op > 0 && thread->reads.inode ? &thread->reads : NULL;
+}
+
+SEC("tp_btf/mm_filemap_add_to_page_cache")
+int BPF_PROG(folio_comes, const struct folio *folio) {
+    struct reading_call *call = reading_now();
+    if (call && call->inode == BPF_CORE_READ(folio, mapping, host))
+        add_pages(call, BPF_CORE_READ(folio, index), 1ULL << order_of(folio));
+    return 0;
+}
+
+/* Instead of it where the kernel has no folios, until Linux 5.15. */
+SEC("tp_btf/mm_filemap_add_to_page_cache")
+int BPF_PROG(page_comes, const struct page *page) {
+    struct reading_call *call = reading_now();
+    if (call && call->inode == BPF_CORE_READ(page, mapping, host))
+        add_pages(call, BPF_CORE_READ(page, index), 1);
     return 0;
 }
 

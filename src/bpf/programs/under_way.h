@@ -5,6 +5,7 @@
 #include "call_cells.h"
 #include "call_counts.h"
 #include "places.h"
+#include "read_cache.h"
 
 /* A call of a thread. */
 struct under_way {
@@ -27,10 +28,13 @@ enum interrupted {
 
 struct thread {
     struct under_way call;
+    struct reading_call reads;    /* what it reads */
     struct under_way interrupted; /* handlers make calls of their own meanwhile */
-    __u64 end_ns;                 /* of the latter */
-    __u64 stack;                  /* where the stack was: handlers are elsewhere */
-    __u32 state;                  /* enum interrupted */
+    struct reading_call interrupted_reads;
+    __u64 end_ns; /* of the latter */
+    __u64 stack;  /* where the stack was: handlers are elsewhere */
+    __u32 state;  /* enum interrupted */
+    struct read_file read_last;
 };
 
 struct {
@@ -41,17 +45,19 @@ struct {
 } threads SEC(".maps");
 
 /* Counts it, among those that are not told in the second half of the slots. */
-static __noinline void end(struct task_struct *task, struct under_way *call, __u64 end_ns, long result) {
+static __noinline void end(struct task_struct *task, struct under_way *call, const struct reading_call *reads,
+                           __u64 end_ns, long result) {
     const __u64 moved = call->asked_bytes > 0 && result > 0 ? (__u64)result : 0;
     const __u64 ns = end_ns - call->begin_ns;
     const struct outcome outcome = {.error = result < 0 && result >= -4095 ? (int)-result : 0,
                                     .asked_bytes = call->asked_bytes,
-                                    .moved_bytes = moved};
+                                    .moved_bytes = moved,
+                                    .reads = end_reading(reads, moved)};
     if (call->known == KNOWN_NO)
         return;
     count(call->op - 1 + (call->known == NOT_TOLD ? COLLECTED_CALL_OPS : 0), ns, &outcome);
     if (call->known == KNOWN_YES)
-        group(task, call->object, call->op - 1, ns);
+        group(task, call->object, call->op - 1, ns, &outcome.reads);
 }
 
 #endif

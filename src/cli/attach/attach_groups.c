@@ -117,6 +117,7 @@ static uint64_t directory_of(void *context, uint64_t object) {
 static void add(void *context, unsigned op, const struct collected_cell *cell, const struct collected_cell_sum *sum) {
     struct attach_groups *groups = context;
     const struct aggstats_call_of of = {.thread = cell->process, .object = cell->object};
+    const struct aggstats_cache cache = counting_lane_cache(&sum->reads);
     uint64_t left_ns = sum->total_ns;
     note_process(groups, cell);
     for (uint64_t left = sum->calls; left > 0; left--) {
@@ -124,6 +125,8 @@ static void add(void *context, unsigned op, const struct collected_cell *cell, c
         aggstats_group_add(groups->recorder, op, &of, latency_ns);
         left_ns -= latency_ns;
     }
+    if (cache.read_bytes > 0 || cache.unjudged_bytes > 0)
+        aggstats_group_add_cache(groups->recorder, cell->object, &cache);
 }
 
 /* The path with components as long as those of names. Owner: the caller frees it. Returns NULL without memory */

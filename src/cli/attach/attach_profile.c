@@ -168,6 +168,8 @@ static int start_recording(struct attach_profile *profile, bool has_beside) {
     int error = create_recorder_somewhere(profile);
     if (error == 0 && profile->options->interval_ns > 0)
         error = aggstats_recorder_set_interval(profile->recorder, profile->options->interval_ns, 0);
+    if (error == 0 && collector_has_caches(profile->collector))
+        error = aggstats_recorder_begin_caches(profile->recorder);
     if (error == 0)
         error = counting_lane_open(&profile->lanes[0], profile->recorder);
     if (error == 0 && has_beside)
