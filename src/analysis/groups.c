@@ -65,9 +65,9 @@ const char *groups_base(const struct aggstats_profile *profile) {
     const char *layer = aggstats_profile_label(profile, "layer");
     const char *lower = aggstats_profile_label(profile, "lower");
     const char *mount = aggstats_profile_label(profile, "mount");
-    const char *base = lower && lower[0] == '/' ? lower : mount;
-    const bool is_of_mount =
-        layer && (strcmp(layer, "fs") == 0 || strcmp(layer, "daemon") == 0 || strcmp(layer, "syscall") == 0);
+    const bool is_in_place = layer && strcmp(layer, "syscall") == 0; /* its mount may be no place of files */
+    const char *base = is_in_place || (lower && lower[0] == '/') ? lower : mount;
+    const bool is_of_mount = is_in_place || (layer && (strcmp(layer, "fs") == 0 || strcmp(layer, "daemon") == 0));
     return is_of_mount && base && strcmp(base, "/") != 0 && base[0] ? base : NULL;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base.h"
+#include "pseudo_filesystems.h"
 
 #define KERNEL_MINOR_BITS 20
 
@@ -133,6 +134,15 @@ int mounts_device_at(const char *path, dev_t *ret_device) {
 bool mounts_is_fuse(const struct mounts_entry *entry) {
     return strcmp(entry->type, "fuse") == 0 || strncmp(entry->type, "fuse.", strlen("fuse.")) == 0 ||
            strcmp(entry->type, "fuseblk") == 0;
+}
+
+bool mounts_is_pseudo(const char *type) {
+#define NAME_ELEMENT(MAGIC, NAME) NAME,
+    static const char *const types[] = {PSEUDO_FILESYSTEMS(NAME_ELEMENT)};
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        if (types[i][0] && strcmp(types[i], type) == 0)
+            return true;
+    return false;
 }
 
 bool mounts_is_profiled(const struct mounts_entry *entry) {

@@ -14,6 +14,8 @@ void mount_labels_fill(struct mount_labels *ret_labels, const struct mount_label
     add(ret_labels, "host", ret_labels->host);
     add(ret_labels, "lower", of->lower);
     add(ret_labels, "devices", of->devices);
+    if (of->whose.key)
+        add(ret_labels, of->whose.key, of->whose.value);
     add(ret_labels, "mount", of->mount);
     add(ret_labels, "fstype", of->filesystem);
     add(ret_labels, "control", of->control);

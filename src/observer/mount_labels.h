@@ -9,7 +9,7 @@
 #include "fuse_mount.h"
 #include "option_list.h"
 
-#define MOUNT_LABELS_OWN 8
+#define MOUNT_LABELS_OWN 9
 
 struct mount_labels {
     struct aggstats_label labels[MOUNT_LABELS_OWN + USER_LABELS_MAX]; /* for aggstats_recorder_create() */
@@ -21,6 +21,7 @@ struct mount_labels {
 /* What is known of it; NULL: left out. */
 struct mount_labels_of {
     const char *layer;
+    struct aggstats_label whose; /* as "calls of process"; key NULL: of all */
     const char *lower;
     const char *devices;
     const char *mount; /* the path for commands */

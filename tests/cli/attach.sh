@@ -40,7 +40,7 @@ python3 "$tests_dir/../cli/strace_counts.py" "$fs" "$(mountpoint -d "$fs")" trac
 counts profile >counted
 diff expected counted >&2 || fail "what is counted (>) is not what strace shows"
 assert_eq syscall "$(sed -n 's/^# layer: //p' profile)" "layer"
-tr '\n' ' ' <out | grep -Eq ' Not told: [0-9]+ calls? by name, of all programs of this machine, of which [0-9]+ failed, may be here or on any' ||
+tr '\n' ' ' <out | grep -Eq ' Not told: [0-9]+ calls? by name \([0-9]+ failed\), of all programs of this machine, may be here or on any' ||
     fail "it is not said what is not told: $(<out)"
 grep -qx '# label rack: 7' profile || fail "the label is missing"
 "$OSPROF" check profile >&2 || fail "osprof check finds fault"
@@ -295,9 +295,13 @@ unshare -m sh -c 'mount -t tmpfs elsewhere "$1" && echo >ready && exec sleep 600
 early=$!
 others=("$early")
 read -r _ <ready
+is_on "$fs/dir" "/proc/$early/root$fs/dir"
+grep -qx "osprof: calls of all programs on $fs/dir (tmpfs) are counted for 0.1 s" err || fail "it is another file system: $(<err)"
+assert_refused "cannot watch /proc/$early/root/none: No such file or directory" "$OSPROF" attach "/proc/$early/root/none"
+ln -s "$fs/dir" "$fs/link"
 assert_refused \
-    "cannot watch /proc/$early/root$fs/dir: it is in another mount namespace; osprof must run there, such as by nsenter -t PID -m" \
-    "$OSPROF" attach --for 100ms "/proc/$early/root$fs/dir"
+    "cannot watch /proc/$early/root$fs/link: a symbolic link in it leads out of the mount namespace of process $early; name where it leads" \
+    "$OSPROF" attach --for 100ms "/proc/$early/root$fs/link"
 kill "$early"
 wait "$early" 2>/dev/null || true
 others=()

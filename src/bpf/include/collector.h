@@ -78,7 +78,8 @@ struct system_calls {
 int collector_start_calls(const struct system_calls *of, struct collector **ret_collector,
                           char ret_why[COLLECTOR_WHY_SIZE]);
 
-/* process: its number in the first of all PID namespaces. Errors: those of bpf(2); -E2BIG there are too many */
+/* process: its number in the first of all PID namespaces
+ * Errors:  those of bpf(2); -E2BIG there are too many */
 int collector_watch_process(struct collector *collector, uint32_t process);
 void collector_unwatch_process(struct collector *collector, uint32_t process);
 

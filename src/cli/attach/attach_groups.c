@@ -17,6 +17,7 @@
 struct process {
     uint32_t number;
     char program[16];
+    uint64_t cgroup;
 };
 
 struct directory {
@@ -39,6 +40,7 @@ static void note_process(struct attach_groups *groups, const struct collected_ce
     struct process *process = &groups->processes[cell->process % PROCESSES];
     pthread_mutex_lock(&groups->lock);
     process->number = cell->process;
+    process->cgroup = cell->cgroup;
     snprintf(process->program, sizeof(process->program), "%.15s", cell->program);
     pthread_mutex_unlock(&groups->lock);
 }
@@ -53,6 +55,30 @@ static bool identify(void *context, uint32_t caller, struct aggstats_identity *r
     snprintf(ret_identity->name, sizeof(ret_identity->name), "%s", process->program);
     pthread_mutex_unlock(&groups->lock);
     return is_known;
+}
+
+/* "/system.slice/cron.service" */
+static void join_cgroup(const struct collected_name *name, char ret_path[PATH_BYTES]) {
+    size_t length = (size_t)sprintf(ret_path, "%s", name->is_cut ? "..." : name->part_count == 0 ? "/" : "");
+    for (unsigned i = name->part_count; i > 0; i--)
+        length += (size_t)sprintf(ret_path + length, "/%.*s", COLLECTED_CGROUP_BYTES - 1, name->cgroup_parts[i - 1]);
+}
+
+/* An aggstats_identify_fn. */
+static bool identify_cgroup(void *context, uint32_t caller, struct aggstats_identity *ret_identity) {
+    struct attach_groups *groups = context;
+    const struct process *process = &groups->processes[caller % PROCESSES];
+    struct collected_name name;
+    char path[PATH_BYTES];
+    pthread_mutex_lock(&groups->lock);
+    const uint64_t cgroup = process->number == caller ? process->cgroup : 0;
+    pthread_mutex_unlock(&groups->lock);
+    if (cgroup == 0 || !collector_name(groups->collector, cgroup, &name))
+        return false;
+    join_cgroup(&name, path);
+    *ret_identity = (struct aggstats_identity){.id = caller};
+    path_copy_end(path, ret_identity->name, AGGSTATS_GROUP_NAME_SIZE);
+    return true;
 }
 
 /* ---- On what ------------------------------------------------------------------------------------ */
@@ -171,8 +197,10 @@ int attach_groups_start(struct collector *collector, struct aggstats_recorder *r
             options[count++] = (struct aggstats_grouping_options){
                 .grouping = (enum aggstats_grouping)grouping,
                 .groups_max = given->groups_max,
-                .identify = has_objects ? NULL : identify,
-                .identify_first = has_objects ? NULL : identify, /* it may end before a thread of the recorder asks */
+                .identify = has_objects                      ? NULL
+                            : grouping == AGGSTATS_BY_CGROUP ? identify_cgroup
+                                                             : identify,
+                .identifies_at_once = true,
                 .name_object = has_objects ? name_object : NULL,
                 .place_of = grouping == AGGSTATS_BY_DIRECTORY ? directory_of : NULL,
                 .context = groups,

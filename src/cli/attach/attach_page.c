@@ -28,7 +28,8 @@ static struct not_told add_up(const struct aggstats_profile *beside) {
 }
 
 /* How many calls by names were not told, and of how many requests the end was not, as the label that says so. */
-static int add_not_told(const struct attach_profile *of, struct aggstats_profile *profile) {
+static int add_not_told(const struct attach_profile *of, const struct attach_not_told *may_be,
+                        struct aggstats_profile *profile) {
     struct aggstats_profile beside = {0};
     char calls[160] = "";
     char untimed[100] = "";
@@ -39,10 +40,9 @@ static int add_not_told(const struct attach_profile *of, struct aggstats_profile
     const struct not_told sum = add_up(&beside);
     aggstats_profile_finish(&beside);
     if (sum.calls > 0)
-        snprintf(calls, sizeof(calls),
-                 "%llu call%s by name, of all programs of this machine, of which %llu failed, may be here or on any "
-                 "other file system",
-                 (unsigned long long)sum.calls, sum.calls == 1 ? "" : "s", (unsigned long long)sum.failed);
+        snprintf(calls, sizeof(calls), "%llu call%s by name (%llu failed), %s, may be %s",
+                 (unsigned long long)sum.calls, sum.calls == 1 ? "" : "s", (unsigned long long)sum.failed,
+                 may_be->whose, may_be->where);
     if (sum.untimed > 0)
         snprintf(untimed, sizeof(untimed), "how long %llu request%s of io_uring took that asked for no completion",
                  (unsigned long long)sum.untimed, sum.untimed == 1 ? "" : "s");
@@ -50,11 +50,14 @@ static int add_not_told(const struct attach_profile *of, struct aggstats_profile
     return text[0] ? aggstats_profile_add_label(profile, "not_told", text) : 0;
 }
 
-static int make_recording(const struct attach_profile *of, struct recording *recording) {
+static int make_recording(const struct attach_profile *of, const struct attach_report *report,
+                          struct recording *recording) {
     struct aggstats_profile profile = {0};
     int error = aggstats_recorder_snapshot(of->recorder, &profile);
     if (error == 0)
-        error = add_not_told(of, &profile);
+        error = add_not_told(of, &report->not_told, &profile);
+    if (error == 0)
+        error = aggstats_profile_add_label(&profile, "attached", report->attached);
     if (error == 0)
         error = recording_add(recording, &profile);
     aggstats_profile_finish(&profile);
@@ -88,7 +91,7 @@ static int show(const struct recording *recording, const struct kept *kept, cons
 
 int attach_page(const struct attach_profile *profile, struct kept *kept, const struct attach_report *report) {
     struct recording recording = {.layers = NULL};
-    int error = make_recording(profile, &recording);
+    int error = make_recording(profile, report, &recording);
     if (error)
         complain("cannot make the profile: %s", strerror(-error));
     else

@@ -7,10 +7,18 @@
 #include "attach_profile.h"
 #include "kept.h"
 
+/* What calls by names may be that are not told. */
+struct attach_not_told {
+    const char *whose; /* "of all programs of this machine" */
+    const char *where; /* "here or on any other file system" */
+};
+
 struct attach_report {
     const char *file; /* where it is saved besides; NULL: nowhere */
     bool is_quiet;    /* no page */
     bool is_verbose;  /* all of it */
+    struct attach_not_told not_told;
+    char *attached; /* the arguments that say what was watched */
 };
 
 /* Call when the recorders are complete, before they are finished.

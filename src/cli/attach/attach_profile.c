@@ -66,7 +66,7 @@ bool attach_profile_follow(struct attach_profile *profile, const struct signals 
 /* True if osproffs or another observer profiles it too, whose profile stays the visible one. */
 static bool has_live_profile(const struct fuse_mount *mount) {
     struct live_files files = {.files = NULL};
-    if (strcmp(mount->type, "fuse.osproffs") == 0)
+    if (mount->type && strcmp(mount->type, "fuse.osproffs") == 0)
         return true;
     const bool found = live_files_read(&files) == 0 && live_files_serving(&files, mount->path);
     live_files_finish(&files);
@@ -81,6 +81,7 @@ static int create_recorder(struct attach_profile *profile) {
     const struct fuse_mount *mount = &profile->mount;
     struct mount_labels labels;
     mount_labels_fill(&labels, &(struct mount_labels_of){.layer = profile->options->layer,
+                                                         .whose = profile->options->whose,
                                                          .lower = profile->is_hidden ? mount->path : mount->source,
                                                          .mount = profile->is_hidden ? NULL : mount->path,
                                                          .filesystem = mount->type,

@@ -15,12 +15,13 @@
 
 struct attach_options {
     const char *layer;
-    const char *profile;  /* path of the final one; absolute; NULL: none is saved */
-    bool keeps_old;       /* an existing file is kept as NAME.old */
-    unsigned resolution;  /* at most COLLECTED_RESOLUTION */
-    uint64_t interval_ns; /* of a sampled profile; 0: none */
-    unsigned groupings;   /* bits (1 << AGGSTATS_BY_FILE) */
-    unsigned groups_max;  /* of each; 0: the default */
+    struct aggstats_label whose; /* the header's line that says whose calls there are; key NULL: none */
+    const char *profile;         /* path of the final one; absolute; NULL: none is saved */
+    bool keeps_old;              /* an existing file is kept as NAME.old */
+    unsigned resolution;         /* at most COLLECTED_RESOLUTION */
+    uint64_t interval_ns;        /* of a sampled profile; 0: none */
+    unsigned groupings;          /* bits (1 << AGGSTATS_BY_FILE) */
+    unsigned groups_max;         /* of each; 0: the default */
     struct option_list labels;
 };
 
@@ -44,7 +45,7 @@ struct attach_profile {
 };
 
 /* Begins with nothing counted, and warns the user if it cannot be read meanwhile.
- * mount:   what is profiled; commands find it by its path. The final profile is not saved on its device, if that is not 0
+ * mount:   what is profiled; commands find it by its path. Its type and source may be NULL. The final profile is not saved on its device, if that is not 0
  * has_beside: whether the collector's second lane is wanted
  * Owner:   takes *mount and the collector over, also if it fails
  * Errors:  -errno; nothing is left behind */
@@ -54,7 +55,7 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
 /* Adds what has been counted by now. Errors: reported to the user, once. Threads: any */
 void attach_profile_count(struct attach_profile *profile);
 
-/* Whether what is profiled is still there. */
+/* Whether what is profiled is still there. Called every second, and tells the user why it is not. */
 typedef bool attach_is_there_fn(const void *context);
 
 /* Adds what is counted every tenth of a second until a signal asks to end, the time has come (CLOCK_MONOTONIC), or it is

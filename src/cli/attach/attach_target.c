@@ -9,7 +9,6 @@
 #include "command.h"
 #include "mounts.h"
 #include "path.h"
-#include "pseudo_filesystems.h"
 
 static bool is_among(const char *type, const char *const *types, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -29,14 +28,14 @@ static bool has_one_device(const char *type) {
     return strcmp(type, "btrfs") != 0 && strcmp(type, "overlay") != 0;
 }
 
-static bool is_pseudo(const char *type) {
-#define NAME_ELEMENT(MAGIC, NAME) NAME,
-    static const char *const types[] = {PSEUDO_FILESYSTEMS(NAME_ELEMENT)};
-    return is_among(type, types, ARRAY_SIZE(types));
+/* Of mounts, as the process sees it by whose root the directory is named, or this one. */
+static int open_table(const struct attach_target *target, struct mounts_table *ret_table) {
+    return target->process > 0 ? mounts_open_of(target->process, ret_table) : mounts_open(ret_table);
 }
 
 static int copy_entry(const struct mounts_entry *entry, const char *path, struct attach_target *ret_target) {
-    struct attach_target target = {.mount = {.device = entry->device,
+    struct attach_target target = {.process = ret_target->process,
+                                   .mount = {.device = entry->device,
                                              .path = strdup(path),
                                              .type = strdup(entry->type),
                                              .source = strdup(entry->source),
@@ -58,7 +57,7 @@ static int find_above(const char *path, struct attach_target *ret_target, bool *
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
     size_t length = 0;
-    int error = mounts_open(&table);
+    int error = open_table(ret_target, &table);
     while (error == 0 && mounts_next(&table, &entry)) {
         if (!path_below(path, entry.path) || strlen(entry.path) < length)
             continue;
@@ -79,37 +78,68 @@ static int find_there(const char *directory, const char *path, struct attach_tar
         return negative_errno();
     if (!S_ISDIR(attr.stx_mode))
         return -ENOTDIR;
-    int error = mounts_open(&table);
+    int error = open_table(ret_target, &table);
     while (error == 0 && mounts_next(&table, &entry))
         if (entry.id == attr.stx_mnt_id)
             return copy_entry(&entry, path, ret_target);
     return error ? error : -EXDEV;
 }
 
+/* "/data" of "/proc/4711/root/data", and the process; else NULL. */
+static const char *path_in_process(const char *path, pid_t *ret_process) {
+    int length = 0;
+    int process;
+    if (sscanf(path, "/proc/%d/root%n", &process, &length) < 1 || length == 0 || process <= 0)
+        return NULL;
+    if (path[length] != '/' && path[length] != '\0')
+        return NULL;
+    *ret_process = process;
+    return path[length] ? path + length : "/";
+}
+
+const char *attach_target_inner_path(const struct attach_target *target) {
+    pid_t process;
+    return target->process > 0 ? path_in_process(target->mount.path, &process) : target->mount.path;
+}
+
+/* The mount that has the path, and then, unless that may hang, the one that the kernel finds by the directory. */
+static int find_at(const char *directory, const char *path, const char *inner, struct attach_target *target,
+                   bool *ret_hangs) {
+    int error = find_above(inner, target, ret_hangs);
+    return error || *ret_hangs ? error : find_there(directory, path, target);
+}
+
 /* Symbolic links in it are resolved, unless that may hang. */
 static int find(const char *directory, struct attach_target *target) {
     CLEANUP_FREE char *path = directory[0] ? path_normalise(directory) : NULL;
+    const char *inner = path ? path_in_process(path, &target->process) : NULL;
     bool hangs = false;
-    int error = path ? find_above(path, target, &hangs) : directory[0] ? -ENOMEM : -ENOENT;
+    if (!path)
+        return directory[0] ? -ENOMEM : -ENOENT;
+    if (inner)
+        return find_at(directory, path, inner, target, &hangs);
+    int error = find_above(path, target, &hangs);
     if (error || hangs)
         return error;
     CLEANUP_FREE char *real = realpath(directory, NULL);
-    if (!real)
-        return negative_errno();
-    error = find_above(real, target, &hangs);
-    return error || hangs ? error : find_there(directory, real, target);
+    return real ? find_at(directory, real, real, target, &hangs) : negative_errno();
 }
 
 int attach_target_find(const char *directory, struct attach_target *ret_target) {
     struct attach_target target = {.mountpoint = NULL};
     int error = find(directory, &target);
-    if (error == -EXDEV)
+    if (error == -EXDEV && target.process > 0)
         complain(
-            "cannot watch %s: it is in another mount namespace; osprof must run there, such as by nsenter -t PID -m",
+            "cannot watch %s: a symbolic link in it leads out of the mount namespace of process %ld; name where it "
+            "leads",
+            directory, (long)target.process);
+    else if (error == -EXDEV)
+        complain(
+            "cannot watch %s: it is in another mount namespace; name it as /proc/PID/root/..., with a process there",
             directory);
     else if (error)
         complain("cannot watch %s: %s", directory, strerror(-error));
-    else if (is_pseudo(target.mount.type)) {
+    else if (mounts_is_pseudo(target.mount.type)) {
         complain("cannot watch %s: it is on %s, which holds no files, but tells what the kernel knows", directory,
                  target.mount.type);
         error = -EINVAL;
@@ -125,7 +155,7 @@ bool attach_target_is_there(const struct attach_target *target) {
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
     bool found = false;
-    mounts_open(&table);
+    open_table(target, &table);
     while (!found && mounts_next(&table, &entry))
         found = entry.device == target->mount.device;
     return found;

@@ -1,11 +1,10 @@
 /* osprof attach: profiles the calls on a file system that is in use, without a mount over it or a restart. */
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "aggstats/caller_groups.h"
 #include "aggstats/user_label.h"
 #include "attach_page.h"
-#include "attach_target.h"
+#include "attach_watched.h"
 #include "base.h"
 #include "command.h"
 #include "groupings.h"
@@ -16,15 +15,25 @@
 #define FOR_MAX_NS UINT64_C(86400000000000)
 
 #define GROUPINGS                                                                                                      \
-    (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY)
-#define GROUPINGS_WORDS "process", "program", "file", "directory",
+    (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_CGROUP | 1U << AGGSTATS_BY_FILE |       \
+     1U << AGGSTATS_BY_DIRECTORY)
+#define GROUPINGS_WORDS "process", "program", "cgroup", "file", "directory",
 #define DEFAULT_BY "all of them"
 
 struct attach_command {
     uint64_t for_ns; /* 0: until a signal asks to end */
+    struct attach_processes processes;
+    const char *cgroup; /* NULL: all */
     struct attach_options options;
     struct attach_report report;
 };
+
+/* See option_row.parse */
+static const char *parse_processes(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    struct attach_command *given = data;
+    (void)why;
+    return attach_processes_parse(*text, &given->processes);
+}
 
 static const char *parse_for(const char *text, uint64_t *ret_ns) {
     return time_parse(text, FOR_MIN_NS, FOR_MAX_NS, ret_ns) ? NULL : "must be a time from 100ms to 86400s, such as 10s";
@@ -68,6 +77,15 @@ static const struct option_row rows[] = {
      .help = "keep the profile of each interval of that length too",
      .parse_time = control_parse_interval,
      INTO(TIME, struct attach_command, options.interval_ns)},
+    {.name = "pid",
+     .metavar = "PID[,PID]...",
+     .help = "only calls of these processes, and of those that they start",
+     .kind = OPTION_PARSED,
+     .parse = parse_processes},
+    {.name = "cgroup",
+     .metavar = "NAME|PATH",
+     .help = "only calls of processes in that control group and below",
+     INTO(TEXT, struct attach_command, cgroup)},
     {.name = "by",
      .metavar = "KIND[+KIND]...|none",
      WORDS_OF(GROUPINGS_WORDS),
@@ -84,14 +102,14 @@ static const struct option_row rows[] = {
      .metavar = "KEY=VALUE",
      .help = "a line of the profile's header, such as rack=7; may be repeated",
      INTO(TEXTS, struct attach_command, options.labels)},
-    ROW_ARGUMENTS(DIRECTORIES, "DIR"),
+    ROW_ARGUMENTS(DIRECTORIES, "[DIR]"),
     {.kind = OPTION_END},
 };
 
 /* ---- Beginning and end -------------------------------------------------------------------------- */
 
 /* One at a time: each would slow down what the other measures. */
-static bool is_watched(const struct attach_target *target) {
+static bool is_watched(const char *path) {
     struct live_files files = {.files = NULL};
     bool found = false;
     if (live_files_read(&files) < 0)
@@ -100,68 +118,81 @@ static bool is_watched(const struct attach_target *target) {
         const struct live_file *file = &files.files[i];
         const char *layer = aggstats_profile_label(&file->profile, "layer");
         const char *place = aggstats_profile_label(&file->profile, "mount");
-        found = file->info.recording && layer && place && strcmp(layer, "syscall") == 0 &&
-                strcmp(place, target->mount.path) == 0;
+        found = file->info.recording && layer && place && strcmp(layer, "syscall") == 0 && strcmp(place, path) == 0;
         if (found)
-            complain("%s is watched already, by process %lld: osprof show %s", target->mount.path,
-                     (long long)file->info.pid, target->mount.path);
+            complain("%s is watched already, by process %lld: osprof show %s", path, (long long)file->info.pid, path);
     }
     live_files_finish(&files);
     return found;
 }
 
-static void tell_beginning(const struct attach_target *target, uint64_t for_ns) {
-    const struct fuse_mount *mount = &target->mount;
-    const bool is_whole = strcmp(target->mountpoint, mount->path) == 0;
+static void tell_beginning(const struct attach_watched *watched, const char *path, uint64_t for_ns) {
+    CLEANUP_FREE char *words = attach_watched_describe(watched);
     char until[40] = "until Ctrl-C";
     if (for_ns > 0)
         snprintf(until, sizeof(until), "for %g s", (double)for_ns / 1e9);
-    complain("%s%scalls of all programs on %s%s (%s) are counted %s", is_whole ? "" : mount->path,
-             is_whole ? "" : " is no mount point: ", is_whole ? "" : "all of ", target->mountpoint, mount->type, until);
+    const bool is_named = watched->target.mountpoint; /* by the user, as the path */
+    complain("%s are counted %s%s%s", words ? words : "calls", until, is_named ? "" : "; meanwhile: osprof show ",
+             is_named ? "" : path);
 }
 
-/* Errors: reported to the user */
-static int begin(struct attach_profile *ret_profile, const struct attach_command *given, struct attach_target *target) {
-    char why[COLLECTOR_WHY_SIZE] = "no memory";
-    struct collector *collector = NULL;
-    struct fuse_mount mount = {.device = target->mount.device,
-                               .path = strdup(target->mount.path),
-                               .type = strdup(target->mount.type),
-                               .source = strdup(target->mountpoint), /* where paths begin */
-                               .root = strdup(target->mount.root)};
-    const struct system_calls calls = {.device = major(mount.device) << 20 | minor(mount.device),
-                                       .has_one_device = target->has_one_device,
-                                       .has_groups = given->options.groupings != 0};
-    int error = mount.path && mount.type && mount.source && mount.root ? collector_start_calls(&calls, &collector, why)
-                                                                       : -ENOMEM;
-    if (error == 0) {
-        mount.device = 0; /* the profile may be saved there */
-        error = attach_profile_start(ret_profile, &given->options, &mount, collector, true);
-        snprintf(why, sizeof(why), "%s", strerror(-error));
-    }
-    if (error)
-        complain("cannot watch %s: %s", target->mount.path, why);
+/* Takes the collector over. The device is not told: the profile may be saved there. */
+static int start_profile(struct attach_profile *ret_profile, const struct attach_options *options,
+                         const struct attach_target *target, const char *path, struct collector *collector) {
+    const bool is_mount = target->mountpoint;
+    struct fuse_mount mount = {.path = strdup(path),
+                               .type = is_mount ? strdup(target->mount.type) : NULL,
+                               .source = is_mount ? strdup(target->mountpoint) : NULL, /* where paths begin */
+                               .root = is_mount ? strdup(target->mount.root) : NULL};
+    int error = -ENOMEM;
+    if (mount.path && (!is_mount || (mount.type && mount.source && mount.root)))
+        error = attach_profile_start(ret_profile, options, &mount, collector, true);
     else
-        tell_beginning(target, given->for_ns);
+        collector_finish(collector);
     fuse_mount_finish(&mount);
     return error;
 }
 
-static bool is_there(const void *target) {
-    return attach_target_is_there(target);
+/* Errors: reported to the user */
+static int begin(struct attach_profile *ret_profile, const struct attach_command *given,
+                 const struct attach_watched *watched, const char *path) {
+    char why[COLLECTOR_WHY_SIZE];
+    struct collector *collector = NULL;
+    int error = attach_watched_start(watched, given->options.groupings, &collector, why);
+    if (error == 0) {
+        error = start_profile(ret_profile, &given->options, &watched->target, path, collector);
+        snprintf(why, sizeof(why), "%s", strerror(-error));
+    }
+    if (error)
+        complain("cannot watch %s: %s", path, why);
+    else
+        tell_beginning(watched, path, given->for_ns);
+    return error;
 }
 
-static int watch(const struct attach_command *given, struct attach_target *target, struct kept *kept) {
+struct watching {
+    const struct attach_watched *watched;
+    const struct attach_profile *profile;
+};
+
+/* An attach_is_there_fn. */
+static bool is_there(const void *context) {
+    const struct watching *watching = context;
+    return attach_watched_is_there(watching->watched, watching->profile->collector);
+}
+
+static int watch(const struct attach_command *given, const struct attach_watched *watched, const char *path,
+                 struct kept *kept) {
     struct attach_profile profile;
+    const struct watching watching = {watched, &profile};
     struct signals signals;
     int error = signals_init(&signals);
     if (error)
         return error;
-    error = begin(&profile, given, target);
+    error = begin(&profile, given, watched, path);
     if (error == 0) {
         const int64_t end_ns = given->for_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) + (int64_t)given->for_ns : INT64_MAX;
-        if (!attach_profile_follow(&profile, &signals, end_ns, is_there, target))
-            complain("%s is not mounted any more", target->mountpoint);
+        attach_profile_follow(&profile, &signals, end_ns, is_there, &watching);
         attach_profile_stop(&profile);
         error = attach_page(&profile, kept, &given->report);
         int end_error = attach_profile_end(&profile);
@@ -172,31 +203,46 @@ static int watch(const struct attach_command *given, struct attach_target *targe
     return error;
 }
 
-static int attach(const struct attach_command *given, const char *directory) {
-    char why[COLLECTOR_WHY_SIZE];
-    struct attach_target target = {.mountpoint = NULL};
+static int attach_watched(struct attach_command *given, const struct attach_watched *watched) {
+    CLEANUP_FREE char *path = attach_watched_path(watched);
     struct kept kept = {.dir_fd = -1};
+    if (!path)
+        return -ENOMEM;
+    if (is_watched(path))
+        return -EBUSY;
+    given->options.whose = attach_watched_label(watched);
+    given->report.attached = attach_watched_arguments(watched);
+    given->report.not_told = attach_watched_not_told(watched);
+    kept_open(&kept);
+    int error = given->report.attached ? watch(given, watched, path, &kept) : -ENOMEM;
+    kept_finish(&kept);
+    free(given->options.whose.value);
+    free(given->report.attached);
+    return error;
+}
+
+static int attach(struct attach_command *given, const char *directory) {
+    char why[COLLECTOR_WHY_SIZE];
+    struct attach_watched watched;
     int error = collector_check(why);
     if (error)
-        complain("cannot watch %s: %s", directory, why);
+        complain("cannot watch %s: %s", directory ? directory : given->cgroup ? given->cgroup : "processes", why);
     else
-        error = attach_target_find(directory, &target);
-    if (error == 0 && is_watched(&target))
-        error = -EBUSY;
-    if (error == 0) {
-        kept_open(&kept);
-        error = watch(given, &target, &kept);
-        kept_finish(&kept);
-    }
-    attach_target_finish(&target);
+        error = attach_watched_find(directory, &given->processes, given->cgroup, &watched);
+    if (error)
+        return error;
+    error = attach_watched(given, &watched);
+    attach_watched_finish(&watched);
     return error;
 }
 
 static bool check(const struct command *command, const struct attach_command *given,
                   const struct arguments *arguments) {
     char complaint[USER_LABEL_COMPLAINT_SIZE];
-    if (arguments->rest_count != 1)
-        usage_error(command, "one directory must be given");
+    if (arguments->rest_count > 1)
+        usage_error(command, "at most one directory may be given");
+    else if (arguments->rest_count == 0 && given->processes.count == 0 && !given->cgroup)
+        usage_error(command, "a directory, --pid or --cgroup must be given");
     else if (!aggstats_resolution_valid(given->options.resolution))
         usage_error(command, "--resolution takes 1, 2 or 4");
     else if (!user_labels_valid(given->options.labels.texts, given->options.labels.count, complaint))
@@ -215,8 +261,10 @@ static enum status run_attach(const struct command *command, int argc, char **ar
     struct arguments arguments;
     enum status status;
     if (options_parse(command, argc, argv, &given, &arguments, &status))
-        status =
-            check(command, &given, &arguments) && attach(&given, arguments.rest[0]) == 0 ? STATUS_OK : STATUS_TROUBLE;
+        status = check(command, &given, &arguments) &&
+                         attach(&given, arguments.rest_count > 0 ? arguments.rest[0] : NULL) == 0
+                     ? STATUS_OK
+                     : STATUS_TROUBLE;
     option_list_finish(&given.options.labels);
     return status;
 }

@@ -9,24 +9,12 @@
 #include "kept.h"
 #include "screen.h"
 
-/* "make -j2", or "make -j2, in /srv" of the profile of one directory of several. NULL: no memory.
- * Owner:   the caller frees it */
-static char *describe(const struct aggstats_profile *profile, bool is_part) {
-    const char *command = aggstats_profile_label(profile, "command");
-    const char *directory = is_part ? aggstats_profile_label(profile, "lower") : NULL;
-    char *text = NULL;
-    if (asprintf(&text, "%s%s%s", command ? command : "(an unknown command)", directory ? ", in " : "",
-                 directory ? directory : "") < 0)
-        return NULL;
-    return text;
-}
-
 static int print_entry(const struct kept_entry *entry, const struct screen *screen) {
     struct input input;
     int error = input_load_recording(entry->name, &input);
     if (error)
         return error;
-    CLEANUP_FREE char *text = describe(input_layer(&input, 0), strchr(entry->name, '.'));
+    CLEANUP_FREE char *text = input_describe_run(input_layer(&input, 0), strchr(entry->name, '.'));
     const int column = fprintf(screen->stream, "%-4s %s  ", entry->name, entry->time);
     CLEANUP_FREE char *cut = text ? screen_cut(screen, text, screen->width - column, SCREEN_BEGINNING) : NULL;
     fprintf(screen->stream, "%s\n", cut ? cut : "");

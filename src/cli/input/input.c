@@ -319,13 +319,23 @@ void input_tell_kept(bool is_wanted) {
     is_kept_untold = !is_wanted;
 }
 
+char *input_describe_run(const struct aggstats_profile *profile, bool is_part) {
+    const char *command = aggstats_profile_label(profile, "command");
+    const char *attached = aggstats_profile_label(profile, "attached");
+    const char *directory = is_part ? aggstats_profile_label(profile, "lower") : NULL;
+    char *text = NULL;
+    if (attached && !command)
+        return asprintf(&text, "osprof attach %s", attached) < 0 ? NULL : text;
+    return asprintf(&text, "%s%s%s", command ? command : "(an unknown command)", directory ? ", in " : "",
+                    directory ? directory : "") < 0
+               ? NULL
+               : text;
+}
+
 static void tell_kept(const char *argument, const char *time, struct input *input) {
-    const char *command = aggstats_profile_label(input_layer(input, 0), "command");
-    const char *directory = aggstats_profile_label(input_layer(input, 0), "lower");
-    if (!is_kept_untold)
-        complain("%s is the run of %s: %s%s%s", argument, time, command ? command : "of an unknown command",
-                 strchr(argument, '.') && directory ? ", in " : "",
-                 strchr(argument, '.') && directory ? directory : "");
+    CLEANUP_FREE char *run = is_kept_untold ? NULL : input_describe_run(input_layer(input, 0), strchr(argument, '.'));
+    if (run)
+        complain("%s is the run of %s: %s", argument, time, run);
 }
 
 static int load_kept(const char *argument, struct input *ret_input) {

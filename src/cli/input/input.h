@@ -41,6 +41,12 @@ int input_load_recording(const char *argument, struct input *ret_input);
 /* Whether that line is printed. */
 void input_tell_kept(bool is_wanted);
 
+/* Which run a profile is of: "make -j2", or "make -j2, in /srv" of the profile of one directory of several; "osprof
+ * attach /srv".
+ * Owner:   the caller frees the result
+ * Returns NULL without memory */
+char *input_describe_run(const struct aggstats_profile *profile, bool is_part);
+
 /* The same for a name found in a directory, not given by the user: a FIFO, a socket or a device is refused, without
  * opening it. */
 int input_load_found(const char *name, struct input *ret_input);

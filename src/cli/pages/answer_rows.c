@@ -52,6 +52,8 @@ static const char *place_of(const struct aggstats_profile *profile) {
         return aggstats_profile_label(profile, "devices");
     const char *lower = aggstats_profile_label(profile, "lower");
     const char *mount = aggstats_profile_label(profile, "mount");
+    if (strcmp(layers_name(profile), "syscall") == 0) /* its mount may be no place of files */
+        mount = NULL;
     return lower && lower[0] ? lower : mount && mount[0] ? mount : NULL;
 }
 

@@ -36,6 +36,8 @@ struct aggstats_grouping_options {
     aggstats_identify_fn identify; /* called by a thread of the recorder, soon and then ever more rarely, at last once a
                                     * second while there are calls; NULL: a caller's number is its group's */
     void *context;
+    bool identifies_at_once; /* identify is called at a caller's first call too, by the thread that sorts that: it waits
+                              * for nothing then, and does not record */
     aggstats_identify_fn identify_first; /* called by the thread that records a caller's first call, so it must not wait
                                           * for others; instance is ignored. At most 10,000 times a second. It must be
                                           * the same, with the same context, in all groupings that have it; NULL:

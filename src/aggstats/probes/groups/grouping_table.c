@@ -127,6 +127,12 @@ static void take_first_identity(struct grouping_table *table, struct caller *cal
         caller->pending.identity = identity;
 }
 
+static void identify_at_once(struct grouping_table *table, struct caller *caller) {
+    struct aggstats_identity identity = {0};
+    if (table->options.identify(table->options.context, (uint32_t)caller->key, &identity))
+        caller->group = find_or_add(table, &identity);
+}
+
 /* A new caller, in the place of an old one. NULL: no memory. */
 static struct caller *put(struct grouping_table *table, struct caller *place, uint64_t key) {
     if (place->is_used && !place->group)
@@ -135,6 +141,8 @@ static struct caller *put(struct grouping_table *table, struct caller *place, ui
         return NULL;
     if (!table->options.identify)
         place->group = find_or_add(table, &place->pending.identity);
+    else if (table->options.identifies_at_once)
+        identify_at_once(table, place);
     else
         take_first_identity(table, place);
     return place;

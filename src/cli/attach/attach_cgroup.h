@@ -1,0 +1,26 @@
+/* A control group (version 2) whose processes are watched, with those below it. */
+#ifndef ATTACH_CGROUP_H
+#define ATTACH_CGROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct attach_cgroup {
+    char *directory; /* in the file system of control groups; absolute; NULL: all processes */
+    char *path;      /* "/system.slice/cron.service" */
+    uint64_t number;
+    unsigned level; /* below the root */
+};
+
+/* name: "cron.service", the only one of that name; a path below the root, "system.slice/cron.service"; or the path of its
+ *          directory
+ * Owner:   the caller finishes *ret_cgroup
+ * Errors:  reported to the user */
+int attach_cgroup_find(const char *name, struct attach_cgroup *ret_cgroup);
+
+/* Whether it has not been removed. */
+bool attach_cgroup_is_there(const struct attach_cgroup *cgroup);
+
+void attach_cgroup_finish(struct attach_cgroup *cgroup);
+
+#endif

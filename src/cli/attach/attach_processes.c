@@ -1,0 +1,127 @@
+#include "attach_processes.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include "base.h"
+#include "command.h"
+#include "mounts.h"
+#include "proc.h"
+
+#define FIRST_PID_NAMESPACE 0xeffffffcU /* PROC_PID_INIT_INO: the inode of the one that all others are below */
+
+const char *attach_processes_parse(const char *text, struct attach_processes *ret_processes) {
+    CLEANUP_FREE char *copy = strdup(text);
+    char *rest = copy;
+    ret_processes->count = 0;
+    for (const char *word; (word = strsep(&rest, ","));) {
+        char *end;
+        errno = 0;
+        const unsigned long number = strtoul(word, &end, 10);
+        if (word[0] < '0' || word[0] > '9' || *end || errno != 0 || number == 0 || number > INT32_MAX)
+            return "must be numbers of processes, such as 4711,4712";
+        if (ret_processes->count == ATTACH_PROCESSES_MAX)
+            return "has more than 4096 processes";
+        ret_processes->numbers[ret_processes->count++] = (uint32_t)number;
+    }
+    return NULL;
+}
+
+static int open_process(uint32_t number) {
+    return (int)syscall(SYS_pidfd_open, number, 0);
+}
+
+static int check_process(uint32_t number) {
+    uint64_t process;
+    CLEANUP_FD int fd = open_process(number);
+    if (fd >= 0)
+        return 0;
+    int error = negative_errno();
+    if (proc_status_number(number, "Tgid", 10, &process) && process != number)
+        complain("cannot watch process %u: it is a thread of process %u", number, (unsigned)process);
+    else if (error == -ESRCH)
+        complain("cannot watch process %u: there is none of that number", number);
+    else
+        complain("cannot watch process %u: %s", number, strerror(-error));
+    return error;
+}
+
+int attach_processes_check(const struct attach_processes *processes) {
+    struct stat st;
+    if (processes->count > 0 && stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != FIRST_PID_NAMESPACE) {
+        complain("cannot watch single processes from within a PID namespace: osprof must run outside of it");
+        return -EXDEV;
+    }
+    for (unsigned i = 0; i < processes->count; i++) {
+        int error = check_process(processes->numbers[i]);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+void attach_processes_describe(const struct attach_processes *processes, char ret_words[ATTACH_NAME_SIZE]) {
+    char name[16];
+    if (processes->count == 1) {
+        proc_name_read(processes->numbers[0], name, sizeof(name));
+        snprintf(ret_words, ATTACH_NAME_SIZE, "process %u (%s)", processes->numbers[0], name);
+        return;
+    }
+    int length = snprintf(ret_words, ATTACH_NAME_SIZE, "processes ");
+    for (unsigned i = 0; i < processes->count && length < ATTACH_NAME_SIZE - 16; i++)
+        length += snprintf(ret_words + length, (size_t)(ATTACH_NAME_SIZE - length), "%u%s", processes->numbers[i],
+                           i + 1 == processes->count              ? ""
+                           : length + 12 >= ATTACH_NAME_SIZE - 16 ? ", ..."
+                                                                  : ", ");
+}
+
+static bool has_ended(int fd) {
+    struct pollfd event = {.fd = fd, .events = POLLIN};
+    return poll(&event, 1, 0) > 0;
+}
+
+/* One that ends meanwhile is forgotten by the later one of the kernel's program and this. */
+static int watch_process(uint32_t number, struct collector *collector) {
+    CLEANUP_FD int fd = open_process(number);
+    if (fd < 0)
+        return 0;
+    int error = collector_watch_process(collector, number);
+    if (error == 0 && has_ended(fd))
+        collector_unwatch_process(collector, number);
+    return error;
+}
+
+int attach_processes_watch(const struct attach_processes *processes, struct collector *collector) {
+    int error = 0;
+    for (unsigned i = 0; i < processes->count && error == 0; i++)
+        error = watch_process(processes->numbers[i], collector);
+    return error;
+}
+
+/* ---- What is mounted ---------------------------------------------------------------------------- */
+
+static int note_table(struct mounts_table *table, struct collector *collector) {
+    struct mounts_entry entry;
+    int error = 0;
+    while (error == 0 && mounts_next(table, &entry))
+        error = collector_note_device(collector, major(entry.device) << 20 | minor(entry.device),
+                                      !mounts_is_pseudo(entry.type));
+    return error == -E2BIG ? 0 : error;
+}
+
+int attach_processes_note_devices(const struct attach_processes *processes, struct collector *collector) {
+    CLEANUP_MOUNTS struct mounts_table own = {0};
+    mounts_open(&own);
+    int error = note_table(&own, collector);
+    for (unsigned i = 0; i < processes->count && error == 0; i++) {
+        CLEANUP_MOUNTS struct mounts_table table = {0};
+        mounts_open_of((pid_t)processes->numbers[i], &table);
+        error = note_table(&table, collector);
+    }
+    return error;
+}

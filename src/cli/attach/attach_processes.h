@@ -1,0 +1,33 @@
+/* Processes that are watched: some, and those that they start, or those of a control group. */
+#ifndef ATTACH_PROCESSES_H
+#define ATTACH_PROCESSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector.h"
+
+#define ATTACH_PROCESSES_MAX 4096
+#define ATTACH_NAME_SIZE 64
+
+struct attach_processes {
+    uint32_t numbers[ATTACH_PROCESSES_MAX];
+    unsigned count; /* 0: all */
+};
+
+/* Reads "4711,4712". Returns NULL, or what is wrong */
+const char *attach_processes_parse(const char *text, struct attach_processes *ret_processes);
+
+/* Whether they can be watched: each is there, and is no mere thread. Errors: reported to the user */
+int attach_processes_check(const struct attach_processes *processes);
+
+/* "process 4711 (postgres)", or "processes 4711, 4712, ...". */
+void attach_processes_describe(const struct attach_processes *processes, char ret_words[ATTACH_NAME_SIZE]);
+
+/* Begins to watch them. Those that have ended by now are not. Errors: those of collector_watch_process() */
+int attach_processes_watch(const struct attach_processes *processes, struct collector *collector);
+
+/* Tells which of the mounted file systems hold files, as these processes see them, and as this one does. */
+int attach_processes_note_devices(const struct attach_processes *processes, struct collector *collector);
+
+#endif

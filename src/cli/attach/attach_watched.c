@@ -1,0 +1,166 @@
+#include "attach_watched.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "aggstats/profile.h"
+#include "base.h"
+#include "command.h"
+
+int attach_watched_find(const char *directory, const struct attach_processes *processes, const char *cgroup,
+                        struct attach_watched *ret_watched) {
+    struct attach_watched *watched = ret_watched;
+    *watched = (struct attach_watched){.processes = *processes};
+    int error = attach_processes_check(processes);
+    if (error == 0 && cgroup)
+        error = attach_cgroup_find(cgroup, &watched->cgroup);
+    if (error == 0 && directory)
+        error = attach_target_find(directory, &watched->target);
+    if (error)
+        attach_watched_finish(watched);
+    return error;
+}
+
+char *attach_watched_path(const struct attach_watched *watched) {
+    char *path = NULL;
+    if (watched->target.mountpoint)
+        return strdup(watched->target.mount.path);
+    if (watched->cgroup.directory)
+        return strdup(watched->cgroup.directory);
+    return asprintf(&path, "/proc/%u", watched->processes.numbers[0]) < 0 ? NULL : path;
+}
+
+/* ---- Words -------------------------------------------------------------------------------------- */
+
+/* "all programs", "process 4711 (postgres) and those that it starts" */
+static char *describe_whose(const struct attach_watched *watched) {
+    char words[ATTACH_NAME_SIZE];
+    char *text = NULL;
+    const char *group = watched->cgroup.path;
+    if (watched->processes.count == 0)
+        return asprintf(&text, "%s%s", group ? "control group " : "all programs", group ? group : "") < 0 ? NULL : text;
+    attach_processes_describe(&watched->processes, words);
+    const char *started = watched->processes.count > 1 ? "those that they start" : "those that it starts";
+    return asprintf(&text, "%s and %s%s%s", words, started, group ? ", as far as they are in control group " : "",
+                    group ? group : "") < 0
+               ? NULL
+               : text;
+}
+
+char *attach_watched_describe(const struct attach_watched *watched) {
+    CLEANUP_FREE char *whose = describe_whose(watched);
+    const struct attach_target *target = &watched->target;
+    char *text = NULL;
+    if (!whose)
+        return NULL;
+    if (!target->mountpoint)
+        return asprintf(&text, "calls of %s on all file systems", whose) < 0 ? NULL : text;
+    const char *path = target->mount.path;
+    const bool is_whole = strcmp(target->mountpoint, attach_target_inner_path(target)) == 0;
+    return asprintf(&text, "%s%scalls of %s on %s%s (%s)", is_whole ? "" : path,
+                    is_whole ? "" : " is no mount point: ", whose, is_whole ? "" : "all of ", target->mountpoint,
+                    target->mount.type) < 0
+               ? NULL
+               : text;
+}
+
+static char *join_numbers(const struct attach_processes *processes, const char *separator) {
+    char *text = NULL;
+    size_t size_bytes = 0;
+    FILE *stream = open_memstream(&text, &size_bytes);
+    if (!stream)
+        return NULL;
+    for (unsigned i = 0; i < processes->count; i++)
+        fprintf(stream, "%s%u", i == 0 ? "" : separator, processes->numbers[i]);
+    if (fclose(stream) != 0)
+        free(steal_pointer(&text));
+    return text;
+}
+
+struct aggstats_label attach_watched_label(const struct attach_watched *watched) {
+    static char of_cgroup[] = "calls of cgroup";
+    static char of_process[] = "calls of process";
+    static char of_processes[] = "calls of processes";
+    const unsigned count = watched->processes.count;
+    if (count == 0 && !watched->cgroup.path)
+        return (struct aggstats_label){.key = NULL};
+    return count == 0 ? (struct aggstats_label){of_cgroup, strdup(watched->cgroup.path)}
+                      : (struct aggstats_label){count == 1 ? of_process : of_processes,
+                                                join_numbers(&watched->processes, ", ")};
+}
+
+char *attach_watched_arguments(const struct attach_watched *watched) {
+    CLEANUP_FREE char *numbers = join_numbers(&watched->processes, ",");
+    const char *directory = watched->target.mountpoint ? watched->target.mount.path : "";
+    const char *group = watched->cgroup.path;
+    char *text = NULL;
+    if (!numbers || asprintf(&text, "%s%s%s%s%s%s", numbers[0] ? " --pid " : "", numbers, group ? " --cgroup " : "",
+                             group ? group : "", directory[0] ? " " : "", directory) < 0)
+        return NULL;
+    memmove(text, text + 1, strlen(text));
+    return text;
+}
+
+struct attach_not_told attach_watched_not_told(const struct attach_watched *watched) {
+    return (struct attach_not_told){
+        .whose = watched->processes.count > 0 ? "of these processes"
+                 : watched->cgroup.path       ? "of this control group"
+                                              : "of all programs of this machine",
+        .where = watched->target.mountpoint ? "here or on any other file system"
+                                            : "on these file systems, or on others such as /proc",
+    };
+}
+
+/* ---- The beginning and the end ------------------------------------------------------------------ */
+
+int attach_watched_start(const struct attach_watched *watched, unsigned groupings, struct collector **ret_collector,
+                         char ret_why[COLLECTOR_WHY_SIZE]) {
+    const struct attach_target *target = &watched->target;
+    const dev_t device = target->mountpoint ? target->mount.device : 0;
+    const struct system_calls calls = {.device = major(device) << 20 | minor(device),
+                                       .has_one_device = target->has_one_device,
+                                       .has_processes = watched->processes.count > 0,
+                                       .cgroup = watched->cgroup.number,
+                                       .cgroup_level = watched->cgroup.level,
+                                       .has_groups = groupings != 0,
+                                       .has_cgroups = groupings & 1U << AGGSTATS_BY_CGROUP};
+    struct collector *collector = NULL;
+    int error = collector_start_calls(&calls, &collector, ret_why);
+    if (error)
+        return error;
+    error = device == 0 ? attach_processes_note_devices(&watched->processes, collector) : 0;
+    if (error == 0)
+        error = attach_processes_watch(&watched->processes, collector);
+    if (error) {
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
+        collector_finish(collector);
+        return error;
+    }
+    *ret_collector = collector;
+    return 0;
+}
+
+bool attach_watched_is_there(const struct attach_watched *watched, const struct collector *collector) {
+    const unsigned count = watched->processes.count;
+    if (watched->target.mountpoint && !attach_target_is_there(&watched->target)) {
+        complain("%s is not mounted any more", watched->target.mountpoint);
+        return false;
+    }
+    if (watched->cgroup.path && !attach_cgroup_is_there(&watched->cgroup)) {
+        complain("control group %s is gone", watched->cgroup.path);
+        return false;
+    }
+    if (count == 0 || collector_has_processes(collector))
+        return true;
+    if (count == 1)
+        complain("process %u has ended, and all that it started", watched->processes.numbers[0]);
+    else
+        complain("all of the processes have ended");
+    return false;
+}
+
+void attach_watched_finish(struct attach_watched *watched) {
+    attach_target_finish(&watched->target);
+    attach_cgroup_finish(&watched->cgroup);
+}
