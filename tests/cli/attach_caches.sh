@@ -1,6 +1,7 @@
 #!/bin/bash
 # osprof attach: how much of what read calls return is in the page cache, within 1 %, on file systems of different kinds, of
 # whole files and parts, cold and warm, as fincore(1) knows it.
+# shellcheck disable=SC2119 # "watched" takes options of osprof attach
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
@@ -131,7 +132,8 @@ umount "$fs"
 # ---- Others: large folios; several disks; in memory
 
 for type in xfs btrfs; do
-    have "mkfs.$type" && mounted "$type" 320M || continue
+    have "mkfs.$type" || continue
+    mounted "$type" 320M || continue
     watched
     for kind in cold warm in_pieces at_once half at_random threads; do
         reads "$kind"
@@ -140,12 +142,29 @@ for type in xfs btrfs; do
     umount "$fs"
 done
 
+# is_not_judged WHERE
+is_not_judged() {
+    watched
+    python3 "$tests_dir/../cli/reads.py" "$fs/dir/file" warm >known
+    stopped
+    assert_eq "not judged: 5.72 MiB $beside" "$(cached_line profile)" "$1"
+    tr -s '\n ' ' ' <out | grep -qF "cached not judged: 5.72 MiB $beside" || fail "$1, the page does not say so: $(<out)"
+}
+
 mount -t tmpfs tmpfs fs
 make_file
-watched
-python3 "$tests_dir/../cli/reads.py" "$fs/dir/file" warm >known
-"$OSPROF" dump "$fs" now
-assert_eq "not judged: 5.72 MiB $beside" "$(cached_line now)" "in memory"
-stopped
-tr -s '\n ' ' ' <out | grep -qF "cached not judged: 5.72 MiB $beside" || fail "the page does not say so: $(<out)"
+is_not_judged "in memory"
 umount "$fs"
+
+fs=$lower make_file
+mkdir empty
+if mount -t overlay overlay -o "lowerdir=$lower:empty" fs 2>/dev/null; then
+    is_not_judged "on overlayfs"
+    umount "$fs"
+fi
+if [ -w /dev/fuse ]; then
+    mount_osproffs -o profile=/dev/null "$lower" "$mnt"
+    fs=$mnt
+    is_not_judged "on FUSE"
+    unmount_osproffs "$mnt"
+fi

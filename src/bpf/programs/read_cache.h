@@ -22,7 +22,6 @@
 #else
 #define WITHOUT_CACHE 0200000
 #endif
-#define NFS_MAGIC 0x6969
 #define FUSE_MAGIC 0x65735546
 
 /* Set before it is loaded. */
@@ -71,7 +70,7 @@ struct reading_call {
 
 /* ---- Beginning ---------------------------------------------------------------------------------- */
 
-/* Of FUSE the daemon decides file by file; other file systems without a disk have caches of their own, or none. */
+/* Of FUSE the daemon decides file by file. Other file systems without a disk may have caches of their own, or none. */
 static __always_inline __u32 reading_of(const struct inode *inode) {
     const struct super_block *super = BPF_CORE_READ(inode, i_sb);
     const unsigned long type = BPF_CORE_READ(super, s_magic);
@@ -79,7 +78,7 @@ static __always_inline __u32 reading_of(const struct inode *inode) {
         return READS_NOTHING;
     if (BPF_CORE_READ(inode, i_flags) & ON_DAX || type == FUSE_MAGIC)
         return READS_UNJUDGED;
-    return type == BTRFS_MAGIC || type == NFS_MAGIC || BPF_CORE_READ(super, s_bdev) ? READS_CACHED : READS_UNJUDGED;
+    return type == BTRFS_MAGIC || BPF_CORE_READ(super, s_bdev) ? READS_CACHED : READS_UNJUDGED;
 }
 
 static __always_inline void know_file(struct read_file *known, const struct inode *inode, __u64 object) {
