@@ -88,15 +88,15 @@ struct collector {
     struct collector_programs programs;
     unsigned slot_count;
     unsigned cpu_count;
-    int current_fd; /* of the map that holds the one in which is counted, */
-    int sets[2];    /* of these, */
-    unsigned in_use;
+    int current_window_fd;
+    unsigned in_use; /* the number of that window */
+    int counts_of_windows_fd;
+    int counts[COLLECTED_WINDOWS];
     int lost_fd;
-    struct collected *of_cpus; /* [cpu_count] */
-    bool *is_used;             /* [slot_count]; programs set it */
-    bool *was_used;            /* the last time, when it was reset */
-    int current_cells_fd;      /* negative: the programs have none */
-    int cells[2];
+    struct collected *of_cpus;    /* [cpu_count] */
+    bool *is_used;                /* [slot_count]; programs set it */
+    bool *was_used;               /* the last time, when it was reset */
+    int cells[COLLECTED_WINDOWS]; /* negative: the programs have none */
     int names_fd;
     unsigned cells_taken;          /* of the last window */
     collector_group_fn *add_group; /* NULL: groups are not wanted */
@@ -124,11 +124,11 @@ static int find_maps(struct collector *collector) {
     const int cpu_count = libbpf_num_possible_cpus();
     if (cpu_count < 0)
         return cpu_count;
-    collector->current_fd = bpf_object__find_map_fd_by_name(object, "current_counts");
-    collector->sets[0] = bpf_object__find_map_fd_by_name(object, "counts_a");
-    collector->sets[1] = bpf_object__find_map_fd_by_name(object, "counts_b");
+    collector->current_window_fd = bpf_object__find_map_fd_by_name(object, "current_window");
+    collector->counts_of_windows_fd = bpf_object__find_map_fd_by_name(object, "counts_of_windows");
+    collector->counts[0] = bpf_object__find_map_fd_by_name(object, "counts_a");
+    collector->counts[1] = bpf_object__find_map_fd_by_name(object, "counts_b");
     collector->lost_fd = bpf_object__find_map_fd_by_name(object, "lost");
-    collector->current_cells_fd = bpf_object__find_map_fd_by_name(object, "current_cells");
     collector->cells[0] = bpf_object__find_map_fd_by_name(object, "cells_a");
     collector->cells[1] = bpf_object__find_map_fd_by_name(object, "cells_b");
     collector->names_fd = bpf_object__find_map_fd_by_name(object, "names");
@@ -210,7 +210,7 @@ static bool add_up(const struct collector *collector, struct collected *ret_sum)
 
 /* From where to where. */
 struct taking {
-    int set;
+    int counts;
     uint64_t seen_ns;
     const struct counting_lane *lanes;
 };
@@ -218,23 +218,30 @@ struct taking {
 static int take_slot(struct collector *collector, const struct taking *taking, unsigned slot) {
     const struct collector_slot *what = &collector->programs.slots[slot];
     struct collected sum;
-    if (bpf_map_lookup_elem(taking->set, &slot, collector->of_cpus) < 0)
+    if (bpf_map_lookup_elem(taking->counts, &slot, collector->of_cpus) < 0)
         return negative_errno();
     if (!add_up(collector, &sum))
         return 0;
     counting_lane_add(&taking->lanes[what->lane], what->op, &sum, taking->seen_ns);
     memset(collector->of_cpus, 0, collector->cpu_count * sizeof(*collector->of_cpus));
-    return bpf_map_update_elem(taking->set, &slot, collector->of_cpus, BPF_ANY) < 0 ? negative_errno() : 0;
+    return bpf_map_update_elem(taking->counts, &slot, collector->of_cpus, BPF_ANY) < 0 ? negative_errno() : 0;
 }
 
-/* From now on programs use the other set. The kernel returns from the exchange when no program uses the old one any more. */
-static int exchange(int current_fd, const int sets[2], unsigned in_use) {
+/* From now on programs count in the other window. When the kernel changes a map of maps, even to the same, it waits until
+ * no program uses it any more that began before. */
+static int switch_window(struct collector *collector) {
     const unsigned first = 0;
-    const int next = sets[1 - in_use];
-    return bpf_map_update_elem(current_fd, &first, &next, BPF_ANY) < 0 ? negative_errno() : 0;
+    const unsigned old = collector->in_use;
+    const unsigned next = 1 - old;
+    if (bpf_map_update_elem(collector->current_window_fd, &first, &next, BPF_ANY) < 0)
+        return negative_errno();
+    collector->in_use = next;
+    return bpf_map_update_elem(collector->counts_of_windows_fd, &old, &collector->counts[old], BPF_ANY) < 0
+               ? negative_errno()
+               : 0;
 }
 
-/* A program that counts in the other set already may have said so before the slot is taken here: so the next time it is
+/* A program that counts in the other window already may have said so before the slot is taken here: so the next time it is
  * taken once more. */
 static int take_slots(struct collector *collector, const struct taking *taking) {
     for (unsigned slot = 0; slot < collector->slot_count; slot++) {
@@ -282,29 +289,26 @@ static int take_cells(struct collector *collector, int window_fd) {
     return 0;
 }
 
-/* A call is in its histogram before it is in its window: so all that are in the window that is taken first are in the
- * histograms that are taken next. */
+/* A call is in a histogram before it is in a cell, and a cell never of an earlier window: so there are no groups of calls that
+ * are not in the histograms. */
 int collector_count(struct collector *collector, const struct counting_lane *lanes) {
-    const unsigned in_use = collector->in_use;
-    struct taking taking = {.set = collector->sets[in_use], .lanes = lanes};
+    const unsigned window = collector->in_use;
     collector->cells_taken = 0;
     if (!has_used_slots(collector))
         return 0;
-    int error = collector->add_group ? exchange(collector->current_cells_fd, collector->cells, in_use) : 0;
-    if (error == 0)
-        error = exchange(collector->current_fd, collector->sets, in_use);
+    int error = switch_window(collector);
     if (error)
         return error;
-    collector->in_use = 1 - in_use;
-    taking.seen_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC);
+    const struct taking taking = {
+        .counts = collector->counts[window], .seen_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC), .lanes = lanes};
     error = take_slots(collector, &taking);
     if (error == 0 && collector->add_group)
-        error = take_cells(collector, collector->cells[in_use]);
+        error = take_cells(collector, collector->cells[window]);
     return error;
 }
 
 void collector_group(struct collector *collector, collector_group_fn *add, void *context) {
-    collector->add_group = collector->current_cells_fd >= 0 ? add : NULL;
+    collector->add_group = collector->cells[0] >= 0 ? add : NULL;
     collector->group_context = context;
 }
 

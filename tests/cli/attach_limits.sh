@@ -62,6 +62,31 @@ done
 ldd "$OSPROF" | grep -q 'lib[at]san' || [ "$after_kb" -le $((before_kb + 32768)) ] || # sanitizers keep more
     fail "it has grown from $before_kb KB to $after_kb KB by a flood"
 
+# ---- Looked at while calls go on: none of them is said to belong to no group
+
+cat >steady.py <<'END'
+import os
+file = os.open("steady", os.O_CREAT | os.O_WRONLY)
+while True:
+    os.pwrite(file, b"1", 0)
+END
+watched
+(cd fs && exec "$PYTHON" "$scratch/steady.py") &
+steady=$!
+others=("$steady")
+for _ in {1..7}; do
+    "$OSPROF" dump "$fs" now
+    # on each CPU a call may just be between the two
+    [ "$(sed -n 's/^# ungrouped: //p' now | grep . || echo 0)" -le "$(nproc --all)" ] ||
+        fail "calls belong to no group: $(grep '^# ungrouped: ' now) of $(calls PWRITE now)"
+done
+kill "$steady"
+wait "$steady" 2>/dev/null || true
+others=()
+kill -INT "$watcher"
+ended 0
+assert_eq 0 "$(sed -n 's/^# ungrouped: //p' profile | grep . || echo 0)" "calls that belong to no group at the end"
+
 # ---- Unmounted while a program is at it
 
 cat >busy.py <<'END'

@@ -8,6 +8,9 @@
 
 #define COLLECTED_ERRORS 134
 
+/* In one of them is counted, the other one is read. */
+#define COLLECTED_WINDOWS 2
+
 /* floor(log2(value)); value is not 0. */
 static inline __attribute__((always_inline)) unsigned collected_log2(unsigned long long value) {
     unsigned log = 0;

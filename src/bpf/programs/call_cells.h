@@ -1,6 +1,5 @@
-/* What counted calls are on, and whose they are: cells of windows, which the collector swaps and empties like the
- * histograms (call_counts.h). A call is in its cell after it is in its histogram. What a file is called is found once, when it is
- * first seen. */
+/* What counted calls are on, and whose they are: cells of the same windows as the histograms (call_counts.h). A call is in its
+ * cell after it is in its histogram. What a file is called is found once, when it is first seen. */
 #ifndef CALL_CELLS_H
 #define CALL_CELLS_H
 
@@ -19,10 +18,10 @@ struct cells {
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-    __uint(max_entries, 1);
+    __uint(max_entries, COLLECTED_WINDOWS);
     __type(key, __u32);
     __array(values, struct cells);
-} current_cells SEC(".maps") = {.values = {&cells_a}};
+} cells_of_windows SEC(".maps") = {.values = {&cells_a, &cells_b}};
 
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -145,9 +144,9 @@ static __always_inline void note_caller(struct collected_cell *cell, struct task
 /* Counts a call that count() has counted. */
 static __always_inline void add_to_cell(const struct collected_cell *cell, __u64 ns,
                                         const struct collected_reads *reads) {
-    const __u32 first = 0;
     const struct collected_cell_sum one = {.calls = 1, .total_ns = ns, .reads = *reads};
-    void *cells = bpf_map_lookup_elem(&current_cells, &first);
+    const __u32 *window = window_in_use();
+    void *cells = window ? bpf_map_lookup_elem(&cells_of_windows, window) : NULL;
     if (!cells)
         return;
     struct collected_cell_sum *sum = bpf_map_lookup_elem(cells, cell);

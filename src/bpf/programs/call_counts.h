@@ -1,5 +1,5 @@
-/* Counting calls in the kernel: a histogram for each slot and CPU. The collector swaps the map in which all programs
- * count for an empty one, waits until no program uses the old one, and reads that: so no call is lost or read twice.
+/* Counting calls in the kernel: a histogram for each slot and CPU, of two windows. The collector has all programs count
+ * in the other window, waits until no program uses the old one, and reads that: so no call is lost or read twice.
  *
  * #define COUNTING_SLOTS before. A program may be interrupted by another that counts in the same slot, so all additions
  * are atomic. */
@@ -18,10 +18,18 @@ struct counts {
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-    __uint(max_entries, 1);
+    __uint(max_entries, COLLECTED_WINDOWS);
     __type(key, __u32);
     __array(values, struct counts);
-} current_counts SEC(".maps") = {.values = {&counts_a}};
+} counts_of_windows SEC(".maps") = {.values = {&counts_a, &counts_b}};
+
+/* The number of the window in which is counted. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, __u32);
+} current_window SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -32,6 +40,12 @@ struct {
 
 /* In which slots calls were counted since the collector last looked. */
 bool is_used[COUNTING_SLOTS] SEC(".data.used");
+
+/* NULL: there is none, which does not happen. */
+static __always_inline const __u32 *window_in_use(void) {
+    const __u32 first = 0;
+    return bpf_map_lookup_elem(&current_window, &first);
+}
 
 /* A call is not counted. */
 static __always_inline void lose(void) {
@@ -59,8 +73,8 @@ static __always_inline void add_reads(struct collected_reads *sum, const struct 
 
 /* Counts a call that has ended. */
 static __always_inline void count(__u32 slot, __u64 ns, const struct outcome *outcome) {
-    const __u32 first = 0;
-    void *counts = bpf_map_lookup_elem(&current_counts, &first);
+    const __u32 *window = window_in_use();
+    void *counts = window ? bpf_map_lookup_elem(&counts_of_windows, window) : NULL;
     struct collected *collected = counts ? bpf_map_lookup_elem(counts, &slot) : NULL;
     if (!collected || slot >= COUNTING_SLOTS)
         return;

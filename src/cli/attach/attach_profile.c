@@ -12,6 +12,7 @@
 #include "mount_labels.h"
 
 #define NS_PER_S INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
 #define PATH_ATTEMPTS 100
 #define COUNT_MS 100 /* between additions to the profile */
 #define CROWDED_MS 5
@@ -35,7 +36,17 @@ void attach_profile_count(struct attach_profile *profile) {
         aggstats_recorder_add_lost(profile->recorder, 1); /* at least */
     }
     note_lost(profile);
+    profile->counted_ns = read_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_unlock(&profile->lock);
+}
+
+/* Who has just asked is looking at the profile now, which must not be added to in the meantime: its groups come after the whole. */
+static void count_if_due(struct attach_profile *profile, int milliseconds) {
+    pthread_mutex_lock(&profile->lock);
+    const int64_t since_ns = read_clock_ns(CLOCK_MONOTONIC) - profile->counted_ns;
+    pthread_mutex_unlock(&profile->lock);
+    if (since_ns >= milliseconds * NS_PER_MS)
+        attach_profile_count(profile);
 }
 
 /* For struct control_server */
@@ -53,10 +64,10 @@ bool attach_profile_follow(struct attach_profile *profile, const struct signals 
             if (!is_there(context))
                 return false;
         }
-        if (poll(&event, 1, collector_is_crowded(profile->collector) ? CROWDED_MS : COUNT_MS) > 0 &&
-            signals_take_ending(signals) != 0)
+        const int pause_ms = collector_is_crowded(profile->collector) ? CROWDED_MS : COUNT_MS;
+        if (poll(&event, 1, pause_ms) > 0 && signals_take_ending(signals) != 0)
             return true;
-        attach_profile_count(profile);
+        count_if_due(profile, pause_ms);
     }
     return true;
 }

@@ -41,6 +41,7 @@ struct attach_profile {
     struct counting_lane lanes[COLLECTOR_LANES_MAX];
     struct attach_groups *groups; /* NULL: there are none */
     uint64_t lost;                /* calls, so far */
+    int64_t counted_ns;           /* when that was done last, CLOCK_MONOTONIC */
     int error;                    /* of adding */
 };
 
