@@ -28,6 +28,13 @@ function __osprof_kept
     string replace -r ' .*' '' -- ($words[1] show --list 2>/dev/null)
 end
 
+# Control groups of version 2, by their names below its mount.
+function __osprof_cgroups
+    for line in (string match -r '^\S+ \S+ cgroup2 ' </proc/self/mounts)
+        find (string split ' ' -- $line)[2] -mindepth 1 -type d -printf '%P\n' 2>/dev/null
+    end
+end
+
 # Options of osproffs, by its own completion.
 function __osprof_mount_options
     functions -q __osproffs_list; or source $__osprof_completions/osproffs.fish
@@ -56,6 +63,10 @@ function __osprof_argument
             __fish_complete_path $argv[1]
         case options
             __osprof_mount_options $argv[1]
+        case process
+            __fish_complete_pids
+        case cgroup
+            __osprof_cgroups
         case user
             __fish_complete_users
         case file

@@ -57,6 +57,12 @@ expect_completion _osprof "--quiet" osprof compare --all --q
 expect_completion _osprof "sha256sum" osprof run -- sha256su
 expect_completion _osprof "sha256sum" osprof run --vs sha256su
 expect_completion _osprof "root" osprof run --user roo
+for before in "" 1,; do # others may begin so too
+    COMP_WORDS=(osprof attach --pid "$before$$") COMP_CWORD=3 COMPREPLY=()
+    _osprof "$OSPROF"
+    printf '%s\n' "${COMPREPLY[@]}" | grep -x "$before$$" >/dev/null || fail "process $$ is not offered after '$before'"
+    ! printf '%s\n' "${COMPREPLY[@]}" | grep -v "^$before$$" || fail "others are offered after '$before'"
+done
 expect_completion _osprof "calls" osprof top --sort c
 expect_completion _osprof "uid" osprof top --by u
 expect_completion _osprof "export merge profile record replay show stop" osprof events ""

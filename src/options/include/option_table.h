@@ -76,7 +76,8 @@ struct option_row {
     const char *help;         /* {} is replaced by the bounds or the words; NULL: not in --help */
     const char
         *completed_as;    /* for shells: "mount", mounts of osproffs and files; "profile", also results that are kept;
-                               * "options", options of osproffs; "user", a user's name; "list", words with "+" between. NULL: by the kind */
+                               * "options", options of osproffs; "user", a user's name; "process", numbers with commas between; "cgroup",
+                               * a name; "list", words with "+" between. NULL: by the kind */
     const char *excludes; /* an option that it excludes; NULL: none */
     const char *why_excluded; /* the reason, in words */
 
