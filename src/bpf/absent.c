@@ -9,8 +9,8 @@ int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
     return -ENOTSUP;
 }
 
-bool collector_has_tracepoint(const char *name) {
-    (void)name;
+bool collector_counts(enum collector_countable what) {
+    (void)what;
     return false;
 }
 

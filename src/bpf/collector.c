@@ -1,7 +1,6 @@
 #include "collector_private.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
@@ -71,15 +70,6 @@ int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
     snprintf(ret_why, COLLECTOR_WHY_SIZE, "this kernel does not tell its types (%s, CONFIG_DEBUG_INFO_BTF)",
              KERNEL_TYPES);
     return -ENOTSUP;
-}
-
-bool collector_has_tracepoint(const char *name) {
-    char type[80];
-    struct btf *types = btf__load_vmlinux_btf();
-    snprintf(type, sizeof(type), "btf_trace_%s", name);
-    const bool is_there = types && btf__find_by_name_kind(types, type, BTF_KIND_TYPEDEF) > 0;
-    btf__free(types);
-    return is_there;
 }
 
 /* ---- Starting ----------------------------------------------------------------------------------- */

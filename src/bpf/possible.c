@@ -27,5 +27,5 @@ static bool may_get(unsigned capability) {
 
 bool collector_is_possible(void) {
     return (may_get(CAP_SYS_ADMIN) || (may_get(CAP_BPF) && may_get(CAP_PERFMON))) &&
-           !collector_is_in_user_namespace() && !collector_is_locked_down() && collector_has_tracepoint("sys_enter");
+           !collector_is_in_user_namespace() && !collector_is_locked_down() && collector_counts(COLLECTOR_CALLS);
 }

@@ -256,15 +256,24 @@ static void detach_more(void *context) {
     fault_ends_detach(&programs->fault_ends);
 }
 
+enum { NEWEST_COMPLETION = 3, OLDEST_COMPLETION = 5 }; /* arguments */
+
 /* Of older kernels, whose completions do not tell the request, nothing is counted. */
+static bool are_rings_told(const struct btf *kernel) {
+    const int completion = tracepoint_arguments(kernel, "io_uring_complete");
+    return completion == NEWEST_COMPLETION || completion >= OLDEST_COMPLETION;
+}
+
+static bool are_faults_told(const struct btf *kernel) {
+    return tracepoint_arguments(kernel, "mm_filemap_fault") >= 0;
+}
+
 static void choose_of_rings(struct syscall_bpf *bpf, const struct btf *kernel) {
-    enum { NEWEST_COMPLETION = 3, OLDEST_COMPLETION = 5 }; /* arguments */
     const int submission = tracepoint_arguments(kernel, "io_uring_submit_req");
     const int older_submission = tracepoint_arguments(kernel, "io_uring_submit_sqe");
-    const int completion = tracepoint_arguments(kernel, "io_uring_complete");
-    const bool is_told = completion == NEWEST_COMPLETION || completion >= OLDEST_COMPLETION;
+    const bool is_told = are_rings_told(kernel);
     bpf->rodata->submission_has_ring = older_submission > 2;
-    bpf->rodata->completion_has_entry = completion == NEWEST_COMPLETION;
+    bpf->rodata->completion_has_entry = tracepoint_arguments(kernel, "io_uring_complete") == NEWEST_COMPLETION;
     bpf_program__set_autoload(bpf->progs.submit_req, is_told && submission >= 0);
     bpf_program__set_autoload(bpf->progs.submit_sqe, is_told && submission < 0 && older_submission >= 0);
     bpf_program__set_autoload(bpf->progs.complete, is_told);
@@ -281,10 +290,23 @@ static void choose_programs(struct syscall_bpf *bpf) {
     struct btf *kernel = btf__load_vmlinux_btf();
     choose_of_pages(bpf, kernel);
     choose_of_rings(bpf, kernel);
-    const bool has_faults = tracepoint_arguments(kernel, "mm_filemap_fault") >= 0;
+    const bool has_faults = are_faults_told(kernel);
     bpf_program__set_autoload(bpf->progs.page_fault_begin, has_faults);
     bpf_program__set_autoload(bpf->progs.page_fault_end, has_faults);
     btf__free(kernel);
+}
+
+static bool are_calls_told(const struct btf *kernel) {
+    return tracepoint_arguments(kernel, "sys_enter") >= 0;
+}
+
+bool collector_counts(enum collector_countable what) {
+    static bool (*const are_told[])(const struct btf *) = {
+        [COLLECTOR_CALLS] = are_calls_told, [COLLECTOR_RINGS] = are_rings_told, [COLLECTOR_FAULTS] = are_faults_told};
+    struct btf *kernel = btf__load_vmlinux_btf();
+    const bool is_told = are_told[what](kernel);
+    btf__free(kernel);
+    return is_told;
 }
 
 static void set(struct syscall_bpf *bpf, const struct system_calls *of) {

@@ -47,15 +47,17 @@ tail="sees them while they run, on that file system"
 
 # ---- What is offered works
 
-# follow LINE: runs what it offers, and meanwhile the program; prints the calls of the program that were seen
+# follow LINE PROGRAM [ARGUMENT]...: runs what it offers, and meanwhile the program; prints the calls of programs unseen* that
+# were seen
 follow() {
     local command=${1%" $tail"} status=0
+    shift
     rm -f attached
     # shellcheck disable=SC2016 # for the shell inside
     env --default-signal=INT sh -c "osprof() { exec \"\$OSPROF\" \"\$@\" -p '$scratch/attached'; }; $command" >/dev/null 2>attach.err &
     watcher=$!
-    wait_until 60 grep -qs 'are counted' "attach.err" || fail "does not begin: $1: $(<attach.err)"
-    "$scratch/unseen" "$scratch/a b/file"
+    wait_until 60 grep -qs 'are counted' "attach.err" || fail "does not begin: $command: $(<attach.err)"
+    "$@"
     kill -INT "$watcher"
     wait "$watcher" || status=$?
     watcher=
@@ -66,16 +68,29 @@ follow() {
 export OSPROF
 line=$(offer "$OSPROF" run -d "a b" -- "${see[@]}")
 assert_eq "osprof attach 'a b' $tail" "$line" "what is offered for a directory"
-seen=$(follow "$line")
+seen=$(follow "$line" "$scratch/unseen" "$scratch/a b/file")
 for op in OPEN READ CLOSE; do
     grep -qx "OP_$op 7" <<<"$seen" || fail "$op is not seen: $seen"
 done
 cd "a b"
 line=$(offer "$OSPROF" run -- "${see[@]}")
 assert_eq "osprof attach . $tail" "$line" "what is offered for all files"
-seen=$(cd "$scratch/a b" && follow "$line")
+seen=$(cd "$scratch/a b" && follow "$line" ../unseen file)
 cd "$scratch"
 grep -qx "OP_READ 7" <<<"$seen" || fail "READ is not seen: $seen"
+
+# Requests of io_uring are seen, where the kernel reports them.
+if (cd short && "$TEST_PROGRAMS/unseen_calls" uring); then
+    line=$(cd short && offer "$OSPROF" run -- "$TEST_PROGRAMS/unseen_calls" uring)
+    "$OSPROF" doctor >verdicts || true
+    if grep -q '^io_uring *yes' verdicts; then
+        assert_eq "osprof attach . $tail" "$line" "what is offered for io_uring"
+        seen=$(cd short && follow "$line" "$TEST_PROGRAMS/unseen_calls" uring)
+        grep -q "^OP_URING_WRITE " <<<"$seen" || fail "a write is not seen: $seen"
+    else
+        assert_eq "" "$line" "what is offered for io_uring where it is not told"
+    fi
+fi
 
 # Another user has to become root for it.
 chmod 755 "$scratch"

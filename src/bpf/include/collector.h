@@ -19,8 +19,14 @@ struct collector; /* opaque */
  * Errors:  -ENOTSUP, -EPERM, with *ret_why filled: a clause, for the user */
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]);
 
-/* Whether this kernel has a tracepoint that programs can be attached to. Needs no privilege, like the next three. */
-bool collector_has_tracepoint(const char *name);
+enum collector_countable {
+    COLLECTOR_CALLS,
+    COLLECTOR_RINGS,  /* requests of io_uring */
+    COLLECTOR_FAULTS, /* page faults of mapped files */
+};
+
+/* Whether this kernel has the tracepoints for that. Needs no privilege, like the next three. */
+bool collector_counts(enum collector_countable what);
 
 /* Whether capabilities are those of a user namespace, where they let nobody load programs. */
 bool collector_is_in_user_namespace(void);

@@ -56,12 +56,12 @@ static bool try_cgroup(const struct way *way, char ret_why[WHY_SIZE]) {
     return false;
 }
 
-static bool try_tracepoint(const struct way *way, char ret_why[WHY_SIZE]) {
+static bool try_counting(const struct way *way, char ret_why[WHY_SIZE]) {
     if (!try_types(way, ret_why) || collector_check(ret_why) == -ENOTSUP)
         return false;
-    if (collector_has_tracepoint(way->subject) || (way->older && collector_has_tracepoint(way->older)))
+    if (collector_counts(way->countable))
         return true;
-    snprintf(ret_why, WHY_SIZE, "this kernel has no tracepoint %s; there is one %s", way->subject, way->since);
+    snprintf(ret_why, WHY_SIZE, "this kernel lacks a tracepoint that is there %s", way->since);
     return false;
 }
 
@@ -72,9 +72,9 @@ const struct way attach_needs[] = {
     {"perfmon", "the capability CAP_PERFMON: to let them read its memory", try_capability, .capability = CAP_PERFMON},
     {"lockdown", "the kernel lets programs read its memory", try_lockdown},
     {"cgroup", "control groups of version 2: osprof attach --cgroup", try_cgroup},
-    {"io_uring", "the kernel tells of requests by io_uring", try_tracepoint, .subject = "io_uring_submit_req",
-     .older = "io_uring_submit_sqe", .since = "with CONFIG_IO_URING"},
-    {"faults", "the kernel tells of page faults of mapped files", try_tracepoint, .subject = "mm_filemap_fault",
+    {"io_uring", "the kernel reports requests of io_uring", try_counting, .countable = COLLECTOR_RINGS,
+     .since = "since Linux 5.18, with CONFIG_IO_URING"},
+    {"faults", "the kernel reports page faults of mapped files", try_counting, .countable = COLLECTOR_FAULTS,
      .since = "since Linux 6.12"},
 };
 /* clang-format on */

@@ -19,10 +19,10 @@
 static bool try_library(const struct way *way, char ret_why[WHY_SIZE]) {
     CLEANUP_FREE char *path = NULL;
     complain_mute(true);
-    int error = preload_library_find(way->subject, &path);
+    int error = preload_library_find(way->library, &path);
     complain_mute(false);
     if (error)
-        snprintf(ret_why, WHY_SIZE, "%s is missing; OSPROF_LIBRARIES names the directory where it is", way->subject);
+        snprintf(ret_why, WHY_SIZE, "%s is missing; OSPROF_LIBRARIES names the directory where it is", way->library);
     return error == 0;
 }
 
@@ -120,7 +120,7 @@ static enum status run_doctor(const struct command *command, int argc, char **ar
     if (!options_parse(command, argc, argv, NULL, &arguments, &status))
         return status;
     const bool are_ways = try_all(ways, ARRAY_SIZE(ways));
-    puts("\nWhat osprof attach needs, and what more the kernel can tell it:");
+    puts("\nWhat osprof attach needs, and what else the kernel reports to it:");
     return try_all(attach_needs, attach_need_count) && are_ways ? STATUS_OK : STATUS_NOT_SO;
 }
 

@@ -14,14 +14,14 @@ struct way {
     const char *what; /* it has, or allows; and how */
     /* ret_why: filled if it does not work: why, and what would help */
     bool (*try)(const struct way *way, char ret_why[WHY_SIZE]);
-    const char *subject; /* of that: a library, or a tracepoint; NULL: none */
-    const char *older;   /* the tracepoint of older kernels; NULL: none */
-    const char *since;   /* which kernels have the tracepoint */
+    const char *library; /* NULL: none */
     int capability;
+    enum collector_countable countable;
+    const char *since; /* which kernels have the tracepoint of that */
     int (*start)(struct collector **ret_collector, char ret_why[WHY_SIZE]); /* of programs in the kernel */
 };
 
-/* What osprof attach needs, and what more the kernel can tell it. */
+/* What osprof attach needs, and what else the kernel reports to it. */
 extern const struct way attach_needs[];
 extern const size_t attach_need_count;
 

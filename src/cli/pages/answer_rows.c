@@ -78,11 +78,6 @@ static void find_whose(const struct aggstats_profile *profile, struct answer_row
     }
 }
 
-/* Not requests by io_uring, nor all programs for other architectures. */
-static bool attach_sees(const char *not_seen) {
-    return not_seen && !strstr(not_seen, "io_uring") && !strstr(not_seen, "foreign");
-}
-
 static void add_time(const struct aggstats_profile *profile, const struct answer_model *model,
                      const struct answer_source *source, struct answer_rows *rows) {
     const char *layer = aggstats_profile_label(profile, "layer");
@@ -142,7 +137,7 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
         add(rows, (struct answer_row){.kind = ANSWER_NOT_TOLD, .word = not_told});
     if ((not_seen || model->major_faults > 0) && !source->has_mount)
         add(rows, (struct answer_row){.kind = ANSWER_REMEDY, .word = not_seen});
-    if (source->attach && model->major_faults == 0 && attach_sees(not_seen))
+    if (source->attach && model->major_faults == 0)
         add(rows, (struct answer_row){.kind = ANSWER_ATTACH, .word = source->attach});
 }
 

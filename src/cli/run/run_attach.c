@@ -29,8 +29,13 @@ const char *run_attach_directory(const struct option_list *directories) {
     return directories->count < 2 && holds_files(directory) ? directory : NULL;
 }
 
+static bool sees(const char *not_seen) {
+    return !strstr(not_seen, "foreign") && (!strstr(not_seen, "io_uring") || collector_counts(COLLECTOR_RINGS));
+}
+
 char *run_attach_command(const char *directory, const struct aggstats_profile *layer) {
-    if (!directory || !aggstats_profile_label(layer, "not_seen") || !collector_is_possible())
+    const char *not_seen = aggstats_profile_label(layer, "not_seen");
+    if (!directory || !not_seen || !sees(not_seen) || !collector_is_possible())
         return NULL;
     CLEANUP_FREE char *quoted = answer_next_quote(directory);
     char *command = NULL;

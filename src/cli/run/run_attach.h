@@ -11,7 +11,8 @@
 const char *run_attach_directory(const struct option_list *directories);
 
 /* directory: of the function above; NULL: none
- * Owner:   the caller frees it. Returns NULL if all was seen, if programs in the kernel cannot be, or without memory */
+ * Owner:   the caller frees it. Returns NULL if all was seen, if osprof attach does not work here or sees less, or without
+ *          memory */
 char *run_attach_command(const char *directory, const struct aggstats_profile *layer);
 
 #endif
