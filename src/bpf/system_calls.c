@@ -16,6 +16,7 @@
 #include "collector_private.h"
 #include "fault_ends.h"
 #include "name_table.h"
+#include "numbers_of_32_bits.h"
 #include "posix_ops.h"
 #include "syscall.skel.h"
 #include "tracepoints.h"
@@ -312,6 +313,7 @@ bool collector_counts(enum collector_countable what) {
 static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
     pthread_once(&ops_once, number_ops);
     memcpy((void *)(uintptr_t)bpf->rodata->calls, numbered, sizeof(numbered));
+    memcpy((void *)(uintptr_t)bpf->rodata->same_numbers, numbers_of_32_bits, sizeof(numbers_of_32_bits));
     memcpy((void *)(uintptr_t)bpf->rodata->ring_requests, numbered_requests, sizeof(numbered_requests));
     bpf->rodata->untimed_slot = untimed_slot;
     bpf->rodata->page_fault_slot = page_fault_slot;

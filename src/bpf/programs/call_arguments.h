@@ -7,21 +7,22 @@
 
 #define VECTORS_MAX 16
 #define BYTES_MAX 0x7ffff000 /* that the kernel moves in a call */
-#define IN_32_BITS 2         /* TS_COMPAT */
-#define OF_32_BITS (1 << 22) /* TIF_32BIT */
 
-/* Commands of fcntl(2): F_GETLK to F_SETLKW, and those of open file descriptions. */
+/* Commands of fcntl(2): F_GETLK to F_SETLKW, those for large files, and those of open file descriptions. */
 #define FIRST_LOCK 5
 #define LAST_LOCK 7
+#define FIRST_LARGE_LOCK 12 /* of 32-bit programs */
+#define LAST_LARGE_LOCK 14
 #define FIRST_OPEN_LOCK 36
 #define LAST_OPEN_LOCK 38
 
-static __always_inline __u64 sum_vector(const char *vector, __u64 count) {
+/* word_bytes: of the program, 8 or 4 */
+static __always_inline __u64 sum_vector(const char *vector, __u64 count, __u32 word_bytes) {
     __u64 bytes = 0;
     for (__u32 i = 0; i < VECTORS_MAX; i++) {
         __u64 length = 0;
         if (i < count)
-            bpf_probe_read_user(&length, sizeof(length), vector + 16 * i + 8);
+            bpf_probe_read_user(&length, word_bytes, vector + (__u64)word_bytes * (2 * i + 1));
         bytes += length;
     }
     return bytes;
@@ -31,7 +32,8 @@ static __always_inline __u64 at_most(__u64 bytes) {
     return bytes < BYTES_MAX ? bytes : BYTES_MAX;
 }
 
-static __always_inline __u64 asked_bytes(const struct pt_regs *registers, const volatile struct collected_call *call) {
+static __always_inline __u64 asked_bytes(const struct pt_regs *registers, const volatile struct collected_call *call,
+                                         __u32 word_bytes) {
     switch (call->bytes) {
     case COLLECTED_THIRD:
         return at_most(argument_of(registers, 2));
@@ -40,23 +42,16 @@ static __always_inline __u64 asked_bytes(const struct pt_regs *registers, const 
     case COLLECTED_FIFTH:
         return at_most(argument_of(registers, 4));
     case COLLECTED_VECTOR:
-        return at_most(sum_vector((const char *)argument_of(registers, 1), argument_of(registers, 2)));
+        return at_most(sum_vector((const char *)argument_of(registers, 1), argument_of(registers, 2), word_bytes));
     default:
         return 0;
     }
 }
 
-/* They have another table of numbers, which is not known here. */
-static __always_inline bool is_in_32_bits(struct task_struct *task) {
-#if defined(__TARGET_ARCH_x86)
-    return task->thread_info.status & IN_32_BITS;
-#else
-    return task->thread_info.flags & OF_32_BITS;
-#endif
-}
-
-static __always_inline bool is_of_locks(__u32 command) {
-    return (command >= FIRST_LOCK && command <= LAST_LOCK) || (command >= FIRST_OPEN_LOCK && command <= LAST_OPEN_LOCK);
+static __always_inline bool is_of_locks(__u32 command, bool is_in_32_bits) {
+    return (command >= FIRST_LOCK && command <= LAST_LOCK) ||
+           (is_in_32_bits && command >= FIRST_LARGE_LOCK && command <= LAST_LARGE_LOCK) ||
+           (command >= FIRST_OPEN_LOCK && command <= LAST_OPEN_LOCK);
 }
 
 /* One more than the operation. */

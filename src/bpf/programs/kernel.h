@@ -187,6 +187,9 @@ struct pt_regs {
     unsigned long r10;
     unsigned long r8;
     unsigned long r9;
+    unsigned long bx;
+    unsigned long cx;
+    unsigned long bp;
     unsigned long sp;
 };
 #elif defined(__TARGET_ARCH_arm64)

@@ -10,6 +10,7 @@
 #include "call_arguments.h"
 #include "call_cells.h"
 #include "call_counts.h"
+#include "calls_of_32_bits.h"
 #include "ring_files.h"
 
 #define UNDER_WAY_MAX 65536
@@ -55,7 +56,7 @@ static __always_inline __u64 bytes_wanted(const struct io_kiocb *request,
                                           const volatile struct collected_request *row) {
     const __u32 length = row->has_bytes || row->has_parts ? PART(io_rw, request, len) : 0;
     if (row->has_parts)
-        return at_most(sum_vector((const char *)PART(io_rw, request, addr), length));
+        return at_most(sum_vector((const char *)PART(io_rw, request, addr), length, sizeof(__u64)));
     return at_most(length);
 }
 

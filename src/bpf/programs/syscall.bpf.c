@@ -2,6 +2,7 @@
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_CALL_OPS)
 #include "call_arguments.h"
+#include "calls_of_32_bits.h"
 #include "interrupted.h"
 #include "name_samples.h"
 #include "page_faults.h"
@@ -22,21 +23,26 @@ static __always_inline void note_reading(struct thread *thread, const struct fou
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
+int BPF_PROG(sys_enter, struct pt_regs *all_registers, long any_number) {
     struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+    const struct pt_regs *registers = all_registers;
+    const bool is_32 = is_in_32_bits(task);
+    const long number = is_32 ? same_number(any_number) : any_number;
     const __u64 begin_ns = bpf_ktime_get_ns();
     struct thread *thread = bpf_task_storage_get(&threads, task, NULL, 0);
     if (thread) {
         thread->call.op = 0;
-        if (thread->interrupted.op > 0 && resume(task, thread, registers, (__u32)number))
+        if (thread->interrupted.op > 0 && resume(task, thread, all_registers, (__u32)number))
             return 0;
     }
     if ((unsigned long)number >= COLLECTED_SYSCALLS || calls[number].op == 0)
         return 0;
-    if (!is_watched_process(task) || is_in_32_bits(task))
+    if (!is_watched_process(task))
         return 0;
     const volatile struct collected_call *row = &calls[number];
-    if (row->is_lock && !is_of_locks((__u32)argument_of(registers, 1)))
+    if (is_32)
+        registers = move_registers(AT_ENTRY, all_registers, row->position == COLLECTED_AT_FOURTH);
+    if (row->is_lock && !is_of_locks((__u32)argument_of(registers, 1), is_32))
         return 0;
     const struct found found = find_before(task, registers, row);
     if (found.known == KNOWN_NO)
@@ -48,7 +54,7 @@ int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
         return 0;
     }
     thread->call = (struct under_way){.begin_ns = begin_ns,
-                                      .asked_bytes = asked_bytes(registers, row),
+                                      .asked_bytes = asked_bytes(registers, row, is_32 ? sizeof(__u32) : sizeof(__u64)),
                                       .number = (__u32)number,
                                       .op = op_of(registers, row),
                                       .object = note_object(found.dentry),
@@ -59,8 +65,10 @@ int BPF_PROG(sys_enter, struct pt_regs *registers, long number) {
     return 0;
 }
 
-static __noinline void read_name(struct task_struct *task, const struct pt_regs *registers, struct under_way *call,
+static __noinline void read_name(struct task_struct *task, const struct pt_regs *all_registers, struct under_way *call,
                                  long result) {
+    const struct pt_regs *registers =
+        is_in_32_bits(task) ? move_registers(AT_EXIT, all_registers, false) : all_registers;
     const volatile struct collected_call *row = &calls[call->number % COLLECTED_SYSCALLS];
     const struct found found =
         row->place == COLLECTED_SUBMITTED ? find_submitted(task, registers) : find_ended(task, registers, row, result);
