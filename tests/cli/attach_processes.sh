@@ -120,6 +120,11 @@ head -n 1 page | grep -q "; calls of process $process took " || fail "the page d
 tr '\n' ' ' <page | grep -q 'Not told: 4 calls by name (4 failed), of these processes, may be on these file systems, or on others such as /proc' ||
     fail "it is not said what is not told: $(<page)"
 "$OSPROF" show --by program profile | grep -Eq '^dd +' || fail "the child is not among the programs"
+"$OSPROF" show --by file profile | grep -Eq " .*/fs/in-memory$" || fail "the file below its mount point is not named"
+expect 0 show --by filesystem --of "$scratch/fs tmpfs" profile
+grep -Eq '^WRITE +7 ' out || fail "other calls on the file system in memory: $(<out)"
+expect 0 show --by filesystem --of "$(findmnt -nro TARGET,FSTYPE -T .)" profile
+grep -Eq '^WRITE +18 ' out || fail "other calls on the file system of the directory: $(<out)"
 "$OSPROF" check profile >&2 || fail "osprof check finds fault"
 expect 0 show --list
 grep -Eq "^@1 .* osprof attach --pid $process$" out || fail "what was kept is not named: $(<out)"
@@ -136,6 +141,8 @@ kill "$other"
 wait "$other" 2>/dev/null || true
 other=
 ended
+expect 1 show --by file profile
+grep -qx "osprof: no calls by file in profile; osprof attach --by file records them" err || fail "no advice: $(<err)"
 grep -qx "osprof: all of the processes have ended" said || fail "why it ends is not said: $(<said)"
 
 # ---- What cannot be watched

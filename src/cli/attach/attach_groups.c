@@ -28,8 +28,9 @@ struct directory {
 struct attach_groups {
     const struct collector *collector;
     struct aggstats_recorder *recorder;
-    char *root;           /* where names begin, its components cut like those of names; "/": everywhere */
-    pthread_mutex_t lock; /* protects the rest */
+    char *root;                         /* where names begin, its components cut like those of names; "/": everywhere */
+    const struct attach_mounts *mounts; /* NULL: of one file system, by its root */
+    pthread_mutex_t lock;               /* protects the rest */
     struct process processes[PROCESSES];
     struct directory directories[DIRECTORIES];
 };
@@ -90,11 +91,26 @@ static void join_all_parts(const struct collected_name *name, unsigned skipped, 
         length += (size_t)sprintf(ret_path + length, "/%.*s", COLLECTED_PART_BYTES - 1, name->parts[i - 1]);
 }
 
+/* The same in the mount that shows it; "outside:/a/b" if none does. */
+static void join_mounted(const struct attach_groups *groups, const struct collected_name *name, const char *path,
+                         char ret_path[PATH_BYTES]) {
+    const struct attach_mount *mount = attach_mounts_find(groups->mounts, name->device, name->is_cut ? "/" : path);
+    const char *below = mount ? path_below(path, mount->root) : NULL;
+    const char *above = !mount ? OUTSIDE : strcmp(mount->path, "/") == 0 ? "" : mount->path;
+    const char *shown = name->is_cut || !below ? path : below;
+    snprintf(ret_path, PATH_BYTES, "%.*s%.*s", PATH_BYTES / 2, name->is_cut ? "" : above, PATH_BYTES / 2 - 1,
+             !above[0] && !shown[0] ? "/" : shown);
+}
+
 /* The same below the root; "outside:/a/b" of what is not. */
 static void join_parts(const struct attach_groups *groups, const struct collected_name *name, unsigned skipped,
                        char ret_path[PATH_BYTES]) {
     char path[PATH_BYTES];
     join_all_parts(name, skipped, path);
+    if (groups->mounts) {
+        join_mounted(groups, name, path, ret_path);
+        return;
+    }
     const char *below = strcmp(groups->root, "/") == 0 || name->is_cut ? path : path_below(path, groups->root);
     snprintf(ret_path, PATH_BYTES, "%s%.*s", below ? "" : OUTSIDE, (int)(PATH_BYTES - sizeof(OUTSIDE)),
              !below     ? path
@@ -135,6 +151,26 @@ static uint64_t directory_of(void *context, uint64_t object) {
     path_copy_end(path, directory->path, sizeof(directory->path));
     pthread_mutex_unlock(&groups->lock);
     return name.directory;
+}
+
+/* An aggstats_place_fn: a number of the file system, its device and 1. */
+static uint64_t filesystem_of(void *context, uint64_t object) {
+    const struct attach_groups *groups = context;
+    struct collected_name name;
+    return collector_name(groups->collector, object, &name) ? (uint64_t)name.device << 1 | 1 : 0;
+}
+
+/* An aggstats_name_fn, of those. */
+static bool name_filesystem(void *context, uint64_t object, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
+    const struct attach_groups *groups = context;
+    const uint32_t device = (uint32_t)(object >> 1);
+    const struct attach_mount *mount = attach_mounts_first(groups->mounts, device);
+    (void)may_wait;
+    if (mount)
+        snprintf(ret_name, AGGSTATS_GROUP_NAME_SIZE, "%.200s %.50s", mount->path, mount->type);
+    else
+        snprintf(ret_name, AGGSTATS_GROUP_NAME_SIZE, "(device %u:%u)", device >> 20, device & 0xfffff);
+    return true;
 }
 
 /* ---- Counting ----------------------------------------------------------------------------------- */
@@ -191,6 +227,7 @@ int attach_groups_start(struct collector *collector, struct aggstats_recorder *r
     struct attach_groups *groups = create(collector, recorder, given->root);
     if (!groups)
         return -ENOMEM;
+    groups->mounts = given->mounts;
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++) {
         const bool has_objects = aggstats_grouping_has_objects((enum aggstats_grouping)grouping);
         if (given->groupings & 1U << grouping)
@@ -201,8 +238,12 @@ int attach_groups_start(struct collector *collector, struct aggstats_recorder *r
                             : grouping == AGGSTATS_BY_CGROUP ? identify_cgroup
                                                              : identify,
                 .identifies_at_once = true,
-                .name_object = has_objects ? name_object : NULL,
-                .place_of = grouping == AGGSTATS_BY_DIRECTORY ? directory_of : NULL,
+                .name_object = !has_objects                         ? NULL
+                               : grouping == AGGSTATS_BY_FILESYSTEM ? name_filesystem
+                                                                    : name_object,
+                .place_of = grouping == AGGSTATS_BY_DIRECTORY    ? directory_of
+                            : grouping == AGGSTATS_BY_FILESYSTEM ? filesystem_of
+                                                                 : NULL,
                 .context = groups,
             };
     }

@@ -3,6 +3,7 @@
 #ifndef ATTACH_GROUPS_H
 #define ATTACH_GROUPS_H
 
+#include "attach_mounts.h"
 #include "collector.h"
 
 struct attach_groups; /* opaque */
@@ -11,6 +12,8 @@ struct attach_groups_options {
     unsigned groupings;  /* bits (1 << AGGSTATS_BY_FILE) */
     unsigned groups_max; /* of each; 0: the default */
     const char *root;    /* the directory of the file system below which names begin; NULL: all of it */
+    const struct attach_mounts
+        *mounts; /* borrowed; which show where file systems begin; NULL: names begin at the root */
 };
 
 /* Call before anything is counted.

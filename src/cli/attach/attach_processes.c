@@ -6,11 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 
 #include "base.h"
 #include "command.h"
-#include "mounts.h"
 #include "proc.h"
 
 #define FIRST_PID_NAMESPACE 0xeffffffcU /* PROC_PID_INIT_INO: the inode of the one that all others are below */
@@ -103,25 +101,14 @@ int attach_processes_watch(const struct attach_processes *processes, struct coll
     return error;
 }
 
-/* ---- What is mounted ---------------------------------------------------------------------------- */
-
-static int note_table(struct mounts_table *table, struct collector *collector) {
-    struct mounts_entry entry;
-    int error = 0;
-    while (error == 0 && mounts_next(table, &entry))
-        error = collector_note_device(collector, major(entry.device) << 20 | minor(entry.device),
-                                      !mounts_is_pseudo(entry.type));
-    return error == -E2BIG ? 0 : error;
-}
-
-int attach_processes_note_devices(const struct attach_processes *processes, struct collector *collector) {
-    CLEANUP_MOUNTS struct mounts_table own = {0};
-    mounts_open(&own);
-    int error = note_table(&own, collector);
-    for (unsigned i = 0; i < processes->count && error == 0; i++) {
-        CLEANUP_MOUNTS struct mounts_table table = {0};
-        mounts_open_of((pid_t)processes->numbers[i], &table);
-        error = note_table(&table, collector);
-    }
+int attach_processes_read_mounts(const struct attach_processes *processes, struct attach_mounts *ret_mounts) {
+    struct attach_mounts mounts = {.mounts = NULL};
+    int error = attach_mounts_add(&mounts, 0);
+    for (unsigned i = 0; i < processes->count && error == 0; i++)
+        error = attach_mounts_add(&mounts, (pid_t)processes->numbers[i]);
+    if (error)
+        attach_mounts_finish(&mounts);
+    else
+        *ret_mounts = mounts;
     return error;
 }

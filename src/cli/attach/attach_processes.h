@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach_mounts.h"
 #include "collector.h"
 
 #define ATTACH_PROCESSES_MAX 4096
@@ -27,7 +28,9 @@ void attach_processes_describe(const struct attach_processes *processes, char re
 /* Begins to watch them. Those that have ended by now are not. Errors: those of collector_watch_process() */
 int attach_processes_watch(const struct attach_processes *processes, struct collector *collector);
 
-/* Tells which of the mounted file systems hold files, as these processes see them, and as this one does. */
-int attach_processes_note_devices(const struct attach_processes *processes, struct collector *collector);
+/* What these processes and this one see mounted.
+ * Owner:   the caller finishes *ret_mounts
+ * Errors:  -ENOMEM */
+int attach_processes_read_mounts(const struct attach_processes *processes, struct attach_mounts *ret_mounts);
 
 #endif

@@ -190,7 +190,8 @@ static int start_recording(struct attach_profile *profile, bool has_beside) {
         error = attach_groups_start(profile->collector, profile->recorder,
                                     &(struct attach_groups_options){.groupings = profile->options->groupings,
                                                                     .groups_max = profile->options->groups_max,
-                                                                    .root = profile->mount.root},
+                                                                    .root = profile->mount.root,
+                                                                    .mounts = profile->options->mounts},
                                     &profile->groups);
     return error;
 }

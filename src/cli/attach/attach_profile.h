@@ -15,13 +15,14 @@
 
 struct attach_options {
     const char *layer;
-    struct aggstats_label whose; /* the header's line that says whose calls there are; key NULL: none */
-    const char *profile;         /* path of the final one; absolute; NULL: none is saved */
-    bool keeps_old;              /* an existing file is kept as NAME.old */
-    unsigned resolution;         /* at most COLLECTED_RESOLUTION */
-    uint64_t interval_ns;        /* of a sampled profile; 0: none */
-    unsigned groupings;          /* bits (1 << AGGSTATS_BY_FILE) */
-    unsigned groups_max;         /* of each; 0: the default */
+    struct aggstats_label whose;        /* the header's line that says whose calls there are; key NULL: none */
+    const char *profile;                /* path of the final one; absolute; NULL: none is saved */
+    bool keeps_old;                     /* an existing file is kept as NAME.old */
+    unsigned resolution;                /* at most COLLECTED_RESOLUTION */
+    uint64_t interval_ns;               /* of a sampled profile; 0: none */
+    unsigned groupings;                 /* bits (1 << AGGSTATS_BY_FILE) */
+    unsigned groups_max;                /* of each; 0: the default */
+    const struct attach_mounts *mounts; /* of several file systems; NULL: of one */
     struct option_list labels;
 };
 

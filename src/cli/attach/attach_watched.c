@@ -7,6 +7,7 @@
 #include "aggstats/profile.h"
 #include "base.h"
 #include "command.h"
+#include "mounts.h"
 
 int attach_watched_find(const char *directory, const struct attach_processes *processes, const char *cgroup,
                         struct attach_watched *ret_watched) {
@@ -17,6 +18,8 @@ int attach_watched_find(const char *directory, const struct attach_processes *pr
         error = attach_cgroup_find(cgroup, &watched->cgroup);
     if (error == 0 && directory)
         error = attach_target_find(directory, &watched->target);
+    if (error == 0 && !directory)
+        error = attach_processes_read_mounts(processes, &watched->mounts);
     if (error)
         attach_watched_finish(watched);
     return error;
@@ -112,6 +115,14 @@ struct attach_not_told attach_watched_not_told(const struct attach_watched *watc
     };
 }
 
+/* Tells which of the mounted file systems hold files. */
+static int note_devices(const struct attach_mounts *mounts, struct collector *collector) {
+    int error = 0;
+    for (size_t i = 0; i < mounts->count && error == 0; i++)
+        error = collector_note_device(collector, mounts->mounts[i].device, !mounts_is_pseudo(mounts->mounts[i].type));
+    return error == -E2BIG ? 0 : error;
+}
+
 /* ---- The beginning and the end ------------------------------------------------------------------ */
 
 int attach_watched_start(const struct attach_watched *watched, unsigned groupings, struct collector **ret_collector,
@@ -129,7 +140,7 @@ int attach_watched_start(const struct attach_watched *watched, unsigned grouping
     int error = collector_start_calls(&calls, &collector, ret_why);
     if (error)
         return error;
-    error = device == 0 ? attach_processes_note_devices(&watched->processes, collector) : 0;
+    error = note_devices(&watched->mounts, collector);
     if (error == 0)
         error = attach_processes_watch(&watched->processes, collector);
     if (error) {
@@ -163,4 +174,5 @@ bool attach_watched_is_there(const struct attach_watched *watched, const struct 
 void attach_watched_finish(struct attach_watched *watched) {
     attach_target_finish(&watched->target);
     attach_cgroup_finish(&watched->cgroup);
+    attach_mounts_finish(&watched->mounts);
 }

@@ -14,6 +14,7 @@ struct attach_watched {
     struct attach_target target; /* without a mount point: all file systems */
     struct attach_processes processes;
     struct attach_cgroup cgroup;
+    struct attach_mounts mounts; /* for all file systems */
 };
 
 /* directory, cgroup: NULL: none was given. processes: those that were given, or none

@@ -17,13 +17,14 @@
 #define GROUPINGS                                                                                                      \
     (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_CGROUP | 1U << AGGSTATS_BY_FILE |       \
      1U << AGGSTATS_BY_DIRECTORY)
-#define GROUPINGS_WORDS "process", "program", "cgroup", "file", "directory",
-#define DEFAULT_BY "all of them"
+#define GROUPINGS_WORDS "process", "program", "cgroup", "file", "directory", "filesystem",
+#define DEFAULT_BY "all of them, the last without DIR"
 
 struct attach_command {
     uint64_t for_ns; /* 0: until a signal asks to end */
     struct attach_processes processes;
     const char *cgroup; /* NULL: all */
+    bool has_by;        /* groups were chosen */
     struct attach_options options;
     struct attach_report report;
 };
@@ -43,6 +44,7 @@ static const char *parse_for(const char *text, uint64_t *ret_ns) {
 static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     static const char *const words[] = {GROUPINGS_WORDS NULL};
     struct attach_command *given = data;
+    given->has_by = true;
     if (strcmp(*text, "none") != 0)
         return groupings_parse(*text, words, &given->options.groupings, why);
     given->options.groupings = 0;
@@ -213,6 +215,9 @@ static int attach_watched(struct attach_command *given, const struct attach_watc
     if (is_watched(path))
         return -EBUSY;
     given->options.whose = attach_watched_label(watched);
+    given->options.mounts = watched->target.mountpoint ? NULL : &watched->mounts;
+    if (!given->has_by && given->options.mounts)
+        given->options.groupings |= 1U << AGGSTATS_BY_FILESYSTEM;
     given->report.attached = attach_watched_arguments(watched);
     given->report.not_told = attach_watched_not_told(watched);
     kept_open(&kept);
@@ -273,9 +278,10 @@ static enum status run_attach(const struct command *command, int argc, char **ar
 
 const struct command command_attach = {
     .name = "attach",
-    .summary = "profiles calls on a file system in use, in place",
-    .help = "Counts the system calls of all programs on the file system of DIR, in the kernel, from now on: nothing is "
-            "mounted over it, and no program is started anew. Meanwhile osprof show DIR, top, reset and rotate work as "
+    .summary = "profiles calls on file systems in use, in place",
+    .help = "Counts the system calls of all programs on the file system of DIR, in the kernel, from now on; or of some "
+            "processes or a control group, there or on all file systems. Nothing is mounted over it, and no program is "
+            "started anew. Meanwhile osprof show DIR, top, reset and rotate work as "
             "with a mount; at Ctrl-C a page is printed, and the result is kept as that of osprof run.",
     .notes = "Takes root, or the capabilities CAP_BPF and CAP_PERFMON. While it lasts, each system call of this "
              "machine takes longer: docs/benchmarks.md.",

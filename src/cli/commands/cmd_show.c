@@ -63,6 +63,8 @@ static enum status report_no_groups(const struct show_command *options, const st
         complain("no calls by %s in %s: no call has ended in its time", wanted, options->profile);
     else if (input->is_live)
         complain("no calls by %s in %s; live files have none", wanted, options->profile);
+    else if (aggstats_profile_label(&input->profile, "attached"))
+        complain("no calls by %s in %s; osprof attach --by %s records them", wanted, options->profile, wanted);
     else
         complain(
             "no calls by %s in %s; osproffs -o by=%s records them, 'osprof groups MOUNT %s' from now on; what recover "

@@ -46,7 +46,7 @@ struct aggstats_grouping_options {
                                           * the recorder, soon and then ever more rarely, at last once a second while
                                           * there are calls; and by a thread that takes a snapshot, which waits for that
                                           * thread for a fifth of a second at most */
-    aggstats_place_fn place_of;          /* for directories */
+    aggstats_place_fn place_of;          /* for directories and file systems */
 };
 
 /* From now on snapshots also have a profile for each group of calls, made of the calls passed to aggstats_group_add().

@@ -92,14 +92,18 @@ static int start(struct aggstats_recorder *recorder) {
     return 0;
 }
 
+/* Whether calls on an object count for another one. */
+static bool has_places(enum aggstats_grouping grouping) {
+    return grouping == AGGSTATS_BY_DIRECTORY || grouping == AGGSTATS_BY_FILESYSTEM;
+}
+
 /* Fills in the default. Returns false if it is wrong. */
 static bool settle(struct aggstats_grouping_options *wanted) {
     if (wanted->groups_max == 0)
         wanted->groups_max = AGGSTATS_GROUPS_DEFAULT;
     return aggstats_grouping_has_objects(wanted->grouping) == (wanted->name_object != NULL) &&
-           (wanted->grouping == AGGSTATS_BY_DIRECTORY) == (wanted->place_of != NULL) &&
-           aggstats_grouping_name(wanted->grouping) && wanted->groups_max >= AGGSTATS_GROUPS_MIN &&
-           wanted->groups_max <= AGGSTATS_GROUPS_MAX;
+           has_places(wanted->grouping) == (wanted->place_of != NULL) && aggstats_grouping_name(wanted->grouping) &&
+           wanted->groups_max >= AGGSTATS_GROUPS_MIN && wanted->groups_max <= AGGSTATS_GROUPS_MAX;
 }
 
 static int begin(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options, unsigned count,
