@@ -39,7 +39,7 @@ mkdir bin
 ln -s "$OSPROF" bin/osprof
 export PATH=$scratch/bin:$PATH
 
-# run COMMANDS: fails if one of them fails, but for those that tell a difference by their status
+# run COMMANDS: fails if one of them does. Status 1 is no failure: osprof compare has found a difference
 run() {
     # shellcheck disable=SC2016 # for the shell inside
     bash -uo pipefail -c 'trap "status=\$?; [ \$status -le 1 ] || { echo \"status \$status: \$BASH_COMMAND\"; exit 1; }" ERR; . "$1"; exit 0' \
