@@ -291,6 +291,27 @@ struct io_link {
     struct filename *newpath;
 };
 
+/* From Linux 7.0 on names are so. */
+struct delayed_filename {
+    struct filename *__incomplete_filename;
+};
+
+struct io_unlink___delayed {
+    struct delayed_filename filename;
+};
+
+struct io_rename___delayed {
+    struct delayed_filename oldpath;
+};
+
+struct io_mkdir___delayed {
+    struct delayed_filename filename;
+};
+
+struct io_link___delayed {
+    struct delayed_filename newpath;
+};
+
 struct fuse_in_header {
     __u32 opcode;
 };

@@ -56,10 +56,17 @@ struct entry {
     int directory;
 };
 
+/* NULL: this kernel has it elsewhere. */
+#define NAME_PART(TYPE, REQUEST, NAME)                                                                                 \
+    (bpf_core_field_exists(struct TYPE, NAME) ? PART(TYPE, REQUEST, NAME)                                              \
+     : bpf_core_field_exists(struct TYPE##___delayed, NAME.__incomplete_filename)                                      \
+         ? PART(TYPE##___delayed, REQUEST, NAME.__incomplete_filename)                                                 \
+         : NULL)
+
 #define ENTRY(TYPE, REQUEST, DIRECTORY, NAME)                                                                          \
-    (bpf_core_field_exists(struct TYPE, NAME)                                                                          \
-         ? (struct entry){.name = PART(TYPE, REQUEST, NAME), .directory = PART(TYPE, REQUEST, DIRECTORY)}              \
-         : (struct entry){.name = NULL})
+    (struct entry) {                                                                                                   \
+        .name = NAME_PART(TYPE, REQUEST, NAME), .directory = PART(TYPE, REQUEST, DIRECTORY)                            \
+    }
 
 static __always_inline struct entry entry_of(const struct io_kiocb *request, __u32 target) {
     switch (target) {
