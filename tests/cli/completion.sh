@@ -57,7 +57,7 @@ expect_completion _osprof "--quiet" osprof compare --all --q
 expect_completion _osprof "sha256sum" osprof run -- sha256su
 expect_completion _osprof "sha256sum" osprof run --vs sha256su
 expect_completion _osprof "root" osprof run --user roo
-for before in "" 1,; do # others may begin so too
+for before in "" "1,"; do # others may begin so too
     COMP_WORDS=(osprof attach --pid "$before$$") COMP_CWORD=3 COMPREPLY=()
     _osprof "$OSPROF"
     printf '%s\n' "${COMPREPLY[@]}" | grep -x "$before$$" >/dev/null || fail "process $$ is not offered after '$before'"

@@ -120,6 +120,7 @@ expect 0 run -q --user "$name" -- true
 assert_eq "group:$other_uid:--x group::--- mask::--x other::--- user:$other_uid:--x user::rwx" \
     "$(getfacl -cnp "$live_dir" | sort | xargs)" "rights of others"
 setfacl -b "$live_dir"
+# shellcheck disable=SC2016 # for the shell inside
 "$OSPROF" run -q -d own -p profile --user "$name" -- sh -c 'echo >begun; read -r line <begun; shift; cd "$1"; cat f1 >/dev/null' sh begun "$scratch/own" &
 run_pid=$!
 read -r _ <begun

@@ -29,8 +29,15 @@ const char *run_attach_directory(const struct option_list *directories) {
     return directories->count < 2 && holds_files(directory) ? directory : NULL;
 }
 
+#ifdef __x86_64__
+#define SEES_FOREIGN true
+#else
+#define SEES_FOREIGN false /* not those of 32 bits */
+#endif
+
 static bool sees(const char *not_seen) {
-    return !strstr(not_seen, "foreign") && (!strstr(not_seen, "io_uring") || collector_counts(COLLECTOR_RINGS));
+    return (SEES_FOREIGN || !strstr(not_seen, "foreign")) &&
+           (!strstr(not_seen, "io_uring") || collector_counts(COLLECTOR_RINGS));
 }
 
 char *run_attach_command(const char *directory, const struct aggstats_profile *layer) {
