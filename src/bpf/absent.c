@@ -38,6 +38,11 @@ bool collector_fuse_has_ended(const struct collector *collector) {
     return !collector;
 }
 
+bool collector_call_cost(const struct collector *collector, struct call_cost *ret_cost) {
+    (void)collector, (void)ret_cost;
+    return false;
+}
+
 int collector_watch_process(struct collector *collector, uint32_t process) {
     (void)collector, (void)process;
     return -ENOTSUP;

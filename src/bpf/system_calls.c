@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base.h"
+#include "call_prober.h"
 #include "collector_private.h"
 #include "fault_ends.h"
 #include "name_table.h"
@@ -235,6 +236,8 @@ static void number_ops(void) {
 
 struct call_programs {
     struct syscall_bpf *bpf;
+    bool has_cost;
+    struct call_cost cost;
     struct fault_ends fault_ends;
 };
 
@@ -317,10 +320,8 @@ static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
     memcpy((void *)(uintptr_t)bpf->rodata->ring_requests, numbered_requests, sizeof(numbered_requests));
     bpf->rodata->untimed_slot = untimed_slot;
     bpf->rodata->page_fault_slot = page_fault_slot;
-    bpf->rodata->device = of->device;
     bpf->rodata->has_one_device = of->has_one_device;
     bpf->rodata->has_processes = of->has_processes;
-    bpf->rodata->cgroup = of->cgroup;
     bpf->rodata->cgroup_level = of->cgroup_level;
     bpf->rodata->has_groups = of->has_groups;
     bpf->rodata->has_cgroups = of->has_groups && of->has_cgroups;
@@ -330,40 +331,12 @@ static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
     choose_programs(bpf);
 }
 
-int collector_start_calls(const struct system_calls *of, struct collector **ret_collector,
-                          char ret_why[COLLECTOR_WHY_SIZE]) {
-    struct call_programs *programs = calloc(1, sizeof(*programs));
-    struct syscall_bpf *bpf = programs ? syscall_bpf__open() : NULL;
-    if (!bpf) {
-        int error = negative_errno();
-        free(programs);
-        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
-        return error;
-    }
-    programs->bpf = bpf;
-    set(bpf, of);
-    const struct collector_programs what = {.programs = programs,
-                                            .skeleton = bpf->skeleton,
-                                            .destroy = destroy,
-                                            .attach_more = attach_more,
-                                            .detach_more = detach_more,
-                                            .tracepoint = "raw_syscalls/sys_enter",
-                                            .since = "with CONFIG_HAVE_SYSCALL_TRACEPOINTS",
-                                            .ops = ops,
-                                            .op_count = op_count,
-                                            .slots = slots};
-    int error = collector_start(&what, ret_collector, ret_why);
-    if (error == 0)
-        name_table_find(bpf);
-    return error;
-}
-
-/* ---- What is watched ---------------------------------------------------------------------------- */
-
 static const struct syscall_bpf *programs_of(const struct collector *collector) {
     const struct call_programs *programs = collector_programs_of(collector);
     return programs->bpf;
 }
+
+/* ---- What is watched ---------------------------------------------------------------------------- */
 
 int collector_watch_process(struct collector *collector, uint32_t process) {
     const uint8_t is_watched = 1;
@@ -384,4 +357,112 @@ int collector_note_device(struct collector *collector, uint32_t device, bool hol
     const uint8_t value = holds_files;
     const int devices = bpf_map__fd(programs_of(collector)->maps.mounted_devices);
     return bpf_map_update_elem(devices, &device, &value, BPF_ANY) < 0 ? negative_errno() : 0;
+}
+
+/* System calls of the machine, since it was attached. */
+static uint64_t all_calls(const struct collector *collector) {
+    const unsigned first = 0;
+    const int cpus = libbpf_num_possible_cpus();
+    CLEANUP_FREE uint64_t *counts = cpus > 0 ? calloc((size_t)cpus, sizeof(*counts)) : NULL;
+    uint64_t sum = 0;
+    if (!counts || bpf_map_lookup_elem(bpf_map__fd(programs_of(collector)->maps.all_calls), &first, counts) < 0)
+        return 0;
+    for (int cpu = 0; cpu < cpus; cpu++)
+        sum += counts[cpu];
+    return sum;
+}
+
+/* ---- What it costs ------------------------------------------------------------------------------ */
+
+struct measuring {
+    struct call_prober prober;
+    struct call_times before;
+    bool is_possible;
+};
+
+/* What is attached is to watch the prober first. */
+static void begin_measuring(struct measuring *ret_measuring, struct syscall_bpf *bpf) {
+    *ret_measuring = (struct measuring){.is_possible = false};
+    ret_measuring->is_possible = call_prober_start(&ret_measuring->prober) == 0 &&
+                                 call_prober_measure(&ret_measuring->prober, &ret_measuring->before);
+    bpf->bss->device = ret_measuring->prober.device;
+}
+
+static double longer(double after, double before) {
+    return after > before ? after - before : 0;
+}
+
+static void measure(const struct measuring *measuring, struct call_programs *programs, struct collector *collector) {
+    const uint32_t process = (uint32_t)measuring->prober.process;
+    struct call_times after;
+    if (!measuring->is_possible || collector_watch_process(collector, process) < 0)
+        return;
+    programs->has_cost = call_prober_measure(&measuring->prober, &after);
+    if (programs->has_cost) {
+        programs->cost.counted_ns = longer(after.on_file, measuring->before.on_file);
+        programs->cost.other_ns = longer(after.on_other, measuring->before.on_other);
+    }
+    collector_unwatch_process(collector, process);
+}
+
+/* A collector_group_fn. */
+static void drop(void *context, unsigned op, const struct collected_cell *cell, const struct collected_cell_sum *sum) {
+    (void)context, (void)op, (void)cell, (void)sum;
+}
+
+/* From now on it watches what it is for. */
+static void end_measuring(const struct measuring *measuring, const struct system_calls *of,
+                          struct call_programs *programs, struct collector *collector) {
+    const struct counting_lane nowhere[COLLECTOR_LANES_MAX] = {{.recorder = NULL}};
+    struct syscall_bpf *bpf = programs->bpf;
+    measure(measuring, programs, collector);
+    bpf->bss->count_from_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC);
+    bpf->bss->cgroup = of->cgroup;
+    bpf->bss->device = of->device;
+    collector_group(collector, drop, NULL);
+    collector_count(collector, nowhere);
+    collector_group(collector, NULL, NULL);
+    programs->cost.all_calls = all_calls(collector);
+}
+
+bool collector_call_cost(const struct collector *collector, struct call_cost *ret_cost) {
+    const struct call_programs *programs = collector_programs_of(collector);
+    *ret_cost = programs->cost;
+    ret_cost->all_calls = all_calls(collector) - programs->cost.all_calls;
+    return programs->has_cost;
+}
+
+/* ---- The beginning ------------------------------------------------------------------------------ */
+
+int collector_start_calls(const struct system_calls *of, struct collector **ret_collector,
+                          char ret_why[COLLECTOR_WHY_SIZE]) {
+    struct call_programs *programs = calloc(1, sizeof(*programs));
+    struct syscall_bpf *bpf = programs ? syscall_bpf__open() : NULL;
+    if (!bpf) {
+        int error = negative_errno();
+        free(programs);
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
+        return error;
+    }
+    programs->bpf = bpf;
+    struct measuring measuring;
+    set(bpf, of);
+    begin_measuring(&measuring, bpf);
+    const struct collector_programs what = {.programs = programs,
+                                            .skeleton = bpf->skeleton,
+                                            .destroy = destroy,
+                                            .attach_more = attach_more,
+                                            .detach_more = detach_more,
+                                            .tracepoint = "raw_syscalls/sys_enter",
+                                            .since = "with CONFIG_HAVE_SYSCALL_TRACEPOINTS",
+                                            .ops = ops,
+                                            .op_count = op_count,
+                                            .slots = slots};
+    int error = collector_start(&what, ret_collector, ret_why);
+    if (error == 0) {
+        end_measuring(&measuring, of, programs, *ret_collector);
+        name_table_find(bpf);
+    }
+    call_prober_finish(&measuring.prober);
+    return error;
 }

@@ -43,6 +43,15 @@ assert_eq syscall "$(sed -n 's/^# layer: //p' profile)" "layer"
 tr '\n' ' ' <out | grep -Eq ' Not told: [0-9]+ calls? by name \([0-9]+ failed\), of all programs of this machine, may be here or on any' ||
     fail "it is not said what is not told: $(<out)"
 grep -qx '# label rack: 7' profile || fail "the label is missing"
+grep -Eqx '# cost: [1-9][0-9]+ calls [0-9]+ ns, counted [0-9]+ ns' profile || fail "what it cost is not known: $(grep '^# cost' profile)"
+[ "$(sed -n 's/^# cost: \([0-9]*\) calls .*/\1/p' profile)" -ge "$(awk '{ n += $2 } END { print n }' counted)" ] ||
+    fail "fewer system calls of the machine than were counted"
+sed 's/^# cost: .*/# cost: 52310 calls 300 ns, counted 812 ns/' profile >costly
+COLUMNS=150 "$OSPROF" show costly >page
+grep -qx 'cost      about 300 ns more for each of 52,310 system calls of this machine, 812 ns for those counted' page ||
+    fail "other words for what it costs: $(<page)"
+sed '/^# cost: /d' profile >costly
+! COLUMNS=150 "$OSPROF" show costly | grep '^cost ' || fail "a cost that is not known is shown"
 "$OSPROF" check profile >&2 || fail "osprof check finds fault"
 assert_eq 600 "$(stat -c %a profile)" "mode of the profile"
 expect 0 show @1

@@ -84,6 +84,16 @@ struct system_calls {
 int collector_start_calls(const struct system_calls *of, struct collector **ret_collector,
                           char ret_why[COLLECTOR_WHY_SIZE]);
 
+/* By how much system calls take longer while they are counted. */
+struct call_cost {
+    double counted_ns;  /* each that is counted */
+    double other_ns;    /* each other of the machine */
+    uint64_t all_calls; /* of the machine, since it was begun */
+};
+
+/* As measured when it was begun. Returns false if that was not possible */
+bool collector_call_cost(const struct collector *collector, struct call_cost *ret_cost);
+
 /* process: its number in the first of all PID namespaces
  * Errors:  those of bpf(2); -E2BIG there are too many */
 int collector_watch_process(struct collector *collector, uint32_t process);

@@ -15,6 +15,21 @@
 /* Set before it is loaded. */
 const volatile struct collected_call calls[COLLECTED_SYSCALLS];
 
+/* System calls of the machine. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, __u64);
+} all_calls SEC(".maps");
+
+static __always_inline void count_all(void) {
+    const __u32 first = 0;
+    __u64 *count = bpf_map_lookup_elem(&all_calls, &first);
+    if (count)
+        ++*count;
+}
+
 static __always_inline void note_reading(struct thread *thread, const struct found *found,
                                          const struct pt_regs *registers, __u32 position) {
     const __u64 object = thread->call.object ? thread->call.object : object_of(found->dentry);
@@ -29,6 +44,7 @@ int BPF_PROG(sys_enter, struct pt_regs *all_registers, long any_number) {
     const bool is_32 = is_in_32_bits(task);
     const long number = is_32 ? same_number(any_number) : any_number;
     const __u64 begin_ns = bpf_ktime_get_ns();
+    count_all();
     struct thread *thread = bpf_task_storage_get(&threads, task, NULL, 0);
     if (thread) {
         thread->call.op = 0;

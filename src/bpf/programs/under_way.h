@@ -53,7 +53,7 @@ static __noinline void end(struct task_struct *task, struct under_way *call, con
                                     .asked_bytes = call->asked_bytes,
                                     .moved_bytes = moved,
                                     .reads = end_reading(reads, moved)};
-    if (call->known == KNOWN_NO)
+    if (call->known == KNOWN_NO || call->begin_ns < count_from_ns)
         return;
     count(call->op - 1 + (call->known == NOT_TOLD ? COLLECTED_CALL_OPS : 0), ns, &outcome);
     if (call->known == KNOWN_YES)

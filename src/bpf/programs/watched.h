@@ -12,13 +12,16 @@
 #define TYPE_LINK 0120000
 #define IN_KERNEL_ONLY (1UL << 31) /* SB_NOUSER: of pipes, sockets, memory files */
 
+/* Set at any time: first it is a file of the collector's own, on which calls are measured. */
+__u32 device;        /* of the file system, as the kernel has it; 0: all that hold files */
+__u64 cgroup;        /* processes in this control group and below; 0: all */
+__u64 count_from_ns; /* calls that have begun before are not counted */
+
 /* Set before it is loaded. */
-const volatile __u32 device;        /* of the file system, as the kernel has it; 0: all that hold files */
 const volatile bool has_one_device; /* the device in attributes is that of the file system, for all its files */
 const volatile __u32 own_process;   /* which is not watched */
 const volatile bool has_processes;  /* only some are, those of the map */
-const volatile __u64 cgroup;        /* those in this control group and below; 0: all */
-const volatile __u32 cgroup_level;  /* of it, below the root */
+const volatile __u32 cgroup_level;  /* of the control group, below the root */
 
 /* ---- Processes ---------------------------------------------------------------------------------- */
 

@@ -50,6 +50,16 @@ static int add_not_told(const struct attach_profile *of, const struct attach_not
     return text[0] ? aggstats_profile_add_label(profile, "not_told", text) : 0;
 }
 
+static int add_cost(const struct attach_profile *of, struct aggstats_profile *profile) {
+    struct call_cost cost;
+    char text[100];
+    if (!collector_call_cost(of->collector, &cost))
+        return 0;
+    snprintf(text, sizeof(text), "%llu calls %.0f ns, counted %.0f ns", (unsigned long long)cost.all_calls,
+             cost.other_ns, cost.counted_ns);
+    return aggstats_profile_add_label(profile, "cost", text);
+}
+
 static int make_recording(const struct attach_profile *of, const struct attach_report *report,
                           struct recording *recording) {
     struct aggstats_profile profile = {0};
@@ -58,6 +68,8 @@ static int make_recording(const struct attach_profile *of, const struct attach_r
         error = add_not_told(of, &report->not_told, &profile);
     if (error == 0)
         error = aggstats_profile_add_label(&profile, "attached", report->attached);
+    if (error == 0)
+        error = add_cost(of, &profile);
     if (error == 0)
         error = recording_add(recording, &profile);
     aggstats_profile_finish(&profile);

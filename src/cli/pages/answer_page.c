@@ -675,6 +675,20 @@ static void print_cached(const struct printer *it, const struct answer_row *row)
     screen_print_wrapped(it->screen, KEY_COLUMNS, KEY_COLUMNS, text);
 }
 
+static void print_cost(const struct printer *it, const struct answer_row *row) {
+    unsigned long long calls;
+    double other_ns;
+    double counted_ns;
+    char text[TEXT_SIZE];
+    if (sscanf(row->word, "%llu calls %lf ns, counted %lf ns", &calls, &other_ns, &counted_ns) != 3)
+        return;
+    snprintf(text, sizeof(text), "about %s more for each of %s system calls of this machine, %s for those counted",
+             units_seconds(it->units, other_ns / 1e9).text, units_count(calls).text,
+             units_seconds(it->units, counted_ns / 1e9).text);
+    screen_print_key(it->screen, "cost");
+    screen_print_wrapped(it->screen, KEY_COLUMNS, KEY_COLUMNS, text);
+}
+
 static void print_none_moved(const struct printer *it, const struct answer_row *row) {
     screen_print_key(it->screen, "bytes");
     screen_print_wrapped(it->screen, KEY_COLUMNS, KEY_COLUMNS, row->word);
@@ -811,6 +825,9 @@ static void print_range(const struct printer *it, struct range rows) {
         print_failed(it, rows, others.count > 0 ? others.first->count : 0);
         break;
     }
+    case ANSWER_COST:
+        print_cost(it, rows.first);
+        break;
     case ANSWER_NONE_FAILED:
         print_none_failed(it, rows.first);
         break;

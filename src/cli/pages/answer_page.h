@@ -111,6 +111,7 @@ enum answer_kind {
     ANSWER_NONE_MOVED,    /* word: that there was nothing, or why nothing is known */
     ANSWER_FAILED,        /* op; word: the error, NULL: a search for what is not there; count */
     ANSWER_OTHERS_FAILED, /* count: of kinds that have no row */
+    ANSWER_COST,          /* word: by how much calls were slower for being counted */
     ANSWER_NONE_FAILED,   /* count: queries for what is not there, which do not count as failures */
     ANSWER_NEXT,          /* next */
 };

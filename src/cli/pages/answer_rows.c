@@ -246,6 +246,12 @@ static void add_moved(const struct aggstats_profile *profile, const struct answe
 }
 
 /* That nothing failed is not known where some calls are not told. */
+static void add_cost(const struct aggstats_profile *profile, struct answer_rows *rows) {
+    const char *cost = aggstats_profile_label(profile, "cost");
+    if (cost)
+        add(rows, (struct answer_row){.kind = ANSWER_COST, .word = cost});
+}
+
 static void add_failed(const struct aggstats_profile *profile, const struct answer_model *model,
                        struct answer_rows *rows) {
     wide_count others = model->failed_calls;
@@ -276,6 +282,7 @@ void answer_rows_make(const struct aggstats_profile *profile, const struct answe
     add_all_groups(profile, model, ret_rows);
     add_moved(profile, model, ret_rows);
     add_failed(profile, model, ret_rows);
+    add_cost(profile, ret_rows);
     size_t count = answer_next_find(source, profile, model, wants_calibration, next);
     for (size_t i = 0; i < count; i++)
         add(ret_rows, (struct answer_row){.kind = ANSWER_NEXT, .next = next[i]});
@@ -302,6 +309,7 @@ static const struct {
     {ANSWER_PEAK, ANY_GROUPING, ANSWER_PEAKS_MIN + 1},
     {ANSWER_PEAK, ANY_GROUPING, ANSWER_PEAKS_MIN},
     {ANSWER_GROUP, AGGSTATS_BY_PROCESS, 0},
+    {ANSWER_COST, ANY_GROUPING, 0},
     {ANSWER_CACHED, ANY_GROUPING, 0},
     {ANSWER_FUSE, ANY_GROUPING, 0},
     {ANSWER_REST, ANY_GROUPING, 0},
