@@ -54,6 +54,9 @@ static void tell_why(const struct collector_programs *programs, int error, char 
         tell_capabilities(ret_why);
     else if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
         snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
+    else if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) == 0)
+        snprintf(ret_why, COLLECTOR_WHY_SIZE,
+                 "this kernel is too old: it lacks what Linux has since 5.11 (BPF task storage)");
     else if (last_warning[0])
         snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", last_warning);
     else
