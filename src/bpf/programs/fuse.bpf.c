@@ -50,9 +50,15 @@ struct {
     __type(value, __u64);
 } free_since SEC(".maps");
 
+static __always_inline __u32 device_of(const struct fuse_req *request) {
+    const struct fuse_req___with_chan *later = (const struct fuse_req___with_chan *)request;
+    return bpf_core_field_exists(later->chan) ? BPF_CORE_READ(later, chan, conn, dev)
+                                              : BPF_CORE_READ(request, fm, fc, dev);
+}
+
 /* Which mount it is of; negative: none of those. */
 static __always_inline int connection_of(const struct fuse_req *request) {
-    return find_device(connections, connection_count, COLLECTED_CONNECTIONS_MAX, request->fm->fc->dev);
+    return find_device(connections, connection_count, COLLECTED_CONNECTIONS_MAX, device_of(request));
 }
 
 /* osprof itself asks the daemon under this name, which the profile of osproffs does not have either. */

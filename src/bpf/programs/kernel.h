@@ -355,6 +355,15 @@ struct fuse_req {
     struct fuse_mount *fm;
 };
 
+struct fuse_chan {
+    struct fuse_conn *conn;
+};
+
+/* Later than Linux 7.0; there is no mount in it then. */
+struct fuse_req___with_chan {
+    struct fuse_chan *chan;
+};
+
 struct gendisk {
     int major;
     int first_minor;
