@@ -15,7 +15,7 @@ static const char text[] = "21 1 0:19 / / rw,relatime - overlay overlay rw\n"
                            "24 23 0:31 / /srv/net rw - nfs4 server:/export rw\n"
                            "25 21 8:17 / /mnt rw - xfs /dev/sdb1 rw\n"
                            "26 25 8:33 / /mnt rw - xfs /dev/sdc1 rw\n"
-                           "27 24 0:32 / /srv/net rw,nosuid,nodev shared:9 - fuse.osproffs /srv/net rw\n"
+                           "27 24 0:32 /a\\040b /srv/net rw,nosuid,nodev shared:9 - fuse.osproffs /srv/net rw\n"
                            "28 23 0:33 / /srv/two\\040words rw - cifs //server/my\\040share rw\n"
                            "no line of this table\n"
                            "29 23 8:49 /a\\040b /srv/odd rw - ext4 a\\012b/c rw\n";
@@ -55,12 +55,13 @@ START_TEST(a_path_lies_in_the_longest_mount_above_it) {
 }
 END_TEST
 
-START_TEST(a_line_tells_device_path_options_type_and_source) {
+START_TEST(a_line_tells_device_root_path_options_type_and_source) {
     CLEANUP_MOUNTS struct mounts_table table =
-        table_of("27 24 0:32 / /srv/net rw,nosuid shared:9 - fuse.osproffs from rw,allow_other\n");
+        table_of("27 24 0:32 /a\\040b /srv/net rw,nosuid shared:9 - fuse.osproffs from rw,allow_other\n");
     struct mounts_entry entry;
     ck_assert(mounts_next(&table, &entry));
     ck_assert_uint_eq(entry.device, makedev(0, 32));
+    ck_assert_str_eq(entry.root, "/a b");
     ck_assert_str_eq(entry.path, "/srv/net");
     ck_assert_str_eq(entry.options, "rw,nosuid");
     ck_assert_str_eq(entry.source, "from");
@@ -110,7 +111,7 @@ int main(void) {
     Suite *suite = suite_create("mounts");
     TCase *all = tcase_create("mounts");
     tcase_add_loop_test(all, a_path_lies_in_the_longest_mount_above_it, 0, ARRAY_SIZE(paths));
-    tcase_add_test(all, a_line_tells_device_path_options_type_and_source);
+    tcase_add_test(all, a_line_tells_device_root_path_options_type_and_source);
     tcase_add_test(all, an_option_is_found_whole);
     tcase_add_test(all, what_all_mounts_of_a_device_forbid_is_forbidden);
     tcase_add_test(all, the_table_of_the_system_has_a_root);
