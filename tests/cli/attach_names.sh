@@ -95,6 +95,15 @@ times(7, os.unlink, "../../other/a/none", dir_fd=directory)
 os.close(directory)
 END
 
+made "CHMOD 7 CLOSE 1 OPEN 1" "what is open, by its link in /proc" <<'END'
+inside, outside = os.open("fs/a/f", os.O_PATH), os.open("other/a/f", os.O_PATH)
+times(7, os.chmod, f"/proc/self/fd/{inside}", 0o600)
+times(5, os.chmod, f"/proc/self/fd/{outside}", 0o600)
+times(3, os.chmod, f"/proc/self/fd/{inside}/none", 0o600)
+times(3, os.chmod, "/proc/self/fd/77777777", 0o600)
+os.close(inside)
+END
+
 # ---- Symbolic links
 
 ln -s fs/a to-fs

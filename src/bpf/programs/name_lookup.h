@@ -14,8 +14,9 @@
 #define PART_BYTES 256U
 #define DENTRY_BYTES 128U /* of which something is read; a short name is among them */
 #define STEPS_MAX 100
-#define CHAIN_MAX 64    /* dentries of a place in the table */
-#define MOUNTS_MAX 256  /* in one mount */
+#define CHAIN_MAX 64   /* dentries of a place in the table */
+#define MOUNTS_MAX 256 /* in one mount */
+#define FD_DIGITS_MAX 8
 #define STACKED_MAX 8   /* mounts at one place */
 #define TEXT_HALF 2048U /* of two, for the name and what it is when a link has been followed */
 
@@ -25,6 +26,7 @@
 
 #define TMPFS_MAGIC 0x01021994
 #define RAMFS_MAGIC 0x858458f6
+#define PROCFS_MAGIC 0x9fa0
 
 /* Of the kernel's hash table of dentries. */
 __u64 name_table;
@@ -41,6 +43,7 @@ struct lookup {
     const struct mount *mount;
     const struct dentry *root;
     const struct mount *root_mount;
+    struct task_struct *process;
     __u32 position; /* of the rest, in the text */
     bool is_entry;  /* the directory is what is looked for */
     bool follows;   /* the last component too, if it is a symbolic link */
@@ -264,6 +267,34 @@ static __always_inline bool is_in_cache_alone(const struct dentry *directory) {
     return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
 }
 
+#define OF_SELF 0x2f666c65732fULL    /* "/self/" */
+#define OF_DESCRIPTORS 0x2f64662fULL /* "/fd/" */
+
+/* A link in the root of /proc, which has no text. What is open as "self/fd/NUMBER" is found by the number. */
+__noinline int follow_self(struct lookup *lookup) {
+    if (!lookup || (word_at(lookup, lookup->position - 5) & 0xffffffffffff) != OF_SELF)
+        return STEP_NOT_TOLD;
+    if ((word_at(lookup, lookup->position) & 0xffffffff) != OF_DESCRIPTORS || !lookup->follows)
+        return STEP_NOT_TOLD;
+    __u32 fd = 0;
+    for (__u32 i = 0; i < FD_DIGITS_MAX; i++) {
+        const __u32 digit = (__u32)(unsigned char)text_at(lookup, lookup->position + 4 + i) - '0';
+        if (digit > 9)
+            break;
+        fd = 10 * fd + digit;
+        if (text_at(lookup, lookup->position + 5 + i) == '\0') {
+            const struct file *file = file_of(lookup->process, fd);
+            lookup->at = file ? BPF_CORE_READ(file, f_path.dentry) : NULL;
+            return file ? STEP_FOUND : STEP_NOT_TOLD;
+        }
+    }
+    return STEP_NOT_TOLD;
+}
+
+static __always_inline bool is_root_of_proc(const struct dentry *dentry) {
+    return BPF_CORE_READ(dentry, d_parent) == dentry && BPF_CORE_READ(dentry, d_sb, s_magic) == PROCFS_MAGIC;
+}
+
 /* Goes to what the component is that ends at the position: the latest dentry. */
 static __always_inline int go_down(struct lookup *lookup, __u64 found, bool is_last) {
     const bool is_followed = lookup->follows || !is_last;
@@ -275,8 +306,11 @@ static __always_inline int go_down(struct lookup *lookup, __u64 found, bool is_l
     const unsigned type = inode ? BPF_CORE_READ(inode, i_mode) & TYPE_BITS : 0;
     if (!inode)
         return STEP_FOUND;
+    const char *link = type == TYPE_LINK && is_followed ? BPF_CORE_READ(inode, i_link) : NULL;
+    if (type == TYPE_LINK && is_followed && !link && is_root_of_proc(lookup->at))
+        return follow_self(lookup);
     if (type == TYPE_LINK && is_followed)
-        return follow_link(lookup, (__u64)BPF_CORE_READ(inode, i_link));
+        return follow_link(lookup, (__u64)link);
     lookup->at = (const struct dentry *)found;
     if (!is_last && type != TYPE_DIRECTORY)
         return STEP_FOUND;
@@ -315,6 +349,7 @@ __noinline int look_up_part(struct lookup *lookup) {
 static __always_inline const struct dentry *look_up(struct task_struct *task, struct lookup *lookup) {
     lookup->root = BPF_CORE_READ(task, fs, root.dentry);
     lookup->root_mount = mount_of(BPF_CORE_READ(task, fs, root.mnt));
+    lookup->process = BPF_CORE_READ(task, group_leader);
     lookup->position = 0;
     if (text_at(lookup, 0) == '/')
         go_to_root(lookup);
