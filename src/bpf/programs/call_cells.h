@@ -30,13 +30,20 @@ struct {
     __type(value, struct collected_name);
 } names SEC(".maps");
 
-/* Room for one. */
+#define ROOMS 4
+
+struct room {
+    __u64 is_taken;
+    struct collected_name name;
+};
+
+/* Room for new names: a program may be interrupted by another, which has one too. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, 1);
+    __uint(max_entries, ROOMS);
     __type(key, __u32);
-    __type(value, struct collected_name);
-} new_name SEC(".maps");
+    __type(value, struct room);
+} rooms SEC(".maps");
 
 /* Set before it is loaded. */
 const volatile bool has_groups;
@@ -86,9 +93,21 @@ static __always_inline void fill_name(struct collected_name *name, const struct 
     }
 }
 
-static __always_inline struct collected_name *room_for_name(void) {
-    const __u32 first = 0;
-    return bpf_map_lookup_elem(&new_name, &first);
+/* NULL: there is none now. */
+static __always_inline struct room *take_room(void) {
+    for (__u32 i = 0; i < ROOMS; i++) {
+        const __u32 number = i;
+        struct room *room = bpf_map_lookup_elem(&rooms, &number);
+        if (room && __sync_val_compare_and_swap(&room->is_taken, 0, 1) == 0)
+            return room;
+    }
+    return NULL;
+}
+
+/* The name in it is that of the object. */
+static __always_inline void leave_room(struct room *room, __u64 object) {
+    bpf_map_update_elem(&names, &object, &room->name, BPF_ANY);
+    __sync_lock_test_and_set(&room->is_taken, 0);
 }
 
 /* Remembers what it is called, if that is not known. Returns its number */
@@ -96,11 +115,11 @@ static __always_inline __u64 note_object(const struct dentry *dentry) {
     const __u64 object = has_groups && dentry ? object_of(dentry) : 0;
     if (object == 0 || bpf_map_lookup_elem(&names, &object))
         return object;
-    struct collected_name *name = room_for_name();
-    if (!name)
+    struct room *room = take_room();
+    if (!room)
         return object;
-    fill_name(name, dentry);
-    bpf_map_update_elem(&names, &object, name, BPF_ANY);
+    fill_name(&room->name, dentry);
+    leave_room(room, object);
     return object;
 }
 
@@ -115,9 +134,10 @@ static __always_inline __u64 note_cgroup(struct task_struct *task) {
         return 0;
     const struct kernfs_node *at = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn);
     const __u64 number = BPF_CORE_READ(at, id) << 1;
-    struct collected_name *name = bpf_map_lookup_elem(&names, &number) ? NULL : room_for_name();
-    if (!name)
+    struct room *room = bpf_map_lookup_elem(&names, &number) ? NULL : take_room();
+    if (!room)
         return number;
+    struct collected_name *name = &room->name;
     name->part_count = 0;
     name->is_cut = true;
     for (__u32 i = 0; i < COLLECTED_CGROUP_PARTS; i++) {
@@ -130,7 +150,7 @@ static __always_inline __u64 note_cgroup(struct task_struct *task) {
         name->part_count = i + 1;
         at = parent;
     }
-    bpf_map_update_elem(&names, &number, name, BPF_ANY);
+    leave_room(room, number);
     return number;
 }
 

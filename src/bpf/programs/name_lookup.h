@@ -51,10 +51,13 @@ struct lookup {
     char dentry[DENTRY_BYTES + PART_BYTES + 8]; /* the latest one found; behind it its name, if that is elsewhere */
 };
 
-/* Room for one. */
+/* For a call that has ended, and for a request of io_uring, which may interrupt that. */
+enum { LOOKUP_OF_CALL, LOOKUP_OF_REQUEST, LOOKUPS };
+
+/* Room for one each. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-    __uint(max_entries, 1);
+    __uint(max_entries, LOOKUPS);
     __type(key, __u32);
     __type(value, struct lookup);
 } lookups SEC(".maps");

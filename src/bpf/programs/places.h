@@ -116,11 +116,11 @@ static __always_inline bool is_overwritten(const struct pt_regs *registers, cons
 /* Where the name of a call leads that has ended. */
 static __always_inline struct found find_name(struct task_struct *task, const struct pt_regs *registers,
                                               const volatile struct collected_call *call, long result) {
-    const __u32 first = 0;
+    const __u32 place = LOOKUP_OF_CALL;
     const struct found not_told = {.known = NOT_TOLD};
     const char *address = (const char *)argument_of(registers, call->name);
     const __u64 flags = call->flags > 0 ? argument_of(registers, call->flags - 1U) : 0;
-    struct lookup *lookup = bpf_map_lookup_elem(&lookups, &first);
+    struct lookup *lookup = bpf_map_lookup_elem(&lookups, &place);
     if (!lookup || is_overwritten(registers, call, result))
         return not_told;
     lookup->text[0] = '\0';

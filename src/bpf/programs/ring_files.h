@@ -83,11 +83,11 @@ static __always_inline struct entry entry_of(const struct io_kiocb *request, __u
 
 static __always_inline struct found find_in_directory(struct task_struct *task, const struct io_kiocb *request,
                                                       __u32 target) {
-    const __u32 first = 0;
+    const __u32 place = LOOKUP_OF_REQUEST;
     const struct found not_told = {.known = NOT_TOLD};
     const struct entry entry = entry_of(request, target);
     const struct filename *name = entry.name;
-    struct lookup *lookup = bpf_map_lookup_elem(&lookups, &first);
+    struct lookup *lookup = bpf_map_lookup_elem(&lookups, &place);
     if (!lookup || !name)
         return not_told;
     const long length = bpf_probe_read_kernel_str(lookup->text, NAME_BYTES, BPF_CORE_READ(name, name));
