@@ -111,7 +111,7 @@ expect 0 show "/proc/$process"
 grep -q 'no calls' out || fail "others' calls are counted: $(<out)"
 goes
 ended
-grep -qx "osprof: process $process has ended, and all that it started" said || fail "why it ends is not said: $(<said)"
+grep -qx "osprof: process $process has ended, and all that it started meanwhile" said || fail "why it ends is not said: $(<said)"
 assert_eq "25 2" "$(calls WRITE profile) $(calls FSYNC profile)" "WRITE (7 + 7 + 11) and FSYNC that are counted"
 expect 0 show --by program --of python3 profile
 grep -Eq '^STAT +3 ' out || fail "other STATs are counted than those of files: $(<out)"

@@ -1,7 +1,7 @@
 /* Programs in the kernel (BPF) that count calls, and what they have counted. What is attached goes with the process:
  * nothing is left of one that was killed.
  *
- * Needs the capabilities CAP_BPF and CAP_PERFMON, Linux 5.11, and that the kernel tells its types (BTF). */
+ * Needs the capabilities CAP_BPF and CAP_PERFMON, Linux 5.11, for system calls 5.15, and that the kernel tells its types (BTF). */
 #ifndef COLLECTOR_H
 #define COLLECTOR_H
 

@@ -165,7 +165,7 @@ bool attach_watched_is_there(const struct attach_watched *watched, const struct 
     if (count == 0 || collector_has_processes(collector))
         return true;
     if (count == 1)
-        complain("process %u has ended, and all that it started", watched->processes.numbers[0]);
+        complain("process %u has ended, and all that it started meanwhile", watched->processes.numbers[0]);
     else
         complain("all of the processes have ended");
     return false;
