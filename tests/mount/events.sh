@@ -72,11 +72,13 @@ profile_of_events_is_the_recorded_one() {
         command_control pause
         nap 15
         command_control resume
+        wait_until 20 called_since 0 || fail "hardly any calls"
         [ "$round" -ne 4 ] || command_control reset
         [ "$round" -ne 6 ] || command_control "rotate $scratch/span"
         [ "$round" -ne 9 ] || command_control pause$'\n'reset$'\n'resume
         [ "$round" -ne 10 ] || command_control "rotate $scratch/last-span"
     done
+    wait_until 20 called_since 0 || fail "hardly any calls"
     end_load
     unmount_osproffs "$mnt"
     ! grep -q dropped "$daemon_log" || skip "this machine could not save all calls: $(cat "$daemon_log")"
