@@ -136,6 +136,14 @@ bool mounts_is_fuse(const struct mounts_entry *entry) {
            strcmp(entry->type, "fuseblk") == 0;
 }
 
+bool mounts_may_hang(const struct mounts_entry *entry) {
+    static const char *const types[] = {"nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "lustre", "gfs2", "ocfs2"};
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        if (strcmp(entry->type, types[i]) == 0)
+            return true;
+    return mounts_is_fuse(entry);
+}
+
 bool mounts_is_pseudo(const char *type) {
 #define NAME_ELEMENT(MAGIC, NAME) NAME,
     static const char *const types[] = {PSEUDO_FILESYSTEMS(NAME_ELEMENT)};

@@ -66,6 +66,9 @@ int mounts_find_device(struct mounts_table *table, const char *path, bool throug
 /* True if a FUSE daemon serves the mount. */
 bool mounts_is_fuse(const struct mounts_entry *entry);
 
+/* True if the file system waits for a server or a daemon. */
+bool mounts_may_hang(const struct mounts_entry *entry);
+
 /* True for types of file systems that hold no files, such as "proc" (pseudo_filesystems.h). */
 bool mounts_is_pseudo(const char *type);
 

@@ -1,68 +1,56 @@
 #include "attach_cgroup.h"
 
 #include <errno.h>
-#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base.h"
+#include "cgroup_tree.h"
 #include "command.h"
-#include "mounts.h"
+#include "container_names.h"
 #include "path.h"
 
 #define FIRST_CGROUP_NAMESPACE 0xeffffffbU /* PROC_CGROUP_INIT_INO: the inode of the one that shows all */
 #define SHOWN_MAX 3                        /* of several that have the name */
 
-/* ---- Where they are ----------------------------------------------------------------------------- */
-
-/* Owner: the caller frees *ret_root. Errors: -ENOENT only those of version 1 are mounted, or none; -ENOMEM */
-static int find_root(char **ret_root) {
-    CLEANUP_MOUNTS struct mounts_table table = {0};
-    struct mounts_entry entry;
-    int error = mounts_open(&table);
-    while (error == 0 && mounts_next(&table, &entry)) {
-        if (strcmp(entry.type, "cgroup2") != 0)
-            continue;
-        *ret_root = strdup(entry.path);
-        return *ret_root ? 0 : -ENOMEM;
-    }
-    return error ? error : -ENOENT;
-}
+/* ---- Searching ---------------------------------------------------------------------------------- */
 
 static bool is_directory(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Those of that name, anywhere below the root. */
+/* Those of that name, and of containers of that name or id, anywhere below the root. */
 struct search {
     const char *name;
+    struct container_names *containers;
     unsigned count;
     char *first;         /* directory of it */
     char shown[3 * 120]; /* the first ones */
 };
 
-static void note_found(struct search *search, const char *directory, const char *root) {
+/* A cgroup_tree_visit_fn. */
+static void visit(void *context, const char *directory, const char *path) {
+    struct search *search = context;
+    struct container container;
     const size_t length = strlen(search->shown);
+    const bool is_container = container_names_find(search->containers, path, &container) && !container.is_inner &&
+                              container_is_called(&container, search->name);
+    if (!is_container && strcmp(strrchr(path, '/') + 1, search->name) != 0)
+        return;
     if (search->count < SHOWN_MAX)
-        snprintf(search->shown + length, sizeof(search->shown) - length, "%s%s", length > 0 ? ", " : "",
-                 path_below(directory, root));
+        snprintf(search->shown + length, sizeof(search->shown) - length, "%s%s", length > 0 ? ", " : "", path);
     if (search->count++ == 0)
         search->first = strdup(directory);
 }
 
-static int search_below(char *root, struct search *search) {
-    char *roots[] = {root, NULL};
-    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
-    if (!tree)
-        return negative_errno();
-    for (FTSENT *entry = fts_read(tree); entry; entry = fts_read(tree))
-        if (entry->fts_info == FTS_D && entry->fts_level > 0 && strcmp(entry->fts_name, search->name) == 0)
-            note_found(search, entry->fts_path, root);
-    fts_close(tree);
-    return 0;
+static int search_below(const char *root, struct search *search) {
+    search->containers = container_names_create("");
+    int error = search->containers ? cgroup_tree_walk(root, visit, search) : -ENOMEM;
+    container_names_destroy(search->containers);
+    return error;
 }
 
 /* ---- Finding one -------------------------------------------------------------------------------- */
@@ -145,7 +133,7 @@ int attach_cgroup_find(const char *name, struct attach_cgroup *ret_cgroup) {
     int error = check_namespace();
     if (error)
         return error;
-    error = find_root(&root);
+    error = cgroup_tree_find(&root);
     if (error == -ENOENT)
         complain("cannot watch control group %s: none of version 2 are mounted, only they tell of each process which "
                  "one it is in",

@@ -12,8 +12,8 @@ struct attach_cgroup {
     unsigned level; /* below the root */
 };
 
-/* name: "cron.service", the only one of that name; a path below the root, "system.slice/cron.service"; or the path of its
- *          directory
+/* name: "cron.service", the only one of that name; a container's name, or 12 digits of its id or more; a path below the
+ *          root, "system.slice/cron.service"; or the path of its directory
  * Owner:   the caller finishes *ret_cgroup
  * Errors:  reported to the user */
 int attach_cgroup_find(const char *name, struct attach_cgroup *ret_cgroup);

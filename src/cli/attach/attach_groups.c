@@ -7,6 +7,8 @@
 
 #include "aggstats/caller_groups.h"
 #include "base.h"
+#include "cgroup_tree.h"
+#include "container_names.h"
 #include "path.h"
 
 #define PROCESSES 8192U   /* whose programs are remembered; a later one takes the place of one before */
@@ -28,6 +30,7 @@ struct directory {
 struct attach_groups {
     const struct collector *collector;
     struct aggstats_recorder *recorder;
+    struct container_names *containers;
     char *root;                         /* where names begin, its components cut like those of names; "/": everywhere */
     const struct attach_mounts *mounts; /* NULL: of one file system, by its root */
     pthread_mutex_t lock;               /* protects the rest */
@@ -70,6 +73,7 @@ static bool identify_cgroup(void *context, uint32_t caller, struct aggstats_iden
     struct attach_groups *groups = context;
     const struct process *process = &groups->processes[caller % PROCESSES];
     struct collected_name name;
+    struct container container;
     char path[PATH_BYTES];
     pthread_mutex_lock(&groups->lock);
     const uint64_t cgroup = process->number == caller ? process->cgroup : 0;
@@ -78,8 +82,26 @@ static bool identify_cgroup(void *context, uint32_t caller, struct aggstats_iden
         return false;
     join_cgroup(&name, path);
     *ret_identity = (struct aggstats_identity){.id = caller};
-    path_copy_end(path, ret_identity->name, AGGSTATS_GROUP_NAME_SIZE);
+    if (container_names_find(groups->containers, path, &container))
+        container_describe(&container, ret_identity->name, AGGSTATS_GROUP_NAME_SIZE);
+    else
+        path_copy_end(path, ret_identity->name, AGGSTATS_GROUP_NAME_SIZE);
     return true;
+}
+
+/* A cgroup_tree_visit_fn. */
+static void note_container(void *context, const char *directory, const char *path) {
+    struct container container;
+    (void)directory;
+    container_names_find(context, path, &container);
+}
+
+/* Finds the names of all containers there are. Files of one that is new are still in memory; those of older ones may
+ * have to be read, for which counting must not wait. */
+static void note_containers(const struct attach_groups *groups) {
+    CLEANUP_FREE char *root = NULL;
+    if (cgroup_tree_find(&root) == 0)
+        cgroup_tree_walk(root, note_container, groups->containers);
 }
 
 /* ---- On what ------------------------------------------------------------------------------------ */
@@ -214,7 +236,8 @@ static struct attach_groups *create(struct collector *collector, struct aggstats
     groups->recorder = recorder;
     pthread_mutex_init(&groups->lock, NULL);
     groups->root = cut_components(root ? root : "/");
-    if (groups->root)
+    groups->containers = container_names_create("");
+    if (groups->root && groups->containers)
         return groups;
     attach_groups_finish(groups);
     return NULL;
@@ -228,6 +251,8 @@ int attach_groups_start(struct collector *collector, struct aggstats_recorder *r
     if (!groups)
         return -ENOMEM;
     groups->mounts = given->mounts;
+    if (given->groupings & 1U << AGGSTATS_BY_CGROUP)
+        note_containers(groups);
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++) {
         const bool has_objects = aggstats_grouping_has_objects((enum aggstats_grouping)grouping);
         if (given->groupings & 1U << grouping)
@@ -261,6 +286,7 @@ void attach_groups_finish(struct attach_groups *groups) {
     if (!groups)
         return;
     pthread_mutex_destroy(&groups->lock);
+    container_names_destroy(groups->containers);
     free(groups->root);
     free(groups);
 }

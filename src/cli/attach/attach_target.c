@@ -10,19 +10,6 @@
 #include "mounts.h"
 #include "path.h"
 
-static bool is_among(const char *type, const char *const *types, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(type, types[i]) == 0)
-            return true;
-    return false;
-}
-
-/* File systems that wait for a server or a daemon. */
-static bool may_hang(const struct mounts_entry *entry) {
-    static const char *const types[] = {"nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "lustre", "gfs2", "ocfs2"};
-    return is_among(entry->type, types, ARRAY_SIZE(types)) || mounts_is_fuse(entry);
-}
-
 /* Those whose files have other devices for stat(2) than the superblock. */
 static bool has_one_device(const char *type) {
     return strcmp(type, "btrfs") != 0 && strcmp(type, "overlay") != 0;
@@ -62,7 +49,7 @@ static int find_above(const char *path, struct attach_target *ret_target, bool *
         if (!path_below(path, entry.path) || strlen(entry.path) < length)
             continue;
         length = strlen(entry.path);
-        *ret_may_hang = may_hang(&entry);
+        *ret_may_hang = mounts_may_hang(&entry);
         error = copy_entry(&entry, path, ret_target);
     }
     return error == 0 && !ret_target->mountpoint ? -ENOENT : error;

@@ -1,0 +1,22 @@
+/* What the runtimes call containers. */
+#ifndef CONTAINER_NAMES_H
+#define CONTAINER_NAMES_H
+
+#include "container.h"
+
+/* Names that have been found. Opaque. */
+struct container_names;
+
+/* root:    where the files of the runtimes are; "": the root directory
+ * Owner:   the caller destroys it; root must outlive it. Returns NULL without memory */
+struct container_names *container_names_create(const char *root);
+
+/* The same with the name, if the runtime's files can be read. They are asked once for each container; this may wait for
+ * a disk, not for a server or a daemon.
+ * Threads: any */
+bool container_names_find(struct container_names *names, const char *path, struct container *ret_container);
+
+/* Accepts NULL. */
+void container_names_destroy(struct container_names *names);
+
+#endif
