@@ -15,7 +15,7 @@ before_cleanup() {
     [ -z "${early:-}" ] || kill -KILL "$early" 2>/dev/null || true
     [ -z "${other:-}" ] || kill -KILL "$other" 2>/dev/null || true
     wait 2>/dev/null || true
-    [ -z "$group" ] || rmdir "$group/inner" "$group" 2>/dev/null || true
+    [ -z "$group" ] || find "$group" -depth -type d -exec rmdir {} \; 2>/dev/null || true
     ! mountpoint -q "$scratch/fs" || umount -l "$scratch/fs"
 }
 

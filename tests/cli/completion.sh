@@ -57,6 +57,7 @@ expect_completion _osprof "--quiet" osprof compare --all --q
 expect_completion _osprof "sha256sum" osprof run -- sha256su
 expect_completion _osprof "sha256sum" osprof run --vs sha256su
 expect_completion _osprof "root" osprof run --user roo
+# shellcheck disable=SC2258 # the comma is meant
 for before in "" "1,"; do # others may begin so too
     COMP_WORDS=(osprof attach --pid "$before$$") COMP_CWORD=3 COMPREPLY=()
     _osprof "$OSPROF"
