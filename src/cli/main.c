@@ -1,5 +1,4 @@
 /* osprof: analyses the profiles of osproffs and libaggstats. This file only finds the subcommand. */
-#include <errno.h>
 #include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +10,7 @@
 #include "command.h"
 #include "nearest.h"
 #include "option_table.h"
+#include "output.h"
 
 /* The first FIRST_COUNT are those that everybody needs. */
 #define FIRST_COUNT 6
@@ -188,9 +188,9 @@ static enum status dispatch(int argc, char **argv) {
 int main(int argc, char **argv) {
     setlocale(LC_CTYPE, "");
     enum status status = dispatch(argc - 1, argv + 1);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        complain("cannot write standard output: %s", strerror(errno));
-        return STATUS_TROUBLE;
-    }
-    return (int)status;
+    int error;
+    if (output_finish_stdout(&error))
+        return (int)status;
+    complain("cannot write standard output%s%s", error ? ": " : "", error ? strerror(error) : "");
+    return STATUS_TROUBLE;
 }

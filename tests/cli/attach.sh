@@ -277,9 +277,25 @@ grep -qx "osprof: $fs/dir is no mount point: calls of all programs on all of $fs
     fail "it is not told what is counted: $(<err)"
 echo line >"$fs/beside"
 "$OSPROF" show "$fs/dir" | grep -q WRITE || fail "calls beside the directory are not counted"
+assert_refused "cannot save the profile of $fs/dir in the place of its final profile: it has none, as with -o rotate or of osprof attach, so name a file" \
+    "$OSPROF" dump "$fs/dir"
 kill -TERM "$watcher"
 ended 0
 [ ! -s out ] || fail "-q prints something"
+
+# Nobody reads from the pipe: that is what is said, whatever else has failed since
+mkfifo pipe
+exec 5<>pipe
+exec 6>pipe
+exec 5>&-
+status=0
+labels=() # more than is written at once
+for number in {1..16}; do
+    labels+=(--label "note$number=$(printf '%0250d' 0)")
+done
+(trap '' PIPE && exec "$OSPROF" attach "$fs" -q -p - --for 100ms "${labels[@]}" >&6 2>err) || status=$?
+exec 6>&-
+assert_eq "2 osprof: cannot write standard output: Broken pipe" "$status $(tail -n 1 err)" "a closed pipe"
 
 # What the kernel finds there, not what another mount hides, or what a link leads away from
 mkdir -p "$fs/covered/dir"

@@ -38,7 +38,7 @@ static const struct option_row mount_and_file_rows[] = {
 /* ---- Commands ----------------------------------------------------------------------------------- */
 
 static const char *why_not_saved(int error, const char *file) {
-    return error == -EINVAL && !file ? "it is mounted with -o rotate, so name a file" : NULL;
+    return error == -EINVAL && !file ? "it has none, as with -o rotate or of osprof attach, so name a file" : NULL;
 }
 
 static const char *why_not_rotated(int error, const char *file) {

@@ -1,10 +1,22 @@
 /* Writing results whole. */
 #include "output.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "base.h"
+
+/* Of the first write that has failed; stdio remembers only that one has. */
+static int stdout_error;
+
+bool output_finish_stdout(int *ret_errno) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    *ret_errno = stdout_error ? stdout_error : errno;
+    return false;
+}
 
 bool output_is_stdout(const char *path) {
     return !path || strcmp(path, "-") == 0;
@@ -12,7 +24,8 @@ bool output_is_stdout(const char *path) {
 
 int output_write_with_mode(const char *path, mode_t mode, const char *text, size_t size_bytes) {
     if (output_is_stdout(path)) {
-        fwrite(text, 1, size_bytes, stdout);
+        if (fwrite(text, 1, size_bytes, stdout) < size_bytes && stdout_error == 0)
+            stdout_error = errno;
         return 0;
     }
     CLEANUP_FD int dir_fd = -1;

@@ -10,6 +10,9 @@
 /* path: of -o; NULL and "-" are standard output, whose errors main() reports. */
 bool output_is_stdout(const char *path);
 
+/* Writes what is left. Returns false if that or a write before it has failed; *ret_errno is 0 if it is not known why. */
+bool output_finish_stdout(int *ret_errno);
+
 /* Errors: the failed call's; an existing file is untouched then */
 int output_write(const char *path, const char *text, size_t size_bytes);
 
