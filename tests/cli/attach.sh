@@ -325,8 +325,24 @@ grep -qx "osprof: calls of all programs on $fs/dir (tmpfs) are counted for 0.1 s
 assert_refused "cannot watch /proc/$early/root/none: No such file or directory" "$OSPROF" attach "/proc/$early/root/none"
 ln -s "$fs/dir" "$fs/link"
 assert_refused \
-    "cannot watch /proc/$early/root$fs/link: a symbolic link in it leads out of the mount namespace of process $early; name where it leads" \
+    "cannot watch /proc/$early/root$fs/link: a symbolic link, or the root of process $early, leads out of what that process has mounted; name where it leads" \
     "$OSPROF" attach --for 100ms "/proc/$early/root$fs/link"
+kill "$early"
+wait "$early" 2>/dev/null || true
+others=()
+
+# The root of a process need not be a mount point
+mkdir "$fs/root" "$fs/root/deep"
+mkfifo hold
+/usr/bin/python3 -c 'import os, sys; os.chroot(sys.argv[1]); print(flush=True); os.read(0, 1)' "$fs/root" <>hold >ready &
+early=$!
+others=("$early")
+read -r _ <ready
+for place in "/proc/$early/root" "/proc/$early/root/deep"; do
+    is_on "$fs" "$place"
+    grep -q "^osprof: $place is no mount point: calls of all programs on all of $fs " err || fail "it is not told what is counted: $(<err)"
+done
+assert_refused "cannot watch /proc/$early/root/none: No such file or directory" "$OSPROF" attach "/proc/$early/root/none"
 kill "$early"
 wait "$early" 2>/dev/null || true
 others=()

@@ -39,7 +39,7 @@ static int copy_entry(const struct mounts_entry *entry, const char *path, struct
 }
 
 /* The mount with the longest path above this one; of several at one place the last, which hides the others.
- * Errors:  -ENOENT there is none, -ENOMEM, those of reading the table */
+ * Errors:  -EXDEV there is none, -ENOMEM, those of reading the table */
 static int find_above(const char *path, struct attach_target *ret_target, bool *ret_may_hang) {
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
@@ -52,7 +52,7 @@ static int find_above(const char *path, struct attach_target *ret_target, bool *
         *ret_may_hang = mounts_may_hang(&entry);
         error = copy_entry(&entry, path, ret_target);
     }
-    return error == 0 && !ret_target->mountpoint ? -ENOENT : error;
+    return error == 0 && !ret_target->mountpoint ? -EXDEV : error;
 }
 
 /* The mount that the kernel finds there, which the one with the longest path may hide.
@@ -96,6 +96,36 @@ static int find_at(const char *directory, const char *path, const char *inner, s
     return error || *ret_hangs ? error : find_there(directory, path, target);
 }
 
+static bool shares_mounts(pid_t process) {
+    char link[32];
+    struct stat own;
+    struct stat theirs;
+    snprintf(link, sizeof(link), "/proc/%ld/ns/mnt", (long)process);
+    return stat("/proc/self/ns/mnt", &own) == 0 && stat(link, &theirs) == 0 && own.st_ino == theirs.st_ino;
+}
+
+/* By the path of the process's root: below one that is no mount point, as after chroot(2), its table lacks the mount. */
+static int find_below_root(const char *directory, const char *path, const char *inner, struct attach_target *target) {
+    char link[32];
+    char root[PATH_MAX];
+    bool hangs = false;
+    snprintf(link, sizeof(link), "/proc/%ld/root", (long)target->process);
+    CLEANUP_FD int fd = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int error = fd < 0 ? negative_errno() : path_of_open(fd, root);
+    if (error)
+        return error;
+    CLEANUP_FREE char *joined = path_join(root, inner);
+    CLEANUP_FREE char *outer = joined ? path_normalise(joined) : NULL;
+    attach_target_finish(target);
+    return outer ? find_at(directory, path, outer, target, &hangs) : -ENOMEM;
+}
+
+static int find_of_process(const char *directory, const char *path, const char *inner, struct attach_target *target) {
+    bool hangs = false;
+    int error = find_at(directory, path, inner, target, &hangs);
+    return error == -EXDEV && shares_mounts(target->process) ? find_below_root(directory, path, inner, target) : error;
+}
+
 /* Symbolic links in it are resolved, unless that may hang. */
 static int find(const char *directory, struct attach_target *target) {
     CLEANUP_FREE char *path = directory[0] ? path_normalise(directory) : NULL;
@@ -104,7 +134,7 @@ static int find(const char *directory, struct attach_target *target) {
     if (!path)
         return directory[0] ? -ENOMEM : -ENOENT;
     if (inner)
-        return find_at(directory, path, inner, target, &hangs);
+        return find_of_process(directory, path, inner, target);
     int error = find_above(path, target, &hangs);
     if (error || hangs)
         return error;
@@ -116,10 +146,9 @@ int attach_target_find(const char *directory, struct attach_target *ret_target) 
     struct attach_target target = {.mountpoint = NULL};
     int error = find(directory, &target);
     if (error == -EXDEV && target.process > 0)
-        complain(
-            "cannot watch %s: a symbolic link in it leads out of the mount namespace of process %ld; name where it "
-            "leads",
-            directory, (long)target.process);
+        complain("cannot watch %s: a symbolic link, or the root of process %ld, leads out of what that process has "
+                 "mounted; name where it leads",
+                 directory, (long)target.process);
     else if (error == -EXDEV)
         complain(
             "cannot watch %s: it is in another mount namespace; name it as /proc/PID/root/..., with a process there",
