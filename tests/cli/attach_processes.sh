@@ -145,7 +145,19 @@ expect 1 show --by file profile
 grep -qx "osprof: no calls by file in profile; osprof attach --by file records them" err || fail "no advice: $(<err)"
 grep -qx "osprof: all of the processes have ended" said || fail "why it ends is not said: $(<said)"
 
+begins
+process=$early
+watched --pid "$process,$process" --by none fs
+grep -q "^osprof: calls of process $process (python3) and those that it starts on " said || fail "it is two processes: $(<said)"
+goes
+ended
+
 # ---- What cannot be watched
+
+# shellcheck disable=SC2016 # for the shell inside
+status=0
+sh -c 'echo $$ >own && exec "$0" attach --pid $$ --for 100ms' "$OSPROF" 2>err || status=$?
+assert_eq "2 osprof: cannot watch process $(<own): it is osprof itself, whose calls are not counted" "$status $(<err)" "its own number"
 
 assert_refused "cannot watch process 2147483647: there is none of that number" "$OSPROF" attach --pid 2147483647
 for text in 0 -1 x 1,x 1,,2 '' 4294967296; do
@@ -229,5 +241,6 @@ grep -Eqx "osprof: there are 2 control groups of the name inner-$$: /$name/(inne
 rmdir "$group/other/inner-$$" "$group/other" "$group/inner/inner-$$"
 watched --cgroup "$name/inner"
 rmdir "$group/inner"
+mkdir "$group/inner" # another one
 ended
 grep -qx "osprof: control group /$name/inner is gone" said || fail "why it ends is not said: $(<said)"

@@ -150,7 +150,8 @@ int attach_cgroup_find(const char *name, struct attach_cgroup *ret_cgroup) {
 }
 
 bool attach_cgroup_is_there(const struct attach_cgroup *cgroup) {
-    return access(cgroup->directory, F_OK) == 0;
+    struct stat st;
+    return stat(cgroup->directory, &st) == 0 && st.st_ino == cgroup->number;
 }
 
 void attach_cgroup_finish(struct attach_cgroup *cgroup) {

@@ -6,12 +6,24 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base.h"
 #include "command.h"
 #include "proc.h"
 
 #define FIRST_PID_NAMESPACE 0xeffffffcU /* PROC_PID_INIT_INO: the inode of the one that all others are below */
+
+/* Each once. Returns false if there is no room */
+static bool add_process(struct attach_processes *processes, uint32_t number) {
+    for (unsigned i = 0; i < processes->count; i++)
+        if (processes->numbers[i] == number)
+            return true;
+    if (processes->count == ATTACH_PROCESSES_MAX)
+        return false;
+    processes->numbers[processes->count++] = number;
+    return true;
+}
 
 const char *attach_processes_parse(const char *text, struct attach_processes *ret_processes) {
     CLEANUP_FREE char *copy = strdup(text);
@@ -23,9 +35,8 @@ const char *attach_processes_parse(const char *text, struct attach_processes *re
         const unsigned long number = strtoul(word, &end, 10);
         if (word[0] < '0' || word[0] > '9' || *end || errno != 0 || number == 0 || number > INT32_MAX)
             return "must be numbers of processes, such as 4711,4712";
-        if (ret_processes->count == ATTACH_PROCESSES_MAX)
+        if (!add_process(ret_processes, (uint32_t)number))
             return "has more than 4096 processes";
-        ret_processes->numbers[ret_processes->count++] = (uint32_t)number;
     }
     return NULL;
 }
@@ -36,6 +47,10 @@ static int open_process(uint32_t number) {
 
 static int check_process(uint32_t number) {
     uint64_t process;
+    if (number == (uint32_t)getpid()) {
+        complain("cannot watch process %u: it is osprof itself, whose calls are not counted", number);
+        return -EINVAL;
+    }
     CLEANUP_FD int fd = open_process(number);
     if (fd >= 0)
         return 0;
@@ -64,10 +79,11 @@ int attach_processes_check(const struct attach_processes *processes) {
 }
 
 void attach_processes_describe(const struct attach_processes *processes, char ret_words[ATTACH_NAME_SIZE]) {
-    char name[16];
+    char name[16] = "";
     if (processes->count == 1) {
-        proc_name_read(processes->numbers[0], name, sizeof(name));
-        snprintf(ret_words, ATTACH_NAME_SIZE, "process %u (%s)", processes->numbers[0], name);
+        proc_name_read(processes->numbers[0], name, sizeof(name)); /* there is none if it has just ended */
+        snprintf(ret_words, ATTACH_NAME_SIZE, "process %u%s%s%s", processes->numbers[0], name[0] ? " (" : "", name,
+                 name[0] ? ")" : "");
         return;
     }
     int length = snprintf(ret_words, ATTACH_NAME_SIZE, "processes ");
