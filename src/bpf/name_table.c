@@ -48,7 +48,7 @@ static struct table conclude(const struct syscall_bpf__bss *samples) {
 }
 
 void name_table_find(struct syscall_bpf *programs) {
-    LIBBPF_OPTS(bpf_test_run_opts, run);
+    struct bpf_test_run_opts run = {.sz = sizeof(run)};
     struct syscall_bpf__bss *samples = programs->bss;
     CLEANUP_FD int directory = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (unsigned i = 0; i < COLLECTED_SAMPLES; i++)

@@ -151,17 +151,20 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
 /* Of later headers than this may be built with. */
 enum { IORING_OP_FTRUNCATE_NUMBER = 55, IORING_OP_READV_FIXED_NUMBER = 60, IORING_OP_WRITEV_FIXED_NUMBER = 61 };
 
-#define REQUEST_ROW(OPCODE, OP, TARGET, ...)                                                                           \
-    [IORING_OP_##OPCODE] = {.op = POSIX_URING_##OP + 1, .target = COLLECTED_TARGET_##TARGET, __VA_ARGS__},
+#define REQUEST_ROW(OPCODE, OP, TARGET)                                                                                \
+    [IORING_OP_##OPCODE] = {.op = POSIX_URING_##OP + 1, .target = COLLECTED_TARGET_##TARGET},
+/* Of those that read or write a file; MEMBER: how their bytes are known. */
+#define MOVING_ROW(OPCODE, OP, MEMBER)                                                                                 \
+    [IORING_OP_##OPCODE] = {.op = POSIX_URING_##OP + 1, .target = COLLECTED_TARGET_FILE, .MEMBER = true},
 
 /* clang-format off */
 static const struct collected_request requests[COLLECTED_OPCODES_OF_RINGS] = {
-    REQUEST_ROW(READ, READ, FILE, .has_bytes = true)
-    REQUEST_ROW(READV, READ, FILE, .has_parts = true)
-    REQUEST_ROW(READ_FIXED, READ, FILE, .has_bytes = true)
-    REQUEST_ROW(WRITE, WRITE, FILE, .has_bytes = true)
-    REQUEST_ROW(WRITEV, WRITE, FILE, .has_parts = true)
-    REQUEST_ROW(WRITE_FIXED, WRITE, FILE, .has_bytes = true)
+    MOVING_ROW(READ, READ, has_bytes)
+    MOVING_ROW(READV, READ, has_parts)
+    MOVING_ROW(READ_FIXED, READ, has_bytes)
+    MOVING_ROW(WRITE, WRITE, has_bytes)
+    MOVING_ROW(WRITEV, WRITE, has_parts)
+    MOVING_ROW(WRITE_FIXED, WRITE, has_bytes)
     REQUEST_ROW(FSYNC, FSYNC, FILE)
     REQUEST_ROW(FALLOCATE, FALLOCATE, FILE)
     REQUEST_ROW(OPENAT, OPEN, OPENED)
@@ -181,8 +184,8 @@ static const struct collected_request requests[COLLECTED_OPCODES_OF_RINGS] = {
     REQUEST_ROW(SETXATTR, OTHER, UNKNOWN)
     REQUEST_ROW(GETXATTR, OTHER, UNKNOWN)
     REQUEST_ROW(FTRUNCATE_NUMBER, OTHER, FILE)
-    REQUEST_ROW(READV_FIXED_NUMBER, READ, FILE, .has_parts = true)
-    REQUEST_ROW(WRITEV_FIXED_NUMBER, WRITE, FILE, .has_parts = true)
+    MOVING_ROW(READV_FIXED_NUMBER, READ, has_parts)
+    MOVING_ROW(WRITEV_FIXED_NUMBER, WRITE, has_parts)
 };
 /* clang-format on */
 

@@ -173,7 +173,7 @@ static void read_places(const char *root, const struct place *places, struct con
 /* In one of the namespaces. */
 static void read_tasks(const char *root, struct container *container) {
     static const struct place task = {.read = read_containerd, .is_by_id = true, .name = "config.json"};
-    CLEANUP_FREE char *directory = path_join(root, TASKS + 1);
+    CLEANUP_FREE char *directory = path_join(root, &TASKS[1]);
     if (!directory || container->user != 0 || may_hang(directory))
         return;
     DIR *namespaces = opendir(directory);
