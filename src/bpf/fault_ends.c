@@ -33,7 +33,7 @@ static int attach_to(struct fault_ends *ends, const struct bpf_program *program,
 
 int fault_ends_attach(struct fault_ends *ret_ends, const struct bpf_program *program) {
     const int cpus = libbpf_num_possible_cpus();
-    *ret_ends = (struct fault_ends){.links = cpus > 0 ? calloc((unsigned)cpus, sizeof(*ret_ends->links)) : NULL};
+    *ret_ends = (struct fault_ends){.links = cpus > 0 ? calloc((unsigned)cpus, sizeof(struct bpf_link *)) : NULL};
     int error = ret_ends->links ? 0 : -ENOMEM;
     for (unsigned cpu = 0; error == 0 && cpu < (unsigned)cpus; cpu++)
         error = attach_to(ret_ends, program, cpu);

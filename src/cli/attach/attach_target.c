@@ -1,6 +1,7 @@
 #include "attach_target.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,14 +75,16 @@ static int find_there(const char *directory, const char *path, struct attach_tar
 
 /* "/data" of "/proc/4711/root/data", and the process; else NULL. */
 static const char *path_in_process(const char *path, pid_t *ret_process) {
-    int length = 0;
-    int process;
-    if (sscanf(path, "/proc/%d/root%n", &process, &length) < 1 || length == 0 || process <= 0)
+    const char *number = path_below(path, "/proc");
+    if (!number || number[0] != '/' || number[1] < '1' || number[1] > '9')
         return NULL;
-    if (path[length] != '/' && path[length] != '\0')
+    char *end;
+    const long process = strtol(number + 1, &end, 10);
+    const char *inner = process <= INT_MAX ? path_below(end, "/root") : NULL;
+    if (!inner)
         return NULL;
-    *ret_process = process;
-    return path[length] ? path + length : "/";
+    *ret_process = (pid_t)process;
+    return inner[0] ? inner : "/";
 }
 
 const char *attach_target_inner_path(const struct attach_target *target) {

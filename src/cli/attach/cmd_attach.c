@@ -239,6 +239,7 @@ static int attach(struct attach_command *given, const char *directory) {
     if (error)
         return error;
     error = attach_watched(given, &watched);
+    given->options.mounts = NULL;
     attach_watched_finish(&watched);
     return error;
 }

@@ -1,6 +1,8 @@
 #include "container.h"
 
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
@@ -48,8 +50,13 @@ static bool parse_component(const char *path, const char *at, size_t length, str
 }
 
 static uid_t user_of(const char *path) {
-    unsigned user;
-    return sscanf(path, "/user.slice/user-%u.slice/", &user) == 1 ? (uid_t)user : 0;
+    static const char above[] = "/user.slice/user-";
+    static const char below[] = ".slice/";
+    char *end;
+    if (strncmp(path, above, strlen(above)) != 0)
+        return 0;
+    const unsigned long user = strtoul(path + strlen(above), &end, 10);
+    return strncmp(end, below, strlen(below)) == 0 && user < UINT32_MAX ? (uid_t)user : 0;
 }
 
 bool container_parse(const char *path, struct container *ret_container) {

@@ -245,7 +245,7 @@ static size_t remove_user(struct list *list, size_t count, uid_t uid) {
 static bool may_use(const struct run_identity *identity, int dir_fd, const char *name) {
     CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct list list;
-    size_t count;
+    size_t count = 0;
     return fd >= 0 && read_list(fd, &list, &count) == 0 && has_user(&list, count, identity->uid);
 }
 
@@ -265,7 +265,7 @@ static bool may_use_any(const struct run_identity *identity, int dir_fd) {
 void run_identity_forbid(const struct run_identity *identity, int dir_fd) {
     CLEANUP_FD int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct list list;
-    size_t count;
+    size_t count = 0;
     if (fd >= 0 && read_list(fd, &list, &count) == 0 && has_user(&list, count, identity->uid) &&
         !may_use_any(identity, dir_fd))
         write_list(fd, &list, remove_user(&list, count, identity->uid));
