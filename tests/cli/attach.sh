@@ -349,6 +349,9 @@ others=()
 
 # shellcheck disable=SC2016 # for the shell inside
 assert_refused "cannot watch $fs: Too many open files" sh -c 'ulimit -n 8; exec "$@"' sh "$OSPROF" attach --for 100ms "$fs"
+mkdir gone
+# shellcheck disable=SC2016 # for the shell inside
+assert_refused "cannot watch .: No such file or directory" sh -c 'cd gone && rmdir ../gone && exec "$@"' sh "$OSPROF" attach .
 assert_refused "cannot watch : No such file or directory" "$OSPROF" attach --for 100ms ""
 assert_refused "cannot watch none: No such file or directory" "$OSPROF" attach none
 assert_refused "cannot watch load: Not a directory" "$OSPROF" attach load

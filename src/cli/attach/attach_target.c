@@ -135,7 +135,7 @@ static int find(const char *directory, struct attach_target *target) {
     const char *inner = path ? path_in_process(path, &target->process) : NULL;
     bool hangs = false;
     if (!path)
-        return directory[0] ? -ENOMEM : -ENOENT;
+        return directory[0] ? negative_errno() : -ENOENT; /* that of getcwd(2) too */
     if (inner)
         return find_of_process(directory, path, inner, target);
     int error = find_above(path, target, &hangs);
