@@ -4,6 +4,7 @@
 # shellcheck disable=SC2154 # variables set by the harness
 
 watcher=
+page=out said=err # where it goes what it prints; expect() has the same
 others=()
 kill_watchers() {
     local pid
@@ -15,19 +16,24 @@ kill_watchers() {
 before_cleanup() { kill_watchers; }
 
 has_begun() {
-    grep -qs 'are counted ' err || ! kill -0 "$watcher" 2>/dev/null
+    grep -qs 'are counted ' "$said" || ! kill -0 "$watcher" 2>/dev/null
 }
 
-# watched [OPTION]...: when it counts
-watched() {
-    rm -f err out
-    "$OSPROF" attach "$fs" -p profile "$@" >out 2>err &
+# watched_by ARGUMENT...: when it counts
+watched_by() {
+    rm -f "$said" "$page"
+    "$OSPROF" attach -p profile "$@" >"$page" 2>"$said" &
     watcher=$!
     wait_until 60 has_begun || fail "it does not begin"
-    grep -q 'are counted ' err || {
-        grep -Eq 'no tracepoint|does not tell its types|without libbpf' err && skip "$(<err)"
-        fail "not attached: $(<err)"
+    grep -q 'are counted ' "$said" || {
+        grep -Eq 'no tracepoint|does not tell its types|without libbpf' "$said" && skip "$(<"$said")"
+        fail "not attached: $(<"$said")"
     }
+}
+
+# watched [OPTION]...: the same of the directory
+watched() {
+    watched_by "$fs" "$@"
 }
 
 # ended STATUS
@@ -35,7 +41,7 @@ ended() {
     local status=0
     wait "$watcher" || status=$?
     watcher=
-    assert_eq "$1" "$status" "exit status: $(<err)"
+    assert_eq "$1" "$status" "exit status: $(<"$said")"
     assert_eq "" "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.*' 2>/dev/null)" "what is left of it"
 }
 

@@ -7,55 +7,21 @@
 need_root
 need python3
 
-watcher=
+fs=$scratch/fs
+# shellcheck source=attach_lib.sh
+. "$tests_dir/../cli/attach_lib.sh"
+page=page said=said
 group=
 before_cleanup() {
-    [ -z "$watcher" ] || kill -KILL "$watcher" 2>/dev/null || true
+    others+=(${early:+"$early"} ${other:+"$other"})
     exec 7>&- 9>&-
-    [ -z "${early:-}" ] || kill -KILL "$early" 2>/dev/null || true
-    [ -z "${other:-}" ] || kill -KILL "$other" 2>/dev/null || true
+    kill_watchers
     wait 2>/dev/null || true
     [ -z "$group" ] || find "$group" -depth -type d -exec rmdir {} \; 2>/dev/null || true
-    ! mountpoint -q "$scratch/fs" || umount -l "$scratch/fs"
 }
 
 mkdir fs
 mount -t tmpfs tmpfs fs
-
-has_begun() {
-    grep -qs 'are counted ' said || ! kill -0 "$watcher" 2>/dev/null
-}
-
-# watched ARGUMENT...: when it counts
-watched() {
-    rm -f said page
-    "$OSPROF" attach -p profile "$@" >page 2>said &
-    watcher=$!
-    wait_until 60 has_begun || fail "it does not begin"
-    grep -q 'are counted ' said || {
-        grep -Eq 'no tracepoint|does not tell its types|without libbpf' said && skip "$(<said)"
-        fail "not attached: $(<said)"
-    }
-}
-
-# ended: by itself or by now
-ended() {
-    local status=0
-    wait "$watcher" || status=$?
-    watcher=
-    assert_eq 0 "$status" "exit status: $(<said)"
-    assert_eq "" "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.*' 2>/dev/null)" "what is left of it"
-}
-
-# counts PROFILE: "OP CALLS" of all of it
-counts() {
-    awk '/^# [a-z]*: / && !/^# (longest|failed|bytes): / && seen { exit } /^OP_/ { seen = 1; print substr($1, 4), $2 }' "$1" | sort
-}
-
-# calls OP PROFILE
-calls() {
-    counts "$2" | awk -v op="$1" '$1 == op { found = $2 } END { print found + 0 }'
-}
 
 # A process that waits until it may begin. What it does on files is counted, on whatever file system: not on pipes,
 # devices and what the kernel shows as files.
@@ -102,7 +68,7 @@ begins
 process=$early
 sleep 600 &
 other=$!
-watched --pid "$process"
+watched_by --pid "$process"
 assert_eq "osprof: calls of process $process (python3) and those that it starts on all file systems are counted until Ctrl-C; meanwhile: osprof show /proc/$process" \
     "$(<said)" "what is counted"
 assert_refused "/proc/$process is watched already, by process $watcher: osprof show /proc/$process" "$OSPROF" attach --pid "$process"
@@ -110,7 +76,7 @@ for _ in 1 2 3; do dd if=/dev/zero of=fs/other bs=10 count=5 status=none; done
 expect 0 show "/proc/$process"
 grep -q 'no calls' out || fail "others' calls are counted: $(<out)"
 goes
-ended
+ended 0
 grep -qx "osprof: process $process has ended, and all that it started meanwhile" said || fail "why it ends is not said: $(<said)"
 assert_eq "25 2" "$(calls WRITE profile) $(calls FSYNC profile)" "WRITE (7 + 7 + 11) and FSYNC that are counted"
 expect 0 show --by program --of python3 profile
@@ -131,7 +97,7 @@ grep -Eq "^@1 .* osprof attach --pid $process$" out || fail "what was kept is no
 
 begins
 process=$early
-watched --pid "$other,$process" --by none fs
+watched_by --pid "$other,$process" --by none fs
 assert_eq "osprof: calls of processes $other, $process and those that they start on $PWD/fs (tmpfs) are counted until Ctrl-C" \
     "$(sed "s| fs (| $PWD/fs (|" said)" "what is counted"
 goes
@@ -140,17 +106,17 @@ assert_eq "7 1 0" "$(calls WRITE now) $(calls FSYNC now) $(calls STAT now)" "WRI
 kill "$other"
 wait "$other" 2>/dev/null || true
 other=
-ended
+ended 0
 expect 1 show --by file profile
 grep -qx "osprof: no calls by file in profile; osprof attach --by file records them" err || fail "no advice: $(<err)"
 grep -qx "osprof: all of the processes have ended" said || fail "why it ends is not said: $(<said)"
 
 begins
 process=$early
-watched --pid "$process,$process" --by none fs
+watched_by --pid "$process,$process" --by none fs
 grep -q "^osprof: calls of process $process (python3) and those that it starts on " said || fail "it is two processes: $(<said)"
 goes
-ended
+ended 0
 
 # ---- What cannot be watched
 
@@ -208,13 +174,13 @@ in_group() {
 }
 for given in "$name" "$group" "/$name"; do
     begins in_group
-    watched --cgroup "$given"
+    watched_by --cgroup "$given"
     assert_eq "osprof: calls of control group /$name on all file systems are counted until Ctrl-C; meanwhile: osprof show $group" \
         "$(<said)" "what is counted"
     dd if=/dev/zero of=fs/other bs=10 count=5 status=none
     goes
     kill -INT "$watcher"
-    ended
+    ended 0
     assert_eq "25 2" "$(calls WRITE profile) $(calls FSYNC profile)" "WRITE and FSYNC in the control group, given as $given"
     tr '\n' ' ' <page | grep -q 'Not told: 4 calls by name (4 failed), of this control group, may be on these file systems, or ' ||
         fail "it is not said what is not told: $(<page)"
@@ -223,11 +189,11 @@ done
 expect 0 show --by cgroup --of "/$name/inner" profile
 grep -Eq '^WRITE +25 ' out || fail "other calls of the inner group: $(<out)"
 begins in_group
-watched fs
+watched_by fs
 dd if=/dev/zero of=fs/other bs=10 count=5 status=none
 goes
 kill -INT "$watcher"
-ended
+ended 0
 expect 0 show --by cgroup --of "/$name/inner" profile
 grep -Eq '^WRITE +7 ' out || fail "other calls of the control group: $(<out)"
 
@@ -239,8 +205,8 @@ expect 2 attach --cgroup "inner-$$"
 grep -Eqx "osprof: there are 2 control groups of the name inner-$$: /$name/(inner|other)/inner-$$, /$name/(inner|other)/inner-$$; name one by its path" err ||
     fail "which one is not asked: $(<err)"
 rmdir "$group/other/inner-$$" "$group/other" "$group/inner/inner-$$"
-watched --cgroup "$name/inner"
+watched_by --cgroup "$name/inner"
 rmdir "$group/inner"
 mkdir "$group/inner" # another one
-ended
+ended 0
 grep -qx "osprof: control group /$name/inner is gone" said || fail "why it ends is not said: $(<said)"
