@@ -13,6 +13,7 @@
 
 #define PROCESSES 8192U   /* whose programs are remembered; a later one takes the place of one before */
 #define DIRECTORIES 4096U /* whose names are, likewise */
+#define PLACES 16384U     /* objects of which it is remembered where they are */
 #define PATH_BYTES (COLLECTED_PARTS * COLLECTED_PART_BYTES + 16)
 #define OUTSIDE "outside:"
 
@@ -27,12 +28,19 @@ struct directory {
     char path[AGGSTATS_GROUP_NAME_SIZE];
 };
 
+struct place {
+    uint64_t object; /* 0: none */
+    uint64_t directory;
+    uint32_t device;
+};
+
 struct attach_groups {
     const struct collector *collector;
     struct aggstats_recorder *recorder;
     struct container_names *containers;
     char *root;                         /* where names begin, its components cut like those of names; "/": everywhere */
     const struct attach_mounts *mounts; /* NULL: of one file system, by its root */
+    struct place places[PLACES];        /* of the thread that sorts calls, one at a time */
     pthread_mutex_t lock;               /* protects the rest */
     struct process processes[PROCESSES];
     struct directory directories[DIRECTORIES];
@@ -157,29 +165,47 @@ static bool name_object(void *context, uint64_t object, bool may_wait, char ret_
     return is_known || is_remembered;
 }
 
-/* An aggstats_place_fn. Remembers what the directory is called. */
-static uint64_t directory_of(void *context, uint64_t object) {
-    struct attach_groups *groups = context;
-    struct collected_name name;
+static void remember_directory(struct attach_groups *groups, const struct collected_name *name) {
     char path[PATH_BYTES];
-    if (!collector_name(groups->collector, object, &name))
-        return 0;
-    if (name.is_directory)
-        return object;
-    join_parts(groups, &name, 1, path);
-    struct directory *directory = &groups->directories[name.directory % DIRECTORIES];
+    join_parts(groups, name, 1, path);
+    struct directory *directory = &groups->directories[name->directory % DIRECTORIES];
     pthread_mutex_lock(&groups->lock);
-    directory->object = name.directory;
+    directory->object = name->directory;
     path_copy_end(path, directory->path, sizeof(directory->path));
     pthread_mutex_unlock(&groups->lock);
-    return name.directory;
+}
+
+/* Whether the name of its directory has not made room for that of another. */
+static bool is_remembered(const struct attach_groups *groups, const struct place *place) {
+    return place->directory == place->object ||
+           groups->directories[place->directory % DIRECTORIES].object == place->directory;
+}
+
+/* Where an object is, which the kernel is asked for once, and what its directory is called. NULL: it is not known. */
+static const struct place *find_place(struct attach_groups *groups, uint64_t object) {
+    struct place *place = &groups->places[object / 2 % PLACES];
+    struct collected_name name;
+    if (place->object == object && is_remembered(groups, place))
+        return place;
+    if (!collector_name(groups->collector, object, &name))
+        return NULL;
+    *place = (struct place){
+        .object = object, .directory = name.is_directory ? object : name.directory, .device = name.device};
+    if (!name.is_directory)
+        remember_directory(groups, &name);
+    return place;
+}
+
+/* An aggstats_place_fn. */
+static uint64_t directory_of(void *context, uint64_t object) {
+    const struct place *place = find_place(context, object);
+    return place ? place->directory : 0;
 }
 
 /* An aggstats_place_fn: a number of the file system, its device and 1. */
 static uint64_t filesystem_of(void *context, uint64_t object) {
-    const struct attach_groups *groups = context;
-    struct collected_name name;
-    return collector_name(groups->collector, object, &name) ? (uint64_t)name.device << 1 | 1 : 0;
+    const struct place *place = find_place(context, object);
+    return place ? (uint64_t)place->device << 1 | 1 : 0;
 }
 
 /* An aggstats_name_fn, of those. */
