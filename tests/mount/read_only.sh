@@ -71,8 +71,11 @@ assert_refused 'Read-only file system' touch "$mnt/file"
 "$OSPROFFS" -o remount,rw "$lower" "$mnt"
 assert_same "$lower" "$mnt"
 touch "$mnt/file"
-# It becomes read-only later: what is written fails as below.
-mount -o remount,ro "$lower"
+# It becomes read-only later, when the daemon has closed the file too: what is written fails as below.
+becomes_read_only() {
+    mount -o remount,ro "$lower" 2>/dev/null
+}
+wait_until 20 becomes_read_only || fail "it cannot be made read-only"
 assert_refused 'Read-only file system' touch "$mnt/file"
 assert_refused 'Read-only file system' mkdir "$mnt/directory"
 assert_refused 'Read-only file system' bash -c "echo >>'$mnt/file'"
