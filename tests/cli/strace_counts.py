@@ -32,6 +32,8 @@ LINE = re.compile(r"^(\w+)\((.*)\) += (-?\d+|\?)(?:<([^>]*)>)?")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 DESCRIPTOR = re.compile(r"(?:^|[ ,])(?:\d+|AT_FDCWD)<([^>]*)>")
 
+DESCRIPTOR_LINK = re.compile(r'"/proc/self/fd/(\d+)"')
+
 
 def table(text):
     return dict(row.split() for row in text.replace("\n", "").split(","))
@@ -91,13 +93,18 @@ def told(call, arguments, result, result_path, top, device):
 
 
 def ended_calls(paths):
-    """Of each call its name, arguments, result, and what the result names."""
+    """Of each call its name, arguments, result, and what the result names. Links of descriptors are what they lead to."""
     for path in paths:
+        opened = {}
         with open(path, encoding="utf-8", errors="surrogateescape") as trace:
             for line in trace:
                 found = LINE.match(line)
-                if found and found[3] != "?":
-                    yield found[1], found[2], int(found[3]), found[4] or ""
+                if not found or found[3] == "?":
+                    continue
+                call, result, result_path = found[1], int(found[3]), found[4] or ""
+                if call in OPEN and result >= 0:
+                    opened[result] = result_path
+                yield call, DESCRIPTOR_LINK.sub(lambda link: f'"{opened.get(int(link[1]), link[0])}"', found[2]), result, result_path
 
 
 def main():

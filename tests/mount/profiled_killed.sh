@@ -202,7 +202,12 @@ profile=$usual
 cat "$mnt"/file[1-3] >/dev/null
 "$OSPROF" show "$mnt" >/dev/null
 live=$(find "$XDG_RUNTIME_DIR/osprof" -name '*.live')
-kill -KILL "$(stay_behind)"
+killed=$(stay_behind)
+kill -KILL "$killed"
+is_gone() {
+    ! kill -0 "$killed" 2>/dev/null
+}
+wait_until 20 is_gone || fail "it is there still"
 for command in show why reset; do
     ! "$OSPROF" "$command" "$mnt" >&2 2>"$scratch/words" || fail "osprof $command works when nobody profiles"
     assert_eq "osprof: what profiled $mnt was killed; the profile until then is in $live: 'osprof recover' saves it" \
