@@ -10,11 +10,19 @@
 /* Of the first write that has failed; stdio remembers only that one has. */
 static int stdout_error;
 
+/* errno may be of another call since. */
+static bool is_of_write(int error) {
+    static const int errors[] = {ENOSPC, EDQUOT, EFBIG, EIO, EPIPE, EBADF, ENXIO};
+    for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+        if (errors[i] == error)
+            return true;
+    return false;
+}
+
 bool output_finish_stdout(int *ret_errno) {
-    errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
-    *ret_errno = stdout_error ? stdout_error : errno;
+    *ret_errno = stdout_error ? stdout_error : is_of_write(errno) ? errno : 0;
     return false;
 }
 

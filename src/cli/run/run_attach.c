@@ -2,26 +2,27 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "answer_page.h"
 #include "base.h"
 #include "collector.h"
-#include "pseudo_filesystems.h"
+#include "mounts.h"
 
 #define DIRECTORY_BYTES_MAX 50 /* so that the command is on one line */
 
+/* Asks no daemon or server. */
 static bool holds_files(const char *directory) {
-#define TYPE_ELEMENT(MAGIC, NAME) MAGIC,
-    static const unsigned long types[] = {PSEUDO_FILESYSTEMS(TYPE_ELEMENT)};
-    struct statfs fs;
-    if (statfs(directory, &fs) < 0)
+    CLEANUP_MOUNTS struct mounts_table table = {0};
+    struct mounts_entry entry;
+    dev_t device;
+    if (mounts_device_at(directory, &device) < 0)
         return false;
-    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-        if ((unsigned long)fs.f_type == types[i])
-            return false;
-    return true;
+    mounts_open(&table);
+    while (mounts_next(&table, &entry))
+        if (entry.device == device)
+            return !mounts_is_pseudo(entry.type);
+    return true; /* of a subvolume */
 }
 
 const char *run_attach_directory(const struct option_list *directories) {
