@@ -206,12 +206,15 @@ int mounts_find_device(struct mounts_table *table, const char *path, bool throug
 
 /* ---- Connections of FUSE mounts ----------------------------------------------------------------- */
 
-/* The connection has the number that the kernel itself has for the device. */
+uint32_t mounts_kernel_device(dev_t device) {
+    return major(device) << KERNEL_MINOR_BITS | minor(device);
+}
+
+/* The connection has that number. */
 int mounts_waiting_requests(dev_t device, uint64_t *ret_count) {
     char path[64];
     char text[32] = "";
-    snprintf(path, sizeof(path), "/sys/fs/fuse/connections/%u/waiting",
-             major(device) << KERNEL_MINOR_BITS | minor(device));
+    snprintf(path, sizeof(path), "/sys/fs/fuse/connections/%u/waiting", mounts_kernel_device(device));
     CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
         return negative_errno();

@@ -6,11 +6,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base.h"
+#include "mounts.h"
 
 #define BATCHES 30
 #define CALLS 100 /* of a batch */
@@ -47,7 +47,7 @@ static int open_file(struct call_prober *prober) {
     struct stat st;
     int fd = (int)syscall(SYS_memfd_create, "calls", 1U /* MFD_CLOEXEC */);
     if (fd >= 0 && fstat(fd, &st) == 0)
-        prober->device = major(st.st_dev) << 20 | minor(st.st_dev);
+        prober->device = mounts_kernel_device(st.st_dev);
     return fd;
 }
 

@@ -45,6 +45,9 @@ bool mounts_has_option(const char *options, const char *option);
 /* The flags (ST_NOSUID, ST_NODEV) that all mounts of a device in the table have. Reads the table to its end */
 unsigned long mounts_forbidden(struct mounts_table *table, dev_t device);
 
+/* The number that the kernel itself has for a device. */
+uint32_t mounts_kernel_device(dev_t device);
+
 /* The device of the file system at a path. This asks no daemon or server. Errors: those of statx(2) */
 int mounts_device_at(const char *path, dev_t *ret_device);
 

@@ -6,7 +6,7 @@
 #include "call_counts.h"
 #include "collected.h"
 #include "kernel.h"
-#include "watched.h"
+#include "watched_calls.h"
 
 struct cells {
     __uint(type, BPF_MAP_TYPE_HASH);

@@ -8,7 +8,7 @@
 #define NAME_LOOKUP_H
 
 #include "kernel.h"
-#include "watched.h"
+#include "watched_calls.h"
 
 #define NAME_BYTES 1024U
 #define PART_BYTES 256U

@@ -4,7 +4,7 @@
 #define NAME_SAMPLES_H
 
 #include "collected.h"
-#include "watched.h"
+#include "watched_calls.h"
 
 __u32 sample_fds[COLLECTED_SAMPLES];
 __u32 sample_hashes[COLLECTED_SAMPLES];

@@ -8,7 +8,7 @@
 
 #include "call_cells.h"
 #include "call_counts.h"
-#include "watched.h"
+#include "watched_calls.h"
 
 /* Set before it is loaded. */
 const volatile __u32 page_fault_slot;

@@ -8,7 +8,7 @@
 #include "call_cells.h"
 #include "collected.h"
 #include "kernel.h"
-#include "watched.h"
+#include "watched_calls.h"
 
 #define PAGES_TOGETHER 64U
 #define PAGES_BITS 6

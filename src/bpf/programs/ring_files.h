@@ -2,9 +2,9 @@
 #ifndef RING_FILES_H
 #define RING_FILES_H
 
+#include "call_places.h"
 #include "collected.h"
-#include "places.h"
-#include "watched.h"
+#include "watched_calls.h"
 
 #define IS_FIXED 1U           /* IOSQE_FIXED_FILE: the file has a place in the ring */
 #define ANY_PLACE 0xffffffffU /* IORING_FILE_INDEX_ALLOC: the kernel chooses one */

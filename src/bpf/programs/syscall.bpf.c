@@ -2,15 +2,15 @@
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_CALL_OPS)
 #include "call_arguments.h"
+#include "call_places.h"
 #include "calls_of_32_bits.h"
 #include "interrupted.h"
 #include "name_samples.h"
 #include "page_faults.h"
-#include "places.h"
 #include "read_cache.h"
 #include "ring_requests.h"
 #include "under_way.h"
-#include "watched.h"
+#include "watched_calls.h"
 
 /* Set before it is loaded. */
 const volatile struct collected_call calls[COLLECTED_SYSCALLS];

@@ -4,7 +4,7 @@
 
 #include "call_cells.h"
 #include "call_counts.h"
-#include "places.h"
+#include "call_places.h"
 #include "read_cache.h"
 
 /* A call of a thread. */

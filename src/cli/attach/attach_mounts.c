@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "base.h"
 #include "mounts.h"
@@ -16,7 +15,7 @@ static void finish_mount(struct attach_mount *mount) {
 }
 
 static int append(struct attach_mounts *mounts, const struct mounts_entry *entry) {
-    struct attach_mount mount = {.device = major(entry->device) << 20 | minor(entry->device),
+    struct attach_mount mount = {.device = mounts_kernel_device(entry->device),
                                  .path = strdup(entry->path),
                                  .type = strdup(entry->type),
                                  .root = strdup(entry->root)};
@@ -33,7 +32,7 @@ static int append(struct attach_mounts *mounts, const struct mounts_entry *entry
 static bool is_among_first(const struct attach_mounts *mounts, size_t count, dev_t device) {
     bool found = false;
     for (size_t i = 0; i < count && !found; i++)
-        found = mounts->mounts[i].device == (major(device) << 20 | minor(device));
+        found = mounts->mounts[i].device == mounts_kernel_device(device);
     return found;
 }
 

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "aggstats/profile.h"
 #include "base.h"
@@ -129,7 +128,7 @@ int attach_watched_start(const struct attach_watched *watched, unsigned grouping
                          char ret_why[COLLECTOR_WHY_SIZE]) {
     const struct attach_target *target = &watched->target;
     const dev_t device = target->mountpoint ? target->mount.device : 0;
-    const struct system_calls calls = {.device = major(device) << 20 | minor(device),
+    const struct system_calls calls = {.device = mounts_kernel_device(device),
                                        .has_one_device = target->has_one_device,
                                        .has_processes = watched->processes.count > 0,
                                        .cgroup = watched->cgroup.number,

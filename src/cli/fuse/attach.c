@@ -1,10 +1,10 @@
 #include "attach.h"
 
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "base.h"
 #include "command.h"
+#include "mounts.h"
 
 static bool is_there(const void *context) {
     const struct attach_profile *profile = context;
@@ -18,7 +18,7 @@ static int begin(struct attach_profile *ret_profile, const struct attach_options
     struct collector *collector = NULL;
     CLEANUP_FREE char *path = strdup(mount->path);
     const struct fuse_requests requests = {
-        .connections = {major(mount->device) << 20 | minor(mount->device)}, .connection_count = 1, .are_begun = true};
+        .connections = {mounts_kernel_device(mount->device)}, .connection_count = 1, .are_begun = true};
     int error = collector_start_fuse(&requests, &collector, why);
     if (error == 0) {
         error = attach_profile_start(ret_profile, options, mount, collector, false);

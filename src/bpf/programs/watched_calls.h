@@ -1,6 +1,6 @@
 /* Which calls are watched: on which file systems, by which processes. */
-#ifndef WATCHED_H
-#define WATCHED_H
+#ifndef WATCHED_CALLS_H
+#define WATCHED_CALLS_H
 
 #include "collected.h"
 #include "kernel.h"

@@ -1,13 +1,13 @@
 /* What a call is on. A call on a descriptor is known by the descriptor. A call by a name is known when it has ended: by
  * what it has returned, a descriptor, or the attributes, which have the device; or where the name leads (name_lookup.h). */
-#ifndef PLACES_H
-#define PLACES_H
+#ifndef CALL_PLACES_H
+#define CALL_PLACES_H
 
 #include "aio_contexts.h"
 #include "call_cells.h"
 #include "collected.h"
 #include "name_lookup.h"
-#include "watched.h"
+#include "watched_calls.h"
 
 #define CURRENT_DIRECTORY (-100)
 #define EMPTY_PATH 0x1000
