@@ -3,6 +3,7 @@
 #define COLLECTOR_PRIVATE_H
 
 #include "collector.h"
+#include "loading.h"
 
 struct bpf_object_skeleton;
 
@@ -19,8 +20,7 @@ struct collector_programs {
     void (*destroy)(void *programs);
     void (*attach_more)(void *programs); /* what does not attach by itself; NULL: nothing */
     void (*detach_more)(void *programs);
-    const char *tracepoint; /* which an older kernel lacks, and what to say then */
-    const char *since;
+    struct loading_needs needs;
     const char *const *ops;
     unsigned op_count;
     const struct collector_slot *slots; /* [COUNTING_SLOTS] */

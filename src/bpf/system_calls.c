@@ -456,8 +456,7 @@ int collector_start_calls(const struct system_calls *of, struct collector **ret_
                                             .destroy = destroy,
                                             .attach_more = attach_more,
                                             .detach_more = detach_more,
-                                            .tracepoint = "raw_syscalls/sys_enter",
-                                            .since = "with CONFIG_HAVE_SYSCALL_TRACEPOINTS",
+                                            .needs = {"raw_syscalls/sys_enter", "with CONFIG_HAVE_SYSCALL_TRACEPOINTS"},
                                             .ops = ops,
                                             .op_count = op_count,
                                             .slots = slots};

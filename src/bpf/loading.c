@@ -1,0 +1,116 @@
+#include "loading.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base.h"
+
+#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
+
+/* ---- What libbpf has to say --------------------------------------------------------------------- */
+
+/* It warns by a function of the whole process: the last line tells most. */
+static char last_warning[COLLECTOR_WHY_SIZE];
+
+__attribute__((format(printf, 2, 0))) static int keep_warning(enum libbpf_print_level level, const char *format,
+                                                              va_list arguments) {
+    if (level == LIBBPF_WARN) {
+        vsnprintf(last_warning, sizeof(last_warning), format, arguments);
+        last_warning[strcspn(last_warning, "\n")] = '\0';
+    }
+    return 0;
+}
+
+static void tell_capabilities(char ret_why[COLLECTOR_WHY_SIZE]) {
+    snprintf(ret_why, COLLECTOR_WHY_SIZE, "this takes root, or the capabilities CAP_BPF and CAP_PERFMON");
+}
+
+static bool has_capability(const struct __user_cap_data_struct *data, unsigned capability) {
+    return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+/* In a user namespace of its own a process has them all, and learns later that they do not count. */
+static bool has_capabilities(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    if (syscall(SYS_capget, &header, data) < 0)
+        return true;
+    return has_capability(data, CAP_SYS_ADMIN) || (has_capability(data, CAP_BPF) && has_capability(data, CAP_PERFMON));
+}
+
+static void tell_why(const struct loading_needs *needs, int error, char ret_why[COLLECTOR_WHY_SIZE]) {
+    if (error == -ESRCH)
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "this kernel has no tracepoint %s; there is one %s", needs->tracepoint,
+                 needs->since);
+    else if (error == -EPERM || (error == -EACCES && !has_capabilities()))
+        tell_capabilities(ret_why);
+    else if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
+    else if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) == 0)
+        snprintf(ret_why, COLLECTOR_WHY_SIZE,
+                 "this kernel is too old: it lacks what Linux has since 5.11 (BPF task storage)");
+    else if (last_warning[0])
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", last_warning);
+    else
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "the kernel refuses a program: %s", strerror(-error));
+}
+
+int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
+    if (!has_capabilities()) {
+        tell_capabilities(ret_why);
+        return -EPERM;
+    }
+    if (access(KERNEL_TYPES, R_OK) == 0)
+        return 0;
+    snprintf(ret_why, COLLECTOR_WHY_SIZE, "this kernel does not tell its types (%s, CONFIG_DEBUG_INFO_BTF)",
+             KERNEL_TYPES);
+    return -ENOTSUP;
+}
+
+/* ---- Loading ------------------------------------------------------------------------------------ */
+
+/* Calls one of the two functions of libbpf. */
+static int try(int function(struct bpf_object_skeleton *), struct bpf_object_skeleton *skeleton,
+               const struct loading_needs *needs, char ret_why[COLLECTOR_WHY_SIZE]) {
+    last_warning[0] = '\0';
+    const libbpf_print_fn_t before = libbpf_set_print(keep_warning);
+    const int error = function(skeleton);
+    libbpf_set_print(before);
+    if (error)
+        tell_why(needs, error, ret_why);
+    return error;
+}
+
+int loading_load(struct bpf_object_skeleton *skeleton, const struct loading_needs *needs,
+                 char ret_why[COLLECTOR_WHY_SIZE]) {
+    return try(bpf_object__load_skeleton, skeleton, needs, ret_why);
+}
+
+int loading_attach(struct bpf_object_skeleton *skeleton, const struct loading_needs *needs,
+                   char ret_why[COLLECTOR_WHY_SIZE]) {
+    return try(bpf_object__attach_skeleton, skeleton, needs, ret_why);
+}
+
+/* ---- Losses ------------------------------------------------------------------------------------- */
+
+static uint64_t count_skipped(const struct bpf_program *program) {
+    struct bpf_prog_info info = {0};
+    unsigned size_bytes = sizeof(info);
+    return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size_bytes) == 0 ? info.recursion_misses : 0;
+}
+
+uint64_t loading_count_skipped(const struct bpf_object_skeleton *skeleton) {
+    struct bpf_program *program;
+    uint64_t count = 0;
+    bpf_object__for_each_program(program, *skeleton->obj) {
+        count += count_skipped(program);
+    }
+    return count;
+}

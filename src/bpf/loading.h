@@ -1,0 +1,25 @@
+/* Private: programs get into the kernel, and what to tell the user if they do not. */
+#ifndef LOADING_H
+#define LOADING_H
+
+#include "collector.h"
+
+struct bpf_object_skeleton;
+
+/* What an older kernel lacks, and what to say then. */
+struct loading_needs {
+    const char *tracepoint;
+    const char *since;
+};
+
+/* Load, and attach to the kernel's tracepoints.
+ * Errors:  those of bpf(2), with *ret_why filled: a clause, for the user */
+int loading_load(struct bpf_object_skeleton *skeleton, const struct loading_needs *needs,
+                 char ret_why[COLLECTOR_WHY_SIZE]);
+int loading_attach(struct bpf_object_skeleton *skeleton, const struct loading_needs *needs,
+                   char ret_why[COLLECTOR_WHY_SIZE]);
+
+/* How often the kernel did not run one of the programs, because the CPU was in it already. Threads: any */
+uint64_t loading_count_skipped(const struct bpf_object_skeleton *skeleton);
+
+#endif
