@@ -61,6 +61,15 @@ int collector_note_device(struct collector *collector, uint32_t device, bool hol
     return -ENOTSUP;
 }
 
+void collector_note_begun(struct collector *collector) {
+    (void)collector;
+}
+
+uint64_t collector_begun_before(const struct collector *collector) {
+    (void)collector;
+    return 0;
+}
+
 const char *const *collector_ops(const struct collector *collector, unsigned *ret_count) {
     (void)collector;
     *ret_count = 0;

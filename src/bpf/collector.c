@@ -100,7 +100,7 @@ int collector_start(const struct collector_programs *programs, struct collector 
     return 0;
 }
 
-const void *collector_programs_of(const struct collector *collector) {
+void *collector_programs_of(const struct collector *collector) {
     return collector->programs.programs;
 }
 

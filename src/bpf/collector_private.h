@@ -32,6 +32,6 @@ struct collector_programs {
 int collector_start(const struct collector_programs *programs, struct collector **ret_collector,
                     char ret_why[COLLECTOR_WHY_SIZE]);
 
-const void *collector_programs_of(const struct collector *collector);
+void *collector_programs_of(const struct collector *collector);
 
 #endif

@@ -20,6 +20,7 @@
 #include "numbers_of_32_bits.h"
 #include "posix_ops.h"
 #include "syscall.skel.h"
+#include "task_walk.h"
 #include "tracepoints.h"
 
 /* ---- The table ---------------------------------------------------------------------------------- */
@@ -242,11 +243,13 @@ struct call_programs {
     bool has_cost;
     struct call_cost cost;
     struct fault_ends fault_ends;
+    struct task_walk walk;
 };
 
 static void destroy(void *context) {
     struct call_programs *programs = context;
     fault_ends_detach(&programs->fault_ends);
+    task_walk_finish(&programs->walk);
     syscall_bpf__destroy(programs->bpf);
     free(programs);
 }
@@ -334,9 +337,12 @@ static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
     choose_programs(bpf);
 }
 
+static struct call_programs *own_programs_of(const struct collector *collector) {
+    return collector_programs_of(collector);
+}
+
 static const struct syscall_bpf *programs_of(const struct collector *collector) {
-    const struct call_programs *programs = collector_programs_of(collector);
-    return programs->bpf;
+    return own_programs_of(collector)->bpf;
 }
 
 /* ---- What is watched ---------------------------------------------------------------------------- */
@@ -373,6 +379,22 @@ static uint64_t all_calls(const struct collector *collector) {
     for (int cpu = 0; cpu < cpus; cpu++)
         sum += counts[cpu];
     return sum;
+}
+
+/* ---- Calls that are under way ------------------------------------------------------------------- */
+
+void collector_note_begun(struct collector *collector) {
+    struct call_programs *programs = own_programs_of(collector);
+    task_walk_load(&programs->walk, programs->bpf);
+    task_walk_note_begun(&programs->walk);
+}
+
+uint64_t collector_begun_before(const struct collector *collector) {
+    const unsigned first = 0;
+    uint64_t count = 0;
+    if (bpf_map_lookup_elem(bpf_map__fd(programs_of(collector)->maps.begun_before), &first, &count) < 0)
+        count = 0;
+    return count;
 }
 
 /* ---- What it costs ------------------------------------------------------------------------------ */

@@ -107,6 +107,14 @@ bool collector_has_processes(const struct collector *collector);
  * Errors:  those of bpf(2) */
 int collector_note_device(struct collector *collector, uint32_t device, bool holds_files);
 
+/* Finds calls that had begun before system calls were counted, by looking at all threads that sleep. They are counted by
+ * collector_begun_before() when they end. Where the kernel does not let programs do that, they are left out without being
+ * counted. Call once, when all that is watched is known. */
+void collector_note_begun(struct collector *collector);
+
+/* Calls on watched files that have ended by now, and had begun before any were counted. How long they took is not known. */
+uint64_t collector_begun_before(const struct collector *collector);
+
 /* The operations of its layers, for recorders. Owner: static */
 const char *const *collector_ops(const struct collector *collector, unsigned *ret_count);
 

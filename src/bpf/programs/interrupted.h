@@ -2,7 +2,7 @@
 #ifndef INTERRUPTED_H
 #define INTERRUPTED_H
 
-#include "under_way.h"
+#include "call_ends.h"
 
 #define EINTR 4
 

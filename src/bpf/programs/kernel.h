@@ -174,7 +174,17 @@ struct task_struct {
     struct fs_struct *fs;
     struct signal_struct *signal;
     struct css_set *cgroups;
+    unsigned int __state; /* 0: it runs, or could */
+    unsigned int flags;
+    int on_cpu;
+    int pid;
     int tgid;
+    struct {
+        __u64 sum_exec_runtime;
+    } se;
+    struct {
+        unsigned long long run_delay;
+    } sched_info;
     unsigned long min_flt;
     unsigned long maj_flt;
 };
@@ -191,12 +201,15 @@ struct pt_regs {
     unsigned long cx;
     unsigned long bp;
     unsigned long sp;
+    unsigned long ax;
+    unsigned long orig_ax;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
     __u64 regs[31];
     __u64 sp;
     __u64 orig_x0;
+    __s32 syscallno;
 };
 #endif
 

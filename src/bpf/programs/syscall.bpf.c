@@ -2,6 +2,7 @@
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_CALL_OPS)
 #include "call_arguments.h"
+#include "call_ends.h"
 #include "call_places.h"
 #include "calls_of_32_bits.h"
 #include "interrupted.h"

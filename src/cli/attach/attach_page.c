@@ -27,13 +27,15 @@ static struct not_told add_up(const struct aggstats_profile *beside) {
     return sum;
 }
 
-/* How many calls by names were not told, and of how many requests the end was not, as the label that says so. */
+/* How many calls by names were not told, and of how many requests the end and of how many calls the beginning was not, as
+ * the label that says so. */
 static int add_not_told(const struct attach_profile *of, const struct attach_not_told *may_be,
                         struct aggstats_profile *profile) {
     struct aggstats_profile beside = {0};
     char calls[160] = "";
     char untimed[100] = "";
-    char text[sizeof(calls) + sizeof(untimed) + 2];
+    char before[100] = "";
+    char text[sizeof(calls) + sizeof(untimed) + sizeof(before) + 4];
     int error = aggstats_recorder_snapshot(of->beside, &beside);
     if (error)
         return error;
@@ -46,7 +48,12 @@ static int add_not_told(const struct attach_profile *of, const struct attach_not
     if (sum.untimed > 0)
         snprintf(untimed, sizeof(untimed), "how long %llu request%s of io_uring took that asked for no completion",
                  (unsigned long long)sum.untimed, sum.untimed == 1 ? "" : "s");
-    snprintf(text, sizeof(text), "%s%s%s", calls, calls[0] && untimed[0] ? "; " : "", untimed);
+    const uint64_t begun_before = collector_begun_before(of->collector);
+    if (begun_before > 0)
+        snprintf(before, sizeof(before), "how long %llu call%s took that had begun before osprof attached",
+                 (unsigned long long)begun_before, begun_before == 1 ? "" : "s");
+    snprintf(text, sizeof(text), "%s%s%s%s%s", calls, calls[0] && (untimed[0] || before[0]) ? "; " : "", untimed,
+             untimed[0] && before[0] ? "; " : "", before);
     return text[0] ? aggstats_profile_add_label(profile, "not_told", text) : 0;
 }
 

@@ -147,6 +147,7 @@ int attach_watched_start(const struct attach_watched *watched, unsigned grouping
         collector_finish(collector);
         return error;
     }
+    collector_note_begun(collector);
     *ret_collector = collector;
     return 0;
 }
