@@ -13,8 +13,8 @@
 #define PATTERNS_MAX 8 /* of one cause */
 #define TYPES_SIZE 128 /* of file systems, with their NUL */
 
-struct cause {
-    char words[CAUSE_SIZE];
+struct cause_line {
+    struct cause cause;
     char patterns[PATTERNS_MAX][CAUSE_FUNCTION_SIZE];
     size_t pattern_count;
     char types[TYPES_SIZE]; /* of file systems, with commas between them; "": any */
@@ -22,7 +22,7 @@ struct cause {
 };
 
 struct causes {
-    struct cause *causes;
+    struct cause_line *lines;
     size_t count;
 };
 
@@ -100,7 +100,7 @@ static bool is_text(const char *words) {
 }
 
 /* "@TYPE,TYPE". Returns what is behind it */
-static int parse_types(char **text, size_t line, struct cause *cause, struct causes_error *ret_error) {
+static int parse_types(char **text, size_t line, struct cause_line *parsed, struct causes_error *ret_error) {
     *text = trim(*text);
     if (**text != '@')
         return 0;
@@ -110,16 +110,16 @@ static int parse_types(char **text, size_t line, struct cause *cause, struct cau
         return fail(ret_error, line,
                     length == 0 ? "expected a type of file systems behind @"
                                 : "the types of file systems have more than 127 characters");
-    snprintf(cause->types, sizeof(cause->types), "%.*s", (int)length, types);
+    snprintf(parsed->types, sizeof(parsed->types), "%.*s", (int)length, types);
     *text += 1 + length;
     return 0;
 }
 
 /* "[^]FUNCTION < FUNCTION" */
-static int parse_patterns(char *patterns, size_t line, struct cause *cause, struct causes_error *ret_error) {
+static int parse_patterns(char *patterns, size_t line, struct cause_line *parsed, struct causes_error *ret_error) {
     char *rest = trim(patterns);
-    cause->begins_innermost = rest[0] == '^';
-    rest += cause->begins_innermost;
+    parsed->begins_innermost = rest[0] == '^';
+    rest += parsed->begins_innermost;
     for (char *pattern = strsep(&rest, "<"); pattern; pattern = strsep(&rest, "<")) {
         pattern = trim(pattern);
         if (!pattern[0])
@@ -128,39 +128,40 @@ static int parse_patterns(char *patterns, size_t line, struct cause *cause, stru
             return fail(ret_error, line, "expected < between two functions");
         if (strlen(pattern) >= CAUSE_FUNCTION_SIZE)
             return fail(ret_error, line, "the name of a function is longer than 63 characters");
-        if (cause->pattern_count == PATTERNS_MAX)
+        if (parsed->pattern_count == PATTERNS_MAX)
             return fail(ret_error, line, "expected at most 8 functions");
-        snprintf(cause->patterns[cause->pattern_count++], CAUSE_FUNCTION_SIZE, "%s", pattern);
+        snprintf(parsed->patterns[parsed->pattern_count++], CAUSE_FUNCTION_SIZE, "%s", pattern);
     }
     return 0;
 }
 
-/* "CAUSE: [@TYPE] [^]FUNCTION < FUNCTION" */
-static int parse_cause(char *text, size_t line, struct cause *cause, struct causes_error *ret_error) {
+/* "[-] CAUSE: [@TYPE] [^]FUNCTION < FUNCTION" */
+static int parse_cause(char *text, size_t line, struct cause_line *parsed, struct causes_error *ret_error) {
     char *colon = strchr(text, ':');
     if (!colon)
         return fail(ret_error, line, "expected CAUSE: [^]FUNCTION [< FUNCTION]..., found no colon");
     *colon = '\0';
-    const char *words = trim(text);
+    bool is_work = text[0] == '-';
+    const char *words = trim(text + is_work);
     if (!words[0])
         return fail(ret_error, line, "expected the cause in words before the colon");
     if (strlen(words) >= CAUSE_SIZE)
         return fail(ret_error, line, "the cause has more than 95 characters");
     if (!is_text(words))
         return fail(ret_error, line, "the cause has control characters");
-    *cause = (struct cause){.pattern_count = 0};
-    snprintf(cause->words, sizeof(cause->words), "%s", words);
+    *parsed = (struct cause_line){.cause.is_work = is_work};
+    snprintf(parsed->cause.words, sizeof(parsed->cause.words), "%s", words);
     char *rest = colon + 1;
-    int err = parse_types(&rest, line, cause, ret_error);
-    return err == 0 ? parse_patterns(rest, line, cause, ret_error) : err;
+    int err = parse_types(&rest, line, parsed, ret_error);
+    return err == 0 ? parse_patterns(rest, line, parsed, ret_error) : err;
 }
 
-static int add_cause(struct causes *causes, const struct cause *cause) {
-    struct cause *grown = reallocarray(causes->causes, causes->count + 1, sizeof(*grown));
+static int add_line(struct causes *causes, const struct cause_line *line) {
+    struct cause_line *grown = reallocarray(causes->lines, causes->count + 1, sizeof(*grown));
     if (!grown)
         return -ENOMEM;
-    causes->causes = grown;
-    causes->causes[causes->count++] = *cause;
+    causes->lines = grown;
+    causes->lines[causes->count++] = *line;
     return 0;
 }
 
@@ -168,14 +169,14 @@ static int parse_lines(char *text, struct causes *causes, struct causes_error *r
     char *rest = text;
     size_t line = 0;
     for (char *line_text = strsep(&rest, "\n"); line_text; line_text = strsep(&rest, "\n")) {
-        struct cause cause;
+        struct cause_line parsed;
         line++;
         line_text = trim(line_text);
         if (!line_text[0] || line_text[0] == '#')
             continue;
-        int err = parse_cause(line_text, line, &cause, ret_error);
+        int err = parse_cause(line_text, line, &parsed, ret_error);
         if (err == 0)
-            err = add_cause(causes, &cause);
+            err = add_line(causes, &parsed);
         if (err < 0)
             return err;
     }
@@ -197,27 +198,27 @@ int causes_parse(const char *text, struct causes **ret_causes, struct causes_err
 void causes_free(struct causes *causes) {
     if (!causes)
         return;
-    free(causes->causes);
+    free(causes->lines);
     free(causes);
 }
 
 /* ---- Finding ---- */
 
-static bool fits(const struct cause *cause, const struct kernel_stack *stack) {
+static bool fits(const struct cause_line *line, const struct kernel_stack *stack) {
     size_t pattern = 0;
-    if (cause->begins_innermost && (stack->count == 0 || fnmatch(cause->patterns[0], stack->functions[0], 0) != 0))
+    if (line->begins_innermost && (stack->count == 0 || fnmatch(line->patterns[0], stack->functions[0], 0) != 0))
         return false;
-    for (size_t i = 0; i < stack->count && pattern < cause->pattern_count; i++)
-        pattern += fnmatch(cause->patterns[pattern], stack->functions[i], 0) == 0;
-    return pattern == cause->pattern_count;
+    for (size_t i = 0; i < stack->count && pattern < line->pattern_count; i++)
+        pattern += fnmatch(line->patterns[pattern], stack->functions[i], 0) == 0;
+    return pattern == line->pattern_count;
 }
 
-static bool is_of_type(const struct cause *cause, const char *type) {
+static bool is_of_type(const struct cause_line *line, const char *type) {
     char types[TYPES_SIZE];
     char *rest = types;
-    if (!cause->types[0])
+    if (!line->types[0])
         return true;
-    snprintf(types, sizeof(types), "%s", cause->types);
+    snprintf(types, sizeof(types), "%s", line->types);
     for (const char *pattern = strsep(&rest, ","); pattern; pattern = strsep(&rest, ","))
         if (type[0] && fnmatch(pattern, type, 0) == 0)
             return true;
@@ -226,14 +227,14 @@ static bool is_of_type(const struct cause *cause, const char *type) {
 
 bool causes_need_type(const struct causes *causes, const struct kernel_stack *stack) {
     for (size_t i = 0; i < causes->count; i++)
-        if (fits(&causes->causes[i], stack))
-            return causes->causes[i].types[0];
+        if (fits(&causes->lines[i], stack))
+            return causes->lines[i].types[0];
     return false;
 }
 
-const char *causes_find(const struct causes *causes, const struct kernel_stack *stack, const char *type) {
+const struct cause *causes_find(const struct causes *causes, const struct kernel_stack *stack, const char *type) {
     for (size_t i = 0; i < causes->count; i++)
-        if (fits(&causes->causes[i], stack) && is_of_type(&causes->causes[i], type))
-            return causes->causes[i].words;
+        if (fits(&causes->lines[i], stack) && is_of_type(&causes->lines[i], type))
+            return &causes->lines[i].cause;
     return NULL;
 }

@@ -235,18 +235,19 @@ static void read_type(uint64_t thread, char ret_type[TYPE_SIZE]) {
         find_type_of(thread, arguments[2], ret_type);
 }
 
-/* The user's causes are first. NULL: none */
-static const char *find_cause(const struct thread_causes *causes, const struct kernel_stack *stack, const char *type) {
-    const char *cause = causes->own ? causes_find(causes->own, stack, type) : NULL;
+const struct cause *thread_causes_find(const struct thread_causes *causes, const struct kernel_stack *stack,
+                                       const char *type) {
+    const struct cause *cause = causes->own ? causes_find(causes->own, stack, type) : NULL;
     return cause ? cause : causes_find(causes->known, stack, type);
 }
 
 /* The type of the file system is read only if a cause depends on it, since that takes much longer than the stack. */
-static const char *find_wait(const struct thread_causes *causes, uint64_t thread, const struct kernel_stack *stack) {
+static const struct cause *find_wait(const struct thread_causes *causes, uint64_t thread,
+                                     const struct kernel_stack *stack) {
     char type[TYPE_SIZE] = "";
     if ((causes->own && causes_need_type(causes->own, stack)) || causes_need_type(causes->known, stack))
         read_type(thread, type);
-    return find_cause(causes, stack, type);
+    return thread_causes_find(causes, stack, type);
 }
 
 /* Of one that is too long, keeps the innermost functions. */
@@ -279,9 +280,9 @@ bool thread_cause(void *context, const struct aggstats_look *look, struct aggsta
         return false;
     }
     format_stack(&stack, ret_wait->stack);
-    const char *cause = find_wait(causes, look->thread, &stack);
+    const struct cause *cause = find_wait(causes, look->thread, &stack);
     if (cause)
-        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", cause);
+        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", cause->words);
     else
         snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "waiting in the kernel function %s", kernel_stack_place(&stack));
     return true;

@@ -16,13 +16,14 @@ static struct causes *parse(const char *text) {
     return causes;
 }
 
+/* The words, with "- " before those of waiting for work. */
 static const char *find_on(const char *type, const char *table, const char *stack_text) {
-    static char found[CAUSE_SIZE];
+    static char found[CAUSE_SIZE + 2];
     struct kernel_stack stack;
     struct causes *causes = parse(table);
     kernel_stack_parse(stack_text, &stack);
-    const char *cause = causes_find(causes, &stack, type);
-    snprintf(found, sizeof(found), "%s", cause ? cause : "(none)");
+    const struct cause *cause = causes_find(causes, &stack, type);
+    snprintf(found, sizeof(found), "%s%s", cause && cause->is_work ? "- " : "", cause ? cause->words : "(none)");
     causes_free(causes);
     return found;
 }
@@ -97,6 +98,15 @@ START_TEST(lines_may_be_for_types_of_file_systems) {
 }
 END_TEST
 
+START_TEST(lines_may_be_of_waiting_for_work) {
+    const char *table = "- idle: ep_poll\nbusy: write\n  -idle, too: read\nwell-known - words: open\n";
+    ck_assert_str_eq(find_in(table, "ep_poll+0x1\n"), "- idle");
+    ck_assert_str_eq(find_in(table, "write+0x1\n"), "busy");
+    ck_assert_str_eq(find_in(table, "read+0x1\n"), "- idle, too");
+    ck_assert_str_eq(find_in(table, "open+0x1\n"), "well-known - words");
+}
+END_TEST
+
 START_TEST(place_without_a_cause) {
     struct kernel_stack stack;
     kernel_stack_parse("io_schedule+0x1\nfolio_wait_bit_common+0x2\nsome_function+0x3\nvfs_read+0x4\n", &stack);
@@ -119,6 +129,7 @@ START_TEST(wrong_lines) {
     char text[300];
     expect_error("words\n", 1, "no colon");
     expect_error("# comment\n\n: function\n", 3, "before the colon");
+    expect_error("-: function\n", 1, "before the colon");
     expect_error("words:\n", 1, "behind the colon");
     expect_error("words: a <\n", 1, "on each side");
     expect_error("words: ^\n", 1, "on each side");
@@ -301,20 +312,53 @@ static const struct {
     {"waiting for the disk", "folio_wait_bit_common\nsome_function\n", "ext4"},
     {"reading from the disk", "__wait_on_buffer\nbh_read\n"},
     {"waiting for the disk", "submit_bio_wait\nblkdev_zone_mgmt\n"},
-    {"waiting for another process at a socket", "unix_stream_read_generic\nunix_stream_recvmsg\nsock_read_iter\n"},
-    {"waiting for another process at a socket", "unix_wait_for_peer\nunix_dgram_sendmsg\n"},
-    {"waiting for the network", "wait_woken\nsk_wait_data\ntcp_recvmsg_locked\ntcp_recvmsg\ninet_recvmsg\n"},
-    {"waiting for the network", "__skb_wait_for_more_packets\nudp_recvmsg\ninet_recvmsg\n"},
-    {"waiting for the network", "sk_stream_wait_memory\ntcp_sendmsg_locked\ntcp_sendmsg\n"},
-    {"waiting for the network", "inet_wait_for_connect\n__inet_stream_connect\ninet_stream_connect\n"},
-    {"waiting for another process at a pipe", "anon_pipe_read\nvfs_read\nksys_read\n"},
-    {"waiting for another process at a pipe", "anon_pipe_write\nvfs_write\nksys_write\n"},
-    {"sleeping", "hrtimer_nanosleep\ncommon_nsleep\n__x64_sys_clock_nanosleep\n"},
-    {"sleeping", "common_nsleep\n__x64_sys_clock_nanosleep\n"},
-    {"waiting for a child process", "do_wait\nkernel_wait4\n"},
-    {"waiting for events", "ep_poll\ndo_epoll_wait\n"},
-    {"waiting for events", "do_poll.constprop.0\ndo_sys_poll\n"},
-    {"waiting for events", "do_select\ncore_sys_select\n"},
+    /* Pipes and sockets */
+    {"waiting for another process to read from a full pipe", "anon_pipe_write\nvfs_write\nksys_write\n"},
+    {"waiting for another process to read from a full pipe", "pipe_wait_writable\ndo_splice\n__do_splice\n"},
+    {"waiting for another process to read from a full socket", "unix_wait_for_peer\nunix_dgram_sendmsg\n"},
+    {"waiting for another process to accept a connection", "unix_wait_for_peer\nunix_stream_connect\n__sys_connect\n"},
+    {"waiting for another process at a socket", "unix_wait_for_peer\n"}, /* wchan: either */
+    {"waiting for a connection over the network", "wait_woken\n__inet_stream_connect\ninet_stream_connect\n"},
+    {"waiting for a connection over the network", "inet_wait_for_connect\n"},
+    {"waiting for room to send over the network", "sk_stream_wait_memory\ntcp_sendmsg_locked\ntcp_sendmsg\n"},
+    {"waiting for room to send over the network", "sock_alloc_send_pskb\nudp_sendmsg\n"},
+    {"- waiting for connections", "inet_csk_accept\ninet_accept\ndo_accept\n__sys_accept4\n"},
+    {"- waiting for connections", "svc_some_accept4\n__sys_accept4\n"},
+    {"- waiting for another process at a pipe", "anon_pipe_read\nvfs_read\nksys_read\n"},
+    {"- waiting for another process at a pipe", "pipe_wait_readable\ndo_splice\n__do_splice\n"},
+    {"- waiting for another process to open a FIFO", "wait_for_partner\nfifo_open\ndo_dentry_open\n"},
+    {"- waiting for another process at a socket", "unix_stream_read_generic\nunix_stream_recvmsg\nsock_read_iter\n"},
+    {"- waiting for another process at a socket", "__skb_wait_for_more_packets\n__unix_dgram_recvmsg\n"},
+    {"- waiting for the network", "wait_woken\nsk_wait_data\ntcp_recvmsg_locked\ntcp_recvmsg\ninet_recvmsg\n"},
+    {"- waiting for the network", "__skb_wait_for_more_packets\nudp_recvmsg\ninet_recvmsg\n"},
+    /* Waiting for work */
+    {"- waiting for events", "ep_poll\n"},
+    {"- waiting for events", "do_epoll_wait\n__x64_sys_epoll_wait\n"},
+    {"- waiting for events", "do_poll.constprop.0\n"},
+    {"- waiting for events", "poll_schedule_timeout.constprop.0\ndo_sys_poll\n__x64_sys_ppoll\n"},
+    {"- waiting for events", "poll_schedule_timeout.constprop.0\ndo_select\ncore_sys_select\n"},
+    {"- sleeping", "hrtimer_nanosleep\ncommon_nsleep\n__x64_sys_clock_nanosleep\n"},
+    {"- sleeping", "common_nsleep\n__x64_sys_clock_nanosleep\n"},
+    {"- waiting for a child process", "do_wait\nkernel_wait4\n"},
+    {"- waiting for a signal", "sigsuspend.isra.0\n__x64_sys_rt_sigsuspend\n"},
+    {"- waiting for a signal", "do_sigtimedwait.isra.0\n__x64_sys_rt_sigtimedwait\n"},
+    {"- waiting for a signal", "__x64_sys_pause\ndo_syscall_64\n"},
+    {"- waiting for another thread (futex)", "futex_do_wait\n__futex_wait\nfutex_wait\ndo_futex\n__x64_sys_futex\n"},
+    {"- waiting for requests (FUSE daemon)", "fuse_dev_do_read\nfuse_dev_read\nvfs_read\nksys_read\n"},
+    {"- waiting for work (kernel thread)", "worker_thread\nkthread\nret_from_fork\nret_from_fork_asm\n"},
+    {"- waiting for work (kernel thread)", "smpboot_thread_fn\nkthread\nret_from_fork\nret_from_fork_asm\n"},
+    {"- waiting for work (kernel thread)", "kthread_worker_fn\nkthread\nret_from_fork\nret_from_fork_asm\n"},
+    {"- waiting for work (kernel thread)", "kthreadd\nret_from_fork\nret_from_fork_asm\n"},
+    {"- waiting for work (kernel thread)", "rcu_gp_fqs_loop\nrcu_gp_kthread\nkthread\nret_from_fork\n"},
+    {"- waiting for work (kernel thread)", "kswapd\nkthread\nret_from_fork\n"},
+    {"- waiting for work (kernel thread)", "kcompactd\nkthread\nret_from_fork\n"},
+    {"- waiting for work (kernel thread)", "khugepaged\nkthread\nret_from_fork\n"},
+    {"- waiting for work (kernel thread)", "kdamond_fn\nkthread\nret_from_fork\n"},
+    {"- waiting for work (kernel thread)", "oom_reaper\nkthread\nret_from_fork\n"},
+    {"- waiting for work (kernel thread)", "watchdog\nkthread\nret_from_fork\n"},
+    {"- waiting for work (kernel thread)", "hwrng_fillfn\nkthread\nret_from_fork\n"},
+    {"- waiting for work (kernel thread)", "devtmpfs_work_loop\ndevtmpfsd\nkthread\nret_from_fork\n"},
+    {"- waiting for work (kernel thread)", "kjournald2\nkthread\nret_from_fork\n"},
 };
 
 static const char *type_of(size_t i) {
@@ -372,6 +416,7 @@ int main(void) {
     tcase_add_test(tcase, long_stacks_are_cut);
     tcase_add_test(tcase, first_that_fits);
     tcase_add_test(tcase, lines_may_be_for_types_of_file_systems);
+    tcase_add_test(tcase, lines_may_be_of_waiting_for_work);
     tcase_add_test(tcase, place_without_a_cause);
     tcase_add_test(tcase, wrong_lines);
     tcase = suite_case(suite, "table", NULL, NULL);

@@ -9,7 +9,8 @@
 #define CAUSE_FUNCTIONS_MAX 48
 #define CAUSE_FUNCTION_SIZE 64
 
-/* The kernel stack of a thread, the innermost function first. */
+/* The kernel stack of a thread, the innermost function first. As in /proc/PID/stack, functions of the scheduler are left
+ * out: those between __sched_text_start and __sched_text_end of /proc/kallsyms. */
 struct kernel_stack {
     char functions[CAUSE_FUNCTIONS_MAX][CAUSE_FUNCTION_SIZE];
     size_t count; /* 0: it is not in the kernel, or the stack is unknown */
@@ -20,12 +21,16 @@ struct kernel_stack {
 void kernel_stack_parse(const char *text, struct kernel_stack *ret_stack);
 
 /* Causes and their patterns, in order. A line is
- *     CAUSE: [@TYPE[,TYPE]...] [^]FUNCTION [< FUNCTION]...
+ *     [-] CAUSE: [@TYPE[,TYPE]...] [^]FUNCTION [< FUNCTION]...
  * and matches a stack with these functions, each called by the next, directly or not; with ^ the first must be the
- * innermost; with @ the file system must be of one of these types. Functions and types are patterns as in a shell
- * (fnmatch(3)). Empty lines, and those that begin with '#', are
- * ignored. */
+ * innermost; with @ the file system must be of one of these types; with - the thread waits for work. Functions and types
+ * are patterns as in a shell (fnmatch(3)). Empty lines, and those that begin with '#', are ignored. */
 struct causes;
+
+struct cause {
+    char words[CAUSE_SIZE];
+    bool is_work; /* the thread waits for work: nothing holds it up */
+};
 
 struct causes_error {
     size_t line; /* from 1 */
@@ -45,7 +50,7 @@ bool causes_need_type(const struct causes *causes, const struct kernel_stack *st
 /* The first cause that matches; NULL: none does.
  * type:    of the file system that the call is on, "ext4"; "": unknown, then lines with types do not match
  * Owner:   causes */
-const char *causes_find(const struct causes *causes, const struct kernel_stack *stack, const char *type);
+const struct cause *causes_find(const struct causes *causes, const struct kernel_stack *stack, const char *type);
 
 /* The innermost function that does not merely wait on behalf of its caller; if all do, the outermost. NULL: an empty
  * stack */
