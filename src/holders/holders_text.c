@@ -1,0 +1,228 @@
+/* Sentences: "WAITER waits for THING, held by HOLDER, which waits for THING, ...". */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base.h"
+#include "holders.h"
+
+struct text {
+    char *bytes; /* HOLDERS_TEXT_SIZE */
+    size_t length;
+};
+
+/* ---- Characters ---- */
+
+static void add_character(struct text *text, const char *character, size_t length) {
+    if (text->length + length >= HOLDERS_TEXT_SIZE)
+        return;
+    memcpy(text->bytes + text->length, character, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+/* A name of others. */
+static void add_name(struct text *text, const char *name) {
+    const char *character;
+    size_t length;
+    while ((length = next_character(&name, &character)) > 0)
+        if (is_obeyed_by_terminals(character, length))
+            add_character(text, "?", 1);
+        else
+            add_character(text, character, length);
+}
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...) {
+    char added[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(added, sizeof(added), format, arguments);
+    va_end(arguments);
+    add_name(text, added);
+}
+
+/* ---- Parties ---- */
+
+/* "postgres 4711" */
+static void add_process(struct text *text, const struct holders_party *party) {
+    if (party->name[0]) {
+        add_name(text, party->name);
+        add(text, " %" PRIu64, party->process);
+    } else {
+        add(text, "process %" PRIu64, party->process);
+    }
+}
+
+static void add_waiter(struct text *text, const struct holders_party *waiter) {
+    add_process(text, waiter);
+    if (waiter->thread != 0 && waiter->thread != waiter->process)
+        add(text, " (thread %" PRIu64 ")", waiter->thread);
+}
+
+/* The holder was named before. */
+static void add_follower(struct text *text, const struct holders_link *link) {
+    const struct holders_party *waiter = &link->waiter;
+    if (link->is_all)
+        add(text, ", all threads of which");
+    else if (waiter->thread == 0)
+        add(text, ", which");
+    else if (waiter->thread == waiter->process)
+        add(text, ", whose main thread");
+    else
+        add(text, ", whose thread %" PRIu64, waiter->thread);
+}
+
+/* ---- What is waited for ---- */
+
+static void add_of(struct text *text, const char *thing, const char *name, const char *unknown) {
+    add(text, "%s", thing);
+    if (name[0])
+        add_name(text, name);
+    else
+        add(text, "%s", unknown);
+}
+
+static void add_disk(struct text *text, const struct holders_link *link) {
+    add_of(text, "the disk ", link->object, "");
+    if (link->has_in_flight)
+        add(text, " (%" PRIu64 " request%s in flight)", link->in_flight, link->in_flight == 1 ? "" : "s");
+    if (link->source[0])
+        add_of(text, ", which is the file ", link->source, "");
+}
+
+static void add_thing(struct text *text, const struct holders_link *link) {
+    switch (link->thing) {
+    case HOLDERS_FLOCK:
+        add_of(text, "the flock of ", link->object, "a file");
+        break;
+    case HOLDERS_FCNTL:
+        add_of(text, "the fcntl lock of ", link->object, "a file");
+        break;
+    case HOLDERS_LEASE:
+        add_of(text, "the lease of ", link->object, "a file");
+        break;
+    case HOLDERS_KERNEL_LOCK:
+        add_of(text, "the kernel's lock in ", link->object, "an unknown function");
+        break;
+    case HOLDERS_FROZEN:
+        add_of(text, "the frozen file system ", link->object, "");
+        break;
+    case HOLDERS_FUSE:
+        add_of(text, "the FUSE file system ", link->object, "");
+        break;
+    case HOLDERS_SERVER:
+        add_of(text, "the server ", link->source, "");
+        add_of(text, " of ", link->object, "");
+        break;
+    case HOLDERS_PIPE_ROOM:
+        add_of(text, "room in ", link->object, "a pipe");
+        break;
+    case HOLDERS_PIPE_DATA:
+        add_of(text, "data from ", link->object, "a pipe");
+        break;
+    case HOLDERS_DISK:
+        add_disk(text, link);
+        break;
+    case HOLDERS_NO_THING:
+        break;
+    }
+}
+
+static const char *verb_of(const struct holders_link *link) {
+    switch (link->thing) {
+    case HOLDERS_FUSE:
+        return "served by";
+    case HOLDERS_PIPE_ROOM:
+        return "read by";
+    case HOLDERS_PIPE_DATA:
+        return "written by";
+    default:
+        return link->relation == HOLDERS_TAKEN ? "taken by" : "held by";
+    }
+}
+
+static void add_others(struct text *text, size_t count) {
+    if (count > 0)
+        add(text, " (and %zu other%s)", count, count == 1 ? "" : "s");
+}
+
+static void add_holder(struct text *text, const struct holders_link *link) {
+    switch (link->relation) {
+    case HOLDERS_NOBODY_KNOWN:
+        return;
+    case HOLDERS_BY_DESCRIPTION:
+        add(text, ", held by an open file description");
+        break;
+    case HOLDERS_BY_UNSEEN:
+        add(text, ", held by a process that cannot be seen");
+        break;
+    case HOLDERS_ASKED_BEFORE:
+        add(text, ", for which ");
+        add_process(text, &link->holder);
+        add(text, " asked before");
+        break;
+    case HOLDERS_HELD:
+    case HOLDERS_TAKEN:
+        add(text, ", %s ", verb_of(link));
+        add_process(text, &link->holder);
+        break;
+    }
+    add_others(text, link->others);
+}
+
+/* ---- Sentences ---- */
+
+static void add_wait(struct text *text, const struct holders_link *link) {
+    if (link->thing != HOLDERS_NO_THING) {
+        add(text, " wait%s for ", link->is_all ? "" : "s");
+        add_thing(text, link);
+        add_holder(text, link);
+    } else if (link->cause[0]) {
+        add(text, " %s %s", link->is_all ? "are" : "is", link->cause);
+    } else {
+        add(text, ": what it waits for cannot be seen");
+    }
+}
+
+/* The file of a loop device. */
+static void add_place(struct text *text, const struct holders_link *link) {
+    add(text, link->thing == HOLDERS_DISK ? " on " : " in ");
+    add_thing(text, link);
+    add_holder(text, link);
+}
+
+static void add_rest(struct text *text, const struct holders_chain *chain) {
+    for (size_t i = 1; i < chain->count; i++) {
+        const struct holders_link *link = &chain->links[i];
+        if (link->waiter.process == 0) {
+            add_place(text, link);
+            continue;
+        }
+        add_follower(text, link);
+        add_wait(text, link);
+    }
+    if (chain->is_circle)
+        add(text, ": a circle");
+}
+
+const char *holders_format(const struct holders_chain *chain, char ret_text[HOLDERS_TEXT_SIZE]) {
+    struct text text = {.bytes = ret_text};
+    const struct holders_link *first = &chain->links[0];
+    ret_text[0] = '\0';
+    add_waiter(&text, &first->waiter);
+    add_wait(&text, first);
+    add_rest(&text, chain);
+    return ret_text;
+}
+
+const char *holders_format_thing(const struct holders_chain *chain, char ret_text[HOLDERS_TEXT_SIZE]) {
+    struct text text = {.bytes = ret_text};
+    const struct holders_link *first = &chain->links[0];
+    ret_text[0] = '\0';
+    if (first->thing == HOLDERS_NO_THING)
+        return ret_text;
+    add_thing(&text, first);
+    add_holder(&text, first);
+    add_rest(&text, chain);
+    return ret_text;
+}

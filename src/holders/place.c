@@ -1,0 +1,142 @@
+#include "place.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base.h"
+#include "descriptors.h"
+#include "mounts.h"
+#include "path.h"
+
+/* ---- The call ---- */
+
+/* "NUMBER 0xARGUMENT ...", "running", or "-1 ..." outside of system calls. */
+bool call_parse(const char *text, struct call *ret_call) {
+    struct call call = {.is_known = true};
+    char *next = NULL;
+    call.number = strtol(text, &next, 10);
+    if (next == text || call.number < 0)
+        return false;
+    for (size_t i = 0; i < CALL_ARGUMENTS; i++) {
+        const char *argument = next;
+        call.arguments[i] = strtoull(argument, &next, 16);
+        if (next == argument)
+            return false;
+    }
+    *ret_call = call;
+    return true;
+}
+
+void call_read(uint64_t thread, struct call *ret_call) {
+    char path[48];
+    char text[192];
+    *ret_call = (struct call){.is_known = false};
+    snprintf(path, sizeof(path), "/proc/%" PRIu64 "/syscall", thread);
+    if (read_beginning(AT_FDCWD, path, text, sizeof(text)))
+        call_parse(text, ret_call);
+}
+
+bool call_descriptor(const struct call *call, uint64_t *ret_fd) {
+    /* Calls whose first argument is the file. */
+    static const long numbers[] = {
+        SYS_read,         SYS_write,     SYS_pread64,  SYS_pwrite64,   SYS_readv,     SYS_writev,     SYS_preadv,
+        SYS_pwritev,      SYS_preadv2,   SYS_pwritev2, SYS_fsync,      SYS_fdatasync, SYS_syncfs,     SYS_ftruncate,
+        SYS_fallocate,    SYS_flock,     SYS_fcntl,    SYS_getdents64, SYS_fchmod,    SYS_fchown,     SYS_fsetxattr,
+        SYS_fremovexattr, SYS_fgetxattr, SYS_lseek,    SYS_readahead,  SYS_fadvise64, SYS_flistxattr, SYS_fstatfs,
+        SYS_splice,       SYS_vmsplice,  SYS_tee,      SYS_sendfile,   SYS_ioctl,
+    };
+    bool has_one = false;
+    for (size_t i = 0; call->is_known && i < ARRAY_SIZE(numbers); i++)
+        has_one = has_one || numbers[i] == call->number;
+    has_one = has_one && call->arguments[0] <= INT_MAX;
+    if (has_one)
+        *ret_fd = call->arguments[0];
+    return has_one;
+}
+
+/* ---- Mounts ---- */
+
+static void copy_mount(const struct mounts_entry *entry, struct place *place) {
+    place->has_mount = true;
+    place->device = entry->device;
+    snprintf(place->mount, sizeof(place->mount), "%s", entry->path);
+    snprintf(place->type, sizeof(place->type), "%s", entry->type);
+    snprintf(place->source, sizeof(place->source), "%s", entry->source);
+}
+
+static void open_table(uint64_t thread, struct mounts_table *ret_table) {
+    if (mounts_open_of((pid_t)thread, ret_table) < 0)
+        mounts_open(ret_table);
+}
+
+/* Numbers of mounts are those of the whole system. */
+static bool find_mount_by_number(uint64_t thread, uint64_t number, struct place *place) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    open_table(thread, &table);
+    while (!place->has_mount && mounts_next(&table, &entry))
+        if (entry.id == number)
+            copy_mount(&entry, place);
+    return place->has_mount;
+}
+
+bool place_find_mount(uint64_t thread, dev_t device, struct place *place) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    open_table(thread, &table);
+    while (!place->has_mount && mounts_next(&table, &entry))
+        if (entry.device == device)
+            copy_mount(&entry, place);
+    return place->has_mount;
+}
+
+bool place_find_path(const char *path, struct place *ret_place) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    size_t longest = 0;
+    *ret_place = (struct place){.has_mount = false};
+    mounts_open(&table);
+    while (mounts_next(&table, &entry)) {
+        if (strlen(entry.path) < longest || !path_below(path, entry.path))
+            continue;
+        longest = strlen(entry.path); /* a later mount at the same place hides the earlier one */
+        copy_mount(&entry, ret_place);
+    }
+    return ret_place->has_mount;
+}
+
+void place_read(uint64_t thread, const struct call *call, struct place *ret_place) {
+    char text[DESCRIPTORS_INFO_SIZE];
+    struct descriptor_info info;
+    uint64_t fd;
+    *ret_place = (struct place){.has_mount = false};
+    if (!call_descriptor(call, &fd) || !descriptor_read_info(thread, fd, text))
+        return;
+    descriptor_info_parse(text, &info);
+    ret_place->has_inode = info.has_inode;
+    ret_place->inode = info.inode;
+    descriptor_read_link(thread, fd, ret_place->path);
+    if (info.has_mount)
+        find_mount_by_number(thread, info.mount, ret_place);
+}
+
+/* ---- Servers ---- */
+
+bool place_server(const struct place *place, char *ret_name, size_t size_bytes) {
+    const char *name = place->source;
+    size_t length = 0;
+    if (strncmp(name, "//", 2) == 0 || strncmp(name, "\\\\", 2) == 0) {
+        name += 2;
+        length = strcspn(name, "/\\");
+    } else {
+        const char *end = strstr(name, ":/"); /* an address of IPv6 has colons too */
+        length = end ? (size_t)(end - name) : 0;
+    }
+    if (length == 0 || length >= size_bytes)
+        return false;
+    snprintf(ret_name, size_bytes, "%.*s", (int)length, name);
+    return true;
+}

@@ -1,0 +1,316 @@
+/* What is read of descriptors, calls, mounts and disks; causes that have a holder; sentences. */
+#include <check.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base.h"
+#include "descriptors.h"
+#include "disk.h"
+#include "holders.h"
+#include "place.h"
+#include "run_suite.h"
+#include "things.h"
+
+/* ---- fdinfo ---- */
+
+START_TEST(fdinfo_tells_access_mount_and_inode) {
+    struct descriptor_info info;
+    descriptor_info_parse("pos:\t0\nflags:\t02100002\nmnt_id:\t26\nino:\t10960660\n", &info);
+    ck_assert(info.has_access && info.has_mount && info.has_inode && !info.has_connection);
+    ck_assert_int_eq(info.access, O_RDWR);
+    ck_assert_uint_eq(info.mount, 26);
+    ck_assert_uint_eq(info.inode, 10960660);
+}
+END_TEST
+
+START_TEST(fdinfo_of_an_older_kernel_has_no_inode) {
+    struct descriptor_info info;
+    descriptor_info_parse("pos:\t0\nflags:\t0100001\nmnt_id:\t26\nfuse_connection:\t61", &info);
+    ck_assert(info.has_access && info.has_mount && !info.has_inode && info.has_connection);
+    ck_assert_int_eq(info.access, O_WRONLY);
+    ck_assert_uint_eq(info.connection, 61);
+}
+END_TEST
+
+static const char *const no_fdinfo[] = {"",        "\n\n\n",      "ino",         "ino:",     "ino:\n",
+                                        "ino:\tx", "ino:\t12x\n", "xino:\t12\n", " ino:\t12"};
+
+START_TEST(other_texts_are_no_fdinfo) {
+    struct descriptor_info info;
+    descriptor_info_parse(no_fdinfo[_i], &info);
+    ck_assert(!info.has_access && !info.has_mount && !info.has_inode && !info.has_connection);
+}
+END_TEST
+
+START_TEST(a_lock_is_found_among_those_of_a_descriptor) {
+    static const char text[] = "pos:\t0\nino:\t1\n"
+                               "lock:\tgarbage\n"
+                               "lock:\t1: FLOCK  ADVISORY  WRITE 7 fe:00:1 0 EOF\n"
+                               "lock:\t2: OFDLCK ADVISORY  WRITE -1 fe:00:1 0 9\n"
+                               "lock:";
+    struct lock lock;
+    ck_assert(lock_parse("81: OFDLCK ADVISORY  WRITE -1 fe:00:1 0 9", &lock));
+    ck_assert(descriptor_has_lock(text, &lock));
+    lock.end = 10;
+    ck_assert(!descriptor_has_lock(text, &lock));
+    ck_assert(!descriptor_has_lock("", &lock));
+}
+END_TEST
+
+/* ---- Calls ---- */
+
+START_TEST(the_file_of_a_call_is_its_first_argument) {
+    struct call call;
+    char text[96];
+    uint64_t fd = 0;
+    snprintf(text, sizeof(text), "%ld 0x5 0x26 0x7ffcef4dd540 0x0 0x0 0x0 0x7ffcef4dd4b0 0x7f8667f16810\n",
+             (long)SYS_fcntl);
+    ck_assert(call_parse(text, &call));
+    ck_assert_uint_eq(call.arguments[1], 0x26);
+    ck_assert(call_descriptor(&call, &fd));
+    ck_assert_uint_eq(fd, 5);
+}
+END_TEST
+
+START_TEST(calls_of_paths_have_no_descriptor) {
+    struct call call;
+    char text[96];
+    uint64_t fd = 47;
+    snprintf(text, sizeof(text), "%ld 0x3 0x7ffcef4dd540 0x0 0x0 0x0 0x0 0x0 0x0\n", (long)SYS_openat);
+    ck_assert(call_parse(text, &call));
+    ck_assert(!call_descriptor(&call, &fd));
+    snprintf(text, sizeof(text), "%ld 0xffffffffffffff9c 0x7ffcef4dd540 0x0 0x0 0x0 0x0 0x0 0x0\n", (long)SYS_read);
+    ck_assert(call_parse(text, &call));
+    ck_assert(!call_descriptor(&call, &fd));
+    ck_assert_uint_eq(fd, 47);
+}
+END_TEST
+
+static const char *const no_call[] = {"", "\n", "running\n", "-1 0x7ffe 0x7f00\n", "73", "73 0x5", "73 0x5 0x2 x"};
+
+START_TEST(outside_of_calls_there_is_none) {
+    struct call call = {.number = 47};
+    ck_assert(!call_parse(no_call[_i], &call));
+    ck_assert_int_eq(call.number, 47);
+}
+END_TEST
+
+/* ---- Mounts and disks ---- */
+
+static const struct {
+    const char *source;
+    const char *server; /* NULL: none */
+} sources[] = {
+    {"nas1:/export", "nas1"},
+    {"[fe80::1]:/export", "[fe80::1]"},
+    {"10.0.0.1:6789,10.0.0.2:6789:/", "10.0.0.1:6789,10.0.0.2:6789"},
+    {"//files/share", "files"},
+    {"//files", "files"},
+    {"\\\\files\\share", "files"},
+    {"//", NULL},
+    {":/", NULL},
+    {"/dev/sda1", NULL},
+    {"tmpfs", NULL},
+    {"", NULL},
+};
+
+START_TEST(the_source_of_a_mount_names_the_server) {
+    struct place place = {.has_mount = true};
+    char name[64] = "before";
+    snprintf(place.source, sizeof(place.source), "%s", sources[_i].source);
+    ck_assert_int_eq(place_server(&place, name, sizeof(name)), sources[_i].server != NULL);
+    ck_assert_str_eq(name, sources[_i].server ? sources[_i].server : "before");
+}
+END_TEST
+
+START_TEST(requests_in_flight_are_reads_and_writes) {
+    uint64_t count = 47;
+    ck_assert(disk_parse_in_flight("       3        4\n", &count));
+    ck_assert_uint_eq(count, 7);
+    ck_assert(!disk_parse_in_flight("", &count));
+    ck_assert(!disk_parse_in_flight("3", &count));
+    ck_assert(!disk_parse_in_flight("x y", &count));
+    ck_assert_uint_eq(count, 7);
+}
+END_TEST
+
+/* ---- Causes ---- */
+
+/* The words of the table may change: then a row here must, too. */
+START_TEST(every_row_matches_a_cause) {
+    for (size_t row = 0; things_pattern(row); row++) {
+        CLEANUP_FREE char *text = strdup(causes_text);
+        char *rest = text;
+        bool is_found = false;
+        for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+            char *colon = strchr(line, ':');
+            if (line[0] == '#' || !colon)
+                continue;
+            *colon = '\0';
+            line += strspn(line, "- ");
+            is_found = is_found || fnmatch(things_pattern(row), line, 0) == 0;
+        }
+        ck_assert_msg(is_found, "no cause is like '%s'", things_pattern(row));
+    }
+}
+END_TEST
+
+START_TEST(other_causes_have_no_holder) {
+    ck_assert_int_eq(things_of_cause(NULL), HOLDERS_NO_THING);
+    ck_assert_int_eq(things_of_cause("sleeping"), HOLDERS_NO_THING);
+    ck_assert_int_eq(things_of_cause("waiting for memory to be freed"), HOLDERS_NO_THING);
+}
+END_TEST
+
+/* ---- Sentences ---- */
+
+static struct holders_chain chain;
+static char text[HOLDERS_TEXT_SIZE];
+
+static void set_up(void) {
+    chain = (struct holders_chain){
+        .links = {{.waiter = {4711, 4711, "postgres"}, .thing = HOLDERS_FLOCK, .object = "/srv/x"}}, .count = 1};
+}
+
+static void add(struct holders_link link) {
+    chain.links[chain.count++] = link;
+}
+
+static void hold_by(const char *name, uint64_t process) {
+    struct holders_link *last = &chain.links[chain.count - 1];
+    last->relation = HOLDERS_HELD;
+    last->holder = (struct holders_party){.process = process};
+    snprintf(last->holder.name, sizeof(last->holder.name), "%s", name);
+}
+
+#define ASSERT_SAYS(expected) ck_assert_str_eq(holders_format(&chain, text), expected)
+
+START_TEST(what_is_not_known_is_left_out) {
+    ASSERT_SAYS("postgres 4711 waits for the flock of /srv/x");
+    chain.links[0].object[0] = '\0';
+    ASSERT_SAYS("postgres 4711 waits for the flock of a file");
+    chain.links[0].waiter.thread = 4712;
+    chain.links[0].waiter.name[0] = '\0';
+    ASSERT_SAYS("process 4711 (thread 4712) waits for the flock of a file");
+    chain.links[0].thing = HOLDERS_NO_THING;
+    ASSERT_SAYS("process 4711 (thread 4712): what it waits for cannot be seen");
+    ck_assert_str_eq(holders_format_thing(&chain, text), "");
+}
+END_TEST
+
+static const struct {
+    enum holders_relation relation;
+    size_t others;
+    const char *words;
+} relations[] = {
+    {HOLDERS_HELD, 0, "held by backup 992"},
+    {HOLDERS_HELD, 1, "held by backup 992 (and 1 other)"},
+    {HOLDERS_HELD, 2, "held by backup 992 (and 2 others)"},
+    {HOLDERS_TAKEN, 0, "taken by backup 992"},
+    {HOLDERS_ASKED_BEFORE, 0, "for which backup 992 asked before"},
+    {HOLDERS_BY_DESCRIPTION, 0, "held by an open file description"},
+    {HOLDERS_BY_UNSEEN, 0, "held by a process that cannot be seen"},
+};
+
+START_TEST(the_holder_is_told_as_far_as_it_is_known) {
+    char expected[128];
+    hold_by("backup", 992);
+    chain.links[0].relation = relations[_i].relation;
+    chain.links[0].others = relations[_i].others;
+    snprintf(expected, sizeof(expected), "postgres 4711 waits for the flock of /srv/x, %s", relations[_i].words);
+    ASSERT_SAYS(expected);
+}
+END_TEST
+
+START_TEST(a_chain_is_one_sentence) {
+    hold_by("backup", 992);
+    add((struct holders_link){
+        .waiter = {992, 0, "backup"}, .thing = HOLDERS_DISK, .object = "vda", .has_in_flight = true, .in_flight = 3});
+    ASSERT_SAYS("postgres 4711 waits for the flock of /srv/x, held by backup 992, which waits for the disk vda (3 "
+                "requests in flight)");
+    ck_assert_str_eq(holders_format_thing(&chain, text),
+                     "the flock of /srv/x, held by backup 992, which waits for the disk vda (3 requests in flight)");
+    chain.links[1].in_flight = 1;
+    chain.links[1].waiter.thread = 993;
+    ASSERT_SAYS(
+        "postgres 4711 waits for the flock of /srv/x, held by backup 992, whose thread 993 waits for the disk vda "
+        "(1 request in flight)");
+    chain.links[1] = (struct holders_link){.waiter = {992, 992, "backup"}, .cause = "sleeping"};
+    ASSERT_SAYS("postgres 4711 waits for the flock of /srv/x, held by backup 992, whose main thread is sleeping");
+    chain.links[1].is_all = true;
+    ASSERT_SAYS("postgres 4711 waits for the flock of /srv/x, held by backup 992, all threads of which are sleeping");
+}
+END_TEST
+
+START_TEST(a_circle_is_told) {
+    hold_by("backup", 992);
+    add((struct holders_link){.waiter = {992, 0, "backup"}, .thing = HOLDERS_FCNTL, .object = "/srv/y"});
+    hold_by("postgres", 4711);
+    chain.is_circle = true;
+    ASSERT_SAYS(
+        "postgres 4711 waits for the flock of /srv/x, held by backup 992, which waits for the fcntl lock of /srv/y, "
+        "held by postgres 4711: a circle");
+}
+END_TEST
+
+START_TEST(a_loop_device_is_a_file_of_somebody) {
+    chain.links[0] =
+        (struct holders_link){.waiter = {7, 7, "dd"}, .thing = HOLDERS_DISK, .object = "loop0", .source = "/mnt/image"};
+    add((struct holders_link){.thing = HOLDERS_FUSE, .object = "/mnt"});
+    hold_by("osproffs", 9);
+    add((struct holders_link){.waiter = {9, 0, "osproffs"}, .cause = "stopped"});
+    ASSERT_SAYS(
+        "dd 7 waits for the disk loop0, which is the file /mnt/image in the FUSE file system /mnt, served by osproffs "
+        "9, which is stopped");
+}
+END_TEST
+
+START_TEST(names_cannot_do_anything_to_a_terminal) {
+    hold_by("\033[2Jevil\n", 992);
+    snprintf(chain.links[0].object, sizeof(chain.links[0].object), "/srv/\xff\033]0;x\a");
+    ASSERT_SAYS("postgres 4711 waits for the flock of /srv/\xef\xbf\xbd?]0;x?, held by ?[2Jevil? 992");
+}
+END_TEST
+
+START_TEST(long_names_are_cut_and_never_run_over) {
+    for (size_t i = 0; i < HOLDERS_LINKS_MAX; i++) {
+        struct holders_link *link = &chain.links[i];
+        *link = (struct holders_link){.waiter = {1, 1, ""}, .thing = HOLDERS_DISK, .relation = HOLDERS_HELD};
+        memset(link->object, 0xff, sizeof(link->object) - 1);
+        memset(link->source, 0xff, sizeof(link->source) - 1);
+        memset(link->waiter.name, 0xff, sizeof(link->waiter.name) - 1);
+    }
+    chain.count = HOLDERS_LINKS_MAX;
+    holders_format(&chain, text);
+    ck_assert_uint_lt(strlen(text), HOLDERS_TEXT_SIZE);
+    ck_assert_uint_gt(strlen(text), HOLDERS_TEXT_SIZE / 2);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("holders");
+    TCase *read = suite_case(suite, "read", NULL, NULL);
+    tcase_add_test(read, fdinfo_tells_access_mount_and_inode);
+    tcase_add_test(read, fdinfo_of_an_older_kernel_has_no_inode);
+    tcase_add_loop_test(read, other_texts_are_no_fdinfo, 0, ARRAY_SIZE(no_fdinfo));
+    tcase_add_test(read, a_lock_is_found_among_those_of_a_descriptor);
+    tcase_add_test(read, the_file_of_a_call_is_its_first_argument);
+    tcase_add_test(read, calls_of_paths_have_no_descriptor);
+    tcase_add_loop_test(read, outside_of_calls_there_is_none, 0, ARRAY_SIZE(no_call));
+    tcase_add_loop_test(read, the_source_of_a_mount_names_the_server, 0, ARRAY_SIZE(sources));
+    tcase_add_test(read, requests_in_flight_are_reads_and_writes);
+    TCase *cause = suite_case(suite, "cause", NULL, NULL);
+    tcase_add_test(cause, every_row_matches_a_cause);
+    tcase_add_test(cause, other_causes_have_no_holder);
+    TCase *sentence = suite_case(suite, "sentence", set_up, NULL);
+    tcase_add_test(sentence, what_is_not_known_is_left_out);
+    tcase_add_loop_test(sentence, the_holder_is_told_as_far_as_it_is_known, 0, ARRAY_SIZE(relations));
+    tcase_add_test(sentence, a_chain_is_one_sentence);
+    tcase_add_test(sentence, a_circle_is_told);
+    tcase_add_test(sentence, a_loop_device_is_a_file_of_somebody);
+    tcase_add_test(sentence, names_cannot_do_anything_to_a_terminal);
+    tcase_add_test(sentence, long_names_are_cut_and_never_run_over);
+    return run_suite(suite);
+}
