@@ -382,8 +382,9 @@ provoke_file_lock() {
 
 # ---- Locks that programs ask for
 
+# is_locked [FILE]
 is_locked() {
-    ! flock -n "$lower/file" true
+    ! flock -n "${1:-$lower/file}" true
 }
 
 provoke_flock() {
