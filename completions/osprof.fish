@@ -48,6 +48,9 @@ function __osprof_argument
     switch "$argv[2]"
         case word
             string join \n -- $argv[3..]
+        case list
+            set -l before (string match -r -- '^.*\+' $argv[1])
+            string replace -r '^' -- "$before" $argv[3..]
         case op
             __osprof_ops
         case directory

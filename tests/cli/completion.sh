@@ -49,6 +49,10 @@ expect_completion _osprof "lower" osprof run -d lo
 expect_completion _osprof "mnt" osprof run -p mn
 expect_completion _osprof "lower" osprof run --directory lo
 expect_completion _osprof "mnt" osprof merge --files-from mn
+expect_completion _osprof "none" osprof attach --by n
+expect_completion _osprof "process+file process+filesystem" osprof attach --by process+fi
+expect_completion _osprof "uid" osprof fuse --by = u
+expect_completion _osprof "file+program" osprof events profile --by file+prog
 expect_completion _osprof "cache host lower mount" osprof outliers --by ""
 expect_completion _osprof "--ascii --at-least" osprof outliers --a
 expect_completion _osprof "bare.osprof" osprof outliers --json ba

@@ -18,7 +18,6 @@
     (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_CGROUP | 1U << AGGSTATS_BY_FILE |       \
      1U << AGGSTATS_BY_DIRECTORY)
 #define GROUPINGS_WORDS "process", "program", "cgroup", "file", "directory", "filesystem",
-#define DEFAULT_BY "all of them, the last without DIR"
 
 struct attach_command {
     uint64_t for_ns; /* 0: until a signal asks to end */
@@ -92,8 +91,9 @@ static const struct option_row rows[] = {
      INTO(TEXT, struct attach_command, cgroup)},
     {.name = "by",
      .metavar = "KIND[+KIND]...|none",
-     WORDS_OF(GROUPINGS_WORDS),
-     .help = "whose calls, and on what: {}; default: " DEFAULT_BY,
+     WORDS_OF(GROUPINGS_WORDS "none", ),
+     .help = "whose calls, and on what: {}; default: all kinds, filesystem without DIR only",
+     .completed_as = "list",
      .kind = OPTION_PARSED,
      .parse = parse_by},
     {.name = "groups",

@@ -192,6 +192,7 @@ static const struct option_row rows[] = {
      .metavar = "KIND",
      WORDS_OF(GROUPING_WORDS_OF_EVENTS),
      .help = "also a profile for each process, program, user, file or directory; several with + between them",
+     .completed_as = "list",
      INTO(TEXT, struct profile_options, by)},
     {.name = "joint",
      .metavar = "OP:VALUE",

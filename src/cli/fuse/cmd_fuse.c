@@ -67,6 +67,7 @@ static const struct option_row rows[] = {
      .metavar = "KIND[+KIND]...",
      WORDS_OF(GROUPING_WORDS_OF_MOUNTS),
      .help = "keep a profile of each of these too: {}",
+     .completed_as = "list",
      .kind = OPTION_PARSED,
      .parse = parse_by},
     {.name = "groups",
