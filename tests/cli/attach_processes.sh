@@ -126,9 +126,17 @@ sh -c 'echo $$ >own && exec "$0" attach --pid $$ --for 100ms' "$OSPROF" 2>err ||
 assert_eq "2 osprof: cannot watch process $(<own): it is osprof itself, whose calls are not counted" "$status $(<err)" "its own number"
 
 assert_refused "cannot watch process 2147483647: there is none of that number" "$OSPROF" attach --pid 2147483647
-for text in 0 -1 x 1,x 1,,2 '' 4294967296; do
+for text in 0 -1 x 1x '1,' ',1' '' 4294967296; do
     assert_refused "--pid $text: must be numbers of processes, such as 4711,4712; see 'osprof help attach'" "$OSPROF" attach --pid "$text"
 done
+for text in 1,,2 1,x 1,x,2 1,2x,3; do # what is wrong is shown alone, if that is not empty
+    wrong=$(tr , '\n' <<<"$text" | grep '[^0-9]') || wrong=$text
+    assert_refused "--pid $wrong: must be numbers of processes, such as 4711,4712; see 'osprof help attach'" "$OSPROF" attach --pid "$text"
+done
+assert_refused "--pid 101,102,103,104 and 5,003 more: has more than 4096 processes; see 'osprof help attach'" \
+    "$OSPROF" attach --pid "$(seq -s, 101 5107)"
+assert_refused "--pid $(seq -s' ' 5000 | head -c 57)...: must be numbers of processes, such as 4711,4712; see 'osprof help attach'" \
+    "$OSPROF" attach --pid "$(seq -s' ' 5000)"
 cat >threads.py <<'END'
 import threading
 started = threading.Thread(target=threading.Event().wait, daemon=True)

@@ -11,8 +11,12 @@
 #include "base.h"
 #include "command.h"
 #include "proc.h"
+#include "units.h"
 
 #define FIRST_PID_NAMESPACE 0xeffffffcU /* PROC_PID_INIT_INO: the inode of the one that all others are below */
+
+#define SHOWN_MAX 4        /* numbers of a longer list */
+#define WRONG_BYTES_MAX 60 /* of what is no number */
 
 /* Each once. Returns false if there is no room */
 static bool add_process(struct attach_processes *processes, uint32_t number) {
@@ -25,20 +29,55 @@ static bool add_process(struct attach_processes *processes, uint32_t number) {
     return true;
 }
 
-const char *attach_processes_parse(const char *text, struct attach_processes *ret_processes) {
-    CLEANUP_FREE char *copy = strdup(text);
-    char *rest = copy;
-    ret_processes->count = 0;
-    for (const char *word; (word = strsep(&rest, ","));) {
-        char *end;
-        errno = 0;
-        const unsigned long number = strtoul(word, &end, 10);
-        if (word[0] < '0' || word[0] > '9' || *end || errno != 0 || number == 0 || number > INT32_MAX)
-            return "must be numbers of processes, such as 4711,4712";
-        if (!add_process(ret_processes, (uint32_t)number))
-            return "has more than 4096 processes";
+/* Reads a number, and goes to what is behind it. Returns false if there is none */
+static bool read_number(const char **text, uint32_t *ret_number) {
+    char *end;
+    errno = 0;
+    const unsigned long number = strtoul(*text, &end, 10);
+    if ((*text)[0] < '0' || (*text)[0] > '9' || (*end && *end != ',') || errno != 0 || number == 0 ||
+        number > INT32_MAX)
+        return false;
+    *text = end;
+    *ret_number = (uint32_t)number;
+    return true;
+}
+
+/* The wrong number alone, if there is one. */
+static void show_wrong(char **text, const char *wrong) {
+    const size_t length = strcspn(wrong, ",");
+    if (length > 0) {
+        *text += wrong - *text;
+        (*text)[length] = '\0';
     }
-    return NULL;
+    if (strlen(*text) > WRONG_BYTES_MAX)
+        strcpy(*text + WRONG_BYTES_MAX - strlen("..."), "...");
+}
+
+/* "1,2,3,4 and 5,003 more" of a list that is longer than that. */
+static void show_first(char *list) {
+    char *end = list;
+    unsigned count = 1;
+    for (char *at = list; (at = strchr(at, ',')); at++)
+        if (count++ == SHOWN_MAX)
+            end = at;
+    sprintf(end, " and %s more", units_count(count - SHOWN_MAX).text);
+}
+
+const char *attach_processes_parse(char **text, struct attach_processes *ret_processes) {
+    ret_processes->count = 0;
+    for (const char *at = *text;; at++) {
+        uint32_t number;
+        if (!read_number(&at, &number)) {
+            show_wrong(text, at);
+            return "must be numbers of processes, such as 4711,4712";
+        }
+        if (!add_process(ret_processes, number)) {
+            show_first(*text);
+            return "has more than 4096 processes";
+        }
+        if (!*at)
+            return NULL;
+    }
 }
 
 static int open_process(uint32_t number) {
@@ -78,6 +117,21 @@ int attach_processes_check(const struct attach_processes *processes) {
     return 0;
 }
 
+char *attach_processes_join(const struct attach_processes *processes, const char *separator, unsigned numbers_max) {
+    char *text = NULL;
+    size_t size_bytes = 0;
+    FILE *stream = open_memstream(&text, &size_bytes);
+    if (!stream)
+        return NULL;
+    for (unsigned i = 0; i < processes->count && i < numbers_max; i++)
+        fprintf(stream, "%s%u", i == 0 ? "" : separator, processes->numbers[i]);
+    if (processes->count > numbers_max)
+        fprintf(stream, "%s...", separator);
+    if (fclose(stream) != 0)
+        free(steal_pointer(&text));
+    return text;
+}
+
 void attach_processes_describe(const struct attach_processes *processes, char ret_words[ATTACH_NAME_SIZE]) {
     char name[16] = "";
     if (processes->count == 1) {
@@ -86,12 +140,8 @@ void attach_processes_describe(const struct attach_processes *processes, char re
                  name[0] ? ")" : "");
         return;
     }
-    int length = snprintf(ret_words, ATTACH_NAME_SIZE, "processes ");
-    for (unsigned i = 0; i < processes->count && length < ATTACH_NAME_SIZE - 16; i++)
-        length += snprintf(ret_words + length, (size_t)(ATTACH_NAME_SIZE - length), "%u%s", processes->numbers[i],
-                           i + 1 == processes->count              ? ""
-                           : length + 12 >= ATTACH_NAME_SIZE - 16 ? ", ..."
-                                                                  : ", ");
+    CLEANUP_FREE char *numbers = attach_processes_join(processes, ", ", SHOWN_MAX);
+    snprintf(ret_words, ATTACH_NAME_SIZE, "processes%s%s", numbers ? " " : "", numbers ? numbers : "");
 }
 
 static bool has_ended(int fd) {

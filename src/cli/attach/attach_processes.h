@@ -16,11 +16,16 @@ struct attach_processes {
     unsigned count; /* 0: all */
 };
 
-/* Reads "4711,4712". Returns NULL, or what is wrong */
-const char *attach_processes_parse(const char *text, struct attach_processes *ret_processes);
+/* Reads "4711,4712". Returns NULL, or what is wrong with *text, which then is the part of it to show, in the same memory */
+const char *attach_processes_parse(char **text, struct attach_processes *ret_processes);
 
 /* Whether they can be watched: each is there, and is no mere thread. Errors: reported to the user */
 int attach_processes_check(const struct attach_processes *processes);
+
+/* "4711, 4712"; of more than numbers_max "4711, 4712, ...".
+ * Owner:   the caller frees the result
+ * Returns NULL without memory */
+char *attach_processes_join(const struct attach_processes *processes, const char *separator, unsigned numbers_max);
 
 /* "process 4711 (postgres)", or "processes 4711, 4712, ...". */
 void attach_processes_describe(const struct attach_processes *processes, char ret_words[ATTACH_NAME_SIZE]);

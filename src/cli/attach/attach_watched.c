@@ -67,19 +67,6 @@ char *attach_watched_describe(const struct attach_watched *watched) {
                : text;
 }
 
-static char *join_numbers(const struct attach_processes *processes, const char *separator) {
-    char *text = NULL;
-    size_t size_bytes = 0;
-    FILE *stream = open_memstream(&text, &size_bytes);
-    if (!stream)
-        return NULL;
-    for (unsigned i = 0; i < processes->count; i++)
-        fprintf(stream, "%s%u", i == 0 ? "" : separator, processes->numbers[i]);
-    if (fclose(stream) != 0)
-        free(steal_pointer(&text));
-    return text;
-}
-
 struct aggstats_label attach_watched_label(const struct attach_watched *watched) {
     static char of_cgroup[] = "calls of cgroup";
     static char of_process[] = "calls of process";
@@ -89,11 +76,11 @@ struct aggstats_label attach_watched_label(const struct attach_watched *watched)
         return (struct aggstats_label){.key = NULL};
     return count == 0 ? (struct aggstats_label){of_cgroup, strdup(watched->cgroup.path)}
                       : (struct aggstats_label){count == 1 ? of_process : of_processes,
-                                                join_numbers(&watched->processes, ", ")};
+                                                attach_processes_join(&watched->processes, ", ", ATTACH_PROCESSES_MAX)};
 }
 
 char *attach_watched_arguments(const struct attach_watched *watched) {
-    CLEANUP_FREE char *numbers = join_numbers(&watched->processes, ",");
+    CLEANUP_FREE char *numbers = attach_processes_join(&watched->processes, ",", ATTACH_PROCESSES_MAX);
     const char *directory = watched->target.mountpoint ? watched->target.mount.path : "";
     const char *group = watched->cgroup.path;
     char *text = NULL;

@@ -32,7 +32,7 @@ struct attach_command {
 static const char *parse_processes(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     struct attach_command *given = data;
     (void)why;
-    return attach_processes_parse(*text, &given->processes);
+    return attach_processes_parse(text, &given->processes);
 }
 
 static const char *parse_for(const char *text, uint64_t *ret_ns) {
