@@ -93,6 +93,17 @@ chmod 777 "$fs"
 "$OSPROF" dump "$fs" now
 assert_eq 13 "$(calls WRITE now)" "WRITE of a set-id program"
 "$OSPROF" show "$fs" | grep -Eq '^layer +syscall$' || fail "osprof show DIR shows another profile: $("$OSPROF" show "$fs")"
+
+# Commands add no calls of their own; a file on the file system that is watched may be named, and then there are some.
+"$OSPROF" rotate "$fs" first
+"$OSPROF" dump "$fs" now
+assert_eq "" "$(counts now)" "calls of osprof rotate and dump"
+"$OSPROF" rotate "$fs/" second
+assert_eq "" "$(counts second)" "calls of osprof dump and rotate"
+"$OSPROF" dump "$fs" "$fs/inside"
+"$OSPROF" dump "$fs" now
+[ "$(calls OPEN now)" -ge 1 ] || fail "the file of osprof dump is not counted: $(counts now)"
+rm "$fs/inside"
 assert_refused "$fs is watched already, by process $watcher: osprof show $fs" "$OSPROF" attach "$fs"
 
 # Whose calls, and on what: all of them, and as the programs know them.
@@ -279,6 +290,8 @@ echo line >"$fs/beside"
 "$OSPROF" show "$fs/dir" | grep -q WRITE || fail "calls beside the directory are not counted"
 assert_refused "cannot save the profile of $fs/dir in the place of its final profile: it has none, as with -o rotate or of osprof attach, so name a file" \
     "$OSPROF" dump "$fs/dir"
+assert_refused "cannot rotate the profile of $fs/dir into the next of its files: only a mount of osproffs with -o rotate names its files, so name one; the profile is unchanged" \
+    "$OSPROF" rotate "$fs/dir"
 kill -TERM "$watcher"
 ended 0
 [ ! -s out ] || fail "-q prints something"

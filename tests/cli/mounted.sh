@@ -61,6 +61,8 @@ $(profile_calls READ far/second.osprof)" "reads in spans and a dump"
 the profile is unchanged" rotate mnt first.osprof
     expect_trouble "osprof: cannot rotate the profile of mnt into final.osprof: the final profile of the mount goes there; \
 choose another name; the profile is unchanged" rotate mnt final.osprof
+    expect_trouble "osprof: cannot rotate the profile of mnt into the next of its files: only a mount of osproffs with \
+-o rotate names its files, so name one; the profile is unchanged" rotate mnt
     expect_trouble "osprof: cannot rotate the profile of mnt into mnt/x: it lies in the mount itself; the profile is \
 unchanged" rotate mnt mnt/x
     expect_trouble "osprof: cannot save the profile of mnt in far: Is a directory" dump mnt far

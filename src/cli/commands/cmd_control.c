@@ -42,14 +42,13 @@ static const char *why_not_saved(int error, const char *file) {
 }
 
 static const char *why_not_rotated(int error, const char *file) {
-    (void)file;
     switch (error) {
     case -EEXIST:
         return "it is there already; choose a new name";
     case -EBUSY:
         return "the final profile of the mount goes there; choose another name";
     case -EINVAL:
-        return "it is not mounted with -o rotate, so name a file; or osproffs is too old";
+        return file ? "osproffs is too old" : "only a mount of osproffs with -o rotate names its files, so name one";
     default:
         return NULL;
     }

@@ -419,6 +419,18 @@ int input_find_live(const char *argument, char **ret_path) {
     return 0;
 }
 
+char *input_find_mount(const char *argument) {
+    struct live_file file = {0};
+    if (find_serving_resolved(argument, &file) != 0) {
+        char *resolved = realpath(argument, NULL);
+        return resolved ? resolved : path_normalise(argument);
+    }
+    const char *mount = aggstats_profile_label(&file.profile, "mount");
+    char *path = mount ? strdup(mount) : NULL;
+    live_file_finish(&file);
+    return path;
+}
+
 /* The place for commands to the process that serves a mount: its socket, or its control file, by its live file or else
  * by default. */
 static char *find_control(const char *argument) {

@@ -75,6 +75,12 @@ void input_finish(struct input *input);
  * Errors:  -ENOENT there is none, -ENOMEM */
 int input_find_live(const char *argument, char **ret_path);
 
+/* The mount that an argument names, as the table of mounts has it. The mount is not asked if a process profiles it under
+ * that name.
+ * Owner:   the caller frees the result
+ * Returns NULL without memory, and if its profile does not tell it */
+char *input_find_mount(const char *argument);
+
 /* Reports that a mount point cannot be asked any more (ENOTCONN), where its profile is, and what to do. */
 void input_complain_dead(const char *mount);
 

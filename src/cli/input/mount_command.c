@@ -7,11 +7,13 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "aggstats.h"
 #include "base.h"
 #include "command.h"
 #include "input.h"
+#include "mounts.h"
 #include "option_table.h"
 #include "path.h"
 
@@ -143,13 +145,21 @@ static char *make_line_for_messages(const char *verb, const char *path) {
     return shown ? make_line(verb, shown) : NULL;
 }
 
-/* Finds out without a request to the mount. A path that is no mount point may be the socket itself. */
+/* Whether the daemon of the mount would answer requests for the file. Found out by the table of mounts: a system call on
+ * the mount is counted where osprof attach watches it. A path that is no mount point may be the socket itself. */
 static bool is_in(const char *mount, const struct place *place) {
-    const int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
-    struct statx root, attr;
-    return statx(AT_FDCWD, mount, flags, 0, &root) == 0 && root.stx_attributes & STATX_ATTR_MOUNT_ROOT &&
-           statx(place->dir_fd, "", flags | AT_EMPTY_PATH, 0, &attr) == 0 && attr.stx_dev_major == root.stx_dev_major &&
-           attr.stx_dev_minor == root.stx_dev_minor;
+    CLEANUP_FREE char *path = input_find_mount(mount);
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    struct statx attr;
+    bool found = false;
+    if (!path || statx(place->dir_fd, "", AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT | AT_EMPTY_PATH, 0, &attr) < 0)
+        return false;
+    mounts_open(&table);
+    while (mounts_next(&table, &entry))
+        if (strcmp(entry.path, path) == 0) /* the last one hides the others */
+            found = mounts_is_fuse(&entry) && entry.device == makedev(attr.stx_dev_major, attr.stx_dev_minor);
+    return found;
 }
 
 static int pass_file(const char *mount, const char *verb, const struct place *place, enum mount_file_use use) {
