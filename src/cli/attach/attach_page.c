@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "cost_label.h"
 #include "output.h"
 #include "recording.h"
 #include "show.h"
@@ -57,14 +58,14 @@ static int add_not_told(const struct attach_profile *of, const struct attach_not
     return text[0] ? aggstats_profile_add_label(profile, "not_told", text) : 0;
 }
 
-static int add_cost(const struct attach_profile *of, struct aggstats_profile *profile) {
+static int add_cost(const struct attach_profile *of, bool is_beside_another, struct aggstats_profile *profile) {
     struct call_cost cost;
-    char text[100];
+    char text[COST_LABEL_SIZE] = COST_NOT_MEASURED;
     if (!collector_call_cost(of->collector, &cost))
         return 0;
-    snprintf(text, sizeof(text), "%llu calls %.0f ns, counted %.0f ns", (unsigned long long)cost.all_calls,
-             cost.other_ns, cost.counted_ns);
-    return aggstats_profile_add_label(profile, "cost", text);
+    if (!is_beside_another)
+        cost_label_format(&(struct cost_label){cost.all_calls, cost.other_ns, cost.counted_ns}, text);
+    return aggstats_profile_add_label(profile, COST_LABEL, text);
 }
 
 static int make_recording(const struct attach_profile *of, const struct attach_report *report,
@@ -76,7 +77,7 @@ static int make_recording(const struct attach_profile *of, const struct attach_r
     if (error == 0)
         error = aggstats_profile_add_label(&profile, "attached", report->attached);
     if (error == 0)
-        error = add_cost(of, &profile);
+        error = add_cost(of, report->is_beside_another, &profile);
     if (error == 0)
         error = recording_add(recording, &profile);
     aggstats_profile_finish(&profile);

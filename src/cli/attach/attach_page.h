@@ -14,9 +14,10 @@ struct attach_not_told {
 };
 
 struct attach_report {
-    const char *file; /* where it is saved besides; NULL: nowhere */
-    bool is_quiet;    /* no page */
-    bool is_verbose;  /* all of it */
+    const char *file;       /* where it is saved besides; NULL: nowhere */
+    bool is_quiet;          /* no page */
+    bool is_verbose;        /* all of it */
+    bool is_beside_another; /* osprof attach, which was running when this one began: the cost cannot be measured */
     struct attach_not_told not_told;
     char *attached; /* the arguments that say what was watched */
 };

@@ -112,17 +112,25 @@ static const struct option_row rows[] = {
 
 /* ---- Beginning and end -------------------------------------------------------------------------- */
 
-/* One at a time: each would slow down what the other measures. */
-static bool is_watched(const char *path) {
+static bool is_of_attach(const struct live_file *file) {
+    const char *layer = aggstats_profile_label(&file->profile, "layer");
+    return file->info.recording && layer && strcmp(layer, "syscall") == 0;
+}
+
+/* One at a time at a place: each would slow down what the other measures. ret_has_other: whether there is any at all */
+static bool is_watched(const char *path, bool *ret_has_other) {
     struct live_files files = {.files = NULL};
     bool found = false;
+    *ret_has_other = false;
     if (live_files_read(&files) < 0)
         return false;
     for (size_t i = 0; i < files.count && !found; i++) {
         const struct live_file *file = &files.files[i];
-        const char *layer = aggstats_profile_label(&file->profile, "layer");
         const char *place = aggstats_profile_label(&file->profile, "mount");
-        found = file->info.recording && layer && place && strcmp(layer, "syscall") == 0 && strcmp(place, path) == 0;
+        if (!is_of_attach(file))
+            continue;
+        *ret_has_other = true;
+        found = place && strcmp(place, path) == 0;
         if (found)
             complain("%s is watched already, by process %lld: osprof show %s", path, (long long)file->info.pid, path);
     }
@@ -212,7 +220,7 @@ static int attach_watched(struct attach_command *given, const struct attach_watc
     struct kept kept = {.dir_fd = -1};
     if (!path)
         return -ENOMEM;
-    if (is_watched(path))
+    if (is_watched(path, &given->report.is_beside_another))
         return -EBUSY;
     given->options.whose = attach_watched_label(watched);
     given->options.mounts = watched->target.mountpoint ? NULL : &watched->mounts;

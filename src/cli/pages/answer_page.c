@@ -8,6 +8,7 @@
 
 #include "base.h"
 #include "columns.h"
+#include "cost_label.h"
 #include "disk_others.h"
 #include "groups.h"
 #include "layers.h"
@@ -676,15 +677,14 @@ static void print_cached(const struct printer *it, const struct answer_row *row)
 }
 
 static void print_cost(const struct printer *it, const struct answer_row *row) {
-    unsigned long long calls;
-    double other_ns;
-    double counted_ns;
-    char text[TEXT_SIZE];
-    if (sscanf(row->word, "%llu calls %lf ns, counted %lf ns", &calls, &other_ns, &counted_ns) != 3)
+    struct cost_label cost;
+    char text[TEXT_SIZE] = COST_NOT_MEASURED;
+    if (cost_label_parse(row->word, &cost))
+        snprintf(text, sizeof(text), "about %s more for each of %s system calls of this machine, %s for those counted",
+                 units_seconds(it->units, cost.other_ns / 1e9).text, units_count(cost.calls).text,
+                 units_seconds(it->units, cost.counted_ns / 1e9).text);
+    else if (strcmp(row->word, COST_NOT_MEASURED) != 0)
         return;
-    snprintf(text, sizeof(text), "about %s more for each of %s system calls of this machine, %s for those counted",
-             units_seconds(it->units, other_ns / 1e9).text, units_count(calls).text,
-             units_seconds(it->units, counted_ns / 1e9).text);
     screen_print_key(it->screen, "cost");
     screen_print_wrapped(it->screen, KEY_COLUMNS, KEY_COLUMNS, text);
 }

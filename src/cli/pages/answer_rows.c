@@ -6,6 +6,7 @@
 
 #include "aggstats/words.h"
 #include "base.h"
+#include "cost_label.h"
 #include "disk_others.h"
 #include "groups.h"
 #include "layers.h"
@@ -245,13 +246,13 @@ static void add_moved(const struct aggstats_profile *profile, const struct answe
         add(rows, (struct answer_row){.kind = ANSWER_NONE_MOVED, .word = "none read or written"});
 }
 
-/* That nothing failed is not known where some calls are not told. */
 static void add_cost(const struct aggstats_profile *profile, struct answer_rows *rows) {
-    const char *cost = aggstats_profile_label(profile, "cost");
+    const char *cost = aggstats_profile_label(profile, COST_LABEL);
     if (cost)
         add(rows, (struct answer_row){.kind = ANSWER_COST, .word = cost});
 }
 
+/* That nothing failed is not known where some calls are not told. */
 static void add_failed(const struct aggstats_profile *profile, const struct answer_model *model,
                        struct answer_rows *rows) {
     wide_count others = model->failed_calls;
