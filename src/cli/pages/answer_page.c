@@ -758,83 +758,61 @@ static void print_next(const struct printer *it, struct range rows) {
             is_first = false;
 }
 
-/* Prints rows of one kind. */
+static void print_hidden_locks(const struct printer *it, const struct answer_row *row) {
+    answer_page_print_hidden_locks(row->cycles, it->units, it->screen);
+}
+
+static void print_time_of(const struct printer *it, const struct answer_row *row) {
+    print_time(it, range_of(it->rows, ANSWER_ELAPSED).first, row);
+}
+
+static void print_all_moved(const struct printer *it, struct range rows) {
+    for (size_t i = 0; i < rows.count; i++)
+        print_moved(it, &rows.first[i]);
+}
+
+static void print_all_failed(const struct printer *it, struct range rows) {
+    const struct range others = range_of(it->rows, ANSWER_OTHERS_FAILED);
+    print_failed(it, rows, others.count > 0 ? others.first->count : 0);
+}
+
+/* How rows of a kind that follow each other are printed. What is not in here is part of other sentences. */
+static const struct {
+    void (*first)(const struct printer *it, const struct answer_row *row); /* there is one; else: */
+    void (*all)(const struct printer *it, struct range rows);
+} printed[] = {
+    [ANSWER_FUSE] = {.first = print_fuse},
+    [ANSWER_MISSED_BYTES] = {.first = print_missed_bytes},
+    [ANSWER_DISK_OTHERS] = {.first = print_disk_others},
+    [ANSWER_NOT_SEEN] = {.first = print_not_seen},
+    [ANSWER_NOT_TOLD] = {.first = print_not_told},
+    [ANSWER_REMEDY] = {.first = print_remedy},
+    [ANSWER_ATTACH] = {.first = print_attach},
+    [ANSWER_ELSEWHERE] = {.first = print_elsewhere},
+    [ANSWER_HIDDEN_LOCKS] = {.first = print_hidden_locks},
+    [ANSWER_REST] = {.first = print_rest},
+    [ANSWER_BUSY] = {.first = print_time_of},
+    [ANSWER_ONE_BY_ONE] = {.first = print_time_of},
+    [ANSWER_SUM] = {.first = print_time_of},
+    [ANSWER_NO_CALLS] = {.first = print_time_of},
+    [ANSWER_IN_FLIGHT] = {.first = print_in_flight},
+    [ANSWER_PEAK] = {.all = print_peaks},
+    [ANSWER_GROUP] = {.all = print_groups},
+    [ANSWER_MOVED] = {.all = print_all_moved},
+    [ANSWER_CACHED] = {.first = print_cached},
+    [ANSWER_NONE_MOVED] = {.first = print_none_moved},
+    [ANSWER_FAILED] = {.all = print_all_failed},
+    [ANSWER_COST] = {.first = print_cost},
+    [ANSWER_NONE_FAILED] = {.first = print_none_failed},
+    [ANSWER_NEXT] = {.all = print_next},
+};
+
 static void print_range(const struct printer *it, struct range rows) {
-    switch (rows.first->kind) {
-    case ANSWER_ELAPSED:
-    case ANSWER_LOCKS:
-    case ANSWER_OTHERS_FAILED:
-        break; /* parts of other sentences */
-    case ANSWER_FUSE:
-        print_fuse(it, rows.first);
-        break;
-    case ANSWER_MISSED_BYTES:
-        print_missed_bytes(it, rows.first);
-        break;
-    case ANSWER_DISK_OTHERS:
-        print_disk_others(it, rows.first);
-        break;
-    case ANSWER_NOT_SEEN:
-        print_not_seen(it, rows.first);
-        break;
-    case ANSWER_NOT_TOLD:
-        print_not_told(it, rows.first);
-        break;
-    case ANSWER_REMEDY:
-        print_remedy(it, rows.first);
-        break;
-    case ANSWER_ATTACH:
-        print_attach(it, rows.first);
-        break;
-    case ANSWER_ELSEWHERE:
-        print_elsewhere(it, rows.first);
-        break;
-    case ANSWER_HIDDEN_LOCKS:
-        answer_page_print_hidden_locks(rows.first->cycles, it->units, it->screen);
-        break;
-    case ANSWER_REST:
-        print_rest(it, rows.first);
-        break;
-    case ANSWER_BUSY:
-    case ANSWER_ONE_BY_ONE:
-    case ANSWER_SUM:
-    case ANSWER_NO_CALLS:
-        print_time(it, range_of(it->rows, ANSWER_ELAPSED).first, rows.first);
-        break;
-    case ANSWER_IN_FLIGHT:
-        print_in_flight(it, rows.first);
-        break;
-    case ANSWER_PEAK:
-        print_peaks(it, rows);
-        break;
-    case ANSWER_GROUP:
-        print_groups(it, rows);
-        break;
-    case ANSWER_MOVED:
-        for (size_t i = 0; i < rows.count; i++)
-            print_moved(it, &rows.first[i]);
-        break;
-    case ANSWER_CACHED:
-        print_cached(it, rows.first);
-        break;
-    case ANSWER_NONE_MOVED:
-        print_none_moved(it, rows.first);
-        break;
-    case ANSWER_FAILED: {
-        const struct range others = range_of(it->rows, ANSWER_OTHERS_FAILED);
-        print_failed(it, rows, others.count > 0 ? others.first->count : 0);
-        break;
-    }
-    case ANSWER_COST:
-        print_cost(it, rows.first);
-        break;
-    case ANSWER_NONE_FAILED:
-        print_none_failed(it, rows.first);
-        break;
-    case ANSWER_NEXT:
-        print_next(it, rows);
-        break;
-    }
+    const enum answer_kind kind = rows.first->kind;
+    if (kind < ARRAY_SIZE(printed) && printed[kind].first)
+        printed[kind].first(it, rows.first);
+    else if (kind < ARRAY_SIZE(printed) && printed[kind].all)
+        printed[kind].all(it, rows);
 }
 
 static void print_rows(const struct printer *it) {

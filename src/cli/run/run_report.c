@@ -193,9 +193,10 @@ static bool is_of_mount(const struct aggstats_profile *layer) {
  * Owner:   the caller frees it */
 static char *name_again(const struct run_target *target, size_t directory, const struct kept *kept) {
     char *name = NULL;
-    const char *slash = target->name ? strrchr(target->given, '/') : NULL;
+    const char *given = target->given ? target->given : "";
+    const char *slash = strrchr(given, '/');
     CLEANUP_FREE char *file = target->name ? name_of(target, directory, 0) : NULL;
-    if (file && asprintf(&name, "%.*s%s", slash ? (int)(slash + 1 - target->given) : 0, target->given, file) >= 0)
+    if (file && asprintf(&name, "%.*s%s", slash ? (int)(slash + 1 - given) : 0, given, file) >= 0)
         return name;
     if (file || kept->error || !kept->stamp[0])
         return NULL;

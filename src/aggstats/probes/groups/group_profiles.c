@@ -37,8 +37,9 @@ void group_finish(struct group *group, unsigned op_count) {
 
 int groups_init(struct groups *groups, const struct layout *layout, unsigned count_max) {
     *groups = (struct groups){.layout = *layout, .count_max = count_max};
-    groups->places = calloc(count_max, sizeof(*groups->places));
-    int err = groups->places ? group_init(&groups->kernel, AGGSTATS_WHO_KERNEL, layout->op_count) : -ENOMEM;
+    groups->places = count_max > 0 ? calloc(count_max, sizeof(*groups->places)) : NULL;
+    int err =
+        groups->places || count_max == 0 ? group_init(&groups->kernel, AGGSTATS_WHO_KERNEL, layout->op_count) : -ENOMEM;
     return err < 0 ? err : group_init(&groups->other, AGGSTATS_WHO_OTHER, layout->op_count);
 }
 

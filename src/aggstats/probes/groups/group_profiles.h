@@ -39,6 +39,7 @@ void group_finish(struct group *group, unsigned op_count);
 /* It has not called yet. */
 void group_forget_calls(struct group *group, unsigned op_count);
 
+/* count_max: 0: only the kernel's and others. Errors: -ENOMEM; groups_finish() frees what there is */
 int groups_init(struct groups *groups, const struct layout *layout, unsigned count_max);
 void groups_finish(struct groups *groups);
 
@@ -60,7 +61,7 @@ struct group_calls {
     uint64_t cycles;
     unsigned bucket;
 };
-int groups_add_bucket(struct groups *groups, struct group *group, unsigned op, const struct group_calls *calls);
+int groups_add_bucket(struct groups *groups, struct group *group, unsigned op, const struct group_calls *more);
 
 /* A place that was never used; there must be one. It is nobody's yet. NULL: -ENOMEM */
 struct group *groups_take_unused(struct groups *groups);
