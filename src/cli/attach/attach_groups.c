@@ -269,6 +269,20 @@ static struct attach_groups *create(struct collector *collector, struct aggstats
     return NULL;
 }
 
+/* How groups of a kind get their names, and are found for what a call works on. */
+static const struct {
+    aggstats_identify_fn identify;
+    aggstats_name_fn name_object;
+    aggstats_place_fn place_of;
+} ways[AGGSTATS_GROUPINGS] = {
+    [AGGSTATS_BY_PROCESS] = {.identify = identify},
+    [AGGSTATS_BY_PROGRAM] = {.identify = identify},
+    [AGGSTATS_BY_CGROUP] = {.identify = identify_cgroup},
+    [AGGSTATS_BY_FILE] = {.name_object = name_object},
+    [AGGSTATS_BY_DIRECTORY] = {.name_object = name_object, .place_of = directory_of},
+    [AGGSTATS_BY_FILESYSTEM] = {.name_object = name_filesystem, .place_of = filesystem_of},
+};
+
 int attach_groups_start(struct collector *collector, struct aggstats_recorder *recorder,
                         const struct attach_groups_options *given, struct attach_groups **ret_groups) {
     struct aggstats_grouping_options options[AGGSTATS_GROUPINGS];
@@ -279,25 +293,17 @@ int attach_groups_start(struct collector *collector, struct aggstats_recorder *r
     groups->mounts = given->mounts;
     if (given->groupings & 1U << AGGSTATS_BY_CGROUP)
         note_containers(groups);
-    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++) {
-        const bool has_objects = aggstats_grouping_has_objects((enum aggstats_grouping)grouping);
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
         if (given->groupings & 1U << grouping)
             options[count++] = (struct aggstats_grouping_options){
                 .grouping = (enum aggstats_grouping)grouping,
                 .groups_max = given->groups_max,
-                .identify = has_objects                      ? NULL
-                            : grouping == AGGSTATS_BY_CGROUP ? identify_cgroup
-                                                             : identify,
+                .identify = ways[grouping].identify,
                 .identifies_at_once = true,
-                .name_object = !has_objects                         ? NULL
-                               : grouping == AGGSTATS_BY_FILESYSTEM ? name_filesystem
-                                                                    : name_object,
-                .place_of = grouping == AGGSTATS_BY_DIRECTORY    ? directory_of
-                            : grouping == AGGSTATS_BY_FILESYSTEM ? filesystem_of
-                                                                 : NULL,
+                .name_object = ways[grouping].name_object,
+                .place_of = ways[grouping].place_of,
                 .context = groups,
             };
-    }
     int error = aggstats_recorder_begin_groups(recorder, options, count);
     if (error) {
         attach_groups_finish(groups);

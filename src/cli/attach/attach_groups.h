@@ -9,7 +9,7 @@
 struct attach_groups; /* opaque */
 
 struct attach_groups_options {
-    unsigned groupings;  /* bits (1 << AGGSTATS_BY_FILE) */
+    unsigned groupings;  /* bits (1 << AGGSTATS_BY_FILE), not of users */
     unsigned groups_max; /* of each; 0: the default */
     const char *root;    /* the directory of the file system below which names begin; NULL: all of it */
     const struct attach_mounts

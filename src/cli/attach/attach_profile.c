@@ -31,7 +31,7 @@ void attach_profile_count(struct attach_profile *profile) {
     pthread_mutex_lock(&profile->lock);
     int error = collector_count(profile->collector, profile->lanes);
     if (error && profile->error == 0) {
-        complain("not all calls to %s are counted: %s", profile->mount.path, strerror(-error));
+        complain("not all calls to %s are counted: %s", profile->place.path, strerror(-error));
         profile->error = error;
         aggstats_recorder_add_lost(profile->recorder, 1); /* at least */
     }
@@ -75,11 +75,11 @@ bool attach_profile_follow(struct attach_profile *profile, const struct signals 
 /* ---- Starting ----------------------------------------------------------------------------------- */
 
 /* True if osproffs or another observer profiles it too, whose profile stays the visible one. */
-static bool has_live_profile(const struct fuse_mount *mount) {
+static bool has_live_profile(const struct attach_place *place) {
     struct live_files files = {.files = NULL};
-    if (mount->type && strcmp(mount->type, "fuse.osproffs") == 0)
+    if (place->type && strcmp(place->type, "fuse.osproffs") == 0)
         return true;
-    const bool found = live_files_read(&files) == 0 && live_files_serving(&files, mount->path);
+    const bool found = live_files_read(&files) == 0 && live_files_serving(&files, place->path);
     live_files_finish(&files);
     return found;
 }
@@ -89,13 +89,13 @@ static bool has_live_profile(const struct fuse_mount *mount) {
 static int create_recorder(struct attach_profile *profile) {
     unsigned op_count;
     const char *const *ops = collector_ops(profile->collector, &op_count);
-    const struct fuse_mount *mount = &profile->mount;
+    const struct attach_place *place = &profile->place;
     struct mount_labels labels;
     mount_labels_fill(&labels, &(struct mount_labels_of){.layer = profile->options->layer,
                                                          .whose = profile->options->whose,
-                                                         .lower = profile->is_hidden ? mount->path : mount->source,
-                                                         .mount = profile->is_hidden ? NULL : mount->path,
-                                                         .filesystem = mount->type,
+                                                         .lower = profile->is_hidden ? place->path : place->source,
+                                                         .mount = profile->is_hidden ? NULL : place->path,
+                                                         .filesystem = place->type,
                                                          .control = profile->socket_path,
                                                          .profile = profile->options->profile,
                                                          .given = &profile->options->labels});
@@ -142,7 +142,7 @@ static int create_recorder_somewhere(struct attach_profile *profile) {
         error = create_live(profile, directory);
     if (error == 0)
         return 0;
-    complain("%s has no live profile, only a final one: nothing can be made in %s: %s", profile->mount.path, directory,
+    complain("%s has no live profile, only a final one: nothing can be made in %s: %s", profile->place.path, directory,
              strerror(-error));
     forget_paths(profile);
     return create_recorder(profile);
@@ -155,11 +155,11 @@ static void start_answering(struct attach_profile *profile) {
     if (error == 0)
         error = control_server_start(&profile->socket, &profile->control, catch_up, profile, NULL);
     if (error)
-        complain("the profile of %s cannot be controlled: no socket can be made at %s: %s", profile->mount.path,
+        complain("the profile of %s cannot be controlled: no socket can be made at %s: %s", profile->place.path,
                  profile->socket_path, strerror(-error));
     else if (profile->is_hidden)
         complain("%s has a live profile already, which is shown as before; this one is %s to 'osprof show' and others",
-                 profile->mount.path, profile->socket_path);
+                 profile->place.path, profile->socket_path);
 }
 
 /* It is in memory alone. */
@@ -190,21 +190,20 @@ static int start_recording(struct attach_profile *profile, bool has_beside) {
         error = attach_groups_start(profile->collector, profile->recorder,
                                     &(struct attach_groups_options){.groupings = profile->options->groupings,
                                                                     .groups_max = profile->options->groups_max,
-                                                                    .root = profile->mount.root,
+                                                                    .root = profile->place.root,
                                                                     .mounts = profile->options->mounts},
                                     &profile->groups);
     return error;
 }
 
 int attach_profile_start(struct attach_profile *ret_profile, const struct attach_options *options,
-                         struct fuse_mount *mount, struct collector *collector, bool has_beside) {
+                         const struct attach_place *place, struct collector *collector, bool has_beside) {
     struct attach_profile *profile = ret_profile;
     *profile = (struct attach_profile){.options = options,
-                                       .mount = *mount,
-                                       .is_hidden = has_live_profile(mount),
+                                       .place = *place,
+                                       .is_hidden = has_live_profile(place),
                                        .collector = collector,
                                        .socket = CONTROL_SERVER_NONE};
-    *mount = (struct fuse_mount){.path = NULL};
     pthread_mutex_init(&profile->lock, NULL);
     int error = start_recording(profile, has_beside);
     if (error) {
@@ -214,7 +213,7 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
         return error;
     }
     profile->saving = (struct saving){.control = &profile->control,
-                                      .device = profile->mount.device,
+                                      .device = profile->place.device,
                                       .profile = options->profile,
                                       .keeps_old = options->keeps_old};
     profile->control = (struct control){.recorder = profile->recorder,
@@ -232,9 +231,9 @@ static void complain_not_saved(const struct attach_profile *profile, int error) 
     const char *why = error == -ELOOP ? "it lies in the mount itself" : strerror(-error);
     if (profile->live_path)
         complain("cannot write the profile of %s to %s: %s; it is in %s, from where 'osprof recover' takes it",
-                 profile->mount.path, profile->options->profile, why, profile->live_path);
+                 profile->place.path, profile->options->profile, why, profile->live_path);
     else
-        complain("cannot write the profile of %s to %s: %s", profile->mount.path, profile->options->profile, why);
+        complain("cannot write the profile of %s to %s: %s", profile->place.path, profile->options->profile, why);
 }
 
 void attach_profile_stop(struct attach_profile *profile) {
@@ -244,7 +243,7 @@ void attach_profile_stop(struct attach_profile *profile) {
         complain(
             "%s: %llu calls are not counted: a CPU was at another one, too many were under way, or the kernel did not "
             "tell their end",
-            profile->mount.path, (unsigned long long)profile->lost);
+            profile->place.path, (unsigned long long)profile->lost);
 }
 
 int attach_profile_end(struct attach_profile *profile) {
@@ -254,7 +253,7 @@ int attach_profile_end(struct attach_profile *profile) {
     int error = profile->saving.profile ? saving_save(&profile->saving, &other) : 0;
     if (other)
         complain("%s holds the profile of another mount, or a later one; that of %s goes to %s",
-                 profile->options->profile, profile->mount.path, other);
+                 profile->options->profile, profile->place.path, other);
     if (error)
         complain_not_saved(profile, error);
     else
@@ -269,7 +268,6 @@ void attach_profile_finish(struct attach_profile *profile) {
     aggstats_recorder_destroy(profile->beside);
     attach_groups_finish(profile->groups);
     collector_finish(profile->collector);
-    fuse_mount_finish(&profile->mount);
     forget_paths(profile);
     pthread_mutex_destroy(&profile->lock);
 }

@@ -8,7 +8,6 @@
 #include "attach_groups.h"
 #include "collector.h"
 #include "control_server.h"
-#include "fuse_mount.h"
 #include "option_list.h"
 #include "saving.h"
 #include "signals.h"
@@ -26,10 +25,19 @@ struct attach_options {
     struct option_list labels;
 };
 
+/* What is profiled. Owner: the caller; all of it outlives the profile */
+struct attach_place {
+    const char *path;   /* by which commands find it */
+    const char *type;   /* of its file system; NULL: of several */
+    const char *source; /* what is mounted there, or the mount point where paths begin; NULL: not told */
+    const char *root;   /* the directory of the file system below which names of files begin; NULL: all of it */
+    dev_t device;       /* where the final profile is not saved; 0: anywhere */
+};
+
 struct attach_profile {
     const struct attach_options *options; /* borrowed */
-    struct fuse_mount mount;
-    bool is_hidden; /* the mount has a live profile already: this one is found by its socket */
+    struct attach_place place;
+    bool is_hidden; /* the place has a live profile already: this one is found by its socket */
     struct aggstats_recorder *recorder;
     struct control control;
     struct saving saving;
@@ -47,12 +55,11 @@ struct attach_profile {
 };
 
 /* Begins with nothing counted, and warns the user if it cannot be read meanwhile.
- * mount:   what is profiled; commands find it by its path. Its type and source may be NULL. The final profile is not saved on its device, if that is not 0
  * has_beside: whether the collector's second lane is wanted
- * Owner:   takes *mount and the collector over, also if it fails
+ * Owner:   takes the collector over, also if it fails
  * Errors:  -errno; nothing is left behind */
 int attach_profile_start(struct attach_profile *ret_profile, const struct attach_options *options,
-                         struct fuse_mount *mount, struct collector *collector, bool has_beside);
+                         const struct attach_place *place, struct collector *collector, bool has_beside);
 
 /* Adds what has been counted by now. Errors: reported to the user, once. Threads: any */
 void attach_profile_count(struct attach_profile *profile);

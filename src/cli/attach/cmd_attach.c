@@ -148,95 +148,91 @@ static void tell_beginning(const struct attach_watched *watched, const char *pat
              is_named ? "" : path);
 }
 
+/* What is watched, and what becomes of it. */
+struct watching {
+    const struct attach_watched *watched;
+    const char *path; /* its name */
+    struct attach_options options;
+    struct attach_report report;
+    struct attach_profile profile;
+};
+
 /* Takes the collector over. The device is not told: the profile may be saved there. */
-static int start_profile(struct attach_profile *ret_profile, const struct attach_options *options,
-                         const struct attach_target *target, const char *path, struct collector *collector) {
-    const bool is_mount = target->mountpoint;
-    struct fuse_mount mount = {.path = strdup(path),
-                               .type = is_mount ? strdup(target->mount.type) : NULL,
-                               .source = is_mount ? strdup(target->mountpoint) : NULL, /* where paths begin */
-                               .root = is_mount ? strdup(target->mount.root) : NULL};
-    int error = -ENOMEM;
-    if (mount.path && (!is_mount || (mount.type && mount.source && mount.root)))
-        error = attach_profile_start(ret_profile, options, &mount, collector, true);
-    else
-        collector_finish(collector);
-    fuse_mount_finish(&mount);
-    return error;
+static int start_profile(struct watching *watching, struct collector *collector) {
+    const struct attach_target *target = &watching->watched->target;
+    const struct attach_place place = {.path = watching->path,
+                                       .type = target->mount.type,
+                                       .source = target->mountpoint, /* where paths begin */
+                                       .root = target->mount.root};
+    return attach_profile_start(&watching->profile, &watching->options, &place, collector, true);
 }
 
 /* Errors: reported to the user */
-static int begin(struct attach_profile *ret_profile, const struct attach_command *given,
-                 const struct attach_watched *watched, const char *path) {
+static int begin(struct watching *watching, uint64_t for_ns) {
     char why[COLLECTOR_WHY_SIZE];
     struct collector *collector = NULL;
-    int error = attach_watched_start(watched, given->options.groupings, &collector, why);
+    int error = attach_watched_start(watching->watched, watching->options.groupings, &collector, why);
     if (error == 0) {
-        error = start_profile(ret_profile, &given->options, &watched->target, path, collector);
+        error = start_profile(watching, collector);
         snprintf(why, sizeof(why), "%s", strerror(-error));
     }
     if (error)
-        complain("cannot watch %s: %s", path, why);
+        complain("cannot watch %s: %s", watching->path, why);
     else
-        tell_beginning(watched, path, given->for_ns);
+        tell_beginning(watching->watched, watching->path, for_ns);
     return error;
 }
-
-struct watching {
-    const struct attach_watched *watched;
-    const struct attach_profile *profile;
-};
 
 /* An attach_is_there_fn. */
 static bool is_there(const void *context) {
     const struct watching *watching = context;
-    return attach_watched_is_there(watching->watched, watching->profile->collector);
+    return attach_watched_is_there(watching->watched, watching->profile.collector);
 }
 
-static int watch(const struct attach_command *given, const struct attach_watched *watched, const char *path,
-                 struct kept *kept) {
-    struct attach_profile profile;
-    const struct watching watching = {watched, &profile};
+static int watch(struct watching *watching, uint64_t for_ns, struct kept *kept) {
+    struct attach_profile *profile = &watching->profile;
     struct signals signals;
     int error = signals_init(&signals);
     if (error)
         return error;
-    error = begin(&profile, given, watched, path);
+    error = begin(watching, for_ns);
     if (error == 0) {
-        const int64_t end_ns = given->for_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) + (int64_t)given->for_ns : INT64_MAX;
-        attach_profile_follow(&profile, &signals, end_ns, is_there, &watching);
-        attach_profile_stop(&profile);
-        error = attach_page(&profile, kept, &given->report);
-        int end_error = attach_profile_end(&profile);
+        const int64_t end_ns = for_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) + (int64_t)for_ns : INT64_MAX;
+        attach_profile_follow(profile, &signals, end_ns, is_there, watching);
+        attach_profile_stop(profile);
+        error = attach_page(profile, kept, &watching->report);
+        int end_error = attach_profile_end(profile);
         error = error ? error : end_error;
-        attach_profile_finish(&profile);
+        attach_profile_finish(profile);
     }
     signals_finish(&signals);
     return error;
 }
 
-static int attach_watched(struct attach_command *given, const struct attach_watched *watched) {
+static int attach_watched(const struct attach_command *given, const struct attach_watched *watched) {
     CLEANUP_FREE char *path = attach_watched_path(watched);
+    struct watching watching = {.watched = watched, .path = path, .options = given->options, .report = given->report};
+    struct attach_options *options = &watching.options;
     struct kept kept = {.dir_fd = -1};
     if (!path)
         return -ENOMEM;
-    if (is_watched(path, &given->report.is_beside_another))
+    if (is_watched(path, &watching.report.is_beside_another))
         return -EBUSY;
-    given->options.whose = attach_watched_label(watched);
-    given->options.mounts = watched->target.mountpoint ? NULL : &watched->mounts;
-    if (!given->has_by && given->options.mounts)
-        given->options.groupings |= 1U << AGGSTATS_BY_FILESYSTEM;
-    given->report.attached = attach_watched_arguments(watched);
-    given->report.not_told = attach_watched_not_told(watched);
+    options->whose = attach_watched_label(watched);
+    options->mounts = watched->target.mountpoint ? NULL : &watched->mounts;
+    if (!given->has_by && options->mounts)
+        options->groupings |= 1U << AGGSTATS_BY_FILESYSTEM;
+    watching.report.attached = attach_watched_arguments(watched);
+    watching.report.not_told = attach_watched_not_told(watched);
     kept_open(&kept);
-    int error = given->report.attached ? watch(given, watched, path, &kept) : -ENOMEM;
+    int error = watching.report.attached ? watch(&watching, given->for_ns, &kept) : -ENOMEM;
     kept_finish(&kept);
-    free(given->options.whose.value);
-    free(given->report.attached);
+    free(options->whose.value);
+    free(watching.report.attached);
     return error;
 }
 
-static int attach(struct attach_command *given, const char *directory) {
+static int attach(const struct attach_command *given, const char *directory) {
     char why[COLLECTOR_WHY_SIZE];
     struct attach_watched watched;
     int error = collector_check(why);
@@ -247,7 +243,6 @@ static int attach(struct attach_command *given, const char *directory) {
     if (error)
         return error;
     error = attach_watched(given, &watched);
-    given->options.mounts = NULL;
     attach_watched_finish(&watched);
     return error;
 }

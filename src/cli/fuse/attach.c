@@ -4,30 +4,38 @@
 
 #include "base.h"
 #include "command.h"
+#include "fuse_mount.h"
 #include "mounts.h"
 
+struct watching {
+    const struct fuse_mount *mount;
+    struct attach_profile profile;
+};
+
+/* An attach_is_there_fn. */
 static bool is_there(const void *context) {
-    const struct attach_profile *profile = context;
-    return fuse_mount_is_there(&profile->mount) && !collector_fuse_has_ended(profile->collector);
+    const struct watching *watching = context;
+    return fuse_mount_is_there(watching->mount) && !collector_fuse_has_ended(watching->profile.collector);
 }
 
 /* ---- The beginning ------------------------------------------------------------------------------ */
 
-static int begin(struct attach_profile *ret_profile, const struct attach_options *options, struct fuse_mount *mount) {
+static int begin(struct watching *watching, const struct attach_options *options) {
+    const struct fuse_mount *mount = watching->mount;
+    const struct attach_place place = {mount->path, mount->type, mount->source, mount->root, mount->device};
     char why[COLLECTOR_WHY_SIZE];
     struct collector *collector = NULL;
-    CLEANUP_FREE char *path = strdup(mount->path);
     const struct fuse_requests requests = {
         .connections = {mounts_kernel_device(mount->device)}, .connection_count = 1, .are_begun = true};
     int error = collector_start_fuse(&requests, &collector, why);
     if (error == 0) {
-        error = attach_profile_start(ret_profile, options, mount, collector, false);
+        error = attach_profile_start(&watching->profile, options, &place, collector, false);
         snprintf(why, sizeof(why), "%s", strerror(-error));
     }
     if (error)
-        complain("cannot profile %s: %s", path ? path : "it", why);
+        complain("cannot profile %s: %s", mount->path, why);
     else
-        complain("%s is profiled until it is unmounted, or Ctrl-C", path ? path : "it");
+        complain("%s is profiled until it is unmounted, or Ctrl-C", mount->path);
     return error;
 }
 
@@ -48,18 +56,19 @@ static int find_mount(const char *directory, const struct attach_options *option
     return error;
 }
 
-static int run(const struct attach_options *options, struct fuse_mount *mount) {
-    struct attach_profile profile;
+static int run(const struct attach_options *options, const struct fuse_mount *mount) {
+    struct watching watching = {.mount = mount};
+    struct attach_profile *profile = &watching.profile;
     struct signals signals;
     int error = signals_init(&signals);
     if (error)
         return error;
-    error = begin(&profile, options, mount);
+    error = begin(&watching, options);
     if (error == 0) {
-        attach_profile_follow(&profile, &signals, INT64_MAX, is_there, &profile);
-        attach_profile_stop(&profile);
-        error = attach_profile_end(&profile);
-        attach_profile_finish(&profile);
+        attach_profile_follow(profile, &signals, INT64_MAX, is_there, &watching);
+        attach_profile_stop(profile);
+        error = attach_profile_end(profile);
+        attach_profile_finish(profile);
     }
     signals_finish(&signals);
     return error;
