@@ -23,28 +23,73 @@ static uint64_t total_of(const struct aggstats_profile *profile) {
 
 /* ---- Rows --------------------------------------------------------------------------------------- */
 
+#define ROWS_MAX (MERGING_GROUPS_MAX + 2) /* with "kernel" and "other" */
+#define CHAINS 2048U                      /* a power of two */
+
+/* To find rows by their hash, and the one with least latency, while there are many more groups than rows. */
+struct merging_index {
+    unsigned firsts[CHAINS];   /* numbers of rows, as merging_group.next */
+    uint64_t cycles[ROWS_MAX]; /* latency of each row; UINT64_MAX: it is not dropped */
+};
+
 static struct merging_group *find_row(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash) {
-    for (size_t i = 0; i < kind->count; i++) {
-        struct aggstats_group *row = &kind->rows[i].group;
-        if (row->who != group->who || kind->rows[i].hash != hash || row->id != group->id)
-            continue;
-        if (group->who != AGGSTATS_WHO_ID || strcmp(row->name, group->name) == 0)
-            return &kind->rows[i];
+    for (unsigned number = kind->index ? kind->index->firsts[hash % CHAINS] : 0; number > 0;) {
+        struct merging_group *row = &kind->rows[number - 1];
+        if (row->group.who == group->who && row->hash == hash && row->group.id == group->id &&
+            (group->who != AGGSTATS_WHO_ID || strcmp(row->group.name, group->name) == 0))
+            return row;
+        number = row->next;
     }
     return NULL;
 }
 
-/* Empty. There is room for "kernel" and "other", too */
-static struct merging_group *new_row(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash) {
+static bool has_room(struct merging_kind *kind) {
     if (!kind->rows)
-        kind->rows = calloc(MERGING_GROUPS_MAX + 2, sizeof(*kind->rows));
-    if (!kind->rows)
-        return NULL;
-    struct merging_group *row = &kind->rows[kind->count++];
-    *row = (struct merging_group){.group = *group, .hash = hash, .carried_cycles = kind->evicted_cycles_max};
+        kind->rows = calloc(ROWS_MAX, sizeof(*kind->rows));
+    if (!kind->index)
+        kind->index = calloc(1, sizeof(*kind->index));
+    return kind->rows && kind->index;
+}
+
+/* Empty, in a place that is free. */
+static void fill_row(struct merging_kind *kind, struct merging_group *row, const struct aggstats_group *group,
+                     uint64_t hash) {
+    const bool is_named = group->who == AGGSTATS_WHO_ID;
+    const size_t place = (size_t)(row - kind->rows);
+    unsigned *first = &kind->index->firsts[hash % CHAINS];
+    *row = (struct merging_group){
+        .group = *group, .hash = hash, .next = *first, .carried_cycles = kind->evicted_cycles_max};
     row->group.missed_cycles_max = 0;
     row->group.profile = (struct aggstats_profile){.resolution = 0};
+    *first = (unsigned)place + 1;
+    kind->index->cycles[place] = is_named ? 0 : UINT64_MAX;
+    kind->named_count += is_named;
+}
+
+/* Returns NULL without memory */
+static struct merging_group *new_row(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash) {
+    if (!has_room(kind))
+        return NULL;
+    struct merging_group *row = &kind->rows[kind->count++];
+    fill_row(kind, row, group, hash);
     return row;
+}
+
+/* Its place is free then. */
+static void empty_row(struct merging_kind *kind, struct merging_group *row) {
+    const unsigned number = (unsigned)(row - kind->rows) + 1;
+    unsigned *link = &kind->index->firsts[row->hash % CHAINS];
+    while (*link != number)
+        link = &kind->rows[*link - 1].next;
+    *link = row->next;
+    kind->named_count -= row->group.who == AGGSTATS_WHO_ID;
+    aggstats_profile_finish(&row->group.profile);
+}
+
+/* Call after calls were added to it. */
+static void note_cycles(struct merging_kind *kind, const struct merging_group *row) {
+    if (row->group.who == AGGSTATS_WHO_ID)
+        kind->index->cycles[row - kind->rows] = total_of(&row->group.profile);
 }
 
 static struct merging_group *find_or_add(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash) {
@@ -59,24 +104,14 @@ static int add_to_others(struct merging_kind *kind, enum aggstats_grouping group
     return row ? aggstats_profile_add(&row->group.profile, calls) : -ENOMEM;
 }
 
-static size_t count_named(const struct merging_kind *kind) {
-    size_t count = 0;
-    for (size_t i = 0; i < kind->count; i++)
-        count += kind->rows[i].group.who == AGGSTATS_WHO_ID;
-    return count;
-}
-
+/* Of the rows that may be dropped; some row if none may. */
 static struct merging_group *cheapest(const struct merging_kind *kind, uint64_t *ret_cycles) {
-    struct merging_group *found = NULL;
-    *ret_cycles = UINT64_MAX;
-    for (size_t i = 0; i < kind->count; i++) {
-        uint64_t cycles = total_of(&kind->rows[i].group.profile);
-        if (kind->rows[i].group.who != AGGSTATS_WHO_ID || (found && cycles >= *ret_cycles))
-            continue;
-        found = &kind->rows[i];
-        *ret_cycles = cycles;
-    }
-    return found;
+    const uint64_t *cycles = kind->index->cycles;
+    size_t place = 0;
+    for (size_t i = 1; i < kind->count; i++)
+        place = cycles[i] < cycles[place] ? i : place;
+    *ret_cycles = cycles[place];
+    return &kind->rows[place];
 }
 
 static void note_evicted(struct merging_kind *kind, uint64_t carried_cycles, uint64_t cycles) {
@@ -85,16 +120,13 @@ static void note_evicted(struct merging_kind *kind, uint64_t carried_cycles, uin
         kind->evicted_cycles_max = sum;
 }
 
-/* Adds the one with least latency to `other`; the last one takes its place. */
+/* Adds a row to `other`, and frees its place. */
 static int evict(struct merging_kind *kind, struct merging_group *row, uint64_t cycles) {
-    struct merging_group evicted = *row;
-    int error = add_to_others(kind, evicted.group.grouping, &evicted.group.profile);
+    int error = add_to_others(kind, row->group.grouping, &row->group.profile);
     if (error)
         return error;
-    row = find_row(kind, &evicted.group, evicted.hash);
-    *row = kind->rows[--kind->count];
-    note_evicted(kind, evicted.carried_cycles, cycles);
-    aggstats_profile_finish(&evicted.group.profile);
+    note_evicted(kind, row->carried_cycles, cycles);
+    empty_row(kind, row);
     return 0;
 }
 
@@ -106,7 +138,10 @@ static struct merging_group *make_room(struct merging_kind *kind, const struct a
     struct merging_group *least = cheapest(kind, &least_cycles);
     if (own_cycles > least_cycles) {
         *ret_error = evict(kind, least, least_cycles);
-        return *ret_error ? NULL : new_row(kind, group, hash);
+        if (*ret_error)
+            return NULL;
+        fill_row(kind, least, group, hash);
+        return least;
     }
     *ret_error = add_to_others(kind, group->grouping, &group->profile);
     note_evicted(kind, kind->evicted_cycles_max, own_cycles);
@@ -119,7 +154,7 @@ static int add_group(struct merging_groups *groups, const struct aggstats_group 
     uint64_t hash = hash_text(HASH_BEGIN, group->name);
     int error = 0;
     struct merging_group *row = find_row(kind, group, hash);
-    if (!row && group->who == AGGSTATS_WHO_ID && count_named(kind) >= MERGING_GROUPS_MAX)
+    if (!row && group->who == AGGSTATS_WHO_ID && kind->named_count >= MERGING_GROUPS_MAX)
         row = make_room(kind, group, hash, &error);
     else if (!row && !(row = new_row(kind, group, hash)))
         error = -ENOMEM;
@@ -130,7 +165,9 @@ static int add_group(struct merging_groups *groups, const struct aggstats_group 
         row->others_seen_cycles = saturating_add(row->others_seen_cycles, others_cycles);
     }
     row->group.missed_cycles_max = saturating_add(row->group.missed_cycles_max, group->missed_cycles_max);
-    return aggstats_profile_add(&row->group.profile, &group->profile);
+    error = aggstats_profile_add(&row->group.profile, &group->profile);
+    note_cycles(kind, row);
+    return error;
 }
 
 /* ---- Kinds -------------------------------------------------------------------------------------- */
@@ -359,6 +396,7 @@ void merging_groups_finish(struct merging_groups *groups) {
         for (size_t i = 0; i < kind->count; i++)
             aggstats_profile_finish(&kind->rows[i].group.profile);
         free(kind->rows);
+        free(kind->index);
     }
     *groups = (struct merging_groups){.profile_count = 0};
 }

@@ -10,15 +10,20 @@
 struct merging_group {
     struct aggstats_group group;
     uint64_t hash;               /* of its name */
+    unsigned next;               /* number of the next row whose hash has the same end, from 1; 0: there is none */
     uint64_t profile_number;     /* of the last profile that had it */
     uint64_t others_seen_cycles; /* latency of `other` in profiles that had it */
     uint64_t carried_cycles;     /* at most this much latency of its calls was added to `other` before it was kept */
 };
 
+struct merging_index; /* opaque */
+
 /* The groups of one kind. */
 struct merging_kind {
-    struct merging_group *rows;
+    struct merging_group *rows; /* a row keeps its place */
+    struct merging_index *index;
     size_t count;
+    size_t named_count;          /* of those, all but "kernel" and "other" */
     uint64_t others_cycles;      /* latency of `other` in all profiles, and of all calls in profiles without groups */
     uint64_t evicted_cycles_max; /* of any group that was added to `other` */
     bool has_remainder;          /* some profiles had no such groups: their calls are in `other` */
