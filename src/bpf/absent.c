@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "collector.h"
+#include "waits.h"
 
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
     snprintf(ret_why, COLLECTOR_WHY_SIZE, "this osprof is built without libbpf");
@@ -109,4 +110,33 @@ void collector_stop(struct collector *collector) {
 
 void collector_finish(struct collector *collector) {
     (void)collector;
+}
+
+int waits_start(struct waits **ret_waits, char ret_why[COLLECTOR_WHY_SIZE]) {
+    (void)ret_waits;
+    return collector_check(ret_why);
+}
+
+int64_t waits_begin_ns(const struct waits *waits) {
+    (void)waits;
+    return 0;
+}
+
+int waits_read(struct waits *waits, const struct waits_readers *readers) {
+    (void)waits, (void)readers;
+    return -ENOTSUP;
+}
+
+uint64_t waits_lost(const struct waits *waits) {
+    (void)waits;
+    return 0;
+}
+
+void waits_finish(struct waits *waits) {
+    (void)waits;
+}
+
+int waits_name_stack(struct waits *waits, uint64_t stack, char **ret_functions) {
+    (void)waits, (void)stack, (void)ret_functions;
+    return -ENOTSUP;
 }

@@ -168,6 +168,7 @@ struct css_set {
 
 struct task_struct {
     struct thread_info thread_info;
+    struct task_struct *real_parent;
     struct task_struct *group_leader;
     char comm[16];
     struct files_struct *files;
@@ -187,6 +188,24 @@ struct task_struct {
     } sched_info;
     unsigned long min_flt;
     unsigned long maj_flt;
+};
+
+/* Until Linux 5.13. */
+struct task_struct___before {
+    long state;
+};
+
+/* What iterators are given. */
+
+struct seq_file;
+
+struct bpf_iter_meta {
+    struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+    struct bpf_iter_meta *meta;
+    struct task_struct *task;
 };
 
 #if defined(__TARGET_ARCH_x86)

@@ -16,21 +16,6 @@ const volatile struct collected_call calls[COLLECTED_SYSCALLS];
 #define ENOSYS 38
 #define CGROUP_LEVELS_MAX 32
 
-struct seq_file;
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct bpf_iter_meta {
-    struct seq_file *seq;
-};
-
-struct bpf_iter__task {
-    struct bpf_iter_meta *meta;
-    struct task_struct *task;
-};
-
-#pragma clang attribute pop
-
 /* ---- A thread ----------------------------------------------------------------------------------- */
 
 /* What is in its registers is old, if it does not sleep. Threads of the kernel have none. */

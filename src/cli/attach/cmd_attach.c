@@ -11,9 +11,6 @@
 #include "live_files.h"
 #include "option_table.h"
 
-#define FOR_MIN_NS UINT64_C(100000000)
-#define FOR_MAX_NS UINT64_C(86400000000000)
-
 #define GROUPINGS                                                                                                      \
     (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_CGROUP | 1U << AGGSTATS_BY_FILE |       \
      1U << AGGSTATS_BY_DIRECTORY)
@@ -33,10 +30,6 @@ static const char *parse_processes(char **text, void *data, char why[OPTION_TEXT
     struct attach_command *given = data;
     (void)why;
     return attach_processes_parse(text, &given->processes);
-}
-
-static const char *parse_for(const char *text, uint64_t *ret_ns) {
-    return time_parse(text, FOR_MIN_NS, FOR_MAX_NS, ret_ns) ? NULL : "must be a time from 100ms to 86400s, such as 10s";
 }
 
 /* See option_row.parse */
@@ -61,11 +54,7 @@ static const struct option_row rows[] = {
      .letter = 'v',
      .help = "print all of the profile, not only one screen",
      INTO(FLAG, struct attach_command, report.is_verbose)},
-    {.name = "for",
-     .metavar = "TIME",
-     .help = "end after TIME, such as 10s; default: at Ctrl-C",
-     .parse_time = parse_for,
-     INTO(TIME, struct attach_command, for_ns)},
+    ROW_FOR("end after TIME, such as 10s; default: at Ctrl-C", struct attach_command, for_ns),
     {.name = "resolution",
      .letter = 'r',
      .metavar = "N",

@@ -10,6 +10,7 @@
 #include "option_table.h"
 #include "screen.h"
 #include "views.h"
+#include "why_all.h"
 #include "why_page.h"
 
 struct why_command {
@@ -19,6 +20,8 @@ struct why_command {
     unsigned width;
     const char *layer;
     const char *profile;
+    bool has_all; /* of the machine, now: no profile */
+    struct why_all_options all;
 };
 
 /* For a shell: the line has nothing behind it. */
@@ -154,12 +157,42 @@ static enum status why(const struct why_command *options) {
     return status;
 }
 
+/* See option_row.parse */
+static const char *parse_processes(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    struct why_command *options = data;
+    (void)why;
+    return attach_processes_parse(*text, &options->all.processes);
+}
+
+#define OF_ALL_ONLY "pid cgroup for work verbose"
+#define OF_PROFILES_ONLY "op layer"
+
 static const struct option_row rows[] = {
+    {.name = "all",
+     .letter = 'a',
+     .help = "what all threads of this machine wait for, from now on",
+     INTO(FLAG, struct why_command, has_all)},
+    {.name = "pid",
+     .metavar = "PID[,PID]...",
+     .help = "of -a: only these processes, and those that they start",
+     .completed_as = "process",
+     .kind = OPTION_PARSED,
+     .parse = parse_processes},
+    {.name = "cgroup",
+     .metavar = "NAME|PATH",
+     .help = "of -a: only processes in that control group and below",
+     .completed_as = "cgroup",
+     INTO(TEXT, struct why_command, all.cgroup)},
+    ROW_FOR("of -a: end after TIME, such as 10s; default: at Ctrl-C", struct why_command, all.for_ns),
+    {.name = "work", .help = "of -a: show waits for work, too", INTO(FLAG, struct why_command, all.has_work)},
+    {.name = "verbose", .letter = 'v', .help = "of -a: show all rows", INTO(FLAG, struct why_command, all.is_verbose)},
     ROW_OP(struct why_command, page.ops),
     {.name = "by",
      .metavar = "KIND",
-     WORDS_OF(GROUPING_WORDS_OF_CALLERS),
-     .help = "whose the last slow calls were, and what these waited for: by {}",
+     WORDS("process", "program", "uid", "thread", "cgroup"),
+     .help =
+         "whose the last slow calls were, and what these waited for: by process, program or uid; of -a: who waited, "
+         "by process, program, thread or cgroup",
      INTO(WORD, struct why_command, page.by)},
     {.name = "stacks", .help = "where in the kernel each call waited", INTO(FLAG, struct why_command, page.stacks)},
     ROW_LAYER(struct why_command, layer),
@@ -170,15 +203,52 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
+static bool is_one_of(const char *word, const char *const *words) {
+    for (; word && *words; words++)
+        if (strcmp(word, *words) == 0)
+            return true;
+    return !word;
+}
+
+/* What goes with -a, and what without. */
+static enum status check_all(const struct command *command, const struct why_command *options,
+                             const struct arguments *arguments) {
+    static const char *const of_all[] = {WHY_ALL_BY_WORDS NULL};
+    static const char *const of_profiles[] = {GROUPING_WORDS_OF_CALLERS NULL};
+    const char *other = options_given(arguments, options->has_all ? OF_PROFILES_ONLY : OF_ALL_ONLY);
+    if (other)
+        return usage_error(command, "--%s %s", other, options->has_all ? "does not go with -a" : "goes with -a only");
+    if (options->has_all && arguments->rest_count > 0)
+        return usage_error(command, "-a takes no profile: it looks at what happens from now on");
+    if (options->has_all && options->all.processes.count > 0 && options->all.cgroup)
+        return usage_error(command, "--pid and --cgroup exclude each other");
+    if (!is_one_of(options->page.by, options->has_all ? of_all : of_profiles))
+        return usage_error(command, "--by %s goes with %s only", options->page.by,
+                           options->has_all ? "slow calls" : "-a");
+    return STATUS_OK;
+}
+
 static enum status check_options(const struct command *command, const struct why_command *options,
                                  const struct arguments *arguments) {
+    enum status status = check_all(command, options, arguments);
+    if (status != STATUS_OK)
+        return status;
     if (options->json && options_given(arguments, "ascii by stacks width"))
         return usage_error(command, "--ascii, --by, --stacks and --width do not go with --json");
-    if (options->page.by && options->page.stacks)
+    if (!options->has_all && options->page.by && options->page.stacks)
         return usage_error(command, "--by and --stacks exclude each other: one tells of all calls, one of each");
     if (arguments->rest_count > 1)
         return usage_error(command, "one profile at a time, not %d", arguments->rest_count);
     return STATUS_OK;
+}
+
+static enum status watch_all(struct why_command *options) {
+    options->all.by = options->page.by;
+    options->all.has_stacks = options->page.stacks;
+    options->all.json = options->json;
+    options->all.ascii = options->ascii;
+    options->all.width = options->width;
+    return why_all(&options->all);
 }
 
 static enum status run_why(const struct command *command, int argc, char **argv) {
@@ -189,7 +259,7 @@ static enum status run_why(const struct command *command, int argc, char **argv)
         options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "@1";
         status = check_options(command, &options, &arguments);
         if (status == STATUS_OK)
-            status = why(&options);
+            status = options.has_all ? watch_all(&options) : why(&options);
     }
     option_list_finish(&options.page.ops);
     return status;
@@ -197,12 +267,12 @@ static enum status run_why(const struct command *command, int argc, char **argv)
 
 const struct command command_why = {
     .name = "why",
-    .summary = "shows what slow calls have waited for",
+    .summary = "shows what slow calls have waited for, or what all threads wait for",
     .help =
         "A table of what the slow calls of PROFILE have waited for, by the time that it took; what calls in flight "
         "wait for; and the last slow calls. PROFILE is what osproffs has saved, a live file, a mount, also one that "
         "hangs, or a result of 'osprof run', such as @1, the last, which is the default. What slow is, osproffs -o "
-        "slow=TIME says.",
+        "slow=TIME says. With -a: what all threads of this machine wait for, from now on.",
     .options = rows,
     .run = run_why,
 };

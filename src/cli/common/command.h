@@ -84,6 +84,9 @@ bool options_parse(const struct command *command, int argc, char **argv, void *o
 /* The first of these options that was given; NULL: none. names: separated by blanks */
 const char *options_given(const struct arguments *arguments, const char *names);
 
+/* How long to look: 100 ms to a day. See option_row.parse_time */
+const char *options_parse_for(const char *text, uint64_t *ret_ns);
+
 /* Prints usage and help of a command on standard output. */
 void options_print_help(const struct command *command);
 
@@ -100,6 +103,8 @@ void options_print_completion(const struct command *command);
         .name = "width", .metavar = "N", .min = SCREEN_WIDTH_MIN, .max = SCREEN_WIDTH_MAX,                             \
         .help = "columns to use, {}; default: those of the terminal, else 80", INTO(UNSIGNED, type, member)            \
     }
+#define ROW_FOR(text, type, member)                                                                                    \
+    { .name = "for", .metavar = "TIME", .help = text, .parse_time = options_parse_for, INTO(TIME, type, member) }
 #define ROW_NO_LABELS(type, member)                                                                                    \
     {                                                                                                                  \
         .name = "no-labels", .help = "do not say what peaks may be by the times of 'osprof calibrate'",                \

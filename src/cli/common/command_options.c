@@ -8,6 +8,9 @@
 #include "nearest.h"
 #include "option_table.h"
 
+#define FOR_MIN_NS UINT64_C(100000000)
+#define FOR_MAX_NS UINT64_C(86400000000000)
+
 #define ROWS_MAX 32
 #define VALUE_OF_ROWS 256 /* getopt_long's result for the first row's long name: beyond all letters */
 #define PAGE_COLUMNS 80
@@ -206,6 +209,10 @@ static void print_options(const struct option_row *rows) {
             width = option_format(row, &style, option);
     style.indent = PAGE_MARGIN + width + 2;
     print_rows(rows, &style);
+}
+
+const char *options_parse_for(const char *text, uint64_t *ret_ns) {
+    return time_parse(text, FOR_MIN_NS, FOR_MAX_NS, ret_ns) ? NULL : "must be a time from 100ms to 86400s, such as 10s";
 }
 
 void options_print_help(const struct command *command) {

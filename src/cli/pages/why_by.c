@@ -93,7 +93,7 @@ static void print_row(const struct columns *columns, const struct columns_row *c
 
 static void print_table(const struct table *table, const char *by, const struct units *units,
                         const struct screen *screen) {
-    static const char *const titles[] = {"share", "total", "calls", "longest"};
+    static const char *const titles[] = {"share", "total", "calls", "longest", NULL};
     struct columns columns;
     struct columns_row cells;
     columns_init(&columns, screen, titles, by);

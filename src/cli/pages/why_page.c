@@ -102,7 +102,7 @@ static void explain_no_calls(const struct why_page *page) {
 }
 
 static void print_causes(const struct why_page *page, const struct sums *sums) {
-    static const char *const titles[] = {"share", "total", "calls", "longest"};
+    static const char *const titles[] = {"share", "total", "calls", "longest", NULL};
     struct columns columns;
     struct columns_row row;
     if (sums->total_cycles <= 0)

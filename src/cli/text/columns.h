@@ -54,7 +54,7 @@ void columns_print_table(struct columns_table *table, const char *name_title);
  * Columns are as wide as their contents. If the screen is too narrow, numbers are left out, beginning with the last
  * column; and if even the first leaves no room for texts, these get lines of their own. */
 
-#define COLUMNS_NUMBERS_MAX 4
+#define COLUMNS_NUMBERS_MAX 5
 
 /* The numbers of a row, as text. */
 struct columns_row {

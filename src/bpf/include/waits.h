@@ -1,0 +1,52 @@
+/* What all threads of the machine wait for, counted in the kernel by where in it they stand. Threads of the kernel, and those
+ * of this process, are left out. Nothing is left of a process that was killed.
+ *
+ * Needs what the collector needs (collector.h). */
+#ifndef WAITS_H
+#define WAITS_H
+
+#include <stdint.h>
+
+#include "collector.h"
+#include "waited.h"
+
+struct waits; /* opaque */
+
+/* Owner:   the caller finishes *ret_waits
+ * Errors:  -errno, with *ret_why filled: a clause, for the user; nothing is attached then */
+int waits_start(struct waits **ret_waits, char ret_why[COLLECTOR_WHY_SIZE]);
+
+/* Since when waits count, of the monotonic clock. */
+int64_t waits_begin_ns(const struct waits *waits);
+
+/* Waits that have ended, of one thread in one place. */
+typedef void waits_ended_fn(void *context, const struct waited_cell *cell, const struct waited_sum *sum);
+
+/* A thread that waits now. */
+typedef void waits_now_fn(void *context, const struct waiting_now *now);
+
+struct waits_readers {
+    waits_ended_fn *ended;
+    waits_now_fn *now; /* NULL: not wanted */
+    void *context;
+};
+
+/* Calls the readers for all waits that have ended since the last time, each once; and for each thread that waits now.
+ * Errors:  those of bpf(2) and read(2); what could not be read is read the next time, or lost
+ * Threads: one at a time */
+int waits_read(struct waits *waits, const struct waits_readers *readers);
+
+/* The functions of a stack, the innermost first, a line each: for kernel_stack_parse(). Known for stacks that were used
+ * lately.
+ * Owner:   the caller frees *ret_functions
+ * Errors:  -ENOENT, -ENOMEM, those of bpf(2)
+ * Threads: one at a time */
+int waits_name_stack(struct waits *waits, uint64_t stack, char **ret_functions);
+
+/* Waits that were not counted: a program was not run, or there was no room. Threads: any */
+uint64_t waits_lost(const struct waits *waits);
+
+/* NULL is fine. */
+void waits_finish(struct waits *waits);
+
+#endif

@@ -1,0 +1,175 @@
+#include "wait_causes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "number_map.h"
+
+#define CPU_WORDS "ready to run, but without a CPU"
+#define THROTTLED_WORDS "without a CPU: its control group has used up its time"
+#define THROTTLED_FUNCTION "throttle_cfs_rq_work"
+#define UNKNOWN_WORDS "waiting, where cannot be seen"
+
+/* A stack that has been read. */
+struct seen {
+    const struct wait_cause *causes[WAITED_FOR_CPU + 1]; /* by kind; NULL: not looked for yet */
+    struct kernel_stack functions;
+    char *text;
+};
+
+struct wait_causes {
+    struct waits *waits;
+    const struct thread_causes *table;
+    struct wait_cause **causes; /* [cause_count] */
+    size_t cause_count;
+    struct seen **seen; /* [seen_count] */
+    size_t seen_count;
+    struct number_map places; /* of stacks in seen, from 1 */
+};
+
+struct wait_causes *wait_causes_create(struct waits *waits, const struct thread_causes *table) {
+    struct wait_causes *causes = calloc(1, sizeof(*causes));
+    if (causes)
+        *causes = (struct wait_causes){.waits = waits, .table = table};
+    return causes;
+}
+
+void wait_causes_destroy(struct wait_causes *causes) {
+    if (!causes)
+        return;
+    for (size_t i = 0; i < causes->cause_count; i++)
+        free(causes->causes[i]);
+    for (size_t i = 0; i < causes->seen_count; i++) {
+        free(causes->seen[i]->text);
+        free(causes->seen[i]);
+    }
+    free(causes->causes);
+    free(causes->seen);
+    number_map_finish(&causes->places);
+    free(causes);
+}
+
+/* ---- Stacks ------------------------------------------------------------------------------------- */
+
+/* Which file system a function belongs to tells its name. */
+static const char *type_of(const struct kernel_stack *functions) {
+    static const char *const types[] = {"ext4", "xfs",  "btrfs",    "f2fs",  "nfs4",  "nfs",  "cifs",
+                                        "ceph", "fuse", "squashfs", "erofs", "exfat", "ntfs3"};
+    for (size_t i = 0; i < functions->count; i++)
+        for (size_t t = 0; t < ARRAY_SIZE(types); t++) {
+            const size_t length = strlen(types[t]);
+            if (strncmp(functions->functions[i], types[t], length) == 0 && functions->functions[i][length] == '_')
+                return types[t];
+        }
+    return "";
+}
+
+/* Owner: the caller frees it. Returns NULL without memory */
+static char *join(const struct kernel_stack *functions) {
+    char *text = calloc(functions->count + 1, CAUSE_FUNCTION_SIZE + 3);
+    char *end = text;
+    for (size_t i = 0; text && i < functions->count; i++)
+        end = stpcpy(stpcpy(end, i > 0 ? " < " : ""), functions->functions[i]);
+    return text;
+}
+
+/* Returns NULL without memory. */
+static struct seen *add_seen(struct wait_causes *causes, uint64_t stack) {
+    CLEANUP_FREE char *functions = NULL;
+    struct seen **grown = reallocarray(causes->seen, causes->seen_count + 1, sizeof(struct seen *));
+    if (!grown)
+        return NULL;
+    causes->seen = grown;
+    CLEANUP_FREE struct seen *seen = calloc(1, sizeof(*seen));
+    if (!seen)
+        return NULL;
+    if (waits_name_stack(causes->waits, stack, &functions) == 0)
+        kernel_stack_parse(functions, &seen->functions);
+    CLEANUP_FREE char *text = join(&seen->functions);
+    if (!text || number_map_set(&causes->places, stack, causes->seen_count + 1) != 0)
+        return NULL;
+    seen->text = steal_pointer(&text);
+    return causes->seen[causes->seen_count++] = steal_pointer(&seen);
+}
+
+static struct seen *see(struct wait_causes *causes, uint64_t stack) {
+    const uint64_t place = number_map_get(&causes->places, stack);
+    return place > 0 ? causes->seen[place - 1] : add_seen(causes, stack);
+}
+
+const char *wait_causes_stack(const struct wait_causes *causes, uint64_t stack) {
+    const uint64_t place = stack != 0 ? number_map_get(&causes->places, stack) : 0;
+    return place > 0 && causes->seen[place - 1]->text[0] ? causes->seen[place - 1]->text : NULL;
+}
+
+/* ---- Causes ------------------------------------------------------------------------------------- */
+
+/* Returns NULL without memory. */
+static const struct wait_cause *keep_cause(struct wait_causes *causes, const struct wait_cause *cause) {
+    for (size_t i = 0; i < causes->cause_count; i++)
+        if (strcmp(causes->causes[i]->words, cause->words) == 0 && causes->causes[i]->class == cause->class)
+            return causes->causes[i];
+    struct wait_cause **grown = reallocarray(causes->causes, causes->cause_count + 1, sizeof(struct wait_cause *));
+    if (!grown)
+        return NULL;
+    causes->causes = grown;
+    struct wait_cause *kept = malloc(sizeof(*kept));
+    if (!kept)
+        return NULL;
+    *kept = *cause;
+    return causes->causes[causes->cause_count++] = kept;
+}
+
+static bool is_throttled(const struct kernel_stack *functions) {
+    for (size_t i = 0; i < functions->count; i++)
+        if (strcmp(functions->functions[i], THROTTLED_FUNCTION) == 0)
+            return true;
+    return false;
+}
+
+/* What no line of the table fits is named by its function. If a signal would end it, it may wait for work. */
+static void name_wait(const struct wait_causes *causes, const struct kernel_stack *functions, unsigned kind,
+                      struct wait_cause *ret_cause) {
+    const char *place = kernel_stack_place(functions);
+    const struct cause *cause = thread_causes_find(causes->table, functions, type_of(functions));
+    *ret_cause = (struct wait_cause){.is_named = cause};
+    if (cause) {
+        ret_cause->class = cause->is_work ? WAIT_IS_WORK : WAIT_COUNTS;
+        snprintf(ret_cause->words, sizeof(ret_cause->words), "%s", cause->words);
+        return;
+    }
+    ret_cause->class = kind == WAITED_ASLEEP ? WAIT_IS_WORK : WAIT_COUNTS;
+    if (place)
+        snprintf(ret_cause->words, sizeof(ret_cause->words), "waiting in the kernel function %s", place);
+    else
+        snprintf(ret_cause->words, sizeof(ret_cause->words), UNKNOWN_WORDS);
+}
+
+static const struct wait_cause *find_cpu(struct wait_causes *causes, const struct kernel_stack *functions) {
+    static const struct wait_cause of_any = {CPU_WORDS, WAIT_FOR_CPU, true};
+    static const struct wait_cause of_group = {THROTTLED_WORDS, WAIT_FOR_CPU, true};
+    return keep_cause(causes, functions && is_throttled(functions) ? &of_group : &of_any);
+}
+
+static const struct wait_cause *find_wait(struct wait_causes *causes, const struct kernel_stack *functions,
+                                          unsigned kind) {
+    static const struct kernel_stack nothing = {.count = 0};
+    struct wait_cause cause;
+    name_wait(causes, functions ? functions : &nothing, kind, &cause);
+    return keep_cause(causes, &cause);
+}
+
+const struct wait_cause *wait_causes_find(struct wait_causes *causes, const struct waited_cell *cell) {
+    const unsigned kind = cell->kind <= WAITED_FOR_CPU ? cell->kind : WAITED_BLOCKED;
+    struct seen *seen = cell->stack != 0 ? see(causes, cell->stack) : NULL;
+    if (seen && seen->causes[kind])
+        return seen->causes[kind];
+    const struct kernel_stack *functions = seen ? &seen->functions : NULL;
+    const struct wait_cause *cause =
+        kind == WAITED_FOR_CPU ? find_cpu(causes, functions) : find_wait(causes, functions, kind);
+    if (seen)
+        seen->causes[kind] = cause;
+    return cause;
+}

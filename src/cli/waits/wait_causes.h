@@ -1,0 +1,37 @@
+/* What waits are for, in words, by the functions of the kernel that threads stand in. */
+#ifndef WAIT_CAUSES_H
+#define WAIT_CAUSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "thread_cause.h"
+#include "waits.h"
+
+/* The rule is in docs/why.md, and in the table of causes. */
+enum wait_class {
+    WAIT_COUNTS,  /* somebody is slowed down */
+    WAIT_FOR_CPU, /* so too */
+    WAIT_IS_WORK, /* there is nothing to do */
+};
+
+struct wait_cause {
+    char words[CAUSE_SIZE];
+    enum wait_class class;
+    bool is_named; /* by the table; else words have the function */
+};
+
+struct wait_causes; /* opaque */
+
+/* Owner:   the caller destroys it; waits and table must outlive it. Returns NULL without memory */
+struct wait_causes *wait_causes_create(struct waits *waits, const struct thread_causes *table);
+void wait_causes_destroy(struct wait_causes *causes);
+
+/* Each cause once: so causes are the same if their addresses are. Reads each stack once.
+ * Owner:   causes. Returns NULL without memory */
+const struct wait_cause *wait_causes_find(struct wait_causes *causes, const struct waited_cell *cell);
+
+/* "ext4_file_write_iter < vfs_write < ..."; NULL: it is not known. Owner: causes */
+const char *wait_causes_stack(const struct wait_causes *causes, uint64_t stack);
+
+#endif

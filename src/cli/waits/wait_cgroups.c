@@ -1,0 +1,104 @@
+#include "wait_cgroups.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "cgroup_tree.h"
+#include "container_names.h"
+#include "number_map.h"
+#include "path.h"
+
+struct wait_cgroups {
+    const struct attach_cgroup *only;
+    struct container_names *containers;
+    char **paths; /* [count] */
+    size_t count;
+    struct number_map places;  /* of numbers in paths, from 1 */
+    struct number_map missing; /* numbers that were looked for, and are not there */
+};
+
+static void add(struct wait_cgroups *cgroups, uint64_t number, const char *path) {
+    if (number_map_get(&cgroups->places, number) > 0)
+        return;
+    char **grown = reallocarray(cgroups->paths, cgroups->count + 1, sizeof(char *));
+    if (!grown)
+        return;
+    cgroups->paths = grown;
+    CLEANUP_FREE char *copy = strdup(path);
+    if (copy && number_map_set(&cgroups->places, number, cgroups->count + 1) == 0)
+        cgroups->paths[cgroups->count++] = steal_pointer(&copy);
+}
+
+/* A cgroup_tree_visit_fn. */
+static void visit(void *context, const char *directory, const char *path) {
+    struct stat st;
+    if (stat(directory, &st) == 0)
+        add(context, st.st_ino, path);
+}
+
+static void read_all(struct wait_cgroups *cgroups) {
+    CLEANUP_FREE char *root = NULL;
+    struct stat st;
+    if (cgroup_tree_find(&root) != 0)
+        return;
+    if (stat(root, &st) == 0)
+        add(cgroups, st.st_ino, "/");
+    cgroup_tree_walk(root, visit, cgroups);
+}
+
+struct wait_cgroups *wait_cgroups_create(const struct attach_cgroup *only) {
+    struct wait_cgroups *cgroups = calloc(1, sizeof(*cgroups));
+    if (!cgroups)
+        return NULL;
+    cgroups->only = only;
+    cgroups->containers = container_names_create("");
+    read_all(cgroups);
+    return cgroups;
+}
+
+void wait_cgroups_destroy(struct wait_cgroups *cgroups) {
+    if (!cgroups)
+        return;
+    for (size_t i = 0; i < cgroups->count; i++)
+        free(cgroups->paths[i]);
+    free(cgroups->paths);
+    number_map_finish(&cgroups->places);
+    number_map_finish(&cgroups->missing);
+    container_names_destroy(cgroups->containers);
+    free(cgroups);
+}
+
+/* NULL: it is not known. */
+static const char *find(struct wait_cgroups *cgroups, uint64_t number) {
+    uint64_t place = number_map_get(&cgroups->places, number);
+    if (place == 0 && number != 0 && number_map_get(&cgroups->missing, number) == 0) {
+        read_all(cgroups);
+        place = number_map_get(&cgroups->places, number);
+        if (place == 0)
+            number_map_set(&cgroups->missing, number, 1);
+    }
+    return place > 0 ? cgroups->paths[place - 1] : NULL;
+}
+
+bool wait_cgroups_has(struct wait_cgroups *cgroups, uint64_t number) {
+    if (!cgroups->only->directory || number == cgroups->only->number)
+        return true;
+    const char *path = find(cgroups, number);
+    return path && path_below(path, cgroups->only->path);
+}
+
+void wait_cgroups_name(void *context, uint64_t number, char ret_who[WAIT_WHO_SIZE]) {
+    struct wait_cgroups *cgroups = context;
+    const char *path = find(cgroups, number);
+    struct container container;
+    if (!path)
+        snprintf(ret_who, WAIT_WHO_SIZE, number == 0 ? "(of several)" : "(removed)");
+    else if (cgroups->containers && container_names_find(cgroups->containers, path, &container))
+        container_describe(&container, ret_who, WAIT_WHO_SIZE);
+    else
+        path_copy_end(path, ret_who, WAIT_WHO_SIZE);
+}

@@ -1,0 +1,258 @@
+#include "wait_page.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base.h"
+#include "columns.h"
+#include "units.h"
+
+#define SENTENCE_SIZE 1024
+#define WHO_COLUMNS 100
+#define LITTLE_SHARE 0.01 /* of elapsed time: hardly anybody waited */
+#define CAUSES_NAMED 4    /* in a sentence */
+#define PROGRAMS_NAMED 4  /* of a cause */
+
+struct page {
+    const struct wait_watch *watch;
+    const struct wait_view *by_cause;
+    const struct wait_view *by_who;
+    const struct wait_page_options *options;
+    const struct screen *screen;
+    struct units units;
+};
+
+static struct units_text time_text(const struct page *page, uint64_t ns) {
+    return screen_firm(units_seconds(&page->units, (double)ns / 1e9));
+}
+
+static struct units_text share_text(uint64_t ns, uint64_t of_ns) {
+    return screen_firm(units_share(of_ns > 0 ? (double)ns / (double)of_ns : 0));
+}
+
+__attribute__((format(printf, 2, 3))) static void append(char text[SENTENCE_SIZE], const char *format, ...) {
+    const size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, SENTENCE_SIZE - length, format, arguments);
+    va_end(arguments);
+}
+
+/* Within a sentence: a terminal obeys none of its characters. */
+static void append_who(const struct page *page, char text[SENTENCE_SIZE], const char *who) {
+    CLEANUP_FREE char *shown = screen_cut(page->screen, who, WHO_COLUMNS, SCREEN_BEGINNING);
+    append(text, "%s", shown ? shown : "?");
+}
+
+/* ---- Sentences ---------------------------------------------------------------------------------- */
+
+static bool is_little(const struct page *page) {
+    return (double)page->by_cause->total_ns < LITTLE_SHARE * (double)page->by_cause->elapsed_ns;
+}
+
+/* "10.0 s: 23 threads of 9 processes waited for something but work, 31.2 s in all." */
+static void print_all(const struct page *page) {
+    const struct wait_view *view = page->by_cause;
+    char text[SENTENCE_SIZE] = "";
+    append(text, "%s", time_text(page, view->elapsed_ns).text);
+    if (page->options->whose) {
+        append(text, " of ");
+        append_who(page, text, page->options->whose);
+    }
+    if (view->total_ns == 0)
+        append(text, ": nobody waited for anything but work.");
+    else if (is_little(page))
+        append(text, ": nobody waited for anything but work, except %s in all (%s of the time).",
+               time_text(page, view->total_ns).text, share_text(view->total_ns, view->elapsed_ns).text);
+    else
+        append(text, ": %s thread%s of %s process%s waited for something but work, %s in all.",
+               units_count(view->threads).text, units_plural(view->threads), units_count(view->processes).text,
+               view->processes == 1 ? "" : "es", time_text(page, view->total_ns).text);
+    screen_print_sentence(page->screen, 0, text);
+}
+
+/* The row of that cause with the longest time. NULL: there is none */
+static const struct wait_view_row *find_most(const struct page *page, const struct wait_cause *cause) {
+    for (size_t i = 0; i < page->by_who->counting_rows; i++)
+        if (page->by_who->rows[i].cause == cause)
+            return &page->by_who->rows[i];
+    return NULL;
+}
+
+/* "For most of that, 61 %, they were waiting for ..., above all postgres (19.0 s); 9.00 s at the longest." */
+static void print_first(const struct page *page) {
+    const struct wait_view *view = page->by_cause;
+    const struct wait_view_row *first = &view->rows[0];
+    char text[SENTENCE_SIZE] = "";
+    if (view->counting_rows == 0 || is_little(page))
+        return;
+    const struct wait_view_row *most = find_most(page, first->cause);
+    const bool is_all = first->total_ns == view->total_ns;
+    const bool is_most = first->total_ns > view->total_ns / 2;
+    if (is_all)
+        append(text, "All of that time ");
+    else
+        append(text, "%s of that time, %s, ", is_most ? "Most" : "The largest part",
+               share_text(first->total_ns, view->total_ns).text);
+    append(text, "%s %s", view->threads == 1 ? "it was" : "they were", first->cause->words);
+    if (most) {
+        append(text, most->total_ns == first->total_ns ? ": " : ", above all ");
+        append_who(page, text, most->who);
+        if (most->total_ns < first->total_ns)
+            append(text, " (%s)", time_text(page, most->total_ns).text);
+    }
+    append(text, "; %s at the longest.", time_text(page, first->longest_ns).text);
+    screen_print_sentence(page->screen, 0, text);
+}
+
+/* "Waiting for work: 213 threads, for events (epoll) (55.0 %), ..." */
+static void print_work(const struct page *page) {
+    const struct wait_view *view = page->by_cause;
+    char text[SENTENCE_SIZE] = "";
+    if (view->counting_rows == view->count)
+        return;
+    append(text, "Waiting for work, which is not in it: %s", time_text(page, view->work_ns).text);
+    if (view->work_threads > 0)
+        append(text, ", %s thread%s all the time", units_count(view->work_threads).text,
+               units_plural(view->work_threads));
+    for (size_t i = view->counting_rows; i < view->count && i < view->counting_rows + CAUSES_NAMED; i++)
+        append(text, "%s%s (%s)", i == view->counting_rows ? "; " : ", ", view->rows[i].cause->words,
+               share_text(view->rows[i].total_ns, view->work_ns).text);
+    append(text, ".%s", page->options->has_work ? "" : " --work shows them.");
+    screen_print_sentence(page->screen, 0, text);
+}
+
+static void print_unnamed(const struct page *page) {
+    const struct wait_view *view = page->by_cause;
+    char text[SENTENCE_SIZE] = "";
+    if (view->unnamed_ns == 0 || is_little(page))
+        return;
+    append(text, "%s of it has no cause by name, only the kernel's function.",
+           share_text(view->unnamed_ns, view->total_ns).text);
+    screen_print_sentence(page->screen, 0, text);
+}
+
+static void print_lost(const struct page *page) {
+    const uint64_t lost = wait_watch_lost(page->watch);
+    char text[SENTENCE_SIZE] = "";
+    if (lost > 0)
+        append(text, "%s wait%s not counted: there was no room for them in the kernel.", units_count(lost).text,
+               lost == 1 ? " was" : "s were");
+    if (page->watch->sums.is_folded)
+        append(text, "%sOf more than %u threads the later ones are summed by program.", lost > 0 ? " " : "",
+               WAIT_ROWS_MAX);
+    if (!text[0])
+        return;
+    screen_ink(page->screen, INK_WARNING);
+    screen_print_sentence(page->screen, 0, text);
+    screen_ink(page->screen, INK_PLAIN);
+}
+
+/* ---- The table ---------------------------------------------------------------------------------- */
+
+static const struct wait_view *view_of_table(const struct page *page) {
+    return page->options->by == WAIT_BY_NOBODY ? page->by_cause : page->by_who;
+}
+
+/* How many of the rows that count are shown, and of the others. */
+static size_t limit_rows(const struct page *page, size_t count) {
+    return page->options->rows_max > 0 && count > page->options->rows_max ? page->options->rows_max : count;
+}
+
+static size_t work_shown(const struct page *page, const struct wait_view *view) {
+    return page->options->has_work ? limit_rows(page, view->count - view->counting_rows) : 0;
+}
+
+static void format_row(const struct page *page, const struct wait_view_row *row, struct columns_row *ret_row) {
+    const bool is_work = row->cause->class == WAIT_IS_WORK;
+    const uint64_t all = row->waits + row->now;
+    ret_row->name = row->who;
+    if (is_work)
+        snprintf(ret_row->numbers[0], UNITS_TEXT_SIZE, "-");
+    else
+        units_format_share((double)row->total_ns / (double)page->by_who->total_ns, ret_row->numbers[0]);
+    units_format_seconds(&page->units, (double)row->total_ns / 1e9, ret_row->numbers[1]);
+    units_format_count(all, ret_row->numbers[2]);
+    units_format_seconds(&page->units, (double)row->total_ns / 1e9 / (double)(all + (all == 0)), ret_row->numbers[3]);
+    units_format_seconds(&page->units, (double)row->longest_ns / 1e9, ret_row->numbers[4]);
+}
+
+static const char *title_of(enum wait_by by) {
+    static const char *const titles[] = {
+        [WAIT_BY_PROGRAM] = "program", [WAIT_BY_PROCESS] = "process", [WAIT_BY_THREAD] = "thread",
+        [WAIT_BY_CGROUP] = "cgroup",   [WAIT_BY_NOBODY] = "",
+    };
+    return titles[by];
+}
+
+/* "cc1 (4.48 s), bash (1.00 s) and 38 more" */
+static void print_programs(const struct page *page, const struct columns *columns, const struct wait_cause *cause) {
+    char text[SENTENCE_SIZE] = "";
+    size_t count = 0;
+    for (size_t i = 0; i < page->by_who->count; i++) {
+        const struct wait_view_row *row = &page->by_who->rows[i];
+        if (row->cause == cause && ++count <= PROGRAMS_NAMED)
+            append(text, "%s%s (%s)", count > 1 ? ", " : "", row->who,
+                   units_seconds(&page->units, (double)row->total_ns / 1e9).text);
+    }
+    if (count > PROGRAMS_NAMED)
+        append(text, " and %zu more", count - PROGRAMS_NAMED);
+    columns_print_text(columns, INK_STRONG, text);
+}
+
+/* "waiting for a lock of the file (2 still)" */
+static void print_row(const struct page *page, const struct columns *columns, const struct wait_view_row *row) {
+    const bool has_stack = page->options->has_stacks && row->cause->class != WAIT_FOR_CPU;
+    char text[CAUSE_SIZE + 48];
+    struct columns_row numbers;
+    format_row(page, row, &numbers);
+    snprintf(text, sizeof(text), row->now > 0 ? "%s (%" PRIu64 " still)" : "%s", row->cause->words, row->now);
+    columns_print_row(columns, &numbers, INK_PLAIN, text);
+    if (page->options->by == WAIT_BY_NOBODY)
+        print_programs(page, columns, row->cause);
+    const char *stack = has_stack ? wait_causes_stack(page->watch->causes, row->stack) : NULL;
+    if (stack)
+        columns_print_text(columns, INK_FAINT, stack);
+}
+
+/* The number of a row that is shown. */
+static const struct wait_view_row *row_shown(const struct wait_view *view, size_t counting, size_t i) {
+    return &view->rows[i < counting ? i : view->counting_rows + i - counting];
+}
+
+static void print_table(const struct page *page) {
+    static const char *const titles[] = {"share", "total", "waits", "average", "longest", NULL};
+    const struct wait_view *view = view_of_table(page);
+    const size_t counting = limit_rows(page, view->counting_rows);
+    const size_t count = counting + work_shown(page, view);
+    const size_t left_out = view->counting_rows - counting;
+    struct columns columns;
+    struct columns_row row;
+    if (count == 0)
+        return;
+    columns_init(&columns, page->screen, titles, title_of(page->options->by));
+    for (size_t i = 0; i < count; i++) {
+        format_row(page, row_shown(view, counting, i), &row);
+        columns_measure(&columns, &row);
+    }
+    columns_settle(&columns);
+    putc('\n', page->screen->stream);
+    columns_print_titles(&columns, "cause");
+    for (size_t i = 0; i < count; i++)
+        print_row(page, &columns, row_shown(view, counting, i));
+    if (left_out > 0)
+        fprintf(page->screen->stream, "(%zu more: --verbose)\n", left_out);
+    putc('\n', page->screen->stream);
+}
+
+void wait_page_print(const struct wait_watch *watch, const struct wait_view *by_cause, const struct wait_view *by_who,
+                     const struct wait_page_options *options, const struct screen *screen) {
+    const struct page page = {watch, by_cause, by_who, options, screen, {.frequency_hz = 1, .ascii = screen->ascii}};
+    print_all(&page);
+    print_first(&page);
+    print_table(&page);
+    print_unnamed(&page);
+    print_work(&page);
+    print_lost(&page);
+}

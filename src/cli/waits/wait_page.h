@@ -1,0 +1,23 @@
+/* What threads waited for, as a page of text. */
+#ifndef WAIT_PAGE_H
+#define WAIT_PAGE_H
+
+#include "screen.h"
+#include "wait_watch.h"
+
+#define WAIT_PAGE_ROWS 12
+
+struct wait_page_options {
+    enum wait_by by;   /* by nobody: of each cause those programs that waited longest stand below it */
+    bool has_work;     /* waits for work have rows, too */
+    bool has_stacks;   /* functions of the kernel below each row */
+    size_t rows_max;   /* 0: all */
+    const char *whose; /* "process 4711 (postgres)"; NULL: of all of the machine */
+};
+
+/* by_cause: made by nobody
+ * by_who:   made as the options have it; if that is by nobody, by program */
+void wait_page_print(const struct wait_watch *watch, const struct wait_view *by_cause, const struct wait_view *by_who,
+                     const struct wait_page_options *options, const struct screen *screen);
+
+#endif

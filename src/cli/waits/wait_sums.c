@@ -1,0 +1,144 @@
+#include "wait_sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+
+/* ---- Finding ------------------------------------------------------------------------------------ */
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0xbf58476d1ce4e5b9);
+    return hash ^ hash >> 31;
+}
+
+static uint64_t mix_name(uint64_t hash, const char name[WAITED_NAME_BYTES + 1]) {
+    uint64_t halves[WAITED_NAME_BYTES / sizeof(uint64_t)];
+    memcpy(halves, name, sizeof(halves));
+    return mix(mix(hash, halves[0]), halves[1]);
+}
+
+static uint64_t hash_row(const struct wait_row *row) {
+    uint64_t hash = mix((uint64_t)(uintptr_t)row->cause, row->cgroup);
+    hash = mix(hash, (uint64_t)row->process << 32 | row->thread);
+    return mix_name(mix_name(hash, row->program), row->thread_name);
+}
+
+static bool is_same(const struct wait_row *a, const struct wait_row *b) {
+    return a->cause == b->cause && a->cgroup == b->cgroup && a->process == b->process && a->thread == b->thread &&
+           strcmp(a->program, b->program) == 0 && strcmp(a->thread_name, b->thread_name) == 0;
+}
+
+/* What is behind the NUL of a name is nothing. */
+static void copy_name(const char name[WAITED_NAME_BYTES], char ret_name[WAITED_NAME_BYTES + 1]) {
+    memset(ret_name, 0, WAITED_NAME_BYTES + 1);
+    memcpy(ret_name, name, strnlen(name, WAITED_NAME_BYTES));
+}
+
+static struct wait_row make_row(const struct wait_cause *cause, const struct waited_cell *cell) {
+    struct wait_row row = {.cause = cause, .cgroup = cell->cgroup, .process = cell->process, .thread = cell->thread};
+    copy_name(cell->program, row.program);
+    copy_name(cell->thread_name, row.thread_name);
+    return row;
+}
+
+static void fold(struct wait_row *row) {
+    row->cgroup = 0;
+    row->process = row->thread = 0;
+    memset(row->thread_name, 0, sizeof(row->thread_name));
+}
+
+/* Returns NULL without memory. */
+static struct wait_row *append(struct wait_sums *sums, uint64_t hash, const struct wait_row *row) {
+    if (sums->count == sums->room) {
+        const size_t room = sums->room * 2 + 64;
+        struct wait_row *grown = reallocarray(sums->rows, room, sizeof(*grown));
+        if (!grown)
+            return NULL;
+        sums->rows = grown;
+        sums->room = room;
+    }
+    if (number_map_set(&sums->places, hash, sums->count + 1) != 0)
+        return NULL;
+    sums->rows[sums->count] = *row;
+    return &sums->rows[sums->count++];
+}
+
+/* NULL: it is not there; then *ret_hash is free. */
+static struct wait_row *find(const struct wait_sums *sums, const struct wait_row *row, uint64_t *ret_hash) {
+    uint64_t hash = hash_row(row);
+    for (uint64_t place; (place = number_map_get(&sums->places, hash)) > 0; hash++)
+        if (is_same(&sums->rows[place - 1], row))
+            return &sums->rows[place - 1];
+    *ret_hash = hash;
+    return NULL;
+}
+
+/* Returns NULL without memory. */
+static struct wait_row *find_or_add(struct wait_sums *sums, const struct wait_cause *cause,
+                                    const struct waited_cell *cell) {
+    uint64_t hash = 0;
+    if (!cause) {
+        sums->has_no_memory = true;
+        return NULL;
+    }
+    struct wait_row row = make_row(cause, cell);
+    struct wait_row *found = find(sums, &row, &hash);
+    if (!found && sums->count >= WAIT_ROWS_MAX) {
+        sums->is_folded = true;
+        fold(&row);
+        found = find(sums, &row, &hash);
+    }
+    if (!found)
+        found = append(sums, hash, &row);
+    sums->has_no_memory |= !found;
+    return found;
+}
+
+/* ---- Adding ------------------------------------------------------------------------------------- */
+
+void wait_sums_begin_now(struct wait_sums *sums) {
+    for (size_t i = 0; i < sums->count; i++)
+        sums->rows[i].now = sums->rows[i].now_ns = 0;
+}
+
+static void note_longest(struct wait_row *row, uint64_t ns, uint64_t stack) {
+    if (ns < row->longest_ns)
+        return;
+    row->longest_ns = ns;
+    row->stack = stack;
+}
+
+void wait_sums_add(struct wait_sums *sums, const struct wait_cause *cause, const struct waited_cell *cell,
+                   const struct waited_sum *sum) {
+    struct wait_row *row = find_or_add(sums, cause, cell);
+    if (!row)
+        return;
+    row->waits += sum->waits;
+    row->total_ns += sum->total_ns;
+    note_longest(row, sum->longest_ns, cell->stack);
+}
+
+void wait_sums_add_now(struct wait_sums *sums, const struct wait_cause *cause, const struct waiting_now *now) {
+    struct wait_row *row = find_or_add(sums, cause, &now->cell);
+    if (!row)
+        return;
+    row->now++;
+    row->now_ns += now->age_ns;
+    note_longest(row, now->age_ns, now->cell.stack);
+}
+
+void wait_sums_mark(struct wait_sums *sums) {
+    for (size_t i = 0; i < sums->count; i++) {
+        struct wait_row *row = &sums->rows[i];
+        row->marked_waits = row->waits;
+        row->marked_ns = row->total_ns + row->now_ns;
+        row->longest_ns = 0;
+    }
+}
+
+void wait_sums_finish(struct wait_sums *sums) {
+    free(sums->rows);
+    number_map_finish(&sums->places);
+    *sums = (struct wait_sums){.rows = NULL};
+}

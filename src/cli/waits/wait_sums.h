@@ -1,0 +1,54 @@
+/* What threads have waited for, added up. */
+#ifndef WAIT_SUMS_H
+#define WAIT_SUMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "number_map.h"
+#include "wait_causes.h"
+
+#define WAIT_ROWS_MAX 20000 /* with threads and processes of their own; later ones are summed by program */
+
+/* Waits of one thread for one thing. */
+struct wait_row {
+    const struct wait_cause *cause;
+    uint64_t cgroup;  /* 0: of several */
+    uint32_t process; /* 0: of several, like thread */
+    uint32_t thread;
+    char program[WAITED_NAME_BYTES + 1];
+    char thread_name[WAITED_NAME_BYTES + 1];
+    uint64_t waits; /* that have ended */
+    uint64_t total_ns;
+    uint64_t longest_ns;   /* of those that have ended since the last mark, and of what waits now */
+    uint64_t stack;        /* of the longest; 0: it is not known */
+    uint64_t now;          /* threads that wait now */
+    uint64_t now_ns;       /* how long they have by now; not in total_ns */
+    uint64_t marked_waits; /* of the last mark: waits, and total_ns with now_ns */
+    uint64_t marked_ns;
+};
+
+struct wait_sums {
+    struct wait_row *rows; /* [count] */
+    size_t count;
+    size_t room;
+    struct number_map places; /* of rows, from 1, by a hash of what tells them apart */
+    bool is_folded;           /* some are summed by program */
+    bool has_no_memory;       /* something was not added */
+};
+
+/* Nobody waits any more, before those who do are added again. */
+void wait_sums_begin_now(struct wait_sums *sums);
+
+/* Errors: sums->has_no_memory is set */
+void wait_sums_add(struct wait_sums *sums, const struct wait_cause *cause, const struct waited_cell *cell,
+                   const struct waited_sum *sum);
+void wait_sums_add_now(struct wait_sums *sums, const struct wait_cause *cause, const struct waiting_now *now);
+
+/* Here a new interval begins. */
+void wait_sums_mark(struct wait_sums *sums);
+
+/* Frees everything; zeroed, it can be used again. */
+void wait_sums_finish(struct wait_sums *sums);
+
+#endif

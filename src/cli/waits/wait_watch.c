@@ -1,0 +1,111 @@
+#include "wait_watch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base.h"
+#include "command.h"
+
+/* ---- Beginning and end -------------------------------------------------------------------------- */
+
+static int add_processes(const struct attach_processes *processes, struct number_map *map) {
+    int error = 0;
+    for (unsigned i = 0; i < processes->count && error == 0; i++)
+        error = number_map_set(map, processes->numbers[i], 1);
+    return error;
+}
+
+static int start(const struct attach_processes *processes, const struct attach_cgroup *cgroup, struct wait_watch *watch,
+                 char why[COLLECTOR_WHY_SIZE]) {
+    char causes_why[THREAD_CAUSES_WHY_SIZE];
+    int error = collector_check(why);
+    if (error)
+        return error;
+    error = thread_causes_init(&watch->table, NULL, causes_why);
+    if (error == 0)
+        error = add_processes(processes, &watch->processes);
+    watch->cgroups = wait_cgroups_create(cgroup);
+    if (error == 0 && !watch->cgroups)
+        error = -ENOMEM;
+    snprintf(why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
+    if (error == 0)
+        error = waits_start(&watch->waits, why);
+    if (error)
+        return error;
+    watch->causes = wait_causes_create(watch->waits, &watch->table);
+    watch->begin_ns = waits_begin_ns(watch->waits);
+    return watch->causes ? 0 : -ENOMEM;
+}
+
+/* Its causes point into it. */
+int wait_watch_start(const struct attach_processes *processes, const struct attach_cgroup *cgroup,
+                     struct wait_watch *ret_watch) {
+    char why[COLLECTOR_WHY_SIZE];
+    *ret_watch = (struct wait_watch){.waits = NULL};
+    int error = start(processes, cgroup, ret_watch, why);
+    if (error) {
+        complain("cannot see what threads wait for: %s", why);
+        wait_watch_finish(ret_watch);
+    }
+    return error;
+}
+
+void wait_watch_finish(struct wait_watch *watch) {
+    wait_sums_finish(&watch->sums);
+    wait_causes_destroy(watch->causes);
+    wait_cgroups_destroy(watch->cgroups);
+    waits_finish(watch->waits);
+    thread_causes_finish(&watch->table);
+    number_map_finish(&watch->processes);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------ */
+
+/* A process that a watched one has started is watched too. */
+static bool is_watched_process(struct wait_watch *watch, const struct waited_cell *cell) {
+    if (watch->processes.count == 0 || number_map_get(&watch->processes, cell->process) > 0)
+        return true;
+    if (number_map_get(&watch->processes, cell->parent) == 0)
+        return false;
+    return number_map_set(&watch->processes, cell->process, 1) == 0;
+}
+
+static bool is_watched(struct wait_watch *watch, const struct waited_cell *cell) {
+    return is_watched_process(watch, cell) && wait_cgroups_has(watch->cgroups, cell->cgroup);
+}
+
+/* A waits_ended_fn. */
+static void add(void *context, const struct waited_cell *cell, const struct waited_sum *sum) {
+    struct wait_watch *watch = context;
+    if (is_watched(watch, cell))
+        wait_sums_add(&watch->sums, wait_causes_find(watch->causes, cell), cell, sum);
+}
+
+/* A waits_now_fn. */
+static void add_now(void *context, const struct waiting_now *now) {
+    struct wait_watch *watch = context;
+    if (is_watched(watch, &now->cell))
+        wait_sums_add_now(&watch->sums, wait_causes_find(watch->causes, &now->cell), now);
+}
+
+int wait_watch_read(struct wait_watch *watch) {
+    const struct waits_readers readers = {add, add_now, watch};
+    wait_sums_begin_now(&watch->sums);
+    int error = waits_read(watch->waits, &readers);
+    return error ? error : watch->sums.has_no_memory ? -ENOMEM : 0;
+}
+
+int wait_watch_view(struct wait_watch *watch, enum wait_by by, struct wait_view *ret_view) {
+    const int64_t elapsed_ns = read_clock_ns(CLOCK_MONOTONIC) - watch->begin_ns;
+    return wait_view_make(&watch->sums, (uint64_t)elapsed_ns, by, wait_cgroups_name, watch->cgroups, ret_view);
+}
+
+void wait_watch_mark(struct wait_watch *watch) {
+    wait_sums_mark(&watch->sums);
+    watch->begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t wait_watch_lost(const struct wait_watch *watch) {
+    return waits_lost(watch->waits);
+}

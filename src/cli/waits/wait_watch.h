@@ -1,0 +1,38 @@
+/* Watches what threads wait for: all of the machine, some processes with those that they start, or a control group. */
+#ifndef WAIT_WATCH_H
+#define WAIT_WATCH_H
+
+#include "attach_cgroup.h"
+#include "attach_processes.h"
+#include "wait_cgroups.h"
+#include "wait_view.h"
+
+struct wait_watch {
+    struct waits *waits;
+    struct thread_causes table;
+    struct wait_causes *causes;
+    struct wait_cgroups *cgroups;
+    struct number_map processes; /* that are looked at; empty: all */
+    struct wait_sums sums;
+    int64_t begin_ns; /* of the monotonic clock; of the last mark */
+};
+
+/* Both must outlive the watch.
+ * Owner:   the caller finishes *ret_watch
+ * Errors:  reported to the user */
+int wait_watch_start(const struct attach_processes *processes, const struct attach_cgroup *cgroup,
+                     struct wait_watch *ret_watch);
+void wait_watch_finish(struct wait_watch *watch);
+
+/* Adds what has happened since the last time. Call often enough: the kernel has room for 65,536 kinds of waits.
+ * Errors:  those of bpf(2) */
+int wait_watch_read(struct wait_watch *watch);
+
+/* Since the last mark. Owner and errors: as wait_view_make() */
+int wait_watch_view(struct wait_watch *watch, enum wait_by by, struct wait_view *ret_view);
+void wait_watch_mark(struct wait_watch *watch);
+
+/* Waits that were not counted. */
+uint64_t wait_watch_lost(const struct wait_watch *watch);
+
+#endif

@@ -1,0 +1,187 @@
+#!/bin/bash
+# osprof why -a: what threads wait for, in words and numbers: in each case that is provoked, and where nobody waits.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
+
+need_root
+need python3 flock taskset
+"$OSPROF" why -a --for 100ms >/dev/null 2>"$scratch/err" || skip "$(cat "$scratch/err")"
+
+started=()
+before_cleanup() {
+    [ ${#started[@]} = 0 ] || kill -KILL "${started[@]}" 2>/dev/null || true
+    exec 7>&-
+    wait 2>/dev/null || true
+}
+
+# waits COMMAND...: starts it, as $pid, and waits until it does not run
+waits() {
+    "$@" &
+    pid=$!
+    started+=("$pid")
+    until_sleeps "$pid"
+}
+
+# until_sleeps PID: in a system call
+until_sleeps() {
+    wait_until 30 sleeps "$1" || fail "process $1 does not wait"
+}
+
+sleeps() {
+    local state
+    state=$(awk '{ print $3 }' "/proc/$1/stat") && [ "$state" != R ] && [ "$(cat "/proc/$1/syscall")" != running ]
+}
+
+# sees ARGUMENT...: what osprof says, in one line, of processes
+sees() {
+    local wide=(--width 1000)
+    [[ " $* " != *" --json "* ]] || wide=()
+    expect 0 why -a "${wide[@]}" "$@"
+    [ ! -s err ] || fail "complains: $(cat err)"
+}
+
+says() {
+    grep -qE -- "$1" out || fail "does not say: $1
+$(cat out)"
+}
+
+says_not() {
+    ! grep -qE -- "$1" out || fail "says: $1
+$(cat out)"
+}
+
+# of_json EXPRESSION: in python, of d, the document, and rows(cause), the rows whose cause has that in it
+of_json() {
+    python3 -c '
+import json, sys
+d = json.load(open("out"))
+def rows(cause):
+    return [w for w in d["waits"] if cause in w["cause"]]
+assert '"$1"', (d["elapsed_seconds"], d["total_seconds"], rows(""))' || fail "JSON is not: $1"
+}
+
+# ---- A lock of a file: held by one, waited for by the other
+
+echo >locked
+exec 7>locked
+flock 7
+waits flock locked true
+locking=$pid
+sees --pid "$locking" --for 300ms
+says "of process $locking \\(flock\\): 1 thread of 1 process waited for something but work"
+says 'All of that time it was waiting for a lock of a file that another holds \(flock\): flock;'
+says ' 100\.0 % .* 1 .*waiting for a lock of a file that another holds \(flock\) \(1 still\)$'
+says_not 'not counted|no cause by name'
+
+# It has waited for longer than anybody has looked: that is not counted.
+nap 500
+sees --pid "$locking" --for 200ms --json
+of_json 'rows("flock")[0]["waiting_now"] == 1 and rows("flock")[0]["waits"] == 0'
+of_json '0.1 < rows("flock")[0]["total_seconds"] <= d["elapsed_seconds"] + 0.01'
+of_json '"flock_lock_inode_wait" in rows("flock")[0]["stack"] or "flock" in rows("flock")[0]["stack"]'
+"${python_schema:=python3}" "$tests_dir/../cli/validate.py" "$data/../../docs/waits.schema.json" out || fail "JSON"
+
+# While it waits for nothing else its neighbour, who has the lock, waits for work.
+waits sleep 100
+sees --pid "$pid" --for 300ms
+says "of process $pid \\(sleep\\): nobody waited for anything but work\\.\$"
+says 'Waiting for work, which is not in it: .*, 1 thread all the time; sleeping \(100\.0 %\)\. --work shows them\.$'
+says_not 'waiting for a lock'
+sees --pid "$pid" --for 300ms --work
+says ' - .*sleeping \(1 still\)$'
+
+# Both together: who sleeps is in no share.
+sees --pid "$locking,$pid" --for 300ms --by process
+says ' 100\.0 % .* flock '"$locking"' +waiting for a lock of a file'
+says_not 'sleep '"$pid"' +'
+flock -u 7
+
+# ---- A pipe that is full, and one that is empty
+
+mkfifo full
+exec 8<>full
+waits dd if=/dev/zero of=full bs=64k count=4 status=none
+sees --pid "$pid" --for 300ms
+says 'All of that time it was waiting .*pipe.*: dd;'
+waits sh -c 'read -r line <&8'
+sees --pid "$pid" --for 300ms
+says 'nobody waited for anything but work'
+exec 8>&-
+
+# ---- Each wait is counted once: a prime number of sleeps, of a process that another has started
+
+mkfifo go
+cat >sleeps.py <<'END'
+import subprocess, sys
+sys.stdin.readline()
+subprocess.run([sys.executable, "-c", "import time\nfor _ in range(97): time.sleep(0.002)"])
+open("slept", "w")
+sys.stdin.readline()
+END
+python3 sleeps.py <go 7>&- &
+parent=$!
+started+=("$parent")
+exec 9>go
+until_sleeps "$parent"
+"$OSPROF" why -a --pid "$parent" --json >out 2>err &
+watcher=$!
+started+=("$watcher")
+wait_until 30 grep -q 'is counted until Ctrl-C' err || fail "does not begin: $(cat err)"
+echo >&9
+wait_until 60 test -e slept || fail "process $parent does not go on"
+kill -INT "$watcher"
+wait "$watcher" || fail "status $? of osprof why -a"
+of_json 'sum(w["waits"] for w in rows("sleeping")) == 97'
+of_json 'sum(w["total_seconds"] for w in rows("sleeping")) >= 97 * 0.002'
+of_json 'all(w["class"] == "work" for w in rows("sleeping"))'
+of_json 'sum(w["waits"] for w in rows("child") if w["process"] == '"$parent"') >= 1'
+of_json 'd["lost_waits"] == 0'
+exec 9>&-
+
+# ---- Without a CPU: two that compute, on one
+
+taskset -c 0 sh -c 'while :; do :; done' &
+started+=("$!")
+one=$!
+taskset -c 0 sh -c 'while :; do :; done' &
+started+=("$!")
+sees --pid "$one,$!" --for 600ms
+says 'All of that time they were ready to run, but without a CPU'
+says ': 2 threads of 2 processes waited for something but work'
+kill -KILL "$one" "$!"
+
+# ---- What a name may have
+
+flock 7
+python3 -c '
+import ctypes, fcntl
+ctypes.CDLL(None).prctl(15, b"a\x1b[31mb\nc\xff")
+open("named", "w")
+fcntl.flock(open("locked"), fcntl.LOCK_SH)' 7>&- &
+pid=$!
+started+=("$pid")
+wait_until 30 test -e named || fail "process $pid has no name"
+until_sleeps "$pid"
+sees --pid "$pid" --for 300ms
+! LC_ALL=C grep -q $'\x1b' out || fail "a terminal obeys a name: $(cat -v out)"
+sees --pid "$pid" --for 300ms --json
+of_json 'rows("flock")[0]["program"].startswith("a\x1b[31mb\nc")'
+flock -u 7
+
+# ---- Wrong arguments, and no right
+
+expect_trouble "osprof: cannot watch process 4194303: there is none of that number" why -a --pid 4194303
+expect 2 why -a x
+grep -q -- '-a takes no profile' err || fail "$(cat err)"
+expect 2 why --for 1s x
+grep -q -- '--for goes with -a only' err || fail "$(cat err)"
+expect 2 why -a --by uid
+grep -q -- '--by uid goes with slow calls only' err || fail "$(cat err)"
+expect 2 why --by thread x
+grep -q -- '--by thread goes with -a only' err || fail "$(cat err)"
+expect 2 why -a --op READ
+grep -q -- '--op does not go with -a' err || fail "$(cat err)"
+provide_programs
+as_user "$OSPROF" why -a --for 100ms >out 2>err && fail "anybody sees what threads wait for"
+grep -q 'cannot see what threads wait for: this takes root, or the capabilities CAP_BPF and CAP_PERFMON' err || fail "$(cat err)"
