@@ -92,12 +92,14 @@ static bool is_alone(uint64_t process) {
     return threads.count == 1;
 }
 
-/* By the table that comes with osproffs: a user's own causes have other words. */
+/* By the table of causes that comes with osproffs: a user's own causes have other words. If the stack is hidden, or only
+ * its innermost function is known, the table of locks may still have a request. */
 static enum holders_thing find_thing(struct search *search, const struct waiting *waiting) {
-    if (waiting->stack.count == 0)
-        return is_alone(waiting->process) ? find_lock_request(search, waiting->process) : HOLDERS_NO_THING;
     const struct cause *cause = causes_find(search->options->causes->known, &waiting->stack, type_of(waiting));
-    return things_of_cause(cause ? cause->words : NULL);
+    enum holders_thing thing = things_of_cause(cause ? cause->words : NULL);
+    if (thing == HOLDERS_NO_THING && waiting->stack.count <= 1 && is_alone(waiting->process))
+        thing = find_lock_request(search, waiting->process);
+    return thing;
 }
 
 /* ---- Holders by thing --------------------------------------------------------------------------- */

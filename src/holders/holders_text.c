@@ -1,6 +1,6 @@
 /* Sentences: "WAITER waits for THING, held by HOLDER, which waits for THING, ...". */
 #include <inttypes.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base.h"
@@ -21,71 +21,77 @@ static void add_character(struct text *text, const char *character, size_t lengt
     text->bytes[text->length] = '\0';
 }
 
-/* A name of others. */
-static void add_name(struct text *text, const char *name) {
+/* Names of others have any bytes. */
+static void add(struct text *text, const char *added) {
     const char *character;
     size_t length;
-    while ((length = next_character(&name, &character)) > 0)
+    while ((length = next_character(&added, &character)) > 0)
         if (is_obeyed_by_terminals(character, length))
             add_character(text, "?", 1);
         else
             add_character(text, character, length);
 }
 
-__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...) {
-    char added[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(added, sizeof(added), format, arguments);
-    va_end(arguments);
-    add_name(text, added);
+static void add_number(struct text *text, uint64_t number) {
+    char digits[24];
+    snprintf(digits, sizeof(digits), "%" PRIu64, number);
+    add(text, digits);
+}
+
+/* "3 requests" */
+static void add_count(struct text *text, uint64_t count, const char *thing) {
+    add_number(text, count);
+    add(text, thing);
+    add(text, count == 1 ? "" : "s");
 }
 
 /* ---- Parties ---- */
 
 /* "postgres 4711" */
 static void add_process(struct text *text, const struct holders_party *party) {
-    if (party->name[0]) {
-        add_name(text, party->name);
-        add(text, " %" PRIu64, party->process);
-    } else {
-        add(text, "process %" PRIu64, party->process);
-    }
+    add(text, party->name[0] ? party->name : "process");
+    add(text, " ");
+    add_number(text, party->process);
 }
 
 static void add_waiter(struct text *text, const struct holders_party *waiter) {
     add_process(text, waiter);
-    if (waiter->thread != 0 && waiter->thread != waiter->process)
-        add(text, " (thread %" PRIu64 ")", waiter->thread);
+    if (waiter->thread == 0 || waiter->thread == waiter->process)
+        return;
+    add(text, " (thread ");
+    add_number(text, waiter->thread);
+    add(text, ")");
 }
 
 /* The holder was named before. */
 static void add_follower(struct text *text, const struct holders_link *link) {
     const struct holders_party *waiter = &link->waiter;
-    if (link->is_all)
+    if (link->is_all) {
         add(text, ", all threads of which");
-    else if (waiter->thread == 0)
+    } else if (waiter->thread == 0) {
         add(text, ", which");
-    else if (waiter->thread == waiter->process)
+    } else if (waiter->thread == waiter->process) {
         add(text, ", whose main thread");
-    else
-        add(text, ", whose thread %" PRIu64, waiter->thread);
+    } else {
+        add(text, ", whose thread ");
+        add_number(text, waiter->thread);
+    }
 }
 
 /* ---- What is waited for ---- */
 
 static void add_of(struct text *text, const char *thing, const char *name, const char *unknown) {
-    add(text, "%s", thing);
-    if (name[0])
-        add_name(text, name);
-    else
-        add(text, "%s", unknown);
+    add(text, thing);
+    add(text, name[0] ? name : unknown);
 }
 
 static void add_disk(struct text *text, const struct holders_link *link) {
     add_of(text, "the disk ", link->object, "");
-    if (link->has_in_flight)
-        add(text, " (%" PRIu64 " request%s in flight)", link->in_flight, link->in_flight == 1 ? "" : "s");
+    if (link->has_in_flight) {
+        add(text, " (");
+        add_count(text, link->in_flight, " request");
+        add(text, " in flight)");
+    }
     if (link->source[0])
         add_of(text, ", which is the file ", link->source, "");
 }
@@ -131,19 +137,22 @@ static void add_thing(struct text *text, const struct holders_link *link) {
 static const char *verb_of(const struct holders_link *link) {
     switch (link->thing) {
     case HOLDERS_FUSE:
-        return "served by";
+        return ", served by ";
     case HOLDERS_PIPE_ROOM:
-        return "read by";
+        return ", read by ";
     case HOLDERS_PIPE_DATA:
-        return "written by";
+        return ", written by ";
     default:
-        return link->relation == HOLDERS_TAKEN ? "taken by" : "held by";
+        return link->relation == HOLDERS_TAKEN ? ", taken by " : ", held by ";
     }
 }
 
 static void add_others(struct text *text, size_t count) {
-    if (count > 0)
-        add(text, " (and %zu other%s)", count, count == 1 ? "" : "s");
+    if (count == 0)
+        return;
+    add(text, " (and ");
+    add_count(text, count, " other");
+    add(text, ")");
 }
 
 static void add_holder(struct text *text, const struct holders_link *link) {
@@ -163,7 +172,7 @@ static void add_holder(struct text *text, const struct holders_link *link) {
         break;
     case HOLDERS_HELD:
     case HOLDERS_TAKEN:
-        add(text, ", %s ", verb_of(link));
+        add(text, verb_of(link));
         add_process(text, &link->holder);
         break;
     }
@@ -174,11 +183,12 @@ static void add_holder(struct text *text, const struct holders_link *link) {
 
 static void add_wait(struct text *text, const struct holders_link *link) {
     if (link->thing != HOLDERS_NO_THING) {
-        add(text, " wait%s for ", link->is_all ? "" : "s");
+        add(text, " waits for ");
         add_thing(text, link);
         add_holder(text, link);
     } else if (link->cause[0]) {
-        add(text, " %s %s", link->is_all ? "are" : "is", link->cause);
+        add(text, link->is_all ? " are " : " is ");
+        add(text, link->cause);
     } else {
         add(text, ": what it waits for cannot be seen");
     }

@@ -1,6 +1,7 @@
 /* A lock belongs to a process (fcntl), or to an open file description (flock, OFD, lease). The table of locks has the
  * process that asked for it. That one may have ended since, or have passed the description on: who has it is seen in
  * fdinfo. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +12,6 @@
 #include "finders.h"
 #include "path.h"
 #include "proc.h"
-
-#define OFD_SETLKW 38 /* F_OFD_SETLKW, which <fcntl.h> has for _GNU_SOURCE only */
 
 /* ---- Processes ---- */
 
@@ -129,7 +128,7 @@ static struct lock_request make_request(const struct waiting *waiting, enum hold
         .device = place->device,
         .inode = place->inode,
         .knows_owner = call->is_known && call->number == SYS_fcntl,
-        .is_description = call->arguments[1] == OFD_SETLKW,
+        .is_description = call->arguments[1] == F_OFD_SETLKW,
     };
 }
 

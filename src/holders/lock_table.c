@@ -3,7 +3,8 @@
  *     1: POSIX  ADVISORY  WRITE 4711 fe:00:10960660 0 EOF
  *     1: -> POSIX  ADVISORY  WRITE 4712 fe:00:10960660 0 99
  *     1:  -> OFDLCK ADVISORY  READ -1 fe:00:10960660 0 EOF
- *     2: LEASE  ACTIVE    WRITE 4713 fe:00:10960661 0 EOF
+ *     2: LEASE  BREAKING  READ 4713 fe:00:10960661 0 EOF
+ *     2: -> LEASE  BREAKER   READ 4714 <none>:0 0 EOF
  *
  * where "->" waits for the line above it that is indented less. */
 #include "lock_table.h"
@@ -54,36 +55,63 @@ static const char *parse_depth(const char *line, struct lock *lock) {
     return is_waiting && blanks == 0 ? NULL : at + blanks + (is_waiting ? 2 : 0);
 }
 
+/* Steps over a number and the character behind it. Returns false if it is another one */
+static bool step_over(const char **text, int base, char behind, uint64_t *ret_number) {
+    char *end = NULL;
+    *ret_number = strtoull(*text, &end, base);
+    if (end == *text || *end != behind)
+        return false;
+    *text = end + 1;
+    return true;
+}
+
+/* "fe:00:10960660 ", or "<none>:0 " */
+static bool parse_file(const char **text, struct lock *lock) {
+    static const char none[] = "<none>:0 ";
+    uint64_t device_major;
+    uint64_t device_minor;
+    if (strncmp(*text, none, strlen(none)) == 0) {
+        *text += strlen(none);
+        return lock->depth > 0;
+    }
+    if (!step_over(text, 16, ':', &device_major) || !step_over(text, 16, ':', &device_minor) ||
+        !step_over(text, 10, ' ', &lock->inode))
+        return false;
+    lock->device = makedev(device_major, device_minor);
+    lock->has_file = true;
+    return true;
+}
+
+static bool parse_owner(const char **text, struct lock *lock) {
+    uint64_t pid;
+    if (!step_over(text, 10, ' ', &pid))
+        return false;
+    lock->pid = (int64_t)pid; /* -1 has become the largest one */
+    return lock->pid >= -1;
+}
+
 /* "0 EOF", "0 99" */
 static bool parse_range(const char *text, struct lock *lock) {
-    char *end = NULL;
-    lock->begin = strtoull(text, &end, 10);
-    if (end == text || *end != ' ')
+    if (!step_over(&text, 10, ' ', &lock->begin))
         return false;
-    const char *last = end + 1;
-    if (strncmp(last, "EOF", 3) == 0) {
-        lock->end = UINT64_MAX;
-        return true;
-    }
-    lock->end = strtoull(last, &end, 10);
-    return end > last;
+    char *end = NULL;
+    lock->end = strncmp(text, "EOF", 3) == 0 ? UINT64_MAX : strtoull(text, &end, 10);
+    return end != text;
 }
 
 bool lock_parse(const char *line, struct lock *ret_lock) {
     struct lock lock = {.depth = 0};
     char kind[WORD_SIZE];
     char mode[WORD_SIZE];
-    unsigned device_major;
-    unsigned device_minor;
-    int range = -1;
+    int words = 0;
     const char *rest = parse_depth(line, &lock);
-    if (!rest || sscanf(rest, "%15s %*15s %15s %" SCNd64 " %x:%x:%" SCNu64 " %n", kind, mode, &lock.pid, &device_major,
-                        &device_minor, &lock.inode, &range) != 6)
+    if (!rest || sscanf(rest, "%15s %*15s %15s %n", kind, mode, &words) != 2 || words == 0)
         return false;
-    if (range < 0 || lock.pid < -1 || !parse_kind(kind, &lock) || !parse_range(rest + range, &lock))
+    rest += words;
+    if (!parse_kind(kind, &lock) || !parse_owner(&rest, &lock) || !parse_file(&rest, &lock) ||
+        !parse_range(rest, &lock))
         return false;
     lock.is_write = strcmp(mode, "WRITE") == 0;
-    lock.device = makedev(device_major, device_minor);
     *ret_lock = lock;
     return true;
 }
@@ -126,7 +154,8 @@ static bool fits(const struct lock *lock, const struct lock_request *request) {
     bool is_own = lock->pid == (int64_t)request->process || (lock->is_description && request->has_file);
     return lock->depth > 0 && lock->kind == request->kind && is_own &&
            (!request->knows_owner || lock->is_description == request->is_description) &&
-           (!request->has_file || (lock->device == request->device && lock->inode == request->inode));
+           (!request->has_file || !lock->has_file ||
+            (lock->device == request->device && lock->inode == request->inode));
 }
 
 static bool conflicts(const struct lock *a, const struct lock *b) {

@@ -18,7 +18,8 @@ struct lock {
     enum lock_kind kind;
     bool is_description; /* of an open file description (OFD), without a process */
     bool is_write;
-    int64_t pid; /* of the process that asked for it; -1: none, 0: it cannot be seen from this pid namespace */
+    int64_t pid;   /* of the process that asked for it; -1: none, 0: it cannot be seen from this pid namespace */
+    bool has_file; /* requests that break a lease have none */
     dev_t device;
     uint64_t inode;
     uint64_t begin; /* the first byte */

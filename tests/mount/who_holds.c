@@ -1,11 +1,21 @@
 /* Prints who holds what a thread waits for.
  *
- * usage: who_holds PROCESS [THREAD] */
+ * usage: who_holds PROCESS [THREAD [DEVICE]]
+ *
+ * DEVICE is that of the file system, as mountpoint -d prints it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/sysmacros.h>
 
 #include "holders.h"
+
+/* "0:45" */
+static dev_t parse_device(const char *text) {
+    char *end = NULL;
+    unsigned long device_major = strtoul(text, &end, 10);
+    return *end == ':' ? makedev(device_major, strtoul(end + 1, NULL, 10)) : 0;
+}
 
 int main(int argc, char **argv) {
     char why[THREAD_CAUSES_WHY_SIZE];
@@ -13,13 +23,14 @@ int main(int argc, char **argv) {
     struct thread_causes causes = {.own = NULL};
     struct holders_chain chain;
     if (argc < 2 || thread_causes_init(&causes, NULL, why) < 0) {
-        fprintf(stderr, "usage: who_holds PROCESS [THREAD]\n");
+        fprintf(stderr, "usage: who_holds PROCESS [THREAD [DEVICE]]\n");
         return 2;
     }
     const struct holders_options options = {.causes = &causes, .may_scan = true};
     const struct holders_waiter waiter = {
         .process = strtoull(argv[1], NULL, 10),
         .thread = strtoull(argv[argc > 2 ? 2 : 1], NULL, 10),
+        .device = argc > 3 ? parse_device(argv[3]) : 0,
     };
     holders_find(&options, &waiter, &chain);
     puts(holders_format(&chain, text));

@@ -63,7 +63,7 @@ static const struct {
     {"1: -> FLOCK  ADVISORY  READ 5352 fe:00:1 0 EOF", 1, LOCK_FLOCK, false, 5352},
     {"1:  -> OFDLCK ADVISORY  WRITE -1 fe:00:1 0 EOF", 2, LOCK_FCNTL, true, -1},
     {"9: LEASE  ACTIVE    WRITE 7 00:2b:1 0 EOF", 0, LOCK_LEASE, false, 7},
-    {"9: -> LEASE  BREAKER   READ 7 00:2b:1 0 EOF", 1, LOCK_LEASE, false, 7},
+    {"9: -> LEASE  BREAKER   READ 7 <none>:0 0 EOF", 1, LOCK_LEASE, false, 7},
     {"9: DELEG  BREAKING  READ 0 00:2b:1 0 EOF", 0, LOCK_LEASE, false, 0},
     {"\t2: POSIX  ADVISORY  READ  7 00:2b:1 0 EOF", 0, LOCK_FCNTL, false, 7}, /* of fdinfo */
 };
@@ -130,7 +130,7 @@ static const char fight[] = "1: FLOCK  ADVISORY  WRITE 10 " FILE_A " 0 EOF\n"
                             "2: -> POSIX  ADVISORY  WRITE 11 " FILE_B " 0 EOF\n"
                             "2:  -> POSIX  ADVISORY  READ 21 " FILE_B " 0 EOF\n"
                             "3: LEASE  BREAKING  WRITE 30 " FILE_B " 0 EOF\n"
-                            "3: -> LEASE  BREAKER   READ 31 " FILE_B " 0 EOF\n";
+                            "3: -> LEASE  BREAKER   READ 31 <none>:0 0 EOF\n";
 
 START_TEST(a_request_waits_for_the_lock_above_it) {
     struct lock_blocker blocker;
@@ -139,6 +139,7 @@ START_TEST(a_request_waits_for_the_lock_above_it) {
     ck_assert_uint_eq(blocker.others, 0);
     ck_assert_int_eq(blocker_of(fight, request_of(LOCK_FCNTL, 11), NULL), 20);
     ck_assert_int_eq(blocker_of(fight, request_of(LOCK_LEASE, 31), NULL), 30);
+    ck_assert_int_eq(blocker_of(fight, request_on(LOCK_LEASE, 31, 10960661), NULL), 30);
 }
 END_TEST
 
