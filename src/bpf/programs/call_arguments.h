@@ -16,16 +16,23 @@
 #define FIRST_OPEN_LOCK 36
 #define LAST_OPEN_LOCK 38
 
-/* word_bytes: of the program, 8 or 4 */
-static __always_inline __u64 sum_vector(const char *vector, __u64 count, __u32 word_bytes) {
+/* Of a vector at an address, as the next. */
+__noinline __u64 sum_vector_at(__u64 address, __u64 count, __u32 word_bytes) {
+    const char *vector = (const char *)address;
+    const __u32 size_bytes = word_bytes == sizeof(__u32) ? sizeof(__u32) : sizeof(__u64);
     __u64 bytes = 0;
     for (__u32 i = 0; i < VECTORS_MAX; i++) {
         __u64 length = 0;
         if (i < count)
-            bpf_probe_read_user(&length, word_bytes, vector + (__u64)word_bytes * (2 * i + 1));
+            bpf_probe_read_user(&length, size_bytes, vector + (__u64)size_bytes * (2 * i + 1));
         bytes += length;
     }
     return bytes;
+}
+
+/* word_bytes: of the program, 8 or 4 */
+static __always_inline __u64 sum_vector(const char *vector, __u64 count, __u32 word_bytes) {
+    return sum_vector_at((__u64)vector, count, word_bytes);
 }
 
 static __always_inline __u64 at_most(__u64 bytes) {

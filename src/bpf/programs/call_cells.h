@@ -45,6 +45,21 @@ struct {
     __type(value, struct room);
 } rooms SEC(".maps");
 
+#define LATEST_CALLS 256
+
+struct latest_cgroup {
+    __u64 number;
+    __u64 calls; /* that are left until it is looked up again */
+};
+
+/* Of the latest call on this CPU. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct latest_cgroup);
+} latest_cgroups SEC(".maps");
+
 /* Set before it is loaded. */
 const volatile bool has_groups;
 const volatile bool has_cgroups; /* among them */
@@ -53,10 +68,10 @@ const volatile bool has_cgroups; /* among them */
 #define OVERLAYFS_MAGIC 0x794c7630
 
 /* Whether files of one file system have the same inode number: those of subvolumes, or of layers. */
-static __always_inline bool shares_numbers(const struct super_block *super) {
+static __always_inline bool shares_numbers(const struct inode *inode) {
     if (device > 0)
         return !has_one_device;
-    const unsigned long magic = BPF_CORE_READ(super, s_magic);
+    const unsigned long magic = BPF_CORE_READ(inode, i_sb, s_magic);
     return magic == BTRFS_MAGIC || magic == OVERLAYFS_MAGIC;
 }
 
@@ -66,10 +81,9 @@ static __always_inline __u64 object_of(const struct dentry *dentry) {
     const struct inode *inode = BPF_CORE_READ(dentry, d_inode);
     if (!inode)
         return 0;
-    const struct super_block *super = BPF_CORE_READ(inode, i_sb);
     const __u64 generation = BPF_CORE_READ(inode, i_generation);
-    const __u64 device_bits = device > 0 ? 0 : (__u64)BPF_CORE_READ(super, s_dev) * 0xbf58476d1ce4e5b9;
-    const __u64 address_bits = shares_numbers(super) ? (__u64)inode * 0x94d049bb133111eb : 0;
+    const __u64 device_bits = device > 0 ? 0 : (__u64)BPF_CORE_READ(inode, i_sb, s_dev) * 0xbf58476d1ce4e5b9;
+    const __u64 address_bits = shares_numbers(inode) ? (__u64)inode * 0x94d049bb133111eb : 0;
     const __u64 number = BPF_CORE_READ(inode, i_ino);
     return (number * 0x9e3779b97f4a7c15 ^ generation << 32 ^ device_bits ^ address_bits) | 1;
 }
@@ -110,9 +124,10 @@ static __always_inline void leave_room(struct room *room, __u64 object) {
     __sync_lock_test_and_set(&room->is_taken, 0);
 }
 
-/* Remembers what it is called, if that is not known. Returns its number */
-static __always_inline __u64 note_object(const struct dentry *dentry) {
-    const __u64 object = has_groups && dentry ? object_of(dentry) : 0;
+/* Of a dentry at an address, as the next. */
+__noinline __u64 note_dentry(__u64 address) {
+    const struct dentry *dentry = (const struct dentry *)address;
+    const __u64 object = object_of(dentry);
     if (object == 0 || bpf_map_lookup_elem(&names, &object))
         return object;
     struct room *room = take_room();
@@ -123,9 +138,30 @@ static __always_inline __u64 note_object(const struct dentry *dentry) {
     return object;
 }
 
+/* Remembers what it is called, if that is not known. Returns its number */
+static __always_inline __u64 note_object(const struct dentry *dentry) {
+    return has_groups && dentry ? note_dentry((__u64)dentry) : 0;
+}
+
 static __always_inline const struct kernfs_node *parent_of(const struct kernfs_node *node) {
     const struct kernfs_node___before *before = (const struct kernfs_node___before *)node;
     return bpf_core_field_exists(before->parent) ? BPF_CORE_READ(before, parent) : BPF_CORE_READ(node, __parent);
+}
+
+/* Whether a control group's name is known because the latest call on this CPU was of it too. Now and then it is looked up all
+ * the same, for names that were not looked up for long make room for others. */
+static __always_inline bool is_latest_cgroup(__u64 number) {
+    const __u32 first = 0;
+    struct latest_cgroup *latest = bpf_map_lookup_elem(&latest_cgroups, &first);
+    if (!latest)
+        return false;
+    if (latest->number == number && latest->calls > 0) {
+        latest->calls--;
+        return true;
+    }
+    latest->number = number;
+    latest->calls = LATEST_CALLS;
+    return false;
 }
 
 /* The same for the control group of a process. Its number is even, and 0 if it is not wanted. */
@@ -134,7 +170,7 @@ static __always_inline __u64 note_cgroup(struct task_struct *task) {
         return 0;
     const struct kernfs_node *at = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn);
     const __u64 number = BPF_CORE_READ(at, id) << 1;
-    struct room *room = bpf_map_lookup_elem(&names, &number) ? NULL : take_room();
+    struct room *room = is_latest_cgroup(number) || bpf_map_lookup_elem(&names, &number) ? NULL : take_room();
     if (!room)
         return number;
     struct collected_name *name = &room->name;
@@ -184,7 +220,7 @@ static __always_inline void add_to_cell(const struct collected_cell *cell, __u64
 /* The same of a call of this thread. */
 static __always_inline void group(struct task_struct *task, __u64 object, __u32 slot, __u64 ns,
                                   const struct collected_reads *reads) {
-    struct collected_cell cell = {.object = object, .slot = slot, .bucket = collected_bucket(ns)};
+    struct collected_cell cell = {.object = object, .slot = slot, .bucket = bucket_of(ns)};
     if (!has_groups)
         return;
     note_caller(&cell, task);

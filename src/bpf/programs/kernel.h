@@ -423,6 +423,10 @@ enum dentry_flags {
     DCACHE_MOUNTED = 1 << 15, /* somewhere, something is mounted on it */
     DCACHE_NEED_AUTOMOUNT = 1 << 16,
     DCACHE_MANAGE_TRANSIT = 1 << 17,
+    DCACHE_ENTRY_TYPE = 7 << 19, /* what is there; these are of it */
+    DCACHE_DIRECTORY_TYPE = 2 << 19,
+    DCACHE_AUTODIR_TYPE = 3 << 19, /* a directory on which something may be mounted when it is looked up */
+    DCACHE_SYMLINK_TYPE = 6 << 19,
 };
 
 /* An argument of a system call, 0 to 5. */

@@ -43,12 +43,11 @@ struct lookup {
     const struct mount *mount;
     const struct dentry *root;
     const struct mount *root_mount;
-    struct task_struct *process;
-    __u32 position; /* of the rest, in the text */
-    bool is_entry;  /* the directory is what is looked for */
-    bool follows;   /* the last component too, if it is a symbolic link */
-    char text[2 * TEXT_HALF + NAME_BYTES];
+    __u32 position;                             /* of the rest, in the text */
+    bool is_entry;                              /* the directory is what is looked for */
+    bool follows;                               /* the last component too, if it is a symbolic link */
     char dentry[DENTRY_BYTES + PART_BYTES + 8]; /* the latest one found; behind it its name, if that is elsewhere */
+    char text[2 * TEXT_HALF + NAME_BYTES];
 };
 
 /* For a call that has ended, and for a request of io_uring, which may interrupt that. */
@@ -193,6 +192,10 @@ static __always_inline bool has_flag(unsigned flags, unsigned flag) {
     (bpf_core_enum_value_exists(enum dentry_flags, NAME) ? (unsigned)bpf_core_enum_value(enum dentry_flags, NAME)      \
                                                          : (BEFORE))
 
+#define TYPE_FLAGS FLAG(DCACHE_ENTRY_TYPE, 7U << 20)
+#define DIRECTORY_FLAG FLAG(DCACHE_DIRECTORY_TYPE, 2U << 20)
+#define AUTODIR_FLAG FLAG(DCACHE_AUTODIR_TYPE, 3U << 20)
+#define LINK_FLAG FLAG(DCACHE_SYMLINK_TYPE, 6U << 20)
 #define MOUNTED_FLAG FLAG(DCACHE_MOUNTED, 1U << 16)
 #define AUTOMOUNT_FLAGS (FLAG(DCACHE_NEED_AUTOMOUNT, 1U << 17) | FLAG(DCACHE_MANAGE_TRANSIT, 1U << 18))
 
@@ -279,6 +282,7 @@ __noinline int follow_self(struct lookup *lookup) {
         return STEP_NOT_TOLD;
     if ((word_at(lookup, lookup->position) & 0xffffffff) != OF_DESCRIPTORS || !lookup->follows)
         return STEP_NOT_TOLD;
+    struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
     __u32 fd = 0;
     for (__u32 i = 0; i < FD_DIGITS_MAX; i++) {
         const __u32 digit = (__u32)(unsigned char)text_at(lookup, lookup->position + 4 + i) - '0';
@@ -286,7 +290,7 @@ __noinline int follow_self(struct lookup *lookup) {
             break;
         fd = 10 * fd + digit;
         if (text_at(lookup, lookup->position + 5 + i) == '\0') {
-            const struct file *file = file_of(lookup->process, fd);
+            const struct file *file = file_of(BPF_CORE_READ(task, group_leader), fd);
             lookup->at = file ? BPF_CORE_READ(file, f_path.dentry) : NULL;
             return file ? STEP_FOUND : STEP_NOT_TOLD;
         }
@@ -306,18 +310,20 @@ static __always_inline int go_down(struct lookup *lookup, __u64 found, bool is_l
     if (found == 0) /* a mount point would be there, a symbolic link need not */
         return !is_followed || is_in_cache_alone(lookup->at) ? STEP_FOUND : STEP_NOT_TOLD;
     const struct inode *inode = MEMBER(lookup, struct inode *, d_inode);
-    const unsigned type = inode ? BPF_CORE_READ(inode, i_mode) & TYPE_BITS : 0;
+    const unsigned flags = MEMBER(lookup, unsigned, d_flags);
+    const unsigned type = flags & TYPE_FLAGS;
     if (!inode)
         return STEP_FOUND;
-    const char *link = type == TYPE_LINK && is_followed ? BPF_CORE_READ(inode, i_link) : NULL;
-    if (type == TYPE_LINK && is_followed && !link && is_root_of_proc(lookup->at))
+    const bool is_link = type == LINK_FLAG && is_followed;
+    const char *link = is_link ? BPF_CORE_READ(inode, i_link) : NULL;
+    if (is_link && !link && is_root_of_proc(lookup->at))
         return follow_self(lookup);
-    if (type == TYPE_LINK && is_followed)
+    if (is_link)
         return follow_link(lookup, (__u64)link);
     lookup->at = (const struct dentry *)found;
-    if (!is_last && type != TYPE_DIRECTORY)
+    if (!is_last && type != DIRECTORY_FLAG && type != AUTODIR_FLAG)
         return STEP_FOUND;
-    return has_flag(MEMBER(lookup, unsigned, d_flags), MOUNTED_FLAG | AUTOMOUNT_FLAGS) ? cross_mounts(lookup) : STEP_ON;
+    return has_flag(flags, MOUNTED_FLAG | AUTOMOUNT_FLAGS) ? cross_mounts(lookup) : STEP_ON;
 }
 
 /* A component, or a slash. */
@@ -352,7 +358,6 @@ __noinline int look_up_part(struct lookup *lookup) {
 static __always_inline const struct dentry *look_up(struct task_struct *task, struct lookup *lookup) {
     lookup->root = BPF_CORE_READ(task, fs, root.dentry);
     lookup->root_mount = mount_of(BPF_CORE_READ(task, fs, root.mnt));
-    lookup->process = BPF_CORE_READ(task, group_leader);
     lookup->position = 0;
     if (text_at(lookup, 0) == '/')
         go_to_root(lookup);

@@ -192,7 +192,10 @@ static __noinline __u64 take_unread(struct unread *chunk, __u32 from, __u32 to) 
     return bytes;
 }
 
-static __always_inline __u64 missed_by(const struct reading_call *call, __u64 returned_bytes) {
+/* How many of the bytes that it returned had not been read. Not static: it is verified once. */
+__noinline __u64 missed_by(const struct reading_call *call, __u64 returned_bytes) {
+    if (!call)
+        return 0;
     const __u32 chunk_bits = page_bits + PAGES_BITS;
     const __u64 end = call->position + returned_bytes;
     struct unread_key key = {.file = call->file, .chunk = call->position >> chunk_bits};

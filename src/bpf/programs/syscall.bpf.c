@@ -44,7 +44,6 @@ int BPF_PROG(sys_enter, struct pt_regs *all_registers, long any_number) {
     const struct pt_regs *registers = all_registers;
     const bool is_32 = is_in_32_bits(task);
     const long number = is_32 ? same_number(any_number) : any_number;
-    const __u64 begin_ns = bpf_ktime_get_ns();
     count_all();
     struct thread *thread = bpf_task_storage_get(&threads, task, NULL, 0);
     if (thread) {
@@ -70,8 +69,7 @@ int BPF_PROG(sys_enter, struct pt_regs *all_registers, long any_number) {
         lose();
         return 0;
     }
-    thread->call = (struct under_way){.begin_ns = begin_ns,
-                                      .asked_bytes = asked_bytes(registers, row, is_32 ? sizeof(__u32) : sizeof(__u64)),
+    thread->call = (struct under_way){.asked_bytes = asked_bytes(registers, row, is_32 ? sizeof(__u32) : sizeof(__u64)),
                                       .number = (__u32)number,
                                       .op = op_of(registers, row),
                                       .object = note_object(found.dentry),
@@ -79,6 +77,7 @@ int BPF_PROG(sys_enter, struct pt_regs *all_registers, long any_number) {
     thread->reads = (struct reading_call){.reading = READS_NOTHING};
     if (row->position != COLLECTED_NOWHERE && found.file)
         note_reading(thread, &found, registers, row->position);
+    thread->call.begin_ns = bpf_ktime_get_ns(); /* of calls that are counted alone, and of what they do alone */
     return 0;
 }
 
@@ -96,7 +95,6 @@ static __noinline void read_name(struct task_struct *task, const struct pt_regs 
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *registers, long result) {
-    const __u64 now_ns = bpf_ktime_get_ns();
     struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
     struct thread *thread = bpf_task_storage_get(&threads, task, NULL, 0);
     if (!thread)
@@ -105,6 +103,7 @@ int BPF_PROG(sys_exit, struct pt_regs *registers, long result) {
         return_from_handler(task, thread, registers, result);
     if (thread->call.op == 0)
         return 0;
+    const __u64 now_ns = bpf_ktime_get_ns();
     if (thread->call.known == NOT_READ)
         read_name(task, registers, &thread->call, result);
     if (is_interrupted(result))

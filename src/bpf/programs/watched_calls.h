@@ -71,8 +71,10 @@ static __always_inline bool is_pseudo(unsigned long magic) {
     }
 }
 
-/* Like those that the layer "user" counts. */
-static __always_inline bool is_kept_in_files(const struct inode *inode, const struct super_block *super) {
+/* Whether an inode is like those that the layer "user" counts. */
+__noinline int is_kept_in_files(__u64 address) {
+    const struct inode *inode = (const struct inode *)address;
+    const struct super_block *super = BPF_CORE_READ(inode, i_sb);
     const unsigned type = BPF_CORE_READ(inode, i_mode) & TYPE_BITS;
     if (type != TYPE_REGULAR && type != TYPE_DIRECTORY && type != TYPE_LINK)
         return false;
@@ -80,8 +82,7 @@ static __always_inline bool is_kept_in_files(const struct inode *inode, const st
 }
 
 static __always_inline bool is_watched_inode(const struct inode *inode) {
-    const struct super_block *super = BPF_CORE_READ(inode, i_sb);
-    return device > 0 ? BPF_CORE_READ(super, s_dev) == device : is_kept_in_files(inode, super);
+    return device > 0 ? BPF_CORE_READ(inode, i_sb, s_dev) == device : is_kept_in_files((__u64)inode);
 }
 
 /* Mounted file systems by their devices: whether they hold files. */
