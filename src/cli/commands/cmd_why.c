@@ -161,7 +161,7 @@ static enum status why(const struct why_command *options) {
 static const char *parse_processes(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     struct why_command *options = data;
     (void)why;
-    return attach_processes_parse(*text, &options->all.processes);
+    return attach_processes_parse(text, &options->all.processes);
 }
 
 #define OF_ALL_ONLY "pid cgroup for work verbose"
