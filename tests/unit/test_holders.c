@@ -2,14 +2,20 @@
 #include <check.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base.h"
 #include "descriptors.h"
 #include "disk.h"
 #include "holders.h"
 #include "place.h"
+#include "proc.h"
 #include "run_suite.h"
 #include "things.h"
 
@@ -289,6 +295,66 @@ START_TEST(long_names_are_cut_and_never_run_over) {
 }
 END_TEST
 
+/* ---- Locks of the kernel, which others know ---- */
+
+static void wait_for_name(uint64_t process, const char *expected) {
+    char name[HOLDERS_NAME_SIZE] = "";
+    while (strcmp(name, expected) != 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        proc_name_read(process, name, sizeof(name));
+    }
+}
+
+static bool give_kernel_lock(void *context, uint64_t thread, struct holders_kernel_lock *ret_lock) {
+    if (thread != (uint64_t)getpid())
+        return false;
+    *ret_lock = *(const struct holders_kernel_lock *)context;
+    return true;
+}
+
+/* Who holds a lock for which this process waits. Returns what holders_find() does */
+static bool find_kernel_lock(uint64_t owner) {
+    char why[THREAD_CAUSES_WHY_SIZE];
+    struct thread_causes causes = {.own = NULL};
+    struct kernel_stack stack = {.functions = {"ext4_file_write_iter"}, .count = 1};
+    struct holders_kernel_lock lock = {.owner = owner, .function = "ext4_file_write_iter"};
+    const struct holders_options options = {
+        .causes = &causes, .find_kernel_lock = give_kernel_lock, .kernel_lock_context = &lock};
+    const struct holders_waiter waiter = {.process = (uint64_t)getpid(), .thread = (uint64_t)getpid(), .stack = &stack};
+    ck_assert_int_eq(thread_causes_init(&causes, NULL, why), 0);
+    bool is_found = holders_find(&options, &waiter, &chain);
+    thread_causes_finish(&causes);
+    holders_format_thing(&chain, text);
+    return is_found;
+}
+
+START_TEST(the_owner_of_a_lock_of_the_kernel_is_given) {
+    char expected[160];
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "tar");
+        for (;;)
+            pause();
+    }
+    wait_for_name((uint64_t)child, "tar");
+    ck_assert(find_kernel_lock((uint64_t)child));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    snprintf(expected, sizeof(expected), "the kernel's lock in ext4_file_write_iter, held by tar %d", (int)child);
+    ck_assert_int_eq(strncmp(text, expected, strlen(expected)), 0); /* behind it: what that one waits for */
+    ck_assert(!chain.is_circle);
+}
+END_TEST
+
+static const uint64_t no_owners[] = {0, UINT64_MAX};
+
+START_TEST(an_owner_that_is_not_there_is_left_out) {
+    ck_assert(find_kernel_lock(no_owners[_i]));
+    ck_assert_str_eq(text, "the kernel's lock in ext4_file_write_iter");
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("holders");
     TCase *read = suite_case(suite, "read", NULL, NULL);
@@ -312,5 +378,8 @@ int main(void) {
     tcase_add_test(sentence, a_loop_device_is_a_file_of_somebody);
     tcase_add_test(sentence, names_cannot_do_anything_to_a_terminal);
     tcase_add_test(sentence, long_names_are_cut_and_never_run_over);
+    TCase *kernel_lock = suite_case(suite, "kernel_lock", NULL, NULL);
+    tcase_add_test(kernel_lock, the_owner_of_a_lock_of_the_kernel_is_given);
+    tcase_add_loop_test(kernel_lock, an_owner_that_is_not_there_is_left_out, 0, ARRAY_SIZE(no_owners));
     return run_suite(suite);
 }
