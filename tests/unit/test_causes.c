@@ -484,6 +484,12 @@ static const struct {
     {"- waiting for work (kernel thread)", "io_wq_worker\nret_from_fork\n"},
     {"- waiting for work (kernel thread)", "io_sq_thread\nret_from_fork\n"},
     {"- waiting for work (kernel thread)", "vhost_task_fn\nret_from_fork\n"},
+    /* The innermost function alone, as wchan has it */
+    {"waiting for room to send at a socket", "sock_alloc_send_pskb\n"},
+    {"- waiting for a datagram or a connection at a socket", "__skb_wait_for_more_packets\n"},
+    {"- waiting for another process to open a FIFO", "wait_for_partner\n"},
+    {"- waiting for events", "poll_schedule_timeout.constprop.0\n"},
+    {"- waiting for events", "do_wait_intr_irq\n"},
 };
 
 static const char *type_of(size_t i) {
