@@ -38,6 +38,10 @@ static void write_row(struct json_writer *writer, struct wait_watch *watch, cons
     write_seconds(writer, "longest_seconds", row->longest_ns);
     if (stack)
         json_text(writer, "stack", stack);
+    const struct wait_held *held =
+        row->process > 0 ? wait_holders_find(watch->holders, row->cause, row->process) : NULL;
+    if (held)
+        json_text(writer, "holder", held->sentence);
     json_end(writer, '}');
 }
 

@@ -13,6 +13,8 @@
 #define LITTLE_SHARE 0.01 /* of elapsed time: hardly anybody waited */
 #define CAUSES_NAMED 4    /* in a sentence */
 #define PROGRAMS_NAMED 4  /* of a cause */
+#define STILL_NS                                                                                                       \
+    INT64_C(1000000000) /* what was seen so long before the end is so at the end, if somebody waits still */
 
 struct page {
     const struct wait_watch *watch;
@@ -21,6 +23,7 @@ struct page {
     const struct wait_page_options *options;
     const struct screen *screen;
     struct units units;
+    int64_t end_ns;
 };
 
 static struct units_text time_text(const struct page *page, uint64_t ns) {
@@ -104,6 +107,22 @@ static void print_first(const struct page *page) {
     }
     append(text, "; %s at the longest.", time_text(page, first->longest_ns).text);
     screen_print_sentence(page->screen, 0, text);
+}
+
+/* "1.50 s before the end: postgres 4711 waits for ..., held by ..." NULL: nobody is known. Owner: the caller frees it */
+static char *describe_holder(const struct page *page, const struct wait_view_row *row) {
+    const uint32_t process =
+        page->options->by == WAIT_BY_NOBODY || page->options->by == WAIT_BY_PROGRAM ? 0 : row->most->process;
+    const struct wait_held *held = wait_holders_find(page->watch->holders, row->cause, process);
+    char *text = NULL;
+    if (!held || row->total_ns == 0)
+        return NULL;
+    const int64_t before_ns = page->end_ns > held->seen_ns ? page->end_ns - held->seen_ns : 0;
+    int length = row->now > 0 && before_ns < STILL_NS
+                     ? asprintf(&text, "%s", held->sentence)
+                     : asprintf(&text, "%s before the end: %s",
+                                units_seconds(&page->units, (double)before_ns / 1e9).text, held->sentence);
+    return length < 0 ? NULL : text;
 }
 
 /* "Waiting for work: 213 threads, for events (epoll) (55.0 %), ..." */
@@ -211,6 +230,9 @@ static void print_row(const struct page *page, const struct columns *columns, co
     columns_print_row(columns, &numbers, INK_PLAIN, text);
     if (page->options->by == WAIT_BY_NOBODY)
         print_programs(page, columns, row->cause);
+    CLEANUP_FREE char *holder = describe_holder(page, row);
+    if (holder)
+        columns_print_text(columns, INK_STRONG, holder);
     const char *stack = has_stack ? wait_causes_stack(page->watch->causes, row->stack) : NULL;
     if (stack)
         columns_print_text(columns, INK_FAINT, stack);
@@ -248,7 +270,13 @@ static void print_table(const struct page *page) {
 
 void wait_page_print(const struct wait_watch *watch, const struct wait_view *by_cause, const struct wait_view *by_who,
                      const struct wait_page_options *options, const struct screen *screen) {
-    const struct page page = {watch, by_cause, by_who, options, screen, {.frequency_hz = 1, .ascii = screen->ascii}};
+    const struct page page = {.watch = watch,
+                              .by_cause = by_cause,
+                              .by_who = by_who,
+                              .options = options,
+                              .screen = screen,
+                              .units = {.frequency_hz = 1000000000, .ascii = screen->ascii},
+                              .end_ns = watch->read_ns};
     print_all(&page);
     print_first(&page);
     print_table(&page);

@@ -26,7 +26,8 @@ static int start(const struct attach_processes *processes, const struct attach_c
     if (error == 0)
         error = add_processes(processes, &watch->processes);
     watch->cgroups = wait_cgroups_create(cgroup);
-    if (error == 0 && !watch->cgroups)
+    watch->holders = wait_holders_create(&watch->table);
+    if (error == 0 && (!watch->cgroups || !watch->holders))
         error = -ENOMEM;
     snprintf(why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
     if (error == 0)
@@ -34,7 +35,7 @@ static int start(const struct attach_processes *processes, const struct attach_c
     if (error)
         return error;
     watch->causes = wait_causes_create(watch->waits, &watch->table);
-    watch->begin_ns = waits_begin_ns(watch->waits);
+    watch->begin_ns = watch->read_ns = waits_begin_ns(watch->waits);
     return watch->causes ? 0 : -ENOMEM;
 }
 
@@ -55,6 +56,7 @@ void wait_watch_finish(struct wait_watch *watch) {
     wait_sums_finish(&watch->sums);
     wait_causes_destroy(watch->causes);
     wait_cgroups_destroy(watch->cgroups);
+    wait_holders_destroy(watch->holders);
     waits_finish(watch->waits);
     thread_causes_finish(&watch->table);
     number_map_finish(&watch->processes);
@@ -85,25 +87,30 @@ static void add(void *context, const struct waited_cell *cell, const struct wait
 /* A waits_now_fn. */
 static void add_now(void *context, const struct waiting_now *now) {
     struct wait_watch *watch = context;
-    if (is_watched(watch, &now->cell))
-        wait_sums_add_now(&watch->sums, wait_causes_find(watch->causes, &now->cell), now);
+    if (!is_watched(watch, &now->cell))
+        return;
+    const struct wait_cause *cause = wait_causes_find(watch->causes, &now->cell);
+    wait_sums_add_now(&watch->sums, cause, now);
+    wait_holders_note(watch->holders, cause, now);
 }
 
 int wait_watch_read(struct wait_watch *watch) {
     const struct waits_readers readers = {add, add_now, watch};
     wait_sums_begin_now(&watch->sums);
     int error = waits_read(watch->waits, &readers);
+    watch->read_ns = read_clock_ns(CLOCK_MONOTONIC);
+    wait_holders_look(watch->holders);
     return error ? error : watch->sums.has_no_memory ? -ENOMEM : 0;
 }
 
 int wait_watch_view(struct wait_watch *watch, enum wait_by by, struct wait_view *ret_view) {
-    const int64_t elapsed_ns = read_clock_ns(CLOCK_MONOTONIC) - watch->begin_ns;
-    return wait_view_make(&watch->sums, (uint64_t)elapsed_ns, by, wait_cgroups_name, watch->cgroups, ret_view);
+    const uint64_t elapsed_ns = (uint64_t)(watch->read_ns - watch->begin_ns);
+    return wait_view_make(&watch->sums, elapsed_ns, by, wait_cgroups_name, watch->cgroups, ret_view);
 }
 
 void wait_watch_mark(struct wait_watch *watch) {
     wait_sums_mark(&watch->sums);
-    watch->begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+    watch->begin_ns = watch->read_ns;
 }
 
 uint64_t wait_watch_lost(const struct wait_watch *watch) {

@@ -5,6 +5,7 @@
 #include "attach_cgroup.h"
 #include "attach_processes.h"
 #include "wait_cgroups.h"
+#include "wait_holders.h"
 #include "wait_view.h"
 
 struct wait_watch {
@@ -12,9 +13,11 @@ struct wait_watch {
     struct thread_causes table;
     struct wait_causes *causes;
     struct wait_cgroups *cgroups;
+    struct wait_holders *holders;
     struct number_map processes; /* that are looked at; empty: all */
     struct wait_sums sums;
     int64_t begin_ns; /* of the monotonic clock; of the last mark */
+    int64_t read_ns;  /* when it was read last */
 };
 
 /* Both must outlive the watch.

@@ -1,0 +1,35 @@
+/* Who holds what threads wait for: found while they wait, for those that have waited longest. */
+#ifndef WAIT_HOLDERS_H
+#define WAIT_HOLDERS_H
+
+#include <stdint.h>
+
+#include "holders.h"
+#include "wait_causes.h"
+
+/* One who waits, and for whom. */
+struct wait_held {
+    const struct wait_cause *cause;
+    uint32_t process;
+    int64_t seen_ns; /* when, of the monotonic clock */
+    uint64_t age_ns; /* how long it had waited then */
+    char *sentence;  /* "postgres 4711 waits for the flock of /srv/x, held by backup 992" */
+};
+
+struct wait_holders; /* opaque */
+
+/* Owner:   the caller destroys it; the table must outlive it. Returns NULL without memory */
+struct wait_holders *wait_holders_create(struct thread_causes *table);
+void wait_holders_destroy(struct wait_holders *holders);
+
+/* A thread that waits now. */
+void wait_holders_note(struct wait_holders *holders, const struct wait_cause *cause, const struct waiting_now *now);
+
+/* Looks for the holders of what those wait for that were noted since the last time. Reads /proc: some milliseconds. */
+void wait_holders_look(struct wait_holders *holders);
+
+/* The one that had waited longest, and has that cause. process: 0: any. NULL: none is known. Owner: holders */
+const struct wait_held *wait_holders_find(const struct wait_holders *holders, const struct wait_cause *cause,
+                                          uint32_t process);
+
+#endif
