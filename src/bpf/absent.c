@@ -71,6 +71,30 @@ uint64_t collector_begun_before(const struct collector *collector) {
     return 0;
 }
 
+int collector_find_under_way(struct collector *collector, uint64_t min_age_ns, collector_under_way_fn *tell,
+                             void *context, uint64_t *ret_count) {
+    (void)collector, (void)min_age_ns, (void)tell, (void)context, (void)ret_count;
+    return -ENOTSUP;
+}
+
+void collector_take_slow(struct collector *collector, collector_slow_fn *tell, void *context) {
+    (void)collector, (void)tell, (void)context;
+}
+
+uint64_t collector_slow_lost(const struct collector *collector) {
+    (void)collector;
+    return 0;
+}
+
+int collector_slow_fd(const struct collector *collector) {
+    (void)collector;
+    return -1;
+}
+
+void collector_wake_at_begin(struct collector *collector) {
+    (void)collector;
+}
+
 const char *const *collector_ops(const struct collector *collector, unsigned *ret_count) {
     (void)collector;
     *ret_count = 0;

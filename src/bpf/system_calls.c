@@ -19,6 +19,7 @@
 #include "name_table.h"
 #include "numbers_of_32_bits.h"
 #include "posix_ops.h"
+#include "slow_ring.h"
 #include "syscall.skel.h"
 #include "task_walk.h"
 #include "tracepoints.h"
@@ -244,12 +245,14 @@ struct call_programs {
     struct call_cost cost;
     struct fault_ends fault_ends;
     struct task_walk walk;
+    struct slow_ring slow;
 };
 
 static void destroy(void *context) {
     struct call_programs *programs = context;
     fault_ends_detach(&programs->fault_ends);
     task_walk_finish(&programs->walk);
+    slow_ring_finish(&programs->slow);
     syscall_bpf__destroy(programs->bpf);
     free(programs);
 }
@@ -333,6 +336,9 @@ static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
     bpf->rodata->has_cgroups = of->has_groups && of->has_cgroups;
     bpf->rodata->own_process = (unsigned)getpid();
     bpf->rodata->page_bits = (unsigned)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+    bpf->rodata->slow_ns = of->slow_ns;
+    if (of->slow_ns == 0)
+        bpf_map__set_autocreate(bpf->maps.slow_calls, false);
     bpf_program__set_autoload(bpf->progs.thread_fork, of->has_processes);
     choose_programs(bpf);
 }
@@ -397,6 +403,27 @@ uint64_t collector_begun_before(const struct collector *collector) {
     return count;
 }
 
+int collector_find_under_way(struct collector *collector, uint64_t min_age_ns, collector_under_way_fn *tell,
+                             void *context, uint64_t *ret_count) {
+    return task_walk_tell(&own_programs_of(collector)->walk, min_age_ns, tell, context, ret_count);
+}
+
+void collector_take_slow(struct collector *collector, collector_slow_fn *tell, void *context) {
+    slow_ring_take(&own_programs_of(collector)->slow, tell, context);
+}
+
+uint64_t collector_slow_lost(const struct collector *collector) {
+    return __atomic_load_n(&programs_of(collector)->bss->slow_lost, __ATOMIC_RELAXED);
+}
+
+int collector_slow_fd(const struct collector *collector) {
+    return slow_ring_fd(&own_programs_of(collector)->slow);
+}
+
+void collector_wake_at_begin(struct collector *collector) {
+    __atomic_store_n(&programs_of(collector)->bss->watcher_sleeps, 1, __ATOMIC_SEQ_CST);
+}
+
 /* ---- What it costs ------------------------------------------------------------------------------ */
 
 struct measuring {
@@ -459,6 +486,17 @@ bool collector_call_cost(const struct collector *collector, struct call_cost *re
 
 /* ---- The beginning ------------------------------------------------------------------------------ */
 
+/* Owner: finishes the collector if it fails */
+static int open_slow(struct call_programs *programs, struct collector *collector, char ret_why[COLLECTOR_WHY_SIZE]) {
+    int error =
+        slow_ring_open(&programs->slow, bpf_map__fd(programs->bpf->maps.slow_calls), programs->bpf->bss->count_from_ns);
+    if (error) {
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
+        collector_finish(collector);
+    }
+    return error;
+}
+
 int collector_start_calls(const struct system_calls *of, struct collector **ret_collector,
                           char ret_why[COLLECTOR_WHY_SIZE]) {
     struct call_programs *programs = calloc(1, sizeof(*programs));
@@ -482,11 +520,16 @@ int collector_start_calls(const struct system_calls *of, struct collector **ret_
                                             .ops = ops,
                                             .op_count = op_count,
                                             .slots = slots};
-    int error = collector_start(&what, ret_collector, ret_why);
+    struct collector *collector = NULL;
+    int error = collector_start(&what, &collector, ret_why);
     if (error == 0) {
-        end_measuring(&measuring, of, programs, *ret_collector);
+        end_measuring(&measuring, of, programs, collector);
         name_table_find(bpf);
     }
     call_prober_finish(&measuring.prober);
+    if (error == 0 && of->slow_ns > 0)
+        error = open_slow(programs, collector, ret_why);
+    if (error == 0)
+        *ret_collector = collector;
     return error;
 }

@@ -1,7 +1,10 @@
 #include "task_walk.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base.h"
 #include "collected.h"
@@ -58,26 +61,94 @@ void task_walk_load(struct task_walk *ret_walk, const struct syscall_bpf *counti
         tasks_bpf__destroy(bpf);
         bpf = NULL;
     }
-    ret_walk->bpf = bpf;
+    *ret_walk = (struct task_walk){.bpf = bpf};
 }
 
-/* Calls the program for each thread, and drops what it writes. */
-static void run(const struct bpf_program *program) {
-    char text[READ_BYTES];
-    struct bpf_link *link = bpf_program__attach_iter(program, NULL);
-    CLEANUP_FD int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
-    ssize_t length = fd >= 0 ? 1 : 0;
-    while (length > 0 || (length < 0 && errno == EAGAIN))
-        length = read(fd, text, sizeof(text));
-    bpf_link__destroy(link);
+/* ---- Looking ------------------------------------------------------------------------------------ */
+
+/* Calls the program for each thread. Its output is read from the result.
+ * Errors:  negative, errno is set */
+static int open_walk(const struct bpf_link *link) {
+    return link ? bpf_iter_create(bpf_link__fd(link)) : -1;
 }
 
 void task_walk_note_begun(const struct task_walk *walk) {
-    if (walk->bpf)
-        run(walk->bpf->progs.note_begun);
+    char nothing[1];
+    if (!walk->bpf)
+        return;
+    struct bpf_link *link = bpf_program__attach_iter(walk->bpf->progs.note_begun, NULL);
+    CLEANUP_FD int fd = open_walk(link);
+    ssize_t length = fd >= 0 ? 1 : 0;
+    nanosleep(&(const struct timespec){.tv_nsec = 1}, NULL); /* this thread gets a CPU anew, by which ages are known */
+    while (length > 0 || (length < 0 && errno == EAGAIN))
+        length = read(fd, nothing, sizeof(nothing));
+    bpf_link__destroy(link);
+}
+
+static int make_room(struct task_walk *walk, size_t room_bytes) {
+    if (walk->room_bytes >= room_bytes)
+        return 0;
+    char *grown = realloc(walk->text, 2 * room_bytes);
+    if (!grown)
+        return -ENOMEM;
+    walk->text = grown;
+    walk->room_bytes = 2 * room_bytes;
+    return 0;
+}
+
+/* Reads all that it tells, to the end. */
+static int read_all(struct task_walk *walk, size_t *ret_bytes) {
+    size_t bytes = 0;
+    ssize_t length = 1;
+    CLEANUP_FD int fd = open_walk(walk->calls);
+    if (fd < 0)
+        return negative_errno();
+    while (length != 0) {
+        int error = make_room(walk, bytes + READ_BYTES);
+        if (error)
+            return error;
+        length = read(fd, walk->text + bytes, READ_BYTES);
+        if (length < 0 && errno != EAGAIN && errno != EINTR)
+            return negative_errno();
+        bytes += length > 0 ? (size_t)length : 0;
+    }
+    *ret_bytes = bytes;
+    return 0;
+}
+
+static void tell_all(const char *text, size_t bytes, collector_under_way_fn *tell, void *context) {
+    struct collected_under_way call;
+    for (size_t at = 0; bytes - at > sizeof(call);) {
+        memcpy(&call, text + at, sizeof(call));
+        const char *stack = text + at + sizeof(call);
+        const size_t length = strnlen(stack, bytes - at - sizeof(call));
+        if (length == bytes - at - sizeof(call)) /* it is not whole */
+            return;
+        tell(context, &call, stack);
+        at += sizeof(call) + length + 1;
+    }
+}
+
+int task_walk_tell(struct task_walk *walk, uint64_t min_age_ns, collector_under_way_fn *tell, void *context,
+                   uint64_t *ret_count) {
+    size_t bytes = 0;
+    if (!walk->bpf)
+        return -ENOTSUP;
+    if (!walk->calls)
+        walk->calls = bpf_program__attach_iter(walk->bpf->progs.tell_calls, NULL);
+    walk->bpf->bss->min_age_ns = min_age_ns;
+    walk->bpf->bss->under_way_count = 0;
+    int error = read_all(walk, &bytes);
+    if (error)
+        return error;
+    tell_all(walk->text, bytes, tell, context);
+    *ret_count = walk->bpf->bss->under_way_count;
+    return 0;
 }
 
 void task_walk_finish(struct task_walk *walk) {
+    bpf_link__destroy(walk->calls);
     tasks_bpf__destroy(walk->bpf);
-    walk->bpf = NULL;
+    free(walk->text);
+    *walk = (struct task_walk){.bpf = NULL};
 }

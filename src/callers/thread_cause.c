@@ -181,6 +181,16 @@ static const char *find_run(const struct aggstats_look *look, bool *ret_can_run)
     return name;
 }
 
+/* The same of what was seen. */
+static const char *find_run_seen(const struct thread_seen *seen, uint64_t memory[2]) {
+    const struct ran ran = {
+        .can_run = seen->can_run, .time_ns = seen->time_ns, .ran_ns = seen->ran_ns, .queued_ns = seen->queued_ns};
+    const char *at_first = !seen->can_run ? NULL : seen->has_cpu ? "running" : NO_CPU;
+    const char *name = memory[0] == 0 ? at_first : name_run(&ran, memory);
+    keep_ran(&ran, memory);
+    return name;
+}
+
 static bool read_stack(uint64_t thread, struct kernel_stack *ret_stack) {
     char text[STACK_BYTES];
     if (!read_thread(thread, "stack", text, sizeof(text)) && !read_thread(thread, "wchan", text, sizeof(text)))
@@ -241,13 +251,8 @@ const struct cause *thread_causes_find(const struct thread_causes *causes, const
     return cause ? cause : causes_find(causes->known, stack, type);
 }
 
-/* The type of the file system is read only if a cause depends on it, since that takes much longer than the stack. */
-static const struct cause *find_wait(const struct thread_causes *causes, uint64_t thread,
-                                     const struct kernel_stack *stack) {
-    char type[TYPE_SIZE] = "";
-    if ((causes->own && causes_need_type(causes->own, stack)) || causes_need_type(causes->known, stack))
-        read_type(thread, type);
-    return thread_causes_find(causes, stack, type);
+static bool needs_type(const struct thread_causes *causes, const struct kernel_stack *stack) {
+    return (causes->own && causes_need_type(causes->own, stack)) || causes_need_type(causes->known, stack);
 }
 
 /* Of one that is too long, keeps the innermost functions. */
@@ -265,25 +270,46 @@ static void format_stack(const struct kernel_stack *stack, char ret_text[AGGSTAT
     }
 }
 
-bool thread_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
-    const struct thread_causes *causes = context;
-    struct kernel_stack stack = {.count = 0};
-    bool is_able = false;
-    const char *run = find_run(look, &is_able);
-    bool is_waiting = !run && read_stack(look->thread, &stack);
-    if (run || (is_able && !is_waiting)) {
-        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", run ? run : "running");
-        return true;
-    }
-    if (!is_waiting) {
-        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "(where it waits cannot be seen)");
-        return false;
-    }
-    format_stack(&stack, ret_wait->stack);
-    const struct cause *cause = find_wait(causes, look->thread, &stack);
+/* It waits there. */
+static void name_wait(const struct thread_causes *causes, const struct kernel_stack *stack, const char *type,
+                      struct aggstats_wait *ret_wait) {
+    format_stack(stack, ret_wait->stack);
+    const struct cause *cause = thread_causes_find(causes, stack, type);
     if (cause)
         snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", cause->words);
     else
-        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "waiting in the kernel function %s", kernel_stack_place(&stack));
+        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "waiting in the kernel function %s", kernel_stack_place(stack));
+}
+
+/* run: NULL: it has not run. is_able: it can. Returns false if it waits, and where is not known */
+static bool name_without_stack(const char *run, bool is_able, struct aggstats_wait *ret_wait) {
+    const char *cause = run ? run : is_able ? "running" : "(where it waits cannot be seen)";
+    snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", cause);
+    return run || is_able;
+}
+
+/* The type of the file system is read only if a cause depends on it, since that takes much longer than the stack. */
+bool thread_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
+    const struct thread_causes *causes = context;
+    struct kernel_stack stack = {.count = 0};
+    char type[TYPE_SIZE] = "";
+    bool is_able = false;
+    const char *run = find_run(look, &is_able);
+    if (run || !read_stack(look->thread, &stack))
+        return name_without_stack(run, is_able, ret_wait);
+    if (needs_type(causes, &stack))
+        read_type(look->thread, type);
+    name_wait(causes, &stack, type, ret_wait);
+    return true;
+}
+
+bool thread_cause_seen(const struct thread_causes *causes, const struct thread_seen *seen, uint64_t memory[2],
+                       struct aggstats_wait *ret_wait) {
+    struct kernel_stack stack;
+    const char *run = find_run_seen(seen, memory);
+    kernel_stack_parse(seen->stack, &stack);
+    if (run || stack.count == 0)
+        return name_without_stack(run, seen->can_run, ret_wait);
+    name_wait(causes, &stack, seen->type, ret_wait);
     return true;
 }

@@ -142,7 +142,7 @@ expect 0 top --batch --ascii --delay 0.5 --count 1 "$fs"
 grep -qx "layer *syscall" <("$OSPROF" show "$fs") || fail "osprof show shows another layer"
 ! "$OSPROF" show "$fs" | grep '^failed ' || fail "it is not known that nothing failed"
 expect 1 why "$fs"
-assert_eq "osprof: nobody looked for slow calls in $fs: osprof attach does not; osproffs -o slow=10ms over the directory does" "$(<err)" \
+assert_eq "osprof: nobody looks for slow calls in $fs: begin osprof attach anew, with --slow 10ms" "$(<err)" \
     "what osprof why says"
 
 # A call that a signal interrupts and the kernel makes anew is one.

@@ -52,7 +52,7 @@ split_at_attach() {
     awk '/osprof attach|setpriv/ { in_attach = 1 } { print >(in_attach ? "attaching" : "meanwhile") } !/\\$/ { in_attach = 0 }' commands
 }
 split_at_attach
-watched
+watched --slow 10ms
 cp err said
 run "$PWD/meanwhile"
 for file in before after; do
@@ -63,7 +63,7 @@ cp said err
 ended 0
 run "$PWD/attaching"
 grep -c ' elapsed; calls ' out >pages
-assert_eq 4 "$(<pages)" "pages that are printed"
+assert_eq 5 "$(<pages)" "pages that are printed"
 rm -rf fs/orders
 wait "$load" || true
 others=()

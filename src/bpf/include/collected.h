@@ -167,6 +167,39 @@ struct collected_call {
     unsigned char is_lock;   /* only if the second argument is a command of locks */
 };
 
+/* A call on a watched file that has ended, and was slow. */
+struct collected_slow {
+    unsigned long long begin_ns; /* CLOCK_MONOTONIC */
+    unsigned long long ns;
+    unsigned long long object; /* 0: unknown */
+    unsigned long long asked_bytes;
+    unsigned long long moved_bytes;
+    unsigned thread;
+    unsigned process;
+    unsigned uid;
+    unsigned op;
+    int error; /* an errno value; 0: success */
+    char program[16];
+};
+
+#define COLLECTED_SLOW_BYTES (256 * 1024) /* of all that have not been read */
+
+/* A call on a watched file that is under way, or one that may be. */
+struct collected_under_way {
+    unsigned long long begin_ns;  /* CLOCK_MONOTONIC */
+    unsigned long long object;    /* 0: unknown */
+    unsigned long long ran_ns;    /* CPU time of its thread */
+    unsigned long long queued_ns; /* in which its thread could run and had no CPU */
+    unsigned thread;
+    unsigned op;
+    unsigned char can_run;   /* its thread runs, or could */
+    unsigned char has_cpu;   /* it runs */
+    unsigned char had_begun; /* before calls were counted: at the latest at begin_ns */
+    unsigned char is_named;  /* by a name: where it is on is known when it has ended */
+};
+
+#define COLLECTED_STACK_FUNCTIONS 48 /* of the kernel, at most */
+
 /* ---- Requests of io_uring ---- */
 
 #define COLLECTED_OPCODES_OF_RINGS 64

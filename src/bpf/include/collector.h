@@ -78,6 +78,7 @@ struct system_calls {
     unsigned cgroup_level; /* below the root of all of them */
     bool has_groups;       /* what calls are on, and whose they are, is counted too: collector_group() */
     bool has_cgroups;      /* by control group, too */
+    uint64_t slow_ns; /* calls that take so long, or longer, are reported by collector_take_slow() too; 0: none is */
 };
 
 /* Like collector_start_fuse(). */
@@ -114,6 +115,35 @@ void collector_note_begun(struct collector *collector);
 
 /* Calls on watched files that have ended by now, and had begun before any were counted. How long they took is not known. */
 uint64_t collector_begun_before(const struct collector *collector);
+
+/* A call on a watched file that is under way, or one by a name, which may be on any file.
+ * stack:   the functions of the kernel that its thread is in, a line each, the innermost first, as in /proc/PID/stack; "": its thread runs, or could
+ * Owner:   all of it is valid until it returns */
+typedef void collector_under_way_fn(void *context, const struct collected_under_way *call, const char *stack);
+
+/* Tells all that have been under way for so long, by looking at all threads of the PID namespace.
+ * ret_count: how many there are of all ages
+ * Errors:  -ENOTSUP the kernel does not let programs do that, -ENOMEM, those of bpf(2)
+ * Threads: one at a time, after collector_note_begun() */
+int collector_find_under_way(struct collector *collector, uint64_t min_age_ns, collector_under_way_fn *tell,
+                             void *context, uint64_t *ret_count);
+
+/* A slow call that has ended. It is in what collector_count() adds from then on. */
+typedef void collector_slow_fn(void *context, const struct collected_slow *call);
+
+/* Tells slow calls that have ended since the last time, in their order. Threads: one at a time */
+void collector_take_slow(struct collector *collector, collector_slow_fn *tell, void *context);
+
+/* How many slow calls were not told, for too many had ended since the last time. Threads: any */
+uint64_t collector_slow_lost(const struct collector *collector);
+
+/* Can be read when a slow call has ended, or after collector_wake_at_begin() a call begins; until collector_take_slow().
+ * Owner:   collector
+ * Returns -1 if no call is slow */
+int collector_slow_fd(const struct collector *collector);
+
+/* The next call that begins on a watched file, or by a name, makes collector_slow_fd() readable. Threads: any */
+void collector_wake_at_begin(struct collector *collector);
 
 /* The operations of its layers, for recorders. Owner: static */
 const char *const *collector_ops(const struct collector *collector, unsigned *ret_count);

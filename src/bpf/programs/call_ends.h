@@ -4,6 +4,7 @@
 
 #include "call_cells.h"
 #include "call_counts.h"
+#include "slow_calls.h"
 #include "under_way.h"
 
 /* Calls that have ended, and had begun before any were counted: how long they took is not known. */
@@ -40,6 +41,8 @@ static __noinline void end(struct task_struct *task, struct under_way *call, con
     count(call->op - 1 + (call->known == NOT_TOLD ? COLLECTED_CALL_OPS : 0), ns, &outcome);
     if (call->known == KNOWN_YES)
         group(task, call->object, call->op - 1, ns, &outcome.reads);
+    if (slow_ns > 0 && ns >= slow_ns && call->known == KNOWN_YES)
+        tell_slow(task, call, ns, &outcome);
 }
 
 #endif

@@ -185,6 +185,7 @@ struct task_struct {
     } se;
     struct {
         unsigned long long run_delay;
+        unsigned long long last_arrival; /* when it got a CPU last */
     } sched_info;
     unsigned long min_flt;
     unsigned long maj_flt;

@@ -74,6 +74,7 @@ int BPF_PROG(sys_enter, struct pt_regs *all_registers, long any_number) {
                                       .op = op_of(registers, row),
                                       .object = note_object(found.dentry),
                                       .known = found.known};
+    tell_begin();
     thread->reads = (struct reading_call){.reading = READS_NOTHING};
     if (row->position != COLLECTED_NOWHERE && found.file)
         note_reading(thread, &found, registers, row->position);

@@ -62,6 +62,17 @@ static __always_inline struct found find_begun(struct task_struct *task, const s
     return find_before(task, registers, call);
 }
 
+/* A thread that sleeps has done so since it left its CPU; in the worst case its call began then. This thread got its own
+ * just now, by the same clock. */
+static __always_inline __u64 begin_at_latest(const struct task_struct *task) {
+    struct task_struct *self = (struct task_struct *)bpf_get_current_task_btf();
+    const __u64 own_ns = BPF_CORE_READ(self, sched_info.last_arrival);
+    const __u64 last_ns = BPF_CORE_READ(task, sched_info.last_arrival);
+    const __u64 now_ns = bpf_ktime_get_ns();
+    const __u64 begin_ns = own_ns > last_ns && now_ns > own_ns - last_ns ? now_ns - (own_ns - last_ns) : now_ns;
+    return begin_ns < count_from_ns ? begin_ns : count_from_ns - 1;
+}
+
 /* A thread that has a call has begun it meanwhile. The operation is last: it is what tells that there is a call. */
 static __always_inline void note_call(struct task_struct *task, const struct pt_regs *registers, __u32 number) {
     const volatile struct collected_call *row = &calls[number];
@@ -73,7 +84,7 @@ static __always_inline void note_call(struct task_struct *task, const struct pt_
     const __u64 object = note_object(found.dentry);
     thread->reads = (struct reading_call){.reading = READS_NOTHING};
     thread->call =
-        (struct under_way){.begin_ns = count_from_ns - 1, .number = number, .object = object, .known = found.known};
+        (struct under_way){.begin_ns = begin_at_latest(task), .number = number, .object = object, .known = found.known};
     barrier();
     thread->call.op = row->op;
 }
@@ -95,6 +106,53 @@ int note_begun(struct bpf_iter__task *context) {
     if (calls[number].is_lock && !is_of_locks((__u32)argument_of(registers, 1), is_32))
         return 0;
     note_call(task, registers, (__u32)number);
+    return 0;
+}
+
+/* ---- Calls that are under way ------------------------------------------------------------------- */
+
+/* Set before each run: only calls that have been under way for so long are reported. */
+__u64 min_age_ns;
+__u64 under_way_count; /* of all ages, since it was set */
+
+unsigned long stack[COLLECTED_STACK_FUNCTIONS];
+
+/* The kernel names the functions. */
+static __always_inline void tell_stack(struct seq_file *to, struct task_struct *task) {
+    const char end = '\0';
+    const long bytes = task->__state == 0 ? 0 : bpf_get_task_stack(task, stack, sizeof(stack), 0);
+    for (__u32 i = 0; i < COLLECTED_STACK_FUNCTIONS; i++) {
+        if ((long)(i * sizeof(stack[0])) >= bytes)
+            break;
+        BPF_SEQ_PRINTF(to, "%pB\n", stack[i]);
+    }
+    bpf_seq_write(to, &end, sizeof(end));
+}
+
+/* Tells each as struct collected_under_way, and the functions of the kernel that its thread is in, a line each, the
+ * innermost first, and a NUL. */
+SEC("iter/task")
+int tell_calls(struct bpf_iter__task *context) {
+    struct task_struct *task = context->task;
+    struct thread *thread = task ? bpf_task_storage_get(&threads, task, NULL, 0) : NULL;
+    if (!thread || thread->call.op == 0 || thread->call.known == KNOWN_NO)
+        return 0;
+    const struct under_way call = thread->call;
+    under_way_count++;
+    if (call.op == 0 || call.known == NOT_TOLD || bpf_ktime_get_ns() < call.begin_ns + min_age_ns)
+        return 0;
+    const struct collected_under_way told = {.begin_ns = call.begin_ns,
+                                             .object = call.object,
+                                             .ran_ns = task->se.sum_exec_runtime,
+                                             .queued_ns = BPF_CORE_READ(task, sched_info.run_delay),
+                                             .thread = (__u32)task->pid,
+                                             .op = call.op - 1,
+                                             .can_run = task->__state == 0,
+                                             .has_cpu = task->on_cpu != 0,
+                                             .had_begun = call.begin_ns < count_from_ns,
+                                             .is_named = call.known == NOT_READ};
+    bpf_seq_write(context->meta->seq, &told, sizeof(told));
+    tell_stack(context->meta->seq, task);
     return 0;
 }
 

@@ -27,4 +27,19 @@ const struct cause *thread_causes_find(const struct thread_causes *causes, const
  * it waits (wchan). An aggstats_cause_fn; context: a struct thread_causes */
 bool thread_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
 
+/* A thread, as it was seen at one moment. */
+struct thread_seen {
+    bool can_run;
+    bool has_cpu;
+    int64_t time_ns;    /* when that was */
+    uint64_t ran_ns;    /* CPU time since it began */
+    uint64_t queued_ns; /* time in which it could run and had no CPU; a wait is counted when it is over */
+    const char *stack;  /* of the kernel, as kernel_stack_parse() takes it; "": it can run, or that is not known */
+    const char *type;   /* of the file system that its call is on; "": unknown */
+};
+
+/* The same of a thread that somebody else has looked at, in memory alone. */
+bool thread_cause_seen(const struct thread_causes *causes, const struct thread_seen *seen, uint64_t memory[2],
+                       struct aggstats_wait *ret_wait);
+
 #endif

@@ -165,6 +165,11 @@ static bool name_object(void *context, uint64_t object, bool may_wait, char ret_
     return is_known || is_remembered;
 }
 
+char *attach_groups_path(void *context, uint64_t object) {
+    char name[AGGSTATS_GROUP_NAME_SIZE];
+    return object > 0 && name_object(context, object, false, name) ? strdup(name) : NULL;
+}
+
 static void remember_directory(struct attach_groups *groups, const struct collected_name *name) {
     char path[PATH_BYTES];
     join_parts(groups, name, 1, path);
@@ -304,7 +309,7 @@ int attach_groups_start(struct collector *collector, struct aggstats_recorder *r
                 .place_of = ways[grouping].place_of,
                 .context = groups,
             };
-    int error = aggstats_recorder_begin_groups(recorder, options, count);
+    int error = count > 0 ? aggstats_recorder_begin_groups(recorder, options, count) : 0;
     if (error) {
         attach_groups_finish(groups);
         return error;

@@ -9,7 +9,7 @@
 struct attach_groups; /* opaque */
 
 struct attach_groups_options {
-    unsigned groupings;  /* bits (1 << AGGSTATS_BY_FILE), not of users */
+    unsigned groupings;  /* bits (1 << AGGSTATS_BY_FILE), not of users; 0: only names are wanted */
     unsigned groups_max; /* of each; 0: the default */
     const char *root;    /* the directory of the file system below which names begin; NULL: all of it */
     const struct attach_mounts
@@ -21,6 +21,9 @@ struct attach_groups_options {
  * Errors:  -ENOMEM, those of aggstats_recorder_begin_groups() */
 int attach_groups_start(struct collector *collector, struct aggstats_recorder *recorder,
                         const struct attach_groups_options *given, struct attach_groups **ret_groups);
+
+/* What an object is called, as of when it was first seen. An aggstats_path_fn; context: a struct attach_groups. */
+char *attach_groups_path(void *context, uint64_t object);
 
 /* NULL is fine. */
 void attach_groups_finish(struct attach_groups *groups);

@@ -1,5 +1,8 @@
 #include "attach_page.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,33 +31,55 @@ static struct not_told add_up(const struct aggstats_profile *beside) {
     return sum;
 }
 
+/* A part of the label: "; " before all but the first. */
+__attribute__((format(printf, 2, 3))) static void add_part(FILE *stream, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (ftell(stream) > 0)
+        fputs("; ", stream);
+    vfprintf(stream, format, arguments);
+    va_end(arguments);
+}
+
+static const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+static void write_not_told(const struct attach_profile *of, const struct not_told *sum,
+                           const struct attach_not_told *may_be, FILE *stream) {
+    const uint64_t begun_before = collector_begun_before(of->collector);
+    const uint64_t lost = attach_under_way_lost(of->under_way);
+    if (sum->calls > 0)
+        add_part(stream, "%" PRIu64 " call%s by name (%" PRIu64 " failed), %s, may be %s", sum->calls,
+                 plural(sum->calls), sum->failed, may_be->whose, may_be->where);
+    if (sum->untimed > 0)
+        add_part(stream, "how long %" PRIu64 " request%s of io_uring took that asked for no completion", sum->untimed,
+                 plural(sum->untimed));
+    if (begun_before > 0)
+        add_part(stream, "how long %" PRIu64 " call%s took that had begun before osprof attached", begun_before,
+                 plural(begun_before));
+    if (lost > 0)
+        add_part(stream, "what %" PRIu64 " slow call%s waited for: too many ended at once", lost, plural(lost));
+}
+
 /* How many calls by names were not told, and of how many requests the end and of how many calls the beginning was not, as
  * the label that says so. */
 static int add_not_told(const struct attach_profile *of, const struct attach_not_told *may_be,
                         struct aggstats_profile *profile) {
     struct aggstats_profile beside = {0};
-    char calls[160] = "";
-    char untimed[100] = "";
-    char before[100] = "";
-    char text[sizeof(calls) + sizeof(untimed) + sizeof(before) + 4];
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
     int error = aggstats_recorder_snapshot(of->beside, &beside);
     if (error)
         return error;
     const struct not_told sum = add_up(&beside);
     aggstats_profile_finish(&beside);
-    if (sum.calls > 0)
-        snprintf(calls, sizeof(calls), "%llu call%s by name (%llu failed), %s, may be %s",
-                 (unsigned long long)sum.calls, sum.calls == 1 ? "" : "s", (unsigned long long)sum.failed,
-                 may_be->whose, may_be->where);
-    if (sum.untimed > 0)
-        snprintf(untimed, sizeof(untimed), "how long %llu request%s of io_uring took that asked for no completion",
-                 (unsigned long long)sum.untimed, sum.untimed == 1 ? "" : "s");
-    const uint64_t begun_before = collector_begun_before(of->collector);
-    if (begun_before > 0)
-        snprintf(before, sizeof(before), "how long %llu call%s took that had begun before osprof attached",
-                 (unsigned long long)begun_before, begun_before == 1 ? "" : "s");
-    snprintf(text, sizeof(text), "%s%s%s%s%s", calls, calls[0] && (untimed[0] || before[0]) ? "; " : "", untimed,
-             untimed[0] && before[0] ? "; " : "", before);
+    FILE *stream = open_memstream(&text, &size_bytes);
+    if (!stream)
+        return -ENOMEM;
+    write_not_told(of, &sum, may_be, stream);
+    if (fclose(stream) != 0)
+        return -ENOMEM;
     return text[0] ? aggstats_profile_add_label(profile, "not_told", text) : 0;
 }
 

@@ -49,24 +49,41 @@ static void count_if_due(struct attach_profile *profile, int milliseconds) {
         attach_profile_count(profile);
 }
 
+static void look_under_way(struct attach_profile *profile) {
+    if (profile->under_way)
+        attach_under_way_look(profile->under_way);
+}
+
 /* For struct control_server */
 static void catch_up(void *context) {
+    look_under_way(context);
+    attach_profile_count(context);
+}
+
+/* For struct attach_under_way_options */
+static void count(void *context) {
     attach_profile_count(context);
 }
 
 bool attach_profile_follow(struct attach_profile *profile, const struct signals *signals, int64_t end_ns,
                            attach_is_there_fn *is_there, const void *context) {
-    struct pollfd event = {.fd = signals->fd, .events = POLLIN};
+    const int slow_fd = profile->under_way ? attach_under_way_fd(profile->under_way) : -1;
+    struct pollfd events[] = {{.fd = signals->fd, .events = POLLIN}, {.fd = slow_fd, .events = POLLIN}};
     int64_t looked_ns = 0;
     for (int64_t now_ns = 0; now_ns < end_ns; now_ns = read_clock_ns(CLOCK_MONOTONIC)) {
         if (now_ns - looked_ns >= LOOK_NS) {
             looked_ns = now_ns;
             if (!is_there(context))
                 return false;
+            if (profile->options->slow_ns == 0)
+                look_under_way(profile);
         }
         const int pause_ms = collector_is_crowded(profile->collector) ? CROWDED_MS : COUNT_MS;
-        if (poll(&event, 1, pause_ms) > 0 && signals_take_ending(signals) != 0)
+        const int ready = poll(events, 2, pause_ms);
+        if (ready > 0 && events[0].revents && signals_take_ending(signals) != 0)
             return true;
+        if (ready > 0 && events[1].revents)
+            attach_under_way_take(profile->under_way);
         count_if_due(profile, pause_ms);
     }
     return true;
@@ -176,6 +193,18 @@ static int create_beside(struct attach_profile *profile) {
     return error ? error : counting_lane_open(&profile->lanes[1], profile->beside);
 }
 
+static int start_under_way(struct attach_profile *profile) {
+    return attach_under_way_start(profile->collector, profile->recorder,
+                                  &(struct attach_under_way_options){.slow_ns = profile->options->slow_ns,
+                                                                     .causes = profile->options->causes,
+                                                                     .groups = profile->groups,
+                                                                     .mounts = profile->options->mounts,
+                                                                     .type = profile->place.type,
+                                                                     .count = count,
+                                                                     .context = profile},
+                                  &profile->under_way);
+}
+
 static int start_recording(struct attach_profile *profile, bool has_beside) {
     int error = create_recorder_somewhere(profile);
     if (error == 0 && profile->options->interval_ns > 0)
@@ -186,13 +215,15 @@ static int start_recording(struct attach_profile *profile, bool has_beside) {
         error = counting_lane_open(&profile->lanes[0], profile->recorder);
     if (error == 0 && has_beside)
         error = create_beside(profile);
-    if (error == 0 && profile->options->groupings)
+    if (error == 0 && (profile->options->groupings || profile->options->slow_ns > 0))
         error = attach_groups_start(profile->collector, profile->recorder,
                                     &(struct attach_groups_options){.groupings = profile->options->groupings,
                                                                     .groups_max = profile->options->groups_max,
                                                                     .root = profile->place.root,
                                                                     .mounts = profile->options->mounts},
                                     &profile->groups);
+    if (error == 0 && profile->options->has_under_way)
+        error = start_under_way(profile);
     return error;
 }
 
@@ -220,7 +251,9 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
                                         .dump = saving_dump,
                                         .dump_context = &profile->saving,
                                         .rotate = saving_rotate,
-                                        .rotate_context = &profile->saving};
+                                        .rotate_context = &profile->saving,
+                                        .path_of = profile->groups ? attach_groups_path : NULL,
+                                        .path_context = profile->groups};
     start_answering(profile);
     return 0;
 }
@@ -237,8 +270,12 @@ static void complain_not_saved(const struct attach_profile *profile, int error) 
 }
 
 void attach_profile_stop(struct attach_profile *profile) {
+    if (profile->under_way)
+        attach_under_way_stop(profile->under_way);
     collector_stop(profile->collector);
     attach_profile_count(profile);
+    if (profile->under_way)
+        attach_under_way_take(profile->under_way);
     if (profile->lost > 0)
         complain(
             "%s: %llu calls are not counted: a CPU was at another one, too many were under way, or the kernel did not "
@@ -266,6 +303,7 @@ void attach_profile_finish(struct attach_profile *profile) {
         continue; /* its command hangs */
     aggstats_recorder_destroy(profile->recorder);
     aggstats_recorder_destroy(profile->beside);
+    attach_under_way_finish(profile->under_way);
     attach_groups_finish(profile->groups);
     collector_finish(profile->collector);
     forget_paths(profile);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "attach_groups.h"
+#include "attach_under_way.h"
 #include "collector.h"
 #include "control_server.h"
 #include "option_list.h"
@@ -23,6 +24,9 @@ struct attach_options {
     unsigned groups_max;                /* of each; 0: the default */
     const struct attach_mounts *mounts; /* of several file systems; NULL: of one */
     struct option_list labels;
+    bool has_under_way;           /* calls that are under way can be found */
+    uint64_t slow_ns;             /* calls that take so long are slow; 0: none is */
+    struct thread_causes *causes; /* of these */
 };
 
 /* What is profiled. Owner: the caller; all of it outlives the profile */
@@ -48,10 +52,11 @@ struct attach_profile {
     struct aggstats_recorder *beside; /* for the collector's second lane; NULL: that is not wanted */
     pthread_mutex_t lock;             /* while it is added to the recorders; protects the rest */
     struct counting_lane lanes[COLLECTOR_LANES_MAX];
-    struct attach_groups *groups; /* NULL: there are none */
-    uint64_t lost;                /* calls, so far */
-    int64_t counted_ns;           /* when that was done last, CLOCK_MONOTONIC */
-    int error;                    /* of adding */
+    struct attach_groups *groups;       /* NULL: there are none */
+    struct attach_under_way *under_way; /* NULL: calls that are under way are not known */
+    uint64_t lost;                      /* calls, so far */
+    int64_t counted_ns;                 /* when that was done last, CLOCK_MONOTONIC */
+    int error;                          /* of adding */
 };
 
 /* Begins with nothing counted, and warns the user if it cannot be read meanwhile.

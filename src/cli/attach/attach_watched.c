@@ -111,8 +111,8 @@ static int note_devices(const struct attach_mounts *mounts, struct collector *co
 
 /* ---- The beginning and the end ------------------------------------------------------------------ */
 
-int attach_watched_start(const struct attach_watched *watched, unsigned groupings, struct collector **ret_collector,
-                         char ret_why[COLLECTOR_WHY_SIZE]) {
+int attach_watched_start(const struct attach_watched *watched, unsigned groupings, uint64_t slow_ns,
+                         struct collector **ret_collector, char ret_why[COLLECTOR_WHY_SIZE]) {
     const struct attach_target *target = &watched->target;
     const dev_t device = target->mountpoint ? target->mount.device : 0;
     const struct system_calls calls = {.device = mounts_kernel_device(device),
@@ -120,7 +120,8 @@ int attach_watched_start(const struct attach_watched *watched, unsigned grouping
                                        .has_processes = watched->processes.count > 0,
                                        .cgroup = watched->cgroup.number,
                                        .cgroup_level = watched->cgroup.level,
-                                       .has_groups = groupings != 0,
+                                       .has_groups = groupings != 0 || slow_ns > 0,
+                                       .slow_ns = slow_ns,
                                        .has_cgroups = groupings & 1U << AGGSTATS_BY_CGROUP};
     struct collector *collector = NULL;
     int error = collector_start_calls(&calls, &collector, ret_why);

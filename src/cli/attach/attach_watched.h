@@ -48,8 +48,8 @@ struct attach_not_told attach_watched_not_told(const struct attach_watched *watc
 
 /* Begins to count.
  * Errors:  -errno, with *ret_why filled, as collector_start_calls() */
-int attach_watched_start(const struct attach_watched *watched, unsigned groupings, struct collector **ret_collector,
-                         char ret_why[COLLECTOR_WHY_SIZE]);
+int attach_watched_start(const struct attach_watched *watched, unsigned groupings, uint64_t slow_ns,
+                         struct collector **ret_collector, char ret_why[COLLECTOR_WHY_SIZE]);
 
 /* Whether there still is anything to watch; if not, says so to the user. */
 bool attach_watched_is_there(const struct attach_watched *watched, const struct collector *collector);

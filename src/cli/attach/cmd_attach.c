@@ -19,8 +19,10 @@
 struct attach_command {
     uint64_t for_ns; /* 0: until a signal asks to end */
     struct attach_processes processes;
-    const char *cgroup; /* NULL: all */
-    bool has_by;        /* groups were chosen */
+    const char *cgroup;      /* NULL: all */
+    const char *causes_file; /* NULL: none */
+    struct thread_causes causes;
+    bool has_by; /* groups were chosen */
     struct attach_options options;
     struct attach_report report;
 };
@@ -91,6 +93,15 @@ static const struct option_row rows[] = {
      .max = AGGSTATS_GROUPS_MAX,
      .help = "keep at most N of each kind, {}; default: 256",
      INTO(UNSIGNED, struct attach_command, options.groups_max)},
+    {.name = "slow",
+     .metavar = "TIME",
+     .help = "find out what calls that take so long wait for, such as 10ms",
+     .parse_time = control_parse_slow,
+     INTO(TIME, struct attach_command, options.slow_ns)},
+    {.name = "causes",
+     .metavar = "FILE",
+     .help = "lines of one's own before the table of causes",
+     INTO(FILE, struct attach_command, causes_file)},
     {.name = "label",
      .metavar = "KEY=VALUE",
      .help = "a line of the profile's header, such as rack=7; may be repeated",
@@ -160,7 +171,8 @@ static int start_profile(struct watching *watching, struct collector *collector)
 static int begin(struct watching *watching, uint64_t for_ns) {
     char why[COLLECTOR_WHY_SIZE];
     struct collector *collector = NULL;
-    int error = attach_watched_start(watching->watched, watching->options.groupings, &collector, why);
+    int error = attach_watched_start(watching->watched, watching->options.groupings, watching->options.slow_ns,
+                                     &collector, why);
     if (error == 0) {
         error = start_profile(watching, collector);
         snprintf(why, sizeof(why), "%s", strerror(-error));
@@ -221,6 +233,16 @@ static int attach_watched(const struct attach_command *given, const struct attac
     return error;
 }
 
+/* Errors: reported to the user */
+static int settle_causes(struct attach_command *given) {
+    char why[THREAD_CAUSES_WHY_SIZE] = "";
+    int error = thread_causes_init(&given->causes, given->causes_file, why);
+    if (error)
+        complain("--causes %s: %s", given->causes_file ? given->causes_file : "", why[0] ? why : strerror(-error));
+    given->options.causes = &given->causes;
+    return error;
+}
+
 static int attach(const struct attach_command *given, const char *directory) {
     char why[COLLECTOR_WHY_SIZE];
     struct attach_watched watched;
@@ -257,14 +279,16 @@ static enum status run_attach(const struct command *command, int argc, char **ar
                                        .layer = "syscall",
                                        .resolution = COLLECTED_RESOLUTION,
                                        .groupings = GROUPINGS,
+                                       .has_under_way = true,
                                    }};
     struct arguments arguments;
     enum status status;
     if (options_parse(command, argc, argv, &given, &arguments, &status))
-        status = check(command, &given, &arguments) &&
+        status = check(command, &given, &arguments) && settle_causes(&given) == 0 &&
                          attach(&given, arguments.rest_count > 0 ? arguments.rest[0] : NULL) == 0
                      ? STATUS_OK
                      : STATUS_TROUBLE;
+    thread_causes_finish(&given.causes);
     option_list_finish(&given.options.labels);
     return status;
 }

@@ -31,13 +31,20 @@ static void complain_of_run(const struct why_command *options, const struct aggs
              options->profile, command ? command : "osprof run --layers fs -o slow=10ms -d DIR -- COMMAND");
 }
 
+/* While it is attached, what it watches has no name that could be typed. */
+static void complain_of_attached(const struct why_command *options, const struct aggstats_profile *profile) {
+    const char *attached = aggstats_profile_label(profile, "attached");
+    if (attached)
+        complain("nobody looked for slow calls in %s: osprof attach --slow 10ms %s does", options->profile, attached);
+    else
+        complain("nobody looks for slow calls in %s: begin osprof attach anew, with --slow 10ms", options->profile);
+}
+
 static enum status complain_not_looked(const struct why_command *options, const struct aggstats_profile *profile) {
     if (layers_of_name(layers_name(profile)) == LAYER_IS_DAEMON)
         complain("nobody looked for slow calls in %s: start the daemon by 'osprof fuse --slow 10ms'", options->profile);
     else if (strcmp(layers_name(profile), "syscall") == 0)
-        complain(
-            "nobody looked for slow calls in %s: osprof attach does not; osproffs -o slow=10ms over the directory does",
-            options->profile);
+        complain_of_attached(options, profile);
     else if (aggstats_profile_label(profile, "command"))
         complain_of_run(options, profile);
     else
@@ -271,8 +278,10 @@ const struct command command_why = {
     .help =
         "A table of what the slow calls of PROFILE have waited for, by the time that it took; what calls in flight "
         "wait for; and the last slow calls. PROFILE is what osproffs has saved, a live file, a mount, also one that "
-        "hangs, or a result of 'osprof run', such as @1, the last, which is the default. What slow is, osproffs -o "
-        "slow=TIME says. With -a: what all threads of this machine wait for, from now on.",
+        "hangs, what osprof attach watches, or a result of 'osprof run', such as @1, the last, which is the default. "
+        "What slow is, osproffs -o slow=TIME and osprof attach --slow TIME say. With -a: what all threads of this "
+        "machine "
+        "wait for, from now on.",
     .options = rows,
     .run = run_why,
 };

@@ -2,7 +2,9 @@
 #include "top_views.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "layers.h"
 #include "top_table.h"
 
 /* ---- Calls in flight ---------------------------------------------------------------------------- */
@@ -129,7 +131,10 @@ static void draw_causes(const struct top_watch *watch, struct canvas *canvas) {
 void top_causes_page_draw(const struct top_watch *watch, struct canvas *canvas) {
     const struct aggstats_profile *latest = &watch->latest.profile;
     if (latest->slow_cycles == 0) {
-        canvas_line(canvas, INK_WARNING, "Nobody looks for slow calls; osproffs -o slow=10ms does.");
+        canvas_line(canvas, INK_WARNING,
+                    strcmp(layers_name(latest), "syscall") == 0
+                        ? "Nobody looks for slow calls; osprof attach --slow 10ms does."
+                        : "Nobody looks for slow calls; osproffs -o slow=10ms does.");
         if (latest->cause_count == 0)
             return;
     }

@@ -34,6 +34,12 @@ typedef bool (*aggstats_cause_fn)(void *context, const struct aggstats_look *loo
  * Threads: those that end calls, and the watching one: so it must not wait for anything that calls may wait for */
 typedef char *(*aggstats_path_fn)(void *context, uint64_t object);
 
+/* Brings calls in flight that begin elsewhere up to date, before each look at calls in flight.
+ * may_sleep: if there is none now, the thread sleeps until aggstats_slow_begin() wakes it, or some seconds
+ * Returns whether any is in flight.
+ * Threads: the recorder's watching thread */
+typedef bool (*aggstats_gather_fn)(void *context, bool may_sleep);
+
 /* Reports a slow call that has ended, with its cause. lost: calls that ended before it, or with it, and are not
  * reported, because more than 256 ended without a report in between.
  * Owner:   the call and its path are the recorder's, and valid until it returns
@@ -52,6 +58,8 @@ struct aggstats_slow_options {
     aggstats_slow_fn report; /* NULL: no reports. While calls are in flight it is called within half of the threshold,
                               * or 100 ms, after they have ended; else within some seconds */
     void *report_context;
+    aggstats_gather_fn gather; /* NULL: those who make calls, or see them, put them into their blocks themselves */
+    void *gather_context;
 };
 
 /* From now on snapshots and the live file have slow calls: what those of each op waited for, and the latest ones in

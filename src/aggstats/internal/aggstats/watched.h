@@ -34,6 +34,18 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_watched_count(struct aggstats_re
     return aggstats_end_at(recorder, span, end_cycles, outcome);
 }
 
+/* The same in a lane (aggstats/lane.h), of a call that another thread makes: until it is dropped, the thread that watches
+ * slow calls looks at it. If it counts, that is counted elsewhere.
+ * Threads: one at a time in a lane */
+static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_lane_watch(struct aggstats_block *lane, unsigned op,
+                                                                       uint64_t thread, uint64_t start_cycles) {
+    __atomic_store_n(&lane->current_start_cycles, start_cycles, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->current_object, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->thread, thread, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->current_op, ((uint64_t)op + 1) | AGGSTATS_WATCHED, __ATOMIC_RELEASE);
+    return (struct aggstats_span){lane, NULL, start_cycles};
+}
+
 /* It does not count. */
 static AGGSTATS_ALWAYS_INLINE void aggstats_watched_drop(const struct aggstats_span *span) {
     __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELEASE);

@@ -190,8 +190,8 @@ void slow_report(struct slow *slow) {
 /* ---- The thread ---- */
 
 /* Returns whether any call is in flight. Notes the time, so that the age of calls is known if the process is killed. */
-static bool look_at_all(struct slow *slow, uint64_t threshold_cycles) {
-    bool any = false;
+static bool look_at_all(struct slow *slow, uint64_t threshold_cycles, bool may_sleep) {
+    bool any = slow->options.gather && slow->options.gather(slow->options.gather_context, may_sleep);
     sigset_t before;
     __atomic_store_n(slow->seen_cycles, aggstats_clock_now(slow->clock_kind), __ATOMIC_RELAXED);
     quiet_lock(&slow->lock, &before);
@@ -229,7 +229,7 @@ static void *run(void *argument) {
     unsigned idle_looks = 0;
     while (!__atomic_load_n(&slow->stop, __ATOMIC_ACQUIRE)) {
         uint64_t threshold_cycles = threshold_of(slow);
-        bool any = threshold_cycles > 0 && look_at_all(slow, threshold_cycles);
+        bool any = threshold_cycles > 0 && look_at_all(slow, threshold_cycles, idle_looks >= IDLE_LOOKS);
         slow_report(slow);
         idle_looks = any ? 0 : idle_looks + 1;
         /* the thread that woke it has yet to begin its call, which may take a while */

@@ -1,0 +1,327 @@
+#include "attach_under_way.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggstats/lane.h"
+#include "aggstats/slow.h"
+#include "aggstats/watched.h"
+#include "base.h"
+
+#define CALLS_MAX 1024               /* that are shown at a time */
+#define SHOWN_NS UINT64_C(100000000) /* calls are shown when they are that old, if none is slow */
+#define STACK_BYTES 4096
+#define SINCE_BEFORE " (since before osprof attached)"
+
+/* A call that is under way. */
+struct call {
+    struct aggstats_block *lane;
+    struct aggstats_span span;
+    bool is_used; /* else this place is free */
+    bool is_counted;
+    uint64_t look; /* the last one that saw it */
+    int64_t seen_ns;
+    struct collected_under_way seen;
+    char stack[STACK_BYTES]; /* when its thread waited last */
+};
+
+struct attach_under_way {
+    struct collector *collector;
+    struct aggstats_recorder *recorder;
+    struct attach_under_way_options options;
+    pthread_mutex_t lock; /* protects the rest; taken before all others */
+    bool is_over;
+    uint64_t look;
+    struct call *calls[CALLS_MAX];
+    size_t count;
+    struct aggstats_block *nowhere; /* a lane without calls */
+    struct collected_slow *ended;   /* taken from the kernel, and not told yet */
+    size_t ended_count;
+    size_t ended_room;
+    uint64_t lost;                        /* slow calls for which there was no memory */
+    const struct collected_slow *is_told; /* whose caller is asked for */
+};
+
+/* ---- Calls under way; under the lock ------------------------------------------------------------ */
+
+static struct call *find_call(const struct attach_under_way *under_way, uint64_t thread, uint64_t begin_ns) {
+    for (size_t i = 0; i < under_way->count; i++) {
+        struct call *call = under_way->calls[i];
+        if (call->is_used && call->seen.thread == thread && (begin_ns == 0 || call->seen.begin_ns == begin_ns))
+            return call;
+    }
+    return NULL;
+}
+
+/* NULL: there is no place, or no memory. */
+static struct call *find_place(struct attach_under_way *under_way) {
+    for (size_t i = 0; i < under_way->count; i++)
+        if (!under_way->calls[i]->is_used)
+            return under_way->calls[i];
+    struct call *call = under_way->count < CALLS_MAX ? calloc(1, sizeof(*call)) : NULL;
+    if (call)
+        call->lane = aggstats_lane_create(under_way->recorder);
+    if (!call || !call->lane) {
+        free(call);
+        return NULL;
+    }
+    under_way->calls[under_way->count++] = call;
+    return call;
+}
+
+static struct call *begin_call(struct attach_under_way *under_way, const struct collected_under_way *seen) {
+    struct call *call = find_place(under_way);
+    if (!call)
+        return NULL;
+    call->is_used = true;
+    call->stack[0] = '\0';
+    call->is_counted = !seen->is_named;
+    call->span = seen->is_named ? aggstats_lane_watch(call->lane, seen->op, seen->thread, seen->begin_ns)
+                                : aggstats_lane_begin(under_way->recorder, call->lane, seen->op, seen->object,
+                                                      seen->thread, seen->thread, seen->begin_ns);
+    return call;
+}
+
+/* What has ended is counted in the kernel. */
+static void end_call(struct call *call) {
+    if (call->is_counted)
+        aggstats_lane_forget(&call->span);
+    else
+        aggstats_watched_drop(&call->span);
+    call->is_used = false;
+}
+
+/* A collector_under_way_fn. A thread that has just been woken is still where it waited. */
+static void see(void *context, const struct collected_under_way *seen, const char *stack) {
+    struct attach_under_way *under_way = context;
+    struct call *call = find_call(under_way, seen->thread, seen->begin_ns);
+    if (seen->is_named && (seen->had_begun || under_way->options.slow_ns == 0)) /* nobody would learn of it */
+        return;
+    if (!call)
+        call = begin_call(under_way, seen);
+    if (!call)
+        return;
+    call->seen = *seen;
+    call->seen_ns = read_clock_ns(CLOCK_MONOTONIC);
+    call->look = under_way->look;
+    if (stack[0])
+        snprintf(call->stack, sizeof(call->stack), "%s", stack);
+}
+
+static bool has_any_unseen(const struct attach_under_way *under_way) {
+    for (size_t i = 0; i < under_way->count; i++)
+        if (under_way->calls[i]->is_used && under_way->calls[i]->look != under_way->look)
+            return true;
+    return false;
+}
+
+/* ---- Slow calls that have ended; under the lock ------------------------------------------------- */
+
+/* A collector_slow_fn. */
+static void keep_ended(void *context, const struct collected_slow *call) {
+    struct attach_under_way *under_way = context;
+    if (under_way->ended_count == under_way->ended_room) {
+        const size_t room = 2 * under_way->ended_room + 64;
+        struct collected_slow *grown = reallocarray(under_way->ended, room, sizeof(*grown));
+        if (!grown) {
+            under_way->lost++;
+            return;
+        }
+        under_way->ended = grown;
+        under_way->ended_room = room;
+    }
+    under_way->ended[under_way->ended_count++] = *call;
+}
+
+static void tell_ended(struct attach_under_way *under_way, const struct collected_slow *slow) {
+    struct call *call = find_call(under_way, slow->thread, slow->begin_ns);
+    const struct aggstats_span unseen = {.block = under_way->nowhere, .start_cycles = slow->begin_ns};
+    const struct aggstats_ended_call ended = {
+        .op = slow->op,
+        .latency_cycles = slow->ns,
+        .object = slow->object,
+        .pid = slow->thread,
+        .uid = slow->uid,
+        .error = slow->error,
+        .asked_bytes = slow->asked_bytes,
+        .moved_bytes = slow->moved_bytes,
+    };
+    under_way->is_told = slow;
+    aggstats_slow_end(under_way->recorder, call ? &call->span : &unseen, &ended);
+    under_way->is_told = NULL;
+    if (call)
+        end_call(call);
+}
+
+/* They are counted before they are reported, and before others are forgotten that have ended: so no call is missing for a while.
+ * has_ended: there are such */
+static void take_ended(struct attach_under_way *under_way, bool has_ended) {
+    collector_take_slow(under_way->collector, keep_ended, under_way);
+    if (under_way->ended_count > 0 || has_ended)
+        under_way->options.count(under_way->options.context);
+    for (size_t i = 0; i < under_way->ended_count; i++)
+        tell_ended(under_way, &under_way->ended[i]);
+    under_way->ended_count = 0;
+}
+
+/* ---- Looking ------------------------------------------------------------------------------------ */
+
+/* Returns whether any call is under way. */
+static bool look(struct attach_under_way *under_way) {
+    const uint64_t slow_ns = under_way->options.slow_ns;
+    uint64_t count = 0;
+    if (under_way->is_over)
+        return false;
+    under_way->look++;
+    if (collector_find_under_way(under_way->collector, slow_ns > 0 ? slow_ns / 2 : SHOWN_NS, see, under_way, &count) <
+        0)
+        return false;
+    take_ended(under_way, has_any_unseen(under_way));
+    for (size_t i = 0; i < under_way->count; i++)
+        if (under_way->calls[i]->is_used && under_way->calls[i]->look != under_way->look)
+            end_call(under_way->calls[i]);
+    return count > 0;
+}
+
+void attach_under_way_look(struct attach_under_way *under_way) {
+    pthread_mutex_lock(&under_way->lock);
+    look(under_way);
+    pthread_mutex_unlock(&under_way->lock);
+}
+
+/* An aggstats_gather_fn. */
+static bool gather(void *context, bool may_sleep) {
+    struct attach_under_way *under_way = context;
+    pthread_mutex_lock(&under_way->lock);
+    if (may_sleep)
+        collector_wake_at_begin(under_way->collector);
+    const bool any = look(under_way);
+    pthread_mutex_unlock(&under_way->lock);
+    return any;
+}
+
+int attach_under_way_fd(const struct attach_under_way *under_way) {
+    return collector_slow_fd(under_way->collector);
+}
+
+void attach_under_way_take(struct attach_under_way *under_way) {
+    pthread_mutex_lock(&under_way->lock);
+    take_ended(under_way, false);
+    pthread_mutex_unlock(&under_way->lock);
+    aggstats_slow_begin(under_way->recorder);
+}
+
+/* ---- What the recorder asks --------------------------------------------------------------------- */
+
+static const char *type_of(const struct attach_under_way *under_way, uint64_t object) {
+    struct collected_name name;
+    if (!under_way->options.mounts)
+        return under_way->options.type;
+    const bool is_known = collector_name(under_way->collector, object, &name);
+    const struct attach_mount *mount = is_known ? attach_mounts_first(under_way->options.mounts, name.device) : NULL;
+    return mount ? mount->type : NULL;
+}
+
+static bool name_cause(const struct attach_under_way *under_way, const struct aggstats_look *asked,
+                       struct aggstats_wait *ret_wait) {
+    const struct call *call = find_call(under_way, asked->thread, 0);
+    if (!call)
+        return false;
+    const char *type = type_of(under_way, call->seen.object);
+    const struct thread_seen seen = {
+        .can_run = call->seen.can_run,
+        .has_cpu = call->seen.has_cpu,
+        .time_ns = call->seen_ns,
+        .ran_ns = call->seen.ran_ns,
+        .queued_ns = call->seen.queued_ns,
+        .stack = call->stack,
+        .type = type ? type : "",
+    };
+    const bool is_known = thread_cause_seen(under_way->options.causes, &seen, asked->memory, ret_wait);
+    const size_t length = strlen(ret_wait->cause);
+    if (call->seen.had_begun)
+        snprintf(ret_wait->cause + length, AGGSTATS_CAUSE_SIZE - length, "%s", SINCE_BEFORE);
+    return is_known;
+}
+
+/* An aggstats_cause_fn. */
+static bool find_cause(void *context, const struct aggstats_look *asked, struct aggstats_wait *ret_wait) {
+    struct attach_under_way *under_way = context;
+    pthread_mutex_lock(&under_way->lock);
+    const bool is_known = name_cause(under_way, asked, ret_wait);
+    pthread_mutex_unlock(&under_way->lock);
+    return is_known;
+}
+
+/* An aggstats_identify_fn: of the slow call that is reported. */
+static bool identify(void *context, uint32_t thread, struct aggstats_identity *ret_identity) {
+    const struct attach_under_way *under_way = context;
+    (void)thread;
+    *ret_identity = (struct aggstats_identity){.id = under_way->is_told->process};
+    snprintf(ret_identity->name, sizeof(ret_identity->name), "%.15s", under_way->is_told->program);
+    return true;
+}
+
+/* ---- Life cycle --------------------------------------------------------------------------------- */
+
+static int watch_slow(struct attach_under_way *under_way) {
+    const struct aggstats_slow_options slow = {
+        .threshold_ns = under_way->options.slow_ns,
+        .find_cause = find_cause,
+        .context = under_way,
+        .path_of = under_way->options.groups ? attach_groups_path : NULL,
+        .path_context = under_way->options.groups,
+        .identify = identify,
+        .identify_context = under_way,
+        .gather = gather,
+        .gather_context = under_way,
+    };
+    return aggstats_recorder_set_slow(under_way->recorder, &slow);
+}
+
+int attach_under_way_start(struct collector *collector, struct aggstats_recorder *recorder,
+                           const struct attach_under_way_options *options, struct attach_under_way **ret_under_way) {
+    struct attach_under_way *under_way = calloc(1, sizeof(*under_way));
+    if (!under_way)
+        return -ENOMEM;
+    under_way->collector = collector;
+    under_way->recorder = recorder;
+    under_way->options = *options;
+    pthread_mutex_init(&under_way->lock, NULL);
+    under_way->nowhere = aggstats_lane_create(recorder);
+    *ret_under_way = under_way; /* its thread begins to look at once */
+    int error = !under_way->nowhere ? -ENOMEM : options->slow_ns > 0 ? watch_slow(under_way) : 0;
+    if (error) {
+        attach_under_way_finish(under_way);
+        *ret_under_way = NULL;
+    }
+    return error;
+}
+
+uint64_t attach_under_way_lost(struct attach_under_way *under_way) {
+    if (!under_way || under_way->options.slow_ns == 0)
+        return 0;
+    pthread_mutex_lock(&under_way->lock);
+    const uint64_t lost = under_way->lost;
+    pthread_mutex_unlock(&under_way->lock);
+    return lost + collector_slow_lost(under_way->collector);
+}
+
+void attach_under_way_stop(struct attach_under_way *under_way) {
+    pthread_mutex_lock(&under_way->lock);
+    look(under_way);
+    under_way->is_over = true;
+    pthread_mutex_unlock(&under_way->lock);
+}
+
+void attach_under_way_finish(struct attach_under_way *under_way) {
+    if (!under_way)
+        return;
+    for (size_t i = 0; i < under_way->count; i++)
+        free(under_way->calls[i]);
+    free(under_way->ended);
+    pthread_mutex_destroy(&under_way->lock);
+    free(under_way);
+}
