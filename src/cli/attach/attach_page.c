@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,14 +30,9 @@ static struct not_told add_up(const struct aggstats_profile *beside) {
     return sum;
 }
 
-/* A part of the label: "; " before all but the first. */
-__attribute__((format(printf, 2, 3))) static void add_part(FILE *stream, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    if (ftell(stream) > 0)
-        fputs("; ", stream);
-    vfprintf(stream, format, arguments);
-    va_end(arguments);
+/* What stands before a part of the label. */
+static const char *gap(FILE *stream) {
+    return ftell(stream) > 0 ? "; " : "";
 }
 
 static const char *plural(uint64_t count) {
@@ -50,16 +44,17 @@ static void write_not_told(const struct attach_profile *of, const struct not_tol
     const uint64_t begun_before = collector_begun_before(of->collector);
     const uint64_t lost = attach_under_way_lost(of->under_way);
     if (sum->calls > 0)
-        add_part(stream, "%" PRIu64 " call%s by name (%" PRIu64 " failed), %s, may be %s", sum->calls,
-                 plural(sum->calls), sum->failed, may_be->whose, may_be->where);
+        fprintf(stream, "%s%" PRIu64 " call%s by name (%" PRIu64 " failed), %s, may be %s", gap(stream), sum->calls,
+                plural(sum->calls), sum->failed, may_be->whose, may_be->where);
     if (sum->untimed > 0)
-        add_part(stream, "how long %" PRIu64 " request%s of io_uring took that asked for no completion", sum->untimed,
-                 plural(sum->untimed));
+        fprintf(stream, "%show long %" PRIu64 " request%s of io_uring took that asked for no completion", gap(stream),
+                sum->untimed, plural(sum->untimed));
     if (begun_before > 0)
-        add_part(stream, "how long %" PRIu64 " call%s took that had begun before osprof attached", begun_before,
-                 plural(begun_before));
+        fprintf(stream, "%show long %" PRIu64 " call%s took that had begun before osprof attached", gap(stream),
+                begun_before, plural(begun_before));
     if (lost > 0)
-        add_part(stream, "what %" PRIu64 " slow call%s waited for: too many ended at once", lost, plural(lost));
+        fprintf(stream, "%swhat %" PRIu64 " slow call%s waited for: too many ended at once", gap(stream), lost,
+                plural(lost));
 }
 
 /* How many calls by names were not told, and of how many requests the end and of how many calls the beginning was not, as
