@@ -3,8 +3,9 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
+# shellcheck source=top_terminal.sh
+. "$(dirname "$0")/top_terminal.sh"
 
-need tmux
 need_fuse
 hung_pid=
 hung_daemon=
@@ -13,52 +14,11 @@ caller_pid=
 before_cleanup() {
     [ -z "$caller_pid" ] || kill "$caller_pid" 2>/dev/null
     [ -z "$hung_daemon" ] || kill -CONT "$hung_daemon" 2>/dev/null
-    tmux -S "$scratch/tmux" kill-server 2>/dev/null
+    end_terminal
     [ -z "$hung_pid" ] || wait "$hung_pid"
 }
 
 # ---- The terminal
-
-# start_terminal: an interactive shell in one, 80 x 24, in which `drive` runs osprof top and notes what it left behind
-start_terminal() {
-    cat >drive <<'DRIVE'
-stty -g >modes-before
-bash -c 'echo $$ >top.pid; exec "$OSPROF" top "$@"' - "$@" 2>messages
-echo "status $?"
-stty -g >modes-after
-DRIVE
-    tmux -S "$scratch/tmux" -f /dev/null new-session -d -x 80 -y 24 'exec env PS1="ready> " bash --noprofile --norc -i'
-    wait_shows '^ready>'
-}
-
-# What the terminal shows now, without blanks at the ends of lines.
-shown() {
-    tmux -S "$scratch/tmux" capture-pane -p
-}
-
-shows() {
-    shown | grep -Eq -- "$1"
-}
-
-wait_shows() {
-    wait_until 30 shows "$1" || {
-        shown >&2
-        fail "the terminal does not show $1"
-    }
-}
-
-shows_not() {
-    ! shows "$1"
-}
-
-shows_no_more() {
-    wait_until 30 shows_not "$1"
-}
-
-# keys KEY...: as `tmux send-keys` names them
-keys() {
-    tmux -S "$scratch/tmux" send-keys "$@"
-}
 
 # drive_summary ARGUMENT...: runs osprof top on a cleared screen, and waits for it
 drive_summary() {
@@ -72,15 +32,6 @@ drive() {
     drive_summary "$@"
     keys 2
     wait_shows '(operation .*longest|No operation)'
-}
-
-# ended STATUS: osprof top has ended with it, and the terminal is as before
-ended() {
-    wait_shows "^status $1\$"
-    wait_until 30 test -s modes-after || fail "nothing was noted after the end"
-    cmp modes-before modes-after || fail "the terminal's modes were not restored"
-    ! shows 'operation' || fail "the page was left on the screen"
-    [ ! -s messages ] || fail "complains: $(<messages)"
 }
 
 # calls_shown OP: its number of calls
@@ -98,10 +49,6 @@ expect_calls() {
         shown >&2
         fail "$(calls_shown "$1") calls of $1 are shown, not $2"
     }
-}
-
-resize() {
-    tmux -S "$scratch/tmux" resize-window -x "$1" -y "$2"
 }
 
 # ---- What cannot be watched
@@ -140,7 +87,7 @@ refused_alone "osprof: no mount of osproffs has a live file here; name the mount
 # ---- As text
 
 mount_osproffs "$lower" "$mnt"
-expect_trouble "osprof: cannot draw on this terminal: standard output is none; 'osprof top --batch' prints text \
+expect_trouble "osprof: cannot draw on this terminal: standard output is none; with --batch text is printed \
 instead" top mnt
 
 # Every call is in exactly one report.
@@ -205,7 +152,7 @@ refused() {
     rm -f messages refusal
     keys "clear; $2 $OSPROF top mnt ${3:-} 2>messages; echo \$? >refusal" Enter
     wait_until 30 test -s refusal || fail "does not end: $1"
-    assert_eq "2 osprof: cannot draw on this terminal: $1; 'osprof top --batch' prints text instead" \
+    assert_eq "2 osprof: cannot draw on this terminal: $1; with --batch text is printed instead" \
         "$(<refusal) $(<messages)" "status and message"
 }
 refused "TERM is 'dumb', which cannot place its cursor" TERM=dumb

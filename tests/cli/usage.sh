@@ -150,7 +150,7 @@ for delay in 0 0.09 -1 86401 x 1x "" nan inf; do
     expect_trouble "osprof top: --delay must be a number of seconds from 0.1 to 86400, not '$delay'; see 'osprof help top'" \
         top --delay "$delay"
 done
-expect_trouble "osprof top: --by must be process, program, cgroup, uid, file, directory or filesystem, not 'name'; see 'osprof help top'" top --by name
+expect_trouble "osprof top: --by must be process, program, cgroup, uid, file, directory, filesystem or thread, not 'name'; see 'osprof help top'" top --by name
 expect_trouble "osprof top: --sort must be share, calls, mean, max or name, not 'size'; see 'osprof help top'" \
     top --sort size
 # osprof fuse, whose status for wrong arguments is that of osprof run

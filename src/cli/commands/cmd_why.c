@@ -10,6 +10,7 @@
 #include "option_table.h"
 #include "screen.h"
 #include "views.h"
+#include "wait_scope.h"
 #include "why_all.h"
 #include "why_page.h"
 
@@ -220,7 +221,7 @@ static bool is_one_of(const char *word, const char *const *words) {
 /* What goes with -a, and what without. */
 static enum status check_all(const struct command *command, const struct why_command *options,
                              const struct arguments *arguments) {
-    static const char *const of_all[] = {WHY_ALL_BY_WORDS NULL};
+    static const char *const of_all[] = {WAIT_BY_WORDS NULL};
     static const char *const of_profiles[] = {GROUPING_WORDS_OF_CALLERS NULL};
     const char *other = options_given(arguments, options->has_all ? OF_PROFILES_ONLY : OF_ALL_ONLY);
     if (other)

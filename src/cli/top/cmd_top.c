@@ -1,4 +1,5 @@
-/* osprof top: what a mount does now, updated continuously: on the screen of a terminal, or as text. */
+/* osprof top: what a mount does now, or what threads wait for, updated continuously: on the screen of a terminal, or as
+ * text. */
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -6,8 +7,10 @@
 #include "base.h"
 #include "command.h"
 #include "option_table.h"
+#include "top_all.h"
 #include "top_page.h"
 #include "top_views.h"
+#include "wait_scope.h"
 
 struct top_options {
     bool batch;
@@ -18,6 +21,8 @@ struct top_options {
     const char *by_name;       /* grouping of callers to show; NULL: the operations */
     enum aggstats_grouping by; /* the grouping of that name */
     const char *argument;      /* NULL: the only mount */
+    bool has_all;              /* of the machine, not of a mount */
+    struct top_all_options all;
 };
 
 /* ---- Text --------------------------------------------------------------------------------------- */
@@ -134,8 +139,8 @@ static enum status run_watch(struct top_watch *watch, const struct top_options *
         return print_reports(watch, options);
     if (options->by == AGGSTATS_UNGROUPED)
         top_watch_want_callers(watch, top_views->callers);
-    return top_screen_run(watch, options->by == AGGSTATS_UNGROUPED ? top_views : top_view_of_callers(),
-                          llround(options->delay_seconds * 1e9), options->ascii);
+    return top_mount_screen_run(watch, options->by == AGGSTATS_UNGROUPED ? top_views : top_view_of_callers(),
+                                llround(options->delay_seconds * 1e9), options->ascii);
 }
 
 static enum top_order find_order(const char *name) {
@@ -157,8 +162,36 @@ static enum status top(const struct top_options *options) {
     return status;
 }
 
+/* See option_row.parse */
+static const char *parse_processes(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    struct top_options *options = data;
+    (void)why;
+    return attach_processes_parse(text, &options->all.processes);
+}
+
 static const struct option_row rows[] = {
-    ROW_BY("begin with the callers, {}; with --batch print these and no operations", struct top_options, by_name),
+    {.name = "all",
+     .letter = 'a',
+     .help = "what all threads of this machine wait for, and who waits longest",
+     INTO(FLAG, struct top_options, has_all)},
+    {.name = "pid",
+     .metavar = "PID[,PID]...",
+     .help = "of -a: only these processes, and those that they start",
+     .completed_as = "process",
+     .kind = OPTION_PARSED,
+     .parse = parse_processes},
+    {.name = "cgroup",
+     .metavar = "NAME|PATH",
+     .help = "of -a: only processes in that control group and below",
+     .completed_as = "cgroup",
+     INTO(TEXT, struct top_options, all.cgroup)},
+    {.name = "by",
+     .metavar = "KIND",
+     WORDS_OF(GROUPING_WORDS "thread", ),
+     .help =
+         "begin with the callers by KIND; with --batch print these and no operations; of -a: who waits, by process, "
+         "program, thread or cgroup",
+     INTO(WORD, struct top_options, by_name)},
     {.name = "delay",
      .metavar = "SECONDS",
      .unit = "seconds",
@@ -184,6 +217,39 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
+static bool can_be_by(const struct top_options *options) {
+    if (!options->by_name)
+        return true;
+    if (options->has_all)
+        return wait_by_of_word(options->by_name) != WAIT_BY_NOBODY;
+    return aggstats_grouping_of_name(options->by_name) != AGGSTATS_UNGROUPED;
+}
+
+/* What goes with -a, and what without. */
+static enum status check_all(const struct command *command, const struct top_options *options,
+                             const struct arguments *arguments) {
+    const char *other = options_given(arguments, options->has_all ? "sort" : "pid cgroup");
+    if (other)
+        return usage_error(command, "--%s %s", other, options->has_all ? "does not go with -a" : "goes with -a only");
+    if (options->has_all && arguments->rest_count > 0)
+        return usage_error(command, "-a takes no mount: it looks at the whole machine");
+    if (options->has_all && options->all.processes.count > 0 && options->all.cgroup)
+        return usage_error(command, "--pid and --cgroup exclude each other");
+    if (!can_be_by(options))
+        return usage_error(command, "--by %s %s", options->by_name,
+                           options->has_all ? "does not go with -a" : "goes with -a only");
+    return STATUS_OK;
+}
+
+static enum status watch_all(struct top_options *options) {
+    options->all.by = options->by_name;
+    options->all.batch = options->batch;
+    options->all.ascii = options->ascii;
+    options->all.count = options->count;
+    options->all.delay_ns = llround(options->delay_seconds * 1e9);
+    return top_all(&options->all);
+}
+
 static enum status run_top(const struct command *command, int argc, char **argv) {
     struct top_options options = {.delay_seconds = 2, .order_name = "share"};
     struct arguments arguments;
@@ -194,6 +260,9 @@ static enum status run_top(const struct command *command, int argc, char **argv)
         return usage_error(command, "one mount at a time, not %d", arguments.rest_count);
     if (options.count > 0 && !options.batch)
         return usage_error(command, "--count goes with --batch only");
+    status = check_all(command, &options, &arguments);
+    if (status != STATUS_OK || options.has_all)
+        return status != STATUS_OK ? status : watch_all(&options);
     if (options.by_name)
         options.by = aggstats_grouping_of_name(options.by_name);
     options.argument = arguments.rest[0];
@@ -202,10 +271,10 @@ static enum status run_top(const struct command *command, int argc, char **argv)
 
 const struct command command_top = {
     .name = "top",
-    .summary = "shows what a mount does now: operations by latency, callers, calls in flight",
+    .summary = "shows what a mount does now: operations by latency, callers, calls in flight; or what threads wait for",
     .help = "Watches a mount of osproffs, or whatever records into the live file LIVE, and shows what has happened "
-            "since the last snapshot. Without either: the only mount that there is. Key h on the screen lists the "
-            "keys.",
+            "since the last snapshot. Without either: the only mount that there is. With -a: what all threads of this "
+            "machine wait for. Key h on the screen lists the keys.",
     .options = rows,
     .run = run_top,
 };

@@ -92,7 +92,7 @@ static void prepare_give_back(void) {
 /* ---- Taking over -------------------------------------------------------------------------------- */
 
 static int complain_unfit(int error, const char *why) {
-    complain("cannot draw on this terminal: %s; 'osprof top --batch' prints text instead", why);
+    complain("cannot draw on this terminal: %s; with --batch text is printed instead", why);
     return error;
 }
 

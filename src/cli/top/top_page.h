@@ -34,6 +34,6 @@ void top_page_draw_notices(const struct top_watch *watch, struct canvas *canvas)
  * view: the first one, of top_views
  * delay_ns: between snapshots
  * ascii: only ASCII characters */
-enum status top_screen_run(struct top_watch *watch, const struct top_view *view, int64_t delay_ns, bool ascii);
+enum status top_mount_screen_run(struct top_watch *watch, const struct top_view *view, int64_t delay_ns, bool ascii);
 
 #endif

@@ -1,4 +1,5 @@
 /* The screen: a page, a line of hints below it, and keys. Only differences are sent to the terminal. */
+#include "top_screen.h"
 
 #include <curses.h>
 #include <string.h>
@@ -6,13 +7,12 @@
 #include "base.h"
 #include "screen.h"
 #include "terminal.h"
-#include "top_page.h"
 
 struct top_screen {
-    struct top_watch *watch;
-    size_t view;
-    int scroll;     /* lines of the view above the first one shown */
-    int page_lines; /* of the view, as last drawn, and how many fit */
+    const struct top_kind *kind;
+    void *context;
+    int scroll;     /* lines of the page above the first one shown */
+    int page_lines; /* of the page, as last drawn, and how many fit */
     int room_lines;
     bool frozen;
     bool help;
@@ -23,22 +23,22 @@ struct top_screen {
     int64_t next_ns; /* when to take the next snapshot */
 };
 
+static bool has_ended(const struct top_screen *screen) {
+    return screen->kind->has_ended && screen->kind->has_ended(screen->context);
+}
+
 /* ---- Keys --------------------------------------------------------------------------------------- */
 
-static void refresh_now(struct top_screen *screen);
+static void refresh_now(struct top_screen *screen) {
+    screen->next_ns = read_clock_ns(CLOCK_MONOTONIC) + screen->delay_ns;
+    if (!has_ended(screen))
+        screen->error = screen->kind->take_snapshot(screen->context);
+}
 
 static void toggle_frozen(struct top_screen *screen) {
     screen->frozen = !screen->frozen;
     if (!screen->frozen)
         refresh_now(screen);
-}
-
-static void toggle_summing(struct top_screen *screen) {
-    screen->error = top_watch_sum(screen->watch, !screen->watch->summing);
-}
-
-static void begin_here(struct top_screen *screen) {
-    screen->error = top_watch_begin_here(screen->watch);
 }
 
 static void toggle_help(struct top_screen *screen) {
@@ -71,28 +71,19 @@ static void draw_everything(struct top_screen *screen) {
     clearok(stdscr, TRUE);
 }
 
-static void regroup(struct top_screen *screen) {
-    if (top_views[screen->view].callers == TOP_CALLERS_WANTED)
-        top_watch_regroup(screen->watch);
-}
-
 #define CONTROL_KEY(letter) ((letter)&0x1f)
 
-/* All keys except those of views and orders, which have tables of their own. */
-static const struct command_key {
+/* Of all kinds. */
+static const struct screen_key {
     int key;
     const char *name;
     const char *hint; /* in the last line; NULL: not shown */
     const char *help;
     void (*act)(struct top_screen *screen);
-} command_keys[] = {
+} screen_keys[] = {
     {'h', "h", "help", "shows this, and goes back", toggle_help},
     {'q', "q", "quit", "quits", quit},
-    {'a', "a", "all", "all calls since the profile began, or since r; or those of the last interval", toggle_summing},
-    {'r', "r", "from here", "counts from here on, on this screen only ('osprof reset' does it for everybody)",
-     begin_here},
     {'p', "p", "pause", "keeps the screen as it is; p again goes on", toggle_frozen},
-    {'b', "b", NULL, "callers by the next kind, where the mount tells several apart", regroup},
     {' ', "blank", NULL, "takes a snapshot now", refresh_now},
     {KEY_UP, "up", NULL, "a line up", scroll_up},
     {KEY_DOWN, "down", NULL, "a line down", scroll_down},
@@ -101,30 +92,27 @@ static const struct command_key {
     {CONTROL_KEY('L'), "ctrl-L", NULL, "draws everything again", draw_everything},
 };
 
-static void choose_view(struct top_screen *screen, size_t view) {
-    screen->view = view;
-    screen->scroll = 0;
-    screen->help = false;
-    top_watch_want_callers(screen->watch, top_views[view].callers);
-}
-
-/* If the view has no order, switches to operations. */
-static void choose_order(struct top_screen *screen, enum top_order order) {
-    top_watch_sort(screen->watch, order);
-    choose_view(screen,
-                top_views[screen->view].has_orders ? screen->view : (size_t)(top_view_of_operations() - top_views));
+/* NULL: the kind has no such key */
+static const struct top_key *find_key(const struct top_kind *kind, int key) {
+    for (size_t i = 0; i < kind->key_count; i++)
+        if (kind->keys[i].key == key)
+            return &kind->keys[i];
+    return NULL;
 }
 
 static void take_key(struct top_screen *screen, int key) {
-    for (size_t i = 0; i < top_view_count; i++)
-        if (key == top_views[i].key)
-            choose_view(screen, i);
-    for (size_t i = 0; i < TOP_ORDER_COUNT; i++)
-        if (key == top_orders[i].key)
-            choose_order(screen, (enum top_order)i);
-    for (size_t i = 0; i < ARRAY_SIZE(command_keys); i++)
-        if (key == command_keys[i].key)
-            command_keys[i].act(screen);
+    const struct top_key *own = find_key(screen->kind, key);
+    if (own) {
+        screen->error = own->act(screen->context);
+        return;
+    }
+    if (screen->kind->choose && screen->kind->choose(screen->context, key)) {
+        screen->scroll = 0;
+        screen->help = false;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(screen_keys); i++)
+        if (key == screen_keys[i].key)
+            screen_keys[i].act(screen);
 }
 
 /* ---- Drawing ------------------------------------------------------------------------------------ */
@@ -160,36 +148,38 @@ static struct region region_of(const struct top_screen *screen, int top, int end
     };
 }
 
-static void draw_key(struct canvas *canvas, const char *name, const char *text) {
+void top_screen_draw_hint(struct canvas *canvas, const char *name, const char *text) {
+    if (canvas->column > 0)
+        canvas_text(canvas, INK_PLAIN, "  ");
     canvas_text(canvas, INK_STRONG, name);
     canvas_text(canvas, INK_PLAIN, " ");
     canvas_text(canvas, INK_FAINT, text);
 }
 
-static void draw_help_line(struct canvas *canvas, const char *name, const char *text, const char *more) {
+void top_screen_draw_help_line(struct canvas *canvas, const char *name, const char *text, const char *more) {
     canvas_right(canvas, INK_STRONG, name, 11);
     canvas_text(canvas, INK_PLAIN, "  ");
     canvas_text(canvas, INK_PLAIN, text);
     canvas_line(canvas, INK_PLAIN, more);
 }
 
-static void draw_help(struct canvas *canvas) {
-    char name[2] = "";
-    for (size_t i = 0; i < top_view_count; i++) {
-        name[0] = (char)top_views[i].key;
-        draw_help_line(canvas, name, "shows ", top_views[i].title);
+void top_screen_draw_lines(char *text, struct canvas *canvas) {
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        canvas_line(canvas, INK_PLAIN, line);
     }
-    for (size_t i = 0; i < TOP_ORDER_COUNT; i++) {
-        name[0] = (char)top_orders[i].key;
-        draw_help_line(canvas, name, "orders operations and callers by ", top_orders[i].name);
-    }
-    for (size_t i = 0; i < ARRAY_SIZE(command_keys); i++)
-        draw_help_line(canvas, command_keys[i].name, command_keys[i].help, "");
-    canvas_end_line(canvas);
-    canvas_line(canvas, INK_PLAIN, "A chart has a column for each bucket of latency; its height is the number of");
-    canvas_line(canvas, INK_PLAIN,
-                canvas->ascii ? "digits of the number of calls: 3 stands for 100 to 999."
-                              : "digits of the number of calls: ▃ stands for 100 to 999.");
+}
+
+static void draw_help(const struct top_kind *kind, struct canvas *canvas) {
+    if (kind->draw_help_of_choices)
+        kind->draw_help_of_choices(canvas);
+    for (size_t i = 0; i < kind->key_count; i++)
+        top_screen_draw_help_line(canvas, kind->keys[i].name, kind->keys[i].help, "");
+    for (size_t i = 0; i < ARRAY_SIZE(screen_keys); i++)
+        if (!find_key(kind, screen_keys[i].key))
+            top_screen_draw_help_line(canvas, screen_keys[i].name, screen_keys[i].help, "");
+    if (kind->draw_more_help)
+        kind->draw_more_help(canvas);
 }
 
 /* Says which lines are shown, if not all. */
@@ -203,35 +193,25 @@ static void draw_position(const struct top_screen *screen, struct canvas *canvas
 }
 
 static void draw_hints(const struct top_screen *screen, struct canvas *canvas) {
-    char name[2] = "";
+    const struct top_kind *kind = screen->kind;
     draw_position(screen, canvas);
-    for (size_t i = 0; i < ARRAY_SIZE(command_keys); i++) {
-        if (!command_keys[i].hint)
-            continue;
-        if (canvas->column > 0)
-            canvas_text(canvas, INK_PLAIN, "  ");
-        draw_key(canvas, command_keys[i].name, command_keys[i].hint);
-    }
-    for (size_t i = 0; i < top_view_count; i++) {
-        canvas_text(canvas, INK_PLAIN, "  ");
-        name[0] = (char)top_views[i].key;
-        draw_key(canvas, name, top_views[i].title);
-    }
-    canvas_text(canvas, INK_PLAIN, "  ");
-    for (size_t i = 0; i < TOP_ORDER_COUNT; i++) {
-        name[0] = (char)top_orders[i].key;
-        canvas_text(canvas, INK_STRONG, name);
-    }
-    canvas_text(canvas, INK_FAINT, " order");
+    for (size_t i = 0; i < ARRAY_SIZE(screen_keys); i++)
+        if (screen_keys[i].hint)
+            top_screen_draw_hint(canvas, screen_keys[i].name, screen_keys[i].hint);
+    for (size_t i = 0; i < kind->key_count; i++)
+        if (kind->keys[i].hint)
+            top_screen_draw_hint(canvas, kind->keys[i].name, kind->keys[i].hint);
+    if (kind->draw_hints_of_choices)
+        kind->draw_hints_of_choices(canvas);
 }
 
 /* Draws the scrollable part. Returns its number of lines. */
-static int draw_view(const struct top_screen *screen, int top, int end) {
+static int draw_page(const struct top_screen *screen, int top, int end) {
     struct region region = region_of(screen, top, end, screen->scroll);
     if (screen->help)
-        draw_help(&region.canvas);
+        draw_help(screen->kind, &region.canvas);
     else
-        top_views[screen->view].draw(screen->watch, &region.canvas);
+        screen->kind->draw(screen->context, screen->room_lines, &region.canvas);
     return region.line + screen->scroll;
 }
 
@@ -243,7 +223,7 @@ static int clamp_scroll(int scroll, int page_lines, int room_lines) {
 /* Draws as much of the heading as fits. Returns its number of lines. */
 static int draw_heading(const struct top_screen *screen) {
     struct region region = region_of(screen, 0, LINES, 0);
-    top_page_draw_heading(screen->watch, &region.canvas);
+    screen->kind->draw_heading(screen->context, &region.canvas);
     if (screen->frozen)
         canvas_line(&region.canvas, INK_WARNING, "This screen is paused; p goes on.");
     return region.line;
@@ -255,9 +235,9 @@ static void draw(struct top_screen *screen) {
     const int top = draw_heading(screen) + 1;
     screen->room_lines = end > top ? end - top : 0;
     screen->scroll = screen->scroll < 0 ? 0 : screen->scroll;
-    screen->page_lines = draw_view(screen, top, end);
+    screen->page_lines = draw_page(screen, top, end);
     int scroll = clamp_scroll(screen->scroll, screen->page_lines, screen->room_lines);
-    if (scroll != screen->scroll) { /* the view is shorter than last time */
+    if (scroll != screen->scroll) { /* the page is shorter than last time */
         screen->scroll = scroll;
         draw(screen);
         return;
@@ -271,15 +251,9 @@ static void draw(struct top_screen *screen) {
 
 /* ---- Time --------------------------------------------------------------------------------------- */
 
-static void refresh_now(struct top_screen *screen) {
-    screen->next_ns = read_clock_ns(CLOCK_MONOTONIC) + screen->delay_ns;
-    if (!screen->watch->has_ended)
-        screen->error = top_watch_refresh(screen->watch);
-}
-
 /* How long to wait for keys; negative: for ever. */
 static int64_t time_left_ns(const struct top_screen *screen) {
-    if (screen->frozen || screen->watch->has_ended)
+    if (screen->frozen || has_ended(screen))
         return -1;
     int64_t left_ns = screen->next_ns - read_clock_ns(CLOCK_MONOTONIC);
     return left_ns > 0 ? left_ns : 0;
@@ -292,18 +266,18 @@ static int64_t earlier_ns(int64_t a_ns, int64_t b_ns) {
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
-/* Waits for a key, or an answer of the mount. Returns false if nothing must be redrawn. */
+/* Waits for a key, or other input. Returns false if nothing must be redrawn. */
 static bool wait_for_input(struct top_screen *screen, int64_t left_ns) {
-    const struct top_callers *callers = &screen->watch->callers;
-    int answer_fd = top_callers_fd(callers); /* even if the screen is paused: it was requested before, or by a key */
-    if (answer_fd >= 0)
-        left_ns = earlier_ns(left_ns, top_callers_due_ns(callers));
-    int key = terminal_wait_key(left_ns, answer_fd);
+    const struct top_input input = screen->kind->input(screen->context);
+    int key = terminal_wait_key(earlier_ns(left_ns, input.due_ns), input.fd);
+    bool is_new = false;
     if (key < 0)
         screen->error = -ENOTTY;
     else if (key > 0)
         take_key(screen, key);
-    return key != 0 || (answer_fd >= 0 && top_watch_collect_callers(screen->watch));
+    if (screen->error == 0)
+        screen->error = screen->kind->collect(screen->context, &is_new);
+    return key != 0 || is_new;
 }
 
 /* Waits for the next snapshot, or what comes before. Returns false if nothing must be redrawn. */
@@ -315,9 +289,9 @@ static bool turn(struct top_screen *screen) {
     return true;
 }
 
-enum status top_screen_run(struct top_watch *watch, const struct top_view *view, int64_t delay_ns, bool ascii) {
-    struct top_screen screen = {.watch = watch,
-                                .view = (size_t)(view - top_views),
+enum status top_screen_run(const struct top_kind *kind, void *context, int64_t delay_ns, bool ascii) {
+    struct top_screen screen = {.kind = kind,
+                                .context = context,
                                 .ascii = screen_of_stdout(0, ascii).ascii,
                                 .delay_ns = delay_ns,
                                 .next_ns = read_clock_ns(CLOCK_MONOTONIC) + delay_ns};
@@ -331,7 +305,6 @@ enum status top_screen_run(struct top_watch *watch, const struct top_view *view,
     terminal_leave();
     if (screen.error == 0)
         return STATUS_OK;
-    complain("cannot go on watching %s: %s", watch->source.path,
-             screen.error == -ENOTTY ? "the terminal is gone" : top_source_reason(screen.error));
+    kind->complain(context, screen.error == -ENOTTY ? "the terminal is gone" : kind->reason(screen.error));
     return STATUS_TROUBLE;
 }

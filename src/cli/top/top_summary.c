@@ -6,6 +6,7 @@
 
 #include "answer_page.h"
 #include "base.h"
+#include "top_screen.h"
 
 /* The mount's answer has more: groups, and the paths of calls in flight. Until it answers, the live file is used. */
 static const struct aggstats_profile *profile_of(const struct top_watch *watch) {
@@ -18,13 +19,6 @@ static const struct aggstats_profile *profile_of(const struct top_watch *watch) 
 static const char *name_of(const struct top_watch *watch) {
     const char *mount = aggstats_profile_label(&watch->latest.profile, "mount");
     return mount && mount[0] ? mount : watch->source.path;
-}
-
-static void draw_lines(char *text, struct canvas *canvas) {
-    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
-        canvas_line(canvas, INK_PLAIN, line);
-    }
 }
 
 void top_summary_draw(const struct top_watch *watch, struct canvas *canvas) {
@@ -40,5 +34,5 @@ void top_summary_draw(const struct top_watch *watch, struct canvas *canvas) {
         return;
     answer_page_print(&page, &units, &screen);
     if (fclose(screen.stream) == 0 && text)
-        draw_lines(text, canvas);
+        top_screen_draw_lines(text, canvas);
 }

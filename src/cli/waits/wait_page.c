@@ -138,7 +138,7 @@ static void print_work(const struct page *page) {
     for (size_t i = view->counting_rows; i < view->count && i < view->counting_rows + CAUSES_NAMED; i++)
         append(text, "%s%s (%s)", i == view->counting_rows ? "; " : ", ", view->rows[i].cause->words,
                share_text(view->rows[i].total_ns, view->work_ns).text);
-    append(text, ".%s", page->options->has_work ? "" : " --work shows them.");
+    append(text, ".%s", page->options->has_work || page->options->has_no_hints ? "" : " --work shows them.");
     screen_print_sentence(page->screen, 0, text);
 }
 
@@ -228,7 +228,7 @@ static void print_row(const struct page *page, const struct columns *columns, co
     format_row(page, row, &numbers);
     snprintf(text, sizeof(text), row->now > 0 ? "%s (%" PRIu64 " still)" : "%s", row->cause->words, row->now);
     columns_print_row(columns, &numbers, INK_PLAIN, text);
-    if (page->options->by == WAIT_BY_NOBODY)
+    if (page->options->by == WAIT_BY_NOBODY && !page->options->has_no_names)
         print_programs(page, columns, row->cause);
     CLEANUP_FREE char *holder = describe_holder(page, row);
     if (holder)
@@ -264,7 +264,7 @@ static void print_table(const struct page *page) {
     for (size_t i = 0; i < count; i++)
         print_row(page, &columns, row_shown(view, counting, i));
     if (left_out > 0)
-        fprintf(page->screen->stream, "(%zu more: --verbose)\n", left_out);
+        fprintf(page->screen->stream, "(%zu more%s)\n", left_out, page->options->has_no_hints ? "" : ": --verbose");
     putc('\n', page->screen->stream);
 }
 

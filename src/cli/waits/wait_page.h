@@ -11,6 +11,8 @@ struct wait_page_options {
     enum wait_by by;   /* by nobody: of each cause those programs that waited longest stand below it */
     bool has_work;     /* waits for work have rows, too */
     bool has_stacks;   /* functions of the kernel below each row */
+    bool has_no_names; /* by nobody: only the causes */
+    bool has_no_hints; /* options that show more are not named */
     size_t rows_max;   /* 0: all */
     const char *whose; /* "process 4711 (postgres)"; NULL: of all of the machine */
 };

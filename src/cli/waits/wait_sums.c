@@ -128,11 +128,13 @@ void wait_sums_add_now(struct wait_sums *sums, const struct wait_cause *cause, c
     note_longest(row, now->age_ns, now->cell.stack);
 }
 
+/* A wait that ends while it is read is in neither sum. What was reported of it is not reported again. */
 void wait_sums_mark(struct wait_sums *sums) {
     for (size_t i = 0; i < sums->count; i++) {
         struct wait_row *row = &sums->rows[i];
+        const uint64_t all_ns = row->total_ns + row->now_ns;
         row->marked_waits = row->waits;
-        row->marked_ns = row->total_ns + row->now_ns;
+        row->marked_ns = all_ns > row->marked_ns ? all_ns : row->marked_ns;
         row->longest_ns = 0;
     }
 }

@@ -8,22 +8,12 @@
 #include "signals.h"
 #include "wait_json.h"
 #include "wait_page.h"
+#include "wait_scope.h"
 
 #define READ_MS 500 /* between two times that the kernel's windows are emptied */
 #define NS_PER_MS INT64_C(1000000)
 
 /* ---- The page ----------------------------------------------------------------------------------- */
-
-static enum wait_by by_of_word(const char *word) {
-    static const char *const words[] = {[WAIT_BY_PROGRAM] = "program",
-                                        [WAIT_BY_PROCESS] = "process",
-                                        [WAIT_BY_THREAD] = "thread",
-                                        [WAIT_BY_CGROUP] = "cgroup"};
-    for (unsigned i = 0; word && i < ARRAY_SIZE(words); i++)
-        if (strcmp(words[i], word) == 0)
-            return (enum wait_by)i;
-    return WAIT_BY_NOBODY;
-}
 
 /* With programs a row has two lines. */
 static size_t page_rows(const struct why_all_options *options) {
@@ -33,7 +23,7 @@ static size_t page_rows(const struct why_all_options *options) {
 /* Errors:  -ENOMEM */
 static int print_page(struct wait_watch *watch, const struct wait_view *by_cause, const struct why_all_options *options,
                       const char *whose) {
-    const struct wait_page_options page = {.by = by_of_word(options->by),
+    const struct wait_page_options page = {.by = wait_by_of_word(options->by),
                                            .has_work = options->has_work,
                                            .has_stacks = options->has_stacks,
                                            .rows_max = options->is_verbose ? 0 : page_rows(options),
@@ -82,19 +72,20 @@ static int follow(struct wait_watch *watch, const struct signals *signals, uint6
     return error;
 }
 
-static int watch_all(const struct why_all_options *options, const struct attach_cgroup *cgroup, const char *whose) {
+static int watch_all(const struct why_all_options *options, const struct wait_scope *scope) {
     struct signals signals;
     struct wait_watch watch;
     int error = signals_init(&signals);
     if (error)
         return error;
-    error = wait_watch_start(&options->processes, cgroup, &watch);
+    error = wait_watch_start(scope->processes, &scope->cgroup, &watch);
     if (error == 0) {
         if (options->for_ns == 0)
-            complain("what %s for is counted until Ctrl-C", whose ? whose : "all threads of this machine wait");
+            complain("what %s for is counted until Ctrl-C",
+                     scope->whose ? scope->whose : "all threads of this machine wait");
         error = follow(&watch, &signals, options->for_ns);
         if (error == 0)
-            error = print(&watch, options, whose);
+            error = print(&watch, options, scope->whose);
         wait_watch_finish(&watch);
     }
     signals_finish(&signals);
@@ -102,21 +93,11 @@ static int watch_all(const struct why_all_options *options, const struct attach_
 }
 
 enum status why_all(const struct why_all_options *options) {
-    char processes[ATTACH_NAME_SIZE];
-    CLEANUP_FREE char *whose = NULL;
-    struct attach_cgroup cgroup = {.directory = NULL};
-    int error = attach_processes_check(&options->processes);
-    if (error == 0 && options->cgroup)
-        error = attach_cgroup_find(options->cgroup, &cgroup);
+    struct wait_scope scope;
+    int error = wait_scope_find(&options->processes, options->cgroup, &scope);
     if (error)
         return STATUS_TROUBLE;
-    if (options->processes.count > 0) {
-        attach_processes_describe(&options->processes, processes);
-        whose = strdup(processes);
-    } else if (cgroup.path && asprintf(&whose, "control group %s", cgroup.path) < 0) {
-        whose = NULL;
-    }
-    error = watch_all(options, &cgroup, whose);
-    attach_cgroup_finish(&cgroup);
+    error = watch_all(options, &scope);
+    wait_scope_finish(&scope);
     return error ? STATUS_TROUBLE : STATUS_OK;
 }

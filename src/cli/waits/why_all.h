@@ -21,9 +21,6 @@ struct why_all_options {
     unsigned width;
 };
 
-/* What may be given for by. */
-#define WHY_ALL_BY_WORDS "program", "process", "thread", "cgroup",
-
 enum status why_all(const struct why_all_options *options);
 
 #endif

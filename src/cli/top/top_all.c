@@ -1,0 +1,157 @@
+#include "top_all.h"
+
+#include <curses.h>
+#include <string.h>
+#include <time.h>
+
+#include "base.h"
+#include "top_screen.h"
+#include "top_waits_page.h"
+
+/* ---- On a screen -------------------------------------------------------------------------------- */
+
+static int toggle_summing(void *context) {
+    struct top_waits *waits = context;
+    return top_waits_sum(waits, !waits->summing);
+}
+
+static int begin_here(void *context) {
+    return top_waits_begin_here(context);
+}
+
+static int choose_one_up(void *context) {
+    struct top_waits *waits = context;
+    const size_t chosen = top_waits_chosen(waits);
+    top_waits_choose(waits, chosen > 0 && chosen < waits->waiter_count ? chosen - 1 : 0);
+    return 0;
+}
+
+static int choose_one_down(void *context) {
+    struct top_waits *waits = context;
+    const size_t chosen = top_waits_chosen(waits);
+    if (chosen + 1 < waits->waiter_count)
+        top_waits_choose(waits, chosen + 1);
+    return 0;
+}
+
+static const struct top_key keys[] = {
+    {'a', "a", "all", "all waits since the beginning, or since r; or those of the last interval", toggle_summing},
+    {'r', "r", "from here", "counts from here on", begin_here},
+    {KEY_UP, "up", NULL, "chooses the one above, whose causes are shown at the bottom", choose_one_up},
+    {KEY_DOWN, "down", "next one", "chooses the one below", choose_one_down},
+};
+
+static int refresh_waits(void *context) {
+    return top_waits_refresh(context);
+}
+
+static struct top_input input_of(const void *context) {
+    return (struct top_input){.fd = -1, .due_ns = top_waits_due_ns(context)};
+}
+
+/* Without a snapshot nothing new is shown. */
+static int collect(void *context, bool *ret_is_new) {
+    *ret_is_new = false;
+    return top_waits_read(context);
+}
+
+static void draw_heading(const void *context, struct canvas *canvas) {
+    top_waits_page_draw_heading(context, canvas);
+}
+
+static void draw_page(const void *context, int room_lines, struct canvas *canvas) {
+    top_waits_page_draw(context, room_lines, canvas);
+}
+
+static void complain_of_waits(const void *context, const char *why) {
+    (void)context;
+    complain("cannot go on watching what threads wait for: %s", why);
+}
+
+static const char *reason(int error) {
+    return strerror(-error);
+}
+
+static enum status run_screen(struct top_waits *waits, const struct top_all_options *options) {
+    static const struct top_kind kind = {
+        .keys = keys,
+        .key_count = ARRAY_SIZE(keys),
+        .take_snapshot = refresh_waits,
+        .input = input_of,
+        .collect = collect,
+        .draw_heading = draw_heading,
+        .draw = draw_page,
+        .complain = complain_of_waits,
+        .reason = reason,
+    };
+    return top_screen_run(&kind, waits, options->delay_ns, options->ascii);
+}
+
+/* ---- As text ------------------------------------------------------------------------------------ */
+
+/* Errors: as top_waits_refresh() */
+static int wait_until(struct top_waits *waits, int64_t end_ns) {
+    int error = 0;
+    for (int64_t left_ns; error == 0 && (left_ns = end_ns - read_clock_ns(CLOCK_MONOTONIC)) > 0;) {
+        const int64_t due_ns = top_waits_due_ns(waits);
+        const int64_t wait_ns = left_ns < due_ns ? left_ns : due_ns;
+        const struct timespec time = {.tv_sec = wait_ns / 1000000000, .tv_nsec = wait_ns % 1000000000};
+        nanosleep(&time, NULL);
+        error = top_waits_read(waits);
+    }
+    return error ? error : top_waits_refresh(waits);
+}
+
+static void print_report(const struct top_waits *waits, const struct top_all_options *options) {
+    const struct screen screen = screen_of_stdout(0, options->ascii);
+    struct canvas_stream stream;
+    canvas_stream_init(&stream, &screen);
+    top_waits_page_draw_heading(waits, &stream.canvas);
+    canvas_end_line(&stream.canvas);
+    top_waits_page_print(waits, options->by ? waits->by : WAIT_BY_NOBODY, &screen);
+}
+
+/* A report for each interval. main() reports errors of output. */
+static enum status print_reports(struct top_waits *waits, const struct top_all_options *options) {
+    int64_t next_ns = waits->taken_ns;
+    int error = 0;
+    for (unsigned number = 0; options->count == 0 || number < options->count; number++) {
+        const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+        next_ns += options->delay_ns;
+        next_ns = next_ns < now_ns ? now_ns : next_ns; /* intervals that were missed become one */
+        error = wait_until(waits, next_ns);
+        if (error)
+            break;
+        if (number > 0)
+            putchar('\n');
+        print_report(waits, options);
+        if (fflush(stdout) != 0)
+            break;
+    }
+    if (!error)
+        return STATUS_OK;
+    complain_of_waits(waits, reason(error));
+    return STATUS_TROUBLE;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+static enum wait_by by_of(const struct top_all_options *options) {
+    if (options->by)
+        return wait_by_of_word(options->by);
+    return options->batch ? WAIT_BY_PROGRAM : WAIT_BY_PROCESS;
+}
+
+enum status top_all(const struct top_all_options *options) {
+    struct wait_scope scope;
+    struct top_waits waits;
+    enum status status = STATUS_TROUBLE;
+    if (wait_scope_find(&options->processes, options->cgroup, &scope) != 0)
+        return status;
+    if (top_waits_start(&scope, by_of(options), &waits) == 0) {
+        status = options->batch ? print_reports(&waits, options) : run_screen(&waits, options);
+        top_waits_finish(&waits);
+    }
+    wait_scope_finish(&scope);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* A page on the screen of a terminal: a heading, a part that scrolls, and a line of hints. What is on the page, and which
+ * keys it has, says its kind. */
+#ifndef TOP_SCREEN_H
+#define TOP_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "canvas.h"
+#include "command.h"
+
+struct top_key {
+    int key;
+    const char *name;
+    const char *hint; /* in the last line; NULL: not shown */
+    const char *help;
+    int (*act)(void *context); /* Errors: end the screen */
+};
+
+/* What comes between two snapshots. */
+struct top_input {
+    int fd;         /* -1: none */
+    int64_t due_ns; /* from now; negative: never */
+};
+
+/* Functions that draw do not change what is drawn. */
+struct top_kind {
+    const struct top_key *keys; /* [key_count]; they replace those that all screens have */
+    size_t key_count;
+
+    /* For keys that are in no table. NULL: there are none. Returns whether they have chosen another view */
+    bool (*choose)(void *context, int key);
+
+    /* Takes a snapshot. Errors: end the screen */
+    int (*take_snapshot)(void *context);
+
+    /* Whether there will be no other. NULL: there always will */
+    bool (*has_ended)(const void *context);
+
+    /* What to wait for besides keys, also while the screen is paused; and what to do then. collect: returns whether to
+     * draw again. Errors: end the screen */
+    struct top_input (*input)(const void *context);
+    int (*collect)(void *context, bool *ret_is_new);
+
+    void (*draw_heading)(const void *context, struct canvas *canvas);
+
+    /* room_lines: that are shown at a time */
+    void (*draw)(const void *context, int room_lines, struct canvas *canvas);
+
+    /* Keys that are in no table, as lines of help and as hints; and explanations. NULL: there are none */
+    void (*draw_help_of_choices)(struct canvas *canvas);
+    void (*draw_hints_of_choices)(struct canvas *canvas);
+    void (*draw_more_help)(struct canvas *canvas);
+
+    /* Why it cannot go on, for the user. */
+    void (*complain)(const void *context, const char *why);
+    const char *(*reason)(int error);
+};
+
+/* Draws lines of help, and hints, as the screen does. */
+void top_screen_draw_help_line(struct canvas *canvas, const char *name, const char *text, const char *more);
+void top_screen_draw_hint(struct canvas *canvas, const char *name, const char *text);
+
+/* Draws each line of a text, which ends with one. It is changed. */
+void top_screen_draw_lines(char *text, struct canvas *canvas);
+
+/* Runs until the user quits. Messages are printed after the terminal was restored.
+ * delay_ns: between snapshots
+ * ascii: only ASCII characters */
+enum status top_screen_run(const struct top_kind *kind, void *context, int64_t delay_ns, bool ascii);
+
+#endif

@@ -1,0 +1,73 @@
+/* What threads wait for, from snapshot to snapshot, for osprof top -a. */
+#ifndef TOP_WAITS_H
+#define TOP_WAITS_H
+
+#include "wait_scope.h"
+#include "wait_watch.h"
+
+/* One that waited for something but work, in all its causes. */
+struct top_waiter {
+    const char *who; /* owned by by_who */
+    uint64_t total_ns;
+    uint64_t longest_ns;
+    const struct wait_view_row *most; /* what it waited for longest; owned by by_who */
+};
+
+/* What of a row of the sums was reported before summing began, and its longest wait since then. */
+struct top_waits_mark {
+    uint64_t waits;
+    uint64_t reported_ns;
+    uint64_t longest_ns;
+    uint64_t stack;
+};
+
+struct top_waits {
+    struct wait_watch watch;
+    enum wait_by by;   /* who stands in the lower part; not nobody */
+    const char *whose; /* whose waits these are; NULL: of all of the machine */
+
+    /* The latest snapshot. */
+    struct wait_row *rows; /* [row_count] marked as at the snapshot before */
+    size_t row_count;
+    struct top_waits_mark *marks; /* [row_count] where summing begins */
+    int64_t begin_ns;             /* of the monotonic clock: of the marks, of the snapshot before, and of the latest */
+    int64_t previous_ns;
+    int64_t taken_ns;
+    int64_t read_ns;  /* when the kernel was read last */
+    int64_t clock_ns; /* of the latest snapshot, in Unix time */
+
+    /* What is shown of it. */
+    bool summing;           /* since the marks; else since the snapshot before */
+    struct wait_row *shown; /* [row_count] */
+    struct wait_view by_cause;
+    struct wait_view by_who;
+    struct top_waiter *waiters; /* [waiter_count] the longest first */
+    size_t waiter_count;
+    char chosen[WAIT_WHO_SIZE]; /* "": always the first */
+};
+
+/* by: not nobody
+ * Errors:  reported to the user
+ * Owner:   the caller finishes *ret_waits; scope must outlive it */
+int top_waits_start(const struct wait_scope *scope, enum wait_by by, struct top_waits *ret_waits);
+void top_waits_finish(struct top_waits *waits);
+
+/* Whether there is a snapshot, of some time. */
+bool top_waits_has_any(const struct top_waits *waits);
+
+/* Takes a snapshot. Errors: -ENOMEM, those of bpf(2) */
+int top_waits_refresh(struct top_waits *waits);
+
+/* Reads the kernel if that is due, so that it has room for all waits. Errors: as before */
+int top_waits_read(struct top_waits *waits);
+int64_t top_waits_due_ns(const struct top_waits *waits); /* from now */
+
+/* These change what is shown, without another snapshot. Errors: -ENOMEM */
+int top_waits_sum(struct top_waits *waits, bool summing);
+int top_waits_begin_here(struct top_waits *waits);
+
+/* The index of the chosen waiter; waiter_count: it has not waited. */
+size_t top_waits_chosen(const struct top_waits *waits);
+void top_waits_choose(struct top_waits *waits, size_t index);
+
+#endif

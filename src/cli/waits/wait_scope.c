@@ -1,0 +1,40 @@
+#include "wait_scope.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+
+enum wait_by wait_by_of_word(const char *word) {
+    static const char *const words[] = {WAIT_BY_WORDS}; /* in the order of the enum */
+    for (unsigned i = 0; word && i < ARRAY_SIZE(words); i++)
+        if (strcmp(words[i], word) == 0)
+            return (enum wait_by)i;
+    return WAIT_BY_NOBODY;
+}
+
+int wait_scope_find(const struct attach_processes *processes, const char *cgroup, struct wait_scope *ret_scope) {
+    struct wait_scope scope = {.processes = processes};
+    char words[ATTACH_NAME_SIZE];
+    int error = attach_processes_check(processes);
+    if (error == 0 && cgroup)
+        error = attach_cgroup_find(cgroup, &scope.cgroup);
+    if (error)
+        return error;
+    if (processes->count > 0) {
+        attach_processes_describe(processes, words);
+        scope.whose = strdup(words);
+    } else if (scope.cgroup.path && asprintf(&scope.whose, "control group %s", scope.cgroup.path) < 0) {
+        scope.whose = NULL;
+    }
+    *ret_scope = scope;
+    return 0;
+}
+
+void wait_scope_finish(struct wait_scope *scope) {
+    attach_cgroup_finish(&scope->cgroup);
+    free(scope->whose);
+    scope->whose = NULL;
+}
