@@ -210,6 +210,10 @@ uint32_t mounts_kernel_device(dev_t device) {
     return major(device) << KERNEL_MINOR_BITS | minor(device);
 }
 
+dev_t mounts_device_of_kernel(uint32_t device) {
+    return makedev(device >> KERNEL_MINOR_BITS, device & ((1U << KERNEL_MINOR_BITS) - 1));
+}
+
 /* The connection has that number. */
 int mounts_waiting_requests(dev_t device, uint64_t *ret_count) {
     char path[64];

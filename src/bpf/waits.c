@@ -91,7 +91,7 @@ static int switch_window(struct waits *waits) {
 }
 
 static int take_cells(struct waits *waits, const struct waits_readers *readers) {
-    static_assert(sizeof(struct waited_cell) == 64, "a cell has no padding");
+    static_assert(sizeof(struct waited_cell) == 72, "a cell has no padding");
     struct waited_cell cells[CELLS_TOGETHER];
     struct waited_sum sums[CELLS_TOGETHER];
     unsigned place = 0; /* of the map's, opaque */

@@ -251,7 +251,7 @@ const struct cause *thread_causes_find(const struct thread_causes *causes, const
     return cause ? cause : causes_find(causes->known, stack, type);
 }
 
-static bool needs_type(const struct thread_causes *causes, const struct kernel_stack *stack) {
+bool thread_causes_need_type(const struct thread_causes *causes, const struct kernel_stack *stack) {
     return (causes->own && causes_need_type(causes->own, stack)) || causes_need_type(causes->known, stack);
 }
 
@@ -297,7 +297,7 @@ bool thread_cause(void *context, const struct aggstats_look *look, struct aggsta
     const char *run = find_run(look, &is_able);
     if (run || !read_stack(look->thread, &stack))
         return name_without_stack(run, is_able, ret_wait);
-    if (needs_type(causes, &stack))
+    if (thread_causes_need_type(causes, &stack))
         read_type(look->thread, type);
     name_wait(causes, &stack, type, ret_wait);
     return true;

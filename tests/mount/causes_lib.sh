@@ -579,3 +579,47 @@ provoke_memory() {
     leave_group
     rm -f "$lower/large"
 }
+
+# ---- Processes that wait
+
+started=()
+
+# start COMMAND...: in the background; its process is $waiter
+start() {
+    "$@" >/dev/null 2>&1 </dev/null &
+    waiter=$!
+    started+=("$waiter")
+}
+
+end_started() {
+    local pid
+    for pid in "${started[@]}"; do
+        kill "$pid" 2>/dev/null || true
+        kill -CONT "$pid" 2>/dev/null || true
+        wait "$pid" || true
+    done
+    started=()
+}
+
+# in_group CONTROLLER: makes a group; prints why not if there are none
+in_group() {
+    group_directory "$1" && return
+    group=
+    not_provoked "a limit of a control group" "there are none for $1"
+    return 1
+}
+
+# limit FILE1 VALUE1 FILE2 VALUE2: of control groups of version 1, of version 2
+limit() {
+    if [ -e "$group/$1" ]; then
+        echo "$2" >"$group/$1"
+    else
+        echo "$4" >"$group/$3"
+    fi
+}
+
+# start_in_group COMMAND...
+start_in_group() {
+    # shellcheck disable=SC2016 # for that shell
+    start bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$group" "$@"
+}

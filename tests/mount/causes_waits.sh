@@ -8,7 +8,6 @@
 need_root
 python=$(python_with mmap) || skip "no python3"
 keeper=    # wait_in.py, whose processes wait
-started=() # other processes that wait
 swap=
 provoked=0
 declare -A pid_in=()
@@ -22,21 +21,9 @@ before_cleanup() {
 }
 
 end_waits() {
-    local pid
-    for pid in $keeper "${started[@]}"; do
-        kill "$pid" 2>/dev/null || true
-        kill -CONT "$pid" 2>/dev/null || true
-        wait "$pid" || true
-    done
+    started+=(${keeper:+"$keeper"})
     keeper=
-    started=()
-}
-
-# start COMMAND...: in the background; its process is $waiter
-start() {
-    "$@" >/dev/null 2>&1 </dev/null &
-    waiter=$!
-    started+=("$waiter")
+    end_started
 }
 
 # waits_for KIND CAUSE PID: its first thread, or one of the others
@@ -206,29 +193,6 @@ frozen() {
 }
 
 # ---- Control groups
-
-# in_group CONTROLLER: makes a group; prints why not if there are none
-in_group() {
-    group_directory "$1" && return
-    group=
-    not_provoked "a limit of a control group" "there are none for $1"
-    return 1
-}
-
-# limit FILE1 VALUE1 FILE2 VALUE2: of control groups of version 1, of version 2
-limit() {
-    if [ -e "$group/$1" ]; then
-        echo "$2" >"$group/$1"
-    else
-        echo "$4" >"$group/$3"
-    fi
-}
-
-# start_in_group COMMAND...
-start_in_group() {
-    # shellcheck disable=SC2016 # for that shell
-    start bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$group" "$@"
-}
 
 limited_cpu() {
     in_group cpu || return 0

@@ -47,6 +47,7 @@ unsigned long mounts_forbidden(struct mounts_table *table, dev_t device);
 
 /* The number that the kernel itself has for a device. */
 uint32_t mounts_kernel_device(dev_t device);
+dev_t mounts_device_of_kernel(uint32_t device);
 
 /* The device of the file system at a path. This asks no daemon or server. Errors: those of statx(2) */
 int mounts_device_at(const char *path, dev_t *ret_device);

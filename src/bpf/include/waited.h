@@ -13,7 +13,9 @@
 enum waited_kind {
     WAITED_ASLEEP,  /* until something came, or a signal */
     WAITED_BLOCKED, /* not interruptible by all signals */
-    WAITED_FOR_CPU, /* ready to run */
+    WAITED_FOR_CPU,       /* ready to run */
+    WAITED_FOR_CPU_QUOTA, /* the same, but the control group has used up its time */
+    WAITED_KINDS,
 };
 
 /* Waits of one thread in one place. */
@@ -24,6 +26,8 @@ struct waited_cell {
     unsigned process;
     unsigned parent; /* the process that has started it, or adopted it */
     unsigned kind;
+    unsigned device; /* of the file system of the descriptor that its call has first; 0: not known */
+    unsigned unused;
     char thread_name[WAITED_NAME_BYTES]; /* up to a NUL */
     char program[WAITED_NAME_BYTES];     /* the name of the first thread */
 };

@@ -166,6 +166,10 @@ struct css_set {
     struct cgroup *dfl_cgrp; /* of version 2 */
 };
 
+struct cfs_rq {
+    int throttle_count;
+};
+
 struct task_struct {
     struct thread_info thread_info;
     struct task_struct *real_parent;
@@ -182,7 +186,9 @@ struct task_struct {
     int tgid;
     struct {
         __u64 sum_exec_runtime;
+        struct cfs_rq *cfs_rq;
     } se;
+    bool throttled; /* since Linux 6.18 */
     struct {
         unsigned long long run_delay;
         unsigned long long last_arrival; /* when it got a CPU last */

@@ -13,7 +13,6 @@ const volatile struct collected_call calls[COLLECTED_SYSCALLS];
 #define IS_OF_KERNEL 0x00200000 /* PF_KTHREAD */
 #define IS_IO_WORKER 0x00000010 /* PF_IO_WORKER */
 #define IS_WORKER 0x00004000    /* PF_USER_WORKER */
-#define ENOSYS 38
 #define CGROUP_LEVELS_MAX 32
 
 /* ---- A thread ----------------------------------------------------------------------------------- */
@@ -21,15 +20,6 @@ const volatile struct collected_call calls[COLLECTED_SYSCALLS];
 /* What is in its registers is old, if it does not sleep. Threads of the kernel have none. */
 static __always_inline bool has_registers(const struct task_struct *task) {
     return task->__state != 0 && !(task->flags & (IS_OF_KERNEL | IS_IO_WORKER | IS_WORKER));
-}
-
-/* Its call; negative: it is in none. Where the result goes is an error until there is one (x86). */
-static __always_inline long number_of_call(const struct pt_regs *registers) {
-#if defined(__TARGET_ARCH_x86)
-    return BPF_CORE_READ(registers, ax) == (unsigned long)-ENOSYS ? (long)BPF_CORE_READ(registers, orig_ax) : -1;
-#else
-    return BPF_CORE_READ(registers, syscallno);
-#endif
 }
 
 /* As is_watched_process(), which is about the thread that runs. */

@@ -2,6 +2,7 @@
  * without a CPU. Threads of the kernel are left out. A stack is read when the wait ends, while the thread still stands in it:
  * so waits that had begun before are known too. */
 #include "kernel.h"
+#include "task_calls.h"
 #include "waited.h"
 
 /* Set before it is loaded. */
@@ -102,6 +103,7 @@ enum doing {
     ASLEEP,
     BLOCKED,
     READY, /* to run */
+    THROTTLED,
 };
 
 struct thread {
@@ -140,6 +142,16 @@ static __always_inline __u32 doing_of_state(unsigned state) {
     return state & (STATE_INTERRUPTIBLE | STATE_STOPPED | STATE_TRACED) ? ASLEEP : BLOCKED;
 }
 
+/* What a thread does that could run: whether its control group has used up its time. */
+static __always_inline __u32 doing_of_ready(const struct task_struct *task) {
+    if (bpf_core_field_exists(task->throttled))
+        return BPF_CORE_READ(task, throttled) ? THROTTLED : READY;
+    if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_type_exists(struct cfs_rq) ||
+        !bpf_core_field_exists(((struct cfs_rq *)0)->throttle_count))
+        return READY;
+    return BPF_CORE_READ(task, se.cfs_rq, throttle_count) > 0 ? THROTTLED : READY;
+}
+
 /* What a thread does from now on. */
 static __always_inline void note(const struct task_struct *task, struct thread *thread, __u32 doing, __u64 now_ns) {
     const __u32 number = (__u32)task->pid;
@@ -153,18 +165,25 @@ static __always_inline void note(const struct task_struct *task, struct thread *
     }
 }
 
+/* Most calls on a file have its descriptor first. 0: it is in no such call */
+static __always_inline __u32 device_of_call(struct task_struct *task) {
+    const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(task);
+    if (number_of_call(registers) < 0)
+        return 0;
+    const struct file *file = file_of(task, (int)argument_of(registers, 0));
+    return file ? BPF_CORE_READ(file, f_inode, i_sb, s_dev) : 0;
+}
+
 static __always_inline void fill_cell(struct waited_cell *cell, struct task_struct *task, __u32 kind) {
     cell->cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
     cell->thread = (__u32)task->pid;
     cell->process = (__u32)task->tgid;
     cell->parent = (__u32)BPF_CORE_READ(task, real_parent, tgid);
     cell->kind = kind;
+    cell->device = kind == WAITED_BLOCKED ? device_of_call(task) : 0;
     BPF_CORE_READ_INTO(&cell->thread_name, task, comm);
     BPF_CORE_READ_INTO(&cell->program, task, group_leader, comm);
 }
-
-/* A thread in the kernel, without a CPU, for so long stands where its control group has no CPU time left, maybe. */
-#define THROTTLED_FROM_NS 1000000
 
 static __always_inline void count(struct task_struct *task, __u32 kind, __u64 since_ns, __u64 now_ns) {
     struct waited_cell cell = {.stack = 0};
@@ -173,7 +192,7 @@ static __always_inline void count(struct task_struct *task, __u32 kind, __u64 si
         return;
     const __u64 ns = now_ns - from_ns;
     fill_cell(&cell, task, kind);
-    if (kind != WAITED_FOR_CPU || ns >= THROTTLED_FROM_NS)
+    if (kind < WAITED_FOR_CPU)
         cell.stack = note_stack(task, OF_TRACEPOINTS);
     add_wait(&cell, ns);
 }
@@ -199,14 +218,14 @@ int BPF_PROG(wakeup, struct task_struct *task) {
         count(task, thread->doing == ASLEEP ? WAITED_ASLEEP : WAITED_BLOCKED, thread->since_ns, now_ns);
     else
         count(task, WAITED_ASLEEP, begin_ns, now_ns); /* has waited since before */
-    note(task, thread, READY, now_ns);
+    note(task, thread, doing_of_ready(task), now_ns);
     return 0;
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(wakeup_new, struct task_struct *task) {
     if (is_looked_at(task))
-        note(task, thread_of(task), READY, bpf_ktime_get_ns());
+        note(task, thread_of(task), doing_of_ready(task), bpf_ktime_get_ns());
     return 0;
 }
 
@@ -219,12 +238,13 @@ int BPF_PROG(change, bool is_preempted, struct task_struct *before, struct task_
         if (state & STATE_DEAD)
             bpf_map_delete_elem(&threads, &number);
         else
-            note(before, thread_of(before), is_preempted || state == 0 ? READY : doing_of_state(state), now_ns);
+            note(before, thread_of(before), is_preempted || state == 0 ? doing_of_ready(before) : doing_of_state(state),
+                 now_ns);
     }
     if (is_looked_at(after)) {
         struct thread *thread = thread_of(after);
-        if (thread && thread->doing == READY)
-            count(after, WAITED_FOR_CPU, thread->since_ns, now_ns);
+        if (thread && (thread->doing == READY || thread->doing == THROTTLED))
+            count(after, thread->doing == READY ? WAITED_FOR_CPU : WAITED_FOR_CPU_QUOTA, thread->since_ns, now_ns);
         note(after, thread, RUNNING, now_ns);
     }
     return 0;

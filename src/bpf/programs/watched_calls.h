@@ -5,6 +5,7 @@
 #include "collected.h"
 #include "kernel.h"
 #include "pseudo_filesystems.h"
+#include "task_calls.h"
 
 #define TYPE_BITS 0170000
 #define TYPE_DIRECTORY 0040000
@@ -108,15 +109,6 @@ static __always_inline enum known known_by_device(__u32 found, enum known before
         return has_one_device ? KNOWN_NO : before;
     const __u8 *holds_files = bpf_map_lookup_elem(&mounted_devices, &found);
     return !holds_files ? before : *holds_files ? KNOWN_YES : KNOWN_NO;
-}
-
-static __always_inline const struct file *file_of(struct task_struct *task, __s64 fd) {
-    const struct file *file = NULL;
-    const struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-    if (fd < 0 || fd >= BPF_CORE_READ(table, max_fds))
-        return NULL;
-    bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
-    return file;
 }
 
 /* The file, if it is watched; else NULL. */

@@ -23,6 +23,9 @@ void thread_causes_finish(struct thread_causes *causes);
 const struct cause *thread_causes_find(const struct thread_causes *causes, const struct kernel_stack *stack,
                                        const char *type);
 
+/* True if the cause of that stack may depend on the type of the file system. */
+bool thread_causes_need_type(const struct thread_causes *causes, const struct kernel_stack *stack);
+
 /* For a thread of this process or another: as root from the thread's kernel stack; else from the one function in which
  * it waits (wchan). An aggstats_cause_fn; context: a struct thread_causes */
 bool thread_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);

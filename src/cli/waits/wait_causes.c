@@ -5,18 +5,25 @@
 #include <string.h>
 
 #include "base.h"
+#include "mounts.h"
 #include "number_map.h"
 
 #define CPU_WORDS "ready to run, but without a CPU"
-#define THROTTLED_WORDS "without a CPU: its control group has used up its time"
-#define THROTTLED_FUNCTION "throttle_cfs_rq_work"
+#define QUOTA_WORDS "without a CPU, as its control group had used up its time"
 #define UNKNOWN_WORDS "waiting, where cannot be seen"
 
 /* A stack that has been read. */
 struct seen {
-    const struct wait_cause *causes[WAITED_FOR_CPU + 1]; /* by kind; NULL: not looked for yet */
+    const struct wait_cause *causes[WAITED_FOR_CPU]; /* by kind; NULL: not looked for yet */
     struct kernel_stack functions;
+    bool needs_type; /* of the file system, for its cause */
     char *text;
+};
+
+/* A file system that is mounted somewhere. */
+struct filesystem {
+    uint32_t device; /* as the kernel has it */
+    char type[32];
 };
 
 struct wait_causes {
@@ -26,7 +33,9 @@ struct wait_causes {
     size_t cause_count;
     struct seen **seen; /* [seen_count] */
     size_t seen_count;
-    struct number_map places; /* of stacks in seen, from 1 */
+    struct number_map places;       /* of stacks in seen, from 1 */
+    struct filesystem *filesystems; /* [filesystem_count] */
+    size_t filesystem_count;
 };
 
 struct wait_causes *wait_causes_create(struct waits *waits, const struct thread_causes *table) {
@@ -46,25 +55,50 @@ void wait_causes_destroy(struct wait_causes *causes) {
         free(causes->seen[i]);
     }
     free(causes->causes);
+    free(causes->filesystems);
     free(causes->seen);
     number_map_finish(&causes->places);
     free(causes);
 }
 
-/* ---- Stacks ------------------------------------------------------------------------------------- */
+/* ---- File systems ------------------------------------------------------------------------------- */
 
-/* Which file system a function belongs to tells its name. */
-static const char *type_of(const struct kernel_stack *functions) {
-    static const char *const types[] = {"ext4", "xfs",  "btrfs",    "f2fs",  "nfs4",  "nfs",  "cifs",
-                                        "ceph", "fuse", "squashfs", "erofs", "exfat", "ntfs3"};
-    for (size_t i = 0; i < functions->count; i++)
-        for (size_t t = 0; t < ARRAY_SIZE(types); t++) {
-            const size_t length = strlen(types[t]);
-            if (strncmp(functions->functions[i], types[t], length) == 0 && functions->functions[i][length] == '_')
-                return types[t];
-        }
-    return "";
+/* Reads which are mounted now, where this process sees them. */
+static void read_filesystems(struct wait_causes *causes) {
+    CLEANUP_MOUNTS struct mounts_table table = {0};
+    struct mounts_entry entry;
+    mounts_open(&table);
+    causes->filesystem_count = 0;
+    while (mounts_next(&table, &entry)) {
+        struct filesystem *grown =
+            reallocarray(causes->filesystems, causes->filesystem_count + 1, sizeof(*causes->filesystems));
+        if (!grown)
+            return;
+        causes->filesystems = grown;
+        struct filesystem *filesystem = &causes->filesystems[causes->filesystem_count++];
+        filesystem->device = mounts_kernel_device(entry.device);
+        snprintf(filesystem->type, sizeof(filesystem->type), "%s", entry.type);
+    }
 }
+
+static const char *find_type(const struct wait_causes *causes, uint32_t device) {
+    for (size_t i = 0; i < causes->filesystem_count; i++)
+        if (causes->filesystems[i].device == device)
+            return causes->filesystems[i].type;
+    return NULL;
+}
+
+/* "": it is not known. */
+static const char *type_of(struct wait_causes *causes, uint32_t device) {
+    const char *type = device > 0 ? find_type(causes, device) : "";
+    if (type)
+        return type;
+    read_filesystems(causes);
+    type = find_type(causes, device);
+    return type ? type : "";
+}
+
+/* ---- Stacks ------------------------------------------------------------------------------------- */
 
 /* Owner: the caller frees it. Returns NULL without memory */
 static char *join(const struct kernel_stack *functions) {
@@ -87,6 +121,7 @@ static struct seen *add_seen(struct wait_causes *causes, uint64_t stack) {
         return NULL;
     if (waits_name_stack(causes->waits, stack, &functions) == 0)
         kernel_stack_parse(functions, &seen->functions);
+    seen->needs_type = thread_causes_need_type(causes->table, &seen->functions);
     CLEANUP_FREE char *text = join(&seen->functions);
     if (!text || number_map_set(&causes->places, stack, causes->seen_count + 1) != 0)
         return NULL;
@@ -122,54 +157,45 @@ static const struct wait_cause *keep_cause(struct wait_causes *causes, const str
     return causes->causes[causes->cause_count++] = kept;
 }
 
-static bool is_throttled(const struct kernel_stack *functions) {
-    for (size_t i = 0; i < functions->count; i++)
-        if (strcmp(functions->functions[i], THROTTLED_FUNCTION) == 0)
-            return true;
-    return false;
-}
-
 /* What no line of the table fits is named by its function. If a signal would end it, it may wait for work. */
-static void name_wait(const struct wait_causes *causes, const struct kernel_stack *functions, unsigned kind,
+static void name_wait(struct wait_causes *causes, const struct kernel_stack *functions, const struct waited_cell *cell,
                       struct wait_cause *ret_cause) {
     const char *place = kernel_stack_place(functions);
-    const struct cause *cause = thread_causes_find(causes->table, functions, type_of(functions));
+    const struct cause *cause = thread_causes_find(causes->table, functions, type_of(causes, cell->device));
     *ret_cause = (struct wait_cause){.is_named = cause};
     if (cause) {
         ret_cause->class = cause->is_work ? WAIT_IS_WORK : WAIT_COUNTS;
         snprintf(ret_cause->words, sizeof(ret_cause->words), "%s", cause->words);
         return;
     }
-    ret_cause->class = kind == WAITED_ASLEEP ? WAIT_IS_WORK : WAIT_COUNTS;
+    ret_cause->class = cell->kind == WAITED_ASLEEP ? WAIT_IS_WORK : WAIT_COUNTS;
     if (place)
         snprintf(ret_cause->words, sizeof(ret_cause->words), "waiting in the kernel function %s", place);
     else
         snprintf(ret_cause->words, sizeof(ret_cause->words), UNKNOWN_WORDS);
 }
 
-static const struct wait_cause *find_cpu(struct wait_causes *causes, const struct kernel_stack *functions) {
+static const struct wait_cause *find_cpu(struct wait_causes *causes, unsigned kind) {
     static const struct wait_cause of_any = {CPU_WORDS, WAIT_FOR_CPU, true};
-    static const struct wait_cause of_group = {THROTTLED_WORDS, WAIT_FOR_CPU, true};
-    return keep_cause(causes, functions && is_throttled(functions) ? &of_group : &of_any);
+    static const struct wait_cause of_group = {QUOTA_WORDS, WAIT_FOR_CPU, true};
+    return keep_cause(causes, kind == WAITED_FOR_CPU ? &of_any : &of_group);
 }
 
 static const struct wait_cause *find_wait(struct wait_causes *causes, const struct kernel_stack *functions,
-                                          unsigned kind) {
-    static const struct kernel_stack nothing = {.count = 0};
+                                          const struct waited_cell *cell) {
     struct wait_cause cause;
-    name_wait(causes, functions ? functions : &nothing, kind, &cause);
+    name_wait(causes, functions, cell, &cause);
     return keep_cause(causes, &cause);
 }
 
 const struct wait_cause *wait_causes_find(struct wait_causes *causes, const struct waited_cell *cell) {
-    const unsigned kind = cell->kind <= WAITED_FOR_CPU ? cell->kind : WAITED_BLOCKED;
+    static const struct kernel_stack nothing = {.count = 0};
+    if (cell->kind >= WAITED_FOR_CPU)
+        return find_cpu(causes, cell->kind);
     struct seen *seen = cell->stack != 0 ? see(causes, cell->stack) : NULL;
-    if (seen && seen->causes[kind])
-        return seen->causes[kind];
-    const struct kernel_stack *functions = seen ? &seen->functions : NULL;
-    const struct wait_cause *cause =
-        kind == WAITED_FOR_CPU ? find_cpu(causes, functions) : find_wait(causes, functions, kind);
-    if (seen)
-        seen->causes[kind] = cause;
-    return cause;
+    if (!seen || seen->needs_type)
+        return find_wait(causes, seen ? &seen->functions : &nothing, cell);
+    if (!seen->causes[cell->kind])
+        seen->causes[cell->kind] = find_wait(causes, &seen->functions, cell);
+    return seen->causes[cell->kind];
 }

@@ -5,9 +5,11 @@
 #include <time.h>
 
 #include "base.h"
+#include "mounts.h"
 
 #define LOOKED_MAX 3 /* of those that wait, at a time */
 #define KEPT_MAX 64
+#define MINOR_BITS 20                 /* of a device, as the kernel has it */
 #define AGE_MIN_NS UINT64_C(50000000) /* who waits for less has it, most likely, before it is looked for */
 
 struct waiter {
@@ -90,7 +92,9 @@ static struct wait_held *make_room(struct wait_holders *holders, const struct wa
 }
 
 static void look(struct wait_holders *holders, const struct waiter *waiter) {
-    const struct holders_waiter who = {.process = waiter->cell.process, .thread = waiter->cell.thread};
+    const struct holders_waiter who = {.process = waiter->cell.process,
+                                       .thread = waiter->cell.thread,
+                                       .device = mounts_device_of_kernel(waiter->cell.device)};
     struct holders_chain chain;
     char text[HOLDERS_TEXT_SIZE];
     if (!holders_find(&holders->options, &who, &chain) || strcmp(chain.links[0].cause, waiter->cause->words) != 0)
