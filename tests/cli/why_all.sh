@@ -171,6 +171,67 @@ sees --pid "$pid" --for 300ms --json
 of_json 'rows("flock")[0]["program"].startswith("a\x1b[31mb\nc")'
 flock -u 7
 
+# ---- Who has waited for longest, but waits no more
+
+exec 8>second
+flock 7
+flock 8
+waits flock locked true
+first=$pid
+mkfifo begin
+bash -c 'read -r _ <begin; exec flock second true' 7>&- 8>&- &
+second=$!
+started+=("$second")
+exec 9<>begin
+"$OSPROF" why -a --width 1000 --pid "$first,$second" >out 2>err 7>&- 8>&- &
+watcher=$!
+started+=("$watcher")
+wait_until 30 grep -q 'is counted until Ctrl-C' err || fail "does not begin: $(cat err)"
+nap 1600
+echo >&9
+wait_until 30 grep -q flock "/proc/$second/comm" || fail "process $second does not go on"
+until_sleeps "$second"
+nap 100
+flock -u 7
+wait "$first" || fail "status $? of flock"
+kill -INT "$watcher"
+wait "$watcher" || fail "status $? of osprof why -a"
+says '\(flock\) \(1 still\)$'
+says "^ +([0-9.]+ [^ ]+ before the end: flock $first|flock $second) waits for the flock of"
+flock -u 8
+exec 8>&- 9>&-
+
+# ---- Any number of names: rows have an end
+
+cat >names.py <<'END'
+import ctypes, time
+set_name = ctypes.CDLL(None).prctl
+input()
+for i in range(24000):
+    set_name(15, b"n%d" % i, 0, 0, 0)
+    time.sleep(1e-6)
+open("named_all", "w")
+input()
+END
+exec 9<>begin
+python3 names.py <begin &
+pid=$!
+started+=("$pid")
+"$OSPROF" why -a --width 1000 --by program --work --verbose --pid "$pid" >out 2>err &
+watcher=$!
+started+=("$watcher")
+wait_until 30 grep -q 'is counted until Ctrl-C' err || fail "does not begin: $(cat err)"
+echo >&9
+wait_until 120 test -e named_all || fail "process $pid does not end"
+kill -INT "$watcher"
+wait "$watcher" || fail "status $? of osprof why -a"
+kill -KILL "$pid"
+exec 9>&-
+grep -q '^Of more than 20000 threads, names and causes the later ones are summed by program; ' out ||
+    fail "what is summed: $(tail -5 out)"
+[ "$(grep -c ' n[0-9][0-9]* ' out)" -le 40000 ] || fail "programs have no end"
+grep -q ' (others) ' out || fail "no others: $(tail -20 out)"
+
 # ---- Wrong arguments, and no right
 
 expect_trouble "osprof: cannot watch process 4194303: there is none of that number" why -a --pid 4194303

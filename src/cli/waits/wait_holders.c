@@ -60,10 +60,25 @@ static void insert_waiter(struct wait_holders *holders, const struct waiter *wai
     holders->waiters[place] = *waiter;
 }
 
+void wait_holders_begin_now(struct wait_holders *holders) {
+    for (size_t i = 0; i < holders->kept_count; i++)
+        holders->kept[i].waits_still = false;
+}
+
+/* Of what is known already. */
+static void note_still(struct wait_holders *holders, const struct wait_cause *cause, const struct waiting_now *now) {
+    for (size_t i = 0; i < holders->kept_count; i++) {
+        struct wait_held *held = &holders->kept[i];
+        if (held->cause == cause && held->thread == now->cell.thread && now->age_ns >= held->age_ns)
+            held->waits_still = true;
+    }
+}
+
 void wait_holders_note(struct wait_holders *holders, const struct wait_cause *cause, const struct waiting_now *now) {
     const struct waiter waiter = {cause, now->cell, now->age_ns};
     if (!cause || cause->class != WAIT_COUNTS || now->age_ns < AGE_MIN_NS)
         return;
+    note_still(holders, cause, now);
     for (size_t i = 0; i < holders->waiter_count; i++) {
         if (holders->waiters[i].cause != cause)
             continue;
@@ -106,6 +121,8 @@ static void look(struct wait_holders *holders, const struct waiter *waiter) {
     free(held->sentence);
     *held = (struct wait_held){.cause = waiter->cause,
                                .process = waiter->cell.process,
+                               .thread = waiter->cell.thread,
+                               .waits_still = true,
                                .seen_ns = read_clock_ns(CLOCK_MONOTONIC),
                                .age_ns = waiter->age_ns,
                                .sentence = steal_pointer(&sentence)};

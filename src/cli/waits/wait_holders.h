@@ -2,6 +2,7 @@
 #ifndef WAIT_HOLDERS_H
 #define WAIT_HOLDERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "holders.h"
@@ -11,9 +12,11 @@
 struct wait_held {
     const struct wait_cause *cause;
     uint32_t process;
-    int64_t seen_ns; /* when, of the monotonic clock */
-    uint64_t age_ns; /* how long it had waited then */
-    char *sentence;  /* "postgres 4711 waits for the flock of /srv/x, held by backup 992" */
+    uint32_t thread;
+    bool waits_still; /* as it did then, when threads were read last */
+    int64_t seen_ns;  /* when, of the monotonic clock */
+    uint64_t age_ns;  /* how long it had waited then */
+    char *sentence;   /* "postgres 4711 waits for the flock of /srv/x, held by backup 992" */
 };
 
 struct wait_holders; /* opaque */
@@ -21,6 +24,9 @@ struct wait_holders; /* opaque */
 /* Owner:   the caller destroys it; the table must outlive it. Returns NULL without memory */
 struct wait_holders *wait_holders_create(struct thread_causes *table);
 void wait_holders_destroy(struct wait_holders *holders);
+
+/* Nobody waits any more, before those who do are noted again. */
+void wait_holders_begin_now(struct wait_holders *holders);
 
 /* A thread that waits now. */
 void wait_holders_note(struct wait_holders *holders, const struct wait_cause *cause, const struct waiting_now *now);

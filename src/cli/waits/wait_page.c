@@ -118,7 +118,7 @@ static char *describe_holder(const struct page *page, const struct wait_view_row
     if (!held || row->total_ns == 0)
         return NULL;
     const int64_t before_ns = page->end_ns > held->seen_ns ? page->end_ns - held->seen_ns : 0;
-    int length = row->now > 0 && before_ns < STILL_NS
+    int length = held->waits_still && before_ns < STILL_NS
                      ? asprintf(&text, "%s", held->sentence)
                      : asprintf(&text, "%s before the end: %s",
                                 units_seconds(&page->units, (double)before_ns / 1e9).text, held->sentence);
@@ -159,8 +159,11 @@ static void print_lost(const struct page *page) {
         append(text, "%s wait%s not counted: there was no room for them in the kernel.", units_count(lost).text,
                lost == 1 ? " was" : "s were");
     if (page->watch->sums.is_folded)
-        append(text, "%sOf more than %u threads the later ones are summed by program.", lost > 0 ? " " : "",
-               WAIT_ROWS_MAX);
+        append(
+            text,
+            "%sOf more than %u threads, names and causes the later ones are summed by program; they are not among the "
+            "threads and processes.",
+            lost > 0 ? " " : "", WAIT_ROWS_MAX);
     if (!text[0])
         return;
     screen_ink(page->screen, INK_WARNING);

@@ -1,5 +1,6 @@
 #include "wait_sums.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,10 @@ static struct wait_row *find_or_add(struct wait_sums *sums, const struct wait_ca
     if (!found && sums->count >= WAIT_ROWS_MAX) {
         sums->is_folded = true;
         fold(&row);
+        found = find(sums, &row, &hash);
+    }
+    if (!found && sums->count >= WAIT_ROWS_ALL_MAX) {
+        snprintf(row.program, sizeof(row.program), "(others)");
         found = find(sums, &row, &hash);
     }
     if (!found)

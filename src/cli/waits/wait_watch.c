@@ -97,6 +97,7 @@ static void add_now(void *context, const struct waiting_now *now) {
 int wait_watch_read(struct wait_watch *watch) {
     const struct waits_readers readers = {add, add_now, watch};
     wait_sums_begin_now(&watch->sums);
+    wait_holders_begin_now(watch->holders);
     int error = waits_read(watch->waits, &readers);
     watch->read_ns = read_clock_ns(CLOCK_MONOTONIC);
     wait_holders_look(watch->holders);
