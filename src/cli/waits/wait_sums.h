@@ -8,9 +8,8 @@
 #include "number_map.h"
 #include "wait_causes.h"
 
-#define WAIT_ROWS_MAX 20000 /* with threads and processes of their own; later ones are summed by program */
-#define WAIT_ROWS_ALL_MAX                                                                                              \
-    (2 * WAIT_ROWS_MAX) /* later programs are summed, too: a program may give itself any number of names */
+#define WAIT_ROWS_MAX 20000     /* with threads and processes of their own; later ones are summed by program */
+#define WAIT_ROWS_ALL_MAX 40000 /* later programs are summed, too: one may give itself any number of names */
 
 /* Waits of one thread for one thing. */
 struct wait_row {
