@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "collector.h"
+#include "locks.h"
 #include "waits.h"
 
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
@@ -162,5 +163,29 @@ void waits_finish(struct waits *waits) {
 
 int waits_name_stack(struct waits *waits, uint64_t stack, char **ret_functions) {
     (void)waits, (void)stack, (void)ret_functions;
+    return -ENOTSUP;
+}
+
+int locks_start(struct locks **ret_locks, char ret_why[COLLECTOR_WHY_SIZE]) {
+    (void)ret_locks;
+    return collector_check(ret_why);
+}
+
+int locks_read(struct locks *locks, const struct locks_readers *readers) {
+    (void)locks, (void)readers;
+    return -ENOTSUP;
+}
+
+uint64_t locks_lost(const struct locks *locks) {
+    (void)locks;
+    return 0;
+}
+
+void locks_finish(struct locks *locks) {
+    (void)locks;
+}
+
+int locks_name_stack(struct locks *locks, uint64_t stack, char **ret_functions) {
+    (void)locks, (void)stack, (void)ret_functions;
     return -ENOTSUP;
 }

@@ -172,7 +172,7 @@ static const char *parse_processes(char **text, void *data, char why[OPTION_TEXT
     return attach_processes_parse(text, &options->all.processes);
 }
 
-#define OF_ALL_ONLY "pid cgroup for work verbose"
+#define OF_ALL_ONLY "pid cgroup for locks work verbose"
 #define OF_PROFILES_ONLY "op layer"
 
 static const struct option_row rows[] = {
@@ -192,6 +192,9 @@ static const struct option_row rows[] = {
      .completed_as = "cgroup",
      INTO(TEXT, struct why_command, all.cgroup)},
     ROW_FOR("of -a: end after TIME, such as 10s; default: at Ctrl-C", struct why_command, all.for_ns),
+    {.name = "locks",
+     .help = "of -a: which locks of the kernel threads fought for, too",
+     INTO(FLAG, struct why_command, all.has_locks)},
     {.name = "work", .help = "of -a: show waits for work, too", INTO(FLAG, struct why_command, all.has_work)},
     {.name = "verbose", .letter = 'v', .help = "of -a: show all rows", INTO(FLAG, struct why_command, all.is_verbose)},
     ROW_OP(struct why_command, page.ops),

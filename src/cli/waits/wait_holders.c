@@ -33,6 +33,11 @@ struct wait_holders *wait_holders_create(struct thread_causes *table) {
     return holders;
 }
 
+void wait_holders_know_locks(struct wait_holders *holders, struct lock_watch *locks) {
+    holders->options.find_kernel_lock = lock_watch_find_owner;
+    holders->options.kernel_lock_context = locks;
+}
+
 void wait_holders_destroy(struct wait_holders *holders) {
     if (!holders)
         return;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "holders.h"
+#include "lock_watch.h"
 #include "wait_causes.h"
 
 /* One who waits, and for whom. */
@@ -27,6 +28,9 @@ void wait_holders_destroy(struct wait_holders *holders);
 
 /* Nobody waits any more, before those who do are noted again. */
 void wait_holders_begin_now(struct wait_holders *holders);
+
+/* Owners of locks of the kernel are known from now on. locks: outlives holders */
+void wait_holders_know_locks(struct wait_holders *holders, struct lock_watch *locks);
 
 /* A thread that waits now. */
 void wait_holders_note(struct wait_holders *holders, const struct wait_cause *cause, const struct waiting_now *now);

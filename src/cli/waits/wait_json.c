@@ -1,6 +1,6 @@
 #include "wait_json.h"
 
-#include "json_writer.h"
+#include "lock_page.h"
 
 #define JSON_VERSION 1
 
@@ -27,15 +27,20 @@ static void write_who(struct json_writer *writer, struct wait_watch *watch, cons
     json_text(writer, "cgroup", cgroup);
 }
 
+void wait_json_write_sums(struct json_writer *writer, struct wait_watch *watch, const struct wait_row *row,
+                          const char *counted) {
+    write_who(writer, watch, row);
+    json_count(writer, counted, row->waits);
+    json_count(writer, "waiting_now", row->now);
+    write_seconds(writer, "total_seconds", row->total_ns + row->now_ns);
+    write_seconds(writer, "longest_seconds", row->longest_ns);
+}
+
 static void write_row(struct json_writer *writer, struct wait_watch *watch, const struct wait_row *row) {
     const char *stack = row->cause->class != WAIT_FOR_CPU ? wait_causes_stack(watch->causes, row->stack) : NULL;
     json_begin(writer, NULL, '{');
     write_cause(writer, row->cause);
-    write_who(writer, watch, row);
-    json_count(writer, "waits", row->waits);
-    json_count(writer, "waiting_now", row->now);
-    write_seconds(writer, "total_seconds", row->total_ns + row->now_ns);
-    write_seconds(writer, "longest_seconds", row->longest_ns);
+    wait_json_write_sums(writer, watch, row, "waits");
     if (stack)
         json_text(writer, "stack", stack);
     const struct wait_held *held =
@@ -63,6 +68,8 @@ void wait_json_print(struct wait_watch *watch, const struct wait_view *by_cause,
     for (size_t i = 0; i < watch->sums.count; i++)
         write_row(&writer, watch, &watch->sums.rows[i]);
     json_end(&writer, ']');
+    if (watch->locks)
+        lock_page_write_json(&writer, watch);
     json_end(&writer, '}');
     putc('\n', stream);
 }

@@ -247,7 +247,8 @@ static const struct wait_view_row *row_shown(const struct wait_view *view, size_
 }
 
 static void print_table(const struct page *page) {
-    static const char *const titles[] = {"share", "total", "waits", "average", "longest", NULL};
+    const bool is_of_locks = page->options->is_of_locks;
+    const char *titles[] = {"share", "total", is_of_locks ? "contentions" : "waits", "average", "longest", NULL};
     const struct wait_view *view = view_of_table(page);
     const size_t counting = limit_rows(page, view->counting_rows);
     const size_t count = counting + work_shown(page, view);
@@ -263,12 +264,19 @@ static void print_table(const struct page *page) {
     }
     columns_settle(&columns);
     putc('\n', page->screen->stream);
-    columns_print_titles(&columns, "cause");
+    columns_print_titles(&columns, is_of_locks ? "lock, and the function that asked for it" : "cause");
     for (size_t i = 0; i < count; i++)
         print_row(page, &columns, row_shown(view, counting, i));
     if (left_out > 0)
         fprintf(page->screen->stream, "(%zu more%s)\n", left_out, page->options->has_no_hints ? "" : ": --verbose");
     putc('\n', page->screen->stream);
+}
+
+void wait_page_print_table(const struct wait_watch *watch, const struct wait_view *by_cause,
+                           const struct wait_view *by_who, const struct wait_page_options *options,
+                           const struct screen *screen) {
+    const struct page page = {watch, by_cause, by_who, options, screen, {.frequency_hz = 1, .ascii = screen->ascii}};
+    print_table(&page);
 }
 
 void wait_page_print(const struct wait_watch *watch, const struct wait_view *by_cause, const struct wait_view *by_who,

@@ -15,11 +15,17 @@ struct wait_page_options {
     bool has_no_hints; /* options that show more are not named */
     size_t rows_max;   /* 0: all */
     const char *whose; /* "process 4711 (postgres)"; NULL: of all of the machine */
+    bool is_of_locks;  /* causes are places of locks (lock_places.h) */
 };
 
 /* by_cause: made by nobody
  * by_who:   made as the options have it; if that is by nobody, by program */
 void wait_page_print(const struct wait_watch *watch, const struct wait_view *by_cause, const struct wait_view *by_who,
                      const struct wait_page_options *options, const struct screen *screen);
+
+/* Its table only. */
+void wait_page_print_table(const struct wait_watch *watch, const struct wait_view *by_cause,
+                           const struct wait_view *by_who, const struct wait_page_options *options,
+                           const struct screen *screen);
 
 #endif

@@ -52,8 +52,16 @@ int wait_watch_start(const struct attach_processes *processes, const struct atta
     return error;
 }
 
+int wait_watch_locks(struct wait_watch *watch) {
+    int error = lock_watch_start(&watch->locks);
+    if (error == 0)
+        wait_holders_know_locks(watch->holders, watch->locks);
+    return error;
+}
+
 void wait_watch_finish(struct wait_watch *watch) {
     wait_sums_finish(&watch->sums);
+    lock_watch_destroy(watch->locks);
     wait_causes_destroy(watch->causes);
     wait_cgroups_destroy(watch->cgroups);
     wait_holders_destroy(watch->holders);
@@ -73,7 +81,9 @@ static bool is_watched_process(struct wait_watch *watch, const struct waited_cel
     return number_map_set(&watch->processes, cell->process, 1) == 0;
 }
 
-static bool is_watched(struct wait_watch *watch, const struct waited_cell *cell) {
+/* A lock_watched_fn. */
+static bool is_watched(void *context, const struct waited_cell *cell) {
+    struct wait_watch *watch = context;
     return is_watched_process(watch, cell) && wait_cgroups_has(watch->cgroups, cell->cgroup);
 }
 
@@ -99,6 +109,8 @@ int wait_watch_read(struct wait_watch *watch) {
     wait_sums_begin_now(&watch->sums);
     wait_holders_begin_now(watch->holders);
     int error = waits_read(watch->waits, &readers);
+    if (error == 0 && watch->locks)
+        error = lock_watch_read(watch->locks, is_watched, watch);
     watch->read_ns = read_clock_ns(CLOCK_MONOTONIC);
     wait_holders_look(watch->holders);
     return error ? error : watch->sums.has_no_memory ? -ENOMEM : 0;

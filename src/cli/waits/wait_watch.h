@@ -4,6 +4,7 @@
 
 #include "attach_cgroup.h"
 #include "attach_processes.h"
+#include "lock_watch.h"
 #include "wait_cgroups.h"
 #include "wait_holders.h"
 #include "wait_view.h"
@@ -16,8 +17,9 @@ struct wait_watch {
     struct wait_holders *holders;
     struct number_map processes; /* that are looked at; empty: all */
     struct wait_sums sums;
-    int64_t begin_ns; /* of the monotonic clock; of the last mark */
-    int64_t read_ns;  /* when it was read last */
+    struct lock_watch *locks; /* NULL: not looked at; else the watch destroys it */
+    int64_t begin_ns;         /* of the monotonic clock; of the last mark */
+    int64_t read_ns;          /* when it was read last */
 };
 
 /* Both must outlive the watch.
@@ -25,6 +27,10 @@ struct wait_watch {
  * Errors:  reported to the user */
 int wait_watch_start(const struct attach_processes *processes, const struct attach_cgroup *cgroup,
                      struct wait_watch *ret_watch);
+
+/* Which locks of the kernel they fight for, too; owners are known from then on. Errors: reported to the user */
+int wait_watch_locks(struct wait_watch *watch);
+
 void wait_watch_finish(struct wait_watch *watch);
 
 /* Adds what has happened since the last time. Call often enough: the kernel has room for 65,536 kinds of waits.

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "lock_page.h"
 #include "signals.h"
 #include "wait_json.h"
 #include "wait_page.h"
@@ -35,7 +36,7 @@ static int print_page(struct wait_watch *watch, const struct wait_view *by_cause
         return error;
     wait_page_print(watch, by_cause, &by_who, &page, &screen);
     wait_view_finish(&by_who);
-    return 0;
+    return watch->locks ? lock_page_print(watch, &page, &screen) : 0;
 }
 
 /* Errors: reported to the user */
@@ -72,13 +73,24 @@ static int follow(struct wait_watch *watch, const struct signals *signals, uint6
     return error;
 }
 
+/* Errors: reported to the user */
+static int start(const struct why_all_options *options, const struct wait_scope *scope, struct wait_watch *ret_watch) {
+    int error = wait_watch_start(scope->processes, &scope->cgroup, ret_watch);
+    if (error || !options->has_locks)
+        return error;
+    error = wait_watch_locks(ret_watch);
+    if (error)
+        wait_watch_finish(ret_watch);
+    return error;
+}
+
 static int watch_all(const struct why_all_options *options, const struct wait_scope *scope) {
     struct signals signals;
     struct wait_watch watch;
     int error = signals_init(&signals);
     if (error)
         return error;
-    error = wait_watch_start(scope->processes, &scope->cgroup, &watch);
+    error = start(options, scope, &watch);
     if (error == 0) {
         if (options->for_ns == 0)
             complain("what %s for is counted until Ctrl-C",

@@ -14,6 +14,7 @@ struct why_all_options {
     const char *cgroup; /* NULL: all */
     const char *by;     /* NULL: programs of each cause */
     bool has_work;
+    bool has_locks;
     bool has_stacks;
     bool is_verbose;
     bool json;

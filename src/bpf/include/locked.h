@@ -1,0 +1,27 @@
+/* What BPF programs and the collector of locks both know. */
+#ifndef LOCKED_H
+#define LOCKED_H
+
+#include "waited.h"
+
+#define LOCKED_THREADS_MAX 65536
+
+/* Of waited_cell.kind, as the kernel tells it (LCB_F_*): what kind of lock it is, and how a thread waits for it. Without
+ * any it is a semaphore. A lock to read or to write that is no other is a rw_semaphore, or with spinning an rwlock. */
+enum locked_kind {
+    LOCKED_SPINNING = 1 << 0,
+    LOCKED_READING = 1 << 1,
+    LOCKED_WRITING = 1 << 2,
+    LOCKED_RT = 1 << 3,
+    LOCKED_PERCPU = 1 << 4,
+    LOCKED_MUTEX = 1 << 5,
+};
+
+/* A thread that is asleep for a lock now. */
+struct locked_now {
+    struct waiting_now waiting;
+    unsigned owner_thread; /* 0: unknown; the kernel knows it of mutexes, and of rw_semaphores that are held to write */
+    unsigned unused;
+};
+
+#endif

@@ -1,0 +1,119 @@
+#include "lock_page.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base.h"
+#include "units.h"
+#include "wait_json.h"
+
+#define SENTENCE_SIZE 256
+
+/* ---- Sentences ---------------------------------------------------------------------------------- */
+
+struct times {
+    struct units_text asleep;
+    struct units_text spinning;
+    bool has_slept;
+    bool has_spun;
+};
+
+static const struct lock_place *place_of(const struct wait_cause *cause) {
+    return (const struct lock_place *)cause;
+}
+
+static struct times find_times(const struct wait_view *view, const struct screen *screen) {
+    const struct units units = {.frequency_hz = 1, .ascii = screen->ascii};
+    uint64_t spinning_ns = 0;
+    for (size_t i = 0; i < view->count; i++)
+        if (place_of(view->rows[i].cause)->kind & LOCKED_SPINNING)
+            spinning_ns += view->rows[i].total_ns;
+    const uint64_t asleep_ns = view->total_ns - spinning_ns;
+    return (struct times){.asleep = screen_firm(units_seconds(&units, (double)asleep_ns / 1e9)),
+                          .spinning = screen_firm(units_seconds(&units, (double)spinning_ns / 1e9)),
+                          .has_slept = asleep_ns > 0,
+                          .has_spun = spinning_ns > 0};
+}
+
+static void print_times(const struct wait_view *view, const struct screen *screen) {
+    const struct times times = find_times(view, screen);
+    char text[SENTENCE_SIZE] = "Locks of the kernel: no contention was seen.";
+    if (times.has_slept && times.has_spun)
+        snprintf(text, sizeof(text),
+                 "Locks of the kernel: threads slept %s for them, which is part of the waits above, and spun %s, which "
+                 "is CPU time and part of no wait.",
+                 times.asleep.text, times.spinning.text);
+    else if (times.has_slept)
+        snprintf(text, sizeof(text),
+                 "Locks of the kernel: threads slept %s for them, which is part of the waits above.",
+                 times.asleep.text);
+    else if (times.has_spun)
+        snprintf(text, sizeof(text),
+                 "Locks of the kernel: threads spun %s for them, which is CPU time and part of no wait.",
+                 times.spinning.text);
+    screen_print_sentence(screen, 0, text);
+}
+
+static void print_lost(const struct wait_watch *watch, const struct screen *screen) {
+    const uint64_t lost = lock_watch_lost(watch->locks);
+    char text[SENTENCE_SIZE];
+    if (lost == 0)
+        return;
+    snprintf(text, sizeof(text), "%s contention%s of locks %s not counted: there was no room in the kernel.",
+             units_count(lost).text, units_plural(lost), lost == 1 ? "was" : "were");
+    screen_ink(screen, INK_WARNING);
+    screen_print_sentence(screen, 0, text);
+    screen_ink(screen, INK_PLAIN);
+}
+
+/* ---- The page ----------------------------------------------------------------------------------- */
+
+static int make_view(const struct wait_watch *watch, enum wait_by by, struct wait_view *ret_view) {
+    return wait_view_make(&watch->locks->sums, 0, by, wait_cgroups_name, watch->cgroups, ret_view);
+}
+
+int lock_page_print(const struct wait_watch *watch, const struct wait_page_options *options,
+                    const struct screen *screen) {
+    struct wait_page_options of_locks = *options;
+    struct wait_view by_cause = {.rows = NULL};
+    struct wait_view by_who = {.rows = NULL};
+    of_locks.is_of_locks = true;
+    of_locks.has_stacks = false;
+    int error = make_view(watch, WAIT_BY_NOBODY, &by_cause);
+    if (error == 0)
+        error = make_view(watch, options->by == WAIT_BY_NOBODY ? WAIT_BY_PROGRAM : options->by, &by_who);
+    if (error == 0) {
+        putc('\n', screen->stream);
+        print_times(&by_cause, screen);
+        wait_page_print_table(watch, &by_cause, &by_who, &of_locks, screen);
+        print_lost(watch, screen);
+    }
+    wait_view_finish(&by_cause);
+    wait_view_finish(&by_who);
+    return error;
+}
+
+/* ---- For other programs ------------------------------------------------------------------------- */
+
+static void write_row(struct json_writer *writer, struct wait_watch *watch, const struct wait_row *row) {
+    const struct lock_place *place = place_of(row->cause);
+    const char *access = lock_place_access(place);
+    json_begin(writer, NULL, '{');
+    json_text(writer, "lock", lock_place_name(place));
+    if (access)
+        json_text(writer, "access", access);
+    json_text(writer, "state", lock_place_state(place));
+    if (place->function[0])
+        json_text(writer, "function", place->function);
+    wait_json_write_sums(writer, watch, row, "contentions");
+    json_end(writer, '}');
+}
+
+void lock_page_write_json(struct json_writer *writer, struct wait_watch *watch) {
+    const struct wait_sums *sums = &watch->locks->sums;
+    json_count(writer, "lost_contentions", lock_watch_lost(watch->locks));
+    json_begin(writer, "locks", '[');
+    for (size_t i = 0; i < sums->count; i++)
+        write_row(writer, watch, &sums->rows[i]);
+    json_end(writer, ']');
+}

@@ -1,0 +1,45 @@
+/* Watches which of the kernel's locks threads fight for, and who has those that they wait for. */
+#ifndef LOCK_WATCH_H
+#define LOCK_WATCH_H
+
+#include "holders_chain.h"
+#include "lock_places.h"
+#include "wait_sums.h"
+
+/* A thread that is asleep for a lock, when that was read last. */
+struct lock_waiter {
+    uint32_t thread;
+    uint32_t owner_thread; /* 0: unknown */
+    const struct lock_place *place;
+};
+
+struct lock_watch {
+    struct locks *locks;
+    struct lock_places *places;
+    struct wait_sums sums;       /* causes are those of places */
+    struct lock_waiter *waiters; /* [waiter_count], of the whole machine */
+    size_t waiter_count;
+    size_t waiter_room;
+};
+
+/* Owner:   the caller destroys *ret_watch
+ * Errors:  reported to the user */
+int lock_watch_start(struct lock_watch **ret_watch);
+
+/* NULL is fine. */
+void lock_watch_destroy(struct lock_watch *watch);
+
+/* Whether a thread is looked at. */
+typedef bool lock_watched_fn(void *context, const struct waited_cell *cell);
+
+/* Adds what has happened since the last time. Errors: -ENOMEM, those of bpf(2) and read(2) */
+int lock_watch_read(struct lock_watch *watch, lock_watched_fn *is_watched, void *context);
+
+/* A holders_kernel_lock_fn; context: a struct lock_watch. As of the last lock_watch_read(). A lock of unknown owner is not
+ * found: something else may be known of what the thread waits for. */
+bool lock_watch_find_owner(void *context, uint64_t thread, struct holders_kernel_lock *ret_lock);
+
+/* Fights that were not counted. */
+uint64_t lock_watch_lost(const struct lock_watch *watch);
+
+#endif
