@@ -11,8 +11,8 @@
 #define WAITED_THREADS_MAX 65536
 
 enum waited_kind {
-    WAITED_ASLEEP,  /* until something came, or a signal */
-    WAITED_BLOCKED, /* not interruptible by all signals */
+    WAITED_ASLEEP,        /* until something came, or a signal */
+    WAITED_BLOCKED,       /* not interruptible by all signals */
     WAITED_FOR_CPU,       /* ready to run */
     WAITED_FOR_CPU_QUOTA, /* the same, but the control group has used up its time */
     WAITED_KINDS,

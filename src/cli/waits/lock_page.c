@@ -5,7 +5,6 @@
 
 #include "base.h"
 #include "units.h"
-#include "wait_json.h"
 
 #define SENTENCE_SIZE 256
 
@@ -18,15 +17,11 @@ struct times {
     bool has_spun;
 };
 
-static const struct lock_place *place_of(const struct wait_cause *cause) {
-    return (const struct lock_place *)cause;
-}
-
 static struct times find_times(const struct wait_view *view, const struct screen *screen) {
     const struct units units = {.frequency_hz = 1, .ascii = screen->ascii};
     uint64_t spinning_ns = 0;
     for (size_t i = 0; i < view->count; i++)
-        if (place_of(view->rows[i].cause)->kind & LOCKED_SPINNING)
+        if (lock_place_of(view->rows[i].cause)->kind & LOCKED_SPINNING)
             spinning_ns += view->rows[i].total_ns;
     const uint64_t asleep_ns = view->total_ns - spinning_ns;
     return (struct times){.asleep = screen_firm(units_seconds(&units, (double)asleep_ns / 1e9)),
@@ -91,29 +86,4 @@ int lock_page_print(const struct wait_watch *watch, const struct wait_page_optio
     wait_view_finish(&by_cause);
     wait_view_finish(&by_who);
     return error;
-}
-
-/* ---- For other programs ------------------------------------------------------------------------- */
-
-static void write_row(struct json_writer *writer, struct wait_watch *watch, const struct wait_row *row) {
-    const struct lock_place *place = place_of(row->cause);
-    const char *access = lock_place_access(place);
-    json_begin(writer, NULL, '{');
-    json_text(writer, "lock", lock_place_name(place));
-    if (access)
-        json_text(writer, "access", access);
-    json_text(writer, "state", lock_place_state(place));
-    if (place->function[0])
-        json_text(writer, "function", place->function);
-    wait_json_write_sums(writer, watch, row, "contentions");
-    json_end(writer, '}');
-}
-
-void lock_page_write_json(struct json_writer *writer, struct wait_watch *watch) {
-    const struct wait_sums *sums = &watch->locks->sums;
-    json_count(writer, "lost_contentions", lock_watch_lost(watch->locks));
-    json_begin(writer, "locks", '[');
-    for (size_t i = 0; i < sums->count; i++)
-        write_row(writer, watch, &sums->rows[i]);
-    json_end(writer, ']');
 }

@@ -2,15 +2,11 @@
 #ifndef LOCK_PAGE_H
 #define LOCK_PAGE_H
 
-#include "json_writer.h"
 #include "lock_watch.h"
 #include "wait_page.h"
 
 /* Errors:  -ENOMEM */
 int lock_page_print(const struct wait_watch *watch, const struct wait_page_options *options,
                     const struct screen *screen);
-
-/* The members "lost_contentions" and "locks" of the document. */
-void lock_page_write_json(struct json_writer *writer, struct wait_watch *watch);
 
 #endif

@@ -11,6 +11,11 @@ struct lock_place {
     char function[CAUSE_FUNCTION_SIZE]; /* "": it is not known */
 };
 
+/* The place of a cause that is one of a place's. Owner: as the cause */
+static inline const struct lock_place *lock_place_of(const struct wait_cause *cause) {
+    return (const struct lock_place *)cause;
+}
+
 struct lock_places; /* opaque */
 
 /* Owner:   the caller destroys it; locks must outlive it. Returns NULL without memory */

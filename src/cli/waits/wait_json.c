@@ -1,6 +1,7 @@
 #include "wait_json.h"
 
-#include "lock_page.h"
+#include "json_writer.h"
+#include "lock_watch.h"
 
 #define JSON_VERSION 1
 
@@ -27,8 +28,8 @@ static void write_who(struct json_writer *writer, struct wait_watch *watch, cons
     json_text(writer, "cgroup", cgroup);
 }
 
-void wait_json_write_sums(struct json_writer *writer, struct wait_watch *watch, const struct wait_row *row,
-                          const char *counted) {
+static void write_sums(struct json_writer *writer, struct wait_watch *watch, const struct wait_row *row,
+                       const char *counted) {
     write_who(writer, watch, row);
     json_count(writer, counted, row->waits);
     json_count(writer, "waiting_now", row->now);
@@ -40,7 +41,7 @@ static void write_row(struct json_writer *writer, struct wait_watch *watch, cons
     const char *stack = row->cause->class != WAIT_FOR_CPU ? wait_causes_stack(watch->causes, row->stack) : NULL;
     json_begin(writer, NULL, '{');
     write_cause(writer, row->cause);
-    wait_json_write_sums(writer, watch, row, "waits");
+    write_sums(writer, watch, row, "waits");
     if (stack)
         json_text(writer, "stack", stack);
     const struct wait_held *held =
@@ -49,6 +50,33 @@ static void write_row(struct json_writer *writer, struct wait_watch *watch, cons
         json_text(writer, "holder", held->sentence);
     json_end(writer, '}');
 }
+
+/* ---- Locks ----------------------------------------------------------------------------------------- */
+
+static void write_lock(struct json_writer *writer, struct wait_watch *watch, const struct wait_row *row) {
+    const struct lock_place *place = lock_place_of(row->cause);
+    const char *access = lock_place_access(place);
+    json_begin(writer, NULL, '{');
+    json_text(writer, "lock", lock_place_name(place));
+    if (access)
+        json_text(writer, "access", access);
+    json_text(writer, "state", lock_place_state(place));
+    if (place->function[0])
+        json_text(writer, "function", place->function);
+    write_sums(writer, watch, row, "contentions");
+    json_end(writer, '}');
+}
+
+static void write_locks(struct json_writer *writer, struct wait_watch *watch) {
+    const struct wait_sums *sums = &watch->locks->sums;
+    json_count(writer, "lost_contentions", lock_watch_lost(watch->locks));
+    json_begin(writer, "locks", '[');
+    for (size_t i = 0; i < sums->count; i++)
+        write_lock(writer, watch, &sums->rows[i]);
+    json_end(writer, ']');
+}
+
+/* ---- The document -------------------------------------------------------------------------------- */
 
 void wait_json_print(struct wait_watch *watch, const struct wait_view *by_cause, const char *whose, FILE *stream) {
     struct json_writer writer = {.stream = stream};
@@ -69,7 +97,7 @@ void wait_json_print(struct wait_watch *watch, const struct wait_view *by_cause,
         write_row(&writer, watch, &watch->sums.rows[i]);
     json_end(&writer, ']');
     if (watch->locks)
-        lock_page_write_json(&writer, watch);
+        write_locks(&writer, watch);
     json_end(&writer, '}');
     putc('\n', stream);
 }

@@ -4,14 +4,9 @@
 
 #include <stdio.h>
 
-#include "json_writer.h"
 #include "wait_watch.h"
 
 /* by_cause: made by nobody; whose: NULL: all of the machine. Errors: those of the stream */
 void wait_json_print(struct wait_watch *watch, const struct wait_view *by_cause, const char *whose, FILE *stream);
-
-/* Who waited, and how long, as members of an object. counted: the key of how often */
-void wait_json_write_sums(struct json_writer *writer, struct wait_watch *watch, const struct wait_row *row,
-                          const char *counted);
 
 #endif
