@@ -30,12 +30,39 @@ is_near() {
     [ "$((${difference#-} * 100))" -le "$3" ]
 }
 
+cache_drops() {
+    grep ^drop_ /proc/vmstat
+}
+
+# undisturbed COMMAND...: again, if another test has emptied the caches of the whole machine since the last one
+drops=$(cache_drops)
+undisturbed() {
+    local before=unknown
+    until [ "$before" = "$drops" ]; do
+        before=$drops
+        "$@"
+        drops=$(cache_drops)
+    done
+}
+
+read_file() {
+    python3 "$tests_dir/../cli/reads.py" "$fs/dir/file" "$1" >known
+}
+
+# count_reads KIND...: one after the other, in a window of their own
+count_reads() {
+    local kind
+    "$OSPROF" reset "$fs"
+    for kind; do
+        read_file "$kind"
+    done
+    "$OSPROF" dump "$fs" now
+}
+
 # reads KIND: and compares what is counted with what is known
 reads() {
     local hits of read missed
-    "$OSPROF" reset "$fs"
-    python3 "$tests_dir/../cli/reads.py" "$fs/dir/file" "$1" >known
-    "$OSPROF" dump "$fs" now
+    undisturbed count_reads "$1"
     read -r hits of <known
     read=$(sum_of read now) missed=$(sum_of missed now)
     [ "$hits" != - ] || {
@@ -83,11 +110,14 @@ for kind in cold warm in_pieces warm at_once half at_random at_random_twice agai
 done
 
 # Sentences and files
-"$OSPROF" reset "$fs"
-python3 "$tests_dir/../cli/reads.py" "$fs/dir/file" cold >known
-head -c 65536 "$fs/dir/file" >"$fs/dir/small"
-cat "$fs/dir/small" >"$scratch/copy"
-"$OSPROF" dump "$fs" now
+read_two_files() {
+    "$OSPROF" reset "$fs"
+    read_file cold
+    head -c 65536 "$fs/dir/file" >"$fs/dir/small"
+    cat "$fs/dir/small" >"$scratch/copy"
+    "$OSPROF" dump "$fs" now
+}
+undisturbed read_two_files
 assert_eq "0.0 100.0" "$(by_file now /dir/file | sed 's/^0\.[0-9]$/0.0/; s/^1\.[0-9]$/0.0/') $(by_file now /dir/small)" "hits of a cold file, and of one that has just been written"
 cached_line now | grep -Eq '^[0-3]\.[0-9] % of the 5\.8[0-9] MiB that read calls returned$' || fail "of the whole: $(cached_line now)"
 COLUMNS=120 "$OSPROF" show --by directory now | grep -Eq ' [0-3]\.[0-9] %  /dir$' || fail "of the directory: $("$OSPROF" show --by directory now)"
@@ -95,19 +125,21 @@ COLUMNS=120 "$OSPROF" show --by directory now | grep -Eq ' [0-3]\.[0-9] %  /dir$
 "$OSPROF" check now >&2 || fail "osprof check finds fault"
 
 # Each window has its own.
-python3 "$tests_dir/../cli/reads.py" "$fs/dir/file" warm >known
-"$OSPROF" rotate "$fs" first
-python3 "$tests_dir/../cli/reads.py" "$fs/dir/file" warm >known
-"$OSPROF" dump "$fs" second
+read_in_two_windows() {
+    rm -f first
+    read_two_files
+    read_file warm
+    "$OSPROF" rotate "$fs" first
+    read_file warm
+    "$OSPROF" dump "$fs" second
+}
+undisturbed read_in_two_windows
 assert_eq "all of the 5.72 MiB that read calls returned" "$(cached_line second)" "after a rotation"
 assert_eq "100.0" "$(by_file second /dir/file)" "of the file, after a rotation"
 assert_eq $((2 * size + 2 * 65536)) "$(sum_of read first)" "bytes before the rotation"
 
 # O_DIRECT beside reads by way of the cache; nothing of what only writes, and copies in the kernel.
-"$OSPROF" reset "$fs"
-python3 "$tests_dir/../cli/reads.py" "$fs/dir/file" warm >known
-python3 "$tests_dir/../cli/reads.py" "$fs/dir/file" direct >known
-"$OSPROF" dump "$fs" now
+undisturbed count_reads warm direct
 beside='(O_DIRECT, DAX, tmpfs, FUSE, overlayfs and the like)'
 assert_eq "all of the 5.72 MiB that read calls returned; not judged: 5.72 MiB $beside" "$(cached_line now)" "with O_DIRECT"
 "$OSPROF" reset "$fs"
@@ -119,9 +151,7 @@ os.sendfile(b, a, 0, 100000)' "$fs"
 assert_eq "" "$(cached_line now)" "without read calls"
 
 # What a live file keeps
-"$OSPROF" reset "$fs"
-python3 "$tests_dir/../cli/reads.py" "$fs/dir/file" half >known
-"$OSPROF" dump "$fs" now
+count_reads half
 kill -KILL "$watcher"
 wait "$watcher" 2>/dev/null || true
 watcher=
@@ -145,7 +175,7 @@ done
 # is_not_judged WHERE
 is_not_judged() {
     watched
-    python3 "$tests_dir/../cli/reads.py" "$fs/dir/file" warm >known
+    read_file warm
     stopped
     assert_eq "not judged: 5.72 MiB $beside" "$(cached_line profile)" "$1"
     tr -s '\n ' ' ' <out | grep -qF "cached not judged: 5.72 MiB $beside" || fail "$1, the page does not say so: $(<out)"
