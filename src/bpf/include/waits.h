@@ -41,7 +41,7 @@ int waits_read(struct waits *waits, const struct waits_readers *readers);
  * Owner:   the caller frees *ret_functions
  * Errors:  -ENOENT, -ENOMEM, those of bpf(2)
  * Threads: one at a time */
-int waits_name_stack(struct waits *waits, uint64_t stack, char **ret_functions);
+int waits_name_stack(struct waits *waits, uint64_t number, char **ret_functions);
 
 /* Waits that were not counted: a program was not run, or there was no room. Threads: any */
 uint64_t waits_lost(const struct waits *waits);
