@@ -44,13 +44,14 @@ static bool read_number(const char **text, uint32_t *ret_number) {
 
 /* The wrong number alone, if there is one. */
 static void show_wrong(char **text, const char *wrong) {
+    static const char dots[] = "...";
     const size_t length = strcspn(wrong, ",");
     if (length > 0) {
         *text += wrong - *text;
         (*text)[length] = '\0';
     }
     if (strlen(*text) > WRONG_BYTES_MAX)
-        strcpy(*text + WRONG_BYTES_MAX - strlen("..."), "...");
+        memcpy(*text + WRONG_BYTES_MAX - strlen(dots), dots, sizeof(dots));
 }
 
 /* "1,2,3,4 and 5,003 more" of a list that is longer than that. */
