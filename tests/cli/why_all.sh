@@ -257,6 +257,10 @@ expect 2 why --by thread x
 grep -q -- '--by thread goes with -a only' err || fail "$(cat err)"
 expect 2 why -a --op READ
 grep -q -- '--op does not go with -a' err || fail "$(cat err)"
+if unshare --pid --fork --mount-proc true 2>/dev/null; then
+    unshare --pid --fork --mount-proc "$OSPROF" why -a --for 100ms >out 2>err && fail "numbers of another PID namespace are taken"
+    grep -q 'cannot see what threads wait for: osprof must run outside of this PID namespace' err || fail "$(cat err)"
+fi
 provide_programs
 as_user "$OSPROF" why -a --for 100ms >out 2>err && fail "anybody sees what threads wait for"
 grep -q 'cannot see what threads wait for: this takes root, or the capabilities CAP_BPF and CAP_PERFMON' err || fail "$(cat err)"

@@ -104,9 +104,13 @@ static int check_process(uint32_t number) {
     return error;
 }
 
-int attach_processes_check(const struct attach_processes *processes) {
+bool attach_processes_have_numbers(void) {
     struct stat st;
-    if (processes->count > 0 && stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != FIRST_PID_NAMESPACE) {
+    return stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == FIRST_PID_NAMESPACE;
+}
+
+int attach_processes_check(const struct attach_processes *processes) {
+    if (processes->count > 0 && !attach_processes_have_numbers()) {
         complain("cannot watch single processes from within a PID namespace: osprof must run outside of it");
         return -EXDEV;
     }

@@ -19,6 +19,9 @@ struct attach_processes {
 /* Reads "4711,4712". Returns NULL, or what is wrong with *text, which then is the part of it to show, in the same memory */
 const char *attach_processes_parse(char **text, struct attach_processes *ret_processes);
 
+/* Whether this process knows processes by the numbers that the kernel has for them: not in a PID namespace of its own. */
+bool attach_processes_have_numbers(void);
+
 /* Whether they can be watched: each is there, and is no mere thread. Errors: reported to the user */
 int attach_processes_check(const struct attach_processes *processes);
 
