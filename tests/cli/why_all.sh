@@ -17,7 +17,7 @@ before_cleanup() {
 
 # waits COMMAND...: starts it, as $pid, and waits until it does not run
 waits() {
-    "$@" &
+    "$@" 7>&- & # which has no part in what this shell holds
     pid=$!
     started+=("$pid")
     until_sleeps "$pid"
@@ -37,7 +37,7 @@ sleeps() {
 sees() {
     local wide=(--width 1000)
     [[ " $* " != *" --json "* ]] || wide=()
-    expect 0 why -a "${wide[@]}" "$@"
+    expect 0 why -a "${wide[@]}" "$@" 7>&-
     [ ! -s err ] || fail "complains: $(cat err)"
 }
 
