@@ -91,6 +91,51 @@ static void labels_finish(struct metrics_labels *labels) {
 
 /* ---- Profiles ----------------------------------------------------------------------------------- */
 
+static const char *label_of(const struct metrics_labels *labels, size_t i) {
+    return labels->labels[i].value;
+}
+
+/* Labels that differ only in what a terminal obeys are one series. NULL: it is new */
+static struct metrics_wait *find_wait(const struct metrics_subject *subject, const struct metrics_labels *labels) {
+    for (size_t i = 0; i < subject->wait_count; i++) {
+        size_t same = 0;
+        while (same < labels->count && strcmp(label_of(&subject->waits[i].labels, same), label_of(labels, same)) == 0)
+            same++;
+        if (same == labels->count)
+            return &subject->waits[i];
+    }
+    return NULL;
+}
+
+static int add_wait(struct metrics_subject *subject, const struct view_wait *wait) {
+    struct metrics_labels labels = {.count = 0};
+    int error = add_label(&labels, "", "cause", wait->cause);
+    if (!error)
+        error = add_label(&labels, "", "class", wait->class);
+    if (!error)
+        error = add_label(&labels, "", "program", wait->program);
+    struct metrics_wait *found = error ? NULL : find_wait(subject, &labels);
+    if (error || found) {
+        labels_finish(&labels);
+    } else {
+        found = &subject->waits[subject->wait_count++];
+        *found = (struct metrics_wait){.labels = labels};
+    }
+    if (found) {
+        found->waits += wait->waits;
+        found->seconds += wait->seconds;
+    }
+    return error;
+}
+
+static int add_waits(struct metrics_subject *subject, const struct view_target *target) {
+    subject->waits = calloc(target->wait_count + 1, sizeof(*subject->waits));
+    int error = subject->waits ? 0 : -ENOMEM;
+    for (size_t i = 0; i < target->wait_count && !error; i++)
+        error = add_wait(subject, &target->waits[i]);
+    return error;
+}
+
 /* After an error the caller must still finish *subject. */
 static int subject_init(struct metrics_subject *subject, const struct view_target *target) {
     static const char *const common[] = {"layer", "host", "mount"};
@@ -106,6 +151,8 @@ static int subject_init(struct metrics_subject *subject, const struct view_targe
     subject->knows_waiting = target->knows_waiting;
     subject->waiting = target->waiting;
     int error = add_labels_of(&subject->common, profile, common, ARRAY_SIZE(common));
+    if (!error && target->waits)
+        return add_waits(subject, target);
     if (error || !target->is_up)
         return error;
     error = add_labels_of(&subject->info, profile, info, ARRAY_SIZE(info));
@@ -122,8 +169,10 @@ int metrics_model_init(struct metrics_model *ret_model, const struct view_target
     if (!model.subjects)
         return -ENOMEM;
     int error = 0;
-    for (size_t i = 0; i < count && !error; i++)
+    for (size_t i = 0; i < count && !error; i++) {
         error = subject_init(&model.subjects[i], &targets[i]);
+        model.has_waits |= targets[i].waits != NULL;
+    }
     if (error)
         metrics_model_finish(&model);
     else
@@ -144,6 +193,9 @@ void metrics_model_finish(struct metrics_model *model) {
         labels_finish(&model->subjects[i].common);
         labels_finish(&model->subjects[i].info);
         metrics_causes_finish(&model->subjects[i].causes);
+        for (size_t wait = 0; wait < model->subjects[i].wait_count; wait++)
+            labels_finish(&model->subjects[i].waits[wait].labels);
+        free(model->subjects[i].waits);
     }
     free(model->subjects);
     *model = (struct metrics_model){0};
@@ -262,6 +314,14 @@ const struct metrics_family metrics_families[METRICS_FAMILIES] = {
      .type = METRICS_SUM,
      .series_label = "cause",
      .is_of_causes = true},
+    {.name = "osprof_wait_seconds_total",
+     .help = "Time that threads of this machine have waited, by cause and program.",
+     .type = METRICS_SUM,
+     .is_of_waits = true},
+    {.name = "osprof_waits_total",
+     .help = "Waits of threads of this machine that have ended, by cause and program.",
+     .type = METRICS_COUNTER,
+     .is_of_waits = true},
     {.name = "osprof_start_time_seconds",
      .help = "When the profile was begun or last reset, in Unix time.",
      .known = has_start,
@@ -323,8 +383,22 @@ static int visit_causes(struct metrics_sample sample, metrics_visit_fn visit, vo
     return error;
 }
 
+static int visit_waits(struct metrics_sample sample, metrics_visit_fn visit, void *context) {
+    int error = 0;
+    for (size_t i = 0; i < sample.subject->wait_count && !error; i++) {
+        const struct metrics_wait *wait = &sample.subject->waits[i];
+        sample.own = &wait->labels;
+        sample.count = wait->waits;
+        sample.value = wait->seconds;
+        error = visit(context, &sample);
+    }
+    return error;
+}
+
 static int visit_subject(struct metrics_sample sample, metrics_visit_fn visit, void *context) {
     const struct aggstats_profile *profile = sample.subject->profile;
+    if (sample.family->is_of_waits || sample.subject->waits)
+        return sample.family->is_of_waits ? visit_waits(sample, visit, context) : 0;
     if (sample.family->is_up) {
         sample.value = sample.subject->is_up && !sample.subject->is_stuck;
         return visit(context, &sample);
@@ -346,6 +420,8 @@ static int visit_subject(struct metrics_sample sample, metrics_visit_fn visit, v
 }
 
 bool metrics_has_family(const struct metrics_model *model, const struct metrics_family *family) {
+    if (family->is_of_waits)
+        return model->has_waits;
     return model->tells_up || !(family->is_up || family->is_waiting);
 }
 

@@ -24,7 +24,13 @@ struct metrics_labels {
     size_t count;
 };
 
-/* A profile with its labels. */
+struct metrics_wait {
+    struct metrics_labels labels;
+    uint64_t waits;
+    double seconds;
+};
+
+/* A profile with its labels; or waits of a machine. */
 struct metrics_subject {
     const struct aggstats_profile *profile;
     struct metrics_labels common; /* of all its samples */
@@ -34,12 +40,15 @@ struct metrics_subject {
     bool is_stuck;
     bool knows_waiting;
     uint64_t waiting;
+    struct metrics_wait *waits; /* [wait_count]; NULL: a profile */
+    size_t wait_count;
 };
 
 struct metrics_model {
     struct metrics_subject *subjects;
     size_t count;
     bool tells_up; /* has the families of targets */
+    bool has_waits;
 };
 
 enum metrics_type {
@@ -63,12 +72,13 @@ struct metrics_family {
     unsigned series_count;    /* the maximum */
     const char *series_label; /* name of the label */
     bool is_of_causes;        /* counts the calls of each cause, or sums up their seconds, by type */
+    bool is_of_waits;         /* counts the waits of each cause and program, or sums up their seconds, by type */
     bool has_info;            /* its samples also have the info's labels */
     bool is_up;               /* which targets are up: a sample for each, if there are several */
     bool is_waiting;          /* the requests that wait for each target, if known */
 };
 
-#define METRICS_FAMILIES 16
+#define METRICS_FAMILIES 18
 extern const struct metrics_family metrics_families[METRICS_FAMILIES];
 
 struct metrics_sample {
@@ -77,6 +87,7 @@ struct metrics_sample {
     const struct aggstats_op_profile *op; /* NULL: of the whole profile, or of a cause */
     const char *op_name;                  /* value of the label "op"; NULL: none */
     const char *series;                   /* value of the label of its series; NULL: none */
+    const struct metrics_labels *own;     /* its other labels; NULL: none */
     double value;                         /* valid for gauges and sums */
     wide_count count;                     /* valid for counters */
 };

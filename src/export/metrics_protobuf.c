@@ -21,6 +21,8 @@
 #define ZERO_THRESHOLD 0x1p-128
 
 /* The parts of one metric, reused for each. */
+#define LABELS_OF_SAMPLES 3 /* at most, besides those of the subject */
+
 struct protobuf_writer {
     uint8_t *bytes; /* the family so far; reused too */
     size_t size_bytes;
@@ -56,6 +58,8 @@ static void add_sample_labels(struct protobuf_writer *writer, Prometheus__Metric
         add_label(writer, metric, "op", sample->op_name);
     if (sample->series)
         add_label(writer, metric, sample->family->series_label, sample->series);
+    if (sample->own)
+        add_labels(writer, metric, sample->own);
     if (sample->family->has_info)
         add_labels(writer, metric, &sample->subject->info);
 }
@@ -64,7 +68,7 @@ static void add_sample_labels(struct protobuf_writer *writer, Prometheus__Metric
 static int make_room(struct protobuf_writer *writer, const struct metrics_model *model) {
     size_t most = 0;
     for (size_t i = 0; i < model->count; i++) {
-        size_t count = model->subjects[i].common.count + model->subjects[i].info.count + 2;
+        size_t count = model->subjects[i].common.count + model->subjects[i].info.count + LABELS_OF_SAMPLES;
         most = count > most ? count : most;
     }
     writer->labels = calloc(most + 1, sizeof(*writer->labels));

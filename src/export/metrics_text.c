@@ -58,6 +58,8 @@ static void begin_sample(FILE *stream, const struct metrics_sample *sample, cons
         write_label(stream, &separator, "op", sample->op_name);
     if (sample->series)
         write_label(stream, &separator, sample->family->series_label, sample->series);
+    if (sample->own)
+        write_labels(stream, &separator, sample->own);
     if (sample->family->has_info)
         write_labels(stream, &separator, &sample->subject->info);
     if (bound)

@@ -15,6 +15,7 @@
 struct serve_command {
     const char *listen;
     struct option_list names;
+    bool has_why;
 };
 
 static const struct option_row rows[] = {
@@ -27,6 +28,9 @@ static const struct option_row rows[] = {
      .metavar = "NAME",
      .help = "a name of this machine that clients may ask for, besides localhost and the host's own; may be repeated",
      INTO(TEXTS, struct serve_command, names)},
+    {.name = "why",
+     .help = "what threads of this machine wait for, too, by cause and program; takes root",
+     INTO(FLAG, struct serve_command, has_why)},
     ROW_MOUNT_ARGUMENTS(FILE, "[MOUNT|FILE]..."),
     {.kind = OPTION_END},
 };
@@ -52,9 +56,10 @@ static int announce(const struct serve_listener *listener) {
     return fflush(stdout) == 0 ? 0 : negative_errno();
 }
 
-static int serve_at(struct serve_source *source, const struct serve_address *address, const struct option_list *names) {
+static int serve_at(struct serve_source *source, struct serve_why *why, const struct serve_address *address,
+                    const struct option_list *names) {
     const bool is_network = address->socket_address.any.sa_family != AF_UNIX;
-    struct serve_http http = {.source = source, .names = names, .checks_host = is_network};
+    struct serve_http http = {.source = source, .why = why, .names = names, .checks_host = is_network};
     struct serve_listener listener;
     CLEANUP_FD int signal_fd = -1;
     int error = open_signals(&signal_fd);
@@ -73,15 +78,28 @@ static int serve_at(struct serve_source *source, const struct serve_address *add
     return error;
 }
 
+/* Errors: reported to the user */
+static int serve_with_waits(struct serve_source *source, const struct serve_address *address,
+                            const struct option_list *names) {
+    CLEANUP_FREE struct serve_why *why = calloc(1, sizeof(*why));
+    int error = why ? serve_why_start(why) : -ENOMEM;
+    if (error)
+        return error;
+    error = serve_at(source, why, address, names);
+    serve_why_finish(why);
+    return error;
+}
+
 static enum status serve(const struct arguments *arguments, const struct serve_address *address,
-                         const struct option_list *names) {
+                         const struct serve_command *options) {
     struct serve_source source;
     int error = serve_source_init(&source, arguments->rest, (size_t)arguments->rest_count);
     if (error) {
         complain("cannot serve: %s", strerror(-error));
         return STATUS_TROUBLE;
     }
-    error = serve_at(&source, address, names);
+    error = options->has_why ? serve_with_waits(&source, address, &options->names)
+                             : serve_at(&source, NULL, address, &options->names);
     serve_source_finish(&source);
     return error ? STATUS_TROUBLE : STATUS_OK;
 }
@@ -104,7 +122,7 @@ static enum status check_and_serve(const struct command *command, const struct s
             return usage_error(command, "%s is the result of a run, which has ended; give mount points or live files",
                                argument);
     }
-    return serve(arguments, &address, &options->names);
+    return serve(arguments, &address, options);
 }
 
 static enum status run_serve(const struct command *command, int argc, char **argv) {

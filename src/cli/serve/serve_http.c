@@ -54,7 +54,8 @@ static enum MHD_Result answer_metrics(const struct serve_http *http, struct MHD_
     size_t size_bytes = 0;
     int error = serve_source_read(http->source, &targets);
     if (!error)
-        error = serve_targets_format(&targets, is_protobuf ? &view_protobuf : &view_metrics, &text, &size_bytes);
+        error = serve_targets_format(http->source, &targets, http->why, is_protobuf ? &view_protobuf : &view_metrics,
+                                     &text, &size_bytes);
     serve_targets_finish(&targets);
     if (error)
         return answer_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "no memory for the metrics\n");
@@ -271,6 +272,8 @@ static int run(struct serve_http *http, int epoll_fd, int signal_fd) {
             return negative_errno();
         MHD_run(http->daemon);
         end_late_connections(&http->places);
+        if (http->why)
+            serve_why_read(http->why);
         can_accept = accept_connections(http);
         answer_next(http);
     }

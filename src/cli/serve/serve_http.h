@@ -18,6 +18,7 @@
 
 struct serve_http {
     struct serve_source *source;
+    struct serve_why *why;           /* NULL: profiles only */
     const struct option_list *names; /* of this machine, besides its own */
     bool checks_host;                /* if false, any Host is accepted: no browser connects to a Unix socket */
     int listen_fd;                   /* non-blocking; borrowed */

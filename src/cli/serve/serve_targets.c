@@ -250,8 +250,21 @@ int serve_source_read(struct serve_source *source, struct serve_targets *ret_tar
     return error;
 }
 
-int serve_targets_format(const struct serve_targets *targets, const struct view *view, char **ret_text,
-                         size_t *ret_size_bytes) {
+/* Waits have the label of the machine. Errors: -ENOMEM */
+static int format_with_waits(const struct serve_source *source, struct view_target *all, size_t count,
+                             struct serve_why *why, const struct view *view, char **ret_text, size_t *ret_size_bytes) {
+    struct view_wait waits[SERVE_WHY_SERIES_MAX];
+    struct aggstats_profile machine = {.resolution = 0};
+    int error = aggstats_profile_add_label(&machine, "host", source->host);
+    all[count] = (struct view_target){.profile = &machine, .waits = waits, .wait_count = serve_why_take(why, waits)};
+    if (!error)
+        error = view_format_all(view, all, count + 1, ret_text, ret_size_bytes);
+    aggstats_profile_finish(&machine);
+    return error;
+}
+
+int serve_targets_format(const struct serve_source *source, const struct serve_targets *targets, struct serve_why *why,
+                         const struct view *view, char **ret_text, size_t *ret_size_bytes) {
     CLEANUP_FREE struct view_target *all = calloc(targets->count + 1, sizeof(*all));
     if (!all)
         return -ENOMEM;
@@ -263,7 +276,8 @@ int serve_targets_format(const struct serve_targets *targets, const struct view 
                                       .knows_waiting = target->is_up && target->daemon.knows_unanswered,
                                       .waiting = target->daemon.waiting};
     }
-    return view_format_all(view, all, targets->count, ret_text, ret_size_bytes);
+    return why ? format_with_waits(source, all, targets->count, why, view, ret_text, ret_size_bytes)
+               : view_format_all(view, all, targets->count, ret_text, ret_size_bytes);
 }
 
 int serve_source_init(struct serve_source *ret_source, char *const *arguments, size_t count) {

@@ -13,6 +13,7 @@
 
 #include "control_reader.h"
 #include "daemon_watch.h"
+#include "serve_why.h"
 #include "views.h"
 
 #define SERVE_CLOCKS (AGGSTATS_CLOCK_MONOTONIC + 1)
@@ -62,8 +63,8 @@ struct serve_targets {
 int serve_source_read(struct serve_source *source, struct serve_targets *ret_targets);
 void serve_targets_finish(struct serve_targets *targets);
 
-/* As view_format_all(). */
-int serve_targets_format(const struct serve_targets *targets, const struct view *view, char **ret_text,
-                         size_t *ret_size_bytes);
+/* As view_format_all(). why: NULL: profiles only */
+int serve_targets_format(const struct serve_source *source, const struct serve_targets *targets, struct serve_why *why,
+                         const struct view *view, char **ret_text, size_t *ret_size_bytes);
 
 #endif

@@ -5,6 +5,15 @@
 
 #include "aggstats.h"
 
+/* What threads of a machine have waited for: of one cause and one program. */
+struct view_wait {
+    const char *cause;
+    const char *class; /* "held up", "cpu" or "work" */
+    const char *program;
+    uint64_t waits; /* that have ended */
+    double seconds;
+};
+
 /* One of several profiles that are written together. */
 struct view_target {
     const struct aggstats_profile *profile; /* if it is down, only the labels are written */
@@ -12,6 +21,8 @@ struct view_target {
     bool is_stuck;                          /* it is up, but serves nobody: osprof_up is 0, and the rest is written */
     bool knows_waiting;                     /* the next one is valid */
     uint64_t waiting;                       /* requests that wait for the daemon */
+    const struct view_wait *waits; /* [wait_count] only these, and no profile but its labels; NULL: a profile */
+    size_t wait_count;
 };
 
 struct view {
