@@ -204,12 +204,14 @@ echo >disk/file
 freeze "$scratch/disk"
 take flock "$file" write "$scratch/disk/file"
 holder_pid=$pid
+wait_until 20 has_taken 1 || fail "does not get: $file: $(<output)"
 take flock "$file"
 says "take_lock $pid waits for the flock of $file, held by take_lock $holder_pid, which waits for the frozen file system \
 $scratch/disk" ask "$pid"
 # a thread of its holds it up; nothing of the others is said
 take flock "$other" thread - write "$scratch/disk/file"
 holder_pid=$pid
+wait_until 20 has_taken 1 || fail "does not get: $other: $(<output)"
 take flock "$other"
 says "take_lock $pid waits for the flock of $other, held by take_lock $holder_pid, whose thread * waits for the frozen file \
 system $scratch/disk" ask "$pid"
