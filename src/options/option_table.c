@@ -173,7 +173,7 @@ const char *option_take(const struct option_row *row, char **text, void *options
     case OPTION_TIME:
         return row->parse_time(*text, member);
     case OPTION_PARSED:
-        return row->parse(text, options, why);
+        return row->parse(text, member, why);
     case OPTION_OPS:
         *text += strncasecmp(*text, "OP_", 3) == 0 ? 3 : 0;
         __attribute__((fallthrough));

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "option_table.h"
+
 struct attach_cgroup {
     char *directory; /* in the file system of control groups; absolute; NULL: all processes */
     char *path;      /* "/system.slice/cron.service" */
@@ -17,6 +19,10 @@ struct attach_cgroup {
  * Owner:   the caller finishes *ret_cgroup
  * Errors:  reported to the user */
 int attach_cgroup_find(const char *name, struct attach_cgroup *ret_cgroup);
+
+/* The option that takes a name. */
+#define ROW_CGROUP(text, type, member)                                                                                 \
+    { .name = "cgroup", .metavar = "NAME|PATH", .help = text, .completed_as = "cgroup", INTO(TEXT, type, member) }
 
 /* Whether it has not been removed. */
 bool attach_cgroup_is_there(const struct attach_cgroup *cgroup);

@@ -64,7 +64,9 @@ static void show_first(char *list) {
     sprintf(end, " and %s more", units_count(count - SHOWN_MAX).text);
 }
 
-const char *attach_processes_parse(char **text, struct attach_processes *ret_processes) {
+const char *attach_processes_parse(char **text, void *member, char why[OPTION_TEXT_SIZE]) {
+    struct attach_processes *ret_processes = member;
+    (void)why;
     ret_processes->count = 0;
     for (const char *at = *text;; at++) {
         uint32_t number;

@@ -7,6 +7,7 @@
 
 #include "attach_mounts.h"
 #include "collector.h"
+#include "option_table.h"
 
 #define ATTACH_PROCESSES_MAX 4096
 #define ATTACH_NAME_SIZE 64
@@ -16,8 +17,16 @@ struct attach_processes {
     unsigned count; /* 0: all */
 };
 
-/* Reads "4711,4712". Returns NULL, or what is wrong with *text, which then is the part of it to show, in the same memory */
-const char *attach_processes_parse(char **text, struct attach_processes *ret_processes);
+/* Reads "4711,4712" into a struct attach_processes. Of what is wrong *text becomes the part to show, in the same memory. See
+ * option_row.parse */
+const char *attach_processes_parse(char **text, void *member, char why[OPTION_TEXT_SIZE]);
+
+/* The option that takes them. */
+#define ROW_PROCESSES(text, type, processes)                                                                           \
+    {                                                                                                                  \
+        .name = "pid", .metavar = "PID[,PID]...", .help = text, .completed_as = "process", .kind = OPTION_PARSED,      \
+        .offset = offsetof(type, processes), .parse = attach_processes_parse                                           \
+    }
 
 /* Whether this process knows processes by the numbers that the kernel has for them: not in a PID namespace of its own. */
 bool attach_processes_have_numbers(void);

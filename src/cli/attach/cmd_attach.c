@@ -28,13 +28,6 @@ struct attach_command {
 };
 
 /* See option_row.parse */
-static const char *parse_processes(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
-    struct attach_command *given = data;
-    (void)why;
-    return attach_processes_parse(text, &given->processes);
-}
-
-/* See option_row.parse */
 static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     static const char *const words[] = {GROUPINGS_WORDS NULL};
     struct attach_command *given = data;
@@ -69,17 +62,8 @@ static const struct option_row rows[] = {
      .help = "keep the profile of each interval of that length too",
      .parse_time = control_parse_interval,
      INTO(TIME, struct attach_command, options.interval_ns)},
-    {.name = "pid",
-     .metavar = "PID[,PID]...",
-     .help = "only calls of these processes, and of those that they start",
-     .completed_as = "process",
-     .kind = OPTION_PARSED,
-     .parse = parse_processes},
-    {.name = "cgroup",
-     .metavar = "NAME|PATH",
-     .help = "only calls of processes in that control group and below",
-     .completed_as = "cgroup",
-     INTO(TEXT, struct attach_command, cgroup)},
+    ROW_PROCESSES("only calls of these processes, and of those that they start", struct attach_command, processes),
+    ROW_CGROUP("only calls of processes in that control group and below", struct attach_command, cgroup),
     {.name = "by",
      .metavar = "KIND[+KIND]...|none",
      WORDS_OF(GROUPINGS_WORDS "none", ),

@@ -165,13 +165,6 @@ static enum status why(const struct why_command *options) {
     return status;
 }
 
-/* See option_row.parse */
-static const char *parse_processes(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
-    struct why_command *options = data;
-    (void)why;
-    return attach_processes_parse(text, &options->all.processes);
-}
-
 #define OF_ALL_ONLY "pid cgroup for locks work verbose"
 #define OF_PROFILES_ONLY "op layer"
 
@@ -180,17 +173,8 @@ static const struct option_row rows[] = {
      .letter = 'a',
      .help = "what all threads of this machine wait for, from now on",
      INTO(FLAG, struct why_command, has_all)},
-    {.name = "pid",
-     .metavar = "PID[,PID]...",
-     .help = "of -a: only these processes, and those that they start",
-     .completed_as = "process",
-     .kind = OPTION_PARSED,
-     .parse = parse_processes},
-    {.name = "cgroup",
-     .metavar = "NAME|PATH",
-     .help = "of -a: only processes in that control group and below",
-     .completed_as = "cgroup",
-     INTO(TEXT, struct why_command, all.cgroup)},
+    ROW_PROCESSES("of -a: only these processes, and those that they start", struct why_command, all.processes),
+    ROW_CGROUP("of -a: only processes in that control group and below", struct why_command, all.cgroup),
     ROW_FOR("of -a: end after TIME, such as 10s; default: at Ctrl-C", struct why_command, all.for_ns),
     {.name = "locks",
      .help = "of -a: which locks of the kernel threads fought for, too",

@@ -162,29 +162,13 @@ static enum status top(const struct top_options *options) {
     return status;
 }
 
-/* See option_row.parse */
-static const char *parse_processes(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
-    struct top_options *options = data;
-    (void)why;
-    return attach_processes_parse(text, &options->all.processes);
-}
-
 static const struct option_row rows[] = {
     {.name = "all",
      .letter = 'a',
      .help = "what all threads of this machine wait for, and who waits longest",
      INTO(FLAG, struct top_options, has_all)},
-    {.name = "pid",
-     .metavar = "PID[,PID]...",
-     .help = "of -a: only these processes, and those that they start",
-     .completed_as = "process",
-     .kind = OPTION_PARSED,
-     .parse = parse_processes},
-    {.name = "cgroup",
-     .metavar = "NAME|PATH",
-     .help = "of -a: only processes in that control group and below",
-     .completed_as = "cgroup",
-     INTO(TEXT, struct top_options, all.cgroup)},
+    ROW_PROCESSES("of -a: only these processes, and those that they start", struct top_options, all.processes),
+    ROW_CGROUP("of -a: only processes in that control group and below", struct top_options, all.cgroup),
     {.name = "by",
      .metavar = "KIND",
      WORDS_OF(GROUPING_WORDS "thread", ),

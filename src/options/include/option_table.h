@@ -84,9 +84,9 @@ struct option_row {
     /* For OPTION_TIME. Returns NULL, or what is wrong with text */
     const char *(*parse_time)(const char *text, uint64_t *ret_ns);
 
-    /* For OPTION_PARSED: stores the value of *text; may change it. Returns NULL, or what is wrong with *text, which may
-     * then be a part of it. why: room for the answer */
-    const char *(*parse)(char **text, void *options, char why[OPTION_TEXT_SIZE]);
+    /* For OPTION_PARSED: stores the value of *text; may change it. member: at the row's offset; without one it is the
+     * table's struct. Returns NULL, or what is wrong with *text, which may then be a part of it. why: room for the answer */
+    const char *(*parse)(char **text, void *member, char why[OPTION_TEXT_SIZE]);
 
     /* Checks it against all other options. Returns as parse() */
     const char *(*check)(const void *options, char why[OPTION_TEXT_SIZE]);
