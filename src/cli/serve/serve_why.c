@@ -113,12 +113,11 @@ void serve_why_read(struct serve_why *why) {
 }
 
 size_t serve_why_take(struct serve_why *why, struct view_wait ret_waits[SERVE_WHY_SERIES_MAX]) {
-    static const char *const classes[] = {[WAIT_COUNTS] = "held up", [WAIT_FOR_CPU] = "cpu", [WAIT_IS_WORK] = "work"};
     read_and_report(why);
     for (size_t i = 0; i < why->count; i++) {
         const struct serve_why_series *series = &why->series[i];
         ret_waits[i] = (struct view_wait){.cause = series->cause,
-                                          .class = classes[series->class],
+                                          .class = wait_class_name(series->class),
                                           .program = series->program,
                                           .waits = series->waits,
                                           .seconds = (double)series->total_ns / 1e9};

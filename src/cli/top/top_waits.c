@@ -155,7 +155,7 @@ int top_waits_read(struct top_waits *waits) {
     if (top_waits_due_ns(waits) > 0)
         return 0;
     waits->read_ns = read_clock_ns(CLOCK_MONOTONIC);
-    return wait_watch_read(&waits->watch);
+    return wait_watch_read_with_holders(&waits->watch);
 }
 
 /* Rows of the sums are never removed, and keep their places. */
@@ -186,7 +186,7 @@ static void note_longest(struct top_waits *waits) {
 
 int top_waits_refresh(struct top_waits *waits) {
     forget_shown(waits);
-    int error = wait_watch_read(&waits->watch);
+    int error = wait_watch_read_with_holders(&waits->watch);
     if (error == 0)
         error = copy_rows(waits);
     if (error)

@@ -38,6 +38,11 @@ struct wait_causes {
     size_t filesystem_count;
 };
 
+const char *wait_class_name(enum wait_class class) {
+    static const char *const names[] = {[WAIT_COUNTS] = "held up", [WAIT_FOR_CPU] = "cpu", [WAIT_IS_WORK] = "work"};
+    return names[class];
+}
+
 struct wait_causes *wait_causes_create(struct waits *waits, const struct thread_causes *table) {
     struct wait_causes *causes = calloc(1, sizeof(*causes));
     if (causes)

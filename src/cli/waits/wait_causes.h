@@ -15,6 +15,9 @@ enum wait_class {
     WAIT_IS_WORK, /* there is nothing to do */
 };
 
+/* "held up", "cpu", "work", for other programs. */
+const char *wait_class_name(enum wait_class class);
+
 struct wait_cause {
     char words[CAUSE_SIZE];
     enum wait_class class;

@@ -10,9 +10,8 @@ static void write_seconds(struct json_writer *writer, const char *key, uint64_t 
 }
 
 static void write_cause(struct json_writer *writer, const struct wait_cause *cause) {
-    static const char *const classes[] = {[WAIT_COUNTS] = "held up", [WAIT_FOR_CPU] = "cpu", [WAIT_IS_WORK] = "work"};
     json_text(writer, "cause", cause->words);
-    json_text(writer, "class", classes[cause->class]);
+    json_text(writer, "class", wait_class_name(cause->class));
     json_bool(writer, "named", cause->is_named);
 }
 

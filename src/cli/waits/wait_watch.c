@@ -117,8 +117,13 @@ int wait_watch_read(struct wait_watch *watch) {
     if (error == 0 && watch->locks)
         error = lock_watch_read(watch->locks, is_watched, watch);
     watch->read_ns = read_clock_ns(CLOCK_MONOTONIC);
-    wait_holders_look(watch->holders);
     return error ? error : watch->sums.has_no_memory ? -ENOMEM : 0;
+}
+
+int wait_watch_read_with_holders(struct wait_watch *watch) {
+    int error = wait_watch_read(watch);
+    wait_holders_look(watch->holders);
+    return error;
 }
 
 int wait_watch_view(struct wait_watch *watch, enum wait_by by, struct wait_view *ret_view) {

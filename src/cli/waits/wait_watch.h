@@ -37,6 +37,9 @@ void wait_watch_finish(struct wait_watch *watch);
  * Errors:  those of bpf(2) */
 int wait_watch_read(struct wait_watch *watch);
 
+/* The same, and looks who holds what is waited for now: for who shows it. Reads /proc. */
+int wait_watch_read_with_holders(struct wait_watch *watch);
+
 /* Since the last mark. Owner and errors: as wait_view_make() */
 int wait_watch_view(struct wait_watch *watch, enum wait_by by, struct wait_view *ret_view);
 void wait_watch_mark(struct wait_watch *watch);

@@ -66,7 +66,7 @@ static int follow(struct wait_watch *watch, const struct signals *signals, uint6
         const int64_t left_ns = end_ns - read_clock_ns(CLOCK_MONOTONIC);
         const int wait_ms = left_ns < READ_MS * NS_PER_MS ? (int)(left_ns / NS_PER_MS) + 1 : READ_MS;
         ends = left_ns <= 0 || (poll(&event, 1, wait_ms) > 0 && signals_take_ending(signals) != 0);
-        error = wait_watch_read(watch);
+        error = wait_watch_read_with_holders(watch);
     }
     if (error)
         complain("cannot read what threads waited for: %s", strerror(-error));
