@@ -9,6 +9,7 @@
 
 #include "base.h"
 #include "loading.h"
+#include "windows.h"
 
 #define CELLS_TOGETHER 256U
 
@@ -158,8 +159,7 @@ static int take_slot(struct collector *collector, const struct taking *taking, u
     return bpf_map_update_elem(taking->counts, &slot, collector->of_cpus, BPF_ANY) < 0 ? negative_errno() : 0;
 }
 
-/* From now on programs count in the other window. When the kernel changes a map of maps, even to the same, it waits until
- * no program uses it any more that began before. */
+/* From now on programs count in the other window. */
 static int switch_window(struct collector *collector) {
     const unsigned first = 0;
     const unsigned old = collector->in_use;
@@ -167,9 +167,7 @@ static int switch_window(struct collector *collector) {
     if (bpf_map_update_elem(collector->current_window_fd, &first, &next, BPF_ANY) < 0)
         return negative_errno();
     collector->in_use = next;
-    return bpf_map_update_elem(collector->counts_of_windows_fd, &old, &collector->counts[old], BPF_ANY) < 0
-               ? negative_errno()
-               : 0;
+    return windows_wait(collector->counts_of_windows_fd, old, collector->counts[old]);
 }
 
 /* A program that counts in the other window already may have said so before the slot is taken here: so the next time it is
@@ -193,31 +191,25 @@ static bool has_used_slots(const struct collector *collector) {
     return false;
 }
 
-static void add_cells(const struct collector *collector, const struct collected_cell *cells,
-                      const struct collected_cell_sum *sums, unsigned count) {
+struct taking_cells {
+    struct collector *collector;
+    struct collected_cell cells[CELLS_TOGETHER];
+    struct collected_cell_sum sums[CELLS_TOGETHER];
+};
+
+static void add_cells(void *context, unsigned count) {
+    const struct taking_cells *taking = context;
+    struct collector *collector = taking->collector;
     for (unsigned i = 0; i < count; i++)
-        collector->add_group(collector->group_context, collector->programs.slots[cells[i].slot].op, &cells[i],
-                             &sums[i]);
+        collector->add_group(collector->group_context, collector->programs.slots[taking->cells[i].slot].op,
+                             &taking->cells[i], &taking->sums[i]);
+    collector->cells_taken += count;
 }
 
 /* Empties a window. */
 static int take_cells(struct collector *collector, int window_fd) {
-    struct collected_cell cells[CELLS_TOGETHER];
-    struct collected_cell_sum sums[CELLS_TOGETHER];
-    unsigned place = 0; /* of the map's, opaque */
-    bool is_first = true;
-    int result = 0;
-    while (result == 0) {
-        unsigned count = CELLS_TOGETHER;
-        result =
-            bpf_map_lookup_and_delete_batch(window_fd, is_first ? NULL : &place, &place, cells, sums, &count, NULL);
-        if (result < 0 && errno != ENOENT) /* that is the end */
-            return negative_errno();
-        add_cells(collector, cells, sums, count);
-        collector->cells_taken += count;
-        is_first = false;
-    }
-    return 0;
+    struct taking_cells taking = {.collector = collector};
+    return windows_empty(window_fd, taking.cells, taking.sums, CELLS_TOGETHER, add_cells, &taking);
 }
 
 /* A call is in a histogram before it is in a cell, and a cell never of an earlier window: so there are no groups of calls that

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "windows.h"
 
 #define CELLS_TOGETHER 256U
 #define RECORDS_BYTES 8192U
@@ -34,36 +35,34 @@ uint64_t waited_lost(const struct waited_memory *memory) {
 
 /* ---- Cells -------------------------------------------------------------------------------------- */
 
-/* From now on programs count in the other window. When the kernel changes a map of maps it waits until no program uses it
- * any more that began before.
+/* From now on programs count in the other window.
  * Returns a descriptor of the window that was in use; or errors of bpf(2) */
 static int switch_window(const struct waited_memory *memory) {
     const unsigned old = *memory->current_window;
     const int cells = memory->cells[old];
     __atomic_store_n(memory->current_window, 1 - old, __ATOMIC_SEQ_CST);
-    return bpf_map_update_elem(memory->cells_of_windows, &old, &cells, BPF_ANY) < 0 ? negative_errno() : cells;
+    const int error = windows_wait(memory->cells_of_windows, old, cells);
+    return error ? error : cells;
+}
+
+struct taking {
+    struct waited_cell cells[CELLS_TOGETHER];
+    struct waited_sum sums[CELLS_TOGETHER];
+    waits_ended_fn *ended;
+    void *context;
+};
+
+static void end_cells(void *context, unsigned count) {
+    const struct taking *taking = context;
+    for (unsigned i = 0; i < count; i++)
+        taking->ended(taking->context, &taking->cells[i], &taking->sums[i]);
 }
 
 int waited_take_cells(const struct waited_memory *memory, waits_ended_fn *ended, void *context) {
     static_assert(sizeof(struct waited_cell) == 72, "a cell has no padding");
-    struct waited_cell cells[CELLS_TOGETHER];
-    struct waited_sum sums[CELLS_TOGETHER];
-    unsigned place = 0; /* of the map's, opaque */
-    bool is_first = true;
-    int result = 0;
+    struct taking taking = {.ended = ended, .context = context};
     const int window = switch_window(memory);
-    if (window < 0)
-        return window;
-    while (result == 0) {
-        unsigned count = CELLS_TOGETHER;
-        result = bpf_map_lookup_and_delete_batch(window, is_first ? NULL : &place, &place, cells, sums, &count, NULL);
-        if (result < 0 && errno != ENOENT) /* that is the end */
-            return negative_errno();
-        for (unsigned i = 0; i < count; i++)
-            ended(context, &cells[i], &sums[i]);
-        is_first = false;
-    }
-    return 0;
+    return window < 0 ? window : windows_empty(window, taking.cells, taking.sums, CELLS_TOGETHER, end_cells, &taking);
 }
 
 /* ---- Threads that wait ---------------------------------------------------------------------------- */
