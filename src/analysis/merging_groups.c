@@ -1,6 +1,7 @@
 /* Adding groups up. */
 #include "merging_groups.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -107,6 +108,7 @@ static int add_to_others(struct merging_kind *kind, enum aggstats_grouping group
 /* Of the rows that may be dropped; some row if none may. */
 static struct merging_group *cheapest(const struct merging_kind *kind, uint64_t *ret_cycles) {
     const uint64_t *cycles = kind->index->cycles;
+    assert(cycles); /* there are rows, as many as may be */
     size_t place = 0;
     for (size_t i = 1; i < kind->count; i++)
         place = cycles[i] < cycles[place] ? i : place;

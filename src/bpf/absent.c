@@ -161,8 +161,8 @@ void waits_finish(struct waits *waits) {
     (void)waits;
 }
 
-int waits_name_stack(struct waits *waits, uint64_t stack, char **ret_functions) {
-    (void)waits, (void)stack, (void)ret_functions;
+int waits_name_stack(struct waits *waits, uint64_t number, char **ret_functions) {
+    (void)waits, (void)number, (void)ret_functions;
     return -ENOTSUP;
 }
 
@@ -185,7 +185,7 @@ void locks_finish(struct locks *locks) {
     (void)locks;
 }
 
-int locks_name_stack(struct locks *locks, uint64_t stack, char **ret_functions) {
-    (void)locks, (void)stack, (void)ret_functions;
+int locks_name_stack(struct locks *locks, uint64_t number, char **ret_functions) {
+    (void)locks, (void)number, (void)ret_functions;
     return -ENOTSUP;
 }

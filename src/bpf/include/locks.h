@@ -30,7 +30,7 @@ struct locks_readers {
 int locks_read(struct locks *locks, const struct locks_readers *readers);
 
 /* As waits_name_stack(). The innermost functions are those of the lock, and of the tracepoint. */
-int locks_name_stack(struct locks *locks, uint64_t stack, char **ret_functions);
+int locks_name_stack(struct locks *locks, uint64_t number, char **ret_functions);
 
 /* Fights that were not counted: a program was not run, or there was no room. Threads: any */
 uint64_t locks_lost(const struct locks *locks);

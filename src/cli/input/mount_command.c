@@ -3,6 +3,7 @@
  * control file as the rest of a line, and that process opens it, following no symbolic link. */
 #include "mount_command.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -194,6 +195,7 @@ static int command_about_file(const char *mount, const char *verb, const char *f
 }
 
 static int command_with_word(const char *mount, const char *verb, const char *word) {
+    assert(word); /* of such commands at least one is given */
     CLEANUP_FREE char *line = strchr(word, '\n') ? NULL : make_line(verb, word);
     return line ? input_command(mount, line, NULL) : strchr(word, '\n') ? -EINVAL : -ENOMEM;
 }
