@@ -30,11 +30,12 @@ is_near() {
     [ "$((${difference#-} * 100))" -le "$3" ]
 }
 
+# also what the kernel takes back for want of memory
 cache_drops() {
-    grep ^drop_ /proc/vmstat
+    grep -E '^(drop_|pgsteal_)' /proc/vmstat
 }
 
-# undisturbed COMMAND...: again, if another test has emptied the caches of the whole machine since the last one
+# undisturbed COMMAND...: again, if caches of the machine have been emptied since the last one, as by another test
 drops=$(cache_drops)
 undisturbed() {
     local before=unknown

@@ -100,10 +100,11 @@ void _start(void) {
     _exit(4);
 }
 END
-if [ "$(uname -m)" = x86_64 ] && gcc -w -m32 -nostdlib -o foreign foreign.c /lib32/libc.so.6 2>/dev/null; then
+if [ "$(uname -m)" = x86_64 ] && gcc -w -m32 -nostdlib -o foreign foreign.c /lib32/libc.so.6 2>/dev/null &&
+    { status=0; ./foreign >/dev/null 2>&1 || status=$?; [ "$status" = 4 ]; }; then
     same 4 "1 foreign program" sh -c "$scratch/foreign"
 else
-    skipped gcc -m32
+    skipped gcc -m32, or a kernel for its programs
 fi
 
 # ---- Other users, root directories and namespaces

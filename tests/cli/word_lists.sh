@@ -64,7 +64,7 @@ read -ra words <<<"$(words "$OSPROF" --by events profile)"
 item osprof-events.1 by | expect_words "--by in osprof-events(1)" "${words[@]}"
 
 # ---- What profiles are grouped by
-read -ra groupings <<<"$(words "$OSPROF" --by top)"
+read -ra groupings <<<"$(words "$OSPROF" --by show | sed "s/^all //")"
 [ "${#groupings[@]}" -ge 6 ] || fail "few groupings: ${groupings[*]}"
 sorted() {
     printf '%s\n' "$@" | sort | paste -sd ' '
