@@ -12,6 +12,7 @@
 #include "final_file.h"
 #include "log.h"
 #include "path.h"
+#include "proc.h"
 #include "profile_series.h"
 
 #define DEFAULT_NAME "osprof.out"
@@ -202,10 +203,17 @@ static bool has_counts(const char *text) {
     return line && line[0] != '\0';
 }
 
+/* A process that is killed hands its children to another of its threads while that has not ended yet: then they still
+ * have the same parent, whose first thread is dead. */
+static bool has_ended(pid_t parent) {
+    struct proc_stat stat;
+    return getppid() != parent || (proc_stat_read((uint64_t)parent, &stat) && strchr("ZX", stat.state[0]));
+}
+
 /* If the reader has ended, the profile would be lost with the stream: the caller must keep it elsewhere, unless nothing
  * has been counted. */
 static int save_to_stream(const struct profile_target *target, const struct control_text *text) {
-    if (target->reader != 0 && getppid() != target->reader)
+    if (target->reader != 0 && has_ended(target->reader))
         return has_counts(text->text) ? -EPIPE : 0;
     return write_all(target->stream_fd, text->text, text->size_bytes);
 }
