@@ -16,6 +16,11 @@
 
 int waited_start(struct bpf_object_skeleton *skeleton, struct bpf_program *waiting, const struct loading_needs *needs,
                  struct bpf_link **ret_waiting, char ret_why[COLLECTOR_WHY_SIZE]) {
+    if (!collector_has_process_numbers()) {
+        snprintf(ret_why, COLLECTOR_WHY_SIZE,
+                 "osprof must run outside of this PID namespace, where processes have other numbers");
+        return -EXDEV;
+    }
     bpf_program__set_autoattach(waiting, false);
     int error = loading_load(skeleton, needs, ret_why);
     if (error)

@@ -34,7 +34,7 @@ struct waited_memory {
             (unsigned long long *)&(programs)->bss->lost, (programs)->skeleton                                         \
     }
 
-/* Loads and attaches.
+/* Loads and attaches; not in a PID namespace of its own.
  * waiting: an iterator over threads
  * Owner:   the caller destroys *ret_waiting, also if it fails
  * Errors:  -errno, with *ret_why filled */

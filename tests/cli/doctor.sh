@@ -24,7 +24,7 @@ diagnose() {
     "$@" "$OSPROF" doctor >out 2>err || status=$?
     assert_eq "$wanted" "$status" "exit status: $(<out)"
     assert_eq "" "$(<err)" "messages"
-    assert_eq "user syscall fuse daemon fs block causes btf bpf perfmon lockdown cgroup io_uring faults" \
+    assert_eq "user syscall fuse daemon fs block causes waits locks btf bpf perfmon lockdown cgroup io_uring faults" \
         "$(awk '/^[a-z]/ { print $1 }' out | xargs)" "rows"
     ! awk 'length > 100' out | grep . || fail "lines are long"
 }
@@ -52,13 +52,32 @@ else
     grep -qx 'syscall no' of_root || fail "attach says $(<err), and doctor yes"
 fi
 
+# So for waits and locks.
+for row in "waits -a" "locks -a --locks"; do
+    read -r layer arguments <<<"$row"
+    # shellcheck disable=SC2086 # words
+    if "$OSPROF" why $arguments --for 100ms >out 2>err; then
+        grep -qx "$layer yes" of_root || fail "osprof why $arguments works, and doctor says no: $(<of_root)"
+    else
+        grep -qx "$layer no" of_root || fail "osprof why $arguments says $(<err), and doctor yes"
+    fi
+done
+if grep -qx 'waits yes' of_root && unshare --pid --fork --mount-proc true 2>/dev/null; then
+    diagnose 1 unshare --pid --fork --mount-proc
+    assert_eq "no: osprof must run outside of this PID namespace, where processes have other numbers" \
+        "$(answers | sed -n 's/^waits //p'): $(reason waits)" "waits in a PID namespace"
+    assert_eq no "$(answers | sed -n 's/^locks //p')" "locks in a PID namespace"
+    assert_eq yes "$(answers | sed -n 's/^syscall //p')" "calls in a PID namespace"
+fi
+
 provide_programs
 diagnose 1 as_user env OSPROF_LIBRARIES="$libraries"
 grep -qx 'user yes' <(answers) || fail "a user has no layer user: $(<out)"
-assert_eq "syscall no,fuse no,block no,causes no" "$(answers | grep -E '^(syscall|fuse|block|causes) ' | paste -sd ,)" "layers for root"
+assert_eq "syscall no,fuse no,block no,causes no,waits no,locks no" \
+    "$(answers | grep -E '^(syscall|fuse|block|causes|waits|locks) ' | paste -sd ,)" "layers for root"
 why="this takes root, or the capabilities CAP_BPF and CAP_PERFMON"
 ! grep -q 'built without libbpf' out || why="this osprof is built without libbpf"
-for layer in syscall fuse block; do
+for layer in syscall fuse block waits locks; do
     assert_eq "$why" "$(reason "$layer")" "reason of $layer"
 done
 

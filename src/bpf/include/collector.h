@@ -25,11 +25,14 @@ enum collector_countable {
     COLLECTOR_FAULTS, /* page faults of mapped files */
 };
 
-/* Whether this kernel has the tracepoints for that. Needs no privilege, like the next three. */
+/* Whether this kernel has the tracepoints for that. Needs no privilege, like the next four. */
 bool collector_counts(enum collector_countable what);
 
 /* Whether capabilities are those of a user namespace, where they let nobody load programs. */
 bool collector_is_in_user_namespace(void);
+
+/* Whether this process knows processes by the numbers that the kernel has for them: not in a PID namespace of its own. */
+bool collector_has_process_numbers(void);
 
 /* Whether the kernel is locked down so that programs may not read its memory. */
 #define COLLECTOR_LOCKDOWN "/sys/kernel/security/lockdown"

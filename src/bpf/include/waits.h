@@ -1,7 +1,7 @@
 /* What all threads of the machine wait for, counted in the kernel by where in it they stand. Threads of the kernel, and those
  * of this process, are left out. Nothing is left of a process that was killed.
  *
- * Needs what the collector needs (collector.h). */
+ * Needs what the collector needs (collector.h), and is not for a PID namespace of its own. */
 #ifndef WAITS_H
 #define WAITS_H
 

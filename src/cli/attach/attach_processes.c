@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,8 +11,6 @@
 #include "command.h"
 #include "proc.h"
 #include "units.h"
-
-#define FIRST_PID_NAMESPACE 0xeffffffcU /* PROC_PID_INIT_INO: the inode of the one that all others are below */
 
 #define SHOWN_MAX 4        /* numbers of a longer list */
 #define WRONG_BYTES_MAX 60 /* of what is no number */
@@ -106,13 +103,8 @@ static int check_process(uint32_t number) {
     return error;
 }
 
-bool attach_processes_have_numbers(void) {
-    struct stat st;
-    return stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == FIRST_PID_NAMESPACE;
-}
-
 int attach_processes_check(const struct attach_processes *processes) {
-    if (processes->count > 0 && !attach_processes_have_numbers()) {
+    if (processes->count > 0 && !collector_has_process_numbers()) {
         complain("cannot watch single processes from within a PID namespace: osprof must run outside of it");
         return -EXDEV;
     }

@@ -28,9 +28,6 @@ const char *attach_processes_parse(char **text, void *member, char why[OPTION_TE
         .offset = offsetof(type, processes), .parse = attach_processes_parse                                           \
     }
 
-/* Whether this process knows processes by the numbers that the kernel has for them: not in a PID namespace of its own. */
-bool attach_processes_have_numbers(void);
-
 /* Whether they can be watched: each is there, and is no mere thread. Errors: reported to the user */
 int attach_processes_check(const struct attach_processes *processes);
 

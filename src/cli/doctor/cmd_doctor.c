@@ -10,8 +10,10 @@
 
 #include "base.h"
 #include "command.h"
+#include "locks.h"
 #include "option_table.h"
 #include "preload_library.h"
+#include "waits.h"
 #include "ways.h"
 
 /* ---- Trying ------------------------------------------------------------------------------------- */
@@ -52,26 +54,43 @@ static bool try_mounting(const struct way *way, char ret_why[WHY_SIZE]) {
     return error == 0;
 }
 
-static int start_calls(struct collector **ret_collector, char ret_why[WHY_SIZE]) {
-    return collector_start_calls(&(struct system_calls){0}, ret_collector, ret_why);
+static int load_calls(char ret_why[WHY_SIZE]) {
+    struct collector *collector = NULL;
+    const int error = collector_start_calls(&(struct system_calls){0}, &collector, ret_why);
+    collector_finish(collector);
+    return error;
 }
 
-static int start_fuse(struct collector **ret_collector, char ret_why[WHY_SIZE]) {
-    return collector_start_fuse(&(struct fuse_requests){0}, ret_collector, ret_why);
+static int load_fuse(char ret_why[WHY_SIZE]) {
+    struct collector *collector = NULL;
+    const int error = collector_start_fuse(&(struct fuse_requests){0}, &collector, ret_why);
+    collector_finish(collector);
+    return error;
 }
 
-static int start_disks(struct collector **ret_collector, char ret_why[WHY_SIZE]) {
-    return collector_start_disks(&(struct disk_requests){0}, ret_collector, ret_why);
+static int load_disks(char ret_why[WHY_SIZE]) {
+    struct collector *collector = NULL;
+    const int error = collector_start_disks(&(struct disk_requests){0}, &collector, ret_why);
+    collector_finish(collector);
+    return error;
+}
+
+static int load_waits(char ret_why[WHY_SIZE]) {
+    struct waits *waits = NULL;
+    const int error = waits_start(&waits, ret_why);
+    waits_finish(waits);
+    return error;
+}
+
+static int load_locks(char ret_why[WHY_SIZE]) {
+    struct locks *locks = NULL;
+    const int error = locks_start(&locks, ret_why);
+    locks_finish(locks);
+    return error;
 }
 
 static bool try_programs(const struct way *way, char ret_why[WHY_SIZE]) {
-    struct collector *collector = NULL;
-    int error = collector_check(ret_why);
-    if (error == 0)
-        error = way->start(&collector, ret_why);
-    if (error == 0)
-        collector_finish(collector);
-    return error == 0;
+    return collector_check(ret_why) == 0 && way->load(ret_why) == 0;
 }
 
 static bool try_stacks(const struct way *way, char ret_why[WHY_SIZE]) {
@@ -88,13 +107,16 @@ static bool try_stacks(const struct way *way, char ret_why[WHY_SIZE]) {
 static const struct way ways[] = {
     {"user", "calls of programs that use the C library: osprof run -- COMMAND", try_library, "libosprof_posix.so"},
     {"syscall", "calls of all programs on a file system in use: osprof attach DIR", try_programs,
-     .start = start_calls},
+     .load = load_calls},
     {"fuse", "requests to FUSE daemons: osprof run --layers fuse, osprof fuse --attach MNT", try_programs,
-     .start = start_fuse},
+     .load = load_fuse},
     {"daemon", "the same, inside of the daemon: osprof fuse -- DAEMON", try_library, "libosprof_fuse.so"},
     {"fs", "what a file system takes alone: osprof run --layers fs -d DIR, osproffs", try_mounting},
-    {"block", "requests to disks: osprof run --layers block", try_programs, .start = start_disks},
+    {"block", "requests to disks: osprof run --layers block", try_programs, .load = load_disks},
     {"causes", "what slow calls wait for, by kernel stacks: osproffs -o slow=10ms, osprof why", try_stacks},
+    {"waits", "what all threads wait for: osprof why -a, osprof top -a, osprof serve --why", try_programs,
+     .load = load_waits},
+    {"locks", "which locks of the kernel they fight for: osprof why -a --locks", try_programs, .load = load_locks},
 };
 /* clang-format on */
 

@@ -17,8 +17,8 @@ struct way {
     const char *library; /* NULL: none */
     int capability;
     enum collector_countable countable;
-    const char *since; /* which kernels have the tracepoint of that */
-    int (*start)(struct collector **ret_collector, char ret_why[WHY_SIZE]); /* of programs in the kernel */
+    const char *since;                   /* which kernels have the tracepoint of that */
+    int (*load)(char ret_why[WHY_SIZE]); /* programs into the kernel, for a moment */
 };
 
 /* What osprof attach needs, and what else the kernel reports to it. */

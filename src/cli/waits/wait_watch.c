@@ -22,11 +22,6 @@ static int start(const struct attach_processes *processes, const struct attach_c
     int error = collector_check(why);
     if (error)
         return error;
-    if (!attach_processes_have_numbers()) {
-        snprintf(why, COLLECTOR_WHY_SIZE,
-                 "osprof must run outside of this PID namespace, where processes have other numbers");
-        return -EXDEV;
-    }
     error = thread_causes_init(&watch->table, NULL, causes_why);
     if (error == 0)
         error = add_processes(processes, &watch->processes);
