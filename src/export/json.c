@@ -275,6 +275,8 @@ static void write_op(struct json_writer *writer, const struct aggstats_profile *
     if (op->left_calls > 0)
         json_count(writer, "left", op->left_calls);
     write_cycles(writer, profile, "total", op->total_cycles);
+    if (profile->busy.by_op)
+        json_count(writer, "busy_looks", op->busy_looks);
     write_longest(writer, profile, op);
     write_percentiles(writer, profile, op);
     write_outcome(writer, op);

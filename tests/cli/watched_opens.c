@@ -73,9 +73,9 @@ static void start_command(const char *program, const char *call, int input_fd, i
 }
 
 static void wait_until_in_flight(struct aggstats_recorder *recorder) {
-    for (int i = 0; i < 10000 && aggstats_recorder_shared_in_flight(recorder) == 0; i++)
+    for (int i = 0; i < 10000 && aggstats_recorder_shared_in_flight(recorder, NULL) == 0; i++)
         usleep(1000);
-    CHECK(aggstats_recorder_shared_in_flight(recorder) > 0);
+    CHECK(aggstats_recorder_shared_in_flight(recorder, NULL) > 0);
 }
 
 static void try_call(struct aggstats_recorder *recorder, const char *program, const char *call) {
@@ -84,14 +84,14 @@ static void try_call(struct aggstats_recorder *recorder, const char *program, co
     int status;
     char byte;
     CHECK(pipe(to_command) == 0 && pipe(from_command) == 0);
-    CHECK(aggstats_recorder_shared_in_flight(recorder) == 0);
+    CHECK(aggstats_recorder_shared_in_flight(recorder, NULL) == 0);
     pid_t child = fork();
     if (child == 0)
         start_command(program, call, to_command[0], from_command[1]);
     CHECK(close(to_command[0]) == 0 && close(from_command[1]) == 0);
     wait_until_in_flight(recorder);
     CHECK(write(to_command[1], "c", 1) == 1 && read(from_command[0], &byte, 1) == 1);
-    CHECK(aggstats_recorder_shared_in_flight(recorder) == 0);
+    CHECK(aggstats_recorder_shared_in_flight(recorder, NULL) == 0);
     close(to_command[1]);
     close(from_command[0]);
     CHECK(waitpid(child, &status, 0) == child && status == 0);

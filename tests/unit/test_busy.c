@@ -2,7 +2,9 @@
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -272,6 +274,236 @@ START_TEST(sums_and_differences_have_them) {
 }
 END_TEST
 
+/* ---- Looks of each op ---- */
+
+enum { READ, WRITE, STAT, OPS };
+static const char *const op_names[OPS] = {"READ", "WRITE", "STAT"};
+
+struct op_looks {
+    struct aggstats_busy whole;
+    uint64_t of[OPS];
+};
+
+static struct op_looks op_looks_in(const struct aggstats_profile *profile) {
+    struct op_looks looks = {.whole = profile->busy};
+    for (unsigned op = 0; op < OPS; op++) {
+        const struct aggstats_op_profile *found = aggstats_profile_op(profile, op_names[op]);
+        looks.of[op] = found ? found->busy_looks : 0;
+        ck_assert_uint_le(looks.of[op], profile->busy.busy);
+    }
+    return looks;
+}
+
+static struct op_looks op_looks_of(struct aggstats_recorder *recorder) {
+    struct aggstats_profile profile;
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    const struct op_looks looks = op_looks_in(&profile);
+    aggstats_profile_finish(&profile);
+    return looks;
+}
+
+static struct aggstats_recorder *create_with_ops(const char *live_path) {
+    const struct aggstats_recorder_options options = {
+        .op_names = op_names, .op_count = OPS, .resolution = 1, .live_path = live_path};
+    struct aggstats_recorder *recorder;
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    ck_assert_int_eq(aggstats_recorder_watch(recorder, false), 0);
+    return recorder;
+}
+
+static void call_until_seen(struct aggstats_recorder *recorder, unsigned op, uint64_t looks) {
+    struct aggstats_span span = aggstats_begin(recorder, op, 1, 1);
+    while (op_looks_of(recorder).of[op] < looks)
+        wait_a_little();
+    aggstats_end(recorder, &span);
+}
+
+START_TEST(each_op_has_its_looks) {
+    struct aggstats_recorder *recorder = create_with_ops(NULL);
+    call_until_seen(recorder, READ, 5);
+    const struct op_looks read = op_looks_of(recorder);
+    ck_assert(read.whole.by_op);
+    ck_assert_uint_eq(read.of[READ], read.whole.busy);
+    ck_assert_uint_eq(read.of[WRITE], 0);
+    call_until_seen(recorder, WRITE, 3);
+    const struct op_looks both = op_looks_of(recorder);
+    ck_assert_uint_eq(both.of[READ], read.of[READ]);
+    ck_assert_uint_eq(both.of[READ] + both.of[WRITE], both.whole.busy);
+    ck_assert_uint_eq(both.of[STAT], 0);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* The look counts once for each of them, and once for all. */
+START_TEST(calls_at_once_are_looks_of_both_ops) {
+    struct aggstats_recorder *recorder = create_with_ops(NULL);
+    struct aggstats_block *lane = aggstats_lane_create(recorder);
+    const uint64_t now_cycles = aggstats_clock_now(aggstats_hot(recorder)->clock_kind);
+    const struct aggstats_outcome none = {0};
+    struct aggstats_span span = aggstats_lane_begin(recorder, lane, READ, 1, 1, 1, now_cycles);
+    call_until_seen(recorder, WRITE, 5);
+    aggstats_end_at(recorder, &span, now_cycles + 1, &none);
+    const struct op_looks looks = op_looks_of(recorder);
+    ck_assert_uint_ge(looks.of[READ], looks.of[WRITE]);
+    ck_assert_uint_gt(looks.of[READ] + looks.of[WRITE], looks.whole.busy);
+    ck_assert_uint_eq(looks.whole.most, 2);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(reset_forgets_looks_of_ops) {
+    struct aggstats_recorder *recorder = create_with_ops(NULL);
+    call_until_seen(recorder, READ, 3);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    call_until_seen(recorder, WRITE, 3);
+    ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
+    struct aggstats_span span = aggstats_begin(recorder, READ, 1, 1);
+    for (int i = 0; i < 50; i++)
+        wait_a_little();
+    aggstats_end(recorder, &span);
+    const struct op_looks looks = op_looks_of(recorder);
+    ck_assert_uint_eq(looks.of[READ], 0);
+    ck_assert_uint_eq(looks.of[WRITE], looks.whole.busy);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static int save_op_looks(void *context, const struct aggstats_profile *profile) {
+    *(struct op_looks *)context = op_looks_in(profile);
+    return 0;
+}
+
+START_TEST(looks_of_ops_are_in_one_span_each) {
+    struct aggstats_recorder *recorder = create_with_ops(NULL);
+    struct op_looks saved;
+    call_until_seen(recorder, READ, 4);
+    call_until_seen(recorder, WRITE, 1);
+    const struct op_looks before = op_looks_of(recorder);
+    ck_assert_int_eq(aggstats_recorder_rotate(recorder, save_op_looks, &saved), 0);
+    ck_assert_uint_eq(saved.of[READ], before.of[READ]);
+    call_until_seen(recorder, WRITE, 2);
+    const struct op_looks after = op_looks_of(recorder);
+    ck_assert_uint_eq(after.of[READ], 0);
+    ck_assert_uint_eq(after.of[WRITE], after.whole.busy);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(live_file_has_looks_of_ops) {
+    char path[] = "/tmp/test_busy.XXXXXX";
+    struct aggstats_profile profile;
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    unlink(path);
+    struct aggstats_recorder *recorder = create_with_ops(path);
+    call_until_seen(recorder, WRITE, 3);
+    const struct op_looks shown = op_looks_of(recorder);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    ck_assert_int_eq(aggstats_live_read(fd, &profile, NULL, NULL), 0);
+    const struct op_looks read = op_looks_in(&profile);
+    ck_assert(read.whole.by_op);
+    ck_assert_uint_eq(read.of[WRITE], shown.of[WRITE]);
+    ck_assert_uint_eq(read.of[WRITE], read.whole.busy);
+    aggstats_profile_finish(&profile);
+    close(fd);
+    unlink(path);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+#define WITH_LOOKS "# osprof 1\n# busy: 30 looks 100 most 2\n# busy_ops: READ 20 WRITE 15\n"
+#define OPS_OF_IT "OP_READ 1 5\n 0 0 1\nOP_WRITE 1 5\n 0 0 1\n"
+
+static struct aggstats_profile parse(const char *text) {
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    FILE *stream = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+    ck_assert_msg(aggstats_profile_parse(stream, &profile, &error) == 0, "%s", error.message);
+    fclose(stream);
+    return profile;
+}
+
+static void check_op_looks(const struct aggstats_profile *profile, uint64_t read, uint64_t write) {
+    const struct op_looks looks = op_looks_in(profile);
+    ck_assert(looks.whole.by_op);
+    ck_assert_uint_eq(looks.of[READ], read);
+    ck_assert_uint_eq(looks.of[WRITE], write);
+}
+
+START_TEST(sums_and_differences_have_looks_of_ops) {
+    struct aggstats_profile a = parse(WITH_LOOKS OPS_OF_IT);
+    const struct aggstats_profile b =
+        parse("# osprof 1\n# busy: 5 looks 10 most 1\n# busy_ops: READ 5\nOP_READ 1 5\n 0 0 1\n");
+    check_op_looks(&a, 20, 15);
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    check_op_looks(&a, 25, 15);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
+    check_op_looks(&a, 20, 15);
+}
+END_TEST
+
+/* As of a profile of before there were any: nothing is known of the sum, and not that there were none. */
+START_TEST(sum_with_one_that_has_none_has_none) {
+    struct aggstats_profile a = parse(WITH_LOOKS OPS_OF_IT);
+    const struct aggstats_profile b = parse("# osprof 1\n# busy: 5 looks 10 most 1\nOP_READ 1 5\n 0 0 1\n");
+    ck_assert(!b.busy.by_op);
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    ck_assert_uint_eq(a.busy.looks, 110);
+    ck_assert(!a.busy.by_op);
+    ck_assert_uint_eq(aggstats_profile_op(&a, "READ")->busy_looks, 0);
+}
+END_TEST
+
+/* The looks of READ grow by more than all do, or would shrink. */
+START_TEST(impossible_difference_of_looks_is_unknown) {
+    static const char *const earlier[] = {
+        "# osprof 1\n# busy: 25 looks 90 most 2\n# busy_ops: READ 10\nOP_READ 1 5\n 0 0 1\n",
+        "# osprof 1\n# busy: 25 looks 90 most 2\n# busy_ops: READ 21\nOP_READ 1 5\n 0 0 1\n"};
+    for (size_t i = 0; i < 2; i++) {
+        struct aggstats_profile a = parse(WITH_LOOKS OPS_OF_IT);
+        const struct aggstats_profile b = parse(earlier[i]);
+        ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
+        ck_assert_uint_eq(a.busy.busy, 5);
+        ck_assert(!a.busy.by_op);
+    }
+}
+END_TEST
+
+START_TEST(text_has_looks_of_ops) {
+    static const char *const lines[] = {"# busy_ops: READ 20 WRITE 15\n", "# busy_ops: none\n"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[512];
+        char *written = NULL;
+        size_t size = 0;
+        snprintf(text, sizeof(text), "# osprof 1\n# busy: 30 looks 100 most 2\n%s" OPS_OF_IT, lines[i]);
+        struct aggstats_profile profile = parse(text);
+        FILE *stream = open_memstream(&written, &size);
+        ck_assert_int_eq(aggstats_profile_write(&profile, stream), 0);
+        fclose(stream);
+        ck_assert_ptr_nonnull(strstr(written, lines[i]));
+        aggstats_profile_finish(&profile);
+        free(written);
+    }
+}
+END_TEST
+
+START_TEST(impossible_looks_of_ops_are_refused) {
+    static const char *const lines[] = {"# busy_ops: READ 31\n", "# busy_ops: READ 1 READ 2\n",
+                                        "# busy_ops: READ\n",    "# busy_ops: STAT 1\n",
+                                        "# busy_ops:\n",         "# busy_ops: READ none\n"};
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        char text[512];
+        struct aggstats_profile profile;
+        struct aggstats_parse_error error;
+        snprintf(text, sizeof(text), "# osprof 1\n# busy: 30 looks 100 most 2\n%s" OPS_OF_IT, lines[i]);
+        FILE *stream = fmemopen(text, strlen(text), "r");
+        ck_assert_msg(aggstats_profile_parse(stream, &profile, &error) == -EBADMSG, "%s", lines[i]);
+        fclose(stream);
+    }
+}
+END_TEST
+
 int main(void) {
     TCase *tcase = tcase_create("busy");
     tcase_set_timeout(tcase, 60);
@@ -285,6 +517,16 @@ int main(void) {
     tcase_add_test(tcase, reset_begins_anew_and_a_pause_does_not_count);
     tcase_add_test(tcase, looks_are_in_one_span_each);
     tcase_add_test(tcase, sums_and_differences_have_them);
+    tcase_add_test(tcase, each_op_has_its_looks);
+    tcase_add_test(tcase, calls_at_once_are_looks_of_both_ops);
+    tcase_add_test(tcase, reset_forgets_looks_of_ops);
+    tcase_add_test(tcase, looks_of_ops_are_in_one_span_each);
+    tcase_add_test(tcase, live_file_has_looks_of_ops);
+    tcase_add_test(tcase, sums_and_differences_have_looks_of_ops);
+    tcase_add_test(tcase, sum_with_one_that_has_none_has_none);
+    tcase_add_test(tcase, impossible_difference_of_looks_is_unknown);
+    tcase_add_test(tcase, text_has_looks_of_ops);
+    tcase_add_test(tcase, impossible_looks_of_ops_are_refused);
     Suite *suite = suite_create("busy");
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -390,15 +390,19 @@ END_TEST
 
 START_TEST(file_is_busy_while_a_call_is_in_flight) {
     struct aggstats_recorder *recorder = join();
-    ck_assert(!aggstats_recorder_shared_in_flight(maker));
+    ck_assert(!aggstats_recorder_shared_in_flight(maker, NULL));
+    uint64_t ops = 0;
     struct aggstats_span span = aggstats_shared_begin(recorder, OP_WRITE, 5, 6);
-    ck_assert(aggstats_recorder_shared_in_flight(maker));
+    ck_assert(aggstats_recorder_shared_in_flight(maker, &ops));
+    ck_assert_uint_eq(ops, UINT64_C(1) << OP_WRITE);
     aggstats_end(recorder, &span);
-    ck_assert(!aggstats_recorder_shared_in_flight(maker));
+    ck_assert(!aggstats_recorder_shared_in_flight(maker, &ops));
+    ck_assert_uint_eq(ops, 0);
     span = aggstats_watch(recorder, OP_READ, 6);
-    ck_assert(aggstats_recorder_shared_in_flight(maker));
+    ck_assert(aggstats_recorder_shared_in_flight(maker, &ops));
+    ck_assert_uint_eq(ops, UINT64_C(1) << OP_READ);
     aggstats_watched_drop(&span);
-    ck_assert(!aggstats_recorder_shared_in_flight(maker));
+    ck_assert(!aggstats_recorder_shared_in_flight(maker, NULL));
 }
 END_TEST
 
@@ -423,10 +427,10 @@ START_TEST(every_thread_makes_the_file_busy) {
     pthread_barrier_init(&all_have_counted, NULL, 2);
     pthread_barrier_init(&all_may_end, NULL, MANY_THREADS + 1);
     for (size_t i = 0; i < MANY_THREADS; i++) {
-        ck_assert(!aggstats_recorder_shared_in_flight(maker));
+        ck_assert(!aggstats_recorder_shared_in_flight(maker, NULL));
         ck_assert_int_eq(pthread_create(&threads[i], NULL, wait_in_a_call, recorder), 0);
         pthread_barrier_wait(&all_have_counted);
-        ck_assert(aggstats_recorder_shared_in_flight(maker));
+        ck_assert(aggstats_recorder_shared_in_flight(maker, NULL));
         pthread_barrier_wait(&all_have_counted);
         pthread_barrier_wait(&all_have_counted);
     }
@@ -446,10 +450,10 @@ START_TEST(process_that_ended_in_a_call_is_not_busy) {
     }
     int status;
     ck_assert_int_eq(waitpid(child, &status, WUNTRACED), child);
-    ck_assert(aggstats_recorder_shared_in_flight(maker));
+    ck_assert(aggstats_recorder_shared_in_flight(maker, NULL));
     kill(child, SIGCONT);
     wait_for(child);
-    ck_assert(!aggstats_recorder_shared_in_flight(maker));
+    ck_assert(!aggstats_recorder_shared_in_flight(maker, NULL));
 }
 END_TEST
 

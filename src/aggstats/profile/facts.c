@@ -225,25 +225,40 @@ static void write_busy(const struct aggstats_profile *profile, FILE *stream) {
                 busy->most);
 }
 
-/* If only one profile has them, the sum has none. */
+static void forget_op_looks(struct aggstats_profile *profile) {
+    profile->busy.by_op = false;
+    for (size_t i = 0; i < profile->op_count; i++)
+        profile->ops[i].busy_looks = 0;
+}
+
+/* Of ops they have been added already (profile_sum.c). If only one profile has them, the sum has none. */
 static int add_busy(struct aggstats_profile *sum, const struct aggstats_profile *other) {
     struct aggstats_busy *a = &sum->busy;
     const struct aggstats_busy *b = &other->busy;
     if (a->looks == 0 || b->looks == 0) {
         *a = (struct aggstats_busy){0};
+        forget_op_looks(sum);
         return 0;
     }
+    if (!a->by_op || !b->by_op)
+        forget_op_looks(sum);
     a->most = a->most > b->most ? a->most : b->most;
     a->busy += b->busy;
     return add_number(&a->looks, b->looks);
 }
 
-/* Looks are not read together with the rest: a difference that is not possible is dropped. */
+/* Looks are not read together with the rest: a difference that is not possible is dropped. Those of an op that would be
+ * below 0 are a large number by now. */
 static int subtract_busy(struct aggstats_profile *difference, const struct aggstats_profile *other) {
     struct aggstats_busy *a = &difference->busy;
     const struct aggstats_busy *b = &other->busy;
     if (subtract_number(&a->looks, b->looks) < 0 || subtract_number(&a->busy, b->busy) < 0 || a->busy > a->looks)
         *a = (struct aggstats_busy){0};
+    bool is_possible = a->by_op && b->by_op;
+    for (size_t i = 0; i < difference->op_count; i++)
+        is_possible = is_possible && difference->ops[i].busy_looks <= a->busy;
+    if (!is_possible)
+        forget_op_looks(difference);
     return 0;
 }
 
@@ -319,6 +334,7 @@ const struct fact facts[] = {
      .number = {IN(ungrouped_calls), .unit = AGGSTATS_FACT_CALLS, .less = FACT_LESS_IS_ZERO, .json = "ungrouped"}},
     {.key = "incomplete", .parse = parse_incomplete, .write = write_incomplete, .add = add_incomplete},
     {.key = "busy", .parse = parse_busy, .write = write_busy, .add = add_busy, .subtract = subtract_busy},
+    {.key = "busy_ops", .parse = parser_busy_ops, .write = text_write_busy_ops},
     {.key = "failed", .repeats = true, .parse = parser_failed, .write = text_write_failed},
     {.key = "bytes", .repeats = true, .parse = parser_bytes, .write = text_write_bytes},
     {.key = "longest",

@@ -25,6 +25,20 @@ void text_write_start(const struct aggstats_profile *profile, FILE *stream) {
     fprintf(stream, "# start: %s\n", start);
 }
 
+void text_write_busy_ops(const struct aggstats_profile *profile, FILE *stream) {
+    bool has_any = false;
+    if (!profile->busy.by_op)
+        return;
+    fputs("# busy_ops:", stream);
+    for (size_t i = 0; i < profile->op_count; i++) {
+        const struct aggstats_op_profile *op = &profile->ops[i];
+        if (op->busy_looks > 0)
+            fprintf(stream, " %s %" PRIu64, op->name, op->busy_looks);
+        has_any |= op->busy_looks > 0;
+    }
+    fputs(has_any ? "\n" : " none\n", stream);
+}
+
 static void write_failed(const struct aggstats_op_profile *op, FILE *stream) {
     fprintf(stream, "# failed: %s", op->name);
     for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)

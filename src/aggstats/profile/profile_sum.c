@@ -78,7 +78,7 @@ static int add_op(struct aggstats_op_profile *a, const struct aggstats_op_profil
     if (err < 0)
         return err;
     if (add_numbers(&a->calls, b->calls) < 0 || add_numbers(&a->left_calls, b->left_calls) < 0 ||
-        add_numbers(&a->total_cycles, b->total_cycles) < 0)
+        add_numbers(&a->total_cycles, b->total_cycles) < 0 || add_numbers(&a->busy_looks, b->busy_looks) < 0)
         return -EOVERFLOW;
     for (unsigned bucket = 0; bucket < count; bucket++)
         if (add_numbers(&a->buckets[bucket], b->buckets[bucket]) < 0)
@@ -220,6 +220,7 @@ static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_p
     }
     if (err < 0)
         return err;
+    a->busy_looks -= b->busy_looks; /* modulo 2^64: see the fact "busy" */
     subtract_left(a, b);
     profile_settle_longest(a, resolution);
     return subtract_beside(a, b, finished);

@@ -81,6 +81,7 @@ void text_write_borders(const struct aggstats_profile *profile, FILE *stream);
 void text_write_failed(const struct aggstats_profile *profile, FILE *stream);
 void text_write_bytes(const struct aggstats_profile *profile, FILE *stream);
 void text_write_longest(const struct aggstats_profile *profile, FILE *stream);
+void text_write_busy_ops(const struct aggstats_profile *profile, FILE *stream);
 void text_write_left(const struct aggstats_profile *profile, FILE *stream);
 void text_write_in_flight(const struct aggstats_profile *profile, FILE *stream);
 

@@ -1,4 +1,4 @@
-/* Failures, bytes and longest calls, as lines of the header: readers that do not know them take them for labels. They
+/* Looks, failures, bytes and longest calls, as lines of the header: readers that do not know them take them for labels. They
  * come before the operations, so the parser keeps them until it has these. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@ struct outcome {
     bool has_bytes;
     bool has_longest;
     bool has_left;
+    bool has_looks;
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     uint64_t failures[AGGSTATS_FAILURES];
@@ -23,6 +24,7 @@ struct outcome {
     uint64_t longest_object;
     char *longest_path; /* NULL: none; until the op gets it */
     uint64_t left_calls;
+    uint64_t busy_looks;
 };
 
 /* That of an op, added if it is new. Errors: -ENOMEM, -EBADMSG */
@@ -131,6 +133,32 @@ int parser_left(struct parser *parser, char *value) {
     return parser_end_of_line(parser, &cursor);
 }
 
+static int parse_op_looks(struct parser *parser, const char *name, char **cursor) {
+    struct outcome *outcome;
+    int err = find_outcome(parser, name, &outcome);
+    if (err == 0 && outcome->has_looks)
+        err = fail_twice(parser, "busy_ops", name);
+    if (err < 0)
+        return err;
+    outcome->has_looks = true;
+    return parser_number(parser, text_next_word(cursor), "a number of looks", &outcome->busy_looks);
+}
+
+/* "READ 310 OPEN 12", or "none" */
+int parser_busy_ops(struct parser *parser, char *value) {
+    char *cursor = value;
+    parser->profile.busy.by_op = true;
+    if (strcmp(value, "none") == 0)
+        return 0;
+    int err = 0;
+    const char *name = text_next_word(&cursor);
+    do {
+        err = parse_op_looks(parser, name, &cursor);
+        name = text_next_word(&cursor);
+    } while (err == 0 && name[0]);
+    return err;
+}
+
 void parser_free_outcomes(struct parser *parser) {
     for (size_t i = 0; i < parser->outcome_count; i++)
         free(parser->outcomes[i].longest_path);
@@ -153,6 +181,9 @@ static int settle(struct parser *parser, struct outcome *outcome) {
     op->longest_path = steal_pointer(&outcome->longest_path);
     if (!profile_longest_possible(&parser->profile, op))
         return parser_fail(parser, "expected the longest call of OP_%s in its last bucket that has calls", op->name);
+    op->busy_looks = outcome->busy_looks;
+    if (op->busy_looks > parser->profile.busy.busy)
+        return parser_fail(parser, "expected not more busy looks of OP_%s than of all operations", op->name);
     op->left_calls = outcome->left_calls;
     if (!profile_left_possible(&parser->profile, op))
         return parser_fail(parser, "expected not more calls of OP_%s that were left than have not ended", op->name);

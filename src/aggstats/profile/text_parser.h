@@ -97,11 +97,12 @@ int parser_in_flight(struct parser *parser, char *value);
 int parser_interval(struct parser *parser, char *value);
 int parser_borders(struct parser *parser, char *value);
 
-/* The values of "failed", "bytes", "longest" and "left" (text_outcome.c). They become part of the profile once it has
+/* The values of "busy_ops", "failed", "bytes", "longest" and "left" (text_outcome.c). They become part of the profile once it has
  * all of its ops. */
 int parser_failed(struct parser *parser, char *value);
 int parser_bytes(struct parser *parser, char *value);
 int parser_longest(struct parser *parser, char *value);
+int parser_busy_ops(struct parser *parser, char *value);
 int parser_left(struct parser *parser, char *value);
 int parser_settle_outcomes(struct parser *parser);
 void parser_free_outcomes(struct parser *parser);

@@ -6,12 +6,13 @@
  *     labels: key NUL value NUL, label_count times; labels_bytes in all
  *     two windows, each aligned to a cache line
  *     slow calls (slow_store.h), aligned too
+ *     struct live_looks
  *     if it is shared, struct live_shared, aligned too; then, if it has groups, struct groups_file (groups_file.h)
  *     from header_bytes on, every block_stride_bytes, block_count blocks (struct aggstats_block)
  * Numbers are in the byte order of the machine. Blocks are mapped one by one and never move. A shared file has room for
  * all its blocks from the beginning, as a hole: beyond the first, a block gets memory page by page, as its thread
  * calls more operations.
- * Version 7 differs in shared files: their blocks were like others.
+ * Version 8 has no struct live_looks. Version 7 differs in shared files, too: their blocks were like others.
  *
  * Of the two windows, number window_sequence % 2 is valid. A change is made in the other one, and then the sequence
  * goes up by one: a process killed at any point leaves a complete one, and a reader in another process that finds the
@@ -90,13 +91,25 @@ static inline struct aggstats_busy live_busy(const struct live_header *header) {
     return busy;
 }
 
+/* Looks with a call of the op in flight (aggstats_op_profile.busy_looks), by atomic stores. Threads: as looks */
+struct live_looks {
+    uint64_t busy[AGGSTATS_OPS_MAX];
+};
+
+/* No more than those of the whole, which others may have read in between, or another program written. */
+static inline uint64_t live_busy_looks(const struct live_looks *looks, unsigned op, uint64_t busy) {
+    const uint64_t op_busy = __atomic_load_n(&looks->busy[op], __ATOMIC_RELAXED);
+    return op_busy < busy ? op_busy : busy;
+}
+
 /* Offsets of the parts before header_bytes. */
 struct live_offsets {
     size_t names;
     size_t labels;
     size_t windows[2];
     size_t slow;
-    size_t end; /* of the parts that every file has */
+    size_t looks; /* from version 9 on */
+    size_t end;   /* of the parts that every file has */
 };
 
 static inline struct live_offsets live_offsets_make(uint32_t version, const struct layout *layout,
@@ -106,11 +119,13 @@ static inline struct live_offsets live_offsets_make(uint32_t version, const stru
     size_t window = round_up(labels + labels_bytes, CACHE_LINE_BYTES);
     size_t next_window = window + window_bytes(layout);
     size_t slow = round_up(next_window + window_bytes(layout), CACHE_LINE_BYTES);
+    size_t looks = slow + sizeof(struct slow_store);
     return (struct live_offsets){.names = names,
                                  .labels = labels,
                                  .windows = {window, next_window},
                                  .slow = slow,
-                                 .end = slow + sizeof(struct slow_store)};
+                                 .looks = looks,
+                                 .end = looks + (version < 9 ? 0 : sizeof(struct live_looks))};
 }
 
 /* The owner of block i of a shared file: the thread that counts there holds the lock for as long as it lives. The lock
@@ -148,6 +163,7 @@ struct live {
     struct live_header *header;
     struct window *windows[2];
     struct slow_store *slow;
+    struct live_looks *looks;
 };
 
 /* Creates the file, or takes anonymous memory where options->live_path is NULL.

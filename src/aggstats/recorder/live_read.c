@@ -31,6 +31,7 @@ struct reader {
     size_t label_count;
     struct window *window;
     struct slow_store slow;
+    struct live_looks looks;
     struct tally tally;
     struct aggstats_parse_error *error;
 };
@@ -83,7 +84,7 @@ static int check_header(struct reader *reader) {
         return fail(reader, "not a live file");
     if (header->byte_order != LIVE_BYTE_ORDER)
         return fail(reader, "live file of a machine with another byte order");
-    if (header->version != AGGSTATS_LIVE_VERSION && header->version != 7 && header->version != 6)
+    if (header->version < 6 || header->version > AGGSTATS_LIVE_VERSION)
         return fail(reader, "live file has version %u, expected %d: use the osprof that came with what wrote it",
                     header->version, AGGSTATS_LIVE_VERSION);
     if (!aggstats_clock_name(header->clock_kind))
@@ -389,6 +390,11 @@ static int read_slow(struct reader *reader) {
     return err;
 }
 
+static int read_looks(struct reader *reader) {
+    return reader->header.version < 9 ? 0
+                                      : read_at(reader, &reader->looks, sizeof(reader->looks), reader->offsets.looks);
+}
+
 /* Reads the members of the header that may have changed; the rest must not have. */
 static int reread_header(struct reader *reader) {
     struct live_header before = reader->header;
@@ -434,6 +440,8 @@ static int read_everything(struct reader *reader) {
     if (err == 0)
         err = read_slow(reader);
     if (err == 0)
+        err = read_looks(reader); /* before those of the whole, which are not fewer */
+    if (err == 0)
         err = reread_header(reader); /* for what happened before the window was made */
     if (err == 0)
         err = read_blocks_after_window(reader, longest_changes);
@@ -452,6 +460,7 @@ static int make_profile(struct reader *reader, bool recording, struct aggstats_p
         .incomplete = reader->header.incomplete != 0 || reader->header.lost > 0,
         .header = &reader->header,
         .slow = &reader->slow,
+        .looks = reader->header.version < 9 ? NULL : &reader->looks,
     };
     int err = snapshot_make(&source, ret_profile);
     if (err == -EBADMSG && reader->slow.sequence % 2 != 0) { /* killed during a change: all else is whole */

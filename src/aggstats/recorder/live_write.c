@@ -88,6 +88,7 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
     for (int i = 0; i < 2; i++)
         live->windows[i] = (struct window *)(void *)(base + offsets.windows[i]);
     live->slow = (struct slow_store *)(void *)(base + offsets.slow);
+    live->looks = (struct live_looks *)(void *)(base + offsets.looks);
 }
 
 static void make_shared(struct live_header *header, const struct layout *layout) {

@@ -70,6 +70,7 @@ static struct snapshot_source make_source(struct aggstats_recorder *recorder, co
                       (recorder->live.header->shared_threads > 0 && !aggstats_recorder_live_complete(recorder)),
         .header = recorder->live.header,
         .slow = recorder->live.slow,
+        .looks = recorder->live.looks,
         .recorder = recorder,
     };
     note_clock(recorder, &source);

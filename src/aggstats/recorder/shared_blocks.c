@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include "aggstats/watched.h"
 #include "base.h"
 #include "live_owner.h"
 
@@ -66,17 +67,24 @@ static struct aggstats_block *find_block(const struct shared_blocks *blocks, con
     return (struct aggstats_block *)(void *)(blocks->memory + number * live->header->block_stride_bytes);
 }
 
-unsigned shared_blocks_in_flight(struct shared_blocks *blocks, const struct live *live, const struct layout *layout) {
+unsigned shared_blocks_in_flight(struct shared_blocks *blocks, const struct live *live, const struct layout *layout,
+                                 uint64_t *ret_ops) {
     struct live_owner *owners = live_shared(live->header, layout)->owners;
     unsigned busy = 0;
+    uint64_t ops = 0;
     pthread_mutex_lock(&blocks->lock);
     const uint64_t count = map_all(blocks, live);
     for (uint64_t number = 0; number < count; number++) {
         struct aggstats_block *block = find_block(blocks, live, owners, number);
-        if (block && __atomic_load_n(&block->current_op, __ATOMIC_ACQUIRE) != 0)
-            busy += is_living(&owners[number], block);
+        const uint64_t current_op = block ? __atomic_load_n(&block->current_op, __ATOMIC_ACQUIRE) : 0;
+        if (current_op != 0 && is_living(&owners[number], block)) {
+            busy++;
+            ops |= aggstats_watched_bit(current_op);
+        }
     }
     pthread_mutex_unlock(&blocks->lock);
+    if (ret_ops)
+        *ret_ops = ops;
     return busy;
 }
 

@@ -16,8 +16,10 @@ struct shared_blocks {
 void shared_blocks_init(struct shared_blocks *blocks);
 void shared_blocks_finish(struct shared_blocks *blocks, const struct live *live);
 
-/* How many living threads have a call in flight; calls of those that have ended are forgotten. */
-unsigned shared_blocks_in_flight(struct shared_blocks *blocks, const struct live *live, const struct layout *layout);
+/* How many living threads have a call in flight; calls of those that have ended are forgotten.
+ * ret_ops: bit i: one of op i; may be NULL */
+unsigned shared_blocks_in_flight(struct shared_blocks *blocks, const struct live *live, const struct layout *layout,
+                                 uint64_t *ret_ops);
 
 /* Adds all blocks. Errors: as threads_tally() */
 int shared_blocks_tally(struct shared_blocks *blocks, const struct live *live, bool takes_longest, struct tally *tally);

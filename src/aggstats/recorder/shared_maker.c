@@ -3,12 +3,12 @@
 #include "live_owner.h"
 #include "recorder_state.h"
 
-unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder) {
-    return shared_blocks_in_flight(&recorder->shared, &recorder->live, &recorder->layout);
+unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder, uint64_t *ret_ops) {
+    return shared_blocks_in_flight(&recorder->shared, &recorder->live, &recorder->layout, ret_ops);
 }
 
 void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder) {
-    aggstats_recorder_shared_in_flight(recorder);
+    aggstats_recorder_shared_in_flight(recorder, NULL);
 }
 
 void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, struct aggstats_shared_facts *ret_facts) {

@@ -42,6 +42,8 @@ static int add_ops(struct aggstats_profile *profile, const struct snapshot_sourc
         int err = visible->calls > 0 ? add_op(profile, source->op_names[op], visible) : 0;
         if (err < 0)
             return err;
+        if (visible->calls > 0 && profile->busy.by_op)
+            profile->ops[profile->op_count - 1].busy_looks = live_busy_looks(source->looks, op, profile->busy.busy);
     }
     aggstats_profile_sort(profile);
     return 0;
@@ -97,6 +99,7 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         .incomplete = source->incomplete,
         .busy = live_busy(source->header),
     };
+    profile->busy.by_op = source->looks && profile->busy.looks > 0;
     facts_read_live(profile, source->header->facts_known, source->header->facts);
     if (!source->recorder)
         profile->live_groupings = (unsigned)source->header->facts[FACT_GROUPINGS];

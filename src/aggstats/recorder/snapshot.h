@@ -17,6 +17,7 @@ struct snapshot_source {
     bool incomplete;
     const struct live_header *header;         /* for counters that it holds */
     const struct slow_store *slow;            /* must not change meanwhile */
+    const struct live_looks *looks;           /* NULL: not known of each op */
     const struct aggstats_recorder *recorder; /* for its probes; NULL: there are none */
     bool is_marked;                           /* the profile will be saved: see probe.h */
 };

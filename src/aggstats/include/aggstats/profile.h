@@ -77,6 +77,8 @@ struct aggstats_op_profile {
     char *longest_path;      /* of that object, if it has been found out; NULL: unknown. Owner: the profile */
     uint64_t left_calls; /* calls that never end: their thread left them by a jump, or their process ended in them. They
                           * are among the calls, and neither in a bucket nor in flight */
+    uint64_t busy_looks; /* of the profile's looks, those with at least one call of this op in flight; meaningful if
+                          * busy.by_op. Groups have none */
 };
 
 /* How much of the time calls were in flight, by samples. All 0: there were none. */
@@ -84,6 +86,7 @@ struct aggstats_busy {
     uint64_t looks;
     uint64_t busy; /* samples with at least one call in flight; no more than looks */
     uint64_t most; /* calls in flight in one sample */
+    bool by_op;    /* the same is known of each op: its busy_looks, no more than busy */
 };
 
 #define AGGSTATS_CAUSE_SIZE 96   /* the words of a cause, with their NUL */

@@ -102,8 +102,9 @@ struct aggstats_named *aggstats_maker_named(struct aggstats_recorder *recorder);
 
 /* Returns how many threads have a call in flight. It may be one that turns out not to
  * count (aggstats/watched.h).
+ * ret_ops: bit i: there is one of op i; may be NULL
  * Threads: any; takes a few ns for each block, and a system call only if there are more blocks than ever before */
-unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder);
+unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder, uint64_t *ret_ops);
 
 /* Calls in flight of threads that have ended in them, as by exec or SIGKILL, are
  * not shown any more. They stay counted, and never end.

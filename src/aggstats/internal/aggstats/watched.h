@@ -10,6 +10,12 @@
 /* Beside the op in a block's current_op. Readers take it for no op. */
 #define AGGSTATS_WATCHED (UINT64_C(1) << 32)
 
+/* 1 << op of a block's current_op, whether the call turns out to count or not; 0: none is in flight. */
+static inline uint64_t aggstats_watched_bit(uint64_t current_op) {
+    const uint64_t number = current_op & ~AGGSTATS_WATCHED;
+    return number > 0 && number <= AGGSTATS_OPS_MAX ? UINT64_C(1) << (number - 1) : 0;
+}
+
 /* For a recorder of aggstats_recorder_join(). Ends with one of the two below, in the same thread; other calls of the
  * thread may come between, as in a signal handler. Call as aggstats_begin() */
 static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_watch(struct aggstats_recorder *recorder, unsigned op,

@@ -1,4 +1,4 @@
-/* How much of the time calls are in flight.
+/* How much of the time calls are in flight, of any op and of each.
  *
  * A thread samples the places where the others name their calls in flight, a hundred times a second, at jittered
  * intervals; so it costs those threads nothing. While no call begins it looks ever more rarely: in all that time
@@ -19,6 +19,7 @@
 
 #include "aggstats/busy.h"
 #include "aggstats/shared.h"
+#include "aggstats/watched.h"
 #include "base.h"
 #include "places.h"
 #include "proc.h"
@@ -72,6 +73,7 @@ static bool is_paused(const struct watch *watch) {
 
 struct seen {
     uint64_t in_flight;
+    uint64_t ops; /* of these calls: bit i: op i */
     uint64_t begun;
 };
 
@@ -79,29 +81,40 @@ static struct seen look_at(const struct threads *threads) {
     struct seen seen = {0};
     for (const struct segment *segment = threads_first_segment(threads); segment; segment = segment->next) {
         const struct aggstats_block *block = segment->block;
-        seen.in_flight += __atomic_load_n(&block->current_op, __ATOMIC_RELAXED) != 0;
+        const uint64_t current_op = __atomic_load_n(&block->current_op, __ATOMIC_RELAXED);
+        seen.in_flight += current_op != 0;
+        seen.ops |= aggstats_watched_bit(current_op);
         seen.begun = seen.begun * 31 + __atomic_load_n(&block->current_start_cycles, __ATOMIC_RELAXED);
     }
     return seen;
 }
 
-static void note(const struct watch *watch, uint64_t in_flight, uint64_t looks) {
+static struct live_looks *looks_of(const struct watch *watch) {
+    return watch->probe.recorder->live.looks;
+}
+
+static void note(const struct watch *watch, const struct seen *seen, uint64_t looks) {
     struct live_header *header = header_of(watch);
     if (is_paused(watch))
         return;
     __atomic_store_n(&header->looks, header->looks + looks, __ATOMIC_RELAXED);
-    if (in_flight > 0)
+    if (seen->in_flight > 0)
         __atomic_store_n(&header->busy_looks, header->busy_looks + 1, __ATOMIC_RELAXED);
-    if (in_flight > header->most_busy)
-        __atomic_store_n(&header->most_busy, in_flight, __ATOMIC_RELAXED);
+    if (seen->in_flight > header->most_busy)
+        __atomic_store_n(&header->most_busy, seen->in_flight, __ATOMIC_RELAXED);
+    for (uint64_t ops = seen->ops; ops != 0; ops &= ops - 1) {
+        uint64_t *busy = &looks_of(watch)->busy[__builtin_ctzll(ops)];
+        __atomic_store_n(busy, *busy + 1, __ATOMIC_RELAXED);
+    }
 }
 
 /* Nothing was in flight from the last look until then. The fraction of a look is kept for the next time. */
 static void note_idle_until(struct watch *watch, int64_t until_ns) {
+    const struct seen none = {0};
     int64_t looks = (until_ns - watch->noted_ns) / INTERVAL_NS;
     if (looks <= 0)
         return;
-    note(watch, 0, (uint64_t)looks);
+    note(watch, &none, (uint64_t)looks);
     watch->noted_ns += looks * INTERVAL_NS;
 }
 
@@ -209,7 +222,7 @@ static int64_t look_locked(struct watch *watch) {
     if (was_idle) {
         note_idle(watch);
     } else {
-        note(watch, seen.in_flight, 1);
+        note(watch, &seen, 1);
         watch->noted_ns = read_clock_ns(CLOCK_MONOTONIC);
     }
     if (read_clock_ns(CLOCK_MONOTONIC) - watch->facts_read_ns >= FACTS_INTERVAL_NS)
@@ -219,7 +232,9 @@ static int64_t look_locked(struct watch *watch) {
 }
 
 static int64_t look_at_shared(struct watch *watch) {
-    note(watch, aggstats_recorder_shared_in_flight(watch->probe.recorder), 1);
+    struct seen seen = {0};
+    seen.in_flight = aggstats_recorder_shared_in_flight(watch->probe.recorder, &seen.ops);
+    note(watch, &seen, 1);
     if (read_clock_ns(CLOCK_MONOTONIC) - watch->facts_read_ns >= FACTS_INTERVAL_NS)
         count_facts(watch);
     return jittered_interval_ns(watch);
@@ -267,9 +282,20 @@ static void reset(struct probe *probe) {
     set_zero(&header->looks);
     set_zero(&header->busy_looks);
     set_zero(&header->most_busy);
+    for (unsigned op = 0; op < AGGSTATS_OPS_MAX; op++)
+        set_zero(&looks_of(to_watch(probe))->busy[op]);
     set_zero(&header->facts[FACT_STOLEN]);
     set_zero(&header->facts[FACT_STOPPED]);
     set_zero(&header->facts[FACT_STORAGE_READ]);
+}
+
+static void take_op_looks(const struct watch *watch, const struct aggstats_profile *taken) {
+    const struct aggstats_recorder *recorder = watch->probe.recorder;
+    for (unsigned op = 0; op < recorder->layout.op_count; op++) {
+        const struct aggstats_op_profile *profile = aggstats_profile_op(taken, recorder->op_names[op]);
+        if (profile)
+            take_from(&looks_of(watch)->busy[op], profile->busy_looks);
+    }
 }
 
 static void end_mark(struct probe *probe, const struct aggstats_profile *taken) {
@@ -278,6 +304,7 @@ static void end_mark(struct probe *probe, const struct aggstats_profile *taken) 
         return;
     take_from(&header->looks, taken->busy.looks);
     take_from(&header->busy_looks, taken->busy.busy);
+    take_op_looks(to_watch(probe), taken);
     set_zero(&header->most_busy);
     take_from(&header->facts[FACT_STOLEN], taken->stolen_ns);
     take_from(&header->facts[FACT_STOPPED], taken->stopped_ns);
