@@ -152,9 +152,9 @@ int waits_read(struct waits *waits, const struct waits_readers *readers) {
     return -ENOTSUP;
 }
 
-uint64_t waits_lost(const struct waits *waits) {
+struct waits_losses waits_lost(const struct waits *waits) {
     (void)waits;
-    return 0;
+    return (struct waits_losses){.no_room = 0};
 }
 
 void waits_finish(struct waits *waits) {
@@ -176,9 +176,9 @@ int locks_read(struct locks *locks, const struct locks_readers *readers) {
     return -ENOTSUP;
 }
 
-uint64_t locks_lost(const struct locks *locks) {
+struct waits_losses locks_lost(const struct locks *locks) {
     (void)locks;
-    return 0;
+    return (struct waits_losses){.no_room = 0};
 }
 
 void locks_finish(struct locks *locks) {

@@ -71,7 +71,7 @@ int locks_read(struct locks *locks, const struct locks_readers *readers) {
                                   : waited_read_records(locks->waiting, sizeof(struct locked_now), add_now, &copy);
 }
 
-uint64_t locks_lost(const struct locks *locks) {
+struct waits_losses locks_lost(const struct locks *locks) {
     return waited_lost(&locks->memory);
 }
 

@@ -34,8 +34,9 @@ int waited_start(struct bpf_object_skeleton *skeleton, struct bpf_program *waiti
     return error ? error : loading_attach(skeleton, needs, ret_why);
 }
 
-uint64_t waited_lost(const struct waited_memory *memory) {
-    return __atomic_load_n(memory->lost, __ATOMIC_RELAXED) + loading_count_skipped(memory->skeleton);
+struct waits_losses waited_lost(const struct waited_memory *memory) {
+    return (struct waits_losses){.no_room = __atomic_load_n(memory->lost, __ATOMIC_RELAXED),
+                                 .skipped = loading_count_skipped(memory->skeleton)};
 }
 
 /* ---- Cells -------------------------------------------------------------------------------------- */

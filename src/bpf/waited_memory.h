@@ -52,6 +52,6 @@ int waited_read_records(const struct bpf_link *iterator, size_t record_bytes,
 int waited_name_stack(const struct waited_memory *memory, uint64_t number, char **ret_functions);
 
 /* As waits_lost(). */
-uint64_t waited_lost(const struct waited_memory *memory);
+struct waits_losses waited_lost(const struct waited_memory *memory);
 
 #endif

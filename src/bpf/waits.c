@@ -75,7 +75,7 @@ int waits_read(struct waits *waits, const struct waits_readers *readers) {
                                   : waited_read_records(waits->waiting, sizeof(struct waiting_now), add_now, &copy);
 }
 
-uint64_t waits_lost(const struct waits *waits) {
+struct waits_losses waits_lost(const struct waits *waits) {
     return waited_lost(&waits->memory);
 }
 

@@ -5,7 +5,7 @@
 . "$tests_dir/helpers.sh"
 
 need_root
-need python3 flock taskset
+need python3 flock taskset setpriv
 "$OSPROF" why -a --for 100ms >/dev/null 2>"$scratch/err" || skip "$(cat "$scratch/err")"
 
 started=()
@@ -73,7 +73,7 @@ says "of process $locking \\(flock\\): 1 thread of 1 process waited for somethin
 says 'All of that time it was waiting for a lock of a file that another holds \(flock\): flock;'
 says ' 100\.0 % .* 1 .*waiting for a lock of a file that another holds \(flock\) \(1 still\)$'
 says "flock $locking waits for the flock of [^ ]*/locked, held by (bash|why_all.sh) $$"
-says_not 'before the end:|not counted|no cause by name'
+says_not 'before the end:|not counted|no cause by name|in part only'
 
 # It has waited for longer than anybody has looked: that is not counted.
 nap 500
@@ -98,6 +98,33 @@ sees --pid "$locking,$pid" --for 300ms --by process
 says ' 100\.0 % .* flock '"$locking"' +waiting for a lock of a file'
 says_not 'sleep '"$pid"' +'
 flock -u 7
+
+# ---- Two threads that wait for the same: whose the holder is
+
+flock 7
+cat >two_threads.py <<'END'
+import fcntl, threading
+def lock():
+    fcntl.flock(open("locked"), fcntl.LOCK_EX)
+threads = [threading.Thread(target=lock) for _ in range(2)]
+for thread in threads: thread.start()
+open("two_threads", "w")
+for thread in threads: thread.join()
+END
+waits python3 two_threads.py
+wait_until 30 test -e two_threads || fail "process $pid has no threads"
+for thread in /proc/"$pid"/task/*; do
+    until_sleeps "${thread##*/}"
+done
+sees --pid "$pid" --for 300ms --json
+of_json 'len(rows("flock")) == 2 and len([w for w in rows("flock") if "holder" in w]) == 1'
+of_json 'all("(thread %d) waits for the flock of" % w["thread"] in w["holder"] for w in rows("flock") if "holder" in w)'
+sees --pid "$pid" --for 300ms --by thread
+[ "$(grep -c 'waits for the flock of' out)" = 1 ] || fail "each thread has a holder: $(cat out)"
+sees --pid "$pid" --for 300ms --by process
+says "python3 $pid \\(thread [0-9]+\\) waits for the flock of"
+flock -u 7
+wait "$pid" || fail "status $? of two threads"
 
 # ---- A pipe that is full, and one that is empty
 
@@ -244,6 +271,37 @@ grep -q '^Of more than 20000 threads, names and causes the later ones are summed
 [ "$(grep -c ' n[0-9][0-9]* ' out)" -le 40000 ] || fail "programs have no end"
 grep -q ' (others) ' out || fail "no others: $(tail -20 out)"
 
+# ---- Without the right to look at others' threads: what cannot be known is said
+
+# as_nobody CAPABILITIES ARGUMENT...
+as_nobody() {
+    setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps "-all,$1" --ambient-caps "-all,$1" \
+        "$OSPROF" why -a --pid "$locking" --for 300ms "${@:2}" >out 2>err 7>&- || fail "status $?: $(cat err)"
+}
+
+provide_programs
+
+in_part="Who holds what is waited for is known in part only: this user may not look at the calls and open files of all who \
+waited. Root may, or who has the capabilities CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and, for what holders wait for themselves, \
+CAP_SYS_ADMIN."
+some=+bpf,+perfmon
+if setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps "-all,$some" --ambient-caps "-all,$some" true 2>/dev/null; then
+    flock 7
+    waits flock locked true
+    locking=$pid
+    as_nobody "$some" --width 1000
+    grep -qxF "$in_part" out || fail "does not say what is hidden: $(cat out)"
+    says "flock $locking waits for the flock of a file, held by "
+    as_nobody "$some" --json
+    of_json 'd["hidden"] == "'"$in_part"'"'
+    as_nobody "$some,+sys_ptrace,+dac_read_search" --width 1000
+    says "flock $locking waits for the flock of [^ ]*/locked, held by (bash|why_all.sh) $$"
+    says '^What holders wait for themselves is known in part only: this user may not look at the kernel stacks of all processes\. Root may, or who has the capability CAP_SYS_ADMIN\.$'
+    as_nobody "$some,+sys_ptrace,+dac_read_search,+sys_admin" --width 1000
+    says_not 'in part only'
+    flock -u 7
+fi
+
 # ---- Wrong arguments, and no right
 
 expect_trouble "osprof: cannot watch process 4194303: there is none of that number" why -a --pid 4194303
@@ -261,6 +319,5 @@ if unshare --pid --fork --mount-proc true 2>/dev/null; then
     unshare --pid --fork --mount-proc "$OSPROF" why -a --for 100ms >out 2>err && fail "numbers of another PID namespace are taken"
     grep -q 'cannot see what threads wait for: osprof must run outside of this PID namespace' err || fail "$(cat err)"
 fi
-provide_programs
 as_user "$OSPROF" why -a --for 100ms >out 2>err && fail "anybody sees what threads wait for"
 grep -q 'cannot see what threads wait for: this takes root, or the capabilities CAP_BPF and CAP_PERFMON' err || fail "$(cat err)"

@@ -32,8 +32,8 @@ int locks_read(struct locks *locks, const struct locks_readers *readers);
 /* As waits_name_stack(). The innermost functions are those of the lock, and of the tracepoint. */
 int locks_name_stack(struct locks *locks, uint64_t number, char **ret_functions);
 
-/* Fights that were not counted: a program was not run, or there was no room. Threads: any */
-uint64_t locks_lost(const struct locks *locks);
+/* Fights that were not counted. Threads: any */
+struct waits_losses locks_lost(const struct locks *locks);
 
 /* NULL is fine. */
 void locks_finish(struct locks *locks);

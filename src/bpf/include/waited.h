@@ -50,7 +50,7 @@ struct waiting_now {
     struct waited_cell cell;
     unsigned long long age_ns; /* since when it was first seen, at most */
     unsigned is_since_before;  /* it had begun to wait before it was first seen */
-    unsigned unused;
+    unsigned fallen_asleep;    /* how often it has: the lower half of its voluntary_ctxt_switches */
 };
 
 #endif

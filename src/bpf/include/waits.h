@@ -43,8 +43,14 @@ int waits_read(struct waits *waits, const struct waits_readers *readers);
  * Threads: one at a time */
 int waits_name_stack(struct waits *waits, uint64_t number, char **ret_functions);
 
-/* Waits that were not counted: a program was not run, or there was no room. Threads: any */
-uint64_t waits_lost(const struct waits *waits);
+/* What was not counted. */
+struct waits_losses {
+    uint64_t no_room; /* waits: the kernel had no room for them */
+    uint64_t skipped; /* times that a program was not run, for its CPU was in it already: each may have lost a wait */
+};
+
+/* Threads: any */
+struct waits_losses waits_lost(const struct waits *waits);
 
 /* NULL is fine. */
 void waits_finish(struct waits *waits);

@@ -195,6 +195,7 @@ struct task_struct {
     } sched_info;
     unsigned long min_flt;
     unsigned long maj_flt;
+    unsigned long nvcsw; /* how often it has given up its CPU */
 };
 
 /* Until Linux 5.13. */

@@ -159,6 +159,7 @@ int waiting(struct bpf_iter__task *context) {
     now.cell.stack = note_stack(task, OF_ITERATOR);
     now.age_ns = now_ns - since_ns;
     now.is_since_before = !thread;
+    now.fallen_asleep = (__u32)BPF_CORE_READ(task, nvcsw);
     bpf_seq_write(context->meta->seq, &now, sizeof(now));
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "units.h"
+#include "wait_losses.h"
 
 #define SENTENCE_SIZE 256
 
@@ -50,12 +51,12 @@ static void print_times(const struct wait_view *view, const struct screen *scree
 }
 
 static void print_lost(const struct wait_watch *watch, const struct screen *screen) {
-    const uint64_t lost = lock_watch_lost(watch->locks);
-    char text[SENTENCE_SIZE];
-    if (lost == 0)
+    static const struct wait_losses_words words = {"contentions of locks", "contention of locks was",
+                                                   "contentions of locks were"};
+    const struct waits_losses lost = lock_watch_lost(watch->locks);
+    char text[WAIT_LOSSES_SIZE];
+    if (!wait_losses_describe(&lost, &words, text))
         return;
-    snprintf(text, sizeof(text), "%s contention%s of locks %s not counted: there was no room in the kernel.",
-             units_count(lost).text, units_plural(lost), lost == 1 ? "was" : "were");
     screen_ink(screen, INK_WARNING);
     screen_print_sentence(screen, 0, text);
     screen_ink(screen, INK_PLAIN);

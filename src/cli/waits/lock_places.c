@@ -8,11 +8,13 @@
 #include "base.h"
 #include "number_map.h"
 
+#define SEEN_MAX WAITED_STACKS_MAX
+
 struct lock_places {
     struct locks *locks;
     struct lock_place **places; /* [count] */
     size_t count;
-    struct number_map seen; /* places from 1, by stack and kind */
+    struct number_map seen; /* places from 1, by stack and kind; up to SEEN_MAX */
 };
 
 struct lock_places *lock_places_create(struct locks *locks) {
@@ -138,6 +140,8 @@ const struct lock_place *lock_places_find(struct lock_places *places, const stru
         read_function(places, cell->stack, made.function);
         name_place(&made);
         place = find_or_add(places, &made);
+        if (places->seen.count == SEEN_MAX)
+            number_map_finish(&places->seen); /* those that are in use are read again */
         if (place == 0 || number_map_set(&places->seen, key, place) != 0)
             return NULL;
     }

@@ -37,7 +37,7 @@ void lock_watch_destroy(struct lock_watch *watch) {
     free(watch);
 }
 
-uint64_t lock_watch_lost(const struct lock_watch *watch) {
+struct waits_losses lock_watch_lost(const struct lock_watch *watch) {
     return locks_lost(watch->locks);
 }
 

@@ -40,6 +40,6 @@ int lock_watch_read(struct lock_watch *watch, lock_watched_fn *is_watched, void 
 bool lock_watch_find_owner(void *context, uint64_t thread, struct holders_kernel_lock *ret_lock);
 
 /* Fights that were not counted. */
-uint64_t lock_watch_lost(const struct lock_watch *watch);
+struct waits_losses lock_watch_lost(const struct lock_watch *watch);
 
 #endif

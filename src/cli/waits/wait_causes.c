@@ -12,12 +12,13 @@
 #define QUOTA_WORDS "without a CPU, as its control group had used up its time"
 #define UNKNOWN_WORDS "waiting, where cannot be seen"
 
+#define SEEN_MAX WAITED_STACKS_MAX /* the kernel has no more either */
+
 /* A stack that has been read. */
 struct seen {
     const struct wait_cause *causes[WAITED_FOR_CPU]; /* by kind; NULL: not looked for yet */
-    struct kernel_stack functions;
-    bool needs_type; /* of the file system, for its cause */
-    char *text;
+    bool needs_type;                                 /* of the file system, for its cause */
+    char *text;                                      /* functions, the innermost first: "a < b" */
 };
 
 /* A file system that is mounted somewhere. */
@@ -50,19 +51,24 @@ struct wait_causes *wait_causes_create(struct waits *waits, const struct thread_
     return causes;
 }
 
+static void forget_seen(struct wait_causes *causes) {
+    for (size_t i = 0; i < causes->seen_count; i++) {
+        free(causes->seen[i]->text);
+        free(causes->seen[i]);
+    }
+    causes->seen_count = 0;
+    number_map_finish(&causes->places);
+}
+
 void wait_causes_destroy(struct wait_causes *causes) {
     if (!causes)
         return;
     for (size_t i = 0; i < causes->cause_count; i++)
         free(causes->causes[i]);
-    for (size_t i = 0; i < causes->seen_count; i++) {
-        free(causes->seen[i]->text);
-        free(causes->seen[i]);
-    }
+    forget_seen(causes);
     free(causes->causes);
     free(causes->filesystems);
     free(causes->seen);
-    number_map_finish(&causes->places);
     free(causes);
 }
 
@@ -114,9 +120,23 @@ static char *join(const struct kernel_stack *functions) {
     return text;
 }
 
-/* Returns NULL without memory. */
+/* The inverse. */
+static void split(const char *text, struct kernel_stack *ret_functions) {
+    ret_functions->count = 0;
+    while (*text && ret_functions->count < CAUSE_FUNCTIONS_MAX) {
+        const size_t length = strcspn(text, " ");
+        snprintf(ret_functions->functions[ret_functions->count++], CAUSE_FUNCTION_SIZE, "%.*s", (int)length, text);
+        text += length;
+        text += strspn(text, " <");
+    }
+}
+
+/* Returns NULL if the kernel knows it no more, or without memory. */
 static struct seen *add_seen(struct wait_causes *causes, uint64_t stack) {
-    CLEANUP_FREE char *functions = NULL;
+    CLEANUP_FREE char *names = NULL;
+    struct kernel_stack functions = {.count = 0};
+    if (causes->seen_count == SEEN_MAX)
+        forget_seen(causes); /* those that are in use are read again */
     struct seen **grown = reallocarray(causes->seen, causes->seen_count + 1, sizeof(struct seen *));
     if (!grown)
         return NULL;
@@ -124,10 +144,11 @@ static struct seen *add_seen(struct wait_causes *causes, uint64_t stack) {
     CLEANUP_FREE struct seen *seen = calloc(1, sizeof(*seen));
     if (!seen)
         return NULL;
-    if (waits_name_stack(causes->waits, stack, &functions) == 0)
-        kernel_stack_parse(functions, &seen->functions);
-    seen->needs_type = thread_causes_need_type(causes->table, &seen->functions);
-    CLEANUP_FREE char *text = join(&seen->functions);
+    if (waits_name_stack(causes->waits, stack, &names) != 0)
+        return NULL;
+    kernel_stack_parse(names, &functions);
+    seen->needs_type = thread_causes_need_type(causes->table, &functions);
+    CLEANUP_FREE char *text = join(&functions);
     if (!text || number_map_set(&causes->places, stack, causes->seen_count + 1) != 0)
         return NULL;
     seen->text = steal_pointer(&text);
@@ -139,9 +160,15 @@ static struct seen *see(struct wait_causes *causes, uint64_t stack) {
     return place > 0 ? causes->seen[place - 1] : add_seen(causes, stack);
 }
 
-const char *wait_causes_stack(const struct wait_causes *causes, uint64_t stack) {
-    const uint64_t place = stack != 0 ? number_map_get(&causes->places, stack) : 0;
-    return place > 0 && causes->seen[place - 1]->text[0] ? causes->seen[place - 1]->text : NULL;
+const char *wait_causes_stack(struct wait_causes *causes, uint64_t stack) {
+    const struct seen *seen = stack != 0 ? see(causes, stack) : NULL;
+    return seen && seen->text[0] ? seen->text : NULL;
+}
+
+bool wait_causes_functions(struct wait_causes *causes, uint64_t stack, struct kernel_stack *ret_functions) {
+    const char *text = wait_causes_stack(causes, stack);
+    split(text ? text : "", ret_functions);
+    return ret_functions->count > 0;
 }
 
 /* ---- Causes ------------------------------------------------------------------------------------- */
@@ -194,13 +221,15 @@ static const struct wait_cause *find_wait(struct wait_causes *causes, const stru
 }
 
 const struct wait_cause *wait_causes_find(struct wait_causes *causes, const struct waited_cell *cell) {
-    static const struct kernel_stack nothing = {.count = 0};
+    struct kernel_stack functions;
     if (cell->kind >= WAITED_FOR_CPU)
         return find_cpu(causes, cell->kind);
     struct seen *seen = cell->stack != 0 ? see(causes, cell->stack) : NULL;
-    if (!seen || seen->needs_type)
-        return find_wait(causes, seen ? &seen->functions : &nothing, cell);
-    if (!seen->causes[cell->kind])
-        seen->causes[cell->kind] = find_wait(causes, &seen->functions, cell);
-    return seen->causes[cell->kind];
+    if (seen && seen->causes[cell->kind])
+        return seen->causes[cell->kind];
+    split(seen ? seen->text : "", &functions);
+    const struct wait_cause *cause = find_wait(causes, &functions, cell);
+    if (seen && !seen->needs_type)
+        seen->causes[cell->kind] = cause;
+    return cause;
 }

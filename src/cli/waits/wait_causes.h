@@ -30,11 +30,14 @@ struct wait_causes; /* opaque */
 struct wait_causes *wait_causes_create(struct waits *waits, const struct thread_causes *table);
 void wait_causes_destroy(struct wait_causes *causes);
 
-/* Each cause once: so causes are the same if their addresses are. Reads each stack once.
+/* Each cause once: so causes are the same if their addresses are. Keeps as many stacks as the kernel does.
  * Owner:   causes. Returns NULL without memory */
 const struct wait_cause *wait_causes_find(struct wait_causes *causes, const struct waited_cell *cell);
 
-/* "ext4_file_write_iter < vfs_write < ..."; NULL: it is not known. Owner: causes */
-const char *wait_causes_stack(const struct wait_causes *causes, uint64_t stack);
+/* "ext4_file_write_iter < vfs_write < ..."; NULL: it is not known. Owner: causes, until a stack is read */
+const char *wait_causes_stack(struct wait_causes *causes, uint64_t stack);
+
+/* The same, one by one. Returns false if it is not known; then there are none */
+bool wait_causes_functions(struct wait_causes *causes, uint64_t stack, struct kernel_stack *ret_functions);
 
 #endif

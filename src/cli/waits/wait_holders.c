@@ -1,11 +1,17 @@
 #include "wait_holders.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base.h"
 #include "mounts.h"
+#include "proc.h"
 
 #define LOOKED_MAX 3 /* of those that wait, at a time */
 #define KEPT_MAX 64
@@ -14,8 +20,7 @@
 
 struct waiter {
     const struct wait_cause *cause;
-    struct waited_cell cell;
-    uint64_t age_ns;
+    struct waiting_now now;
 };
 
 struct wait_holders {
@@ -24,6 +29,8 @@ struct wait_holders {
     size_t waiter_count;
     struct wait_held kept[KEPT_MAX];
     size_t kept_count;
+    bool hides_calls;  /* of somebody who waited, from this user */
+    bool hides_stacks; /* the same */
 };
 
 struct wait_holders *wait_holders_create(struct thread_causes *table) {
@@ -60,7 +67,7 @@ static void insert_waiter(struct wait_holders *holders, const struct waiter *wai
         holders->waiter_count++;
     else
         place--;
-    for (; place > 0 && holders->waiters[place - 1].age_ns < waiter->age_ns; place--)
+    for (; place > 0 && holders->waiters[place - 1].now.age_ns < waiter->now.age_ns; place--)
         holders->waiters[place] = holders->waiters[place - 1];
     holders->waiters[place] = *waiter;
 }
@@ -74,25 +81,25 @@ void wait_holders_begin_now(struct wait_holders *holders) {
 static void note_still(struct wait_holders *holders, const struct wait_cause *cause, const struct waiting_now *now) {
     for (size_t i = 0; i < holders->kept_count; i++) {
         struct wait_held *held = &holders->kept[i];
-        if (held->cause == cause && held->thread == now->cell.thread && now->age_ns >= held->age_ns)
+        if (held->cause == cause && held->of.thread == now->cell.thread && now->age_ns >= held->age_ns)
             held->waits_still = true;
     }
 }
 
 void wait_holders_note(struct wait_holders *holders, const struct wait_cause *cause, const struct waiting_now *now) {
-    const struct waiter waiter = {cause, now->cell, now->age_ns};
+    const struct waiter waiter = {cause, *now};
     if (!cause || cause->class != WAIT_COUNTS || now->age_ns < AGE_MIN_NS)
         return;
     note_still(holders, cause, now);
     for (size_t i = 0; i < holders->waiter_count; i++) {
         if (holders->waiters[i].cause != cause)
             continue;
-        if (holders->waiters[i].age_ns >= now->age_ns)
+        if (holders->waiters[i].now.age_ns >= now->age_ns)
             return;
         remove_waiter(holders, i);
         break;
     }
-    if (holders->waiter_count < LOOKED_MAX || holders->waiters[LOOKED_MAX - 1].age_ns < now->age_ns)
+    if (holders->waiter_count < LOOKED_MAX || holders->waiters[LOOKED_MAX - 1].now.age_ns < now->age_ns)
         insert_waiter(holders, &waiter);
 }
 
@@ -103,7 +110,7 @@ static struct wait_held *make_room(struct wait_holders *holders, const struct wa
     struct wait_held *oldest = &holders->kept[0];
     for (size_t i = 0; i < holders->kept_count; i++) {
         struct wait_held *held = &holders->kept[i];
-        if (held->cause == waiter->cause && held->process == waiter->cell.process)
+        if (held->cause == waiter->cause && held->of.process == waiter->now.cell.process)
             return held;
         if (held->seen_ns < oldest->seen_ns)
             oldest = held;
@@ -111,42 +118,103 @@ static struct wait_held *make_room(struct wait_holders *holders, const struct wa
     return holders->kept_count < KEPT_MAX ? &holders->kept[holders->kept_count++] : oldest;
 }
 
-static void look(struct wait_holders *holders, const struct waiter *waiter) {
-    const struct holders_waiter who = {.process = waiter->cell.process,
-                                       .thread = waiter->cell.thread,
-                                       .device = mounts_device_of_kernel(waiter->cell.device)};
-    struct holders_chain chain;
-    char text[HOLDERS_TEXT_SIZE];
-    if (!holders_find(&holders->options, &who, &chain) || strcmp(chain.links[0].cause, waiter->cause->words) != 0)
-        return; /* nothing is known, or it waits for something else by now */
-    CLEANUP_FREE char *sentence = strdup(holders_format(&chain, text));
-    if (!sentence)
-        return;
+/* Whether it is in the same wait as when it was noted. */
+static bool sleeps_still(const struct waiting_now *now) {
+    struct proc_stat stat;
+    uint64_t fallen_asleep = 0;
+    return proc_stat_read(now->cell.thread, &stat) && stat.state[0] != 'R' &&
+           proc_status_number(now->cell.thread, "voluntary_ctxt_switches", 10, &fallen_asleep) &&
+           (uint32_t)fallen_asleep == now->fallen_asleep;
+}
+
+static bool is_hidden(uint32_t thread, const char *file) {
+    char path[48];
+    char byte;
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", thread, file);
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return (fd < 0 || read(fd, &byte, 1) < 0) && (errno == EACCES || errno == EPERM);
+}
+
+static void note_hidden(struct wait_holders *holders, uint32_t thread) {
+    holders->hides_calls = holders->hides_calls || is_hidden(thread, "syscall");
+    holders->hides_stacks = holders->hides_stacks || is_hidden(thread, "stack");
+}
+
+static void keep(struct wait_holders *holders, const struct waiter *waiter, char *sentence) {
     struct wait_held *held = make_room(holders, waiter);
     free(held->sentence);
     *held = (struct wait_held){.cause = waiter->cause,
-                               .process = waiter->cell.process,
-                               .thread = waiter->cell.thread,
+                               .of = wait_row_of(waiter->cause, &waiter->now.cell),
                                .waits_still = true,
                                .seen_ns = read_clock_ns(CLOCK_MONOTONIC),
-                               .age_ns = waiter->age_ns,
-                               .sentence = steal_pointer(&sentence)};
+                               .age_ns = waiter->now.age_ns,
+                               .sentence = sentence};
 }
 
-void wait_holders_look(struct wait_holders *holders) {
+/* Its stack is the one that the kernel's program has read: /proc shows it to root alone. */
+static void look(struct wait_holders *holders, struct wait_causes *causes, const struct waiter *waiter) {
+    const struct waited_cell *cell = &waiter->now.cell;
+    struct kernel_stack functions;
+    const struct holders_waiter who = {.process = cell->process,
+                                       .thread = cell->thread,
+                                       .stack =
+                                           wait_causes_functions(causes, cell->stack, &functions) ? &functions : NULL,
+                                       .device = mounts_device_of_kernel(cell->device)};
+    struct holders_chain chain;
+    char text[HOLDERS_TEXT_SIZE];
+    note_hidden(holders, cell->thread);
+    if (!holders_find(&holders->options, &who, &chain) || strcmp(chain.links[0].cause, waiter->cause->words) != 0 ||
+        !sleeps_still(&waiter->now))
+        return; /* nothing is known, or it waits for something else by now */
+    char *sentence = strdup(holders_format(&chain, text));
+    if (sentence)
+        keep(holders, waiter, sentence);
+}
+
+void wait_holders_look(struct wait_holders *holders, struct wait_causes *causes) {
     for (size_t i = 0; i < holders->waiter_count; i++)
-        look(holders, &holders->waiters[i]);
+        look(holders, causes, &holders->waiters[i]);
     holders->waiter_count = 0;
 }
 
-const struct wait_held *wait_holders_find(const struct wait_holders *holders, const struct wait_cause *cause,
-                                          uint32_t process) {
+/* ---- What is known ------------------------------------------------------------------------------ */
+
+static bool is_like(const struct wait_row *of, enum wait_by by, const struct wait_row *row) {
+    switch (by) {
+    case WAIT_BY_PROGRAM:
+        return strcmp(of->program, row->program) == 0;
+    case WAIT_BY_PROCESS:
+        return of->process == row->process;
+    case WAIT_BY_THREAD:
+        return of->thread == row->thread;
+    case WAIT_BY_CGROUP:
+        return of->cgroup == row->cgroup;
+    case WAIT_BY_NOBODY:
+        break;
+    }
+    return true;
+}
+
+const struct wait_held *wait_holders_find(const struct wait_holders *holders, enum wait_by by,
+                                          const struct wait_row *row) {
     const struct wait_held *found = NULL;
     for (size_t i = 0; i < holders->kept_count; i++) {
         const struct wait_held *held = &holders->kept[i];
-        if (held->cause == cause && (process == 0 || held->process == process) &&
-            (!found || held->age_ns > found->age_ns))
+        if (held->cause == row->cause && is_like(&held->of, by, row) && (!found || held->age_ns > found->age_ns))
             found = held;
     }
     return found;
+}
+
+const char *wait_holders_hidden(const struct wait_holders *holders) {
+    if (holders->hides_calls)
+        return "Who holds what is waited for is known in part only: this user may not look at the calls and open files "
+               "of all who waited. Root may, or who has the capabilities CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and, for "
+               "what "
+               "holders wait for themselves, CAP_SYS_ADMIN.";
+    if (holders->hides_stacks)
+        return "What holders wait for themselves is known in part only: this user may not look at the kernel stacks of "
+               "all "
+               "processes. Root may, or who has the capability CAP_SYS_ADMIN.";
+    return NULL;
 }

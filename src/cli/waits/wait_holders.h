@@ -8,16 +8,16 @@
 #include "holders.h"
 #include "lock_watch.h"
 #include "wait_causes.h"
+#include "wait_view.h"
 
 /* One who waits, and for whom. */
 struct wait_held {
     const struct wait_cause *cause;
-    uint32_t process;
-    uint32_t thread;
-    bool waits_still; /* as it did then, when threads were read last */
-    int64_t seen_ns;  /* when, of the monotonic clock */
-    uint64_t age_ns;  /* how long it had waited then */
-    char *sentence;   /* "postgres 4711 waits for the flock of /srv/x, held by backup 992" */
+    struct wait_row of; /* who that is: process, thread, program and control group */
+    bool waits_still;   /* as it did then, when threads were read last */
+    int64_t seen_ns;    /* when, of the monotonic clock */
+    uint64_t age_ns;    /* how long it had waited then */
+    char *sentence;     /* "postgres 4711 waits for the flock of /srv/x, held by backup 992" */
 };
 
 struct wait_holders; /* opaque */
@@ -35,11 +35,18 @@ void wait_holders_know_locks(struct wait_holders *holders, struct lock_watch *lo
 /* A thread that waits now. */
 void wait_holders_note(struct wait_holders *holders, const struct wait_cause *cause, const struct waiting_now *now);
 
-/* Looks for the holders of what those wait for that were noted since the last time. Reads /proc: some milliseconds. */
-void wait_holders_look(struct wait_holders *holders);
+/* Looks for the holders of what those wait for that were noted since the last time. Reads /proc: some milliseconds.
+ * causes:  have the stacks of those */
+void wait_holders_look(struct wait_holders *holders, struct wait_causes *causes);
 
-/* The one that had waited longest, and has that cause. process: 0: any. NULL: none is known. Owner: holders */
-const struct wait_held *wait_holders_find(const struct wait_holders *holders, const struct wait_cause *cause,
-                                          uint32_t process);
+/* The one that had waited longest, and has the cause of that row.
+ * by:      in what it has to be like the row, too. Of a row of several processes none is by process, or by thread
+ * Owner:   holders
+ * Returns NULL if none is known */
+const struct wait_held *wait_holders_find(const struct wait_holders *holders, enum wait_by by,
+                                          const struct wait_row *row);
+
+/* What this user may not look at, in a sentence. Returns NULL if it was nothing, or nobody was looked for */
+const char *wait_holders_hidden(const struct wait_holders *holders);
 
 #endif

@@ -43,8 +43,7 @@ static void write_row(struct json_writer *writer, struct wait_watch *watch, cons
     write_sums(writer, watch, row, "waits");
     if (stack)
         json_text(writer, "stack", stack);
-    const struct wait_held *held =
-        row->process > 0 ? wait_holders_find(watch->holders, row->cause, row->process) : NULL;
+    const struct wait_held *held = wait_holders_find(watch->holders, WAIT_BY_THREAD, row);
     if (held)
         json_text(writer, "holder", held->sentence);
     json_end(writer, '}');
@@ -68,7 +67,9 @@ static void write_lock(struct json_writer *writer, struct wait_watch *watch, con
 
 static void write_locks(struct json_writer *writer, struct wait_watch *watch) {
     const struct wait_sums *sums = &watch->locks->sums;
-    json_count(writer, "lost_contentions", lock_watch_lost(watch->locks));
+    const struct waits_losses lost = lock_watch_lost(watch->locks);
+    json_count(writer, "lost_contentions", lost.no_room);
+    json_count(writer, "skipped_contentions", lost.skipped);
     json_begin(writer, "locks", '[');
     for (size_t i = 0; i < sums->count; i++)
         write_lock(writer, watch, &sums->rows[i]);
@@ -78,6 +79,7 @@ static void write_locks(struct json_writer *writer, struct wait_watch *watch) {
 /* ---- The document -------------------------------------------------------------------------------- */
 
 void wait_json_print(struct wait_watch *watch, const struct wait_view *by_cause, const char *whose, FILE *stream) {
+    const struct waits_losses lost = wait_watch_lost(watch);
     struct json_writer writer = {.stream = stream};
     json_begin(&writer, NULL, '{');
     json_count(&writer, "version", JSON_VERSION);
@@ -90,7 +92,11 @@ void wait_json_print(struct wait_watch *watch, const struct wait_view *by_cause,
     write_seconds(&writer, "total_seconds", by_cause->total_ns);
     write_seconds(&writer, "unnamed_seconds", by_cause->unnamed_ns);
     write_seconds(&writer, "work_seconds", by_cause->work_ns);
-    json_count(&writer, "lost_waits", wait_watch_lost(watch));
+    json_count(&writer, "lost_waits", lost.no_room);
+    json_count(&writer, "skipped_waits", lost.skipped);
+    const char *hidden = wait_holders_hidden(watch->holders);
+    if (hidden)
+        json_text(&writer, "hidden", hidden);
     json_begin(&writer, "waits", '[');
     for (size_t i = 0; i < watch->sums.count; i++)
         write_row(&writer, watch, &watch->sums.rows[i]);

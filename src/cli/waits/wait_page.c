@@ -7,6 +7,7 @@
 #include "base.h"
 #include "columns.h"
 #include "units.h"
+#include "wait_losses.h"
 
 #define SENTENCE_SIZE 1024
 #define WHO_COLUMNS 100
@@ -111,9 +112,7 @@ static void print_first(const struct page *page) {
 
 /* "1.50 s before the end: postgres 4711 waits for ..., held by ..." NULL: nobody is known. Owner: the caller frees it */
 static char *describe_holder(const struct page *page, const struct wait_view_row *row) {
-    const uint32_t process =
-        page->options->by == WAIT_BY_NOBODY || page->options->by == WAIT_BY_PROGRAM ? 0 : row->most->process;
-    const struct wait_held *held = wait_holders_find(page->watch->holders, row->cause, process);
+    const struct wait_held *held = wait_holders_find(page->watch->holders, page->options->by, row->most);
     char *text = NULL;
     if (!held || row->total_ns == 0)
         return NULL;
@@ -152,18 +151,26 @@ static void print_unnamed(const struct page *page) {
     screen_print_sentence(page->screen, 0, text);
 }
 
+static void print_hidden(const struct page *page) {
+    const char *hidden = wait_holders_hidden(page->watch->holders);
+    if (!hidden)
+        return;
+    screen_ink(page->screen, INK_WARNING);
+    screen_print_sentence(page->screen, 0, hidden);
+    screen_ink(page->screen, INK_PLAIN);
+}
+
 static void print_lost(const struct page *page) {
-    const uint64_t lost = wait_watch_lost(page->watch);
+    static const struct wait_losses_words words = {"waits", "wait was", "waits were"};
+    const struct waits_losses lost = wait_watch_lost(page->watch);
     char text[SENTENCE_SIZE] = "";
-    if (lost > 0)
-        append(text, "%s wait%s not counted: there was no room for them in the kernel.", units_count(lost).text,
-               lost == 1 ? " was" : "s were");
+    if (wait_losses_describe(&lost, &words, text))
+        append(text, " ");
     if (page->watch->sums.is_folded)
-        append(
-            text,
-            "%sOf more than %u threads, names and causes the later ones are summed by program; they are not among the "
-            "threads and processes.",
-            lost > 0 ? " " : "", WAIT_ROWS_MAX);
+        append(text,
+               "Of more than %u threads, names and causes the later ones are summed by program; they are not among the "
+               "threads and processes.",
+               WAIT_ROWS_MAX);
     if (!text[0])
         return;
     screen_ink(page->screen, INK_WARNING);
@@ -293,5 +300,6 @@ void wait_page_print(const struct wait_watch *watch, const struct wait_view *by_
     print_table(&page);
     print_unnamed(&page);
     print_work(&page);
+    print_hidden(&page);
     print_lost(&page);
 }

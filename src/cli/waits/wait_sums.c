@@ -36,7 +36,7 @@ static void copy_name(const char name[WAITED_NAME_BYTES], char ret_name[WAITED_N
     memcpy(ret_name, name, strnlen(name, WAITED_NAME_BYTES));
 }
 
-static struct wait_row make_row(const struct wait_cause *cause, const struct waited_cell *cell) {
+struct wait_row wait_row_of(const struct wait_cause *cause, const struct waited_cell *cell) {
     struct wait_row row = {.cause = cause, .cgroup = cell->cgroup, .process = cell->process, .thread = cell->thread};
     copy_name(cell->program, row.program);
     copy_name(cell->thread_name, row.thread_name);
@@ -83,7 +83,7 @@ static struct wait_row *find_or_add(struct wait_sums *sums, const struct wait_ca
         sums->has_no_memory = true;
         return NULL;
     }
-    struct wait_row row = make_row(cause, cell);
+    struct wait_row row = wait_row_of(cause, cell);
     struct wait_row *found = find(sums, &row, &hash);
     if (!found && sums->count >= WAIT_ROWS_MAX) {
         sums->is_folded = true;

@@ -29,6 +29,9 @@ struct wait_row {
     uint64_t marked_ns;
 };
 
+/* An empty one. */
+struct wait_row wait_row_of(const struct wait_cause *cause, const struct waited_cell *cell);
+
 struct wait_sums {
     struct wait_row *rows; /* [count] */
     size_t count;

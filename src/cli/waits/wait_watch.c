@@ -9,13 +9,6 @@
 
 /* ---- Beginning and end -------------------------------------------------------------------------- */
 
-static int add_processes(const struct attach_processes *processes, struct number_map *map) {
-    int error = 0;
-    for (unsigned i = 0; i < processes->count && error == 0; i++)
-        error = number_map_set(map, processes->numbers[i], 1);
-    return error;
-}
-
 static int start(const struct attach_processes *processes, const struct attach_cgroup *cgroup, struct wait_watch *watch,
                  char why[COLLECTOR_WHY_SIZE]) {
     char causes_why[THREAD_CAUSES_WHY_SIZE];
@@ -24,7 +17,7 @@ static int start(const struct attach_processes *processes, const struct attach_c
         return error;
     error = thread_causes_init(&watch->table, NULL, causes_why);
     if (error == 0)
-        error = add_processes(processes, &watch->processes);
+        error = wait_processes_init(&watch->processes, processes);
     watch->cgroups = wait_cgroups_create(cgroup);
     watch->holders = wait_holders_create(&watch->table);
     if (error == 0 && (!watch->cgroups || !watch->holders))
@@ -67,24 +60,15 @@ void wait_watch_finish(struct wait_watch *watch) {
     wait_holders_destroy(watch->holders);
     waits_finish(watch->waits);
     thread_causes_finish(&watch->table);
-    number_map_finish(&watch->processes);
+    wait_processes_finish(&watch->processes);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
 
-/* A process that a watched one has started is watched too. */
-static bool is_watched_process(struct wait_watch *watch, const struct waited_cell *cell) {
-    if (watch->processes.count == 0 || number_map_get(&watch->processes, cell->process) > 0)
-        return true;
-    if (number_map_get(&watch->processes, cell->parent) == 0)
-        return false;
-    return number_map_set(&watch->processes, cell->process, 1) == 0;
-}
-
 /* A lock_watched_fn. */
 static bool is_watched(void *context, const struct waited_cell *cell) {
     struct wait_watch *watch = context;
-    return is_watched_process(watch, cell) && wait_cgroups_has(watch->cgroups, cell->cgroup);
+    return wait_processes_have(&watch->processes, cell) && wait_cgroups_has(watch->cgroups, cell->cgroup);
 }
 
 /* A waits_ended_fn. */
@@ -108,16 +92,18 @@ int wait_watch_read(struct wait_watch *watch) {
     const struct waits_readers readers = {add, add_now, watch};
     wait_sums_begin_now(&watch->sums);
     wait_holders_begin_now(watch->holders);
+    wait_processes_mark_ended(&watch->processes);
     int error = waits_read(watch->waits, &readers);
     if (error == 0 && watch->locks)
         error = lock_watch_read(watch->locks, is_watched, watch);
+    wait_processes_forget_ended(&watch->processes);
     watch->read_ns = read_clock_ns(CLOCK_MONOTONIC);
     return error ? error : watch->sums.has_no_memory ? -ENOMEM : 0;
 }
 
 int wait_watch_read_with_holders(struct wait_watch *watch) {
     int error = wait_watch_read(watch);
-    wait_holders_look(watch->holders);
+    wait_holders_look(watch->holders, watch->causes);
     return error;
 }
 
@@ -131,6 +117,6 @@ void wait_watch_mark(struct wait_watch *watch) {
     watch->begin_ns = watch->read_ns;
 }
 
-uint64_t wait_watch_lost(const struct wait_watch *watch) {
+struct waits_losses wait_watch_lost(const struct wait_watch *watch) {
     return waits_lost(watch->waits);
 }

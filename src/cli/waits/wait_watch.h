@@ -7,6 +7,7 @@
 #include "lock_watch.h"
 #include "wait_cgroups.h"
 #include "wait_holders.h"
+#include "wait_processes.h"
 #include "wait_view.h"
 
 struct wait_watch {
@@ -15,7 +16,7 @@ struct wait_watch {
     struct wait_causes *causes;
     struct wait_cgroups *cgroups;
     struct wait_holders *holders;
-    struct number_map processes; /* that are looked at; empty: all */
+    struct wait_processes processes;
     struct wait_sums sums;
     struct lock_watch *locks; /* NULL: not looked at; else the watch destroys it */
     int64_t begin_ns;         /* of the monotonic clock; of the last mark */
@@ -45,6 +46,6 @@ int wait_watch_view(struct wait_watch *watch, enum wait_by by, struct wait_view 
 void wait_watch_mark(struct wait_watch *watch);
 
 /* Waits that were not counted. */
-uint64_t wait_watch_lost(const struct wait_watch *watch);
+struct waits_losses wait_watch_lost(const struct wait_watch *watch);
 
 #endif

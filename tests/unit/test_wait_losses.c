@@ -1,0 +1,50 @@
+/* What osprof why -a says of waits that were not counted. */
+#include <check.h>
+#include <string.h>
+
+#include "base.h"
+#include "run_suite.h"
+#include "wait_losses.h"
+
+static const struct wait_losses_words words = {"waits", "wait was", "waits were"};
+
+static const struct {
+    struct waits_losses losses;
+    const char *text;
+} losses[] = {
+    {{.no_room = 0}, ""},
+    {{.no_room = 1}, "1 wait was not counted: there was no room in the kernel."},
+    {{.no_room = 7001}, "7,001 waits were not counted: there was no room in the kernel."},
+    {{.skipped = 1},
+     "1 time the kernel did not run a program that counts waits, for the CPU was in it already: as many may be "
+     "missing."},
+    {{.no_room = 2, .skipped = 3},
+     "2 waits were not counted: there was no room in the kernel. 3 times the kernel did not run a program that counts "
+     "waits, for the CPU was in it already: as many may be missing."},
+};
+
+START_TEST(what_found_no_room_and_what_was_skipped_are_told_apart) {
+    char text[WAIT_LOSSES_SIZE];
+    const bool has_any = wait_losses_describe(&losses[_i].losses, &words, text);
+    ck_assert_str_eq(text, losses[_i].text);
+    ck_assert_int_eq(has_any, losses[_i].text[0] != '\0');
+}
+END_TEST
+
+START_TEST(the_highest_numbers_fit) {
+    char text[WAIT_LOSSES_SIZE];
+    const struct waits_losses all = {UINT64_MAX, UINT64_MAX};
+    const struct wait_losses_words longest = {"contentions of locks", "contention of locks was",
+                                              "contentions of locks were"};
+    ck_assert(wait_losses_describe(&all, &longest, text));
+    ck_assert_ptr_nonnull(strstr(text, "may be missing."));
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("wait_losses");
+    TCase *told = suite_case(suite, "told", NULL, NULL);
+    tcase_add_loop_test(told, what_found_no_room_and_what_was_skipped_are_told_apart, 0, ARRAY_SIZE(losses));
+    tcase_add_test(told, the_highest_numbers_fit);
+    return run_suite(suite);
+}
