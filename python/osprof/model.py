@@ -1,0 +1,279 @@
+"""Profiles as plain objects.
+
+Cycles are whole numbers, as they were counted; what ends in _seconds is a float, or None if the clock's rate is not
+known. osprof(5) and profile.schema.json say what each number means.
+"""
+
+import datetime
+from array import array
+from dataclasses import dataclass, field
+from typing import Dict, Iterator, List, Optional, Tuple
+
+from .distribution import Distribution, Scale
+
+GROUPINGS = ("process", "uid", "program", "cgroup", "file", "directory", "filesystem")
+
+
+class Cells:
+    """A sparse table of counts, by row and bucket. Iterating gives (row, bucket, count), in this order."""
+
+    def __init__(self):
+        self._rows, self._buckets, self._counts = array("Q"), array("H"), array("Q")
+
+    def add(self, row, bucket, count):
+        """Appends a cell. Rows, and buckets in a row, must come in ascending order."""
+        self._rows.append(row)
+        self._buckets.append(bucket)
+        self._counts.append(count)
+
+    def __iter__(self) -> Iterator[Tuple[int, int, int]]:
+        return zip(self._rows, self._buckets, self._counts)
+
+    def __len__(self):
+        return len(self._rows)
+
+    def __eq__(self, other):
+        return isinstance(other, Cells) and list(self) == list(other)
+
+    def __repr__(self):
+        return f"<{len(self)} cells>"
+
+
+@dataclass
+class Operation(Distribution):
+    """The calls of one operation, such as READ."""
+
+    name: str
+    calls: int  # that have begun; finished tells how many have ended
+    total_cycles: int  # the sum of the latencies of those that have ended
+    left: int = 0  # calls that will never return
+    busy_looks: Optional[int] = None  # of the looks of the profile: those at which a call was in flight
+    longest_cycles: Optional[int] = None  # of the longest call that has ended; None: only its bucket is known
+    longest_path: Optional[str] = None
+    asked_bytes: int = 0
+    moved_bytes: int = 0
+    failed: Dict[str, int] = field(default_factory=dict)  # calls by error: "ENOENT", ... or "other"
+    samples: Optional[Cells] = None  # of a sampled profile: by interval
+
+    def known_total(self):
+        return self.total_cycles
+
+    def known_longest(self):
+        return self.longest_cycles
+
+    @property
+    def total_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.total_cycles)
+
+    @property
+    def longest_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.longest_cycles)
+
+    @property
+    def mean_cycles(self) -> Optional[float]:
+        """The mean latency of the calls that have ended; None if there are none."""
+        finished = self.finished
+        return self.total_cycles / finished if finished else None
+
+    @property
+    def mean_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.mean_cycles)
+
+
+@dataclass
+class Interval(Distribution):
+    """The calls of one operation that ended in an interval of a sampled profile."""
+
+    number: int
+    begin_cycles: int  # since the start of the profile, without pauses
+    end_cycles: int
+
+    @property
+    def begin_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.begin_cycles)
+
+    @property
+    def end_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.end_cycles)
+
+
+@dataclass
+class Busy:
+    """At so many of so many looks a call was in flight; and the most calls at one look."""
+
+    looks: int
+    busy: int
+    most: int
+
+
+@dataclass
+class CallInFlight:
+    """A call that had not returned."""
+
+    scale: Scale = field(repr=False)
+    operation: str
+    inode: int
+    pid: int
+    age_cycles: int
+    program: Optional[str] = None
+    path: Optional[str] = None
+    cause: Optional[str] = None
+    stack: Optional[str] = None
+
+    @property
+    def age_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.age_cycles)
+
+
+@dataclass
+class Cause:
+    """What slow calls of an operation have waited for."""
+
+    scale: Scale = field(repr=False)
+    operation: str
+    text: str
+    calls: int
+    total_cycles: int
+    longest_cycles: int
+    latencies: Optional[Distribution] = None  # of its calls, as far as they are known
+
+    @property
+    def total_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.total_cycles)
+
+    @property
+    def longest_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.longest_cycles)
+
+
+@dataclass
+class SlowCall:
+    """One of the last slow calls that have ended."""
+
+    scale: Scale = field(repr=False)
+    operation: str
+    latency_cycles: int
+    end_ns: int  # since 1970
+    inode: int
+    pid: int
+    uid: int
+    error: int  # errno value; 0: none
+    asked_bytes: int
+    moved_bytes: int
+    offset: int
+    process: Optional[int] = None
+    cause: Optional[str] = None
+    program: Optional[str] = None
+    path: Optional[str] = None
+    stack: Optional[str] = None
+
+    @property
+    def latency_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.latency_cycles)
+
+
+@dataclass
+class Joint:
+    """How the latencies of an operation go together with a value of its calls, such as SIZE. Rows are its numbers."""
+
+    operation: str
+    value: str
+    cells: Cells
+
+
+@dataclass
+class Group:
+    """The calls of a process, a user, a program, a control group, or on a file, a directory or a file system."""
+
+    grouping: str  # one of GROUPINGS
+    who: str  # "id"; "kernel": of the kernel itself; "other": of all that there were too many of
+    id: Optional[int] = None  # of a process or user
+    name: Optional[str] = None  # of the program; the path
+    missed_cycles_max: Optional[int] = None  # of a file or directory: latency of its calls among the others', at most
+    cache_read_bytes: Optional[int] = None
+    cache_missed_bytes: Optional[int] = None
+    cache_unjudged_bytes: Optional[int] = None
+    operations: Dict[str, Operation] = field(default_factory=dict)
+
+
+@dataclass
+class Profile:
+    """A profile of one layer."""
+
+    scale: Scale
+    clock: Optional[str] = None  # "tsc", "cntvct", "monotonic"
+    labels: Dict[str, str] = field(default_factory=dict)
+    start_ns: Optional[int] = None  # since 1970
+    elapsed_cycles: Optional[int] = None
+    stolen_seconds: Optional[float] = None
+    stopped_seconds: Optional[float] = None
+    storage_read_bytes: Optional[int] = None
+    cache_read_bytes: Optional[int] = None
+    cache_missed_bytes: Optional[int] = None
+    cache_unjudged_bytes: Optional[int] = None
+    user_time_seconds: Optional[float] = None
+    system_time_seconds: Optional[float] = None
+    queue_time_seconds: Optional[float] = None
+    program_time_seconds: Optional[float] = None
+    locking_time_seconds: Optional[float] = None
+    clamped: int = 0
+    ungrouped: int = 0
+    incomplete: bool = False
+    busy: Optional[Busy] = None
+    in_flight: List[CallInFlight] = field(default_factory=list)
+    slow_cycles: Optional[int] = None  # calls that took so long are slow; None: nobody looked for them
+    causes: List[Cause] = field(default_factory=list)
+    slow_calls: List[SlowCall] = field(default_factory=list)
+    interval_cycles: Optional[int] = None  # of a sampled profile
+    borders_cycles: List[int] = field(default_factory=list)  # where each interval ends
+    operations: Dict[str, Operation] = field(default_factory=dict)  # those with the largest total first
+    joints: List[Joint] = field(default_factory=list)
+    groups: List[Group] = field(default_factory=list)
+
+    @property
+    def resolution(self) -> int:
+        """Buckets per power of two."""
+        return self.scale.resolution
+
+    @property
+    def frequency_hz(self) -> Optional[int]:
+        return self.scale.frequency_hz
+
+    @property
+    def layer(self) -> Optional[str]:
+        return self.labels.get("layer")
+
+    @property
+    def start(self) -> Optional[datetime.datetime]:
+        """When the profile began, in UTC, to the microsecond."""
+        if self.start_ns is None:
+            return None
+        epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+        return epoch + datetime.timedelta(microseconds=self.start_ns // 1000)
+
+    @property
+    def elapsed_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.elapsed_cycles)
+
+    @property
+    def slow_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.slow_cycles)
+
+    @property
+    def interval_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.interval_cycles)
+
+    def groups_of(self, grouping) -> List[Group]:
+        """The groups of one kind, such as "file": those with the largest total first, "other" last."""
+        return [group for group in self.groups if group.grouping == grouping]
+
+    def intervals(self, operation) -> List[Interval]:
+        """The timeline of an operation: all intervals of a sampled profile, also those without calls."""
+        begins = [0] + self.borders_cycles[:-1]
+        intervals = [
+            Interval(self.scale, {}, number, begin, end)
+            for number, (begin, end) in enumerate(zip(begins, self.borders_cycles))
+        ]
+        for number, bucket, count in self.operations[operation].samples or ():
+            intervals[number].counts[bucket] = count
+        return intervals
