@@ -22,7 +22,7 @@ expect_completion() {
     assert_eq "$expected" "$(printf '%s\n' "${COMPREPLY[@]}" | sort | paste -sd ' ')" "completion of: $*"
 }
 
-expect_completion _osprof "recover reset" osprof re
+expect_completion _osprof "recover report reset" osprof re
 expect_completion _osprof "--help --version" osprof --
 expect_completion _osprof "--output" osprof recover --o
 expect_completion _osprof "--help" osprof reset -

@@ -54,6 +54,7 @@ extern const struct command command_fuse;
 extern const struct command command_attach;
 extern const struct command command_doctor;
 extern const struct command command_plot;
+extern const struct command command_report;
 extern const struct command command_events;
 
 /* Prints one line on standard error, behind "osprof: ". */

@@ -9,8 +9,6 @@
 #include "groups.h"
 #include "units.h"
 
-#define KEY_COLUMNS 10 /* as in screen_print_key() */
-
 struct list {
     struct answer_next *next;
     size_t count;
@@ -290,7 +288,7 @@ static bool print_line(const struct answer_next *next, const char *argument, boo
     CLEANUP_FREE char *command = NULL;
     if (asprintf(&command, "%s%s%s", next->command, argument[0] ? " " : "", argument) < 0)
         command = NULL;
-    int columns = KEY_COLUMNS + units_text_columns(command ? command : "");
+    int columns = SCREEN_KEY_COLUMNS + units_text_columns(command ? command : "");
     if (!command || columns > screen->width)
         return false;
     screen_print_key(screen, is_first ? "next" : "");
@@ -305,7 +303,8 @@ static bool print_line(const struct answer_next *next, const char *argument, boo
 }
 
 static bool fits(const struct answer_next *next, const char *argument, const struct screen *screen) {
-    return KEY_COLUMNS + units_text_columns(next->command) + (argument[0] ? 1 : 0) + units_text_columns(argument) <=
+    return SCREEN_KEY_COLUMNS + units_text_columns(next->command) + (argument[0] ? 1 : 0) +
+               units_text_columns(argument) <=
            screen->width;
 }
 

@@ -11,10 +11,10 @@
 #include "cost_label.h"
 #include "disk_others.h"
 #include "groups.h"
+#include "html.h"
 #include "layers.h"
 #include "peak_labels.h"
 
-#define KEY_COLUMNS 10 /* as in screen_print_key() */
 #define PLACE_COLUMNS 32
 #define WHOSE_COLUMNS 20
 #define NAME_COLUMNS 24
@@ -70,10 +70,13 @@ struct list {
 };
 
 static struct list begin_list(const struct printer *it, const char *key, int line_count) {
-    screen_print_key(it->screen, key);
+    if (it->screen->html)
+        html_begin_entry(it->stream, key);
+    else
+        screen_print_key(it->screen, key);
     int columns = units_text_columns(key);
     return (struct list){.it = it,
-                         .column = columns < KEY_COLUMNS ? KEY_COLUMNS : columns + 1,
+                         .column = columns < SCREEN_KEY_COLUMNS ? SCREEN_KEY_COLUMNS : columns + 1,
                          /* on a narrow screen lines are short */
                          .lines_left = it->screen->width < 80 ? 2 * line_count : line_count - 1};
 }
@@ -88,18 +91,21 @@ static bool list_add(struct list *list, const char *item) {
     if (list->is_begun)
         fputs(is_new_line ? ",\n" : ", ", it->stream);
     if (is_new_line) {
-        fprintf(it->stream, "%*s", KEY_COLUMNS, "");
+        fprintf(it->stream, "%*s", SCREEN_KEY_COLUMNS, "");
         list->lines_left--;
-        list->column = KEY_COLUMNS;
+        list->column = SCREEN_KEY_COLUMNS;
     }
-    fputs(item, it->stream);
+    screen_print(it->screen, INK_PLAIN, item);
     list->column += columns + (list->is_begun && !is_new_line);
     list->is_begun = true;
     return true;
 }
 
 static void end_list(const struct list *list) {
-    putc('\n', list->it->stream);
+    if (list->it->screen->html)
+        html_end_entry(list->it->stream);
+    else
+        putc('\n', list->it->stream);
 }
 
 /* ---- How much of the time ----------------------------------------------------------------------- */
@@ -541,17 +547,30 @@ static void print_peak(const struct peaks *peaks, size_t index) {
     putc('\n', it->stream);
 }
 
-/* "mostly on", or "mostly on, in /srv/data" of a mount, whose paths begin there */
-static void print_place_title(const struct peaks *peaks) {
+static const char *place_base(const struct peaks *peaks) {
     const char *base = NULL;
-    CLEANUP_FREE char *text = NULL;
     for (size_t i = 0; i < peaks->rows.count && !base; i++)
         base = peaks->rows.first[i].base;
+    return base;
+}
+
+/* "mostly on", or "mostly on, in /srv/data" of a mount, whose paths begin there. base: NULL: elsewhere
+ * Owner:   the caller frees it; NULL: no memory */
+static char *make_place_title(const char *base) {
+    char *text = NULL;
+    return asprintf(&text, "mostly on%s%s", base ? ", in " : "", base ? base : "") < 0 ? NULL : text;
+}
+
+static void print_place_title(const struct peaks *peaks) {
+    const char *base = place_base(peaks);
     const int left = peaks->place - GAP_COLUMNS - (int)strlen("mostly on, in ");
     CLEANUP_FREE char *shown = base && left > 0 ? screen_cut(peaks->it->screen, base, left, SCREEN_END) : NULL;
-    if (!shown || asprintf(&text, "mostly on, in %s", shown) < 0)
-        text = NULL;
+    CLEANUP_FREE char *text = make_place_title(shown);
     print_text_cell(peaks->it, INK_FAINT, text ? text : "mostly on", 0);
+}
+
+static const char *cause_title(const struct peaks *peaks) {
+    return peaks->has_observed ? "cause" : CAUSE_TITLE;
 }
 
 static void print_peak_titles(const struct peaks *peaks, const char *title) {
@@ -562,8 +581,7 @@ static void print_peak_titles(const struct peaks *peaks, const char *title) {
     fprintf(it->stream, "%*s", peaks->name - (int)strlen(title), "");
     columns_print_cell_titles(&peaks->numbers);
     if (peaks->cause > 0)
-        print_text_cell(it, INK_FAINT, peaks->has_observed ? "cause" : CAUSE_TITLE,
-                        peaks->place > 0 ? peaks->cause : 0);
+        print_text_cell(it, INK_FAINT, cause_title(peaks), peaks->place > 0 ? peaks->cause : 0);
     if (peaks->place > 0)
         print_place_title(peaks);
     putc('\n', it->stream);
@@ -578,6 +596,48 @@ static bool is_anything_behind(const struct printer *it, struct range rows) {
     return false;
 }
 
+static void put_peak(const struct peaks *peaks, size_t index) {
+    const struct answer_row *row = &peaks->rows.first[index];
+    FILE *stream = peaks->it->stream;
+    CLEANUP_FREE char *cause = make_cause(peaks, row, AGGSTATS_CAUSE_SIZE);
+    html_begin_row(stream);
+    html_put_cell(stream, HTML_NUMBER, units_share(row->share).text);
+    html_put_cell(stream, HTML_NAME, row->op->name);
+    columns_put_cells(&peaks->numbers, index);
+    if (peaks->cause > 0)
+        html_put_cell(stream, HTML_TEXT, cause ? cause : "");
+    if (peaks->place > 0)
+        html_put_cell(stream, HTML_TEXT, row->group ? row->group->name : row->place ? row->place : "");
+    html_end_row(stream);
+}
+
+static void put_peaks(const struct peaks *peaks, const char *title) {
+    FILE *stream = peaks->it->stream;
+    const char *base = place_base(peaks);
+    html_begin_table(stream);
+    html_begin_row(stream);
+    html_put_cell(stream, HTML_NUMBER_TITLE, "of time");
+    html_put_cell(stream, HTML_TITLE, title);
+    columns_put_cell_titles(&peaks->numbers);
+    if (peaks->cause > 0)
+        html_put_cell(stream, HTML_TITLE, cause_title(peaks));
+    if (peaks->place > 0) {
+        CLEANUP_FREE char *text = make_place_title(base);
+        html_put_cell(stream, HTML_TITLE, text ? text : "mostly on");
+    }
+    html_end_row(stream);
+    for (size_t i = 0; i < peaks->rows.count; i++)
+        put_peak(peaks, i);
+    html_end_table(stream);
+}
+
+static void print_lines_of_peaks(const struct peaks *peaks, const char *title) {
+    putc('\n', peaks->it->stream);
+    print_peak_titles(peaks, title);
+    for (size_t i = 0; i < peaks->rows.count; i++)
+        print_peak(peaks, i);
+}
+
 static void print_peaks(const struct printer *it, struct range rows) {
     const char *title = "spent in";
     struct peaks peaks = {.it = it, .rows = rows, .name = (int)strlen(title)};
@@ -590,13 +650,13 @@ static void print_peaks(const struct printer *it, struct range rows) {
         peaks.has_places |= rows.first[i].group || rows.first[i].place;
     }
     fit_peaks(&peaks);
-    putc('\n', it->stream);
-    print_peak_titles(&peaks, title);
+    if (it->screen->html)
+        put_peaks(&peaks, title);
+    else
+        print_lines_of_peaks(&peaks, title);
     bool has_queued = false;
-    for (size_t i = 0; i < rows.count; i++) {
-        print_peak(&peaks, i);
+    for (size_t i = 0; i < rows.count; i++)
         has_queued |= layers_is_queued(LAYER_IS_BLOCK, rows.first[i].op->name);
-    }
     if (has_queued)
         screen_print_in_ink(it->screen, INK_FAINT, ANSWER_QUEUED);
     if (is_anything_behind(it, rows))
@@ -672,8 +732,7 @@ static void print_cached(const struct printer *it, const struct answer_row *row)
         snprintf(unjudged, sizeof(unjudged), "%snot judged: %s (O_DIRECT, DAX, tmpfs, FUSE, overlayfs and the like)",
                  cache->read_bytes > 0 ? "; " : "", units_bytes((double)cache->unjudged_bytes).text);
     snprintf(text, sizeof(text), "%.160s%.160s", judged, unjudged);
-    screen_print_key(it->screen, "cached");
-    screen_print_wrapped(it->screen, KEY_COLUMNS, KEY_COLUMNS, text);
+    screen_print_entry(it->screen, "cached", text);
 }
 
 static void print_cost(const struct printer *it, const struct answer_row *row) {
@@ -685,13 +744,11 @@ static void print_cost(const struct printer *it, const struct answer_row *row) {
                  units_seconds(it->units, cost.counted_ns / 1e9).text);
     else if (strcmp(row->word, COST_NOT_MEASURED) != 0)
         return;
-    screen_print_key(it->screen, "cost");
-    screen_print_wrapped(it->screen, KEY_COLUMNS, KEY_COLUMNS, text);
+    screen_print_entry(it->screen, "cost", text);
 }
 
 static void print_none_moved(const struct printer *it, const struct answer_row *row) {
-    screen_print_key(it->screen, "bytes");
-    screen_print_wrapped(it->screen, KEY_COLUMNS, KEY_COLUMNS, row->word);
+    screen_print_entry(it->screen, "bytes", row->word);
 }
 
 static void print_none_failed(const struct printer *it, const struct answer_row *row) {
@@ -751,8 +808,11 @@ static void print_reasons(const struct printer *it, const struct answer_page *pa
 
 /* ---- The whole ---------------------------------------------------------------------------------- */
 
+/* Commands are for a terminal on the machine itself. */
 static void print_next(const struct printer *it, struct range rows) {
     bool is_first = true;
+    if (it->screen->html)
+        return;
     for (size_t i = 0; i < rows.count; i++)
         if (answer_next_print(&rows.first[i].next, is_first, it->screen))
             is_first = false;

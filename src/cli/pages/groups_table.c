@@ -10,6 +10,7 @@
 #include "columns.h"
 #include "figures.h"
 #include "groups.h"
+#include "html.h"
 
 #define WHO_COLUMNS (GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS)
 #define TEXT_GAP 2
@@ -113,14 +114,22 @@ static bool has_cached(const struct table *table) {
     return false;
 }
 
+static bool has_missed(const struct table *table) {
+    for (size_t i = 0; i < table->profile->group_count; i++)
+        if (table->profile->groups[i].grouping == table->grouping && table->profile->groups[i].missed_cycles_max > 0)
+            return true;
+    return false;
+}
+
 static void fit(struct table *table) {
     const bool has_paths = has_paths_last(table);
+    const bool shows_missed = has_paths && (!table->screen->html || has_missed(table));
     table->figures = (struct columns_table){
         .screen = table->screen,
         .columns = columns,
         .column_count = COLUMN_COUNT,
         .order = order,
-        .hidden = (has_paths ? 0 : 1U << COLUMN_MISSED) | (has_cached(table) ? 0 : 1U << COLUMN_CACHED),
+        .hidden = (shows_missed ? 0 : 1U << COLUMN_MISSED) | (has_cached(table) ? 0 : 1U << COLUMN_CACHED),
         .gap = 1,
         .row_count = table->profile->group_count,
         .page = table,
@@ -195,11 +204,16 @@ bool groups_table_format_other(const struct aggstats_profile *profile, enum aggs
     return true;
 }
 
+/* Where paths begin; NULL: anywhere */
+static const char *base_of(const struct table *table) {
+    return table->grouping == AGGSTATS_BY_FILESYSTEM ? NULL : groups_base(table->profile);
+}
+
 /* "file", or "file in /srv/data" of a mount, whose paths begin there */
 static void print_path_title(const struct table *table) {
     const struct screen *screen = table->screen;
     const char *title = groups_name_title(table->grouping);
-    const char *base = table->grouping == AGGSTATS_BY_FILESYSTEM ? NULL : groups_base(table->profile);
+    const char *base = base_of(table);
     const int left = table->text_columns - units_text_columns(title) - (int)strlen(" in ");
     CLEANUP_FREE char *shown = base && left > 0 ? screen_cut(screen, base, left, SCREEN_END) : NULL;
     fprintf(screen->stream, "%*s%s%s%s", TEXT_GAP, "", title, shown ? " in " : "", shown ? shown : "");
@@ -221,26 +235,60 @@ static void print_titles(const struct table *table) {
     screen_ink(screen, INK_PLAIN);
 }
 
+/* ---- In HTML ---- */
+
+static void put_titles(const struct table *table) {
+    FILE *stream = table->screen->stream;
+    const char *base = base_of(table);
+    CLEANUP_FREE char *text = NULL;
+    if (asprintf(&text, "%s%s%s", groups_name_title(table->grouping), has_paths_last(table) && base ? " in " : "",
+                 has_paths_last(table) && base ? base : "") < 0)
+        text = NULL;
+    html_begin_row(stream);
+    html_put_cell(stream, HTML_TITLE, text ? text : "");
+    if (aggstats_grouping_has_ids(table->grouping))
+        html_put_cell(stream, HTML_NUMBER_TITLE, groups_id_title(table->grouping));
+    columns_put_cell_titles(&table->figures);
+    if (!has_paths_last(table))
+        html_put_cell(stream, HTML_TITLE, "mostly in");
+    html_end_row(stream);
+}
+
+static void put_row(const struct table *table, size_t row) {
+    const struct aggstats_group *group = &table->profile->groups[row];
+    FILE *stream = table->screen->stream;
+    char text[GROUPS_MAIN_OPS_SIZE];
+    char name[AGGSTATS_GROUP_NAME_SIZE];
+    char id[GROUPS_ID_SIZE];
+    groups_cut_name(group, sizeof(name) - 1, name);
+    groups_format_id(group, id);
+    html_begin_row(stream);
+    html_put_cell(stream, HTML_NAME, name);
+    if (aggstats_grouping_has_ids(table->grouping))
+        html_put_cell(stream, HTML_NUMBER, id);
+    columns_put_cells(&table->figures, row);
+    if (!has_paths_last(table)) {
+        groups_table_format_main_ops(&group->profile, figures_sum(&group->profile).total_cycles,
+                                     GROUPS_MAIN_OPS_COLUMNS, text);
+        html_put_cell(stream, HTML_TEXT, text);
+    }
+    html_end_row(stream);
+}
+
+/* ---- The table ---------------------------------------------------------------------------------- */
+
 static void explain_cached(const struct table *table) {
     if (table->figures.widths[COLUMN_CACHED] == 0)
         return;
-    screen_ink(table->screen, INK_FAINT);
-    screen_print_sentence(table->screen, 0,
-                          "cached: of the bytes that read calls returned, those that were in the page cache.");
-    screen_ink(table->screen, INK_PLAIN);
+    screen_print_in_ink(table->screen, INK_FAINT,
+                        "cached: of the bytes that read calls returned, those that were in the page cache.");
 }
 
 static void explain_missed(const struct table *table) {
-    bool has_missed = false;
-    for (size_t i = 0; i < table->profile->group_count; i++)
-        has_missed |=
-            table->profile->groups[i].grouping == table->grouping && table->profile->groups[i].missed_cycles_max > 0;
-    if (!has_missed || table->figures.widths[COLUMN_MISSED] == 0)
+    if (!has_missed(table) || table->figures.widths[COLUMN_MISSED] == 0)
         return;
-    screen_ink(table->screen, INK_FAINT);
-    screen_print_sentence(table->screen, 0,
-                          "in other: calls of that row that are counted there took at most this long.");
-    screen_ink(table->screen, INK_PLAIN);
+    screen_print_in_ink(table->screen, INK_FAINT,
+                        "in other: calls of that row that are counted there took at most this long.");
 }
 
 size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping, size_t row_max,
@@ -254,15 +302,16 @@ size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_
     size_t row_count = 0;
     fit(&table);
     putc('\n', screen->stream);
-    if (groups_table_format_other(profile, grouping, other)) {
-        screen_ink(screen, INK_WARNING);
-        screen_print_sentence(screen, 0, other);
-        screen_ink(screen, INK_PLAIN);
-    }
-    print_titles(&table);
+    if (groups_table_format_other(profile, grouping, other))
+        screen_print_in_ink(screen, INK_WARNING, other);
+    if (screen->html)
+        html_begin_table(screen->stream);
+    (screen->html ? put_titles : print_titles)(&table);
     for (size_t i = 0; i < profile->group_count; i++)
         if (profile->groups[i].grouping == grouping && row_count++ < row_max)
-            print_row(&table, i);
+            (screen->html ? put_row : print_row)(&table, i);
+    if (screen->html)
+        html_end_table(screen->stream);
     explain_missed(&table);
     explain_cached(&table);
     return row_count > row_max ? row_count - row_max : 0;

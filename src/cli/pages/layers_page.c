@@ -12,6 +12,7 @@
 #include "columns.h"
 #include "disk_others.h"
 #include "figures.h"
+#include "html.h"
 #include "layers.h"
 #include "units.h"
 
@@ -57,8 +58,7 @@ static void print_label(const struct printer *it, const char *key) {
         value = aggstats_profile_label(&it->table->profiles[i], key);
     if (!value || !value[0])
         return;
-    screen_print_key(it->screen, key);
-    screen_print_wrapped(it->screen, 10, 10, value);
+    screen_print_entry(it->screen, key, value);
 }
 
 /* "131 ms in 2,108 calls, 2.69 s elapsed" */
@@ -74,9 +74,7 @@ static void print_layer(const struct printer *it, size_t layer) {
         snprintf(text + length, sizeof(text) - (size_t)length, ", %s elapsed",
                  units_cycles(&units, (double)profile->elapsed_cycles).text);
     CLEANUP_FREE char *name = shown_layer(it, layer);
-    int columns = name ? units_text_columns(name) + 1 : 0;
-    screen_print_key(it->screen, name ? name : "");
-    screen_print_wrapped(it->screen, columns < 10 ? 10 : columns, 10, text);
+    screen_print_entry(it->screen, name ? name : "", text);
 }
 
 static void warn_of_times(const struct printer *it, size_t a, size_t b) {
@@ -92,9 +90,7 @@ static void warn_of_times(const struct printer *it, size_t a, size_t b) {
     if (times == LAYERS_TIMES_ALIKE || !first || !second)
         return;
     snprintf(text, sizeof(text), "%s and %s %s", first, second, texts[times]);
-    screen_ink(it->screen, INK_WARNING);
-    screen_print_sentence(it->screen, 0, text);
-    screen_ink(it->screen, INK_PLAIN);
+    screen_print_in_ink(it->screen, INK_WARNING, text);
 }
 
 static void warn_of_incomplete(const struct printer *it, size_t layer) {
@@ -103,9 +99,7 @@ static void warn_of_incomplete(const struct printer *it, size_t layer) {
     if (!it->table->profiles[layer].incomplete || !name)
         return;
     snprintf(text, sizeof(text), "%s is incomplete: some calls are missing there.", name);
-    screen_ink(it->screen, INK_WARNING);
-    screen_print_sentence(it->screen, 0, text);
-    screen_ink(it->screen, INK_PLAIN);
+    screen_print_in_ink(it->screen, INK_WARNING, text);
 }
 
 static void warn_of_not_seen(const struct printer *it, size_t layer) {
@@ -314,6 +308,44 @@ static void print_row(const struct printer *it, const struct layers_row *row, co
     }
 }
 
+/* ---- In HTML ---- */
+
+static void put_titles(const struct printer *it, const struct widths *widths) {
+    html_begin_row(it->screen->stream);
+    html_put_cell(it->screen->stream, HTML_TITLE, "operation");
+    html_put_cell(it->screen->stream, HTML_TITLE, "layer");
+    columns_put_cell_titles(&widths->numbers);
+    html_put_cell(it->screen->stream, HTML_TITLE, "as");
+    html_end_row(it->screen->stream);
+}
+
+static void put_row(const struct printer *it, const struct layers_row *row, const struct widths *widths) {
+    FILE *stream = it->screen->stream;
+    for (size_t layer = 0; layer < it->table->layer_count; layer++) {
+        char ops[TEXT_SIZE] = ALONE;
+        if (!row->cells[layer].is_there)
+            continue;
+        if (row->layer_count > 1)
+            layers_format_ops(it->table, row, layer, false, ops, sizeof(ops));
+        html_begin_row(stream);
+        html_put_cell(stream, HTML_NAME, row->name);
+        html_put_cell(stream, HTML_TEXT, layer_name(it, layer));
+        columns_put_cells(&widths->numbers, (size_t)(row - it->table->rows) * it->table->layer_count + layer);
+        html_put_cell(stream, HTML_TEXT, ops);
+        html_end_row(stream);
+    }
+}
+
+static void put_table(const struct printer *it, const struct widths *widths) {
+    html_begin_table(it->screen->stream);
+    put_titles(it, widths);
+    for (size_t i = 0; i < it->row_count; i++)
+        put_row(it, &it->table->rows[i], widths);
+    html_end_table(it->screen->stream);
+}
+
+/* ---- The table and what explains it ---- */
+
 static bool is_any_asynchronous(const struct printer *it) {
     for (size_t i = 0; i < it->row_count; i++)
         for (size_t layer = 0; layer < it->table->layer_count; layer++)
@@ -346,11 +378,18 @@ static void print_legend(const struct printer *it) {
     screen_print_in_ink(it->screen, INK_FAINT, text);
 }
 
+static void print_rows(const struct printer *it, const struct widths *widths) {
+    print_titles(it, widths);
+    for (size_t i = 0; i < it->row_count; i++)
+        print_row(it, &it->table->rows[i], widths);
+}
+
 static void print_table(const struct printer *it) {
     const struct widths widths = widths_of(it);
-    print_titles(it, &widths);
-    for (size_t i = 0; i < it->row_count; i++)
-        print_row(it, &it->table->rows[i], &widths);
+    if (it->screen->html)
+        put_table(it, &widths);
+    else
+        print_rows(it, &widths);
     print_legend(it);
 }
 

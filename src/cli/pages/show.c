@@ -17,6 +17,7 @@
 #include "columns.h"
 #include "figures.h"
 #include "groups_table.h"
+#include "html.h"
 #include "layers.h"
 #include "outcome_line.h"
 #include "peak_labels.h"
@@ -45,13 +46,9 @@ static bool is_shown(const char *key) {
     return strcmp(key, "control") != 0 && strcmp(key, "profile") != 0;
 }
 
-#define KEY_COLUMNS 10 /* as in screen_print_key() */
-
-/* Prints an entry of the heading, in one line or more. */
+/* Prints an entry of the heading. */
 static void print_entry(const struct page *page, const char *key, const char *text) {
-    int columns = units_text_columns(key);
-    screen_print_key(&page->screen, key);
-    screen_print_wrapped(&page->screen, columns < KEY_COLUMNS ? KEY_COLUMNS : columns + 1, KEY_COLUMNS, text);
+    screen_print_entry(&page->screen, key, text);
 }
 
 /* Sums that are held against each other. */
@@ -332,11 +329,41 @@ static void print_call_in_flight(const struct page *page, const struct aggstats_
     screen_ink(&page->screen, INK_PLAIN);
 }
 
+static void put_calls_in_flight(const struct page *page) {
+    static const char *const titles[] = {"operation", "program", "path", "cause"};
+    FILE *stream = page->screen.stream;
+    html_begin_table(stream);
+    html_begin_row(stream);
+    html_put_cell(stream, HTML_NUMBER_TITLE, "age");
+    html_put_cell(stream, HTML_NUMBER_TITLE, "pid");
+    for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
+        html_put_cell(stream, HTML_TITLE, titles[i]);
+    html_end_row(stream);
+    for (size_t i = 0; i < page->profile->in_flight_count; i++) {
+        const struct aggstats_call_in_flight *call = &page->profile->in_flight[i];
+        char pid[UNITS_TEXT_SIZE];
+        snprintf(pid, sizeof(pid), "%" PRIu64, call->pid);
+        html_begin_row(stream);
+        html_put_cell(stream, HTML_NUMBER, units_cycles(&page->units, (double)call->age_cycles).text);
+        html_put_cell(stream, HTML_NUMBER, pid);
+        html_put_cell(stream, HTML_NAME, call->op);
+        html_put_cell(stream, HTML_TEXT, call->program);
+        html_put_cell(stream, HTML_TEXT, call->path ? call->path : "(not known)");
+        html_put_cell(stream, HTML_TEXT, call->cause);
+        html_end_row(stream);
+    }
+    html_end_table(stream);
+}
+
 static void print_calls_in_flight(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
     if (profile->in_flight_count == 0)
         return;
-    fputs("\nCalls in flight:\n", page->screen.stream);
+    screen_print_title(&page->screen, "Calls in flight");
+    if (page->screen.html) {
+        put_calls_in_flight(page);
+        return;
+    }
     if (has_flight_columns(page))
         fprintf(page->screen.stream, "%*s%-*s%*s%*s  %-*s%s\n", FLIGHT_INDENT, "", FLIGHT_NAME_COLUMNS, "operation",
                 FLIGHT_AGE_COLUMNS, "age", FLIGHT_PID_COLUMNS, "pid", FLIGHT_PROGRAM_COLUMNS, "program", "path");
@@ -593,31 +620,39 @@ static void print_page(const struct page *page) {
 
 /* ---- The whole ---------------------------------------------------------------------------------- */
 
-static struct page page_of(const struct input *input, const struct show_options *options) {
+static struct page page_of(const struct input *input, const struct show_options *options, struct screen screen) {
     struct page page = {
         .input = input,
         .profile = &input->profile,
         .sum = figures_sum(&input->profile),
-        .screen = screen_of(options->stream, options->width, options->ascii),
+        .screen = screen,
         .options = options,
     };
     page.units = (struct units){.frequency_hz = page.profile->clock.frequency_hz, .ascii = page.screen.ascii};
     return page;
 }
 
-int show_page(const struct input *input, const struct show_options *options) {
-    struct page page = page_of(input, options);
-    CLEANUP_FREE const struct aggstats_op_profile **ops =
-        calloc(page.profile->op_count + 1, sizeof(struct aggstats_op_profile *));
-    if (!ops)
+/* The operations that are wanted, and the times that name their peaks. */
+static int prepare(struct page *page, const struct aggstats_op_profile ***ret_ops) {
+    *ret_ops = calloc(page->profile->op_count + 1, sizeof(**ret_ops));
+    if (!*ret_ops)
         return -ENOMEM;
-    page.ops = ops;
-    for (size_t i = 0; i < page.profile->op_count; i++) {
-        if (option_list_wants(&options->ops, page.profile->ops[i].name))
-            ops[page.op_count++] = &page.profile->ops[i];
+    page->ops = *ret_ops;
+    for (size_t i = 0; i < page->profile->op_count; i++) {
+        if (option_list_wants(&page->options->ops, page->profile->ops[i].name))
+            (*ret_ops)[page->op_count++] = &page->profile->ops[i];
     }
-    if (!options->no_labels)
-        calibration_for_profile(page.profile, &page.calibration);
+    if (!page->options->no_labels)
+        calibration_for_profile(page->profile, &page->calibration);
+    return 0;
+}
+
+int show_page(const struct input *input, const struct show_options *options) {
+    struct page page = page_of(input, options, screen_of(options->stream, options->width, options->ascii));
+    CLEANUP_FREE const struct aggstats_op_profile **ops = NULL;
+    int error = prepare(&page, &ops);
+    if (error)
+        return error;
     print_page(&page);
     calibration_finish(&page.calibration);
     return 0;
@@ -637,7 +672,7 @@ static void print_groups(const struct page *page, unsigned groupings) {
 }
 
 void show_groups(const struct input *input, unsigned groupings, const struct show_options *options) {
-    const struct page page = page_of(input, options);
+    const struct page page = page_of(input, options, screen_of(options->stream, options->width, options->ascii));
     if (options->warning)
         screen_print_in_ink(&page.screen, INK_WARNING, options->warning);
     print_heading(&page);
@@ -647,9 +682,74 @@ void show_groups(const struct input *input, unsigned groupings, const struct sho
 int show_all(const struct input *input, const struct show_options *options) {
     struct show_options all = *options;
     all.joint = input->profile.joint_count > 0;
-    const struct page page = page_of(input, &all);
+    const struct page page = page_of(input, &all, screen_of(options->stream, options->width, options->ascii));
     int error = show_page(input, &all);
     if (error == 0)
         print_groups(&page, input->profile.groupings);
     return error;
+}
+
+/* ---- Its parts ---------------------------------------------------------------------------------- */
+
+struct show_parts {
+    struct page page;
+    const struct aggstats_op_profile **ops;
+};
+
+int show_parts_init(const struct input *input, const struct show_options *options, const struct screen *screen,
+                    struct show_parts **ret_parts) {
+    struct show_parts *parts = calloc(1, sizeof(*parts));
+    if (!parts)
+        return -ENOMEM;
+    parts->page = page_of(input, options, *screen);
+    int error = prepare(&parts->page, &parts->ops);
+    if (error)
+        free(parts);
+    else
+        *ret_parts = parts;
+    return error;
+}
+
+void show_parts_answer(const struct show_parts *parts) {
+    const struct page *page = &parts->page;
+    if (page->options->warning)
+        screen_print_in_ink(&page->screen, INK_WARNING, page->options->warning);
+    print_answer(page, 0);
+    print_warnings(page);
+}
+
+void show_parts_heading(const struct show_parts *parts) {
+    print_owner(&parts->page);
+    print_labels(&parts->page);
+    print_clock(&parts->page);
+    print_span(&parts->page);
+    print_state(&parts->page);
+    print_sum(&parts->page);
+}
+
+void show_parts_in_flight(const struct show_parts *parts) {
+    print_calls_in_flight(&parts->page);
+}
+
+void show_parts_table(const struct show_parts *parts) {
+    if (parts->page.op_count > 0)
+        print_table(&parts->page);
+}
+
+void show_parts_op(const struct show_parts *parts, const struct aggstats_op_profile *op) {
+    const struct page *page = &parts->page;
+    outcome_line_print(op, &page->screen);
+    print_peaks(page, op);
+    peak_labels_print_waits(page->profile, op, &page->units, &page->screen);
+    print_peak_labels(page, op);
+}
+
+void show_parts_groups(const struct show_parts *parts) {
+    print_groups(&parts->page, parts->page.profile->groupings);
+}
+
+void show_parts_finish(struct show_parts *parts) {
+    calibration_finish(&parts->page.calibration);
+    free(parts->ops);
+    free(parts);
 }

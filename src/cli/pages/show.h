@@ -41,4 +41,24 @@ void show_groups(const struct input *input, unsigned groupings, const struct sho
 /* Prints the page, all joint profiles, and a table of each grouping. Errors: -ENOMEM */
 int show_all(const struct input *input, const struct show_options *options);
 
+/* ---- Parts of the page, for pages that are put together otherwise -------------------------------- */
+
+struct show_parts;
+
+/* options: only ops, no_labels, explain, group_rows_max, how_all_groups, source and warning matter
+ * Owner:   input, options and what they have must stay; the caller finishes *ret_parts
+ * Errors:  -ENOMEM */
+int show_parts_init(const struct input *input, const struct show_options *options, const struct screen *screen,
+                    struct show_parts **ret_parts);
+void show_parts_finish(struct show_parts *parts);
+
+void show_parts_answer(const struct show_parts *parts);  /* and what is wrong with the profile */
+void show_parts_heading(const struct show_parts *parts); /* what was profiled, where and how long */
+void show_parts_in_flight(const struct show_parts *parts);
+void show_parts_table(const struct show_parts *parts);  /* of operations */
+void show_parts_groups(const struct show_parts *parts); /* a table for each grouping */
+
+/* What is known of an operation besides its histogram: failures, bytes, and its peaks. */
+void show_parts_op(const struct show_parts *parts, const struct aggstats_op_profile *op);
+
 #endif

@@ -107,6 +107,7 @@ static void print_table(const struct table *table, const char *by, const struct 
         format_row(&table->rows[i], table, units, &cells);
         print_row(&columns, &cells, &table->rows[i]);
     }
+    columns_end(&columns);
 }
 
 /* "Of all these only the last 32 are known one by one; these took 1.23 s:" */

@@ -123,6 +123,7 @@ static void print_causes(const struct why_page *page, const struct sums *sums) {
         format_cause(page, &page->profile->causes[i], sums->total_cycles, &row);
         columns_print_row(&columns, &row, INK_PLAIN, page->profile->causes[i].text);
     }
+    columns_end(&columns);
     explain_no_calls(page);
 }
 
@@ -164,7 +165,7 @@ static void print_in_flight(const struct why_page *page) {
     if (count == 0)
         return;
     columns_settle(&columns);
-    fputs("\nIn flight:\n", page->screen->stream);
+    screen_print_title(page->screen, "In flight");
     columns_print_titles(&columns, "cause");
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
@@ -174,6 +175,7 @@ static void print_in_flight(const struct why_page *page) {
         columns_print_row(&columns, &row, INK_WARNING, call->cause);
         print_place(page, &columns, call->path, call->stack);
     }
+    columns_end(&columns);
 }
 
 static void format_time(int64_t ns, char ret_text[UNITS_TEXT_SIZE]) {
@@ -253,6 +255,7 @@ static void print_slow_calls(const struct why_page *page, const struct sums *sum
     print_slow_calls_heading(page, shown, sums->calls);
     columns_print_titles(&columns, "cause");
     visit_slow_calls(page, &columns, true);
+    columns_end(&columns);
 }
 
 /* ---- Locks ---- */

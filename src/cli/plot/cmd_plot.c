@@ -4,12 +4,12 @@
 
 #include "base.h"
 #include "command.h"
-#include "figures.h"
 #include "gnuplot.h"
 #include "input.h"
 #include "option_table.h"
 #include "output.h"
 #include "plot.h"
+#include "plot_ops.h"
 
 #define DEFAULT_OUTPUT "osprof.svg"
 
@@ -56,42 +56,11 @@ static enum status make_comparable(struct plot *plot) {
                  plot->names[1], plot->names[0]);
         return STATUS_TROUBLE;
     }
-    unsigned resolution = a->resolution < b->resolution ? a->resolution : b->resolution;
-    int error = aggstats_profile_coarsen(a, resolution);
-    if (!error)
-        error = aggstats_profile_coarsen(b, resolution);
+    int error = plot_ops_make_comparable(a, b);
     return error ? complain_unplottable(plot, error) : STATUS_OK;
 }
 
 /* ---- Choosing operations ------------------------------------------------------------------------ */
-
-static const struct aggstats_op_profile *finished_op(const struct aggstats_profile *profile, const char *name) {
-    const struct aggstats_op_profile *op = aggstats_profile_op(profile, name);
-    return op && figures_finished(op, profile->resolution) > 0 ? op : NULL;
-}
-
-/* Adds the op of all profiles, unless it is there already. */
-static void add_op(struct plot *plot, const char *name) {
-    struct plot_op op = {.name = name};
-    for (size_t i = 0; i < plot->op_count; i++) {
-        if (strcmp(plot->ops[i].name, name) == 0)
-            return;
-    }
-    for (size_t i = 0; i < plot->profile_count; i++) {
-        op.of[i] = finished_op(plot->profiles[i], name);
-        op.total += op.of[i] ? plot_time(plot, i, (double)op.of[i]->total_cycles) : 0;
-    }
-    if (op.of[0] || op.of[1])
-        plot->ops[plot->op_count++] = op;
-}
-
-static int by_total(const void *a, const void *b) {
-    const struct plot_op *left = a;
-    const struct plot_op *right = b;
-    if (left->total != right->total)
-        return left->total > right->total ? -1 : 1;
-    return strcmp(left->name, right->name);
-}
 
 static bool is_drawn(const struct plot *plot, const char *op_name) {
     for (size_t i = 0; i < plot->op_count; i++) {
@@ -118,21 +87,8 @@ static enum status report_absent(const struct plot_options *options) {
 }
 
 static enum status choose_ops(struct plot_options *options) {
-    struct plot *plot = &options->plot;
-    size_t count_max = 0;
-    for (size_t i = 0; i < plot->profile_count; i++)
-        count_max += plot->profiles[i]->op_count;
-    plot->ops = calloc(count_max + 1, sizeof(*plot->ops));
-    if (!plot->ops)
-        return complain_unplottable(plot, -ENOMEM);
-    for (size_t i = 0; i < plot->profile_count; i++) {
-        for (size_t j = 0; j < plot->profiles[i]->op_count; j++) {
-            if (option_list_wants(&options->ops, plot->profiles[i]->ops[j].name))
-                add_op(plot, plot->profiles[i]->ops[j].name);
-        }
-    }
-    qsort(plot->ops, plot->op_count, sizeof(*plot->ops), by_total);
-    return report_absent(options);
+    int error = plot_ops_choose(&options->plot, &options->ops);
+    return error ? complain_unplottable(&options->plot, error) : report_absent(options);
 }
 
 /* ---- Drawing ------------------------------------------------------------------------------------ */

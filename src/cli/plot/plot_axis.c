@@ -5,7 +5,6 @@
 
 #include "base.h"
 #include "gnuplot.h"
-#include "units.h"
 
 struct plot_axis plot_axis_over(double low, double high, enum plot_unit unit) {
     struct plot_axis axis = {.low = low / 1.1, .high = high * 1.1, .unit = unit};
@@ -42,7 +41,7 @@ double plot_axis_at(const struct plot_axis *axis, double value) {
     return axis->as_decades ? log10(value / axis->low) : value;
 }
 
-static void format_power(const struct plot_axis *axis, int exponent, char ret_text[UNITS_TEXT_SIZE]) {
+void plot_axis_format_power(const struct plot_axis *axis, int exponent, char ret_text[UNITS_TEXT_SIZE]) {
     const struct units units = {.frequency_hz = 1};
     if (axis->unit == PLOT_SECONDS)
         units_format_power_seconds(&units, exponent, ret_text);
@@ -55,7 +54,7 @@ static void format_power(const struct plot_axis *axis, int exponent, char ret_te
 static void put_mark(const struct plot_axis *axis, int exponent, const char *separator, bool labelled, FILE *script) {
     char text[UNITS_TEXT_SIZE] = "";
     if (labelled)
-        format_power(axis, exponent, text);
+        plot_axis_format_power(axis, exponent, text);
     fputs(separator, script);
     gnuplot_put_text(script, text, UNITS_TEXT_SIZE);
     fprintf(script, " %.9g", plot_axis_at(axis, pow(10, exponent)));
@@ -70,18 +69,23 @@ static void put_minor_marks(const struct plot_axis *axis, int exponent, FILE *sc
     }
 }
 
+struct plot_marks plot_axis_marks(const struct plot_axis *axis) {
+    struct plot_marks marks = {(int)ceil(log10(axis->low)), (int)floor(log10(axis->high)), 1};
+    if (axis->labels_max > 0)
+        marks.step = (marks.last - marks.first) / (int)axis->labels_max + 1;
+    return marks;
+}
+
 void plot_axis_put(const struct plot_axis *axis, const char *name, FILE *script) {
-    int first = (int)ceil(log10(axis->low));
-    int last = (int)floor(log10(axis->high));
-    int step = axis->labels_max > 0 ? (last - first) / (int)axis->labels_max + 1 : 1;
+    const struct plot_marks marks = plot_axis_marks(axis);
     if (!axis->as_decades)
         fprintf(script, "set logscale %s\n", name);
     fprintf(script, "set %srange [%.9g:%.9g]\nset %stics (", name, plot_axis_at(axis, axis->low),
             plot_axis_at(axis, axis->high), name);
-    for (int exponent = first; exponent <= last; exponent++)
-        put_mark(axis, exponent, exponent > first ? ", " : "", axis->labels_max > 0 && (exponent - first) % step == 0,
-                 script);
-    for (int exponent = first - 1; exponent <= last && step == 1 && axis->labels_max > 0; exponent++)
+    for (int exponent = marks.first; exponent <= marks.last; exponent++)
+        put_mark(axis, exponent, exponent > marks.first ? ", " : "",
+                 axis->labels_max > 0 && (exponent - marks.first) % marks.step == 0, script);
+    for (int exponent = marks.first - 1; exponent <= marks.last && marks.step == 1 && axis->labels_max > 0; exponent++)
         put_minor_marks(axis, exponent, script);
     fputs(")\n", script);
 }

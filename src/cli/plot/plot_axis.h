@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "units.h"
+
 enum plot_unit { PLOT_COUNT, PLOT_SECONDS };
 
 struct plot_axis {
@@ -29,6 +31,17 @@ struct plot_axis plot_axis_of_colours(double least, double most, enum plot_unit 
 
 /* Writes scale, range and marks of the axis that gnuplot calls name: "x", "y", "z", "cb". */
 void plot_axis_put(const struct plot_axis *axis, const char *name, FILE *script);
+
+/* The powers of ten that are on it, and every how many of them has a label. */
+struct plot_marks {
+    int first;
+    int last;
+    int step;
+};
+struct plot_marks plot_axis_marks(const struct plot_axis *axis);
+
+/* "10 ms": a power of ten in the axis's unit. */
+void plot_axis_format_power(const struct plot_axis *axis, int exponent, char ret_text[UNITS_TEXT_SIZE]);
 
 /* A position on it, for the script. */
 double plot_axis_at(const struct plot_axis *axis, double value);

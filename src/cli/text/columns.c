@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "html.h"
 
 #define GAP_COLUMNS 2
 #define TEXT_COLUMNS_MIN 16
@@ -67,7 +68,45 @@ int columns_name_width(const struct columns_table *table, const char *title) {
     return width;
 }
 
+void columns_put_cell_titles(const struct columns_table *table) {
+    for (unsigned column = 0; column < table->column_count; column++)
+        if (table->widths[column] > 0)
+            html_put_cell(table->screen->stream, HTML_NUMBER_TITLE, table->columns[column].title);
+}
+
+void columns_put_cells(const struct columns_table *table, size_t row) {
+    for (unsigned column = 0; column < table->column_count; column++) {
+        char text[COLUMNS_CELL_SIZE];
+        if (table->widths[column] == 0)
+            continue;
+        table->format(table->page, row, column, text);
+        html_put_cell(table->screen->stream, HTML_NUMBER, text);
+    }
+}
+
+static void put_table(struct columns_table *table, const char *name_title) {
+    FILE *stream = table->screen->stream;
+    columns_fit(table, table->screen->width);
+    html_begin_table(stream);
+    html_begin_row(stream);
+    html_put_cell(stream, HTML_TITLE, name_title);
+    columns_put_cell_titles(table);
+    html_end_row(stream);
+    for (size_t row = 0; row < table->row_count; row++) {
+        enum ink ink;
+        html_begin_row(stream);
+        html_put_cell(stream, HTML_NAME, table->name_of(table->page, row, &ink));
+        columns_put_cells(table, row);
+        html_end_row(stream);
+    }
+    html_end_table(stream);
+}
+
 void columns_print_table(struct columns_table *table, const char *name_title) {
+    if (table->screen->html) {
+        put_table(table, name_title);
+        return;
+    }
     const int names = columns_name_width(table, name_title);
     const int left = table->screen->width - names;
     const int padded = columns_fit(table, left) < left ? names : 0;
@@ -150,7 +189,44 @@ static void print_text(const struct columns *columns, enum ink ink, const char *
         screen_ink(columns->screen, INK_PLAIN);
 }
 
+static void put_titles(const struct columns *columns, const char *text_title) {
+    FILE *stream = columns->screen->stream;
+    html_begin_table(stream);
+    html_begin_row(stream);
+    for (unsigned i = 0; i < columns->shown; i++)
+        html_put_cell(stream, HTML_NUMBER_TITLE, columns->titles[i]);
+    html_put_cell(stream, HTML_TITLE, columns->name_title);
+    html_put_cell(stream, HTML_TITLE, text_title);
+    html_end_row(stream);
+}
+
+static void put_row(const struct columns *columns, const struct columns_row *row, const char *text) {
+    FILE *stream = columns->screen->stream;
+    html_begin_row(stream);
+    for (unsigned i = 0; i < columns->shown; i++)
+        html_put_cell(stream, HTML_NUMBER, row->numbers[i]);
+    html_put_cell(stream, HTML_NAME, row->name);
+    html_put_cell(stream, HTML_TEXT, text);
+    html_end_row(stream);
+}
+
+static void put_text(const struct columns *columns, const char *text) {
+    FILE *stream = columns->screen->stream;
+    fprintf(stream, "<tr class=\"more\"><td colspan=\"%u\"></td><td>", columns->shown + 1);
+    html_put(stream, text);
+    fputs("</td></tr>\n", stream);
+}
+
+void columns_end(const struct columns *columns) {
+    if (columns->screen->html)
+        html_end_table(columns->screen->stream);
+}
+
 void columns_print_titles(const struct columns *columns, const char *text_title) {
+    if (columns->screen->html) {
+        put_titles(columns, text_title);
+        return;
+    }
     go_to_text(columns,
                print_beginning(columns, columns->titles, columns->name_title, INK_FAINT, INK_FAINT, INK_FAINT));
     print_text(columns, INK_FAINT, text_title);
@@ -158,6 +234,10 @@ void columns_print_titles(const struct columns *columns, const char *text_title)
 
 void columns_print_row(const struct columns *columns, const struct columns_row *row, enum ink ink, const char *text) {
     const char *numbers[COLUMNS_NUMBERS_MAX];
+    if (columns->screen->html) {
+        put_row(columns, row, text);
+        return;
+    }
     for (unsigned i = 0; i < COLUMNS_NUMBERS_MAX; i++)
         numbers[i] = row->numbers[i];
     go_to_text(columns, print_beginning(columns, numbers, row->name, ink, INK_PLAIN, INK_STRONG));
@@ -165,6 +245,10 @@ void columns_print_row(const struct columns *columns, const struct columns_row *
 }
 
 void columns_print_text(const struct columns *columns, enum ink ink, const char *text) {
+    if (columns->screen->html) {
+        put_text(columns, text);
+        return;
+    }
     fprintf(columns->screen->stream, "%*s", columns->text_column, "");
     print_text(columns, ink, text);
 }

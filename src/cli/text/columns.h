@@ -45,6 +45,10 @@ void columns_print_cells(const struct columns_table *table, size_t row, unsigned
 /* The width of the longest name of a row, or of the title of names. */
 int columns_name_width(const struct columns_table *table, const char *title);
 
+/* Writes the same, in HTML, as cells of a row of which the caller begins and ends the rest. */
+void columns_put_cell_titles(const struct columns_table *table);
+void columns_put_cells(const struct columns_table *table, size_t row);
+
 /* Prints an empty line, and all rows with their names. Computes the widths. */
 void columns_print_table(struct columns_table *table, const char *name_title);
 
@@ -88,5 +92,8 @@ void columns_print_row(const struct columns *columns, const struct columns_row *
 
 /* A further text of the row, on lines of its own. */
 void columns_print_text(const struct columns *columns, enum ink ink, const char *text);
+
+/* Ends the table, after its last row. */
+void columns_end(const struct columns *columns);
 
 #endif

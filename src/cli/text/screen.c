@@ -7,8 +7,7 @@
 #include <sys/ioctl.h>
 
 #include "base.h"
-
-#define KEY_COLUMNS 10
+#include "html.h"
 
 static int clamp_width(long width) {
     if (width < SCREEN_WIDTH_MIN)
@@ -44,6 +43,10 @@ struct screen screen_of(FILE *stream, int width, bool ascii) {
 
 struct screen screen_of_stdout(int width, bool ascii) {
     return screen_of(stdout, width, ascii);
+}
+
+struct screen screen_of_html(FILE *stream) {
+    return (struct screen){.stream = stream, .width = SCREEN_WIDTH_MAX, .html = true};
 }
 
 size_t screen_count_lines(const struct screen *screen, void (*print)(const void *context, const struct screen *screen),
@@ -87,7 +90,10 @@ void screen_ink(const struct screen *screen, enum ink ink) {
 void screen_print(const struct screen *screen, enum ink ink, const char *text) {
     if (ink != INK_PLAIN)
         screen_ink(screen, ink);
-    fputs(text, screen->stream);
+    if (screen->html)
+        html_put(screen->stream, text);
+    else
+        fputs(text, screen->stream);
     if (ink != INK_PLAIN)
         screen_ink(screen, INK_PLAIN);
 }
@@ -104,7 +110,9 @@ void screen_print_untrusted(const struct screen *screen, enum ink ink, const cha
     const char *character;
     size_t length;
     while ((length = next_character(&text, &character)) > 0) {
-        if (is_obeyed_by_terminals(character, length) || (screen->ascii && length > 1))
+        if (screen->html)
+            html_put_character(screen->stream, character, length);
+        else if (is_obeyed_by_terminals(character, length) || (screen->ascii && length > 1))
             putc('?', screen->stream);
         else
             fwrite(character, 1, length, screen->stream);
@@ -151,9 +159,31 @@ char *screen_cut(const struct screen *screen, const char *text, int columns, enu
 }
 
 void screen_print_key(const struct screen *screen, const char *key) {
-    int blanks = KEY_COLUMNS - units_text_columns(key);
+    int blanks = SCREEN_KEY_COLUMNS - units_text_columns(key);
     screen_print_untrusted(screen, INK_FAINT, key);
     fprintf(screen->stream, "%*s", blanks > 0 ? blanks : 1, "");
+}
+
+void screen_print_entry(const struct screen *screen, const char *key, const char *text) {
+    const int columns = units_text_columns(key);
+    if (screen->html) {
+        html_put_entry(screen->stream, key, text);
+        return;
+    }
+    screen_print_key(screen, key);
+    screen_print_wrapped(screen, columns < SCREEN_KEY_COLUMNS ? SCREEN_KEY_COLUMNS : columns + 1, SCREEN_KEY_COLUMNS,
+                         text);
+}
+
+void screen_print_gap(const struct screen *screen) {
+    putc('\n', screen->stream);
+}
+
+void screen_print_title(const struct screen *screen, const char *title) {
+    if (screen->html)
+        html_put_block(screen->stream, "h3", NULL, title);
+    else
+        fprintf(screen->stream, "\n%s:\n", title);
 }
 
 int screen_print_word(const struct screen *screen, int column, const char *word) {
@@ -175,6 +205,23 @@ struct units_text screen_firm(struct units_text value) {
     return value;
 }
 
+/* Without what protects its blanks. Owner: the caller frees it. Returns NULL without memory */
+static char *make_loose(const char *text) {
+    char *loose = strdup(text);
+    for (char *at = loose; at && *at; at++)
+        *at = *at == FIRM_BLANK ? ' ' : *at;
+    return loose;
+}
+
+static void print_paragraph(const struct screen *screen, enum ink ink, const char *text) {
+    CLEANUP_FREE char *loose = make_loose(text);
+    html_put_block(screen->stream, "p",
+                   ink == INK_WARNING ? "warning"
+                   : ink == INK_FAINT ? "faint"
+                                      : NULL,
+                   loose ? loose : "");
+}
+
 static void print_word(FILE *stream, const char *word, size_t length_bytes) {
     for (size_t i = 0; i < length_bytes; i++)
         putc(word[i] == FIRM_BLANK ? ' ' : word[i], stream);
@@ -188,6 +235,10 @@ static int word_columns(const char *word, size_t length_bytes) {
 }
 
 void screen_print_sentence(const struct screen *screen, int indent, const char *text) {
+    if (screen->html) {
+        print_paragraph(screen, INK_PLAIN, text);
+        return;
+    }
     int column = fprintf(screen->stream, "%*s", indent, "");
     for (bool is_first = true; *text; is_first = false) {
         size_t length = strcspn(text, " ");
@@ -204,6 +255,10 @@ void screen_print_sentence(const struct screen *screen, int indent, const char *
 }
 
 void screen_print_in_ink(const struct screen *screen, enum ink ink, const char *text) {
+    if (screen->html) {
+        print_paragraph(screen, ink, text);
+        return;
+    }
     screen_ink(screen, ink);
     screen_print_sentence(screen, 0, text);
     screen_ink(screen, INK_PLAIN);
@@ -225,6 +280,10 @@ static int break_line(const struct screen *screen, int indent) {
 void screen_print_wrapped(const struct screen *screen, int column, int indent, const char *text) {
     const char *character;
     size_t length;
+    if (screen->html) {
+        html_put_block(screen->stream, "p", NULL, text);
+        return;
+    }
     while (*text) {
         const char *start = text;
         int needed = *text == ' ' ? 1 + columns_to_blank(text + 1) : 1;

@@ -16,12 +16,14 @@ struct screen {
     int width; /* columns */
     bool ascii;
     bool colour;
+    bool html; /* for a browser, see html.h: sentences are paragraphs, keys with their texts too, and nothing is cut */
 };
 
 /* The capabilities of a stream. width: 0 = that of the terminal, else of $COLUMNS, else 80; ascii: only ASCII, even if
  * the locale has more. */
 struct screen screen_of(FILE *stream, int width, bool ascii);
 struct screen screen_of_stdout(int width, bool ascii);
+struct screen screen_of_html(FILE *stream);
 
 /* How many lines a function prints on such a screen. Without memory: 0 */
 size_t screen_count_lines(const struct screen *screen, void (*print)(const void *context, const struct screen *screen),
@@ -44,8 +46,17 @@ void screen_print(const struct screen *screen, enum ink ink, const char *text);
 /* Prints text right-aligned, so that it ends `columns` columns further. */
 void screen_print_right(const struct screen *screen, enum ink ink, const char *text, int columns);
 
+#define SCREEN_KEY_COLUMNS 10
+
 /* Prints a key, the first of two columns of a page; it may have come from a file. */
 void screen_print_key(const struct screen *screen, const char *key);
+
+/* Prints a key and a text, which may both have come from files, in a line or more. */
+void screen_print_entry(const struct screen *screen, const char *key, const char *text);
+
+/* Prints an empty line between parts of a page, and one and a title: of a part of ours. */
+void screen_print_gap(const struct screen *screen);
+void screen_print_title(const struct screen *screen, const char *title);
 
 /* Prints a word of a list, with a blank before it, on a new line if it does not fit. column: where the last one ended;
  * bytes are columns

@@ -274,6 +274,7 @@ static void print_table(const struct page *page) {
     columns_print_titles(&columns, is_of_locks ? "lock, and the function that asked for it" : "cause");
     for (size_t i = 0; i < count; i++)
         print_row(page, &columns, row_shown(view, counting, i));
+    columns_end(&columns);
     if (left_out > 0)
         fprintf(page->screen->stream, "(%zu more%s)\n", left_out, page->options->has_no_hints ? "" : ": --verbose");
     putc('\n', page->screen->stream);

@@ -1,0 +1,220 @@
+/* Maps of latency over time. A cell's colour tells how many calls it has; cells of one colour are one path, in a box of its
+ * own whose units are bins and buckets, so that a script can zoom it. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "html.h"
+#include "panel.h"
+#include "picture.h"
+#include "plot_page.h"
+
+enum { HEIGHT = 110, COLOURS = 8, TIMES = 5, KEY_HEIGHT = 14 };
+
+struct map {
+    const struct plot *plot;
+    const struct plot_cells *cells;
+    FILE *page;
+    const struct aggstats_cell *first;
+    size_t count;
+    unsigned lowest; /* buckets */
+    unsigned highest;
+};
+
+static struct map map_of(const struct plot *plot, const struct plot_cells *cells, size_t op, FILE *page) {
+    struct map map = {.plot = plot,
+                      .cells = cells,
+                      .page = page,
+                      .first = cells->cells + cells->begin[op],
+                      .count = cells->begin[op + 1] - cells->begin[op],
+                      .lowest = AGGSTATS_BUCKETS_MAX};
+    for (size_t i = 0; i < map.count; i++) {
+        const unsigned bucket = map.first[i].bucket;
+        map.lowest = bucket < map.lowest ? bucket : map.lowest;
+        map.highest = bucket > map.highest ? bucket : map.highest;
+    }
+    return map;
+}
+
+/* ---- Colours ------------------------------------------------------------------------------------ */
+
+/* The axis of all maps of the page. */
+static struct plot_axis colour_axis(const struct plot_cells *cells) {
+    return plot_axis_of_colours(cells->least, cells->most, PLOT_COUNT);
+}
+
+static unsigned colour_of(const struct map *map, const struct aggstats_cell *cell) {
+    const struct plot_axis axis = colour_axis(map->cells);
+    const double weight = plot_weight(map->plot, 0, cell->bucket, cell->count);
+    const double part = log(weight / axis.low) / log(axis.high / axis.low);
+    const int colour = (int)(part * COLOURS);
+    return (unsigned)(colour < 0 ? 0 : colour >= COLOURS ? COLOURS - 1 : colour);
+}
+
+static unsigned colour_value(unsigned colour) {
+    return plot_colours_at((double)colour / (COLOURS - 1));
+}
+
+void picture_map_key(const struct plot *plot, const struct plot_cells *cells, FILE *page) {
+    const struct plot_axis axis = colour_axis(cells);
+    char weight[PLOT_TEXT_SIZE];
+    char least[UNITS_TEXT_SIZE];
+    char most[UNITS_TEXT_SIZE];
+    plot_cells_format_weight(cells, plot, weight, sizeof(weight));
+    snprintf(least, sizeof(least), "%.3g", axis.low);
+    snprintf(most, sizeof(most), "%.3g", axis.high);
+    fprintf(page,
+            "<p class=\"about\">Time runs from left to right, latency upwards. Colours: %s, from %s (dark) to %s "
+            "(bright).</p>\n",
+            weight, least, most);
+    fprintf(page, "<svg class=\"key-colours\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"colours from %s to %s\">",
+            PANEL_WIDTH, KEY_HEIGHT, least, most);
+    for (unsigned colour = 0; colour < COLOURS; colour++)
+        fprintf(page, "<rect x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\" fill=\"#%06x\"/>",
+                (int)colour * PANEL_WIDTH / COLOURS, PANEL_WIDTH / COLOURS, KEY_HEIGHT, colour_value(colour));
+    fputs("</svg>\n", page);
+}
+
+/* ---- Cells -------------------------------------------------------------------------------------- */
+
+/* As runs of one colour along time. Rows of the box count down from the highest bucket. */
+static void put_colour(const struct map *map, unsigned colour, const size_t *by_bucket) {
+    bool is_begun = false;
+    for (size_t i = 0; i < map->count;) {
+        const struct aggstats_cell *cell = &map->first[by_bucket[i]];
+        size_t length = 1;
+        if (colour_of(map, cell) != colour) {
+            i++;
+            continue;
+        }
+        while (i + length < map->count && map->first[by_bucket[i + length]].bucket == cell->bucket &&
+               map->first[by_bucket[i + length]].row == cell->row + length &&
+               colour_of(map, &map->first[by_bucket[i + length]]) == colour)
+            length++;
+        if (!is_begun)
+            fprintf(map->page, "<path stroke=\"#%06x\" d=\"", colour_value(colour));
+        fprintf(map->page, "M%u %u.5h%zu", cell->row, map->highest - cell->bucket, length);
+        is_begun = true;
+        i += length;
+    }
+    if (is_begun)
+        fputs("\"/>\n", map->page);
+}
+
+/* Cells come by bin, then bucket; this is their order by bucket, then bin. Owner: the caller frees it */
+static size_t *order_by_bucket(const struct map *map) {
+    size_t *order = calloc(map->count + 1, sizeof(*order));
+    size_t count = 0;
+    for (unsigned bucket = map->lowest; order && bucket <= map->highest; bucket++)
+        for (size_t i = 0; i < map->count; i++)
+            if (map->first[i].bucket == bucket)
+                order[count++] = i;
+    return order;
+}
+
+/* The width of all bins in the length of the first: the last may be shorter. */
+static double bins_width(const struct map *map) {
+    const struct plot_bins *bins = &map->cells->bins;
+    const double first = plot_bins_begin(bins, map->plot, 1);
+    return first > 0 ? plot_bins_begin(bins, map->plot, bins->count) / first : (double)bins->count;
+}
+
+static void put_cells(const struct map *map, const struct panel *panel, double width) {
+    const unsigned resolution = map->plot->profiles[0]->resolution;
+    const struct plot_axis *axis = &map->cells->latency;
+    const double top = panel_y(panel, axis, plot_time(map->plot, 0, aggstats_bucket_upper(map->highest, resolution)));
+    const double bottom = panel_y(panel, axis, plot_time(map->plot, 0, aggstats_bucket_lower(map->lowest, resolution)));
+    size_t *order = order_by_bucket(map);
+    fprintf(map->page,
+            "<svg class=\"cells\" x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"%.2f\" viewBox=\"0 0 %.6g %u\" "
+            "preserveAspectRatio=\"none\" shape-rendering=\"crispEdges\">\n",
+            PANEL_LEFT, top, PANEL_INNER, bottom - top, width, map->highest - map->lowest + 1);
+    for (unsigned colour = 0; order && colour < COLOURS; colour++)
+        put_colour(map, colour, order);
+    fputs("</svg>\n", map->page);
+    free(order);
+}
+
+/* ---- Time --------------------------------------------------------------------------------------- */
+
+static double end_of(const struct map *map) {
+    return plot_bins_begin(&map->cells->bins, map->plot, map->cells->bins.count);
+}
+
+static void put_times(const struct map *map, const struct panel *panel) {
+    for (int i = 0; i < TIMES; i++)
+        fprintf(map->page, "<text class=\"time\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%.3g</text>\n",
+                PANEL_LEFT + PANEL_INNER * i / (TIMES - 1), PANEL_TOP + panel->height + 14,
+                i == 0           ? "start"
+                : i == TIMES - 1 ? "end"
+                                 : "middle",
+                end_of(map) * i / (TIMES - 1));
+    panel_put_title_below(panel, plot_cells_time_title(map->plot));
+}
+
+/* ---- Figures ------------------------------------------------------------------------------------ */
+
+/* Of the calls of a bin: the bucket in which the middle one lies, and the upper bound of the last with calls. */
+static void put_bin(const struct map *map, size_t begin, size_t end) {
+    const struct plot *plot = map->plot;
+    const unsigned resolution = plot->profiles[0]->resolution;
+    const struct units units = {.frequency_hz = plot->profiles[0]->clock.frequency_hz};
+    uint64_t calls = 0;
+    uint64_t below = 0;
+    char text[UNITS_TEXT_SIZE];
+    for (size_t i = begin; i < end; i++)
+        calls += map->first[i].count;
+    size_t middle = begin;
+    while (middle + 1 < end && 2 * (below + map->first[middle].count) < calls)
+        below += map->first[middle++].count;
+    html_begin_row(map->page);
+    snprintf(text, sizeof(text), "%.3g", plot_bins_begin(&map->cells->bins, plot, map->first[begin].row));
+    html_put_cell(map->page, HTML_NAME, text);
+    snprintf(text, sizeof(text), "%" PRIu64, calls);
+    html_put_cell(map->page, HTML_NUMBER, text);
+    html_put_cell(map->page, HTML_NUMBER,
+                  units_cycles(&units, aggstats_bucket_mean(map->first[middle].bucket, resolution)).text);
+    html_put_cell(map->page, HTML_NUMBER,
+                  units_cycles(&units, aggstats_bucket_upper(map->first[end - 1].bucket, resolution)).text);
+    html_end_row(map->page);
+}
+
+static void put_table(const struct map *map) {
+    fputs("<details><summary>Figures of this map</summary>\n", map->page);
+    html_begin_table(map->page);
+    html_begin_row(map->page);
+    html_put_cell(map->page, HTML_TITLE, plot_cells_time_title(map->plot));
+    html_put_cell(map->page, HTML_NUMBER_TITLE, "calls");
+    html_put_cell(map->page, HTML_NUMBER_TITLE, "p50");
+    html_put_cell(map->page, HTML_NUMBER_TITLE, "longest, at most");
+    html_end_row(map->page);
+    for (size_t begin = 0, end; begin < map->count; begin = end) {
+        for (end = begin; end < map->count && map->first[end].row == map->first[begin].row;)
+            end++;
+        put_bin(map, begin, end);
+    }
+    html_end_table(map->page);
+    fputs("</details>\n", map->page);
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------- */
+
+void picture_map(const struct plot *plot, const struct plot_cells *cells, const struct plot_cells *few, size_t op,
+                 FILE *page) {
+    const struct map map = map_of(plot, cells, op, page);
+    const struct map table = map_of(plot, few, op, page);
+    char name[AGGSTATS_NAME_SIZE + 64];
+    char attributes[96];
+    const double width = bins_width(&map);
+    snprintf(name, sizeof(name), "%s: calls by latency over time; figures follow", plot->ops[op].name);
+    snprintf(attributes, sizeof(attributes), " data-end=\"%.6g\" data-width=\"%.6g\"", end_of(&map), width);
+    fputs("<figure>\n", page);
+    const struct panel panel = panel_begin(page, "map", HEIGHT, name, attributes);
+    panel_put_axis_beside(&panel, cells->latency);
+    if (map.count > 0)
+        put_cells(&map, &panel, width);
+    put_times(&map, &panel);
+    panel_end(&panel);
+    put_table(&table);
+    fputs("</figure>\n", page);
+}

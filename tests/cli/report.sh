@@ -1,0 +1,91 @@
+#!/bin/bash
+# osprof report: a page of HTML whose numbers are the profile's, whose sentences are those of osprof show, and in which no
+# text of a profile is anything but text.
+. "$(dirname "$0")/lib.sh"
+
+need python3
+
+says() {
+    python3 "$tests_dir/../cli/report_page.py" "$@"
+}
+
+# ---- Numbers and sentences
+
+# agrees PROFILE PICTURES: the page says what osprof show says
+agrees() {
+    expect 0 report -o page.html "$1"
+    assert_eq "" "$(cat out err)" "what it prints with -o"
+    "$OSPROF" show --json "$1" >profile.json
+    assert_eq "$2" "$(says same page.html profile.json)" "pictures of $1"
+    says sentences page.html >first
+    COLUMNS=1000 "$OSPROF" show "$1" | tr -s ' \n' ' ' >shown
+    while read -r sentence; do
+        grep -qF -e "$sentence" shown || fail "osprof show $1 does not say: $sentence"
+    done <first
+    [ "$(wc -l <first)" -ge "${3:-1}" ] || fail "few sentences: $(<first)"
+}
+agrees "$data/show-answer.osprof" 6 6
+agrees "$data/plot-sampled.osprof" 4
+agrees "$data/show-dimensions.osprof" 4
+agrees "$data/show-bare.osprof" 1
+expect 0 report -o - "$data/show-empty.osprof"
+says text out | grep -q '1.50 ms elapsed; no calls' || fail "of a profile without calls: $(says text out)"
+
+# ---- What a recording of layers adds
+expect 0 report -o page.html "$data/layers.osprof"
+says text page.html >whole
+grep -q 'Layers.* own: what the next layer below does not have' whole || fail "no layers: $(<whole)"
+expect 0 report --layer user -o page.html "$data/layers.osprof"
+says text page.html >other
+! cmp -s whole other || fail "--layer changes nothing"
+expect_trouble "osprof: no layer nothing in $data/layers.osprof, which has user, fuse, fs and block" \
+    report --layer nothing -o page.html "$data/layers.osprof"
+
+# ---- Names of others
+
+hostile='</script><img src=x onerror=alert(1)>"><svg onload=alert(2)> & '"'"
+{
+    sed '/^OP_/,$d' "$data/show-answer.osprof"
+    printf '# label_note: %s\n' "$hostile"
+    sed -n '/^OP_/,$p' "$data/show-answer.osprof"
+} >hostile.osprof
+sed "s|^# command: .*|# command: $(printf '%s' "$hostile" | sed 's/[&|\\]/\\&/g')\xff|" hostile.osprof >named.osprof
+expect 0 report -o page.html named.osprof
+says text page.html | grep -qF -e "$hostile" || fail "the hostile name is not there as text"
+
+# ---- Where it goes
+
+cd "$scratch"
+keep_result "$data/show-answer.osprof"
+expect 0 report
+assert_eq "osprof.html" "$(<out)" "what it prints"
+says sentences osprof.html >/dev/null
+expect 0 report -o bare.html "$data/show-bare.osprof"
+assert_eq "600 644" "$(stat -c %a osprof.html bare.html | paste -sd ' ')" "modes of a page with paths, and of one without"
+echo before >kept.html
+expect_trouble "osprof: cannot write none/page.html: No such file or directory" report -o none/page.html "$data/show-answer.osprof"
+expect 2 report -o kept.html "$data/should-fail-overflow.osprof"
+assert_eq before "$(<kept.html)" "a page that is there, where another cannot be made"
+expect 2 report "$data/show-answer.osprof" "$data/show-bare.osprof"
+expect 2 report nothing.osprof
+ls .osprof* 2>/dev/null && fail "something is left"
+
+# ---- Twenty operations over time: a page that can be sent
+
+python3 - >many.osprof <<'END'
+import random
+random.seed(1)
+print("# osprof 1\n# resolution: 4\n# clock: tsc 2000000000 Hz\n# elapsed: 80000000000\n# interval: 200000000")
+for op in range(20):
+    rows = [[random.randrange(3000) if 40 <= bucket < 100 and random.random() < .5 else 0 for bucket in range(100)] for _ in range(400)]
+    total = sum(sum(row) * 100000 for row in rows)
+    calls = sum(map(sum, rows))
+    print(f"OP_X{op:02} {calls} {total}")
+    for row in rows:
+        print(*row)
+END
+expect 0 report -o page.html many.osprof
+"$OSPROF" show --json many.osprof >profile.json
+assert_eq 40 "$(says same page.html profile.json)" "pictures of many operations"
+size=$(stat -c %s page.html)
+[ "$size" -le 300000 ] || fail "the page has $size bytes"
