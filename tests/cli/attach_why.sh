@@ -128,6 +128,11 @@ says_neither '^(cause|slow): '
 expect 0 show "$fs"
 grep -q "^In flight: 3 calls" out || fail "osprof show does not show calls in flight: $(<out)"
 "$OSPROF" check "$fs" >&2 || fail "osprof check finds fault with calls in flight"
+expect 0 top --batch --count 1 --delay 0.3 "$fs"
+grep -q "^PWRITE .* $late  *$program  */file\$" out || fail "osprof top has no call in flight: $(<out)"
+sed 's/^ *//' out >causes
+grep -qxF "$frozen_cause" causes || fail "osprof top has no cause of it: $(<out)"
+grep -qxF "$lock_cause $before" causes || fail "osprof top has no cause of the lock: $(<out)"
 thaw
 end_call early
 end_call early_name
@@ -136,6 +141,14 @@ end_call late
 expect_says "slow: PWRITE $late $program /file $frozen_cause"
 expect_says "cause: PWRITE 1 $frozen_cause"
 says_neither '^in flight: '
+"$OSPROF" serve --listen 127.0.0.1:0 "$fs" >url 2>/dev/null &
+others+=("$!")
+wait_until 60 test -s url || fail "does not serve"
+python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' "$(grep -o 'http[^ ]*' url)" >metrics
+kill "$!"
+grep -q "^osprof_slow_calls_total{layer=\"syscall\".*,op=\"PWRITE\",cause=\"$frozen_cause\"} 1\$" metrics ||
+    fail "osprof serve does not count the slow call: $(grep slow metrics)"
+! grep 'osprof_slow_calls_total.*FLOCK' metrics || fail "osprof serve counts what had begun before"
 says_neither 'FLOCK|MKDIR'
 kill -INT "$watcher"
 ended 0

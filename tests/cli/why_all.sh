@@ -75,6 +75,14 @@ says ' 100\.0 % .* 1 .*waiting for a lock of a file that another holds \(flock\)
 says "flock $locking waits for the flock of [^ ]*/locked, held by (bash|why_all.sh) $$"
 says_not 'before the end:|not counted|no cause by name|in part only'
 
+# What the holder does is reported, too.
+waits flock --no-fork second_lock sleep 100
+holding=$pid
+waits flock -o second_lock true
+sees --pid "$pid" --for 300ms
+says "flock $pid waits for the flock of [^ ]*/second_lock, held by sleep $holding, which is sleeping\$"
+kill "$holding"
+
 # It has waited for longer than anybody has looked: that is not counted.
 nap 500
 sees --pid "$locking" --for 200ms --json
