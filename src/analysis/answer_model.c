@@ -9,18 +9,8 @@
 
 /* ---- How much of the time ----------------------------------------------------------------------- */
 
-#define NORMAL_95 1.959964 /* two-sided quantile of the normal distribution */
-
 /* Of the share. With a larger error, report the sum over callers: it is an exact upper bound, if it is below 1. */
 #define BUSY_ERROR_MAX 0.25
-
-/* Half of the 95 % interval of a binomial share.
- * Source:  A. Agresti, B. Coull (1998); unlike Wald's it is not empty at 0 and 1 */
-static double binomial_error(uint64_t hits, uint64_t trials) {
-    double count = (double)trials + NORMAL_95 * NORMAL_95;
-    double share = ((double)hits + NORMAL_95 * NORMAL_95 / 2) / count;
-    return NORMAL_95 * sqrt(share * (1 - share) / count);
-}
 
 /* So many samples with a single call in flight must have been seen: then with 95 % certainty two calls overlapped in
  * less than a tenth of that time (the rule of three: 3 / samples). */
@@ -43,7 +33,7 @@ static void find_shares(const struct aggstats_profile *profile, struct answer_mo
     if (busy->looks == 0 || busy->busy == 0)
         return;
     model->busy_share = (double)busy->busy / (double)busy->looks;
-    model->busy_error = binomial_error(busy->busy, busy->looks);
+    model->busy_error = figures_binomial(busy->busy, busy->looks).half;
     model->busy_most = busy->most;
     model->has_busy = model->busy_error <= BUSY_ERROR_MAX * model->busy_share || model->elapsed_share > 1;
     find_one_by_one(profile, model);
@@ -359,6 +349,22 @@ static void find_oldest(const struct aggstats_profile *profile, struct answer_mo
             model->oldest = &profile->in_flight[i];
 }
 
+/* ---- Advice ---- */
+
+/* What a job of one thread waits for besides is not saved, unless it is in calls that were not seen. */
+static void find_advice(const struct aggstats_profile *profile, struct answer_model *model) {
+    const bool is_seen = !aggstats_profile_label(profile, "not_seen") && !model->witness.is_at_least;
+    const double beside = (double)profile->elapsed_cycles - model->sum.total_cycles - model->rest.others_least;
+    const struct advice_known known = {
+        .total_cycles = model->sum.total_cycles,
+        .is_one_by_one = model->is_one_by_one,
+        .between_cycles =
+            model->rest.kind == ANSWER_REST_ONE && is_seen ? at_least_none(beside) : (double)profile->elapsed_cycles,
+        .added_cycles = model->fuse.is_added_close ? model->fuse.added_most : 0,
+    };
+    model->advice_count = advice_find(profile, &known, model->advice);
+}
+
 /* ---- The whole ---------------------------------------------------------------------------------- */
 
 void answer_model_make(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
@@ -376,5 +382,6 @@ void answer_model_make(const struct aggstats_profile *profile, const struct char
     find_transfers(profile, &model);
     find_failures(profile, &model);
     find_oldest(profile, &model);
+    find_advice(profile, &model);
     *ret_model = model;
 }

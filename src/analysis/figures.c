@@ -64,3 +64,11 @@ uint64_t figures_in_flight(const struct aggstats_profile *profile, const char *o
         count += strcmp(profile->in_flight[i].op, op_name) == 0;
     return count;
 }
+
+#define NORMAL_95 1.959964 /* two-sided quantile of the normal distribution */
+
+struct figures_interval figures_binomial(uint64_t hits, uint64_t trials) {
+    const double count = (double)trials + NORMAL_95 * NORMAL_95;
+    const double share = ((double)hits + NORMAL_95 * NORMAL_95 / 2) / count;
+    return (struct figures_interval){share, NORMAL_95 * sqrt(share * (1 - share) / count)};
+}

@@ -329,13 +329,45 @@ static void write_groups(struct json_writer *writer, const struct aggstats_profi
     json_end(writer, ']');
 }
 
-static int write_json(const struct aggstats_profile *profile, FILE *stream) {
+static void write_known_text(struct json_writer *writer, const char *key, const char *text) {
+    if (text)
+        json_text(writer, key, text);
+}
+
+static void write_advice(struct json_writer *writer, const struct view_advice *advice) {
+    json_begin(writer, NULL, '{');
+    json_text(writer, "rule", advice->rule);
+    write_known_text(writer, "op", advice->op);
+    write_known_text(writer, "program", advice->program);
+    write_known_text(writer, "place", advice->place);
+    json_count(writer, "calls", advice->calls);
+    json_count(writer, "of_calls", advice->of_calls);
+    if (advice->busy_seconds > 0)
+        json_real(writer, "busy_seconds", advice->busy_seconds);
+    json_real(writer, "bound", advice->bound);
+    if (advice->between > 0)
+        json_real(writer, "between", advice->between);
+    json_end(writer, '}');
+}
+
+static void write_all_advice(struct json_writer *writer, const struct view_advice *advice, size_t count) {
+    if (count == 0)
+        return;
+    json_begin(writer, "advice", '[');
+    for (size_t i = 0; i < count; i++)
+        write_advice(writer, &advice[i]);
+    json_end(writer, ']');
+}
+
+int view_write_advised_json(const struct aggstats_profile *profile, const struct view_advice *advice, size_t count,
+                            FILE *stream) {
     struct json_writer writer = {.stream = stream};
     if (!aggstats_resolution_valid(profile->resolution))
         return -EINVAL;
     errno = 0;
     json_begin(&writer, NULL, '{');
     write_header(&writer, profile);
+    write_all_advice(&writer, advice, count);
     write_calls_in_flight(&writer, profile);
     write_slow(&writer, profile);
     write_intervals(&writer, profile);
@@ -347,6 +379,10 @@ static int write_json(const struct aggstats_profile *profile, FILE *stream) {
     write_groups(&writer, profile);
     json_end(&writer, '}');
     return view_finish(stream);
+}
+
+static int write_json(const struct aggstats_profile *profile, FILE *stream) {
+    return view_write_advised_json(profile, NULL, 0, stream);
 }
 
 const struct view view_json = {.name = "json", .write = write_json};

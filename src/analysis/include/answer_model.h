@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "advice.h"
 #include "aggstats.h"
 #include "bytes.h"
 #include "figures.h"
@@ -98,6 +99,9 @@ struct answer_model {
     struct answer_fuse fuse;
     struct bytes_witness witness;
     uint64_t major_faults; /* that may be of mapped files, and took time that matters; else 0 */
+
+    struct advice advice[ADVICE_MAX]; /* the one that can save most first */
+    size_t advice_count;
 
     struct answer_peak peaks[ANSWER_PEAKS_MAX]; /* the most expensive first */
     size_t peak_count;

@@ -40,6 +40,15 @@ struct figures_bounds figures_total_bounds(const struct aggstats_op_profile *op,
 /* Calls that were left before they returned, of all ops; UINT64_MAX: that many or more. */
 wide_count figures_left(const struct aggstats_profile *profile);
 
+/* A share of so many trials, and half of its confidence interval of 95 %. The interval's middle is beside the share.
+ * Source:  A. Agresti, B. Coull (1998); unlike Wald's it is not empty at 0 and 1 */
+struct figures_interval {
+    double middle;
+    double half;
+};
+
+struct figures_interval figures_binomial(uint64_t hits, uint64_t trials);
+
 /* Calls in flight that the profile lists for an op. */
 uint64_t figures_in_flight(const struct aggstats_profile *profile, const char *op_name);
 

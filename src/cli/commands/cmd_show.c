@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice_json.h"
 #include "base.h"
 #include "command.h"
 #include "daemon_watch.h"
@@ -138,10 +139,22 @@ static enum status complain_no_view(const struct show_command *options, int erro
     return STATUS_TROUBLE;
 }
 
+/* In memory first: what cannot be written whole is not begun. */
+static int format_json(const struct aggstats_profile *profile, char **ret_text, size_t *ret_size_bytes) {
+    FILE *stream = open_memstream(ret_text, ret_size_bytes);
+    if (!stream)
+        return negative_errno();
+    int error = advice_json_write(profile, stream);
+    if (fclose(stream) != 0 && error == 0)
+        error = negative_errno();
+    return error;
+}
+
 static enum status print_view(const struct show_command *options, const struct aggstats_profile *profile) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
-    int error = view_format(options->view, profile, &text, &size_bytes);
+    int error = options->view == &view_json ? format_json(profile, &text, &size_bytes)
+                                            : view_format(options->view, profile, &text, &size_bytes);
     if (error)
         return complain_no_view(options, error);
     fwrite(text, 1, size_bytes, stdout);

@@ -365,6 +365,115 @@ static void print_elsewhere(const struct printer *it, const struct answer_row *r
     screen_print_in_ink(it->screen, INK_WARNING, text);
 }
 
+/* ---- Advice ---- */
+
+/* "DIR", "/srv/DIR" of a mount, whose paths begin there, cut at its beginning. Owner: the caller. NULL: no memory */
+static char *make_place(const struct printer *it, const struct answer_row *row) {
+    const struct aggstats_group *place = row->advice->place;
+    const bool has_base = row->base && place->grouping != AGGSTATS_BY_FILESYSTEM;
+    CLEANUP_FREE char *path = NULL;
+    if (asprintf(&path, "%s%s", has_base ? row->base : "", place->name) < 0)
+        path = NULL;
+    return path ? screen_cut(it->screen, path, PLACE_COLUMNS, SCREEN_END) : NULL;
+}
+
+/* "FSYNC by sqlite3 in /db", "Files of /mnt fuse.sshfs", "FUSE of this mount" */
+static void format_subject(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
+    const struct advice *advice = row->advice;
+    CLEANUP_FREE char *op =
+        screen_cut(it->screen, advice->op ? advice->op->name : "", AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
+    CLEANUP_FREE char *program =
+        screen_cut(it->screen, advice->program ? advice->program->name : "", NAME_COLUMNS, SCREEN_BEGINNING);
+    CLEANUP_FREE char *place = advice->place ? make_place(it, row) : NULL;
+    const char *before = advice->place && advice->place->grouping == AGGSTATS_BY_FILE ? " on " : " in ";
+    if (advice->rule == ADVICE_MOUNT)
+        snprintf(ret_text, TEXT_SIZE, "FUSE of this mount");
+    else if (advice->rule == ADVICE_FUSE)
+        snprintf(ret_text, TEXT_SIZE, "Files of %.200s", place ? place : "FUSE");
+    else
+        snprintf(ret_text, TEXT_SIZE, "%.100s%s%.100s%s%.200s", op ? op : "", program && program[0] ? " by " : "",
+                 program ? program : "", place ? before : "", place ? place : "");
+}
+
+/* "3,000 calls", "1,000 of 1,100 calls for what is not there" */
+static void format_advised_calls(const struct answer_row *row, char ret_text[TEXT_SIZE]) {
+    const struct advice *advice = row->advice;
+    const struct units_text calls = units_count(advice->calls);
+    switch (advice->rule) {
+    case ADVICE_TINY_READS:
+    case ADVICE_TINY_WRITES:
+        snprintf(ret_text, TEXT_SIZE, "%s calls of %s each", calls.text, units_bytes(advice->bytes).text);
+        break;
+    case ADVICE_MISSING:
+        snprintf(ret_text, TEXT_SIZE, "%s of %s calls for what is not there", calls.text,
+                 units_count(advice->of_calls).text);
+        break;
+    case ADVICE_REOPENED:
+        snprintf(ret_text, TEXT_SIZE, "opened %s times", calls.text);
+        break;
+    default:
+        snprintf(ret_text, TEXT_SIZE, "%s %s", calls.text, advice->rule == ADVICE_MOUNT ? "requests" : "calls");
+    }
+}
+
+/* ", one at a time in 680 ms of 1.59 s"; "about": an estimate */
+static void format_advised_time(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
+    const struct advice *advice = row->advice;
+    const bool is_sum = advice->rule == ADVICE_MOUNT;
+    char busy[TEXT_SIZE];
+    char elapsed[TEXT_SIZE];
+    format_time(it, advice->busy_cycles, busy);
+    format_time(it, row->cycles, elapsed);
+    snprintf(ret_text, TEXT_SIZE, "%s %s%.64s%s of %.64s",
+             is_sum                     ? ", to which it added"
+             : advice->is_one_at_a_time ? ", one at a time in"
+                                        : ", in",
+             is_sum             ? "at most "
+             : advice->is_exact ? ""
+                                : "about ",
+             busy, is_sum ? ", added up," : "", elapsed);
+}
+
+/* Rounded up, as bounds are. */
+static void format_percent(double percent, char ret_text[UNITS_TEXT_SIZE]) {
+    snprintf(ret_text, UNITS_TEXT_SIZE, "%.0f %%", percent);
+    screen_make_blanks_firm(ret_text);
+}
+
+/* "at most 43 % in calls and 5 % between them" */
+static void format_bound(const struct advice *advice, char ret_text[TEXT_SIZE]) {
+    const double percent = ceil(100 * advice->bound);
+    const double between_percent = fmin(ceil(100 * advice->between), 100 - percent);
+    char bound[UNITS_TEXT_SIZE];
+    char between[UNITS_TEXT_SIZE];
+    format_percent(percent, bound);
+    format_percent(between_percent, between);
+    if (between_percent >= 1)
+        snprintf(ret_text, TEXT_SIZE, "at most %s in calls and %s between them", bound, between);
+    else
+        snprintf(ret_text, TEXT_SIZE, "at most %s in calls", bound);
+}
+
+static void print_advice(const struct printer *it, const struct answer_row *row) {
+    char subject[TEXT_SIZE];
+    char calls[TEXT_SIZE];
+    char time[TEXT_SIZE];
+    char bound[TEXT_SIZE];
+    char text[2 * TEXT_SIZE];
+    format_subject(it, row, subject);
+    format_advised_calls(row, calls);
+    format_advised_time(it, row, time);
+    format_bound(row->advice, bound);
+    snprintf(text, sizeof(text), "%.400s: %.150s%.200s: %s can save %.100s", subject, calls, time,
+             advice_remedy(row->advice->rule), bound);
+    screen_print_sentence(it->screen, 0, text);
+}
+
+static void print_all_advice(const struct printer *it, struct range rows) {
+    for (size_t i = 0; i < rows.count; i++)
+        print_advice(it, &rows.first[i]);
+}
+
 static void print_disk_others(const struct printer *it, const struct answer_row *row) {
     char text[DISK_OTHERS_SIZE];
     if (disk_others_format(row->profile, it->screen, text))
@@ -843,6 +952,7 @@ static const struct {
 } printed[] = {
     [ANSWER_FUSE] = {.first = print_fuse},
     [ANSWER_MISSED_BYTES] = {.first = print_missed_bytes},
+    [ANSWER_ADVICE] = {.all = print_all_advice},
     [ANSWER_DISK_OTHERS] = {.first = print_disk_others},
     [ANSWER_NOT_SEEN] = {.first = print_not_seen},
     [ANSWER_NOT_TOLD] = {.first = print_not_told},

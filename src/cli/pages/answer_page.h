@@ -100,6 +100,7 @@ enum answer_kind {
     ANSWER_ELSEWHERE,     /* share: of the bytes, that were of files in the chosen directories; bytes: the others */
     ANSWER_MISSED_BYTES,  /* witness; word: what was not seen, NULL: unknown */
     ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */
+    ANSWER_ADVICE,        /* advice; cycles: the elapsed time */
     ANSWER_DISK_OTHERS,   /* profile: others used the command's disk more than the command did */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
     ANSWER_PEAK,          /* op; share: of all latency; count: calls, of all of the op; cycles: p50; word: cause;
@@ -124,6 +125,7 @@ struct answer_row {
     double longest;
     double share; /* from 0 to 1 */
     const struct bytes_witness *witness;
+    const struct advice *advice; /* Owner: the model */
     double error;
     double bytes;
     double per_elapsed_second; /* bytes; 0: unknown; like the next */

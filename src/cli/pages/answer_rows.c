@@ -123,6 +123,11 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
                                       .rest = model->rest,
                                       .cycles = (double)profile->elapsed_cycles,
                                       .is_at_least = row.is_at_least});
+    for (size_t i = 0; i < model->advice_count; i++)
+        add(rows, (struct answer_row){.kind = ANSWER_ADVICE,
+                                      .advice = &model->advice[i],
+                                      .cycles = (double)profile->elapsed_cycles,
+                                      .base = groups_base(profile)});
     if (disk_others_are_known(profile))
         add(rows, (struct answer_row){.kind = ANSWER_DISK_OTHERS, .profile = profile});
     if (model->witness.is_at_least)
@@ -307,10 +312,12 @@ static const struct {
     {ANSWER_GROUP, AGGSTATS_BY_DIRECTORY, 0},
     {ANSWER_GROUP, AGGSTATS_BY_UID, 0},
     {ANSWER_NEXT, ANY_GROUPING, 1},
+    {ANSWER_ADVICE, ANY_GROUPING, 2},
     {ANSWER_PEAK, ANY_GROUPING, ANSWER_PEAKS_MIN + 1},
     {ANSWER_PEAK, ANY_GROUPING, ANSWER_PEAKS_MIN},
     {ANSWER_GROUP, AGGSTATS_BY_PROCESS, 0},
     {ANSWER_COST, ANY_GROUPING, 0},
+    {ANSWER_ADVICE, ANY_GROUPING, 1},
     {ANSWER_CACHED, ANY_GROUPING, 0},
     {ANSWER_FUSE, ANY_GROUPING, 0},
     {ANSWER_REST, ANY_GROUPING, 0},
@@ -325,6 +332,7 @@ static const struct {
     {ANSWER_GROUP, AGGSTATS_BY_PROGRAM, 0},
     {ANSWER_GROUP, AGGSTATS_BY_FILE, 0},
     {ANSWER_PEAK, ANY_GROUPING, 0},
+    {ANSWER_ADVICE, ANY_GROUPING, 0},
     {ANSWER_HIDDEN_LOCKS, ANY_GROUPING, 0},
     {ANSWER_FAILED, ANY_GROUPING, 0},
     {ANSWER_NOT_TOLD, ANY_GROUPING, 0},

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "advice_json.h"
 #include "base.h"
 #include "json_writer.h"
 #include "layers.h"
@@ -85,7 +86,7 @@ int layers_page_write_json(const struct recording *recording, FILE *stream) {
     fprintf(stream, "{\n\"version\": %d,\n\"layers\": [\n", JSON_VERSION);
     for (size_t i = 0; i < recording->count && error == 0; i++) {
         fputs(i > 0 ? ",\n" : "", stream);
-        error = view_json.write(&recording->layers[i], stream);
+        error = advice_json_write(&recording->layers[i], stream);
     }
     fputs("],\n\"table\": ", stream);
     if (error == 0)

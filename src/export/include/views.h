@@ -46,6 +46,23 @@ extern const struct view view_csv;      /* a row per non-empty bucket */
 extern const struct view view_metrics;  /* Prometheus' text format, which is OpenMetrics too */
 extern const struct view view_protobuf; /* the same as protobuf, with native histograms; no text */
 
+/* Advice (src/analysis/include/advice.h). Strings: NULL: unknown, or none */
+struct view_advice {
+    const char *rule;
+    const char *op;
+    const char *program;
+    const char *place;
+    uint64_t calls;
+    uint64_t of_calls;
+    double busy_seconds; /* 0: unknown */
+    double bound;        /* shares of the elapsed time */
+    double between;
+};
+
+/* As view_json, with advice. */
+int view_write_advised_json(const struct aggstats_profile *profile, const struct view_advice *advice, size_t count,
+                            FILE *stream);
+
 /* A view in memory, NUL-terminated.
  * Owner:   the caller frees *ret_text
  * Errors:  as view->write(); *ret_text untouched */

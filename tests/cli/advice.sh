@@ -1,0 +1,131 @@
+#!/bin/bash
+# Advice: each rule is provoked, and is the first; once it is followed, no more is saved than it said, of the time and of the
+# time in calls, and it is not advised any more. Ordinary jobs get none.
+. "$(dirname "$0")/lib.sh"
+
+need python3
+# shellcheck disable=SC2154 # set by meson
+advised=$TEST_PROGRAMS/advised
+mkdir "$scratch/job"
+cd "$scratch/job" || exit 1
+
+# job NAME COMMAND...: its profile is $scratch/NAME
+job() {
+    local name=$1
+    shift
+    expect 0 run -q -p "$scratch/$name" -- "$@"
+}
+
+# page NAME: the page of osprof show, in one line
+page() {
+    "$OSPROF" show --width 200 "$scratch/$1" | sed '/of time/,$d' | tr '\n' ' '
+}
+
+# bounded BEFORE AFTER RULE: the first advice to BEFORE is RULE, and AFTER has not got it. What calls took less of the
+# time of BEFORE is within the bound.
+bounded() {
+    "$OSPROF" show --json "$scratch/$1" >before.json
+    "$OSPROF" show --json "$scratch/$2" >after.json
+    python3 - "$3" >&2 <<'END' || fail "$3: $(page "$1")"
+import json, sys
+rule = sys.argv[1]
+before, after = (json.load(open(name)) for name in ("before.json", "after.json"))
+def in_calls(profile):
+    return sum(op["total_seconds"] for op in profile["ops"])
+first = before.get("advice", [{"rule": "none"}])[0]
+if first["rule"] != rule:
+    sys.exit(f"the first advice is {first['rule']}")
+if any(advice["rule"] == rule for advice in after.get("advice", [])):
+    sys.exit(f"{rule} is advised after it has been followed")
+saved = (in_calls(before) - in_calls(after)) / before["elapsed_seconds"]
+gain = 1 - after["elapsed_seconds"] / before["elapsed_seconds"]
+if gain > first["bound"] + first.get("between", 0):
+    sys.exit(f"{gain:.3f} of the time was saved, and {first['bound'] + first.get('between', 0):.3f} was the bound")
+if not 0 < saved <= first["bound"] <= 1:
+    sys.exit(f"calls took {saved:.3f} of the time less, and {first['bound']:.3f} was the bound")
+END
+}
+
+# says NAME PATTERN...: the words of the first advice
+says() {
+    local text
+    text=$(page "$1")
+    shift
+    for pattern; do
+        [[ $text =~ $pattern ]] || fail "the page does not say '$pattern': $text"
+    done
+}
+
+# ---- The rules
+
+job commits "$advised" commits 400 1 data
+job batches "$advised" commits 400 100 data
+bounded commits batches commits
+says commits "FDATASYNC by advised on .*/job/data: 400 calls, one at a time in .* of .*: committing more at once can save at most [0-9]+ % in calls"
+
+job tiny "$advised" writes 150000 1 data
+job large "$advised" writes 150000 1024 data
+bounded tiny large tiny_writes
+says tiny "WRITE by advised on .*/job/data: 150,000 calls of 64 B each, .*: writing more at once can save at most [0-9]+ % in calls"
+
+job tiny "$advised" reads 150000 1 data
+job large "$advised" reads 150000 1024 data
+bounded tiny large tiny_reads
+says tiny "READ by advised on .*/job/data: 150,000 calls of 64 B each, .*: reading more at once can save at most [0-9]+ % in calls"
+
+job many "$advised" missing 12000 8 data
+job few "$advised" missing 12000 1 data
+bounded many few missing
+says many "STAT by advised in .*/job: 84,000 of 96,000 calls for what is not there, .*: looking in fewer places can save at most [0-9]+ % in calls"
+
+job again "$advised" open 50000 0 data
+job once "$advised" open 50000 1 data
+bounded again once reopened
+says again "OPEN by advised on .*/job/data: opened 50,00. times, .*: keeping it open, or what it holds, can save at most [0-9]+ % in calls"
+
+# With all that a page may have, advice leaves it its 24 lines.
+# shellcheck disable=SC2016 # the inner shell expands them
+expect 0 run -- bash -c '"$1" commits 200 1 data; "$1" open 50000 0 data; "$1" missing 12000 8 data' bash "$advised"
+cat "$scratch/out" "$scratch/err" >page
+[ "$(wc -l <page)" -le 24 ] || fail "the page has $(wc -l <page) lines: $(<page)"
+grep -q 'can save' page || fail "no advice on a full page: $(<page)"
+
+# ---- FUSE in the way: seen by the program, and of the mount itself
+
+mkdir "$scratch/below" "$scratch/through"
+cp data "$scratch/below/data"
+if [ -w /dev/fuse ] && "$OSPROFFS" "$scratch/below" "$scratch/through" 2>/dev/null; then
+    job fuse "$advised" writes 400000 64 "$scratch/through/data"
+    fusermount3 -u "$scratch/through" || umount "$scratch/through"
+    job direct "$advised" writes 400000 64 "$scratch/below/data"
+    bounded fuse direct fuse
+    says fuse "Files of .*/through fuse.osproffs: .* calls, .*: reading and writing them where they are can save at most [0-9]+ % in calls"
+    expect 0 run -q --layers fs -d "$scratch/below" -p "$scratch/mounted" -- "$advised" open 4000 0 "$scratch/below/data"
+    says mounted "FUSE of this mount: .* requests, to which it added at most .*, added up, of .*: a run without the mount can save at most [0-9]+ % in calls"
+fi
+
+# ---- Ordinary jobs
+
+mkdir tree
+for i in {1..60}; do
+    for _ in {1..40}; do printf 'a line of file %s\n' "$i"; done >"tree/$i.txt"
+done
+printf 'all: a b\na b:\n\tcat tree/1.txt tree/2.txt >$@\n' >Makefile
+
+# healthy COMMAND...
+healthy() {
+    job healthy bash -c 'for _ in 1 2 3; do "$@" >out; done' bash "$@"
+    "$OSPROF" show --json "$scratch/healthy" >healthy.json
+    python3 -c 'import json, sys; sys.exit(json.load(open("healthy.json")).get("advice"))' >&2 || fail "advice to: $*"
+}
+
+healthy tar cf tree.tar tree
+healthy grep -r 'file 7' tree
+healthy find tree -name '*.txt' -newer Makefile
+healthy cp -r tree copy
+healthy make -B
+healthy python3 -c 'import json, subprocess'
+if command -v git >/dev/null; then
+    git -c init.defaultBranch=main init -q . && git add tree
+    healthy git status
+fi
