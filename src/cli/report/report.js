@@ -50,7 +50,7 @@
   button("\u2212", "zoom out", function () { scale(2); });
   button("\u2190", "earlier", function () { from -= span / 2; });
   button("\u2192", "later", function () { from += span / 2; });
-  button("1:1", "the whole time", function () { from = 0; span = width; });
+  button("all", "all of the time", function () { from = 0; span = width; });
   place.append(said);
   place.hidden = false;
   show();

@@ -63,7 +63,7 @@ static const struct {
 
 /* What scrolls can be reached by the keyboard. */
 void html_begin_table(FILE *stream) {
-    fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\"><table>\n", stream);
+    fputs("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table>\n", stream);
 }
 
 void html_begin_row(FILE *stream) {
@@ -71,6 +71,8 @@ void html_begin_row(FILE *stream) {
 }
 
 void html_put_cell(FILE *stream, enum html_cell kind, const char *text) {
+    if (kind == HTML_NAME && !text[0])
+        kind = HTML_TEXT; /* nothing names the row */
     fputs(cells[kind].begin, stream);
     html_put(stream, text);
     fputs(cells[kind].end, stream);

@@ -1,0 +1,85 @@
+#!/bin/bash
+# osprof report in a browser: its script runs and changes no number, names of others stay text and ask nobody for anything, and
+# axe-core finds nothing that keeps anybody from reading it.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
+
+need python3 chromium
+
+# in_browser PAGE: the page as the browser has it once its script has run
+in_browser() {
+    local status=0
+    timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-background-networking \
+        --disable-component-update --no-first-run --user-data-dir="$scratch/profile" --virtual-time-budget=20000 \
+        --dump-dom "file://$scratch/$1" 2>browser.log || status=$?
+    [ "$status" = 0 ] || fail "the browser fails: $(tail -n 5 browser.log)"
+}
+
+# says WHAT PAGE [JSON]
+says() {
+    python3 "$tests_dir/../cli/report_page.py" "$@"
+}
+
+# ---- Numbers, and the script
+expect 0 report -o page.html "$data/plot-sampled.osprof"
+"$OSPROF" show --json "$data/plot-sampled.osprof" >numbers.json
+in_browser page.html >seen.html
+assert_eq 4 "$(says seen seen.html numbers.json)" "pictures in the browser"
+grep -q 'aria-label="zoom in"' seen.html || fail "its script has not run: $(<browser.log)"
+
+# ---- Names of others: a server on this machine hears of each request that one of them makes.
+cat >server.py <<'END'
+import http.server
+import sys
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        print(self.path, flush=True)
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, file=open("port", "w"), flush=True)
+server.serve_forever()
+END
+python3 server.py >asked &
+server=$!
+before_cleanup() { kill "$server" 2>/dev/null || true; }
+wait_until 20 test -s port || fail "no server"
+url=http://127.0.0.1:$(<port)
+name="</script><script>document.title='run';fetch('$url/script')</script><img src=$url/image onerror=document.title='run'>\"><link rel=stylesheet href=$url/style>"
+sed "s|^# lower: .*|# lower: $name|; s|^# process: 4711 .*|# process: 4711 $name|" "$data/show-answer.osprof" >hostile.osprof
+grep -q "process: 4711 </script>" hostile.osprof || fail "no process has the name"
+expect 0 report -o hostile.html hostile.osprof
+in_browser hostile.html >seen.html
+assert_eq "" "$(<asked)" "what the page asks for"
+! grep -q '<title>run' seen.html || fail "a name runs as a script"
+printf '<!doctype html><title>x</title><p>%s' "$name" >open.html
+in_browser open.html >/dev/null
+[ -s asked ] || fail "the server hears nothing of a page that does ask"
+
+# ---- For everybody
+if have npm && timeout 60 npm pack axe-core@4 --silent >packed 2>/dev/null && tar -xzf "$(<packed)" package/axe.min.js; then
+    for profile in show-answer plot-sampled layers; do
+        expect 0 report -o page.html "$data/$profile.osprof"
+        # of a copy without its policy, which would forbid that script
+        {
+            sed '/^<meta http-equiv/d; /^<\/body>/,$d' page.html
+            echo '<script>'
+            cat package/axe.min.js
+            printf '</script>\n<script>axe.run().then(found => document.title = "axe: " + found.passes.length + " " +
+                JSON.stringify(found.violations.map(v => [v.id, v.nodes.map(n => n.html)])))</script></body></html>'
+        } >tried.html
+        in_browser tried.html >seen.html
+        grep -oE '<title>axe: [1-9][0-9]* .*</title>' seen.html >found || fail "axe-core does not end: $(<browser.log)"
+        grep -qE '<title>axe: [0-9]+ \[\]</title>' found || fail "axe-core of $profile: $(<found)"
+    done
+else
+    echo "axe-core is not tried: npm cannot get it" >&2
+fi
