@@ -51,6 +51,12 @@ says() {
     local text
     text=$(page "$1")
     shift
+    # a bound on the work between calls is less than all of the rest
+    if [[ $text =~ "can save at most "([0-9]+)" % in calls and "([0-9]+)" % between them" ]]; then
+        [ "$((BASH_REMATCH[1] + BASH_REMATCH[2]))" -lt 100 ] || fail "no bound: $text"
+    else
+        [[ $text == *" % in calls, besides the work between them"* || $text == *" % in calls "* ]] || fail "no bound: $text"
+    fi
     for pattern; do
         [[ $text =~ $pattern ]] || fail "the page does not say '$pattern': $text"
     done
@@ -62,6 +68,10 @@ job commits "$advised" commits 400 1 data
 job batches "$advised" commits 400 100 data
 bounded commits batches commits
 says commits "FDATASYNC by advised on .*/job/data: 400 calls, one at a time in .* of .*: committing more at once can save at most [0-9]+ % in calls"
+
+# What a job sleeps, nothing saves: then the work between calls has a bound.
+job slept "$advised" commits 400 1 data 1
+says slept "committing more at once can save at most [0-9]+ % in calls and [0-9]+ % between them"
 
 job tiny "$advised" writes 150000 1 data
 job large "$advised" writes 150000 1024 data

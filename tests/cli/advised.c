@@ -1,5 +1,5 @@
-/* A job of one thread that uses files badly, or well: advised WHAT N EACH FILE. It computes the same for each of N items,
- * and handles EACH of them with one call, or set of calls. */
+/* A job of one thread that uses files badly, or well: advised WHAT N EACH FILE [SECONDS]. It computes the same for each
+ * of N items, and handles EACH of them with one call, or set of calls; then it sleeps. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static void reopen(const char *path, unsigned is_kept) {
 }
 
 int main(int argc, char **argv) {
-    check(argc == 5, "advised WHAT N EACH FILE");
+    check(argc == 5 || argc == 6, "advised WHAT N EACH FILE [SECONDS]");
     const unsigned long items = strtoul(argv[2], NULL, 10);
     const unsigned each = (unsigned)strtoul(argv[3], NULL, 10);
     const char *path = argv[4];
@@ -93,5 +93,7 @@ int main(int argc, char **argv) {
         else if (what == 'o')
             reopen(path, each);
     }
+    if (argc > 5)
+        sleep((unsigned)strtoul(argv[5], NULL, 10));
     return 0;
 }

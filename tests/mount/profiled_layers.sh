@@ -74,10 +74,13 @@ whole_time() {
 }
 
 if [ -n "$has_fuse" ]; then
-    read_by_four
+    for _ in {1..10}; do # until they are at a time
+        read_by_four
+        read -r queue_calls queue_ns < <(whole_time queue)
+        [ "$queue_calls" -lt 3 ] || [ "$queue_ns" -lt 80000000 ] || break
+    done
     read -r _ fuse_ns < <(whole_time fuse)
     read -r _ daemon_ns < <(whole_time daemon)
-    read -r queue_calls queue_ns < <(whole_time queue)
     between_ns=$((fuse_ns - daemon_ns))
     [ "$queue_calls" -ge 3 ] || fail "$queue_calls of 4 requests at a time have waited for the daemon's one thread"
     [ "$queue_ns" -ge 80000000 ] || fail "requests waited for $queue_ns ns only, behind three of 30 ms"

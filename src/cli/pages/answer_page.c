@@ -440,7 +440,8 @@ static void format_percent(double percent, char ret_text[UNITS_TEXT_SIZE]) {
     screen_make_blanks_firm(ret_text);
 }
 
-/* "at most 43 % in calls and 5 % between them" */
+/* "at most 43 % in calls and 5 % between them". Where all of the rest may be saved too, that is no bound, and has no
+ * figure. */
 static void format_bound(const struct advice *advice, char ret_text[TEXT_SIZE]) {
     const double percent = ceil(100 * advice->bound);
     const double between_percent = fmin(ceil(100 * advice->between), 100 - percent);
@@ -448,7 +449,9 @@ static void format_bound(const struct advice *advice, char ret_text[TEXT_SIZE]) 
     char between[UNITS_TEXT_SIZE];
     format_percent(percent, bound);
     format_percent(between_percent, between);
-    if (between_percent >= 1)
+    if (between_percent >= 1 && percent + between_percent >= 100)
+        snprintf(ret_text, TEXT_SIZE, "at most %s in calls, besides the work between them", bound);
+    else if (between_percent >= 1)
         snprintf(ret_text, TEXT_SIZE, "at most %s in calls and %s between them", bound, between);
     else
         snprintf(ret_text, TEXT_SIZE, "at most %s in calls", bound);
