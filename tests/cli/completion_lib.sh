@@ -26,8 +26,8 @@ expect_all_offers() {
     local command
     keep_result "$data/show-grep.osprof"
     cp "$data/show-bare.osprof" bare.osprof
-    expect_offers "osprof re" "recover reset"
-    expect_offers "osprof help re" "recover reset"
+    expect_offers "osprof re" "recover report reset"
+    expect_offers "osprof help re" "recover report reset"
     expect_offers "osprof help al" "all"
     expect_offers "osprof --" "--help --version"
     expect_offers "osprof recover --o" "--output"
