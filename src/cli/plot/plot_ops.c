@@ -1,6 +1,7 @@
 /* The operations of a figure, those that took most time first. */
 #include "plot_ops.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ static const struct aggstats_op_profile *finished_op(const struct aggstats_profi
 static void add_op(struct plot *plot, const char *name) {
     struct plot_op op = {.name = name};
     for (size_t i = 0; i < plot->op_count; i++) {
+        assert(plot->ops[i].name);
         if (strcmp(plot->ops[i].name, name) == 0)
             return;
     }

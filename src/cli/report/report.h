@@ -21,6 +21,6 @@ int report_layers(const struct recording *recording, char **ret_section);
 
 /* Writes the page.
  * Errors:  -ENOMEM; the caller checks the stream for others */
-int report_write(const struct report *report, FILE *page);
+int report_write(const struct report *report, FILE *stream);
 
 #endif
