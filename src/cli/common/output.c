@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "command.h"
 
 /* Of the first write that has failed; stdio remembers only that one has. */
 static int stdout_error;
@@ -48,6 +49,32 @@ int output_write(const char *path, const char *text, size_t size_bytes) {
 
 int output_write_private(const char *path, const char *text, size_t size_bytes) {
     return output_write_with_mode(path, 0600, text, size_bytes);
+}
+
+int output_format(int (*write)(const void *context, FILE *stream), const void *context, char **ret_text,
+                  size_t *ret_bytes) {
+    CLEANUP_FREE char *text = NULL;
+    FILE *stream = open_memstream(&text, ret_bytes);
+    if (!stream)
+        return -ENOMEM;
+    int error = write(context, stream);
+    if (ferror(stream) && !error)
+        error = -ENOMEM;
+    if (fclose(stream) != 0 && !error)
+        error = -ENOMEM;
+    if (!error)
+        *ret_text = steal_pointer(&text);
+    return error;
+}
+
+bool output_deliver(const char *path, const char *default_path, mode_t mode, const char *text, size_t size_bytes) {
+    const char *output = path ? path : default_path;
+    int error = output_write_with_mode(output, mode, text, size_bytes);
+    if (error)
+        complain("cannot write %s: %s", output, strerror(-error));
+    else if (!path)
+        puts(default_path);
+    return error == 0;
 }
 
 mode_t output_mode(const struct aggstats_profile *profile) {

@@ -3,6 +3,7 @@
 #define OUTPUT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "aggstats.h"
@@ -21,6 +22,16 @@ int output_write_with_mode(const char *path, mode_t mode, const char *text, size
 
 /* The same for a file that only its owner may read. */
 int output_write_private(const char *path, const char *text, size_t size_bytes);
+
+/* Lets a function write a result to memory, so that it can be written to its file whole or not at all.
+ * Owner:   the caller frees *ret_text
+ * Errors:  those of the function, -ENOMEM */
+int output_format(int (*write)(const void *context, FILE *stream), const void *context, char **ret_text,
+                  size_t *ret_bytes);
+
+/* Writes a result to the file of -o, or without that to a default one, whose name is then printed. Returns false after it
+ * has said what failed */
+bool output_deliver(const char *path, const char *default_path, mode_t mode, const char *text, size_t size_bytes);
 
 /* The mode of a file with that profile: for its owner only, if it names files of calls in flight. */
 mode_t output_mode(const struct aggstats_profile *profile);

@@ -239,10 +239,9 @@ static void print_titles(const struct table *table) {
 
 static void put_titles(const struct table *table) {
     FILE *stream = table->screen->stream;
-    const char *base = base_of(table);
+    const char *base = has_paths_last(table) ? base_of(table) : NULL;
     CLEANUP_FREE char *text = NULL;
-    if (asprintf(&text, "%s%s%s", groups_name_title(table->grouping), has_paths_last(table) && base ? " in " : "",
-                 has_paths_last(table) && base ? base : "") < 0)
+    if (asprintf(&text, "%s%s%s", groups_name_title(table->grouping), base ? " in " : "", base ? base : "") < 0)
         text = NULL;
     html_begin_row(stream);
     html_put_cell(stream, HTML_TITLE, text ? text : "");

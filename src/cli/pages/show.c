@@ -243,13 +243,17 @@ static void print_owner(const struct page *page) {
     print_entry(page, "owner", text);
 }
 
-static void print_heading(const struct page *page) {
+static void print_what_was_profiled(const struct page *page) {
     print_owner(page);
     print_labels(page);
     print_clock(page);
     print_span(page);
     print_state(page);
     print_sum(page);
+}
+
+static void print_heading(const struct page *page) {
+    print_what_was_profiled(page);
     print_warnings(page);
 }
 
@@ -719,12 +723,7 @@ void show_parts_answer(const struct show_parts *parts) {
 }
 
 void show_parts_heading(const struct show_parts *parts) {
-    print_owner(&parts->page);
-    print_labels(&parts->page);
-    print_clock(&parts->page);
-    print_span(&parts->page);
-    print_state(&parts->page);
-    print_sum(&parts->page);
+    print_what_was_profiled(&parts->page);
 }
 
 void show_parts_in_flight(const struct show_parts *parts) {

@@ -112,7 +112,8 @@ static enum status report_no_data(const struct plot_options *options, const stru
     return STATUS_NOT_SO;
 }
 
-static int write_figure(const struct plot_options *options, FILE *script) {
+static int write_figure(const void *context, FILE *script) {
+    const struct plot_options *options = context;
     if (is_of_layers(options))
         return plot_layers(&options->plot, options->recording, &options->ops, script);
     if (is_joint(options))
@@ -120,22 +121,6 @@ static int write_figure(const struct plot_options *options, FILE *script) {
     if (!is_timeline(options))
         return plot_histograms(&options->plot, script);
     return options->landscape ? plot_landscape(&options->plot, script) : plot_timeline(&options->plot, script);
-}
-
-/* The whole script in memory. */
-static int format_script(const struct plot_options *options, char **ret_script, size_t *ret_bytes) {
-    CLEANUP_FREE char *script = NULL;
-    FILE *stream = open_memstream(&script, ret_bytes);
-    if (!stream)
-        return -ENOMEM;
-    int error = write_figure(options, stream);
-    if (ferror(stream) && !error)
-        error = -ENOMEM;
-    if (fclose(stream) != 0 && !error)
-        error = -ENOMEM;
-    if (!error)
-        *ret_script = steal_pointer(&script);
-    return error;
 }
 
 static enum status complain_unscripted(const struct plot_options *options, const struct input *input, int error) {
@@ -165,21 +150,13 @@ static enum status draw(const struct plot_options *options, const char *script, 
         complain("cannot plot: cannot run gnuplot: %s", strerror(-error));
     if (error)
         return STATUS_TROUBLE;
-    const char *output = options->output ? options->output : DEFAULT_OUTPUT;
-    error = output_write(output, picture, picture_bytes);
-    if (error) {
-        complain("cannot write %s: %s", output, strerror(-error));
-        return STATUS_TROUBLE;
-    }
-    if (!options->output)
-        puts(DEFAULT_OUTPUT);
-    return STATUS_OK;
+    return output_deliver(options->output, DEFAULT_OUTPUT, 0644, picture, picture_bytes) ? STATUS_OK : STATUS_TROUBLE;
 }
 
 static enum status plot_figure(struct plot_options *options, const struct input *input) {
     CLEANUP_FREE char *script = NULL;
     size_t script_bytes = 0;
-    int error = format_script(options, &script, &script_bytes);
+    int error = output_format(write_figure, options, &script, &script_bytes);
     if (error)
         return complain_unscripted(options, input, error);
     if (!options->script)

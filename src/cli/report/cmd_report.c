@@ -17,22 +17,6 @@ struct report_options {
     const char *profile;
 };
 
-/* The whole page in memory, so that a file is written whole or not at all. */
-static int format_report(const struct report *report, char **ret_page, size_t *ret_bytes) {
-    CLEANUP_FREE char *page = NULL;
-    FILE *stream = open_memstream(&page, ret_bytes);
-    if (!stream)
-        return -ENOMEM;
-    int error = report_write(report, stream);
-    if (ferror(stream) && !error)
-        error = -ENOMEM;
-    if (fclose(stream) != 0 && !error)
-        error = -ENOMEM;
-    if (!error)
-        *ret_page = steal_pointer(&page);
-    return error;
-}
-
 /* As of the profile, or of all layers of a recording. */
 static mode_t mode_of(const struct input *input) {
     mode_t mode = output_mode(&input->profile);
@@ -44,20 +28,12 @@ static mode_t mode_of(const struct input *input) {
 static enum status write_report(const struct report_options *options, const struct report *report, mode_t mode) {
     CLEANUP_FREE char *page = NULL;
     size_t bytes = 0;
-    const char *output = options->output ? options->output : DEFAULT_OUTPUT;
-    int error = format_report(report, &page, &bytes);
+    int error = output_format(report_write, report, &page, &bytes);
     if (error) {
         complain("cannot report on %s: %s", options->profile, strerror(-error));
         return STATUS_TROUBLE;
     }
-    error = output_write_with_mode(output, mode, page, bytes);
-    if (error) {
-        complain("cannot write %s: %s", output, strerror(-error));
-        return STATUS_TROUBLE;
-    }
-    if (!options->output)
-        puts(DEFAULT_OUTPUT);
-    return STATUS_OK;
+    return output_deliver(options->output, DEFAULT_OUTPUT, mode, page, bytes) ? STATUS_OK : STATUS_TROUBLE;
 }
 
 static enum status report_on(const struct report_options *options) {

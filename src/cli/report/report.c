@@ -8,6 +8,7 @@
 #include "base.h"
 #include "html.h"
 #include "layers_page.h"
+#include "output.h"
 #include "picture.h"
 #include "plot_ops.h"
 #include "report_assets.h"
@@ -85,20 +86,15 @@ static int put_layers(const struct page *page) {
     return 0;
 }
 
-int report_layers(const struct recording *recording, char **ret_section) {
-    CLEANUP_FREE char *section = NULL;
-    size_t size_bytes;
-    FILE *stream = open_memstream(&section, &size_bytes);
-    if (!stream)
-        return -ENOMEM;
+static int put_all_layers(const void *recording, FILE *stream) {
     const struct screen screen = screen_of_html(stream);
     const struct layers_page layers = {.recording = recording};
-    int error = layers_page_print(&layers, &screen);
-    if (fclose(stream) != 0 && !error)
-        error = -ENOMEM;
-    if (!error)
-        *ret_section = steal_pointer(&section);
-    return error;
+    return layers_page_print(&layers, &screen);
+}
+
+int report_layers(const struct recording *recording, char **ret_section) {
+    size_t size_bytes;
+    return output_format(put_all_layers, recording, ret_section, &size_bytes);
 }
 
 static bool has_timeline(const struct page *page) {
@@ -254,7 +250,8 @@ static int put_page(const struct page *page) {
     return error;
 }
 
-int report_write(const struct report *report, FILE *stream) {
+int report_write(const void *context, FILE *stream) {
+    const struct report *report = context;
     struct page page = {
         .report = report, .profile = &report->input->profile, .screen = screen_of_html(stream), .stream = stream};
     const struct show_options options = {

@@ -19,8 +19,9 @@ struct report {
  * Errors:  -ENOMEM */
 int report_layers(const struct recording *recording, char **ret_section);
 
-/* Writes the page.
+/* Writes the page, for output_format().
+ * context: a struct report
  * Errors:  -ENOMEM; the caller checks the stream for others */
-int report_write(const struct report *report, FILE *stream);
+int report_write(const void *context, FILE *stream);
 
 #endif
