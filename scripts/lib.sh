@@ -120,6 +120,11 @@ count_results() {
     say "$passed $(($(wc -l <"$1") - passed - skipped)) $skipped"
 }
 
+# failed_tests LOG: prints their names, without suites, one a line
+failed_tests() {
+    grep -Ev '"result": "(OK|EXPECTEDFAIL|SKIP)"' "$1" | sed -E 's/.*"name": "[^"]* ([^" ]*)".*/\1/' | sort -u
+}
+
 # explain_skips LOG: prints why tests were skipped
 explain_skips() {
     grep '"result": "SKIP"' "$1" |

@@ -38,8 +38,10 @@ static void commit(int fd, unsigned count) {
     check(write(fd, buffer, (size_t)count * ITEM_BYTES) > 0 && fdatasync(fd) == 0, "write");
 }
 
+/* From the beginning again, if the file has ended. */
 static void read_some(int fd, unsigned count) {
-    check(read(fd, buffer, (size_t)count * ITEM_BYTES) > 0, "read");
+    const size_t bytes = (size_t)count * ITEM_BYTES;
+    check(read(fd, buffer, bytes) > 0 || (lseek(fd, 0, SEEK_SET) == 0 && read(fd, buffer, bytes) > 0), "read");
     compute_all(count);
 }
 

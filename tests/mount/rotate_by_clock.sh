@@ -85,8 +85,9 @@ old_ones_are_removed_and_nothing_else() {
     cp "$(series | tail -n 1)" "$profiles/other-20200101T000000.005Z.osprof"
     cp "$(series | tail -n 1)" "$profiles/mnt-20200101T000000.006Z.osprof"
     ! is_root || {
-        cp "$(series | tail -n 1)" "$profiles/mnt-20200101T000000.007Z.osprof"
-        chown "$user_uid" "$profiles/mnt-20200101T000000.007Z.osprof"
+        cp "$(series | tail -n 1)" "$profiles/made"
+        chown "$user_uid" "$profiles/made"
+        mv "$profiles/made" "$profiles/mnt-20200101T000000.007Z.osprof"
     }
     for _ in {1..5}; do
         "$OSPROF" rotate "$mnt"
