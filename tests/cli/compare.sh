@@ -212,7 +212,7 @@ assert_eq "2 osprof: cannot write standard output: No space left on device" "$st
     awk 'BEGIN { for (i = 0; i < 1000000; i++) print (i % 2 ? "-" : " 0 0 0 0 0 0 0 0 0 0 0 0 1 1") }'
 } >million.osprof
 expect 0 compare --all million.osprof million.osprof
-assert_eq 12 "$(grep -c '^ .* 8333[0-9] ' out)" "slots of a million intervals"
+assert_eq 12 "$(grep -c '^.* 8333[0-9] ' out)" "slots of a million intervals"
 
 # ---- Arguments
 

@@ -41,6 +41,67 @@ says text page.html >other
 expect_trouble "osprof: no layer nothing in $data/layers.osprof, which has user, fuse, fs and block" \
     report --layer nothing -o page.html "$data/layers.osprof"
 
+# ---- What has changed
+
+# compares PAGE OPERATIONS ARGUMENT...: the page says what osprof compare ARGUMENT... says, and that these have changed
+compares() {
+    local page=$1 operations=$2
+    shift 2
+    { COLUMNS=1000 "$OSPROF" compare "$@" || [ $? = 1 ]; } | tr -s ' \n' ' ' >shown
+    "$OSPROF" compare --json "$@" >comparison.json || [ $? = 1 ]
+    assert_eq "$operations" "$(says changed "$page" comparison.json)" "what has changed in $page"
+    says changes "$page" >sentences
+    while read -r sentence; do
+        grep -qF -e "$sentence" shown || fail "osprof compare $* does not say: $sentence"
+    done <sentences
+    [ "$(wc -l <sentences)" -ge 6 ] || fail "few sentences: $(<sentences)"
+}
+cp "$data/compare-before.osprof" before.osprof
+cp "$data/compare-after.osprof" after.osprof
+expect 0 report -o page.html before.osprof -- after.osprof
+compares page.html "READ READDIRPLUS" before.osprof after.osprof
+says about page.html | grep -q 'what has changed, and where the file-system time of B went' || fail "$(says about page.html)"
+"$OSPROF" show --json after.osprof >profile.json
+assert_eq 24 "$(says same page.html profile.json)" "pictures of B"
+says text page.html | grep -qF 'osprof report before.osprof -- after.osprof; as text: osprof compare before.osprof after.osprof' ||
+    fail "how to get it again: $(says text page.html | grep -o 'This page.*')"
+expect 0 report -o page.html before.osprof -- before.osprof
+says changes page.html 2>/dev/null >sentences || true
+says text page.html >whole
+grep -q '^What has changed from A to B A and B are identical: ' whole || fail "of one profile twice: $(head -c 200 whole)"
+! grep -q 'Each operation that changed' whole || fail "something has changed between a profile and itself"
+for runs in "old 3" "new 4 WRITE=1.3 READ=0.7"; do
+    # shellcheck disable=SC2086 # are words
+    python3 "$tests_dir/../cli/make_runs.py" $runs
+done
+expect 0 report -o page.html old?.osprof -- new?.osprof
+compares page.html "WRITE READ" old?.osprof -- new?.osprof
+says about page.html | grep -q ', of 4 profiles, added up$' || fail "of how many: $(says about page.html)"
+"$OSPROF" merge new?.osprof | "$OSPROF" show --json - >profile.json
+says same page.html profile.json >/dev/null
+expect_trouble "osprof: new0.osprof is given twice: a run counts once, and on one side" \
+    report -o page.html old?.osprof -- new0.osprof new0.osprof
+expect 2 report -o page.html before.osprof --
+
+# ---- Several, added up
+expect 0 report -o page.html old?.osprof
+says about page.html | grep -q 'where its file-system time went, of 3 profiles, added up$' || fail "of how many: $(says about page.html)"
+! says text page.html | grep -q 'has changed' || fail "a sum is compared with nothing"
+"$OSPROF" merge old?.osprof | tee sum.osprof | "$OSPROF" show --json - >profile.json
+assert_eq 9 "$(says same page.html profile.json)" "pictures of a sum"
+says text page.html | grep -qF 'as text: osprof merge old0.osprof old1.osprof old2.osprof | osprof show -' ||
+    fail "how to get a sum again: $(says text page.html | grep -o 'This page.*')"
+printf '%s\n' old?.osprof >list
+expect 0 report -o listed.html @list
+says same listed.html profile.json >/dev/null
+cp "$data/layers.osprof" twice.osprof
+expect 0 report --layer user -o page.html "$data/layers.osprof" twice.osprof
+"$OSPROF" merge "$data/layers.osprof" twice.osprof | "$OSPROF" show --layer user --json - >profile.json
+says same page.html profile.json >/dev/null
+says text page.html | grep -q 'Layers.* own: what the next layer below does not have' || fail "no layers of a sum"
+expect 0 report -o page.html twice.osprof twice.osprof
+grep -q 'twice.osprof has been read already: its calls are in the sum once more' err || fail "a file twice: $(<err)"
+
 # ---- Names of others
 
 hostile='</script><img src=x onerror=alert(1)>"><svg onload=alert(2)> & '"'"
@@ -66,7 +127,7 @@ echo before >kept.html
 expect_trouble "osprof: cannot write none/page.html: No such file or directory" report -o none/page.html "$data/show-answer.osprof"
 expect 2 report -o kept.html "$data/should-fail-overflow.osprof"
 assert_eq before "$(<kept.html)" "a page that is there, where another cannot be made"
-expect 2 report "$data/show-answer.osprof" "$data/show-bare.osprof"
+expect 2 report "$data/show-answer.osprof" "$data/layers.osprof" nothing.osprof
 expect 2 report nothing.osprof
 ls .osprof* 2>/dev/null && fail "something is left"
 

@@ -53,10 +53,17 @@ server=$!
 before_cleanup() { kill "$server" 2>/dev/null || true; }
 wait_until 20 test -s port || fail "no server"
 url=http://127.0.0.1:$(<port)
+# Both of two profiles have them, in their own names too.
 name="</script><script>document.title='run';fetch('$url/script')</script><img src=$url/image onerror=document.title='run'>\"><link rel=stylesheet href=$url/style>"
-sed "s|^# lower: .*|# lower: $name|; s|^# process: 4711 .*|# process: 4711 $name|" "$data/show-answer.osprof" >hostile.osprof
-grep -q "process: 4711 </script>" hostile.osprof || fail "no process has the name"
-expect 0 report -o hostile.html hostile.osprof
+sed "s|^# lower: .*|# lower: $name|; s|^# process: 4711 .*|# process: 4711 $name|" "$data/show-answer.osprof" >new.osprof
+grep -q "process: 4711 </script>" new.osprof || fail "no process has the name"
+sed "s|^# lower: .*|# lower: $name and more|; s|^OP_FSYNC .*|OP_FSYNC 1 100000000|" "$data/show-answer.osprof" |
+    awk '/^OP_FSYNC/ { print; getline; print " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1"; next } { print }' >old.osprof
+file="<script>document.title='run'<&\"><img src=x onerror=document.title='run'>.osprof"
+mv old.osprof "$file"
+expect 0 report -o hostile.html "$file" -- new.osprof
+says text hostile.html | grep -qF -e "$name and more" || fail "the older name is not there as text"
+says text hostile.html | grep -qF -e "A $file: " || fail "the name of the older file is not there as text"
 in_browser hostile.html >seen.html
 assert_eq "" "$(<asked)" "what the page asks for"
 ! grep -q '<title>run' seen.html || fail "a name runs as a script"
@@ -64,13 +71,15 @@ printf '<!doctype html><title>x</title><p>%s' "$name" >open.html
 in_browser open.html >/dev/null
 [ -s asked ] || fail "the server hears nothing of a page that does ask"
 
-# ---- For everybody
+# ---- For everybody, and what has changed
+expect 0 report -o pair.html "$data/compare-before.osprof" -- "$data/compare-after.osprof"
+expect 0 report -o answer.html "$data/show-answer.osprof"
+expect 0 report -o layers.html "$data/layers.osprof"
 if have npm && timeout 60 npm pack axe-core@4 --silent >packed 2>/dev/null && tar -xzf "$(<packed)" package/axe.min.js; then
-    for profile in show-answer plot-sampled layers; do
-        expect 0 report -o page.html "$data/$profile.osprof"
+    for page in answer layers pair; do
         # of a copy without its policy, which would forbid that script
         {
-            sed '/^<meta http-equiv/d; /^<\/body>/,$d' page.html
+            sed '/^<meta http-equiv/d; /^<\/body>/,$d' $page.html
             echo '<script>'
             cat package/axe.min.js
             printf '</script>\n<script>axe.run().then(found => document.title = "axe: " + found.passes.length + " " +
@@ -78,8 +87,11 @@ if have npm && timeout 60 npm pack axe-core@4 --silent >packed 2>/dev/null && ta
         } >tried.html
         in_browser tried.html >seen.html
         grep -oE '<title>axe: [1-9][0-9]* .*</title>' seen.html >found || fail "axe-core does not end: $(<browser.log)"
-        grep -qE '<title>axe: [0-9]+ \[\]</title>' found || fail "axe-core of $profile: $(<found)"
+        grep -qE '<title>axe: [0-9]+ \[\]</title>' found || fail "axe-core of $page: $(<found)"
     done
 else
     echo "axe-core is not tried: npm cannot get it" >&2
+    in_browser pair.html >seen.html
 fi
+"$OSPROF" compare --json "$data/compare-before.osprof" "$data/compare-after.osprof" >numbers.json || [ $? = 1 ]
+assert_eq "READ READDIRPLUS" "$(says seen-changed seen.html numbers.json)" "what has changed, in the browser"

@@ -1,5 +1,5 @@
 """What a report says, for a test: report_page.py WHAT PAGE [JSON], see the functions below. Reads HTML as browsers do.
-"seen": the same as "same", of a page as a browser has it."""
+"seen", "seen-changed": the same as "same" and "changed", of a page as a browser has it."""
 
 import base64
 import hashlib
@@ -86,10 +86,12 @@ def number(text):
     return int(text.replace(",", ""))
 
 
-def sentences(page):
-    """Those of the first section, one a line."""
-    for node in page.section("first").find("p"):
-        print(plain(node.text()))
+def sentences(page, *names):
+    """Those of sections, one a line, without what is about the page itself."""
+    for name in names:
+        for node in page.section(name).find("p"):
+            if node.attributes.get("class") != "about":
+                print(plain(node.text()))
 
 
 def same(page, profile):
@@ -113,6 +115,52 @@ def same(page, profile):
     print(shown)
 
 
+def figures_of(page, section, columns):
+    """The sums of columns of the figures below each picture, by the first word of its title."""
+    titles = [node for node in page.section(section).children if isinstance(node, Node) and node.name in ("h3", "figure")]
+    sums = {}
+    for title, figure in zip(titles, titles[1:]):
+        if figure.name != "figure":
+            continue
+        table = rows(next(figure.find("table")))
+        at = [table[0].index(column) for column in columns]
+        sums[title.text().split(":")[0]] = [sum(number(row[i]) for row in table[1:] if row[i] != "-") for i in at]
+    return sums
+
+
+def ratio(figure):
+    """As a table has it, between a tenth and ten."""
+    return "{ratio:.2f} [{low:.2f}\u2013{high:.2f}]".format(**figure)
+
+
+def changed_ops(comparison):
+    """Of each operation that changed: cells by title, and all its calls on both sides."""
+    if "a_runs" in comparison:
+        for op in comparison["ops"]:
+            if op["verdict"] not in ("alike", "undecided", "as the rest", "few calls"):
+                calls = [round(op[side + "_calls"] * comparison[side + "_runs"]) for side in "ba"]
+                yield op["name"], {"mean, B/A": ratio(op["figures"]["mean"]), "usual, B/A": ratio(op["figures"]["usual"])}, calls
+    else:
+        for op in comparison["ops"]:
+            if op["verdict"] == "changed":
+                cells = {"calls, A": f"{op['a']['calls']:,}", "calls, B": f"{op['b']['calls']:,}"}
+                yield op["op"], cells, [op[side]["finished"] for side in "ba"]
+
+
+def changed(page, comparison):
+    """Its figures and pictures of what has changed are those of osprof compare. Prints what changed."""
+    table = rows(next(page.section("changed").find("table")))
+    pictures = figures_of(page, "changes", ["calls, B", "calls, A"])
+    ops = list(changed_ops(comparison))
+    assert [row[0] for row in table[1:]] == [name for name, _, _ in ops], table
+    for row, (name, cells, calls) in zip(table[1:], ops):
+        for title, cell in cells.items():
+            shown = row[table[0].index(title)]
+            assert shown == cell, f"{title} of {name}: {shown}, not {cell}"
+        assert pictures[name] == calls, f"calls in the picture of {name}: {pictures[name]}, not {calls}"
+    print(*(name for name, _, _ in ops))
+
+
 def policy(page):
     """The policy allows this style and this script, and nothing else."""
     meta = next(node for node in page.root.find("meta") if "http-equiv" in node.attributes)
@@ -127,14 +175,18 @@ def policy(page):
 
 with open(sys.argv[2], "rb") as file:
     parsed = Page(file.read().decode("utf-8"))
-if sys.argv[1] != "seen":
+if not sys.argv[1].startswith("seen"):
     policy(parsed)
 if sys.argv[1] == "sentences":
-    sentences(parsed)
-elif sys.argv[1] in ("same", "seen"):
+    sentences(parsed, "first")
+elif sys.argv[1] == "changes":
+    sentences(parsed, "changed", "changes")
+elif sys.argv[1] in ("same", "seen", "changed", "seen-changed"):
     with open(sys.argv[3], encoding="utf-8") as file:
-        same(parsed, json.load(file))
+        (changed if sys.argv[1].endswith("changed") else same)(parsed, json.load(file))
 elif sys.argv[1] == "text":
     print(plain(next(parsed.root.find("main")).text()))
+elif sys.argv[1] == "about":
+    print(plain(next(parsed.root.find("header")).text()))
 else:
     sys.exit(f"{sys.argv[1]}?")

@@ -33,22 +33,6 @@ struct options {
 
 /* ---- Two profiles ------------------------------------------------------------------------------- */
 
-static enum status complain_not_compared(const struct options *options, const struct aggstats_profile *a, int error) {
-    const char *silent = options->names[a->clock.frequency_hz == 0 ? 0 : 1];
-    const char *telling = options->names[a->clock.frequency_hz == 0 ? 1 : 0];
-    if (error == -EDOM)
-        complain(
-            "cannot compare %s with %s: only %s tells its clock's rate; add a line \"# clock: tsc HZ Hz\" to %s if you "
-            "know it",
-            options->names[0], options->names[1], telling, silent);
-    else if (error == -EOVERFLOW)
-        complain("cannot compare %s with %s: their clock rates are too far apart for these latencies",
-                 options->names[0], options->names[1]);
-    else
-        complain("cannot compare %s with %s: %s", options->names[0], options->names[1], strerror(-error));
-    return STATUS_TROUBLE;
-}
-
 /* a, b: as they were read */
 static void print_page(const struct options *options, const struct comparison *without_times,
                        const struct aggstats_profile *a, const struct aggstats_profile *b) {
@@ -84,8 +68,10 @@ static enum status compare_loaded(const struct options *options, const struct ag
                                   const struct aggstats_profile *b) {
     struct compare_result result = {0};
     int error = compare_profiles(a, b, &options->compare, &result);
-    if (error)
-        return complain_not_compared(options, a, error);
+    if (error) {
+        comparison_complain(options->names[0], options->names[1], a, error);
+        return STATUS_TROUBLE;
+    }
     print_result(options, &result, a, b);
     enum status status = result.different_count > 0 ? STATUS_NOT_SO : STATUS_OK;
     compare_finish(&result);
@@ -239,15 +225,6 @@ static enum status check_options(const struct command *command, const struct opt
     return STATUS_OK;
 }
 
-/* The index of the words behind "--"; argc: there are none. */
-static int find_second_set(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--") == 0)
-            return i + 1;
-    }
-    return argc;
-}
-
 static enum status check_set_options(const struct command *command, const struct options *options,
                                      const struct arguments *arguments) {
     const char *of_two = options_given(arguments, of_two_profiles);
@@ -258,6 +235,18 @@ static enum status check_set_options(const struct command *command, const struct
     return STATUS_OK;
 }
 
+static void print_sets(const struct options *options, const struct verdict_page *page) {
+    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    if (options->json)
+        verdict_page_print_json(page);
+    else if (options->markdown)
+        verdict_page_print_markdown(page, &screen);
+    else if (options->brief)
+        verdict_page_print_brief(page, &screen);
+    else if (!options->quiet)
+        verdict_page_print(page, &screen);
+}
+
 /* directory: with runs; else a are arguments for A, followed by b_count for B */
 static enum status compare_two_sets(const struct command *command, const struct options *options,
                                     const struct arguments *a, int b_count, const char *directory) {
@@ -265,20 +254,22 @@ static enum status compare_two_sets(const struct command *command, const struct 
         .directory = directory,
         .layer = options->layer,
         .options = {.at_least = options->at_least_percent / 100, .alpha = VERDICT_ALPHA},
-        .json = options->json,
-        .markdown = options->markdown,
-        .brief = options->brief,
-        .quiet = options->quiet,
-        .ascii = options->ascii,
-        .width = options->width,
-        .fail_on = options->fail_on,
         .a = a->rest,
         .a_count = (size_t)a->rest_count,
         .b = a->rest + a->rest_count,
         .b_count = (size_t)b_count,
+        .load = input_load_recording,
     };
+    struct compared_sets compared;
     enum status status = check_set_options(command, options, a);
-    return status == STATUS_OK ? compare_sets(&sets) : status;
+    if (status != STATUS_OK)
+        return status;
+    if (compare_sets(&sets, &compared) != 0)
+        return STATUS_TROUBLE;
+    print_sets(options, &compared.page);
+    status = verdict_is_so(&compared.result, options->fail_on) ? STATUS_NOT_SO : STATUS_OK;
+    compared_sets_finish(&compared);
+    return status;
 }
 
 static enum status compare_arguments(const struct command *command, struct options *options,
@@ -312,7 +303,7 @@ static enum status run_compare(const struct command *command, int argc, char **a
     };
     struct arguments arguments;
     enum status status;
-    const int second = find_second_set(argc, argv);
+    const int second = name_set_second(argc, argv);
     if (!options_parse(command, argc, argv, &options, &arguments, &status))
         return status;
     if (arguments.rest_count == 0 && second == argc)

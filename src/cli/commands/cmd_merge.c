@@ -6,7 +6,7 @@
 #include "base.h"
 #include "command.h"
 #include "input.h"
-#include "merging.h"
+#include "layer_sums.h"
 #include "name_set.h"
 #include "option_table.h"
 #include "recording.h"
@@ -25,8 +25,7 @@ struct merge_options {
 /* The state of one run. */
 struct merge_run {
     const struct merge_options *options;
-    struct merging *mergings; /* one for each layer */
-    size_t merging_count;
+    struct layer_sums sums;
     uint64_t merged_count; /* profiles and recordings */
     struct file_set files; /* merged so far */
     bool progress;         /* standard error is a terminal */
@@ -58,59 +57,13 @@ static void end_progress(const struct merge_run *run) {
 
 /* ---- Profiles ----------------------------------------------------------------------------------- */
 
-static enum status complain_unmerged(const char *name, const struct aggstats_profile *profile, int error) {
-    if (error == -EDOM && profile->clock.frequency_hz == 0)
-        complain("cannot merge %s: it does not tell its clock's rate, as those before it do", name);
-    else if (error == -EDOM)
-        complain("cannot merge %s: it tells its clock's rate, which those before it do not", name);
-    else if (error == -EOVERFLOW)
-        complain("cannot merge %s: the sum does not fit 64 bits", name);
-    else if (error == -E2BIG)
-        complain("cannot merge %s: too many different operations", name);
-    else
-        complain("cannot merge %s: %s", name, strerror(-error));
-    return STATUS_TROUBLE;
-}
-
-/* The sum for a profile's layer. A profile without a layer is added to the first sum, and a sum of such profiles gets
- * the first layer named. */
-static struct merging *find_merging(const struct merge_run *run, const char *layer) {
-    for (size_t i = 0; i < run->merging_count; i++) {
-        const char *other = merging_layer(&run->mergings[i]);
-        if (!layer || !other || strcmp(layer, other) == 0)
-            return &run->mergings[i];
-    }
-    return NULL;
-}
-
-static struct merging *begin_merging(struct merge_run *run) {
-    struct merging *grown = reallocarray(run->mergings, run->merging_count + 1, sizeof(*grown));
-    if (!grown)
-        return NULL;
-    run->mergings = grown;
-    grown[run->merging_count] = (struct merging){.sum_count = 0};
-    return &grown[run->merging_count++];
-}
-
-static enum status merge_layer(struct merge_run *run, const char *name, const struct aggstats_profile *profile) {
-    struct merging *merging = find_merging(run, aggstats_profile_label(profile, "layer"));
-    if (!merging && run->merging_count == RECORDING_LAYERS_MAX) {
-        complain("cannot merge %s: there are more than %d layers", name, RECORDING_LAYERS_MAX);
-        return STATUS_TROUBLE;
-    }
-    if (!merging)
-        merging = begin_merging(run);
-    int error = merging ? merging_add(merging, profile) : -ENOMEM;
-    return error ? complain_unmerged(name, profile, error) : STATUS_OK;
-}
-
 static enum status merge_layers(struct merge_run *run, const char *name, struct input *input) {
     struct input_layer layer = {.name = run->options->layer};
     enum status status = STATUS_OK;
     if (layer.name && input_choose(name, &layer, input) != 0)
         return STATUS_TROUBLE;
     for (size_t i = 0; i < input_layer_count(input) && status == STATUS_OK; i++)
-        status = merge_layer(run, name, input_layer(input, i));
+        status = layer_sums_add(&run->sums, name, input_layer(input, i)) ? STATUS_TROUBLE : STATUS_OK;
     return status;
 }
 
@@ -164,42 +117,18 @@ static enum status merge_all(struct merge_run *run) {
     return status;
 }
 
-static int add_sum(struct merging *merging, struct recording *sums) {
-    struct aggstats_profile sum = {0};
-    int error = merging_result(merging, &sum);
-    if (error == 0)
-        error = recording_add(sums, &sum);
-    aggstats_profile_finish(&sum);
-    return error;
-}
-
 /* A profile that could not be read back is not written. */
-static enum status write_sums(const struct merge_run *run, const struct recording *sums) {
-    char complaint[RECORDING_COMPLAINT_SIZE];
-    if (!recording_check(sums, complaint)) {
-        complain("cannot merge these profiles: the sum is no recording: %s", complaint);
-        return STATUS_TROUBLE;
-    }
-    int error = recording_write(run->options->output, sums);
-    if (!error)
-        return STATUS_OK;
-    complain("cannot write profile %s: %s", run->options->output, strerror(-error));
-    return STATUS_TROUBLE;
-}
-
 static enum status sum_and_write(struct merge_run *run) {
-    struct recording sums = {.layers = NULL};
+    struct recording sum = {.layers = NULL};
     enum status status = STATUS_TROUBLE;
-    int error = 0;
-    for (size_t i = 0; i < run->merging_count && error == 0; i++)
-        error = add_sum(&run->mergings[i], &sums);
-    if (error == 0)
-        status = write_sums(run, &sums);
-    else if (error == -EOVERFLOW)
-        complain("cannot merge: the sum does not fit 64 bits");
-    else
-        complain("cannot merge: %s", strerror(-error));
-    recording_finish(&sums);
+    if (layer_sums_result(&run->sums, &sum) == 0) {
+        int error = recording_write(run->options->output, &sum);
+        if (error)
+            complain("cannot write profile %s: %s", run->options->output, strerror(-error));
+        else
+            status = STATUS_OK;
+    }
+    recording_finish(&sum);
     return status;
 }
 
@@ -208,9 +137,7 @@ static enum status merge(const struct merge_options *options) {
     enum status status = merge_all(&run);
     if (status == STATUS_OK)
         status = sum_and_write(&run);
-    for (size_t i = 0; i < run.merging_count; i++)
-        merging_finish(&run.mergings[i]);
-    free(run.mergings);
+    layer_sums_finish(&run.sums);
     file_set_finish(&run.files);
     return status;
 }

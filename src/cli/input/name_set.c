@@ -145,6 +145,14 @@ int name_set_in(const char *directory, const char *prefix, struct name_set *ret_
     return err;
 }
 
+int name_set_second(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            return i + 1;
+    }
+    return argc;
+}
+
 bool name_is_directory(const char *name) {
     struct stat attr;
     return stat(name, &attr) == 0 && S_ISDIR(attr.st_mode);

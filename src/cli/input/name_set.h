@@ -24,6 +24,9 @@ int name_set_of(char *const *arguments, size_t count, struct name_set *ret_set);
  * Errors:  the failed call's, not reported */
 int name_set_in(const char *directory, const char *prefix, struct name_set *ret_set);
 
+/* The index of the words behind "--"; argc: there are none. */
+int name_set_second(int argc, char **argv);
+
 /* True if a name stands for the files of a directory. */
 bool name_is_directory(const char *name);
 

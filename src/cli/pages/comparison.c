@@ -1,6 +1,7 @@
 /* A comparison for people. */
 #include "comparison.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base.h"
 #include "chart.h"
 #include "columns.h"
+#include "command.h"
 #include "figures.h"
 #include "layers.h"
 #include "peak_labels.h"
@@ -124,18 +126,20 @@ static void print_profile(const struct page *page, const char *key, const char *
                           const struct aggstats_profile *profile) {
     struct figures_sum sum = figures_sum(profile);
     char elapsed[UNITS_TEXT_SIZE];
-    screen_print_key(page->screen, key);
+    screen_begin_entry(page->screen, key);
     screen_print_untrusted(page->screen, INK_STRONG, name);
     if (sum.calls == 0)
-        fputs(": no operation has been called", page->stream);
+        screen_printf(page->screen, ": no operation has been called");
     else
-        fprintf(page->stream, ": %s in %s call%s", units_cycles(&page->units, sum.total_cycles).text,
-                units_count(sum.calls).text, units_plural(sum.calls));
+        screen_printf(page->screen, ": %s in %s call%s", units_cycles(&page->units, sum.total_cycles).text,
+                      units_count(sum.calls).text, units_plural(sum.calls));
     if (profile->has_elapsed) {
         units_format_cycles(&page->units, (double)profile->elapsed_cycles, elapsed);
-        fprintf(page->stream, ", taken for %s", elapsed);
+        screen_printf(page->screen, ", taken for %s", elapsed);
     }
-    fputs(profile->incomplete ? "; incomplete\n" : "\n", page->stream);
+    if (profile->incomplete)
+        screen_printf(page->screen, "; incomplete");
+    screen_end_line(page->screen);
 }
 
 /* Labels that differ: where and how they were taken. */
@@ -152,11 +156,11 @@ static void print_differing_labels(const struct page *page) {
         const char *b = aggstats_profile_label(&page->result->b, labels[i].key);
         if (strcmp(a ? a : "", b ? b : "") == 0)
             continue;
-        screen_print_key(page->screen, labels[i].key);
+        screen_begin_entry(page->screen, labels[i].key);
         screen_print_untrusted(page->screen, INK_PLAIN, a && a[0] ? a : labels[i].missing);
-        fprintf(page->stream, " %s ", page->arrow);
+        screen_printf(page->screen, " %s ", page->arrow);
         screen_print_untrusted(page->screen, INK_PLAIN, b && b[0] ? b : labels[i].missing);
-        putc('\n', page->stream);
+        screen_end_line(page->screen);
     }
 }
 
@@ -165,25 +169,26 @@ static void print_method(const struct page *page) {
     const double allowance = page->result->options.method == DISTANCE_EARTHMOVER ? page->result->allowance_buckets : 0;
     char threshold[SCORE_TEXT_SIZE];
     format_score(page, page->result->options.threshold + allowance, threshold);
-    screen_print_key(page->screen, "method");
-    fprintf(page->stream, "%s, %s\n", traits->name, traits->means);
-    screen_print_key(page->screen, "differ");
-    fprintf(page->stream, "%zu of %zu operation%s: score above %s", page->result->different_count,
-            page->result->op_count, units_plural(page->result->op_count), threshold);
+    screen_begin_entry(page->screen, "method");
+    screen_printf(page->screen, "%s, %s", traits->name, traits->means);
+    screen_end_line(page->screen);
+    screen_begin_entry(page->screen, "differ");
+    screen_printf(page->screen, "%zu of %zu operation%s: score above %s", page->result->different_count,
+                  page->result->op_count, units_plural(page->result->op_count), threshold);
     if (!page->result->options.score_only)
-        fprintf(page->stream, ", calls %g %% or latency %g %% apart, or other peaks",
-                page->result->options.apart_calls_percent, page->result->options.apart_latency_percent);
-    putc('\n', page->stream);
+        screen_printf(page->screen, ", calls %g %% or latency %g %% apart, or other peaks",
+                      page->result->options.apart_calls_percent, page->result->options.apart_latency_percent);
+    screen_end_line(page->screen);
 }
 
 static void print_clock(const struct page *page) {
     if (!page->result->rescaled)
         return;
-    screen_print_key(page->screen, "clock");
-    fprintf(page->stream, "both at %.3f MHz", (double)page->result->a.clock.frequency_hz / 1e6);
+    screen_begin_entry(page->screen, "clock");
+    screen_printf(page->screen, "both at %.3f MHz", (double)page->result->a.clock.frequency_hz / 1e6);
     if (page->result->allowance_buckets > 0)
-        fprintf(page->stream, "; that alone may move calls by %.2g buckets", page->result->allowance_buckets);
-    putc('\n', page->stream);
+        screen_printf(page->screen, "; that alone may move calls by %.2g buckets", page->result->allowance_buckets);
+    screen_end_line(page->screen);
 }
 
 /* "A is of the layer user, B of the layer fs: operations of the same name are other calls there." */
@@ -208,13 +213,15 @@ static void print_answer(const struct page *page) {
     const size_t noise = result->list_counts[COMPARE_MAYBE_NOISE];
     const size_t same = result->list_counts[COMPARE_SAME];
     if (result->op_count == 0)
-        fputs("Nothing to compare: neither profile has calls.\n\n", page->stream);
+        screen_print_line(page->screen, 0, "Nothing to compare: neither profile has calls.");
     else if (result->is_identical)
-        fprintf(page->stream, "A and B are identical: the same calls and latencies in %zu operation%s.\n\n",
-                result->op_count, units_plural(result->op_count));
+        screen_print_line(page->screen, 0, "A and B are identical: the same calls and latencies in %zu operation%s.",
+                          result->op_count, units_plural(result->op_count));
     else
-        fprintf(page->stream, "%zu of %zu operation%s changed, %zu may be noise, %zu %s the same.\n\n", changed,
-                result->op_count, units_plural(result->op_count), noise, same, same == 1 ? "is" : "are");
+        screen_print_line(page->screen, 0, "%zu of %zu operation%s changed, %zu may be noise, %zu %s the same.",
+                          changed, result->op_count, units_plural(result->op_count), noise, same,
+                          same == 1 ? "is" : "are");
+    screen_print_gap(page->screen);
 }
 
 static void print_heading(const struct page *page) {
@@ -331,11 +338,11 @@ static void print_change(const struct page *page, const char *what, uint64_t fro
                          struct units_text b) {
     char change[CHANGE_TEXT_SIZE];
     if (from == to) {
-        fprintf(page->stream, "  %s %s, as before\n", what, a.text);
+        screen_print_line(page->screen, 2, "%s %s, as before", what, a.text);
         return;
     }
     format_change((double)from, (double)to, change);
-    fprintf(page->stream, "  %s %s %s %s: %s\n", what, a.text, page->arrow, b.text, change);
+    screen_print_line(page->screen, 2, "%s %s %s %s: %s", what, a.text, page->arrow, b.text, change);
 }
 
 static void print_changes(const struct page *page, const struct compare_op *op) {
@@ -352,25 +359,29 @@ static void print_changes(const struct page *page, const struct compare_op *op) 
 static void print_unfinished(const struct page *page, const char *name, uint64_t calls, uint64_t finished) {
     if (calls == finished)
         return;
-    fprintf(page->stream, "  %s of %s not returned, and not compared\n", units_count(calls - finished).text, name);
+    screen_print_line(page->screen, 2, "%s of %s not returned, and not compared", units_count(calls - finished).text,
+                      name);
 }
 
 static void print_lone_peak(const struct page *page, const struct peak *peak, const char *what) {
-    fprintf(page->stream, "  peak %s around %s: %s call%s, %.1f %% of the latency\n", what, place_of(page, peak).text,
-            units_count(peak->calls).text, units_plural(peak->calls), 100 * peak->latency_share);
+    screen_print_line(page->screen, 2, "peak %s around %s: %s call%s, %.1f %% of the latency", what,
+                      place_of(page, peak).text, units_count(peak->calls).text, units_plural(peak->calls),
+                      100 * peak->latency_share);
 }
 
 static void print_peak_pair(const struct page *page, const struct peak_pair *pair) {
     const struct units_text a_place = place_of(page, &pair->a);
     const struct units_text a_calls = units_count(pair->a.calls);
+    screen_begin_line(page->screen, 2);
     if (pair->change == PEAK_MOVED)
-        fprintf(page->stream, "  peak moved from %s to %s", a_place.text, place_of(page, &pair->b).text);
+        screen_printf(page->screen, "peak moved from %s to %s", a_place.text, place_of(page, &pair->b).text);
     else
-        fprintf(page->stream, "  peak stayed around %s", a_place.text);
+        screen_printf(page->screen, "peak stayed around %s", a_place.text);
     if (pair->a.calls == pair->b.calls)
-        fprintf(page->stream, ": %s call%s\n", a_calls.text, units_plural(pair->a.calls));
+        screen_printf(page->screen, ": %s call%s", a_calls.text, units_plural(pair->a.calls));
     else
-        fprintf(page->stream, ": %s %s %s calls\n", a_calls.text, page->arrow, units_count(pair->b.calls).text);
+        screen_printf(page->screen, ": %s %s %s calls", a_calls.text, page->arrow, units_count(pair->b.calls).text);
+    screen_end_line(page->screen);
 }
 
 /* The name of a peak; empty: unknown, or there is no such peak. */
@@ -394,13 +405,13 @@ static void print_peak_labels(const struct page *page, const struct compare_op *
     bool is_lone = pair->change == PEAK_APPEARED || pair->change == PEAK_VANISHED;
     if (is_lone || strcmp(a, b) == 0) {
         if (a[0] || b[0])
-            fprintf(page->stream, "    %s\n", a[0] ? a : b);
+            screen_print_line(page->screen, 4, "%s", a[0] ? a : b);
         return;
     }
     if (a[0])
-        fprintf(page->stream, "    A: %s\n", a);
+        screen_print_line(page->screen, 4, "A: %s", a);
     if (b[0])
-        fprintf(page->stream, "    B: %s\n", b);
+        screen_print_line(page->screen, 4, "B: %s", b);
 }
 
 static void print_peaks(const struct page *page, const struct compare_op *op) {
@@ -416,44 +427,87 @@ static void print_peaks(const struct page *page, const struct compare_op *op) {
     }
 }
 
-static void print_mean(const struct page *page, double calls, double latency_cycles, int width) {
+/* ---- Over time ---- */
+
+enum slot_column { SLOT_A_CALLS, SLOT_B_CALLS, SLOT_A_MEAN, SLOT_B_MEAN, SLOT_RATIO, SLOT_COLUMNS };
+
+static const struct columns_column slot_columns[SLOT_COLUMNS] = {
+    {"calls, A", 10}, {"calls, B", 10}, {"mean, A", 10}, {"mean, B", 10}, {"mean, B/A", 11},
+};
+
+/* The parts of an op's time that have calls. */
+struct slots {
+    const struct page *page;
+    const struct compare_op *op;
+    size_t places[COMPARE_SLOTS_MAX]; /* of its slots */
+    char names[COMPARE_SLOTS_MAX][UNITS_TEXT_SIZE];
+    size_t count;
+};
+
+static void format_slot_mean(const struct page *page, double calls, double latency_cycles,
+                             char ret_text[COLUMNS_CELL_SIZE]) {
     char text[UNITS_TEXT_SIZE] = "-";
     if (calls > 0)
         units_format_cycles(&page->units, latency_cycles / calls, text);
-    screen_print_right(page->screen, INK_PLAIN, text, width);
+    snprintf(ret_text, COLUMNS_CELL_SIZE, "%s", text);
 }
 
-static void print_slot_calls(const struct page *page, double calls) {
-    fprintf(page->stream, calls < 1e9 ? "%10.0f" : "%10.3g", calls);
+static void format_slot(const void *context, size_t row, unsigned column, char ret_text[COLUMNS_CELL_SIZE]) {
+    const struct slots *slots = context;
+    const struct compare_slot *slot = &slots->op->slots[slots->places[row]];
+    const double calls = column == SLOT_A_CALLS ? slot->a_calls : slot->b_calls;
+    if (column == SLOT_A_CALLS || column == SLOT_B_CALLS)
+        snprintf(ret_text, COLUMNS_CELL_SIZE, calls < 1e9 ? "%.0f" : "%.3g", calls);
+    else if (column == SLOT_A_MEAN)
+        format_slot_mean(slots->page, slot->a_calls, slot->a_latency_cycles, ret_text);
+    else if (column == SLOT_B_MEAN)
+        format_slot_mean(slots->page, slot->b_calls, slot->b_latency_cycles, ret_text);
+    else if (slot->a_calls > 0 && slot->b_calls > 0)
+        format_ratio(slot->b_latency_cycles / slot->b_calls / (slot->a_latency_cycles / slot->a_calls), ret_text);
+    else
+        snprintf(ret_text, COLUMNS_CELL_SIZE, "-");
 }
 
-static void print_slot(const struct page *page, const struct compare_slot *slot, size_t at) {
-    char ratio[UNITS_TEXT_SIZE] = "-";
-    fputs("  ", page->stream);
-    screen_print_right(page->screen, INK_FAINT, units_cycles(&page->units, (double)at * page->result->slot_cycles).text,
-                       9);
-    print_slot_calls(page, slot->a_calls);
-    print_slot_calls(page, slot->b_calls);
-    print_mean(page, slot->a_calls, slot->a_latency_cycles, 10);
-    print_mean(page, slot->b_calls, slot->b_latency_cycles, 10);
-    if (slot->a_calls > 0 && slot->b_calls > 0)
-        format_times(slot->b_latency_cycles / slot->b_calls / (slot->a_latency_cycles / slot->a_calls), ratio);
-    fprintf(page->stream, "%8s\n", ratio);
+static const char *slot_name(const void *context, size_t row, enum ink *ret_ink) {
+    const struct slots *slots = context;
+    *ret_ink = INK_FAINT;
+    return slots->names[row];
 }
 
 static void print_slots(const struct page *page, const struct compare_op *op) {
-    if (page->result->slot_count == 0 || page->screen->width < 60)
+    struct slots slots = {.page = page, .op = op};
+    for (size_t i = 0; i < page->result->slot_count; i++) {
+        if (op->slots[i].a_calls + op->slots[i].b_calls <= 0)
+            continue;
+        units_format_cycles(&page->units, (double)i * page->result->slot_cycles, slots.names[slots.count]);
+        slots.places[slots.count++] = i;
+    }
+    struct columns_table table = {
+        .screen = page->screen,
+        .columns = slot_columns,
+        .column_count = SLOT_COLUMNS,
+        .gap = 2,
+        .row_count = slots.count,
+        .page = &slots,
+        .format = format_slot,
+        .name_of = slot_name,
+    };
+    if (slots.count == 0)
         return;
-    fprintf(page->stream, "  %9s%10s%10s%10s%10s%8s\n", "time", "calls, A", "calls, B", "mean, A", "mean, B", "B/A");
-    for (size_t i = 0; i < page->result->slot_count; i++)
-        if (op->slots[i].a_calls + op->slots[i].b_calls > 0)
-            print_slot(page, &op->slots[i], i);
+    columns_print_table(&table, "time");
+    screen_print_gap(page->screen);
 }
+
+/* ---- The whole of it ---- */
 
 static void print_charts(const struct page *page, const struct compare_op *op) {
     const struct aggstats_op_profile *const ops[2] = {op->a, op->b};
     if (op->a_finished + op->b_finished == 0)
         return;
+    if (page->screen->html) {
+        chart_put_picture(page->comparison->pictures, op->name);
+        return;
+    }
     struct chart_axis axis = chart_pair_axis_of(ops, page->result->a.resolution, page->screen);
     fprintf(page->stream, "%*s", 7, "");
     screen_print(page->screen, INK_FAINT, "A");
@@ -471,20 +525,20 @@ static bool print_kernels(const struct page *page, const struct compare_op *op) 
     const bool b_has = layers_has_kernel_data(&page->result->b);
     if (!is_of_data || a_has == b_has)
         return false;
-    fprintf(page->stream, "  in %s " LAYERS_KERNEL_DATA "\n", a_has ? "A" : "B");
+    screen_print_line(page->screen, 2, "in %s " LAYERS_KERNEL_DATA, a_has ? "A" : "B");
     return true;
 }
 
-/* Ends the line that an op's name begins. */
+/* Continues the line that an op's name begins. */
 static void print_what(const struct page *page, const struct compare_op *op, const char *after_name) {
     char sentence[SENTENCE_SIZE];
     format_sentence(page, op, sentence);
     if (op->a_finished == 0 && op->b_finished == 0)
-        fprintf(page->stream, "%s has no calls that returned\n", after_name);
+        screen_printf(page->screen, "%s has no calls that returned", after_name);
     else if (op->a_finished == 0 || op->b_finished == 0)
-        fprintf(page->stream, ": only in %s\n", op->a_finished > 0 ? "A" : "B");
+        screen_printf(page->screen, ": only in %s", op->a_finished > 0 ? "A" : "B");
     else
-        fprintf(page->stream, "%s %s\n", after_name, op->list == COMPARE_SAME ? "is the same" : sentence);
+        screen_printf(page->screen, "%s %s", after_name, op->list == COMPARE_SAME ? "is the same" : sentence);
 }
 
 static void print_score(const struct page *page, const struct compare_op *op) {
@@ -492,13 +546,14 @@ static void print_score(const struct page *page, const struct compare_op *op) {
     if (!page->comparison->verbose || op->verdict == COMPARE_ONE_SIDED)
         return;
     format_score(page, op->scores[page->result->options.method], score);
-    fprintf(page->stream, "  score %s\n", score);
+    screen_print_line(page->screen, 2, "score %s", score);
 }
 
 static void print_op(const struct page *page, const struct compare_op *op) {
-    putc('\n', page->stream);
+    screen_begin_heading(page->screen);
     screen_print(page->screen, INK_STRONG, op->name);
     print_what(page, op, ":");
+    screen_end_heading(page->screen);
     if (print_kernels(page, op))
         return;
     print_score(page, op);
@@ -515,46 +570,51 @@ static void print_op(const struct page *page, const struct compare_op *op) {
 /* What changed, but has too small a part of the latency to make a difference. */
 static void print_cheap(const struct page *page) {
     const size_t count = page->result->list_counts[COMPARE_CHANGED] - page->result->different_count;
+    char why[96];
     if (count == 0)
         return;
-    int column =
-        fprintf(page->stream,
-                "\nLess than %g %% of the latency, so not in the exit status:", page->result->options.share_percent);
+    snprintf(why, sizeof(why), "Less than %g %% of the latency, so not in the exit status",
+             page->result->options.share_percent);
+    int column = screen_begin_words(page->screen, why);
     for (size_t i = 0; i < page->result->op_count; i++)
         if (page->result->ops[i].list == COMPARE_CHANGED && page->result->ops[i].verdict == COMPARE_CHEAP)
             column = screen_print_word(page->screen, column, page->result->ops[i].name);
-    putc('\n', page->stream);
+    screen_end_line(page->screen);
 }
 
 /* "  READ took 2.0 times as long" */
 static void print_noise(const struct page *page) {
     if (page->result->list_counts[COMPARE_MAYBE_NOISE] == 0)
         return;
-    fputs("\nMay be noise; repeat to decide, as with osprof run --repeat 5 --vs:\n", page->stream);
+    screen_print_title(page->screen, "May be noise; repeat to decide, as with osprof run --repeat 5 --vs");
     for (size_t i = 0; i < page->result->op_count; i++) {
         const struct compare_op *op = &page->result->ops[i];
         if (op->list != COMPARE_MAYBE_NOISE)
             continue;
-        fprintf(page->stream, "  %s", op->name);
+        screen_begin_line(page->screen, 2);
+        screen_printf(page->screen, "%s", op->name);
         print_what(page, op, "");
+        screen_end_line(page->screen);
     }
 }
 
 static void print_same(const struct page *page) {
     int column = 0;
+    char why[64];
+    snprintf(why, sizeof(why), "The same within %g %%", page->result->options.similar_percent);
     for (size_t i = 0; i < page->result->op_count; i++) {
         if (page->result->ops[i].list != COMPARE_SAME)
             continue;
         if (column == 0)
-            column = fprintf(page->stream, "\nThe same within %g %%:", page->result->options.similar_percent);
+            column = screen_begin_words(page->screen, why);
         column = screen_print_word(page->screen, column, page->result->ops[i].name);
     }
     if (column > 0)
-        putc('\n', page->stream);
+        screen_end_line(page->screen);
 }
 
-void comparison_print(const struct comparison *comparison, const struct screen *screen) {
-    const struct page page = {
+static struct page page_of(const struct comparison *comparison, const struct screen *screen) {
+    return (struct page){
         .comparison = comparison,
         .result = comparison->result,
         .screen = screen,
@@ -562,6 +622,10 @@ void comparison_print(const struct comparison *comparison, const struct screen *
         .units = {.frequency_hz = comparison->result->a.clock.frequency_hz, .ascii = screen->ascii},
         .arrow = screen->ascii ? "->" : "→",
     };
+}
+
+void comparison_print_summary(const struct comparison *comparison, const struct screen *screen) {
+    const struct page page = page_of(comparison, screen);
     print_heading(&page);
     if (row_count(&page) > 0)
         print_table(&page);
@@ -570,6 +634,28 @@ void comparison_print(const struct comparison *comparison, const struct screen *
         print_noise(&page);
         print_same(&page);
     }
+}
+
+void comparison_print_ops(const struct comparison *comparison, const struct screen *screen) {
+    const struct page page = page_of(comparison, screen);
     for (size_t i = 0; i < shown_count(&page); i++)
         print_op(&page, &page.result->ops[i]);
+}
+
+void comparison_print(const struct comparison *comparison, const struct screen *screen) {
+    comparison_print_summary(comparison, screen);
+    comparison_print_ops(comparison, screen);
+}
+
+void comparison_complain(const char *a_name, const char *b_name, const struct aggstats_profile *a, int error) {
+    const bool is_a_silent = a->clock.frequency_hz == 0;
+    if (error == -EDOM)
+        complain(
+            "cannot compare %s with %s: only %s tells its clock's rate; add a line \"# clock: tsc HZ Hz\" to %s if you "
+            "know it",
+            a_name, b_name, is_a_silent ? b_name : a_name, is_a_silent ? a_name : b_name);
+    else if (error == -EOVERFLOW)
+        complain("cannot compare %s with %s: their clock rates are too far apart for these latencies", a_name, b_name);
+    else
+        complain("cannot compare %s with %s: %s", a_name, b_name, strerror(-error));
 }

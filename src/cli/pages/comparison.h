@@ -3,6 +3,7 @@
 #define COMPARISON_H
 
 #include "calibration.h"
+#include "chart.h"
 #include "compare.h"
 #include "correlate.h"
 #include "screen.h"
@@ -13,13 +14,21 @@ struct comparison {
     const char *b_name;
     const struct calibration *a_times; /* for naming their peaks; not used for JSON */
     const struct calibration *b_times;
-    bool all;     /* also prints the operations that do not differ; JSON always has them */
-    bool verbose; /* also prints by which method, score and phase operations differ */
+    bool all;                              /* also prints the operations that do not differ; JSON always has them */
+    bool verbose;                          /* also prints by which method, score and phase operations differ */
+    const struct chart_pictures *pictures; /* in HTML, instead of charts */
 };
 
 /* Prints it: a sentence, the two profiles, what changed as a table, what may be noise, what is the same; then for each
  * operation that differs what changed, in words and as two histograms. */
 void comparison_print(const struct comparison *comparison, const struct screen *screen);
+
+/* Its parts, for pages that are put together otherwise: all but the operations that differ, and these. */
+void comparison_print_summary(const struct comparison *comparison, const struct screen *screen);
+void comparison_print_ops(const struct comparison *comparison, const struct screen *screen);
+
+/* Reports to the user that compare_profiles() has failed. */
+void comparison_complain(const char *a_name, const char *b_name, const struct aggstats_profile *a, int error);
 
 /* The same as JSON, after docs/comparison.schema.json, on standard output. */
 void comparison_print_json(const struct comparison *comparison);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "html.h"
 #include "peak_waits.h"
 #include "value_text.h"
 
@@ -21,8 +22,8 @@ void peak_labels_print(const struct aggstats_op_profile *op, const struct peak_t
     for (size_t i = 0; i < count; i++) {
         const struct peak_reason reason = peak_reason_of(op, &peaks[i], times);
         if (reason.cause != PEAK_CAUSE_NOT_KNOWN)
-            fprintf(screen->stream, "  peak at %s: %s\n", units_cycles(units, peaks[i].p50_cycles).text,
-                    peak_reason_text(&reason, op));
+            screen_print_line(screen, 2, "peak at %s: %s", units_cycles(units, peaks[i].p50_cycles).text,
+                              peak_reason_text(&reason, op));
     }
 }
 
@@ -169,7 +170,8 @@ void peak_labels_print_waits(const struct aggstats_profile *profile, const struc
         if (waits.count == 0)
             continue;
         format_line(&peaks[i], &waits, units, line);
-        fprintf(screen->stream, "%*s", INDENT, "");
+        if (!screen->html)
+            fprintf(screen->stream, "%*s", INDENT, "");
         screen_print_wrapped(screen, INDENT, 2 * INDENT, line);
     }
 }
@@ -192,13 +194,28 @@ void peak_labels_print_place(const struct peak *peak, unsigned resolution, const
 
 #define VALUE_COLUMNS 24
 
+static void put_value(const char *value, const char *calls, const char *share, const struct screen *screen) {
+    html_begin_row(screen->stream);
+    html_put_cell(screen->stream, HTML_NAME, value);
+    html_put_cell(screen->stream, HTML_NUMBER, calls);
+    html_put_cell(screen->stream, HTML_NUMBER, share);
+    html_end_row(screen->stream);
+}
+
 static void print_value(enum aggstats_value value, unsigned row, uint64_t calls, uint64_t peak_calls,
                         const struct units *units, const struct screen *screen) {
     char text[VALUE_TEXT_SIZE];
+    char share[UNITS_TEXT_SIZE];
     value_text_of_row(value, row, units, text);
+    snprintf(share, sizeof(share), "%.1f %%", 100.0 * (double)calls / (double)peak_calls);
+    if (screen->html) {
+        put_value(text, units_count(calls).text, share, screen);
+        return;
+    }
     fprintf(screen->stream, "    %-*s", VALUE_COLUMNS, text);
     screen_print_right(screen, INK_PLAIN, units_count(calls).text, 14);
-    fprintf(screen->stream, "  %5.1f %%\n", 100.0 * (double)calls / (double)peak_calls);
+    screen_print_right(screen, INK_PLAIN, share, 9);
+    putc('\n', screen->stream);
 }
 
 static void print_values(const struct aggstats_joint_profile *joint, const struct peak *peak, const struct units *units,
@@ -214,17 +231,32 @@ static void print_values(const struct aggstats_joint_profile *joint, const struc
     }
 }
 
+static void put_values(const struct aggstats_joint_profile *joint, const struct peak *peak, const struct units *units,
+                       const struct screen *screen) {
+    char title[VALUE_TEXT_SIZE];
+    value_text_of_name(joint->value, title);
+    html_begin_table(screen->stream);
+    html_begin_row(screen->stream);
+    html_put_cell(screen->stream, HTML_TITLE, title);
+    html_put_cell(screen->stream, HTML_NUMBER_TITLE, "calls");
+    html_put_cell(screen->stream, HTML_NUMBER_TITLE, "of the peak");
+    html_end_row(screen->stream);
+    print_values(joint, peak, units, screen);
+    html_end_table(screen->stream);
+}
+
 void peak_labels_print_joint(const struct aggstats_joint_profile *joint, const struct aggstats_op_profile *op,
                              unsigned resolution, const struct units *units, const struct screen *screen) {
     struct peak peaks[PEAKS_MAX];
     char title[VALUE_TEXT_SIZE];
     value_text_of_name(joint->value, title);
     size_t count = peaks_find(op, resolution, peaks);
-    putc('\n', screen->stream);
+    screen_begin_heading(screen);
     screen_print(screen, INK_STRONG, op->name);
-    fprintf(screen->stream, " by %s, for each peak of latency\n", title);
+    screen_printf(screen, " by %s, for each peak of latency", title);
+    screen_end_heading(screen);
     for (size_t i = 0; i < count; i++) {
         peak_labels_print_place(&peaks[i], resolution, units, screen);
-        print_values(joint, &peaks[i], units, screen);
+        (screen->html ? put_values : print_values)(joint, &peaks[i], units, screen);
     }
 }

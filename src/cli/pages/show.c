@@ -743,6 +743,11 @@ void show_parts_op(const struct show_parts *parts, const struct aggstats_op_prof
     print_peak_labels(page, op);
 }
 
+void show_parts_joints(const struct show_parts *parts) {
+    for (size_t i = 0; i < parts->page.op_count; i++)
+        print_joints(&parts->page, parts->page.ops[i]);
+}
+
 void show_parts_groups(const struct show_parts *parts) {
     print_groups(&parts->page, parts->page.profile->groupings);
 }

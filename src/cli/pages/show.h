@@ -56,6 +56,7 @@ void show_parts_answer(const struct show_parts *parts);  /* and what is wrong wi
 void show_parts_heading(const struct show_parts *parts); /* what was profiled, where and how long */
 void show_parts_in_flight(const struct show_parts *parts);
 void show_parts_table(const struct show_parts *parts);  /* of operations */
+void show_parts_joints(const struct show_parts *parts); /* all joint profiles */
 void show_parts_groups(const struct show_parts *parts); /* a table for each grouping */
 
 /* What is known of an operation besides its histogram: failures, bytes, and its peaks. */

@@ -105,10 +105,10 @@ static void print_doubt(const struct printer *it, const struct verdict_ratio *ra
     char runs[CELL_SIZE];
     format_more_runs(more_runs, runs);
     if (excludes_one(ratio))
-        fprintf(it->stream, "; probably %s, but %zu figures are compared, and chance may move one that far; %s",
-                ratio->low > 1 ? more : less, it->result->tested_count, runs);
+        screen_printf(it->screen, "; probably %s, but %zu figures are compared, and chance may move one that far; %s",
+                      ratio->low > 1 ? more : less, it->result->tested_count, runs);
     else
-        fprintf(it->stream, "; %s", runs);
+        screen_printf(it->screen, "; %s", runs);
 }
 
 /* ---- The answer --------------------------------------------------------------------------------- */
@@ -118,15 +118,20 @@ static bool has_common_change(const struct verdict_result *result) {
 }
 
 static void print_set(const struct printer *it, const char *key, const char *name, size_t count) {
-    screen_print_key(it->screen, key);
-    fprintf(it->stream, "%zu run%s: ", count, units_plural(count));
+    screen_begin_entry(it->screen, key);
+    screen_printf(it->screen, "%zu run%s: ", count, units_plural(count));
     screen_print_untrusted(it->screen, INK_STRONG, name);
-    putc('\n', it->stream);
+    screen_end_line(it->screen);
+}
+
+static void end_sentence(const struct printer *it) {
+    screen_printf(it->screen, ".");
+    screen_end_line(it->screen);
 }
 
 static void print_count(const struct printer *it, size_t count, const char *what) {
     if (count > 0)
-        fprintf(it->stream, ", %zu %s", count, what);
+        screen_printf(it->screen, ", %zu %s", count, what);
 }
 
 /* "3 of 14 operations slower, 1 faster, 2 with more calls." */
@@ -137,12 +142,13 @@ static void print_answer(const struct printer *it) {
     size_t changed = 0;
     for (enum verdict_word word = 0; word < VERDICT_WORDS_OF_OPS; word++)
         changed += verdict_is_change(word) ? counts[word] : 0;
+    screen_begin_line(it->screen, 0);
     if (changed == 0)
-        fprintf(it->stream, "No operation surely changed%s, of %zu",
-                has_common_change(it->result) ? " against the rest" : "", it->result->op_count);
+        screen_printf(it->screen, "No operation surely changed%s, of %zu",
+                      has_common_change(it->result) ? " against the rest" : "", it->result->op_count);
     else
-        fprintf(it->stream, "%zu of %zu operation%s slower, %zu faster", counts[VERDICT_SLOWER], it->result->op_count,
-                units_plural(it->result->op_count), counts[VERDICT_FASTER]);
+        screen_printf(it->screen, "%zu of %zu operation%s slower, %zu faster", counts[VERDICT_SLOWER],
+                      it->result->op_count, units_plural(it->result->op_count), counts[VERDICT_FASTER]);
     print_count(it, counts[VERDICT_SOME_SLOWER], "with some calls slower");
     print_count(it, counts[VERDICT_SOME_FASTER], "with some calls faster");
     print_count(it, counts[VERDICT_SLOWER_THAN_REST], "slower than the rest");
@@ -153,7 +159,7 @@ static void print_answer(const struct printer *it) {
     print_count(it, counts[VERDICT_FAILS_LESS], "failing less");
     print_count(it, counts[VERDICT_ONLY_A] + counts[VERDICT_ONLY_B], "only on one side");
     print_count(it, undecided, "not decided");
-    fputs(".\n", it->stream);
+    end_sentence(it);
 }
 
 /* "The job took 1.31 [1.27-1.36] times as long: more time." */
@@ -162,10 +168,11 @@ static void print_time(const struct printer *it, const struct verdict_change *ti
     if (!time->is_there)
         return;
     format_ratio(it, &time->ratio, ratio);
-    fprintf(it->stream, "%s %s times as long: %s", subject, ratio, verdict_word_name(time->word));
+    screen_begin_line(it->screen, 0);
+    screen_printf(it->screen, "%s %s times as long: %s", subject, ratio, verdict_word_name(time->word));
     if (time->word == VERDICT_UNDECIDED)
         print_doubt(it, &time->ratio, "more", "less", time->more_runs);
-    fputs(".\n", it->stream);
+    end_sentence(it);
 }
 
 static void print_times(const struct printer *it) {
@@ -182,28 +189,34 @@ static void print_common(const struct printer *it, bool has_column) {
         return;
     format_ratio(it, &common->ratio, text);
     if (has_common_change(result)) {
-        fprintf(it->stream,
-                "All operations together take %s times as long a call: the machine was %s, or all of them changed.\n",
-                text, common->word == VERDICT_SLOWER ? "busier" : "less busy");
+        screen_print_line(
+            it->screen, 0,
+            "All operations together take %s times as long a call: the machine was %s, or all of them changed.", text,
+            common->word == VERDICT_SLOWER ? "busier" : "less busy");
         if (has_column)
-            fputs("\"Own change\" is what is left of mean, B/A without that; \"than the rest\" goes by it.\n",
-                  it->stream);
+            screen_print_line(
+                it->screen, 0,
+                "\"Own change\" is what is left of mean, B/A without that; \"than the rest\" goes by it.");
     } else if (common->word == VERDICT_UNDECIDED) {
-        fprintf(it->stream, "Whether all operations changed together is not decided: %s times as long a call", text);
+        screen_begin_line(it->screen, 0);
+        screen_printf(it->screen, "Whether all operations changed together is not decided: %s times as long a call",
+                      text);
         print_doubt(it, &common->ratio, "slower", "faster", common->more_runs);
-        fputs(".\n", it->stream);
+        end_sentence(it);
     }
     if (common->word != VERDICT_ALIKE || result->common_spread > 1 + result->options.at_least)
-        fprintf(it->stream, "The runs of a side differ among themselves by a factor of %s, in all operations.\n",
-                text_of(result->common_spread).text);
+        screen_print_line(it->screen, 0,
+                          "The runs of a side differ among themselves by a factor of %s, in all operations.",
+                          text_of(result->common_spread).text);
 }
 
 static void print_trend(const struct printer *it) {
     double trend = it->result->trend;
     if (!it->result->has_trend)
         return;
-    fprintf(it->stream, "The runs became %s from one to the next, by a factor of %s: the order of A and B matters.\n",
-            trend > 1 ? "slower" : "faster", text_of(trend > 1 ? trend : 1 / trend).text);
+    screen_print_line(it->screen, 0,
+                      "The runs became %s from one to the next, by a factor of %s: the order of A and B matters.",
+                      trend > 1 ? "slower" : "faster", text_of(trend > 1 ? trend : 1 / trend).text);
 }
 
 /* ---- The table ---------------------------------------------------------------------------------- */
@@ -343,10 +356,13 @@ static void print_figure(const struct printer *it, const struct verdict_op *op, 
         units_format_cycles(&it->units, ratio->b, b);
     }
     format_ratio(it, ratio, text);
-    fprintf(it->stream, "  %s %s %s %s: %s%s", verdict_figure_name(figure), a, it->screen->ascii ? "->" : "→", b,
-            it->times, text);
+    screen_begin_line(it->screen, 2);
+    screen_printf(it->screen, "%s %s %s %s: %s%s", verdict_figure_name(figure), a, it->screen->ascii ? "->" : "→", b,
+                  it->times, text);
     const bool is_doubtful = ratio->effect.is_known && !excludes_one(ratio) && !is_small(it, ratio);
-    fputs(is_doubtful ? ", which alone proves nothing\n" : "\n", it->stream);
+    if (is_doubtful)
+        screen_printf(it->screen, ", which alone proves nothing");
+    screen_end_line(it->screen);
 }
 
 /* The change of the figure that decided, or of the mean, without what all ops have in common. */
@@ -357,27 +373,29 @@ static void print_own_change(const struct printer *it, const struct verdict_op *
     if (!is_relative && !has_common_change(it->result))
         return;
     format_ratio(it, &op->own[figure], text);
-    fprintf(it->stream, "  own change of the %s latency, without what all operations have in common: %s%s\n",
-            verdict_figure_name(figure), it->times, text);
+    screen_print_line(it->screen, 2, "own change of the %s latency, without what all operations have in common: %s%s",
+                      verdict_figure_name(figure), it->times, text);
 }
 
 /* "slow calls 0.01 % → 1 % of the calls, about 64 times A's usual latency" */
 static void print_tail(const struct printer *it, const struct verdict_tail *tail) {
     char shares[CELL_SIZE];
     format_shares(it, tail->a_share, tail->b_share, shares);
-    fprintf(it->stream, "  slow calls %s of the calls, about %s times A's usual latency\n", shares,
-            units_count((uint64_t)fmin(tail->times, 0x1p62)).text);
+    screen_print_line(it->screen, 2, "slow calls %s of the calls, about %s times A's usual latency", shares,
+                      units_count((uint64_t)fmin(tail->times, 0x1p62)).text);
 }
 
 /* "+64 % of the mean latency"; "which alone makes the mean ×36" */
 static void print_peak(const struct printer *it, const struct verdict_peak *peak) {
     char shares[CELL_SIZE];
     format_shares(it, peak->a_share, peak->b_share, shares);
-    fprintf(it->stream, "  calls around %s: %s, ", units_cycles(&it->units, exp2(peak->place.centre)).text, shares);
+    screen_begin_line(it->screen, 2);
+    screen_printf(it->screen, "calls around %s: %s, ", units_cycles(&it->units, exp2(peak->place.centre)).text, shares);
     if (peak->cost >= 1)
-        fprintf(it->stream, "which alone makes the mean latency %s%s\n", it->times, text_of(1 + peak->cost).text);
+        screen_printf(it->screen, "which alone makes the mean latency %s%s", it->times, text_of(1 + peak->cost).text);
     else
-        fprintf(it->stream, "%+.3g %% of the mean latency\n", 100 * fmax(-1, peak->cost));
+        screen_printf(it->screen, "%+.3g %% of the mean latency", 100 * fmax(-1, peak->cost));
+    screen_end_line(it->screen);
 }
 
 /* "failures 0.1 % → 3.4 % of the calls, most of B's EIO" */
@@ -385,16 +403,17 @@ static void print_failures(const struct printer *it, const struct verdict_op *op
     char shares[CELL_SIZE];
     unsigned failure = op->b_sum ? outcome_commonest_failure(op->b_sum) : AGGSTATS_FAILURES;
     format_failures(it, op, shares);
-    fprintf(it->stream, "  failures %s of the calls", shares);
+    screen_begin_line(it->screen, 2);
+    screen_printf(it->screen, "failures %s of the calls", shares);
     if (failure < AGGSTATS_FAILURES)
-        fprintf(it->stream, ", most of B's %s", aggstats_failure_name(failure));
-    putc('\n', it->stream);
+        screen_printf(it->screen, ", most of B's %s", aggstats_failure_name(failure));
+    screen_end_line(it->screen);
 }
 
 static void print_chart(const struct printer *it, const struct aggstats_op_profile *const ops[2]) {
     const struct chart_axis axis = chart_axis_of(ops, 2, it->result->a_sum.resolution, it->screen);
     for (size_t side = 0; side < 2; side++) {
-        fprintf(it->stream, "  ");
+        screen_printf(it->screen, "  ");
         screen_print(it->screen, INK_FAINT, side == 0 ? "A, all runs" : "B, all runs");
         putc('\n', it->stream);
         chart_print(&axis, ops[side], &it->units, it->screen);
@@ -404,10 +423,11 @@ static void print_chart(const struct printer *it, const struct aggstats_op_profi
 static void print_op(const struct printer *it, const struct verdict_op *op) {
     const struct aggstats_op_profile *const ops[2] = {op->a_sum, op->b_sum};
     char word[CELL_SIZE];
-    putc('\n', it->stream);
-    screen_print(it->screen, INK_STRONG, op->name);
     format_word(op, word);
-    fprintf(it->stream, ": %s\n", word);
+    screen_begin_heading(it->screen);
+    screen_print(it->screen, INK_STRONG, op->name);
+    screen_printf(it->screen, ": %s", word);
+    screen_end_heading(it->screen);
     for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++)
         if (op->is_changed[figure] || (figure <= VERDICT_MEAN && is_of_latency(op->word)))
             print_figure(it, op, figure);
@@ -420,7 +440,9 @@ static void print_op(const struct printer *it, const struct verdict_op *op) {
     for (size_t i = 0; i < op->peak_count; i++)
         if (op->peaks[i].is_changed)
             print_peak(it, &op->peaks[i]);
-    if (op->a_sum && op->b_sum && !it->page->no_charts)
+    if (it->screen->html)
+        chart_put_picture(it->page->pictures, op->name);
+    else if (op->a_sum && op->b_sum && !it->page->no_charts)
         print_chart(it, ops);
 }
 
@@ -433,11 +455,11 @@ static void print_names(const struct printer *it, enum verdict_word word, const 
         if (op->word != word)
             continue;
         if (column == 0)
-            column = fprintf(it->stream, "\n%s:", why);
+            column = screen_begin_words(it->screen, why);
         column = screen_print_word(it->screen, column, op->name);
     }
     if (column > 0)
-        putc('\n', it->stream);
+        screen_end_line(it->screen);
 }
 
 /* "  READ: mean ×1.05 [0.92-1.21]; about 3 more runs" */
@@ -446,13 +468,14 @@ static void print_undecided_op(const struct printer *it, const struct verdict_op
     const bool is_of_calls = figure == VERDICT_CALLS;
     char text[CELL_SIZE];
     format_ratio(it, &op->ratios[figure], text);
-    fprintf(it->stream, "  %s: %s %s%s", op->name, verdict_figure_name(figure), it->times, text);
+    screen_begin_line(it->screen, 2);
+    screen_printf(it->screen, "%s: %s %s%s", op->name, verdict_figure_name(figure), it->times, text);
     if (!is_of_calls && it->result->common.is_there) {
         format_ratio(it, &op->own[figure], text);
-        fprintf(it->stream, ", of its own %s%s", it->times, text);
+        screen_printf(it->screen, ", of its own %s%s", it->times, text);
     }
     print_doubt(it, &op->own[figure], is_of_calls ? "more" : "slower", is_of_calls ? "fewer" : "faster", op->more_runs);
-    putc('\n', it->stream);
+    screen_end_line(it->screen);
 }
 
 static void print_undecided(const struct printer *it) {
@@ -461,7 +484,7 @@ static void print_undecided(const struct printer *it) {
         if (it->result->ops[i].word != VERDICT_UNDECIDED)
             continue;
         if (is_first)
-            fputs("\nNot decided:\n", it->stream);
+            screen_print_title(it->screen, "Not decided");
         print_undecided_op(it, &it->result->ops[i]);
         is_first = false;
     }
@@ -481,21 +504,40 @@ static void print_others(const struct printer *it) {
     print_names(it, VERDICT_FEW, few);
 }
 
+static void print_summary(const struct printer *it) {
+    print_answer(it);
+    print_times(it);
+    print_common(it, change_count(it->result) > 0);
+    print_trend(it);
+    screen_print_gap(it->screen);
+    print_set(it, "A", it->page->a_name, it->result->a_count);
+    print_set(it, "B", it->page->b_name, it->result->b_count);
+    if (it->result->rescaled)
+        screen_print_line(it->screen, 0, "Clock rates differ: buckets are approximate.");
+    print_table(it);
+}
+
+static void print_changed_ops(const struct printer *it) {
+    for (size_t i = 0; i < change_count(it->result); i++)
+        print_op(it, &it->result->ops[i]);
+}
+
 void verdict_page_print(const struct verdict_page *page, const struct screen *screen) {
     const struct printer it = printer_of(page, screen);
-    print_answer(&it);
-    print_times(&it);
-    print_common(&it, change_count(page->result) > 0);
-    print_trend(&it);
-    putc('\n', it.stream);
-    print_set(&it, "A", page->a_name, page->result->a_count);
-    print_set(&it, "B", page->b_name, page->result->b_count);
-    if (page->result->rescaled)
-        fputs("Clock rates differ: buckets are approximate.\n", it.stream);
-    print_table(&it);
-    for (size_t i = 0; i < change_count(page->result); i++)
-        print_op(&it, &page->result->ops[i]);
+    print_summary(&it);
+    print_changed_ops(&it);
     print_others(&it);
+}
+
+void verdict_page_print_summary(const struct verdict_page *page, const struct screen *screen) {
+    const struct printer it = printer_of(page, screen);
+    print_summary(&it);
+    print_others(&it);
+}
+
+void verdict_page_print_ops(const struct verdict_page *page, const struct screen *screen) {
+    const struct printer it = printer_of(page, screen);
+    print_changed_ops(&it);
 }
 
 /* ---- Other forms -------------------------------------------------------------------------------- */

@@ -1,10 +1,12 @@
 /* osprof report: one page to send. */
 #include <string.h>
 
+#include "answer_page.h"
 #include "base.h"
 #include "command.h"
-#include "daemon_watch.h"
+#include "compare_sets.h"
 #include "input.h"
+#include "name_set.h"
 #include "option_table.h"
 #include "output.h"
 #include "report.h"
@@ -14,78 +16,199 @@
 struct report_options {
     const char *output;
     const char *layer; /* of recordings */
-    const char *profile;
+    struct name_set a; /* older profiles; none: there is nothing to compare with */
+    struct name_set b;
 };
 
-/* As of the profile, or of all layers of a recording. */
-static mode_t mode_of(const struct input *input) {
-    mode_t mode = output_mode(&input->profile);
-    for (size_t i = 0; i < input->layers.count; i++)
-        mode &= output_mode(&input->layers.layers[i]);
-    return mode;
+static const char *subject_name(const struct report_options *options) {
+    return options->b.names[0];
 }
 
-static enum status write_report(const struct report_options *options, const struct report *report, mode_t mode) {
+static enum status write_report(const struct report_options *options, const struct report *given) {
+    struct report_again again;
+    struct report report = *given;
+    CLEANUP_FREE char *layer = options->layer ? answer_next_quote(options->layer) : NULL;
+    CLEANUP_FREE char *choice = NULL;
     CLEANUP_FREE char *page = NULL;
     size_t bytes = 0;
-    int error = output_format(report_write, report, &page, &bytes);
-    if (error) {
-        complain("cannot report on %s: %s", options->profile, strerror(-error));
+    if (layer && asprintf(&choice, "--layer %s", layer) < 0)
+        choice = NULL;
+    report_format_again(options->a.names, options->a.count, options->b.names, options->b.count, choice ? choice : "",
+                        &again);
+    report.name = subject_name(options);
+    report.again = &again;
+    if (report_make(&report, &page, &bytes) != 0)
         return STATUS_TROUBLE;
-    }
-    return output_deliver(options->output, DEFAULT_OUTPUT, mode, page, bytes) ? STATUS_OK : STATUS_TROUBLE;
+    return output_deliver(options->output, DEFAULT_OUTPUT, report.subject->mode, page, bytes) ? STATUS_OK
+                                                                                              : STATUS_TROUBLE;
+}
+
+/* ---- Profiles ----------------------------------------------------------------------------------- */
+
+/* Errors: reported to the user */
+static int add_file(struct subject *subject, struct file_set *files, const char *name) {
+    struct input input;
+    int error = input_load_whole(name, &input);
+    if (error)
+        return error;
+    if (file_set_add(files, input.device, input.is_file ? input.inode : 0) == 0)
+        complain("%s has been read already: its calls are in the sum once more", name);
+    error = subject_add(subject, name, &input);
+    input_finish(&input);
+    return error;
+}
+
+/* Reads B's profiles. Errors: reported to the user */
+static int load_subject(const struct report_options *options, struct input_layer *layer, struct subject *subject) {
+    struct file_set files = {0};
+    int error = 0;
+    for (size_t i = 0; i < options->b.count && !error; i++)
+        error = add_file(subject, &files, options->b.names[i]);
+    file_set_finish(&files);
+    return error ? error : subject_settle(subject, subject_name(options), layer);
 }
 
 static enum status report_on(const struct report_options *options) {
-    struct input input;
+    struct subject subject = {.count = 0};
     struct input_layer layer = {.name = options->layer};
-    char warning[DAEMON_TEXT_SIZE];
-    if (input_load_whole(options->profile, &input) != 0)
-        return STATUS_TROUBLE;
-    struct report report = {.input = &input, .name = options->profile};
-    CLEANUP_FREE char *layers = NULL;
-    const bool is_of_several = input.layers.count > 0;
-    const mode_t mode = mode_of(&input);
+    const struct report report = {.subject = &subject};
     enum status status = STATUS_TROUBLE;
-    if (is_of_several && report_layers(&input.layers, &layers) != 0)
-        complain("cannot report on %s: no memory", options->profile);
-    else if (input_choose(options->profile, &layer, &input) == 0) {
-        const struct daemon_state daemon = daemon_state_find(&input);
-        report.warning = daemon_state_warn(&daemon, warning) ? warning : NULL;
-        report.layer = is_of_several ? aggstats_profile_label(&input.profile, "layer") : NULL;
-        in_flight_find_out(&input);
-        report.layers = layers;
-        status = write_report(options, &report, mode);
-    }
-    input_finish(&input);
+    if (load_subject(options, &layer, &subject) == 0)
+        status = write_report(options, &report);
+    subject_finish(&subject);
     return status;
 }
+
+/* ---- Two profiles ------------------------------------------------------------------------------- */
+
+static enum status report_on_pair(const struct report_options *options, const struct subject *subject,
+                                  const struct aggstats_profile *a) {
+    const struct aggstats_profile *b = &subject->input.profile;
+    const struct compare_options how = compare_defaults(DISTANCE_METHOD_DEFAULT);
+    struct compare_result result = {0};
+    struct comparison comparison = {.result = &result, .a_name = options->a.names[0], .b_name = options->b.names[0]};
+    int error = compare_profiles(a, b, &how, &result);
+    if (error) {
+        comparison_complain(comparison.a_name, comparison.b_name, a, error);
+        return STATUS_TROUBLE;
+    }
+    struct calibration a_times;
+    struct calibration b_times;
+    calibration_for_pair(a, b, &a_times, &b_times);
+    comparison.a_times = &a_times;
+    comparison.b_times = &b_times;
+    const struct report report = {.subject = subject, .comparison = &comparison};
+    enum status status = write_report(options, &report);
+    calibration_finish(&a_times);
+    calibration_finish(&b_times);
+    compare_finish(&result);
+    return status;
+}
+
+static enum status compare_pair(const struct report_options *options) {
+    struct subject subject = {.count = 0};
+    struct input_layer layer = {.name = options->layer};
+    struct input a;
+    enum status status = STATUS_TROUBLE;
+    if (input_load(options->a.names[0], &layer, &a) != 0)
+        return STATUS_TROUBLE;
+    if (load_subject(options, &layer, &subject) == 0)
+        status = report_on_pair(options, &subject, &a.profile);
+    subject_finish(&subject);
+    input_finish(&a);
+    return status;
+}
+
+/* ---- Two sets ----------------------------------------------------------------------------------- */
+
+static int take_run(void *context, const char *name, const struct input *input) {
+    return subject_add(context, name, input);
+}
+
+static enum status compare_runs(const struct report_options *options) {
+    struct subject subject = {.count = 0};
+    struct input_layer layer = {.name = options->layer, .is_told = true};
+    const struct compare_sets sets = {
+        .options = {.at_least = VERDICT_AT_LEAST, .alpha = VERDICT_ALPHA},
+        .layer = options->layer,
+        .a = options->a.names,
+        .a_count = options->a.count,
+        .b = options->b.names,
+        .b_count = options->b.count,
+        .load = input_load_whole,
+        .take = take_run,
+        .context = &subject,
+    };
+    struct compared_sets compared;
+    enum status status = STATUS_TROUBLE;
+    if (compare_sets(&sets, &compared) == 0) {
+        const struct report report = {.subject = &subject, .verdict = &compared.page};
+        if (subject_settle(&subject, subject_name(options), &layer) == 0)
+            status = write_report(options, &report);
+        compared_sets_finish(&compared);
+    }
+    subject_finish(&subject);
+    return status;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
 
 static const struct option_row rows[] = {
     ROW_OUTPUT("FILE.html, written whole or not at all; - is standard output; default: osprof.html",
                struct report_options, output),
     ROW_LAYER(struct report_options, layer),
-    ROW_PROFILE_ARGUMENTS("[PROFILE]"),
+    ROW_PROFILE_ARGUMENTS("[PROFILE]...\n       osprof report [OPTION]... A... -- B..."),
     {.kind = OPTION_END},
 };
 
+/* Errors: reported to the user */
+static int take_names(struct arguments *arguments, int b_count, struct report_options *options) {
+    static char last[] = "@1";
+    static char *lasts[] = {last};
+    const size_t count = (size_t)arguments->rest_count;
+    const size_t a_count = count - (size_t)b_count;
+    int error = name_set_of(arguments->rest, a_count, &options->a);
+    if (error)
+        return error;
+    error = count > 0 ? name_set_of(arguments->rest + a_count, (size_t)b_count, &options->b)
+                      : name_set_of(lasts, 1, &options->b);
+    if (!error && (options->b.count == 0 || (a_count > 0 && options->a.count == 0))) {
+        complain("nothing to report on: a list names no profile");
+        error = -ENOENT;
+    }
+    return error;
+}
+
+static enum status report_on_names(const struct report_options *options) {
+    if (options->a.count == 0)
+        return report_on(options);
+    return options->a.count == 1 && options->b.count == 1 ? compare_pair(options) : compare_runs(options);
+}
+
 static enum status run_report(const struct command *command, int argc, char **argv) {
-    struct report_options options = {0};
+    struct report_options options = {.output = NULL};
     struct arguments arguments;
+    const int second = name_set_second(argc, argv);
+    const bool ends_with_dashes = second == argc && strcmp(argv[argc - 1], "--") == 0;
     enum status status;
     if (!options_parse(command, argc, argv, &options, &arguments, &status))
         return status;
-    if (arguments.rest_count > 1)
-        return usage_error(command, "one profile at a time, not %d", arguments.rest_count);
-    options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "@1";
-    return report_on(&options);
+    const int b_count = second < argc ? argc - second : arguments.rest_count;
+    if (ends_with_dashes && arguments.rest_count > 0)
+        return usage_error(command, "no profile behind --");
+    status = take_names(&arguments, b_count, &options) == 0 ? report_on_names(&options) : STATUS_TROUBLE;
+    name_set_finish(&options.a);
+    name_set_finish(&options.b);
+    return status;
 }
 
 const struct command command_report = {
     .name = "report",
     .summary = "writes one page of HTML to look at and to send: what costs the time, in words, tables and pictures",
     .help = "The page holds all that it needs: no network is asked, and no script is needed to read it. PROFILE is as "
-            "for 'osprof show'; without it, it is of the last result of 'osprof run'.",
+            "for 'osprof show'; without it, it is of the last result of 'osprof run'. Several are added up. With older "
+            "ones, A, the page tells too what has changed from them to B, as 'osprof compare' does.",
+    .notes = "@FILE stands for the names in a file, one a line.",
     .options = rows,
     .run = run_report,
 };

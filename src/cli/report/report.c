@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer_page.h"
 #include "base.h"
+#include "command.h"
 #include "html.h"
-#include "layers_page.h"
 #include "output.h"
 #include "picture.h"
 #include "plot_ops.h"
@@ -31,6 +32,7 @@ struct page {
     FILE *stream;
     struct show_parts *parts;
     struct plot plot;
+    struct plot pair; /* the older over it; of no profiles: there is none */
 };
 
 /* ---- Sections ----------------------------------------------------------------------------------- */
@@ -38,9 +40,57 @@ struct page {
 struct section {
     const char *id;
     const char *title;
+    bool is_of_b;                              /* of the newer, where there are two */
     bool (*is_there)(const struct page *page); /* NULL: always */
     int (*put)(const struct page *page);
 };
+
+static bool is_compared(const struct page *page) {
+    return page->report->comparison || page->report->verdict;
+}
+
+static int put_changed(const struct page *page) {
+    if (page->report->verdict) {
+        verdict_page_print_summary(page->report->verdict, &page->screen);
+        html_put_block(page->stream, "p", "about",
+                       "B/A is how many times as much B has; in brackets the interval of 95 % of that.");
+    } else {
+        comparison_print_summary(page->report->comparison, &page->screen);
+    }
+    return 0;
+}
+
+static bool has_changes(const struct page *page) {
+    if (page->report->verdict)
+        return page->report->verdict->result->op_count > 0 &&
+               verdict_is_change(page->report->verdict->result->ops[0].word);
+    return page->report->comparison && page->report->comparison->result->different_count > 0;
+}
+
+/* The picture of an operation, if it is one of those that have one. */
+static void put_pair(const void *context, const char *op) {
+    const struct page *page = context;
+    const struct plot_bars bars = plot_bars_over(&page->pair);
+    for (size_t i = 0; i < page->pair.op_count; i++)
+        if (strcmp(page->pair.ops[i].name, op) == 0)
+            picture_histogram(&page->pair, &bars, i, page->stream);
+}
+
+static int put_changes(const struct page *page) {
+    const struct chart_pictures pictures = {put_pair, page};
+    html_put_block(page->stream, "p", "about",
+                   "Calls by latency, both logarithmic: A, the older, is the outline, and B the bars.");
+    if (page->report->verdict) {
+        struct verdict_page verdict = *page->report->verdict;
+        verdict.pictures = &pictures;
+        verdict_page_print_ops(&verdict, &page->screen);
+    } else {
+        struct comparison comparison = *page->report->comparison;
+        comparison.pictures = &pictures;
+        comparison_print_ops(&comparison, &page->screen);
+    }
+    return 0;
+}
 
 static int put_first(const struct page *page) {
     show_parts_answer(page->parts);
@@ -78,23 +128,12 @@ static int put_groups(const struct page *page) {
 }
 
 static bool has_layers(const struct page *page) {
-    return page->report->layers;
+    return page->report->subject->layers;
 }
 
 static int put_layers(const struct page *page) {
-    fputs(page->report->layers, page->stream);
+    fputs(page->report->subject->layers, page->stream);
     return 0;
-}
-
-static int put_all_layers(const void *recording, FILE *stream) {
-    const struct screen screen = screen_of_html(stream);
-    const struct layers_page layers = {.recording = recording};
-    return layers_page_print(&layers, &screen);
-}
-
-int report_layers(const struct recording *recording, char **ret_section) {
-    size_t size_bytes;
-    return output_format(put_all_layers, recording, ret_section, &size_bytes);
 }
 
 static bool has_timeline(const struct page *page) {
@@ -144,6 +183,15 @@ static int put_histograms(const struct page *page) {
     return 0;
 }
 
+static bool has_joints(const struct page *page) {
+    return page->profile->joint_count > 0;
+}
+
+static int put_joints(const struct page *page) {
+    show_parts_joints(page->parts);
+    return 0;
+}
+
 static int put_machine(const struct page *page) {
     show_parts_heading(page->parts);
     return 0;
@@ -167,24 +215,29 @@ static int put_again(const struct page *page) {
         html_put(page->stream, ways[i].what);
         fputs("</code></p>\n", page->stream);
     }
-    fputs("<p>This page, from a profile: <code>osprof report ", page->stream);
-    html_put(page->stream, page->report->name);
-    fputs("</code>; as text: <code>osprof show ", page->stream);
-    html_put(page->stream, page->report->name);
+    if (!page->report->again->page[0])
+        return 0;
+    fputs("<p>This page, from what was recorded: <code>", page->stream);
+    html_put(page->stream, page->report->again->page);
+    fputs("</code>; as text: <code>", page->stream);
+    html_put(page->stream, page->report->again->text);
     fputs("</code></p>\n", page->stream);
     return 0;
 }
 
 static const struct section sections[] = {
-    {"first", "What to look at first", NULL, put_first},
-    {"layers", "Layers", has_layers, put_layers},
-    {"operations", "Operations", has_ops, put_table},
-    {"slow", "Slow calls, and what they waited for", has_slow_calls, put_slow_calls},
-    {"whose", "Files, programs, containers", has_groups, put_groups},
-    {"time", "Over time", has_timeline, put_maps},
-    {"latency", "Latencies", has_pictures, put_histograms},
-    {"machine", "What was profiled, and where", NULL, put_machine},
-    {"again", "How to get this again", NULL, put_again},
+    {"changed", "What has changed from A to B", false, is_compared, put_changed},
+    {"first", "What to look at first", true, NULL, put_first},
+    {"changes", "Each operation that changed", false, has_changes, put_changes},
+    {"layers", "Layers", true, has_layers, put_layers},
+    {"operations", "Operations", true, has_ops, put_table},
+    {"slow", "Slow calls, and what they waited for", true, has_slow_calls, put_slow_calls},
+    {"whose", "Files, programs, containers", true, has_groups, put_groups},
+    {"time", "Over time", true, has_timeline, put_maps},
+    {"latency", "Latencies", true, has_pictures, put_histograms},
+    {"values", "What peaks have in common", true, has_joints, put_joints},
+    {"machine", "What was profiled, and where", true, NULL, put_machine},
+    {"again", "How to get this again", false, NULL, put_again},
 };
 
 static bool is_there(const struct page *page, const struct section *section) {
@@ -216,61 +269,144 @@ static void put_head(const struct page *page) {
     fputs(" - osprof report</title>\n<style>" REPORT_STYLE "</style>\n</head>\n", page->stream);
 }
 
+static const char *title_end(const struct page *page, const struct section *section) {
+    return section->is_of_b && is_compared(page) ? " (B)" : "";
+}
+
 static void put_contents(const struct page *page) {
     fputs("<nav aria-label=\"Sections\">", page->stream);
     for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
         if (is_there(page, &sections[i]))
-            fprintf(page->stream, "<a href=\"#%s\">%s</a>", sections[i].id, sections[i].title);
+            fprintf(page->stream, "<a href=\"#%s\">%s%s</a>", sections[i].id, sections[i].title,
+                    title_end(page, &sections[i]));
     fputs("</nav>\n", page->stream);
 }
 
 static int put_sections(const struct page *page) {
+    bool has_contents = false;
     int error = 0;
     for (size_t i = 0; i < ARRAY_SIZE(sections) && !error; i++) {
         const struct section *section = &sections[i];
         if (!is_there(page, section))
             continue;
-        fprintf(page->stream, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n",
-                section->id, section->id, section->id, section->title);
+        fprintf(page->stream, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s%s</h2>\n",
+                section->id, section->id, section->id, section->title, title_end(page, section));
         error = section->put(page);
         fputs("</section>\n", page->stream);
-        if (i == 0)
+        if (!has_contents)
             put_contents(page);
+        has_contents = true;
     }
     return error;
+}
+
+static void put_about(const struct page *page) {
+    const size_t count = page->report->subject->count;
+    fputs("<p class=\"about\">", page->stream);
+    fputs(is_compared(page) ? "what has changed, and where the file-system time of B went"
+                            : "where its file-system time went",
+          page->stream);
+    if (count > 1)
+        fprintf(page->stream, ", of %zu profiles, added up", count);
+    fputs("</p>\n", page->stream);
 }
 
 static int put_page(const struct page *page) {
     put_head(page);
     fputs("<body>\n<header>\n<h1>", page->stream);
     html_put(page->stream, subject(page));
-    fputs("</h1>\n<p class=\"about\">where its file-system time went</p>\n</header>\n<main>\n", page->stream);
+    fputs("</h1>\n", page->stream);
+    put_about(page);
+    fputs("</header>\n<main>\n", page->stream);
     int error = put_sections(page);
     fputs("</main>\n<script>" REPORT_SCRIPT "</script>\n</body>\n</html>\n", page->stream);
     return error;
 }
 
-int report_write(const void *context, FILE *stream) {
+/* Chooses the operations of a figure that have pictures. */
+static int choose_ops(struct plot *plot) {
+    const struct option_list all = {0};
+    int error = plot_ops_choose(plot, &all);
+    plot->op_count = plot->op_count < PICTURED_OPS_MAX ? plot->op_count : PICTURED_OPS_MAX;
+    return error;
+}
+
+static int write_page(const void *context, FILE *stream) {
     const struct report *report = context;
+    const struct input *input = &report->subject->input;
     struct page page = {
-        .report = report, .profile = &report->input->profile, .screen = screen_of_html(stream), .stream = stream};
+        .report = report, .profile = &input->profile, .screen = screen_of_html(stream), .stream = stream};
     const struct show_options options = {
         .group_rows_max = GROUP_ROWS_MAX,
         .how_all_groups = "osprof show --by has them all",
-        .source = {.layer = report->layer, .is_live = report->input->is_live && report->input->live.recording},
-        .warning = report->warning,
+        .source = {.layer = report->subject->layer, .is_live = input->is_live && input->live.recording},
+        .warning = report->subject->warning[0] ? report->subject->warning : NULL,
     };
-    const struct option_list all = {0};
-    struct aggstats_profile profile = report->input->profile; /* shares all with it */
-    int error = show_parts_init(report->input, &options, &page.screen, &page.parts);
+    struct aggstats_profile profile = input->profile; /* shares all with it, as the two below */
+    struct aggstats_profile older = {0};
+    struct aggstats_profile newer = {0};
+    int error = show_parts_init(input, &options, &page.screen, &page.parts);
     if (error)
         return error;
     page.plot = (struct plot){.profiles = {&profile}, .names = {report->name}, .profile_count = 1};
-    error = plot_ops_choose(&page.plot, &all);
-    page.plot.op_count = page.plot.op_count < PICTURED_OPS_MAX ? page.plot.op_count : PICTURED_OPS_MAX;
+    error = choose_ops(&page.plot);
+    if (!error && is_compared(&page)) {
+        older = report->verdict ? report->verdict->result->a_sum : report->comparison->result->a;
+        newer = report->verdict ? report->verdict->result->b_sum : report->comparison->result->b;
+        older.clock = newer.clock; /* they have been brought to one rate, to a thousandth */
+        page.pair = (struct plot){.profiles = {&newer, &older}, .names = {"B", "A"}, .profile_count = 2};
+        error = choose_ops(&page.pair);
+    }
     if (!error)
         error = put_page(&page);
     free(page.plot.ops);
+    free(page.pair.ops);
     show_parts_finish(page.parts);
     return error;
+}
+
+int report_make(const struct report *report, char **ret_page, size_t *ret_size_bytes) {
+    int error = output_format(write_page, report, ret_page, ret_size_bytes);
+    if (error)
+        complain("cannot report on %s: %s", report->name, strerror(-error));
+    return error;
+}
+
+/* ---- Commands ----------------------------------------------------------------------------------- */
+
+/* Returns false if there is no room or memory. */
+static bool append(char text[REPORT_AGAIN_SIZE], const char *word) {
+    const size_t length = strlen(text);
+    const int written = snprintf(text + length, REPORT_AGAIN_SIZE - length, "%s%s", length > 0 ? " " : "", word);
+    return written >= 0 && (size_t)written < REPORT_AGAIN_SIZE - length;
+}
+
+static bool append_names(char text[REPORT_AGAIN_SIZE], char *const *names, size_t count) {
+    bool is_whole = true;
+    for (size_t i = 0; i < count && is_whole; i++) {
+        CLEANUP_FREE char *quoted = answer_next_quote(names[i]);
+        is_whole = quoted && append(text, quoted);
+    }
+    return is_whole;
+}
+
+void report_format_again(char *const *a, size_t a_count, char *const *b, size_t b_count, const char *options,
+                         struct report_again *ret_again) {
+    const bool is_pair = a_count == 1 && b_count == 1;
+    char *texts[] = {ret_again->page, ret_again->text};
+    const char *const commands[] = {"osprof report", a_count > 0   ? "osprof compare"
+                                                     : b_count > 1 ? "osprof merge"
+                                                                   : "osprof show"};
+    bool is_whole = true;
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        texts[i][0] = '\0';
+        is_whole &= append(texts[i], commands[i]) && (!options[0] || append(texts[i], options)) &&
+                    append_names(texts[i], a, a_count) &&
+                    (a_count == 0 || (is_pair && i == 1) || append(texts[i], "--")) &&
+                    append_names(texts[i], b, b_count);
+    }
+    if (is_whole && a_count == 0 && b_count > 1)
+        is_whole = append(ret_again->text, "| osprof show -");
+    if (!is_whole)
+        ret_again->page[0] = '\0';
 }

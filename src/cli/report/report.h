@@ -4,24 +4,33 @@
 
 #include <stdio.h>
 
-#include "input.h"
+#include "comparison.h"
+#include "subject.h"
+#include "verdict_page.h"
 
-struct report {
-    const struct input *input;
-    const char *name;    /* as the user has named it */
-    const char *layer;   /* of a recording, whose profile it is; NULL: it is none */
-    const char *layers;  /* the section about all layers of a recording, by report_layers(); NULL: none */
-    const char *warning; /* the first line, about a present problem; NULL: none */
+/* How to get the page again. */
+#define REPORT_AGAIN_SIZE 4096
+struct report_again {
+    char page[REPORT_AGAIN_SIZE]; /* the command; "": it cannot be had again */
+    char text[REPORT_AGAIN_SIZE];
 };
 
-/* Makes the section about all layers of a recording.
- * Owner:   the caller frees *ret_section
- * Errors:  -ENOMEM */
-int report_layers(const struct recording *recording, char **ret_section);
+struct report {
+    const struct subject *subject; /* settled */
+    const char *name;              /* as the user has named it */
+    const struct report_again *again;
+    const struct comparison *comparison; /* of an older profile with it; NULL: none */
+    const struct verdict_page *verdict;  /* of older runs with it; NULL: none */
+};
 
-/* Writes the page, for output_format().
- * context: a struct report
- * Errors:  -ENOMEM; the caller checks the stream for others */
-int report_write(const void *context, FILE *stream);
+/* Commands with those arguments, quoted for a shell: the page's begins with "osprof report"; "osprof show" or "osprof
+ * compare" prints it as text. a: older ones, a_count may be 0 */
+void report_format_again(char *const *a, size_t a_count, char *const *b, size_t b_count, const char *options,
+                         struct report_again *ret_again);
+
+/* Makes the page.
+ * Owner:   the caller frees *ret_page
+ * Errors:  reported to the user */
+int report_make(const struct report *report, char **ret_page, size_t *ret_size_bytes);
 
 #endif

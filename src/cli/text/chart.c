@@ -373,3 +373,8 @@ void chart_print_buckets(const struct aggstats_op_profile *op, unsigned resoluti
     for (unsigned bucket = range.first; bucket < range.end; bucket++)
         print_bucket(op, bucket, resolution, full_height, count_columns, units, screen);
 }
+
+void chart_put_picture(const struct chart_pictures *pictures, const char *op) {
+    if (pictures)
+        pictures->put(pictures->context, op);
+}

@@ -54,6 +54,15 @@ void chart_format_line(const struct chart_axis *axis, const struct aggstats_op_p
 /* The line above such lines: powers of ten, each where its latency begins. */
 void chart_format_ticks(const struct chart_axis *axis, const struct units *units, char ret_text[CHART_LINE_SIZE]);
 
+/* What a page has instead of charts where it is HTML. */
+struct chart_pictures {
+    void (*put)(const void *context, const char *op);
+    const void *context;
+};
+
+/* pictures: NULL: there are none */
+void chart_put_picture(const struct chart_pictures *pictures, const char *op);
+
 /* Eighths of a row that the bar of a count fills: 0 for 0, else floor(8 log10(count)) + 1. */
 unsigned chart_eighths(uint64_t count);
 

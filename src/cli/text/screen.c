@@ -2,6 +2,7 @@
 #include "screen.h"
 
 #include <langinfo.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -186,10 +187,71 @@ void screen_print_title(const struct screen *screen, const char *title) {
         fprintf(screen->stream, "\n%s:\n", title);
 }
 
+void screen_begin_line(const struct screen *screen, int indent) {
+    if (screen->html)
+        fputs("<p>", screen->stream);
+    else
+        fprintf(screen->stream, "%*s", indent, "");
+}
+
+void screen_begin_entry(const struct screen *screen, const char *key) {
+    if (screen->html)
+        html_begin_entry(screen->stream, key);
+    else
+        screen_print_key(screen, key);
+}
+
+void screen_begin_heading(const struct screen *screen) {
+    fputs(screen->html ? "<h3>" : "\n", screen->stream);
+}
+
+void screen_end_line(const struct screen *screen) {
+    fputs(screen->html ? "</p>\n" : "\n", screen->stream);
+}
+
+void screen_end_heading(const struct screen *screen) {
+    fputs(screen->html ? "</h3>\n" : "\n", screen->stream);
+}
+
+static void print_formatted(const struct screen *screen, const char *format, va_list arguments) {
+    CLEANUP_FREE char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    else
+        screen_print(screen, INK_PLAIN, text);
+}
+
+void screen_printf(const struct screen *screen, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_formatted(screen, format, arguments);
+    va_end(arguments);
+}
+
+void screen_print_line(const struct screen *screen, int indent, const char *format, ...) {
+    va_list arguments;
+    screen_begin_line(screen, indent);
+    va_start(arguments, format);
+    print_formatted(screen, format, arguments);
+    va_end(arguments);
+    screen_end_line(screen);
+}
+
+int screen_begin_words(const struct screen *screen, const char *why) {
+    screen_print_gap(screen);
+    screen_begin_line(screen, 0);
+    screen_printf(screen, "%s:", why);
+    return units_text_columns(why) + 1;
+}
+
 int screen_print_word(const struct screen *screen, int column, const char *word) {
-    if (column + 1 + (int)strlen(word) > screen->width)
-        column = fprintf(screen->stream, "\n ") - 1;
-    return column + fprintf(screen->stream, " %s", word);
+    const int columns = units_text_columns(word);
+    if (column + 1 + columns > screen->width) {
+        fputs("\n ", screen->stream);
+        column = 1;
+    }
+    screen_printf(screen, " %s", word);
+    return column + 1 + columns;
 }
 
 #define FIRM_BLANK '\1'

@@ -58,10 +58,30 @@ void screen_print_entry(const struct screen *screen, const char *key, const char
 void screen_print_gap(const struct screen *screen);
 void screen_print_title(const struct screen *screen, const char *title);
 
-/* Prints a word of a list, with a blank before it, on a new line if it does not fit. column: where the last one ended;
- * bytes are columns
+/* ---- Lines that are put together, and not broken ------------------------------------------------- */
+
+/* Begins a line; one with a key, as of screen_print_entry(); and an empty line and one about what follows. In HTML they are
+ * a paragraph, and a heading. indent: blanks before it */
+void screen_begin_line(const struct screen *screen, int indent);
+void screen_begin_entry(const struct screen *screen, const char *key);
+void screen_begin_heading(const struct screen *screen);
+
+void screen_end_line(const struct screen *screen);
+void screen_end_heading(const struct screen *screen);
+
+/* Prints a text of ours within a line; and a line with nothing else. */
+void screen_printf(const struct screen *screen, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void screen_print_line(const struct screen *screen, int indent, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- Words, and sentences ------------------------------------------------------------------------ */
+
+/* Prints a word of a list, with a blank before it, on a new line if it does not fit. column: where the last one ended
  * Returns where this one ends */
 int screen_print_word(const struct screen *screen, int column, const char *word);
+
+/* Begins such a list, behind an empty line: "why:". Returns where it ends. The caller ends the line */
+int screen_begin_words(const struct screen *screen, const char *why);
 
 /* Within a sentence: protects the blank between a number and its unit, so that no line ends there. Characters that
  * terminals obey must be replaced in texts from files before they are put into a sentence. */

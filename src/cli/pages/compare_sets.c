@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "base.h"
-#include "input.h"
 #include "layers.h"
 #include "name_set.h"
-#include "verdict_page.h"
 
 /* The file that a profile was read from. */
 struct origin {
@@ -64,14 +62,16 @@ static bool take_input(struct loaded *loaded, const struct input *input, const c
     return true;
 }
 
-/* If a profile cannot be read, that is reported, and the others are tried too. */
-static bool load_names(struct loaded *loaded, const struct name_set *names, const char *first_name, input_load_fn load,
-                       struct input_layer *layer) {
+/* If a profile cannot be read, that is reported, and the others are tried too. is_b: see compare_sets.take */
+static bool load_names(struct loaded *loaded, const struct compare_sets *sets, const struct name_set *names,
+                       const char *first_name, bool is_b, struct input_layer *layer) {
+    const input_load_fn load = sets->directory ? input_load_found : sets->load;
     bool is_whole = true;
     for (size_t i = 0; i < names->count; i++) {
         struct input input;
         bool is_read = load(names->names[i], &input) == 0;
-        if (is_read && input_choose(names->names[i], layer, &input) == 0 &&
+        bool is_taken = !is_read || !is_b || !sets->take || sets->take(sets->context, names->names[i], &input) == 0;
+        if (is_read && is_taken && input_choose(names->names[i], layer, &input) == 0 &&
             take_input(loaded, &input, first_name, names->names[i]))
             continue;
         is_whole = false;
@@ -81,7 +81,7 @@ static bool load_names(struct loaded *loaded, const struct name_set *names, cons
     return is_whole;
 }
 
-static enum status complain_not_compared(int err) {
+static int complain_not_compared(int err) {
     if (err == -EDOM)
         complain("cannot compare these profiles: some tell their clock's rate and others do not; add a line "
                  "\"# clock: tsc HZ Hz\" to those if you know it");
@@ -91,7 +91,7 @@ static enum status complain_not_compared(int err) {
         complain("cannot compare these profiles: their clock rates are too far apart for their latencies");
     else
         complain("cannot compare these profiles: %s", strerror(-err));
-    return STATUS_TROUBLE;
+    return err;
 }
 
 /* "a1.osprof ... a5.osprof" */
@@ -113,57 +113,40 @@ static bool are_jobs(const struct loaded *loaded) {
     return true;
 }
 
-static void print_result(const struct compare_sets *sets, const struct verdict_page *page) {
-    const struct screen screen = screen_of_stdout((int)sets->width, sets->ascii);
-    if (sets->json)
-        verdict_page_print_json(page);
-    else if (sets->markdown)
-        verdict_page_print_markdown(page, &screen);
-    else if (sets->brief)
-        verdict_page_print_brief(page, &screen);
-    else if (!sets->quiet)
-        verdict_page_print(page, &screen);
-}
-
-static enum status compare_loaded(const struct compare_sets *sets, const struct loaded *loaded,
-                                  const struct name_set *a, const struct name_set *b) {
-    struct verdict_result result;
-    char a_name[512];
-    char b_name[512];
-    int err = verdict_compare(loaded->profiles, a->count, loaded->count, &sets->options, &result);
+static int compare_loaded(const struct compare_sets *sets, const struct loaded *loaded, const struct name_set *a,
+                          const struct name_set *b, struct compared_sets *ret_sets) {
+    int err = verdict_compare(loaded->profiles, a->count, loaded->count, &sets->options, &ret_sets->result);
     if (err)
         return complain_not_compared(err);
-    name_set(a, a_name, sizeof(a_name));
-    name_set(b, b_name, sizeof(b_name));
-    const struct verdict_page page = {
-        .result = &result, .a_name = a_name, .b_name = b_name, .is_job = are_jobs(loaded)};
-    print_result(sets, &page);
-    const bool is_so = verdict_is_so(&result, sets->fail_on);
-    verdict_finish(&result);
-    return is_so ? STATUS_NOT_SO : STATUS_OK;
+    name_set(a, ret_sets->a_name, sizeof(ret_sets->a_name));
+    name_set(b, ret_sets->b_name, sizeof(ret_sets->b_name));
+    ret_sets->page = (struct verdict_page){.result = &ret_sets->result,
+                                           .a_name = ret_sets->a_name,
+                                           .b_name = ret_sets->b_name,
+                                           .is_job = are_jobs(loaded)};
+    return 0;
 }
 
-static enum status load_and_compare(const struct compare_sets *sets, const struct name_set *a,
-                                    const struct name_set *b) {
+static int load_and_compare(const struct compare_sets *sets, const struct name_set *a, const struct name_set *b,
+                            struct compared_sets *ret_sets) {
     const size_t count = a->count + b->count;
     struct loaded loaded = {.profiles = calloc(count, sizeof(*loaded.profiles)),
                             .origins = calloc(count, sizeof(*loaded.origins))};
-    enum status status = STATUS_TROUBLE;
+    int err = -EINVAL;
     if (!loaded.profiles || !loaded.origins) {
         complain("no memory");
         finish_loaded(&loaded);
-        return STATUS_TROUBLE;
+        return -ENOMEM;
     }
-    const input_load_fn load = sets->directory ? input_load_found : input_load_recording;
     struct input_layer layer = {.name = sets->layer};
-    bool is_whole = load_names(&loaded, a, a->names[0], load, &layer);
-    is_whole &= load_names(&loaded, b, a->names[0], load, &layer);
+    bool is_whole = load_names(&loaded, sets, a, a->names[0], false, &layer);
+    is_whole &= load_names(&loaded, sets, b, a->names[0], true, &layer);
     if (is_whole && count < 3)
         complain("one run on each side tells nothing of noise: compare them as two profiles, without \"--\"");
     else if (is_whole)
-        status = compare_loaded(sets, &loaded, a, b);
+        err = compare_loaded(sets, &loaded, a, b, ret_sets);
     finish_loaded(&loaded);
-    return status;
+    return err;
 }
 
 static int list_runs(const char *directory, struct name_set *a, struct name_set *b) {
@@ -191,17 +174,21 @@ static void complain_no_runs(const struct compare_sets *sets) {
         complain("nothing to compare: a list names no profile");
 }
 
-enum status compare_sets(const struct compare_sets *sets) {
+int compare_sets(const struct compare_sets *sets, struct compared_sets *ret_sets) {
     struct name_set a = {0};
     struct name_set b = {0};
-    enum status status = STATUS_TROUBLE;
-    if (list_names(sets, &a, &b) == 0) {
-        if (a.count == 0 || b.count == 0)
-            complain_no_runs(sets);
-        else
-            status = load_and_compare(sets, &a, &b);
+    int err = list_names(sets, &a, &b);
+    if (!err && (a.count == 0 || b.count == 0)) {
+        complain_no_runs(sets);
+        err = -ENOENT;
+    } else if (!err) {
+        err = load_and_compare(sets, &a, &b, ret_sets);
     }
     name_set_finish(&a);
     name_set_finish(&b);
-    return status;
+    return err;
+}
+
+void compared_sets_finish(struct compared_sets *sets) {
+    verdict_finish(&sets->result);
 }

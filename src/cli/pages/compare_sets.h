@@ -1,0 +1,40 @@
+/* Two sets of runs, read and compared: A... -- B..., or those of a directory. */
+#ifndef COMPARE_SETS_H
+#define COMPARE_SETS_H
+
+#include <stddef.h>
+
+#include "input.h"
+#include "verdict.h"
+#include "verdict_page.h"
+
+struct compare_sets {
+    struct verdict_options options;
+    const char *layer;     /* of recordings; NULL: fs if there is one */
+    const char *directory; /* with the runs that osprof run has kept; NULL: runs are named */
+    char *const *a;        /* profiles; "@FILE": the names in a file */
+    size_t a_count;
+    char *const *b;
+    size_t b_count;
+    input_load_fn load; /* of those that are named */
+
+    /* Is given each of B's runs as it was read, with all layers. NULL: nobody wants them. Errors: reported to the user */
+    int (*take)(void *context, const char *name, const struct input *input);
+    void *context;
+};
+
+/* Points into itself: not to be moved. */
+struct compared_sets {
+    struct verdict_result result;
+    struct verdict_page page; /* of it, for all ways to print it */
+    char a_name[512];
+    char b_name[512];
+};
+
+/* Owner:   the caller finishes *ret_sets
+ * Errors:  reported to the user */
+int compare_sets(const struct compare_sets *sets, struct compared_sets *ret_sets);
+
+void compared_sets_finish(struct compared_sets *sets);
+
+#endif
