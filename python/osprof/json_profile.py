@@ -3,7 +3,7 @@
 from . import checks
 from .distribution import COUNT_MAX, RESOLUTIONS, Distribution, Scale
 from .json_values import Value, take
-from .model import GROUPINGS, Busy, CallInFlight, Cause, Cells, Group, Joint, Operation, Profile, SlowCall
+from .model import GROUPINGS, Busy, CallInFlight, Cause, Cells, Group, Joint, Operation, Profile, SlowCall, SlowCaller
 from .text_header import INTERVALS_MAX
 from .text_times import unix_ns
 
@@ -160,6 +160,7 @@ def _slow_call(value, scale):
         program=take(value, "program", Value.text),
         path=take(value, "path", Value.text),
         stack=take(value, "stack", Value.text),
+        user_stack=take(value, "user_stack", Value.text),
         **{
             member: value.need(member).count()
             for member in (
@@ -167,6 +168,13 @@ def _slow_call(value, scale):
             )
         },
     )
+
+
+def _slow_caller(value):
+    program, function = take(value, "program", Value.text), take(value, "function", Value.text)
+    if bool(program) != bool(function):
+        value.fail("a program and its function, or neither")
+    return SlowCaller(value.need("op").text(), value.need("calls").count(), program, function)
 
 
 def _joint(value, profile):
@@ -219,6 +227,7 @@ def take_profile(value):
     profile.in_flight = [_call_in_flight(call, scale) for call in value.need("in_flight")]
     profile.causes = [_cause(cause, scale) for cause in value.get("causes") or ()]
     profile.slow_calls = [_slow_call(call, scale) for call in value.get("slow_calls") or ()]
+    profile.slow_callers = [_slow_caller(caller) for caller in value.get("slow_callers") or ()]
     profile.interval_cycles = take(value, "interval_cycles", lambda member: member.count(least=1))
     profile.borders_cycles = _borders(value)
     profile.operations = _operations(value, profile)

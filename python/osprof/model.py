@@ -166,10 +166,22 @@ class SlowCall:
     program: Optional[str] = None
     path: Optional[str] = None
     stack: Optional[str] = None
+    user_stack: Optional[str] = None  # functions of the program and its libraries; ends in "..." if there are more
 
     @property
     def latency_seconds(self) -> Optional[float]:
         return self.scale.seconds(self.latency_cycles)
+
+
+@dataclass
+class SlowCaller:
+    """How many slow calls of an operation a function has made. Without program and function: all for which there was no
+    room."""
+
+    operation: str
+    calls: int
+    program: Optional[str] = None
+    function: Optional[str] = None  # "(not known: ...)", "(none: ...)": the reason
 
 
 @dataclass
@@ -224,6 +236,7 @@ class Profile:
     slow_cycles: Optional[int] = None  # calls that took so long are slow; None: nobody looked for them
     causes: List[Cause] = field(default_factory=list)
     slow_calls: List[SlowCall] = field(default_factory=list)
+    slow_callers: List[SlowCaller] = field(default_factory=list)
     interval_cycles: Optional[int] = None  # of a sampled profile
     borders_cycles: List[int] = field(default_factory=list)  # where each interval ends
     operations: Dict[str, Operation] = field(default_factory=dict)  # those with the largest total first

@@ -1,7 +1,7 @@
 """Header lines about single calls: those in flight, slow ones, and what they wait for."""
 
 from .distribution import Distribution
-from .model import CallInFlight, Cause, SlowCall
+from .model import CallInFlight, Cause, SlowCall, SlowCaller
 from .text_lines import unescaped
 
 _CALLS_IN_FLIGHT_MAX = 65536
@@ -10,6 +10,12 @@ _SLOW_CALLS_MAX = 1024
 _STACKS_MAX = 2048
 _CAUSE_BYTES_MAX = 95
 _STACK_BYTES_MAX = 767
+_SLOW_CALLERS_MAX = 4096
+_FUNCTION_BYTES_MAX = 95
+
+
+def _byte_count(text):
+    return len(text.encode("utf-8", "surrogateescape"))
 
 
 class CallLines:
@@ -20,12 +26,15 @@ class CallLines:
         self._profile = profile
         self._stacks = []
         self._causes = set()
+        self._callers = set()
         self.parsers = {
             "in_flight": self._parse_in_flight,
             "cause": self._parse_cause,
             "cause_buckets": self._parse_cause_buckets,
             "stack": self._parse_stack,
             "slow_call": self._parse_slow_call,
+            "user_stack": self._parse_user_stack,
+            "slow_caller": self._parse_slow_caller,
             "waiting": self._parse_waiting,
         }
 
@@ -35,7 +44,7 @@ class CallLines:
 
     def _cause_text(self, text):
         cause = unescaped(text)
-        if not 0 < len(cause.encode("utf-8", "surrogateescape")) <= _CAUSE_BYTES_MAX:
+        if not 0 < _byte_count(cause) <= _CAUSE_BYTES_MAX:
             self._lines.fail(f"expected a cause of 1 to {_CAUSE_BYTES_MAX} characters")
         return cause
 
@@ -92,12 +101,15 @@ class CallLines:
         counts = {bucket: calls for bucket, calls in sorted(counts.items()) if calls}
         cause.latencies = Distribution(self._profile.scale, counts)
 
+    def _stack_text(self, text):
+        stack = unescaped(text)
+        if not 0 < _byte_count(stack) <= _STACK_BYTES_MAX:
+            self._lines.fail(f"expected a stack of 1 to {_STACK_BYTES_MAX} characters")
+        return stack
+
     def _parse_stack(self, _, value):
         self._limit(self._stacks, _STACKS_MAX, "stacks")
-        stack = unescaped(value)
-        if not 0 < len(stack.encode("utf-8", "surrogateescape")) <= _STACK_BYTES_MAX:
-            self._lines.fail(f"expected a stack of 1 to {_STACK_BYTES_MAX} characters")
-        self._stacks.append(stack)
+        self._stacks.append(self._stack_text(value))
 
     def _cause_of(self, operation, number):
         causes = self._profile.causes
@@ -133,6 +145,24 @@ class CallLines:
             path=words.path(),
         )
         self._profile.slow_calls.append(call)
+
+    def _parse_user_stack(self, words, _):
+        number = words.count("the number of a slow call")
+        call = self._one_of(number, self._profile.slow_calls, "slow calls", lambda call: call.user_stack)
+        call.user_stack = self._stack_text(words.rest())
+
+    def _parse_slow_caller(self, words, _):
+        self._limit(self._profile.slow_callers, _SLOW_CALLERS_MAX, "callers of slow calls")
+        name = words.name()
+        calls = words.keyed_count("calls")
+        program, function = words.program(), unescaped(words.rest()) or None
+        if bool(program) != bool(function) or _byte_count(function or "") > _FUNCTION_BYTES_MAX:
+            most = _FUNCTION_BYTES_MAX
+            self._lines.fail(f"expected a program and its function of 1 to {most} characters, or neither")
+        if (name, program, function) in self._callers:
+            self._lines.fail(f"expected every caller of OP_{name} once, found one a second time")
+        self._callers.add((name, program, function))
+        self._profile.slow_callers.append(SlowCaller(name, calls, program, function))
 
     def _parse_waiting(self, words, _):
         number = words.count("the number of a call in flight")

@@ -8,8 +8,9 @@
 static int take(void *context, void *record, size_t size_bytes) {
     const struct slow_ring *ring = context;
     const struct collected_slow *call = record;
+    const struct collected_slow_user *user = record;
     if (size_bytes >= sizeof(*call) && call->begin_ns >= ring->from_ns)
-        ring->tell(ring->context, call);
+        ring->tell(ring->context, call, size_bytes >= sizeof(*user) ? &user->from : NULL);
     return 0;
 }
 

@@ -335,8 +335,12 @@ static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
     bpf->rodata->has_groups = of->has_groups;
     bpf->rodata->has_cgroups = of->has_groups && of->has_cgroups;
     bpf->rodata->own_process = (unsigned)getpid();
+    bpf->rodata->own_reader = of->reader;
     bpf->rodata->page_bits = (unsigned)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
     bpf->rodata->slow_ns = of->slow_ns;
+    bpf->rodata->has_user_stacks = of->has_user_stacks;
+    if (of->has_user_stacks)
+        bpf_map__set_max_entries(bpf->maps.slow_calls, COLLECTED_SLOW_USER_BYTES);
     if (of->slow_ns == 0)
         bpf_map__set_autocreate(bpf->maps.slow_calls, false);
     bpf_program__set_autoload(bpf->progs.thread_fork, of->has_processes);

@@ -157,6 +157,19 @@ static void write_slow_call(struct json_writer *writer, const struct aggstats_pr
         json_text(writer, "path", call->path);
     if (call->stack)
         json_text(writer, "stack", call->stack);
+    if (call->user_stack)
+        json_text(writer, "user_stack", call->user_stack);
+    json_end(writer, '}');
+}
+
+static void write_caller(struct json_writer *writer, const struct aggstats_caller *caller) {
+    json_begin(writer, NULL, '{');
+    json_text(writer, "op", caller->op);
+    if (caller->program[0]) {
+        json_text(writer, "program", caller->program);
+        json_text(writer, "function", caller->function);
+    }
+    json_count(writer, "calls", caller->calls);
     json_end(writer, '}');
 }
 
@@ -174,6 +187,12 @@ static void write_slow(struct json_writer *writer, const struct aggstats_profile
     for (size_t i = 0; i < profile->slow_call_count; i++)
         write_slow_call(writer, profile, &profile->slow_calls[i]);
     json_end(writer, ']');
+    if (profile->caller_count > 0)
+        json_begin(writer, "slow_callers", '[');
+    for (size_t i = 0; i < profile->caller_count; i++)
+        write_caller(writer, &profile->callers[i]);
+    if (profile->caller_count > 0)
+        json_end(writer, ']');
 }
 
 /* For a sampled profile. */

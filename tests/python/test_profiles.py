@@ -4,7 +4,7 @@ import json
 import unittest
 
 import osprof
-from helpers import DATA, ScratchTest, as_file, corpus, sound_profiles
+from helpers import DATA, TESTS, ScratchTest, as_file, corpus, sound_profiles
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
 
@@ -83,6 +83,8 @@ class Figures(ScratchTest):
             self.assertEqual(document.get(name, 0), getattr(profile, name) or 0, name)
         self.assertEqual(document["in_flight"], [call_of(call, "age") for call in profile.in_flight])
         self.assertEqual(document.get("slow_calls", []), [call_of(call, "latency") for call in profile.slow_calls])
+        callers = [known(dict(vars(caller), op=caller.operation, operation=None)) for caller in profile.slow_callers]
+        self.assertEqual(document.get("slow_callers", []), callers)
         self.assertEqual(document.get("causes", []), [cause_of(cause) for cause in profile.causes])
         joints = [
             {"op": joint.operation, "value": joint.value, "cells": [dict(zip(CELL, cell)) for cell in joint.cells]}
@@ -105,6 +107,7 @@ class Figures(ScratchTest):
         return document
 
 
+CALLERS = TESTS / "fuzz" / "corpus-profile" / "callers.osprof"
 CELL = ("number", "bucket", "count")
 FACTS = """elapsed_cycles elapsed_seconds stolen_seconds stopped_seconds storage_read_bytes cache_read_bytes
     cache_missed_bytes cache_unjudged_bytes user_time_seconds system_time_seconds queue_time_seconds
@@ -176,6 +179,20 @@ class KeptProfiles(Figures):
                 with self.subTest(longest=longest, total=total):
                     self.assert_file(self.file("profile", text.encode()))
 
+    def test_functions_that_made_slow_calls(self):
+        self.assert_file(CALLERS)
+        profile = osprof.load(CALLERS)
+        self.assertEqual(["fsync < commit_row < main < ..."], [call.user_stack for call in profile.slow_calls])
+        self.assertEqual([("db", "commit_row", 4)], [
+            (caller.program, caller.function, caller.calls) for caller in profile.slow_callers
+        ][:1])
+        refused = (b"user_stack: 2 f", b"user_stack: 1 g", b"slow_caller: FSYNC calls 1 program db",
+                   b"slow_caller: FSYNC calls 2")
+        for line in refused:
+            data = CALLERS.read_bytes().replace(b"OP_FSYNC", b"# " + line + b"\nOP_FSYNC")
+            with self.subTest(line), self.assertRaises(osprof.FormatError):
+                osprof.load(as_file(data))
+            self.run_osprof("show", self.file("refused", data), statuses=(2,))
 
     def test_looks_of_operations(self):
         lines = b"# busy: 7 looks 9 most 2\n# busy_ops:%s\nOP_READ 1 1\n 1\nOP_WRITE 1 1\n 1\n"

@@ -463,6 +463,84 @@ START_TEST(rotation) {
 }
 END_TEST
 
+static void call_from(struct aggstats_recorder *recorder, const char *function, const char *stack) {
+    const struct aggstats_span span = begin(recorder, OP_FSYNC, "the disk");
+    sleep_ms(2);
+    const struct aggstats_ended_call call = {.op = OP_FSYNC,
+                                             .latency_cycles = aggstats_end(recorder, &span),
+                                             .pid = 4711,
+                                             .function = function,
+                                             .user_stack = stack};
+    aggstats_slow_end(recorder, &span, &call);
+}
+
+static uint64_t calls_from(const struct aggstats_profile *profile, const char *function) {
+    for (size_t i = 0; i < profile->caller_count; i++)
+        if (strcmp(profile->callers[i].function, function) == 0)
+            return profile->callers[i].calls;
+    return 0;
+}
+
+/* Which functions made slow calls: all are counted, with one entry for those that find no room; until a reset. */
+START_TEST(functions) {
+    char function[32];
+    struct aggstats_recorder *recorder = create_recorder(AGGSTATS_SLOW_MIN_NS);
+    call_from(recorder, NULL, NULL);
+    for (int i = 0; i < 200; i++) {
+        snprintf(function, sizeof(function), "function_%d", i / 2);
+        call_from(recorder, i < 100 ? "commit_row" : function, i == 199 ? "fsync < main" : NULL);
+    }
+    for (int i = 0; i < 100; i++) {
+        snprintf(function, sizeof(function), "more_%d", i);
+        call_from(recorder, function, NULL);
+    }
+    struct aggstats_profile live = live_profile();
+    uint64_t calls = 0;
+    for (size_t i = 0; i < live.caller_count; i++)
+        calls += live.callers[i].calls;
+    ck_assert_uint_eq(calls, 300);
+    ck_assert_str_eq(live.callers[0].function, "commit_row");
+    ck_assert_uint_eq(live.callers[0].calls, 100);
+    ck_assert_uint_eq(calls_from(&live, "function_99"), 2);
+    ck_assert_uint_gt(calls_from(&live, ""), 0);
+    ck_assert_uint_lt(live.caller_count, 151);
+    ck_assert_ptr_null(live.slow_calls[live.slow_call_count - 1].user_stack);
+    aggstats_profile_drop_paths(&live);
+    ck_assert_uint_eq(live.caller_count, 0);
+    aggstats_profile_finish(&live);
+    aggstats_recorder_reset(recorder);
+    call_from(recorder, "commit_row", "fsync < commit_row");
+    live = live_profile();
+    ck_assert_uint_eq(live.caller_count, 1);
+    ck_assert_uint_eq(live.callers[0].calls, 1);
+    ck_assert_str_eq(live.slow_calls[0].user_stack, "fsync < commit_row");
+    aggstats_profile_finish(&live);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static int save_functions(void *context, const struct aggstats_profile *profile) {
+    struct saving *saving = context;
+    call_from(saving->recorder, "commit_row", NULL);
+    return aggstats_profile_copy(profile, &saving->saved);
+}
+
+/* Of functions too, a rotation takes what the profile shows, and no more. */
+START_TEST(functions_in_rotation) {
+    struct saving saving = {.recorder = create_recorder(AGGSTATS_SLOW_MIN_NS)};
+    call_from(saving.recorder, "check_point", NULL);
+    call_from(saving.recorder, "commit_row", NULL);
+    ck_assert_int_eq(aggstats_recorder_rotate(saving.recorder, save_functions, &saving), 0);
+    struct aggstats_profile next = snapshot_of(saving.recorder);
+    ck_assert_uint_eq(saving.saved.caller_count, 2);
+    ck_assert_uint_eq(next.caller_count, 1);
+    ck_assert_uint_eq(calls_from(&next, "commit_row"), 1);
+    aggstats_profile_finish(&next);
+    aggstats_profile_finish(&saving.saved);
+    aggstats_recorder_destroy(saving.recorder);
+}
+END_TEST
+
 /* More causes and calls than there is room for: causes are added up, the last calls are kept. */
 START_TEST(bounds) {
     static char words[400][16];
@@ -618,6 +696,9 @@ static const char text[] = "# osprof 1\n"
                            "error 0 asked 10 moved 2 offset 4096 stack 1 process 0\n"
                            "# slow_call: READ latency 4000 end 1764038400123456791 cause 0 object 3 pid 5 uid 6 "
                            "error 0 asked 10 moved 2 offset 4096 stack 0 process 0 path program x\n"
+                           "# user_stack: 2 pread < scan\\033 < main\n"
+                           "# slow_caller: READ calls 5 program a\\040\\134b scan\\033\n"
+                           "# slow_caller: READ calls 2\n"
                            "# waiting: 1 stack 2 the server\n"
                            "OP_READ 2 4000\n 0 0 0 0 0 0 0 0 0 0 0 1\n";
 
@@ -631,6 +712,11 @@ START_TEST(text_there_and_back) {
     ck_assert_str_eq(profile.slow_calls[0].program, "a \\b");
     ck_assert_str_eq(profile.slow_calls[1].stack, "disk_wait < do_call");
     ck_assert_str_eq(profile.slow_calls[2].path, "program x");
+    ck_assert_ptr_null(profile.slow_calls[0].user_stack);
+    ck_assert_str_eq(profile.slow_calls[1].user_stack, "pread < scan\033 < main");
+    ck_assert_str_eq(profile.callers[0].program, "a \\b");
+    ck_assert_str_eq(profile.callers[0].function, "scan\033");
+    ck_assert_str_eq(profile.callers[1].program, "");
     ck_assert_str_eq(profile.in_flight[0].stack, "server\033 < do_call");
     ck_assert_str_eq(profile.in_flight[0].cause, "the server");
     ck_assert_int_eq(aggstats_profile_format(&profile, &written, &size_bytes), 0);
@@ -652,12 +738,19 @@ START_TEST(sums_and_differences) {
     ck_assert_uint_eq(a.causes[0].buckets[11], 2);
     ck_assert_ptr_null(a.causes[1].buckets);
     ck_assert_uint_eq(a.slow_call_count, 6);
+    ck_assert_uint_eq(a.caller_count, 2);
+    ck_assert_uint_eq(a.callers[0].calls, 10);
+    ck_assert_uint_eq(a.callers[1].calls, 4);
+    a.callers[1].calls = b.callers[1].calls;
     b.in_flight_count = 0;
     ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
     ck_assert_uint_eq(a.causes[0].calls, 1);
     ck_assert_uint_eq(a.causes[0].total_cycles, 3000);
     ck_assert_uint_eq(a.causes[0].buckets[11], 1);
     ck_assert_uint_eq(a.slow_call_count, 3);
+    ck_assert_uint_eq(a.caller_count, 1);
+    ck_assert_uint_eq(a.callers[0].calls, 5);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), -ERANGE);
     ck_assert_str_eq(a.slow_calls[0].stack, "disk_wait < do_call");
     ck_assert_int_eq(aggstats_profile_rescale(&a, 2000000000), 0);
     ck_assert_uint_eq(a.causes[0].total_cycles, 6000);
@@ -690,6 +783,14 @@ static const char *const wrong_lines[] = {
     "# cause: READ calls 9 total 3 longest 4 x\n# cause_buckets: 1 3:1\n# resolution: 2",
     "# slow_call: READ latency 1 end 99999999999999999999 cause 0",
     "# slow_call: READ latency 1",
+    "# user_stack: 1 read < main",
+    ("# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 0 process "
+     "1\n"
+     "# user_stack: 1 "),
+    "# slow_caller: READ calls x",
+    "# slow_caller: READ calls 1 scan",
+    "# slow_caller: READ calls 1 program db",
+    "# slow_caller: READ calls 1 program db scan\n# slow_caller: READ calls 1 program db scan",
     "# waiting: 1 stack 0 words",
     "# waiting: 0 stack 0 words",
 };
@@ -719,6 +820,8 @@ int main(void) {
     tcase_add_loop_test(tcase, impossible_live_files, 0, 2);
     tcase_add_test(tcase, half_changed_live_file);
     tcase_add_test(tcase, rotation);
+    tcase_add_test(tcase, functions);
+    tcase_add_test(tcase, functions_in_rotation);
     tcase_add_test(tcase, bounds);
     tcase_add_test(tcase, thresholds);
     tcase_add_test(tcase, ended_calls_are_reported);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile_callers.h"
 #include "profile_owned.h"
 #include "profile_slow.h"
 #include "text_format.h"
@@ -354,6 +355,8 @@ const struct fact facts[] = {
     {.key = "cause_buckets", .repeats = true, .parse = parser_cause_buckets},
     {.key = "stack", .repeats = true, .parse = parser_stack},
     {.key = "slow_call", .repeats = true, .parse = parser_slow_call, .drop_paths = profile_free_slow_calls},
+    {.key = "user_stack", .repeats = true, .parse = parser_user_stack},
+    {.key = "slow_caller", .repeats = true, .parse = parser_slow_caller, .drop_paths = profile_free_callers},
     {.key = "waiting", .repeats = true, .parse = parser_waiting},
     {.key = NULL},
 };

@@ -218,7 +218,8 @@ int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstat
     copy.in_flight = NULL;
     copy.causes = NULL;
     copy.slow_calls = NULL;
-    copy.cause_count = copy.slow_call_count = 0;
+    copy.callers = NULL;
+    copy.cause_count = copy.slow_call_count = copy.caller_count = 0;
     copy.borders = NULL;
     copy.joints = NULL;
     copy.groups = NULL;
@@ -291,7 +292,7 @@ bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->op_count; i++)
         if (profile->ops[i].longest_path)
             return true;
-    if (profile->slow_call_count > 0)
+    if (profile->slow_call_count > 0 || profile->caller_count > 0)
         return true;
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
         if (profile->groupings & 1U << grouping && aggstats_grouping_has_paths((enum aggstats_grouping)grouping))

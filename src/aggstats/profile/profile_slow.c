@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base.h"
+#include "profile_callers.h"
 #include "profile_owned.h"
 
 static void free_texts(struct aggstats_slow_call *call) {
     free(call->path);
     free(call->stack);
+    free(call->user_stack);
 }
 
 void profile_free_slow_calls(struct aggstats_profile *profile) {
@@ -23,6 +25,7 @@ void profile_free_slow_calls(struct aggstats_profile *profile) {
 
 void profile_free_slow(struct aggstats_profile *profile) {
     profile_free_slow_calls(profile);
+    profile_free_callers(profile);
     for (size_t i = 0; i < profile->cause_count; i++)
         free(profile->causes[i].buckets);
     free(profile->causes);
@@ -60,15 +63,17 @@ int profile_append_cause(struct aggstats_profile *profile, const struct aggstats
 int profile_append_slow_call(struct aggstats_profile *profile, const struct aggstats_slow_call *call) {
     CLEANUP_FREE char *path = call->path ? strdup(call->path) : NULL;
     CLEANUP_FREE char *stack = call->stack ? strdup(call->stack) : NULL;
+    CLEANUP_FREE char *user_stack = call->user_stack ? strdup(call->user_stack) : NULL;
     struct aggstats_slow_call *grown = reallocarray(profile->slow_calls, profile->slow_call_count + 1, sizeof(*grown));
     if (grown)
         profile->slow_calls = grown;
-    if (!grown || (call->path && !path) || (call->stack && !stack))
+    if (!grown || (call->path && !path) || (call->stack && !stack) || (call->user_stack && !user_stack))
         return -ENOMEM;
     struct aggstats_slow_call *added = &profile->slow_calls[profile->slow_call_count++];
     *added = *call;
     added->path = steal_pointer(&path);
     added->stack = steal_pointer(&stack);
+    added->user_stack = steal_pointer(&user_stack);
     return 0;
 }
 
@@ -78,7 +83,7 @@ int profile_copy_slow(const struct aggstats_profile *profile, struct aggstats_pr
         err = profile_append_cause(copy, &profile->causes[i]);
     for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
         err = profile_append_slow_call(copy, &profile->slow_calls[i]);
-    return err;
+    return err < 0 ? err : profile_copy_callers(profile, copy);
 }
 
 struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const char *op, const char *text) {
@@ -161,6 +166,8 @@ int profile_add_slow(struct aggstats_profile *sum, const struct aggstats_profile
         err = add_cause(sum, &addend->causes[i]);
     for (size_t i = 0; i < addend->slow_call_count && err == 0; i++)
         err = profile_append_slow_call(sum, &addend->slow_calls[i]);
+    if (err == 0)
+        err = profile_add_callers(sum, addend);
     profile_sort_slow(sum);
     drop_oldest_slow_calls(sum);
     return err;
@@ -223,5 +230,5 @@ int profile_subtract_slow(struct aggstats_profile *difference, const struct aggs
     drop_slow_calls_of(difference, earlier);
     drop_empty_causes(difference);
     profile_sort_slow(difference);
-    return 0;
+    return profile_subtract_callers(difference, earlier);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "profile_callers.h"
 #include "profile_owned.h"
 #include "profile_slow.h"
 #include "text_parser.h"
@@ -105,6 +106,23 @@ static void write_slow_call(const struct aggstats_profile *profile, const struct
     text_write_path(call->path, stream);
 }
 
+/* "# user_stack: 1 fsync < commit_row < main": of the first slow call */
+static void write_user_stack(size_t number, const char *user_stack, FILE *stream) {
+    fprintf(stream, "# user_stack: %zu ", number);
+    text_write_value(stream, user_stack);
+    putc('\n', stream);
+}
+
+static void write_caller(const struct aggstats_caller *caller, FILE *stream) {
+    fprintf(stream, "# slow_caller: %s calls %" PRIu64, caller->op, caller->calls);
+    if (caller->program[0]) {
+        text_write_program(caller->program, stream);
+        putc(' ', stream);
+        text_write_value(stream, caller->function);
+    }
+    putc('\n', stream);
+}
+
 static void write_waits(const struct aggstats_profile *profile, const struct stacks *stacks, FILE *stream) {
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
@@ -127,6 +145,11 @@ int text_write_slow(const struct aggstats_profile *profile, FILE *stream) {
     int err = write_stacks(profile, &stacks, stream);
     for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
         write_slow_call(profile, &stacks, &profile->slow_calls[i], stream);
+    for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
+        if (profile->slow_calls[i].user_stack)
+            write_user_stack(i + 1, profile->slow_calls[i].user_stack, stream);
+    for (size_t i = 0; i < profile->caller_count && err == 0; i++)
+        write_caller(&profile->callers[i], stream);
     if (err == 0)
         write_waits(profile, &stacks, stream);
     free(stacks.texts);
@@ -320,6 +343,54 @@ int parser_slow_call(struct parser *parser, char *value) {
         err = parser_path(parser, &cursor, &path);
     call.path = path;
     return err < 0 ? err : profile_append_slow_call(&parser->profile, &call);
+}
+
+/* "1 fsync < commit_row < main": of the first slow call */
+int parser_user_stack(struct parser *parser, char *value) {
+    const struct aggstats_profile *profile = &parser->profile;
+    uint64_t number = 0;
+    char *cursor = value;
+    int err = parser_number(parser, text_next_word(&cursor), "the number of a slow call", &number);
+    if (err < 0)
+        return err;
+    if (number == 0 || number > profile->slow_call_count || profile->slow_calls[number - 1].user_stack)
+        return parser_fail(parser, "expected one of the %zu slow calls so far, once, found number %" PRIu64,
+                           profile->slow_call_count, number);
+    text_skip_blanks(&cursor);
+    text_unescape(cursor);
+    if (!cursor[0] || strlen(cursor) >= AGGSTATS_STACK_SIZE)
+        return parser_fail(parser, "expected a stack of 1 to %d characters", AGGSTATS_STACK_SIZE - 1);
+    profile->slow_calls[number - 1].user_stack = strdup(cursor);
+    return profile->slow_calls[number - 1].user_stack ? 0 : -ENOMEM;
+}
+
+/* The rest of the line, after a program. */
+static int parse_function(struct parser *parser, char *cursor, struct aggstats_caller *caller) {
+    text_skip_blanks(&cursor);
+    text_unescape(cursor);
+    if (!cursor[0] != !caller->program[0] || strlen(cursor) >= sizeof(caller->function))
+        return parser_fail(parser, "expected a program and its function of 1 to %zu characters, or neither",
+                           sizeof(caller->function) - 1);
+    snprintf(caller->function, sizeof(caller->function), "%s", cursor);
+    return 0;
+}
+
+/* "FSYNC calls 4120 program db commit_row"; without program and function: all others */
+int parser_slow_caller(struct parser *parser, char *value) {
+    struct aggstats_caller caller = {.calls = 0};
+    char *cursor = value;
+    if (parser->profile.caller_count == PROFILE_CALLERS_MAX)
+        return parser_fail(parser, "expected at most %d callers of slow calls", PROFILE_CALLERS_MAX);
+    int err = parser_name(parser, text_next_word(&cursor), caller.op);
+    if (err == 0)
+        err = parser_keyed_number(parser, &cursor, "calls", &caller.calls);
+    if (err == 0)
+        err = parser_program(parser, &cursor, caller.program);
+    if (err == 0)
+        err = parse_function(parser, cursor, &caller);
+    if (err == 0 && profile_find_caller(&parser->profile, &caller))
+        err = parser_fail(parser, "expected every caller of OP_%s once, found one a second time", caller.op);
+    return err < 0 ? err : profile_append_caller(&parser->profile, &caller);
 }
 
 /* "1 stack 2 waiting for the disk": of the first call in flight */

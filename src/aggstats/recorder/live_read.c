@@ -380,7 +380,7 @@ static int read_slow(struct reader *reader) {
     for (int attempt = 0; attempt < SLOW_ATTEMPTS_MAX && err == 0; attempt++) {
         err = read_at(reader, &before, sizeof(before), reader->offsets.slow);
         if (err == 0)
-            err = read_at(reader, &reader->slow, sizeof(reader->slow), reader->offsets.slow);
+            err = read_at(reader, &reader->slow, slow_store_bytes(reader->header.version), reader->offsets.slow);
         uint64_t after = 0;
         if (err == 0)
             err = read_at(reader, &after, sizeof(after), reader->offsets.slow);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "profile_callers.h"
 #include "profile_owned.h"
 #include "profile_slow.h"
 #include "text_format.h"
@@ -90,9 +91,44 @@ const struct slow_call *slow_store_add(struct slow_store *store, const struct sl
     return kept;
 }
 
+static struct slow_caller *find_caller(struct slow_store *store, uint64_t op, const char *program,
+                                       const char *function) {
+    for (uint64_t i = 0; i < store->caller_count; i++)
+        if (store->callers[i].op == op && strcmp(store->callers[i].program, program) == 0 &&
+            strcmp(store->callers[i].function, function) == 0)
+            return &store->callers[i];
+    return NULL;
+}
+
+/* Those that found no room are counted together. */
+static struct slow_caller *caller_of(struct slow_store *store, const struct slow_call *call, const char *function) {
+    struct slow_caller *caller = find_caller(store, call->op, call->program, function);
+    if (caller)
+        return caller;
+    const bool has_room = store->caller_count < SLOW_CALLERS_MAX && call->program[0];
+    caller = &store->callers[has_room ? store->caller_count++ : SLOW_CALLERS_MAX + call->op];
+    if (has_room) {
+        *caller = (struct slow_caller){.calls = 0};
+        memcpy(caller->program, call->program, sizeof(caller->program));
+        snprintf(caller->function, sizeof(caller->function), "%s", function);
+    }
+    caller->op = call->op;
+    return caller;
+}
+
+void slow_store_add_caller(struct slow_store *store, const char *function, const char *stack) {
+    const uint64_t place = (store->call_count - 1) % SLOW_CALLS_MAX;
+    snprintf(store->user_stacks[place], sizeof(store->user_stacks[place]), "%s", stack ? stack : "");
+    if (function[0])
+        caller_of(store, &store->calls[place], function)->calls++;
+}
+
 void slow_store_reset(struct slow_store *store) {
     store->cause_count = 0;
     store->call_count = 0;
+    store->caller_count = 0;
+    memset(store->callers, 0, sizeof(store->callers));
+    memset(store->user_stacks, 0, sizeof(store->user_stacks));
     memset(store->causes, 0, sizeof(store->causes));
     memset(store->calls, 0, sizeof(store->calls));
 }
@@ -146,9 +182,30 @@ static void drop_empty_causes(struct slow_store *store) {
     store->cause_count = kept_count;
 }
 
+/* As counted: what is subtracted was shown. */
+static void take_callers(struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                         const struct aggstats_profile *profile) {
+    uint64_t kept_count = 0;
+    for (size_t i = 0; i < profile->caller_count; i++) {
+        const struct aggstats_caller *taken = &profile->callers[i];
+        const int op = op_number(op_names, op_count, taken->op);
+        struct slow_caller *caller = op < 0 ? NULL
+                                     : taken->program[0]
+                                         ? find_caller(store, (uint64_t)op, taken->program, taken->function)
+                                         : &store->callers[SLOW_CALLERS_MAX + op];
+        if (caller)
+            caller->calls -= taken->calls;
+    }
+    for (uint64_t i = 0; i < store->caller_count; i++)
+        if (store->callers[i].calls > 0)
+            store->callers[kept_count++] = store->callers[i];
+    store->caller_count = kept_count;
+}
+
 void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                      const struct aggstats_profile *profile) {
     struct slow_call calls[SLOW_CALLS_MAX];
+    char user_stacks[SLOW_CALLS_MAX][AGGSTATS_STACK_SIZE];
     uint64_t taken_count = 0;
     uint64_t kept_count = 0;
     for (size_t i = 0; i < profile->cause_count; i++) {
@@ -156,12 +213,16 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
         taken_count += profile->causes[i].calls;
     }
     uint64_t oldest = store->call_count > SLOW_CALLS_MAX ? store->call_count - SLOW_CALLS_MAX : 0;
-    for (uint64_t i = oldest > taken_count ? oldest : taken_count; i < store->call_count; i++)
+    for (uint64_t i = oldest > taken_count ? oldest : taken_count; i < store->call_count; i++) {
+        memcpy(user_stacks[kept_count], store->user_stacks[i % SLOW_CALLS_MAX], sizeof(user_stacks[0]));
         calls[kept_count++] = store->calls[i % SLOW_CALLS_MAX];
+    }
     memcpy(store->calls, calls, kept_count * sizeof(calls[0]));
+    memcpy(store->user_stacks, user_stacks, kept_count * sizeof(user_stacks[0]));
     store->call_count = kept_count;
     find_longest_again(store);
     drop_empty_causes(store);
+    take_callers(store, op_names, op_count, profile);
 }
 
 /* ---- Showing ---- */
@@ -257,11 +318,16 @@ int slow_store_show_call(const struct slow_call *call, const char (*op_names)[AG
     return 0;
 }
 
-static int show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
-                     struct aggstats_profile *profile) {
+static int show_call(const struct slow_store *store, uint64_t place, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                     unsigned op_count, struct aggstats_profile *profile) {
     struct slow_texts texts;
     struct aggstats_slow_call shown;
-    int err = slow_store_show_call(call, op_names, op_count, &texts, &shown);
+    char user_stack[AGGSTATS_STACK_SIZE];
+    int err = slow_store_show_call(&store->calls[place], op_names, op_count, &texts, &shown);
+    if (err == 0 && !copy_text(store->user_stacks[place], sizeof(user_stack), user_stack))
+        err = -EBADMSG;
+    if (err == 0 && user_stack[0])
+        shown.user_stack = user_stack;
     return err < 0 ? err : profile_append_slow_call(profile, &shown);
 }
 
@@ -270,7 +336,28 @@ static int show_calls(const struct slow_store *store, const char (*op_names)[AGG
     uint64_t count = store->call_count < SLOW_CALLS_MAX ? store->call_count : SLOW_CALLS_MAX;
     int err = 0;
     for (uint64_t i = store->call_count - count; i < store->call_count && err == 0; i++)
-        err = show_call(&store->calls[i % SLOW_CALLS_MAX], op_names, op_count, profile);
+        err = show_call(store, i % SLOW_CALLS_MAX, op_names, op_count, profile);
+    return err;
+}
+
+static int show_caller(const struct slow_caller *caller, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                       struct aggstats_profile *profile) {
+    struct aggstats_caller shown = {.calls = caller->calls};
+    if (caller->op >= op_count || !copy_text(caller->program, sizeof(caller->program), shown.program) ||
+        !copy_text(caller->function, sizeof(caller->function), shown.function) ||
+        !shown.program[0] != !shown.function[0])
+        return -EBADMSG;
+    text_name_copy(shown.op, op_names[caller->op]);
+    return profile_find_caller(profile, &shown) ? -EBADMSG : profile_append_caller(profile, &shown);
+}
+
+static int show_callers(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                        struct aggstats_profile *profile) {
+    int err = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(store->callers) && err == 0; i++)
+        if ((i < store->caller_count || i >= SLOW_CALLERS_MAX) && store->callers[i].calls > 0)
+            err = show_caller(&store->callers[i], op_names, op_count, profile);
+    profile_sort_callers(profile);
     return err;
 }
 
@@ -308,12 +395,14 @@ static int show_waits(const struct slow_store *store, const uint64_t *starts, st
 
 int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                     const uint64_t *in_flight_starts, struct aggstats_profile *profile) {
-    if (store->cause_count > SLOW_CAUSES_MAX)
+    if (store->cause_count > SLOW_CAUSES_MAX || store->caller_count > SLOW_CALLERS_MAX)
         return -EBADMSG;
     profile->slow_cycles = store->threshold_cycles;
     int err = show_causes(store, op_names, op_count, profile);
     if (err == 0)
         err = show_calls(store, op_names, op_count, profile);
+    if (err == 0)
+        err = show_callers(store, op_names, op_count, profile);
     profile_sort_slow(profile);
     return err < 0 ? err : show_waits(store, in_flight_starts, profile);
 }

@@ -13,6 +13,7 @@
 #define SLOW_CALLS_MAX 32
 #define SLOW_WAITS_MAX 64
 #define SLOW_PATH_SIZE 256
+#define SLOW_CALLERS_MAX 128
 #define SLOW_BUCKETS_MAX 40 /* that calls of one op and cause fall in; at resolution 1 no call is slow for 2^40 ms */
 
 struct slow_cause {
@@ -51,6 +52,14 @@ struct slow_wait {
     char path[SLOW_PATH_SIZE]; /* of the object; "": unknown */
 };
 
+/* A function of a program, and how many slow calls it has made. */
+struct slow_caller {
+    uint64_t op;
+    char program[AGGSTATS_PROGRAM_SIZE];
+    char function[AGGSTATS_FUNCTION_SIZE];
+    uint64_t calls;
+};
+
 struct slow_store {
     uint64_t sequence;         /* atomic */
     uint64_t threshold_cycles; /* atomic; 0: nothing is slow */
@@ -59,7 +68,14 @@ struct slow_store {
     struct slow_cause causes[SLOW_CAUSES_MAX + AGGSTATS_OPS_MAX]; /* behind the first: one of each op, for all others */
     struct slow_call calls[SLOW_CALLS_MAX];
     struct slow_wait waits[SLOW_WAITS_MAX];
+    uint64_t caller_count;                                           /* not before version 9, like the rest */
+    struct slow_caller callers[SLOW_CALLERS_MAX + AGGSTATS_OPS_MAX]; /* as causes */
+    char user_stacks[SLOW_CALLS_MAX][AGGSTATS_STACK_SIZE];           /* of calls, in their places; "": unknown */
 };
+
+static inline size_t slow_store_bytes(uint32_t version) {
+    return version < 9 ? offsetof(struct slow_store, caller_count) : sizeof(struct slow_store);
+}
 
 /* Call them around each change. */
 static inline void slow_store_begin(struct slow_store *store) {
@@ -83,6 +99,9 @@ struct slow_part {
  * Returns the stored call with its cause, valid until the next change */
 const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
                                        const struct slow_part *parts, size_t part_count);
+
+/* Adds to the call that was added last which function has made it. function: "": that is not wanted; stack: NULL: unknown */
+void slow_store_add_caller(struct slow_store *store, const char *function, const char *stack);
 
 /* Forgets the calls so far; waits of calls in flight stay. */
 void slow_store_reset(struct slow_store *store);

@@ -174,6 +174,8 @@ struct collected_slow {
     unsigned long long object; /* 0: unknown */
     unsigned long long asked_bytes;
     unsigned long long moved_bytes;
+    unsigned long long
+        start_stack; /* where the stack of the process begins: another one for each program; 0: unknown */
     unsigned thread;
     unsigned process;
     unsigned uid;
@@ -184,13 +186,40 @@ struct collected_slow {
 
 #define COLLECTED_SLOW_BYTES (256 * 1024) /* of all that have not been read */
 
+/* Where a program was when a slow call ended: its registers, what the kernel found by its frame pointers, and the top of
+ * its stack, for functions that have none. */
+#define COLLECTED_USER_FUNCTIONS 32
+#define COLLECTED_USER_PART_BYTES 512
+#define COLLECTED_USER_PARTS 8
+struct collected_user_stack {
+    unsigned long long instruction;
+    unsigned long long stack;
+    unsigned long long frame; /* rbp; x29 */
+    unsigned long long link;  /* x30; 0 where there is none */
+    unsigned address_count;   /* 0: unknown */
+    unsigned part_count;      /* that could be read */
+    unsigned is_32;           /* a 32-bit program */
+    unsigned unused;
+    unsigned long long addresses[COLLECTED_USER_FUNCTIONS];               /* the innermost first */
+    unsigned char parts[COLLECTED_USER_PARTS][COLLECTED_USER_PART_BYTES]; /* of memory, from the stack pointer on */
+};
+
+struct collected_slow_user {
+    struct collected_slow call; /* must be first */
+    struct collected_user_stack from;
+};
+
+#define COLLECTED_SLOW_USER_BYTES (2 * 1024 * 1024)
+
 /* A call on a watched file that is under way, or one that may be. */
 struct collected_under_way {
-    unsigned long long begin_ns;  /* CLOCK_MONOTONIC */
-    unsigned long long object;    /* 0: unknown */
-    unsigned long long ran_ns;    /* CPU time of its thread */
-    unsigned long long queued_ns; /* in which its thread could run and had no CPU */
+    unsigned long long begin_ns;    /* CLOCK_MONOTONIC */
+    unsigned long long object;      /* 0: unknown */
+    unsigned long long ran_ns;      /* CPU time of its thread */
+    unsigned long long queued_ns;   /* in which its thread could run and had no CPU */
+    unsigned long long start_stack; /* as in struct collected_slow */
     unsigned thread;
+    unsigned process;
     unsigned op;
     unsigned char can_run;   /* its thread runs, or could */
     unsigned char has_cpu;   /* it runs */

@@ -82,6 +82,8 @@ struct system_calls {
     bool has_groups;       /* what calls are on, and whose they are, is counted too: collector_group() */
     bool has_cgroups;      /* by control group, too */
     uint64_t slow_ns; /* calls that take so long, or longer, are reported by collector_take_slow() too; 0: none is */
+    bool has_user_stacks; /* with where in their programs they were made */
+    uint32_t reader;      /* a process whose calls are not counted, like those of this one; 0: none */
 };
 
 /* Like collector_start_fuse(). */
@@ -131,8 +133,9 @@ typedef void collector_under_way_fn(void *context, const struct collected_under_
 int collector_find_under_way(struct collector *collector, uint64_t min_age_ns, collector_under_way_fn *tell,
                              void *context, uint64_t *ret_count);
 
-/* A slow call that has ended. It is in what collector_count() adds from then on. */
-typedef void collector_slow_fn(void *context, const struct collected_slow *call);
+/* A slow call that has ended. It is in what collector_count() adds from then on. from: NULL: not wanted */
+typedef void collector_slow_fn(void *context, const struct collected_slow *call,
+                               const struct collected_user_stack *from);
 
 /* Tells slow calls that have ended since the last time, in their order. Threads: one at a time */
 void collector_take_slow(struct collector *collector, collector_slow_fn *tell, void *context);

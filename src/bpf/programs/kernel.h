@@ -170,8 +170,13 @@ struct cfs_rq {
     int throttle_count;
 };
 
+struct mm_struct {
+    unsigned long start_stack;
+};
+
 struct task_struct {
     struct thread_info thread_info;
+    struct mm_struct *mm;
     struct task_struct *real_parent;
     struct task_struct *group_leader;
     char comm[16];
@@ -227,6 +232,7 @@ struct pt_regs {
     unsigned long bx;
     unsigned long cx;
     unsigned long bp;
+    unsigned long ip;
     unsigned long sp;
     unsigned long ax;
     unsigned long orig_ax;
@@ -235,6 +241,7 @@ struct pt_regs {
 struct pt_regs {
     __u64 regs[31];
     __u64 sp;
+    __u64 pc;
     __u64 orig_x0;
     __s32 syscallno;
 };

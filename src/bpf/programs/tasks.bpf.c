@@ -35,7 +35,7 @@ static __always_inline bool is_watched_cgroup(const struct task_struct *task) {
 
 static __always_inline bool is_watched_task(const struct task_struct *task) {
     const __u32 process = (__u32)task->tgid;
-    if (process == own_process)
+    if (process == own_process || (own_reader > 0 && process == own_reader))
         return false;
     if (has_processes && !bpf_map_lookup_elem(&watched_processes, &process))
         return false;
@@ -135,7 +135,9 @@ int tell_calls(struct bpf_iter__task *context) {
                                              .object = call.object,
                                              .ran_ns = task->se.sum_exec_runtime,
                                              .queued_ns = BPF_CORE_READ(task, sched_info.run_delay),
+                                             .start_stack = BPF_CORE_READ(task, mm, start_stack),
                                              .thread = (__u32)task->pid,
+                                             .process = (__u32)task->tgid,
                                              .op = call.op - 1,
                                              .can_run = task->__state == 0,
                                              .has_cpu = task->on_cpu != 0,

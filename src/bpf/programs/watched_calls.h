@@ -21,6 +21,7 @@ __u64 count_from_ns; /* calls that have begun before are not counted */
 /* Set before it is loaded. */
 const volatile bool has_one_device; /* the device in attributes is that of the file system, for all its files */
 const volatile __u32 own_process;   /* which is not watched */
+const volatile __u32 own_reader;    /* the same; 0: there is none */
 const volatile bool has_processes;  /* only some are, those of the map */
 const volatile __u32 cgroup_level;  /* of the control group, below the root */
 
@@ -36,7 +37,7 @@ struct {
 
 static __always_inline bool is_watched_process(struct task_struct *task) {
     const __u32 process = (__u32)task->tgid;
-    if (process == own_process)
+    if (process == own_process || (own_reader > 0 && process == own_reader))
         return false;
     if (has_processes && !bpf_map_lookup_elem(&watched_processes, &process))
         return false;

@@ -197,6 +197,7 @@ static int start_under_way(struct attach_profile *profile) {
     return attach_under_way_start(profile->collector, profile->recorder,
                                   &(struct attach_under_way_options){.slow_ns = profile->options->slow_ns,
                                                                      .causes = profile->options->causes,
+                                                                     .stacks = profile->options->stacks,
                                                                      .groups = profile->groups,
                                                                      .mounts = profile->options->mounts,
                                                                      .type = profile->place.type,

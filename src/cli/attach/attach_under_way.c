@@ -27,6 +27,12 @@ struct call {
     char stack[STACK_BYTES]; /* when its thread waited last */
 };
 
+/* A slow call that has ended. */
+struct ended_call {
+    struct collected_slow slow;
+    struct user_functions *functions; /* NULL: unknown, or not wanted */
+};
+
 struct attach_under_way {
     struct collector *collector;
     struct aggstats_recorder *recorder;
@@ -37,7 +43,7 @@ struct attach_under_way {
     struct call *calls[CALLS_MAX];
     size_t count;
     struct aggstats_block *nowhere; /* a lane without calls */
-    struct collected_slow *ended;   /* taken from the kernel, and not told yet */
+    struct ended_call *ended;       /* taken from the kernel, and not told yet */
     size_t ended_count;
     size_t ended_room;
     uint64_t lost;                        /* slow calls for which there was no memory */
@@ -99,8 +105,11 @@ static void see(void *context, const struct collected_under_way *seen, const cha
     struct call *call = find_call(under_way, seen->thread, seen->begin_ns);
     if (seen->is_named && (seen->had_begun || under_way->options.slow_ns == 0)) /* nobody would learn of it */
         return;
-    if (!call)
+    if (!call) {
         call = begin_call(under_way, seen);
+        if (under_way->options.stacks)
+            user_stacks_note(under_way->options.stacks, seen->process, seen->start_stack);
+    }
     if (!call)
         return;
     call->seen = *seen;
@@ -119,12 +128,25 @@ static bool has_any_unseen(const struct attach_under_way *under_way) {
 
 /* ---- Slow calls that have ended; under the lock ------------------------------------------------- */
 
+/* While the process is there. Owner: the caller frees it. NULL: unknown, or not wanted */
+static struct user_functions *find_functions(const struct attach_under_way *under_way,
+                                             const struct collected_slow *call,
+                                             const struct collected_user_stack *from) {
+    unsigned op_count = 0;
+    const char *const *ops = collector_ops(under_way->collector, &op_count);
+    struct user_functions *functions =
+        under_way->options.stacks && from && call->op < op_count ? malloc(sizeof(*functions)) : NULL;
+    if (functions)
+        user_stacks_find(under_way->options.stacks, ops[call->op], call, from, functions);
+    return functions;
+}
+
 /* A collector_slow_fn. */
-static void keep_ended(void *context, const struct collected_slow *call) {
+static void keep_ended(void *context, const struct collected_slow *call, const struct collected_user_stack *from) {
     struct attach_under_way *under_way = context;
     if (under_way->ended_count == under_way->ended_room) {
         const size_t room = 2 * under_way->ended_room + 64;
-        struct collected_slow *grown = reallocarray(under_way->ended, room, sizeof(*grown));
+        struct ended_call *grown = reallocarray(under_way->ended, room, sizeof(*grown));
         if (!grown) {
             under_way->lost++;
             return;
@@ -132,10 +154,13 @@ static void keep_ended(void *context, const struct collected_slow *call) {
         under_way->ended = grown;
         under_way->ended_room = room;
     }
-    under_way->ended[under_way->ended_count++] = *call;
+    under_way->ended[under_way->ended_count++] =
+        (struct ended_call){.slow = *call, .functions = find_functions(under_way, call, from)};
 }
 
-static void tell_ended(struct attach_under_way *under_way, const struct collected_slow *slow) {
+static void tell_ended(struct attach_under_way *under_way, const struct ended_call *told) {
+    const struct collected_slow *slow = &told->slow;
+    const struct user_functions *functions = told->functions;
     struct call *call = find_call(under_way, slow->thread, slow->begin_ns);
     const struct aggstats_span unseen = {.block = under_way->nowhere, .start_cycles = slow->begin_ns};
     const struct aggstats_ended_call ended = {
@@ -147,6 +172,8 @@ static void tell_ended(struct attach_under_way *under_way, const struct collecte
         .error = slow->error,
         .asked_bytes = slow->asked_bytes,
         .moved_bytes = slow->moved_bytes,
+        .function = functions ? functions->caller : NULL,
+        .user_stack = functions ? functions->stack : NULL,
     };
     under_way->is_told = slow;
     aggstats_slow_end(under_way->recorder, call ? &call->span : &unseen, &ended);
@@ -161,8 +188,10 @@ static void take_ended(struct attach_under_way *under_way, bool has_ended) {
     collector_take_slow(under_way->collector, keep_ended, under_way);
     if (under_way->ended_count > 0 || has_ended)
         under_way->options.count(under_way->options.context);
-    for (size_t i = 0; i < under_way->ended_count; i++)
+    for (size_t i = 0; i < under_way->ended_count; i++) {
         tell_ended(under_way, &under_way->ended[i]);
+        free(under_way->ended[i].functions);
+    }
     under_way->ended_count = 0;
 }
 

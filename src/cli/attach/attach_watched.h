@@ -48,7 +48,7 @@ struct attach_not_told attach_watched_not_told(const struct attach_watched *watc
 
 /* Begins to count.
  * Errors:  -errno, with *ret_why filled, as collector_start_calls() */
-int attach_watched_start(const struct attach_watched *watched, unsigned groupings, uint64_t slow_ns,
+int attach_watched_start(const struct attach_watched *watched, const struct attach_options *options,
                          struct collector **ret_collector, char ret_why[COLLECTOR_WHY_SIZE]);
 
 /* Whether there still is anything to watch; if not, says so to the user. */

@@ -23,6 +23,7 @@ struct attach_command {
     const char *causes_file; /* NULL: none */
     struct thread_causes causes;
     bool has_by; /* groups were chosen */
+    bool has_stacks;
     struct attach_options options;
     struct attach_report report;
 };
@@ -82,6 +83,9 @@ static const struct option_row rows[] = {
      .help = "find out what calls that take so long wait for, such as 10ms",
      .parse_time = control_parse_slow,
      INTO(TIME, struct attach_command, options.slow_ns)},
+    {.name = "stacks",
+     .help = "of slow calls: find out which functions of programs made them",
+     INTO(FLAG, struct attach_command, has_stacks)},
     {.name = "causes",
      .metavar = "FILE",
      .help = "lines of one's own before the table of causes",
@@ -155,8 +159,7 @@ static int start_profile(struct watching *watching, struct collector *collector)
 static int begin(struct watching *watching, uint64_t for_ns) {
     char why[COLLECTOR_WHY_SIZE];
     struct collector *collector = NULL;
-    int error = attach_watched_start(watching->watched, watching->options.groupings, watching->options.slow_ns,
-                                     &collector, why);
+    int error = attach_watched_start(watching->watched, &watching->options, &collector, why);
     if (error == 0) {
         error = start_profile(watching, collector);
         snprintf(why, sizeof(why), "%s", strerror(-error));
@@ -227,7 +230,18 @@ static int settle_causes(struct attach_command *given) {
     return error;
 }
 
-static int attach(const struct attach_command *given, const char *directory) {
+/* Errors: reported to the user */
+static int settle_stacks(struct attach_command *given) {
+    char why[USER_STACKS_WHY_SIZE] = "osprof must run outside of this PID namespace";
+    int error = !given->has_stacks                 ? 0
+                : !collector_has_process_numbers() ? -ENOTSUP
+                                                   : user_stacks_start(&given->options.stacks, why);
+    if (error)
+        complain("cannot find the functions of programs (--stacks): %s", why);
+    return error;
+}
+
+static int attach(struct attach_command *given, const char *directory) {
     char why[COLLECTOR_WHY_SIZE];
     struct attach_watched watched;
     int error = collector_check(why);
@@ -237,7 +251,10 @@ static int attach(const struct attach_command *given, const char *directory) {
         error = attach_watched_find(directory, &given->processes, given->cgroup, &watched);
     if (error)
         return error;
-    error = attach_watched(given, &watched);
+    error = settle_stacks(given);
+    if (error == 0)
+        error = attach_watched(given, &watched);
+    user_stacks_finish(given->options.stacks);
     attach_watched_finish(&watched);
     return error;
 }
@@ -249,6 +266,8 @@ static bool check(const struct command *command, const struct attach_command *gi
         usage_error(command, "at most one directory may be given");
     else if (arguments->rest_count == 0 && given->processes.count == 0 && !given->cgroup)
         usage_error(command, "a directory, --pid or --cgroup must be given");
+    else if (given->has_stacks && given->options.slow_ns == 0)
+        usage_error(command, "--stacks is of slow calls: give --slow TIME, too");
     else if (!aggstats_resolution_valid(given->options.resolution))
         usage_error(command, "--resolution takes 1, 2 or 4");
     else if (!user_labels_valid(given->options.labels.texts, given->options.labels.count, complaint))

@@ -72,19 +72,22 @@ struct told {
     struct aggstats_cause *causes;
     struct aggstats_call_in_flight *in_flight;
     struct aggstats_slow_call *slow_calls;
+    struct aggstats_caller *callers;
 };
 
 static void told_finish(struct told *told) {
     free(told->causes);
     free(told->in_flight);
     free(told->slow_calls);
+    free(told->callers);
 }
 
 static bool told_make_room(const struct aggstats_profile *whole, struct told *told) {
     told->causes = calloc(whole->cause_count + 1, sizeof(*told->causes));
     told->in_flight = calloc(whole->in_flight_count + 1, sizeof(*told->in_flight));
     told->slow_calls = calloc(whole->slow_call_count + 1, sizeof(*told->slow_calls));
-    return told->causes && told->in_flight && told->slow_calls;
+    told->callers = calloc(whole->caller_count + 1, sizeof(*told->callers));
+    return told->causes && told->in_flight && told->slow_calls && told->callers;
 }
 
 /* Errors: -ENOMEM; told_finish() frees what was allocated */
@@ -95,10 +98,11 @@ static int told_init(const struct aggstats_profile *whole, const struct option_l
         return -ENOMEM;
     profile->op_count = profile->joint_count = profile->group_count = profile->interval_count = 0;
     profile->interval_cycles = profile->groupings = 0;
-    profile->cause_count = profile->in_flight_count = profile->slow_call_count = 0;
+    profile->cause_count = profile->in_flight_count = profile->slow_call_count = profile->caller_count = 0;
     profile->causes = told->causes;
     profile->in_flight = told->in_flight;
     profile->slow_calls = told->slow_calls;
+    profile->callers = told->callers;
     for (size_t i = 0; i < whole->cause_count; i++)
         if (option_list_wants(ops, whole->causes[i].op))
             told->causes[profile->cause_count++] = whole->causes[i];
@@ -108,6 +112,9 @@ static int told_init(const struct aggstats_profile *whole, const struct option_l
     for (size_t i = 0; i < whole->slow_call_count; i++)
         if (option_list_wants(ops, whole->slow_calls[i].op))
             told->slow_calls[profile->slow_call_count++] = whole->slow_calls[i];
+    for (size_t i = 0; i < whole->caller_count; i++)
+        if (option_list_wants(ops, whole->callers[i].op))
+            told->callers[profile->caller_count++] = whole->callers[i];
     return 0;
 }
 
@@ -189,7 +196,9 @@ static const struct option_row rows[] = {
          "whose the last slow calls were, and what these waited for: by process, program or uid; of -a: who waited, "
          "by process, program, thread or cgroup",
      INTO(WORD, struct why_command, page.by)},
-    {.name = "stacks", .help = "where in the kernel each call waited", INTO(FLAG, struct why_command, page.stacks)},
+    {.name = "stacks",
+     .help = "where in the kernel each call waited, and which functions of its program made it, if that is known",
+     INTO(FLAG, struct why_command, page.stacks)},
     ROW_LAYER(struct why_command, layer),
     ROW_ASCII(struct why_command, ascii),
     ROW_WIDTH(struct why_command, width),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "callers_text.h"
 #include "columns.h"
 #include "cost_label.h"
 #include "disk_others.h"
@@ -523,6 +524,16 @@ static void print_time(const struct printer *it, const struct answer_row *elapse
     screen_print_sentence(it->screen, 0, text);
 }
 
+/* "Slow: 4,120 of 4,203 FSYNCs from commit_row of db" */
+static void print_callers(const struct printer *it, const struct answer_row *row) {
+    char callers[CALLERS_TEXT_SIZE];
+    char text[CALLERS_TEXT_SIZE + 16];
+    if (!callers_text_format(row->profile, row->word, it->screen, callers))
+        return;
+    snprintf(text, sizeof(text), "Slow: %s", callers);
+    screen_print_sentence(it->screen, 0, text);
+}
+
 /* A call that hangs is the answer. */
 static void print_in_flight(const struct printer *it, const struct answer_row *row) {
     const struct aggstats_call_in_flight *oldest = row->in_flight;
@@ -969,6 +980,7 @@ static const struct {
     [ANSWER_SUM] = {.first = print_time_of},
     [ANSWER_NO_CALLS] = {.first = print_time_of},
     [ANSWER_IN_FLIGHT] = {.first = print_in_flight},
+    [ANSWER_CALLERS] = {.first = print_callers},
     [ANSWER_PEAK] = {.all = print_peaks},
     [ANSWER_GROUP] = {.all = print_groups},
     [ANSWER_MOVED] = {.all = print_all_moved},

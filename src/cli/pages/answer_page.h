@@ -103,6 +103,7 @@ enum answer_kind {
     ANSWER_ADVICE,        /* advice; cycles: the elapsed time */
     ANSWER_DISK_OTHERS,   /* profile: others used the command's disk more than the command did */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
+    ANSWER_CALLERS,       /* profile; word: the operation of whose slow calls one function made most */
     ANSWER_PEAK,          /* op; share: of all latency; count: calls, of all of the op; cycles: p50; word: cause;
                            * group: its place; longest; is_bound: that is an upper bound; is_uneven: p50 does not
                            * explain the share */

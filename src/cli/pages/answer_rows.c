@@ -6,6 +6,7 @@
 
 #include "aggstats/words.h"
 #include "base.h"
+#include "callers_text.h"
 #include "cost_label.h"
 #include "disk_others.h"
 #include "groups.h"
@@ -228,6 +229,12 @@ static void add_all_groups(const struct aggstats_profile *profile, const struct 
     }
 }
 
+static void add_callers(const struct aggstats_profile *profile, struct answer_rows *rows) {
+    const char *op = callers_text_first(profile);
+    if (op)
+        add(rows, (struct answer_row){.kind = ANSWER_CALLERS, .profile = profile, .word = op});
+}
+
 /* ---- How much, what failed ---------------------------------------------------------------------- */
 
 static void add_moved(const struct aggstats_profile *profile, const struct answer_model *model,
@@ -284,6 +291,7 @@ void answer_rows_make(const struct aggstats_profile *profile, const struct answe
     *ret_rows = (struct answer_rows){0};
     add_time(profile, model, source, ret_rows);
     add_in_flight(profile, model, ret_rows);
+    add_callers(profile, ret_rows);
     add_peaks(profile, model, ret_rows);
     add_all_groups(profile, model, ret_rows);
     add_moved(profile, model, ret_rows);
@@ -328,6 +336,7 @@ static const struct {
     {ANSWER_REMEDY, ANY_GROUPING, 0},
     {ANSWER_MISSED_BYTES, ANY_GROUPING, 0},
     {ANSWER_DISK_OTHERS, ANY_GROUPING, 0},
+    {ANSWER_CALLERS, ANY_GROUPING, 0},
     {ANSWER_PEAK, ANY_GROUPING, 1},
     {ANSWER_GROUP, AGGSTATS_BY_PROGRAM, 0},
     {ANSWER_GROUP, AGGSTATS_BY_FILE, 0},

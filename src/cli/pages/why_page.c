@@ -7,6 +7,7 @@
 
 #include "answer_page.h"
 #include "base.h"
+#include "callers_text.h"
 #include "columns.h"
 #include "disk_others.h"
 #include "units.h"
@@ -127,14 +128,41 @@ static void print_causes(const struct why_page *page, const struct sums *sums) {
     explain_no_calls(page);
 }
 
+/* ---- Functions ---------------------------------------------------------------------------------- */
+
+/* Whether an operation has a cause before this one: its sentence stands once, in the order of causes. */
+static bool has_cause_before(const struct why_page *page, size_t cause) {
+    for (size_t i = 0; i < cause; i++)
+        if (strcmp(page->profile->causes[i].op, page->profile->causes[cause].op) == 0)
+            return true;
+    return false;
+}
+
+/* "4,120 of 4,203 FSYNCs from commit_row of db" */
+static void print_callers(const struct why_page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    char text[CALLERS_TEXT_SIZE];
+    unsigned count = 0;
+    for (size_t i = 0; i < profile->cause_count; i++) {
+        const char *op = profile->causes[i].op;
+        if (!wants(page, op) || has_cause_before(page, i) || !callers_text_format(profile, op, page->screen, text))
+            continue;
+        if (count++ == 0)
+            putc('\n', page->screen->stream);
+        screen_print_wrapped(page->screen, 0, 0, text);
+    }
+}
+
 /* ---- Calls -------------------------------------------------------------------------------------- */
 
-static void print_place(const struct why_page *page, const struct columns *columns, const char *path,
-                        const char *stack) {
+static void print_place(const struct why_page *page, const struct columns *columns, const char *path, const char *stack,
+                        const char *user_stack) {
     if (path)
         columns_print_text(columns, INK_STRONG, path);
     if (page->options->stacks)
         columns_print_text(columns, INK_FAINT, stack ? stack : "(not seen where in the kernel)");
+    if (page->options->stacks && user_stack)
+        columns_print_text(columns, INK_FAINT, user_stack);
 }
 
 static bool is_waiting(const struct why_page *page, const struct aggstats_call_in_flight *call) {
@@ -173,7 +201,7 @@ static void print_in_flight(const struct why_page *page) {
             continue;
         format_in_flight(page, call, &row);
         columns_print_row(&columns, &row, INK_WARNING, call->cause);
-        print_place(page, &columns, call->path, call->stack);
+        print_place(page, &columns, call->path, call->stack, NULL);
     }
     columns_end(&columns);
 }
@@ -203,7 +231,7 @@ static void print_slow_call(const struct why_page *page, const struct columns *c
     snprintf(text, sizeof(text), "%s%s%s", error ? error : "", error ? ", " : "",
              call->cause[0] ? call->cause : "(not known)");
     columns_print_row(columns, &row, INK_PLAIN, text);
-    print_place(page, columns, call->path, call->stack);
+    print_place(page, columns, call->path, call->stack, call->user_stack);
 }
 
 /* The latest first, as many as are shown. Returns how many. prints: false: only measures */
@@ -299,6 +327,28 @@ static void print_what_was_seen(const struct why_page *page) {
         "for whom more causes have names.");
 }
 
+/* Whether stacks that are printed leave functions of programs out. */
+static bool is_any_cut(const struct why_page *page) {
+    static const char more[] = "...";
+    const struct aggstats_profile *profile = page->profile;
+    for (size_t i = 0; i < profile->slow_call_count && page->options->stacks; i++) {
+        const char *stack = profile->slow_calls[i].user_stack;
+        const size_t length = stack && wants(page, profile->slow_calls[i].op) ? strlen(stack) : 0;
+        if (length >= strlen(more) && strcmp(stack + length - strlen(more), more) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void explain_cut(const struct why_page *page) {
+    if (!is_any_cut(page))
+        return;
+    putc('\n', page->screen->stream);
+    screen_print_wrapped(page->screen, 0, 0,
+                         "Stacks that end in ... could not be followed further: the program has neither unwind tables "
+                         "nor frame pointers there, or its stack is too deep.");
+}
+
 /* ---- Others at the disk ---- */
 
 static bool is_any_of_disk(const struct why_page *page) {
@@ -335,8 +385,10 @@ void why_page_print(const struct aggstats_profile *profile, const struct why_pag
         return;
     }
     print_causes(&page, &sums);
+    print_callers(&page);
     print_others(&page);
     print_in_flight(&page);
     print_slow_calls(&page, &sums);
     print_what_was_seen(&page);
+    explain_cut(&page);
 }

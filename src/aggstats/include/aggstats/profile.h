@@ -89,9 +89,10 @@ struct aggstats_busy {
     bool by_op;    /* the same is known of each op: its busy_looks, no more than busy */
 };
 
-#define AGGSTATS_CAUSE_SIZE 96   /* the words of a cause, with their NUL */
-#define AGGSTATS_STACK_SIZE 768  /* where a thread waits in the kernel, with its NUL */
-#define AGGSTATS_PROGRAM_SIZE 32 /* the name of a program, with its NUL; a longer one is cut */
+#define AGGSTATS_CAUSE_SIZE 96    /* the words of a cause, with their NUL */
+#define AGGSTATS_STACK_SIZE 768   /* where a thread waits in the kernel, with its NUL */
+#define AGGSTATS_PROGRAM_SIZE 32  /* the name of a program, with its NUL; a longer one is cut */
+#define AGGSTATS_FUNCTION_SIZE 96 /* the name of a function, with its NUL; a longer one is cut */
 
 /* Bytes that read calls have returned, by whether they were in the page cache. */
 struct aggstats_cache {
@@ -140,8 +141,18 @@ struct aggstats_slow_call {
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     uint64_t offset;
-    char *path;  /* of the object; NULL: unknown. Owner: the profile */
-    char *stack; /* kernel stack of its thread when the cause was last seen; like that of a call in flight */
+    char *path;       /* of the object; NULL: unknown. Owner: the profile */
+    char *stack;      /* kernel stack of its thread when the cause was last seen; like that of a call in flight */
+    char *user_stack; /* functions of the program and its libraries when the call ended, in the same form */
+};
+
+/* Slow calls of an op that one function has made: the innermost one of the program itself, not of a library. */
+struct aggstats_caller {
+    char op[AGGSTATS_NAME_SIZE];
+    char program[AGGSTATS_PROGRAM_SIZE]; /* "": all that exceed the recorder's limit, like an empty function */
+    char function
+        [AGGSTATS_FUNCTION_SIZE]; /* "commit_row"; "db+0x1234" without symbols; "(...)": unknown, with the reason */
+    uint64_t calls;
 };
 
 /* The joint distribution of an op's latency and a value. */
@@ -203,6 +214,8 @@ struct aggstats_profile {
     size_t cause_count;
     struct aggstats_slow_call *slow_calls; /* the latest ones, by their end */
     size_t slow_call_count;
+    struct aggstats_caller *callers; /* by calls, most first; they add up to the slow calls whose stacks were wanted */
+    size_t caller_count;
 
     unsigned groupings;            /* the groupings it has, as bits (1 << AGGSTATS_BY_PROCESS) */
     struct aggstats_group *groups; /* by grouping, then by total latency, largest first */
@@ -244,10 +257,10 @@ void aggstats_profile_finish(struct aggstats_profile *profile);
 int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
 
 /* True if it has paths, which may be private: of a call in flight, of a slow one, of an op's longest, of cgroups, or of
- * files; or kernel stacks of calls. */
+ * files; or stacks of calls, or functions that made them. */
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile);
 
-/* Removes all of these: groups named by paths and slow calls are dropped, other calls lose their path and stack. */
+/* Removes all of these: groups named by paths, slow calls and their callers are dropped, other calls lose their path and stack. */
 void aggstats_profile_drop_paths(struct aggstats_profile *profile);
 
 /* The value of a header line, or NULL. Owner: the profile. */

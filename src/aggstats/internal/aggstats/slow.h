@@ -89,6 +89,8 @@ struct aggstats_ended_call {
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     uint64_t offset;
+    const char *function;   /* of the program, that made it; NULL: not wanted */
+    const char *user_stack; /* see struct aggstats_slow_call; NULL: unknown */
 };
 
 /* Counts a call that aggstats_end() has ended, if it was slow.

@@ -262,7 +262,8 @@ static void add_last_part(struct slow_pending *pending, uint64_t latency_cycles)
     last->cycles += latency_cycles > pending->age_cycles ? latency_cycles - pending->age_cycles : 0;
 }
 
-static void count_locked(struct slow *slow, const struct aggstats_span *span, const struct slow_call *call) {
+static void count_locked(struct slow *slow, const struct aggstats_span *span, const struct slow_call *call,
+                         const struct aggstats_ended_call *ended) {
     struct slow_pending unseen = {.part_count = 0};
     struct slow_pending *pending = find_pending(slow, span->block, span->start_cycles);
     if (!slow->paused) {
@@ -272,6 +273,7 @@ static void count_locked(struct slow *slow, const struct aggstats_span *span, co
         const struct slow_call *kept = slow_store_add(
             slow->store, call, aggstats_bucket_of(call->latency_cycles, slow->threads->layout.resolution), seen->parts,
             seen->part_count);
+        slow_store_add_caller(slow->store, ended->function ? ended->function : "", ended->user_stack);
         slow_store_end(slow->store);
         slow_reports_add(&slow->reports, kept);
     }
@@ -299,7 +301,7 @@ void slow_end(struct slow *slow, const struct aggstats_span *span, const struct 
     copy_path(slow, call->object, ended.path);
     find_caller(slow, &ended);
     quiet_lock(&slow->lock, &before);
-    count_locked(slow, span, &ended);
+    count_locked(slow, span, &ended, call);
     quiet_unlock(&slow->lock, &before);
 }
 

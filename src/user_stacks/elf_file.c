@@ -1,0 +1,163 @@
+#include "elf_file.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TABLE_BYTES_MAX (UINT64_C(128) << 20) /* of symbols, and of their names */
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#else
+#define OWN_MACHINE EM_AARCH64
+#endif
+
+void elf_file_init(struct elf_file *ret_file, int fd) {
+    *ret_file = (struct elf_file){.fd = fd};
+}
+
+/* ---- Symbols ------------------------------------------------------------------------------------ */
+
+static bool is_function(const GElf_Sym *symbol) {
+    const unsigned type = GELF_ST_TYPE(symbol->st_info);
+    return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF && symbol->st_size > 0;
+}
+
+static void add_symbols(struct elf_file *file, Elf_Data *data, size_t count, size_t names) {
+    GElf_Sym symbol;
+    file->symbols = calloc(count + 1, sizeof(*file->symbols));
+    for (size_t i = 0; i < count && i <= INT32_MAX && file->symbols; i++) {
+        if (!gelf_getsym(data, (int)i, &symbol) || !is_function(&symbol))
+            continue;
+        const char *name = elf_strptr(file->elf, names, symbol.st_name);
+        if (name && name[0])
+            file->symbols[file->symbol_count++] =
+                (struct elf_symbol){.address = symbol.st_value,
+                                    .size_bytes = symbol.st_size,
+                                    .name = name,
+                                    .is_global = GELF_ST_BIND(symbol.st_info) != STB_LOCAL};
+    }
+}
+
+/* type: of the table. Returns whether it has any function */
+static bool read_table(struct elf_file *file, unsigned type) {
+    GElf_Shdr header;
+    GElf_Shdr names;
+    for (Elf_Scn *section = elf_nextscn(file->elf, NULL); section; section = elf_nextscn(file->elf, section)) {
+        if (!gelf_getshdr(section, &header) || header.sh_type != type || header.sh_entsize == 0 ||
+            header.sh_size > TABLE_BYTES_MAX)
+            continue;
+        Elf_Scn *name_section = elf_getscn(file->elf, header.sh_link);
+        if (!name_section || !gelf_getshdr(name_section, &names) || names.sh_size > TABLE_BYTES_MAX)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        if (data && !file->symbols)
+            add_symbols(file, data, header.sh_size / header.sh_entsize, header.sh_link);
+    }
+    if (file->symbol_count > 0)
+        return true;
+    free(file->symbols);
+    file->symbols = NULL;
+    return false;
+}
+
+static size_t underscores(const char *name) {
+    return strspn(name, "_");
+}
+
+/* Of several names of one function: a global one, with the fewest underscores. */
+static int compare_symbols(const void *left, const void *right) {
+    const struct elf_symbol *a = left;
+    const struct elf_symbol *b = right;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    if (a->is_global != b->is_global)
+        return a->is_global ? -1 : 1;
+    if (underscores(a->name) != underscores(b->name))
+        return underscores(a->name) < underscores(b->name) ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static bool has_program_header(Elf *elf, unsigned type) {
+    size_t count = 0;
+    GElf_Phdr header;
+    if (elf_getphdrnum(elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == type)
+            return true;
+    return false;
+}
+
+/* Once. What cannot be read has no symbols. */
+static void read_file(struct elf_file *file) {
+    GElf_Ehdr header;
+    if (file->is_read)
+        return;
+    file->is_read = true;
+    elf_version(EV_CURRENT);
+    file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
+    if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
+        return;
+    file->entry = header.e_entry;
+    file->is_static = !has_program_header(file->elf, PT_INTERP);
+    if (header.e_machine == OWN_MACHINE && gelf_getclass(file->elf) == ELFCLASS64)
+        file->unwind = dwarf_getcfi_elf(file->elf);
+    if (read_table(file, SHT_SYMTAB) || read_table(file, SHT_DYNSYM))
+        qsort(file->symbols, file->symbol_count, sizeof(*file->symbols), compare_symbols);
+}
+
+/* ---- Addresses ---------------------------------------------------------------------------------- */
+
+bool elf_file_address(struct elf_file *file, uint64_t offset, uint64_t *ret_address) {
+    size_t count = 0;
+    GElf_Phdr header;
+    read_file(file);
+    if (!file->elf || elf_getphdrnum(file->elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(file->elf, (int)i, &header) && header.p_type == PT_LOAD && offset >= header.p_offset &&
+            offset - header.p_offset < header.p_filesz) {
+            *ret_address = offset - header.p_offset + header.p_vaddr;
+            return true;
+        }
+    return false;
+}
+
+/* The first of those at the last address that is not above. */
+static size_t find_place(const struct elf_file *file, uint64_t address) {
+    size_t low = 0;
+    size_t high = file->symbol_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (file->symbols[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > 1 && file->symbols[low - 2].address == file->symbols[low - 1].address)
+        low--;
+    return low;
+}
+
+const struct elf_symbol *elf_file_symbol(struct elf_file *file, uint64_t address) {
+    read_file(file);
+    const size_t place = find_place(file, address);
+    if (place == 0)
+        return NULL;
+    const struct elf_symbol *first = &file->symbols[place - 1];
+    for (const struct elf_symbol *symbol = first;
+         symbol < file->symbols + file->symbol_count && symbol->address == first->address; symbol++)
+        if (address - symbol->address < symbol->size_bytes)
+            return symbol;
+    return NULL;
+}
+
+void elf_file_finish(struct elf_file *file) {
+    if (file->unwind)
+        dwarf_cfi_end(file->unwind);
+    elf_end(file->elf);
+    free(file->symbols);
+    close(file->fd);
+}

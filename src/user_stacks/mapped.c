@@ -1,0 +1,234 @@
+#include "mapped.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "proc.h"
+
+#define PROCESSES_MAX 64
+#define MAPPINGS_MAX 1024 /* of a process */
+#define FILES_MAX 512     /* that are open at a time */
+#define START_STACK_FIELD 28
+#define DELETED " (deleted)"
+
+/* ---- Files, each once --------------------------------------------------------------------------- */
+
+struct shared_file {
+    struct shared_file *next;
+    struct stat identity;
+    unsigned users;
+    struct elf_file file;
+};
+
+static struct shared_file *files;
+static size_t file_count;
+
+static bool is_same(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Takes fd. */
+static struct shared_file *share_file(int fd) {
+    struct stat identity;
+    struct shared_file *shared = NULL;
+    if (fstat(fd, &identity) == 0 && S_ISREG(identity.st_mode)) {
+        for (shared = files; shared; shared = shared->next)
+            if (is_same(&shared->identity, &identity)) {
+                close(fd);
+                shared->users++;
+                return shared;
+            }
+        shared = file_count < FILES_MAX ? calloc(1, sizeof(*shared)) : NULL;
+    }
+    if (!shared) {
+        close(fd);
+        return NULL;
+    }
+    *shared = (struct shared_file){.next = files, .identity = identity, .users = 1};
+    elf_file_init(&shared->file, fd);
+    files = shared;
+    file_count++;
+    return shared;
+}
+
+static void leave_file(struct shared_file *shared) {
+    struct shared_file **at = &files;
+    if (!shared || --shared->users > 0)
+        return;
+    while (*at != shared)
+        at = &(*at)->next;
+    *at = shared->next;
+    file_count--;
+    elf_file_finish(&shared->file);
+    free(shared);
+}
+
+/* ---- What is mapped ----------------------------------------------------------------------------- */
+
+static struct process processes[PROCESSES_MAX];
+static uint64_t uses;
+
+static void forget_mappings(struct process *process) {
+    for (size_t i = 0; i < process->count; i++)
+        leave_file(process->mappings[i].shared);
+    free(process->mappings);
+    process->mappings = NULL;
+    process->count = 0;
+}
+
+/* A path may end in " (deleted)". Blanks and what terminals obey are replaced. */
+static void copy_name(const char *path, char ret_name[MAPPED_NAME_SIZE]) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+    const size_t suffix = strlen(DELETED);
+    if (length > suffix && strcmp(name + length - suffix, DELETED) == 0)
+        length -= suffix;
+    snprintf(ret_name, MAPPED_NAME_SIZE, "%.*s", (int)(length < MAPPED_NAME_SIZE ? length : MAPPED_NAME_SIZE - 1),
+             name);
+}
+
+static bool is_same_mapping(const struct mapping *a, const struct mapping *b) {
+    return a->start == b->start && a->end == b->end && a->offset == b->offset && a->inode == b->inode &&
+           a->device_major == b->device_major && a->device_minor == b->device_minor;
+}
+
+/* before: what the process had mapped the last time: these files are open. */
+static void open_mapped(const struct process *process, const struct process *before, struct mapping *mapping) {
+    char path[96];
+    for (size_t i = 0; i < before->count; i++)
+        if (before->mappings[i].shared && is_same_mapping(&before->mappings[i], mapping)) {
+            mapping->shared = before->mappings[i].shared;
+            mapping->shared->users++;
+            mapping->file = &mapping->shared->file;
+            return;
+        }
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, process->number, mapping->start,
+             mapping->end);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    mapping->shared = fd >= 0 ? share_file(fd) : NULL;
+    mapping->file = mapping->shared ? &mapping->shared->file : NULL;
+}
+
+/* A number up to a character, which is taken, too. Returns false if that is not there */
+static bool take_number(char **cursor, int base, char end, uint64_t *ret_number) {
+    char *rest;
+    *ret_number = strtoull(*cursor, &rest, base);
+    const bool is_there = rest > *cursor && *rest == end;
+    *cursor = is_there ? rest + 1 : rest;
+    return is_there;
+}
+
+/* "7f1c1000-7f1c5000 r-xp 00001000 fd:01 4711    /usr/bin/db". Returns false if it is no code */
+static bool parse_mapping(char *line, struct mapping *ret_mapping, const char **ret_path) {
+    char *cursor = line;
+    uint64_t major;
+    uint64_t minor;
+    if (!take_number(&cursor, 16, '-', &ret_mapping->start) || !take_number(&cursor, 16, ' ', &ret_mapping->end) ||
+        strcspn(cursor, " ") != 4 || cursor[2] != 'x')
+        return false;
+    cursor += strlen("r-xp");
+    if (!take_number(&cursor, 16, ' ', &ret_mapping->offset) || !take_number(&cursor, 16, ':', &major) ||
+        !take_number(&cursor, 16, ' ', &minor) || !take_number(&cursor, 10, ' ', &ret_mapping->inode))
+        return false;
+    ret_mapping->device_major = (unsigned)major;
+    ret_mapping->device_minor = (unsigned)minor;
+    *ret_path = cursor + strspn(cursor, " ");
+    return true;
+}
+
+/* program: the path of the program itself */
+static void add_mapping(struct process *process, const struct process *before, char *line, const char *program) {
+    struct mapping mapping = {.name = ""};
+    const char *path = "";
+    line[strcspn(line, "\n")] = '\0';
+    if (process->count == MAPPINGS_MAX || !parse_mapping(line, &mapping, &path) ||
+        grow_array(&process->mappings, process->count, sizeof(*process->mappings)) < 0)
+        return;
+    copy_name(path, mapping.name);
+    mapping.is_program = mapping.inode > 0 && strcmp(path, program) == 0;
+    if (mapping.inode > 0)
+        open_mapped(process, before, &mapping);
+    process->mappings[process->count++] = mapping;
+}
+
+static bool has_start_stack(uint32_t number, uint64_t start_stack) {
+    struct proc_stat stat;
+    const char *field = proc_stat_read(number, &stat) ? proc_stat_field(&stat, START_STACK_FIELD) : NULL;
+    return field && strtoull(field, NULL, 10) == start_stack;
+}
+
+static bool read_program(uint32_t number, char ret_program[PATH_MAX]) {
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", number);
+    const ssize_t length = readlink(path, ret_program, PATH_MAX - 1);
+    ret_program[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+/* Returns false if the process has ended, or executes another program. */
+static bool read_mappings(uint32_t number, uint64_t start_stack, const struct process *before,
+                          struct process *ret_process) {
+    char path[32];
+    char program[PATH_MAX];
+    char *line = NULL;
+    size_t room = 0;
+    *ret_process = (struct process){.number = number, .start_stack = start_stack};
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", number);
+    CLEANUP_STREAM FILE *maps = has_start_stack(number, start_stack) ? fopen(path, "re") : NULL;
+    if (!maps || !read_program(number, program))
+        return false;
+    while (getline(&line, &room, maps) >= 0)
+        add_mapping(ret_process, before, line, program);
+    free(line);
+    if (ret_process->count > 0 && has_start_stack(number, start_stack)) /* still */
+        return true;
+    forget_mappings(ret_process);
+    return false;
+}
+
+/* The one that it has, or one that is free, or that was not asked for longest. */
+static struct process *find_place(uint32_t number, uint64_t start_stack) {
+    struct process *oldest = &processes[0];
+    for (size_t i = 0; i < PROCESSES_MAX; i++) {
+        if (processes[i].number == number && processes[i].start_stack == start_stack)
+            return &processes[i];
+        if (processes[i].used < oldest->used)
+            oldest = &processes[i];
+    }
+    return oldest;
+}
+
+const struct process *mapped_find(uint32_t process, uint64_t start_stack) {
+    struct process *place = find_place(process, start_stack);
+    struct process now;
+    if (start_stack != 0 && read_mappings(process, start_stack, place, &now)) {
+        forget_mappings(place); /* the files of both stay open until here */
+        *place = now;
+    }
+    if (place->number != process || place->start_stack != start_stack || place->count == 0)
+        return NULL;
+    place->used = ++uses;
+    return place;
+}
+
+void mapped_abandon(void) {
+    memset(processes, 0, sizeof(processes));
+    files = NULL;
+    file_count = 0;
+}
+
+const struct mapping *mapped_at(const struct process *process, uint64_t address) {
+    for (size_t i = 0; i < process->count; i++)
+        if (address >= process->mappings[i].start && address < process->mappings[i].end)
+            return &process->mappings[i];
+    return NULL;
+}

@@ -1,0 +1,44 @@
+/* Private: what processes have mapped to run it, the last ones that were asked for. Files stay open as long as that. */
+#ifndef MAPPED_H
+#define MAPPED_H
+
+#include "elf_file.h"
+
+#define MAPPED_NAME_SIZE 64
+
+struct shared_file; /* opaque */
+
+/* Code of a process. */
+struct mapping {
+    uint64_t start;
+    uint64_t end;
+    uint64_t offset; /* in the file */
+    unsigned device_major;
+    unsigned device_minor;
+    uint64_t inode;
+    char name[MAPPED_NAME_SIZE]; /* "libc.so.6", "[vdso]"; "": none */
+    struct shared_file *shared;
+    struct elf_file *file; /* NULL: there is none, or it could not be opened. Owner: shared */
+    bool is_program;       /* not a library */
+};
+
+struct process {
+    uint32_t number;
+    uint64_t start_stack; /* where its stack begins: another one for each program that it executes */
+    uint64_t used;        /* when it was asked for */
+    struct mapping *mappings;
+    size_t count;
+};
+
+/* What a process has mapped now, or had when it was asked for last, if it has ended or executes another program.
+ * Owner:   static, until the next call
+ * Returns NULL if that is not known */
+const struct process *mapped_find(uint32_t process, uint64_t start_stack);
+
+/* Forgets all of it, and frees nothing: it may be half changed. */
+void mapped_abandon(void);
+
+/* NULL: there is no code at the address. */
+const struct mapping *mapped_at(const struct process *process, uint64_t address);
+
+#endif

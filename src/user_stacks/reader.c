@@ -1,0 +1,199 @@
+/* The process that reads programs, from inside: its answers. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "mapped.h"
+#include "protocol.h"
+#include "unwind.h"
+
+#define FRAMES_MAX 48
+#define BETWEEN " < "
+#define MORE "..."
+#define REPLACEMENT '?'
+
+/* ---- Names -------------------------------------------------------------------------------------- */
+
+/* Blanks separate functions, and what terminals obey is somebody else's. A name that is too long is cut. */
+static void copy_printable(const char *name, char ret_copy[AGGSTATS_FUNCTION_SIZE]) {
+    const char *character;
+    size_t used = 0;
+    for (size_t length; (length = next_character(&name, &character)) > 0;) {
+        const bool is_bad = length == 1 && (*character <= ' ' || *character == '<' || *character == 0x7f);
+        if (used + (length < sizeof(MORE) ? sizeof(MORE) : length) >= AGGSTATS_FUNCTION_SIZE) {
+            memcpy(ret_copy + used, MORE, sizeof(MORE));
+            return;
+        }
+        if (is_bad || is_obeyed_by_terminals(character, length)) {
+            ret_copy[used++] = REPLACEMENT;
+            continue;
+        }
+        memcpy(ret_copy + used, character, length);
+        used += length;
+    }
+    ret_copy[used] = '\0';
+}
+
+/* A function, with what says which it is. */
+struct function {
+    char name[AGGSTATS_FUNCTION_SIZE];
+    bool is_of_program;
+    bool is_of_c_library; /* in a static program */
+    bool is_entry;        /* where the kernel begins the program: it makes no calls itself */
+};
+
+/* Names that begin so are the C library's by the standard; C++ and Rust encode their own in them. */
+static bool is_reserved(const char *name) {
+    return name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1])) && name[1] != 'Z' && name[1] != 'R';
+}
+
+static bool is_called_as(const char *name, const char *op) {
+    return op[0] != '\0' && strncasecmp(name, op, strlen(op)) == 0;
+}
+
+static void name_function(const struct mapping *mapping, const struct frame *frame, const char *op,
+                          struct function *ret_function) {
+    uint64_t address = 0;
+    char text[AGGSTATS_FUNCTION_SIZE + 32];
+    const bool is_known = unwind_address(mapping, frame, &address);
+    const struct elf_symbol *symbol = is_known ? elf_file_symbol(mapping->file, address) : NULL;
+    *ret_function = (struct function){.is_of_program = mapping && mapping->is_program};
+    if (symbol) {
+        ret_function->is_entry = mapping->file->entry - symbol->address < symbol->size_bytes;
+        ret_function->is_of_c_library =
+            mapping->file->is_static && (is_reserved(symbol->name) || is_called_as(symbol->name, op));
+        copy_printable(symbol->name, ret_function->name);
+        return;
+    }
+    if (mapping && mapping->name[0] && is_known)
+        snprintf(text, sizeof(text), "%s+0x%" PRIx64, mapping->name, address);
+    else
+        snprintf(text, sizeof(text), "%s", mapping && mapping->name[0] ? mapping->name : "[no-file]");
+    copy_printable(text, ret_function->name);
+}
+
+/* ---- Stacks ------------------------------------------------------------------------------------- */
+
+/* Returns false if there is no room for more. */
+static bool add_function(const char *name, char stack[AGGSTATS_STACK_SIZE]) {
+    const size_t used = strlen(stack);
+    const size_t more = strlen(BETWEEN) + strlen(MORE) + 1;
+    const bool fits = used + strlen(BETWEEN) + strlen(name) + more <= AGGSTATS_STACK_SIZE;
+    snprintf(stack + used, AGGSTATS_STACK_SIZE - used, "%s%s", used > 0 ? BETWEEN : "", fits ? name : MORE);
+    return fits;
+}
+
+/* What is known of a stack so far. */
+struct followed {
+    char caller[AGGSTATS_FUNCTION_SIZE];       /* the innermost one of the program itself; "": none so far */
+    char of_c_library[AGGSTATS_FUNCTION_SIZE]; /* the same of the C library in a static program */
+    bool is_sure;                              /* no function is missing so far */
+};
+
+static void take_caller(const struct function *function, struct followed *followed) {
+    if (!followed->is_sure || !function->is_of_program || function->is_entry)
+        return;
+    char *caller = function->is_of_c_library ? followed->of_c_library : followed->caller;
+    if (!caller[0])
+        memcpy(caller, function->name, sizeof(function->name));
+}
+
+static void be_unknown(const char *why, struct user_functions *ret_functions) {
+    snprintf(ret_functions->caller, sizeof(ret_functions->caller), "(not known: %s)", why);
+}
+
+static void settle_caller(const struct followed *followed, enum unwound unwound, bool is_too_deep,
+                          struct user_functions *ret_functions) {
+    const char *known = followed->caller[0] ? followed->caller : followed->of_c_library;
+    if (known[0])
+        memcpy(ret_functions->caller, known, sizeof(ret_functions->caller));
+    else if (followed->is_sure && unwound == UNWOUND_OUTERMOST)
+        snprintf(ret_functions->caller, sizeof(ret_functions->caller), USER_STACKS_NONE);
+    else
+        be_unknown(is_too_deep ? "its stack is too deep" : "its stack cannot be followed", ret_functions);
+}
+
+static void follow(const struct question *question, const struct process *process,
+                   struct user_functions *ret_functions) {
+    struct frame frame = unwind_begin(&question->from);
+    struct followed followed = {.is_sure = true};
+    enum unwound unwound = UNWOUND_CALLER;
+    bool fits = true;
+    for (unsigned i = 0; i < FRAMES_MAX && unwound <= UNWOUND_BY_FRAME; i++) {
+        struct function function;
+        name_function(mapped_at(process, frame.instruction), &frame, question->op, &function);
+        fits = fits && add_function(function.name, ret_functions->stack);
+        unwound = unwind(&question->from, process, &frame);
+        function.is_entry = function.is_entry || unwound == UNWOUND_OUTERMOST;
+        take_caller(&function, &followed);
+        followed.is_sure = followed.is_sure && (unwound == UNWOUND_CALLER || unwound == UNWOUND_OUTERMOST);
+    }
+    if (unwound != UNWOUND_OUTERMOST && fits)
+        add_function(MORE, ret_functions->stack);
+    const bool is_too_deep =
+        unwound <= UNWOUND_BY_FRAME || (frame.is_beyond && question->from.part_count == COLLECTED_USER_PARTS);
+    settle_caller(&followed, unwound, is_too_deep, ret_functions);
+}
+
+/* ---- Programs that become shorter while they are read -------------------------------------------- */
+
+#define SHORTER_MAX 64 /* what has been read of others is lost with them */
+
+static sigjmp_buf shorter;
+
+static void note_shorter(int signal_number) {
+    (void)signal_number;
+    siglongjmp(shorter, 1);
+}
+
+static void answer(const struct question *question, struct answer *ret_answer) {
+    const struct process *process = mapped_find(question->process, question->start_stack);
+    *ret_answer = (struct answer){.number = question->number};
+    if (!process) {
+        be_unknown("its program had ended", &ret_answer->functions);
+        return;
+    }
+    if (mapped_at(process, question->from.instruction))
+        follow(question, process, &ret_answer->functions);
+    else
+        be_unknown("its stack cannot be followed", &ret_answer->functions);
+}
+
+/* To all that is asked. */
+static void answer_safely(const struct question *question, struct answer *ret_answer) {
+    static unsigned count;
+    if (sigsetjmp(shorter, 1) == 0) {
+        if (question->has_stack)
+            answer(question, ret_answer);
+        else
+            mapped_find(question->process, question->start_stack);
+        return;
+    }
+    if (++count == SHORTER_MAX)
+        _exit(1);
+    mapped_abandon();
+    *ret_answer = (struct answer){.number = question->number};
+    be_unknown("its program cannot be read", &ret_answer->functions);
+}
+
+void reader_run(int socket) {
+    static struct question question;
+    static struct answer answered;
+    signal(SIGBUS, note_shorter);
+    for (;;) {
+        question = (struct question){.number = 0};
+        const ssize_t length = recv(socket, &question, sizeof(question), 0);
+        if (length <= 0)
+            return;
+        question.op[sizeof(question.op) - 1] = '\0';
+        answer_safely(&question, &answered);
+        if (question.has_stack && send(socket, &answered, sizeof(answered), MSG_NOSIGNAL) < 0)
+            return;
+    }
+}
