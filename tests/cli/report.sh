@@ -83,6 +83,38 @@ expect_trouble "osprof: new0.osprof is given twice: a run counts once, and on on
     report -o page.html old?.osprof -- new0.osprof new0.osprof
 expect 2 report -o page.html before.osprof --
 
+# ---- Pages of other commands
+expect 1 compare --report pair.html before.osprof after.osprof
+COLUMNS=80 "$OSPROF" compare before.osprof after.osprof >shown || [ $? = 1 ]
+cmp -s shown out || fail "compare --report prints something else: $(<out)"
+expect 0 report -o page.html before.osprof -- after.osprof
+cmp pair.html page.html || fail "not the page of osprof report"
+expect 1 compare -q --report sets.html old?.osprof -- new?.osprof
+assert_eq "" "$(<out)" "what compare -q --report prints"
+compares sets.html "WRITE READ" old?.osprof -- new?.osprof
+expect 1 compare -q --report - before.osprof after.osprof
+cmp out page.html || fail "another page on standard output"
+expect 2 compare --report - before.osprof after.osprof
+expect 2 compare --report - old?.osprof -- new?.osprof
+expect 2 compare --within --report none.html before.osprof
+expect_trouble "osprof: cannot write none/page.html: No such file or directory" \
+    compare -q --report none/page.html before.osprof after.osprof
+
+"$OSPROF" run -q --report run.html -p run.osprof -- sh -c 'echo one >some; cat some' >out 2>err || fail "run --report: $(<err)"
+assert_eq "one" "$(paste -sd " " out err)" "what run -q --report prints"
+"$OSPROF" show --json run.osprof >profile.json
+says same run.html profile.json >/dev/null
+assert_eq 600 "$(stat -c %a run.html)" "mode of a page with paths"
+"$OSPROF" run -q --report vs.html -p vs --vs 'cat some' -- sh -c 'cat some some; sync some' >/dev/null 2>err || fail "run --vs --report: $(<err)"
+"$OSPROF" compare --json vs.a vs.b >comparison.json || [ $? = 1 ]
+says changed vs.html comparison.json >operations
+grep -q FSYNC operations || fail "what has changed: $(<operations)"
+says text vs.html | grep -qF 'A cat some: ' || fail "the older command is not there: $(says text vs.html | head -c 300)"
+expect 125 run --report none/page.html -- true
+assert_eq "osprof: cannot write page none/page.html: No such file or directory" "$(<err)" "a page that cannot be written"
+expect 125 run --layers fs -d . -d "$data" --report page.html -- true
+expect 125 run --report - -p - -- true
+
 # ---- Several, added up
 expect 0 report -o page.html old?.osprof
 says about page.html | grep -q 'where its file-system time went, of 3 profiles, added up$' || fail "of how many: $(says about page.html)"

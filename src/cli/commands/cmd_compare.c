@@ -10,6 +10,8 @@
 #include "input.h"
 #include "name_set.h"
 #include "option_table.h"
+#include "output.h"
+#include "report.h"
 #include "screen.h"
 
 struct options {
@@ -28,29 +30,55 @@ struct options {
     unsigned width;     /* columns; 0: those of the terminal */
     const char *method; /* its name */
     const char *layer;
+    const char *report; /* the file of a page; NULL: none */
     char **names;
 };
 
+/* ---- A page ------------------------------------------------------------------------------------- */
+
+/* Adds a profile of B to what the page is about, if there is one. Errors: reported to the user */
+static int take_b(void *context, const char *name, const struct input *input) {
+    struct subject *subject = context;
+    return subject ? subject_add(subject, name, input) : 0;
+}
+
+/* report: without its subject. Errors: reported to the user */
+static int write_report(const struct options *options, const struct report *without_subject, struct subject *subject) {
+    struct input_layer layer = {.name = options->layer, .is_told = true};
+    struct report report = *without_subject;
+    if (!options->report)
+        return 0;
+    report.subject = subject;
+    int error = subject_settle(subject, report.name, &layer);
+    return error ? error : report_deliver(&report, options->report, NULL);
+}
+
 /* ---- Two profiles ------------------------------------------------------------------------------- */
 
-/* a, b: as they were read */
-static void print_page(const struct options *options, const struct comparison *without_times,
-                       const struct aggstats_profile *a, const struct aggstats_profile *b) {
+/* Prints the comparison, and writes the page. a, b: as they were read. Errors: reported to the user */
+static int print_page(const struct options *options, const struct comparison *without_times,
+                      const struct aggstats_profile *a, const struct aggstats_profile *b, struct subject *subject) {
     struct screen screen = screen_of_stdout((int)options->width, options->ascii);
     struct comparison comparison = *without_times;
+    struct report_again again;
+    const struct report report = {.name = comparison.b_name, .again = &again, .comparison = &comparison};
     struct calibration a_times = {0};
     struct calibration b_times = {0};
     if (!options->no_labels)
         calibration_for_pair(a, b, &a_times, &b_times);
     comparison.a_times = &a_times;
     comparison.b_times = &b_times;
-    comparison_print(&comparison, &screen);
+    if (!options->quiet && !options->json)
+        comparison_print(&comparison, &screen);
+    report_format_again(options->names, 1, options->names + 1, 1, "", &again);
+    int error = write_report(options, &report, subject);
     calibration_finish(&a_times);
     calibration_finish(&b_times);
+    return error;
 }
 
-static void print_result(const struct options *options, const struct compare_result *result,
-                         const struct aggstats_profile *a, const struct aggstats_profile *b) {
+static int print_result(const struct options *options, const struct compare_result *result,
+                        const struct aggstats_profile *a, const struct aggstats_profile *b, struct subject *subject) {
     const struct comparison comparison = {
         .result = result,
         .a_name = options->names[0],
@@ -60,35 +88,51 @@ static void print_result(const struct options *options, const struct compare_res
     };
     if (options->json)
         comparison_print_json(&comparison);
-    else if (!options->quiet)
-        print_page(options, &comparison, a, b);
+    return (options->json || options->quiet) && !options->report ? 0 : print_page(options, &comparison, a, b, subject);
 }
 
 static enum status compare_loaded(const struct options *options, const struct aggstats_profile *a,
-                                  const struct aggstats_profile *b) {
+                                  const struct aggstats_profile *b, struct subject *subject) {
     struct compare_result result = {0};
     int error = compare_profiles(a, b, &options->compare, &result);
     if (error) {
         comparison_complain(options->names[0], options->names[1], a, error);
         return STATUS_TROUBLE;
     }
-    print_result(options, &result, a, b);
     enum status status = result.different_count > 0 ? STATUS_NOT_SO : STATUS_OK;
+    if (print_result(options, &result, a, b, subject) != 0)
+        status = STATUS_TROUBLE;
     compare_finish(&result);
     return status;
 }
 
+/* Errors: reported to the user */
+static int load_b(const struct options *options, struct input_layer *layer, struct subject *subject,
+                  struct input *ret_b) {
+    int error = input_load_recording(options->names[1], ret_b);
+    if (error)
+        return error;
+    error = take_b(options->report ? subject : NULL, options->names[1], ret_b);
+    if (!error)
+        error = input_choose(options->names[1], layer, ret_b);
+    if (error)
+        input_finish(ret_b);
+    return error;
+}
+
 static enum status compare_two(const struct options *options) {
+    struct subject subject = {.count = 0};
     struct input a;
     struct input b;
     struct input_layer layer = {.name = options->layer};
     if (input_load(options->names[0], &layer, &a) != 0)
         return STATUS_TROUBLE;
     enum status status = STATUS_TROUBLE;
-    if (input_load(options->names[1], &layer, &b) == 0) {
-        status = compare_loaded(options, &a.profile, &b.profile);
+    if (load_b(options, &layer, &subject, &b) == 0) {
+        status = compare_loaded(options, &a.profile, &b.profile, &subject);
         input_finish(&b);
     }
+    subject_finish(&subject);
     input_finish(&a);
     return status;
 }
@@ -146,6 +190,10 @@ static const struct option_row rows[] = {
      .help = "different are operations with a score above X, {}; default: by method",
      INTO(NUMBER, struct options, compare.threshold)},
     ROW_LAYER(struct options, layer),
+    {.name = "report",
+     .metavar = "FILE",
+     .help = "also write a page of HTML about it, as 'osprof report A... -- B...' does",
+     INTO(FILE, struct options, report)},
     {.name = "all", .help = "also show operations that do not differ", INTO(FLAG, struct options, all)},
     {.name = "verbose",
      .letter = 'v',
@@ -200,9 +248,15 @@ static const char of_two_profiles[] =
 
 static const char of_sets[] = "at-least fail-on brief markdown";
 
+#define REPORT_TO_STDOUT "--report - needs --quiet: the comparison goes to standard output, too"
+
 static enum status check_options(const struct command *command, const struct options *options,
                                  const struct arguments *arguments) {
     const char *of_two = options_given(arguments, of_two_profiles);
+    if (options->within && options->report)
+        return usage_error(command, "--report does not go with --within, which looks at one profile");
+    if (options->report && output_is_stdout(options->report) && !options->quiet)
+        return usage_error(command, REPORT_TO_STDOUT);
     const char *only_of_sets = options_given(arguments, of_sets);
     if (only_of_sets)
         return usage_error(command, "--%s goes with sets of runs, as in A1 A2 -- B1 B2", only_of_sets);
@@ -230,6 +284,8 @@ static enum status check_set_options(const struct command *command, const struct
     const char *of_two = options_given(arguments, of_two_profiles);
     if (options->within || of_two)
         return usage_error(command, "--%s does not go with sets of runs", of_two ? of_two : "within");
+    if (options->report && output_is_stdout(options->report) && !options->quiet)
+        return usage_error(command, REPORT_TO_STDOUT);
     if (options->json + options->markdown + options->brief + options->quiet > 1)
         return usage_error(command, "--json, --markdown, --brief and --quiet exclude each other");
     return STATUS_OK;
@@ -247,9 +303,20 @@ static void print_sets(const struct options *options, const struct verdict_page 
         verdict_page_print(page, &screen);
 }
 
+/* Errors: reported to the user */
+static int report_on_sets(const struct options *options, const struct compare_sets *sets,
+                          const struct compared_sets *compared, struct subject *subject) {
+    struct report_again again;
+    const struct report report = {
+        .name = compared->b_name, .again = sets->directory ? NULL : &again, .verdict = &compared->page};
+    report_format_again(sets->a, sets->a_count, sets->b, sets->b_count, "", &again);
+    return write_report(options, &report, subject);
+}
+
 /* directory: with runs; else a are arguments for A, followed by b_count for B */
 static enum status compare_two_sets(const struct command *command, const struct options *options,
                                     const struct arguments *a, int b_count, const char *directory) {
+    struct subject subject = {.count = 0};
     const struct compare_sets sets = {
         .directory = directory,
         .layer = options->layer,
@@ -259,16 +326,22 @@ static enum status compare_two_sets(const struct command *command, const struct 
         .b = a->rest + a->rest_count,
         .b_count = (size_t)b_count,
         .load = input_load_recording,
+        .take = take_b,
+        .context = options->report ? &subject : NULL,
     };
     struct compared_sets compared;
     enum status status = check_set_options(command, options, a);
     if (status != STATUS_OK)
         return status;
-    if (compare_sets(&sets, &compared) != 0)
-        return STATUS_TROUBLE;
-    print_sets(options, &compared.page);
-    status = verdict_is_so(&compared.result, options->fail_on) ? STATUS_NOT_SO : STATUS_OK;
-    compared_sets_finish(&compared);
+    status = STATUS_TROUBLE;
+    if (compare_sets(&sets, &compared) == 0) {
+        print_sets(options, &compared.page);
+        status = report_on_sets(options, &sets, &compared, &subject) != 0 ? STATUS_TROUBLE
+                 : verdict_is_so(&compared.result, options->fail_on)      ? STATUS_NOT_SO
+                                                                          : STATUS_OK;
+        compared_sets_finish(&compared);
+    }
+    subject_finish(&subject);
     return status;
 }
 

@@ -8,7 +8,6 @@
 #include "input.h"
 #include "name_set.h"
 #include "option_table.h"
-#include "output.h"
 #include "report.h"
 
 #define DEFAULT_OUTPUT "osprof.html"
@@ -29,18 +28,13 @@ static enum status write_report(const struct report_options *options, const stru
     struct report report = *given;
     CLEANUP_FREE char *layer = options->layer ? answer_next_quote(options->layer) : NULL;
     CLEANUP_FREE char *choice = NULL;
-    CLEANUP_FREE char *page = NULL;
-    size_t bytes = 0;
     if (layer && asprintf(&choice, "--layer %s", layer) < 0)
         choice = NULL;
     report_format_again(options->a.names, options->a.count, options->b.names, options->b.count, choice ? choice : "",
                         &again);
     report.name = subject_name(options);
     report.again = &again;
-    if (report_make(&report, &page, &bytes) != 0)
-        return STATUS_TROUBLE;
-    return output_deliver(options->output, DEFAULT_OUTPUT, report.subject->mode, page, bytes) ? STATUS_OK
-                                                                                              : STATUS_TROUBLE;
+    return report_deliver(&report, options->output, DEFAULT_OUTPUT) == 0 ? STATUS_OK : STATUS_TROUBLE;
 }
 
 /* ---- Profiles ----------------------------------------------------------------------------------- */

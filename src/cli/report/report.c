@@ -202,10 +202,14 @@ static int put_again(const struct page *page) {
     const char *command = aggstats_profile_label(page->profile, "command");
     const char *attached = aggstats_profile_label(page->profile, "attached");
     const char *lower = aggstats_profile_label(page->profile, "lower");
+    const char *layer = aggstats_profile_label(page->profile, "layer");
+    const bool is_of_mount = layer && strcmp(layer, "fs") == 0;
     const struct {
         const char *before;
         const char *what;
-    } ways[] = {{"osprof run -- ", command}, {"osprof attach ", attached}, {"osproffs ", lower}};
+    } ways[] = {{is_of_mount ? "osprof run --layers fs -- " : "osprof run -- ", command},
+                {"osprof attach ", attached},
+                {"osproffs ", lower}};
     size_t i = 0;
     while (i + 1 < ARRAY_SIZE(ways) && !ways[i].what)
         i++;
@@ -215,7 +219,7 @@ static int put_again(const struct page *page) {
         html_put(page->stream, ways[i].what);
         fputs("</code></p>\n", page->stream);
     }
-    if (!page->report->again->page[0])
+    if (!page->report->again || !page->report->again->page[0])
         return 0;
     fputs("<p>This page, from what was recorded: <code>", page->stream);
     html_put(page->stream, page->report->again->page);
@@ -370,6 +374,15 @@ int report_make(const struct report *report, char **ret_page, size_t *ret_size_b
     if (error)
         complain("cannot report on %s: %s", report->name, strerror(-error));
     return error;
+}
+
+int report_deliver(const struct report *report, const char *path, const char *default_path) {
+    CLEANUP_FREE char *page = NULL;
+    size_t size_bytes = 0;
+    int error = report_make(report, &page, &size_bytes);
+    if (error)
+        return error;
+    return output_deliver(path, default_path, report->subject->mode, page, size_bytes) ? 0 : -EIO;
 }
 
 /* ---- Commands ----------------------------------------------------------------------------------- */

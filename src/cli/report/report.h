@@ -11,14 +11,14 @@
 /* How to get the page again. */
 #define REPORT_AGAIN_SIZE 4096
 struct report_again {
-    char page[REPORT_AGAIN_SIZE]; /* the command; "": it cannot be had again */
+    char page[REPORT_AGAIN_SIZE]; /* the command; "": it is too long */
     char text[REPORT_AGAIN_SIZE];
 };
 
 struct report {
-    const struct subject *subject; /* settled */
-    const char *name;              /* as the user has named it */
-    const struct report_again *again;
+    const struct subject *subject;       /* settled */
+    const char *name;                    /* as the user has named it */
+    const struct report_again *again;    /* NULL: it cannot be had again */
     const struct comparison *comparison; /* of an older profile with it; NULL: none */
     const struct verdict_page *verdict;  /* of older runs with it; NULL: none */
 };
@@ -32,5 +32,8 @@ void report_format_again(char *const *a, size_t a_count, char *const *b, size_t 
  * Owner:   the caller frees *ret_page
  * Errors:  reported to the user */
 int report_make(const struct report *report, char **ret_page, size_t *ret_size_bytes);
+
+/* Makes it, and writes it to a file as output_deliver() does. Errors: reported to the user */
+int report_deliver(const struct report *report, const char *path, const char *default_path);
 
 #endif

@@ -59,6 +59,12 @@ static const struct option_row rows[] = {
      .help = "write the profile to FILE too, of several layers a recording; - is standard output; of several DIRs "
              "the layer fs to FILE.1, FILE.2 and so on",
      INTO(FILE, struct run_options, profile)},
+    {.name = "report",
+     .metavar = "FILE",
+     .help =
+         "also write a page of HTML to FILE, as 'osprof report' does; with --vs it begins with what has changed; - is "
+         "standard output; not of several DIRs with the layer fs",
+     INTO(FILE, struct run_options, report)},
     {.name = "quiet",
      .letter = 'q',
      .help = "print no page about the profile; what went wrong is reported",
@@ -206,6 +212,10 @@ static enum status settle_options(const struct command *command, const struct ar
         return usage_error(command, "--repeat takes at most %u with --vs", VS_RUNS_MAX);
     if (options->profile && output_is_stdout(options->profile) && profile_count > 1)
         return usage_error(command, "standard output takes one profile, not %zu", profile_count);
+    if (options->report && options->layers.wanted & LAYER_FS && options->directories.count > 1)
+        return usage_error(command, "--report writes one page: with the layer fs, give one DIR");
+    if (options->report && options->profile && output_is_stdout(options->report) && output_is_stdout(options->profile))
+        return usage_error(command, "standard output takes the profile or the page, not both");
     return STATUS_OK;
 }
 

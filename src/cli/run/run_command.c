@@ -41,7 +41,8 @@ struct run {
     struct run_neighbours neighbours;
     struct recording layers; /* those taken for all directories; see run_report() */
     struct run_target target;
-    struct kept kept; /* not with --vs */
+    struct run_target page; /* of --report */
+    struct kept kept;       /* not with --vs */
     struct run_sets sets;
     struct run_left left;
     const char *attach;  /* see run_attach_directory() */
@@ -197,7 +198,7 @@ static int run_mounted(struct run *run) {
                                     .programs = programs,
                                     .neighbours = &run->neighbours,
                                     .still_running = still_running};
-    error = run_report(&run->mounts, &run->layers, &run->target, &run->kept, &shown);
+    error = run_report(&run->mounts, &run->layers, &run->target, &run->page, &run->kept, &shown);
     return error || layers_error ? RUN_FAILED : run->status;
 }
 
@@ -217,6 +218,7 @@ static int run_against_other(struct run *run) {
         .as = &run->as,
         .signals = &run->signals,
         .target = &run->target,
+        .page = &run->page,
         .sets = &run->sets,
         .is_quiet = run->options->is_quiet,
         .charts = run->options->charts,
@@ -260,9 +262,12 @@ static void reserve_standard_files(void) {
 static int open_target(struct run *run) {
     const struct run_options *options = run->options;
     size_t count = options->layers.wanted & LAYER_FS ? options->directories.count : 1;
+    int error = run_target_open(&run->page, "page", options->report, 1, 1, false);
+    if (error)
+        return error;
     if (options->other && options->repeat_count != 1)
         return run_sets_open(&run->sets, options->profile, count);
-    return run_target_open(&run->target, options->profile, count, options->other ? VS_SIDES : 1,
+    return run_target_open(&run->target, "profile", options->profile, count, options->other ? VS_SIDES : 1,
                            options->layers.wanted != LAYER_FS);
 }
 
@@ -348,6 +353,7 @@ int run_command(const struct run_options *options) {
                       .mounts = {.options = {.live_dir_fd = -1}},
                       .attach = run_attach_directory(&options->directories),
                       .target = {.stream_fd = -1, .dir_fd = -1},
+                      .page = {.stream_fd = -1, .dir_fd = -1},
                       .kept = {.dir_fd = -1},
                       .sets = {.parent_fd = -1}};
     reserve_standard_files();
@@ -376,6 +382,7 @@ int run_command(const struct run_options *options) {
     }
     run_sets_finish(&run.sets);
     run_target_finish(&run.target);
+    run_target_finish(&run.page);
     kept_finish(&run.kept);
     recording_finish(&run.layers);
     run_mounts_finish(&run.mounts);

@@ -20,6 +20,7 @@ struct run_options {
     struct option_list labels;
     char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */
     const char *profile;   /* NULL: not saved */
+    const char *report;    /* the file of a page of HTML; NULL: none */
     bool is_quiet;         /* no page on standard error */
     bool is_verbose;       /* the whole page, and a page of each layer */
     bool charts;           /* on the page */

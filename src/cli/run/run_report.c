@@ -86,9 +86,10 @@ static int open_target(struct run_target *target, const char *given) {
     return existing ? open_file(target, existing) : negative_errno();
 }
 
-int run_target_open(struct run_target *ret_target, const char *given, size_t count, size_t side_count,
+int run_target_open(struct run_target *ret_target, const char *what, const char *given, size_t count, size_t side_count,
                     bool has_common) {
-    *ret_target = (struct run_target){.given = given,
+    *ret_target = (struct run_target){.what = what,
+                                      .given = given,
                                       .stream_fd = -1,
                                       .dir_fd = -1,
                                       .count = count,
@@ -96,7 +97,7 @@ int run_target_open(struct run_target *ret_target, const char *given, size_t cou
                                       .has_common = has_common && count > 1};
     int error = given && !output_is_stdout(given) ? open_target(ret_target, given) : 0;
     if (error)
-        complain("cannot write profile %s: %s", given, strerror(-error));
+        complain("cannot write %s %s: %s", what, given, strerror(-error));
     return error;
 }
 
@@ -181,6 +182,25 @@ int run_target_save(const struct run_target *target, size_t directory, size_t si
     struct aggstats_profile layers[] = {*profile};
     const struct recording recording = {.layers = layers, .count = 1};
     return save(target, directory, side, &recording);
+}
+
+int run_target_save_page(const struct run_target *target, const struct report *report, struct subject *subject) {
+    struct input_layer layer = {.is_told = true};
+    struct report whole = *report;
+    CLEANUP_FREE char *page = NULL;
+    size_t size_bytes = 0;
+    if (!target->given)
+        return 0;
+    whole.subject = subject;
+    int error = subject_settle(subject, whole.name, &layer);
+    if (error == 0)
+        error = report_make(&whole, &page, &size_bytes);
+    if (error)
+        return error;
+    error = write_to_target(target, 0, 0, subject->mode, page, size_bytes);
+    if (error)
+        complain("cannot write page %s: %s", target->given, strerror(-error));
+    return error;
 }
 
 static bool is_of_mount(const struct aggstats_profile *layer) {
@@ -344,6 +364,29 @@ static int report_layers(struct run_mounts *mounts, struct recording *layers, co
     return error;
 }
 
+/* The page about all layers. */
+static int save_page(const struct run_target *page, const struct recording *layers, const struct run_target *target,
+                     const struct kept *kept) {
+    const struct input input = {.profile = layers->count == 1 ? layers->layers[0] : (struct aggstats_profile){0},
+                                .layers = layers->count == 1 ? (struct recording){0} : *layers};
+    CLEANUP_FREE char *name = name_again(target, 0, kept);
+    char *const names[] = {name};
+    struct subject subject = {.count = 0};
+    struct report_again again;
+    struct report report = {.name = "this run"};
+    if (!page->given || layers->count == 0)
+        return 0;
+    if (name && name[0]) {
+        report_format_again(NULL, 0, names, 1, "", &again);
+        report.again = &again;
+    }
+    int error = subject_add(&subject, report.name, &input);
+    if (error == 0)
+        error = run_target_save_page(page, &report, &subject);
+    subject_finish(&subject);
+    return error;
+}
+
 /* Reports one mount, independently of the others. */
 static int report_mount(struct run_mounts *mounts, const struct run_target *target, struct kept *kept, size_t directory,
                         const struct run_shown *shown) {
@@ -364,11 +407,13 @@ static void tell_more(const struct run_mounts *mounts, const struct run_target *
                  count == 1 ? "" : " and so on");
 }
 
-int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target, struct kept *kept,
-               const struct run_shown *shown) {
+int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
+               const struct run_target *page, struct kept *kept, const struct run_shown *shown) {
     bool is_one = mounts->count <= 1;
     int first_error = mounts->count == 1 ? take_mount(mounts, 0, &shown->programs, layers) : 0;
     int error = report_layers(mounts, layers, target, kept, is_one ? 0 : RUN_TARGET_COMMON, shown);
+    first_error = first_error ? first_error : error;
+    error = save_page(page, layers, target, kept);
     first_error = first_error ? first_error : error;
     for (size_t i = 0; !is_one && i < mounts->count; i++) {
         error = report_mount(mounts, target, kept, i, shown);

@@ -9,11 +9,13 @@
 
 #include "kept.h"
 #include "recording.h"
+#include "report.h"
 #include "run_mounts.h"
 #include "run_neighbours.h"
 
-/* Where profiles are saved; opened before anything is mounted over it. */
+/* Where profiles, or a page, are saved; opened before anything is mounted over it. */
 struct run_target {
+    const char *what;  /* "profile" or "page", for messages */
     const char *given; /* NULL: nowhere; "-": standard output */
     int stream_fd;     /* a device or a pipe; -1: a file */
     int dir_fd;
@@ -24,7 +26,8 @@ struct run_target {
 };
 
 /* Errors: reported to the user: a place that cannot be written is known before the command runs */
-int run_target_open(struct run_target *ret_target, const char *given, size_t count, size_t side_count, bool has_common);
+int run_target_open(struct run_target *ret_target, const char *what, const char *given, size_t count, size_t side_count,
+                    bool has_common);
 void run_target_finish(struct run_target *target);
 
 #define RUN_TARGET_COMMON SIZE_MAX /* instead of a directory: all of them */
@@ -32,6 +35,11 @@ void run_target_finish(struct run_target *target);
 /* Saves a profile. If it cannot be written it is printed on standard error. Errors: reported to the user */
 int run_target_save(const struct run_target *target, size_t directory, size_t side,
                     const struct aggstats_profile *profile);
+
+/* Makes a page of HTML and saves it, if a file was given. report: without its subject
+ * subject: what the page is about, not settled yet; the layer that is chosen is not reported
+ * Errors:  reported to the user */
+int run_target_save_page(const struct run_target *target, const struct report *report, struct subject *subject);
 
 /* Adds header lines: the command, and how many runs were counted if not one. Errors: -ENOMEM */
 int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count);
@@ -72,10 +80,11 @@ struct run_shown {
 
 /* Keeps, saves and shows the layers of the whole run, and those of all mounts, which have ended. For one directory all of them
  * are one recording; for several the mounts' are separate.
+ * page:    of HTML about the layers of the whole run
  * layers:  gets header lines, and the layer of the mount if there is one
  * Errors:  reported to the user; the other layers are shown and saved nevertheless. That a page cannot be printed, or a
  *          result not be kept, is none */
-int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target, struct kept *kept,
-               const struct run_shown *shown);
+int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
+               const struct run_target *page, struct kept *kept, const struct run_shown *shown);
 
 #endif

@@ -59,6 +59,7 @@ struct run_vs {
     const struct run_identity *as; /* of both commands */
     const struct signals *signals;
     const struct run_target *target; /* of VS_SIDES profiles for each directory; for a single run */
+    const struct run_target *page;   /* of HTML, about both; of one directory */
     const struct run_sets *sets;     /* for several runs */
     bool is_quiet;                   /* no page */
     bool charts;                     /* of several runs: histograms of what changed */

@@ -78,8 +78,25 @@ static void print_page(const struct versus *it, size_t directory, const struct c
         run_report_not_shown("comparison", negative_errno());
 }
 
-/* Compares one run of each. */
-static int compare_pair(const struct versus *it, size_t directory) {
+/* Saves a page of HTML, which is about B. report: without its subject. Errors: reported to the user */
+static int save_page(const struct versus *it, struct report *report) {
+    struct subject subject = {.count = 0};
+    int error = 0;
+    if (!it->vs->page->given)
+        return 0;
+    report->name = "B";
+    for (size_t i = 0; i < it->rounds_count && !error; i++) {
+        const struct input input = {.profile = *versus_run(it, VS_B, i, 0)};
+        error = subject_add(&subject, report->name, &input);
+    }
+    if (!error)
+        error = run_target_save_page(it->vs->page, report, &subject);
+    subject_finish(&subject);
+    return error;
+}
+
+/* Compares one run of each. page_error: of the page, which is reported */
+static int compare_pair(const struct versus *it, size_t directory, int *page_error) {
     const struct aggstats_profile *a = versus_run(it, VS_A, 0, directory);
     const struct aggstats_profile *b = versus_run(it, VS_B, 0, directory);
     const struct compare_options options = compare_defaults(DISTANCE_METHOD_DEFAULT);
@@ -98,13 +115,15 @@ static int compare_pair(const struct versus *it, size_t directory) {
         .b_times = &b_times,
     };
     print_page(it, directory, &comparison, NULL);
+    struct report report = {.comparison = &comparison};
+    *page_error = save_page(it, &report);
     calibration_finish(&a_times);
     calibration_finish(&b_times);
     compare_finish(&result);
     return 0;
 }
 
-static void print_sets(const struct versus *it, size_t directory, const struct verdict_result *result) {
+static int print_sets(const struct versus *it, size_t directory, const struct verdict_result *result) {
     const struct verdict_page page = {
         .result = result,
         .a_name = aggstats_profile_label(versus_run(it, VS_A, 0, directory), "command"),
@@ -113,14 +132,16 @@ static void print_sets(const struct versus *it, size_t directory, const struct v
         .no_charts = !it->vs->charts,
     };
     print_page(it, directory, NULL, &page);
+    struct report report = {.verdict = &page};
+    return save_page(it, &report);
 }
 
-static int compare_sets(struct versus *it, size_t directory) {
+static int compare_sets(struct versus *it, size_t directory, int *page_error) {
     struct verdict_result result;
     int error = versus_judge(it, directory, &result);
     if (error)
         return error;
-    print_sets(it, directory, &result);
+    *page_error = print_sets(it, directory, &result);
     it->is_so |= verdict_is_so(&result, it->vs->fail_on);
     verdict_finish(&result);
     return 0;
@@ -140,9 +161,12 @@ static int save_pair(const struct versus *it, size_t directory) {
 /* Each directory is reported independently of the others. */
 static int report_directory(struct versus *it, size_t directory) {
     int save_error = save_pair(it, directory);
-    int error = it->rounds_count == 1 ? compare_pair(it, directory) : compare_sets(it, directory);
+    int page_error = 0;
+    int error =
+        it->rounds_count == 1 ? compare_pair(it, directory, &page_error) : compare_sets(it, directory, &page_error);
     if (error)
         versus_complain(it, directory, error);
+    error = error ? error : page_error;
     return save_error ? save_error : error;
 }
 
