@@ -41,6 +41,14 @@ says text page.html >other
 expect_trouble "osprof: no layer nothing in $data/layers.osprof, which has user, fuse, fs and block" \
     report --layer nothing -o page.html "$data/layers.osprof"
 
+# ---- Its pictures are those of osprof plot
+cp "$data/compare-after.osprof" sampled.osprof
+expect 0 report -o page.html sampled.osprof
+"$OSPROF" plot --gnuplot sampled.osprof >bars.gp
+"$OSPROF" plot --gnuplot --timeline sampled.osprof >cells.gp
+assert_eq "$(grep -cE '^[0-9.e-]+ [0-9.e-]+ [0-9]+$' bars.gp)" "$(says bars page.html bars.gp)" "bars"
+assert_eq "$(grep -cE '^([0-9.e-]+ ){4}[0-9]+$' cells.gp)" "$(says cells page.html cells.gp)" "cells"
+
 # ---- What has changed
 
 # compares PAGE OPERATIONS ARGUMENT...: the page says what osprof compare ARGUMENT... says, and that these have changed

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import html.parser
 import json
+import math
 import re
 import sys
 
@@ -161,6 +162,59 @@ def changed(page, comparison):
     print(*(name for name, _, _ in ops))
 
 
+def blocks(script):
+    """The data of each operation in a script of osprof plot, in its order."""
+    found = re.findall(r"\$op\d+(?:_1)? << EOD\n(.*?)EOD\n", script, re.S)
+    return [[[float(value) for value in row.split()] for row in block.splitlines()] for block in found]
+
+
+def pictures(page, section, kind):
+    return [next(node for node in figure.find("svg") if node.attributes["class"] == kind) for figure in page.section(section).find("figure")]
+
+
+def scale(span, value):
+    return math.log(value / span[0]) / math.log(span[1] / span[0])
+
+
+def bars(page, script):
+    """Each bar is where osprof plot has it: operations in the same order, on the same axes. Prints how many there are."""
+    spans = {axis: list(map(float, re.search(rf"set {axis}range \[(.*):(.*)\]", script).groups())) for axis in "xy"}
+    drawn = pictures(page, "latency", "histogram")
+    assert len(drawn) == len(blocks(script)), f"{len(drawn)} histograms"
+    count = 0
+    for picture, rows_of_plot in zip(drawn, blocks(script)):
+        frame = {name: float(value) for name, value in next(picture.find("rect")).attributes.items() if name != "class"}
+        path = next(node for node in picture.find("path") if node.attributes["class"] == "bars").attributes["d"]
+        shown = re.findall(r"M([\d.]+) \d+V([\d.]+)H([\d.]+)V", path)
+        assert len(shown) == len(rows_of_plot), f"{len(shown)} bars, not {len(rows_of_plot)}"
+        for bar, (low, high, calls) in zip(shown, rows_of_plot):
+            left, right = (frame["x"] + frame["width"] * scale(spans["x"], bound) for bound in (low, high))
+            top = frame["y"] + frame["height"] * (1 - scale(spans["y"], calls))
+            for number_shown, expected in zip(map(float, bar), (left, top, right)):
+                assert abs(number_shown - expected) < 0.2, f"{bar} for {low} to {high}: {calls}"
+            count += 1
+    print(count)
+
+
+def cells(page, script):
+    """The same of the cells of maps: in which bins, and in how many rows of latency. Prints how many there are."""
+    drawn = pictures(page, "time", "map")
+    assert len(drawn) == len(blocks(script)), f"{len(drawn)} maps"
+    width = next(row[1] - row[0] for block in blocks(script) for row in block if row[0] == 0)
+    count = 0
+    for picture, rows_of_plot in zip(drawn, blocks(script)):
+        shown = set()
+        for path in next(node for node in picture.find("svg")).find("path"):
+            for x, y, length in re.findall(r"M(\d+) (\d+)\.5h(\d+)", path.attributes["d"]):
+                shown |= {(int(x) + i, int(y)) for i in range(int(length))}
+        top = max(row[3] for row in rows_of_plot)
+        octave = rows_of_plot[0][3] / rows_of_plot[0][2]
+        expected = {(round(row[0] / width), round(math.log(top / row[3]) / math.log(octave))) for row in rows_of_plot}
+        assert shown == expected, f"cells {sorted(shown ^ expected)[:9]} are in one only"
+        count += len(shown)
+    print(count)
+
+
 def policy(page):
     """The policy allows this style and this script, and nothing else."""
     meta = next(node for node in page.root.find("meta") if "http-equiv" in node.attributes)
@@ -184,6 +238,9 @@ elif sys.argv[1] == "changes":
 elif sys.argv[1] in ("same", "seen", "changed", "seen-changed"):
     with open(sys.argv[3], encoding="utf-8") as file:
         (changed if sys.argv[1].endswith("changed") else same)(parsed, json.load(file))
+elif sys.argv[1] in ("bars", "cells"):
+    with open(sys.argv[3], encoding="utf-8") as file:
+        (bars if sys.argv[1] == "bars" else cells)(parsed, file.read())
 elif sys.argv[1] == "text":
     print(plain(next(parsed.root.find("main")).text()))
 elif sys.argv[1] == "about":

@@ -418,6 +418,12 @@ shown_bare
 shown_bare - <"$data/show-bare.osprof"
 shown_bare <(cat "$data/show-bare.osprof")
 
+# A file that ends within a line; of a pipe the last newline may be missing.
+printf '# osprof 1\nOP_READ 1 1024\n 0 0 0 0 0 0 0 0 0 0 1' >cut.osprof
+expect_trouble "osprof: cut.osprof is not a whole profile: it ends within a line, so it was cut short" show cut.osprof
+# shellcheck disable=SC2002 # as a pipe
+cat cut.osprof | "$OSPROF" show - | grep -q '^READ  *1 100.0 % ' || fail "a pipe whose last line has no newline"
+
 # What never ends is no profile, and takes no memory.
 within_memory expect_trouble "osprof: standard input is not a profile: line 1: expected text, found a NUL byte" show - </dev/zero
 within_memory expect_trouble "osprof: standard input is not a profile: line 1: expected lines of at most 32 MiB" \

@@ -413,26 +413,19 @@ static void format_advised_calls(const struct answer_row *row, char ret_text[TEX
         snprintf(ret_text, TEXT_SIZE, "opened %s times", calls.text);
         break;
     default:
-        snprintf(ret_text, TEXT_SIZE, "%s %s", calls.text, advice->rule == ADVICE_MOUNT ? "requests" : "calls");
+        snprintf(ret_text, TEXT_SIZE, "%s calls", calls.text);
     }
 }
 
 /* ", one at a time in 680 ms of 1.59 s"; "about": an estimate */
 static void format_advised_time(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
     const struct advice *advice = row->advice;
-    const bool is_sum = advice->rule == ADVICE_MOUNT;
     char busy[TEXT_SIZE];
     char elapsed[TEXT_SIZE];
     format_time(it, advice->busy_cycles, busy);
     format_time(it, row->cycles, elapsed);
-    snprintf(ret_text, TEXT_SIZE, "%s %s%.64s%s of %.64s",
-             is_sum                     ? ", to which it added"
-             : advice->is_one_at_a_time ? ", one at a time in"
-                                        : ", in",
-             is_sum             ? "at most "
-             : advice->is_exact ? ""
-                                : "about ",
-             busy, is_sum ? ", added up," : "", elapsed);
+    snprintf(ret_text, TEXT_SIZE, "%s %s%.64s of %.64s", advice->is_one_at_a_time ? ", one at a time in" : ", in",
+             advice->is_exact ? "" : "about ", busy, elapsed);
 }
 
 /* Rounded up, as bounds are. */
@@ -468,8 +461,11 @@ static void print_advice(const struct printer *it, const struct answer_row *row)
     format_advised_calls(row, calls);
     format_advised_time(it, row, time);
     format_bound(row->advice, bound);
-    snprintf(text, sizeof(text), "%.400s: %.150s%.200s: %s can save %.100s", subject, calls, time,
-             advice_remedy(row->advice->rule), bound);
+    if (row->advice->rule == ADVICE_MOUNT) /* how much it added is said before: ANSWER_FUSE */
+        snprintf(text, sizeof(text), "%.400s: %s can save %.100s", subject, advice_remedy(ADVICE_MOUNT), bound);
+    else
+        snprintf(text, sizeof(text), "%.400s: %.150s%.200s: %s can save %.100s", subject, calls, time,
+                 advice_remedy(row->advice->rule), bound);
     screen_print_sentence(it->screen, 0, text);
 }
 

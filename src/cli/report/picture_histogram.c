@@ -75,7 +75,7 @@ static void put_table(const struct plot *plot, const struct plot_bars *bars, siz
     html_begin_row(page);
     html_put_cell(page, HTML_TITLE, "latency");
     for (size_t i = 0; i < columns; i++)
-        html_put_cell(page, HTML_NUMBER_TITLE, columns < 2 ? "calls" : i == 0 ? "calls, B" : "calls, A");
+        html_put_cell(page, HTML_NUMBER_TITLE, columns < 2 ? "calls" : i == 0 ? "calls, A" : "calls, B");
     html_end_row(page);
     for (unsigned bucket = 0; bucket < bars->bucket_count; bucket++) {
         char bounds[2 * UNITS_TEXT_SIZE + 8];
@@ -96,7 +96,7 @@ static void put_table(const struct plot *plot, const struct plot_bars *bars, siz
 void picture_histogram(const struct plot *plot, const struct plot_bars *bars, size_t op, FILE *page) {
     char name[AGGSTATS_NAME_SIZE + 96];
     snprintf(name, sizeof(name), "%s: calls by latency, both logarithmic%s; figures follow", plot->ops[op].name,
-             plot->profile_count > 1 ? ", of A as an outline and of B as bars" : "");
+             plot->profile_count > 1 ? ", of A as bars and of B as an outline" : "");
     fputs("<figure>\n", page);
     const struct panel panel = panel_begin(page, "histogram", HEIGHT, name, "");
     panel_put_axis_below(&panel, bars->time, plot_in_seconds(plot) ? "latency" : "latency in cycles");

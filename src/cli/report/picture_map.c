@@ -9,6 +9,8 @@
 #include "picture.h"
 #include "plot_page.h"
 
+#define COLOUR_FIRST 0.35 /* of the palette: 3:1 on black */
+
 enum { HEIGHT = 110, COLOURS = 8, TIMES = 5, KEY_HEIGHT = 14 };
 
 struct map {
@@ -17,9 +19,15 @@ struct map {
     FILE *page;
     const struct aggstats_cell *first;
     size_t count;
+    struct plot_axis colours;
     unsigned lowest; /* buckets */
     unsigned highest;
 };
+
+/* The axis of all maps of the page. */
+static struct plot_axis colour_axis(const struct plot_cells *cells) {
+    return plot_axis_of_colours(cells->least, cells->most, PLOT_COUNT);
+}
 
 static struct map map_of(const struct plot *plot, const struct plot_cells *cells, size_t op, FILE *page) {
     struct map map = {.plot = plot,
@@ -27,6 +35,7 @@ static struct map map_of(const struct plot *plot, const struct plot_cells *cells
                       .page = page,
                       .first = cells->cells + cells->begin[op],
                       .count = cells->begin[op + 1] - cells->begin[op],
+                      .colours = colour_axis(cells),
                       .lowest = AGGSTATS_BUCKETS_MAX};
     for (size_t i = 0; i < map.count; i++) {
         const unsigned bucket = map.first[i].bucket;
@@ -38,21 +47,17 @@ static struct map map_of(const struct plot *plot, const struct plot_cells *cells
 
 /* ---- Colours ------------------------------------------------------------------------------------ */
 
-/* The axis of all maps of the page. */
-static struct plot_axis colour_axis(const struct plot_cells *cells) {
-    return plot_axis_of_colours(cells->least, cells->most, PLOT_COUNT);
-}
-
 static unsigned colour_of(const struct map *map, const struct aggstats_cell *cell) {
-    const struct plot_axis axis = colour_axis(map->cells);
+    const struct plot_axis *axis = &map->colours;
     const double weight = plot_weight(map->plot, 0, cell->bucket, cell->count);
-    const double part = log(weight / axis.low) / log(axis.high / axis.low);
+    const double part = log(weight / axis->low) / log(axis->high / axis->low);
     const int colour = (int)(part * COLOURS);
     return (unsigned)(colour < 0 ? 0 : colour >= COLOURS ? COLOURS - 1 : colour);
 }
 
+/* Without the darkest, which would be too dark on the map's black. */
 static unsigned colour_value(unsigned colour) {
-    return plot_colours_at((double)colour / (COLOURS - 1));
+    return plot_colours_at(COLOUR_FIRST + (1 - COLOUR_FIRST) * colour / (COLOURS - 1));
 }
 
 void picture_map_key(const struct plot *plot, const struct plot_cells *cells, FILE *page) {

@@ -32,7 +32,7 @@ struct page {
     FILE *stream;
     struct show_parts *parts;
     struct plot plot;
-    struct plot pair; /* the older over it; of no profiles: there is none */
+    struct plot pair; /* A, and B over it; of no profiles: there is none */
 };
 
 /* ---- Sections ----------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ static void put_pair(const void *context, const char *op) {
 static int put_changes(const struct page *page) {
     const struct chart_pictures pictures = {put_pair, page};
     html_put_block(page->stream, "p", "about",
-                   "Calls by latency, both logarithmic: A, the older, is the outline, and B the bars.");
+                   "Calls by latency, both logarithmic: bars are A, the older, and the outline is B.");
     if (page->report->verdict) {
         struct verdict_page verdict = *page->report->verdict;
         verdict.pictures = &pictures;
@@ -358,7 +358,7 @@ static int write_page(const void *context, FILE *stream) {
         older = report->verdict ? report->verdict->result->a_sum : report->comparison->result->a;
         newer = report->verdict ? report->verdict->result->b_sum : report->comparison->result->b;
         older.clock = newer.clock; /* they have been brought to one rate, to a thousandth */
-        page.pair = (struct plot){.profiles = {&newer, &older}, .names = {"B", "A"}, .profile_count = 2};
+        page.pair = (struct plot){.profiles = {&older, &newer}, .names = {"A", "B"}, .profile_count = 2};
         error = choose_ops(&page.pair);
     }
     if (!error)

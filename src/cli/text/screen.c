@@ -267,21 +267,20 @@ struct units_text screen_firm(struct units_text value) {
     return value;
 }
 
-/* Without what protects its blanks. Owner: the caller frees it. Returns NULL without memory */
-static char *make_loose(const char *text) {
-    char *loose = strdup(text);
-    for (char *at = loose; at && *at; at++)
-        *at = *at == FIRM_BLANK ? ' ' : *at;
-    return loose;
-}
-
 static void print_paragraph(const struct screen *screen, enum ink ink, const char *text) {
-    CLEANUP_FREE char *loose = make_loose(text);
-    html_put_block(screen->stream, "p",
-                   ink == INK_WARNING ? "warning"
-                   : ink == INK_FAINT ? "faint"
-                                      : NULL,
-                   loose ? loose : "");
+    const char *character;
+    size_t length;
+    fputs(ink == INK_WARNING ? "<p class=\"warning\">"
+          : ink == INK_FAINT ? "<p class=\"faint\">"
+                             : "<p>",
+          screen->stream);
+    while ((length = next_character(&text, &character)) > 0) {
+        if (*character == FIRM_BLANK)
+            fputs("&nbsp;", screen->stream);
+        else
+            html_put_character(screen->stream, character, length);
+    }
+    fputs("</p>\n", screen->stream);
 }
 
 static void print_word(FILE *stream, const char *word, size_t length_bytes) {
