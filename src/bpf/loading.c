@@ -62,11 +62,24 @@ static void tell_why(const struct loading_needs *needs, int error, char ret_why[
         snprintf(ret_why, COLLECTOR_WHY_SIZE, "the kernel refuses a program: %s", strerror(-error));
 }
 
-int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
-    if (!has_capabilities()) {
+/* Returns false if something forbids it, which the clause names. */
+static bool may_load(char ret_why[COLLECTOR_WHY_SIZE]) {
+    if (!has_capabilities())
         tell_capabilities(ret_why);
+    else if (collector_is_in_user_namespace())
+        snprintf(ret_why, COLLECTOR_WHY_SIZE,
+                 "capabilities have no effect in a user namespace; start osprof outside of it");
+    else if (collector_is_locked_down())
+        snprintf(ret_why, COLLECTOR_WHY_SIZE,
+                 "the kernel is locked down (confidentiality); lockdown=integrity at boot lets it");
+    else
+        return true;
+    return false;
+}
+
+int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
+    if (!may_load(ret_why))
         return -EPERM;
-    }
     if (access(KERNEL_TYPES, R_OK) == 0)
         return 0;
     snprintf(ret_why, COLLECTOR_WHY_SIZE, "this kernel does not tell its types (%s, CONFIG_DEBUG_INFO_BTF)",

@@ -97,6 +97,11 @@ if unshare --user --map-root-user true 2>/dev/null; then
     diagnose 1 unshare --user --map-root-user
     why="it has no effect in a user namespace, such as a container's; start osprof outside"
     assert_eq "no: $why" "$(verdict bpf): $(reason bpf)" "capabilities of root in a user namespace"
+    if ! grep -q 'built without libbpf' out; then
+        why="capabilities have no effect in a user namespace; start osprof outside of it"
+        assert_eq "no: $why" "$(verdict syscall): $(reason syscall)" "the layer syscall in a user namespace"
+        assert_refused "cannot watch $scratch: $why" unshare --user --map-root-user "$OSPROF" attach --for 100ms "$scratch"
+    fi
 fi
 one="setpriv --bounding-set -all,+bpf"
 # shellcheck disable=SC2086 # words
@@ -114,6 +119,11 @@ if [ "${IN_OWN_NAMESPACE:-}" ] && [ -d /sys/kernel/security ] && [ -d /sys/kerne
     diagnose 1
     assert_eq "no: /sys/kernel/security/lockdown is confidentiality; lockdown=integrity at boot lets it" \
         "$(verdict lockdown): $(reason lockdown)" "with lockdown=confidentiality"
+    if ! grep -q 'built without libbpf' out; then
+        why="the kernel is locked down (confidentiality); lockdown=integrity at boot lets it"
+        assert_eq "no: $why" "$(verdict syscall): $(reason syscall)" "the layer syscall with lockdown=confidentiality"
+        assert_refused "cannot watch $scratch: $why" "$OSPROF" attach --for 100ms "$scratch"
+    fi
     umount /sys/kernel/security
 
     mkdir empty
