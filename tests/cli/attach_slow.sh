@@ -1,6 +1,7 @@
 #!/bin/bash
 # Calls that something below makes slow, and osprof attach: each is in the bucket of the time that it took, its file is
-# named, and other calls are not in that bucket. A frozen ext4, a FUSE daemon that stands still, a disk that does.
+# named, and other calls are not in that bucket. A frozen ext4, a FUSE daemon that stands still, a disk that does, and one of
+# which a control group gets little.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
@@ -9,24 +10,32 @@
 
 need_root
 need_fuse
-need mkfs.ext4 fsfreeze losetup python3
+need mkfs.ext4 fsfreeze losetup findmnt python3
 
 stopped=
+group=
 before_cleanup() {
     thaw
     [ -z "$stopped" ] || kill -CONT "$stopped"
     kill_watchers
+    [ -z "$group" ] || { wait "$caller" 2>/dev/null || true; rmdir "$group" || true; }
 }
 
 PYTHON=$(type -P python3)
-# Writes eight times on descriptor 9 when told, if it writes at all, and calls once more when told again.
+# Writes eight times on descriptor 9 when told, if it writes at all, and calls once more when told again: "direct" is a write
+# of 512 KiB past the page cache.
 cat >call.py <<'END'
-import os, sys
-act = {"read": lambda: os.pread(9, 10, 0), "write": lambda: os.pwrite(9, b"0123456789", 0)}[sys.argv[1]]
+import fcntl, mmap, os, sys
+def write():
+    os.pwrite(9, b"0123456789", 0)
+def direct():
+    fcntl.fcntl(9, fcntl.F_SETFL, fcntl.fcntl(9, fcntl.F_GETFL) | os.O_DIRECT)
+    os.pwrite(9, mmap.mmap(-1, 512 << 10), 512 << 10)
+act = {"read": lambda: os.pread(9, 10, 0), "write": write, "direct": direct}[sys.argv[1]]
 sys.stdin.readline()
-if sys.argv[1] == "write":
+if sys.argv[1] != "read":
     for _ in range(8):
-        act()
+        write()
 print("ready", flush=True)
 sys.stdin.readline()
 act()
@@ -40,7 +49,7 @@ clock_ns() {
     date +%s%N
 }
 
-# begin_caller read|write FILE: it is started, and has opened the file
+# begin_caller read|write|direct FILE: it is started, and has opened the file
 begin_caller() {
     rm -f go ready
     mkfifo go ready
@@ -51,7 +60,7 @@ begin_caller() {
     exec 6<ready
 }
 
-# slow_call STOP GO: it calls after STOP, and goes on after GO. Sets longest_ns: it cannot have taken more
+# slow_call STOP [GO]: it calls after STOP, and goes on after GO, or by itself. Sets longest_ns: it cannot have taken more
 slow_call() {
     local before_ns
     echo >&7
@@ -60,9 +69,11 @@ slow_call() {
     before_ns=$(clock_ns)
     echo >&7
     exec 7>&- 6<&-
-    wait_until 60 is_in_call || fail "it does not call"
-    sleep 0.7
-    "$2"
+    if [ "${2:-}" ]; then
+        wait_until 60 is_in_call || fail "it does not call"
+        sleep 0.7
+        "$2"
+    fi
     wait "$caller" || fail "the call fails"
     others=()
     longest_ns=$(($(clock_ns) - before_ns))
@@ -149,3 +160,38 @@ slow_call stop_daemon continue_daemon
 assert_slow PREAD 0 /deep/slow
 umount fs
 unmount_osproffs "$mnt"
+
+# ---- A disk of which the process's control group gets 512 KiB a second: 512 KiB are written at once
+
+# throttle DEVICE [DIRECTORY]...: makes a group below one of these, of either version of control groups; sets group
+throttle() {
+    local device=$1 directory
+    shift
+    for directory; do
+        { echo +io >"$directory/cgroup.subtree_control"; } 2>/dev/null || true # of version 2
+        group=$directory/osproffs-slow-$$
+        mkdir "$group" 2>/dev/null || continue
+        if { echo "$device 524288" >"$group/blkio.throttle.write_bps_device" || echo "$device wbps=524288" >"$group/io.max"; } 2>/dev/null; then
+            return
+        fi
+        rmdir "$group"
+    done
+    group=
+    return 1
+}
+join_group() { echo "$caller" >"$group/cgroup.procs"; }
+
+mount -o loop image fs
+source=$(findmnt -no SOURCE fs)
+mapfile -t tops < <(awk '/ - cgroup2 / || / - cgroup .*[ ,]blkio/ { print $5 }' /proc/self/mountinfo)
+if throttle "$(<"/sys/class/block/${source##*/}/dev")" "${tops[@]}"; then
+    begin_caller direct fs/deep/throttled
+    watched --resolution 1
+    slow_call join_group
+    assert_slow PWRITE 8 /deep/throttled
+    rmdir "$group"
+    group=
+else
+    echo "no control group throttles disks here"
+fi
+umount fs
