@@ -1,6 +1,6 @@
 #!/bin/bash
 # osprof attach at its limits: a file among very many, and a process; a file system that is unmounted while it is in use; no
-# more privilege than is needed; and nothing in the kernel after it was killed.
+# more privilege than is needed; several at once; no room for the result; and nothing in the kernel after it was killed.
 # shellcheck disable=SC2119 # "watched" takes options of osprof attach
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
@@ -10,6 +10,11 @@
 
 need_root
 need python3 setpriv
+
+before_cleanup() {
+    kill_watchers
+    unmount_below "$scratch"
+}
 
 PYTHON=$(type -P python3)
 mkdir fs
@@ -137,6 +142,64 @@ for alone in +bpf +perfmon +sys_ptrace,+syslog; do
 done
 with +bpf,+perfmon 2>err || fail "CAP_BPF and CAP_PERFMON are not enough: $(<err)"
 assert_eq "65534 600" "$(stat -c '%u %a' unprivileged/profile)" "owner and mode of the profile"
+
+# ---- Several at once: one watches, and the others name it
+
+are_told() {
+    [ "$(grep -lsF "osprof: $fs is watched already, by process " at-once-* | wc -l)" = 3 ]
+}
+for number in {1..4}; do
+    "$OSPROF" attach -q "$fs" 2>"at-once-$number" &
+    others+=("$!")
+done
+wait_until 100 are_told || fail "of four at once not three are refused: $(cat at-once-*)"
+winner=$(sed -n 's/.* is watched already, by process \([0-9]*\): .*/\1/p' at-once-* | sort -u)
+grep -qx "$winner" < <(printf '%s\n' "${others[@]}") || fail "another one watches: $winner, of ${others[*]}"
+kill -INT "$winner"
+succeeded=0
+for one in "${others[@]}"; do
+    ! wait "$one" || succeeded=$((succeeded + 1))
+done
+others=()
+assert_eq 1 "$succeeded" "of four at once succeed"
+mkdir "$fs/beside"
+for place in "$fs" "$fs/beside"; do # other places, so both
+    "$OSPROF" attach -q --for 100ms "$place" 2>>both &
+    others+=("$!")
+done
+for one in "${others[@]}"; do
+    wait "$one" || fail "of two at once, at other places, one is refused: $(<both)"
+done
+others=()
+
+# ---- No room for the result
+
+mkdir full
+mount -t tmpfs -o size=64k full full
+head -c 100000 /dev/zero >full/all 2>/dev/null || true
+
+# written STATE: 7 writes while it watches, whose profile finds no room
+written() {
+    XDG_STATE_HOME=$scratch/$1 watched -q -p full/profile
+    dd if=/dev/zero of="$fs/written" bs=10 count=7 status=none
+    kill -INT "$watcher"
+    local status=0
+    wait "$watcher" || status=$?
+    watcher=
+    assert_eq 2 "$status" "exit status without room for the result"
+}
+written full/state
+grep -qx 'osprof: cannot write the profile to full/profile: No space left on device' err || fail "it is not told: $(<err)"
+left=$(sed -n "s|^osprof: the profile of $fs is in \(.*\), from where 'osprof recover' takes it\$|\1|p" err)
+[ "$left" ] || fail "it is not told where the profile is: $(<err)"
+"$OSPROF" recover -o recovered --remove "$left"
+assert_eq 7 "$(calls WRITE recovered)" "WRITE of what is recovered"
+rm "$fs/written"
+written state
+grep -qx 'osprof: cannot write the profile to full/profile: No space left on device; it is kept: osprof show @1' err || fail "it is not told: $(<err)"
+! grep -q recover err || fail "what is kept is said to be elsewhere too: $(<err)"
+assert_eq "" "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.*')" "what is left of one whose result is kept"
+umount full
 
 # ---- Killed
 

@@ -104,20 +104,24 @@ static int make_recording(const struct attach_profile *of, const struct attach_r
     return error;
 }
 
-static int save(const struct recording *recording, struct kept *kept, const char *file) {
+/* ret_is_lost: where it was to be there is nothing. A page that is printed is enough where no file was asked for */
+static int save(const struct recording *recording, struct kept *kept, const struct attach_report *report,
+                bool *ret_is_lost) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     int error = recording_format(recording, &text, &size_bytes);
+    *ret_is_lost = error;
     if (error) {
         complain("cannot write the profile: %s", strerror(-error));
         return error;
     }
     kept_save(kept, 0, text, size_bytes);
-    if (file)
-        error = output_write_private(file, text, size_bytes);
+    if (report->file)
+        error = output_write_private(report->file, text, size_bytes);
     if (error)
-        complain("cannot write the profile to %s: %s%s", file, strerror(-error),
+        complain("cannot write the profile to %s: %s%s", report->file, strerror(-error),
                  kept->error ? "" : "; it is kept: osprof show @1");
+    *ret_is_lost = kept->error && (report->file ? error != 0 : report->is_quiet);
     return error;
 }
 
@@ -129,13 +133,16 @@ static int show(const struct recording *recording, const struct kept *kept, cons
     return show_page(&input, &options);
 }
 
-int attach_page(const struct attach_profile *profile, struct kept *kept, const struct attach_report *report) {
+int attach_page(struct attach_profile *profile, struct kept *kept, const struct attach_report *report) {
     struct recording recording = {.layers = NULL};
+    bool is_lost = true;
     int error = make_recording(profile, report, &recording);
     if (error)
         complain("cannot make the profile: %s", strerror(-error));
     else
-        error = save(&recording, kept, report->file);
+        error = save(&recording, kept, report, &is_lost);
+    if (is_lost)
+        attach_profile_leave(profile);
     if (recording.count > 0 && !report->is_quiet)
         show(&recording, kept, report);
     recording_finish(&recording);

@@ -22,8 +22,8 @@ struct attach_report {
     char *attached; /* the arguments that say what was watched */
 };
 
-/* Call when the recorders are complete, before they are finished.
+/* Call when the recorders are complete, before they are finished. What can be saved nowhere stays in the live file.
  * Errors:  reported to the user */
-int attach_page(const struct attach_profile *profile, struct kept *kept, const struct attach_report *report);
+int attach_page(struct attach_profile *profile, struct kept *kept, const struct attach_report *report);
 
 #endif

@@ -284,6 +284,14 @@ void attach_profile_stop(struct attach_profile *profile) {
             profile->place.path, (unsigned long long)profile->lost);
 }
 
+void attach_profile_leave(struct attach_profile *profile) {
+    if (!profile->live_path)
+        return;
+    profile->is_left = true;
+    complain("the profile of %s is in %s, from where 'osprof recover' takes it", profile->place.path,
+             profile->live_path);
+}
+
 int attach_profile_end(struct attach_profile *profile) {
     while (!control_server_stop(&profile->socket))
         continue; /* its command hangs */
@@ -294,7 +302,7 @@ int attach_profile_end(struct attach_profile *profile) {
                  profile->options->profile, profile->place.path, other);
     if (error)
         complain_not_saved(profile, error);
-    else
+    else if (!profile->is_left)
         aggstats_recorder_unlink_live(profile->recorder);
     return error ? error : profile->error;
 }

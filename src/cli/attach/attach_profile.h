@@ -58,6 +58,7 @@ struct attach_profile {
     uint64_t lost;                      /* calls, so far */
     int64_t counted_ns;                 /* when that was done last, CLOCK_MONOTONIC */
     int error;                          /* of adding */
+    bool is_left;                       /* the live file stays at the end */
 };
 
 /* Begins with nothing counted, and warns the user if it cannot be read meanwhile.
@@ -80,6 +81,9 @@ bool attach_profile_follow(struct attach_profile *profile, const struct signals 
 
 /* Detaches, and adds the rest. The recorders are complete then. */
 void attach_profile_stop(struct attach_profile *profile);
+
+/* Nothing else has what was counted: the live file stays at the end. Tells the user where it is. */
+void attach_profile_leave(struct attach_profile *profile);
 
 /* Then: stops answering, and saves.
  * Errors:  reported to the user; the live file stays then */

@@ -4,6 +4,7 @@
 #include "aggstats/caller_groups.h"
 #include "aggstats/user_label.h"
 #include "attach_page.h"
+#include "attach_turn.h"
 #include "attach_watched.h"
 #include "base.h"
 #include "command.h"
@@ -105,7 +106,8 @@ static bool is_of_attach(const struct live_file *file) {
     return file->info.recording && layer && strcmp(layer, "syscall") == 0;
 }
 
-/* One at a time at a place: each would slow down what the other measures. ret_has_other: whether there is any at all */
+/* One at a time at a place: each would slow down what the other measures. Call in one's turn.
+ * ret_has_other: whether there is any at all */
 static bool is_watched(const char *path, bool *ret_has_other) {
     struct live_files files = {.files = NULL};
     bool found = false;
@@ -143,6 +145,7 @@ struct watching {
     struct attach_options options;
     struct attach_report report;
     struct attach_profile profile;
+    int turn_fd; /* until others find the live profile */
 };
 
 /* Takes the collector over. The device is not told: the profile may be saved there. */
@@ -164,6 +167,7 @@ static int begin(struct watching *watching, uint64_t for_ns) {
         error = start_profile(watching, collector);
         snprintf(why, sizeof(why), "%s", strerror(-error));
     }
+    attach_turn_end(&watching->turn_fd);
     if (error)
         complain("cannot watch %s: %s", watching->path, why);
     else
@@ -199,13 +203,17 @@ static int watch(struct watching *watching, uint64_t for_ns, struct kept *kept) 
 
 static int attach_watched(const struct attach_command *given, const struct attach_watched *watched) {
     CLEANUP_FREE char *path = attach_watched_path(watched);
-    struct watching watching = {.watched = watched, .path = path, .options = given->options, .report = given->report};
+    struct watching watching = {
+        .watched = watched, .path = path, .options = given->options, .report = given->report, .turn_fd = -1};
     struct attach_options *options = &watching.options;
     struct kept kept = {.dir_fd = -1};
     if (!path)
         return -ENOMEM;
-    if (is_watched(path, &watching.report.is_beside_another))
+    watching.turn_fd = attach_turn_begin();
+    if (is_watched(path, &watching.report.is_beside_another)) {
+        attach_turn_end(&watching.turn_fd);
         return -EBUSY;
+    }
     options->whose = attach_watched_label(watched);
     options->mounts = watched->target.mountpoint ? NULL : &watched->mounts;
     if (!given->has_by && options->mounts)
@@ -214,6 +222,7 @@ static int attach_watched(const struct attach_command *given, const struct attac
     watching.report.not_told = attach_watched_not_told(watched);
     kept_open(&kept);
     int error = watching.report.attached ? watch(&watching, given->for_ns, &kept) : -ENOMEM;
+    attach_turn_end(&watching.turn_fd);
     kept_finish(&kept);
     free(options->whose.value);
     free(watching.report.attached);
