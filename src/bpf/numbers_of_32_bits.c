@@ -10,7 +10,7 @@ const unsigned short numbers_of_32_bits[COLLECTED_SYSCALLS] = {
 #if defined(__x86_64__)
     /* clang-format off */
     ROW(3, read) ROW(4, write) ROW(5, open) ROW(6, close) ROW(8, creat) ROW(9, link) ROW(10, unlink) ROW(14, mknod)
-    ROW(15, chmod) ROW(16, lchown) ROW(19, lseek) ROW(33, access) ROW(38, rename) ROW(39, mkdir) ROW(40, rmdir)
+    ROW(15, chmod) ROW(16, lchown) ROW(19, lseek) ROW(30, utime) ROW(33, access) ROW(38, rename) ROW(39, mkdir) ROW(40, rmdir)
     ROW(55, fcntl) ROW(83, symlink) ROW(85, readlink) ROW(92, truncate) ROW(93, ftruncate) ROW(94, fchmod)
     ROW(95, fchown) ROW(99, statfs) ROW(100, fstatfs) ROW(108, fstat) ROW(118, fsync) ROW(119, rt_sigreturn)
     ROW(140, lseek) ROW(141, getdents) ROW(143, flock) ROW(144, msync) ROW(145, readv) ROW(146, writev)

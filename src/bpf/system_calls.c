@@ -57,6 +57,15 @@ enum { LAST_POSIX = POSIX_OP_COUNT - 1, OWN_OPS(OWN_NUMBER) UNTIMED, ALL_OPS };
 #define LINK_ROW(CALL, OP, DIRECTORY, WHICH) NAME_ROW(CALL, OP, NAME, DIRECTORY, WHICH, false, NONE, 0)
 #define FOLLOWED_ROW(CALL, OP, DIRECTORY, WHICH) NAME_ROW(CALL, OP, NAME, DIRECTORY, WHICH, true, NONE, 0)
 
+/* Of later headers than this may be built with, with the same numbers on all machines. */
+enum {
+    SYS_LATER_fchmodat2 = 452,
+    SYS_LATER_setxattrat = 463,
+    SYS_LATER_getxattrat = 464,
+    SYS_LATER_listxattrat = 465,
+    SYS_LATER_removexattrat = 466,
+};
+
 /* clang-format off */
 static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     FD_ROW(close, CLOSE)
@@ -98,7 +107,7 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     ROW_OF(io_getevents, IO_GETEVENTS, .place = COLLECTED_AWAITED)
     ROW_OF(io_pgetevents, IO_GETEVENTS, .place = COLLECTED_AWAITED)
     NAME_ROW(openat, OPEN, OPENED, ARGUMENT(0), 1, true, ARGUMENT(2), O_NOFOLLOW)
-    NAME_ROW(openat2, OPEN, RESOLVED, ARGUMENT(0), 1, true, NONE, 0)
+    NAME_ROW(openat2, OPEN, RESOLVED, ARGUMENT(0), 1, true, NONE, O_NOFOLLOW)
     ROW_OF(newfstatat, STAT, .place = COLLECTED_STAT, .directory = ARGUMENT(0), .name = 1, .answer = 2, .follows = true,
            .flags = ARGUMENT(3), .flag = AT_SYMLINK_NOFOLLOW, .empty_op = POSIX_FSTAT + 1)
     ANSWER_ROW(statx, STATX, STATX, ARGUMENT(0), 1, 4, true, ARGUMENT(2), AT_SYMLINK_NOFOLLOW)
@@ -126,6 +135,11 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     LINK_ROW(lsetxattr, SETXATTR, NONE, 0)
     LINK_ROW(llistxattr, LISTXATTR, NONE, 0)
     LINK_ROW(lremovexattr, REMOVEXATTR, NONE, 0)
+    NAME_ROW(LATER_fchmodat2, CHMOD, NAME, ARGUMENT(0), 1, true, ARGUMENT(3), AT_SYMLINK_NOFOLLOW)
+    NAME_ROW(LATER_setxattrat, SETXATTR, NAME, ARGUMENT(0), 1, true, ARGUMENT(2), AT_SYMLINK_NOFOLLOW)
+    NAME_ROW(LATER_getxattrat, GETXATTR, NAME, ARGUMENT(0), 1, true, ARGUMENT(2), AT_SYMLINK_NOFOLLOW)
+    NAME_ROW(LATER_listxattrat, LISTXATTR, NAME, ARGUMENT(0), 1, true, ARGUMENT(2), AT_SYMLINK_NOFOLLOW)
+    NAME_ROW(LATER_removexattrat, REMOVEXATTR, NAME, ARGUMENT(0), 1, true, ARGUMENT(2), AT_SYMLINK_NOFOLLOW)
 #ifdef SYS_open /* older forms, which some architectures do not have */
     NAME_ROW(open, OPEN, OPENED, NONE, 0, true, ARGUMENT(1), O_NOFOLLOW)
     NAME_ROW(creat, OPEN, OPENED, NONE, 0, true, NONE, 0)
@@ -143,6 +157,7 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     FOLLOWED_ROW(chmod, CHMOD, NONE, 0)
     FOLLOWED_ROW(chown, CHOWN, NONE, 0)
     LINK_ROW(lchown, CHOWN, NONE, 0)
+    FOLLOWED_ROW(utime, UTIMENS, NONE, 0)
     FOLLOWED_ROW(utimes, UTIMENS, NONE, 0)
     FOLLOWED_ROW(futimesat, UTIMENS, ARGUMENT(0), 1)
     FD_ROW(getdents, GETDENTS)

@@ -132,6 +132,32 @@ times(3, os.open, "fs/a/file-away", os.O_CREAT | os.O_EXCL | os.O_WRONLY)
 times(5, os.open, "fs/dangling", os.O_RDONLY)
 END
 
+# ---- Calls of later kernels, and with flags that say how a name is looked up
+
+made "CHMOD 5 GETXATTR 12 OPEN 1" "fchmodat2 and getxattrat, where links are followed and where not" <<'END'
+times(3, libc.syscall, 452, -100, b"fs/a/f", 0o600, 0)
+times(2, libc.syscall, 452, -100, b"fs/a/file-away", 0o600, 0x100)
+times(7, libc.syscall, 452, -100, b"fs/a/file-away", 0o600, 0)
+times(5, libc.syscall, 464, -100, b"fs/a/f", 0, b"user.none", 0, 16)
+times(7, libc.syscall, 464, os.open("fs/a", os.O_PATH), b"", 0x1000, b"user.none", 0, 16)
+times(3, libc.syscall, 464, -100, b"other/a/f", 0, b"user.none", 0, 16)
+END
+made "OPEN 14" "openat2, as others, and where its flags do not end the search" <<'END'
+how = lambda flags, resolve: ctypes.byref((ctypes.c_uint64 * 3)(flags, 0, resolve))
+times(7, libc.syscall, 437, -100, b"fs/none", how(0, 0), 24)
+times(5, libc.syscall, 437, -100, b"fs/none", how(0, 4), 24) # RESOLVE_NO_SYMLINKS
+times(2, libc.syscall, 437, -100, b"fs/a/file-away", how(os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0), 24)
+times(3, libc.syscall, 437, -100, b"fs/a/file-away/none", how(0, 0), 24)
+times(4, libc.syscall, 437, -100, b"fs/again/none", how(0, 4), 24)
+times(6, libc.syscall, 437, -100, b"other/none", how(0, 0), 24)
+END
+if [ "$(uname -m)" = x86_64 ]; then
+    made "UTIMENS 3" "utime" <<'END'
+times(3, libc.syscall, 132, b"fs/a/f", 0)
+times(5, libc.syscall, 132, b"other/a/f", 0)
+END
+fi
+
 # ---- Directories that are others than before
 
 made "ACCESS 3" "before it is renamed" <<'END'
@@ -211,7 +237,7 @@ watched --pid $$
 made "READLINK 5" "what the kernel alone can resolve" <<'END'
 os.chdir("other")
 times(11, os.unlink, "/proc/self/cwd/../fs/none")
-times(13, libc.syscall, 437, -100, b"../fs/none", ctypes.byref((ctypes.c_uint64 * 3)()), 24)
+times(13, libc.syscall, 437, -100, b"../fs/none", ctypes.byref((ctypes.c_uint64 * 3)(0, 0, 0x10)), 24) # RESOLVE_IN_ROOT
 times(7, os.unlink, "../fs/" + "./" * 400 + "none")
 times(3, os.unlink, "../fs/" + "./" * 600 + "none")
 times(5, os.readlink, "../fs/again")

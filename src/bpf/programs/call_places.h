@@ -13,6 +13,10 @@
 #define EMPTY_PATH 0x1000
 #define CREATE 0100    /* O_CREAT */
 #define EXCLUSIVE 0200 /* O_EXCL */
+#define RESOLVE_IN_ROOT 0x10
+#define EAGAIN 11
+#define EXDEV 18
+#define ELOOP 40
 
 /* What is known of a call. */
 struct found {
@@ -80,19 +84,46 @@ static __always_inline __u32 device_in(const char *attributes, __u32 place) {
     return 0;
 }
 
+static __always_inline bool is_opening(const volatile struct collected_call *call) {
+    return call->place == COLLECTED_OPENED || call->place == COLLECTED_RESOLVED;
+}
+
 /* What is known by what the call has returned; else NOT_READ. */
 static __always_inline struct found find_answered(struct task_struct *task, const struct pt_regs *registers,
                                                   const volatile struct collected_call *call, long result) {
-    const bool is_opened = call->place == COLLECTED_OPENED || call->place == COLLECTED_RESOLVED;
-    if (is_opened && result >= 0)
+    if (is_opening(call) && result >= 0)
         return found_on(dentry_of(task, result));
     const __u32 found = result == 0 ? device_in((const char *)argument_of(registers, call->answer), call->place) : 0;
     return (struct found){.known = found > 0 ? known_by_device(found, NOT_READ) : NOT_READ};
 }
 
-static __always_inline bool is_followed(const struct pt_regs *registers, const volatile struct collected_call *call) {
-    const __u64 flags = call->flags > 0 ? argument_of(registers, call->flags - 1U) : 0;
-    if (call->place == COLLECTED_OPENED && (flags & (CREATE | EXCLUSIVE)) == (CREATE | EXCLUSIVE))
+/* Of openat2(2), the third argument. */
+struct open_how {
+    __u64 flags;
+    __u64 mode;
+    __u64 resolve;
+};
+
+/* With one of these errors its flags may have ended the search for the name. */
+static __always_inline bool is_ended_by_flags(long result) {
+    return result == -ELOOP || result == -EXDEV || result == -EAGAIN;
+}
+
+/* The flags by which a name was looked up. Returns false if it was not looked up as others are */
+static __always_inline bool read_flags(const struct pt_regs *registers, const volatile struct collected_call *call,
+                                       long result, __u64 *ret_flags) {
+    struct open_how how;
+    *ret_flags = call->flags > 0 ? argument_of(registers, call->flags - 1U) : 0;
+    if (call->place != COLLECTED_RESOLVED)
+        return true;
+    if (bpf_probe_read_user(&how, sizeof(how), (const void *)argument_of(registers, 2)) < 0)
+        return false;
+    *ret_flags = how.flags;
+    return how.resolve == 0 || !(how.resolve & RESOLVE_IN_ROOT || is_ended_by_flags(result));
+}
+
+static __always_inline bool is_followed(const volatile struct collected_call *call, __u64 flags) {
+    if (is_opening(call) && (flags & (CREATE | EXCLUSIVE)) == (CREATE | EXCLUSIVE))
         return false;
     return call->flag_op == 0 && flags & call->flag ? !call->follows : call->follows;
 }
@@ -119,20 +150,21 @@ static __always_inline struct found find_name(struct task_struct *task, const st
     const __u32 place = LOOKUP_OF_CALL;
     const struct found not_told = {.known = NOT_TOLD};
     const char *address = (const char *)argument_of(registers, call->name);
-    const __u64 flags = call->flags > 0 ? argument_of(registers, call->flags - 1U) : 0;
+    __u64 flags;
     struct lookup *lookup = bpf_map_lookup_elem(&lookups, &place);
-    if (!lookup || is_overwritten(registers, call, result))
+    if (!lookup || is_overwritten(registers, call, result) || !read_flags(registers, call, result, &flags))
         return not_told;
     lookup->text[0] = '\0';
     const long length = address ? bpf_probe_read_user_str(lookup->text, NAME_BYTES, address) : 1;
-    const bool is_itself = length == 1 && (flags & EMPTY_PATH || (!address && result == 0));
+    const bool is_itself =
+        length == 1 && ((flags & EMPTY_PATH && !is_opening(call)) || (!address && result == 0)); /* not O_DSYNC */
     const int directory = call->directory > 0 ? (int)argument_of(registers, call->directory - 1U) : CURRENT_DIRECTORY;
-    if (length < 1 || length >= NAME_BYTES || (length == 1 && !is_itself) || call->place == COLLECTED_RESOLVED)
+    if (length < 1 || length >= NAME_BYTES || (length == 1 && !is_itself))
         return not_told;
     if (lookup->text[0] != '/' && !begin_in_directory(task, lookup, directory))
         return not_told;
     lookup->is_entry = call->place == COLLECTED_ENTRY;
-    lookup->follows = is_followed(registers, call);
+    lookup->follows = is_followed(call, flags);
     const struct dentry *dentry = is_itself ? lookup->at : look_up(task, lookup);
     if (!dentry)
         return not_told;
