@@ -40,7 +40,8 @@ ask() {
 
 as_database initdb -D "$fs/postgres/data" -U postgres -A trust >said 2>&1 || fail "no database: $(<said)"
 as_database pg_ctl -D "$fs/postgres/data" -t 200 -w start -l "$fs/postgres/log" \
-    -o "-k $fs/postgres -c listen_addresses= -c autovacuum=off -c wal_sync_method=fdatasync -c full_page_writes=off -c jit=off" \
+    -o "-k $fs/postgres -c listen_addresses= -c autovacuum=off -c wal_sync_method=fdatasync -c full_page_writes=off -c jit=off \
+        -c wal_level=minimal -c max_wal_senders=0 -c wal_writer_delay=10s" \
     >said 2>&1 || fail "it does not start: $(<said)"
 ask 'create table counted (client int, number int)' >said
 
@@ -90,6 +91,9 @@ goes_on() {
     wait "${others[@]}" || fail "pgbench fails: $(<client)"
     others=()
     grep -q "^number of transactions actually processed: $(($1 * $2))/$(($1 * $2))\$" client || fail "pgbench has made others: $(<client)"
+}
+
+stops_watching() {
     kill -INT "$watcher"
     ended 0
     "$OSPROF" check profile >&2 || fail "osprof check finds fault"
@@ -107,22 +111,32 @@ begins 1 317 0
 backend=$(ask "select pid from pg_stat_activity where wait_event = 'advisory'")
 watched
 goes_on 1 317
+stops_watching
 assert_eq 217 "$(calls_of FDATASYNC "$backend")" "FDATASYNC of the client's process, of 217 transactions after osprof attached"
-assert_eq 217 "$(awk '/^# [a-z]*: / { here = /^# file: .*\/pg_wal\/[0-9A-F]*$/ } here && $1 == "OP_FDATASYNC" { n += $2 } END { print n }' profile)" \
-    "FDATASYNC on the files of the write-ahead log"
+[ 217 -le "$(awk '/^# [a-z]*: / { here = /^# file: .*\/pg_wal\/[0-9A-F]*$/ } here && $1 == "OP_FDATASYNC" { n += $2 } END { print n + 0 }' profile)" ] ||
+    fail "they are not on the files of the write-ahead log: $("$OSPROF" show --by file profile)"
 "$OSPROF" show --by program profile | grep -q '^postgres ' || fail "postgres is not among the programs"
 
 # ---- Several, whose commits share calls: as many as the database has counted. A process of it tells what it has counted when
-# it is idle, so none counts anything before.
+# it is idle, and another one may write at any time: so none has anything to tell or to write when both begin to count, and
+# both are looked at until they agree.
 
-begins 3 307 100
-ask "select pg_stat_reset_shared('wal')" >/dev/null
-watched
-goes_on 3 307
-syncs=$(ask 'select wal_sync from pg_stat_wal')
-assert_eq "$syncs" "$(calls FDATASYNC profile)" "FDATASYNC of all, as pg_stat_wal has them"
-if [ "$syncs" -lt 207 ] || [ "$syncs" -gt $((3 * 207 + 100)) ]; then
-    fail "3 x 207 transactions with $syncs commits to the disk"
+# as_counted: what the database has is in the profile
+as_counted() {
+    syncs=$(ask 'select wal_sync from pg_stat_wal')
+    "$OSPROF" dump "$fs" now && [ "$syncs" -ge 207 ] && [ "$syncs" = "$(calls FDATASYNC now)" ]
+}
+
+if [ "$(ask "select count(*) from information_schema.columns where table_name = 'pg_stat_wal' and column_name = 'wal_sync'")" = 1 ]; then
+    begins 3 307 100
+    watched
+    ask "select pg_stat_reset_shared('wal')" >/dev/null
+    "$OSPROF" reset "$fs"
+    goes_on 3 307
+    wait_until 60 as_counted || fail "FDATASYNC: pg_stat_wal has $syncs, the profile $(calls FDATASYNC now)"
+    stops_watching
+else
+    echo "this database does not count its syncs in pg_stat_wal"
 fi
 as_database pg_ctl -D "$fs/postgres/data" -m fast -w stop >said 2>&1 || fail "it does not stop: $(<said)"
 wait_until 60 umount fs || fail "a process of the database does not end"
