@@ -17,19 +17,39 @@ counted() {
     assert_eq "$wanted" "$found" "calls with ${options:-no option} of: $*"
 }
 
-# kinds ALL BELOW ARGUMENT...: so many of all files, and of those below the directory
+# kinds ALL BELOW ARGUMENT...: so many of all files, and of those below the directory. It is a row for judge_kinds, which runs
+# all rows in one job, since starting a job for each takes minutes: a directory and a name of the program for each.
+rows=()
 kinds() {
-    local all=$1 below=$2 status=0
-    shift 2
-    rm -rf "${lower:?}"/*
-    (cd "$lower" && exec "$program" "$@") || status=$?
-    [ "$status" = 0 ] || [ "$status" = 77 ] || fail "without osprof: exit status $status of $*"
-    [ "$status" = 0 ] || return 0
-    options='' counted "$all" "$program" "$@"
-    options='-d /' counted "$all" "$program" "$@"
-    options='-d .' counted "$below" "$program" "$@"
-    options='--everything' counted "${everything:-7}" "$program" "$@"
+    local number=${#rows[@]} dir status=0
+    dir=$lower/$number
+    mkdir "$dir"
+    ln "$scratch/kinds/program" "$scratch/kinds/kind_$number"
+    (cd "$dir" && exec "$program" "${@:3}") || status=$?
+    [ "$status" = 0 ] || [ "$status" = 77 ] || fail "without osprof: exit status $status of ${*:3}"
+    rows+=("$status $1 $2 ${everything:-7} ${*:3}")
+    [ "$status" != 0 ] || printf '(cd %q && exec %q%s)\n' "$dir" "$scratch/kinds/kind_$number" "$(printf ' %q' "${@:3}")" >>"$scratch/kinds/job"
 }
+
+# judge_kinds OPTIONS COLUMN: with them the programs make as many calls as the rows have in that column
+judge_kinds() {
+    local number wanted found row
+    for number in "${!rows[@]}"; do
+        rm -rf "${lower:?}/$number"
+        mkdir "$lower/$number"
+    done
+    options=$1 user_run 0 sh -e "$scratch/kinds/job"
+    for number in "${!rows[@]}"; do
+        read -ra row <<<"${rows[number]}"
+        [ "${row[0]}" = 0 ] || continue
+        wanted=${row[$2]}
+        found=$(awk -v row="kind_$number" '/^# / { is_row = $0 == "# program: " row } is_row && /^OP_F?STAT / { calls += $2 }
+            END { print calls + 0 }' "$scratch/profile")
+        assert_eq "$wanted" "$found" "calls with ${1:-no option} of: ${row[*]:4}"
+    done
+}
+mkdir "$scratch/kinds"
+cp "$program" "$scratch/kinds/program"
 
 # ---- Kinds of files
 
@@ -48,8 +68,10 @@ kinds 0 0 terminal
 kinds 0 0 event
 kinds 0 0 memory
 kinds 0 0 huge_memory
-kinds 0 0 memory_for_child
 kinds 7 0 shared_memory
+# Its child is a program of another name.
+options='' counted 0 "$program" memory_for_child
+options='--everything' counted 7 "$program" memory_for_child
 options='-d . --everything' counted 7 "$program" fifo
 options='-d . --everything' counted 0 "$program" pipe
 
@@ -120,9 +142,13 @@ in_directory /proc/self ../../etc 11
 in_directory "$lower" ../none 11
 
 # A directory that was removed has no path, and is none of a pseudo file system.
-rm -rf "${lower:?}"/*
 everything=7
 kinds 7 0 gone
+
+judge_kinds '' 1
+judge_kinds '-d /' 1
+judge_kinds '-d .' 2
+judge_kinds '--everything' 3
 
 # ---- Inherited descriptors
 
