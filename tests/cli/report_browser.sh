@@ -16,6 +16,18 @@ in_browser() {
     [ "$status" = 0 ] || fail "the browser fails: $(tail -n 5 browser.log)"
 }
 
+# drag: a script that drags a mouse over the first map, from a tenth to eight tenths of the time
+drag() {
+    cat <<'END'
+<script>
+const box = document.querySelector("svg.map .frame").getBoundingClientRect();
+for (const [type, part] of [["pointerdown", 0.1], ["pointerup", 0.8]])
+    document.querySelector("svg.map").dispatchEvent(new PointerEvent(type,
+        {bubbles: true, pointerType: "mouse", clientX: box.left + part * box.width, clientY: box.top + 1}));
+</script>
+END
+}
+
 # says WHAT PAGE [JSON]
 says() {
     python3 "$tests_dir/../cli/report_page.py" "$@"
@@ -55,7 +67,10 @@ wait_until 20 test -s port || fail "no server"
 url=http://127.0.0.1:$(<port)
 # Both of two profiles have them, in their own names too.
 name="</script><script>document.title='run';fetch('$url/script')</script><img src=$url/image onerror=document.title='run'>\"><link rel=stylesheet href=$url/style>"
-sed "s|^# lower: .*|# lower: $name|; s|^# process: 4711 .*|# process: 4711 $name|" "$data/show-answer.osprof" >new.osprof
+long=$(printf '/<b>%.0s' {1..1000}) # 4 KB; another path of the profile has a newline
+sed "s|^# lower: .*|# lower: $name $long|; s|^# process: 4711 .*|# process: 4711 $name|" \
+    "$data/show-answer.osprof" >new.osprof
+grep -q '^# file: .*\\012' new.osprof || fail "no path has a newline"
 grep -q "process: 4711 </script>" new.osprof || fail "no process has the name"
 sed "s|^# lower: .*|# lower: $name and more|; s|^OP_FSYNC .*|OP_FSYNC 1 100000000|" "$data/show-answer.osprof" |
     awk '/^OP_FSYNC/ { print; getline; print " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1"; next } { print }' >old.osprof
@@ -64,6 +79,7 @@ mv old.osprof "$file"
 expect 0 report -o hostile.html "$file" -- new.osprof
 says text hostile.html | grep -qF -e "$name and more" || fail "the older name is not there as text"
 says text hostile.html | grep -qF -e "A $file: " || fail "the name of the older file is not there as text"
+says text hostile.html | grep -qF -e "$long" || fail "the long path is not there as text"
 in_browser hostile.html >seen.html
 assert_eq "" "$(<asked)" "what the page asks for"
 ! grep -q '<title>run' seen.html || fail "a name runs as a script"
@@ -85,13 +101,16 @@ if have npm && timeout 60 npm pack axe-core@4 --silent >packed 2>/dev/null && ta
             printf '</script>\n<script>axe.run().then(found => document.title = "axe: " + found.passes.length + " " +
                 JSON.stringify(found.violations.map(v => [v.id, v.nodes.map(n => n.html)])))</script></body></html>'
         } >tried.html
+        [ $page != pair ] || drag >>tried.html
         in_browser tried.html >seen.html
         grep -oE '<title>axe: [1-9][0-9]* .*</title>' seen.html >found || fail "axe-core does not end: $(<browser.log)"
         grep -qE '<title>axe: [0-9]+ \[\]</title>' found || fail "axe-core of $page: $(<found)"
     done
 else
     echo "axe-core is not tried: npm cannot get it" >&2
-    in_browser pair.html >seen.html
+    { sed '/^<meta http-equiv/d; /^<\/body>/,$d' pair.html && drag; } >tried.html
+    in_browser tried.html >seen.html
 fi
+grep -oE ' from 0[.]4[0-9]* to 3[.]2[0-9]*</span>' seen.html >found || fail "dragging a mouse zooms into: $(grep -o 'role="status">[^<]*' seen.html)"
 "$OSPROF" compare --json "$data/compare-before.osprof" "$data/compare-after.osprof" >numbers.json || [ $? = 1 ]
 assert_eq "READ READDIRPLUS" "$(says seen-changed seen.html numbers.json)" "what has changed, in the browser"

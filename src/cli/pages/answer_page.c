@@ -71,10 +71,7 @@ struct list {
 };
 
 static struct list begin_list(const struct printer *it, const char *key, int line_count) {
-    if (it->screen->html)
-        html_begin_entry(it->stream, key);
-    else
-        screen_print_key(it->screen, key);
+    screen_begin_entry(it->screen, key);
     int columns = units_text_columns(key);
     return (struct list){.it = it,
                          .column = columns < SCREEN_KEY_COLUMNS ? SCREEN_KEY_COLUMNS : columns + 1,
@@ -103,10 +100,7 @@ static bool list_add(struct list *list, const char *item) {
 }
 
 static void end_list(const struct list *list) {
-    if (list->it->screen->html)
-        html_end_entry(list->it->stream);
-    else
-        putc('\n', list->it->stream);
+    screen_end_line(list->it->screen);
 }
 
 /* ---- How much of the time ----------------------------------------------------------------------- */
@@ -918,9 +912,9 @@ static void print_reasons(const struct printer *it, const struct answer_page *pa
         return;
     }
     for (size_t i = 0; i < model->peak_count; i++) {
-        putc('\n', it->stream);
+        screen_begin_heading(it->screen);
         screen_print_untrusted(it->screen, INK_STRONG, model->peaks[i].op->name);
-        putc('\n', it->stream);
+        screen_end_heading(it->screen);
         peak_labels_explain(model->peaks[i].op, &model->peaks[i].peak, &times, it->units, it->screen);
     }
 }

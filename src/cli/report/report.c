@@ -147,7 +147,8 @@ static int put_maps_of(const struct page *page, const struct plot_cells *cells) 
     if (error)
         return error;
     picture_map_key(plot, cells, page->stream);
-    fputs("<div id=\"zoom\" class=\"zoom\" hidden>Zoom all maps: </div>\n", page->stream);
+    fputs("<div id=\"zoom\" class=\"zoom\" hidden>Zoom all maps, also by dragging a mouse over one: </div>\n",
+          page->stream);
     for (size_t i = 0; i < plot->op_count; i++) {
         html_put_block(page->stream, "h3", NULL, plot->ops[i].name);
         picture_map(plot, cells, &few, i, page->stream);

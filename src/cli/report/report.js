@@ -46,6 +46,31 @@
     from = middle - span / 2;
   }
 
+  // Dragging a mouse over a map shows what it has passed over; a finger scrolls the page.
+  function takeDrags(map) {
+    const frame = map.querySelector(".frame");
+    let begun = -1;
+
+    function binAt(event) {
+      const box = frame.getBoundingClientRect();
+      return from + span * Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
+    }
+
+    map.addEventListener("pointerdown", function (event) {
+      begun = event.pointerType === "touch" ? -1 : binAt(event);
+    });
+    window.addEventListener("pointerup", function (event) {
+      const ended = binAt(event);
+      if (begun >= 0 && Math.abs(ended - begun) > span / 50) {
+        from = Math.min(begun, ended);
+        span = Math.abs(ended - begun);
+        show();
+      }
+      begun = -1;
+    });
+  }
+
+  maps.forEach(takeDrags);
   button("+", "zoom in", function () { scale(0.5); });
   button("\u2212", "zoom out", function () { scale(2); });
   button("\u2190", "earlier", function () { from -= span / 2; });
