@@ -101,6 +101,18 @@ says_not 'waiting for a lock'
 sees --pid "$pid" --for 300ms --work
 says ' - .*sleeping \(1 still\)$'
 
+# Its neighbour is hardly ever held up: by nothing but the time until it has a CPU, and it has priority.
+sleeping=$pid
+if chrt -f 1 true 2>/dev/null; then
+    waits chrt -f 1 python3 -c 'import time
+while True: time.sleep(0.4)'
+    sees --pid "$pid" --for 2s
+    says "of process $pid \\([a-z0-9.]+\\): nobody waited for anything but work, except [0-9.]+ [mnµ]?s in all \\([0-9.]+ % of the time\\)\\.\$"
+    says_not 'All of that time|of that time, |no cause by name'
+    kill -KILL "$pid"
+    pid=$sleeping
+fi
+
 # Both together: who sleeps is in no share.
 sees --pid "$locking,$pid" --for 300ms --by process
 says ' 100\.0 % .* flock '"$locking"' +waiting for a lock of a file'

@@ -5,63 +5,8 @@
 # shellcheck source=../cli/attach_lib.sh
 . "$tests_dir/../cli/attach_lib.sh"
 . "$tests_dir/causes_lib.sh"
+. "$tests_dir/causes_attached_lib.sh"
 
-need_root
-python=$(python_with json) || skip "no python3"
-python=$("$python" -c 'import sys; print(sys.executable)') # not a wrapper, which waits for others itself
-PATH=$(dirname "$python"):$PATH
-caller_pid=
-
-before_cleanup() {
-    release
-    end_started
-    [ -z "$caller" ] || wait "$caller" || true
-    kill_watchers
-    remove_disk
-}
-
-# ---- Calls are made on the file system itself, and osprof attach sees them
-
-call() {
-    "$@" >"$scratch/called" 2>&1 </dev/null &
-    caller=$! caller_pid=$!
-}
-
-switches() {
-    sed -n 's/^voluntary_ctxt_switches:.//p' "/proc/$caller/status"
-}
-
-# It sleeps for long enough to be slow.
-is_held() {
-    local before
-    before=$(switches)
-    nap 100
-    grep -q '^State:.[DS]' "/proc/$caller/status" && [ "$before" = "$(switches)" ]
-}
-
-hold_for() {
-    wait_until 30 is_held || fail "no $1 waits"
-    nap 100
-    release
-    wait "$caller" || true
-    caller=
-}
-
-# names CAUSE: for a slow call of the process that was held
-names() {
-    "$OSPROF" why --json "$fs" 2>why.log | "$python" -c '
-import json, sys
-pid, cause = int(sys.argv[1]), sys.argv[2]
-profile = json.load(sys.stdin)
-sys.exit(not any(c["pid"] == pid and c["cause"] == cause for c in profile.get("slow_calls", [])))' "$caller_pid" "$1"
-}
-
-provoked() {
-    wait_until 5 names "$1" || fail "$1: not named for $2 ($3): $("$OSPROF" why "$fs" 2>&1)"
-    causes[$1]=1
-}
-
-declare -A causes=()
 make_disk
 mnt=$lower fs=$lower
 watched --slow 50ms
