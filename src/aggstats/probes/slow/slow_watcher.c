@@ -211,12 +211,14 @@ static int64_t look_interval_ns(const struct slow *slow) {
     return half_ns < LOOK_MAX_NS ? half_ns : LOOK_MAX_NS;
 }
 
-/* Sleeps until the next call wakes it. A call may miss that it is about to sleep: so it sleeps only for a while.
+/* Sleeps until the next call wakes it, if it is idle, as was announced before it looked. A call may miss that: so it sleeps
+ * only for a while.
  * Returns whether it was woken. */
 static bool wait_for_next(struct slow *slow, bool is_idle) {
     int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + (is_idle ? SLEEP_NS : look_interval_ns(slow));
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
-    __atomic_store_n(&slow->is_asleep, is_idle, __ATOMIC_SEQ_CST);
+    if (!is_idle)
+        __atomic_store_n(&slow->is_asleep, false, __ATOMIC_SEQ_CST);
     int err = sem_clockwait(&slow->wake, CLOCK_MONOTONIC, &until);
     while (err < 0 && errno == EINTR)
         err = sem_clockwait(&slow->wake, CLOCK_MONOTONIC, &until);
@@ -229,11 +231,13 @@ static void *run(void *argument) {
     unsigned idle_looks = 0;
     while (!__atomic_load_n(&slow->stop, __ATOMIC_ACQUIRE)) {
         uint64_t threshold_cycles = threshold_of(slow);
-        bool any = threshold_cycles > 0 && look_at_all(slow, threshold_cycles, idle_looks >= IDLE_LOOKS);
+        const bool may_sleep = idle_looks >= IDLE_LOOKS || threshold_cycles == 0;
+        __atomic_store_n(&slow->is_asleep, may_sleep, __ATOMIC_SEQ_CST); /* a call that begins from now on wakes it */
+        bool any = threshold_cycles > 0 && look_at_all(slow, threshold_cycles, may_sleep);
         slow_report(slow);
         idle_looks = any ? 0 : idle_looks + 1;
         /* the thread that woke it has yet to begin its call, which may take a while */
-        if (wait_for_next(slow, idle_looks > IDLE_LOOKS || threshold_cycles == 0))
+        if (wait_for_next(slow, may_sleep && !any))
             idle_looks = 0;
     }
     return NULL;
