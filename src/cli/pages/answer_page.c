@@ -790,10 +790,14 @@ static void format_group(const struct printer *it, const struct answer_row *row,
     snprintf(ret_text, TEXT_SIZE, "%.255s%s%s %s", who, who[0] && id[0] ? " " : "", id, units_share(row->share).text);
 }
 
+/* Where a line has no end: about as many as fit a terminal. */
+#define GROUPS_IN_HTML 5
+
 static void print_groups(const struct printer *it, struct range rows) {
     struct list list = begin_list(it, groups_name_title(rows.first->grouping), 1);
+    const size_t most = it->screen->html ? GROUPS_IN_HTML : rows.count;
     bool is_room = true;
-    for (size_t i = 0; i < rows.count && is_room; i++) {
+    for (size_t i = 0; i < rows.count && i < most && is_room; i++) {
         char text[TEXT_SIZE] = "none";
         if (rows.first[i].group)
             format_group(it, &rows.first[i], text);
