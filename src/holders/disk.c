@@ -59,6 +59,8 @@ bool disk_find(const struct place *place, struct disk *ret_disk) {
     snprintf(ret_disk->name, sizeof(ret_disk->name), "%.63s", strrchr(directory, '/') + 1);
     if (read_line(dir_fd, "dm/name", text, sizeof(text)))
         snprintf(ret_disk->name, sizeof(ret_disk->name), "%.63s", text);
+    if (read_line(dir_fd, "dev", text, sizeof(text)))
+        snprintf(ret_disk->number, sizeof(ret_disk->number), "%.31s", text);
     ret_disk->has_in_flight =
         read_line(dir_fd, "inflight", text, sizeof(text)) && disk_parse_in_flight(text, &ret_disk->in_flight);
     read_line(dir_fd, "loop/backing_file", ret_disk->backing, sizeof(ret_disk->backing));

@@ -9,7 +9,8 @@
 #include "place.h"
 
 struct disk {
-    char name[64]; /* "vda", of the whole disk; that of device mapper */
+    char name[64];   /* "vda", of the whole disk; that of device mapper */
+    char number[32]; /* "254:0", of the whole disk; "": unknown */
     bool has_in_flight;
     uint64_t in_flight;     /* requests that it has not completed */
     char backing[PATH_MAX]; /* the file of a loop device; "": it is none */

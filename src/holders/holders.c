@@ -11,6 +11,7 @@
 #include "aggstats/slow.h"
 #include "base.h"
 #include "disk.h"
+#include "disk_limit.h"
 #include "finders.h"
 #include "mounts.h"
 #include "path.h"
@@ -117,15 +118,17 @@ static void find_server(const struct waiting *waiting, struct holders_link *link
 }
 
 /* Without its name nothing is known of it. */
-static void find_disk(const struct place *place, struct holders_link *link) {
+static void find_disk(const struct waiting *waiting, struct holders_link *link) {
     struct disk disk;
-    if (!disk_find(place, &disk))
+    if (!disk_find(&waiting->place, &disk))
         return;
     link->thing = HOLDERS_DISK;
     snprintf(link->object, sizeof(link->object), "%s", disk.name);
     path_copy_end(disk.backing, link->source, sizeof(link->source));
     link->has_in_flight = disk.has_in_flight;
     link->in_flight = disk.in_flight;
+    if (disk.number[0])
+        disk_limit_find(waiting->thread, disk.number, link->group, sizeof(link->group));
 }
 
 /* Some file systems keep locks themselves. Whether this one does is seen in the stack. */
@@ -164,7 +167,7 @@ static void find_holder(struct search *search, const struct waiting *waiting, st
         find_server(waiting, link);
         break;
     case HOLDERS_DISK:
-        find_disk(&waiting->place, link);
+        find_disk(waiting, link);
         break;
     case HOLDERS_KERNEL_LOCK:
     case HOLDERS_NO_THING:

@@ -94,6 +94,8 @@ static void add_disk(struct text *text, const struct holders_link *link) {
     }
     if (link->source[0])
         add_of(text, ", which is the file ", link->source, "");
+    if (link->group[0])
+        add_of(text, ", limited by the waiter's control group ", link->group, "");
 }
 
 static void add_thing(struct text *text, const struct holders_link *link) {

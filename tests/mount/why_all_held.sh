@@ -72,6 +72,7 @@ forget_pages
 hang_all
 start cat "$lower/file"
 sees "reading from the disk: cat;" "cat $waiter waits for the disk ${loop#/dev/}"
+! grep -q 'limited by' out || fail "there is no limit: $(cat out)"
 release
 end_started
 
@@ -96,7 +97,8 @@ if in_group blkio; then
     limit blkio.throttle.read_bps_device "$device 1024" io.max "$device rbps=1024"
     forget_pages
     start_in_group dd if="$lower/direct" of=/dev/null iflag=direct bs=4k count=1
-    sees "reading from the disk, past the cache: dd;"
+    sees "reading from the disk, past the cache: dd;" \
+        "dd $waiter waits for the disk ${loop#/dev/} .*, limited by the waiter's control group /"
     end_started
     leave_group
 fi

@@ -13,6 +13,7 @@
 #include "base.h"
 #include "descriptors.h"
 #include "disk.h"
+#include "disk_limit.h"
 #include "holders.h"
 #include "place.h"
 #include "proc.h"
@@ -142,6 +143,53 @@ START_TEST(requests_in_flight_are_reads_and_writes) {
 }
 END_TEST
 
+static const struct {
+    const char *text;
+    bool is_set;
+} limits[] = {
+    {"7:0 524288\n", true}, /* of version 1 */
+    {"8:0 100\n7:0 524288\n", true},
+    {"17:0 524288\n", false},
+    {"7:01 524288\n", false},
+    {"7:0 0\n", false},
+    {"7:0 rbps=max wbps=524288 riops=max wiops=max\n", true}, /* of version 2 */
+    {"7:0 rbps=max wbps=max riops=max wiops=max\n7:16 wbps=1\n", false},
+    {"7:0 \n", false},
+    {"7:0", false},
+    {"", false},
+};
+
+START_TEST(a_limit_is_of_that_disk_and_no_lack_of_one) {
+    ck_assert_int_eq(disk_limit_is_set(limits[_i].text, "7:0"), limits[_i].is_set);
+}
+END_TEST
+
+static const char groups_of_both[] = "4:cpu,cpuacct:/of cpu\n3:blkio:/slow/web:1\n1:name=systemd:/init\n0::/unified\n";
+static const char groups_of_none[] = "3:blkio2,x:/a\nblkio\n:\n";
+static const struct {
+    const char *text;
+    const char *controller;
+    const char *group; /* NULL: none */
+} groups[] = {
+    {groups_of_both, "blkio", "/slow/web:1"},
+    {groups_of_both, "cpuacct", "/of cpu"},
+    {groups_of_both, "", "/unified"},
+    {groups_of_both, "memory", NULL},
+    {groups_of_none, "blkio", NULL},
+    {groups_of_none, "", NULL},
+    {"", "", NULL},
+};
+
+START_TEST(a_group_is_that_of_the_controller) {
+    CLEANUP_FREE char *text = strdup(groups[_i].text);
+    const char *group = disk_limit_group(text, groups[_i].controller);
+    if (groups[_i].group)
+        ck_assert_str_eq(group, groups[_i].group);
+    else
+        ck_assert_ptr_null(group);
+}
+END_TEST
+
 /* ---- Causes ---- */
 
 /* The words of the table may change: then a row here must, too. */
@@ -238,6 +286,11 @@ START_TEST(a_chain_is_one_sentence) {
                 "requests in flight)");
     ck_assert_str_eq(holders_format_thing(&chain, text),
                      "the flock of /srv/x, held by backup 992, which waits for the disk vda (3 requests in flight)");
+    strcpy(chain.links[1].group, "/slow");
+    ck_assert_str_eq(holders_format_thing(&chain, text),
+                     "the flock of /srv/x, held by backup 992, which waits for the disk vda (3 requests in flight), "
+                     "limited by the waiter's control group /slow");
+    chain.links[1].group[0] = '\0';
     chain.links[1].in_flight = 1;
     chain.links[1].waiter.thread = 993;
     ASSERT_SAYS(
@@ -367,6 +420,8 @@ int main(void) {
     tcase_add_loop_test(read, outside_of_calls_there_is_none, 0, ARRAY_SIZE(no_call));
     tcase_add_loop_test(read, the_source_of_a_mount_names_the_server, 0, ARRAY_SIZE(sources));
     tcase_add_test(read, requests_in_flight_are_reads_and_writes);
+    tcase_add_loop_test(read, a_limit_is_of_that_disk_and_no_lack_of_one, 0, ARRAY_SIZE(limits));
+    tcase_add_loop_test(read, a_group_is_that_of_the_controller, 0, ARRAY_SIZE(groups));
     TCase *cause = suite_case(suite, "cause", NULL, NULL);
     tcase_add_test(cause, every_row_matches_a_cause);
     tcase_add_test(cause, other_causes_have_no_holder);

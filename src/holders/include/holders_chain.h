@@ -55,7 +55,8 @@ struct holders_link {
     char object[HOLDERS_OBJECT_SIZE]; /* any bytes; "": unknown; so is source */
     char source[HOLDERS_OBJECT_SIZE];
     bool has_in_flight;
-    uint64_t in_flight; /* of a disk: requests that it has not completed */
+    uint64_t in_flight;              /* of a disk: requests that it has not completed */
+    char group[HOLDERS_OBJECT_SIZE]; /* of a disk: the control group that limits the waiter there; "": none is known */
     enum holders_relation relation;
     struct holders_party holder;
     size_t others; /* other holders of the same thing */
