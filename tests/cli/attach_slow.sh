@@ -120,9 +120,25 @@ sync
 
 freeze_it() { freeze "$fs"; }
 begin_caller write fs/deep/slow
-watched --resolution 1
+watched --resolution 1 --slow 500ms --slowlog slow.log
 slow_call freeze_it thaw
 assert_slow PWRITE 8 /deep/slow
+
+# The log has that call, and none of the fast ones.
+"$PYTHON" -c 'import json, sys
+calls = [call for call in map(json.loads, open("slow.log")) if call["op"] == "PWRITE"]
+assert len(calls) == 1, len(calls)
+call = calls[0]
+assert 700000000 <= call["latency_ns"] <= int(sys.argv[1])
+assert (call["mount"], call["path"], call["inode"], call["moved_bytes"]) == (sys.argv[2], "/deep/slow", 0, 10)
+assert call["cause"] == "waiting for a frozen file system"' "$longest_ns" "$fs" >&2 ||
+    fail "the log of slow calls is not right: $(<slow.log)"
+expect_refused() {
+    ! "$OSPROF" attach --for 100ms "${@:2}" "$fs" 2>err || fail "it takes: ${*:2}"
+    grep -qF -- "$1" err || fail "${*:2}: $(<err)"
+}
+expect_refused "--slowlog is of slow calls: give --slow TIME, too" --slowlog other.log
+expect_refused "cannot open it" --slow 1s --slowlog /proc/version
 
 # ---- A FUSE daemon that stands still
 

@@ -198,6 +198,7 @@ static int start_under_way(struct attach_profile *profile) {
                                   &(struct attach_under_way_options){.slow_ns = profile->options->slow_ns,
                                                                      .causes = profile->options->causes,
                                                                      .stacks = profile->options->stacks,
+                                                                     .slow_log = profile->options->slow_log,
                                                                      .groups = profile->groups,
                                                                      .mounts = profile->options->mounts,
                                                                      .type = profile->place.type,

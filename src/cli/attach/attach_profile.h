@@ -27,6 +27,7 @@ struct attach_options {
     bool has_under_way;           /* calls that are under way can be found */
     uint64_t slow_ns;             /* calls that take so long are slow; 0: none is */
     struct thread_causes *causes; /* of these */
+    struct slow_log *slow_log;    /* they are written to it; borrowed until the end; NULL: there is none */
     struct user_stacks *stacks;   /* finds which functions made them; NULL: that is not wanted */
 };
 

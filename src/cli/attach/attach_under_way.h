@@ -8,6 +8,7 @@
 
 #include "attach_groups.h"
 #include "collector.h"
+#include "slow_log.h"
 #include "thread_cause.h"
 #include "user_stacks.h"
 
@@ -18,6 +19,7 @@ struct attach_under_way_options {
     uint64_t slow_ns;                   /* calls that take so long are slow, as the collector has it; 0: none */
     struct thread_causes *causes;       /* with slow calls */
     struct user_stacks *stacks;         /* with slow calls: which functions made them; NULL: that is not wanted */
+    struct slow_log *slow_log;          /* gets slow calls, until the recorder is destroyed; NULL: none does */
     struct attach_groups *groups;       /* which name objects; NULL: nothing has a name */
     const struct attach_mounts *mounts; /* of several file systems; NULL: of one */
     const char *type;                   /* of that one */

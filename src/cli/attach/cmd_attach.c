@@ -10,6 +10,7 @@
 #include "command.h"
 #include "groupings.h"
 #include "live_files.h"
+#include "log.h"
 #include "option_table.h"
 
 #define GROUPINGS                                                                                                      \
@@ -20,8 +21,9 @@
 struct attach_command {
     uint64_t for_ns; /* 0: until a signal asks to end */
     struct attach_processes processes;
-    const char *cgroup;      /* NULL: all */
-    const char *causes_file; /* NULL: none */
+    const char *cgroup;          /* NULL: all */
+    const char *causes_file;     /* NULL: none */
+    const char *slow_log_target; /* NULL: none */
     struct thread_causes causes;
     bool has_by; /* groups were chosen */
     bool has_stacks;
@@ -87,6 +89,10 @@ static const struct option_row rows[] = {
     {.name = "stacks",
      .help = "of slow calls: find out which functions of programs made them",
      INTO(FLAG, struct attach_command, has_stacks)},
+    {.name = "slowlog",
+     .metavar = "FILE|" SLOW_LOG_SYSTEM,
+     .help = "of slow calls: a line of JSON for each, in a file or in the system log",
+     INTO(FILE, struct attach_command, slow_log_target)},
     {.name = "causes",
      .metavar = "FILE",
      .help = "lines of one's own before the table of causes",
@@ -201,6 +207,19 @@ static int watch(struct watching *watching, uint64_t for_ns, struct kept *kept) 
     return error;
 }
 
+/* Errors: reported to the user */
+static int start_slow_log(const struct attach_command *given, const char *path, struct slow_log **ret_log) {
+    const struct slow_log_options wanted = {
+        .target = given->slow_log_target,
+        .mountpoint = path,
+        .size_bytes_max = SLOW_LOG_SIZE_DEFAULT,
+        .rate_max = SLOW_LOG_RATE_DEFAULT,
+        .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = 1000000000},
+    };
+    log_set_name("osprof");
+    return wanted.target ? slow_log_start(&wanted, ret_log) : 0;
+}
+
 static int attach_watched(const struct attach_command *given, const struct attach_watched *watched) {
     CLEANUP_FREE char *path = attach_watched_path(watched);
     struct watching watching = {
@@ -221,8 +240,11 @@ static int attach_watched(const struct attach_command *given, const struct attac
     watching.report.attached = attach_watched_arguments(watched);
     watching.report.not_told = attach_watched_not_told(watched);
     kept_open(&kept);
-    int error = watching.report.attached ? watch(&watching, given->for_ns, &kept) : -ENOMEM;
+    int error = watching.report.attached ? start_slow_log(given, path, &options->slow_log) : -ENOMEM;
+    if (error == 0)
+        error = watch(&watching, given->for_ns, &kept);
     attach_turn_end(&watching.turn_fd);
+    slow_log_destroy(options->slow_log);
     kept_finish(&kept);
     free(options->whose.value);
     free(watching.report.attached);
@@ -277,6 +299,8 @@ static bool check(const struct command *command, const struct attach_command *gi
         usage_error(command, "a directory, --pid or --cgroup must be given");
     else if (given->has_stacks && given->options.slow_ns == 0)
         usage_error(command, "--stacks is of slow calls: give --slow TIME, too");
+    else if (given->slow_log_target && given->options.slow_ns == 0)
+        usage_error(command, "--slowlog is of slow calls: give --slow TIME, too");
     else if (!aggstats_resolution_valid(given->options.resolution))
         usage_error(command, "--resolution takes 1, 2 or 4");
     else if (!user_labels_valid(given->options.labels.texts, given->options.labels.count, complaint))

@@ -12,9 +12,7 @@
 #include "base.h"
 #include "log.h"
 #include "options_rows.h"
-
-#define SLOW_LOG_SIZE_DEFAULT (16U << 20)
-#define SLOW_LOG_RATE_DEFAULT 60
+#include "slow_log.h"
 
 struct parser {
     struct options *options;

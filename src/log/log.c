@@ -1,4 +1,4 @@
-/* Where messages go. The only variable of this file is set once; threads may exist by then. */
+/* Where messages go. The variables of this file are set once; threads may exist by then. */
 #include "log.h"
 
 #include <errno.h>
@@ -10,9 +10,14 @@
 #include <unistd.h>
 
 static bool use_syslog;
+static const char *own_name = "osproffs";
+
+void log_set_name(const char *name) {
+    own_name = name;
+}
 
 static void name_ourselves(void) {
-    openlog("osproffs", LOG_PID, LOG_DAEMON);
+    openlog(own_name, LOG_PID, LOG_DAEMON);
 }
 
 int log_open_system(void) {
@@ -36,7 +41,7 @@ static void write_line(const char *text) {
     if (__atomic_load_n(&use_syslog, __ATOMIC_ACQUIRE))
         syslog(LOG_NOTICE, "%s", text);
     else
-        fprintf(stderr, "osproffs: %s\n", text);
+        fprintf(stderr, "%s: %s\n", own_name, text);
 }
 
 void log_message(const char *format, ...) {

@@ -12,6 +12,8 @@
 #include "aggstats.h"
 
 #define SLOW_LOG_SYSTEM "syslog" /* the name of the system log */
+#define SLOW_LOG_SIZE_DEFAULT (16U << 20)
+#define SLOW_LOG_RATE_DEFAULT 60
 
 struct slow_log_options {
     const char *target;      /* a file, or SLOW_LOG_SYSTEM */
