@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-/* The program's name before messages on stderr and in the system log, "osproffs" at first; borrowed for good. Threads:
- * once, before all others */
+/* The program's name before messages on stderr and in the system log, "osproffs" at first.
+ * Owner:   the caller, for good
+ * Threads: once, before all others */
 void log_set_name(const char *name);
 
 void log_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
