@@ -7,46 +7,35 @@
 #include "units.h"
 #include "wait_losses.h"
 
-#define SENTENCE_SIZE 256
-
 /* ---- Sentences ---------------------------------------------------------------------------------- */
 
-struct times {
-    struct units_text asleep;
-    struct units_text spinning;
-    bool has_slept;
-    bool has_spun;
-};
+void lock_page_describe(uint64_t asleep_ns, uint64_t spinning_ns, bool ascii, char ret_text[LOCK_PAGE_SENTENCE_SIZE]) {
+    const struct units units = {.frequency_hz = 1, .ascii = ascii};
+    const struct units_text asleep = screen_firm(units_seconds(&units, (double)asleep_ns / 1e9));
+    const struct units_text spinning = screen_firm(units_seconds(&units, (double)spinning_ns / 1e9));
+    if (asleep_ns > 0 && spinning_ns > 0)
+        snprintf(ret_text, LOCK_PAGE_SENTENCE_SIZE,
+                 "Locks of the kernel: threads slept %s for them, which is part of the waits above, and spun %s, which "
+                 "is CPU time and part of no wait.",
+                 asleep.text, spinning.text);
+    else if (asleep_ns > 0)
+        snprintf(ret_text, LOCK_PAGE_SENTENCE_SIZE,
+                 "Locks of the kernel: threads slept %s for them, which is part of the waits above.", asleep.text);
+    else if (spinning_ns > 0)
+        snprintf(ret_text, LOCK_PAGE_SENTENCE_SIZE,
+                 "Locks of the kernel: threads spun %s for them, which is CPU time and part of no wait.",
+                 spinning.text);
+    else
+        snprintf(ret_text, LOCK_PAGE_SENTENCE_SIZE, "Locks of the kernel: no contention was seen.");
+}
 
-static struct times find_times(const struct wait_view *view, const struct screen *screen) {
-    const struct units units = {.frequency_hz = 1, .ascii = screen->ascii};
+static void print_times(const struct wait_view *view, const struct screen *screen) {
+    char text[LOCK_PAGE_SENTENCE_SIZE];
     uint64_t spinning_ns = 0;
     for (size_t i = 0; i < view->count; i++)
         if (lock_place_of(view->rows[i].cause)->kind & LOCKED_SPINNING)
             spinning_ns += view->rows[i].total_ns;
-    const uint64_t asleep_ns = view->total_ns - spinning_ns;
-    return (struct times){.asleep = screen_firm(units_seconds(&units, (double)asleep_ns / 1e9)),
-                          .spinning = screen_firm(units_seconds(&units, (double)spinning_ns / 1e9)),
-                          .has_slept = asleep_ns > 0,
-                          .has_spun = spinning_ns > 0};
-}
-
-static void print_times(const struct wait_view *view, const struct screen *screen) {
-    const struct times times = find_times(view, screen);
-    char text[SENTENCE_SIZE] = "Locks of the kernel: no contention was seen.";
-    if (times.has_slept && times.has_spun)
-        snprintf(text, sizeof(text),
-                 "Locks of the kernel: threads slept %s for them, which is part of the waits above, and spun %s, which "
-                 "is CPU time and part of no wait.",
-                 times.asleep.text, times.spinning.text);
-    else if (times.has_slept)
-        snprintf(text, sizeof(text),
-                 "Locks of the kernel: threads slept %s for them, which is part of the waits above.",
-                 times.asleep.text);
-    else if (times.has_spun)
-        snprintf(text, sizeof(text),
-                 "Locks of the kernel: threads spun %s for them, which is CPU time and part of no wait.",
-                 times.spinning.text);
+    lock_page_describe(view->total_ns - spinning_ns, spinning_ns, screen->ascii, text);
     screen_print_sentence(screen, 0, text);
 }
 

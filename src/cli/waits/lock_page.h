@@ -5,6 +5,11 @@
 #include "lock_watch.h"
 #include "wait_page.h"
 
+#define LOCK_PAGE_SENTENCE_SIZE 256
+
+/* How long threads have fought for locks, asleep and spinning, as a sentence. A pure function */
+void lock_page_describe(uint64_t asleep_ns, uint64_t spinning_ns, bool ascii, char ret_text[LOCK_PAGE_SENTENCE_SIZE]);
+
 /* Errors:  -ENOMEM */
 int lock_page_print(const struct wait_watch *watch, const struct wait_page_options *options,
                     const struct screen *screen);
