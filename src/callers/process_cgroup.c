@@ -9,23 +9,37 @@
 #include "path.h"
 #include "process.h"
 
-#define CGROUP_BYTES_MAX 16384 /* of all lines */
-
 static const char deleted[] = " (deleted)"; /* the kernel appends this to the path of a removed one */
 
-/* The path of the line that begins with "<number>:<name>:"; name NULL: any name. Returns NULL if there is none. Cuts
- * the text behind it. */
-static char *path_in(char *text, const char *name) {
-    size_t length = name ? strlen(name) : 0;
+/* "blkio" in "cpu,blkio" */
+static bool has_controller(const char *list, size_t length, const char *controller) {
+    const size_t wanted = strlen(controller);
+    for (const char *at = list; at <= list + length;) {
+        const char *end = memchr(at, ',', (size_t)(list + length - at));
+        const size_t here = (size_t)((end ? end : list + length) - at);
+        if (here == wanted && strncmp(at, controller, wanted) == 0)
+            return true;
+        at += here + 1;
+    }
+    return false;
+}
+
+char *process_cgroup_in(char *text, const char *controller) {
     for (char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        char *field = strchr(line, ':');
-        char *path = field ? strchr(field + 1, ':') : NULL;
-        if (path && (!name || ((size_t)(path - field - 1) == length && strncmp(field + 1, name, length) == 0))) {
-            path[1 + strcspn(path + 1, "\n")] = '\0';
-            return path + 1;
-        }
+        char *list = strchr(line, ':');
+        char *path = list ? strchr(list + 1, ':') : NULL;
+        if (!path || (controller && !has_controller(list + 1, (size_t)(path - list - 1), controller)))
+            continue;
+        path[1 + strcspn(path + 1, "\n")] = '\0';
+        return path + 1;
     }
     return NULL;
+}
+
+bool process_cgroups_read(uint32_t thread, char ret_text[PROCESS_CGROUPS_SIZE]) {
+    char file[32];
+    snprintf(file, sizeof(file), "/proc/%u/cgroup", thread);
+    return read_beginning(AT_FDCWD, file, ret_text, PROCESS_CGROUPS_SIZE);
 }
 
 static void copy_path(char *path, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
@@ -37,17 +51,15 @@ static void copy_path(char *path, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
 }
 
 bool process_identify_cgroup(void *context, uint32_t thread, struct aggstats_identity *ret_identity) {
-    char file[32];
-    char text[CGROUP_BYTES_MAX];
+    char text[PROCESS_CGROUPS_SIZE];
     (void)context;
-    snprintf(file, sizeof(file), "/proc/%u/cgroup", thread);
-    if (!read_beginning(AT_FDCWD, file, text, sizeof(text)))
+    if (!process_cgroups_read(thread, text))
         return false;
-    char *path = path_in(text, "");
+    char *path = process_cgroup_in(text, "");
     if (!path)
-        path = path_in(text, "name=systemd");
+        path = process_cgroup_in(text, "name=systemd");
     if (!path)
-        path = path_in(text, NULL);
+        path = process_cgroup_in(text, NULL);
     if (!path)
         return false;
     *ret_identity = (struct aggstats_identity){.id = thread};

@@ -1,41 +1,16 @@
 #include "disk_limit.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base.h"
+#include "process.h"
 
 #define TEXT_BYTES 4096
 
 /* ---- Text of the kernel ---- */
-
-/* "blkio" in "cpu,blkio" */
-static bool has_controller(const char *list, size_t length, const char *controller) {
-    const size_t wanted = strlen(controller);
-    for (const char *at = list; at <= list + length;) {
-        const char *end = memchr(at, ',', (size_t)(list + length - at));
-        const size_t here = (size_t)((end ? end : list + length) - at);
-        if (here == wanted && strncmp(at, controller, wanted) == 0)
-            return true;
-        at += here + 1;
-    }
-    return false;
-}
-
-char *disk_limit_group(char *text, const char *controller) {
-    for (char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        char *list = strchr(line, ':');
-        char *path = list ? strchr(list + 1, ':') : NULL;
-        if (!path || !has_controller(list + 1, (size_t)(path - list - 1), controller))
-            continue;
-        path[1 + strcspn(path + 1, "\n")] = '\0';
-        return path + 1;
-    }
-    return NULL;
-}
 
 /* "7:0 524288", "7:0 rbps=max wbps=524288 riops=max wiops=max" */
 bool disk_limit_is_set(const char *text, const char *disk) {
@@ -85,18 +60,12 @@ static bool find_of_version_1(const char *group, const char *disk) {
     return false;
 }
 
-static char *read_group(uint64_t thread, const char *controller, char *ret_text, size_t size_bytes) {
-    char path[48];
-    snprintf(path, sizeof(path), "/proc/%" PRIu64 "/cgroup", thread);
-    return read_beginning(AT_FDCWD, path, ret_text, size_bytes) ? disk_limit_group(ret_text, controller) : NULL;
-}
-
 bool disk_limit_find(uint64_t thread, const char *disk, char *ret_group, size_t size_bytes) {
-    char text[TEXT_BYTES];
-    char *group = read_group(thread, "blkio", text, sizeof(text));
+    char text[PROCESS_CGROUPS_SIZE];
+    char *group = process_cgroups_read((uint32_t)thread, text) ? process_cgroup_in(text, "blkio") : NULL;
     bool is_found = group && find_of_version_1(group, disk);
-    if (!is_found) {
-        group = read_group(thread, "", text, sizeof(text));
+    if (!is_found) { /* the text is cut */
+        group = process_cgroups_read((uint32_t)thread, text) ? process_cgroup_in(text, "") : NULL;
         is_found = group && find_of_version_2(group, disk);
     }
     if (is_found)

@@ -11,11 +11,6 @@
  * Returns false if there is none, or if it cannot be seen */
 bool disk_limit_find(uint64_t thread, const char *disk, char *ret_group, size_t size_bytes);
 
-/* The path of a thread's group in the text of its cgroup file, of the hierarchy with a controller; "": of version 2.
- * Cuts the text behind it. Returns NULL if there is none. A pure function
- * Owner:   text */
-char *disk_limit_group(char *text, const char *controller);
-
 /* True if a line of the text begins with the disk and says something else than "max" or 0. A pure function */
 bool disk_limit_is_set(const char *text, const char *disk);
 

@@ -17,6 +17,7 @@
 #include "holders.h"
 #include "place.h"
 #include "proc.h"
+#include "process.h"
 #include "run_suite.h"
 #include "things.h"
 
@@ -182,7 +183,7 @@ static const struct {
 
 START_TEST(a_group_is_that_of_the_controller) {
     CLEANUP_FREE char *text = strdup(groups[_i].text);
-    const char *group = disk_limit_group(text, groups[_i].controller);
+    const char *group = process_cgroup_in(text, groups[_i].controller);
     if (groups[_i].group)
         ck_assert_str_eq(group, groups[_i].group);
     else

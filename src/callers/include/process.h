@@ -19,6 +19,17 @@ bool process_identify_first(void *context, uint32_t thread, struct aggstats_iden
  * the caller: do not call it while the caller waits for us. */
 bool process_identify_cgroup(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
 
+#define PROCESS_CGROUPS_SIZE 16384
+
+/* Reads /proc: the text about all of its cgroups, a line for each hierarchy. Returns false if it has ended, or is hidden
+ * from us. May wait as process_identify_cgroup() does. */
+bool process_cgroups_read(uint32_t thread, char ret_text[PROCESS_CGROUPS_SIZE]);
+
+/* The path in the line of that text whose list has a controller ("blkio", "name=systemd"); "": of version 2; NULL: in
+ * the first line. Cuts the text behind it. Returns NULL if there is none. A pure function
+ * Owner:   text */
+char *process_cgroup_in(char *text, const char *controller);
+
 /* The function that identifies the callers of a grouping; NULL: none is needed. */
 aggstats_identify_fn process_identify_by(enum aggstats_grouping grouping);
 
