@@ -248,15 +248,21 @@ static const char of_two_profiles[] =
 
 static const char of_sets[] = "at-least fail-on brief markdown";
 
-#define REPORT_TO_STDOUT "--report - needs --quiet: the comparison goes to standard output, too"
+/* Returns false, and complains, if page and comparison would both go to standard output. */
+static bool check_report(const struct command *command, const struct options *options) {
+    const bool is_free = !options->report || !output_is_stdout(options->report) || options->quiet;
+    if (!is_free)
+        usage_error(command, "--report - needs --quiet: the comparison goes to standard output, too");
+    return is_free;
+}
 
 static enum status check_options(const struct command *command, const struct options *options,
                                  const struct arguments *arguments) {
     const char *of_two = options_given(arguments, of_two_profiles);
     if (options->within && options->report)
         return usage_error(command, "--report does not go with --within, which looks at one profile");
-    if (options->report && output_is_stdout(options->report) && !options->quiet)
-        return usage_error(command, REPORT_TO_STDOUT);
+    if (!check_report(command, options))
+        return STATUS_TROUBLE;
     const char *only_of_sets = options_given(arguments, of_sets);
     if (only_of_sets)
         return usage_error(command, "--%s goes with sets of runs, as in A1 A2 -- B1 B2", only_of_sets);
@@ -284,8 +290,8 @@ static enum status check_set_options(const struct command *command, const struct
     const char *of_two = options_given(arguments, of_two_profiles);
     if (options->within || of_two)
         return usage_error(command, "--%s does not go with sets of runs", of_two ? of_two : "within");
-    if (options->report && output_is_stdout(options->report) && !options->quiet)
-        return usage_error(command, REPORT_TO_STDOUT);
+    if (!check_report(command, options))
+        return STATUS_TROUBLE;
     if (options->json + options->markdown + options->brief + options->quiet > 1)
         return usage_error(command, "--json, --markdown, --brief and --quiet exclude each other");
     return STATUS_OK;
