@@ -33,6 +33,17 @@ debian_mirror() {
         die "apt has no mirror of Debian$1 configured: see sources.list(5)"
 }
 
+# build_quietly NAME [DIRECTORY]: builds without tests, in ./build or that directory; what ninja prints is in its NAME.log, and
+# is shown if it fails
+build_quietly() {
+    local directory=${2:-build}
+    [ -e "$directory/build.ninja" ] || meson setup "$directory" -Dtests=false >/dev/null
+    ninja -C "$directory" >"$directory/$1.log" || {
+        cat "$directory/$1.log" >&2
+        die "the build failed"
+    }
+}
+
 # Why FUSE file systems cannot be mounted here, in one line; fails if they can.
 fuse_missing() {
     if [ ! -e /dev/fuse ]; then
