@@ -127,7 +127,7 @@ static void find_disk(const struct waiting *waiting, struct holders_link *link) 
     path_copy_end(disk.backing, link->source, sizeof(link->source));
     link->has_in_flight = disk.has_in_flight;
     link->in_flight = disk.in_flight;
-    if (disk.number[0])
+    if (disk.number[0] && waiting->thread > 0)
         disk_limit_find(waiting->thread, disk.number, link->group, sizeof(link->group));
 }
 
@@ -298,7 +298,7 @@ static bool follow_file(struct search *search, struct holders_chain *chain, cons
     else if (mounts_may_hang(&entry))
         find_server(&waiting, link);
     else
-        find_disk(&waiting.place, link);
+        find_disk(&waiting, link);
     return link->thing != HOLDERS_NO_THING;
 }
 
