@@ -132,6 +132,7 @@ def _call_in_flight(value, scale):
         path=take(value, "path", Value.text),
         cause=take(value, "cause", Value.text),
         stack=take(value, "stack", Value.text),
+        holder=take(value, "holder", Value.text),
     )
 
 
@@ -161,6 +162,7 @@ def _slow_call(value, scale):
         path=take(value, "path", Value.text),
         stack=take(value, "stack", Value.text),
         user_stack=take(value, "user_stack", Value.text),
+        holder=take(value, "holder", Value.text),
         **{
             member: value.need(member).count()
             for member in (

@@ -119,6 +119,7 @@ class CallInFlight:
     path: Optional[str] = None
     cause: Optional[str] = None
     stack: Optional[str] = None
+    holder: Optional[str] = None  # what exactly it waits for, and who or what holds that
 
     @property
     def age_seconds(self) -> Optional[float]:
@@ -167,6 +168,7 @@ class SlowCall:
     path: Optional[str] = None
     stack: Optional[str] = None
     user_stack: Optional[str] = None  # functions of the program and its libraries; ends in "..." if there are more
+    holder: Optional[str] = None  # what exactly it waited for, and who or what held that
 
     @property
     def latency_seconds(self) -> Optional[float]:

@@ -12,6 +12,7 @@ _CAUSE_BYTES_MAX = 95
 _STACK_BYTES_MAX = 767
 _SLOW_CALLERS_MAX = 4096
 _FUNCTION_BYTES_MAX = 95
+_HOLDER_BYTES_MAX = 319
 
 
 def _byte_count(text):
@@ -36,6 +37,7 @@ class CallLines:
             "user_stack": self._parse_user_stack,
             "slow_caller": self._parse_slow_caller,
             "waiting": self._parse_waiting,
+            "holder": self._parse_holder,
         }
 
     def _limit(self, calls, most, what):
@@ -169,3 +171,15 @@ class CallLines:
         call = self._one_of(number, self._profile.in_flight, "calls in flight", lambda call: call.cause)
         call.stack = self._stack(words.keyed_count("stack"))
         call.cause = self._cause_text(words.rest())
+
+    def _parse_holder(self, words, _):
+        calls = {b"slow_call": self._profile.slow_calls, b"in_flight": self._profile.in_flight}
+        kind = words.next()
+        number = words.count("the number of a call")
+        if kind not in calls:
+            self._lines.fail_expected("slow_call or in_flight", kind)
+        call = self._one_of(number, calls[kind], "calls", lambda call: call.holder)
+        holder = unescaped(words.rest())
+        if not 0 < _byte_count(holder) <= _HOLDER_BYTES_MAX:
+            self._lines.fail(f"expected a holder of 1 to {_HOLDER_BYTES_MAX} characters")
+        call.holder = holder

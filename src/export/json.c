@@ -91,6 +91,8 @@ static void write_calls_in_flight(struct json_writer *writer, const struct aggst
             json_text(writer, "cause", call->cause);
         if (call->stack)
             json_text(writer, "stack", call->stack);
+        if (call->holder)
+            json_text(writer, "holder", call->holder);
         json_end(writer, '}');
     }
     json_end(writer, ']');
@@ -159,6 +161,8 @@ static void write_slow_call(struct json_writer *writer, const struct aggstats_pr
         json_text(writer, "stack", call->stack);
     if (call->user_stack)
         json_text(writer, "user_stack", call->user_stack);
+    if (call->holder)
+        json_text(writer, "holder", call->holder);
     json_end(writer, '}');
 }
 

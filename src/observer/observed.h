@@ -11,6 +11,7 @@
 #include "option_list.h"
 #include "requests.h"
 #include "saving.h"
+#include "slow_holders.h"
 
 #define SESSION_CAUSE_SIZE 512
 
@@ -35,8 +36,9 @@ struct session {
     struct control control;
     struct saving saving;
     struct daemon_causes causes;
-    pthread_mutex_t lock; /* for changing what is recorded */
-    bool is_saved;        /* nothing follows it */
+    struct slow_holders holders; /* of the threads of these causes */
+    pthread_mutex_t lock;        /* for changing what is recorded */
+    bool is_saved;               /* nothing follows it */
 };
 
 /* Begins to record. live_path, socket_path: borrowed; for the profile's header

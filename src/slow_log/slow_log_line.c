@@ -20,6 +20,8 @@ struct slow_log_call *slow_log_call_copy(const struct aggstats_slow_call *call) 
     copy->call = *call;
     copy->call.path = NULL;
     copy->call.stack = NULL;
+    copy->call.holder = NULL;
+    snprintf(copy->holder, sizeof(copy->holder), "%s", call->holder ? call->holder : "");
     memcpy(copy->path, path, path_bytes);
     return copy;
 }
@@ -38,6 +40,7 @@ static void write_fields(struct json_writer *writer, const struct slow_log_call 
     json_text(writer, "op", call->op);
     json_count(writer, "latency_ns", nanoseconds(call->latency_cycles, clock));
     json_text(writer, "cause", call->cause);
+    json_text(writer, "holder", line->holder);
     json_text(writer, "path", line->path);
     json_count(writer, "inode", call->object);
     json_count(writer, "pid", call->pid);

@@ -8,9 +8,10 @@
 #include "aggstats.h"
 
 struct slow_log_call {
-    struct aggstats_slow_call call; /* its path is below */
-    uint64_t missing;               /* slow calls before it that have no line */
-    char path[];                    /* "": unknown */
+    struct aggstats_slow_call call;    /* its path is below */
+    uint64_t missing;                  /* slow calls before it that have no line */
+    char holder[AGGSTATS_HOLDER_SIZE]; /* "": unknown */
+    char path[];                       /* the same */
 };
 
 /* Owner: the caller frees it, as one piece of memory. NULL: no memory */

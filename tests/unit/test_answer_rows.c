@@ -132,6 +132,31 @@ END_TEST
 
 /* ---- Where it went ---- */
 
+#define SLOW_SYNC(latency, cause)                                                                                      \
+    "# slow_call: FSYNC latency " latency " end 1 cause " cause                                                        \
+    " object 1 pid 1 uid 1 error 0 asked 0 moved 0 offset 0 stack 0 process 1\n"
+
+START_TEST(who_held_what_the_first_operation_waited_for_is_a_row) {
+    const char *calls = "# slow: 1000\n# cause: FSYNC calls 8 total 9000000 longest 1572864 a lock\n"
+                        "# cause: FSYNC calls 2 total 2000000 longest 1572864 the disk\n" SLOW_SYNC("5000", "1")
+                            SLOW_SYNC("7000", "1") SLOW_SYNC("9000", "2") SLOW_SYNC("9500", "1");
+    CLEANUP_FREE char *held = NULL;
+    ck_assert_int_ge(asprintf(&held,
+                              "%s# holder: slow_call 1 the flock of /a, held by x 1\n"
+                              "# holder: slow_call 2 the flock of /a, held by y 2\n"
+                              "# holder: slow_call 3 the disk sda\n",
+                              calls),
+                     0);
+    make(held, READS SYNCS);
+    ck_assert_str_eq(row_of(ANSWER_HOLDER, 0)->slow_call->holder, "the flock of /a, held by y 2");
+    ck_assert_double_eq(row_of(ANSWER_HOLDER, 0)->cycles, 7000);
+    make(calls, READS SYNCS);
+    ck_assert_uint_eq(count_of(ANSWER_HOLDER), 0);
+    make(held, "OP_READ 100 153600000\n 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 100\n" SYNCS); /* READ comes first */
+    ck_assert_uint_eq(count_of(ANSWER_HOLDER), 0);
+}
+END_TEST
+
 START_TEST(peaks_are_rows_with_their_share) {
     make("", READS SYNCS);
     ck_assert_uint_eq(count_of(ANSWER_PEAK), 2);
@@ -376,6 +401,7 @@ static Suite *answer_rows_suite(void) {
     tcase_add_test(time, without_calls_there_is_one_row_and_no_command);
     tcase_add_test(time, the_chosen_group_is_named_without_what_may_be_missing);
     TCase *where = suite_case(suite, "where", set_up, tear_down);
+    tcase_add_test(where, who_held_what_the_first_operation_waited_for_is_a_row);
     tcase_add_test(where, peaks_are_rows_with_their_share);
     tcase_add_test(where, a_cause_that_half_of_the_calls_had_was_observed);
     tcase_add_test(where, the_oldest_call_in_flight_is_a_row);

@@ -37,6 +37,21 @@ static bool find_cause(void *context, const struct aggstats_look *look, struct a
     return true;
 }
 
+static const char *holder_words; /* atomic; NULL: it has not looked */
+static unsigned holder_looks;    /* atomic */
+
+static bool find_holder(void *context, const struct aggstats_look *look, const char *cause,
+                        char ret_holder[AGGSTATS_HOLDER_SIZE]) {
+    (void)context;
+    const char *words = __atomic_load_n(&holder_words, __ATOMIC_ACQUIRE);
+    ck_assert_uint_ge(look->age_ns, THRESHOLD_NS);
+    ck_assert_str_eq(cause, __atomic_load_n(&wait_words, __ATOMIC_ACQUIRE));
+    if (words && words[0])
+        snprintf(ret_holder, AGGSTATS_HOLDER_SIZE, "%s for %s", words, cause);
+    __atomic_fetch_add(&holder_looks, 1, __ATOMIC_RELEASE);
+    return words;
+}
+
 static char *path_of(void *context, uint64_t object) {
     char *path = NULL;
     (void)context;
@@ -53,8 +68,11 @@ static bool identify(void *context, uint32_t thread, struct aggstats_identity *r
 static struct aggstats_recorder *create_recorder(uint64_t threshold_ns) {
     const struct aggstats_recorder_options options = {
         .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = live_path};
-    const struct aggstats_slow_options slow = {
-        .threshold_ns = threshold_ns, .find_cause = find_cause, .path_of = path_of, .identify = identify};
+    const struct aggstats_slow_options slow = {.threshold_ns = threshold_ns,
+                                               .find_cause = find_cause,
+                                               .find_holder = threshold_ns == THRESHOLD_NS ? find_holder : NULL,
+                                               .path_of = path_of,
+                                               .identify = identify};
     struct aggstats_recorder *recorder = NULL;
     unlink(live_path);
     ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
@@ -181,6 +199,70 @@ START_TEST(a_slow_call) {
     ck_assert_uint_eq(live.cause_count, 1);
     aggstats_profile_finish(&profile);
     aggstats_profile_finish(&live);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static void wait_for_holder(unsigned looks_before, unsigned more) {
+    for (int i = 0; i < 3000 && __atomic_load_n(&holder_looks, __ATOMIC_ACQUIRE) < looks_before + more; i++)
+        sleep_ms(10);
+    ck_assert_uint_ge(__atomic_load_n(&holder_looks, __ATOMIC_ACQUIRE), looks_before + more);
+}
+
+/* Begins a call, and ends it when its holder was looked for so often. */
+static void call_held(struct aggstats_recorder *recorder, const char *words, const char *holder, unsigned times) {
+    __atomic_store_n(&holder_words, holder, __ATOMIC_RELEASE);
+    const unsigned before = __atomic_load_n(&holder_looks, __ATOMIC_ACQUIRE);
+    struct aggstats_span span = begin(recorder, OP_FSYNC, words);
+    wait_for_holder(before, times);
+    sleep_ms(20); /* until it is noted */
+    end(recorder, OP_FSYNC, &span);
+}
+
+/* Who held what a call waited for stays with the call, for which it was found out. */
+START_TEST(holders) {
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    call_held(recorder, "a lock", "backup 992", 1);
+    call_held(recorder, "the disk", "", 1);
+    call_held(recorder, "a server", NULL, 2);
+    call_held(recorder, "a lock", "sync 993", 2);
+    struct aggstats_profile profile = snapshot_of(recorder);
+    struct aggstats_profile live = live_profile();
+    ck_assert_uint_eq(profile.slow_call_count, 4);
+    ck_assert_str_eq(profile.slow_calls[0].holder, "backup 992 for a lock");
+    ck_assert_ptr_null(profile.slow_calls[1].holder);
+    ck_assert_ptr_null(profile.slow_calls[2].holder);
+    ck_assert_str_eq(live.slow_calls[3].holder, "sync 993 for a lock");
+    aggstats_profile_finish(&profile);
+    aggstats_profile_finish(&live);
+    aggstats_recorder_reset(recorder);
+    call_held(recorder, "a lock", "", 1);
+    profile = snapshot_of(recorder);
+    ck_assert_uint_eq(profile.slow_call_count, 1);
+    ck_assert_ptr_null(profile.slow_calls[0].holder);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* Looking costs more than finding the cause: it is done again when the call is twice as old. */
+START_TEST(holders_are_looked_for_less_and_less) {
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    __atomic_store_n(&holder_words, "backup 992", __ATOMIC_RELEASE);
+    const unsigned before = __atomic_load_n(&holder_looks, __ATOMIC_ACQUIRE);
+    const unsigned causes_before = __atomic_load_n(&looks, __ATOMIC_ACQUIRE);
+    struct aggstats_span span = begin(recorder, OP_FSYNC, "a lock");
+    wait_for_holder(before, 4);
+    ck_assert_uint_gt(__atomic_load_n(&looks, __ATOMIC_ACQUIRE) - causes_before, 4);
+    struct aggstats_profile live = live_profile();
+    ck_assert_str_eq(live.in_flight[0].holder, "backup 992 for a lock");
+    /* 5, 10, 20 and 40 ms at the earliest */
+    ck_assert_uint_ge((double)live.in_flight[0].age_cycles / (double)live.clock.frequency_hz, 0.04);
+    ck_assert(aggstats_profile_has_paths(&live));
+    aggstats_profile_drop_paths(&live);
+    ck_assert_ptr_null(live.in_flight[0].holder);
+    aggstats_profile_finish(&live);
+    end(recorder, OP_FSYNC, &span);
     aggstats_recorder_destroy(recorder);
 }
 END_TEST
@@ -700,6 +782,8 @@ static const char text[] = "# osprof 1\n"
                            "# slow_caller: READ calls 5 program a\\040\\134b scan\\033\n"
                            "# slow_caller: READ calls 2\n"
                            "# waiting: 1 stack 2 the server\n"
+                           "# holder: slow_call 2 the flock of /a b, held by x\\033 5\n"
+                           "# holder: in_flight 1 the server of /n\n"
                            "OP_READ 2 4000\n 0 0 0 0 0 0 0 0 0 0 0 1\n";
 
 START_TEST(text_there_and_back) {
@@ -719,6 +803,9 @@ START_TEST(text_there_and_back) {
     ck_assert_str_eq(profile.callers[1].program, "");
     ck_assert_str_eq(profile.in_flight[0].stack, "server\033 < do_call");
     ck_assert_str_eq(profile.in_flight[0].cause, "the server");
+    ck_assert_ptr_null(profile.slow_calls[0].holder);
+    ck_assert_str_eq(profile.slow_calls[1].holder, "the flock of /a b, held by x\033 5");
+    ck_assert_str_eq(profile.in_flight[0].holder, "the server of /n");
     ck_assert_int_eq(aggstats_profile_format(&profile, &written, &size_bytes), 0);
     ck_assert_str_eq(written, text);
     aggstats_profile_finish(&profile);
@@ -793,6 +880,15 @@ static const char *const wrong_lines[] = {
     "# slow_caller: READ calls 1 program db scan\n# slow_caller: READ calls 1 program db scan",
     "# waiting: 1 stack 0 words",
     "# waiting: 0 stack 0 words",
+    "# holder: slow_call 1 x",
+    "# holder: in_flight 0 x",
+    "# holder: in_flight 1 x",
+    ("# in_flight: READ object 1 pid 1 age 1\n"
+     "# holder: in_flight 1 "),
+    ("# in_flight: READ object 1 pid 1 age 1\n"
+     "# holder: cause 1 x"),
+    ("# in_flight: READ object 1 pid 1 age 1\n"
+     "# holder: in_flight 1 x\n# holder: in_flight 1 y"),
 };
 
 START_TEST(wrong_text) {
@@ -810,6 +906,8 @@ int main(void) {
     Suite *suite = suite_create("slow");
     TCase *tcase = suite_case(suite, "recorder", make_directory, remove_directory);
     tcase_add_test(tcase, a_slow_call);
+    tcase_add_test(tcase, holders);
+    tcase_add_test(tcase, holders_are_looked_for_less_and_less);
     tcase_add_test(tcase, told_when_slow);
     tcase_add_test(tcase, several_causes);
     tcase_add_test(tcase, time_of_two_causes);

@@ -36,10 +36,13 @@ START_TEST(a_call_is_one_line) {
                                       .moved_bytes = 10,
                                       .offset = 8192};
     char path[] = "/a\"b\\c\n\033[31m\xff";
+    char holder[] = "the flock of /a\"b, held by x 5";
     call.path = path;
+    call.holder = holder;
     CLEANUP_FREE char *line = line_of(&call, 3);
     ck_assert_str_eq(line, "{\"time\": \"2025-11-25T10:15:00.000000001Z\", \"mount\": \"/mnt\", \"op\": \"READ\", "
                            "\"latency_ns\": 250000000, \"cause\": \"reading from the disk\", "
+                           "\"holder\": \"the flock of /a\\\"b, held by x 5\", "
                            "\"path\": \"/a\\\"b\\\\c\\u000a\\u001b[31m\xef\xbf\xbd\", "
                            "\"inode\": 18446744073709551615, \"pid\": 4711, \"process\": 4700, \"program\": \"cc1\", "
                            "\"uid\": 1000, \"error\": 5, "
@@ -47,10 +50,10 @@ START_TEST(a_call_is_one_line) {
 }
 END_TEST
 
-START_TEST(a_path_that_is_not_known_is_empty) {
+START_TEST(what_is_not_known_is_empty) {
     const struct aggstats_slow_call call = {.op = "FSYNC", .cause = "a lock"};
     CLEANUP_FREE char *line = line_of(&call, 0);
-    ck_assert_ptr_nonnull(strstr(line, "\"path\": \"\", "));
+    ck_assert_ptr_nonnull(strstr(line, "\"holder\": \"\", \"path\": \"\", "));
 }
 END_TEST
 
@@ -74,7 +77,7 @@ int main(void) {
     Suite *suite = suite_create("slow_log_line");
     TCase *tcase = suite_case(suite, "slow_log_line", NULL, NULL);
     tcase_add_test(tcase, a_call_is_one_line);
-    tcase_add_test(tcase, a_path_that_is_not_known_is_empty);
+    tcase_add_test(tcase, what_is_not_known_is_empty);
     tcase_add_test(tcase, so_many_lines_a_minute);
     return run_suite(suite);
 }

@@ -91,9 +91,11 @@ void profile_free_groups(struct aggstats_profile *profile) {
 void profile_forget_place(struct aggstats_call_in_flight *call) {
     free(call->path);
     free(call->stack);
+    free(call->holder);
     call->program[0] = '\0';
     call->path = NULL;
     call->stack = NULL;
+    call->holder = NULL;
 }
 
 void aggstats_profile_finish(struct aggstats_profile *profile) {
@@ -179,9 +181,11 @@ static int copy_calls_in_flight(const struct aggstats_profile *profile, struct a
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
         copy->in_flight[i].path = call->path ? strdup(call->path) : NULL;
         copy->in_flight[i].stack = call->stack ? strdup(call->stack) : NULL;
-        if ((call->path && !copy->in_flight[i].path) || (call->stack && !copy->in_flight[i].stack))
+        copy->in_flight[i].holder = call->holder ? strdup(call->holder) : NULL;
+        if ((call->path && !copy->in_flight[i].path) || (call->stack && !copy->in_flight[i].stack) ||
+            (call->holder && !copy->in_flight[i].holder))
             err = -ENOMEM;
-        copy->in_flight_count = i + 1; /* of those path and stack are the copy's own */
+        copy->in_flight_count = i + 1; /* of those the texts are the copy's own */
     }
     return err;
 }
@@ -287,7 +291,7 @@ void profile_replace(struct aggstats_profile *profile, struct aggstats_profile *
 
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++)
-        if (profile->in_flight[i].path || profile->in_flight[i].stack)
+        if (profile->in_flight[i].path || profile->in_flight[i].stack || profile->in_flight[i].holder)
             return true;
     for (size_t i = 0; i < profile->op_count; i++)
         if (profile->ops[i].longest_path)

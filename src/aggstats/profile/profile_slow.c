@@ -13,6 +13,7 @@ static void free_texts(struct aggstats_slow_call *call) {
     free(call->path);
     free(call->stack);
     free(call->user_stack);
+    free(call->holder);
 }
 
 void profile_free_slow_calls(struct aggstats_profile *profile) {
@@ -64,16 +65,19 @@ int profile_append_slow_call(struct aggstats_profile *profile, const struct aggs
     CLEANUP_FREE char *path = call->path ? strdup(call->path) : NULL;
     CLEANUP_FREE char *stack = call->stack ? strdup(call->stack) : NULL;
     CLEANUP_FREE char *user_stack = call->user_stack ? strdup(call->user_stack) : NULL;
+    CLEANUP_FREE char *holder = call->holder ? strdup(call->holder) : NULL;
     struct aggstats_slow_call *grown = reallocarray(profile->slow_calls, profile->slow_call_count + 1, sizeof(*grown));
     if (grown)
         profile->slow_calls = grown;
-    if (!grown || (call->path && !path) || (call->stack && !stack) || (call->user_stack && !user_stack))
+    if (!grown || (call->path && !path) || (call->stack && !stack) || (call->user_stack && !user_stack) ||
+        (call->holder && !holder))
         return -ENOMEM;
     struct aggstats_slow_call *added = &profile->slow_calls[profile->slow_call_count++];
     *added = *call;
     added->path = steal_pointer(&path);
     added->stack = steal_pointer(&stack);
     added->user_stack = steal_pointer(&user_stack);
+    added->holder = steal_pointer(&holder);
     return 0;
 }
 

@@ -115,6 +115,7 @@ bool parser_has_cause_buckets(const struct parser *parser);
 int parser_stack(struct parser *parser, char *value);
 int parser_slow_call(struct parser *parser, char *value);
 int parser_user_stack(struct parser *parser, char *value);
+int parser_holder(struct parser *parser, char *value);
 int parser_slow_caller(struct parser *parser, char *value);
 int parser_waiting(struct parser *parser, char *value);
 void parser_free_stacks(struct parser *parser);

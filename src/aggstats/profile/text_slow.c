@@ -12,6 +12,10 @@
 /* More than a recorder has: limits what a hostile text makes us compare. */
 #define STACKS_MAX 2048
 
+/* What a holder belongs to, in its line. */
+#define HOLDER_OF_SLOW "slow_call"
+#define HOLDER_OF_IN_FLIGHT "in_flight"
+
 /* ---- Writing ---- */
 
 static void write_cause(const struct aggstats_cause *cause, FILE *stream) {
@@ -134,6 +138,22 @@ static void write_waits(const struct aggstats_profile *profile, const struct sta
     }
 }
 
+/* "# holder: slow_call 1 the flock of /srv/x, held by backup 992"; nothing if it is unknown */
+static void write_holder(const char *kind, size_t number, const char *holder, FILE *stream) {
+    if (!holder)
+        return;
+    fprintf(stream, "# holder: %s %zu ", kind, number);
+    text_write_value(stream, holder);
+    putc('\n', stream);
+}
+
+static void write_holders(const struct aggstats_profile *profile, FILE *stream) {
+    for (size_t i = 0; i < profile->slow_call_count; i++)
+        write_holder(HOLDER_OF_SLOW, i + 1, profile->slow_calls[i].holder, stream);
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        write_holder(HOLDER_OF_IN_FLIGHT, i + 1, profile->in_flight[i].holder, stream);
+}
+
 int text_write_slow(const struct aggstats_profile *profile, FILE *stream) {
     struct stacks stacks = {.texts = NULL};
     if (profile->slow_cycles > 0)
@@ -152,6 +172,8 @@ int text_write_slow(const struct aggstats_profile *profile, FILE *stream) {
         write_caller(&profile->callers[i], stream);
     if (err == 0)
         write_waits(profile, &stacks, stream);
+    if (err == 0)
+        write_holders(profile, stream);
     free(stacks.texts);
     return err;
 }
@@ -414,4 +436,34 @@ int parser_waiting(struct parser *parser, char *value) {
         return err;
     profile->in_flight[number - 1].stack = strdup(stack);
     return profile->in_flight[number - 1].stack ? 0 : -ENOMEM;
+}
+
+/* The holder of call number `number` of that kind, from 1; NULL: there is no such call, or it has one. */
+static char **holder_place(struct aggstats_profile *profile, const char *kind, uint64_t number) {
+    char **holder = NULL;
+    if (strcmp(kind, HOLDER_OF_SLOW) == 0 && number > 0 && number <= profile->slow_call_count)
+        holder = &profile->slow_calls[number - 1].holder;
+    else if (strcmp(kind, HOLDER_OF_IN_FLIGHT) == 0 && number > 0 && number <= profile->in_flight_count)
+        holder = &profile->in_flight[number - 1].holder;
+    return holder && !*holder ? holder : NULL;
+}
+
+/* "slow_call 1 the flock of /srv/x, held by backup 992": of the first slow call */
+int parser_holder(struct parser *parser, char *value) {
+    uint64_t number = 0;
+    char *cursor = value;
+    const char *kind = text_next_word(&cursor);
+    int err = parser_number(parser, text_next_word(&cursor), "the number of a call", &number);
+    if (err < 0)
+        return err;
+    char **holder = holder_place(&parser->profile, kind, number);
+    if (!holder)
+        return parser_fail(parser, "expected a %s or %s so far, once, found %s number %" PRIu64, HOLDER_OF_SLOW,
+                           HOLDER_OF_IN_FLIGHT, kind, number);
+    text_skip_blanks(&cursor);
+    text_unescape(cursor);
+    if (!cursor[0] || strlen(cursor) >= AGGSTATS_HOLDER_SIZE)
+        return parser_fail(parser, "expected a holder of 1 to %d characters", AGGSTATS_HOLDER_SIZE - 1);
+    *holder = strdup(cursor);
+    return *holder ? 0 : -ENOMEM;
 }

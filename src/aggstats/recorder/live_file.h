@@ -12,8 +12,8 @@
  * Numbers are in the byte order of the machine. Blocks are mapped one by one and never move. A shared file has room for
  * all its blocks from the beginning, as a hole: beyond the first, a block gets memory page by page, as its thread
  * calls more operations.
- * Version 8 has no struct live_looks, and no callers of slow calls. Version 7 differs in shared files, too: their blocks
- * were like others.
+ * Version 9 has no holders of slow calls. Version 8 has no struct live_looks, and no callers of slow calls. Version 7 differs in shared
+ * files, too: their blocks were like others.
  *
  * Of the two windows, number window_sequence % 2 is valid. A change is made in the other one, and then the sequence
  * goes up by one: a process killed at any point leaves a complete one, and a reader in another process that finds the

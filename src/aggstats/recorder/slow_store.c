@@ -74,9 +74,10 @@ static size_t largest_part(const struct slow_part *parts, size_t count) {
 }
 
 const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
-                                       const struct slow_part *parts, size_t part_count) {
+                                       const struct slow_part *parts, size_t part_count, const char **ret_holder) {
+    const uint64_t place = store->call_count % SLOW_CALLS_MAX;
     const struct slow_part *largest = &parts[largest_part(parts, part_count)];
-    struct slow_call *kept = &store->calls[store->call_count % SLOW_CALLS_MAX];
+    struct slow_call *kept = &store->calls[place];
     for (size_t i = 0; i < part_count; i++)
         cause_of(store, call->op, parts[i].cause)->total_cycles += parts[i].cycles;
     struct slow_cause *cause = cause_of(store, call->op, largest->cause);
@@ -87,6 +88,8 @@ const struct slow_call *slow_store_add(struct slow_store *store, const struct sl
     *kept = *call;
     snprintf(kept->cause, sizeof(kept->cause), "%s", cause->text);
     memcpy(kept->stack, largest->stack, sizeof(kept->stack));
+    memcpy(store->holders[place], largest->holder, sizeof(largest->holder));
+    *ret_holder = store->holders[place];
     store->call_count++;
     return kept;
 }
@@ -129,6 +132,7 @@ void slow_store_reset(struct slow_store *store) {
     store->caller_count = 0;
     memset(store->callers, 0, sizeof(store->callers));
     memset(store->user_stacks, 0, sizeof(store->user_stacks));
+    memset(store->holders, 0, sizeof(store->holders));
     memset(store->causes, 0, sizeof(store->causes));
     memset(store->calls, 0, sizeof(store->calls));
 }
@@ -206,6 +210,7 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
                      const struct aggstats_profile *profile) {
     struct slow_call calls[SLOW_CALLS_MAX];
     char user_stacks[SLOW_CALLS_MAX][AGGSTATS_STACK_SIZE];
+    char holders[SLOW_CALLS_MAX][AGGSTATS_HOLDER_SIZE];
     uint64_t taken_count = 0;
     uint64_t kept_count = 0;
     for (size_t i = 0; i < profile->cause_count; i++) {
@@ -215,10 +220,12 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
     uint64_t oldest = store->call_count > SLOW_CALLS_MAX ? store->call_count - SLOW_CALLS_MAX : 0;
     for (uint64_t i = oldest > taken_count ? oldest : taken_count; i < store->call_count; i++) {
         memcpy(user_stacks[kept_count], store->user_stacks[i % SLOW_CALLS_MAX], sizeof(user_stacks[0]));
+        memcpy(holders[kept_count], store->holders[i % SLOW_CALLS_MAX], sizeof(holders[0]));
         calls[kept_count++] = store->calls[i % SLOW_CALLS_MAX];
     }
     memcpy(store->calls, calls, kept_count * sizeof(calls[0]));
     memcpy(store->user_stacks, user_stacks, kept_count * sizeof(user_stacks[0]));
+    memcpy(store->holders, holders, kept_count * sizeof(holders[0]));
     store->call_count = kept_count;
     find_longest_again(store);
     drop_empty_causes(store);
@@ -287,19 +294,22 @@ static int show_causes(const struct slow_store *store, const char (*op_names)[AG
     return err;
 }
 
-static bool copy_texts(const struct slow_call *call, struct aggstats_slow_call *shown, struct slow_texts *texts) {
+static bool copy_texts(const struct slow_call *call, const char *holder, struct aggstats_slow_call *shown,
+                       struct slow_texts *texts) {
     if (!copy_text(call->cause, sizeof(call->cause), shown->cause) ||
         !copy_text(call->program, sizeof(call->program), shown->program) ||
         !copy_text(call->path, sizeof(call->path), texts->path) ||
-        !copy_text(call->stack, sizeof(call->stack), texts->stack))
+        !copy_text(call->stack, sizeof(call->stack), texts->stack) ||
+        !copy_text(holder, sizeof(texts->holder), texts->holder))
         return false;
     shown->path = texts->path[0] ? texts->path : NULL;
     shown->stack = texts->stack[0] ? texts->stack : NULL;
+    shown->holder = texts->holder[0] ? texts->holder : NULL;
     return true;
 }
 
-int slow_store_show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
-                         struct slow_texts *texts, struct aggstats_slow_call *ret_shown) {
+int slow_store_show_call(const struct slow_call *call, const char *holder, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                         unsigned op_count, struct slow_texts *texts, struct aggstats_slow_call *ret_shown) {
     *ret_shown = (struct aggstats_slow_call){
         .end_ns = call->end_ns,
         .latency_cycles = call->latency_cycles,
@@ -312,7 +322,7 @@ int slow_store_show_call(const struct slow_call *call, const char (*op_names)[AG
         .moved_bytes = call->moved_bytes,
         .offset = call->offset,
     };
-    if (call->op >= op_count || call->end_ns < 0 || !copy_texts(call, ret_shown, texts))
+    if (call->op >= op_count || call->end_ns < 0 || !copy_texts(call, holder, ret_shown, texts))
         return -EBADMSG;
     text_name_copy(ret_shown->op, op_names[call->op]);
     return 0;
@@ -323,7 +333,7 @@ static int show_call(const struct slow_store *store, uint64_t place, const char 
     struct slow_texts texts;
     struct aggstats_slow_call shown;
     char user_stack[AGGSTATS_STACK_SIZE];
-    int err = slow_store_show_call(&store->calls[place], op_names, op_count, &texts, &shown);
+    int err = slow_store_show_call(&store->calls[place], store->holders[place], op_names, op_count, &texts, &shown);
     if (err == 0 && !copy_text(store->user_stacks[place], sizeof(user_stack), user_stack))
         err = -EBADMSG;
     if (err == 0 && user_stack[0])
@@ -369,13 +379,16 @@ static int set_text(const char *text, char **text_of_call) {
     return *text_of_call ? 0 : -ENOMEM;
 }
 
-static int show_wait(const struct slow_wait *wait, struct aggstats_call_in_flight *call) {
+static int show_wait(const struct slow_wait *wait, const char *holder, struct aggstats_call_in_flight *call) {
     struct slow_texts texts;
     if (!copy_text(wait->seen.cause, sizeof(wait->seen.cause), call->cause) ||
         !copy_text(wait->seen.stack, sizeof(wait->seen.stack), texts.stack) ||
-        !copy_text(wait->path, sizeof(wait->path), texts.path))
+        !copy_text(wait->path, sizeof(wait->path), texts.path) ||
+        !copy_text(holder, sizeof(texts.holder), texts.holder))
         return -EBADMSG;
     int err = call->cause[0] ? set_text(texts.stack, &call->stack) : 0;
+    if (err == 0 && call->cause[0])
+        err = set_text(texts.holder, &call->holder);
     return err < 0 ? err : set_text(texts.path, &call->path);
 }
 
@@ -388,7 +401,7 @@ static int show_waits(const struct slow_store *store, const uint64_t *starts, st
             continue;
         for (size_t wait = 0; wait < SLOW_WAITS_MAX && err == 0; wait++)
             if (store->waits[wait].start_cycles == starts[i])
-                err = show_wait(&store->waits[wait], call);
+                err = show_wait(&store->waits[wait], store->wait_holders[wait], call);
     }
     return err;
 }

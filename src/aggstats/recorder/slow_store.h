@@ -71,10 +71,14 @@ struct slow_store {
     uint64_t caller_count;                                           /* not before version 9, like the rest */
     struct slow_caller callers[SLOW_CALLERS_MAX + AGGSTATS_OPS_MAX]; /* as causes */
     char user_stacks[SLOW_CALLS_MAX][AGGSTATS_STACK_SIZE];           /* of calls, in their places; "": unknown */
+    char holders[SLOW_CALLS_MAX][AGGSTATS_HOLDER_SIZE]; /* the same; not before version 10, like the next */
+    char wait_holders[SLOW_WAITS_MAX][AGGSTATS_HOLDER_SIZE];
 };
 
 static inline size_t slow_store_bytes(uint32_t version) {
-    return version < 9 ? offsetof(struct slow_store, caller_count) : sizeof(struct slow_store);
+    return version < 9    ? offsetof(struct slow_store, caller_count)
+           : version < 10 ? offsetof(struct slow_store, holders)
+                          : sizeof(struct slow_store);
 }
 
 /* Call them around each change. */
@@ -90,15 +94,16 @@ static inline void slow_store_end(struct slow_store *store) {
 /* A part of a call's latency. */
 struct slow_part {
     char cause[AGGSTATS_CAUSE_SIZE];
-    char stack[AGGSTATS_STACK_SIZE]; /* when it was last seen */
+    char stack[AGGSTATS_STACK_SIZE];   /* when it was last seen */
+    char holder[AGGSTATS_HOLDER_SIZE]; /* the last one found; "": none */
     uint64_t cycles;
 };
 
 /* Adds a call that has ended. Its latency is the sum of its parts, of which there is at least one. bucket: of its
  * latency.
- * Returns the stored call with its cause, valid until the next change */
+ * Returns the stored call with its cause, valid until the next change; ret_holder: its holder, likewise */
 const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
-                                       const struct slow_part *parts, size_t part_count);
+                                       const struct slow_part *parts, size_t part_count, const char **ret_holder);
 
 /* Adds to the call that was added last which function has made it. function: "": that is not wanted; stack: NULL: unknown */
 void slow_store_add_caller(struct slow_store *store, const char *function, const char *stack);
@@ -119,10 +124,13 @@ int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGST
 struct slow_texts {
     char path[SLOW_PATH_SIZE];
     char stack[AGGSTATS_STACK_SIZE];
+    char holder[AGGSTATS_HOLDER_SIZE];
 };
 
-/* A call as in profiles. Errors: -EBADMSG no recorder has written that. Owner: the caller keeps *texts as long */
-int slow_store_show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
-                         struct slow_texts *texts, struct aggstats_slow_call *ret_shown);
+/* A call as in profiles. holder: of AGGSTATS_HOLDER_SIZE bytes
+ * Errors: -EBADMSG no recorder has written that
+ * Owner:  the caller keeps *texts as long */
+int slow_store_show_call(const struct slow_call *call, const char *holder, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                         unsigned op_count, struct slow_texts *texts, struct aggstats_slow_call *ret_shown);
 
 #endif

@@ -9,6 +9,7 @@
 #include "aggstats/slow.h"
 #include "aggstats/watched.h"
 #include "base.h"
+#include "slow_holders.h"
 
 #define CALLS_MAX 1024               /* that are shown at a time */
 #define SHOWN_NS UINT64_C(100000000) /* calls are shown when they are that old, if none is slow */
@@ -37,7 +38,8 @@ struct attach_under_way {
     struct collector *collector;
     struct aggstats_recorder *recorder;
     struct attach_under_way_options options;
-    pthread_mutex_t lock; /* protects the rest; taken before all others */
+    struct slow_holders holders; /* the watching thread's own */
+    pthread_mutex_t lock;        /* protects the rest; taken before all others */
     bool is_over;
     uint64_t look;
     struct call *calls[CALLS_MAX];
@@ -307,6 +309,8 @@ static int watch_slow(struct attach_under_way *under_way) {
         .threshold_ns = under_way->options.slow_ns,
         .find_cause = find_cause,
         .context = under_way,
+        .find_holder = slow_holders_find,
+        .holder_context = &under_way->holders,
         .path_of = under_way->options.groups ? attach_groups_path : NULL,
         .path_context = under_way->options.groups,
         .identify = identify,
@@ -327,6 +331,7 @@ int attach_under_way_start(struct collector *collector, struct aggstats_recorder
     under_way->collector = collector;
     under_way->recorder = recorder;
     under_way->options = *options;
+    under_way->holders.causes = options->causes;
     pthread_mutex_init(&under_way->lock, NULL);
     under_way->nowhere = aggstats_lane_create(recorder);
     *ret_under_way = under_way; /* its thread begins to look at once */

@@ -514,6 +514,22 @@ static void print_time(const struct printer *it, const struct answer_row *elapse
     screen_print_sentence(it->screen, 0, text);
 }
 
+/* Owner: the caller frees it. NULL: unknown */
+static char *cut_holder(const struct printer *it, const char *holder) {
+    return holder ? screen_cut(it->screen, holder, AGGSTATS_HOLDER_SIZE, SCREEN_BEGINNING) : NULL;
+}
+
+/* "Slow: FLOCK of 2.7 s waited for the flock of /srv/x, held by backup 992" */
+static void print_holder(const struct printer *it, const struct answer_row *row) {
+    char latency[TEXT_SIZE];
+    char text[AGGSTATS_NAME_SIZE + AGGSTATS_HOLDER_SIZE + 128];
+    format_time(it, row->cycles, latency);
+    CLEANUP_FREE char *op = screen_cut(it->screen, row->slow_call->op, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
+    CLEANUP_FREE char *holder = cut_holder(it, row->slow_call->holder);
+    snprintf(text, sizeof(text), "Slow: %s of %.64s waited for %s", op ? op : "", latency, holder ? holder : "");
+    screen_print_sentence(it->screen, 0, text);
+}
+
 /* "Slow: 4,120 of 4,203 FSYNCs from commit_row of db" */
 static void print_callers(const struct printer *it, const struct answer_row *row) {
     char callers[CALLERS_TEXT_SIZE];
@@ -528,14 +544,16 @@ static void print_callers(const struct printer *it, const struct answer_row *row
 static void print_in_flight(const struct printer *it, const struct answer_row *row) {
     const struct aggstats_call_in_flight *oldest = row->in_flight;
     char age[TEXT_SIZE];
-    char text[TEXT_SIZE];
+    char text[TEXT_SIZE + AGGSTATS_HOLDER_SIZE];
     format_time(it, row->cycles, age);
     CLEANUP_FREE char *op = screen_cut(it->screen, oldest->op, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
     CLEANUP_FREE char *cause = screen_cut(it->screen, oldest->cause, AGGSTATS_CAUSE_SIZE, SCREEN_BEGINNING);
     CLEANUP_FREE char *program = screen_cut(it->screen, oldest->program, AGGSTATS_PROGRAM_SIZE, SCREEN_BEGINNING);
-    snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s%s%.40s for %.64s%s%.100s",
+    CLEANUP_FREE char *holder = cut_holder(it, oldest->holder);
+    snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s%s%.40s for %.64s%s%.100s%s%s",
              units_count(row->count).text, units_plural(row->count), op ? op : "", program && program[0] ? " by " : "",
-             program ? program : "", age, cause && cause[0] ? ", " : "", cause ? cause : "");
+             program ? program : "", age, cause && cause[0] ? ", " : "", cause ? cause : "", holder ? ": " : "",
+             holder ? holder : "");
     screen_print_sentence(it->screen, 0, text);
 }
 
@@ -974,6 +992,7 @@ static const struct {
     [ANSWER_SUM] = {.first = print_time_of},
     [ANSWER_NO_CALLS] = {.first = print_time_of},
     [ANSWER_IN_FLIGHT] = {.first = print_in_flight},
+    [ANSWER_HOLDER] = {.first = print_holder},
     [ANSWER_CALLERS] = {.first = print_callers},
     [ANSWER_PEAK] = {.all = print_peaks},
     [ANSWER_GROUP] = {.all = print_groups},

@@ -103,6 +103,8 @@ enum answer_kind {
     ANSWER_ADVICE,        /* advice; cycles: the elapsed time */
     ANSWER_DISK_OTHERS,   /* profile: others used the command's disk more than the command did */
     ANSWER_IN_FLIGHT,     /* count; in_flight: the oldest; cycles: its age */
+    ANSWER_HOLDER,        /* slow_call: the longest known one with the main cause, of the operation that comes first, of
+                           * which is known who or what held what it waited for; cycles: its latency */
     ANSWER_CALLERS,       /* profile; word: the operation of whose slow calls one function made most */
     ANSWER_PEAK,          /* op; share: of all latency; count: calls, of all of the op; cycles: p50; word: cause;
                            * group: its place; longest; is_bound: that is an upper bound; is_uneven: p50 does not
@@ -140,6 +142,7 @@ struct answer_row {
     char *whose; /* of calls: the group that was chosen; NULL: all. Owner: the row */
     const struct aggstats_op_profile *op; /* Owner: the profile, as of the next */
     const struct aggstats_call_in_flight *in_flight;
+    const struct aggstats_slow_call *slow_call;
     const struct aggstats_group *group;
     const struct aggstats_profile *profile;
     const char *base; /* of a peak: the directory in which the path of its group begins; NULL: /. Owner: the profile */

@@ -229,6 +229,30 @@ static void add_all_groups(const struct aggstats_profile *profile, const struct 
     }
 }
 
+/* What most slow calls of that operation waited for. */
+static const char *main_cause(const struct aggstats_profile *profile, const char *op) {
+    for (size_t i = 0; i < profile->cause_count; i++)
+        if (strcmp(profile->causes[i].op, op) == 0)
+            return profile->causes[i].text;
+    return "";
+}
+
+static void add_holder(const struct aggstats_profile *profile, const struct answer_model *model,
+                       struct answer_rows *rows) {
+    const char *op = model->peak_count > 0 ? model->peaks[0].op->name : "";
+    const char *cause = main_cause(profile, op);
+    const struct aggstats_slow_call *longest = NULL;
+    for (size_t i = 0; i < profile->slow_call_count; i++) {
+        const struct aggstats_slow_call *call = &profile->slow_calls[i];
+        if (call->holder && strcmp(call->op, op) == 0 && strcmp(call->cause, cause) == 0 &&
+            (!longest || call->latency_cycles > longest->latency_cycles))
+            longest = call;
+    }
+    if (longest)
+        add(rows, (struct answer_row){
+                      .kind = ANSWER_HOLDER, .slow_call = longest, .cycles = (double)longest->latency_cycles});
+}
+
 static void add_callers(const struct aggstats_profile *profile, struct answer_rows *rows) {
     const char *op = callers_text_first(profile);
     if (op)
@@ -291,6 +315,7 @@ void answer_rows_make(const struct aggstats_profile *profile, const struct answe
     *ret_rows = (struct answer_rows){0};
     add_time(profile, model, source, ret_rows);
     add_in_flight(profile, model, ret_rows);
+    add_holder(profile, model, ret_rows);
     add_callers(profile, ret_rows);
     add_peaks(profile, model, ret_rows);
     add_all_groups(profile, model, ret_rows);
@@ -337,6 +362,7 @@ static const struct {
     {ANSWER_MISSED_BYTES, ANY_GROUPING, 0},
     {ANSWER_DISK_OTHERS, ANY_GROUPING, 0},
     {ANSWER_CALLERS, ANY_GROUPING, 0},
+    {ANSWER_HOLDER, ANY_GROUPING, 0},
     {ANSWER_PEAK, ANY_GROUPING, 1},
     {ANSWER_GROUP, AGGSTATS_BY_PROGRAM, 0},
     {ANSWER_GROUP, AGGSTATS_BY_FILE, 0},

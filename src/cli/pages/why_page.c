@@ -155,10 +155,12 @@ static void print_callers(const struct why_page *page) {
 
 /* ---- Calls -------------------------------------------------------------------------------------- */
 
-static void print_place(const struct why_page *page, const struct columns *columns, const char *path, const char *stack,
-                        const char *user_stack) {
+static void print_place(const struct why_page *page, const struct columns *columns, const char *path,
+                        const char *holder, const char *stack, const char *user_stack) {
     if (path)
         columns_print_text(columns, INK_STRONG, path);
+    if (holder)
+        columns_print_text(columns, INK_PLAIN, holder);
     if (page->options->stacks)
         columns_print_text(columns, INK_FAINT, stack ? stack : "(not seen where in the kernel)");
     if (page->options->stacks && user_stack)
@@ -201,7 +203,7 @@ static void print_in_flight(const struct why_page *page) {
             continue;
         format_in_flight(page, call, &row);
         columns_print_row(&columns, &row, INK_WARNING, call->cause);
-        print_place(page, &columns, call->path, call->stack, NULL);
+        print_place(page, &columns, call->path, call->holder, call->stack, NULL);
     }
     columns_end(&columns);
 }
@@ -231,7 +233,7 @@ static void print_slow_call(const struct why_page *page, const struct columns *c
     snprintf(text, sizeof(text), "%s%s%s", error ? error : "", error ? ", " : "",
              call->cause[0] ? call->cause : "(not known)");
     columns_print_row(columns, &row, INK_PLAIN, text);
-    print_place(page, columns, call->path, call->stack, call->user_stack);
+    print_place(page, columns, call->path, call->holder, call->stack, call->user_stack);
 }
 
 /* The latest first, as many as are shown. Returns how many. prints: false: only measures */
@@ -272,6 +274,21 @@ static void print_slow_calls_heading(const struct why_page *page, size_t shown, 
     screen_print_wrapped(page->screen, 0, 0, text);
 }
 
+/* Of calls that have ended. */
+static void explain_holders(const struct why_page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    bool is_any = false;
+    size_t count = 0;
+    for (size_t i = profile->slow_call_count; i-- > 0 && count < CALLS_SHOWN_MAX;) {
+        if (!wants(page, profile->slow_calls[i].op))
+            continue;
+        is_any |= profile->slow_calls[i].holder != NULL;
+        count++;
+    }
+    if (is_any)
+        screen_print_in_ink(page->screen, INK_FAINT, "Who held what is as it was seen while a call waited.");
+}
+
 static void print_slow_calls(const struct why_page *page, const struct sums *sums) {
     static const char *const titles[] = {"end", "latency", "pid", NULL};
     struct columns columns;
@@ -284,6 +301,7 @@ static void print_slow_calls(const struct why_page *page, const struct sums *sum
     columns_print_titles(&columns, "cause");
     visit_slow_calls(page, &columns, true);
     columns_end(&columns);
+    explain_holders(page);
 }
 
 /* ---- Locks ---- */

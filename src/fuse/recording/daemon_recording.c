@@ -104,6 +104,8 @@ int recording_set_slow(void *context, uint64_t ns) {
         .threshold_ns = ns,
         .find_cause = thread_cause,
         .context = recording->causes,
+        .find_holder = slow_holders_find,
+        .holder_context = &recording->holders,
         .path_of = recording->path_of,
         .path_context = recording->path_context,
         .identify = process_identify_first,

@@ -11,6 +11,7 @@
 #include "mount_options.h"
 #include "node_name.h"
 #include "prof.h"
+#include "slow_holders.h"
 #include "slow_log.h"
 #include "thread_cause.h"
 
@@ -21,6 +22,7 @@ struct recording {
     const struct options *options;
     struct node_names *names;
     struct thread_causes *causes;
+    struct slow_holders holders; /* its own, of these causes */
     aggstats_path_fn path_of;
     void *path_context;
     struct slow_log *slow_log; /* NULL: no log */

@@ -92,6 +92,7 @@ struct aggstats_busy {
 #define AGGSTATS_CAUSE_SIZE 96    /* the words of a cause, with their NUL */
 #define AGGSTATS_STACK_SIZE 768   /* where a thread waits in the kernel, with its NUL */
 #define AGGSTATS_PROGRAM_SIZE 32  /* the name of a program, with its NUL; a longer one is cut */
+#define AGGSTATS_HOLDER_SIZE 320  /* who holds what a call waits for, with its NUL; a longer text is cut */
 #define AGGSTATS_FUNCTION_SIZE 96 /* the name of a function, with its NUL; a longer one is cut */
 
 /* Bytes that read calls have returned, by whether they were in the page cache. */
@@ -110,8 +111,10 @@ struct aggstats_call_in_flight {
     char program[AGGSTATS_PROGRAM_SIZE]; /* its program, if it has been found out; "": unknown */
     char *path;                      /* of the object, if it has been found out; NULL: unknown. Owner: the profile */
     char cause[AGGSTATS_CAUSE_SIZE]; /* what it waits for, if it is slow; "": unknown */
-    char *stack; /* kernel stack: functions, the innermost first, with " < " between them. NULL: unknown.
+    char *stack;  /* kernel stack: functions, the innermost first, with " < " between them. NULL: unknown.
                   * Owner:   the profile */
+    char *holder; /* what exactly it waits for, and who or what holds that: "the flock of /srv/x, held by backup 992".
+                   * NULL: unknown. Owner: the profile */
 };
 
 /* What slow calls of an op have waited for. A slow call counts for the cause that took most of its time, and each cause
@@ -144,6 +147,7 @@ struct aggstats_slow_call {
     char *path;       /* of the object; NULL: unknown. Owner: the profile */
     char *stack;      /* kernel stack of its thread when the cause was last seen; like that of a call in flight */
     char *user_stack; /* functions of the program and its libraries when the call ended, in the same form */
+    char *holder;     /* when the cause was last seen with one; like that of a call in flight */
 };
 
 /* Slow calls of an op that one function has made: the innermost one of the program itself, not of a library. */

@@ -16,6 +16,7 @@
 struct aggstats_look {
     uint64_t thread;     /* the number of its thread, as of gettid(2) */
     uint64_t age_cycles; /* how long it has been in flight */
+    uint64_t age_ns;     /* the same */
     uint64_t *memory;    /* two numbers for the function itself, kept between looks at this call; 0 at the first */
 };
 
@@ -28,6 +29,13 @@ struct aggstats_wait {
 /* Finds what a thread waits for. Returns false if that is unknown, and the cause says why.
  * Threads: one of the recorder, one at a time. ret_wait is zeroed before */
 typedef bool (*aggstats_cause_fn)(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
+
+/* Finds who or what holds what a thread waits for, in words: "the flock of /srv/x, held by backup 992". cause: the one
+ * found just before; nothing is said of another. ret_holder: is "" before, and stays so if nothing is known.
+ * Returns false if it has not looked, to keep its cost low: it is asked again at the next look
+ * Threads: as aggstats_cause_fn */
+typedef bool (*aggstats_holder_fn)(void *context, const struct aggstats_look *look, const char *cause,
+                                   char ret_holder[AGGSTATS_HOLDER_SIZE]);
 
 /* The path of a call's object; NULL: unknown.
  * Owner:   the caller frees it.
@@ -49,7 +57,11 @@ typedef void (*aggstats_slow_fn)(void *context, const struct aggstats_slow_call 
 struct aggstats_slow_options {
     uint64_t threshold_ns; /* calls that take this long, or longer, are slow; 0: none is any more */
     aggstats_cause_fn find_cause;
-    void *context;            /* for cause_of */
+    void *context; /* for find_cause */
+    aggstats_holder_fn
+        find_holder; /* of a call that is slow: when it becomes so, and whenever its age has doubled; NULL:
+                                     * holders are not looked for */
+    void *holder_context;
     aggstats_path_fn path_of; /* NULL: no paths */
     void *path_context;
     aggstats_identify_fn identify; /* of the callers of slow calls; NULL: they are not identified. Called by the threads

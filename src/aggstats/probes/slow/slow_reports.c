@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int slow_reports_init(struct slow_reports *reports) {
     reports->calls = calloc(SLOW_REPORTS_MAX, sizeof(reports->calls[0]));
@@ -14,21 +15,24 @@ void slow_reports_finish(struct slow_reports *reports) {
     *reports = (struct slow_reports){.calls = NULL};
 }
 
-void slow_reports_add(struct slow_reports *reports, const struct slow_call *call) {
+void slow_reports_add(struct slow_reports *reports, const struct slow_call *call, const char *holder) {
     if (!reports->calls)
         return;
-    if (reports->added_count - reports->taken_count == SLOW_REPORTS_MAX)
+    if (reports->added_count - reports->taken_count == SLOW_REPORTS_MAX) {
         reports->lost_count++;
-    else
-        reports->calls[reports->added_count++ % SLOW_REPORTS_MAX] = *call;
+        return;
+    }
+    struct slow_report *report = &reports->calls[reports->added_count++ % SLOW_REPORTS_MAX];
+    report->call = *call;
+    memcpy(report->holder, holder, sizeof(report->holder));
 }
 
 /* The calls dropped ended after those in the ring. So their number is reported with the first call that was added after
  * them at the earliest: with the next one taken. */
-bool slow_reports_take(struct slow_reports *reports, struct slow_call *ret_call, uint64_t *ret_lost) {
+bool slow_reports_take(struct slow_reports *reports, struct slow_report *ret_report, uint64_t *ret_lost) {
     if (reports->taken_count == reports->added_count)
         return false;
-    *ret_call = reports->calls[reports->taken_count++ % SLOW_REPORTS_MAX];
+    *ret_report = reports->calls[reports->taken_count++ % SLOW_REPORTS_MAX];
     *ret_lost = reports->lost_count;
     reports->lost_count = 0;
     return true;

@@ -107,6 +107,7 @@ static void copy_path(const struct slow *slow, uint64_t object, char ret_path[SL
 struct found {
     struct aggstats_wait wait;
     char path[SLOW_PATH_SIZE];
+    char holder[AGGSTATS_HOLDER_SIZE];
 };
 
 /* If the cause has changed since the last look, nobody knows when: so each gets half of the time. */
@@ -120,13 +121,31 @@ static void note_cause(struct slow *slow, struct slow_pending *pending, const st
         pending->last->cycles += passed_cycles / 2;
     part->cycles += pending->last ? passed_cycles - passed_cycles / 2 : passed_cycles;
     memcpy(part->stack, seen->stack, sizeof(seen->stack));
+    if (found->holder[0])
+        memcpy(part->holder, found->holder, sizeof(part->holder));
     pending->last = part;
     pending->age_cycles = age_cycles;
     slow_store_begin(slow->store);
     wait->start_cycles = pending->start_cycles;
     wait->seen = *seen;
     memcpy(wait->path, found->path, sizeof(wait->path));
+    memcpy(slow->store->wait_holders[pending - slow->pendings], part->holder, sizeof(part->holder));
     slow_store_end(slow->store);
+}
+
+static uint64_t nanoseconds(const struct slow *slow, uint64_t cycles) {
+    const uint64_t threshold_cycles = threshold_of(slow);
+    const double per_cycle = (double)__atomic_load_n(&slow->threshold_ns, __ATOMIC_RELAXED) / (double)threshold_cycles;
+    return threshold_cycles > 0 ? (uint64_t)((double)cycles * per_cycle) : 0;
+}
+
+/* Who holds what it waits for costs more than the cause, so it is looked for less often. */
+static void ask_holder(struct slow *slow, const struct aggstats_look *look, struct slow_pending *pending,
+                       struct found *found) {
+    const bool is_due = look->age_cycles >= threshold_of(slow) && look->age_cycles / 2 >= pending->holder_age_cycles;
+    if (slow->options.find_holder && is_due &&
+        slow->options.find_holder(slow->options.holder_context, look, found->wait.cause, found->holder))
+        pending->holder_age_cycles = look->age_cycles;
 }
 
 /* Called without the lock, since it may take long: only this thread adds pending calls, and none is freed before it has
@@ -137,9 +156,11 @@ static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pe
     const struct aggstats_look look = {
         .thread = __atomic_load_n(&seen->block->thread, __ATOMIC_RELAXED),
         .age_cycles = age_cycles,
+        .age_ns = nanoseconds(slow, age_cycles),
         .memory = pending->memory,
     };
     slow->options.find_cause(slow->options.context, &look, &found.wait);
+    ask_holder(slow, &look, pending, &found);
     copy_path(slow, __atomic_load_n(&seen->block->current_object, __ATOMIC_RELAXED), found.path);
     quiet_lock(&slow->lock, &before);
     if (is_same(seen) && pending->block == seen->block && pending->start_cycles == seen->start_cycles)
@@ -164,16 +185,16 @@ static void look_closer(struct slow *slow, const struct seen *seen, uint64_t thr
 
 /* ---- Reporting ---- */
 
-static bool take_ended(struct slow *slow, struct slow_call *ret_call, uint64_t *ret_lost) {
+static bool take_ended(struct slow *slow, struct slow_report *ret_report, uint64_t *ret_lost) {
     sigset_t before;
     quiet_lock(&slow->lock, &before);
-    bool is_taken = slow_reports_take(&slow->reports, ret_call, ret_lost);
+    bool is_taken = slow_reports_take(&slow->reports, ret_report, ret_lost);
     quiet_unlock(&slow->lock, &before);
     return is_taken;
 }
 
 void slow_report(struct slow *slow) {
-    struct slow_call call;
+    struct slow_report report;
     uint64_t lost;
     struct slow_texts texts;
     struct aggstats_slow_call shown;
@@ -181,8 +202,8 @@ void slow_report(struct slow *slow) {
     if (!slow->options.report)
         return;
     quiet_lock(&slow->report_lock, &before);
-    while (take_ended(slow, &call, &lost))
-        if (slow_store_show_call(&call, slow->op_names, slow->op_count, &texts, &shown) == 0)
+    while (take_ended(slow, &report, &lost))
+        if (slow_store_show_call(&report.call, report.holder, slow->op_names, slow->op_count, &texts, &shown) == 0)
             slow->options.report(slow->options.report_context, &shown, lost);
     quiet_unlock(&slow->report_lock, &before);
 }
@@ -274,12 +295,13 @@ static void count_locked(struct slow *slow, const struct aggstats_span *span, co
         struct slow_pending *seen = pending ? pending : &unseen;
         add_last_part(seen, call->latency_cycles);
         slow_store_begin(slow->store);
+        const char *holder;
         const struct slow_call *kept = slow_store_add(
             slow->store, call, aggstats_bucket_of(call->latency_cycles, slow->threads->layout.resolution), seen->parts,
-            seen->part_count);
+            seen->part_count, &holder);
         slow_store_add_caller(slow->store, ended->function ? ended->function : "", ended->user_stack);
         slow_store_end(slow->store);
-        slow_reports_add(&slow->reports, kept);
+        slow_reports_add(&slow->reports, kept, holder);
     }
     if (pending)
         free_pending(slow, pending);
