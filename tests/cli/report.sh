@@ -49,6 +49,14 @@ expect 0 report -o page.html sampled.osprof
 assert_eq "$(grep -cE '^[0-9.e-]+ [0-9.e-]+ [0-9]+$' bars.gp)" "$(says bars page.html bars.gp)" "bars"
 assert_eq "$(grep -cE '^([0-9.e-]+ ){4}[0-9]+$' cells.gp)" "$(says cells page.html cells.gp)" "cells"
 
+# Intervals of any length stand where they were: a short first one, a long last one.
+sed 's/^# borders: .*/# borders: 50000000 2000000000 7300000000/; s/^# elapsed: .*/# elapsed: 7300000000/' \
+    "$data/plot-sampled.osprof" >uneven.osprof
+grep -qx '# borders: 50000000 2000000000 7300000000' uneven.osprof || fail "no uneven intervals"
+expect 0 report -o page.html uneven.osprof
+"$OSPROF" plot --gnuplot --timeline uneven.osprof >cells.gp
+assert_eq "$(grep -cE '^([0-9.e-]+ ){4}[0-9]+$' cells.gp)" "$(says cells page.html cells.gp)" "cells of uneven intervals"
+
 # ---- What has changed
 
 # compares PAGE OPERATIONS ARGUMENT...: the page says what osprof compare ARGUMENT... says, and that these have changed

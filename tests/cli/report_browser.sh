@@ -16,7 +16,8 @@ in_browser() {
     [ "$status" = 0 ] || fail "the browser fails: $(tail -n 5 browser.log)"
 }
 
-# drag: a script that drags a mouse over the first map, from a tenth to eight tenths of the time
+# drag: a script that drags a mouse over the first map, from a tenth to eight tenths of the time, and tells what becomes of
+# cells outside of that
 drag() {
     cat <<'END'
 <script>
@@ -24,6 +25,7 @@ const box = document.querySelector("svg.map .frame").getBoundingClientRect();
 for (const [type, part] of [["pointerdown", 0.1], ["pointerup", 0.8]])
     document.querySelector("svg.map").dispatchEvent(new PointerEvent(type,
         {bubbles: true, pointerType: "mouse", clientX: box.left + part * box.width, clientY: box.top + 1}));
+document.body.dataset.outside = getComputedStyle(document.querySelector("svg.cells")).overflowX;
 </script>
 END
 }
@@ -112,5 +114,6 @@ else
     in_browser tried.html >seen.html
 fi
 grep -oE ' from 0[.]4[0-9]* to 3[.]2[0-9]*</span>' seen.html >found || fail "dragging a mouse zooms into: $(grep -o 'role="status">[^<]*' seen.html)"
+grep -qE 'data-outside="(hidden|clip)"' seen.html || fail "cells outside of what is zoomed into are drawn: $(grep -o 'data-outside="[^"]*"' seen.html)"
 "$OSPROF" compare --json "$data/compare-before.osprof" "$data/compare-after.osprof" >numbers.json || [ $? = 1 ]
 assert_eq "READ READDIRPLUS" "$(says seen-changed seen.html numbers.json)" "what has changed, in the browser"

@@ -196,22 +196,41 @@ def bars(page, script):
     print(count)
 
 
+def runs(path):
+    """Where each horizontal run of a path begins and ends, and in which row."""
+    x = end = y = 0
+    for command, first, second, length in re.findall(r"([Mm])(-?\d+) (\d+)(?:\.5)?h(\d+)", path):
+        x, y = (int(first), int(second)) if command == "M" else (end + int(first), y + int(second))
+        end = x + int(length)
+        yield x, end, y
+
+
 def cells(page, script):
-    """The same of the cells of maps: in which bins, and in how many rows of latency. Prints how many there are."""
+    """The same of the cells of maps: when each begins and ends, and in how many rows of latency. Prints how many there are."""
     drawn = pictures(page, "time", "map")
     assert len(drawn) == len(blocks(script)), f"{len(drawn)} maps"
-    width = next(row[1] - row[0] for block in blocks(script) for row in block if row[0] == 0)
+    end = float(re.search(r"set xrange \[0:(.*)\]", script).group(1))
     count = 0
     for picture, rows_of_plot in zip(drawn, blocks(script)):
-        shown = set()
+        parts = int(picture.attributes["data-parts"])
+        box = next(node for node in picture.find("svg")).attributes["viewbox"].split()
+        assert box[:3] == ["0", "0", str(parts)], box
+        shown = {}
         for path in next(node for node in picture.find("svg")).find("path"):
-            for x, y, length in re.findall(r"M(\d+) (\d+)\.5h(\d+)", path.attributes["d"]):
-                shown |= {(int(x) + i, int(y)) for i in range(int(length))}
+            for begin, stop, y in runs(path.attributes["d"]):
+                assert 0 <= begin < stop <= parts, f"a run from {begin} to {stop}"
+                for part in range(begin, stop):
+                    assert (part, y) not in shown, f"two cells at {part}, {y}"
+                    shown[part, y] = path.attributes["stroke"]
         top = max(row[3] for row in rows_of_plot)
         octave = rows_of_plot[0][3] / rows_of_plot[0][2]
-        expected = {(round(row[0] / width), round(math.log(top / row[3]) / math.log(octave))) for row in rows_of_plot}
-        assert shown == expected, f"cells {sorted(shown ^ expected)[:9]} are in one only"
-        count += len(shown)
+        expected = set()
+        for row in rows_of_plot:
+            begin, stop = (round(time / end * parts) for time in row[:2])
+            y = round(math.log(top / row[3]) / math.log(octave))
+            expected |= {(part, y) for part in range(begin, max(stop, begin + 1))}
+            count += 1
+        assert set(shown) == expected, f"cells {sorted(set(shown) ^ expected)[:9]} are in one only"
     print(count)
 
 

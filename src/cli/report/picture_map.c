@@ -1,5 +1,6 @@
 /* Maps of latency over time. A cell's colour tells how many calls it has; cells of one colour are one path, in a box of its
- * own whose units are bins and buckets, so that a script can zoom it. */
+ * own so that a script can zoom it. Its height is in buckets. Its width is in equal parts of the time, several for each
+ * bin: bins differ in length, mostly the first and the last, and stand where they were. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 #define COLOUR_FIRST 0.35 /* of the palette: 3:1 on black */
 
-enum { HEIGHT = 110, COLOURS = 8, TIMES = 5, KEY_HEIGHT = 14 };
+enum { HEIGHT = 110, COLOURS = 8, TIMES = 5, KEY_HEIGHT = 14, PARTS_OF_BIN = 10 };
 
 struct map {
     const struct plot *plot;
@@ -82,9 +83,41 @@ void picture_map_key(const struct plot *plot, const struct plot_cells *cells, FI
 
 /* ---- Cells -------------------------------------------------------------------------------------- */
 
-/* As runs of one colour along time. Rows of the box count down from the highest bucket. */
+static double end_of(const struct map *map) {
+    return plot_bins_begin(&map->cells->bins, map->plot, map->cells->bins.count);
+}
+
+/* The width of the box. */
+static unsigned part_count(const struct map *map) {
+    return (unsigned)map->cells->bins.count * PARTS_OF_BIN;
+}
+
+/* Where a bin begins in the box; that of bin `count` is its right edge. */
+static unsigned part_of(const struct map *map, size_t bin) {
+    const double begin = plot_bins_begin(&map->cells->bins, map->plot, bin);
+    return (unsigned)lround(begin / end_of(map) * part_count(map));
+}
+
+/* Rows of the box count down from the highest bucket. Bins of less than a part can be seen too. In one row a run is told by
+ * its distance from the one before, which is shorter.
+ * before:  where that one ends; NULL: another row, or there is none
+ * Returns where this one ends */
+static unsigned put_run(const struct map *map, const struct aggstats_cell *first, size_t length,
+                        const unsigned *before) {
+    const unsigned begin = part_of(map, first->row);
+    unsigned end = part_of(map, first->row + length);
+    end = end > begin ? end : begin + 1;
+    if (before)
+        fprintf(map->page, "m%d 0h%u", (int)begin - (int)*before, end - begin);
+    else
+        fprintf(map->page, "M%u %u.5h%u", begin, map->highest - first->bucket, end - begin);
+    return end;
+}
+
+/* As runs of one colour along time. */
 static void put_colour(const struct map *map, unsigned colour, const size_t *by_bucket) {
-    bool is_begun = false;
+    const struct aggstats_cell *last = NULL; /* of this colour */
+    unsigned end = 0;
     for (size_t i = 0; i < map->count;) {
         const struct aggstats_cell *cell = &map->first[by_bucket[i]];
         size_t length = 1;
@@ -96,13 +129,13 @@ static void put_colour(const struct map *map, unsigned colour, const size_t *by_
                map->first[by_bucket[i + length]].row == cell->row + length &&
                colour_of(map, &map->first[by_bucket[i + length]]) == colour)
             length++;
-        if (!is_begun)
+        if (!last)
             fprintf(map->page, "<path stroke=\"#%06x\" d=\"", colour_value(colour));
-        fprintf(map->page, "M%u %u.5h%zu", cell->row, map->highest - cell->bucket, length);
-        is_begun = true;
+        end = put_run(map, cell, length, last && last->bucket == cell->bucket ? &end : NULL);
+        last = cell;
         i += length;
     }
-    if (is_begun)
+    if (last)
         fputs("\"/>\n", map->page);
 }
 
@@ -117,23 +150,16 @@ static size_t *order_by_bucket(const struct map *map) {
     return order;
 }
 
-/* The width of all bins in the length of the first: the last may be shorter. */
-static double bins_width(const struct map *map) {
-    const struct plot_bins *bins = &map->cells->bins;
-    const double first = plot_bins_begin(bins, map->plot, 1);
-    return first > 0 ? plot_bins_begin(bins, map->plot, bins->count) / first : (double)bins->count;
-}
-
-static void put_cells(const struct map *map, const struct panel *panel, double width) {
+static void put_cells(const struct map *map, const struct panel *panel) {
     const unsigned resolution = map->plot->profiles[0]->resolution;
     const struct plot_axis *axis = &map->cells->latency;
     const double top = panel_y(panel, axis, plot_time(map->plot, 0, aggstats_bucket_upper(map->highest, resolution)));
     const double bottom = panel_y(panel, axis, plot_time(map->plot, 0, aggstats_bucket_lower(map->lowest, resolution)));
     size_t *order = order_by_bucket(map);
     fprintf(map->page,
-            "<svg class=\"cells\" x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"%.2f\" viewBox=\"0 0 %.6g %u\" "
+            "<svg class=\"cells\" x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"%.2f\" viewBox=\"0 0 %u %u\" "
             "preserveAspectRatio=\"none\" shape-rendering=\"crispEdges\">\n",
-            PANEL_LEFT, top, PANEL_INNER, bottom - top, width, map->highest - map->lowest + 1);
+            PANEL_LEFT, top, PANEL_INNER, bottom - top, part_count(map), map->highest - map->lowest + 1);
     for (unsigned colour = 0; order && colour < COLOURS; colour++)
         put_colour(map, colour, order);
     fputs("</svg>\n", map->page);
@@ -141,10 +167,6 @@ static void put_cells(const struct map *map, const struct panel *panel, double w
 }
 
 /* ---- Time --------------------------------------------------------------------------------------- */
-
-static double end_of(const struct map *map) {
-    return plot_bins_begin(&map->cells->bins, map->plot, map->cells->bins.count);
-}
 
 static void put_times(const struct map *map, const struct panel *panel) {
     for (int i = 0; i < TIMES; i++)
@@ -210,14 +232,13 @@ void picture_map(const struct plot *plot, const struct plot_cells *cells, const 
     const struct map table = map_of(plot, few, op, page);
     char name[AGGSTATS_NAME_SIZE + 64];
     char attributes[96];
-    const double width = bins_width(&map);
     snprintf(name, sizeof(name), "%s: calls by latency over time; figures follow", plot->ops[op].name);
-    snprintf(attributes, sizeof(attributes), " data-end=\"%.6g\" data-width=\"%.6g\"", end_of(&map), width);
+    snprintf(attributes, sizeof(attributes), " data-end=\"%.6g\" data-parts=\"%u\"", end_of(&map), part_count(&map));
     fputs("<figure>\n", page);
     const struct panel panel = panel_begin(page, "map", HEIGHT, name, attributes);
     panel_put_axis_beside(&panel, cells->latency);
     if (map.count > 0)
-        put_cells(&map, &panel, width);
+        put_cells(&map, &panel);
     put_times(&map, &panel);
     panel_end(&panel);
     put_table(&table);

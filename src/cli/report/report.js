@@ -5,15 +5,15 @@
   const place = document.getElementById("zoom");
   if (maps.length === 0 || !place) return;
   const end = Number(maps[0].dataset.end);
-  const width = Number(maps[0].dataset.width);
-  const narrowest = Math.min(width, 4);
+  const width = Number(maps[0].dataset.parts);
+  const narrowest = Math.min(width, 40); // parts of the time: some four bins
   let from = 0;
   let span = width;
   const said = document.createElement("span");
   said.setAttribute("role", "status");
 
-  function time(bins) {
-    const value = (bins / width) * end;
+  function time(parts) {
+    const value = (parts / width) * end;
     return String(Number(value.toPrecision(3)));
   }
 
@@ -51,16 +51,16 @@
     const frame = map.querySelector(".frame");
     let begun = -1;
 
-    function binAt(event) {
+    function partAt(event) {
       const box = frame.getBoundingClientRect();
       return from + span * Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
     }
 
     map.addEventListener("pointerdown", function (event) {
-      begun = event.pointerType === "touch" ? -1 : binAt(event);
+      begun = event.pointerType === "touch" ? -1 : partAt(event);
     });
     window.addEventListener("pointerup", function (event) {
-      const ended = binAt(event);
+      const ended = partAt(event);
       if (begun >= 0 && Math.abs(ended - begun) > span / 50) {
         from = Math.min(begun, ended);
         span = Math.abs(ended - begun);
