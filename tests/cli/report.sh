@@ -31,6 +31,36 @@ agrees "$data/show-bare.osprof" 1
 expect 0 report -o - "$data/show-empty.osprof"
 says text out | grep -q '1.50 ms elapsed; no calls' || fail "of a profile without calls: $(says text out)"
 
+# Of whom: what most of the time is, in a column for any name
+expect 0 report -o - "$data/show-answer.osprof"
+says text out | grep -q 'compile-everything 10,000 .* READ 100 %' || fail "what programs do: $(says text out)"
+sed 's/_READ\b/_COPY_FILE_RANGES_OF_ALL/' "$data/show-answer.osprof" | sed 's/^\(# bytes: \)READ /\1COPY_FILE_RANGES_OF_ALL /' >wide.osprof
+expect 0 report -o - wide.osprof
+says text out | grep -q 'compile-everything 10,000 .* COPY_FILE_RANGES_OF_ALL 100 %' || fail "what programs do, of a long name: $(says text out)"
+
+# ---- How to get it again
+
+# again LABEL...: what the page says of a profile with these labels
+again() {
+    {
+        echo '# osprof 1'
+        printf '# %s\n' "$@"
+        printf 'OP_READ 1 100\n 0 0 0 0 0 0 1\n'
+    } >again.osprof
+    "$OSPROF" report -o - again.osprof >out || fail "no page of $*"
+    says text out | sed 's/.*How to get this again //; s/ This page, from what was recorded.*//'
+}
+assert_eq "Again, as far as this profile tells: osprof run -- make -j2" "$(again 'layer: user' 'command: make -j2')" "a command"
+assert_eq "Again, as far as this profile tells: osprof run --layers fs -- make" "$(again 'layer: fs' 'lower: /a' 'command: make')" "of a mount"
+for command in "sh -c ls" "touch a;reboot" "echo \$(ls)" "a..."; do
+    assert_eq "Again, with quotes as they were, which this profile does not have: osprof run -- $command" \
+        "$(again 'layer: user' "command: $command")" "a command that cannot be typed"
+done
+assert_eq "" "$(again 'layer: user' 'merged: 2' 'command: make, make -j2' | sed -n '/Again/p')" "commands of a sum"
+assert_eq "Again, as far as this profile tells: osprof attach -d /a" "$(again 'layer: fs' 'attached: -d /a')" "of the kernel"
+assert_eq "Again, as far as this profile tells: osproffs '/a b;c' /mnt" "$(again 'layer: fs' 'lower: /a b;c' 'mount: /mnt')" "a mount"
+assert_eq "Again, as far as this profile tells: osproffs /a MOUNTPOINT" "$(again 'layer: fs' 'lower: /a')" "a mount at an unknown place"
+
 # ---- What a recording of layers adds
 expect 0 report -o page.html "$data/layers.osprof"
 says text page.html >whole
@@ -121,6 +151,9 @@ assert_eq "one" "$(paste -sd " " out err)" "what run -q --report prints"
 "$OSPROF" show --json run.osprof >profile.json
 says same run.html profile.json >/dev/null
 assert_eq 600 "$(stat -c %a run.html)" "mode of a page with paths"
+"$OSPROF" run -q --report idle.html -- true 2>err || fail "run --report: $(<err)"
+says text idle.html | grep -q ' elapsed; no calls' || fail "of a job without calls: $(says text idle.html)"
+assert_eq "first machine again" "$(grep -oP '<section id="\K\w+' idle.html | paste -sd ' ')" "sections of a job without calls"
 "$OSPROF" run -q --report vs.html -p vs --vs 'cat some' -- sh -c 'cat some some; sync some' >/dev/null 2>err || fail "run --vs --report: $(<err)"
 "$OSPROF" compare --json vs.a vs.b >comparison.json || [ $? = 1 ]
 says changed vs.html comparison.json >operations
@@ -196,5 +229,6 @@ END
 expect 0 report -o page.html many.osprof
 "$OSPROF" show --json many.osprof >profile.json
 assert_eq 40 "$(says same page.html profile.json)" "pictures of many operations"
+says text page.html | grep -qE 'from [0-9,]+ \(dark\) to [0-9]{1,3}(,[0-9]{3})+ \(bright\)' || fail "the colours of many calls: $(says text page.html | grep -o 'Colours: .*bright')"
 size=$(stat -c %s page.html)
 [ "$size" -le 300000 ] || fail "the page has $size bytes"

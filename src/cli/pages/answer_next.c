@@ -237,8 +237,7 @@ static char *find_directory(const struct aggstats_profile *profile) {
     return path ? path : busiest_path(profile, AGGSTATS_BY_DIRECTORY);
 }
 
-/* The label has arguments without quotes: those that need some, and what was cut, cannot be run again. */
-static bool can_be_typed(const char *command) {
+bool answer_next_can_be_typed(const char *command) {
     const size_t length = strlen(command);
     for (const char *at = command; *at; at++)
         if (*at != ' ' && !is_plain((const char[]){*at, '\0'}))
@@ -260,7 +259,7 @@ char *answer_next_slow(const struct aggstats_profile *profile) {
     char *text = NULL;
     if (!directory || asprintf(&text, "osprof run --layers fs -o slow=10ms%s -d %s -- %s",
                                is_led_by_locks(profile) ? ",posix_lock,flock" : "", directory,
-                               command && can_be_typed(command) ? command : "COMMAND") < 0)
+                               command && answer_next_can_be_typed(command) ? command : "COMMAND") < 0)
         return NULL;
     return text;
 }

@@ -64,6 +64,10 @@ size_t answer_next_find(const struct answer_source *source, const struct aggstat
 /* An argument, quoted for a shell if necessary. Owner: the caller frees it. Returns NULL without memory */
 char *answer_next_quote(const char *argument);
 
+/* Whether a label with the arguments of a command is that command for a shell. It has them without quotes, so that those
+ * which need some, and what was cut, cannot be run again. */
+bool answer_next_can_be_typed(const char *command);
+
 void answer_next_finish(struct answer_next *next);
 
 /* Prints a command in a line, after a key if it is the first. Returns false, and prints nothing, if it does not fit. */

@@ -268,7 +268,7 @@ static void put_row(const struct table *table, size_t row) {
     columns_put_cells(&table->figures, row);
     if (!has_paths_last(table)) {
         groups_table_format_main_ops(&group->profile, figures_sum(&group->profile).total_cycles,
-                                     GROUPS_MAIN_OPS_COLUMNS, text);
+                                     GROUPS_MAIN_OPS_SIZE - 1, text);
         html_put_cell(stream, HTML_TEXT, text);
     }
     html_end_row(stream);

@@ -749,7 +749,11 @@ void show_parts_joints(const struct show_parts *parts) {
 }
 
 void show_parts_groups(const struct show_parts *parts) {
-    print_groups(&parts->page, parts->page.profile->groupings);
+    const struct aggstats_profile *profile = parts->page.profile;
+    unsigned groupings = 0;
+    for (size_t i = 0; i < profile->group_count; i++)
+        groupings |= 1U << profile->groups[i].grouping;
+    print_groups(&parts->page, profile->groupings & groupings);
 }
 
 void show_parts_finish(struct show_parts *parts) {

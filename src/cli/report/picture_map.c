@@ -61,14 +61,22 @@ static unsigned colour_value(unsigned colour) {
     return plot_colours_at(COLOUR_FIRST + (1 - COLOUR_FIRST) * colour / (COLOURS - 1));
 }
 
+/* "246", "1,300" */
+static void format_weight(double weight, char ret_text[UNITS_TEXT_SIZE]) {
+    if (weight >= 1000 && weight < 0x1p63)
+        units_format_count((uint64_t)llround(weight), ret_text);
+    else
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%.3g", weight);
+}
+
 void picture_map_key(const struct plot *plot, const struct plot_cells *cells, FILE *page) {
     const struct plot_axis axis = colour_axis(cells);
     char weight[PLOT_TEXT_SIZE];
     char least[UNITS_TEXT_SIZE];
     char most[UNITS_TEXT_SIZE];
     plot_cells_format_weight(cells, plot, weight, sizeof(weight));
-    snprintf(least, sizeof(least), "%.3g", axis.low);
-    snprintf(most, sizeof(most), "%.3g", axis.high);
+    format_weight(axis.low, least);
+    format_weight(axis.high, most);
     fprintf(page,
             "<p class=\"about\">Time runs from left to right, latency upwards. Colours: %s, from %s (dark) to %s "
             "(bright).</p>\n",
@@ -98,8 +106,8 @@ static unsigned part_of(const struct map *map, size_t bin) {
     return (unsigned)lround(begin / end_of(map) * part_count(map));
 }
 
-/* Rows of the box count down from the highest bucket. Bins of less than a part can be seen too. In one row a run is told by
- * its distance from the one before, which is shorter.
+/* Rows of the box count down from the highest bucket. Bins of less than a part can be seen too. In one row a run is
+ * written by its distance from the one before, which is shorter.
  * before:  where that one ends; NULL: another row, or there is none
  * Returns where this one ends */
 static unsigned put_run(const struct map *map, const struct aggstats_cell *first, size_t length,

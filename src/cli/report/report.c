@@ -119,7 +119,7 @@ static int put_table(const struct page *page) {
 }
 
 static bool has_groups(const struct page *page) {
-    return page->profile->groupings != 0;
+    return page->profile->group_count > 0;
 }
 
 static int put_groups(const struct page *page) {
@@ -198,28 +198,43 @@ static int put_machine(const struct page *page) {
     return 0;
 }
 
+/* before: the command whose arguments the label has. A sum has those of several commands in one label. */
+static void put_typed(const struct page *page, const char *before, const char *label) {
+    if (aggstats_profile_label(page->profile, "merged") && strstr(label, ", "))
+        return;
+    fprintf(page->stream, "<p>Again, %s: <code>%s",
+            answer_next_can_be_typed(label) ? "as far as this profile tells"
+                                            : "with quotes as they were, which this profile does not have",
+            before);
+    html_put(page->stream, label);
+    fputs("</code></p>\n", page->stream);
+}
+
+static void put_mount(const struct page *page, const char *lower) {
+    const char *mount = aggstats_profile_label(page->profile, "mount");
+    CLEANUP_FREE char *from = answer_next_quote(lower);
+    CLEANUP_FREE char *to = mount ? answer_next_quote(mount) : strdup("MOUNTPOINT");
+    if (!from || !to)
+        return;
+    fputs("<p>Again, as far as this profile tells: <code>osproffs ", page->stream);
+    html_put(page->stream, from);
+    putc(' ', page->stream);
+    html_put(page->stream, to);
+    fputs("</code></p>\n", page->stream);
+}
+
 /* How a profile of each layer is made. */
 static int put_again(const struct page *page) {
     const char *command = aggstats_profile_label(page->profile, "command");
     const char *attached = aggstats_profile_label(page->profile, "attached");
     const char *lower = aggstats_profile_label(page->profile, "lower");
     const char *layer = aggstats_profile_label(page->profile, "layer");
-    const bool is_of_mount = layer && strcmp(layer, "fs") == 0;
-    const struct {
-        const char *before;
-        const char *what;
-    } ways[] = {{is_of_mount ? "osprof run --layers fs -- " : "osprof run -- ", command},
-                {"osprof attach ", attached},
-                {"osproffs ", lower}};
-    size_t i = 0;
-    while (i + 1 < ARRAY_SIZE(ways) && !ways[i].what)
-        i++;
-    if (ways[i].what) {
-        fputs("<p>Again, as far as this profile tells: <code>", page->stream);
-        fputs(ways[i].before, page->stream);
-        html_put(page->stream, ways[i].what);
-        fputs("</code></p>\n", page->stream);
-    }
+    if (command)
+        put_typed(page, layer && strcmp(layer, "fs") == 0 ? "osprof run --layers fs -- " : "osprof run -- ", command);
+    else if (attached)
+        put_typed(page, "osprof attach ", attached);
+    else if (lower)
+        put_mount(page, lower);
     if (!page->report->again || !page->report->again->page[0])
         return 0;
     fputs("<p>This page, from what was recorded: <code>", page->stream);
