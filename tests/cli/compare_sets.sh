@@ -53,6 +53,18 @@ verdict() {
     grep -Eq '^  usual 7.[0-9]+ us -> 7.[0-9]+ us: x(0.9|1.0)[0-9] [[][^]]*[]]$' "$scratch/out" || fail "usual latency: $(<"$scratch/out")"
     grep -Eq "^  slow calls 0 % -> 1 % of the calls, about [5-8][0-9] times A's usual latency\$" "$scratch/out" || fail "slow calls: $(<"$scratch/out")"
 
+    # Of too few calls to judge, on one side or both, there are numbers where they matter: 1 % of all latency.
+    for run in 0 1 2 3 4; do
+        { cat a$run.osprof; printf 'OP_FSYNCDIR 400 300000000\n%s 400\nOP_STATFS 3 3000\n%s 3\n' "$(printf ' 0%.0s' {1..19})" "$(printf ' 0%.0s' {1..9})"; } >rare$run.osprof
+        { cat b$run.osprof; printf 'OP_FSYNCDIR 4 3000000\n%s 4\nOP_SETXATTR 2 60000000\n%s 2\n' "$(printf ' 0%.0s' {1..19})" "$(printf ' 0%.0s' {1..24})"; } >rarer$run.osprof
+    done
+    expect 0 compare --ascii $(names rare) -- $(names rarer)
+    assert_eq "Not judged, with fewer than 10 calls a run in A or B:|  FSYNCDIR: 400 -> 4 calls a run, -297 ms a run|  SETXATTR: 0 -> 2 calls a run, +60.0 ms a run" \
+        "$(grep -A2 '^Not judged' "$scratch/out" | paste -sd '|')" "what is not judged"
+    assert_eq "Fewer than 10 calls a run: STATFS" "$(grep '^Fewer' "$scratch/out")" "what does not matter either"
+    expect 0 compare $(names a) -- $(names b)
+    ! grep -q '^Not judged' "$scratch/out" || fail "enough calls are not judged: $(grep -A2 '^Not judged' "$scratch/out")"
+
     # Usually faster, in the mean slower: no "faster" without it.
     expect 1 compare --ascii --width 200 --fail-on slower $(names a) -- $(names both)
     assert_eq 2 "$(grep -Ec '^READ(:|  )  *faster, mean longer( |$)' "$scratch/out")" "an operation that is faster and slower"
@@ -101,7 +113,7 @@ assert "ratio_beside_common" not in read["figures"]["calls"]
     assert_eq "more calls" "$(verdict OPEN)" "an operation that is called more often"
     expect 0 compare --fail-on slower $(names a) -- $(names often)
     grep -q '^0 of 9 operations slower, 1 faster, 2 with more calls' "$scratch/out" || fail "$(head -1 "$scratch/out")"
-    grep -Eq '^  calls 1,000 . 5,000: ×5.00 ' "$scratch/out" || fail "calls: $(<"$scratch/out")"
+    grep -Eq '^  calls a run 1,000 . 5,000: ×5.00 ' "$scratch/out" || fail "calls: $(<"$scratch/out")"
     expect 1 compare -q --fail-on slower,calls $(names a) -- $(names often)
     expect 1 compare -q --fail-on calls $(names a) -- $(names often)
     expect 0 compare -q --fail-on calls $(names often) -- $(names a)

@@ -357,8 +357,8 @@ static void print_figure(const struct printer *it, const struct verdict_op *op, 
     }
     format_ratio(it, ratio, text);
     screen_begin_line(it->screen, 2);
-    screen_printf(it->screen, "%s %s %s %s: %s%s", verdict_figure_name(figure), a, it->screen->ascii ? "->" : "→", b,
-                  it->times, text);
+    screen_printf(it->screen, "%s%s %s %s %s: %s%s", verdict_figure_name(figure),
+                  figure == VERDICT_CALLS ? " a run" : "", a, it->screen->ascii ? "->" : "→", b, it->times, text);
     const bool is_doubtful = ratio->effect.is_known && !excludes_one(ratio) && !is_small(it, ratio);
     if (is_doubtful)
         screen_printf(it->screen, ", which alone proves nothing");
@@ -448,11 +448,53 @@ static void print_op(const struct printer *it, const struct verdict_op *op) {
 
 /* ---- The rest ----------------------------------------------------------------------------------- */
 
+/* Too few calls to judge, but their total matters: what a run costs has changed by at least this share of the larger side's
+ * latency. */
+#define WEIGHTY_SHARE_MIN 0.01
+
+static bool is_weighty(const struct printer *it, const struct verdict_op *op) {
+    double a_cycles = 0;
+    double b_cycles = 0;
+    for (size_t i = 0; i < it->result->op_count; i++) {
+        a_cycles += it->result->ops[i].a_total_cycles;
+        b_cycles += it->result->ops[i].b_total_cycles;
+    }
+    const double cost = fabs(op->b_total_cycles - op->a_total_cycles);
+    return op->word == VERDICT_FEW && cost > 0 && cost >= WEIGHTY_SHARE_MIN * fmax(a_cycles, b_cycles);
+}
+
+static struct units_text calls_a_run(double calls) {
+    struct units_text text;
+    if (calls >= VERDICT_CALLS_MIN)
+        return units_count(figures_count(calls));
+    snprintf(text.text, sizeof(text.text), "%.2g", calls);
+    return text;
+}
+
+/* "  FSYNC: 804 → 8 calls a run, -239 ms a run" */
+static void print_unjudged(const struct printer *it) {
+    bool is_first = true;
+    for (size_t i = 0; i < it->result->op_count; i++) {
+        const struct verdict_op *op = &it->result->ops[i];
+        char title[CELL_SIZE];
+        char cost[CELL_SIZE];
+        if (!is_weighty(it, op))
+            continue;
+        snprintf(title, sizeof(title), "Not judged, with fewer than %u calls a run in A or B", VERDICT_CALLS_MIN);
+        if (is_first)
+            screen_print_title(it->screen, title);
+        format_cost(it, op, cost);
+        screen_print_line(it->screen, 2, "%s: %s %s %s calls a run, %s a run", op->name, calls_a_run(op->a_calls).text,
+                          it->screen->ascii ? "->" : "→", calls_a_run(op->b_calls).text, cost);
+        is_first = false;
+    }
+}
+
 static void print_names(const struct printer *it, enum verdict_word word, const char *why) {
     int column = 0;
     for (size_t i = 0; i < it->result->op_count; i++) {
         const struct verdict_op *op = &it->result->ops[i];
-        if (op->word != word)
+        if (op->word != word || is_weighty(it, op))
             continue;
         if (column == 0)
             column = screen_begin_words(it->screen, why);
@@ -515,6 +557,7 @@ static void print_summary(const struct printer *it) {
     if (it->result->rescaled)
         screen_print_line(it->screen, 0, "Clock rates differ: buckets are approximate.");
     print_table(it);
+    print_unjudged(it);
 }
 
 static void print_changed_ops(const struct printer *it) {
