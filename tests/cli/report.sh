@@ -31,6 +31,20 @@ agrees "$data/show-bare.osprof" 1
 expect 0 report -o - "$data/show-empty.osprof"
 says text out | grep -q '1.50 ms elapsed; no calls' || fail "of a profile without calls: $(says text out)"
 
+# The shares are of what the calls took, not of the elapsed time in the headline.
+expect 0 report -o - "$data/show-answer.osprof"
+says text out | grep -q ' of call time spent in calls ' || fail "a share of what: $(says text out | head -c 500)"
+
+# Amounts of several profiles in one label are no amount.
+for label in "bytes_kernel: 1024 read, 2048 read, 10 written" "bytes_kernel: 1024 read, 10 written, ..."; do
+    sed "s/^# host: .*/# $label/" "$data/show-answer.osprof" >sum.osprof
+    expect 0 report -o - sum.osprof
+    says text out | grep -qF "${label/: / }" || fail "not as it is: $label: $(says text out | grep -o 'What was profiled, and where.*')"
+done
+sed "s/^# host: .*/# bytes_kernel: 1024 read, 10 written/" "$data/show-answer.osprof" >sum.osprof
+expect 0 report -o - sum.osprof
+says text out | grep -qF "kernel 1.00 KiB read, 10 B written, by its own count" || fail "an amount: $(says text out | grep -o 'What was profiled, and where.*')"
+
 # Of whom: what most of the time is, in a column for any name
 expect 0 report -o - "$data/show-answer.osprof"
 says text out | grep -q 'compile-everything 10,000 .* READ 100 %' || fail "what programs do: $(says text out)"
@@ -122,6 +136,12 @@ for runs in "old 3" "new 4 WRITE=1.3 READ=0.7"; do
 done
 expect 0 report -o page.html old?.osprof -- new?.osprof
 compares page.html "WRITE READ" old?.osprof -- new?.osprof
+says text page.html | grep -qE '^What has changed from A to B [0-9]+ of 9 operations slower, .*[.] ?A run took ' || fail "the first line: $(says text page.html | head -c 200)"
+for run in old?.osprof new?.osprof; do sed 's/^# layer: .*/# layer: user\n# command: make/' $run >job-$run; done
+expect 0 report -o job.html job-old?.osprof -- job-new?.osprof
+compares job.html "WRITE READ" job-old?.osprof -- job-new?.osprof
+says text job.html | grep -qE '^What has changed from A to B The job took .* as long: .*[0-9]+ of 9 operations slower, ' ||
+    fail "the first line, of a job: $(says text job.html | head -c 200)"
 says about page.html | grep -q ', of 4 profiles, added up$' || fail "of how many: $(says about page.html)"
 "$OSPROF" merge new?.osprof | "$OSPROF" show --json - >profile.json
 says same page.html profile.json >/dev/null

@@ -747,7 +747,7 @@ static void put_peaks(const struct peaks *peaks, const char *title) {
     const char *base = place_base(peaks);
     html_begin_table(stream);
     html_begin_row(stream);
-    html_put_cell(stream, HTML_NUMBER_TITLE, "of time");
+    html_put_cell(stream, HTML_NUMBER_TITLE, "of call time"); /* not that of the headline */
     html_put_cell(stream, HTML_TITLE, title);
     columns_put_cell_titles(&peaks->numbers);
     if (peaks->cause > 0)

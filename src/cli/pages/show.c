@@ -62,15 +62,17 @@ static const struct {
     {"bytes_elsewhere", "elsewhere", ", of files that do not count here, pipes, sockets and terminals"},
 };
 
-/* "1.27 MiB read, 12.6 MiB written, in the calls below". Returns false for other labels */
+/* "1.27 MiB read, 12.6 MiB written, in the calls below". Returns false for other labels, and for lists of several */
 static bool print_byte_sum(const struct page *page, const struct aggstats_label *label) {
     unsigned long long read;
     unsigned long long written;
+    int end = 0;
     CLEANUP_FREE char *text = NULL;
     size_t i = 0;
     while (i < ARRAY_SIZE(byte_sums) && strcmp(byte_sums[i].key, label->key) != 0)
         i++;
-    if (i == ARRAY_SIZE(byte_sums) || sscanf(label->value, "%llu read, %llu written", &read, &written) != 2)
+    if (i == ARRAY_SIZE(byte_sums) || sscanf(label->value, "%llu read, %llu written%n", &read, &written, &end) != 2 ||
+        label->value[end])
         return false;
     if (asprintf(&text, "%s read, %s written%s", units_bytes((double)read).text, units_bytes((double)written).text,
                  byte_sums[i].of) >= 0)

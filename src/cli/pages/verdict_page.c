@@ -546,9 +546,14 @@ static void print_others(const struct printer *it) {
     print_names(it, VERDICT_FEW, few);
 }
 
+/* The first line of a page of HTML is its headline: that of a job is how long it took. */
 static void print_summary(const struct printer *it) {
+    const bool are_times_first = it->screen->html && it->page->is_job && it->result->elapsed.is_there;
+    if (are_times_first)
+        print_times(it);
     print_answer(it);
-    print_times(it);
+    if (!are_times_first)
+        print_times(it);
     print_common(it, change_count(it->result) > 0);
     print_trend(it);
     screen_print_gap(it->screen);
