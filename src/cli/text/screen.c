@@ -213,7 +213,8 @@ void screen_end_heading(const struct screen *screen) {
     fputs(screen->html ? "</h3>\n" : "\n", screen->stream);
 }
 
-static void print_formatted(const struct screen *screen, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void print_formatted(const struct screen *screen, const char *format,
+                                                                  va_list arguments) {
     CLEANUP_FREE char *text = NULL;
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
