@@ -96,6 +96,11 @@ void collector_wake_at_begin(struct collector *collector) {
     (void)collector;
 }
 
+bool collector_op_moves_bytes(unsigned op) {
+    (void)op;
+    return false;
+}
+
 const char *const *collector_ops(const struct collector *collector, unsigned *ret_count) {
     (void)collector;
     *ret_count = 0;

@@ -213,6 +213,7 @@ enum { LANE_TOLD, LANE_NOT_TOLD };
 /* Those of the table, with the names that the layer "user" has for its own. Made once. */
 static const char *ops[COLLECTED_CALL_OPS];
 static unsigned op_count;
+static bool ops_move[COLLECTED_CALL_OPS]; /* bytes */
 static struct collector_slot slots[2 * COLLECTED_CALL_OPS];
 static struct collected_call numbered[COLLECTED_SYSCALLS]; /* with numbers of ops */
 static unsigned page_fault_slot;
@@ -241,12 +242,16 @@ static void number_ops(void) {
     for (unsigned number = 0; number < COLLECTED_SYSCALLS; number++) {
         numbered[number] = calls[number];
         numbered[number].op = number_op(calls[number].op, numbers);
+        if (calls[number].bytes != COLLECTED_NO_BYTES)
+            ops_move[numbered[number].op - 1] = true;
         numbered[number].empty_op = number_op(calls[number].empty_op, numbers);
         numbered[number].flag_op = number_op(calls[number].flag_op, numbers);
     }
     for (unsigned opcode = 0; opcode < COLLECTED_OPCODES_OF_RINGS; opcode++) {
         numbered_requests[opcode] = requests[opcode];
         numbered_requests[opcode].op = number_op(requests[opcode].op, numbers);
+        if (requests[opcode].has_bytes || requests[opcode].has_parts)
+            ops_move[numbered_requests[opcode].op - 1] = true;
     }
     untimed_slot = number_op(UNTIMED + 1, numbers) - 1U;
     page_fault_slot = number_op(POSIX_PAGE_FAULT + 1, numbers) - 1U;
@@ -429,6 +434,10 @@ int collector_find_under_way(struct collector *collector, uint64_t min_age_ns, c
 
 void collector_take_slow(struct collector *collector, collector_slow_fn *tell, void *context) {
     slow_ring_take(&own_programs_of(collector)->slow, tell, context);
+}
+
+bool collector_op_moves_bytes(unsigned op) {
+    return op < COLLECTED_CALL_OPS && ops_move[op];
 }
 
 uint64_t collector_slow_lost(const struct collector *collector) {

@@ -168,3 +168,10 @@ void events_description_free(struct events_file *file) {
         free(file->ops[op].lists);
     }
 }
+
+const char *events_only(const struct events_file *file) {
+    for (size_t i = 0; i < file->label_count; i++)
+        if (strcmp(file->labels[i].key, EVENTS_LABEL_ONLY) == 0)
+            return file->labels[i].value;
+    return NULL;
+}

@@ -162,8 +162,8 @@ struct aggstats_clock events_profile_clock(const struct events_file *file) {
 
 static bool lacks_calls(const struct events_file *file) {
     const struct events_losses *losses = &file->losses;
-    return losses->dropped || losses->missing || losses->unreadable || losses->cut_bytes || losses->lost ||
-           losses->is_open;
+    return events_only(file) || losses->dropped || losses->missing || losses->unreadable || losses->cut_bytes ||
+           losses->lost || losses->is_open;
 }
 
 static int add_labels(const struct events_file *file, struct aggstats_profile *profile) {

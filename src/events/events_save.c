@@ -272,7 +272,7 @@ static int save_run(struct events_recorder *events, const struct events_stream *
     events->beside.sequence++;
     half->saved = published;
     count_recorded(events, head.record_count);
-    if (events->wanted.names)
+    if (events->wanted.names || events->wanted.paths)
         ask_paths(events, records, size_bytes);
     return 0;
 }

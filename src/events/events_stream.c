@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "aggstats/numbered.h"
 #include "base.h"
 #include "recorder_private.h"
 
@@ -127,6 +128,52 @@ struct events_stream *events_stream_find(struct events_recorder *events, const s
     events_thread_cache = (struct events_thread_cache){session, block, stream};
     return stream;
 }
+
+/* ---- Lanes ---- */
+
+struct events_stream *events_lane_stream(struct events_recorder *events, const struct aggstats_block *lane) {
+    const uint64_t session = __atomic_load_n(&events->hot.session, __ATOMIC_ACQUIRE);
+    struct events_stream *stream = session == 0 ? NULL : events_stream_of(events, lane);
+    if (!stream && session != 0)
+        stream = add_stream(events, lane);
+    if (stream && stream->session != session)
+        begin_session(stream, session);
+    return stream;
+}
+
+static bool is_recording(const struct events_recorder *events, const struct events_stream *stream) {
+    return __atomic_load_n(&events->hot.session, __ATOMIC_ACQUIRE) == stream->session;
+}
+
+void events_lane_add(struct events_recorder *events, struct events_stream *stream, struct aggstats_block *lane,
+                     uint64_t start_cycles, const struct events_ended *call) {
+    const struct aggstats_span span = {.block = lane};
+    const uint64_t number = aggstats_number_begin(&span);
+    if (!is_recording(events, stream)) {
+        aggstats_number_cancel(&span, number);
+        return;
+    }
+    if (stream->met[call->thread % EVENTS_MET_COUNT] != call->thread)
+        events_stream_meet(events, stream, call->thread);
+    events_add_long(events, stream, number, start_cycles, *call, NULL);
+    aggstats_number_end(&span, number);
+}
+
+void events_lane_drop(struct events_recorder *events, struct events_stream *stream, struct aggstats_block *lane,
+                      uint64_t count) {
+    const struct aggstats_span span = {.block = lane};
+    const uint64_t number = aggstats_number_begin(&span);
+    if (count == 0 || !is_recording(events, stream)) {
+        aggstats_number_cancel(&span, number);
+        return;
+    }
+    end_half(stream); /* the numbers of its calls follow each other */
+    __atomic_store_n(&stream->dropped, stream->dropped + count, __ATOMIC_RELAXED);
+    aggstats_number_end(&span, number + count - 1);
+    events_wake(events);
+}
+
+/* ---- Callers ---- */
 
 /* If too many callers are new at once, some stay unknown. */
 void events_stream_meet(struct events_recorder *events, struct events_stream *stream, uint32_t thread) {

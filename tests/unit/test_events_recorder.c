@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "aggstats/lane.h"
 #include "aggstats/numbered.h"
 #include "base.h"
 #include "events_reader.h"
@@ -212,6 +213,83 @@ START_TEST(time_of_calls_is_that_of_the_wall_clock) {
     ck_assert_int_gt(when_ns, before_ns - 1000000);
     ck_assert_int_lt(when_ns, after_ns + 1000000);
     events_cursor_close(cursor);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+/* ---- Lanes ---- */
+
+enum { LANES = 3, ROUNDS = 7001, LOST = 5 };
+
+struct lane {
+    struct aggstats_block *block;
+    struct events_stream *stream;
+};
+
+static struct lane open_lane(void) {
+    struct lane lane = {.block = aggstats_lane_create(recorder)};
+    ck_assert_ptr_nonnull(lane.block);
+    lane.stream = events_lane_stream(events, lane.block);
+    ck_assert_ptr_nonnull(lane.stream);
+    return lane;
+}
+
+static void add_call(const struct lane *lane, uint64_t start_cycles) {
+    const uint64_t columns[] = {3, 4096, 0, 100};
+    const struct events_ended call = {.latency_cycles = 10,
+                                      .node = 7,
+                                      .thread = 4711,
+                                      .uid = 1000,
+                                      .op = READ,
+                                      .columns = columns,
+                                      .column_count = 4};
+    events_lane_add(events, lane->stream, lane->block, start_cycles, &call);
+}
+
+/* One of them is added to by another thread than the others. */
+static void *add_calls(void *given) {
+    const uint64_t now = aggstats_clock_now(aggstats_hot(recorder)->clock_kind);
+    for (uint64_t round = 0; round < ROUNDS; round++)
+        add_call(given, now + 20 * round);
+    return NULL;
+}
+
+static void check_lane_call(const struct events_file *file, const struct event *event) {
+    ck_assert_uint_eq(event->latency_cycles, 10);
+    ck_assert_uint_eq(event->thread, 4711);
+    ck_assert_uint_eq(events_value(file, event, "result"), 100);
+    const struct events_text path = events_path(file, event->node, event->start_cycles);
+    ck_assert(path.bytes && path.length == strlen("/node 7") && memcmp(path.bytes, "/node 7", path.length) == 0);
+}
+
+/* Calls of other threads overlap; what is lost of them is counted, between two of a lane and where nothing else is. */
+START_TEST(calls_in_lanes_are_in_the_file) {
+    struct lane lanes[LANES];
+    struct copy copy;
+    pthread_t thread;
+    int fd = new_file();
+    start(&(struct events_wanted){.fd = dup(fd), .paths = true});
+    for (int i = 0; i < LANES; i++)
+        lanes[i] = open_lane();
+    const struct lane lost = open_lane();
+    ck_assert_int_eq(pthread_create(&thread, NULL, add_calls, &lanes[0]), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    for (int i = 1; i < LANES; i++)
+        add_calls(&lanes[i]);
+    events_lane_drop(events, lanes[0].stream, lanes[0].block, LOST);
+    events_lane_drop(events, lanes[0].stream, lanes[0].block, 0);
+    add_call(&lanes[0], aggstats_clock_now(aggstats_hot(recorder)->clock_kind) + 20 * (uint64_t)ROUNDS);
+    events_lane_drop(events, lost.stream, lost.block, LOST);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    add_call(&lanes[0], 0); /* it has ended */
+    events_lane_drop(events, lost.stream, lost.block, LOST);
+    read_copy(fd, &copy);
+    const uint64_t dropped = copy.file->losses.dropped;
+    ck_assert_uint_ge(dropped, 2 * LOST);
+    ck_assert_uint_eq(count_calls(&copy, check_lane_call) + dropped, LANES * ROUNDS + 1 + 2 * LOST);
+    ck_assert_uint_eq(copy.file->losses.missing + copy.file->losses.disordered, 0);
+    ck_assert_uint_eq(copy.file->flags & EVENTS_NAMES, 0);
     free_copy(&copy);
     close(fd);
 }
@@ -592,6 +670,7 @@ int main(void) {
     TCase *tcase = suite_case(suite, "recording", set_up, tear_down);
     tcase_add_test(tcase, calls_are_in_the_file);
     tcase_add_test(tcase, time_of_calls_is_that_of_the_wall_clock);
+    tcase_add_test(tcase, calls_in_lanes_are_in_the_file);
     tcase_add_test(tcase, callers_have_names);
     tcase_add_test(tcase, names_and_paths_are_recorded_where_wanted);
     tcase_add_test(tcase, no_name_is_recorded_where_none_is_wanted);

@@ -154,6 +154,9 @@ void collector_wake_at_begin(struct collector *collector);
 /* The operations of its layers, for recorders. Owner: static */
 const char *const *collector_ops(const struct collector *collector, unsigned *ret_count);
 
+/* Whether an operation of system calls moves bytes. */
+bool collector_op_moves_bytes(unsigned op);
+
 /* Whether it counts which bytes of read calls came from the page cache (aggstats/caches.h). */
 bool collector_has_caches(const struct collector *collector);
 

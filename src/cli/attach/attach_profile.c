@@ -199,12 +199,23 @@ static int start_under_way(struct attach_profile *profile) {
                                                                      .causes = profile->options->causes,
                                                                      .stacks = profile->options->stacks,
                                                                      .slow_log = profile->options->slow_log,
+                                                                     .events = profile->options->events,
                                                                      .groups = profile->groups,
                                                                      .mounts = profile->options->mounts,
                                                                      .type = profile->place.type,
                                                                      .count = count,
                                                                      .context = profile},
                                   &profile->under_way);
+}
+
+static int start_events(struct attach_profile *profile) {
+    return attach_events_start(profile->options->events,
+                               &(struct attach_events_source){.collector = profile->collector,
+                                                              .recorder = profile->recorder,
+                                                              .resolution = profile->options->resolution,
+                                                              .slow_ns = profile->options->slow_ns,
+                                                              .path_of = profile->groups ? attach_groups_path : NULL,
+                                                              .path_context = profile->groups});
 }
 
 static int start_recording(struct attach_profile *profile, bool has_beside) {
@@ -224,6 +235,8 @@ static int start_recording(struct attach_profile *profile, bool has_beside) {
                                                                     .root = profile->place.root,
                                                                     .mounts = profile->options->mounts},
                                     &profile->groups);
+    if (error == 0 && profile->options->events)
+        error = start_events(profile);
     if (error == 0 && profile->options->has_under_way)
         error = start_under_way(profile);
     return error;
@@ -278,6 +291,7 @@ void attach_profile_stop(struct attach_profile *profile) {
     attach_profile_count(profile);
     if (profile->under_way)
         attach_under_way_take(profile->under_way);
+    attach_events_end(profile->options->events);
     if (profile->lost > 0)
         complain(
             "%s: %llu calls are not counted: a CPU was at another one, too many were under way, or the kernel did not "
@@ -310,12 +324,14 @@ int attach_profile_end(struct attach_profile *profile) {
 
 void attach_profile_finish(struct attach_profile *profile) {
     while (!control_server_stop(&profile->socket))
-        continue; /* its command hangs */
-    aggstats_recorder_destroy(profile->recorder);
-    aggstats_recorder_destroy(profile->beside);
-    attach_under_way_finish(profile->under_way);
-    attach_groups_finish(profile->groups);
-    collector_finish(profile->collector);
+        continue;                                      /* its command hangs */
+    if (attach_events_end(profile->options->events)) { /* else these are in use until the process ends */
+        aggstats_recorder_destroy(profile->recorder);
+        aggstats_recorder_destroy(profile->beside);
+        attach_under_way_finish(profile->under_way);
+        attach_groups_finish(profile->groups);
+        collector_finish(profile->collector);
+    }
     forget_paths(profile);
     pthread_mutex_destroy(&profile->lock);
 }

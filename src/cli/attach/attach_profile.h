@@ -28,6 +28,7 @@ struct attach_options {
     uint64_t slow_ns;             /* calls that take so long are slow; 0: none is */
     struct thread_causes *causes; /* of these */
     struct slow_log *slow_log;    /* they are written to it; borrowed until the end; NULL: there is none */
+    struct attach_events *events; /* they are written to it, too; likewise */
     struct user_stacks *stacks;   /* finds which functions made them; NULL: that is not wanted */
 };
 

@@ -180,6 +180,8 @@ static void tell_ended(struct attach_under_way *under_way, const struct ended_ca
     under_way->is_told = slow;
     aggstats_slow_end(under_way->recorder, call ? &call->span : &unseen, &ended);
     under_way->is_told = NULL;
+    if (under_way->options.events)
+        attach_events_add(under_way->options.events, slow);
     if (call)
         end_call(call);
 }
@@ -195,6 +197,8 @@ static void take_ended(struct attach_under_way *under_way, bool has_ended) {
         free(under_way->ended[i].functions);
     }
     under_way->ended_count = 0;
+    if (under_way->options.events)
+        attach_events_note_lost(under_way->options.events, under_way->lost + collector_slow_lost(under_way->collector));
 }
 
 /* ---- Looking ------------------------------------------------------------------------------------ */

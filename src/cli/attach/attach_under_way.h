@@ -6,6 +6,7 @@
 #ifndef ATTACH_UNDER_WAY_H
 #define ATTACH_UNDER_WAY_H
 
+#include "attach_events.h"
 #include "attach_groups.h"
 #include "collector.h"
 #include "slow_log.h"
@@ -20,6 +21,7 @@ struct attach_under_way_options {
     struct thread_causes *causes;       /* with slow calls */
     struct user_stacks *stacks;         /* with slow calls: which functions made them; NULL: that is not wanted */
     struct slow_log *slow_log;          /* gets slow calls, until the recorder is destroyed; NULL: none does */
+    struct attach_events *events;       /* gets slow calls; NULL: there is none */
     struct attach_groups *groups;       /* which name objects; NULL: nothing has a name */
     const struct attach_mounts *mounts; /* of several file systems; NULL: of one */
     const char *type;                   /* of that one */

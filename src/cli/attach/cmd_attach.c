@@ -24,6 +24,7 @@ struct attach_command {
     const char *cgroup;          /* NULL: all */
     const char *causes_file;     /* NULL: none */
     const char *slow_log_target; /* NULL: none */
+    const char *events_file;     /* NULL: none */
     struct thread_causes causes;
     bool has_by; /* groups were chosen */
     bool has_stacks;
@@ -93,6 +94,10 @@ static const struct option_row rows[] = {
      .metavar = "FILE|" SLOW_LOG_SYSTEM,
      .help = "of slow calls: a line of JSON for each, in a file or in the system log",
      INTO(FILE, struct attach_command, slow_log_target)},
+    {.name = "events",
+     .metavar = "FILE",
+     .help = "of slow calls: a record for each, in a file for osprof events",
+     INTO(FILE, struct attach_command, events_file)},
     {.name = "causes",
      .metavar = "FILE",
      .help = "lines of one's own before the table of causes",
@@ -241,10 +246,13 @@ static int attach_watched(const struct attach_command *given, const struct attac
     watching.report.not_told = attach_watched_not_told(watched);
     kept_open(&kept);
     int error = watching.report.attached ? start_slow_log(given, path, &options->slow_log) : -ENOMEM;
+    if (error == 0 && given->events_file)
+        error = attach_events_open(given->events_file, &options->events);
     if (error == 0)
         error = watch(&watching, given->for_ns, &kept);
     attach_turn_end(&watching.turn_fd);
     slow_log_destroy(options->slow_log);
+    attach_events_finish(options->events);
     kept_finish(&kept);
     free(options->whose.value);
     free(watching.report.attached);
@@ -301,6 +309,8 @@ static bool check(const struct command *command, const struct attach_command *gi
         usage_error(command, "--stacks is of slow calls: give --slow TIME, too");
     else if (given->slow_log_target && given->options.slow_ns == 0)
         usage_error(command, "--slowlog is of slow calls: give --slow TIME, too");
+    else if (given->events_file && given->options.slow_ns == 0)
+        usage_error(command, "--events is of slow calls: give --slow TIME, too");
     else if (!aggstats_resolution_valid(given->options.resolution))
         usage_error(command, "--resolution takes 1, 2 or 4");
     else if (!user_labels_valid(given->options.labels.texts, given->options.labels.count, complaint))

@@ -80,10 +80,17 @@ static bool is_in_time(const struct events_filter *filter, const struct events_m
 }
 
 static void print_mark(struct page *page, const struct events_mark *mark) {
+    const char *words = words_of_mark(mark->kind);
+    const char *only = mark->kind == EVENTS_MARK_START ? events_only(page->file) : NULL;
     print_time(page, mark->cycles);
     fputs("  ", page->screen->stream);
     screen_ink(page->screen, INK_FAINT);
-    fprintf(page->screen->stream, "-- %s --", words_of_mark(mark->kind));
+    fprintf(page->screen->stream, "-- %s", words ? words : "");
+    if (only) {
+        fputs(", with only ", page->screen->stream);
+        screen_print_untrusted(page->screen, INK_FAINT, only);
+    }
+    fputs(" --", page->screen->stream);
     screen_ink(page->screen, INK_PLAIN);
     putc('\n', page->screen->stream);
 }

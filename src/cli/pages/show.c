@@ -221,8 +221,12 @@ static void print_left(const struct page *page) {
 
 static void print_warnings(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
+    const char *only = aggstats_profile_label(profile, "only"); /* of events of some calls */
     char text[128];
-    if (profile->incomplete)
+    snprintf(text, sizeof(text), "Incomplete: it has only %.80s.", only ? only : "");
+    if (profile->incomplete && only)
+        screen_print_in_ink(&page->screen, INK_WARNING, text);
+    else if (profile->incomplete)
         screen_print_in_ink(&page->screen, INK_WARNING, SHOW_INCOMPLETE);
     print_left(page);
     if (profile->clamped == 0)

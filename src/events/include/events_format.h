@@ -100,6 +100,10 @@ struct events_chunk {
  *
  * Texts: name, new_name (in `parent`), target (of a symbolic link), attribute (an extended one, by name). */
 
+/* The key of a label of files that have only some calls: "label only calls of at least 10 ms". A profile that is made of
+ * these is incomplete. */
+#define EVENTS_LABEL_ONLY "only"
+
 /* Bits of the column `which`. */
 enum events_set {
     EVENTS_SET_MODE = 1 << 0,

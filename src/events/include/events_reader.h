@@ -156,6 +156,10 @@ uint64_t events_value(const struct events_file *file, const struct event *event,
 /* The text of that name; bytes is NULL if the call has none. */
 struct events_text events_text_of(const struct events_file *file, const struct event *event, const char *name);
 
+/* What the file's description says of its calls by EVENTS_LABEL_ONLY. NULL: all calls are to be in it
+ * Owner:   the file */
+const char *events_only(const struct events_file *file);
+
 /* True if a call's times are impossible: it begins or ends more than an hour away from all other moments in the file,
  * or ends before it begins. */
 bool events_is_outside(const struct events_file *file, const struct event *event);

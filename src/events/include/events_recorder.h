@@ -47,6 +47,7 @@ struct events_wanted {
     uint64_t size_bytes; /* maximum size of the file, where recording ends; 0: none */
     uint64_t ring_bytes; /* size of the ring in memory; 0: all calls go to the file */
     bool names;          /* also names and all arguments of calls, and paths of nodes */
+    bool paths;          /* also paths of nodes; names include that */
 };
 
 /* Result of a recording so far. */
@@ -246,5 +247,21 @@ static inline bool events_add_named(struct events_recorder *events, const struct
     events_add_long(events, stream, number, span->start_cycles, call, more);
     return true;
 }
+
+/* ---- Calls of other threads, in lanes (aggstats/lane.h) ---- */
+
+/* The stream of a lane, for this recording. Calls of a lane do not overlap, and come in the order in which they began.
+ * Owner:   the recorder
+ * Errors:  NULL: recording is off, or there is no memory
+ * Threads: one at a time in a lane, like the next two */
+struct events_stream *events_lane_stream(struct events_recorder *events, const struct aggstats_block *lane);
+
+/* Records a call that has ended. Does nothing if recording has ended. */
+void events_lane_add(struct events_recorder *events, struct events_stream *stream, struct aggstats_block *lane,
+                     uint64_t start_cycles, const struct events_ended *call);
+
+/* Counts calls as dropped of which only their number is known. Does nothing if recording has ended. */
+void events_lane_drop(struct events_recorder *events, struct events_stream *stream, struct aggstats_block *lane,
+                      uint64_t count);
 
 #endif

@@ -1,66 +1,28 @@
-/* Files of events are readable by their owner alone, since they contain names and who did what. No file is overwritten:
- * an existing file of the command line's name is kept as NAME.old once, and the other files must be new. */
+/* An existing file of the command line's name is kept as NAME.old once, and the other files must be new. */
 #include "event_files.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "aggstats/caller_groups.h"
 #include "base.h"
 #include "control_file.h"
+#include "events_place.h"
 #include "log.h"
 #include "process.h"
 #include "quiet_thread.h"
 #include "waiting.h"
 
-#define BACKUP_SUFFIX ".old"
 #define SLOW_FILES_MAX 16U /* each may be as large as the ring */
 #define LOCK_WAIT_S 2
 #define END_WAIT_S 4 /* more than events_recorder_stop() waits */
 
 /* ---- Files ---- */
 
-static int create_file(int dir_fd, const char *name) {
-    int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    return fd < 0 ? negative_errno() : fd;
-}
-
-/* An existing file is kept as NAME.old. */
-static int create_own_file(int dir_fd, const char *name) {
-    CLEANUP_FREE char *backup = NULL;
-    if (asprintf(&backup, "%s" BACKUP_SUFFIX, name) < 0)
-        return -ENOMEM;
-    if (renameat(dir_fd, name, dir_fd, backup) < 0 && errno != ENOENT)
-        return negative_errno();
-    return create_file(dir_fd, name);
-}
-
-static int check_place(const struct event_files *files) {
-    struct stat attr;
-    if (strlen(files->name) + strlen(BACKUP_SUFFIX) > NAME_MAX)
-        return -ENAMETOOLONG;
-    if (fstatat(files->dir_fd, files->name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
-        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
-    return 0;
-}
-
-static int find(struct event_files *files, const char *file) {
-    const char *name;
-    if (may_be_planted(file))
-        return -EPERM;
-    int err = open_parent(AT_FDCWD, file, &files->dir_fd, &name);
-    if (err < 0)
-        return err;
-    files->name = strdup(name);
-    return files->name ? check_place(files) : -ENOMEM;
-}
-
 int event_files_find(struct event_files *files, const char *file) {
-    int err = file ? find(files, file) : 0;
+    int err = file ? events_place_find(file, &files->dir_fd, &files->name) : 0;
     if (err < 0)
         log_message("cannot record events to %s: %s; choose another file with -o events=FILE", file, strerror(-err));
     return err;
@@ -101,7 +63,7 @@ static int open_slow(void *context) {
     strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
     if (asprintf(&name, "%s-%s", files->ring_name, when) < 0)
         return -ENOMEM;
-    int fd = create_file(files->ring_dir_fd, name);
+    int fd = events_place_create_new(files->ring_dir_fd, name);
     if (fd < 0) {
         log_message("cannot write events of a slow call to %s: %s", name, strerror(-fd));
         return fd;
@@ -211,7 +173,7 @@ static int record_to(struct event_files *files, int dir_fd, const char *name,
 int event_files_start(struct event_files *files) {
     int err = files->recording->is_recorded ? create_events(files) : 0;
     if (err == 0 && files->name)
-        err = record_to(files, files->dir_fd, files->name, create_own_file, files->options->events);
+        err = record_to(files, files->dir_fd, files->name, events_place_create, files->options->events);
     if (err < 0)
         log_message("cannot record events%s%s: %s", files->name ? " to " : "",
                     files->name ? files->options->events : "", strerror(-err));
@@ -233,8 +195,8 @@ static int write_ring(struct event_files *files, int dir_fd, const char *name,
 
 /* An existing file is an error if a command has named it, and is kept if the command line has. */
 static int create_ring_file(int dir_fd, const char *name) {
-    int fd = create_file(dir_fd, name);
-    return fd == -EEXIST ? create_own_file(dir_fd, name) : fd;
+    int fd = events_place_create_new(dir_fd, name);
+    return fd == -EEXIST ? events_place_create(dir_fd, name) : fd;
 }
 
 /* Owner: the caller frees it; NULL: no memory */
@@ -302,10 +264,10 @@ static int record_to_new(struct event_files *files, const char *file) {
         return -EBUSY;
     int err = profile_target_open_new(files->target, file, files->own_device, &dir_fd, &name);
     if (err == 0 && is_going_on)
-        return write_ring(files, dir_fd, name, create_file);
+        return write_ring(files, dir_fd, name, events_place_create_new);
     if (err == 0)
         err = stop_recording(files);
-    return err < 0 ? err : record_to(files, dir_fd, name, create_file, file);
+    return err < 0 ? err : record_to(files, dir_fd, name, events_place_create_new, file);
 }
 
 /* The ring is written there at the end. */

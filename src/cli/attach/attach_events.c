@@ -1,0 +1,274 @@
+#include "attach_events.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "aggstats/lane.h"
+#include "base.h"
+#include "command.h"
+#include "events_place.h"
+#include "events_recorder.h"
+
+#define LANES_MAX 1024 /* slow calls that overlap; more are dropped, and counted */
+#define TASKS 1024U    /* whose programs are remembered; a later one takes the place of one before */
+#define WHICH_SIZE 64
+#define COLUMNS 2 /* of each operation that moves bytes: size, result */
+
+struct lane {
+    struct aggstats_block *block;
+    struct events_stream *stream;
+    uint64_t end_ns; /* of its last call */
+};
+
+struct task {
+    uint32_t thread;
+    uint32_t process;
+    char program[16];
+};
+
+struct attach_events {
+    const char *file; /* borrowed */
+    int dir_fd;
+    char *name;
+    struct attach_events_source source;
+    struct aggstats_profile profile; /* an empty one, for its labels */
+    char **ops;                      /* [op_count], as struct events_source has them */
+    unsigned op_count;
+    struct events_recorder *recorder; /* NULL: it has not begun, or has ended */
+    struct lane lanes[LANES_MAX];
+    unsigned lane_count;
+    struct lane lost_lane; /* only counts */
+    uint64_t lost;
+    bool hangs;           /* what saves it, at the end */
+    pthread_mutex_t lock; /* protects the rest */
+    struct task tasks[TASKS];
+};
+
+/* ---- What the recorder asks --------------------------------------------------------------------- */
+
+static void note_task(struct attach_events *events, const struct collected_slow *call) {
+    struct task *task = &events->tasks[call->thread % TASKS];
+    pthread_mutex_lock(&events->lock);
+    *task = (struct task){.thread = call->thread, .process = call->process};
+    snprintf(task->program, sizeof(task->program), "%.15s", call->program);
+    pthread_mutex_unlock(&events->lock);
+}
+
+/* As the kernel told it when the call ended: the process may have ended, too. */
+static bool find_task(void *context, uint32_t thread, uint64_t *ret_process, char ret_name[EVENTS_TASK_NAME_SIZE]) {
+    struct attach_events *events = context;
+    const struct task *task = &events->tasks[thread % TASKS];
+    pthread_mutex_lock(&events->lock);
+    const bool is_known = task->thread == thread;
+    *ret_process = task->process;
+    snprintf(ret_name, EVENTS_TASK_NAME_SIZE, "%s", task->program);
+    pthread_mutex_unlock(&events->lock);
+    return is_known;
+}
+
+static char *find_path(void *context, uint64_t node) {
+    const struct attach_events *events = context;
+    return events->source.path_of ? events->source.path_of(events->source.path_context, node) : NULL;
+}
+
+static void tell(void *context, int err) {
+    const struct attach_events *events = context;
+    if (err < 0)
+        complain("cannot write events to %s: %s; it is tried again, and calls for which there is no room meanwhile are "
+                 "dropped and counted",
+                 events->file, strerror(-err));
+    else
+        complain("events are written to %s again; if calls are missing from it, it says how many", events->file);
+}
+
+/* ---- The beginning ------------------------------------------------------------------------------ */
+
+int attach_events_open(const char *file, struct attach_events **ret_events) {
+    struct attach_events *events = calloc(1, sizeof(*events));
+    if (!events)
+        return -ENOMEM;
+    events->file = file;
+    events->dir_fd = -1;
+    pthread_mutex_init(&events->lock, NULL);
+    int error = events_place_find(file, &events->dir_fd, &events->name);
+    if (error) {
+        complain("cannot record events to %s: %s; choose another file", file, strerror(-error));
+        attach_events_finish(events);
+        return error;
+    }
+    *ret_events = events;
+    return 0;
+}
+
+static int describe_ops(struct attach_events *events) {
+    const char *const *names = collector_ops(events->source.collector, &events->op_count);
+    events->ops = calloc(events->op_count, sizeof(*events->ops));
+    for (unsigned op = 0; events->ops && op < events->op_count; op++)
+        if (asprintf(&events->ops[op], "%s%s", names[op],
+                     collector_op_moves_bytes(op) ? " bytes|size result||" : "|||") < 0) {
+            events->ops[op] = NULL;
+            return -ENOMEM;
+        }
+    return events->ops ? 0 : -ENOMEM;
+}
+
+/* "calls of at least 10 ms": no rounding, for some call may have taken just that long. */
+static void format_which(uint64_t ns, char ret_text[WHICH_SIZE]) {
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    unsigned unit = 0;
+    for (; unit + 1 < ARRAY_SIZE(units) && ns % 1000 == 0; unit++)
+        ns /= 1000;
+    snprintf(ret_text, WHICH_SIZE, "calls of at least %" PRIu64 " %s", ns, units[unit]);
+}
+
+/* The labels of the profile, and which calls there are. */
+static int find_labels(struct attach_events *events) {
+    char which[WHICH_SIZE];
+    int error = aggstats_recorder_snapshot(events->source.recorder, &events->profile);
+    format_which(events->source.slow_ns, which);
+    return error ? error : aggstats_profile_add_label(&events->profile, EVENTS_LABEL_ONLY, which);
+}
+
+static int create_recorder(struct attach_events *events) {
+    int error = describe_ops(events);
+    if (error == 0)
+        error = find_labels(events);
+    const struct events_source source = {
+        .recorder = events->source.recorder,
+        .ops = (const char *const *)events->ops,
+        .op_count = events->op_count,
+        .resolution = events->source.resolution,
+        .version = OSPROF_VERSION,
+        .labels = events->profile.labels,
+        .label_count = events->profile.label_count,
+        .find_task = find_task,
+        .find_path = find_path,
+        .tell = tell,
+        .context = events,
+    };
+    return error ? error : events_recorder_create(&source, &events->recorder);
+}
+
+static int start_file(struct attach_events *events) {
+    CLEANUP_FD int fd = events_place_create(events->dir_fd, events->name);
+    if (fd < 0)
+        return fd;
+    int error = events_recorder_start(events->recorder, &(struct events_wanted){.fd = fd, .paths = true});
+    if (error)
+        unlinkat(events->dir_fd, events->name, 0);
+    else
+        steal_fd(&fd);
+    return error;
+}
+
+int attach_events_start(struct attach_events *events, const struct attach_events_source *source) {
+    events->source = *source;
+    int error = create_recorder(events);
+    if (error == 0)
+        error = start_file(events);
+    if (error) {
+        complain("cannot record events to %s: %s", events->file, strerror(-error));
+        events_recorder_destroy(steal_pointer(&events->recorder));
+    }
+    return error;
+}
+
+/* ---- Calls -------------------------------------------------------------------------------------- */
+
+/* Returns false without memory */
+static bool open_lane(const struct attach_events *events, struct lane *lane) {
+    if (!lane->block)
+        lane->block = aggstats_lane_create(events->source.recorder);
+    if (lane->block && !lane->stream)
+        lane->stream = events_lane_stream(events->recorder, lane->block);
+    return lane->stream;
+}
+
+/* NULL: too many calls overlap, or there is no memory */
+static struct lane *find_lane(struct attach_events *events, uint64_t begin_ns) {
+    for (unsigned i = 0; i < events->lane_count; i++)
+        if (events->lanes[i].end_ns <= begin_ns)
+            return &events->lanes[i];
+    if (events->lane_count == LANES_MAX || !open_lane(events, &events->lanes[events->lane_count]))
+        return NULL;
+    return &events->lanes[events->lane_count++];
+}
+
+static void drop(struct attach_events *events, uint64_t count) {
+    struct lane *lane = &events->lost_lane;
+    if (open_lane(events, lane))
+        events_lane_drop(events->recorder, lane->stream, lane->block, count);
+}
+
+void attach_events_add(struct attach_events *events, const struct collected_slow *call) {
+    const uint64_t columns[COLUMNS] = {call->asked_bytes, call->moved_bytes};
+    const struct events_ended ended = {
+        .latency_cycles = call->ns,
+        .node = call->object,
+        .thread = call->thread,
+        .uid = call->uid,
+        .op = call->op,
+        .error = (unsigned)call->error,
+        .columns = columns,
+        .column_count = collector_op_moves_bytes(call->op) ? COLUMNS : 0,
+    };
+    if (!events->recorder)
+        return;
+    struct lane *lane = find_lane(events, call->begin_ns);
+    if (!lane) {
+        drop(events, 1);
+        return;
+    }
+    note_task(events, call);
+    lane->end_ns = call->begin_ns + call->ns;
+    events_lane_add(events->recorder, lane->stream, lane->block, call->begin_ns, &ended);
+}
+
+void attach_events_note_lost(struct attach_events *events, uint64_t lost) {
+    if (events->recorder && lost > events->lost)
+        drop(events, lost - events->lost);
+    events->lost = lost;
+}
+
+/* ---- The end ------------------------------------------------------------------------------------ */
+
+static void say_what_is_missing(const struct attach_events *events) {
+    struct events_state state;
+    events_recorder_state(events->recorder, &state);
+    if (state.is_full)
+        complain("%s has reached its size: recording ended there, with %" PRIu64 " calls", events->file,
+                 state.recorded);
+    else if (state.dropped > 0)
+        complain("%s: %" PRIu64 " of %" PRIu64 " slow calls are not in it, and it says so", events->file, state.dropped,
+                 state.dropped + state.recorded);
+}
+
+bool attach_events_end(struct attach_events *events) {
+    if (!events || !events->recorder || events->hangs)
+        return !events || !events->hangs;
+    events->hangs = events_recorder_stop(events->recorder) < 0;
+    if (events->hangs) {
+        complain("cannot save all events to %s: writing hangs", events->file);
+        return false;
+    }
+    say_what_is_missing(events);
+    events_recorder_destroy(steal_pointer(&events->recorder));
+    return true;
+}
+
+void attach_events_finish(struct attach_events *events) {
+    if (!events || events->hangs)
+        return;
+    for (unsigned op = 0; events->ops && op < events->op_count; op++)
+        free(events->ops[op]);
+    free(events->ops);
+    aggstats_profile_finish(&events->profile);
+    free(events->name);
+    close_fd(&events->dir_fd);
+    pthread_mutex_destroy(&events->lock);
+    free(events);
+}

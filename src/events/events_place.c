@@ -1,0 +1,44 @@
+#include "events_place.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base.h"
+
+#define BACKUP_SUFFIX ".old"
+
+int events_place_create_new(int dir_fd, const char *name) {
+    int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return fd < 0 ? negative_errno() : fd;
+}
+
+int events_place_create(int dir_fd, const char *name) {
+    CLEANUP_FREE char *backup = NULL;
+    if (asprintf(&backup, "%s" BACKUP_SUFFIX, name) < 0)
+        return -ENOMEM;
+    if (renameat(dir_fd, name, dir_fd, backup) < 0 && errno != ENOENT)
+        return negative_errno();
+    return events_place_create_new(dir_fd, name);
+}
+
+static int check(int dir_fd, const char *name) {
+    struct stat attr;
+    if (strlen(name) + strlen(BACKUP_SUFFIX) > NAME_MAX)
+        return -ENAMETOOLONG;
+    if (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
+        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
+    return 0;
+}
+
+int events_place_find(const char *file, int *ret_dir_fd, char **ret_name) {
+    const char *name;
+    if (may_be_planted(file))
+        return -EPERM;
+    int err = open_parent(AT_FDCWD, file, ret_dir_fd, &name);
+    if (err < 0)
+        return err;
+    *ret_name = strdup(name);
+    return *ret_name ? check(*ret_dir_fd, *ret_name) : -ENOMEM;
+}
