@@ -17,7 +17,11 @@ static int ask[2];
 static int answer[2];
 
 /* Not inlined, and its calls are not its last ones, which might be jumps. */
+#ifdef __clang__
+#define FUNCTION __attribute__((noinline, used)) static
+#else
 #define FUNCTION __attribute__((noinline, noclone, used)) static
+#endif
 
 /* The other process has the lock. */
 static void let_lock(char what) {
