@@ -146,6 +146,30 @@ says "python3 $pid \\(thread [0-9]+\\) waits for the flock of"
 flock -u 7
 wait "$pid" || fail "status $? of two threads"
 
+# ---- Many that wait for several locks: not only who has waited longest has a turn
+
+flock 7
+others=()
+for i in 1 2 3 4 5; do
+    waits flock --no-fork "other_$i" sleep 100
+    others+=("$pid")
+done
+waiting=
+for i in 1 2 3 4 5; do
+    waits flock "other_$i" true
+    others+=("$pid")
+    waiting+=,$pid
+done
+sees --pid "${waiting#,}" --for 2s --json
+of_json 'len(rows("flock")) == 5'
+for i in 1 2 3 4 5; do
+    of_json '[w["holder"].endswith("/other_'"$i, held by sleep ${others[i - 1]}"', which is sleeping")
+        for w in rows("flock") if w["process"] == '"${others[4 + i]}"'] == [True]'
+done
+says_not 'circle'
+kill "${others[@]}" 2>/dev/null || true
+flock -u 7
+
 # ---- A pipe that is full, and one that is empty
 
 mkfifo full
@@ -153,6 +177,14 @@ exec 8<>full
 waits dd if=/dev/zero of=full bs=64k count=4 status=none
 sees --pid "$pid" --for 300ms
 says 'All of that time it was waiting .*pipe.*: dd;'
+
+# With one who waits for something else as long: neither is most of it.
+writing=$pid
+flock 7
+waits flock locked true
+sees --pid "$writing,$pid" --for 300ms
+says 'The largest part of that time, (50\.0|49\.[0-9]) %, they were waiting '
+flock -u 7
 waits sh -c 'read -r line <&8'
 sees --pid "$pid" --for 300ms
 says 'nobody waited for anything but work'
@@ -228,6 +260,24 @@ sees --pid "$pid" --for 300ms
 ! LC_ALL=C grep -q $'\x1b' out || fail "a terminal obeys a name: $(cat -v out)"
 sees --pid "$pid" --for 300ms --json
 of_json 'rows("flock")[0]["program"].startswith("a\x1b[31mb\nc")'
+flock -u 7
+
+# One that has none.
+flock 7
+python3 -c '
+import ctypes, fcntl
+ctypes.CDLL(None).prctl(15, b"")
+open("not_named", "w")
+fcntl.flock(open("locked"), fcntl.LOCK_SH)' 7>&- &
+pid=$!
+started+=("$pid")
+wait_until 30 test -e not_named || fail "process $pid keeps its name"
+until_sleeps "$pid"
+sees --pid "$pid" --for 300ms
+says 'another holds \(flock\): \(no name\);'
+says '^ +\(no name\) \([0-9.]+ ms\)$'
+sees --pid "$pid" --for 300ms --by process
+says " 1 .* \\(no name\\) $pid +waiting for a lock"
 flock -u 7
 
 # ---- Who has waited for longest, but waits no more
@@ -325,6 +375,10 @@ fi
 # ---- Wrong arguments, and no right
 
 expect_trouble "osprof: cannot watch process 4194303: there is none of that number" why -a --pid 4194303
+# Nothing is seen of threads of the kernel: that is not to wait for nothing.
+if grep -qx kthreadd /proc/2/comm; then
+    expect_trouble "osprof: cannot see what process 2 waits for: threads of the kernel are left out" why -a --pid "$$,2" --for 100ms
+fi
 expect 2 why -a x
 grep -q -- '-a takes no profile' err || fail "$(cat err)"
 expect 2 why --for 1s x

@@ -13,7 +13,7 @@
 #include "mounts.h"
 #include "proc.h"
 
-#define LOOKED_MAX 3 /* of those that wait, at a time */
+#define LOOKED_MAX 3 /* of those that wait, at a time: each look may take 100 ms */
 #define KEPT_MAX 64
 #define MINOR_BITS 20                 /* of a device, as the kernel has it */
 #define AGE_MIN_NS UINT64_C(50000000) /* who waits for less has it, most likely, before it is looked for */
@@ -27,6 +27,9 @@ struct wait_holders {
     struct holders_options options;
     struct waiter waiters[LOOKED_MAX]; /* the oldest first, of each cause one */
     size_t waiter_count;
+    struct waiter others[LOOKED_MAX]; /* of whom nobody is known yet, in turn */
+    size_t other_count;
+    uint32_t turn; /* the thread that was looked at last of those */
     struct wait_held kept[KEPT_MAX];
     size_t kept_count;
     bool hides_calls;  /* of somebody who waited, from this user */
@@ -86,11 +89,42 @@ static void note_still(struct wait_holders *holders, const struct wait_cause *ca
     }
 }
 
+/* Whether it was found since this wait has begun. */
+static bool is_found(const struct wait_holders *holders, const struct waiter *waiter) {
+    const int64_t began_ns = read_clock_ns(CLOCK_MONOTONIC) - (int64_t)waiter->now.age_ns;
+    for (size_t i = 0; i < holders->kept_count; i++) {
+        const struct wait_held *held = &holders->kept[i];
+        if (held->cause == waiter->cause && held->of.process == waiter->now.cell.process && held->seen_ns > began_ns)
+            return true;
+    }
+    return false;
+}
+
+/* How many numbers of threads come first: it is everybody's turn once. */
+static uint32_t turns_before(const struct wait_holders *holders, const struct waiter *waiter) {
+    return waiter->now.cell.thread - holders->turn - 1;
+}
+
+static void insert_other(struct wait_holders *holders, const struct waiter *waiter) {
+    size_t place = holders->other_count;
+    if (place == LOOKED_MAX && turns_before(holders, &holders->others[place - 1]) < turns_before(holders, waiter))
+        return;
+    if (place < LOOKED_MAX)
+        holders->other_count++;
+    else
+        place--;
+    for (; place > 0 && turns_before(holders, &holders->others[place - 1]) > turns_before(holders, waiter); place--)
+        holders->others[place] = holders->others[place - 1];
+    holders->others[place] = *waiter;
+}
+
 void wait_holders_note(struct wait_holders *holders, const struct wait_cause *cause, const struct waiting_now *now) {
     const struct waiter waiter = {cause, *now};
     if (!cause || cause->class != WAIT_COUNTS || now->age_ns < AGE_MIN_NS)
         return;
     note_still(holders, cause, now);
+    if (!is_found(holders, &waiter))
+        insert_other(holders, &waiter);
     for (size_t i = 0; i < holders->waiter_count; i++) {
         if (holders->waiters[i].cause != cause)
             continue;
@@ -171,10 +205,27 @@ static void look(struct wait_holders *holders, struct wait_causes *causes, const
         keep(holders, waiter, sentence);
 }
 
+static bool was_looked_at(const struct wait_holders *holders, const struct waiter *other) {
+    for (size_t i = 0; i < holders->waiter_count; i++)
+        if (holders->waiters[i].now.cell.thread == other->now.cell.thread)
+            return true;
+    return is_found(holders, other);
+}
+
+/* Those who have waited longest are looked at each time, and with what is left of the looks all others, in turn. */
 void wait_holders_look(struct wait_holders *holders, struct wait_causes *causes) {
+    size_t left = LOOKED_MAX - holders->waiter_count;
     for (size_t i = 0; i < holders->waiter_count; i++)
         look(holders, causes, &holders->waiters[i]);
+    for (size_t i = 0; i < holders->other_count && left > 0; i++) {
+        holders->turn = holders->others[i].now.cell.thread;
+        if (was_looked_at(holders, &holders->others[i]))
+            continue;
+        look(holders, causes, &holders->others[i]);
+        left--;
+    }
     holders->waiter_count = 0;
+    holders->other_count = 0;
 }
 
 /* ---- What is known ------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* Who holds what threads wait for: found while they wait, for those that have waited longest. */
+/* Who holds what threads wait for: found while they wait, for those that have waited longest, and then for others. */
 #ifndef WAIT_HOLDERS_H
 #define WAIT_HOLDERS_H
 

@@ -12,6 +12,7 @@
 #define SENTENCE_SIZE 1024
 #define WHO_COLUMNS 100
 #define LITTLE_SHARE 0.01 /* of elapsed time: hardly anybody waited */
+#define MOST_SHARE 0.5005 /* what is less is shown as 50.0 % */
 #define CAUSES_NAMED 4    /* in a sentence */
 #define PROGRAMS_NAMED 4  /* of a cause */
 #define STILL_NS                                                                                                       \
@@ -93,7 +94,7 @@ static void print_first(const struct page *page) {
         return;
     const struct wait_view_row *most = find_most(page, first->cause);
     const bool is_all = first->total_ns == view->total_ns;
-    const bool is_most = first->total_ns > view->total_ns / 2;
+    const bool is_most = (double)first->total_ns > MOST_SHARE * (double)view->total_ns;
     if (is_all)
         append(text, "All of that time ");
     else

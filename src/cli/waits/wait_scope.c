@@ -6,6 +6,11 @@
 #include <string.h>
 
 #include "base.h"
+#include "command.h"
+#include "proc.h"
+
+#define FLAGS_FIELD 9
+#define KERNEL_THREAD 0x00200000U /* PF_KTHREAD */
 
 enum wait_by wait_by_of_word(const char *word) {
     static const char *const words[] = {WAIT_BY_WORDS}; /* in the order of the enum */
@@ -15,10 +20,27 @@ enum wait_by wait_by_of_word(const char *word) {
     return WAIT_BY_NOBODY;
 }
 
+static bool is_of_kernel(uint32_t process) {
+    struct proc_stat stat;
+    const char *flags = proc_stat_read(process, &stat) ? proc_stat_field(&stat, FLAGS_FIELD) : NULL;
+    return flags && strtoul(flags, NULL, 10) & KERNEL_THREAD;
+}
+
+/* Errors: reported to the user */
+static int check_processes(const struct attach_processes *processes) {
+    int error = attach_processes_check(processes);
+    for (unsigned i = 0; i < processes->count && error == 0; i++)
+        if (is_of_kernel(processes->numbers[i])) {
+            complain("cannot see what process %u waits for: threads of the kernel are left out", processes->numbers[i]);
+            error = -EINVAL;
+        }
+    return error;
+}
+
 int wait_scope_find(const struct attach_processes *processes, const char *cgroup, struct wait_scope *ret_scope) {
     struct wait_scope scope = {.processes = processes};
     char words[ATTACH_NAME_SIZE];
-    int error = attach_processes_check(processes);
+    int error = check_processes(processes);
     if (error == 0 && cgroup)
         error = attach_cgroup_find(cgroup, &scope.cgroup);
     if (error)

@@ -16,26 +16,31 @@ struct making {
     void *context;
 };
 
+/* A program may call itself nothing. */
+static const char *shown(const char *name) {
+    return name[0] ? name : "(no name)";
+}
+
 static void name_process(const struct wait_row *row, char ret_who[WAIT_WHO_SIZE]) {
     if (row->process > 0)
-        snprintf(ret_who, WAIT_WHO_SIZE, "%s %" PRIu32, row->program, row->process);
+        snprintf(ret_who, WAIT_WHO_SIZE, "%s %" PRIu32, shown(row->program), row->process);
     else
-        snprintf(ret_who, WAIT_WHO_SIZE, "%s", row->program);
+        snprintf(ret_who, WAIT_WHO_SIZE, "%s", shown(row->program));
 }
 
 static void name_thread(const struct wait_row *row, char ret_who[WAIT_WHO_SIZE]) {
     if (row->thread == row->process)
         name_process(row, ret_who);
     else
-        snprintf(ret_who, WAIT_WHO_SIZE, "%s %" PRIu32 ", thread %" PRIu32 " (%s)", row->program, row->process,
-                 row->thread, row->thread_name);
+        snprintf(ret_who, WAIT_WHO_SIZE, "%s %" PRIu32 ", thread %" PRIu32 " (%s)", shown(row->program), row->process,
+                 row->thread, shown(row->thread_name));
 }
 
 static void name_who(const struct making *making, const struct wait_row *row, char ret_who[WAIT_WHO_SIZE]) {
     ret_who[0] = '\0';
     switch (making->by) {
     case WAIT_BY_PROGRAM:
-        snprintf(ret_who, WAIT_WHO_SIZE, "%s", row->program);
+        snprintf(ret_who, WAIT_WHO_SIZE, "%s", shown(row->program));
         break;
     case WAIT_BY_PROCESS:
         name_process(row, ret_who);
