@@ -215,6 +215,16 @@ sed "s|^# command: .*|# command: $(printf '%s' "$hostile" | sed 's/[&|\\]/\\&/g'
 expect 0 report -o page.html named.osprof
 says text page.html | grep -qF -e "$hostile" || fail "the hostile name is not there as text"
 
+# A newline or a tab in a name is no blank.
+{
+    printf '# osprof 1\nOP_READ 3 300\n 0 0 0 0 0 0 3\n'
+    for name in '/a b' '/a\012b' '/a\011b'; do
+        printf '# file: 0 %s\nOP_READ 1 100\n 0 0 0 0 0 0 1\n' "$name"
+    done
+} >blanks.osprof
+expect 0 report -o page.html blanks.osprof
+assert_eq $'1 /a b\n2 /a\xef\xbf\xbdb' "$(grep -oP '<th scope="row">\K/a[^<]*' page.html | LC_ALL=C sort | uniq -c | sed 's/^ *//')" "names with blanks"
+
 # ---- Where it goes
 
 cd "$scratch"

@@ -3,6 +3,8 @@
 
 #include "base.h"
 
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
 void html_put_character(FILE *stream, const char *character, size_t length) {
     const char one = length == 1 ? *character : '\0';
     if (one == '&')
@@ -14,7 +16,7 @@ void html_put_character(FILE *stream, const char *character, size_t length) {
     else if (one == '"')
         fputs("&quot;", stream);
     else if (one != '\n' && one != '\t' && is_obeyed_by_terminals(character, length))
-        fputs("\xef\xbf\xbd", stream);
+        fputs(REPLACEMENT, stream);
     else
         fwrite(character, 1, length, stream);
 }
@@ -70,11 +72,19 @@ void html_begin_row(FILE *stream) {
     fputs("<tr>", stream);
 }
 
+/* A cell is one line: what would look like a blank, and is part of a name, is shown. */
 void html_put_cell(FILE *stream, enum html_cell kind, const char *text) {
+    const char *character;
+    size_t length;
     if (kind == HTML_NAME && !text[0])
         kind = HTML_TEXT; /* nothing names the row */
     fputs(cells[kind].begin, stream);
-    html_put(stream, text);
+    while ((length = next_character(&text, &character)) > 0) {
+        if (*character == '\n' || *character == '\t')
+            fputs(REPLACEMENT, stream);
+        else
+            html_put_character(stream, character, length);
+    }
     fputs(cells[kind].end, stream);
 }
 
