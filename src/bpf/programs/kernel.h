@@ -136,6 +136,11 @@ struct fs_struct {
     struct path pwd;
 };
 
+/* How far a name has been followed. */
+struct nameidata {
+    struct path path;
+};
+
 struct thread_info {
     __u32 status;        /* of x86: whether it is in a system call of 32 bits */
     unsigned long flags; /* of arm64: whether its program is one of 32 bits */
@@ -182,6 +187,7 @@ struct task_struct {
     char comm[16];
     struct files_struct *files;
     struct fs_struct *fs;
+    struct nameidata *nameidata; /* NULL: it follows no name */
     struct signal_struct *signal;
     struct css_set *cgroups;
     unsigned int __state; /* 0: it runs, or could */
