@@ -69,11 +69,13 @@ struct bytes_seen bytes_seen(const struct aggstats_profile *profile) {
     return seen;
 }
 
+/* False too for what several profiles had, of which some lacked it: that would be too little. */
 static bool read_label(const struct aggstats_profile *profile, const char *key, struct bytes_pair *ret_bytes) {
     const char *text = aggstats_profile_label(profile, key);
     unsigned long long read;
     unsigned long long written;
-    if (!text || sscanf(text, "%llu read, %llu written", &read, &written) != 2)
+    int end = 0;
+    if (!text || sscanf(text, "%llu read, %llu written%n", &read, &written, &end) != 2 || text[end])
         return false;
     *ret_bytes = (struct bytes_pair){(double)read, (double)written};
     return true;

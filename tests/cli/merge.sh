@@ -308,6 +308,40 @@ within_memory expect_trouble "osprof: standard input is not a list of profiles: 
     merge --files-from - < <(echo one.osprof; tr '\0' a </dev/zero || true)
 expect_trouble "osprof: cannot read the list of profiles .: Is a directory" merge --files-from .
 
+# ---- Amounts in the header are added up: equal ones too, and those of sums.
+
+# with LABEL...: a profile with these
+with() {
+    {
+        echo '# osprof 1'
+        [ $# = 0 ] || printf '# %s\n' "$@"
+        printf 'OP_READ 1 100\n 0 0 0 0 0 0 1\n'
+    }
+}
+
+# label KEY: of $scratch/out
+label() {
+    sed -n "s/^# $1: //p" "$scratch/out"
+}
+with 'page_faults: 10 minor, 1 major' 'bytes_seen: 4000000 read, 5 written' 'bytes_kernel: 4000000 read, 5 written' >first.osprof
+with 'page_faults: 20 minor, 1 major' 'bytes_seen: 3000000 read, 5 written' 'bytes_kernel: 3000000 read, 5 written' >second.osprof
+with >without.osprof
+with 'bytes_kernel: 18446744073709551615 read, 5 written' >most.osprof
+expect 0 merge first.osprof second.osprof
+assert_eq "30 minor, 2 major|7000000 read, 10 written|7000000 read, 10 written" \
+    "$(label page_faults)|$(label bytes_seen)|$(label bytes_kernel)" "amounts of two"
+"$OSPROF" show out >shown
+! grep -q '^Only' shown || fail "bytes are missed by a sum: $(<shown)"
+cp out sum.osprof
+expect 0 merge sum.osprof first.osprof
+assert_eq "40 minor, 3 major|11000000 read, 15 written" "$(label page_faults)|$(label bytes_kernel)" "amounts of a sum and another"
+expect 0 merge first.osprof without.osprof
+assert_eq "10 minor, 1 major, ..." "$(label page_faults)" "amounts of which some profiles have none"
+expect 0 merge most.osprof first.osprof
+assert_eq "18446744073709551615 read, 4000000 read, 5 written" "$(label bytes_kernel)" "more than 64 bits"
+"$OSPROF" show out >shown
+! grep -q '^Only' shown || fail "a list is read as an amount: $(<shown)"
+
 # Progress is for terminals.
 if have script; then
     script -qec "'$OSPROF' merge --files-from list -o sum.osprof" /dev/null >typescript </dev/null
