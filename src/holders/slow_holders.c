@@ -38,7 +38,9 @@ static bool is_of(const struct holders_chain *chain, const char *cause) {
 static void look_for(const struct slow_holders *holders, const struct aggstats_look *look, bool may_scan,
                      const char *cause, char ret_holder[AGGSTATS_HOLDER_SIZE]) {
     const struct holders_options options = {.causes = holders->causes, .may_scan = may_scan};
-    struct holders_waiter waiter = {.thread = look->thread};
+    struct holders_waiter waiter = {
+        .thread = look->thread,
+        .device = holders->device_of ? holders->device_of(holders->device_context, look->thread) : 0};
     struct holders_chain chain;
     char text[HOLDERS_TEXT_SIZE];
     if (proc_status_number(look->thread, "Tgid", 10, &waiter.process) && holders_find(&options, &waiter, &chain) &&

@@ -1,5 +1,6 @@
 #!/bin/bash
-# osprof why -a: whose daemon a thread waits for that follows a name, and has no descriptor yet. Two daemons stand still, or one.
+# osprof why -a, and osprof attach --slow: whose daemon a thread waits for that follows a name, and has no descriptor yet. Two
+# daemons stand still, or one.
 # Then a wait that has no cause by name.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
@@ -84,6 +85,10 @@ for call in "${calls[@]}"; do
     begin "$what" "$name"
     callers+=("$caller")
 done
+"$OSPROF" attach -q --slow 500ms --slowlog slow.log --pid "$(IFS=, && echo "${callers[*]}")" 2>attach.log &
+watcher=$!
+started+=("$watcher")
+wait_until 60 grep -qs 'are counted ' attach.log || fail "osprof attach does not begin: $(<attach.log)"
 for daemon in "${daemons[@]}"; do hang_daemon "$daemon"; done
 for go in "${gos[@]}"; do echo >&"$go"; done
 for i in "${!callers[@]}"; do
@@ -95,6 +100,15 @@ for i in "${!callers[@]}"; do
 done
 kill -CONT "${daemons[@]}"
 for caller in "${callers[@]}"; do wait "$caller" || fail "a call fails"; done
+wait "$watcher" || fail "osprof attach fails: $(<attach.log)"
+
+# osprof attach has looked at each in its turn, and says of none that it waits for the other daemon.
+for i in "${!callers[@]}"; do
+    [ "${views[i]}" = a ] && daemon=${daemons[0]} || daemon=${daemons[1]}
+    holder=$(sed -n 's/.*"holder": "\([^"]*\)".* "pid": '"${callers[i]}"',.*/\1/p' slow.log)
+    assert_eq "the FUSE file system $scratch/${views[i]}, served by osproffs $daemon, which is stopped" "$holder" \
+        "${calls[i]} in the log of osprof attach: $(<slow.log)"
+done
 
 # ---- One stands still: a link in the other view leads to it, and the other is never named
 

@@ -1,4 +1,4 @@
-/* In which system call a thread is, and what its descriptors are. */
+/* In which system call a thread is, what its descriptors are, and where a name has led. */
 #ifndef TASK_CALLS_H
 #define TASK_CALLS_H
 
@@ -22,6 +22,13 @@ static __always_inline const struct file *file_of(struct task_struct *task, __s6
         return NULL;
     bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
     return file;
+}
+
+/* Where a name that the thread follows has led so far: what it waits for is there. 0: it follows none */
+static __always_inline __u32 device_of_name(const struct task_struct *task) {
+    return bpf_core_field_exists(task->nameidata) && bpf_core_type_exists(struct nameidata)
+               ? BPF_CORE_READ(task, nameidata, path.dentry, d_sb, s_dev)
+               : 0;
 }
 
 #endif

@@ -63,13 +63,6 @@ static __always_inline void note(const struct task_struct *task, struct thread *
     }
 }
 
-/* Where a name that the thread follows has led so far: what it waits for is there. 0: it follows none */
-static __always_inline __u32 device_of_name(const struct task_struct *task) {
-    return bpf_core_field_exists(task->nameidata) && bpf_core_type_exists(struct nameidata)
-               ? BPF_CORE_READ(task, nameidata, path.dentry, d_sb, s_dev)
-               : 0;
-}
-
 /* Most calls on a file have its descriptor first. 0: it is in no such call */
 static __always_inline __u32 device_of_descriptor(struct task_struct *task) {
     const struct pt_regs *registers = (const struct pt_regs *)bpf_task_pt_regs(task);

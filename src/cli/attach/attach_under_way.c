@@ -9,6 +9,7 @@
 #include "aggstats/slow.h"
 #include "aggstats/watched.h"
 #include "base.h"
+#include "mounts.h"
 #include "slow_holders.h"
 
 #define CALLS_MAX 1024               /* that are shown at a time */
@@ -290,6 +291,16 @@ static bool find_cause(void *context, const struct aggstats_look *asked, struct 
     return is_known;
 }
 
+/* See struct slow_holders */
+static dev_t device_of(void *context, uint64_t thread) {
+    struct attach_under_way *under_way = context;
+    pthread_mutex_lock(&under_way->lock);
+    const struct call *call = find_call(under_way, thread, 0);
+    const uint32_t device = call ? call->seen.device : 0;
+    pthread_mutex_unlock(&under_way->lock);
+    return device > 0 ? mounts_device_of_kernel(device) : 0;
+}
+
 /* An aggstats_identify_fn: of the slow call that is reported. */
 static bool identify(void *context, uint32_t thread, struct aggstats_identity *ret_identity) {
     const struct attach_under_way *under_way = context;
@@ -335,7 +346,8 @@ int attach_under_way_start(struct collector *collector, struct aggstats_recorder
     under_way->collector = collector;
     under_way->recorder = recorder;
     under_way->options = *options;
-    under_way->holders.causes = options->causes;
+    under_way->holders =
+        (struct slow_holders){.causes = options->causes, .device_of = device_of, .device_context = under_way};
     pthread_mutex_init(&under_way->lock, NULL);
     under_way->nowhere = aggstats_lane_create(recorder);
     *ret_under_way = under_way; /* its thread begins to look at once */
