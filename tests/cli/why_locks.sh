@@ -42,6 +42,7 @@ assert '"$1"', (d["elapsed_seconds"], locks())' || fail "JSON is not: $1"
 watch() {
     local pid=$1
     shift
+    rm -f err # of the one before, who says the same
     "$OSPROF" why -a --locks --pid "$pid" "$@" >out 2>err &
     watcher=$!
     started+=("$watcher")
@@ -60,7 +61,8 @@ cat >readers.py <<'END_OF_READERS'
 import os, sys, time
 def waits_for_daemon(pid):
     stack = open(f"/proc/{pid}/stack").read()
-    return "fuse_" in stack or "folio_wait" in stack or "wait_on_page" in stack
+    is_reading = "_read" in stack and "_fault" not in stack
+    return is_reading and ("fuse_" in stack or "folio_wait" in stack or "wait_on_page" in stack)
 file = os.open(sys.argv[1], os.O_RDONLY)
 open("ready", "w")
 sys.stdin.readline()
@@ -71,6 +73,7 @@ if first == 0:
 open("first", "w").write(str(first))
 while not waits_for_daemon(first):
     time.sleep(0.01)
+open("second", "w")
 os.read(file, 1)
 os.waitpid(first, 0)
 open("ended", "w")
@@ -79,7 +82,7 @@ END_OF_READERS
 
 # begin_readers FILE: in $reader, that hold its description; as they wait for a word on descriptor 9
 begin_readers() {
-    rm -f ready first ended go
+    rm -f ready first second ended go
     mkfifo go
     python3 readers.py "$1" <go &
     reader=$!
@@ -88,8 +91,9 @@ begin_readers() {
     wait_until 30 test -e ready || fail "process $reader does not open $1"
 }
 
+# It is in read(2), not anywhere else: it may wait for a disk before.
 second_waits() {
-    [ -s first ] && [ "$(awk '{ print $3 }' "/proc/$reader/stat")" = D ]
+    [ -e second ] && [ "$(awk '{ print $3 }' "/proc/$reader/stat")" = D ] && grep -q read "/proc/$reader/stack"
 }
 
 for file in one two; do

@@ -18,6 +18,15 @@ static const struct {
     {{.skipped = 1},
      "1 time the kernel did not run a program that counts waits, for the CPU was in it already: as many may be "
      "missing."},
+    {{.unseen = 1}, "1 wait was not counted: the kernel did not report when it ended."},
+    {{.unseen = 2, .skipped = 1},
+     "2 waits were not counted: the kernel did not report when they ended. 1 time the kernel did not run a program "
+     "that "
+     "counts waits, for the CPU was in it already: as many may be missing."},
+    {{.no_room = 1, .unseen = 3},
+     "1 wait was not counted: there was no room in the kernel. 3 waits were not counted: the kernel did not report "
+     "when "
+     "they ended."},
     {{.no_room = 2, .skipped = 3},
      "2 waits were not counted: there was no room in the kernel. 3 times the kernel did not run a program that counts "
      "waits, for the CPU was in it already: as many may be missing."},
@@ -33,7 +42,7 @@ END_TEST
 
 START_TEST(the_highest_numbers_fit) {
     char text[WAIT_LOSSES_SIZE];
-    const struct waits_losses all = {UINT64_MAX, UINT64_MAX};
+    const struct waits_losses all = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     const struct wait_losses_words longest = {"contentions of locks", "contention of locks was",
                                               "contentions of locks were"};
     ck_assert(wait_losses_describe(&all, &longest, text));

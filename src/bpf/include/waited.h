@@ -15,6 +15,7 @@ enum waited_kind {
     WAITED_BLOCKED,       /* not interruptible by all signals */
     WAITED_FOR_CPU,       /* ready to run */
     WAITED_FOR_CPU_QUOTA, /* the same, but the control group has used up its time */
+    WAITED_UNSEEN,        /* it is not known for how long, nor where: that it ended was not reported */
     WAITED_KINDS,
 };
 

@@ -47,6 +47,7 @@ int waits_name_stack(struct waits *waits, uint64_t number, char **ret_functions)
 struct waits_losses {
     uint64_t no_room; /* waits: the kernel had no room for them */
     uint64_t skipped; /* times that a program was not run, for its CPU was in it already: each may have lost a wait */
+    uint64_t unseen;  /* waits: the kernel did not report their ends; 0 here, as they are in cells of WAITED_UNSEEN */
 };
 
 /* Threads: any */

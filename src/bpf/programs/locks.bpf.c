@@ -148,6 +148,7 @@ int BPF_PROG(end, void *lock, int error) {
     struct fight *fight = bpf_map_lookup_elem(&of_threads, &number);
     if (fight && fight->lock == (__u64)lock) {
         count(fight, now_ns);
+        fight->lock = 0; /* should it stay */
         bpf_map_delete_elem(&of_threads, &number);
         return 0;
     }

@@ -7,7 +7,7 @@
 
 #include "waits.h"
 
-#define WAIT_LOSSES_SIZE 256
+#define WAIT_LOSSES_SIZE 384
 
 /* What is counted. */
 struct wait_losses_words {

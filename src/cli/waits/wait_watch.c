@@ -74,7 +74,11 @@ static bool is_watched(void *context, const struct waited_cell *cell) {
 /* A waits_ended_fn. */
 static void add(void *context, const struct waited_cell *cell, const struct waited_sum *sum) {
     struct wait_watch *watch = context;
-    if (is_watched(watch, cell))
+    if (!is_watched(watch, cell))
+        return;
+    if (cell->kind == WAITED_UNSEEN)
+        watch->unseen += sum->waits;
+    else
         wait_sums_add(&watch->sums, wait_causes_find(watch->causes, cell), cell, sum);
 }
 
@@ -118,5 +122,7 @@ void wait_watch_mark(struct wait_watch *watch) {
 }
 
 struct waits_losses wait_watch_lost(const struct wait_watch *watch) {
-    return waits_lost(watch->waits);
+    struct waits_losses losses = waits_lost(watch->waits);
+    losses.unseen = watch->unseen;
+    return losses;
 }

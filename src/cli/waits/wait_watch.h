@@ -21,6 +21,7 @@ struct wait_watch {
     struct lock_watch *locks; /* NULL: not looked at; else the watch destroys it */
     int64_t begin_ns;         /* of the monotonic clock; of the last mark */
     int64_t read_ns;          /* when it was read last */
+    uint64_t unseen;          /* waits of what is watched whose ends the kernel did not report */
 };
 
 /* Both must outlive the watch.
