@@ -35,13 +35,13 @@ cache_drops() {
     grep -E '^(drop_|pgsteal_)' /proc/vmstat
 }
 
-# undisturbed COMMAND...: again, if caches of the machine have been emptied since the last one, as by another test
+# undisturbed COMMAND...: while no test drops caches; again, if they have been emptied since the last one, as by others
 drops=$(cache_drops)
 undisturbed() {
     local before=unknown
     until [ "$before" = "$drops" ]; do
         before=$drops
-        "$@"
+        with_caches "$@"
         drops=$(cache_drops)
     done
 }

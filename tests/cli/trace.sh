@@ -48,7 +48,7 @@ need_counting block "$lower"
 mkdir "$lower/many"
 seq 20000 | split -l 100 - "$lower/many/"
 sync -f "$lower"
-echo 3 >/proc/sys/vm/drop_caches
+drop_caches 3
 
 cat >load <<END
 cat /sys/block/${loop#/dev/}/stat >$scratch/before

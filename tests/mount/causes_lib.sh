@@ -68,13 +68,13 @@ remove_disk() {
 # Contents of files and directories are not in memory any more, names and inodes are.
 forget_pages() {
     sync -f "$lower"
-    echo 1 >/proc/sys/vm/drop_caches
+    drop_caches 1
 }
 
 # Inodes neither, except those in use.
 forget_all() {
     sync -f "$lower"
-    echo 3 >/proc/sys/vm/drop_caches
+    drop_caches 3
 }
 
 # ---- A call that waits

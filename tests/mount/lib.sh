@@ -144,6 +144,24 @@ nap() {
     read -rt "$seconds" <>"$scratch/nap" || true
 }
 
+# ---- The machine's caches
+
+# drop_caches WHAT: as /proc/sys/vm/drop_caches takes it, while no other test counts on them
+drop_caches() {
+    # shellcheck disable=SC2016 # for the shell inside
+    flock -w $((60 * milliseconds_per_second / 1000)) "$tests_dir/lib.sh" sh -c 'echo "$1" >/proc/sys/vm/drop_caches' - "$1" ||
+        fail "caches are not dropped"
+}
+
+# with_caches COMMAND...: meanwhile no other test drops them
+with_caches() {
+    local lock
+    exec {lock}<"$tests_dir/lib.sh"
+    flock -s "$lock"
+    "$@"
+    exec {lock}<&-
+}
+
 # ---- Users
 
 # as_user COMMAND...: runs it as the second user, in no group but its own

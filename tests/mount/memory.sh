@@ -46,7 +46,7 @@ assert_given_back() {
 
 # is_given_back BEFORE-KIB MOST-KIB: once the kernel forgets. What something else has just looked at it keeps at first.
 is_given_back() {
-    echo 2 >/proc/sys/vm/drop_caches
+    drop_caches 2
     [ $(($(anonymous_kib) - $1)) -le "$2" ]
 }
 

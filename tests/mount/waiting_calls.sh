@@ -191,7 +191,7 @@ asynchronous_reads_leave_the_rest_to_others() {
     exec {start}>&-
     wait_until 20 are_reading || fail "no read waits"
     for number in 1 2; do
-        echo 2 >/proc/sys/vm/drop_caches
+        drop_caches 2
         others_are_served
     done
     kill -CONT "$stopped"
