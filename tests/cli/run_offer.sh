@@ -52,7 +52,7 @@ tail="sees them while they run, on that file system"
 follow() {
     local command=${1%" $tail"} status=0
     shift
-    rm -f attached
+    rm -f "$scratch/attached" attach.err # of the one before
     # shellcheck disable=SC2016 # for the shell inside
     env --default-signal=INT sh -c "osprof() { exec \"\$OSPROF\" \"\$@\" -p '$scratch/attached'; }; $command" >/dev/null 2>attach.err &
     watcher=$!
