@@ -168,6 +168,10 @@ int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t m
     return err;
 }
 
+const char *replace_error_text(int error) {
+    return error == -ENOTSUP ? "it is no regular file, and only such a file is replaced" : strerror(-error);
+}
+
 /* ---- Nameless files ---- */
 
 int nameless_file_create(int dir_fd, struct nameless_file *ret_file) {

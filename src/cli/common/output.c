@@ -71,7 +71,7 @@ bool output_deliver(const char *path, const char *default_path, mode_t mode, con
     const char *output = path ? path : default_path;
     int error = output_write_with_mode(output, mode, text, size_bytes);
     if (error)
-        complain("cannot write %s: %s", output, strerror(-error));
+        complain("cannot write %s: %s", output, replace_error_text(error));
     else if (!path)
         puts(default_path);
     return error == 0;

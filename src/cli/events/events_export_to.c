@@ -49,7 +49,7 @@ static enum status export_to_file(const struct export_options *options, const st
         return complain_unmade(input, err);
     err = output_write_private(options->output, text, size_bytes);
     if (err < 0)
-        complain("cannot write %s: %s", options->output, strerror(-err));
+        complain("cannot write %s: %s", options->output, replace_error_text(err));
     return err < 0 ? STATUS_TROUBLE : STATUS_OK;
 }
 

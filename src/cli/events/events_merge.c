@@ -70,7 +70,7 @@ static enum status write_merged(const struct merge_options *options, const struc
     if (err == 0)
         err = output_write_private(options->output, made->bytes, made->size_bytes);
     if (err < 0)
-        complain("cannot write %s: %s", options->output, strerror(-err));
+        complain("cannot write %s: %s", options->output, replace_error_text(err));
     return err < 0 ? STATUS_TROUBLE : STATUS_OK;
 }
 

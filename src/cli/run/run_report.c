@@ -97,7 +97,7 @@ int run_target_open(struct run_target *ret_target, const char *what, const char 
                                       .has_common = has_common && count > 1};
     int error = given && !output_is_stdout(given) ? open_target(ret_target, given) : 0;
     if (error)
-        complain("cannot write %s %s: %s", what, given, strerror(-error));
+        complain("cannot write %s %s: %s", what, given, replace_error_text(error));
     return error;
 }
 
