@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aggstats/slow.h"
 #include "base.h"
@@ -64,9 +65,10 @@ static void parse_stack(const char *text, struct kernel_stack *ret_stack) {
     kernel_stack_parse(lines, ret_stack);
 }
 
+/* A process looks for holders of its own threads if it is a mount's daemon, which follows names one by one. */
 static void read_place(struct waiting *waiting) {
     call_read(waiting->thread, &waiting->call);
-    place_read(waiting->thread, &waiting->call, &waiting->place);
+    place_read(waiting->thread, &waiting->call, waiting->process == (uint64_t)getpid(), &waiting->place);
 }
 
 static bool read_waiting(const struct search *search, uint64_t process, uint64_t thread, struct waiting *ret_waiting,

@@ -64,8 +64,15 @@ static bool is_daemon(const struct end_search *search, const struct descriptor *
     return info.has_connection && info.connection == search->connection;
 }
 
-/* Of all FUSE mounts that the thread sees, the one for which requests wait. Without fusectl nothing is known. */
-static void find_waiting_mount(uint64_t thread, struct place *place) {
+static bool is_served_by(uint64_t process, dev_t device) {
+    struct end_search search = {.fits = is_daemon, .connection = mounts_kernel_device(device)};
+    descriptors_of(process, look_for_end, &search);
+    return search.count > 0;
+}
+
+/* Of all FUSE mounts that the thread sees, the one for which requests wait: but for those that its process serves, whose
+ * requests wait for the thread. Without fusectl nothing is known. */
+static void find_waiting_mount(uint64_t process, uint64_t thread, struct place *place) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
     dev_t device = 0;
@@ -74,9 +81,13 @@ static void find_waiting_mount(uint64_t thread, struct place *place) {
     while (mounts_next(&table, &entry)) {
         if (!mounts_is_fuse(&entry) || entry.device == device)
             continue;
-        if (mounts_waiting_requests(entry.device, &count) < 0 || (count > 0 && device != 0))
+        if (mounts_waiting_requests(entry.device, &count) < 0)
             return;
-        device = count > 0 ? entry.device : device;
+        if (count == 0 || is_served_by(process, entry.device))
+            continue;
+        if (device != 0)
+            return;
+        device = entry.device;
     }
     if (device != 0)
         place_find_mount(thread, device, place);
@@ -85,7 +96,7 @@ static void find_waiting_mount(uint64_t thread, struct place *place) {
 void find_daemon(const struct search *search, const struct waiting *waiting, struct holders_link *link) {
     struct place place = waiting->place;
     if (!place.has_mount)
-        find_waiting_mount(waiting->thread, &place);
+        find_waiting_mount(waiting->process, waiting->thread, &place);
     const struct mounts_entry entry = {.type = place.type};
     if (!place.has_mount || !mounts_is_fuse(&entry))
         return;

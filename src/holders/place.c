@@ -39,6 +39,17 @@ void call_read(uint64_t thread, struct call *ret_call) {
         call_parse(text, ret_call);
 }
 
+/* Returns false if the call is none of these. */
+static bool first_argument(const struct call *call, const long *numbers, size_t count, uint64_t *ret_fd) {
+    bool is_one = false;
+    for (size_t i = 0; call->is_known && i < count; i++)
+        is_one = is_one || numbers[i] == call->number;
+    is_one = is_one && call->arguments[0] <= INT_MAX;
+    if (is_one)
+        *ret_fd = call->arguments[0];
+    return is_one;
+}
+
 bool call_descriptor(const struct call *call, uint64_t *ret_fd) {
     /* Calls whose first argument is the file. */
     static const long numbers[] = {
@@ -48,13 +59,17 @@ bool call_descriptor(const struct call *call, uint64_t *ret_fd) {
         SYS_fremovexattr, SYS_fgetxattr, SYS_lseek,    SYS_readahead,  SYS_fadvise64, SYS_flistxattr, SYS_fstatfs,
         SYS_splice,       SYS_vmsplice,  SYS_tee,      SYS_sendfile,   SYS_ioctl,
     };
-    bool has_one = false;
-    for (size_t i = 0; call->is_known && i < ARRAY_SIZE(numbers); i++)
-        has_one = has_one || numbers[i] == call->number;
-    has_one = has_one && call->arguments[0] <= INT_MAX;
-    if (has_one)
-        *ret_fd = call->arguments[0];
-    return has_one;
+    return first_argument(call, numbers, ARRAY_SIZE(numbers), ret_fd);
+}
+
+bool call_directory(const struct call *call, uint64_t *ret_fd) {
+    static const long numbers[] = {
+        SYS_openat,     SYS_openat2,   SYS_newfstatat,        SYS_statx,
+        SYS_mkdirat,    SYS_mknodat,   SYS_unlinkat,          SYS_renameat2,
+        SYS_linkat,     SYS_fchmodat,  SYS_fchownat,          SYS_readlinkat,
+        SYS_faccessat2, SYS_utimensat, SYS_name_to_handle_at, SYS_open_by_handle_at,
+    };
+    return first_argument(call, numbers, ARRAY_SIZE(numbers), ret_fd);
 }
 
 /* ---- Mounts ---- */
@@ -108,17 +123,21 @@ bool place_find_path(const char *path, struct place *ret_place) {
     return ret_place->has_mount;
 }
 
-void place_read(uint64_t thread, const struct call *call, struct place *ret_place) {
+void place_read(uint64_t thread, const struct call *call, bool is_step, struct place *ret_place) {
     char text[DESCRIPTORS_INFO_SIZE];
     struct descriptor_info info;
     uint64_t fd;
     *ret_place = (struct place){.has_mount = false};
-    if (!call_descriptor(call, &fd) || !descriptor_read_info(thread, fd, text))
+    const bool has_file = call_descriptor(call, &fd);
+    if (!has_file && !(is_step && call_directory(call, &fd)))
+        return;
+    if (!descriptor_read_info(thread, fd, text))
         return;
     descriptor_info_parse(text, &info);
-    ret_place->has_inode = info.has_inode;
-    ret_place->inode = info.inode;
-    descriptor_read_link(thread, fd, ret_place->path);
+    ret_place->has_inode = has_file && info.has_inode;
+    ret_place->inode = ret_place->has_inode ? info.inode : 0;
+    if (has_file)
+        descriptor_read_link(thread, fd, ret_place->path);
     if (info.has_mount)
         find_mount_by_number(thread, info.mount, ret_place);
 }

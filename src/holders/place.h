@@ -26,6 +26,9 @@ void call_read(uint64_t thread, struct call *ret_call);
 /* The descriptor of the file that the call is on. Returns false if it has none, or has a path: that may lead anywhere */
 bool call_descriptor(const struct call *call, uint64_t *ret_fd);
 
+/* The descriptor of the directory in which the name of the call begins. Returns false if it has none */
+bool call_directory(const struct call *call, uint64_t *ret_fd);
+
 /* Zeroed: unknown. */
 struct place {
     bool has_inode;
@@ -38,8 +41,9 @@ struct place {
     char source[PLACE_SOURCE_SIZE];
 };
 
-/* Reads the place of a call of a thread. */
-void place_read(uint64_t thread, const struct call *call, struct place *ret_place);
+/* Reads the place of a call of a thread.
+ * is_step: names of its calls lead no further than to an entry of their directory, so the mount is that of the directory */
+void place_read(uint64_t thread, const struct call *call, bool is_step, struct place *ret_place);
 
 /* Finds a mount of a file system in the thread's mount table, or if that is hidden in our own. Returns false if there is
  * none */

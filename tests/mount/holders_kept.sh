@@ -4,11 +4,13 @@
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 . "$tests_dir/causes_lib.sh"
+. "$tests_dir/slow_calls.sh"
 
 need_root
 declare -A holder=()
 
 before_cleanup() {
+    resume
     end_started
 }
 
@@ -62,3 +64,22 @@ flock "$mnt/a" true
 "$OSPROF" why --width 200 "$mnt" >causes
 ! grep -q 'held' causes || fail "a holder of nothing: $(cat causes)"
 unmount_osproffs "$mnt"
+
+# A lower file system that is stopped: its daemon is named, and not the mount's own, for which a request waits too.
+if uname -r | awk -F. '{ exit !($1 > 6 || $1 == 6 && $2 >= 18) }'; then
+    mount_slow_lower
+    mount_osproffs -o "cache=none,slow=50ms" "$lower" "$mnt"
+    stat "$mnt" >/dev/null
+    stopped=$slow_pid
+    hang_daemon "$stopped"
+    start stat "$mnt/missing"
+    names_daemon() {
+        "$OSPROF" why --width 200 "$mnt" >causes && tr -s '[:space:]' ' ' <causes |
+            grep -qF "the FUSE file system $lower, served by osproffs $slow_pid, which is stopped"
+    }
+    wait_until 20 names_daemon || fail "whose file system hangs: $(cat causes)"
+    resume
+    wait "$waiter" || true
+    names_daemon || fail "whose file system hung: $(cat causes)"
+    unmount_osproffs "$mnt"
+fi

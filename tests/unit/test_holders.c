@@ -89,9 +89,13 @@ START_TEST(calls_of_paths_have_no_descriptor) {
     snprintf(text, sizeof(text), "%ld 0x3 0x7ffcef4dd540 0x0 0x0 0x0 0x0 0x0 0x0\n", (long)SYS_openat);
     ck_assert(call_parse(text, &call));
     ck_assert(!call_descriptor(&call, &fd));
+    ck_assert(call_directory(&call, &fd));
+    ck_assert_uint_eq(fd, 3);
+    fd = 47;
     snprintf(text, sizeof(text), "%ld 0xffffffffffffff9c 0x7ffcef4dd540 0x0 0x0 0x0 0x0 0x0 0x0\n", (long)SYS_read);
     ck_assert(call_parse(text, &call));
     ck_assert(!call_descriptor(&call, &fd));
+    ck_assert(!call_directory(&call, &fd));
     ck_assert_uint_eq(fd, 47);
 }
 END_TEST
