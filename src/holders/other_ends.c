@@ -70,7 +70,7 @@ static bool is_served_by(uint64_t process, dev_t device) {
     return search.count > 0;
 }
 
-/* Of all FUSE mounts that the thread sees, the one for which requests wait: but for those that its process serves, whose
+/* Of all FUSE mounts that the thread sees, the one for which requests wait; except those that its process serves, whose
  * requests wait for the thread. Without fusectl nothing is known. */
 static void find_waiting_mount(uint64_t process, uint64_t thread, struct place *place) {
     CLEANUP_MOUNTS struct mounts_table table;

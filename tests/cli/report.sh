@@ -137,7 +137,7 @@ done
 expect 0 report -o page.html old?.osprof -- new?.osprof
 compares page.html "WRITE READ" old?.osprof -- new?.osprof
 says text page.html | grep -qE '^What has changed from A to B [0-9]+ of 9 operations slower, .*[.] ?A run took ' || fail "the first line: $(says text page.html | head -c 200)"
-for run in old?.osprof new?.osprof; do sed 's/^# layer: .*/# layer: user\n# command: make/' $run >job-$run; done
+for run in old?.osprof new?.osprof; do sed 's/^# layer: .*/# layer: user\n# command: make/' "$run" >"job-$run"; done
 expect 0 report -o job.html job-old?.osprof -- job-new?.osprof
 compares job.html "WRITE READ" job-old?.osprof -- job-new?.osprof
 says text job.html | grep -qE '^What has changed from A to B The job took .* as long: .*[0-9]+ of 9 operations slower, ' ||
