@@ -1,6 +1,5 @@
 """The examples draw pictures, and refuse what they cannot draw in one line."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -12,7 +11,22 @@ from helpers import DATA, TESTS, ScratchTest, scaled
 EXAMPLES = TESTS.parent / "python" / "examples"
 
 
-@unittest.skipUnless(importlib.util.find_spec("matplotlib"), "python3-matplotlib is not installed")
+def python_with_matplotlib():
+    """This Python, or the system's, for which packages are installed; None: neither has it."""
+    for python in filter(os.path.exists, (sys.executable, "/usr/bin/python3")):
+        found = subprocess.run(
+            [python, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))"],
+            stderr=subprocess.DEVNULL,
+        )
+        if found.returncode == 0:
+            return python
+    return None
+
+
+PYTHON = python_with_matplotlib()
+
+
+@unittest.skipUnless(PYTHON, "python3-matplotlib is not installed")
 class Examples(ScratchTest):
     @classmethod
     def setUpClass(cls):
@@ -23,7 +37,7 @@ class Examples(ScratchTest):
 
     def example(self, name, *arguments):
         return subprocess.run(
-            [sys.executable, EXAMPLES / name, *map(str, arguments)],
+            [PYTHON, EXAMPLES / name, *map(str, arguments)],
             env=dict(self.environment, MPLCONFIGDIR=self.fonts),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
