@@ -45,9 +45,11 @@ static void keep_away_signals(void) {
 
 /* Programs may be hostile. */
 static void set_limits(void) {
-    const struct rlimit memory = {.rlim_cur = MEMORY_BYTES, .rlim_max = MEMORY_BYTES};
+    __attribute__((unused)) const struct rlimit memory = {.rlim_cur = MEMORY_BYTES, .rlim_max = MEMORY_BYTES};
     const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+#if !defined(__SANITIZE_ADDRESS__) /* which counts what it maps for itself */
     setrlimit(RLIMIT_DATA, &memory);
+#endif
     setrlimit(RLIMIT_CORE, &none);
     setrlimit(RLIMIT_FSIZE, &none);
     setrlimit(RLIMIT_NPROC, &none);

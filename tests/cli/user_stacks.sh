@@ -60,7 +60,7 @@ has_count() {
 }
 # expect_told NUMBER SENTENCE: of all calls since the last time
 expect_told() {
-    wait_until 60 has_count "$1" || fail "$1 slow calls are not there: $(why "$fs")"
+    wait_until 60 has_count "$1" || fail "$1 slow calls are not there: $(why "$fs") $("$OSPROF" show "$fs")"
     assert_eq "$2" "$(told)" "which functions made them"
 }
 # expect_stack EXPRESSION: of one of the last calls
@@ -82,6 +82,29 @@ is_gone() {
     ! kill -0 "$1"
 }
 
+# begin_last NAME: the program of that name waits for its only lock until end_last
+begin_last() {
+    rm -f go
+    mkfifo go
+    "programs/$1" "$fs/$1" 1 0 wait <go &
+    others=("$!")
+    exec 7>go
+    wait_until 30 is_locked "$!" || fail "it does not wait for its lock"
+}
+is_locked() {
+    grep -qE '^(73|32) ' "/proc/$1/syscall"
+}
+end_last() {
+    echo >&7
+    exec 7>&-
+    wait "${others[0]}" || fail "it fails"
+    others=()
+}
+
+is_looked_at() {
+    why --stacks "$fs" | grep -q 'do_syscall_64\|invoke_syscall'
+}
+
 cuts='^Stacks that end in \.\.\. could not be followed further: '
 whole='flock < commit_row < run < main < [^ ]+ < __libc_start_main < _start'
 
@@ -89,9 +112,11 @@ whole='flock < commit_row < run < main < [^ ]+ < __libc_start_main < _start'
 
 program db pointers
 watched --slow 10ms
-slow_calls db 1 0
+begin_last db
+wait_until 30 is_looked_at || fail "no stack of the kernel: $(why --stacks "$fs")"
+end_last
 expect_told 1 ""
-why --stacks "$fs" | grep -q 'do_syscall_64\|invoke_syscall' || fail "no stack of the kernel"
+is_looked_at || fail "no stack of the kernel when it has ended: $(why --stacks "$fs")"
 ! why --stacks "$fs" | grep -q commit_row || fail "a stack that nobody asked for"
 ended_all
 
@@ -206,29 +231,10 @@ forget
 
 # ---- It ends as soon as its call has
 
-# begin_last NAME: the program of that name waits for its only lock until end_last
-begin_last() {
-    rm -f go
-    mkfifo go
-    "programs/$1" "$fs/$1" 1 0 wait <go &
-    others=("$!")
-    exec 7>go
-    wait_until 30 is_locked "$!" || fail "it does not wait for its lock"
-}
-is_locked() {
-    grep -qE '^(73|32) ' "/proc/$1/syscall"
-}
 # What the program NAME has mapped is known.
 is_noted() {
     find "/proc/$reader/fd" -lname "*/programs/$1" | grep -q .
 }
-end_last() {
-    echo >&7
-    exec 7>&-
-    wait "${others[0]}" || fail "it fails"
-    others=()
-}
-
 program short pointers
 reader=$(pgrep -P "$watcher")
 begin_last short
