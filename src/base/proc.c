@@ -9,6 +9,8 @@
 #include "base.h"
 
 #define STATE_FIELD 3
+#define FLAGS_FIELD 9
+#define KERNEL_THREAD 0x00200000U /* PF_KTHREAD */
 
 void proc_name_read(uint64_t pid, char *ret_name, size_t size_bytes) {
     char path[48];
@@ -42,6 +44,11 @@ const char *proc_stat_field(const struct proc_stat *stat, unsigned number) {
         field = field ? field + 1 : NULL;
     }
     return field;
+}
+
+bool proc_stat_is_of_kernel(const struct proc_stat *stat) {
+    const char *flags = proc_stat_field(stat, FLAGS_FIELD);
+    return flags && strtoull(flags, NULL, 10) & KERNEL_THREAD;
 }
 
 /* Lines are of the form "Name:\tcat"; one of them may be very long. */

@@ -22,6 +22,9 @@ bool proc_stat_read(uint64_t thread, struct proc_stat *ret_stat);
 /* A field by its number in the manual, from 3 (the state) on. Returns NULL if there are not so many. Owner: stat */
 const char *proc_stat_field(const struct proc_stat *stat, unsigned number);
 
+/* True for a thread of the kernel. */
+bool proc_stat_is_of_kernel(const struct proc_stat *stat);
+
 /* Reads the number in the line of a thread's status that begins with "name:", in base 10 or 16. Unlike proc_stat_read()
  * this does not wait while the thread executes a new program. Returns false if the thread is gone or hidden from us */
 bool proc_status_number(uint64_t thread, const char *name, int base, uint64_t *ret_number);

@@ -12,10 +12,8 @@
 #define WAIT_NS INT64_C(1000000000)
 #define NS_PER_SECOND 1000000000
 #define PARENT_FIELD 4
-#define FLAGS_FIELD 9
 #define CHILDREN_FAULTS_FIELD 11
 #define START_FIELD 22
-#define KERNEL_THREAD 0x00200000U /* PF_KTHREAD */
 
 /* ---- A look ------------------------------------------------------------------------------------- */
 
@@ -104,7 +102,7 @@ static struct run_other look_at(const struct sums *now, const struct run_look *f
     struct proc_stat stat;
     struct run_other other = {.pid = now->pid, .bytes = now->bytes[way]};
     const struct sums *before = find(first, now->pid);
-    if (now->pid == 1 || !proc_stat_read(now->pid, &stat) || number_of(&stat, FLAGS_FIELD) & KERNEL_THREAD ||
+    if (now->pid == 1 || !proc_stat_read(now->pid, &stat) || proc_stat_is_of_kernel(&stat) ||
         number_of(&stat, PARENT_FIELD) == (uint64_t)getpid())
         return (struct run_other){.pid = 0};
     other.has_children = number_of(&stat, CHILDREN_FAULTS_FIELD) > 0;

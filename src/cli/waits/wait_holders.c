@@ -15,7 +15,6 @@
 
 #define LOOKED_MAX 3 /* of those that wait, at a time: each look may take 100 ms */
 #define KEPT_MAX 64
-#define MINOR_BITS 20                 /* of a device, as the kernel has it */
 #define AGE_MIN_NS UINT64_C(50000000) /* who waits for less has it, most likely, before it is looked for */
 
 struct waiter {

@@ -9,9 +9,6 @@
 #include "command.h"
 #include "proc.h"
 
-#define FLAGS_FIELD 9
-#define KERNEL_THREAD 0x00200000U /* PF_KTHREAD */
-
 enum wait_by wait_by_of_word(const char *word) {
     static const char *const words[] = {WAIT_BY_WORDS}; /* in the order of the enum */
     for (unsigned i = 0; word && i < ARRAY_SIZE(words); i++)
@@ -22,8 +19,7 @@ enum wait_by wait_by_of_word(const char *word) {
 
 static bool is_of_kernel(uint32_t process) {
     struct proc_stat stat;
-    const char *flags = proc_stat_read(process, &stat) ? proc_stat_field(&stat, FLAGS_FIELD) : NULL;
-    return flags && strtoul(flags, NULL, 10) & KERNEL_THREAD;
+    return proc_stat_read(process, &stat) && proc_stat_is_of_kernel(&stat);
 }
 
 /* Errors: reported to the user */
