@@ -150,13 +150,19 @@ static int write_temporary(int dir_fd, mode_t mode, const void *data, size_t siz
     return err < 0 ? write_named(dir_fd, mode, data, size_bytes, ret_name) : 0;
 }
 
-int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t mode, const void *data,
-                 size_t size_bytes) {
-    char temporary[TEMPORARY_NAME_SIZE];
+int check_replaceable(int dir_fd, const char *name) {
     struct stat attr;
     if (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
         return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
-    int err = write_temporary(dir_fd, mode, data, size_bytes, temporary);
+    return 0;
+}
+
+int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t mode, const void *data,
+                 size_t size_bytes) {
+    char temporary[TEMPORARY_NAME_SIZE];
+    int err = check_replaceable(dir_fd, name);
+    if (err == 0)
+        err = write_temporary(dir_fd, mode, data, size_bytes, temporary);
     if (err < 0)
         return err;
     if (backup_name && renameat(dir_fd, name, dir_fd, backup_name) < 0 && errno != ENOENT)
@@ -204,9 +210,9 @@ static int rename_if_new(int dir_fd, const char *from, const char *to) {
 }
 
 static int replace_by_rename(const struct nameless_file *file, const char *name) {
-    struct stat attr;
-    if (fstatat(file->dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
-        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
+    const int err = check_replaceable(file->dir_fd, name);
+    if (err < 0)
+        return err;
     return renameat(file->dir_fd, file->temporary, file->dir_fd, name) < 0 ? negative_errno() : 0;
 }
 

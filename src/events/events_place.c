@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base.h"
 
@@ -24,12 +23,7 @@ int events_place_create(int dir_fd, const char *name) {
 }
 
 static int check(int dir_fd, const char *name) {
-    struct stat attr;
-    if (strlen(name) + strlen(BACKUP_SUFFIX) > NAME_MAX)
-        return -ENAMETOOLONG;
-    if (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
-        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
-    return 0;
+    return strlen(name) + strlen(BACKUP_SUFFIX) > NAME_MAX ? -ENAMETOOLONG : check_replaceable(dir_fd, name);
 }
 
 int events_place_find(const char *file, int *ret_dir_fd, char **ret_name) {

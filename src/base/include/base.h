@@ -98,6 +98,9 @@ bool read_beginning(int dir_fd, const char *path, char *ret_text, size_t size_by
 int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t mode, const void *data,
                  size_t size_bytes);
 
+/* Whether replace_file() may replace that. Errors: -EISDIR, -ENOTSUP it is there, and no regular file */
+int check_replaceable(int dir_fd, const char *name);
+
 /* Why a file was not replaced, in words: of -ENOTSUP what it is not, else strerror(). error: of replace_file() or
  * nameless_file_give_name()
  * Threads: as strerror() */

@@ -33,13 +33,8 @@ static char *name_of(const struct run_target *target, size_t directory, size_t s
 
 /* Refuses an existing file of another type. */
 static int check_name(const struct run_target *target, size_t directory, size_t side) {
-    struct stat attr;
     CLEANUP_FREE char *name = name_of(target, directory, side);
-    if (!name)
-        return -ENOMEM;
-    if (fstatat(target->dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
-        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
-    return 0;
+    return name ? check_replaceable(target->dir_fd, name) : -ENOMEM;
 }
 
 static int check_names(const struct run_target *target) {

@@ -53,9 +53,7 @@ static int check_place(const struct profile_target *target) {
         return -ENOENT; /* removed: it is still open, but nothing can be made in it */
     if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
         return negative_errno();
-    if (fstatat(target->dir_fd, target->name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
-        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
-    return 0;
+    return check_replaceable(target->dir_fd, target->name);
 }
 
 static int open_file(struct profile_target *target, const char *file) {
