@@ -69,16 +69,19 @@ struct bytes_seen bytes_seen(const struct aggstats_profile *profile) {
     return seen;
 }
 
-/* False too for what several profiles had, of which some lacked it: that would be too little. */
-static bool read_label(const struct aggstats_profile *profile, const char *key, struct bytes_pair *ret_bytes) {
-    const char *text = aggstats_profile_label(profile, key);
+bool bytes_parse(const char *text, struct bytes_pair *ret_bytes) {
     unsigned long long read;
     unsigned long long written;
     int end = 0;
-    if (!text || sscanf(text, "%llu read, %llu written%n", &read, &written, &end) != 2 || text[end])
+    if (sscanf(text, "%llu read, %llu written%n", &read, &written, &end) != 2 || text[end])
         return false;
     *ret_bytes = (struct bytes_pair){(double)read, (double)written};
     return true;
+}
+
+static bool read_label(const struct aggstats_profile *profile, const char *key, struct bytes_pair *ret_bytes) {
+    const char *text = aggstats_profile_label(profile, key);
+    return text && bytes_parse(text, ret_bytes);
 }
 
 static void find_elsewhere(const struct aggstats_profile *profile, double seen, struct bytes_witness *witness) {

@@ -36,6 +36,10 @@ struct bytes_pair {
     double written;
 };
 
+/* Parses "1330 read, 1370 written", as in these labels. Returns false for anything else, so also for the lists of sums: what
+ * only some of several profiles tell would be too little */
+bool bytes_parse(const char *text, struct bytes_pair *ret_bytes);
+
 #define BYTES_SHARE_MIN 0.9
 #define BYTES_INSIDE_MIN 0.01
 #define BYTES_GAP_MIN (1024.0 * 1024)

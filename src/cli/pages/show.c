@@ -12,6 +12,7 @@
 #include "aggstats/user_label.h"
 #include "answer_model.h"
 #include "base.h"
+#include "bytes.h"
 #include "calibration.h"
 #include "chart.h"
 #include "columns.h"
@@ -64,17 +65,14 @@ static const struct {
 
 /* "1.27 MiB read, 12.6 MiB written, in the calls below". Returns false for other labels, and for lists of several */
 static bool print_byte_sum(const struct page *page, const struct aggstats_label *label) {
-    unsigned long long read;
-    unsigned long long written;
-    int end = 0;
+    struct bytes_pair bytes;
     CLEANUP_FREE char *text = NULL;
     size_t i = 0;
     while (i < ARRAY_SIZE(byte_sums) && strcmp(byte_sums[i].key, label->key) != 0)
         i++;
-    if (i == ARRAY_SIZE(byte_sums) || sscanf(label->value, "%llu read, %llu written%n", &read, &written, &end) != 2 ||
-        label->value[end])
+    if (i == ARRAY_SIZE(byte_sums) || !bytes_parse(label->value, &bytes))
         return false;
-    if (asprintf(&text, "%s read, %s written%s", units_bytes((double)read).text, units_bytes((double)written).text,
+    if (asprintf(&text, "%s read, %s written%s", units_bytes(bytes.read).text, units_bytes(bytes.written).text,
                  byte_sums[i].of) >= 0)
         print_entry(page, byte_sums[i].shown, text);
     else
