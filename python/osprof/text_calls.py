@@ -44,11 +44,14 @@ class CallLines:
         if len(calls) == most:
             self._lines.fail(f"expected at most {most} {what}")
 
+    def _text(self, text, what, most):
+        text = unescaped(text)
+        if not 0 < _byte_count(text) <= most:
+            self._lines.fail(f"expected a {what} of 1 to {most} characters")
+        return text
+
     def _cause_text(self, text):
-        cause = unescaped(text)
-        if not 0 < _byte_count(cause) <= _CAUSE_BYTES_MAX:
-            self._lines.fail(f"expected a cause of 1 to {_CAUSE_BYTES_MAX} characters")
-        return cause
+        return self._text(text, "cause", _CAUSE_BYTES_MAX)
 
     def _stack(self, number):
         if number > len(self._stacks):
@@ -104,10 +107,7 @@ class CallLines:
         cause.latencies = Distribution(self._profile.scale, counts)
 
     def _stack_text(self, text):
-        stack = unescaped(text)
-        if not 0 < _byte_count(stack) <= _STACK_BYTES_MAX:
-            self._lines.fail(f"expected a stack of 1 to {_STACK_BYTES_MAX} characters")
-        return stack
+        return self._text(text, "stack", _STACK_BYTES_MAX)
 
     def _parse_stack(self, _, value):
         self._limit(self._stacks, _STACKS_MAX, "stacks")
@@ -179,7 +179,4 @@ class CallLines:
         if kind not in calls:
             self._lines.fail_expected("slow_call or in_flight", kind)
         call = self._one_of(number, calls[kind], "calls", lambda call: call.holder)
-        holder = unescaped(words.rest())
-        if not 0 < _byte_count(holder) <= _HOLDER_BYTES_MAX:
-            self._lines.fail(f"expected a holder of 1 to {_HOLDER_BYTES_MAX} characters")
-        call.holder = holder
+        call.holder = self._text(words.rest(), "holder", _HOLDER_BYTES_MAX)

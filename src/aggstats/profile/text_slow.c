@@ -184,14 +184,32 @@ int parser_slow(struct parser *parser, char *value) {
     return parser_only_number(parser, value, "a number of cycles", &parser->profile.slow_cycles);
 }
 
-/* The rest of the line. */
-static int parse_cause_text(struct parser *parser, char *cursor, char ret_text[AGGSTATS_CAUSE_SIZE]) {
+/* The rest of the line, which must have so many bytes with a NUL. what: "cause". Owner: the line */
+static int parse_rest(struct parser *parser, char *cursor, const char *what, size_t size_bytes, char **ret_text) {
     text_skip_blanks(&cursor);
     text_unescape(cursor);
-    if (!cursor[0] || strlen(cursor) >= AGGSTATS_CAUSE_SIZE)
-        return parser_fail(parser, "expected a cause of 1 to %d characters", AGGSTATS_CAUSE_SIZE - 1);
-    snprintf(ret_text, AGGSTATS_CAUSE_SIZE, "%s", cursor);
+    if (!cursor[0] || strlen(cursor) >= size_bytes)
+        return parser_fail(parser, "expected a %s of 1 to %zu characters", what, size_bytes - 1);
+    *ret_text = cursor;
     return 0;
+}
+
+/* The same as a copy. Owner: the caller frees it */
+static int copy_rest(struct parser *parser, char *cursor, const char *what, size_t size_bytes, char **ret_copy) {
+    char *text = NULL;
+    int err = parse_rest(parser, cursor, what, size_bytes, &text);
+    if (err < 0)
+        return err;
+    *ret_copy = strdup(text);
+    return *ret_copy ? 0 : -ENOMEM;
+}
+
+static int parse_cause_text(struct parser *parser, char *cursor, char ret_text[AGGSTATS_CAUSE_SIZE]) {
+    char *text = NULL;
+    int err = parse_rest(parser, cursor, "cause", AGGSTATS_CAUSE_SIZE, &text);
+    if (err == 0)
+        snprintf(ret_text, AGGSTATS_CAUSE_SIZE, "%s", text);
+    return err;
 }
 
 /* "FSYNC calls 12 total 5200000000 longest 780000000 waiting for the ext4 journal to commit" */
@@ -378,12 +396,7 @@ int parser_user_stack(struct parser *parser, char *value) {
     if (number == 0 || number > profile->slow_call_count || profile->slow_calls[number - 1].user_stack)
         return parser_fail(parser, "expected one of the %zu slow calls so far, once, found number %" PRIu64,
                            profile->slow_call_count, number);
-    text_skip_blanks(&cursor);
-    text_unescape(cursor);
-    if (!cursor[0] || strlen(cursor) >= AGGSTATS_STACK_SIZE)
-        return parser_fail(parser, "expected a stack of 1 to %d characters", AGGSTATS_STACK_SIZE - 1);
-    profile->slow_calls[number - 1].user_stack = strdup(cursor);
-    return profile->slow_calls[number - 1].user_stack ? 0 : -ENOMEM;
+    return copy_rest(parser, cursor, "stack", AGGSTATS_STACK_SIZE, &profile->slow_calls[number - 1].user_stack);
 }
 
 /* The rest of the line, after a program. */
@@ -460,10 +473,5 @@ int parser_holder(struct parser *parser, char *value) {
     if (!holder)
         return parser_fail(parser, "expected a %s or %s so far, once, found %s number %" PRIu64, HOLDER_OF_SLOW,
                            HOLDER_OF_IN_FLIGHT, kind, number);
-    text_skip_blanks(&cursor);
-    text_unescape(cursor);
-    if (!cursor[0] || strlen(cursor) >= AGGSTATS_HOLDER_SIZE)
-        return parser_fail(parser, "expected a holder of 1 to %d characters", AGGSTATS_HOLDER_SIZE - 1);
-    *holder = strdup(cursor);
-    return *holder ? 0 : -ENOMEM;
+    return copy_rest(parser, cursor, "holder", AGGSTATS_HOLDER_SIZE, holder);
 }

@@ -236,23 +236,30 @@ static void print_slow_call(const struct why_page *page, const struct columns *c
     print_place(page, columns, call->path, call->holder, call->stack, call->user_stack);
 }
 
-/* The latest first, as many as are shown. Returns how many. prints: false: only measures */
-static size_t visit_slow_calls(const struct why_page *page, struct columns *columns, bool prints) {
+/* What is shown. */
+struct shown {
+    size_t count;
+    bool has_holder;
+};
+
+/* The latest first, as many as are shown. prints: false: only measures */
+static struct shown visit_slow_calls(const struct why_page *page, struct columns *columns, bool prints) {
     const struct aggstats_profile *profile = page->profile;
     struct columns_row row;
-    size_t count = 0;
-    for (size_t i = profile->slow_call_count; i-- > 0 && count < CALLS_SHOWN_MAX;) {
+    struct shown shown = {.count = 0};
+    for (size_t i = profile->slow_call_count; i-- > 0 && shown.count < CALLS_SHOWN_MAX;) {
         const struct aggstats_slow_call *call = &profile->slow_calls[i];
         if (!wants(page, call->op))
             continue;
-        count++;
+        shown.count++;
+        shown.has_holder = shown.has_holder || call->holder;
         format_slow_call(page, call, &row);
         if (prints)
             print_slow_call(page, columns, call);
         else
             columns_measure(columns, &row);
     }
-    return count;
+    return shown;
 }
 
 /* "The last 12 of 14, in UTC (osprof why --json has 14):" */
@@ -274,34 +281,20 @@ static void print_slow_calls_heading(const struct why_page *page, size_t shown, 
     screen_print_wrapped(page->screen, 0, 0, text);
 }
 
-/* Of calls that have ended. */
-static void explain_holders(const struct why_page *page) {
-    const struct aggstats_profile *profile = page->profile;
-    bool is_any = false;
-    size_t count = 0;
-    for (size_t i = profile->slow_call_count; i-- > 0 && count < CALLS_SHOWN_MAX;) {
-        if (!wants(page, profile->slow_calls[i].op))
-            continue;
-        is_any |= profile->slow_calls[i].holder != NULL;
-        count++;
-    }
-    if (is_any)
-        screen_print_in_ink(page->screen, INK_FAINT, "Who held what is as it was seen while a call waited.");
-}
-
 static void print_slow_calls(const struct why_page *page, const struct sums *sums) {
     static const char *const titles[] = {"end", "latency", "pid", NULL};
     struct columns columns;
     columns_init(&columns, page->screen, titles, "operation");
-    const size_t shown = visit_slow_calls(page, &columns, false);
-    if (shown == 0)
+    const struct shown shown = visit_slow_calls(page, &columns, false);
+    if (shown.count == 0)
         return;
     columns_settle(&columns);
-    print_slow_calls_heading(page, shown, sums->calls);
+    print_slow_calls_heading(page, shown.count, sums->calls);
     columns_print_titles(&columns, "cause");
     visit_slow_calls(page, &columns, true);
     columns_end(&columns);
-    explain_holders(page);
+    if (shown.has_holder)
+        screen_print_in_ink(page->screen, INK_FAINT, "Who held what is as it was seen while a call waited.");
 }
 
 /* ---- Locks ---- */
