@@ -65,7 +65,7 @@ static aggstats_subject subject(const char *file) {
 static void count(unsigned op, unsigned caller, aggstats_subject of) {
     struct aggstats_span span = aggstats_shared_begin(joined, op, 0, 0);
     const uint64_t latency_cycles = aggstats_end(joined, &span);
-    aggstats_shared_group_add(joined, span.block, caller, of, op, latency_cycles);
+    aggstats_shared_group_add(joined, caller, of, op, latency_cycles);
 }
 
 static unsigned caller(uint32_t pid, const char *program) {
@@ -226,7 +226,7 @@ START_TEST(a_file_has_as_many_cells_as_it_needs) {
             const struct aggstats_outcome none = {0};
             const uint64_t end_cycles = span.start_cycles + (UINT64_C(1) << bucket);
             const uint64_t latency_cycles = aggstats_end_at(joined, &span, end_cycles, &none);
-            aggstats_shared_group_add(joined, span.block, 0, file, op, latency_cycles);
+            aggstats_shared_group_add(joined, 0, file, op, latency_cycles);
         }
     }
     struct aggstats_profile profile = snapshot();

@@ -1,11 +1,14 @@
 /* Private: the tables of aggstats/shared_groups.h, as they lie in a shared live file. Everything in them is zero at
  * first and changes atomically. A process that was killed may leave an entry without a name, which is then in
- * `other`. */
+ * `other`.
+ *
+ * Other users may write there. So the functions here take any contents, also contents that change meanwhile: they read
+ * each number once, check it, and walk up to parents for no longer than a path is. */
 #ifndef GROUPS_FILE_H
 #define GROUPS_FILE_H
 
 #include "aggstats/shared_groups.h"
-#include "live_file.h"
+#include "layout.h"
 
 #define GROUPS_OBJECTS (1U << AGGSTATS_SUBJECT_OBJECT_BITS)
 #define GROUPS_FILES_MAX (GROUPS_OBJECTS / 4 * 3) /* the rest is for directories */
@@ -35,7 +38,7 @@ struct group_object { /* number 0 is not used */
     uint8_t unused;
 };
 
-struct group_name {
+struct group_name {  /* aligned */
     uint32_t parent; /* the object of the directory that the rest is relative to; 0: none */
     uint32_t length;
     char text[]; /* not terminated */
@@ -95,13 +98,15 @@ static inline unsigned subject_object(aggstats_subject subject) {
     return subject & (GROUPS_OBJECTS - 1);
 }
 
-/* The tables of a live file; NULL: it has none. */
-static inline struct groups_file *groups_file(struct live_header *header, const struct live_shared *shared) {
-    return shared->groups_offset ? (struct groups_file *)(void *)((char *)header + shared->groups_offset) : NULL;
-}
+/* The name of an object, as it was at one moment. */
+struct group_name_view {
+    unsigned parent; /* 0: none */
+    unsigned length;
+    const char *text; /* in the tables: may change meanwhile, if these may */
+};
 
-/* The name of an object; NULL: it has none. */
-const struct group_name *groups_file_name(const struct groups_file *file, unsigned object);
+/* Returns false if it has none. */
+bool groups_file_name(const struct groups_file *file, unsigned object, struct group_name_view *ret_name);
 
 /* Its path. Returns the length; 0: unknown, or it does not fit */
 size_t groups_file_path(const struct groups_file *file, unsigned object, char *ret_path, size_t size_bytes);

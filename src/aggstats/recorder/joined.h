@@ -1,18 +1,20 @@
-/* Private: the recorder of a process that counts in the live file of another one. */
+/* Private: the recorder of a process that counts in the live file of another one. All that it follows is in this private
+ * memory, or in the thread's cache: sizes, offsets, and where each op's counters are. In the file it only adds to
+ * counters, and reads numbers that it checks. */
 #ifndef JOINED_H
 #define JOINED_H
 
-#include "groups_file.h"
 #include "recorder_state.h"
+#include "shared_layout.h"
 #include "thread_block.h"
 
 struct joined {
     struct recorder_front front; /* first */
     uint64_t last_id;            /* atomic. If two threads join the file at once, their blocks are of either recorder */
-    struct live_header *header;
+    uint32_t namespace;          /* of our PIDs, when it was last asked for; 0: unknown; atomic */
     struct live_shared *shared;
     struct groups_file *groups;     /* NULL: the file has none */
-    struct aggstats_block **blocks; /* [shared_threads], as mapped here; atomic; NULL: not yet */
+    struct aggstats_block **blocks; /* [block_count_max], as mapped here; atomic; NULL: not yet */
     struct aggstats_recorder_hot hot;
     uint64_t block_count_max;
     struct layout layout;

@@ -7,24 +7,25 @@
  *     two windows, each aligned to a cache line
  *     slow calls (slow_store.h), aligned too
  *     struct live_looks
- *     if it is shared, struct live_shared, aligned too; then, if it has groups, struct groups_file (groups_file.h)
- *     from header_bytes on, every block_stride_bytes, block_count blocks (struct aggstats_block)
+ *     if it is shared, what other processes write (shared_layout.h): at shared_offset struct live_shared; if it has
+ *     groups, at groups_offset struct groups_file (groups_file.h). Both offsets are multiples of the page's size
+ *     from header_bytes on, every block_stride_bytes, blocks (struct aggstats_block)
  * Numbers are in the byte order of the machine. Blocks are mapped one by one and never move. A shared file has room for
  * all its blocks from the beginning, as a hole: beyond the first, a block gets memory page by page, as its thread
  * calls more operations.
- * Version 9 has no holders of slow calls. Version 8 has no struct live_looks, and no callers of slow calls. Version 7 differs in shared
- * files, too: their blocks were like others.
  *
  * Of the two windows, number window_sequence % 2 is valid. A change is made in the other one, and then the sequence
  * goes up by one: a process killed at any point leaves a complete one, and a reader in another process that finds the
  * sequence unchanged has read a complete one. Blocks only ever grow, so a window may be older than the blocks, never
  * newer.
  *
+ * A file that is not shared is mapped by its process alone. The maker of a shared file maps nothing of it, because
+ * processes of other users may write there: its own part, up to struct live_looks, is private memory that it writes to
+ * the file and never reads back, and it reads the others' part by copies (shared_part.h).
+ *
  * The process holds an exclusive flock on the file for as long as it records. */
 #ifndef LIVE_FILE_H
 #define LIVE_FILE_H
-
-#include <pthread.h>
 
 #include "aggstats/shared.h"
 #include "facts.h"
@@ -34,7 +35,6 @@
 #define LIVE_MAGIC "OSPROFLV"
 #define LIVE_BYTE_ORDER 0x01020304U
 #define LIVE_HEADER_BYTES 512U
-#define LIVE_HEADER_BYTES_6 256U       /* of version 6 */
 #define LIVE_BLOCKS_MAX 65536U         /* threads at one time; those beyond count in anonymous memory */
 #define LIVE_LABELS_BYTES_MAX 1048576U /* of all labels together */
 
@@ -50,25 +50,22 @@ struct live_header {
     uint64_t labels_bytes;
     uint64_t header_bytes;
     uint64_t block_stride_bytes;
+    uint64_t shared_threads; /* number of owners; 0: the file is not shared, and the next two are 0 */
+    uint64_t shared_offset;
+    uint64_t groups_offset; /* 0: there are no groups */
     /* the rest changes while recording, by atomic stores */
     uint64_t frequency_hz;
-    uint64_t block_count;
+    uint64_t block_count; /* of a file that is not shared */
     uint64_t window_sequence;
     uint64_t seen_cycles; /* the last moment at which the process is known to have recorded */
     uint64_t incomplete;  /* 1: some blocks are not in the file */
     uint64_t looks;       /* the next three: struct aggstats_busy */
     uint64_t busy_looks;
     uint64_t most_busy;
-    uint64_t stolen_known_6; /* in version 6; 1: the next is known */
-    uint64_t stolen_ns_6;
-    uint64_t longest_changes; /* odd while longest calls are moved from the blocks to the window */
-    uint64_t shared_threads;  /* number of owners; 0: the file is not shared. Never changes */
-    uint32_t notes[AGGSTATS_NOTES];
-    uint64_t lost; /* calls that are known to be missing in the counters */
-    uint64_t stopped_ns_6;
+    uint64_t longest_changes;        /* odd while longest calls are moved from the blocks to the window */
+    uint64_t lost;                   /* calls that are known to be missing in the counters */
     uint64_t facts_known;            /* bit i: facts[i] is known */
     uint64_t facts[FACT_PLACES_MAX]; /* by enum fact_place (facts.h) */
-    uint64_t sums[AGGSTATS_SUMS];
 };
 
 _Static_assert(sizeof(struct live_header) <= LIVE_HEADER_BYTES, "there is room for it");
@@ -103,64 +100,38 @@ static inline uint64_t live_busy_looks(const struct live_looks *looks, unsigned 
     return op_busy < busy ? op_busy : busy;
 }
 
-/* Offsets of the parts before header_bytes. */
+/* Offsets of the parts that every file has. */
 struct live_offsets {
     size_t names;
     size_t labels;
     size_t windows[2];
     size_t slow;
-    size_t looks; /* from version 9 on */
-    size_t end;   /* of the parts that every file has */
+    size_t looks;
+    size_t end;
 };
 
-static inline struct live_offsets live_offsets_make(uint32_t version, const struct layout *layout,
-                                                    size_t labels_bytes) {
-    const size_t names = version == 6 ? LIVE_HEADER_BYTES_6 : LIVE_HEADER_BYTES;
-    size_t labels = names + layout->op_count * (size_t)AGGSTATS_NAME_SIZE;
+static inline struct live_offsets live_offsets_make(const struct layout *layout, size_t labels_bytes) {
+    size_t labels = LIVE_HEADER_BYTES + layout->op_count * (size_t)AGGSTATS_NAME_SIZE;
     size_t window = round_up(labels + labels_bytes, CACHE_LINE_BYTES);
     size_t next_window = window + window_bytes(layout);
     size_t slow = round_up(next_window + window_bytes(layout), CACHE_LINE_BYTES);
-    size_t looks = slow + slow_store_bytes(version);
-    return (struct live_offsets){.names = names,
+    size_t looks = slow + sizeof(struct slow_store);
+    return (struct live_offsets){.names = LIVE_HEADER_BYTES,
                                  .labels = labels,
                                  .windows = {window, next_window},
                                  .slow = slow,
                                  .looks = looks,
-                                 .end = looks + (version < 9 ? 0 : sizeof(struct live_looks))};
-}
-
-/* The owner of block i of a shared file: the thread that counts there holds the lock for as long as it lives. The lock
- * is robust: the kernel releases it when the thread ends, however it ends. See live_owner_take() */
-struct live_owner {
-    pthread_mutex_t lock;
-    uint64_t is_made;   /* atomic; 1: the block's first page is allocated */
-    uint32_t pid;       /* of an owner that cannot hold the lock; 0: none. Under the lock, like the next two */
-    uint32_t thread;    /* as of gettid(2) */
-    uint64_t namespace; /* in which these are numbers; 0: unknown */
-} __attribute__((aligned(CACHE_LINE_BYTES)));
-
-struct live_shared {
-    uint64_t last_taken;    /* the block that a thread took last: where others begin to look. Atomic, like the next */
-    uint64_t crowded;       /* threads that found all blocks taken */
-    uint64_t groups_offset; /* of struct groups_file (groups_file.h), in the file; 0: there is none. Never changes */
-    struct aggstats_named named;
-    struct live_owner owners[] __attribute__((aligned(CACHE_LINE_BYTES)));
-};
-
-static inline size_t live_shared_offset(const struct live_offsets *offsets) {
-    return round_up(offsets->end, CACHE_LINE_BYTES);
-}
-
-static inline struct live_shared *live_shared(struct live_header *header, const struct layout *layout) {
-    const struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, layout, header->labels_bytes);
-    return (struct live_shared *)(void *)((char *)header + live_shared_offset(&offsets));
+                                 .end = looks + sizeof(struct live_looks)};
 }
 
 struct live {
-    int fd;           /* -1: anonymous memory */
-    int directory_fd; /* of path; -1 once unlinked */
-    char *path;       /* as the caller gave it */
-    const char *name; /* its last component, in path */
+    int fd;             /* -1: anonymous memory */
+    int directory_fd;   /* of path; -1 once unlinked */
+    char *path;         /* as the caller gave it */
+    const char *name;   /* its last component, in path */
+    bool is_shared;     /* other processes count in the file: header and the parts behind it are private memory */
+    size_t own_bytes;   /* of the header and those parts, in memory */
+    unsigned groupings; /* of a shared file, as bits */
     struct live_header *header;
     struct window *windows[2];
     struct slow_store *slow;
@@ -198,6 +169,9 @@ const struct window *live_window(const struct live *live);
 
 /* A copy of the valid window, free to change; live_publish_window() makes it the valid one. */
 struct window *live_edit_window(struct live *live, const struct layout *layout);
-void live_publish_window(struct live *live);
+void live_publish_window(struct live *live, const struct layout *layout);
+
+/* Writes the header, and looks, of a shared file to the file; other files have them anyway. */
+void live_write_facts(const struct live *live);
 
 #endif

@@ -1,55 +1,56 @@
 #include "live_owner.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-uint64_t live_owner_namespace(void) {
+#define NAMESPACE_SHIFT 32
+
+uint32_t live_owner_namespace(void) {
     struct stat attr;
-    return stat("/proc/self/ns/pid", &attr) == 0 ? attr.st_ino : 0;
+    return stat("/proc/self/ns/pid", &attr) == 0 ? (uint32_t)attr.st_ino : 0;
 }
 
-static uint64_t own_namespace(struct live_owner_asker *asker) {
-    if (asker->namespace == 0)
-        asker->namespace = live_owner_namespace();
-    return asker->namespace;
+/* The number that the C library has for the calling thread, which it notes in a recursive mutex. */
+static pid_t number_of_library(void) {
+    pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    pthread_mutex_lock(&mutex);
+    const pid_t number = mutex.__data.__owner;
+    pthread_mutex_unlock(&mutex);
+    return number;
 }
 
-/* For an owner that does not hold the lock. If its number belongs to a new thread, it is taken to live. */
-static bool may_live(const struct live_owner *owner, struct live_owner_asker *asker) {
-    if (asker->checks_max == 0)
-        return true;
-    asker->checks_max--;
-    if (owner->namespace == 0 || owner->namespace != own_namespace(asker))
-        return true;
-    return syscall(SYS_tgkill, owner->pid, owner->thread, 0) == 0 || errno != ESRCH;
+/* The child of a clone(2) that the C library does not know has its parent's number there, in memory of its own. */
+live_owner live_owner_self(bool owns_memory, uint32_t namespace) {
+    const pid_t thread = owns_memory ? gettid() : number_of_library();
+    return (live_owner) namespace << NAMESPACE_SHIFT | (uint32_t)thread;
 }
 
-bool live_owner_take(struct live_owner *owner, struct live_owner_asker *asker) {
-    const int error = pthread_mutex_trylock(&owner->lock);
-    if (error == EOWNERDEAD)
-        pthread_mutex_consistent(&owner->lock);
-    else if (error)
+static uint32_t namespace_of(live_owner owner) {
+    return (uint32_t)(owner >> NAMESPACE_SHIFT);
+}
+
+/* tgkill(2) would need another word for the process. A number that belongs to a new thread by now is taken to live. */
+bool live_owner_lives(live_owner owner, uint32_t namespace) {
+    if (owner == 0)
         return false;
-    if (owner->pid != 0 && may_live(owner, asker)) {
-        pthread_mutex_unlock(&owner->lock);
-        return false;
+    if (namespace == 0 || namespace_of(owner) != namespace)
+        return true;
+    return syscall(SYS_tkill, (pid_t)(uint32_t)owner, 0) == 0 || errno != ESRCH;
+}
+
+bool live_owner_take(live_owner *owner, live_owner self, unsigned *checks) {
+    live_owner found = __atomic_load_n(owner, __ATOMIC_ACQUIRE);
+    const bool is_own = found == self && namespace_of(self) != 0;
+    if (found != 0 && !is_own) {
+        if (*checks == 0)
+            return false;
+        (*checks)--;
+        if (live_owner_lives(found, namespace_of(self)))
+            return false;
     }
-    owner->pid = 0;
-    return true;
-}
-
-/* The C library has noted whom it takes for the owner. */
-static bool is_unknown_thread(const struct live_owner *owner, pid_t memory_pid) {
-    return owner->lock.__data.__owner != gettid() && memory_pid == getpid();
-}
-
-void live_owner_keep(struct live_owner *owner, pid_t memory_pid, struct live_owner_asker *asker) {
-    if (!is_unknown_thread(owner, memory_pid))
-        return;
-    owner->namespace = own_namespace(asker);
-    owner->thread = (uint32_t)gettid();
-    owner->pid = (uint32_t)getpid();
-    pthread_mutex_unlock(&owner->lock);
+    return __atomic_compare_exchange_n(owner, &found, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }

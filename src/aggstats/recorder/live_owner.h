@@ -1,32 +1,33 @@
-/* Private: who has a block of a shared live file.
+/* Private: which thread has a block of a shared live file.
  *
- * A thread holds the block's robust lock, and the kernel releases it when the thread ends. That fails for a thread that
- * the C library does not know, such as the child of clone(2) called by its number: the kernel knows no list of its
- * locks. Such a thread leaves its numbers instead of holding the lock, and whether it lives is asked when the block is
- * wanted. Where that cannot be known, because the numbers are of another PID namespace, it lives. */
+ * A word names the thread: its number as of gettid(2), and in the upper half the PID namespace in which that is a number,
+ * as the number of the namespace's inode. A thread takes the block by changing the word from one that names nobody who
+ * lives to its own. The kernel is asked whether a thread lives, so nothing needs to be done when a thread ends, however
+ * it ends. After execve(2) a thread has the same number: it takes over what it had before. Where it cannot be known
+ * whether a thread lives, because its number is of another namespace, it lives. */
 #ifndef LIVE_OWNER_H
 #define LIVE_OWNER_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-#include "live_file.h"
-
-/* Asks about several blocks. checks_max is set, all else zeroed. */
-struct live_owner_asker {
-    unsigned checks_max; /* system calls; beyond that such owners are taken to live */
-    uint64_t namespace;  /* the own one; 0: not yet known */
-};
+typedef uint64_t live_owner; /* 0: nobody */
 
 /* In which the own PID is a number; 0: unknown. May change errno */
-uint64_t live_owner_namespace(void);
+uint32_t live_owner_namespace(void);
 
-/* Takes the lock; ends with pthread_mutex_unlock(), or with live_owner_keep(). Returns false if a living thread has the
- * block. */
-bool live_owner_take(struct live_owner *owner, struct live_owner_asker *asker);
+/* The word of the calling thread, which does not change while it lives.
+ * owns_memory: false: in a child that has borrowed its parent's memory, as after vfork(2): the word of the parent's
+ * thread */
+live_owner live_owner_self(bool owns_memory, uint32_t namespace);
 
-/* The calling thread has the block from now on.
- * memory_pid: the process that the memory belongs to; in a child that has borrowed it, the parent's thread has the
- * block */
-void live_owner_keep(struct live_owner *owner, pid_t memory_pid, struct live_owner_asker *asker);
+/* False: the thread has ended. May change errno
+ * namespace: the caller's */
+bool live_owner_lives(live_owner owner, uint32_t namespace);
+
+/* Takes a block for the thread with that word. Returns false if a living thread has it, or takes it at the moment.
+ * checks: how many times the kernel may still be asked; beyond that others are taken to live */
+bool live_owner_take(live_owner *owner, live_owner self, unsigned *checks);
 
 #endif

@@ -1,9 +1,5 @@
 /* Reading live files, of processes that run, hang or have died. The file is read with pread() only: mapping it would
- * turn a file cut short into SIGBUS. Nothing in it is trusted before it has been checked.
- *
- * A block is read three times: the counters beside the buckets come from the earliest reading, buckets from the first,
- * and calls and the longest from the second after it, which preserves calls >= sum(buckets) >= failures while a thread
- * counts. The call in flight, and the object of the longest, must be the same in these two. */
+ * turn a file cut short into SIGBUS. Nothing in it is trusted before it has been checked. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +8,8 @@
 
 #include "base.h"
 #include "clock_pair.h"
-#include "groups_file.h"
 #include "profile_owned.h"
+#include "shared_part.h"
 #include "snapshot.h"
 #include "text_format.h"
 
@@ -26,6 +22,8 @@ struct reader {
     struct live_header header;
     struct layout layout;
     struct live_offsets offsets;
+    struct shared_part shared; /* of a shared file, like the next */
+    struct shared_numbers numbers;
     char (*op_names)[AGGSTATS_NAME_SIZE];
     struct aggstats_label *labels;
     size_t label_count;
@@ -33,6 +31,7 @@ struct reader {
     struct slow_store slow;
     struct live_looks looks;
     struct tally tally;
+    bool is_recording;
     struct aggstats_parse_error *error;
 };
 
@@ -47,21 +46,13 @@ __attribute__((format(printf, 2, 3))) static int fail(struct reader *reader, con
 
 /* ---- Pieces of the file ---- */
 
+/* err: of one of the functions that read without a message. */
+static int explain(struct reader *reader, int err, uint64_t offset) {
+    return err == -EBADMSG ? fail(reader, "live file is cut short behind byte %llu", (unsigned long long)offset) : err;
+}
+
 static int read_at(struct reader *reader, void *to, size_t size_bytes, uint64_t offset) {
-    char *rest = to;
-    while (size_bytes > 0) {
-        ssize_t read_bytes = pread(reader->fd, rest, size_bytes, (off_t)offset);
-        if (read_bytes < 0 && errno == EINTR)
-            continue;
-        if (read_bytes < 0)
-            return negative_errno();
-        if (read_bytes == 0)
-            return fail(reader, "live file is cut short at byte %llu", (unsigned long long)offset);
-        rest += read_bytes;
-        size_bytes -= (size_t)read_bytes;
-        offset += (uint64_t)read_bytes;
-    }
-    return 0;
+    return explain(reader, read_whole_at(reader->fd, to, size_bytes, offset), offset);
 }
 
 /* The same into new memory, aligned for any of our structures, with a NUL behind it. */
@@ -84,7 +75,7 @@ static int check_header(struct reader *reader) {
         return fail(reader, "not a live file");
     if (header->byte_order != LIVE_BYTE_ORDER)
         return fail(reader, "live file of a machine with another byte order");
-    if (header->version < 6 || header->version > AGGSTATS_LIVE_VERSION)
+    if (header->version != AGGSTATS_LIVE_VERSION)
         return fail(reader, "live file has version %u, expected %d: use the osprof that came with what wrote it",
                     header->version, AGGSTATS_LIVE_VERSION);
     if (!aggstats_clock_name(header->clock_kind))
@@ -100,26 +91,18 @@ static int check_header(struct reader *reader) {
 
 static int check_sizes(struct reader *reader) {
     const struct live_header *header = &reader->header;
+    const struct layout *layout = &reader->layout;
     if (header->header_bytes < reader->offsets.end || header->header_bytes > reader->file_bytes)
         return fail(reader, "live file is cut short, or its header's size is wrong");
-    const struct layout *layout = &reader->layout;
-    if (header->block_stride_bytes <
-        (layout->is_shared ? layout_shared_bytes(layout, layout->op_count) : layout_block_bytes(layout)))
+    if (layout->is_shared && !shared_layout_is_possible(header, layout, reader->file_bytes))
+        return fail(reader, "live file has impossible sizes");
+    if (header->block_stride_bytes < layout_block_bytes(layout))
         return fail(reader, "live file has blocks of impossible size");
     uint64_t room = (reader->file_bytes - header->header_bytes) / header->block_stride_bytes;
     if (header->block_count > room || header->block_count > LIVE_BLOCKS_MAX)
         return fail(reader, "live file has room for %llu blocks, its header says %llu", (unsigned long long)room,
                     (unsigned long long)header->block_count);
     return 0;
-}
-
-/* Version 6 has the names of operations where the facts are now, and two facts elsewhere. */
-static void convert_version_6(struct live_header *header) {
-    header->facts_known = 0;
-    memset(header->facts, 0, sizeof(header->facts));
-    live_fact_set(header, FACT_STOPPED, header->stopped_ns_6);
-    if (header->stolen_known_6)
-        live_fact_set(header, FACT_STOLEN, header->stolen_ns_6);
 }
 
 static int read_header(struct reader *reader) {
@@ -136,11 +119,9 @@ static int read_header(struct reader *reader) {
     int err = check_header(reader);
     if (err < 0)
         return err;
-    if (reader->header.version == 6)
-        convert_version_6(&reader->header);
     reader->layout = layout_make(reader->header.op_count, reader->header.resolution);
-    reader->layout.is_shared = reader->header.shared_threads > 0 && reader->header.version > 7;
-    reader->offsets = live_offsets_make(reader->header.version, &reader->layout, reader->header.labels_bytes);
+    reader->layout.is_shared = reader->header.shared_threads > 0;
+    reader->offsets = live_offsets_make(&reader->layout, reader->header.labels_bytes);
     return check_sizes(reader);
 }
 
@@ -229,130 +210,6 @@ static int check_window(struct reader *reader) {
     return 0;
 }
 
-/* Returns false if buckets hold more calls than were made: no recorder has written that, and adding the block fails. */
-static bool calls_are_possible(const struct layout *layout, const struct aggstats_counters *counters) {
-    uint64_t finished = 0;
-    for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
-        if (__builtin_add_overflow(finished, counters->buckets[bucket], &finished))
-            return false;
-    return finished <= counters->calls;
-}
-
-/* Room for the readings of a block, aligned so that the kernel copies whole counters. */
-struct readings {
-    struct aggstats_block *shared; /* as it is in a shared file */
-    struct aggstats_block *earliest;
-    struct aggstats_block *first;
-    struct aggstats_block *second;
-};
-
-static struct longest merge_longest(const struct aggstats_counters *first, const struct aggstats_counters *second,
-                                    unsigned resolution) {
-    struct longest before = longest_read(first, resolution);
-    struct longest longest = longest_read(second, resolution);
-    if (before.object != longest.object || before.cycles != longest.cycles)
-        longest.object = 0;
-    return longest;
-}
-
-/* Merges them into the first; see the top of this file. */
-static void merge_readings(const struct layout *layout, const struct readings *readings) {
-    struct aggstats_block *first = readings->first;
-    const struct aggstats_block *second = readings->second;
-    if (first->current_op != second->current_op || first->current_start_cycles != second->current_start_cycles ||
-        first->current_object != second->current_object || first->current_pid != second->current_pid)
-        first->current_op = 0;
-    for (unsigned op = 0; op < layout->op_count; op++) {
-        struct aggstats_counters *counters = layout_counters(layout, first->counters, op);
-        const struct aggstats_counters *later = layout_counters_const(layout, second->counters, op);
-        bool is_still = memcmp(counters, later, layout->counters_stride_bytes) == 0;
-        const struct longest longest = merge_longest(counters, later, layout->resolution);
-        counters->calls = later->calls;
-        if (calls_are_possible(layout, counters))
-            tally_settle_op(layout, first, op, is_still);
-        memcpy(&counters->buckets[layout_bucket_count(layout)],
-               &layout_counters_const(layout, readings->earliest->counters, op)->buckets[layout_bucket_count(layout)],
-               AGGSTATS_BESIDE * sizeof(uint64_t));
-        longest_put(counters, layout->resolution, longest);
-    }
-}
-
-/* How many ops of a shared block have counters. */
-static unsigned places_of(const struct aggstats_block *block) {
-    unsigned places = 0;
-    for (unsigned op = 0; op < AGGSTATS_OPS_MAX; op++)
-        if (block->counters[op] > places)
-            places = block->counters[op];
-    return places;
-}
-
-/* The first places_count counters, with zeros for all other ops. */
-static void spread(const struct layout *layout, struct aggstats_block *shared, unsigned places_count,
-                   struct aggstats_block *ret_block) {
-    memcpy(ret_block, shared, sizeof(*ret_block));
-    for (unsigned op = 0; op < layout->op_count; op++) {
-        struct aggstats_counters *to = layout_counters(layout, ret_block->counters, op);
-        const struct aggstats_counters *from =
-            shared->counters[op] <= places_count ? layout_block_counters(layout, shared, op) : NULL;
-        if (from)
-            memcpy(to, from, layout->counters_stride_bytes);
-        else
-            memset(to, 0, layout->counters_stride_bytes);
-    }
-}
-
-/* Reads only what is in use: most of the rest is a hole. */
-static int read_shared(struct reader *reader, uint64_t offset, struct aggstats_block *shared,
-                       struct aggstats_block *ret_block) {
-    int err = read_at(reader, shared, layout_shared_bytes(&reader->layout, 0), offset);
-    if (err < 0)
-        return err;
-    const unsigned places_count = places_of(shared);
-    if (places_count > reader->layout.op_count)
-        return fail(reader, "live file has counters in impossible places");
-    err = read_at(reader, shared, layout_shared_bytes(&reader->layout, places_count), offset);
-    if (err == 0)
-        spread(&reader->layout, shared, places_count, ret_block);
-    return err;
-}
-
-static int read_once(struct reader *reader, uint64_t offset, const struct readings *readings,
-                     struct aggstats_block *ret_block) {
-    return reader->layout.is_shared ? read_shared(reader, offset, readings->shared, ret_block)
-                                    : read_at(reader, ret_block, layout_block_bytes(&reader->layout), offset);
-}
-
-static int read_block(struct reader *reader, uint64_t number, const struct readings *readings) {
-    const uint64_t offset = reader->header.header_bytes + number * reader->header.block_stride_bytes;
-    int err = read_once(reader, offset, readings, readings->earliest);
-    if (err == 0)
-        err = read_once(reader, offset, readings, readings->first);
-    if (err == 0)
-        err = read_once(reader, offset, readings, readings->second);
-    if (err < 0)
-        return err;
-    merge_readings(&reader->layout, readings);
-    err = tally_add_block(&reader->tally, readings->first);
-    if (err == -EBADMSG)
-        return fail(reader, "live file has impossible counts in block %llu", (unsigned long long)number);
-    return err < 0 ? err : tally_add_call(&reader->tally, readings->first);
-}
-
-static int read_blocks(struct reader *reader) {
-    const size_t block_bytes = round_up(layout_block_bytes(&reader->layout), CACHE_LINE_BYTES);
-    CLEANUP_FREE void *earliest = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
-    CLEANUP_FREE void *first = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
-    CLEANUP_FREE void *second = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
-    CLEANUP_FREE void *shared = aligned_alloc(CACHE_LINE_BYTES, block_bytes + AGGSTATS_OPS_MAX);
-    if (!earliest || !first || !second || !shared)
-        return -ENOMEM;
-    const struct readings readings = {.shared = shared, .earliest = earliest, .first = first, .second = second};
-    int err = tally_init(&reader->tally, &reader->layout);
-    for (uint64_t block = 0; err == 0 && block < reader->header.block_count; block++)
-        err = read_block(reader, block, &readings);
-    return err;
-}
-
 /* For longest calls that were moved while they were read. */
 static void forget_longest(struct reader *reader) {
     const struct layout *layout = &reader->layout;
@@ -360,6 +217,47 @@ static void forget_longest(struct reader *reader) {
     memset(window->tables + 2 * layout_table_bytes(layout), 0, 2 * sizeof(struct longest) * layout->op_count);
     for (unsigned op = 0; op < layout->op_count; op++)
         longest_put(layout_counters(layout, reader->tally.table, op), layout->resolution, (struct longest){0});
+}
+
+static int read_block(struct reader *reader, struct block_reader *blocks, uint64_t number) {
+    struct aggstats_block *block;
+    int err = block_reader_read(blocks, number, &block);
+    if (err == 0)
+        err = tally_add_block(&reader->tally, block);
+    if (err == -EBADMSG)
+        return fail(reader, "live file has impossible counts in block %llu", (unsigned long long)number);
+    return err < 0 ? err : tally_add_call(&reader->tally, block);
+}
+
+static int read_own_blocks(struct reader *reader) {
+    const struct live_header *header = &reader->header;
+    struct block_reader blocks;
+    int err = block_reader_init(&blocks, reader->fd, &reader->layout, header->header_bytes, header->block_stride_bytes);
+    for (uint64_t number = 0; number < header->block_count && err == 0; number++)
+        err = read_block(reader, &blocks, number);
+    block_reader_finish(&blocks);
+    return err;
+}
+
+/* While the file's maker records, threads that have ended in a call make none. */
+static int read_shared_blocks(struct reader *reader) {
+    uint64_t broken = 0;
+    reader->shared = shared_part_of(&reader->header, &reader->layout, reader->fd);
+    if (!reader->is_recording)
+        reader->shared.namespace = 0;
+    int err = shared_part_read_numbers(&reader->shared, &reader->numbers);
+    if (err == 0)
+        err = shared_part_tally(&reader->shared, false, &reader->tally, &broken);
+    if (broken > 0)
+        return fail(reader, "live file has impossible counts in %llu blocks", (unsigned long long)broken);
+    return explain(reader, err, reader->header.shared_offset);
+}
+
+static int read_blocks(struct reader *reader) {
+    const int err = tally_init(&reader->tally, &reader->layout);
+    if (err < 0)
+        return err;
+    return reader->layout.is_shared ? read_shared_blocks(reader) : read_own_blocks(reader);
 }
 
 /* Reads blocks, and whether longest calls taken from them are in the window that was read. */
@@ -380,7 +278,7 @@ static int read_slow(struct reader *reader) {
     for (int attempt = 0; attempt < SLOW_ATTEMPTS_MAX && err == 0; attempt++) {
         err = read_at(reader, &before, sizeof(before), reader->offsets.slow);
         if (err == 0)
-            err = read_at(reader, &reader->slow, slow_store_bytes(reader->header.version), reader->offsets.slow);
+            err = read_at(reader, &reader->slow, sizeof(reader->slow), reader->offsets.slow);
         uint64_t after = 0;
         if (err == 0)
             err = read_at(reader, &after, sizeof(after), reader->offsets.slow);
@@ -391,8 +289,7 @@ static int read_slow(struct reader *reader) {
 }
 
 static int read_looks(struct reader *reader) {
-    return reader->header.version < 9 ? 0
-                                      : read_at(reader, &reader->looks, sizeof(reader->looks), reader->offsets.looks);
+    return read_at(reader, &reader->looks, sizeof(reader->looks), reader->offsets.looks);
 }
 
 /* Reads the members of the header that may have changed; the rest must not have. */
@@ -405,7 +302,7 @@ static int reread_header(struct reader *reader) {
 }
 
 /* A recorder holds an exclusive lock for as long as it exists. */
-static bool is_recording(int fd) {
+static bool has_recorder(int fd) {
     if (flock(fd, LOCK_SH | LOCK_NB) < 0)
         return errno == EWOULDBLOCK;
     flock(fd, LOCK_UN);
@@ -418,8 +315,8 @@ static uint64_t larger(uint64_t a, uint64_t b) {
 
 /* The time to which elapsed time and ages are counted: now; for a process that has died, the last moment at which it is
  * known to have lived: its last call's beginning, its last snapshot or its orderly end. */
-static uint64_t end_cycles(const struct reader *reader, bool recording) {
-    if (recording && clock_readable(reader->header.clock_kind))
+static uint64_t end_cycles(const struct reader *reader) {
+    if (reader->is_recording && clock_readable(reader->header.clock_kind))
         return aggstats_clock_now(reader->header.clock_kind);
     return larger(reader->tally.last_start_cycles, larger(reader->header.seen_cycles, reader->window->start_cycles));
 }
@@ -448,43 +345,39 @@ static int read_everything(struct reader *reader) {
     return err;
 }
 
-static int make_profile(struct reader *reader, bool recording, struct aggstats_profile *ret_profile) {
+static int make_profile(struct reader *reader, struct aggstats_profile *ret_profile) {
     const struct snapshot_source source = {
         .op_names = (const char(*)[AGGSTATS_NAME_SIZE])reader->op_names,
         .window = reader->window,
         .tally = &reader->tally,
-        .now_cycles = end_cycles(reader, recording),
+        .now_cycles = end_cycles(reader),
         .clock = {.kind = reader->header.clock_kind, .frequency_hz = reader->header.frequency_hz},
         .labels = reader->labels,
         .label_count = reader->label_count,
-        .incomplete = reader->header.incomplete != 0 || reader->header.lost > 0,
+        .incomplete = reader->header.incomplete != 0 || reader->header.lost > 0 || reader->numbers.is_incomplete,
         .header = &reader->header,
         .slow = &reader->slow,
-        .looks = reader->header.version < 9 ? NULL : &reader->looks,
+        .looks = &reader->looks,
     };
     int err = snapshot_make(&source, ret_profile);
     if (err == -EBADMSG && reader->slow.sequence % 2 != 0) { /* killed during a change: all else is whole */
         reader->slow = (struct slow_store){.sequence = 0};
         err = snapshot_make(&source, ret_profile);
     }
-    if (err == 0 && reader->header.shared_threads > 0 && !recording)
+    if (err == 0 && reader->layout.is_shared && !reader->is_recording)
         profile_settle_left(ret_profile);
     return err == -EBADMSG ? fail(reader, "live file has impossible slow calls") : err;
 }
 
 /* Of a shared file with groups: only they have names for its objects. */
 static int name_calls(struct reader *reader, struct aggstats_profile *profile) {
-    const size_t offset = live_shared_offset(&reader->offsets) + offsetof(struct live_shared, groups_offset);
-    uint64_t groups_offset = 0;
-    CLEANUP_FREE void *file = NULL;
-    int err = reader->header.shared_threads > 0 ? read_at(reader, &groups_offset, sizeof(groups_offset), offset) : 0;
-    if (err < 0 || groups_offset == 0)
-        return err;
-    if (groups_offset > reader->header.header_bytes ||
-        reader->header.header_bytes - groups_offset < sizeof(struct groups_file))
-        return fail(reader, "live file has impossible groups");
-    err = read_new(reader, sizeof(struct groups_file), groups_offset, &file);
-    return err < 0 ? err : groups_file_name_calls(file, profile);
+    if (reader->header.groups_offset == 0 || !reader->layout.is_shared)
+        return 0;
+    CLEANUP_FREE struct groups_file *groups = calloc(1, sizeof(*groups));
+    if (!groups)
+        return -ENOMEM;
+    const int err = shared_part_read_groups(&reader->shared, SHARED_GROUPS_NAMES, groups);
+    return err < 0 ? explain(reader, err, reader->header.groups_offset) : groups_file_name_calls(groups, profile);
 }
 
 static void reader_finish(struct reader *reader) {
@@ -504,10 +397,10 @@ int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggs
                        struct aggstats_parse_error *ret_error) {
     struct aggstats_parse_error unused;
     struct reader reader = {.fd = fd, .error = ret_error ? ret_error : &unused};
-    bool recording = is_recording(fd); /* first: what a dead process has left is final */
+    reader.is_recording = has_recorder(fd); /* first: what a dead process has left is final */
     int err = read_everything(&reader);
     if (err == 0)
-        err = make_profile(&reader, recording, ret_profile);
+        err = make_profile(&reader, ret_profile);
     if (err == 0) {
         err = name_calls(&reader, ret_profile);
         if (err < 0)
@@ -515,7 +408,7 @@ int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggs
     }
     if (err == 0 && ret_info)
         *ret_info = (struct aggstats_live_info){
-            .pid = reader.header.pid, .recording = recording, .paused = reader.window->paused != 0};
+            .pid = reader.header.pid, .recording = reader.is_recording, .paused = reader.window->paused != 0};
     reader_finish(&reader);
     return err;
 }

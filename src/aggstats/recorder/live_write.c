@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 
 #include "base.h"
-#include "groups_file.h"
-#include "live_owner.h"
+#include "shared_layout.h"
 #include "text_format.h"
 
 static_assert(sizeof(struct live_header) <= LIVE_HEADER_BYTES, "names follow behind it");
@@ -63,8 +62,17 @@ static size_t block_stride_bytes(const struct layout *layout, bool is_shared) {
     return round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
 }
 
+/* Sizes and offsets of a new file. */
+struct plan {
+    uint64_t shared_threads; /* 0: it is not shared */
+    unsigned groupings;
+    size_t shared_offset;
+    size_t groups_offset;
+    size_t header_bytes;
+};
+
 static void fill_header(struct live *live, const struct aggstats_recorder_options *options, const struct layout *layout,
-                        const struct aggstats_clock *clock, uint64_t shared_threads, size_t header_bytes) {
+                        const struct aggstats_clock *clock, const struct plan *plan) {
     struct live_header *header = live->header;
     *header = (struct live_header){
         .version = AGGSTATS_LIVE_VERSION,
@@ -76,11 +84,13 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
         .op_count = layout->op_count,
         .label_count = (uint32_t)options->label_count,
         .labels_bytes = labels_size_bytes(options),
-        .header_bytes = header_bytes,
-        .block_stride_bytes = block_stride_bytes(layout, shared_threads > 0),
-        .shared_threads = shared_threads,
+        .header_bytes = plan->header_bytes,
+        .block_stride_bytes = block_stride_bytes(layout, plan->shared_threads > 0),
+        .shared_threads = plan->shared_threads,
+        .shared_offset = plan->shared_threads > 0 ? plan->shared_offset : 0,
+        .groups_offset = plan->groupings != 0 ? plan->groups_offset : 0,
     };
-    struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, layout, header->labels_bytes);
+    struct live_offsets offsets = live_offsets_make(layout, header->labels_bytes);
     char *base = (char *)header;
     for (unsigned op = 0; op < layout->op_count; op++)
         text_name_copy(base + offsets.names + op * (size_t)AGGSTATS_NAME_SIZE, options->op_names[op]);
@@ -91,101 +101,128 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
     live->looks = (struct live_looks *)(void *)(base + offsets.looks);
 }
 
-static void make_shared(struct live_header *header, const struct layout *layout) {
-    struct live_shared *shared = live_shared(header, layout);
-    struct live_owner *owners = shared->owners;
-    pthread_mutexattr_t attributes;
-    if (header->shared_threads == 0)
-        return;
-    shared->named.namespace = live_owner_namespace();
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    for (uint64_t i = 0; i < header->shared_threads; i++)
-        pthread_mutex_init(&owners[i].lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
+/* ---- Sizes ---- */
+
+static size_t page_round_up(size_t bytes) {
+    return round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
 }
 
-/* Everything else is in place: from here on readers accept the file. */
-static void publish_header(struct live_header *header) {
-    uint64_t magic;
-    memcpy(&magic, LIVE_MAGIC, sizeof(magic));
-    __atomic_store_n((uint64_t *)(void *)header->magic, magic, __ATOMIC_RELEASE);
+static struct plan plan_make(const struct layout *layout, size_t labels_bytes, uint64_t shared_threads,
+                             unsigned groupings) {
+    const size_t own_bytes = page_round_up(live_offsets_make(layout, labels_bytes).end);
+    struct plan plan = {.shared_threads = shared_threads,
+                        .groupings = groupings,
+                        .shared_offset = own_bytes,
+                        .groups_offset = own_bytes,
+                        .header_bytes = own_bytes};
+    if (shared_threads > 0)
+        plan.header_bytes = plan.groups_offset = own_bytes + page_round_up(shared_layout_bytes(shared_threads));
+    if (groupings != 0)
+        plan.header_bytes += page_round_up(sizeof(struct groups_file));
+    return plan;
 }
 
-/* Without groups. */
-static size_t header_bytes_of(const struct layout *layout, size_t labels_bytes, uint64_t shared_threads) {
-    const struct live_offsets offsets = live_offsets_make(AGGSTATS_LIVE_VERSION, layout, labels_bytes);
-    const size_t shared_bytes =
-        shared_threads > 0 ? sizeof(struct live_shared) + shared_threads * sizeof(struct live_owner) : 0;
-    return round_up(live_shared_offset(&offsets) + shared_bytes, (size_t)sysconf(_SC_PAGESIZE));
-}
-
-static size_t groups_bytes_of(unsigned groupings) {
-    return groupings != 0 ? round_up(sizeof(struct groups_file), (size_t)sysconf(_SC_PAGESIZE)) : 0;
-}
-
-/* Groups are left out where they would take more than half of the largest file that the process may make. */
-static bool groups_fit_into_limit(unsigned groupings, const struct layout *layout, size_t labels_bytes) {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-           header_bytes_of(layout, labels_bytes, 1) + groups_bytes_of(groupings) <= limit.rlim_cur / 2;
-}
-
-/* Lowers the number of threads until all blocks fit into the largest file that the process may make. 0: none fits */
-static uint64_t fit_into_limit(uint64_t shared_threads, unsigned groupings, const struct layout *layout,
-                               size_t labels_bytes) {
+/* Of a shared file: lowers the number of threads until all blocks fit into the largest file that the process may make.
+ * Groups are left out where they would take more than half of it. Errors: -EFBIG no block fits */
+static int plan_fit_into_limit(struct plan *plan, const struct layout *layout, size_t labels_bytes) {
     const size_t stride_bytes = block_stride_bytes(layout, true);
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-        return shared_threads;
-    while (shared_threads > 0 && header_bytes_of(layout, labels_bytes, shared_threads) + groups_bytes_of(groupings) +
-                                         shared_threads * stride_bytes >
-                                     limit.rlim_cur)
-        shared_threads /= 2;
-    return shared_threads;
+        return 0;
+    if (plan_make(layout, labels_bytes, 1, plan->groupings).header_bytes > limit.rlim_cur / 2)
+        plan->groupings = 0;
+    uint64_t threads = plan->shared_threads;
+    do {
+        *plan = plan_make(layout, labels_bytes, threads, plan->groupings);
+        if (plan->header_bytes + threads * stride_bytes <= limit.rlim_cur)
+            return 0;
+        threads /= 2;
+    } while (threads > 0);
+    return -EFBIG;
 }
 
-/* Room for the blocks, without memory. So a block is allocated within the file, and the limits of other processes to
- * the size of files do not matter. */
-static int make_room(struct live *live) {
-    const struct live_header *header = live->header;
-    const uint64_t bytes = header->header_bytes + header->shared_threads * header->block_stride_bytes;
-    return header->shared_threads > 0 && ftruncate(live->fd, (off_t)bytes) < 0 ? negative_errno() : 0;
+/* ---- What other processes write ---- */
+
+static int write_at(int fd, const void *from, size_t size_bytes, size_t offset) {
+    const ssize_t written_bytes = pwrite(fd, from, size_bytes, (off_t)offset);
+    return written_bytes == (ssize_t)size_bytes ? 0 : written_bytes < 0 ? negative_errno() : -EIO;
 }
 
-static void make_groups(struct live_header *header, const struct layout *layout, uint64_t offset, unsigned groupings) {
-    struct live_shared *shared = live_shared(header, layout);
-    if (groupings == 0)
+/* Behind the header there is room for the blocks, without memory. So a block is allocated within the file, and the limits
+ * of other processes to the size of files do not matter. */
+static int make_shared(const struct live *live, const struct plan *plan) {
+    const uint64_t bytes = plan->header_bytes + plan->shared_threads * live->header->block_stride_bytes;
+    const uint64_t groupings = plan->groupings;
+    const uint64_t first_named[] = {live_owner_namespace(), AGGSTATS_NAMED_OWN_MAX};
+    _Static_assert(offsetof(struct aggstats_named, namespace) == 0 &&
+                       offsetof(struct aggstats_named, count) == sizeof(uint64_t),
+                   "they are the first");
+    int err = ftruncate(live->fd, (off_t)bytes) < 0 ? negative_errno() : 0;
+    if (err == 0)
+        err = write_at(live->fd, first_named, sizeof(first_named),
+                       plan->shared_offset + offsetof(struct live_shared, named));
+    if (err == 0 && groupings != 0)
+        err = write_at(live->fd, &groupings, sizeof(groupings),
+                       plan->groups_offset + offsetof(struct groups_file, groupings));
+    return err;
+}
+
+/* ---- The maker's part of a shared file ---- */
+
+/* The memory has been allocated, so this can only fail because another process has cut the file short. */
+static void write_back(const struct live *live, const void *from, size_t size_bytes) {
+    (void)!write_at(live->fd, from, size_bytes, (size_t)((const char *)from - (const char *)live->header));
+}
+
+void live_write_facts(const struct live *live) {
+    if (!live->is_shared || live->fd < 0)
         return;
-    shared->groups_offset = offset;
-    groups_file(header, shared)->groupings = groupings;
+    write_back(live, live->looks, sizeof(*live->looks));
+    write_back(live, live->header, sizeof(*live->header));
+}
+
+/* ---- Creating ---- */
+
+/* Everything else is in place: from here on readers accept the file. */
+static void publish_header(const struct live *live, size_t first_bytes) {
+    uint64_t magic;
+    if (live->is_shared)
+        write_back(live, live->header, first_bytes);
+    memcpy(&magic, LIVE_MAGIC, sizeof(magic));
+    __atomic_store_n((uint64_t *)(void *)live->header->magic, magic, __ATOMIC_RELEASE);
+    if (live->is_shared)
+        write_back(live, live->header, sizeof(magic));
+}
+
+/* Maps the header and the parts behind it: of the file, or private memory. */
+static int map_own(struct live *live, const struct plan *plan) {
+    void *memory = NULL;
+    live->is_shared = plan->shared_threads > 0;
+    live->own_bytes = plan->shared_offset;
+    live->groupings = plan->groupings;
+    int err = live->is_shared ? allocate_blocks(live->fd, 0, plan->header_bytes) : 0;
+    if (err == 0)
+        err = map(live->is_shared ? -1 : live->fd, 0, live->own_bytes, &memory);
+    live->header = memory;
+    return err;
 }
 
 int live_create(struct live *live, const struct aggstats_recorder_options *options, uint64_t shared_threads,
                 unsigned groupings, const struct layout *layout, const struct aggstats_clock *clock) {
     *live = (struct live){.fd = -1, .directory_fd = -1};
-    size_t labels_bytes = labels_size_bytes(options);
-    if (labels_bytes > LIVE_LABELS_BYTES_MAX)
-        return -E2BIG;
-    if (!groups_fit_into_limit(groupings, layout, labels_bytes))
-        groupings = 0;
-    if (shared_threads > 0) {
-        shared_threads = fit_into_limit(shared_threads, groupings, layout, labels_bytes);
-        if (shared_threads == 0)
-            return -EFBIG;
-    }
-    const size_t groups_offset = header_bytes_of(layout, labels_bytes, shared_threads);
-    const size_t header_bytes = groups_offset + groups_bytes_of(groupings);
-
-    int err = options->live_path ? open_file(live, options->live_path) : 0;
-    void *memory = NULL;
+    const size_t labels_bytes = labels_size_bytes(options);
+    struct plan plan = plan_make(layout, labels_bytes, shared_threads, groupings);
+    int err = labels_bytes > LIVE_LABELS_BYTES_MAX ? -E2BIG : 0;
+    if (err == 0 && shared_threads > 0)
+        err = plan_fit_into_limit(&plan, layout, labels_bytes);
+    if (err == 0 && options->live_path)
+        err = open_file(live, options->live_path);
     if (err == 0)
-        err = map(live->fd, 0, header_bytes, &memory);
+        err = map_own(live, &plan);
     if (err == 0) {
-        live->header = memory;
-        fill_header(live, options, layout, clock, shared_threads, header_bytes);
-        err = make_room(live);
+        fill_header(live, options, layout, clock, &plan);
+        window_start(live->windows[0], aggstats_clock_now(clock->kind));
+        err = plan.shared_threads > 0 ? make_shared(live, &plan) : 0;
     }
     if (err < 0) {
         if (live->fd >= 0)
@@ -193,16 +230,14 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
         live_finish(live);
         return err;
     }
-    window_start(live->windows[0], aggstats_clock_now(clock->kind));
-    make_shared(live->header, layout);
-    make_groups(live->header, layout, groups_offset, groupings);
-    publish_header(live->header);
+    publish_header(live, (size_t)((char *)live->windows[0] - (char *)live->header) + sizeof(struct window));
     return 0;
 }
 
 void live_close(struct live *live) {
     uint64_t now_cycles = aggstats_clock_now(live->header->clock_kind);
     __atomic_store_n(&live->header->seen_cycles, now_cycles, __ATOMIC_RELAXED);
+    live_write_facts(live);
     if (live->fd >= 0) /* closing alone would leave the lock to a child that has inherited the descriptor */
         flock(live->fd, LOCK_UN);
     close_fd(&live->fd);
@@ -217,7 +252,8 @@ void live_leave(struct live *live) {
     struct live_header header = *live->header;
     close_fd(&live->fd);
     close_fd(&live->directory_fd);
-    live_replace_memory(live->header, header.header_bytes);
+    live_replace_memory(live->header, live->own_bytes);
+    live->is_shared = false;
     header.pid = getpid();
     header.block_count = 0;
     header.shared_threads = 0;
@@ -233,7 +269,7 @@ void live_leave(struct live *live) {
 
 void live_finish(struct live *live) {
     if (live->header)
-        munmap(live->header, live->header->header_bytes);
+        munmap(live->header, live->own_bytes);
     close_fd(&live->fd);
     close_fd(&live->directory_fd);
     free(live->path);
@@ -251,7 +287,7 @@ int live_unlink(struct live *live) {
 
 int live_add_block(struct live *live, struct aggstats_block **ret_block) {
     struct live_header *header = live->header;
-    if (live->fd < 0 || header->shared_threads > 0)
+    if (live->fd < 0 || live->is_shared)
         return -ENOTSUP;
     if (header->block_count >= LIVE_BLOCKS_MAX)
         return -ENOSPC;
@@ -275,6 +311,9 @@ struct window *live_edit_window(struct live *live, const struct layout *layout) 
     return copy;
 }
 
-void live_publish_window(struct live *live) {
+void live_publish_window(struct live *live, const struct layout *layout) {
+    if (live->is_shared && live->fd >= 0)
+        write_back(live, live->windows[(live->header->window_sequence + 1) % 2], window_bytes(layout));
     __atomic_store_n(&live->header->window_sequence, live->header->window_sequence + 1, __ATOMIC_RELEASE);
+    live_write_facts(live);
 }

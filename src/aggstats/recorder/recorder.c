@@ -145,7 +145,6 @@ static int recorder_init(struct aggstats_recorder *recorder, const struct aggsta
     recorder->live = (struct live){.fd = -1, .directory_fd = -1};
     pthread_mutex_init(&recorder->window_lock, NULL);
     pthread_mutex_init(&recorder->probes_lock, NULL);
-    shared_blocks_init(&recorder->shared);
     int err = copy_names(recorder, options);
     if (err == 0)
         err = threads_init(&recorder->threads, &recorder->layout, &recorder->live);
@@ -162,6 +161,8 @@ static int recorder_register(struct aggstats_recorder *recorder, const struct ag
     sigset_t before;
     threads_lock_registry(&before);
     int err = live_create(&recorder->live, options, shared_threads, groupings, &recorder->layout, &recorder->clock);
+    if (err == 0 && recorder->live.is_shared)
+        recorder->shared = shared_part_of(recorder->live.header, &recorder->layout, recorder->live.fd);
     if (err == 0) /* from here on nothing can fail, and threads may count */
         set_hot(recorder, threads_register(&recorder->threads));
     threads_unlock_registry(&before);
@@ -195,7 +196,6 @@ static struct aggstats_recorder *recorder_alloc(void) {
 
 static void recorder_free(struct aggstats_recorder *recorder) {
     threads_finish(&recorder->threads);
-    shared_blocks_finish(&recorder->shared, &recorder->live);
     live_finish(&recorder->live);
     pthread_mutex_destroy(&recorder->window_lock);
     pthread_mutex_destroy(&recorder->probes_lock);
@@ -320,7 +320,10 @@ const char *aggstats_recorder_live_path(const struct aggstats_recorder *recorder
 }
 
 bool aggstats_recorder_live_complete(const struct aggstats_recorder *recorder) {
-    return !__atomic_load_n(&recorder->live.header->incomplete, __ATOMIC_ACQUIRE);
+    struct shared_numbers numbers = {0};
+    if (recorder->live.is_shared && recorder->live.fd >= 0)
+        shared_part_read_numbers(&recorder->shared, &numbers);
+    return !numbers.is_incomplete && !__atomic_load_n(&recorder->live.header->incomplete, __ATOMIC_ACQUIRE);
 }
 
 struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *recorder) {

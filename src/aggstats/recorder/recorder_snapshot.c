@@ -18,14 +18,20 @@ static void note_clock(const struct aggstats_recorder *recorder, struct snapshot
     struct live_header *header = recorder->live.header;
     __atomic_store_n(&header->frequency_hz, source->clock.frequency_hz, __ATOMIC_RELAXED);
     __atomic_store_n(&header->seen_cycles, source->now_cycles, __ATOMIC_RELAXED);
+    live_write_facts(&recorder->live);
 }
 
 /* Uses the sums of all counters, under the window lock. */
 typedef int (*tally_fn)(struct aggstats_recorder *recorder, struct tally *tally, void *argument);
 
 int recorder_tally(struct aggstats_recorder *recorder, bool takes_longest, struct tally *tally) {
-    const int err = threads_tally(&recorder->threads, takes_longest, tally);
-    return err < 0 ? err : shared_blocks_tally(&recorder->shared, &recorder->live, takes_longest, tally);
+    uint64_t broken = 0;
+    int err = threads_tally(&recorder->threads, takes_longest, tally);
+    if (err == 0 && recorder->live.is_shared) {
+        err = shared_part_tally(&recorder->shared, takes_longest, tally, &broken);
+        __atomic_store_n(&recorder->broken_threads, broken, __ATOMIC_RELAXED);
+    }
+    return err;
 }
 
 /* The longest calls are moved from the threads to the window. If the process is killed meanwhile, longest_changes is
@@ -36,7 +42,7 @@ static int tally_and_keep_longest(struct aggstats_recorder *recorder, struct tal
     int err = recorder_tally(recorder, true, tally);
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     window_keep_longest(window, tally);
-    live_publish_window(&recorder->live);
+    live_publish_window(&recorder->live, &recorder->layout);
     __atomic_fetch_add(changes, 1, __ATOMIC_SEQ_CST);
     return err;
 }
@@ -67,7 +73,8 @@ static struct snapshot_source make_source(struct aggstats_recorder *recorder, co
         .labels = recorder->labels,
         .label_count = recorder->label_count,
         .incomplete = threads_fallback_used(&recorder->threads) || recorder->live.header->lost > 0 ||
-                      (recorder->live.header->shared_threads > 0 && !aggstats_recorder_live_complete(recorder)),
+                      (recorder->live.is_shared && !aggstats_recorder_live_complete(recorder)) ||
+                      __atomic_load_n(&recorder->broken_threads, __ATOMIC_RELAXED) > 0,
         .header = recorder->live.header,
         .slow = recorder->live.slow,
         .looks = recorder->live.looks,
@@ -148,12 +155,12 @@ static const window_change_fn changes[] = {
 
 static int make_change(struct aggstats_recorder *recorder, struct tally *tally, void *argument) {
     const enum aggstats_change *change = argument;
-    tally_settle(tally, recorder->live.header->shared_threads > 0 && *change == AGGSTATS_CHANGE_RESET);
+    tally_settle(tally, recorder->live.is_shared && *change == AGGSTATS_CHANGE_RESET);
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     uint64_t now_cycles = aggstats_clock_now(recorder->clock.kind);
     changes[*change](recorder, window, tally, now_cycles);
     int64_t start_ns = window->start_ns;
-    live_publish_window(&recorder->live);
+    live_publish_window(&recorder->live, &recorder->layout);
     tell_change(recorder, *change, tally, now_cycles,
                 *change == AGGSTATS_CHANGE_RESET ? start_ns : (int64_t)clock_realtime_ns());
     return 0;
@@ -228,7 +235,7 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
     source.is_marked = true;
     window_mark(window, tally, source.now_cycles, &rotation->span);
     rotation->lost = recorder->live.header->lost;
-    live_publish_window(&recorder->live);
+    live_publish_window(&recorder->live, &recorder->layout);
     int err = snapshot_make(&source, &rotation->profile);
     if (err == 0)
         err = add_end(rotation);
@@ -249,7 +256,7 @@ static void take_span(struct aggstats_recorder *recorder, const struct rotation 
     window_take(window, &recorder->layout, &rotation->span);
     take_lost(recorder, rotation->lost);
     end_marks(recorder, &rotation->profile);
-    live_publish_window(&recorder->live);
+    live_publish_window(&recorder->live, &recorder->layout);
 }
 
 static void end_rotation(struct aggstats_recorder *recorder, const struct rotation *rotation, bool is_saved) {

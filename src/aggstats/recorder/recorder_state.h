@@ -7,7 +7,7 @@
 #include "aggstats/numbered.h"
 #include "clock_pair.h"
 #include "probe.h"
-#include "shared_blocks.h"
+#include "shared_part.h"
 #include "thread_block.h"
 #include "threads.h"
 
@@ -31,7 +31,10 @@ struct aggstats_recorder {
 
     struct live live;
     struct threads threads;
-    struct shared_blocks shared;
+    struct shared_part shared;          /* of a shared file, like the next three; never changes */
+    uint64_t broken_threads;            /* whose counters could not be used when they were last read; atomic */
+    uint32_t own_notes[AGGSTATS_NOTES]; /* atomic */
+    unsigned own_named_count;
     pthread_mutex_t probes_lock;      /* taken first, to make or change a probe that needs it */
     pthread_mutex_t window_lock;      /* held to change the window, or to read counters together with it */
     struct probe *probes[PROBES_MAX]; /* by place; atomic; NULL: not attached */

@@ -54,24 +54,28 @@ static bool take(uint64_t *place, uint64_t key, bool *ret_is_new) {
 
 /* ---- Objects and their names ---- */
 
-const struct group_name *groups_file_name(const struct groups_file *file, unsigned object) {
+bool groups_file_name(const struct groups_file *file, unsigned object, struct group_name_view *ret_name) {
     const uint32_t offset = __atomic_load_n(&file->objects[object].name, __ATOMIC_ACQUIRE);
-    if (offset == 0 || offset > GROUPS_NAMES_BYTES - sizeof(struct group_name))
-        return NULL;
+    if (offset == 0 || offset > GROUPS_NAMES_BYTES - sizeof(struct group_name) || offset % _Alignof(struct group_name))
+        return false;
     const struct group_name *name = (const struct group_name *)(const void *)(file->names + offset);
-    return name->length <= GROUPS_NAMES_BYTES - offset - sizeof(*name) && name->parent < GROUPS_OBJECTS ? name : NULL;
+    *ret_name = (struct group_name_view){.parent = __atomic_load_n(&name->parent, __ATOMIC_RELAXED),
+                                         .length = __atomic_load_n(&name->length, __ATOMIC_RELAXED),
+                                         .text = name->text};
+    return ret_name->parent < GROUPS_OBJECTS && ret_name->length > 0 &&
+           ret_name->length <= GROUPS_NAMES_BYTES - offset - sizeof(*name);
 }
 
-/* Written from the end, as each name leads to its directory. */
+/* Written from the end, as each name leads to its directory. It ends: no name is empty. */
 size_t groups_file_path(const struct groups_file *file, unsigned object, char *ret_path, size_t size_bytes) {
     size_t start = size_bytes - 1;
     while (object != 0) {
-        const struct group_name *name = groups_file_name(file, object);
-        if (!name || name->length == 0 || name->length > start)
+        struct group_name_view name;
+        if (!groups_file_name(file, object, &name) || name.length > start)
             return 0;
-        start -= name->length;
-        memcpy(ret_path + start, name->text, name->length);
-        object = name->parent;
+        start -= name.length;
+        memcpy(ret_path + start, name.text, name.length);
+        object = name.parent;
     }
     const size_t length = size_bytes - 1 - start;
     memmove(ret_path, ret_path + start, length);
@@ -136,7 +140,7 @@ static unsigned take_object(struct groups_file *file, const char *path, size_t l
 static void name_object(struct groups_file *file, unsigned object, unsigned parent, const char *text, size_t length) {
     const size_t size = round_up(sizeof(struct group_name) + length, _Alignof(struct group_name));
     const uint64_t offset = __atomic_fetch_add(&file->names_used, size, __ATOMIC_RELAXED) + _Alignof(struct group_name);
-    if (offset + size > GROUPS_NAMES_BYTES)
+    if (size > GROUPS_NAMES_BYTES || offset > GROUPS_NAMES_BYTES - size || offset % _Alignof(struct group_name) != 0)
         return;
     struct group_name *name = (struct group_name *)(void *)(file->names + offset);
     name->parent = parent;
@@ -173,10 +177,12 @@ unsigned groups_file_find(const struct groups_file *file, const char *path, size
 /* The first look at an object takes what is known of its directory. */
 static unsigned mount_of_object(struct groups_file *file, unsigned object) {
     unsigned mount = __atomic_load_n(&file->objects[object].mount, __ATOMIC_RELAXED);
-    const struct group_name *name = mount == 0 ? groups_file_name(file, object) : NULL;
-    if (name && name->parent != 0)
-        mount = __atomic_load_n(&file->objects[name->parent].inside, __ATOMIC_RELAXED);
-    if (name && mount != 0)
+    struct group_name_view name;
+    if (mount != 0 || !groups_file_name(file, object, &name))
+        return mount;
+    if (name.parent != 0)
+        mount = __atomic_load_n(&file->objects[name.parent].inside, __ATOMIC_RELAXED);
+    if (mount != 0)
         __atomic_store_n(&file->objects[object].mount, (uint8_t)mount, __ATOMIC_RELAXED);
     return mount;
 }
@@ -211,8 +217,10 @@ size_t aggstats_subject_path(const struct aggstats_recorder *recorder, aggstats_
 /* The directory in which the subject is; 0: unknown. */
 static unsigned directory_of(const struct groups_file *file, aggstats_subject subject) {
     const unsigned object = subject_object(subject);
-    const struct group_name *name = object != 0 ? groups_file_name(file, object) : NULL;
-    return subject & SUBJECT_IS_PLACE ? object : name ? name->parent : 0;
+    struct group_name_view name;
+    if (object == 0 || subject & SUBJECT_IS_PLACE)
+        return object;
+    return groups_file_name(file, object, &name) ? name.parent : 0;
 }
 
 size_t aggstats_subject_directory(const struct aggstats_recorder *recorder, aggstats_subject subject, char *ret_path,
@@ -316,12 +324,12 @@ static uint64_t make_key(unsigned lane, unsigned caller, aggstats_subject subjec
            (uint64_t)subject << CELL_SUBJECT_SHIFT | (uint64_t)op << CELL_OP_SHIFT | bucket;
 }
 
-void aggstats_shared_group_add(struct aggstats_recorder *recorder, const struct aggstats_block *block, unsigned caller,
-                               aggstats_subject subject, unsigned op, uint64_t latency_cycles) {
+void aggstats_shared_group_add(struct aggstats_recorder *recorder, unsigned caller, aggstats_subject subject,
+                               unsigned op, uint64_t latency_cycles) {
     const struct joined *joined = (const struct joined *)(const void *)recorder;
     struct groups_file *file = joined->groups;
     const unsigned bucket = aggstats_bucket_of(latency_cycles, joined->hot.resolution);
-    const unsigned lane = block->number % CELL_LANES;
+    const unsigned lane = aggstats_thread_cache.number % CELL_LANES;
     const bool has_object = subject_object(subject) != 0;
     struct group_cell *cell = find_cell(file, make_key(lane, caller, subject, op, bucket), has_object);
     if (!cell && has_object) {

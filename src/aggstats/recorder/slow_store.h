@@ -68,18 +68,12 @@ struct slow_store {
     struct slow_cause causes[SLOW_CAUSES_MAX + AGGSTATS_OPS_MAX]; /* behind the first: one of each op, for all others */
     struct slow_call calls[SLOW_CALLS_MAX];
     struct slow_wait waits[SLOW_WAITS_MAX];
-    uint64_t caller_count;                                           /* not before version 9, like the rest */
+    uint64_t caller_count;
     struct slow_caller callers[SLOW_CALLERS_MAX + AGGSTATS_OPS_MAX]; /* as causes */
     char user_stacks[SLOW_CALLS_MAX][AGGSTATS_STACK_SIZE];           /* of calls, in their places; "": unknown */
-    char holders[SLOW_CALLS_MAX][AGGSTATS_HOLDER_SIZE]; /* the same; not before version 10, like the next */
+    char holders[SLOW_CALLS_MAX][AGGSTATS_HOLDER_SIZE];              /* the same */
     char wait_holders[SLOW_WAITS_MAX][AGGSTATS_HOLDER_SIZE];
 };
-
-static inline size_t slow_store_bytes(uint32_t version) {
-    return version < 9    ? offsetof(struct slow_store, caller_count)
-           : version < 10 ? offsetof(struct slow_store, holders)
-                          : sizeof(struct slow_store);
-}
 
 /* Call them around each change. */
 static inline void slow_store_begin(struct slow_store *store) {

@@ -295,6 +295,18 @@ static int add_counters(struct aggstats_counters *sum, const struct aggstats_cou
     return overflow || calls < finished ? -EBADMSG : 0;
 }
 
+bool tally_may_add_block(const struct tally *tally, const struct aggstats_block *block) {
+    const struct layout *layout = &tally->layout;
+    CLEANUP_FREE struct aggstats_counters *sum = malloc(layout->counters_stride_bytes);
+    uint64_t clamped = tally->clamped;
+    for (unsigned op = 0; sum && op < layout->op_count; op++) {
+        memcpy(sum, layout_counters_const(layout, tally->table, op), layout->counters_stride_bytes);
+        if (add_counters(sum, layout_counters_const(layout, block->counters, op), layout, false) < 0)
+            return false;
+    }
+    return sum && !add_to(&clamped, block->clamped);
+}
+
 static int add_block(struct tally *tally, const struct aggstats_block *block, bool shared) {
     const struct layout *layout = &tally->layout;
     for (unsigned op = 0; op < layout->op_count; op++) {

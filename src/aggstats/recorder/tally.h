@@ -51,6 +51,9 @@ void tally_settle_op(const struct layout *layout, struct aggstats_block *copy, u
  * Errors:  -EBADMSG calls < sum(buckets), or a sum overflows: no recorder has written that */
 int tally_add_block(struct tally *tally, const struct aggstats_block *block);
 
+/* False: adding the block would fail with -EBADMSG. It does not change meanwhile. */
+bool tally_may_add_block(const struct tally *tally, const struct aggstats_block *block);
+
 /* Adds the block that several threads share and in which updates may be lost: calls are raised to sum(buckets). */
 void tally_add_shared_block(struct tally *tally, const struct aggstats_block *block);
 

@@ -50,7 +50,7 @@ static int start(const char *const *arguments, const struct namespace *space, co
     const pid_t parent = is_mounted ? getpid() : 0;
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return negative_errno();
-    struct aggstats_named_program *program = user ? run_user_begins(user) : NULL;
+    const int program = user ? run_user_begins(user) : -1;
     pid_t pid = fork();
     if (pid == 0)
         become_command(arguments, space, as, signals, user, parent, ends[1]);

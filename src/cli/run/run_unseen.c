@@ -19,13 +19,9 @@
 
 /* ---- Watching ----------------------------------------------------------------------------------- */
 
-static uint64_t count_of(const struct aggstats_named *named) {
-    const uint64_t count = __atomic_load_n(&named->count, __ATOMIC_ACQUIRE);
-    return count < AGGSTATS_NAMED_MAX ? count : AGGSTATS_NAMED_MAX;
-}
-
-static bool is_whole(const struct aggstats_named_program *program) {
-    return __atomic_load_n(&program->state, __ATOMIC_ACQUIRE) == AGGSTATS_NAMED_WHOLE;
+/* How long it is from one moment to a later one; -1: that cannot be. start_ns: any number */
+static int64_t time_between_ns(int64_t start_ns, int64_t end_ns) {
+    return start_ns < 0 || start_ns > end_ns || end_ns > read_clock_ns(CLOCK_MONOTONIC) ? -1 : end_ns - start_ns;
 }
 
 static void end_life(struct run_unseen *unseen, struct run_unseen_life *life, int64_t least_ns, int64_t most_ns) {
@@ -43,15 +39,14 @@ static void end_life(struct run_unseen *unseen, struct run_unseen_life *life, in
 /* Begins to watch it, or notes that it has ended before. */
 static void find(struct run_unseen *unseen, const struct aggstats_named_program *program,
                  struct run_unseen_life *life) {
-    const uint32_t pid = __atomic_load_n(&program->pid, __ATOMIC_ACQUIRE);
-    if (pid == 0 || unseen->watched_count >= WATCHED_MAX)
+    if (program->pid == 0 || unseen->watched_count >= WATCHED_MAX)
         return;
-    const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    const int fd = (int)syscall(SYS_pidfd_open, program->pid, 0);
     if (fd > 0) {
         life->pid_fd = fd;
         unseen->watched_count++;
     } else if (errno == ESRCH) {
-        end_life(unseen, life, 0, read_clock_ns(CLOCK_MONOTONIC) - program->start_ns);
+        end_life(unseen, life, 0, time_between_ns(program->start_ns, read_clock_ns(CLOCK_MONOTONIC)));
     } else {
         life->is_over = true;
     }
@@ -59,29 +54,30 @@ static void find(struct run_unseen *unseen, const struct aggstats_named_program 
 
 static void look_at(struct run_unseen *unseen, const struct aggstats_named_program *program,
                     struct run_unseen_life *life) {
-    if (life->is_over || !is_whole(program))
+    if (life->is_over || program->state != AGGSTATS_NAMED_WHOLE)
         return;
     if (life->pid_fd == 0)
         find(unseen, program, life);
     struct pollfd ended = {.fd = life->pid_fd, .events = POLLIN};
-    const int64_t end_ns = __atomic_load_n(&program->end_ns, __ATOMIC_ACQUIRE);
-    const int64_t now_ns = end_ns != 0 ? end_ns : read_clock_ns(CLOCK_MONOTONIC);
-    if (life->pid_fd > 0 && (end_ns != 0 || poll(&ended, 1, 0) == 1))
-        end_life(unseen, life, now_ns - program->start_ns, now_ns - program->start_ns);
+    if (life->pid_fd > 0 && (program->end_ns != 0 || poll(&ended, 1, 0) == 1)) {
+        const int64_t end_ns = program->end_ns != 0 ? program->end_ns : read_clock_ns(CLOCK_MONOTONIC);
+        const int64_t time_ns = time_between_ns(program->start_ns, end_ns);
+        end_life(unseen, life, time_ns, time_ns);
+    }
 }
 
 static void look_at_all(struct run_unseen *unseen) {
-    const uint64_t count = count_of(unseen->named);
-    for (uint64_t i = unseen->first; i < count; i++)
-        look_at(unseen, &unseen->named->programs[i], &unseen->lives[i]);
+    aggstats_maker_read_named(unseen->recorder, &unseen->named);
+    for (uint64_t i = 0; i < unseen->named.count; i++)
+        if (!unseen->lives[i].is_of_before)
+            look_at(unseen, &unseen->named.programs[i], &unseen->lives[i]);
 }
 
 /* Those that are watched, and what stops the thread. Returns how many */
 static nfds_t list(const struct run_unseen *unseen, struct pollfd ret_fds[WATCHED_MAX + 1]) {
-    const uint64_t count = count_of(unseen->named);
     nfds_t used = 0;
     ret_fds[used++] = (struct pollfd){.fd = unseen->stop_fds[0]};
-    for (uint64_t i = unseen->first; i < count && used <= WATCHED_MAX; i++)
+    for (uint64_t i = 0; i < unseen->named.count && used <= WATCHED_MAX; i++)
         if (unseen->lives[i].pid_fd > 0)
             ret_fds[used++] = (struct pollfd){.fd = unseen->lives[i].pid_fd, .events = POLLIN};
     return used;
@@ -100,42 +96,43 @@ static void *watch(void *argument) {
     return NULL;
 }
 
-static void start(struct run_unseen *unseen, struct aggstats_recorder *recorder) {
+static void start(struct run_unseen *unseen, const struct aggstats_recorder *recorder) {
     if (pipe2(unseen->stop_fds, O_CLOEXEC) < 0)
         return;
-    unseen->named = aggstats_maker_named(recorder);
+    unseen->recorder = recorder;
     pthread_mutex_init(&unseen->lock, NULL);
     if (quiet_thread_start(&unseen->thread, watch, unseen) == 0)
         return;
-    unseen->named = NULL;
+    unseen->recorder = NULL;
     pthread_mutex_destroy(&unseen->lock);
     close(unseen->stop_fds[0]);
     close(unseen->stop_fds[1]);
 }
 
 void run_unseen_begin(struct run_unseen *unseen, struct aggstats_recorder *recorder) {
-    if (!unseen->named)
+    if (!unseen->recorder)
         start(unseen, recorder);
-    if (!unseen->named)
+    if (!unseen->recorder)
         return;
     pthread_mutex_lock(&unseen->lock);
-    const uint64_t count = count_of(unseen->named);
-    for (uint64_t i = unseen->first; i < count; i++)
+    aggstats_maker_read_named(unseen->recorder, &unseen->named);
+    for (uint64_t i = 0; i < unseen->named.count; i++) {
         if (unseen->lives[i].pid_fd > 0)
             end_life(unseen, &unseen->lives[i], 0, 0);
-    unseen->first = count;
+        unseen->lives[i].is_of_before = unseen->named.programs[i].state != AGGSTATS_NAMED_EMPTY;
+    }
     pthread_mutex_unlock(&unseen->lock);
 }
 
 void run_unseen_finish(struct run_unseen *unseen) {
-    if (!unseen->named)
+    if (!unseen->recorder)
         return;
     run_unseen_begin(unseen, NULL);
     close(unseen->stop_fds[1]);
     pthread_join(unseen->thread, NULL);
     close(unseen->stop_fds[0]);
     pthread_mutex_destroy(&unseen->lock);
-    unseen->named = NULL;
+    unseen->recorder = NULL;
 }
 
 /* ---- Printing ----------------------------------------------------------------------------------- */
@@ -164,9 +161,9 @@ static void read_name(const struct aggstats_named_program *program, char ret_nam
 /* One that still runs has run until now. */
 static void add_life(const struct aggstats_named_program *program, const struct run_unseen_life *life,
                      struct sum *sum) {
-    const int64_t until_now_ns = read_clock_ns(CLOCK_MONOTONIC) - program->start_ns;
+    const int64_t until_now_ns = time_between_ns(program->start_ns, read_clock_ns(CLOCK_MONOTONIC));
     sum->count++;
-    if (life->is_over ? !life->is_known : life->pid_fd == 0)
+    if (life->is_over ? !life->is_known : life->pid_fd == 0 || until_now_ns < 0)
         return;
     sum->known_count++;
     sum->least_ns += life->is_over ? life->least_ns : until_now_ns;
@@ -175,12 +172,11 @@ static void add_life(const struct aggstats_named_program *program, const struct 
 
 /* ret_sums: of AGGSTATS_NAMED_MAX. Returns how many */
 static size_t add_up(const struct run_unseen *unseen, unsigned note, struct sum *ret_sums) {
-    const uint64_t made = count_of(unseen->named);
     size_t count = 0;
-    for (uint64_t i = unseen->first; i < made; i++) {
-        const struct aggstats_named_program *program = &unseen->named->programs[i];
+    for (uint64_t i = 0; i < unseen->named.count; i++) {
+        const struct aggstats_named_program *program = &unseen->named.programs[i];
         size_t place = 0;
-        if (!is_whole(program) || program->note != note)
+        if (unseen->lives[i].is_of_before || program->state != AGGSTATS_NAMED_WHOLE || program->note != note)
             continue;
         read_name(program, ret_sums[count].name);
         while (strcmp(ret_sums[place].name, ret_sums[count].name) != 0)
@@ -231,7 +227,7 @@ static void print_sums(struct sum *sums, size_t count, uint64_t all_count, struc
 
 void run_unseen_print(struct run_unseen *unseen, unsigned note, uint64_t count, struct run_unseen_printed *printed,
                       FILE *stream) {
-    CLEANUP_FREE struct sum *sums = unseen->named ? calloc(AGGSTATS_NAMED_MAX + 1, sizeof(*sums)) : NULL;
+    CLEANUP_FREE struct sum *sums = unseen->recorder ? calloc(AGGSTATS_NAMED_MAX + 1, sizeof(*sums)) : NULL;
     if (!sums)
         return;
     pthread_mutex_lock(&unseen->lock);

@@ -1,7 +1,8 @@
 /* Programs that the layer user does not see: which they are, and how long they ran.
  *
- * Processes of the run name them in the live file before they execute them. A thread waits for the end of each, by a
- * descriptor of the process. A program that has ended before it was found has run for a shorter time than that. */
+ * Processes of the run name them in the live file before they execute them. They may be another user's, so names, numbers
+ * and times may be any. A thread waits for the end of each, by a descriptor of the process. A program that has ended
+ * before it was found has run for a shorter time than that. */
 #ifndef RUN_UNSEEN_H
 #define RUN_UNSEEN_H
 
@@ -16,8 +17,9 @@
 
 /* Of one program. */
 struct run_unseen_life {
-    int pid_fd;   /* 0: none */
-    bool is_over; /* the rest is final */
+    bool is_of_before; /* it was named before the profile begins */
+    int pid_fd;        /* 0: none */
+    bool is_over;      /* the rest is final */
     bool is_known;
     int64_t least_ns; /* it ran for, at least */
     int64_t most_ns;
@@ -25,17 +27,17 @@ struct run_unseen_life {
 
 /* Zeroed: nothing is watched. */
 struct run_unseen {
-    struct aggstats_named *named; /* NULL: the thread does not run. Owner: the recorder */
+    const struct aggstats_recorder *recorder; /* NULL: the thread does not run */
     pthread_t thread;
     pthread_mutex_t lock;
-    int stop_fds[2]; /* closed to stop the thread */
-    uint64_t first;  /* the program with which the profile begins. Under the lock, like the next */
+    int stop_fds[2];             /* closed to stop the thread */
+    struct aggstats_named named; /* as last read. Under the lock, like the next */
     unsigned watched_count;
     struct run_unseen_life lives[AGGSTATS_NAMED_MAX];
 };
 
 /* Forgets the programs until now. Starts the thread, if it does not run.
- * recorder: of the live file, which must stay
+ * recorder: which made the live file, and must stay until run_unseen_finish()
  * Errors:  without a thread nothing is said of programs */
 void run_unseen_begin(struct run_unseen *unseen, struct aggstats_recorder *recorder);
 

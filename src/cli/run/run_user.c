@@ -300,23 +300,23 @@ void run_user_enter(const struct run_user *user) {
 }
 
 /* What processes of the run note before they execute a program. */
-struct aggstats_named_program *run_user_begins(const struct run_user *user) {
+int run_user_begins(const struct run_user *user) {
     const unsigned note = posix_note_of(user->kind);
     if (!user->recorder || !user->is_executable)
-        return NULL;
+        return -1;
     if (executable_preloads(user->kind))
         aggstats_maker_note(user->recorder, POSIX_NOTE_AWAITED, 1);
     if (note == POSIX_NOTE_COUNT)
-        return NULL;
+        return -1;
     aggstats_maker_note(user->recorder, note, 1);
-    return aggstats_named_add(aggstats_maker_named(user->recorder), note, user->name, 0);
+    return aggstats_maker_name(user->recorder, note, user->name);
 }
 
-void run_user_has_begun(const struct run_user *user, struct aggstats_named_program *program, pid_t pid) {
-    if (program && pid > 0)
-        aggstats_named_set_pid(aggstats_maker_named(user->recorder), program, (uint32_t)pid);
-    else if (program)
-        aggstats_named_take_back(program);
+void run_user_has_begun(const struct run_user *user, int program, pid_t pid) {
+    if (program >= 0 && pid > 0)
+        aggstats_maker_name_pid(user->recorder, program, (uint32_t)pid);
+    else if (program >= 0)
+        aggstats_maker_name_take_back(user->recorder, program);
 }
 
 /* ---- The profile -------------------------------------------------------------------------------- */
@@ -349,7 +349,6 @@ int run_user_reset(struct run_user *user) {
     run_witness_look(&user->witness);
     run_unseen_begin(&user->unseen, user->recorder);
     aggstats_recorder_shared_facts(user->recorder, &user->before);
-    aggstats_recorder_forget_dead(user->recorder);
     if (error == 0)
         error = aggstats_recorder_reset(user->recorder);
     if (error)
@@ -396,6 +395,8 @@ static void print_crowded(const struct aggstats_shared_facts *facts, FILE *strea
     print_count(facts->crowded_threads, &(struct note_words){"", "thread", " beyond "}, stream);
     if (facts->crowded_threads > 0)
         fprintf(stream, "%llu at a time", (unsigned long long)facts->threads_max);
+    print_count(facts->broken_threads,
+                &(struct note_words){"", "thread", " with counters that a program has overwritten"}, stream);
 }
 
 /* A program that has just been executed, and goes on after the command, may be about to begin. */
@@ -449,7 +450,6 @@ int run_user_stop(struct run_user *user, bool is_mounted, struct recording *laye
     struct aggstats_profile profile = {0};
     if (!user->recorder)
         return 0;
-    aggstats_recorder_forget_dead(user->recorder);
     int error = aggstats_recorder_snapshot(user->recorder, &profile);
     count_left(&profile);
     if (error == 0)

@@ -54,11 +54,11 @@ void run_user_look_at(struct run_user *user, const char *command);
 void run_user_enter(const struct run_user *user);
 
 /* Call before there is a process that executes the command: so the time for which it ran begins no later than the
- * program. Returns what is noted of it, for the next function; NULL: nothing */
-struct aggstats_named_program *run_user_begins(const struct run_user *user);
+ * program. Returns what is noted of it, for the next function; -1: nothing */
+int run_user_begins(const struct run_user *user);
 
-/* That process; negative: there is none. program: NULL is fine */
-void run_user_has_begun(const struct run_user *user, struct aggstats_named_program *program, pid_t pid);
+/* That process; negative: there is none. program: -1 is fine */
+void run_user_has_begun(const struct run_user *user, int program, pid_t pid);
 
 /* Call before the first run, which begins what the profile has, and to forget what has been counted so far.
  * Errors:  reported to the user */

@@ -2,7 +2,7 @@
 
 #include "subjects.h"
 
-void call_add_to_groups(const struct aggstats_block *block, unsigned op, call_of of, uint64_t latency_cycles) {
+void call_add_to_groups(unsigned op, call_of of, uint64_t latency_cycles) {
     const aggstats_subject subject = subjects_with_mount(call_of_subject(of));
-    aggstats_shared_group_add(preload.recorder, block, preload_caller(), subject, op, latency_cycles);
+    aggstats_shared_group_add(preload.recorder, preload_caller(), subject, op, latency_cycles);
 }

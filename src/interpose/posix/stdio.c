@@ -126,7 +126,7 @@ static void count(const struct stream_call *call, struct aggstats_recorder *reco
         call->is_counted
             ? aggstats_end_at(recorder, &call->span, end_cycles, outcome)
             : aggstats_watched_count(recorder, call->op, &call->span, call_of_object(call->of), end_cycles, outcome);
-    call_group(&call->span, call->op, call->of, latency_cycles);
+    call_group(call->op, call->of, latency_cycles);
 }
 
 /* A thread that is cancelled in a call waits in the kernel. */

@@ -52,15 +52,14 @@ struct aggstats_block {
      * counted, and until its bucket is, so that a call which is counted and not finished always has a name. */
     uint64_t current_op;
     uint64_t current_start_cycles;
-    uint64_t current_object;  /* the object of the call (a node of the mount), for people */
-    uint64_t current_pid;     /* the caller's */
-    uint64_t clamped;         /* negative differences, counted in bucket 0 */
-    uint64_t thread;          /* the number of the thread that counts here, as of gettid(2) */
-    uint64_t turns;           /* twice the number of numbered calls that have ended; odd while one is being counted */
-    uint32_t number;          /* in a shared live file, like the next: of the block */
-    uint32_t allocated_bytes; /* so much of the block has memory */
+    uint64_t current_object; /* the object of the call (a node of the mount), for people */
+    uint64_t current_pid;    /* the caller's */
+    uint64_t clamped;        /* negative differences, counted in bucket 0 */
+    uint64_t thread;         /* the number of the thread that counts here, as of gettid(2) */
+    uint64_t turns;          /* twice the number of numbered calls that have ended; odd while one is being counted */
+    uint64_t reserved;
     /* op_count counters of counters_stride_bytes each. In a shared live file only ops that were called have counters:
-     * AGGSTATS_OPS_MAX bytes say where, for each op 1 + the number of its counters, or 0; the counters follow */
+     * AGGSTATS_OPS_MAX bytes tell readers where, for each op 1 + the number of its counters, or 0; the counters follow */
     unsigned char counters[] __attribute__((aligned(64)));
 };
 
@@ -82,6 +81,10 @@ struct aggstats_recorder_hot {
 struct aggstats_thread_cache {
     uint64_t recorder_id; /* AGGSTATS_NO_RECORDER: none */
     struct aggstats_block *block;
+    /* of a block in a shared live file, where others may write: the thread trusts only these */
+    uint32_t number;          /* of the block */
+    uint32_t allocated_bytes; /* so much of the block has memory */
+    unsigned char places[64]; /* of each op: 1 + the number of its counters; 0: it has none yet */
 };
 extern AGGSTATS_THREAD_LOCAL struct aggstats_thread_cache aggstats_thread_cache;
 

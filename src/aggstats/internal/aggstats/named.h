@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-#define AGGSTATS_NAMED_MAX 1024U /* those beyond are not named */
+#define AGGSTATS_NAMED_MAX 1088U   /* those beyond are not named */
+#define AGGSTATS_NAMED_OWN_MAX 64U /* the first, which the file's maker names; the same */
 #define AGGSTATS_NAMED_SIZE 32
 
 enum aggstats_named_state {
@@ -28,7 +29,7 @@ struct aggstats_named_program {
 /* An entry has one writer and is never used again, so a reader sees all of it or nothing. */
 struct aggstats_named {
     uint64_t namespace; /* of the maker's PIDs; 0: unknown. Never changes */
-    uint64_t count;     /* atomic; may be larger than the array */
+    uint64_t count;     /* atomic; of the maker's too, used or not; may be larger than the array */
     struct aggstats_named_program programs[AGGSTATS_NAMED_MAX];
 };
 

@@ -54,7 +54,7 @@ struct aggstats_place aggstats_shared_place_slow(struct aggstats_recorder *recor
 static AGGSTATS_ALWAYS_INLINE struct aggstats_place aggstats_shared_place(struct aggstats_recorder *recorder,
                                                                           unsigned op) {
     struct aggstats_block *block = aggstats_own_block(recorder);
-    const size_t place = block->counters[op];
+    const size_t place = aggstats_thread_cache.places[op];
     if (__builtin_expect(place == 0, 0))
         return aggstats_shared_place_slow(recorder, op);
     const size_t offset_bytes = AGGSTATS_OPS_MAX + (place - 1) * aggstats_hot(recorder)->counters_stride_bytes;
@@ -79,36 +79,46 @@ void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, u
 /* The same of a larger number. sum: below AGGSTATS_SUMS */
 void aggstats_recorder_sum(struct aggstats_recorder *recorder, unsigned sum, uint64_t more);
 
-/* The programs that are named in the shared file. */
+/* The programs that are named in the shared file, where others write too. */
 struct aggstats_named *aggstats_recorder_named(struct aggstats_recorder *recorder);
 
 /* ---- For the process that made the file ----
  *
  * Its snapshots show the counts of all threads, and are sampled profiles if it has set an interval. Resets, pauses and
- * rotations are for all threads too. What threads had left when they ended before a reset is not shown after it. */
+ * rotations are for all threads too. What threads had left when they ended before a reset is not shown after it. Calls in
+ * flight of threads that have ended in them, as by exec or SIGKILL, are not shown. They stay counted, and never end.
+ *
+ * Processes of other users may count in the file, and may write anything there at any time. The worst that they can do to
+ * the maker is to make its profile wrong: it maps nothing of the file that they may write, and checks all that it reads. */
 
 /* Resets change none of them. */
 struct aggstats_shared_facts {
     uint64_t threads_max;     /* that can count at one time */
     uint64_t crowded_threads; /* whose calls are missing because there were more */
+    uint64_t broken_threads;  /* whose counters, when last read, were no recorder's: their calls are missing */
+    bool is_incomplete;       /* some calls are missing because there was no memory */
     uint32_t notes[AGGSTATS_NOTES];
     uint64_t sums[AGGSTATS_SUMS]; /* of larger numbers */
 };
 void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, struct aggstats_shared_facts *ret_facts);
 
-/* As aggstats_recorder_note() and aggstats_recorder_named(). */
+/* As aggstats_recorder_note(). Threads: any */
 void aggstats_maker_note(struct aggstats_recorder *recorder, unsigned note, uint32_t more);
-struct aggstats_named *aggstats_maker_named(struct aggstats_recorder *recorder);
+
+/* As aggstats_named_add() and its relatives, for programs that the maker itself executes. Returns the number of the
+ * program, for the next functions; -1: there are too many.
+ * Threads: one at a time */
+int aggstats_maker_name(struct aggstats_recorder *recorder, unsigned note, const char *name);
+void aggstats_maker_name_pid(const struct aggstats_recorder *recorder, int number, uint32_t pid);
+void aggstats_maker_name_take_back(const struct aggstats_recorder *recorder, int number);
+
+/* Copies the named programs. Any text may be a name, any number a pid or time. */
+void aggstats_maker_read_named(const struct aggstats_recorder *recorder, struct aggstats_named *ret_named);
 
 /* Returns how many threads have a call in flight. It may be one that turns out not to
  * count (aggstats/watched.h).
  * ret_ops: bit i: there is one of op i; may be NULL
- * Threads: any; takes a few ns for each block, and a system call only if there are more blocks than ever before */
+ * Threads: any; takes a system call for each block that was ever taken */
 unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder, uint64_t *ret_ops);
-
-/* Calls in flight of threads that have ended in them, as by exec or SIGKILL, are
- * not shown any more. They stay counted, and never end.
- * Threads: any */
-void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder);
 
 #endif

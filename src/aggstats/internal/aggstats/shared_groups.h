@@ -72,10 +72,10 @@ unsigned aggstats_subject_mount(struct aggstats_recorder *recorder, uint64_t id,
 unsigned aggstats_shared_caller(struct aggstats_recorder *recorder, uint32_t pid,
                                 const char name[AGGSTATS_CALLER_NAME_SIZE]);
 
-/* Counts a call that has ended, which its thread has counted in this block.
+/* Counts a call that has ended, which the calling thread has counted.
  * recorder: of aggstats_recorder_join(); the file must have groupings. caller: 0: unknown */
-void aggstats_shared_group_add(struct aggstats_recorder *recorder, const struct aggstats_block *block, unsigned caller,
-                               aggstats_subject subject, unsigned op, uint64_t latency_cycles);
+void aggstats_shared_group_add(struct aggstats_recorder *recorder, unsigned caller, aggstats_subject subject,
+                               unsigned op, uint64_t latency_cycles);
 
 /* ---- For the process that made the file ---- */
 

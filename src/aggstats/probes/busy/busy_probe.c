@@ -13,7 +13,8 @@
  * which the thread falls asleep may not see the other number: so it sleeps for some seconds only.
  *
  * In a live file that other processes count in, calls cannot wake the thread. What is counted there is a command, whose
- * time may be short: so the thread looks 500 times a second, and neither waits longer nor sleeps. */
+ * time may be short: so the thread looks 500 times a second, and neither waits longer nor sleeps, unless there are so many
+ * threads that looking takes long. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -30,6 +31,7 @@
 
 #define INTERVAL_NS INT64_C(10000000)
 #define SHARED_INTERVAL_NS INT64_C(2000000)
+#define SHARED_LOOK_PART 200 /* looking takes no more than this part of the time */
 #define INTERVAL_MAX_NS (16 * INTERVAL_NS)
 #define SLEEP_NS (256 * INTERVAL_NS)
 #define FACTS_INTERVAL_NS INT64_C(1000000000)
@@ -64,7 +66,7 @@ static struct live_header *header_of(const struct watch *watch) {
 
 /* Other processes count. */
 static bool is_shared(const struct watch *watch) {
-    return header_of(watch)->shared_threads > 0;
+    return watch->probe.recorder->live.is_shared;
 }
 
 static bool is_paused(const struct watch *watch) {
@@ -156,6 +158,7 @@ static void count_facts(struct watch *watch) {
     if (watch->makes_calls && proc_io_read("self", &io))
         count_growth(watch, FACT_STORAGE_READ, io.storage_read_bytes, &watch->storage_read_bytes);
     watch->facts_read_ns = read_clock_ns(CLOCK_MONOTONIC);
+    live_write_facts(&watch->probe.recorder->live);
 }
 
 /* ---- When the process did not run ---- */
@@ -231,11 +234,16 @@ static int64_t look_locked(struct watch *watch) {
     return choose_interval_ns(watch, was_idle);
 }
 
+/* The more threads there are, the longer it takes, and the more rarely it looks. */
 static int64_t look_at_shared(struct watch *watch) {
     struct seen seen = {0};
+    const int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
     seen.in_flight = aggstats_recorder_shared_in_flight(watch->probe.recorder, &seen.ops);
     note(watch, &seen, 1);
-    if (read_clock_ns(CLOCK_MONOTONIC) - watch->facts_read_ns >= FACTS_INTERVAL_NS)
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    const int64_t affordable_ns = SHARED_LOOK_PART * (now_ns - begin_ns);
+    watch->interval_ns = affordable_ns > SHARED_INTERVAL_NS ? affordable_ns : SHARED_INTERVAL_NS;
+    if (now_ns - watch->facts_read_ns >= FACTS_INTERVAL_NS)
         count_facts(watch);
     return jittered_interval_ns(watch);
 }
@@ -339,7 +347,7 @@ static const struct probe_ops ops = {
 int aggstats_recorder_watch(struct aggstats_recorder *recorder, bool makes_calls) {
     if (recorder->probes[PROBE_BUSY])
         return -EBUSY;
-    const int64_t interval_ns = recorder->live.header->shared_threads > 0 ? SHARED_INTERVAL_NS : INTERVAL_NS;
+    const int64_t interval_ns = recorder->live.is_shared ? SHARED_INTERVAL_NS : INTERVAL_NS;
     struct watch *watch = malloc(sizeof(*watch));
     if (!watch)
         return -ENOMEM;

@@ -1,7 +1,8 @@
 /* Groups of a shared live file, in the process that made it: from its cells (groups_file.h) to group profiles.
  *
  * A snapshot copies the cells before the counters are read, which have each call first: so groups never have more than
- * the whole. What has no group is the difference. */
+ * the whole. What has no group is the difference. Everything is worked on in the copy, since other processes write in
+ * the file, and may write anything. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "aggstats/shared_groups.h"
 #include "base.h"
 #include "group_profiles.h"
-#include "groups_file.h"
 #include "path.h"
 #include "places.h"
 #include "profile_owned.h"
@@ -23,7 +23,8 @@
 
 struct shared_groups {
     struct probe probe;
-    struct groups_file *file;
+    struct groups_file *file; /* a copy */
+    unsigned groupings;       /* bits */
     unsigned groups_max;
     unsigned directory_depth;
     aggstats_mounts_fn mounts;
@@ -39,27 +40,28 @@ static struct shared_groups *to_shared(struct probe *probe) {
     return (struct shared_groups *)probe;
 }
 
-/* ---- Reading, and resetting: memory of blocks that are free is not touched ---- */
+/* ---- Reading, and resetting ---- */
 
 static void read_block(struct shared_groups *groups, size_t first) {
     for (size_t i = first; i < first + GROUPS_CELLS_TOGETHER; i++) {
         const struct group_cell *cell = &groups->file->cells[i];
         struct group_cell *copy = &groups->cells[i];
-        const uint64_t key = __atomic_load_n(&cell->key, __ATOMIC_RELAXED);
-        if (key == 0)
+        if (cell->key == 0)
             continue;
         if (copy->key == 0)
             groups->used[groups->used_count++] = (uint32_t)i;
-        copy->key = key;
-        copy->calls = __atomic_load_n(&cell->calls, __ATOMIC_ACQUIRE) - groups->before[i].calls;
-        copy->cycles = __atomic_load_n(&cell->cycles, __ATOMIC_RELAXED) - groups->before[i].cycles;
+        copy->key = cell->key;
+        copy->calls = cell->calls - groups->before[i].calls;
+        copy->cycles = cell->cycles - groups->before[i].cycles;
     }
 }
 
 static void read_cells(struct probe *probe) {
     struct shared_groups *groups = to_shared(probe);
+    (void)shared_part_read_groups(&probe->recorder->shared, SHARED_GROUPS_CELLS,
+                                  groups->file); /* as far as it can be */
     for (size_t i = 0; i < GROUPS_BLOCKS; i++)
-        if (__atomic_load_n(&groups->file->used_blocks[i], __ATOMIC_ACQUIRE))
+        if (groups->file->used_blocks[i] != 0)
             read_block(groups, i * GROUPS_CELLS_TOGETHER);
 }
 
@@ -90,28 +92,30 @@ struct sorter {
 };
 
 static uint32_t parent_of(const struct groups_file *file, uint32_t object) {
-    const struct group_name *name = groups_file_name(file, object);
-    if (!name)
+    struct group_name_view name;
+    if (!groups_file_name(file, object, &name))
         return 0;
-    if (name->parent != 0)
-        return name->parent;
-    return memchr(name->text + 1, '/', name->length > 1 ? name->length - 1 : 0) ? 0 : KEY_OF_ROOT;
+    if (name.parent != 0)
+        return name.parent;
+    return memchr(name.text + 1, '/', name.length > 1 ? name.length - 1 : 0) ? 0 : KEY_OF_ROOT;
 }
 
+/* 0: no path is so deep: the parents go in a circle. */
 static unsigned depth_of(const struct groups_file *file, uint32_t directory) {
     unsigned depth = 0;
     for (; directory != 0 && directory != KEY_OF_ROOT; directory = parent_of(file, directory))
-        depth++;
+        if (++depth > PATH_BYTES)
+            return 0;
     return depth;
 }
 
 /* The directory that the object is in, or is. */
 static uint32_t directory_key(const struct sorter *sorter, uint32_t object, bool is_directory) {
     const struct groups_file *file = sorter->groups->file;
-    const struct group_name *name = groups_file_name(file, object);
-    if (!name)
+    struct group_name_view name;
+    if (!groups_file_name(file, object, &name))
         return 0;
-    if (name->length == 1)
+    if (name.length == 1)
         return KEY_OF_ROOT;
     uint32_t key = is_directory ? object : parent_of(file, object);
     for (unsigned depth = depth_of(file, key);
@@ -160,8 +164,8 @@ static uint32_t key_of(const struct sorter *sorter, const struct group_cell *cel
 /* A mount of another mount namespace has a number of its own: it is known by its device. Returns the index, plus 1; 0:
  * it is gone */
 static uint32_t find_mount(const struct sorter *sorter, const struct group_mount *mount) {
-    const uint64_t key = __atomic_load_n(&mount->key, __ATOMIC_ACQUIRE);
-    const uint64_t device = key % 2 != 0 ? __atomic_load_n(&mount->device, __ATOMIC_RELAXED) : key / 2;
+    const uint64_t key = mount->key;
+    const uint64_t device = key % 2 != 0 ? mount->device : key / 2;
     uint32_t found = 0;
     for (size_t i = 0; key != 0 && i < sorter->mount_count; i++) {
         if (key % 2 != 0 && sorter->mounts[i].id == key / 2)
@@ -185,7 +189,7 @@ static void find_mounts(struct sorter *sorter) {
 }
 
 static bool has_name(const struct groups_file *file, uint32_t caller) {
-    return __atomic_load_n(&file->callers[caller].is_whole, __ATOMIC_ACQUIRE);
+    return file->callers[caller].is_whole != 0;
 }
 
 static void find_callers(struct sorter *sorter) {
@@ -353,9 +357,11 @@ static int show_grouping(const struct shared_groups *shared, enum aggstats_group
 
 static int show(struct probe *probe, const struct snapshot_source *source, struct aggstats_profile *profile) {
     const struct shared_groups *shared = to_shared(probe);
-    int err = 0;
+    int err = shared_part_read_groups(&probe->recorder->shared, SHARED_GROUPS_NAMES, shared->file);
+    if (err == -EBADMSG) /* another process has cut the file short */
+        err = 0;
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && err == 0; grouping++) {
-        if (!(shared->file->groupings & 1U << grouping))
+        if (!(shared->groupings & 1U << grouping))
             continue;
         profile->groupings |= 1U << grouping;
         err = show_grouping(shared, (enum aggstats_grouping)grouping, source, profile);
@@ -371,6 +377,7 @@ static void leave(struct probe *probe) {
 
 static void destroy(struct probe *probe) {
     struct shared_groups *groups = to_shared(probe);
+    free(groups->file);
     free(groups->cells);
     free(groups->before);
     free(groups->used);
@@ -382,10 +389,8 @@ static const struct probe_ops ops = {
 
 int aggstats_recorder_group_shared(struct aggstats_recorder *recorder,
                                    const struct aggstats_shared_groups_options *options) {
-    struct live_header *header = recorder->live.header;
-    struct groups_file *file =
-        header->shared_threads > 0 ? groups_file(header, live_shared(header, &recorder->layout)) : NULL;
-    if (!file || options->groups_max < AGGSTATS_GROUPS_MIN || options->groups_max > AGGSTATS_GROUPS_MAX)
+    const bool has_groups = recorder->live.is_shared && recorder->shared.groups_offset != 0;
+    if (!has_groups || options->groups_max < AGGSTATS_GROUPS_MIN || options->groups_max > AGGSTATS_GROUPS_MAX)
         return -EINVAL;
     if (recorder_probe(recorder, PROBE_GROUPS))
         return -EBUSY;
@@ -394,7 +399,8 @@ int aggstats_recorder_group_shared(struct aggstats_recorder *recorder,
         return -ENOMEM;
     *groups = (struct shared_groups){
         .probe = {.ops = &ops, .recorder = recorder},
-        .file = file,
+        .file = calloc(1, sizeof(*groups->file)),
+        .groupings = recorder->live.groupings,
         .groups_max = options->groups_max,
         .directory_depth = options->directory_depth,
         .mounts = options->mounts,
@@ -403,7 +409,7 @@ int aggstats_recorder_group_shared(struct aggstats_recorder *recorder,
         .before = calloc(GROUPS_CELLS, sizeof(*groups->before)),
         .used = calloc(GROUPS_CELLS, sizeof(*groups->used)),
     };
-    if (!groups->cells || !groups->before || !groups->used) {
+    if (!groups->file || !groups->cells || !groups->before || !groups->used) {
         destroy(&groups->probe);
         return -ENOMEM;
     }

@@ -16,12 +16,11 @@ struct call {
 };
 
 /* Counts it in its groups too. Keeps errno */
-void call_add_to_groups(const struct aggstats_block *block, unsigned op, call_of of, uint64_t latency_cycles);
+void call_add_to_groups(unsigned op, call_of of, uint64_t latency_cycles);
 
-static AGGSTATS_ALWAYS_INLINE void call_group(const struct aggstats_span *span, unsigned op, call_of of,
-                                              uint64_t latency_cycles) {
+static AGGSTATS_ALWAYS_INLINE void call_group(unsigned op, call_of of, uint64_t latency_cycles) {
     if (__builtin_expect(preload.groupings != 0, 0))
-        call_add_to_groups(span->block, op, of, latency_cycles);
+        call_add_to_groups(op, of, latency_cycles);
 }
 
 /* The live file must have been joined: fd_table_counts() and names_count() do that. */
@@ -35,7 +34,7 @@ static AGGSTATS_ALWAYS_INLINE struct call call_begin(unsigned op, call_of of) {
 static AGGSTATS_ALWAYS_INLINE void call_end(struct call *call, struct aggstats_outcome outcome) {
     const uint64_t latency_cycles = aggstats_end_with(call->recorder, &call->span, &outcome);
     call->recorder = NULL;
-    call_group(&call->span, call->op, call->of, latency_cycles);
+    call_group(call->op, call->of, latency_cycles);
 }
 
 /* Cleanup of a struct call, if the thread is cancelled in the call. */
@@ -83,8 +82,7 @@ static AGGSTATS_ALWAYS_INLINE void call_watch_count(unsigned op, const struct ca
         span = aggstats_watch(recorder, op, (uint64_t)preload_pid());
         span.start_cycles = watch->span.start_cycles;
     }
-    call_group(&span, op, of,
-               aggstats_watched_count(recorder, op, &span, call_of_object(of), watch->end_cycles, &outcome));
+    call_group(op, of, aggstats_watched_count(recorder, op, &span, call_of_object(of), watch->end_cycles, &outcome));
 }
 
 /* Cleanup of a struct call_watch, if the thread is cancelled in the call. */
