@@ -1,6 +1,7 @@
 #include "requests.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -137,7 +138,7 @@ static bool moves_bytes(enum wire_op op) {
 }
 
 static struct aggstats_outcome outcome_of(const struct pending_request *pending, const struct request_record *record) {
-    const int error = record->answered.error < 0 ? -record->answered.error : 0;
+    const int error = record->answered.error < 0 && record->answered.error > INT_MIN ? -record->answered.error : 0;
     uint64_t moved_bytes = 0;
     if (error == 0 && answers[pending->op] == WIRE_DATA)
         moved_bytes = record->answered.body_bytes;

@@ -74,7 +74,9 @@ int ring_reader_open(const char *path, struct ring_reader *ret_reader) {
     if (!reader.path)
         return -ENOMEM;
     CLEANUP_FD int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    int error = fd < 0 || fstat(fd, &attr) < 0 ? negative_errno() : (uint64_t)attr.st_size != size_bytes ? -EBADMSG : 0;
+    int error = fd < 0 || fstat(fd, &attr) < 0 ? negative_errno() : 0;
+    if (error == 0 && (attr.st_uid != geteuid() || (uint64_t)attr.st_size != size_bytes))
+        error = -EBADMSG;
     void *memory = error ? MAP_FAILED : mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (error == 0 && memory == MAP_FAILED)
         error = negative_errno();

@@ -24,7 +24,7 @@ struct request {
  * Errors:  -EEXIST, and others of making a file */
 int ring_reader_create(const char *path, uint32_t clock_kind, bool wants_callers, struct ring_reader *ret_reader);
 
-/* Continues reading a ring whose reader has been killed. Errors: -EBADMSG it is no ring, those of opening it */
+/* Continues reading a ring whose reader has been killed. Errors: -EBADMSG it is no ring of this user's, those of opening it */
 int ring_reader_open(const char *path, struct ring_reader *ret_reader);
 void ring_reader_finish(struct ring_reader *reader);
 
