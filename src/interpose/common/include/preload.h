@@ -12,8 +12,8 @@
  *
  * A preloaded object keeps only memory in the program: no descriptor, thread or handler, and takes no lock that a fork
  * could leave locked. So all processes of a run count in one live file (aggstats/shared.h), which each joins when it
- * begins, as later it may be another user, or in another root directory. A block of counters belongs to the thread that holds a
- * robust mutex there, which the kernel releases also at exec and SIGKILL. What a child of fork must find out anew is in
+ * begins, as later it may be another user, or in another root directory. A block of counters belongs to the thread that a word
+ * there names, and is free when the kernel knows no such thread any more. What a child of fork must find out anew is in
  * memory that the kernel zeroes for it (wiped_page.h). A child of vfork shares the memory, and only ever forgets what
  * is known of descriptors. The call of a cancelled thread is ended by its unwinding (unwind.c).
  *
