@@ -11,6 +11,10 @@ int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
     return -ENOTSUP;
 }
 
+int collector_check_types(char ret_why[COLLECTOR_WHY_SIZE]) {
+    return collector_check(ret_why);
+}
+
 bool collector_counts(enum collector_countable what) {
     (void)what;
     return false;

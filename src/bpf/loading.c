@@ -1,8 +1,10 @@
 #include "loading.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,14 +79,37 @@ static bool may_load(char ret_why[COLLECTOR_WHY_SIZE]) {
     return false;
 }
 
+/* ---- What is needed first ----------------------------------------------------------------------- */
+
+struct btf *loading_types(void) {
+    const libbpf_print_fn_t before = libbpf_set_print(keep_warning);
+    struct btf *kernel = btf__load_vmlinux_btf();
+    libbpf_set_print(before);
+    return kernel;
+}
+
+int collector_check_types(char ret_why[COLLECTOR_WHY_SIZE]) {
+    struct btf *kernel = loading_types();
+    CLEANUP_FD int fd = open(KERNEL_TYPES, O_RDONLY | O_CLOEXEC);
+    if (kernel) {
+        btf__free(kernel);
+        return 0;
+    }
+    if (fd >= 0)
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s (BTF) is empty or damaged; is something else mounted there?",
+                 KERNEL_TYPES);
+    else if (errno == ENOENT)
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s is missing; a kernel with CONFIG_DEBUG_INFO_BTF has it",
+                 KERNEL_TYPES);
+    else
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s (BTF) cannot be read: %s", KERNEL_TYPES, strerror(errno));
+    return -ENOTSUP;
+}
+
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
     if (!may_load(ret_why))
         return -EPERM;
-    if (access(KERNEL_TYPES, R_OK) == 0)
-        return 0;
-    snprintf(ret_why, COLLECTOR_WHY_SIZE, "this kernel does not tell its types (%s, CONFIG_DEBUG_INFO_BTF)",
-             KERNEL_TYPES);
-    return -ENOTSUP;
+    return collector_check_types(ret_why);
 }
 
 /* ---- Loading ------------------------------------------------------------------------------------ */

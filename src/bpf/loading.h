@@ -5,6 +5,7 @@
 #include "collector.h"
 
 struct bpf_object_skeleton;
+struct btf;
 
 /* What an older kernel lacks, and what to say then. */
 struct loading_needs {
@@ -18,6 +19,9 @@ int loading_load(struct bpf_object_skeleton *skeleton, const struct loading_need
                  char ret_why[COLLECTOR_WHY_SIZE]);
 int loading_attach(struct bpf_object_skeleton *skeleton, const struct loading_needs *needs,
                    char ret_why[COLLECTOR_WHY_SIZE]);
+
+/* The kernel's types (BTF); NULL: they cannot be read. Owner: the caller frees them */
+struct btf *loading_types(void);
 
 /* How often the kernel did not run one of the programs, because the CPU was in it already. Threads: any */
 uint64_t loading_count_skipped(const struct bpf_object_skeleton *skeleton);

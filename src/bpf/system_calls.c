@@ -16,6 +16,7 @@
 #include "call_prober.h"
 #include "collector_private.h"
 #include "fault_ends.h"
+#include "loading.h"
 #include "name_table.h"
 #include "numbers_of_32_bits.h"
 #include "posix_ops.h"
@@ -320,7 +321,7 @@ static void choose_of_pages(struct syscall_bpf *bpf, const struct btf *kernel) {
 }
 
 static void choose_programs(struct syscall_bpf *bpf) {
-    struct btf *kernel = btf__load_vmlinux_btf();
+    struct btf *kernel = loading_types();
     choose_of_pages(bpf, kernel);
     choose_of_rings(bpf, kernel);
     const bool has_faults = are_faults_told(kernel);
@@ -336,7 +337,7 @@ static bool are_calls_told(const struct btf *kernel) {
 bool collector_counts(enum collector_countable what) {
     static bool (*const are_told[])(const struct btf *) = {
         [COLLECTOR_CALLS] = are_calls_told, [COLLECTOR_RINGS] = are_rings_told, [COLLECTOR_FAULTS] = are_faults_told};
-    struct btf *kernel = btf__load_vmlinux_btf();
+    struct btf *kernel = loading_types();
     const bool is_told = are_told[what](kernel);
     btf__free(kernel);
     return is_told;

@@ -64,7 +64,7 @@ watched() {
     watcher=$!
     wait_until 60 has_begun || fail "it does not begin"
     grep -q 'are counted ' err || {
-        grep -Eq 'no tracepoint|does not tell its types|without libbpf' err && skip "$(<err)"
+        grep -Eq 'no tracepoint|vmlinux is missing|without libbpf' err && skip "$(<err)"
         fail "not attached: $(<err)"
     }
 }

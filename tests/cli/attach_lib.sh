@@ -26,7 +26,7 @@ watched_by() {
     watcher=$!
     wait_until 60 has_begun || fail "it does not begin"
     grep -q 'are counted ' "$said" || {
-        grep -Eq 'no tracepoint|does not tell its types|without libbpf' "$said" && skip "$(<"$said")"
+        grep -Eq 'no tracepoint|vmlinux is missing|without libbpf' "$said" && skip "$(<"$said")"
         fail "not attached: $(<"$said")"
     }
 }

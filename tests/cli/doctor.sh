@@ -138,6 +138,21 @@ if [ "${IN_OWN_NAMESPACE:-}" ] && [ -d /sys/kernel/security ] && [ -d /sys/kerne
         assert_eq "no: $missing" "$(verdict faults): $(reason faults)" "page faults of a kernel without types"
     fi
 
+    if [ -e /sys/kernel/btf/vmlinux ] && ! grep -q 'built without libbpf' out; then
+        head -c 1000 /sys/kernel/btf/vmlinux >cut
+        damaged="/sys/kernel/btf/vmlinux (BTF) is empty or damaged; is something else mounted there?"
+        for types in /dev/null cut; do
+            mount --bind "$types" /sys/kernel/btf/vmlinux
+            diagnose 1
+            for row in btf syscall waits block io_uring faults; do
+                assert_eq "no: $damaged" "$(verdict "$row"): $(reason "$row")" "$row where $types is in the place of the types"
+            done
+            assert_refused "cannot watch $scratch: $damaged" "$OSPROF" attach --for 100ms "$scratch"
+            assert_refused "$damaged" "$OSPROF" why -a --for 100ms
+            umount /sys/kernel/btf/vmlinux
+        done
+    fi
+
     # unmount_all TYPE: here alone
     unmount_all() {
         awk -v type="$1" '$3 == type { print $2 }' /proc/self/mounts | tac | xargs -r umount -l

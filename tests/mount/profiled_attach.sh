@@ -30,7 +30,7 @@ attached() {
     tracer=$!
     wait_until 60 is_attached "$tracer" err || fail "it does not begin to trace"
     grep -q 'is profiled until it is unmounted' err || {
-        grep -Eq 'no tracepoint|does not tell its types|without libbpf' err && skip "$(<err)"
+        grep -Eq 'no tracepoint|vmlinux is missing|without libbpf' err && skip "$(<err)"
         fail "not attached: $(<err)"
     }
 }

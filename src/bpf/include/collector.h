@@ -19,6 +19,9 @@ struct collector; /* opaque */
  * Errors:  -ENOTSUP, -EPERM, with *ret_why filled: a clause, for the user */
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]);
 
+/* Whether the kernel's types (BTF) can be read. Errors: -ENOTSUP, as above. Needs no privilege */
+int collector_check_types(char ret_why[COLLECTOR_WHY_SIZE]);
+
 enum collector_countable {
     COLLECTOR_CALLS,
     COLLECTOR_RINGS,  /* requests of io_uring */

@@ -9,14 +9,9 @@
 #include "proc.h"
 #include "ways.h"
 
-#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
-
 static bool try_types(const struct way *way, char ret_why[WHY_SIZE]) {
     (void)way;
-    if (access(KERNEL_TYPES, R_OK) == 0)
-        return true;
-    snprintf(ret_why, WHY_SIZE, "%s is missing; a kernel with CONFIG_DEBUG_INFO_BTF has it", KERNEL_TYPES);
-    return false;
+    return collector_check_types(ret_why) == 0;
 }
 
 static bool try_capability(const struct way *way, char ret_why[WHY_SIZE]) {
