@@ -1,11 +1,11 @@
 #include "attach_target.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "asked_directory.h"
 #include "base.h"
 #include "command.h"
 #include "mounts.h"
@@ -39,15 +39,15 @@ static int copy_entry(const struct mounts_entry *entry, const char *path, struct
     return 0;
 }
 
-/* The mount with the longest path above this one; of several at one place the last, which hides the others.
+/* The mount with the longest path above the inner one; of several at one place the last, which hides the others.
  * Errors:  -EXDEV there is none, -ENOMEM, those of reading the table */
-static int find_above(const char *path, struct attach_target *ret_target, bool *ret_may_hang) {
+static int find_above(const char *path, const char *inner, struct attach_target *ret_target, bool *ret_may_hang) {
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
     size_t length = 0;
     int error = open_table(ret_target, &table);
     while (error == 0 && mounts_next(&table, &entry)) {
-        if (!path_below(path, entry.path) || strlen(entry.path) < length)
+        if (!path_below(inner, entry.path) || strlen(entry.path) < length)
             continue;
         length = strlen(entry.path);
         *ret_may_hang = mounts_may_hang(&entry);
@@ -56,19 +56,14 @@ static int find_above(const char *path, struct attach_target *ret_target, bool *
     return error == 0 && !ret_target->mountpoint ? -EXDEV : error;
 }
 
-/* The mount that the kernel finds there, which the one with the longest path may hide.
- * Errors:  -EXDEV it is of another mount namespace, -ENOTDIR, -ENOMEM, those of statx(2) and of reading the table */
-static int find_there(const char *directory, const char *path, struct attach_target *ret_target) {
+/* The mount of that number, which the kernel has found: one with a longer path may be hidden.
+ * Errors:  -EXDEV it is of another mount namespace, -ENOMEM, those of reading the table */
+static int find_number(uint64_t id, const char *path, struct attach_target *ret_target) {
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
-    struct statx attr;
-    if (statx(AT_FDCWD, directory, 0, STATX_TYPE | STATX_MNT_ID, &attr) < 0)
-        return negative_errno();
-    if (!S_ISDIR(attr.stx_mode))
-        return -ENOTDIR;
     int error = open_table(ret_target, &table);
     while (error == 0 && mounts_next(&table, &entry))
-        if (entry.id == attr.stx_mnt_id)
+        if (entry.id == id)
             return copy_entry(&entry, path, ret_target);
     return error ? error : -EXDEV;
 }
@@ -92,13 +87,6 @@ const char *attach_target_inner_path(const struct attach_target *target) {
     return target->process > 0 ? path_in_process(target->mount.path, &process) : target->mount.path;
 }
 
-/* The mount that has the path, and then, unless that may hang, the one that the kernel finds by the directory. */
-static int find_at(const char *directory, const char *path, const char *inner, struct attach_target *target,
-                   bool *ret_hangs) {
-    int error = find_above(inner, target, ret_hangs);
-    return error || *ret_hangs ? error : find_there(directory, path, target);
-}
-
 static bool shares_mounts(pid_t process) {
     char link[32];
     struct stat own;
@@ -107,42 +95,52 @@ static bool shares_mounts(pid_t process) {
     return stat("/proc/self/ns/mnt", &own) == 0 && stat(link, &theirs) == 0 && own.st_ino == theirs.st_ino;
 }
 
-/* By the path of the process's root: below one that is no mount point, as after chroot(2), its table lacks the mount. */
-static int find_below_root(const char *directory, const char *path, const char *inner, struct attach_target *target) {
-    char link[32];
-    char root[PATH_MAX];
-    bool hangs = false;
-    snprintf(link, sizeof(link), "/proc/%ld/root", (long)target->process);
-    CLEANUP_FD int fd = open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int error = fd < 0 ? negative_errno() : path_of_open(fd, root);
+/* Whether the answer is of the name. Others are of the file system, such as of one whose daemon has ended, or is that of
+ * another user. */
+static bool is_of_name(int error) {
+    return error == 0 || error == -ENOENT || error == -ENOTDIR || error == -ELOOP || error == -ENAMETOOLONG;
+}
+
+/* Below a root of the process that is no mount point, as after chroot(2), its table of mounts lacks the mount. */
+static int find_answered(const struct asked_directory *asked, const char *path, struct attach_target *target) {
+    int error = find_number(asked->mount_id, path, target);
+    if (error == -EXDEV && target->process > 0 && shares_mounts(target->process)) {
+        const pid_t process = target->process;
+        target->process = 0;
+        error = find_number(asked->mount_id, path, target);
+        target->process = error ? process : 0;
+    }
+    return error;
+}
+
+/* Where the file system does not answer: the mount that has the path, with symbolic links as they stand. */
+static int find_unanswered(const struct asked_directory *asked, const char *directory, const char *path,
+                           const char *inner, struct attach_target *target) {
+    bool may_hang = false;
+    int error = find_above(path, inner, target, &may_hang);
     if (error)
         return error;
-    CLEANUP_FREE char *joined = path_join(root, inner);
-    CLEANUP_FREE char *outer = joined ? path_normalise(joined) : NULL;
-    attach_target_finish(target);
-    return outer ? find_at(directory, path, outer, target, &hangs) : -ENOMEM;
+    if (asked->error != -ETIMEDOUT && !may_hang)
+        return asked->error;
+    if (asked->error == -ETIMEDOUT)
+        complain("%s does not answer within %d s: whether it is there is not known, and its name is taken as it stands",
+                 directory, ASKED_DIRECTORY_SECONDS);
+    else
+        complain("%s does not answer (%s): whether it is there is not known, and its name is taken as it stands",
+                 directory, strerror(-asked->error));
+    return 0;
 }
 
-static int find_of_process(const char *directory, const char *path, const char *inner, struct attach_target *target) {
-    bool hangs = false;
-    int error = find_at(directory, path, inner, target, &hangs);
-    return error == -EXDEV && shares_mounts(target->process) ? find_below_root(directory, path, inner, target) : error;
-}
-
-/* Symbolic links in it are resolved, unless that may hang. */
 static int find(const char *directory, struct attach_target *target) {
     CLEANUP_FREE char *path = directory[0] ? path_normalise(directory) : NULL;
     const char *inner = path ? path_in_process(path, &target->process) : NULL;
-    bool hangs = false;
+    struct asked_directory asked;
     if (!path)
         return directory[0] ? negative_errno() : -ENOENT; /* that of getcwd(2) too */
-    if (inner)
-        return find_of_process(directory, path, inner, target);
-    int error = find_above(path, target, &hangs);
-    if (error || hangs)
-        return error;
-    CLEANUP_FREE char *real = realpath(directory, NULL);
-    return real ? find_at(directory, real, real, target, &hangs) : negative_errno();
+    asked_directory_ask(directory, !inner, &asked);
+    if (!is_of_name(asked.error))
+        return find_unanswered(&asked, directory, path, inner ? inner : path, target);
+    return asked.error ? asked.error : find_answered(&asked, inner ? path : asked.path, target);
 }
 
 int attach_target_find(const char *directory, struct attach_target *ret_target) {

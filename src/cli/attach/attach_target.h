@@ -1,5 +1,4 @@
-/* Which file system a directory is on. The one that is watched is not asked, and so need not answer, if it is one of a
- * server or a daemon: then all is taken from the name and the table of mounts. */
+/* Which file system a directory is on. It need not answer: then all is taken from the name and the table of mounts. */
 #ifndef ATTACH_TARGET_H
 #define ATTACH_TARGET_H
 
