@@ -76,6 +76,8 @@ assert_eq "$lower" "$(sed -n 's/^# lower: //p' profile)" "the directory"
 user_calls 0 by_number
 assert_calls OPEN=2 WRITE=1 PREADV=1 STATX=2 CLOSE=1
 assert_eq '# bytes: PREADV asked 4 moved 4' "$(grep '^# bytes: PREADV ' profile)" "bytes of preadv(2) by number"
+user_calls 0 used_again_by_number
+assert_calls OPEN=5 FTRUNCATE=3 PREAD=41 LOCK=1 STAT=1
 user_calls 0 threads
 assert_calls OPEN=2 FTRUNCATE=1 PREAD=$((7 * 1009))
 user_calls 0 handlers

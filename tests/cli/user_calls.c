@@ -137,6 +137,39 @@ static void used_again(void) {
     CHECK(pipe(ends) == 0 && write(ends[1], &byte, 1) == 1 && read(ends[0], &byte, 1) == 1);
 }
 
+#ifdef SYS_dup2
+#define DUP2(FD, WANTED) syscall(SYS_dup2, FD, WANTED)
+#else
+#define DUP2(FD, WANTED) syscall(SYS_dup3, FD, WANTED, 0)
+#endif
+
+/* The same by syscall(2); and another current directory. */
+static void used_again_by_number(void) {
+    int ends[2];
+    char byte = 'x';
+    struct stat attr;
+    struct flock lock = {.l_type = F_WRLCK};
+    const int fd = open_data();
+    const int other = open_data();
+    const int directory = open(".", O_RDONLY | O_DIRECTORY);
+    CHECK(pipe(ends) == 0);
+    read_often(fd, 2);
+    read_often(other, 3);
+    CHECK(syscall(SYS_dup3, ends[1], fd, O_CLOEXEC) == fd && write(fd, &byte, 1) == 1); /* into the pipe */
+    CHECK(DUP2(ends[1], other) == other && write(other, &byte, 1) == 1);
+    const int data = open_data();
+    CHECK(DUP2(data, ends[1]) == ends[1] && DUP2(data, data) == data);
+    read_often(ends[1], 5);
+    CHECK(syscall(SYS_dup3, data, fd, 0) == fd);
+    read_often(fd, 7);
+    read_often((int)syscall(SYS_dup, data), 11);
+    read_often((int)syscall(SYS_fcntl, data, F_DUPFD_CLOEXEC, 100), 13);
+    CHECK(syscall(SYS_fcntl, data, F_SETLK, &lock) == 0);
+    CHECK(syscall(SYS_chdir, "/") == 0 && stat("etc", &attr) == 0);
+    CHECK(syscall(SYS_fchdir, directory) == 0 && stat("data", &attr) == 0);
+    CHECK(syscall(SYS_close_range, 3, ~0U, 0) == 0 && pipe(ends) == 0 && write(ends[1], &byte, 1) == 1);
+}
+
 /* ---- Processes ---- */
 
 static void wait_for(pid_t child) {
@@ -256,6 +289,7 @@ int main(int argc, char **argv) {
         {"handlers", in_handlers},
         {"cancelled", cancelled},
         {"used_again", used_again},
+        {"used_again_by_number", used_again_by_number},
         {"child", in_child},
         {"threads_that_fork", in_threads_that_fork},
         {"child_of_vfork", in_child_of_vfork},

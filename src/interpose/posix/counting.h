@@ -3,6 +3,7 @@
 #define COUNTING_H
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/uio.h>
 
@@ -70,6 +71,16 @@ static inline void posix_note(enum posix_note note, uint32_t more) {
 
 static inline call_of fd_counts(int fd) {
     return fd_table_counts(fd, &posix_ops);
+}
+
+/* Commands of fcntl(2). */
+static inline bool fcntl_is_lock(long command) {
+    return command == F_SETLK || command == F_SETLKW || command == F_GETLK || command == F_OFD_SETLK ||
+           command == F_OFD_SETLKW || command == F_OFD_GETLK;
+}
+
+static inline bool fcntl_is_copy(long command) {
+    return command == F_DUPFD || command == F_DUPFD_CLOEXEC;
 }
 
 static inline call_of either_fd_counts(int fd, int other_fd) {

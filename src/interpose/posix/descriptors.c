@@ -122,19 +122,14 @@ WRAPPER(int, dup3, (int fd, int wanted, int flags)) {
 
 /* ---- fcntl: copies, and locks ---- */
 
-static bool is_lock(int command) {
-    return command == F_SETLK || command == F_SETLKW || command == F_GETLK || command == F_OFD_SETLK ||
-           command == F_OFD_SETLKW || command == F_OFD_GETLK;
-}
-
 /* Every command has at most one argument, which fits into a pointer. */
 typedef int fcntl_fn(int fd, int command, ...);
 
 static int counted_fcntl(fcntl_fn *real, int fd, int command, void *argument) {
-    const call_of of = is_lock(command) ? fd_counts(fd) : 0;
+    const call_of of = fcntl_is_lock(command) ? fd_counts(fd) : 0;
     if (!of) {
         int result = real(fd, command, argument);
-        if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && result >= 0)
+        if (fcntl_is_copy(command) && result >= 0)
             fd_table_copied(fd, result);
         return result;
     }

@@ -1,11 +1,14 @@
-/* System calls that a program makes by number, with syscall(2). Those that open or close descriptors must be followed to
- * know which files count. A program that forbids itself system calls, by number or with prctl(2), is not observed any
+/* System calls that a program makes by number, with syscall(2). Those that take a descriptor's number from its file must be
+ * followed to know which files count: close(2), close_range(2), dup2(2) and dup3(2). A number that a call makes, such as
+ * pidfd_getfd(2) or recvmsg(2), was free before, so nothing is remembered of it, and it is looked at when it is first
+ * used. A program that forbids itself system calls, by number or with prctl(2), is not observed any
  * more, nor are programs that it executes. It is not observed either from when it has prepared for that. */
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "counting.h"
+#include "directory.h"
 #include "environment.h"
 #include "naming.h"
 #include "rings.h"
@@ -37,6 +40,7 @@
     ROW(copy_file_range, COPY_FILE_RANGE, COUNTS_FDS, MOVES_ALL)                                                       \
     ROW(getdents64, GETDENTS, COUNTS_FD, ENDS)                                                                         \
     ROW(statx, STATX, COUNTS_AT, ENDS)                                                                                 \
+    ROW(fcntl, LOCK, fcntl_is_lock(values[1]) ? COUNTS_FD : 0, ENDS)                                                   \
     ROW(renameat2, RENAME, COUNTS_ATS, ENDS)
 
 #define COUNT_ROW(CALL, OP, COUNTS, OUTCOME)                                                                           \
@@ -71,8 +75,19 @@ static long close_and_count(sandbox_call_fn *real, long number, const long value
     return result;
 }
 
+/* With dup(2) the kernel chooses the number. */
+static long copy_and_follow(sandbox_call_fn *real, long number, const long values[6]) {
+    const bool is_wanted = number != SYS_dup && FD(0) != FD(1);
+    if (is_wanted)
+        fd_table_forget(FD(1));
+    const long copy = sandbox_pass_on(real, number, values);
+    if (copy >= 0 && copy != FD(0))
+        fd_table_copied(FD(0), (int)copy);
+    return copy;
+}
+
 /* A call that does not count. */
-static long other_call(long number, long result) {
+static long other_call(long number, const long values[6], long result) {
     switch (number) {
     case SYS_read:
     case SYS_pread64:
@@ -84,6 +99,16 @@ static long other_call(long number, long result) {
         return other_moved(POSIX_WRITE, result);
     case SYS_copy_file_range:
         return other_copied(POSIX_COPY_FILE_RANGE, result);
+    case SYS_fcntl:
+        if (fcntl_is_copy(values[1]) && result >= 0)
+            fd_table_copied(FD(0), (int)result);
+        return result;
+    case SYS_chdir:
+    case SYS_fchdir:
+    case SYS_chroot:
+        if (result == 0 && preload_is_on())
+            directory_changed();
+        return result;
     case SYS_io_uring_setup:
         if (result >= 0)
             uring_made();
@@ -103,6 +128,12 @@ static long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
         return open_and_count(real, number, values);
     case SYS_close:
         return close_and_count(real, number, values);
+    case SYS_dup:
+    case SYS_dup3:
+#ifdef SYS_dup2 /* some architectures do not have it */
+    case SYS_dup2:
+#endif
+        return copy_and_follow(real, number, values);
     case SYS_close_range:
         fd_table_forget_range((unsigned)values[0], (unsigned)values[1]);
         break;
@@ -118,7 +149,7 @@ static long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
     default:
         break;
     }
-    return other_call(number, sandbox_pass_on(real, number, values));
+    return other_call(number, values, sandbox_pass_on(real, number, values));
 }
 
 static void leave_alone(enum sandbox_step step) {
