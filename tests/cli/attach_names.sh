@@ -182,6 +182,41 @@ umount fs/m
 made "UNLINK 7" "when it is gone" <<'END'
 times(7, os.unlink, "fs/m/none")
 END
+
+# ---- Below a mount that has very many others before it
+
+mkdir many
+mount -t tmpfs many many
+for i in {1..300}; do
+    mkdir "many/$i"
+    mount -t tmpfs -o size=4k "many-$i" "many/$i"
+done
+mkdir many/last
+mount --bind fs many/last
+made "ACCESS 5 CHMOD 2 MKDIR 3 UNLINK 7" "the last of 301 mounts in a mount" <<'END'
+times(7, os.unlink, "many/last/a/none")
+times(5, os.access, "many/last/a/f", 0)
+times(3, os.mkdir, "many/last/a")
+times(2, os.chmod, "many/last/a/f", 0o600)
+times(11, os.unlink, "many/300/none")
+END
+umount many/last
+made "UNLINK 2" "when it is gone" <<'END'
+times(7, os.unlink, "many/last/none")
+times(2, os.unlink, "fs/none")
+END
+mount -t tmpfs last many/last
+made "" "when another one is mounted there" <<'END'
+times(7, os.unlink, "many/last/none")
+END
+mount --bind fs many/last
+made "UNLINK 7" "when it is mounted over that" <<'END'
+times(7, os.unlink, "many/last/a/none")
+END
+umount -l many
+
+# ---- In another mount namespace
+
 mkfifo ready
 # shellcheck disable=SC2016 # for the shell inside
 unshare -m --propagation private sh -c 'mount -t tmpfs elsewhere "$1/fs/m" && mount --bind "$1/fs/a" "$1/other/a" && echo >"$1/ready" &&

@@ -72,12 +72,17 @@ struct vfsmount {
     struct dentry *mnt_root;
 };
 
+struct mnt_namespace {
+    __u64 event; /* another one after each change */
+};
+
 struct mount {
     struct mount *mnt_parent;
     struct dentry *mnt_mountpoint;
     struct vfsmount mnt;
     struct list_head mnt_mounts; /* those that are mounted in it, by their mnt_child */
     struct list_head mnt_child;
+    struct mnt_namespace *mnt_ns;
 };
 
 struct path {

@@ -15,7 +15,8 @@
 #define DENTRY_BYTES 128U /* of which something is read; a short name is among them */
 #define STEPS_MAX 100
 #define CHAIN_MAX 64   /* dentries of a place in the table */
-#define MOUNTS_MAX 256 /* in one mount */
+#define MOUNTS_MAX 100000 /* in one mount: as many as a mount namespace may have (fs.mount-max) */
+#define MOUNTS_REMEMBERED 4096
 #define FD_DIGITS_MAX 8
 #define STACKED_MAX 8   /* mounts at one place */
 #define TEXT_HALF 2048U /* of two, for the name and what it is when a link has been followed */
@@ -163,20 +164,76 @@ static __always_inline const struct mount *mount_of(const struct vfsmount *mount
     return (const struct mount *)((const char *)mount - bpf_core_field_offset(struct mount, mnt));
 }
 
+/* A place where something may be mounted: a dentry, as it is seen in a mount. */
+struct mount_place {
+    __u64 in;
+    __u64 on;
+};
+
+/* What was found there. It is valid as long as that is mounted there; that nothing was, until mounts have changed. */
+struct mount_found {
+    __u64 mounted; /* NULL: nothing was */
+    __u64 event;   /* of the mount namespace, then */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, MOUNTS_REMEMBERED);
+    __type(key, struct mount_place);
+    __type(value, struct mount_found);
+} mounts_found SEC(".maps");
+
+/* Walking over a map is the one kind of loop that is verified once, not for each step, by all kernels. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, MOUNTS_MAX);
+    __type(key, __u32);
+    __type(value, __u8);
+} mount_steps SEC(".maps");
+
+struct mount_walk {
+    __u64 head;
+    __u64 node; /* the next one */
+    __u64 on;
+    __u64 mounted; /* UNKNOWN: until it has ended */
+};
+
+/* A callback of bpf_for_each_map_elem(). Returns 1 at the end */
+static long step_over_mount(void *map, const void *key, void *value, struct mount_walk *walk) {
+    const struct mount *mount = (const struct mount *)(walk->node - bpf_core_field_offset(struct mount, mnt_child));
+    const bool is_end = walk->node == walk->head;
+    const bool is_there = !is_end && (__u64)BPF_CORE_READ(mount, mnt_mountpoint) == walk->on;
+    if (is_end || is_there) {
+        walk->mounted = is_there ? (__u64)mount : 0;
+        return 1;
+    }
+    walk->node = (__u64)BPF_CORE_READ(mount, mnt_child.next);
+    return 0;
+}
+
+static __always_inline bool is_mounted_at(const struct mount *mount, const struct mount_place *place) {
+    return (__u64)BPF_CORE_READ(mount, mnt_parent) == place->in &&
+           (__u64)BPF_CORE_READ(mount, mnt_mountpoint) == place->on;
+}
+
 /* What is mounted there; NULL: nothing is; UNKNOWN. */
 __noinline __u64 find_mounted(__u64 in, __u64 on) {
     const struct mount *mount = (const struct mount *)in;
-    const __u64 head = in + bpf_core_field_offset(struct mount, mnt_mounts);
-    __u64 node = (__u64)BPF_CORE_READ(mount, mnt_mounts.next);
-    for (int i = 0; i < MOUNTS_MAX; i++) {
-        if (node == head)
-            return 0;
-        const struct mount *mounted = (const struct mount *)(node - bpf_core_field_offset(struct mount, mnt_child));
-        if (BPF_CORE_READ(mounted, mnt_mountpoint) == (const struct dentry *)on)
-            return (__u64)mounted;
-        node = (__u64)BPF_CORE_READ(mounted, mnt_child.next);
-    }
-    return UNKNOWN;
+    const struct mount_place place = {.in = in, .on = on};
+    const struct mount_found *known = bpf_map_lookup_elem(&mounts_found, &place);
+    struct mount_found found = {.event = BPF_CORE_READ(mount, mnt_ns, event)};
+    struct mount_walk walk = {.head = in + bpf_core_field_offset(struct mount, mnt_mounts),
+                              .node = (__u64)BPF_CORE_READ(mount, mnt_mounts.next),
+                              .on = on,
+                              .mounted = UNKNOWN};
+    if (known && known->mounted ? is_mounted_at((const struct mount *)known->mounted, &place)
+                                : known && known->event == found.event)
+        return known->mounted;
+    bpf_for_each_map_elem(&mount_steps, step_over_mount, &walk, 0);
+    found.mounted = walk.mounted;
+    if (walk.mounted != UNKNOWN)
+        bpf_map_update_elem(&mounts_found, &place, &found, BPF_ANY);
+    return walk.mounted;
 }
 
 static __always_inline const struct dentry *root_of(const struct mount *mount) {
