@@ -94,8 +94,9 @@ static const struct layers_relation relations[] = {
     {.name = "SPLICE", .ops = {"SPLICE"}},
     {.name = "MMAP", .ops = {"MMAP"}},
     {.name = "FADVISE", .ops = {"FADVISE"}},
+    {.name = "IOCTL", .ops = {"IOCTL", "IOCTL"}},
+    {.name = "CHDIR", .ops = {"CHDIR"}, .elsewhere = PATH},
     /* requests that no call of the layer user makes */
-    {.name = "IOCTL", .ops = {NULL, "IOCTL"}},
     {.name = "POLL", .ops = {NULL, "POLL"}},
     {.name = "BMAP", .ops = {NULL, "BMAP"}},
     {.name = "INIT", .ops = {NULL, "INIT"}},

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -58,15 +59,6 @@ enum { LAST_POSIX = POSIX_OP_COUNT - 1, OWN_OPS(OWN_NUMBER) UNTIMED, ALL_OPS };
 #define LINK_ROW(CALL, OP, DIRECTORY, WHICH) NAME_ROW(CALL, OP, NAME, DIRECTORY, WHICH, false, NONE, 0)
 #define FOLLOWED_ROW(CALL, OP, DIRECTORY, WHICH) NAME_ROW(CALL, OP, NAME, DIRECTORY, WHICH, true, NONE, 0)
 
-/* Of later headers than this may be built with, with the same numbers on all machines. */
-enum {
-    SYS_LATER_fchmodat2 = 452,
-    SYS_LATER_setxattrat = 463,
-    SYS_LATER_getxattrat = 464,
-    SYS_LATER_listxattrat = 465,
-    SYS_LATER_removexattrat = 466,
-};
-
 /* clang-format off */
 static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     FD_ROW(close, CLOSE)
@@ -92,9 +84,13 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     FD_ROW(fdatasync, FDATASYNC)
     FD_ROW(sync_file_range, SYNC_FILE_RANGE)
     FD_ROW(syncfs, SYNCFS)
+    ROW_OF(sync, SYNCFS, .place = COLLECTED_ANYWHERE)
     FD_ROW(ftruncate, FTRUNCATE)
     FD_ROW(fallocate, FALLOCATE)
     FD_ROW(fadvise64, FADVISE)
+    FD_ROW(readahead, FADVISE)
+    FD_ROW(LATER_cachestat, FADVISE)
+    ROW_OF(madvise, FADVISE, .place = COLLECTED_ADDRESS, .only = COLLECTED_ADVICE)
     FD_ROW(fchmod, CHMOD)
     FD_ROW(fchown, CHOWN)
     FD_ROW(fgetxattr, GETXATTR)
@@ -102,18 +98,25 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     FD_ROW(flistxattr, LISTXATTR)
     FD_ROW(fremovexattr, REMOVEXATTR)
     FD_ROW(flock, FLOCK)
-    ROW_OF(fcntl, LOCK, .place = COLLECTED_FD, .is_lock = true)
+    ROW_OF(fcntl, LOCK, .place = COLLECTED_FD, .only = COLLECTED_LOCKS)
+    FD_ROW(ioctl, IOCTL)
+    FD_ROW(fchdir, CHDIR)
     FD_ROW(getdents64, GETDENTS)
     ROW_OF(io_submit, IO_SUBMIT, .place = COLLECTED_SUBMITTED)
     ROW_OF(io_getevents, IO_GETEVENTS, .place = COLLECTED_AWAITED)
     ROW_OF(io_pgetevents, IO_GETEVENTS, .place = COLLECTED_AWAITED)
     NAME_ROW(openat, OPEN, OPENED, ARGUMENT(0), 1, true, ARGUMENT(2), O_NOFOLLOW)
     NAME_ROW(openat2, OPEN, RESOLVED, ARGUMENT(0), 1, true, NONE, O_NOFOLLOW)
+    ROW_OF(open_by_handle_at, OPEN, .place = COLLECTED_HANDLE)
     ROW_OF(newfstatat, STAT, .place = COLLECTED_STAT, .directory = ARGUMENT(0), .name = 1, .answer = 2, .follows = true,
            .flags = ARGUMENT(3), .flag = AT_SYMLINK_NOFOLLOW, .empty_op = POSIX_FSTAT + 1)
     ANSWER_ROW(statx, STATX, STATX, ARGUMENT(0), 1, 4, true, ARGUMENT(2), AT_SYMLINK_NOFOLLOW)
+    NAME_ROW(name_to_handle_at, STAT, NAME, ARGUMENT(0), 1, false, ARGUMENT(4), AT_SYMLINK_FOLLOW)
+    NAME_ROW(LATER_file_getattr, STAT, NAME, ARGUMENT(0), 1, true, ARGUMENT(4), AT_SYMLINK_NOFOLLOW)
     FOLLOWED_ROW(faccessat, ACCESS, ARGUMENT(0), 1)
     NAME_ROW(faccessat2, ACCESS, NAME, ARGUMENT(0), 1, true, ARGUMENT(3), AT_SYMLINK_NOFOLLOW)
+    NAME_ROW(inotify_add_watch, ACCESS, NAME, NONE, 1, true, ARGUMENT(2), IN_DONT_FOLLOW)
+    NAME_ROW(chdir, CHDIR, CHANGED, NONE, 0, true, NONE, 0)
     FOLLOWED_ROW(statfs, STATFS, NONE, 0)
     FOLLOWED_ROW(truncate, TRUNCATE, NONE, 0)
     ENTRY_ROW(renameat, RENAME, ARGUMENT(0), 1)
@@ -137,6 +140,7 @@ static const struct collected_call calls[COLLECTED_SYSCALLS] = {
     LINK_ROW(llistxattr, LISTXATTR, NONE, 0)
     LINK_ROW(lremovexattr, REMOVEXATTR, NONE, 0)
     NAME_ROW(LATER_fchmodat2, CHMOD, NAME, ARGUMENT(0), 1, true, ARGUMENT(3), AT_SYMLINK_NOFOLLOW)
+    NAME_ROW(LATER_file_setattr, CHMOD, NAME, ARGUMENT(0), 1, true, ARGUMENT(4), AT_SYMLINK_NOFOLLOW)
     NAME_ROW(LATER_setxattrat, SETXATTR, NAME, ARGUMENT(0), 1, true, ARGUMENT(2), AT_SYMLINK_NOFOLLOW)
     NAME_ROW(LATER_getxattrat, GETXATTR, NAME, ARGUMENT(0), 1, true, ARGUMENT(2), AT_SYMLINK_NOFOLLOW)
     NAME_ROW(LATER_listxattrat, LISTXATTR, NAME, ARGUMENT(0), 1, true, ARGUMENT(2), AT_SYMLINK_NOFOLLOW)

@@ -21,7 +21,10 @@ watched --by file
 env -C "$fs" "$calls"
 kill -INT "$watcher"
 ended 0
-assert_eq "CLOSE 1
+assert_eq "ACCESS 3
+CHDIR 5
+CLOSE 1
+IOCTL 2
 LOCK 1
 OPEN 1
 PREAD 7

@@ -79,7 +79,7 @@ times(7, os.rmdir, "fs/a/")
 times(3, os.rename, "other/none", "fs/none")
 times(5, os.mkdir, "fs")
 END
-made "ACCESS 5 STAT 8 UNLINK 3" "relative to the current directory" <<'END'
+made "ACCESS 5 CHDIR 1 STAT 8 UNLINK 3" "relative to the current directory" <<'END'
 os.chdir("fs/a")
 times(5, os.access, "b/f", 0)
 times(7, os.stat, "../../other/a/none")
@@ -252,7 +252,7 @@ times(7, os.unlink, "bound/b/none")
 END
 umount bound
 umount bound
-made "ACCESS 3 MKDIR 2 UNLINK 7" "another root, out of which no name leads" <<'END'
+made "ACCESS 3 CHDIR 1 MKDIR 2 UNLINK 7" "another root, out of which no name leads" <<'END'
 os.chroot("fs/a")
 times(7, os.unlink, "/b/none")
 times(3, os.access, "/../../b/../f", 0)

@@ -11,6 +11,7 @@
 
 #define LARGE_FILE 0100000 /* O_LARGEFILE */
 #define SET_LARGE_LOCK 13  /* F_SETLK64 */
+#define TERMINAL_ATTRIBUTES 0x5401 /* TCGETS */
 #define MEMORY_BYTES 65536
 
 #if defined(__x86_64__)
@@ -57,6 +58,9 @@ static void make_calls(void) {
     CALLS(13, 0, 300, (uint32_t)AT_FDCWD, name, bytes); /* fstatat64 */
     CALLS(1, 0, 221, fd, SET_LARGE_LOCK, lock);         /* fcntl64 */
     CALLS(1, 0, 221, fd, F_SETFD);                      /* of no lock */
+    CALLS(2, -ENOTTY, 54, fd, TERMINAL_ATTRIBUTES);     /* ioctl */
+    CALLS(3, -EBADF, 292, (uint32_t)-1, name, 2);       /* inotify_add_watch */
+    CALLS(4, -ENOENT, 12, missing);                     /* chdir */
     CALLS(1, 0, 38, name, other);                       /* rename */
     CALLS(1, 0, 10, other);                             /* unlink */
     CALLS(1, 0, 6, fd);                                 /* close */

@@ -139,9 +139,9 @@ if [ "${IN_OWN_NAMESPACE:-}" ] && [ -d /sys/kernel/security ] && [ -d /sys/kerne
     fi
 
     if [ -e /sys/kernel/btf/vmlinux ] && ! grep -q 'built without libbpf' out; then
-        head -c 1000 /sys/kernel/btf/vmlinux >cut
+        head -c 1000 /sys/kernel/btf/vmlinux >part-of-types
         damaged="/sys/kernel/btf/vmlinux (BTF) is empty or damaged; is something else mounted there?"
-        for types in /dev/null cut; do
+        for types in /dev/null part-of-types; do
             mount --bind "$types" /sys/kernel/btf/vmlinux
             diagnose 1
             for row in btf syscall waits block io_uring faults; do

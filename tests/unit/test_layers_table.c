@@ -264,12 +264,12 @@ END_TEST
 
 START_TEST(operation_without_counterpart_is_alone) {
     layer("# layer: user\n" NS "OP_MMAP 3 9000\n-\nOP_OPEN 1 20\n-\n");
-    layer("# layer: fs\n" NS "OP_IOCTL 2 4000\n-\nOP_unheard-of 1 1\n-\nOP_GETATTR 1 1\n-\n");
+    layer("# layer: fs\n" NS "OP_BMAP 2 4000\n-\nOP_unheard-of 1 1\n-\nOP_GETATTR 1 1\n-\n");
     layer("# layer: block\n" NS "OP_WRITE 1 7\n-\n");
     make();
     ck_assert_uint_eq(row("MMAP")->layer_count, 1);
-    ck_assert_uint_eq(row("IOCTL")->layer_count, 1);
-    ck_assert_uint_eq(row("IOCTL")->outermost, 1);
+    ck_assert_uint_eq(row("BMAP")->layer_count, 1);
+    ck_assert_uint_eq(row("BMAP")->outermost, 1);
     ck_assert_ptr_null(row("unheard-of")->relation);
     ck_assert_uint_eq(row("unheard-of")->layer_count, 1);
     ck_assert_uint_eq(row("OPEN")->layer_count, 2); /* with none at the layer fs */

@@ -126,9 +126,19 @@ enum collected_place {
     COLLECTED_STAT,      /* struct stat has the device; else as the last */
     COLLECTED_STATX,     /* struct statx has the device; else as that */
     COLLECTED_ENTRY,     /* an entry of a directory, which has the last component as its name */
-    COLLECTED_ADDRESS,   /* memory: not known */
+    COLLECTED_HANDLE,    /* the result is a descriptor; else the first argument is one, on the file system */
+    COLLECTED_CHANGED,   /* the current directory, when the call has changed it; else as COLLECTED_NAME */
+    COLLECTED_ADDRESS,   /* the mapping that the first argument points into */
+    COLLECTED_ANYWHERE,  /* all file systems */
     COLLECTED_SUBMITTED, /* io_submit(2): the descriptor of the first request */
     COLLECTED_AWAITED,   /* io_getevents(2): what its context was last used for */
+};
+
+/* Which calls of that number are counted. */
+enum collected_only {
+    COLLECTED_EACH,
+    COLLECTED_LOCKS,  /* the second argument is a command of locks */
+    COLLECTED_ADVICE, /* the third one is advice by which files are read or written at once */
 };
 
 /* How many bytes are asked for. */
@@ -164,7 +174,7 @@ struct collected_call {
     unsigned char empty_op;  /* the operation if the name is empty, and one more; 0: the same */
     unsigned char flag_op;   /* the operation with the flag, and one more; 0: the flag says whether it is followed */
     unsigned flag;           /* with this flag it is otherwise */
-    unsigned char is_lock;   /* only if the second argument is a command of locks */
+    unsigned char only;      /* enum collected_only */
 };
 
 /* A call on a watched file that has ended, and was slow. */

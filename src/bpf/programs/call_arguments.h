@@ -16,6 +16,13 @@
 #define FIRST_OPEN_LOCK 36
 #define LAST_OPEN_LOCK 38
 
+/* Of madvise(2), with the same numbers on x86 and arm64. */
+#define ADVICE_WILLNEED 3
+#define ADVICE_REMOVE 9
+#define ADVICE_PAGEOUT 21
+#define ADVICE_POPULATE_READ 22
+#define ADVICE_POPULATE_WRITE 23
+
 /* Of a vector at an address, as the next. */
 __noinline __u64 sum_vector_at(__u64 address, __u64 count, __u32 word_bytes) {
     const char *vector = (const char *)address;
@@ -59,6 +66,24 @@ static __always_inline bool is_of_locks(__u32 command, bool is_in_32_bits) {
     return (command >= FIRST_LOCK && command <= LAST_LOCK) ||
            (is_in_32_bits && command >= FIRST_LARGE_LOCK && command <= LAST_LARGE_LOCK) ||
            (command >= FIRST_OPEN_LOCK && command <= LAST_OPEN_LOCK);
+}
+
+/* As the layer "user" has it. The rest is most often for memory of no file. */
+static __always_inline bool may_wait(__u32 advice) {
+    return advice == ADVICE_WILLNEED || advice == ADVICE_REMOVE ||
+           (advice >= ADVICE_PAGEOUT && advice <= ADVICE_POPULATE_WRITE);
+}
+
+static __always_inline bool is_counted(const struct pt_regs *registers, const volatile struct collected_call *call,
+                                       bool is_in_32_bits) {
+    switch (call->only) {
+    case COLLECTED_LOCKS:
+        return is_of_locks((__u32)argument_of(registers, 1), is_in_32_bits);
+    case COLLECTED_ADVICE:
+        return may_wait((__u32)argument_of(registers, 2));
+    default:
+        return true;
+    }
 }
 
 /* One more than the operation. */

@@ -45,6 +45,21 @@ static __always_inline struct found find_submitted(struct task_struct *task, con
     return found_on(dentry);
 }
 
+/* A callback of bpf_find_vma(). */
+static long note_mapped_file(struct task_struct *task, struct vm_area_struct *mapping, const struct file **ret_file) {
+    *ret_file = BPF_CORE_READ(mapping, vm_file);
+    return 0;
+}
+
+/* Not told if another thread changes mappings at that moment, if nothing is mapped there, and before Linux 5.17. */
+static __always_inline struct found find_mapped(struct task_struct *task, __u64 address) {
+    const struct file *file = NULL;
+    if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma) ||
+        bpf_find_vma(task, address, note_mapped_file, &file, 0) < 0)
+        return (struct found){.known = NOT_TOLD};
+    return found_on(dentry_of_file(file));
+}
+
 static __always_inline struct found find_before(struct task_struct *task, const struct pt_regs *registers,
                                                 const volatile struct collected_call *call) {
     const struct dentry *dentry;
@@ -60,7 +75,9 @@ static __always_inline struct found find_before(struct task_struct *task, const 
     case COLLECTED_MAPPED:
         return found_on(dentry_of_argument(task, registers, 4));
     case COLLECTED_ADDRESS:
-        return (struct found){.known = NOT_TOLD};
+        return find_mapped(task, argument_of(registers, 0));
+    case COLLECTED_ANYWHERE:
+        return (struct found){.known = KNOWN_YES};
     case COLLECTED_SUBMITTED:
         return find_submitted(task, registers);
     case COLLECTED_AWAITED:
@@ -85,7 +102,19 @@ static __always_inline __u32 device_in(const char *attributes, __u32 place) {
 }
 
 static __always_inline bool is_opening(const volatile struct collected_call *call) {
-    return call->place == COLLECTED_OPENED || call->place == COLLECTED_RESOLVED;
+    return call->place == COLLECTED_OPENED || call->place == COLLECTED_RESOLVED || call->place == COLLECTED_HANDLE;
+}
+
+/* A directory by its descriptor, or the current one. */
+static __always_inline struct path directory_of(struct task_struct *task, int fd) {
+    const struct file *file = fd == CURRENT_DIRECTORY ? NULL : file_of(task, fd);
+    if (fd == CURRENT_DIRECTORY)
+        return BPF_CORE_READ(task, fs, pwd);
+    return file ? BPF_CORE_READ(file, f_path) : (struct path){.dentry = NULL};
+}
+
+static __always_inline struct found found_in(const struct dentry *dentry) {
+    return found_on(is_watched_inode(BPF_CORE_READ(dentry, d_inode)) ? dentry : NULL);
 }
 
 /* What is known by what the call has returned; else NOT_READ. */
@@ -93,6 +122,10 @@ static __always_inline struct found find_answered(struct task_struct *task, cons
                                                   const volatile struct collected_call *call, long result) {
     if (is_opening(call) && result >= 0)
         return found_on(dentry_of(task, result));
+    if (call->place == COLLECTED_HANDLE)
+        return found_in(directory_of(task, (int)argument_of(registers, 0)).dentry);
+    if (call->place == COLLECTED_CHANGED && result == 0)
+        return found_in(directory_of(task, CURRENT_DIRECTORY).dentry);
     const __u32 found = result == 0 ? device_in((const char *)argument_of(registers, call->answer), call->place) : 0;
     return (struct found){.known = found > 0 ? known_by_device(found, NOT_READ) : NOT_READ};
 }
@@ -130,12 +163,10 @@ static __always_inline bool is_followed(const volatile struct collected_call *ca
 
 /* Where the name begins, if it does not begin with a slash. Returns false if there is no such directory */
 static __always_inline bool begin_in_directory(struct task_struct *task, struct lookup *lookup, int fd) {
-    const struct file *file = fd == CURRENT_DIRECTORY ? NULL : file_of(task, fd);
-    if (fd != CURRENT_DIRECTORY && !file)
-        return false;
-    lookup->at = file ? BPF_CORE_READ(file, f_path.dentry) : BPF_CORE_READ(task, fs, pwd.dentry);
-    lookup->mount = mount_of(file ? BPF_CORE_READ(file, f_path.mnt) : BPF_CORE_READ(task, fs, pwd.mnt));
-    return true;
+    const struct path directory = directory_of(task, fd);
+    lookup->at = directory.dentry;
+    lookup->mount = mount_of(directory.mnt);
+    return directory.dentry != NULL;
 }
 
 /* Whether the call has returned bytes where its name was. */
@@ -168,7 +199,7 @@ static __always_inline struct found find_name(struct task_struct *task, const st
     const struct dentry *dentry = is_itself ? lookup->at : look_up(task, lookup);
     if (!dentry)
         return not_told;
-    return found_on(is_watched_inode(BPF_CORE_READ(dentry, d_inode)) ? dentry : NULL);
+    return found_in(dentry);
 }
 
 /* What is known of a call by a name that has ended. Groups need the file, which attributes do not have. */

@@ -184,6 +184,10 @@ struct mm_struct {
     unsigned long start_stack;
 };
 
+struct vm_area_struct {
+    struct file *vm_file;
+};
+
 struct task_struct {
     struct thread_info thread_info;
     struct mm_struct *mm;

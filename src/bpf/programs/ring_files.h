@@ -98,7 +98,7 @@ static __always_inline struct found find_in_directory(struct task_struct *task, 
     lookup->is_entry = true;
     lookup->follows = false;
     const struct dentry *directory = look_up(task, lookup);
-    return directory ? found_on(is_watched_inode(BPF_CORE_READ(directory, d_inode)) ? directory : NULL) : not_told;
+    return directory ? found_in(directory) : not_told;
 }
 
 #endif

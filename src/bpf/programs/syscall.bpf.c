@@ -58,7 +58,7 @@ int BPF_PROG(sys_enter, struct pt_regs *all_registers, long any_number) {
     const volatile struct collected_call *row = &calls[number];
     if (is_32)
         registers = move_registers(AT_ENTRY, all_registers, row->position == COLLECTED_AT_FOURTH);
-    if (row->is_lock && !is_of_locks((__u32)argument_of(registers, 1), is_32))
+    if (!is_counted(registers, row, is_32))
         return 0;
     const struct found found = find_before(task, registers, row);
     if (found.known == KNOWN_NO)

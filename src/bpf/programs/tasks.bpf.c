@@ -93,7 +93,7 @@ int note_begun(struct bpf_iter__task *context) {
         return 0;
     if (is_32)
         registers = move_registers(AT_ENTRY, registers, false);
-    if (calls[number].is_lock && !is_of_locks((__u32)argument_of(registers, 1), is_32))
+    if (!is_counted(registers, &calls[number], is_32))
         return 0;
     note_call(task, registers, (__u32)number);
     return 0;

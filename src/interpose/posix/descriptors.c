@@ -151,21 +151,42 @@ static int counted_fcntl(fcntl_fn *real, int fd, int command, void *argument) {
 WRAP_FCNTL(fcntl)
 WRAP_FCNTL(fcntl64)
 
+/* As for fcntl. */
+WRAPPER(int, ioctl, (int fd, unsigned long request, ...)) {
+    va_list arguments;
+    va_start(arguments, request);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    const call_of of = fd_counts(fd);
+    if (!of)
+        return real_ioctl()(fd, request, argument);
+    function_ioctl *real = real_ioctl();
+    CLEANUP_CALL struct call call = call_begin(POSIX_IOCTL, of);
+    int result = real(fd, request, argument);
+    call_end(&call, call_outcome(result < 0));
+    return result;
+}
+
 /* ---- The current directory ---- */
 
-WRAPPER(int, chdir, (const char *path)) {
-    int result = real_chdir()(path);
+/* One that does not count. */
+static int other_chdir(enum posix_op op, int result) {
+    (void)op;
     if (result == 0 && preload_is_on())
         directory_changed();
     return result;
 }
 
-WRAPPER(int, fchdir, (int fd)) {
-    int result = real_fchdir()(fd);
-    if (result == 0 && preload_is_on())
-        directory_changed();
-    return result;
+static struct aggstats_outcome chdir_outcome(int result) {
+    const struct aggstats_outcome outcome = call_outcome(result < 0);
+    other_chdir(POSIX_CHDIR, result);
+    return outcome;
 }
+
+/* clang-format off */
+WRAP_OTHER(int, chdir, (const char *path), (path), POSIX_CHDIR, name_counts(AT_FDCWD, path), chdir_outcome(result), other_chdir)
+WRAP_OTHER(int, fchdir, (int fd), (fd), POSIX_CHDIR, fd_counts(fd), chdir_outcome(result), other_chdir)
+/* clang-format on */
 
 WRAPPER(int, chroot, (const char *path)) {
     static bool is_noted;

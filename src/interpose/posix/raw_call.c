@@ -7,6 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef SYS_cachestat
+#define SYS_cachestat 451 /* on all machines */
+#endif
+
 #include "counting.h"
 #include "directory.h"
 #include "environment.h"
@@ -41,6 +45,8 @@
     ROW(getdents64, GETDENTS, COUNTS_FD, ENDS)                                                                         \
     ROW(statx, STATX, COUNTS_AT, ENDS)                                                                                 \
     ROW(fcntl, LOCK, fcntl_is_lock(values[1]) ? COUNTS_FD : 0, ENDS)                                                   \
+    ROW(ioctl, IOCTL, COUNTS_FD, ENDS)                                                                                 \
+    ROW(cachestat, FADVISE, COUNTS_FD, ENDS)                                                                           \
     ROW(renameat2, RENAME, COUNTS_ATS, ENDS)
 
 #define COUNT_ROW(CALL, OP, COUNTS, OUTCOME)                                                                           \

@@ -103,6 +103,7 @@
     ROW(int, __fxstat64, (int version, int fd, struct stat64 *to), (version, fd, to), POSIX_FSTAT, FD, FAILS)          \
     ROW(int, statx, (int dir_fd, const char *path, int flags, unsigned mask, void *to), (dir_fd, path, flags, mask, to), POSIX_STATX, AT, FAILS) \
     ROW(int, name_to_handle_at, (int dir_fd, const char *path, void *to, int *mount, int flags), (dir_fd, path, to, mount, flags), POSIX_STAT, AT, FAILS) \
+    ROW(int, inotify_add_watch, (int fd, const char *path, uint32_t events), (fd, path, events), POSIX_ACCESS, PATH, FAILS) \
     ROW(int, access, (const char *path, int mode), (path, mode), POSIX_ACCESS, PATH, FAILS)                            \
     ROW(int, faccessat, (int dir_fd, const char *path, int mode, int flags), (dir_fd, path, mode, flags), POSIX_ACCESS, AT, FAILS) \
     ROW(int, eaccess, (const char *path, int mode), (path, mode), POSIX_ACCESS, PATH, FAILS)                           \

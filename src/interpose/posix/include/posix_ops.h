@@ -11,13 +11,13 @@
     ROW(OPEN) ROW(CLOSE)                                                                                               \
     ROW(READ) ROW(READV) ROW(PREAD) ROW(PREADV) ROW(WRITE) ROW(WRITEV) ROW(PWRITE) ROW(PWRITEV) ROW(LSEEK)             \
     ROW(COPY_FILE_RANGE) ROW(SENDFILE) ROW(SPLICE) ROW(MMAP)                                                           \
-    ROW(STAT) ROW(FSTAT) ROW(STATX) ROW(ACCESS) ROW(STATFS)                                                            \
+    ROW(STAT) ROW(FSTAT) ROW(STATX) ROW(ACCESS) ROW(CHDIR) ROW(STATFS)                                                 \
     ROW(FSYNC) ROW(FDATASYNC) ROW(MSYNC) ROW(SYNC_FILE_RANGE) ROW(SYNCFS)                                              \
     ROW(TRUNCATE) ROW(FTRUNCATE) ROW(FALLOCATE) ROW(FADVISE)                                                           \
     ROW(RENAME) ROW(UNLINK) ROW(MKDIR) ROW(RMDIR) ROW(LINK) ROW(SYMLINK) ROW(READLINK) ROW(MKNOD)                      \
     ROW(CHMOD) ROW(CHOWN) ROW(UTIMENS)                                                                                 \
     ROW(GETXATTR) ROW(SETXATTR) ROW(LISTXATTR) ROW(REMOVEXATTR)                                                        \
-    ROW(FLOCK) ROW(LOCK)                                                                                               \
+    ROW(FLOCK) ROW(LOCK) ROW(IOCTL)                                                                                    \
     ROW(OPENDIR) ROW(READDIR) ROW(CLOSEDIR) ROW(GETDENTS)                                                              \
     ROW(FOPEN) ROW(FCLOSE) ROW(FREAD) ROW(FWRITE) ROW(FGETS) ROW(FPUTS) ROW(FGETC) ROW(FPUTC) ROW(FSCANF)              \
     ROW(FPRINTF) ROW(FFLUSH) ROW(FSEEK)
