@@ -45,9 +45,10 @@ ended() {
     assert_eq "" "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.*' 2>/dev/null)" "what is left of it"
 }
 
-# counts PROFILE: "OP CALLS" lines, not of groups
+# counts PROFILE: "OP CALLS" lines, not of groups, and without SYNCFS: sync(2) by anybody on the machine is of this file system too
 counts() {
-    awk '/^# [a-z]*: / && !/^# (longest|failed|bytes): / && seen { exit } /^OP_/ { seen = 1; print substr($1, 4), $2 }' "$1" | sort
+    awk '/^# [a-z]*: / && !/^# (longest|failed|bytes): / && seen { exit }
+        /^OP_/ { seen = 1; if ($1 != "OP_SYNCFS") print substr($1, 4), $2 }' "$1" | sort
 }
 
 # calls OP PROFILE

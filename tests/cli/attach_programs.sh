@@ -123,11 +123,11 @@ begin() {
     watched --by process
 }
 
-# counts_but PROCESS: counts of the profile, less those of the process
+# counts_but PROCESS: counts of the profile, as by counts(), less those of the process
 counts_but() {
     awk -v process="$1" '/^# (process|program|file|directory): / { is_group = 1; is_own = $2 == "process:" && $3 == process }
         /^OP_/ { n[substr($1, 4)] += is_group ? (is_own ? -$2 : 0) : $2 }
-        END { for (op in n) if (n[op] > 0) print op, n[op] }' profile | sort
+        END { for (op in n) if (n[op] > 0 && op != "SYNCFS") print op, n[op] }' profile | sort
 }
 
 # compare PROGRAM: strace itself looks whether files are deleted

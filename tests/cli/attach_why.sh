@@ -65,7 +65,7 @@ end_call() {
     wait "${callers[$1]}" || fail "$1: the call fails"
 }
 
-# why PROFILE: its answer, of one call a line, without times
+# why PROFILE: its answer, of one call a line, without times, and without sync(2) by anybody on the machine
 why() {
     "$OSPROF" why --json "$1" | python3 -c '
 import json, sys
@@ -75,7 +75,7 @@ for call in profile.get("in_flight", []):
 for cause in profile.get("causes", []):
     print("cause:", cause["op"], cause["calls"], cause["cause"])
 for call in profile.get("slow_calls", []):
-    print("slow:", call["op"], call["pid"], call["program"], call.get("path"), call["cause"])'
+    print("slow:", call["op"], call["pid"], call["program"], call.get("path"), call["cause"])' | sed '/ SYNCFS /d'
 }
 # says LINE [PROFILE]
 says() {

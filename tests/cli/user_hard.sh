@@ -93,6 +93,6 @@ assert_eq "2 programs without the environment" "$(told)" "what is told of progra
 [ "$(id -u)" = 0 ] || exit 0
 hard another_root MKDIR=1 OPEN=1 FTRUNCATE=1 PREAD=5
 assert_eq "1 program in another root directory or mount namespace" "$(told)" "what is told of another root directory"
-options='' hard another_root MKDIR=1 OPEN=2 FTRUNCATE=1 PREAD=5 WRITE=1 CLOSE=1 STAT=1
+options='' hard another_root CHDIR=1 MKDIR=1 OPEN=2 FTRUNCATE=1 PREAD=5 WRITE=1 CLOSE=1 STAT=1
 assert_eq "" "$(told)" "what is told of another root directory where all files count"
 ! unshare --mount true 2>/dev/null || hard without_proc OPEN=1 FTRUNCATE=1 PREAD=5 CLOSE=1 STAT=1
