@@ -191,29 +191,29 @@ struct {
     __type(value, __u8);
 } mount_steps SEC(".maps");
 
-struct mount_walk {
-    __u64 head;
-    __u64 node; /* the next one */
-    __u64 on;
-    __u64 mounted; /* UNKNOWN: until it has ended */
-};
-
-/* A callback of bpf_for_each_map_elem(). Returns 1 at the end */
-static long step_over_mount(void *map, const void *key, void *value, struct mount_walk *walk) {
-    const struct mount *mount = (const struct mount *)(walk->node - bpf_core_field_offset(struct mount, mnt_child));
-    const bool is_end = walk->node == walk->head;
-    const bool is_there = !is_end && (__u64)BPF_CORE_READ(mount, mnt_mountpoint) == walk->on;
-    if (is_end || is_there) {
-        walk->mounted = is_there ? (__u64)mount : 0;
-        return 1;
-    }
-    walk->node = (__u64)BPF_CORE_READ(mount, mnt_child.next);
-    return 0;
-}
-
 static __always_inline bool is_mounted_at(const struct mount *mount, const struct mount_place *place) {
     return (__u64)BPF_CORE_READ(mount, mnt_parent) == place->in &&
            (__u64)BPF_CORE_READ(mount, mnt_mountpoint) == place->on;
+}
+
+struct mount_walk {
+    struct mount_place place;
+    __u64 head;
+    __u64 node;    /* the next one */
+    __u64 mounted; /* UNKNOWN: until it has ended */
+};
+
+/* A callback of bpf_for_each_map_elem(). A mount that has another parent is being unmounted or moved, and its list is another
+ * one: then the answer stays unknown. Returns 1 at the end */
+static long step_over_mount(void *map, const void *key, void *value, struct mount_walk *walk) {
+    const struct mount *mount = (const struct mount *)(walk->node - bpf_core_field_offset(struct mount, mnt_child));
+    const bool is_end = walk->node == walk->head;
+    if (is_end || is_mounted_at(mount, &walk->place)) {
+        walk->mounted = is_end ? 0 : (__u64)mount;
+        return 1;
+    }
+    walk->node = (__u64)BPF_CORE_READ(mount, mnt_child.next);
+    return (__u64)BPF_CORE_READ(mount, mnt_parent) != walk->place.in;
 }
 
 /* What is mounted there; NULL: nothing is; UNKNOWN. */
@@ -222,9 +222,9 @@ __noinline __u64 find_mounted(__u64 in, __u64 on) {
     const struct mount_place place = {.in = in, .on = on};
     const struct mount_found *known = bpf_map_lookup_elem(&mounts_found, &place);
     struct mount_found found = {.event = BPF_CORE_READ(mount, mnt_ns, event)};
-    struct mount_walk walk = {.head = in + bpf_core_field_offset(struct mount, mnt_mounts),
+    struct mount_walk walk = {.place = place,
+                              .head = in + bpf_core_field_offset(struct mount, mnt_mounts),
                               .node = (__u64)BPF_CORE_READ(mount, mnt_mounts.next),
-                              .on = on,
                               .mounted = UNKNOWN};
     if (known && known->mounted ? is_mounted_at((const struct mount *)known->mounted, &place)
                                 : known && known->event == found.event)
