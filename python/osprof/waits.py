@@ -65,6 +65,7 @@ class Waits:
     waits: List[Wait]
     of: Optional[str] = None
     hidden: Optional[str] = None
+    lost_processes: Optional[int] = None
     lost_contentions: Optional[int] = None
     skipped_contentions: Optional[int] = None
     locks: List[Lock] = field(default_factory=list)

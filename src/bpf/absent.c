@@ -49,17 +49,13 @@ bool collector_call_cost(const struct collector *collector, struct call_cost *re
     return false;
 }
 
-int collector_watch_process(struct collector *collector, uint32_t process) {
-    (void)collector, (void)process;
-    return -ENOTSUP;
-}
-
-void collector_unwatch_process(struct collector *collector, uint32_t process) {
-    (void)collector, (void)process;
-}
-
 bool collector_has_processes(const struct collector *collector) {
     return !collector;
+}
+
+uint64_t collector_processes_lost(const struct collector *collector) {
+    (void)collector;
+    return 0;
 }
 
 int collector_note_device(struct collector *collector, uint32_t device, bool holds_files) {
@@ -146,8 +142,8 @@ void collector_finish(struct collector *collector) {
     (void)collector;
 }
 
-int waits_start(struct waits **ret_waits, char ret_why[COLLECTOR_WHY_SIZE]) {
-    (void)ret_waits;
+int waits_start(const struct process_numbers *of, struct waits **ret_waits, char ret_why[COLLECTOR_WHY_SIZE]) {
+    (void)of, (void)ret_waits;
     return collector_check(ret_why);
 }
 
@@ -175,8 +171,8 @@ int waits_name_stack(struct waits *waits, uint64_t number, char **ret_functions)
     return -ENOTSUP;
 }
 
-int locks_start(struct locks **ret_locks, char ret_why[COLLECTOR_WHY_SIZE]) {
-    (void)ret_locks;
+int locks_start(const struct waits *beside, struct locks **ret_locks, char ret_why[COLLECTOR_WHY_SIZE]) {
+    (void)beside, (void)ret_locks;
     return collector_check(ret_why);
 }
 

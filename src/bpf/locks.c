@@ -19,10 +19,14 @@ struct locks {
 
 /* ---- Beginning and end -------------------------------------------------------------------------- */
 
-static int start(struct locks *locks, char ret_why[COLLECTOR_WHY_SIZE]) {
+static int start(struct locks *locks, const struct waits *beside, char ret_why[COLLECTOR_WHY_SIZE]) {
     static const struct loading_needs needs = {"lock/contention_begin", "from Linux 5.19 on"};
     struct locks_bpf *programs = locks->programs;
+    const struct bpf_map *processes = beside ? waits_processes(beside) : NULL;
     programs->rodata->own_process = (uint32_t)getpid();
+    programs->rodata->has_processes = processes;
+    if (processes)
+        bpf_map__reuse_fd(programs->maps.watched_processes, bpf_map__fd(processes));
     int error = waited_start(programs->skeleton, programs->progs.waiting, &needs, &locks->waiting, ret_why);
     if (error)
         return error;
@@ -31,7 +35,7 @@ static int start(struct locks *locks, char ret_why[COLLECTOR_WHY_SIZE]) {
     return 0;
 }
 
-int locks_start(struct locks **ret_locks, char ret_why[COLLECTOR_WHY_SIZE]) {
+int locks_start(const struct waits *beside, struct locks **ret_locks, char ret_why[COLLECTOR_WHY_SIZE]) {
     struct locks *locks = calloc(1, sizeof(*locks));
     int error = locks ? 0 : -ENOMEM;
     if (locks)
@@ -41,7 +45,7 @@ int locks_start(struct locks **ret_locks, char ret_why[COLLECTOR_WHY_SIZE]) {
     if (error)
         snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
     else
-        error = start(locks, ret_why);
+        error = start(locks, beside, ret_why);
     if (error)
         locks_finish(locks);
     else

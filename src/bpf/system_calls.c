@@ -21,6 +21,7 @@
 #include "name_table.h"
 #include "numbers_of_32_bits.h"
 #include "posix_ops.h"
+#include "process_set.h"
 #include "slow_ring.h"
 #include "syscall.skel.h"
 #include "task_walk.h"
@@ -269,6 +270,7 @@ struct call_programs {
     bool has_cost;
     struct call_cost cost;
     struct fault_ends fault_ends;
+    struct process_set processes;
     struct task_walk walk;
     struct slow_ring slow;
 };
@@ -355,7 +357,7 @@ static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
     bpf->rodata->untimed_slot = untimed_slot;
     bpf->rodata->page_fault_slot = page_fault_slot;
     bpf->rodata->has_one_device = of->has_one_device;
-    bpf->rodata->has_processes = of->has_processes;
+    bpf->rodata->has_processes = of->processes.count > 0;
     bpf->rodata->cgroup_level = of->cgroup_level;
     bpf->rodata->has_groups = of->has_groups;
     bpf->rodata->has_cgroups = of->has_groups && of->has_cgroups;
@@ -368,7 +370,7 @@ static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
         bpf_map__set_max_entries(bpf->maps.slow_calls, COLLECTED_SLOW_USER_BYTES);
     if (of->slow_ns == 0)
         bpf_map__set_autocreate(bpf->maps.slow_calls, false);
-    bpf_program__set_autoload(bpf->progs.thread_fork, of->has_processes);
+    process_set_choose(bpf->obj, &of->processes);
     choose_programs(bpf);
 }
 
@@ -382,19 +384,12 @@ static const struct syscall_bpf *programs_of(const struct collector *collector) 
 
 /* ---- What is watched ---------------------------------------------------------------------------- */
 
-int collector_watch_process(struct collector *collector, uint32_t process) {
-    const uint8_t is_watched = 1;
-    const int processes = bpf_map__fd(programs_of(collector)->maps.watched_processes);
-    return bpf_map_update_elem(processes, &process, &is_watched, BPF_ANY) < 0 ? negative_errno() : 0;
-}
-
-void collector_unwatch_process(struct collector *collector, uint32_t process) {
-    bpf_map_delete_elem(bpf_map__fd(programs_of(collector)->maps.watched_processes), &process);
-}
-
 bool collector_has_processes(const struct collector *collector) {
-    uint32_t first;
-    return bpf_map_get_next_key(bpf_map__fd(programs_of(collector)->maps.watched_processes), NULL, &first) == 0;
+    return process_set_has_some(&own_programs_of(collector)->processes);
+}
+
+uint64_t collector_processes_lost(const struct collector *collector) {
+    return process_set_lost(&own_programs_of(collector)->processes);
 }
 
 int collector_note_device(struct collector *collector, uint32_t device, bool holds_files) {
@@ -477,17 +472,17 @@ static double longer(double after, double before) {
     return after > before ? after - before : 0;
 }
 
-static void measure(const struct measuring *measuring, struct call_programs *programs, struct collector *collector) {
+static void measure(const struct measuring *measuring, struct call_programs *programs) {
     const uint32_t process = (uint32_t)measuring->prober.process;
     struct call_times after;
-    if (!measuring->is_possible || collector_watch_process(collector, process) < 0)
+    if (!measuring->is_possible || process_set_add(&programs->processes, process) < 0)
         return;
     programs->has_cost = call_prober_measure(&measuring->prober, &after);
     if (programs->has_cost) {
         programs->cost.counted_ns = longer(after.on_file, measuring->before.on_file);
         programs->cost.other_ns = longer(after.on_other, measuring->before.on_other);
     }
-    collector_unwatch_process(collector, process);
+    process_set_remove(&programs->processes, process);
 }
 
 /* A collector_group_fn. */
@@ -500,7 +495,7 @@ static void end_measuring(const struct measuring *measuring, const struct system
                           struct call_programs *programs, struct collector *collector) {
     const struct counting_lane nowhere[COLLECTOR_LANES_MAX] = {{.recorder = NULL}};
     struct syscall_bpf *bpf = programs->bpf;
-    measure(measuring, programs, collector);
+    measure(measuring, programs);
     bpf->bss->count_from_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC);
     bpf->bss->cgroup = of->cgroup;
     bpf->bss->device = of->device;
@@ -520,9 +515,12 @@ bool collector_call_cost(const struct collector *collector, struct call_cost *re
 /* ---- The beginning ------------------------------------------------------------------------------ */
 
 /* Owner: finishes the collector if it fails */
-static int open_slow(struct call_programs *programs, struct collector *collector, char ret_why[COLLECTOR_WHY_SIZE]) {
-    int error =
-        slow_ring_open(&programs->slow, bpf_map__fd(programs->bpf->maps.slow_calls), programs->bpf->bss->count_from_ns);
+static int begin_watching(const struct system_calls *of, struct call_programs *programs, struct collector *collector,
+                          char ret_why[COLLECTOR_WHY_SIZE]) {
+    struct syscall_bpf *bpf = programs->bpf;
+    int error = process_set_watch(&programs->processes, &of->processes);
+    if (error == 0 && of->slow_ns > 0)
+        error = slow_ring_open(&programs->slow, bpf_map__fd(bpf->maps.slow_calls), bpf->bss->count_from_ns);
     if (error) {
         snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
         collector_finish(collector);
@@ -556,12 +554,13 @@ int collector_start_calls(const struct system_calls *of, struct collector **ret_
     struct collector *collector = NULL;
     int error = collector_start(&what, &collector, ret_why);
     if (error == 0) {
+        programs->processes = (struct process_set)PROCESS_SET_OF(bpf);
         end_measuring(&measuring, of, programs, collector);
         name_table_find(bpf);
     }
     call_prober_finish(&measuring.prober);
-    if (error == 0 && of->slow_ns > 0)
-        error = open_slow(programs, collector, ret_why);
+    if (error == 0)
+        error = begin_watching(of, programs, collector, ret_why);
     if (error == 0)
         *ret_collector = collector;
     return error;

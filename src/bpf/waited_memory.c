@@ -65,7 +65,7 @@ static void end_cells(void *context, unsigned count) {
 }
 
 int waited_take_cells(const struct waited_memory *memory, waits_ended_fn *ended, void *context) {
-    static_assert(sizeof(struct waited_cell) == 72, "a cell has no padding");
+    static_assert(sizeof(struct waited_cell) == 64, "a cell has no padding");
     struct taking taking = {.ended = ended, .context = context};
     const int window = switch_window(memory);
     return window < 0 ? window : windows_empty(window, taking.cells, taking.sums, CELLS_TOGETHER, end_cells, &taking);

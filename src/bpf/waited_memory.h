@@ -10,6 +10,7 @@
 #include "waits.h"
 
 struct bpf_link;
+struct bpf_map;
 struct bpf_program;
 
 struct waited_memory {
@@ -47,6 +48,9 @@ int waited_take_cells(const struct waited_memory *memory, waits_ended_fn *ended,
 /* Calls add for each record of that size that the iterator writes. Errors: those of bpf(2) and read(2) */
 int waited_read_records(const struct bpf_link *iterator, size_t record_bytes,
                         void (*add)(void *context, const void *record), void *context);
+
+/* The map of the processes that are watched; NULL: all are. Owner: waits */
+const struct bpf_map *waits_processes(const struct waits *waits);
 
 /* As waits_name_stack(). */
 int waited_name_stack(const struct waited_memory *memory, uint64_t number, char **ret_functions);

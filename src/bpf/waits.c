@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "process_set.h"
 #include "waited_memory.h"
 #include "waits.skel.h"
 
@@ -15,18 +16,27 @@ struct waits {
     struct waits_bpf *programs;
     struct bpf_link *waiting; /* an iterator over threads that wait */
     struct waited_memory memory;
+    struct process_set processes;
 };
 
 /* ---- Beginning and end -------------------------------------------------------------------------- */
 
-static int start(struct waits *waits, char ret_why[COLLECTOR_WHY_SIZE]) {
+static int start(struct waits *waits, const struct process_numbers *of, char ret_why[COLLECTOR_WHY_SIZE]) {
     static const struct loading_needs needs = {"sched/sched_switch", "in all of them"};
     struct waits_bpf *programs = waits->programs;
     programs->rodata->own_process = (uint32_t)getpid();
+    programs->rodata->has_processes = of->count > 0;
+    process_set_choose(programs->obj, of);
     int error = waited_start(programs->skeleton, programs->progs.waiting, &needs, &waits->waiting, ret_why);
     if (error)
         return error;
     waits->memory = (struct waited_memory)WAITED_MEMORY_OF(programs);
+    waits->processes = (struct process_set)PROCESS_SET_OF(programs);
+    error = process_set_watch(&waits->processes, of);
+    if (error) {
+        snprintf(ret_why, COLLECTOR_WHY_SIZE, "cannot watch these processes: %s", strerror(-error));
+        return error;
+    }
     programs->data->begin_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC);
     return 0;
 }
@@ -35,7 +45,7 @@ int64_t waits_begin_ns(const struct waits *waits) {
     return (int64_t)waits->programs->data->begin_ns;
 }
 
-int waits_start(struct waits **ret_waits, char ret_why[COLLECTOR_WHY_SIZE]) {
+int waits_start(const struct process_numbers *of, struct waits **ret_waits, char ret_why[COLLECTOR_WHY_SIZE]) {
     struct waits *waits = calloc(1, sizeof(*waits));
     int error = waits ? 0 : -ENOMEM;
     if (waits)
@@ -45,7 +55,7 @@ int waits_start(struct waits **ret_waits, char ret_why[COLLECTOR_WHY_SIZE]) {
     if (error)
         snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
     else
-        error = start(waits, ret_why);
+        error = start(waits, of, ret_why);
     if (error)
         waits_finish(waits);
     else
@@ -76,7 +86,13 @@ int waits_read(struct waits *waits, const struct waits_readers *readers) {
 }
 
 struct waits_losses waits_lost(const struct waits *waits) {
-    return waited_lost(&waits->memory);
+    struct waits_losses losses = waited_lost(&waits->memory);
+    losses.processes = process_set_lost(&waits->processes);
+    return losses;
+}
+
+const struct bpf_map *waits_processes(const struct waits *waits) {
+    return waits->programs->rodata->has_processes ? waits->processes.processes : NULL;
 }
 
 int waits_name_stack(struct waits *waits, uint64_t number, char **ret_functions) {

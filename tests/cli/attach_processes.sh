@@ -69,7 +69,7 @@ process=$early
 sleep 600 &
 other=$!
 watched_by --pid "$process"
-assert_eq "osprof: calls of process $process (python3) and those that it starts on all file systems are counted until Ctrl-C; meanwhile: osprof show /proc/$process" \
+assert_eq "osprof: calls of process $process (python3) and its descendants on all file systems are counted until Ctrl-C; meanwhile: osprof show /proc/$process" \
     "$(<said)" "what is counted"
 assert_refused "/proc/$process is watched already, by process $watcher: osprof show /proc/$process" "$OSPROF" attach --pid "$process"
 for _ in 1 2 3; do dd if=/dev/zero of=fs/other bs=10 count=5 status=none; done
@@ -77,7 +77,7 @@ expect 0 show "/proc/$process"
 grep -q 'no calls' out || fail "others' calls are counted: $(<out)"
 goes
 ended 0
-grep -qx "osprof: process $process has ended, and all that it started meanwhile" said || fail "why it ends is not said: $(<said)"
+grep -qx "osprof: process $process has ended, and so have its descendants" said || fail "why it ends is not said: $(<said)"
 assert_eq "25 2" "$(calls WRITE profile) $(calls FSYNC profile)" "WRITE (7 + 7 + 11) and FSYNC that are counted"
 expect 0 show --by program --of python3 profile
 grep -Eq '^STAT +3 ' out || fail "other STATs are counted than those of files: $(<out)"
@@ -98,7 +98,7 @@ grep -Eq "^@1 .* osprof attach --pid $process$" out || fail "what was kept is no
 begins
 process=$early
 watched_by --pid "$other,$process" --by none fs
-assert_eq "osprof: calls of processes $other, $process and those that they start on $PWD/fs (tmpfs) are counted until Ctrl-C" \
+assert_eq "osprof: calls of processes $other, $process and their descendants on $PWD/fs (tmpfs) are counted until Ctrl-C" \
     "$(sed "s| fs (| $PWD/fs (|" said)" "what is counted"
 goes
 "$OSPROF" dump "$scratch/fs" now
@@ -109,12 +109,12 @@ other=
 ended 0
 expect 1 show --by file profile
 grep -qx "osprof: no calls by file in profile; osprof attach --by file records them" err || fail "no advice: $(<err)"
-grep -qx "osprof: all of the processes have ended" said || fail "why it ends is not said: $(<said)"
+grep -qx "osprof: all of the processes have ended, and so have their descendants" said || fail "why it ends is not said: $(<said)"
 
 begins
 process=$early
 watched_by --pid "$process,$process" --by none fs
-grep -q "^osprof: calls of process $process (python3) and those that it starts on " said || fail "it is two processes: $(<said)"
+grep -q "^osprof: calls of process $process (python3) and its descendants on " said || fail "it is two processes: $(<said)"
 goes
 ended 0
 

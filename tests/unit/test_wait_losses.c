@@ -15,6 +15,10 @@ static const struct {
     {{.no_room = 0}, ""},
     {{.no_room = 1}, "1 wait was not counted: there was no room in the kernel."},
     {{.no_room = 7001}, "7,001 waits were not counted: there was no room in the kernel."},
+    {{.processes = 1}, "1 process that watched ones have started was not watched: there was no room for more."},
+    {{.processes = 2, .no_room = 1},
+     "2 processes that watched ones have started were not watched: there was no room for more. 1 wait was not counted: "
+     "there was no room in the kernel."},
     {{.skipped = 1},
      "1 time the kernel did not run a program that counts waits, for the CPU was in it already: as many may be "
      "missing."},
@@ -37,12 +41,13 @@ START_TEST(what_found_no_room_and_what_was_skipped_are_told_apart) {
     const bool has_any = wait_losses_describe(&losses[_i].losses, &words, text);
     ck_assert_str_eq(text, losses[_i].text);
     ck_assert_int_eq(has_any, losses[_i].text[0] != '\0');
+    ck_assert_int_eq(wait_losses_are_none(&losses[_i].losses), !has_any);
 }
 END_TEST
 
 START_TEST(the_highest_numbers_fit) {
     char text[WAIT_LOSSES_SIZE];
-    const struct waits_losses all = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    const struct waits_losses all = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
     const struct wait_losses_words longest = {"contentions of locks", "contention of locks was",
                                               "contentions of locks were"};
     ck_assert(wait_losses_describe(&all, &longest, text));

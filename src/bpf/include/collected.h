@@ -108,8 +108,7 @@ struct collected_name {
 
 /* ---- System calls ---- */
 
-#define COLLECTED_PROCESSES_MAX 65536 /* that are watched at a time */
-#define COLLECTED_DEVICES_MAX 4096    /* of mounted file systems */
+#define COLLECTED_DEVICES_MAX 4096 /* of mounted file systems */
 
 #define COLLECTED_SYSCALLS 512 /* numbers */
 #define COLLECTED_CALL_OPS 64

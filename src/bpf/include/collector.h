@@ -15,6 +15,12 @@
 
 struct collector; /* opaque */
 
+/* Processes, by their numbers in the first of all PID namespaces; count 0: all. */
+struct process_numbers {
+    const uint32_t *numbers; /* [count] */
+    unsigned count;
+};
+
 /* Whether programs can be loaded at all.
  * Errors:  -ENOTSUP, -EPERM, with *ret_why filled: a clause, for the user */
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]);
@@ -77,9 +83,9 @@ int collector_start_disks(const struct disk_requests *requests, struct collector
  * own requests of io_uring on such files that ask for no completion: how long these take is not known. */
 #define COLLECTOR_UNTIMED "URING_UNTIMED"
 struct system_calls {
-    uint32_t device;       /* of the file system, as the kernel has it; 0: all that hold files */
-    bool has_one_device;   /* stat(2) tells that device of all its files, unlike btrfs and overlayfs */
-    bool has_processes;    /* only those of collector_watch_process(), and those that they start */
+    uint32_t device;                  /* of the file system, as the kernel has it; 0: all that hold files */
+    bool has_one_device;              /* stat(2) tells that device of all its files, unlike btrfs and overlayfs */
+    struct process_numbers processes; /* only these, and their descendants */
     uint64_t cgroup;       /* only processes in this control group (version 2) and below: its inode's number; 0: all */
     unsigned cgroup_level; /* below the root of all of them */
     bool has_groups;       /* what calls are on, and whose they are, is counted too: collector_group() */
@@ -103,13 +109,11 @@ struct call_cost {
 /* As measured when it was begun. Returns false if that was not possible */
 bool collector_call_cost(const struct collector *collector, struct call_cost *ret_cost);
 
-/* process: its number in the first of all PID namespaces
- * Errors:  those of bpf(2); -E2BIG there are too many */
-int collector_watch_process(struct collector *collector, uint32_t process);
-void collector_unwatch_process(struct collector *collector, uint32_t process);
-
-/* Whether one of them is there still. */
+/* Whether one of the processes that are watched is there still. */
 bool collector_has_processes(const struct collector *collector);
+
+/* Descendants whose calls are not counted: there was no room for more processes. Threads: any */
+uint64_t collector_processes_lost(const struct collector *collector);
 
 /* With all file systems: whether a mounted one holds files. device: as the kernel has it. Calls that only tell an unknown
  * device are not told.

@@ -12,9 +12,10 @@
 
 struct locks; /* opaque */
 
-/* Owner:   the caller finishes *ret_locks
+/* beside: only fights of the processes that it watches count; NULL: of all
+ * Owner:   the caller finishes *ret_locks; beside must outlive it
  * Errors:  -errno, with *ret_why filled: a clause, for the user; nothing is attached then */
-int locks_start(struct locks **ret_locks, char ret_why[COLLECTOR_WHY_SIZE]);
+int locks_start(const struct waits *beside, struct locks **ret_locks, char ret_why[COLLECTOR_WHY_SIZE]);
 
 /* A thread that is asleep for a lock now. */
 typedef void locks_now_fn(void *context, const struct locked_now *now);

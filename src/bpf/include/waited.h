@@ -25,10 +25,8 @@ struct waited_cell {
     unsigned long long cgroup; /* its inode's number */
     unsigned thread;
     unsigned process;
-    unsigned parent; /* the process that has started it, or adopted it */
     unsigned kind;
     unsigned device; /* of the file system of the descriptor that its call has first; 0: not known */
-    unsigned unused;
     char thread_name[WAITED_NAME_BYTES]; /* up to a NUL */
     char program[WAITED_NAME_BYTES];     /* the name of the first thread */
 };

@@ -12,9 +12,10 @@
 
 struct waits; /* opaque */
 
-/* Owner:   the caller finishes *ret_waits
+/* of: only waits of these processes and their descendants count
+ * Owner:   the caller finishes *ret_waits
  * Errors:  -errno, with *ret_why filled: a clause, for the user; nothing is attached then */
-int waits_start(struct waits **ret_waits, char ret_why[COLLECTOR_WHY_SIZE]);
+int waits_start(const struct process_numbers *of, struct waits **ret_waits, char ret_why[COLLECTOR_WHY_SIZE]);
 
 /* Since when waits count, of the monotonic clock. */
 int64_t waits_begin_ns(const struct waits *waits);
@@ -45,9 +46,10 @@ int waits_name_stack(struct waits *waits, uint64_t number, char **ret_functions)
 
 /* What was not counted. */
 struct waits_losses {
-    uint64_t no_room; /* waits: the kernel had no room for them */
-    uint64_t skipped; /* times that a program was not run, for its CPU was in it already: each may have lost a wait */
-    uint64_t unseen;  /* waits: the kernel did not report their ends; 0 here, as they are in cells of WAITED_UNSEEN */
+    uint64_t no_room;   /* waits: the kernel had no room for them */
+    uint64_t skipped;   /* times that a program was not run, for its CPU was in it already: each may have lost a wait */
+    uint64_t processes; /* descendants of watched processes that are not watched: there was no room for them */
+    uint64_t unseen;    /* waits: the kernel did not report their ends; 0 here, as they are in cells of WAITED_UNSEEN */
 };
 
 /* Threads: any */

@@ -198,6 +198,7 @@ struct task_struct {
     struct fs_struct *fs;
     struct nameidata *nameidata; /* NULL: it follows no name */
     struct signal_struct *signal;
+    __u64 start_time;
     struct css_set *cgroups;
     unsigned int __state; /* 0: it runs, or could */
     unsigned int flags;

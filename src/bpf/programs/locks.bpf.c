@@ -113,8 +113,10 @@ static __always_inline void begin_on_cpu(struct task_struct *task, __u64 lock, u
         __sync_fetch_and_add(&lost, 1);
 }
 
-static __always_inline void count(struct fight *fight, __u64 now_ns) {
+static __always_inline void count(const struct task_struct *task, struct fight *fight, __u64 now_ns) {
     const __u32 kind = fight->cell.kind;
+    if (!is_chosen_process(task))
+        return;
     end_phase(fight, now_ns);
     fight->cell.kind = kind | LOCKED_SPINNING;
     if (fight->spinning_ns > 0)
@@ -147,14 +149,14 @@ int BPF_PROG(end, void *lock, int error) {
     const __u32 number = (__u32)task->pid;
     struct fight *fight = bpf_map_lookup_elem(&of_threads, &number);
     if (fight && fight->lock == (__u64)lock) {
-        count(fight, now_ns);
+        count(task, fight, now_ns);
         fight->lock = 0; /* should it stay */
         bpf_map_delete_elem(&of_threads, &number);
         return 0;
     }
     fight = find_spinning(task, (__u64)lock);
     if (fight) {
-        count(fight, now_ns);
+        count(task, fight, now_ns);
         fight->lock = 0;
     }
     return 0;
@@ -208,6 +210,7 @@ int waiting(struct bpf_iter__task *context) {
         return 0;
     now.waiting.cell = fight->cell;
     now.waiting.age_ns = bpf_ktime_get_ns() - fight->since_ns + fight->asleep_ns;
+    now.is_chosen = is_chosen_process(task);
     const struct task_struct *owner = (const void *)owner_of(fight);
     if (owner)
         now.owner_thread = (__u32)BPF_CORE_READ(owner, pid);

@@ -8,6 +8,7 @@
 #include "interrupted.h"
 #include "name_samples.h"
 #include "page_faults.h"
+#include "process_set_changes.h"
 #include "read_cache.h"
 #include "ring_requests.h"
 #include "under_way.h"
@@ -146,16 +147,6 @@ int BPF_PROG(thread_exit) {
     struct thread *thread = bpf_task_storage_get(&threads, task, NULL, 0);
     if (thread)
         fail_interrupted(task, thread);
-    if (has_processes)
-        forget_process(task);
-    return 0;
-}
-
-/* Only if has_processes. */
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(thread_fork, struct task_struct *parent, struct task_struct *child) {
-    if (!watch_child(parent, child))
-        lose();
     return 0;
 }
 

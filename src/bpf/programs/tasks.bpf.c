@@ -34,12 +34,7 @@ static __always_inline bool is_watched_cgroup(const struct task_struct *task) {
 }
 
 static __always_inline bool is_watched_task(const struct task_struct *task) {
-    const __u32 process = (__u32)task->tgid;
-    if (process == own_process || (own_reader > 0 && process == own_reader))
-        return false;
-    if (has_processes && !bpf_map_lookup_elem(&watched_processes, &process))
-        return false;
-    return cgroup == 0 || is_watched_cgroup(task);
+    return may_be_watched(task) && (cgroup == 0 || is_watched_cgroup(task));
 }
 
 /* ---- Calls that had begun before ---------------------------------------------------------------- */

@@ -4,10 +4,8 @@
 #define WAITED_CELLS_H
 
 #include "kernel.h"
+#include "process_set.h"
 #include "waited.h"
-
-/* Set before it is loaded. */
-const volatile __u32 own_process; /* which is left out */
 
 /* Set when all programs are attached: waits count from here on. */
 __u64 begin_ns = ~0ULL;
@@ -122,7 +120,6 @@ static __always_inline void fill_cell(struct waited_cell *cell, struct task_stru
     cell->cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
     cell->thread = (__u32)task->pid;
     cell->process = (__u32)task->tgid;
-    cell->parent = (__u32)BPF_CORE_READ(task, real_parent, tgid);
     cell->kind = kind;
     BPF_CORE_READ_INTO(&cell->thread_name, task, comm);
     BPF_CORE_READ_INTO(&cell->program, task, group_leader, comm);

@@ -1,6 +1,7 @@
 /* What threads wait for: each wait by the kernel functions that the thread is in, and each time that it is ready to run but
  * without a CPU. Threads of the kernel are left out. A stack is read when the wait ends, while the thread still stands in it:
  * so waits that had begun before are known too. */
+#include "process_set_changes.h"
 #include "task_calls.h"
 #include "waited_cells.h"
 
@@ -112,11 +113,15 @@ static __always_inline void count_unseen(struct task_struct *task) {
     add_wait(&cell, 0);
 }
 
+static __always_inline bool is_counted(const struct task_struct *task) {
+    return is_looked_at(task) && is_chosen_process(task);
+}
+
 /* ---- Programs ----------------------------------------------------------------------------------- */
 
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(wakeup, struct task_struct *task) {
-    if (!is_looked_at(task))
+    if (!is_counted(task))
         return 0;
     const __u64 now_ns = bpf_ktime_get_ns();
     struct thread *thread = thread_of(task);
@@ -134,7 +139,7 @@ int BPF_PROG(wakeup, struct task_struct *task) {
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(wakeup_new, struct task_struct *task) {
-    if (is_looked_at(task))
+    if (is_counted(task))
         note(task, thread_of(task), doing_of_ready(task), bpf_ktime_get_ns());
     return 0;
 }
@@ -142,7 +147,7 @@ int BPF_PROG(wakeup_new, struct task_struct *task) {
 SEC("tp_btf/sched_switch")
 int BPF_PROG(change, bool is_preempted, struct task_struct *before, struct task_struct *after) {
     const __u64 now_ns = bpf_ktime_get_ns();
-    if (is_looked_at(before)) {
+    if (is_counted(before)) {
         const unsigned state = state_of(before);
         const __u32 number = (__u32)before->pid;
         struct thread *thread = thread_of(before);
@@ -153,7 +158,7 @@ int BPF_PROG(change, bool is_preempted, struct task_struct *before, struct task_
         else
             note(before, thread, is_preempted || state == 0 ? doing_of_ready(before) : doing_of_state(state), now_ns);
     }
-    if (is_looked_at(after)) {
+    if (is_counted(after)) {
         struct thread *thread = thread_of(after);
         if (thread && thread->doing != RUNNING) /* also if its wakeup was not reported */
             count(after, kind_of_wait(thread->doing), thread->since_ns, now_ns);
@@ -167,7 +172,7 @@ SEC("iter/task")
 int waiting(struct bpf_iter__task *context) {
     struct task_struct *task = context->task;
     struct waiting_now now = {.is_since_before = 0};
-    if (!task || !is_looked_at(task))
+    if (!task || !is_counted(task))
         return 0;
     const __u64 now_ns = bpf_ktime_get_ns();
     const struct thread *thread = thread_of(task);

@@ -4,6 +4,7 @@
 
 #include "collected.h"
 #include "kernel.h"
+#include "process_set.h"
 #include "pseudo_filesystems.h"
 #include "task_calls.h"
 
@@ -20,45 +21,19 @@ __u64 count_from_ns; /* calls that have begun before are not counted */
 
 /* Set before it is loaded. */
 const volatile bool has_one_device; /* the device in attributes is that of the file system, for all its files */
-const volatile __u32 own_process;   /* which is not watched */
-const volatile __u32 own_reader;    /* the same; 0: there is none */
-const volatile bool has_processes;  /* only some are, those of the map */
+const volatile __u32 own_reader;    /* a process that is not watched; 0: there is none */
 const volatile __u32 cgroup_level;  /* of the control group, below the root */
 
 /* ---- Processes ---------------------------------------------------------------------------------- */
 
-struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, COLLECTED_PROCESSES_MAX);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, __u32);
-    __type(value, __u8);
-} watched_processes SEC(".maps");
-
-static __always_inline bool is_watched_process(struct task_struct *task) {
+/* Of all but its control group. */
+static __always_inline bool may_be_watched(const struct task_struct *task) {
     const __u32 process = (__u32)task->tgid;
-    if (process == own_process || (own_reader > 0 && process == own_reader))
-        return false;
-    if (has_processes && !bpf_map_lookup_elem(&watched_processes, &process))
-        return false;
-    return cgroup == 0 || bpf_get_current_ancestor_cgroup_id((int)cgroup_level) == cgroup;
+    return process != own_process && (own_reader == 0 || process != own_reader) && is_chosen_process(task);
 }
 
-/* A process that a watched one starts is watched too. Returns false if there is no room */
-static __always_inline bool watch_child(const struct task_struct *parent, const struct task_struct *child) {
-    const __u8 is_watched = 1;
-    const __u32 process = (__u32)BPF_CORE_READ(child, tgid);
-    const __u32 of = (__u32)BPF_CORE_READ(parent, tgid);
-    if (process == of || !bpf_map_lookup_elem(&watched_processes, &of))
-        return true;
-    return bpf_map_update_elem(&watched_processes, &process, &is_watched, BPF_ANY) == 0;
-}
-
-/* When a thread ends. Its process does with the last one. */
-static __always_inline void forget_process(const struct task_struct *task) {
-    const __u32 process = (__u32)BPF_CORE_READ(task, tgid);
-    if (BPF_CORE_READ(task, signal, live.counter) == 0)
-        bpf_map_delete_elem(&watched_processes, &process);
+static __always_inline bool is_watched_process(const struct task_struct *task) {
+    return may_be_watched(task) && (cgroup == 0 || bpf_get_current_ancestor_cgroup_id((int)cgroup_level) == cgroup);
 }
 
 /* ---- Files -------------------------------------------------------------------------------------- */

@@ -42,6 +42,7 @@ static const char *plural(uint64_t count) {
 static void write_not_told(const struct attach_profile *of, const struct not_told *sum,
                            const struct attach_not_told *may_be, FILE *stream) {
     const uint64_t begun_before = collector_begun_before(of->collector);
+    const uint64_t processes_lost = collector_processes_lost(of->collector);
     const uint64_t lost = attach_under_way_lost(of->under_way);
     if (sum->calls > 0)
         fprintf(stream, "%s%" PRIu64 " call%s by name (%" PRIu64 " failed), %s, may be %s", gap(stream), sum->calls,
@@ -52,6 +53,10 @@ static void write_not_told(const struct attach_profile *of, const struct not_tol
     if (begun_before > 0)
         fprintf(stream, "%show long %" PRIu64 " call%s took that had begun before osprof attached", gap(stream),
                 begun_before, plural(begun_before));
+    if (processes_lost > 0)
+        fprintf(stream,
+                "%scalls of %" PRIu64 " descendant%s, and of what they started: there was no room for more processes",
+                gap(stream), processes_lost, plural(processes_lost));
     if (lost > 0)
         fprintf(stream, "%swhat %" PRIu64 " slow call%s waited for: too many ended at once", gap(stream), lost,
                 plural(lost));

@@ -1,7 +1,6 @@
 #include "attach_processes.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -80,17 +79,13 @@ const char *attach_processes_parse(char **text, void *member, char why[OPTION_TE
     }
 }
 
-static int open_process(uint32_t number) {
-    return (int)syscall(SYS_pidfd_open, number, 0);
-}
-
 static int check_process(uint32_t number) {
     uint64_t process;
     if (number == (uint32_t)getpid()) {
         complain("cannot watch process %u: it is osprof itself, whose calls are not counted", number);
         return -EINVAL;
     }
-    CLEANUP_FD int fd = open_process(number);
+    CLEANUP_FD int fd = (int)syscall(SYS_pidfd_open, number, 0);
     if (fd >= 0)
         return 0;
     int error = negative_errno();
@@ -143,27 +138,8 @@ void attach_processes_describe(const struct attach_processes *processes, char re
     snprintf(ret_words, ATTACH_NAME_SIZE, "processes%s%s", numbers ? " " : "", numbers ? numbers : "");
 }
 
-static bool has_ended(int fd) {
-    struct pollfd event = {.fd = fd, .events = POLLIN};
-    return poll(&event, 1, 0) > 0;
-}
-
-/* One that ends meanwhile is forgotten by the later one of the kernel's program and this. */
-static int watch_process(uint32_t number, struct collector *collector) {
-    CLEANUP_FD int fd = open_process(number);
-    if (fd < 0)
-        return 0;
-    int error = collector_watch_process(collector, number);
-    if (error == 0 && has_ended(fd))
-        collector_unwatch_process(collector, number);
-    return error;
-}
-
-int attach_processes_watch(const struct attach_processes *processes, struct collector *collector) {
-    int error = 0;
-    for (unsigned i = 0; i < processes->count && error == 0; i++)
-        error = watch_process(processes->numbers[i], collector);
-    return error;
+struct process_numbers attach_processes_numbers(const struct attach_processes *processes) {
+    return (struct process_numbers){processes->numbers, processes->count};
 }
 
 int attach_processes_read_mounts(const struct attach_processes *processes, struct attach_mounts *ret_mounts) {

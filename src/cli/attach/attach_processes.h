@@ -1,4 +1,4 @@
-/* Processes that are watched: some, and those that they start, or those of a control group. */
+/* Processes that are watched: some, and their descendants. */
 #ifndef ATTACH_PROCESSES_H
 #define ATTACH_PROCESSES_H
 
@@ -39,8 +39,8 @@ char *attach_processes_join(const struct attach_processes *processes, const char
 /* "process 4711 (postgres)", or "processes 4711, 4712, ...". */
 void attach_processes_describe(const struct attach_processes *processes, char ret_words[ATTACH_NAME_SIZE]);
 
-/* Begins to watch them. Those that have ended by now are not. Errors: those of collector_watch_process() */
-int attach_processes_watch(const struct attach_processes *processes, struct collector *collector);
+/* The same, for collectors. Owner: processes */
+struct process_numbers attach_processes_numbers(const struct attach_processes *processes);
 
 /* What these processes and this one see mounted.
  * Owner:   the caller finishes *ret_mounts

@@ -35,7 +35,7 @@ char *attach_watched_path(const struct attach_watched *watched) {
 
 /* ---- Words -------------------------------------------------------------------------------------- */
 
-/* "all programs", "process 4711 (postgres) and those that it starts" */
+/* "all programs", "process 4711 (postgres) and its descendants" */
 static char *describe_whose(const struct attach_watched *watched) {
     char words[ATTACH_NAME_SIZE];
     char *text = NULL;
@@ -43,8 +43,8 @@ static char *describe_whose(const struct attach_watched *watched) {
     if (watched->processes.count == 0)
         return asprintf(&text, "%s%s", group ? "control group " : "all programs", group ? group : "") < 0 ? NULL : text;
     attach_processes_describe(&watched->processes, words);
-    const char *started = watched->processes.count > 1 ? "those that they start" : "those that it starts";
-    return asprintf(&text, "%s and %s%s%s", words, started, group ? ", as far as they are in control group " : "",
+    const char *descendants = watched->processes.count > 1 ? "their descendants" : "its descendants";
+    return asprintf(&text, "%s and %s%s%s", words, descendants, group ? ", as far as they are in control group " : "",
                     group ? group : "") < 0
                ? NULL
                : text;
@@ -118,7 +118,7 @@ int attach_watched_start(const struct attach_watched *watched, const struct atta
     const dev_t device = target->mountpoint ? target->mount.device : 0;
     const struct system_calls calls = {.device = mounts_kernel_device(device),
                                        .has_one_device = target->has_one_device,
-                                       .has_processes = watched->processes.count > 0,
+                                       .processes = attach_processes_numbers(&watched->processes),
                                        .cgroup = watched->cgroup.number,
                                        .cgroup_level = watched->cgroup.level,
                                        .has_groups = options->groupings != 0 || slow_ns > 0,
@@ -131,8 +131,6 @@ int attach_watched_start(const struct attach_watched *watched, const struct atta
     if (error)
         return error;
     error = note_devices(&watched->mounts, collector);
-    if (error == 0)
-        error = attach_processes_watch(&watched->processes, collector);
     if (error) {
         snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
         collector_finish(collector);
@@ -156,9 +154,9 @@ bool attach_watched_is_there(const struct attach_watched *watched, const struct 
     if (count == 0 || collector_has_processes(collector))
         return true;
     if (count == 1)
-        complain("process %u has ended, and all that it started meanwhile", watched->processes.numbers[0]);
+        complain("process %u has ended, and so have its descendants", watched->processes.numbers[0]);
     else
-        complain("all of the processes have ended");
+        complain("all of the processes have ended, and so have their descendants");
     return false;
 }
 

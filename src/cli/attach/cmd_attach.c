@@ -67,7 +67,7 @@ static const struct option_row rows[] = {
      .help = "keep the profile of each interval of that length too",
      .parse_time = control_parse_interval,
      INTO(TIME, struct attach_command, options.interval_ns)},
-    ROW_PROCESSES("only calls of these processes, and of those that they start", struct attach_command, processes),
+    ROW_PROCESSES("only calls of these processes and their descendants", struct attach_command, processes),
     ROW_CGROUP("only calls of processes in that control group and below", struct attach_command, cgroup),
     {.name = "by",
      .metavar = "KIND[+KIND]...|none",

@@ -180,7 +180,7 @@ static const struct option_row rows[] = {
      .letter = 'a',
      .help = "what all threads of this machine wait for, from now on",
      INTO(FLAG, struct why_command, has_all)},
-    ROW_PROCESSES("of -a: only these processes, and those that they start", struct why_command, all.processes),
+    ROW_PROCESSES("of -a: only these processes and their descendants", struct why_command, all.processes),
     ROW_CGROUP("of -a: only processes in that control group and below", struct why_command, all.cgroup),
     ROW_FOR("of -a: end after TIME, such as 10s; default: at Ctrl-C", struct why_command, all.for_ns),
     {.name = "locks",

@@ -77,14 +77,14 @@ static int load_disks(char ret_why[WHY_SIZE]) {
 
 static int load_waits(char ret_why[WHY_SIZE]) {
     struct waits *waits = NULL;
-    const int error = waits_start(&waits, ret_why);
+    const int error = waits_start(&(struct process_numbers){.count = 0}, &waits, ret_why);
     waits_finish(waits);
     return error;
 }
 
 static int load_locks(char ret_why[WHY_SIZE]) {
     struct locks *locks = NULL;
-    const int error = locks_start(&locks, ret_why);
+    const int error = locks_start(NULL, &locks, ret_why);
     locks_finish(locks);
     return error;
 }

@@ -167,7 +167,7 @@ static const struct option_row rows[] = {
      .letter = 'a',
      .help = "what all threads of this machine wait for, and who waits longest",
      INTO(FLAG, struct top_options, has_all)},
-    ROW_PROCESSES("of -a: only these processes, and those that they start", struct top_options, all.processes),
+    ROW_PROCESSES("of -a: only these processes and their descendants", struct top_options, all.processes),
     ROW_CGROUP("of -a: only processes in that control group and below", struct top_options, all.cgroup),
     {.name = "by",
      .metavar = "KIND",

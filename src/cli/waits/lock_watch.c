@@ -10,10 +10,10 @@
 
 /* ---- Beginning and end -------------------------------------------------------------------------- */
 
-int lock_watch_start(struct lock_watch **ret_watch) {
+int lock_watch_start(const struct waits *beside, struct lock_watch **ret_watch) {
     char why[COLLECTOR_WHY_SIZE] = "no memory";
     struct lock_watch *watch = calloc(1, sizeof(*watch));
-    int error = watch ? locks_start(&watch->locks, why) : -ENOMEM;
+    int error = watch ? locks_start(beside, &watch->locks, why) : -ENOMEM;
     if (error == 0) {
         watch->places = lock_places_create(watch->locks);
         error = watch->places ? 0 : -ENOMEM;
@@ -81,7 +81,7 @@ static void add_now(void *context, const struct locked_now *now) {
     const struct lock_waiter waiter = {cell->thread, now->owner_thread, place};
     if (place)
         note_waiter(watch, &waiter);
-    if (reading->is_watched(reading->context, cell))
+    if (now->is_chosen && reading->is_watched(reading->context, cell))
         wait_sums_add_now(&watch->sums, place ? &place->cause : NULL, &now->waiting);
 }
 

@@ -22,14 +22,15 @@ struct lock_watch {
     size_t waiter_room;
 };
 
-/* Owner:   the caller destroys *ret_watch
+/* beside: whose processes are watched, as for locks_start()
+ * Owner:   the caller destroys *ret_watch
  * Errors:  reported to the user */
-int lock_watch_start(struct lock_watch **ret_watch);
+int lock_watch_start(const struct waits *beside, struct lock_watch **ret_watch);
 
 /* NULL is fine. */
 void lock_watch_destroy(struct lock_watch *watch);
 
-/* Whether a thread is looked at. */
+/* Whether a thread of the processes that are watched is looked at. */
 typedef bool lock_watched_fn(void *context, const struct waited_cell *cell);
 
 /* Adds what has happened since the last time. Errors: -ENOMEM, those of bpf(2) and read(2) */

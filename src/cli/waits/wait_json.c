@@ -93,6 +93,8 @@ void wait_json_print(struct wait_watch *watch, const struct wait_view *by_cause,
     write_seconds(&writer, "unnamed_seconds", by_cause->unnamed_ns);
     write_seconds(&writer, "work_seconds", by_cause->work_ns);
     json_count(&writer, "lost_waits", lost.no_room + lost.unseen);
+    if (lost.processes > 0)
+        json_count(&writer, "lost_processes", lost.processes);
     json_count(&writer, "skipped_waits", lost.skipped);
     const char *hidden = wait_holders_hidden(watch->holders);
     if (hidden)

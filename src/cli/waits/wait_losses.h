@@ -7,7 +7,7 @@
 
 #include "waits.h"
 
-#define WAIT_LOSSES_SIZE 384
+#define WAIT_LOSSES_SIZE 512
 
 /* What is counted. */
 struct wait_losses_words {
@@ -19,5 +19,8 @@ struct wait_losses_words {
 /* "3 waits were not counted: there was no room in the kernel." Returns false if nothing was lost; then the text is empty */
 bool wait_losses_describe(const struct waits_losses *losses, const struct wait_losses_words *words,
                           char ret_text[WAIT_LOSSES_SIZE]);
+
+/* Whether nothing was lost. */
+bool wait_losses_are_none(const struct waits_losses *losses);
 
 #endif

@@ -56,6 +56,18 @@ static bool is_little(const struct page *page) {
     return (double)page->by_cause->total_ns < LITTLE_SHARE * (double)page->by_cause->elapsed_ns;
 }
 
+/* Nobody is said to have waited only if all is known. */
+static void append_little(const struct page *page, char text[SENTENCE_SIZE]) {
+    const struct wait_view *view = page->by_cause;
+    const struct waits_losses lost = wait_watch_lost(page->watch);
+    append(text, wait_losses_are_none(&lost) ? ": nobody waited for anything but work"
+                                             : ": no wait for anything but work was counted");
+    if (view->total_ns > 0)
+        append(text, ", except %s in all (%s of the time)", time_text(page, view->total_ns).text,
+               share_text(view->total_ns, view->elapsed_ns).text);
+    append(text, ".");
+}
+
 /* "10.0 s: 23 threads of 9 processes waited for something but work, 31.2 s in all." */
 static void print_all(const struct page *page) {
     const struct wait_view *view = page->by_cause;
@@ -65,11 +77,8 @@ static void print_all(const struct page *page) {
         append(text, " of ");
         append_who(page, text, page->options->whose);
     }
-    if (view->total_ns == 0)
-        append(text, ": nobody waited for anything but work.");
-    else if (is_little(page))
-        append(text, ": nobody waited for anything but work, except %s in all (%s of the time).",
-               time_text(page, view->total_ns).text, share_text(view->total_ns, view->elapsed_ns).text);
+    if (view->total_ns == 0 || is_little(page))
+        append_little(page, text);
     else
         append(text, ": %s thread%s of %s process%s waited for something but work, %s in all.",
                units_count(view->threads).text, units_plural(view->threads), units_count(view->processes).text,

@@ -16,15 +16,14 @@ static int start(const struct attach_processes *processes, const struct attach_c
     if (error)
         return error;
     error = thread_causes_init(&watch->table, NULL, causes_why);
-    if (error == 0)
-        error = wait_processes_init(&watch->processes, processes);
+    const struct process_numbers numbers = attach_processes_numbers(processes);
     watch->cgroups = wait_cgroups_create(cgroup);
     watch->holders = wait_holders_create(&watch->table);
     if (error == 0 && (!watch->cgroups || !watch->holders))
         error = -ENOMEM;
     snprintf(why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
     if (error == 0)
-        error = waits_start(&watch->waits, why);
+        error = waits_start(&numbers, &watch->waits, why);
     if (error)
         return error;
     watch->causes = wait_causes_create(watch->waits, &watch->table);
@@ -46,7 +45,7 @@ int wait_watch_start(const struct attach_processes *processes, const struct atta
 }
 
 int wait_watch_locks(struct wait_watch *watch) {
-    int error = lock_watch_start(&watch->locks);
+    int error = lock_watch_start(watch->waits, &watch->locks);
     if (error == 0)
         wait_holders_know_locks(watch->holders, watch->locks);
     return error;
@@ -60,15 +59,14 @@ void wait_watch_finish(struct wait_watch *watch) {
     wait_holders_destroy(watch->holders);
     waits_finish(watch->waits);
     thread_causes_finish(&watch->table);
-    wait_processes_finish(&watch->processes);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
 
-/* A lock_watched_fn. */
+/* A lock_watched_fn. The kernel tells only those of the processes. */
 static bool is_watched(void *context, const struct waited_cell *cell) {
     struct wait_watch *watch = context;
-    return wait_processes_have(&watch->processes, cell) && wait_cgroups_has(watch->cgroups, cell->cgroup);
+    return wait_cgroups_has(watch->cgroups, cell->cgroup);
 }
 
 /* A waits_ended_fn. */
@@ -96,11 +94,9 @@ int wait_watch_read(struct wait_watch *watch) {
     const struct waits_readers readers = {add, add_now, watch};
     wait_sums_begin_now(&watch->sums);
     wait_holders_begin_now(watch->holders);
-    wait_processes_mark_ended(&watch->processes);
     int error = waits_read(watch->waits, &readers);
     if (error == 0 && watch->locks)
         error = lock_watch_read(watch->locks, is_watched, watch);
-    wait_processes_forget_ended(&watch->processes);
     watch->read_ns = read_clock_ns(CLOCK_MONOTONIC);
     return error ? error : watch->sums.has_no_memory ? -ENOMEM : 0;
 }

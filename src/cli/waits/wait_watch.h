@@ -1,4 +1,4 @@
-/* Watches what threads wait for: all of the machine, some processes with those that they start, or a control group. */
+/* Watches what threads wait for: all of the machine, some processes with their descendants, or a control group. */
 #ifndef WAIT_WATCH_H
 #define WAIT_WATCH_H
 
@@ -7,7 +7,6 @@
 #include "lock_watch.h"
 #include "wait_cgroups.h"
 #include "wait_holders.h"
-#include "wait_processes.h"
 #include "wait_view.h"
 
 struct wait_watch {
@@ -16,7 +15,6 @@ struct wait_watch {
     struct wait_causes *causes;
     struct wait_cgroups *cgroups;
     struct wait_holders *holders;
-    struct wait_processes processes;
     struct wait_sums sums;
     struct lock_watch *locks; /* NULL: not looked at; else the watch destroys it */
     int64_t begin_ns;         /* of the monotonic clock; of the last mark */
@@ -24,7 +22,7 @@ struct wait_watch {
     uint64_t unseen;          /* waits of what is watched whose ends the kernel did not report */
 };
 
-/* Both must outlive the watch.
+/* processes: those that are watched, with their descendants; cgroup must outlive the watch
  * Owner:   the caller finishes *ret_watch
  * Errors:  reported to the user */
 int wait_watch_start(const struct attach_processes *processes, const struct attach_cgroup *cgroup,
