@@ -179,6 +179,44 @@ START_TEST(name_is_looked_up_once) {
 }
 END_TEST
 
+static void ask_many(struct container_names *all, const char *begin, const char *end) {
+    struct container container;
+    char cgroup[256];
+    for (unsigned i = 0; i < 10007; i++) {
+        snprintf(cgroup, sizeof(cgroup), "%s%064x%s", begin, i, end);
+        ck_assert(container_names_find(all, cgroup, &container));
+        ck_assert_str_eq(container.name, "");
+    }
+}
+
+/* Containers of users, and ids that were containers once. */
+START_TEST(name_is_found_after_any_number_of_others) {
+    static const char *const others[][2] = {{USERS "docker-", ".scope"}, {"/docker/", ""}};
+    struct container container;
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+        struct container_names *all = container_names_create(root);
+        ask_many(all, others[i][0], others[i][1]);
+        write_file(DOCKER_FILE, "{\"Name\": \"/later\"}");
+        ck_assert(container_names_find(all, DOCKER, &container));
+        ck_assert_str_eq(container.name, "later");
+        container_names_destroy(all);
+    }
+}
+END_TEST
+
+START_TEST(users_containers_do_not_make_a_name_forgotten) {
+    struct container_names *all = container_names_create(root);
+    struct container container;
+    write_file(DOCKER_FILE, "{\"Name\": \"/before\"}");
+    ck_assert(container_names_find(all, DOCKER, &container));
+    write_file(DOCKER_FILE, "{\"Name\": \"/after\"}");
+    ask_many(all, USERS "docker-", ".scope");
+    ck_assert(container_names_find(all, DOCKER, &container));
+    ck_assert_str_eq(container.name, "before");
+    container_names_destroy(all);
+}
+END_TEST
+
 START_TEST(name_longer_than_the_bound_is_not_taken) {
     char text[CONTAINER_NAME_SIZE + 32];
     for (size_t length = CONTAINER_NAME_SIZE - 1; length <= CONTAINER_NAME_SIZE; length++) {
@@ -253,6 +291,8 @@ int main(void) {
     tcase_add_loop_test(tcase, name_is_read, 0, ARRAY_SIZE(names));
     tcase_add_test(tcase, name_of_a_users_container_is_in_his_home_only);
     tcase_add_test(tcase, name_is_looked_up_once);
+    tcase_add_test(tcase, name_is_found_after_any_number_of_others);
+    tcase_add_test(tcase, users_containers_do_not_make_a_name_forgotten);
     tcase_add_test(tcase, name_longer_than_the_bound_is_not_taken);
     tcase = suite_case(suite, "hostile", set_up, tear_down);
     tcase_add_test(tcase, file_beyond_the_bound_is_not_read);

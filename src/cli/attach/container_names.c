@@ -3,19 +3,34 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base.h"
 #include "container_files.h"
-#include "number_map.h"
 
-#define REMEMBERED_MAX 4096U /* of others the names are not looked up: users can make groups for any id */
+/* A name is remembered where the hash of its container says; the one of these places that was asked for longest ago gives
+ * way. Users can make groups for any id, so their containers have places of their own, and looking up their names may take
+ * only so much time. */
+#define SETS 1024U
+#define PLACES 4U
+#define USERS_NS INT64_C(2000000000)  /* at once */
+#define USERS_PER_S INT64_C(50000000) /* from then on, in ns */
+#define NS_PER_S INT64_C(1000000000)
+
+enum owner { OF_ROOT, OF_USERS, OWNERS };
+
+struct known {
+    struct container container;
+    uint64_t asked; /* the number of the question that was about it last; 0: the place is free */
+};
 
 struct container_names {
     const char *root;
     pthread_mutex_t lock; /* protects the rest */
-    struct container *known;
-    size_t count;
-    struct number_map places; /* by hash: the index in known, and 1 */
+    uint64_t questions;
+    int64_t users_left_ns; /* for names of users' containers */
+    int64_t filled_ns;     /* when that was reckoned */
+    struct known known[OWNERS][SETS][PLACES];
 };
 
 struct container_names *container_names_create(const char *root) {
@@ -23,6 +38,8 @@ struct container_names *container_names_create(const char *root) {
     if (!names)
         return NULL;
     names->root = root;
+    names->users_left_ns = USERS_NS;
+    names->filled_ns = read_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&names->lock, NULL);
     return names;
 }
@@ -31,8 +48,6 @@ void container_names_destroy(struct container_names *names) {
     if (!names)
         return;
     pthread_mutex_destroy(&names->lock);
-    number_map_finish(&names->places);
-    free(names->known);
     free(names);
 }
 
@@ -40,24 +55,48 @@ static bool is_same(const struct container *a, const struct container *b) {
     return a->runtime == b->runtime && a->user == b->user && strcmp(a->id, b->id) == 0;
 }
 
-/* Without memory it is not remembered. */
-static void remember(struct container_names *names, uint64_t hash, const struct container *container) {
-    if (grow_array(&names->known, names->count, sizeof(*names->known)) < 0 ||
-        number_map_set(&names->places, hash, names->count + 1) < 0)
-        return;
-    names->known[names->count++] = *container;
+/* Its own place, or the one that gives way. */
+static struct known *find_place(struct container_names *names, const struct container *container) {
+    const uint64_t hash = hash_text(HASH_BEGIN + container->runtime + ((uint64_t)container->user << 8), container->id);
+    struct known *places = names->known[container->user == 0 ? OF_ROOT : OF_USERS][hash % SETS];
+    struct known *oldest = &places[0];
+    for (size_t i = 0; i < PLACES; i++) {
+        if (places[i].asked > 0 && is_same(&places[i].container, container))
+            return &places[i];
+        if (places[i].asked < oldest->asked)
+            oldest = &places[i];
+    }
+    return oldest;
+}
+
+static bool have_users_time(struct container_names *names, int64_t now_ns) {
+    const int64_t filled_ns = names->users_left_ns + (now_ns - names->filled_ns) * USERS_PER_S / NS_PER_S;
+    names->users_left_ns = filled_ns < USERS_NS ? filled_ns : USERS_NS;
+    names->filled_ns = now_ns;
+    return names->users_left_ns > 0;
+}
+
+/* Returns false if it is not the time to look: then it is not remembered either. */
+static bool look_up(struct container_names *names, struct container *container) {
+    const int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+    if (container->user != 0 && !have_users_time(names, begin_ns))
+        return false;
+    container_files_read_name(names->root, container);
+    if (container->user != 0)
+        names->users_left_ns -= read_clock_ns(CLOCK_MONOTONIC) - begin_ns;
+    return true;
 }
 
 static void find_name(struct container_names *names, struct container *container) {
-    const uint64_t hash = hash_text(HASH_BEGIN + container->runtime + ((uint64_t)container->user << 8), container->id);
-    const uint64_t place = number_map_get(&names->places, hash);
-    const struct container *known = place > 0 ? &names->known[place - 1] : NULL;
-    if (known && is_same(known, container))
-        memcpy(container->name, known->name, sizeof(container->name));
-    if (known || names->count >= REMEMBERED_MAX)
+    struct known *known = find_place(names, container);
+    const bool is_known = known->asked > 0 && is_same(&known->container, container);
+    if (is_known)
+        memcpy(container->name, known->container.name, sizeof(container->name));
+    else if (look_up(names, container))
+        known->container = *container;
+    else
         return;
-    container_files_read_name(names->root, container);
-    remember(names, hash, container);
+    known->asked = ++names->questions;
 }
 
 bool container_names_find(struct container_names *names, const char *path, struct container *ret_container) {

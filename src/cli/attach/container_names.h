@@ -11,8 +11,8 @@ struct container_names;
  * Owner:   the caller destroys it; root must outlive it. Returns NULL without memory */
 struct container_names *container_names_create(const char *root);
 
-/* The same with the name, if the runtime's files can be read. They are asked once for each container; this may wait for
- * a disk, not for a server or a daemon.
+/* The same with the name, if the runtime's files can be read. Names that were asked for lately are remembered; others may
+ * wait for a disk, not for a server or a daemon. No number of containers of users keeps those of root from having names.
  * Threads: any */
 bool container_names_find(struct container_names *names, const char *path, struct container *ret_container);
 
