@@ -32,6 +32,18 @@ int mounts_open_of(pid_t process, struct mounts_table *ret_table) {
     return open_table(path, ret_table);
 }
 
+int mounts_open_at(int fd, struct mounts_table *ret_table) {
+    *ret_table = (struct mounts_table){.stream = NULL};
+    CLEANUP_FD int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0 || lseek(copy, 0, SEEK_SET) < 0)
+        return negative_errno();
+    ret_table->stream = fdopen(copy, "r");
+    if (!ret_table->stream)
+        return negative_errno();
+    steal_fd(&copy);
+    return 0;
+}
+
 void mounts_close(struct mounts_table *table) {
     close_stream(&table->stream);
     free(table->line);

@@ -239,7 +239,7 @@ assert_eq "2 2" "$(profile_calls MKDIR outer) $(profile_calls MKDIR inner)" "MKD
 rm -r "$lower"/known-*
 
 # While it runs, it can be looked at by others, and is seen by nobody else.
-mkfifo go
+mkfifo go went
 "$OSPROF" run --layers fs -d "$lower" -p profile -- sh -c "mkdir '$lower/known-1'; echo >go; read go <go" &
 run_pid=$!
 read -r _ <go
@@ -252,15 +252,35 @@ rmdir "$lower/known-1"
 assert_nothing_left
 
 # It keeps no other mount in use: one that is unmounted meanwhile writes its profile at once.
+mkdir kept-mnt
 # shellcheck disable=SC2016 # for the shell inside
-unshare --mount --propagation shared -- bash -euc '
-    "$OSPROFFS" -o profile=other,live=none lower mnt
-    "$OSPROF" run --layers fs -d many -q -p profile -- sh -c "echo >go
-        for i in \$(seq 200); do [ ! -s other ] || exit 0; sleep 0.1; done; exit 1" &
+for propagation in shared private; do
+    rm -f other
+    unshare --mount --propagation "$propagation" -- bash -euc '
+        "$OSPROFFS" -o profile=other,live=none lower mnt
+        "$OSPROFFS" -o profile=kept,live=none lower kept-mnt
+        "$OSPROF" run --layers fs -d many -q -p profile -- sh -c "echo >go
+            for i in \$(seq 200); do [ ! -s other ] || break; sleep 0.1; done
+            [ -s other ] && mountpoint -q kept-mnt && ! mountpoint -q mnt" &
+        read -r _ <go
+        umount mnt
+        wait "$!"
+        umount kept-mnt' || fail "a $propagation mount that was unmounted while it runs stays in use, or another does not"
+    "$OSPROF" check other
+    assert_nothing_left
+done
+
+# Its own mount stays where one below it was unmounted outside.
+# shellcheck disable=SC2016 # for the shell inside
+unshare --mount --propagation private -- bash -euc '
+    "$OSPROFFS" -o profile=below,live=none lower mnt
+    "$OSPROF" run --layers fs -d mnt -q -p profile -- sh -c "echo >go; read -r _ <went; mkdir mnt/known-2" &
     read -r _ <go
     umount mnt
-    wait "$!"' || fail "a mount that was unmounted while it runs stays in use"
-"$OSPROF" check other
+    echo >went
+    wait "$!"' || fail "its own mount is gone with one below it that was unmounted"
+assert_eq 1 "$(profile_calls MKDIR profile)" "MKDIR through its own mount"
+rmdir "$lower/known-2"
 assert_nothing_left
 
 # ---- Files that are open already

@@ -20,6 +20,10 @@ int mounts_open(struct mounts_table *ret_table);
 
 /* The same for another process, which may be in another mount namespace. */
 int mounts_open_of(pid_t process, struct mounts_table *ret_table);
+
+/* The same by a descriptor of such a file, from its beginning. The caller keeps the descriptor */
+int mounts_open_at(int fd, struct mounts_table *ret_table);
+
 void mounts_close(struct mounts_table *table);
 
 #define CLEANUP_MOUNTS __attribute__((cleanup(mounts_close)))

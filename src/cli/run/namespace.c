@@ -92,7 +92,8 @@ static int make_namespaces(struct namespace *space) {
 int namespace_enter(struct namespace *ret_namespace) {
     struct namespace space = {.bounding_caps = read_bounding_caps()};
     int error = make_namespaces(&space);
-    /* unmounting outside must have an effect here too, or the file system would stay in use until the command ends */
+    /* unmounting outside must have an effect here too, or the file system would stay in use until the command ends; where
+     * mounts outside are private, run_outside.h helps */
     if (error == 0 && mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         error = negative_errno();
     if (error && space.has_user)

@@ -55,6 +55,7 @@ int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directorie
         complain("no memory");
         return -ENOMEM;
     }
+    run_outside_open(&mounts->outside);
     int error = run_osproffs_init(&mounts->options, options, labels, wants_groups);
     for (; mounts->count < count && error == 0; mounts->count++) {
         mounts->by_depth[mounts->count] = &mounts->daemons[mounts->count];
@@ -69,6 +70,7 @@ int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directorie
 void run_mounts_finish(struct run_mounts *mounts) {
     for (size_t i = 0; i < mounts->count; i++)
         run_daemon_finish(&mounts->daemons[i]);
+    run_outside_finish(&mounts->outside);
     free(mounts->daemons);
     free(mounts->by_depth);
     run_osproffs_finish(&mounts->options);

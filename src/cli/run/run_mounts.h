@@ -10,6 +10,7 @@
 
 #include "namespace.h"
 #include "run_daemon.h"
+#include "run_outside.h"
 #include "signals.h"
 
 #define RUN_ASKING_NAME "osprof-ask" /* name of our threads that send requests to osproffs; fuse.bt has it too */
@@ -20,6 +21,7 @@ struct run_mounts {
     struct run_daemon **by_depth; /* outer directories before inner ones */
     size_t count;
     struct run_osproffs options;
+    struct run_outside outside;
     off_t positions[RUN_FILES]; /* of standard files that are in the directories; -1: of others */
     bool are_ending;            /* daemons may end from now on */
 };
