@@ -253,7 +253,7 @@ int serve_source_read(struct serve_source *source, struct serve_targets *ret_tar
 /* Waits have the label of the machine. Errors: -ENOMEM */
 static int format_with_waits(const struct serve_source *source, struct view_target *all, size_t count,
                              struct serve_why *why, const struct view *view, char **ret_text, size_t *ret_size_bytes) {
-    struct view_wait waits[SERVE_WHY_SERIES_MAX];
+    struct view_wait waits[WAIT_SERIES_MAX];
     struct aggstats_profile machine = {.resolution = 0};
     int error = aggstats_profile_add_label(&machine, "host", source->host);
     all[count] = (struct view_target){.profile = &machine, .waits = waits, .wait_count = serve_why_take(why, waits)};

@@ -1,61 +1,12 @@
 #include "serve_why.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
 #include "command.h"
 
 #define READ_NS INT64_C(1000000000)
-#define OTHER "other"
-#define OTHER_CAUSES "waiting in another function of the kernel"
-#define CAUSES_MAX (SERVE_WHY_SERIES_MAX / 2)           /* with a series of other programs */
-#define CAUSES_KEPT 10                                  /* of these: for causes that have a name */
-#define OWN_MAX (SERVE_WHY_SERIES_MAX - CAUSES_MAX - 3) /* with a program's name; 3: other causes, by class */
-
-/* ---- Series ------------------------------------------------------------------------------------- */
-
-static struct serve_why_series *find(struct serve_why *why, const char *cause, enum wait_class class,
-                                     const char *program) {
-    for (size_t i = 0; i < why->count; i++) {
-        struct serve_why_series *series = &why->series[i];
-        if (series->class == class && strcmp(series->program, program) == 0 && strcmp(series->cause, cause) == 0)
-            return series;
-    }
-    return NULL;
-}
-
-/* Returns NULL without memory. */
-static struct serve_why_series *append(struct serve_why *why, const char *cause, enum wait_class class,
-                                       const char *program) {
-    char *words = why->count < SERVE_WHY_SERIES_MAX ? strdup(cause) : NULL;
-    if (!words)
-        return NULL;
-    struct serve_why_series *series = &why->series[why->count++];
-    *series = (struct serve_why_series){.cause = words, .class = class};
-    snprintf(series->program, sizeof(series->program), "%s", program);
-    why->others += strcmp(program, OTHER) == 0;
-    return series;
-}
-
-/* The series of other programs. */
-static struct serve_why_series *find_other(struct serve_why *why, const struct wait_cause *cause) {
-    const bool has_room = why->others < (cause->is_named ? CAUSES_MAX : CAUSES_MAX - CAUSES_KEPT);
-    struct serve_why_series *found = find(why, cause->words, cause->class, OTHER);
-    if (!found && !has_room)
-        found = find(why, OTHER_CAUSES, cause->class, OTHER);
-    return found ? found : append(why, has_room ? cause->words : OTHER_CAUSES, cause->class, OTHER);
-}
-
-static struct serve_why_series *find_or_add(struct serve_why *why, const struct wait_cause *cause,
-                                            const char *program) {
-    struct serve_why_series *found = find(why, cause->words, cause->class, program);
-    if (!found && cause->is_named && why->count - why->others < OWN_MAX)
-        found = append(why, cause->words, cause->class, program);
-    return found ? found : find_other(why, cause);
-}
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
 
@@ -81,19 +32,16 @@ static void forget_ended(struct wait_sums *sums) {
 /* Errors: -ENOMEM, those of bpf(2) */
 static int read_waits(struct serve_why *why) {
     struct wait_view view;
+    const int64_t before_ns = why->read_ns;
     why->read_ns = read_clock_ns(CLOCK_MONOTONIC);
     int error = wait_watch_read(&why->watch);
     if (!error)
         error = wait_watch_view(&why->watch, WAIT_BY_PROGRAM, &view);
     if (error)
         return error;
-    for (size_t i = 0; i < view.count; i++) {
-        struct serve_why_series *series = find_or_add(why, view.rows[i].cause, view.rows[i].who);
-        if (!series)
-            continue;
-        series->waits += view.rows[i].waits;
-        series->total_ns += view.rows[i].total_ns;
-    }
+    wait_series_age(&why->series, (uint64_t)(why->read_ns - before_ns));
+    for (size_t i = 0; i < view.count; i++)
+        wait_series_add(&why->series, view.rows[i].cause, view.rows[i].who, view.rows[i].waits, view.rows[i].total_ns);
     wait_view_finish(&view);
     wait_watch_mark(&why->watch);
     forget_ended(&why->watch.sums);
@@ -112,28 +60,27 @@ void serve_why_read(struct serve_why *why) {
         read_and_report(why);
 }
 
-size_t serve_why_take(struct serve_why *why, struct view_wait ret_waits[SERVE_WHY_SERIES_MAX]) {
+size_t serve_why_take(struct serve_why *why, struct view_wait ret_waits[WAIT_SERIES_MAX]) {
     read_and_report(why);
-    for (size_t i = 0; i < why->count; i++) {
-        const struct serve_why_series *series = &why->series[i];
+    for (size_t i = 0; i < why->series.count; i++) {
+        const struct wait_one_series *series = &why->series.series[i];
         ret_waits[i] = (struct view_wait){.cause = series->cause,
                                           .class = wait_class_name(series->class),
                                           .program = series->program,
                                           .waits = series->waits,
                                           .seconds = (double)series->total_ns / 1e9};
     }
-    return why->count;
+    return why->series.count;
 }
 
 /* ---- Beginning and end -------------------------------------------------------------------------- */
 
 int serve_why_start(struct serve_why *ret_why) {
-    *ret_why = (struct serve_why){.count = 0};
+    *ret_why = (struct serve_why){.read_ns = 0};
     return wait_watch_start(&ret_why->nobody, &ret_why->nowhere, &ret_why->watch);
 }
 
 void serve_why_finish(struct serve_why *why) {
-    for (size_t i = 0; i < why->count; i++)
-        free(why->series[i].cause);
+    wait_series_finish(&why->series);
     wait_watch_finish(&why->watch);
 }
