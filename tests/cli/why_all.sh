@@ -338,7 +338,7 @@ kill -INT "$watcher"
 wait "$watcher" || fail "status $? of osprof why -a"
 kill -KILL "$pid"
 exec 9>&-
-grep -q 'Of more than 20000 threads, names and causes the later ones are summed by program; ' out ||
+grep -q 'Of more than 20000 threads, names and causes those that waited least are summed by program; ' out ||
     fail "what is summed: $(tail -5 out)"
 [ "$(grep -c ' n[0-9][0-9]* ' out)" -le 40000 ] || fail "programs have no end"
 grep -q ' (others) ' out || fail "no others: $(tail -20 out)"

@@ -16,14 +16,14 @@ static void forget_ended(struct wait_sums *sums) {
     for (size_t i = 0; i < sums->count; i++) {
         const struct wait_row *row = &sums->rows[i];
         struct waiting_now now = {.cell = {.cgroup = row->cgroup, .process = row->process, .thread = row->thread}};
-        if (row->marked_ns <= row->total_ns)
+        if (row->marked.ns <= row->total_ns)
             continue;
         memcpy(now.cell.program, row->program, sizeof(now.cell.program));
         memcpy(now.cell.thread_name, row->thread_name, sizeof(now.cell.thread_name));
         const size_t before = kept.count;
         wait_sums_add_now(&kept, row->cause, &now);
         if (kept.count > before)
-            kept.rows[before].marked_ns = row->marked_ns - row->total_ns;
+            kept.rows[before].marked.ns = row->marked.ns - row->total_ns;
     }
     wait_sums_finish(sums);
     *sums = kept;

@@ -34,7 +34,6 @@ static void forget_shown(struct top_waits *waits) {
 void top_waits_finish(struct top_waits *waits) {
     forget_shown(waits);
     free(waits->rows);
-    free(waits->marks);
     wait_watch_finish(&waits->watch);
 }
 
@@ -110,11 +109,10 @@ static int make_views(struct top_waits *waits, uint64_t elapsed_ns) {
     return error ? error : make_waiters(waits);
 }
 
-static void mark_row(struct wait_row *row, const struct top_waits_mark *mark) {
-    row->marked_waits = mark->waits;
-    row->marked_ns = mark->reported_ns;
-    row->longest_ns = mark->longest_ns;
-    row->stack = mark->stack;
+static void show_longer(struct wait_row *row) {
+    row->marked = row->begun;
+    row->longest_ns = row->begun_longest_ns;
+    row->stack = row->begun_stack;
 }
 
 static int show(struct top_waits *waits) {
@@ -126,7 +124,7 @@ static int show(struct top_waits *waits) {
     for (size_t i = 0; i < waits->row_count; i++) {
         waits->shown[i] = waits->rows[i];
         if (waits->summing)
-            mark_row(&waits->shown[i], &waits->marks[i]);
+            show_longer(&waits->shown[i]);
     }
     return make_views(waits, (uint64_t)(waits->taken_ns - since_ns));
 }
@@ -136,10 +134,17 @@ int top_waits_sum(struct top_waits *waits, bool summing) {
     return show(waits);
 }
 
+static void begin_row(struct wait_row *row, struct wait_mark mark) {
+    row->begun = mark;
+    row->begun_longest_ns = row->begun_stack = 0;
+}
+
 int top_waits_begin_here(struct top_waits *waits) {
-    const struct wait_row *marked = waits->watch.sums.rows; /* as the latest snapshot has left them */
+    struct wait_sums *sums = &waits->watch.sums; /* as marked by the latest snapshot */
+    for (size_t i = 0; i < sums->count; i++)
+        begin_row(&sums->rows[i], sums->rows[i].marked);
     for (size_t i = 0; i < waits->row_count; i++)
-        waits->marks[i] = (struct top_waits_mark){.waits = waits->rows[i].waits, .reported_ns = marked[i].marked_ns};
+        begin_row(&waits->rows[i], wait_row_mark(&waits->rows[i]));
     waits->begin_ns = waits->taken_ns;
     return top_waits_sum(waits, true);
 }
@@ -158,29 +163,25 @@ int top_waits_read(struct top_waits *waits) {
     return wait_watch_read_with_holders(&waits->watch);
 }
 
-/* Rows of the sums are never removed, and keep their places. */
 static int copy_rows(struct top_waits *waits) {
     const struct wait_sums *sums = &waits->watch.sums;
     struct wait_row *rows = reallocarray(waits->rows, sums->count + 1, sizeof(*rows));
-    struct top_waits_mark *marks = reallocarray(waits->marks, sums->count + 1, sizeof(*marks));
-    waits->rows = rows ? rows : waits->rows;
-    waits->marks = marks ? marks : waits->marks;
-    if (!rows || !marks)
+    if (!rows)
         return -ENOMEM;
-    memset(marks + waits->row_count, 0, (sums->count - waits->row_count) * sizeof(*marks));
+    waits->rows = rows;
     waits->row_count = sums->count;
     for (size_t i = 0; i < sums->count; i++)
         rows[i] = sums->rows[i];
     return 0;
 }
 
-static void note_longest(struct top_waits *waits) {
-    for (size_t i = 0; i < waits->row_count; i++) {
-        struct top_waits_mark *mark = &waits->marks[i];
-        if (waits->rows[i].longest_ns < mark->longest_ns)
+static void note_longest(struct wait_sums *sums) {
+    for (size_t i = 0; i < sums->count; i++) {
+        struct wait_row *row = &sums->rows[i];
+        if (row->longest_ns < row->begun_longest_ns)
             continue;
-        mark->longest_ns = waits->rows[i].longest_ns;
-        mark->stack = waits->rows[i].stack;
+        row->begun_longest_ns = row->longest_ns;
+        row->begun_stack = row->stack;
     }
 }
 
@@ -188,13 +189,14 @@ int top_waits_refresh(struct top_waits *waits) {
     forget_shown(waits);
     int error = wait_watch_read_with_holders(&waits->watch);
     if (error == 0)
+        note_longest(&waits->watch.sums);
+    if (error == 0)
         error = copy_rows(waits);
     if (error)
         return error;
     waits->previous_ns = waits->taken_ns;
     waits->taken_ns = waits->read_ns = read_clock_ns(CLOCK_MONOTONIC);
     waits->clock_ns = read_clock_ns(CLOCK_REALTIME);
-    note_longest(waits);
     wait_watch_mark(&waits->watch);
     return show(waits);
 }

@@ -13,14 +13,6 @@ struct top_waiter {
     const struct wait_view_row *most; /* what it waited for longest; owned by by_who */
 };
 
-/* What of a row of the sums was reported before summing began, and its longest wait since then. */
-struct top_waits_mark {
-    uint64_t waits;
-    uint64_t reported_ns;
-    uint64_t longest_ns;
-    uint64_t stack;
-};
-
 struct top_waits {
     struct wait_watch watch;
     enum wait_by by;   /* who stands in the lower part; not nobody */
@@ -29,15 +21,15 @@ struct top_waits {
     /* The latest snapshot. */
     struct wait_row *rows; /* [row_count] marked as at the snapshot before */
     size_t row_count;
-    struct top_waits_mark *marks; /* [row_count] where summing begins */
-    int64_t begin_ns;             /* of the monotonic clock: of the marks, of the snapshot before, and of the latest */
+    int64_t
+        begin_ns; /* of the monotonic clock: of where summing begins (struct wait_row's begun), of the snapshot before, and of the latest */
     int64_t previous_ns;
     int64_t taken_ns;
     int64_t read_ns;  /* when the kernel was read last */
     int64_t clock_ns; /* of the latest snapshot, in Unix time */
 
     /* What is shown of it. */
-    bool summing;           /* since the marks; else since the snapshot before */
+    bool summing;           /* since that; else since the snapshot before */
     struct wait_row *shown; /* [row_count] */
     struct wait_view by_cause;
     struct wait_view by_who;

@@ -178,8 +178,9 @@ static void print_lost(const struct page *page) {
         append(text, " ");
     if (page->watch->sums.is_folded)
         append(text,
-               "Of more than %u threads, names and causes the later ones are summed by program; they are not among the "
-               "threads and processes.",
+               "Of more than %u threads, names and causes those that waited least are summed by program; they are not "
+               "among "
+               "the threads and processes.",
                WAIT_ROWS_MAX);
     if (!text[0])
         return;

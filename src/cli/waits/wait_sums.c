@@ -1,6 +1,6 @@
 #include "wait_sums.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,12 +43,6 @@ struct wait_row wait_row_of(const struct wait_cause *cause, const struct waited_
     return row;
 }
 
-static void fold(struct wait_row *row) {
-    row->cgroup = 0;
-    row->process = row->thread = 0;
-    memset(row->thread_name, 0, sizeof(row->thread_name));
-}
-
 /* Returns NULL without memory. */
 static struct wait_row *append(struct wait_sums *sums, uint64_t hash, const struct wait_row *row) {
     if (sums->count == sums->room) {
@@ -75,6 +69,111 @@ static struct wait_row *find(const struct wait_sums *sums, const struct wait_row
     return NULL;
 }
 
+/* ---- Summing rows ------------------------------------------------------------------------------- */
+
+#define OTHERS "(others)"
+
+enum fold { BY_PROGRAM, OF_OTHERS };
+
+/* What a row is summed in. */
+static void fold(struct wait_row *row, enum fold how) {
+    row->cgroup = 0;
+    row->process = row->thread = 0;
+    memset(row->thread_name, 0, sizeof(row->thread_name));
+    if (how == BY_PROGRAM)
+        return;
+    memset(row->program, 0, sizeof(row->program));
+    memcpy(row->program, OTHERS, sizeof(OTHERS));
+}
+
+/* What goes on and was reported in part would be reported again. */
+static bool may_be_folded(const struct wait_row *row, enum fold how) {
+    const bool is_single = row->process > 0;
+    return row->marked.ns <= row->total_ns && is_single == (how == BY_PROGRAM) &&
+           (is_single || strcmp(row->program, OTHERS) != 0);
+}
+
+static void add_mark(struct wait_mark *sum, const struct wait_mark *mark) {
+    sum->waits += mark->waits;
+    sum->ns += mark->ns;
+}
+
+static void add_row(struct wait_row *sum, const struct wait_row *row) {
+    sum->waits += row->waits;
+    sum->total_ns += row->total_ns;
+    sum->now += row->now;
+    sum->now_ns += row->now_ns;
+    add_mark(&sum->marked, &row->marked);
+    add_mark(&sum->begun, &row->begun);
+    if (row->longest_ns >= sum->longest_ns) {
+        sum->longest_ns = row->longest_ns;
+        sum->stack = row->stack;
+    }
+    if (row->begun_longest_ns >= sum->begun_longest_ns) {
+        sum->begun_longest_ns = row->begun_longest_ns;
+        sum->begun_stack = row->begun_stack;
+    }
+}
+
+/* Errors:  -ENOMEM */
+static int keep(struct wait_sums *kept, const struct wait_row *row, const enum fold *how) {
+    struct wait_row sum = *row;
+    uint64_t hash = 0;
+    if (how)
+        fold(&sum, *how);
+    struct wait_row *found = find(kept, &sum, &hash);
+    if (found)
+        add_row(found, row);
+    return found || append(kept, hash, &sum) ? 0 : -ENOMEM;
+}
+
+static int compare_times(const void *a, const void *b) {
+    const uint64_t *a_ns = a;
+    const uint64_t *b_ns = b;
+    return (*a_ns > *b_ns) - (*a_ns < *b_ns);
+}
+
+/* Up to which time half of those that may be are summed. Returns false if there are none, or without memory */
+static bool find_median(const struct wait_sums *sums, enum fold how, uint64_t *ret_ns) {
+    CLEANUP_FREE uint64_t *times_ns = calloc(sums->count + 1, sizeof(*times_ns));
+    size_t count = 0;
+    for (size_t i = 0; times_ns && i < sums->count; i++)
+        if (may_be_folded(&sums->rows[i], how))
+            times_ns[count++] = sums->rows[i].total_ns;
+    if (count == 0)
+        return false;
+    qsort(times_ns, count, sizeof(*times_ns), compare_times);
+    *ret_ns = times_ns[count / 2];
+    return true;
+}
+
+/* Without memory they stay as they are. */
+static void fold_least(struct wait_sums *sums, enum fold how) {
+    struct wait_sums kept = {.rows = NULL};
+    uint64_t most_ns;
+    int error = find_median(sums, how, &most_ns) ? 0 : -ENOENT;
+    for (size_t i = 0; i < sums->count && error == 0; i++) {
+        const struct wait_row *row = &sums->rows[i];
+        error = keep(&kept, row, may_be_folded(row, how) && row->total_ns <= most_ns ? &how : NULL);
+    }
+    if (error) {
+        wait_sums_finish(&kept);
+        return;
+    }
+    kept.has_no_memory = sums->has_no_memory;
+    kept.is_folded = true;
+    wait_sums_finish(sums);
+    *sums = kept;
+}
+
+static void make_room(struct wait_sums *sums) {
+    fold_least(sums, BY_PROGRAM);
+    if (sums->count > WAIT_ROWS_MAX * 3 / 4)
+        fold_least(sums, OF_OTHERS);
+    const size_t next = sums->count + WAIT_ROWS_MAX / 4;
+    sums->fold_at = next > WAIT_ROWS_MAX ? next : WAIT_ROWS_MAX;
+}
+
 /* Returns NULL without memory. */
 static struct wait_row *find_or_add(struct wait_sums *sums, const struct wait_cause *cause,
                                     const struct waited_cell *cell) {
@@ -85,13 +184,13 @@ static struct wait_row *find_or_add(struct wait_sums *sums, const struct wait_ca
     }
     struct wait_row row = wait_row_of(cause, cell);
     struct wait_row *found = find(sums, &row, &hash);
-    if (!found && sums->count >= WAIT_ROWS_MAX) {
-        sums->is_folded = true;
-        fold(&row);
+    if (!found && sums->count >= WAIT_ROWS_MAX && sums->count >= sums->fold_at) {
+        make_room(sums);
         found = find(sums, &row, &hash);
     }
     if (!found && sums->count >= WAIT_ROWS_ALL_MAX) {
-        snprintf(row.program, sizeof(row.program), "(others)");
+        sums->is_folded = true;
+        fold(&row, OF_OTHERS);
         found = find(sums, &row, &hash);
     }
     if (!found)
@@ -134,12 +233,15 @@ void wait_sums_add_now(struct wait_sums *sums, const struct wait_cause *cause, c
 }
 
 /* A wait that ends while it is read is in neither sum. What was reported of it is not reported again. */
+struct wait_mark wait_row_mark(const struct wait_row *row) {
+    const uint64_t all_ns = row->total_ns + row->now_ns;
+    return (struct wait_mark){.waits = row->waits, .ns = all_ns > row->marked.ns ? all_ns : row->marked.ns};
+}
+
 void wait_sums_mark(struct wait_sums *sums) {
     for (size_t i = 0; i < sums->count; i++) {
         struct wait_row *row = &sums->rows[i];
-        const uint64_t all_ns = row->total_ns + row->now_ns;
-        row->marked_waits = row->waits;
-        row->marked_ns = all_ns > row->marked_ns ? all_ns : row->marked_ns;
+        row->marked = wait_row_mark(row);
         row->longest_ns = 0;
     }
 }

@@ -8,8 +8,17 @@
 #include "number_map.h"
 #include "wait_causes.h"
 
-#define WAIT_ROWS_MAX 20000     /* with threads and processes of their own; later ones are summed by program */
-#define WAIT_ROWS_ALL_MAX 40000 /* later programs are summed, too: one may give itself any number of names */
+/* When there are so many rows, the threads that have waited least are summed by program; if that does not suffice, the programs
+ * that have are summed, too: one may give itself any number of names. A wait that goes on, and was reported in part, keeps its
+ * row; so there may be more rows, up to the second number. */
+#define WAIT_ROWS_MAX 20000
+#define WAIT_ROWS_ALL_MAX 40000
+
+/* What of a row was reported before a moment. */
+struct wait_mark {
+    uint64_t waits;
+    uint64_t ns; /* of total_ns and now_ns */
+};
 
 /* Waits of one thread for one thing. */
 struct wait_row {
@@ -21,13 +30,20 @@ struct wait_row {
     char thread_name[WAITED_NAME_BYTES + 1];
     uint64_t waits; /* that have ended */
     uint64_t total_ns;
-    uint64_t longest_ns;   /* of those that have ended since the last mark, and of what waits now */
-    uint64_t stack;        /* of the longest; 0: it is not known */
-    uint64_t now;          /* threads that wait now */
-    uint64_t now_ns;       /* how long they have by now; not in total_ns */
-    uint64_t marked_waits; /* of the last mark: waits, and total_ns with now_ns */
-    uint64_t marked_ns;
+    uint64_t longest_ns;     /* of those that have ended since the last mark, and of what waits now */
+    uint64_t stack;          /* of the longest; 0: it is not known */
+    uint64_t now;            /* threads that wait now */
+    uint64_t now_ns;         /* how long they have by now; not in total_ns */
+    struct wait_mark marked; /* at the last mark */
+
+    /* Of whoever looks at a longer interval; here they are only kept when rows are summed. */
+    struct wait_mark begun;
+    uint64_t begun_longest_ns;
+    uint64_t begun_stack;
 };
+
+/* All of it, as reported. */
+struct wait_mark wait_row_mark(const struct wait_row *row);
 
 /* An empty one. */
 struct wait_row wait_row_of(const struct wait_cause *cause, const struct waited_cell *cell);
@@ -37,6 +53,7 @@ struct wait_sums {
     size_t count;
     size_t room;
     struct number_map places; /* of rows, from 1, by a hash of what tells them apart */
+    size_t fold_at;           /* the number of rows at which some are summed again */
     bool is_folded;           /* some are summed by program */
     bool has_no_memory;       /* something was not added */
 };

@@ -60,12 +60,12 @@ static void name_who(const struct making *making, const struct wait_row *row, ch
 
 static uint64_t since_mark_ns(const struct wait_row *row) {
     const uint64_t all_ns = row->total_ns + row->now_ns;
-    return all_ns > row->marked_ns ? all_ns - row->marked_ns : 0;
+    return all_ns > row->marked.ns ? all_ns - row->marked.ns : 0;
 }
 
 static struct wait_view_row make_row(const struct making *making, const struct wait_row *row) {
     struct wait_view_row made = {.cause = row->cause,
-                                 .waits = row->waits - row->marked_waits,
+                                 .waits = row->waits - row->marked.waits,
                                  .now = row->now,
                                  .total_ns = since_mark_ns(row),
                                  .longest_ns = row->longest_ns,
