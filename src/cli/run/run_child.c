@@ -89,7 +89,8 @@ static int wait_for(pid_t child, const struct signals *signals, struct run_mount
     struct signalfd_siginfo info;
     int status;
     for (;;) {
-        run_outside_wait(&mounts->outside, mounts, signals->fd, run_neighbours_wait_ms(neighbours));
+        run_outside_wait(&mounts->outside, mounts->daemons, mounts->count, signals->fd,
+                         run_neighbours_wait_ms(neighbours));
         int signal = signals_take(signals, 0, &info);
         run_neighbours_look(neighbours);
         if (signal == SIGCHLD) {

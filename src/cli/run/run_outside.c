@@ -8,7 +8,7 @@
 #include "base.h"
 #include "mounts.h"
 #include "path.h"
-#include "run_mounts.h"
+#include "run_daemon.h"
 
 static bool has_device(const struct run_outside *outside, dev_t device) {
     for (size_t i = 0; i < outside->count; i++)
@@ -55,9 +55,9 @@ void run_outside_finish(struct run_outside *outside) {
 /* ---- What is gone ------------------------------------------------------------------------------- */
 
 /* Whether a mount of the run is at the path, above it or below it. */
-static bool is_of_run(const struct run_mounts *mounts, const char *path) {
-    for (size_t i = 0; i < mounts->count; i++)
-        if (path_below(path, mounts->daemons[i].path) || path_below(mounts->daemons[i].path, path))
+static bool is_of_run(const struct run_daemon *own, size_t own_count, const char *path) {
+    for (size_t i = 0; i < own_count; i++)
+        if (path_below(path, own[i].path) || path_below(own[i].path, path))
             return true;
     return false;
 }
@@ -75,19 +75,19 @@ static bool may_hang(const char *path) {
 }
 
 /* Copies that can be reached: others are in use by what covers them. */
-static void unmount(const struct run_mounts *mounts, dev_t device) {
+static void unmount(const struct run_daemon *own, size_t own_count, dev_t device) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
     mounts_open(&table);
     while (mounts_next(&table, &entry)) {
         dev_t there;
-        if (entry.device == device && !is_of_run(mounts, entry.path) && !may_hang(entry.path) &&
+        if (entry.device == device && !is_of_run(own, own_count, entry.path) && !may_hang(entry.path) &&
             mounts_device_at(entry.path, &there) == 0 && there == device)
             umount2(entry.path, MNT_DETACH | UMOUNT_NOFOLLOW);
     }
 }
 
-static void follow(struct run_outside *outside, const struct run_mounts *mounts) {
+static void follow(struct run_outside *outside, const struct run_daemon *own, size_t own_count) {
     struct run_outside now;
     size_t kept = 0;
     if (read_devices(outside->table_fd, &now) == 0) {
@@ -95,7 +95,7 @@ static void follow(struct run_outside *outside, const struct run_mounts *mounts)
             if (has_device(&now, outside->devices[i]))
                 outside->devices[kept++] = outside->devices[i];
             else
-                unmount(mounts, outside->devices[i]);
+                unmount(own, own_count, outside->devices[i]);
         }
         if (kept == 0)
             run_outside_finish(outside);
@@ -104,9 +104,10 @@ static void follow(struct run_outside *outside, const struct run_mounts *mounts)
     free(now.devices);
 }
 
-void run_outside_wait(struct run_outside *outside, const struct run_mounts *mounts, int fd, int timeout_ms) {
+void run_outside_wait(struct run_outside *outside, const struct run_daemon *own, size_t own_count, int fd,
+                      int timeout_ms) {
     struct pollfd events[] = {{.fd = fd, .events = POLLIN},
                               {.fd = outside->count > 0 ? outside->table_fd : -1, .events = POLLPRI}};
     if (poll(events, ARRAY_SIZE(events), timeout_ms) > 0 && events[1].revents)
-        follow(outside, mounts);
+        follow(outside, own, own_count);
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct run_mounts;
+struct run_daemon;
 
 /* Zeroed, there are none. */
 struct run_outside {
@@ -22,7 +22,9 @@ void run_outside_finish(struct run_outside *outside);
 
 /* Waits until fd can be read, or mounts outside change: then those that have gone there are unmounted here. A mount stays if
  * it is below a mount of the run or one that may hang, or has a mount of the run below it.
+ * own:        [own_count] the mounts of the run
  * timeout_ms: -1: for ever */
-void run_outside_wait(struct run_outside *outside, const struct run_mounts *mounts, int fd, int timeout_ms);
+void run_outside_wait(struct run_outside *outside, const struct run_daemon *own, size_t own_count, int fd,
+                      int timeout_ms);
 
 #endif

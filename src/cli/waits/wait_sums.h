@@ -36,7 +36,7 @@ struct wait_row {
     uint64_t now_ns;         /* how long they have by now; not in total_ns */
     struct wait_mark marked; /* at the last mark */
 
-    /* Of whoever looks at a longer interval; here they are only kept when rows are summed. */
+    /* For a caller with a longer interval, who sets them; they are added up when rows are summed. */
     struct wait_mark begun;
     uint64_t begun_longest_ns;
     uint64_t begun_stack;
