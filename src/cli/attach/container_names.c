@@ -8,8 +8,8 @@
 #include "base.h"
 #include "container_files.h"
 
-/* A name is remembered where the hash of its container says; the one of these places that was asked for longest ago gives
- * way. Users can make groups for any id, so their containers have places of their own, and looking up their names may take
+/* A name is remembered where the hash of its container says. Of these places the one that was asked for longest ago gives
+ * way. Users can make groups for any id: their containers have places of their own, and looking up their names may take
  * only so much time. */
 #define SETS 1024U
 #define PLACES 4U
