@@ -17,7 +17,8 @@
 
 #define SCORE_TEXT_SIZE 48
 #define CHANGE_TEXT_SIZE 48
-#define SENTENCE_SIZE 128
+#define SENTENCE_SIZE 256
+#define MEAN_SENTENCE_SIZE 128
 #define LAYER_COLUMNS_MAX 16
 #define TIMES_SHOWN_MIN 0.001 /* smaller factors are shown as less than this */
 
@@ -103,20 +104,35 @@ static void format_times(double ratio, char ret_text[UNITS_TEXT_SIZE]) {
         snprintf(ret_text, UNITS_TEXT_SIZE, "%.*f", fabs(ratio - 1) < 0.2 ? 2 : 1 + (ratio < 1), ratio);
 }
 
+/* "took 2.0 times as long"; "took 1.00 us a call after 0 ns" */
+static void format_mean_change(const struct page *page, const struct compare_op *op,
+                               char ret_text[MEAN_SENTENCE_SIZE]) {
+    char times[UNITS_TEXT_SIZE];
+    format_times(op->mean_ratio, times);
+    if (op->mean_ratio > 0)
+        snprintf(ret_text, MEAN_SENTENCE_SIZE, "took %s times as long", times);
+    else
+        snprintf(ret_text, MEAN_SENTENCE_SIZE, "took %s a call after %s",
+                 units_cycles(&page->units, (double)op->b->total_cycles / (double)op->b_finished).text,
+                 units_cycles(&page->units, (double)op->a->total_cycles / (double)op->a_finished).text);
+}
+
 /* The sentence about an op that both have: "took 2.0 times as long and was called 1.3 times as often"; "took 1.02 times
  * as long, in other latencies". */
 static void format_sentence(const struct page *page, const struct compare_op *op, char ret_text[SENTENCE_SIZE]) {
     const double least = page->result->options.similar_percent / 100;
-    const bool is_small = fabs(op->mean_ratio - 1) < least && fabs(op->calls_ratio - 1) < least;
-    const bool has_mean = op->mean_ratio > 0 && (is_small || fabs(op->mean_ratio - 1) >= least);
+    const bool is_same_mean = op->a->total_cycles == 0 && op->b->total_cycles == 0;
+    const bool is_small_mean = is_same_mean || fabs(op->mean_ratio - 1) < least;
+    const bool is_small = is_small_mean && fabs(op->calls_ratio - 1) < least;
+    const bool has_mean = !is_same_mean && (is_small || !is_small_mean);
     const bool has_calls = is_small ? op->a->calls != op->b->calls : fabs(op->calls_ratio - 1) >= least;
-    char mean[UNITS_TEXT_SIZE] = "";
+    char mean[MEAN_SENTENCE_SIZE] = "";
     char calls[UNITS_TEXT_SIZE] = "";
-    format_times(op->mean_ratio, mean);
+    if (has_mean)
+        format_mean_change(page, op, mean);
     format_times(op->calls_ratio, calls);
-    snprintf(ret_text, SENTENCE_SIZE, "%s%s%s%s%s%s%s%s", has_mean ? "took " : "", has_mean ? mean : "",
-             has_mean ? " times as long" : "", has_mean && has_calls ? " and " : "", has_calls ? "was called " : "",
-             has_calls ? calls : "", has_calls ? " times as often" : "",
+    snprintf(ret_text, SENTENCE_SIZE, "%s%s%s%s%s%s", mean, has_mean && has_calls ? " and " : "",
+             has_calls ? "was called " : "", has_calls ? calls : "", has_calls ? " times as often" : "",
              is_small && op->list == COMPARE_CHANGED ? ", in other latencies" : "");
 }
 
@@ -582,11 +598,25 @@ static void print_cheap(const struct page *page) {
     screen_end_line(page->screen);
 }
 
-/* "  READ took 2.0 times as long" */
+/* Continues a line about an op: ", 17 calls after 5"; ", 5 calls", of one side. */
+static void print_counts(const struct page *page, const struct compare_op *op) {
+    const uint64_t a = op->a->calls;
+    const uint64_t b = op->b->calls;
+    if (op->a_finished > 0 && op->b_finished > 0 && a != b)
+        screen_printf(page->screen, ", %s call%s after %s", units_count(b).text, units_plural(b), units_count(a).text);
+    else if ((op->a_finished > 0) != (op->b_finished > 0))
+        screen_printf(page->screen, ", %s call%s", units_count(op->a_finished > 0 ? a : b).text,
+                      units_plural(op->a_finished > 0 ? a : b));
+}
+
+/* "  READ took 2.0 times as long and was called 3.4 times as often, 17 calls after 5". What is said is true of the two
+ * profiles; only whether it is so in other runs is not known. */
 static void print_noise(const struct page *page) {
     if (page->result->list_counts[COMPARE_MAYBE_NOISE] == 0)
         return;
-    screen_print_title(page->screen, "May be noise; repeat to decide, as with osprof run --repeat 5 --vs");
+    screen_print_title(
+        page->screen,
+        "Different in these two, but maybe by noise; repeat to decide, as with osprof run --repeat 5 --vs");
     for (size_t i = 0; i < page->result->op_count; i++) {
         const struct compare_op *op = &page->result->ops[i];
         if (op->list != COMPARE_MAYBE_NOISE)
@@ -594,6 +624,7 @@ static void print_noise(const struct page *page) {
         screen_begin_line(page->screen, 2);
         screen_printf(page->screen, "%s", op->name);
         print_what(page, op, "");
+        print_counts(page, op);
         screen_end_line(page->screen);
     }
 }
