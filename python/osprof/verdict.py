@@ -10,33 +10,36 @@ VERSION = 2
 
 
 @dataclass
-class Ratio:
-    """B over A with an interval, and how sure it is that this is no chance."""
+class Tested:
+    """How sure it is that a change is no chance."""
 
-    ratio: float
-    low: float
-    high: float
     p: float
     freedom: float
     beyond_chance: bool
 
 
 @dataclass
-class Time(Ratio):
-    """A time of a whole run; geometric means of the runs of each side."""
+class Time(Tested):
+    """A time of a whole run; geometric means of the runs of each side. ratio: B over A, None if a side is 0."""
 
     verdict: str
     a_cycles: float
     b_cycles: float
+    ratio: Optional[float] = None
+    low: Optional[float] = None
+    high: Optional[float] = None
     more_runs: Optional[int] = None
     a_seconds: Optional[float] = None
     b_seconds: Optional[float] = None
 
 
 @dataclass
-class Common(Ratio):
+class Common(Tested):
     """What all operations of a run have in common."""
 
+    ratio: float
+    low: float
+    high: float
     verdict: str
     spread: float
     more_runs: Optional[int] = None
@@ -44,10 +47,13 @@ class Common(Ratio):
 
 
 @dataclass
-class Figure(Ratio):
-    """A figure of an operation; geometric means of the runs of each side."""
+class Figure(Tested):
+    """A figure of an operation; geometric means of the runs of each side. ratio: B over A, None if a side is 0."""
 
     changed: bool
+    ratio: Optional[float] = None
+    low: Optional[float] = None
+    high: Optional[float] = None
     a_cycles: Optional[float] = None
     a_seconds: Optional[float] = None
     b_cycles: Optional[float] = None

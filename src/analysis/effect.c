@@ -62,6 +62,12 @@ void effect_conclude(struct effect *effect) {
         effect->p = beyond == 0 ? 1 : 0; /* all runs have the same value as their side */
 }
 
+double effect_sure_difference(const struct effect *effect) {
+    if (!effect->is_known)
+        return 0;
+    return effect->difference > 0 ? fmax(0, effect->low) : fmin(0, effect->high);
+}
+
 /* ---- Variances together ------------------------------------------------------------------------- */
 
 /* Solves trigamma(x) = y for x, by Newton's method on 1 / trigamma, which is convex. */
@@ -152,8 +158,10 @@ size_t effect_runs_needed(const struct effect *effect, double bound, double alph
     for (size_t runs = 2; runs <= most; runs++) {
         double freedom = effect->freedom - (double)(effect->a_count + effect->b_count) + (double)(2 * runs);
         double error = sqrt(2 * effect->variance / (double)runs + effect->shared);
-        bool is_within = difference + error * gsl_cdf_tdist_Pinv((1 + EFFECT_CONFIDENCE) / 2, freedom) <= bound;
-        bool is_beyond = difference > bound && difference > error * gsl_cdf_tdist_Qinv(alpha / 2, freedom);
+        double half = error * gsl_cdf_tdist_Pinv((1 + EFFECT_CONFIDENCE) / 2, freedom) + effect->tolerance;
+        bool is_beyond_chance = difference - effect->tolerance > error * gsl_cdf_tdist_Qinv(alpha / 2, freedom);
+        bool is_within = difference + half <= bound;
+        bool is_beyond = is_beyond_chance && difference - half > bound;
         if (is_within || is_beyond)
             return runs;
     }

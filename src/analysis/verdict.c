@@ -118,6 +118,7 @@ static int compare_ops(struct verdict_runs *runs) {
     verdict_compare_common(runs);
     verdict_compare_times(runs);
     verdict_judge_families(runs);
+    verdict_judge_rare_calls(runs);
     verdict_find_words_of_all(runs);
     for (size_t op = 0; op < result->op_count; op++) {
         verdict_find_word(runs, &result->ops[op]);

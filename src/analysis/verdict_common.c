@@ -19,7 +19,7 @@ static bool tells_of_machine(const struct verdict_runs *runs, size_t op) {
     const double *calls = verdict_values(runs, op, VERDICT_CALLS);
     const double *latencies = verdict_values(runs, op, VERDICT_USUAL);
     for (size_t run = 0; run < runs->count; run++) {
-        if (calls[run] < log(COMMON_CALLS_MIN) || isnan(latencies[run]))
+        if (calls[run] < log(COMMON_CALLS_MIN) || isnan(latencies[run]) || verdict_is_zero(runs, op, run))
             return false;
     }
     return true;
@@ -41,16 +41,16 @@ static double factor_of(const struct verdict_runs *runs, size_t run, const doubl
     return count >= VERDICT_COMMON_OPS_MIN ? gsl_stats_median(scratch, 1, count) : 0;
 }
 
-const double *verdict_without_factors(const struct verdict_runs *runs, const double *values) {
+const double *verdict_without_factors(const struct verdict_runs *runs, size_t op, enum verdict_figure figure) {
+    const double *values = verdict_values(runs, op, figure);
     for (size_t run = 0; run < runs->count; run++)
-        runs->scratch[run] = values[run] - runs->factors[run];
+        runs->scratch[run] = values[run] - (verdict_is_zero(runs, op, run) ? 0 : runs->factors[run]);
     return runs->scratch;
 }
 
 /* Of an op's usual latencies, without what is common. */
 static struct effect effect_of_usual(const struct verdict_runs *runs, size_t op) {
-    return effect_of(verdict_without_factors(runs, verdict_values(runs, op, VERDICT_USUAL)), runs->a_count,
-                     runs->count);
+    return effect_of(verdict_without_factors(runs, op, VERDICT_USUAL), runs->a_count, runs->count);
 }
 
 /* Of the difference between the means of two sides of values with this variance. */
@@ -128,6 +128,8 @@ void verdict_compare_common(struct verdict_runs *runs) {
         return;
     common->effect = effect_of(runs->factors, runs->a_count, runs->count);
     common->effect.shared = runs->factors_variance;
+    common->a = exp(common->effect.a);
+    common->b = exp(common->effect.b);
     verdict_ratio_conclude(common);
     result->common_spread = verdict_ratio_of(sqrt(common->effect.variance));
     verdict_judge(runs, VERDICT_FAMILY_REST, &common->effect);
@@ -138,25 +140,29 @@ static double total_of(const struct aggstats_profile *profile) {
     return figures_sum(profile).total_cycles;
 }
 
-/* 0: the run does not tell it */
+/* -1: the run does not tell it */
 static double elapsed_of(const struct aggstats_profile *profile) {
-    return profile->has_elapsed ? (double)profile->elapsed_cycles : 0;
+    return profile->has_elapsed ? (double)profile->elapsed_cycles : -1;
 }
 
-/* Nothing is compared if a run has no such time. */
+/* Nothing is compared if a run has no such time, or no run takes any. */
 static void compare_times(struct verdict_runs *runs, double (*time_of)(const struct aggstats_profile *profile),
                           struct verdict_change *ret_change) {
+    double most[2] = {0, 0}; /* of a side */
     for (size_t run = 0; run < runs->count; run++) {
         const double cycles = time_of(&runs->profiles[run]);
-        if (cycles <= 0)
+        if (cycles < 0)
             return;
-        runs->scratch[run] = log(cycles);
+        most[run >= runs->a_count] = fmax(most[run >= runs->a_count], cycles);
+        runs->scratch[run] = log(fmax(VERDICT_HALF_CYCLE, cycles));
     }
+    if (most[0] + most[1] == 0)
+        return;
     struct verdict_ratio *ratio = &ret_change->ratio;
     ret_change->is_there = true;
     ratio->effect = effect_of(runs->scratch, runs->a_count, runs->count);
-    ratio->a = exp(ratio->effect.a);
-    ratio->b = exp(ratio->effect.b);
+    ratio->a = most[0] > 0 ? exp(ratio->effect.a) : 0;
+    ratio->b = most[1] > 0 ? exp(ratio->effect.b) : 0;
     verdict_ratio_conclude(ratio);
     verdict_judge(runs, VERDICT_FAMILY_REST, &ratio->effect);
 }

@@ -32,12 +32,13 @@ static double figure_of(const struct aggstats_op_profile *op, unsigned resolutio
     uint64_t finished = op ? figures_finished(op, resolution) : 0;
     if (figure == VERDICT_CALLS)
         return op && op->calls > 0 ? (double)op->calls : HALF_CALL;
-    if (finished == 0 || op->total_cycles == 0)
+    if (finished == 0)
         return NAN;
+    const double total_cycles = fmax(VERDICT_HALF_CYCLE, (double)op->total_cycles);
     if (figure == VERDICT_TOTAL)
-        return (double)op->total_cycles;
+        return total_cycles;
     if (figure == VERDICT_MEAN)
-        return (double)op->total_cycles / (double)finished;
+        return total_cycles / (double)finished;
     if (figure == VERDICT_USUAL)
         return exp2(usual_by_total(op, resolution).log2_cycles);
     struct aggstats_percentile percentile;
@@ -60,6 +61,10 @@ void verdict_read_op(const struct verdict_runs *runs, size_t index) {
     }
 }
 
+bool verdict_is_zero(const struct verdict_runs *runs, size_t op, size_t run) {
+    return verdict_values(runs, op, VERDICT_TOTAL)[run] <= log(VERDICT_HALF_CYCLE);
+}
+
 /* Half a bucket on either side, if all calls are where their place in their bucket is not known. */
 static double isolated_buckets(const struct verdict_op *op, unsigned resolution) {
     return (usual_by_total(op->a_sum, resolution).isolated + usual_by_total(op->b_sum, resolution).isolated) / 2;
@@ -74,19 +79,25 @@ static double tolerance_of(const struct verdict_result *result, const struct ver
     return buckets * M_LN2 / resolution;
 }
 
+static void set_sides(const struct verdict_op *op, enum verdict_figure figure, struct verdict_ratio *ratio) {
+    const bool is_of_calls = figure == VERDICT_CALLS;
+    ratio->a = (is_of_calls ? op->a_calls : op->a_total_cycles) > 0 ? exp(ratio->effect.a) : 0;
+    ratio->b = (is_of_calls ? op->b_calls : op->b_total_cycles) > 0 ? exp(ratio->effect.b) : 0;
+}
+
 /* Sets the effects of an op, before they are moderated. */
 static void compare_values(const struct verdict_runs *runs, size_t index, enum verdict_figure figure) {
     struct verdict_ratio *ratio = &runs->result->ops[index].ratios[figure];
     struct verdict_ratio *own = &runs->result->ops[index].own[figure];
-    const double *values = verdict_values(runs, index, figure);
-    ratio->effect = effect_of(values, runs->a_count, runs->count);
-    ratio->effect.tolerance = tolerance_of(runs->result, &runs->result->ops[index], figure);
-    ratio->a = exp(ratio->effect.a);
-    ratio->b = exp(ratio->effect.b);
+    const struct verdict_op *op = &runs->result->ops[index];
+    ratio->effect = effect_of(verdict_values(runs, index, figure), runs->a_count, runs->count);
+    set_sides(op, figure, ratio);
+    const bool is_zero = ratio->a == 0 && ratio->b == 0; /* exactly, whatever buckets and factors are */
+    ratio->effect.tolerance = is_zero ? 0 : tolerance_of(runs->result, op, figure);
     *own = *ratio;
-    if (!figures[figure].is_latency)
+    if (!figures[figure].is_latency || is_zero)
         return;
-    own->effect = effect_of(verdict_without_factors(runs, values), runs->a_count, runs->count);
+    own->effect = effect_of(verdict_without_factors(runs, index, figure), runs->a_count, runs->count);
     own->effect.tolerance = ratio->effect.tolerance;
     own->effect.shared = runs->factors_variance;
 }

@@ -4,6 +4,8 @@
 
 #include "verdict.h"
 
+#define VERDICT_HALF_CYCLE 0.5 /* replaces 0 cycles of all calls together, for a logarithm */
+
 /* Effects that are judged together. Each family has a share of the probability of any false change. */
 enum verdict_family {
     VERDICT_FAMILY_USUAL, /* usual latencies: what is asked about most, so they have most of it */
@@ -66,14 +68,22 @@ void verdict_read_op(const struct verdict_runs *runs, size_t index);
  * Errors:  -ENOMEM */
 int verdict_compare_figure(struct verdict_runs *runs, enum verdict_figure figure);
 
+/* True if the op's calls of that run took 0 cycles together: no factor makes that more or less. */
+bool verdict_is_zero(const struct verdict_runs *runs, size_t op, size_t run);
+
+/* ---- Ops with few calls: verdict_counts.c ----------------------------------------------------- */
+
+/* Judges ops whose calls are too few for a t test, if their numbers are exact; call it after verdict_judge_families(). */
+void verdict_judge_rare_calls(struct verdict_runs *runs);
+
 /* ---- All ops together: verdict_common.c --------------------------------------------------------- */
 
 /* Sets the factors of the runs, 0 if they are not used, and their variance, from the ops' values.
  * Errors:  -ENOMEM */
 int verdict_find_factors(struct verdict_runs *runs);
 
-/* Values of the runs, without the factors: in runs->scratch. */
-const double *verdict_without_factors(const struct verdict_runs *runs, const double *values);
+/* A latency of an op in each run, without the factors: in runs->scratch. */
+const double *verdict_without_factors(const struct verdict_runs *runs, size_t op, enum verdict_figure figure);
 
 /* Sets the effect on the common factor, if there is one; it is judged with the others. */
 void verdict_compare_common(struct verdict_runs *runs);

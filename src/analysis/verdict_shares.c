@@ -34,6 +34,11 @@ static struct effect effect_of_shares(const struct verdict_runs *runs, const str
     return effect;
 }
 
+/* The share of which this is the logit. */
+static double share_of_logit(double logit) {
+    return 1 / (1 + exp(-logit));
+}
+
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
 /* The calls of both sides with equal weight: the larger is scaled down to the smaller, and both to what can be added in
@@ -73,15 +78,23 @@ static void compare_peak(const struct verdict_runs *runs, const struct verdict_o
         shares[run >= runs->a_count] += share;
     }
     peak->effect = effect_of_shares(runs, op, shares, &peak->a_share, &peak->b_share);
-    double moved_cycles = (peak->b_share - peak->a_share) * exp2(peak->place.centre);
-    peak->cost = moved_cycles / op->ratios[VERDICT_MEAN].a;
+    peak->cost_of_all = exp2(peak->place.centre) / op->ratios[VERDICT_MEAN].a;
+    peak->cost = (peak->b_share - peak->a_share) * peak->cost_of_all;
 }
 
-/* An op with one peak has no shares to compare. */
+/* Once its effect has an interval. */
+static void find_sure_cost(struct verdict_peak *peak) {
+    const double sure_logit = peak->effect.a + effect_sure_difference(&peak->effect);
+    peak->sure_cost = (share_of_logit(sure_logit) - share_of_logit(peak->effect.a)) * peak->cost_of_all;
+}
+
+/* An op with one peak has no shares to compare. One that takes no time on a side has changed altogether. */
 static int find_peaks(const struct verdict_runs *runs, struct verdict_op *op) {
     const unsigned resolution = runs->result->a_sum.resolution;
     uint64_t buckets[AGGSTATS_BUCKETS_MAX];
     struct peak places[PEAKS_MAX];
+    if (!verdict_has_ratio(&op->ratios[VERDICT_MEAN]))
+        return 0;
     struct aggstats_op_profile mixed = mix(op, resolution, buckets);
     size_t count = peaks_find(&mixed, resolution, places);
     if (count < 2)
@@ -113,6 +126,9 @@ int verdict_compare_peaks(struct verdict_runs *runs) {
         for (size_t peak = 0; peak < runs->result->ops[i].peak_count; peak++)
             effects[count++] = &runs->result->ops[i].peaks[peak].effect;
     verdict_judge_all(runs, VERDICT_FAMILY_REST, effects, count);
+    for (size_t i = 0; i < runs->result->op_count; i++)
+        for (size_t peak = 0; peak < runs->result->ops[i].peak_count; peak++)
+            find_sure_cost(&runs->result->ops[i].peaks[peak]);
     return 0;
 }
 
@@ -150,6 +166,15 @@ static struct effect *compare_failures(const struct verdict_runs *runs, struct v
     return failures->effect.is_known ? &failures->effect : NULL;
 }
 
+static void find_sure_times(struct verdict_failures *failures) {
+    const double a_share = share_of_logit(failures->effect.a);
+    const double sure_share = share_of_logit(failures->effect.a + effect_sure_difference(&failures->effect));
+    failures->sure_times = fmax(a_share, sure_share) / fmin(a_share, sure_share);
+}
+
 int verdict_compare_failures(struct verdict_runs *runs) {
-    return verdict_compare_each(runs, VERDICT_FAMILY_REST, compare_failures);
+    int err = verdict_compare_each(runs, VERDICT_FAMILY_REST, compare_failures);
+    for (size_t i = 0; !err && i < runs->result->op_count; i++)
+        find_sure_times(&runs->result->ops[i].failures);
+    return err;
 }

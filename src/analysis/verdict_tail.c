@@ -69,6 +69,7 @@ static struct effect *compare_tail(const struct verdict_runs *runs, struct verdi
     read_shares(runs, op, sums);
     tail->effect = effect_of(runs->scratch, runs->a_count, runs->count);
     tail->effect.is_known &= sums[0] + sums[1] > 0 && tail->effect.a_count > 1 && tail->effect.b_count > 1;
+    tail->effect.is_known &= verdict_has_ratio(&op->ratios[VERDICT_MEAN]); /* else it has changed altogether */
     if (!tail->effect.is_known)
         return NULL;
     tail->a_share = sums[0] / (double)tail->effect.a_count;
@@ -81,6 +82,25 @@ static struct effect *compare_tail(const struct verdict_runs *runs, struct verdi
     return &tail->effect;
 }
 
+static double share_of(double value, double scale) {
+    const double root = sin(value / scale);
+    return root * root;
+}
+
+/* Once its effect has an interval: as much of the cost as of the shares' difference is sure. */
+static void find_sure_cost(struct verdict_op *op) {
+    struct verdict_tail *tail = &op->tail;
+    const double scale = scale_of(op);
+    const double a_share = share_of(tail->effect.a, scale);
+    const double moved = share_of(tail->effect.b, scale) - a_share;
+    const double sure = share_of(tail->effect.a + effect_sure_difference(&tail->effect), scale) - a_share;
+    tail->sure_cost = sure != 0 ? tail->cost * sure / moved : 0;
+}
+
 int verdict_compare_tails(struct verdict_runs *runs) {
-    return verdict_compare_each(runs, VERDICT_FAMILY_TAIL, compare_tail);
+    int err = verdict_compare_each(runs, VERDICT_FAMILY_TAIL, compare_tail);
+    for (size_t i = 0; !err && i < runs->result->op_count; i++)
+        if (runs->result->ops[i].tail.effect.is_known)
+            find_sure_cost(&runs->result->ops[i]);
+    return err;
 }

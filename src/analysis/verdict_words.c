@@ -36,9 +36,9 @@ static bool is_within(const struct effect *effect, double bound) {
     return effect->is_known && effect->low >= -bound && effect->high <= bound;
 }
 
-/* Certain, and large enough to matter. */
+/* Not by chance, and surely larger than what matters. */
 static bool is_change(const struct effect *effect, double bound) {
-    return effect->is_beyond && !is_within(effect, bound);
+    return effect->is_beyond && fabs(effect_sure_difference(effect)) > bound;
 }
 
 /* more, less: the words for a change in this direction */
@@ -46,7 +46,7 @@ static enum verdict_word word_of_effect(const struct effect *effect, double boun
                                         enum verdict_word less) {
     if (is_within(effect, bound))
         return VERDICT_ALIKE;
-    if (!effect->is_beyond)
+    if (!is_change(effect, bound))
         return VERDICT_UNDECIDED;
     return effect->difference > 0 ? more : less;
 }
@@ -90,12 +90,12 @@ static struct evidence mark_changes(struct verdict_op *op, const struct verdict_
         if (op->is_changed[figure] && figure != VERDICT_CALLS)
             take_surer(&surest, evidence_of_figure(op, figure));
     }
-    op->tail.is_changed = op->tail.effect.is_beyond && fabs(op->tail.cost) >= options->at_least;
+    op->tail.is_changed = op->tail.effect.is_beyond && fabs(op->tail.sure_cost) > options->at_least;
     if (op->tail.is_changed)
         take_surer(&surest, evidence_of_tail(&op->tail));
     for (size_t i = 0; i < op->peak_count; i++) {
         struct verdict_peak *peak = &op->peaks[i];
-        peak->is_changed = peak->effect.is_beyond && fabs(peak->cost) >= options->at_least;
+        peak->is_changed = peak->effect.is_beyond && fabs(peak->sure_cost) > options->at_least;
         if (peak->is_changed)
             take_surer(&surest, evidence_of_peak(op, peak));
     }
@@ -131,12 +131,18 @@ static bool is_in_each(const struct verdict_runs *runs, const struct verdict_op 
     return true;
 }
 
+/* Of an op that is called too rarely for its figures to be judged, on one side at least. */
 static enum verdict_word word_without_figures(const struct verdict_runs *runs, const struct verdict_op *op) {
-    if (op->b_calls == 0 && op->a_calls >= VERDICT_CALLS_MIN && is_in_each(runs, op, 0, runs->a_count))
+    const struct effect *calls = &op->own[VERDICT_CALLS].effect;
+    const bool is_exact = op->has_exact_calls && calls->is_beyond;
+    if (op->b_calls == 0 && (is_exact || (op->a_calls >= VERDICT_CALLS_MIN && is_in_each(runs, op, 0, runs->a_count))))
         return VERDICT_ONLY_A;
-    if (op->a_calls == 0 && op->b_calls >= VERDICT_CALLS_MIN && is_in_each(runs, op, runs->a_count, runs->count))
+    if (op->a_calls == 0 &&
+        (is_exact || (op->b_calls >= VERDICT_CALLS_MIN && is_in_each(runs, op, runs->a_count, runs->count))))
         return VERDICT_ONLY_B;
-    return VERDICT_FEW;
+    if (!op->has_exact_calls || is_within(calls, bound_of(runs->result)))
+        return VERDICT_FEW;
+    return word_of_effect(calls, bound_of(runs->result), VERDICT_MORE_CALLS, VERDICT_FEWER_CALLS);
 }
 
 static size_t more_runs_for(const struct verdict_runs *runs, enum verdict_family family, const struct effect *effect) {
@@ -182,19 +188,20 @@ static enum verdict_word word_without_change(const struct verdict_runs *runs, st
     return is_plain ? VERDICT_ALIKE : VERDICT_AS_REST;
 }
 
-/* The share has certainly changed, and by as much as matters: the larger exceeds the smaller by more than at_least. */
-static bool failures_changed(const struct verdict_failures *failures, double at_least) {
-    double low = fmin(failures->a_share, failures->b_share);
-    double high = fmax(failures->a_share, failures->b_share);
-    return failures->effect.is_beyond && high > (1 + at_least) * low;
+static void find_word_of_few(const struct verdict_runs *runs, struct verdict_op *op) {
+    op->word = word_without_figures(runs, op);
+    op->decided_by = VERDICT_CALLS;
+    op->is_changed[VERDICT_CALLS] = op->has_exact_calls && verdict_is_change(op->word);
+    op->calls_word = op->word == VERDICT_ONLY_A || op->word == VERDICT_ONLY_B ? VERDICT_FEW : op->word;
 }
 
 void verdict_find_word(const struct verdict_runs *runs, struct verdict_op *op) {
-    op->failures.is_changed = failures_changed(&op->failures, runs->result->options.at_least);
-    op->calls_word = VERDICT_FEW;
-    op->word = word_without_figures(runs, op);
-    if (!verdict_op_is_judged(op))
+    op->failures.is_changed =
+        op->failures.effect.is_beyond && op->failures.sure_times > 1 + runs->result->options.at_least;
+    if (!verdict_op_is_judged(op)) {
+        find_word_of_few(runs, op);
         return;
+    }
     const struct evidence evidence = mark_changes(op, &runs->result->options);
     op->decided_by = evidence.figure;
     op->calls_word =

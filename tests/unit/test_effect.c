@@ -78,6 +78,18 @@ START_TEST(without_spread_any_difference_is_sure) {
 }
 END_TEST
 
+START_TEST(what_is_sure_is_the_end_of_the_interval_nearer_to_none) {
+    struct effect effect = {.is_known = true, .difference = 0.5, .low = 0.2, .high = 0.8};
+    ck_assert_double_eq(effect_sure_difference(&effect), 0.2);
+    effect = (struct effect){.is_known = true, .difference = -0.5, .low = -0.8, .high = -0.2};
+    ck_assert_double_eq(effect_sure_difference(&effect), -0.2);
+    effect.high = 0.1;
+    ck_assert_double_eq(effect_sure_difference(&effect), 0);
+    effect = (struct effect){.difference = 0.5, .low = 0.2, .high = 0.8};
+    ck_assert_double_eq(effect_sure_difference(&effect), 0);
+}
+END_TEST
+
 /* ---- Variances ---- */
 
 static struct effect effect_with(double variance) {
@@ -158,10 +170,18 @@ START_TEST(runs_needed_grow_with_the_spread) {
     effect.variance = 0.1;
     size_t many = effect_runs_needed(&effect, 0.1, 0.01, 1000);
     ck_assert_uint_gt(few, 3);
-    ck_assert_uint_lt(few, 30);
+    ck_assert_uint_lt(few, 40);
     ck_assert_uint_gt(many, 3 * few);
     effect.difference = 0.1; /* on the bound itself */
     ck_assert_uint_eq(effect_runs_needed(&effect, 0.1, 0.01, 1000), 0);
+    effect.variance = 0.01;
+    effect.difference = 0.2;
+    effect.tolerance = 0.09; /* leaves a hundredth beyond the bound */
+    ck_assert_uint_gt(effect_runs_needed(&effect, 0.1, 0.01, 1000), 5 * few);
+    effect.tolerance = 0.1;
+    ck_assert_uint_eq(effect_runs_needed(&effect, 0.1, 0.01, 1000), 0);
+    effect.tolerance = 0;
+    effect.variance = 0.1;
     effect.difference = 0; /* to be found within */
     ck_assert_uint_gt(effect_runs_needed(&effect, 0.1, 0.01, 1000), 10);
 }
@@ -183,6 +203,7 @@ int main(void) {
     tcase_add_test(tcase, values_that_are_missing_do_not_count);
     tcase_add_test(tcase, two_values_tell_nothing);
     tcase_add_test(tcase, without_spread_any_difference_is_sure);
+    tcase_add_test(tcase, what_is_sure_is_the_end_of_the_interval_nearer_to_none);
     tcase_add_test(tcase, equal_variances_stay_and_are_known_better);
     tcase_add_test(tcase, a_variance_that_is_small_by_chance_is_drawn_to_the_others);
     tcase_add_test(tcase, no_variance_and_few_effects_are_left_alone);

@@ -547,6 +547,186 @@ START_TEST(few_calls_are_not_judged) {
 }
 END_TEST
 
+/* Gives FSYNC these calls in each run, of A first. */
+static void let_sync(const uint64_t *counts) {
+    for (size_t run = 0; run < profile_count; run++) {
+        struct aggstats_op_profile *op = op_of(&profiles[run], "FSYNC");
+        memset(op->buckets, 0, 64 * sizeof(*op->buckets));
+        op->calls = 0;
+        op->total_cycles = 0;
+        add_calls(op, counts[run], 1000);
+    }
+}
+
+/* Few calls, side_count runs on each side. The word is that of FSYNC. */
+static const struct {
+    size_t side_count;
+    uint64_t counts[2 * RUNS];
+    double at_least;
+    enum verdict_word word;
+    enum verdict_word calls_word;
+    size_t more_runs;
+} rare[] = {
+    {5, {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 0.1, VERDICT_ONLY_B, VERDICT_FEW, 0},
+    {5, {1, 1, 1, 1, 1, 0, 0, 0, 0, 0}, 0.1, VERDICT_ONLY_A, VERDICT_FEW, 0},
+    {5, {0, 0, 0, 0, 0, 1, 1, 1, 1, 1}, 9, VERDICT_ONLY_B, VERDICT_FEW, 0}, /* no part of 0 */
+    {3, {3, 3, 3, 4, 4, 4}, 0.1, VERDICT_MORE_CALLS, VERDICT_MORE_CALLS, 0},
+    {3, {4, 4, 4, 3, 3, 3}, 0.1, VERDICT_FEWER_CALLS, VERDICT_FEWER_CALLS, 0},
+    {3, {3, 3, 3, 4, 4, 4}, 0.4, VERDICT_FEW, VERDICT_FEW, 0},
+    {3, {3, 3, 3, 400, 400, 400}, 0.1, VERDICT_MORE_CALLS, VERDICT_MORE_CALLS, 0},
+    {2, {3, 3, 4, 4}, 0.1, VERDICT_UNDECIDED, VERDICT_UNDECIDED, 1},
+    {2, {0, 0, 1, 1}, 0.1, VERDICT_UNDECIDED, VERDICT_UNDECIDED, 1},
+    {5, {3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, 0.1, VERDICT_FEW, VERDICT_FEW, 0},
+    {5, {3, 3, 3, 3, 3, 4, 4, 4, 4, 5}, 0.1, VERDICT_FEW, VERDICT_FEW, 0},
+    {5, {3, 3, 4, 3, 3, 4, 4, 4, 4, 4}, 0.1, VERDICT_FEW, VERDICT_FEW, 0},
+    {5, {0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, 0.1, VERDICT_FEW, VERDICT_FEW, 0},
+};
+
+START_TEST(numbers_of_few_calls_are_judged_if_they_are_exact) {
+    const struct verdict_options of_case = {.at_least = rare[_i].at_least, .alpha = VERDICT_ALPHA};
+    profile_count = 2 * rare[_i].side_count;
+    let_sync(rare[_i].counts);
+    ck_assert_int_eq(verdict_compare(profiles, rare[_i].side_count, profile_count, &of_case, &result), 0);
+    const struct verdict_op *op = verdict_of("FSYNC");
+    const bool is_change = verdict_is_change(rare[_i].word);
+    ck_assert_msg(op->word == rare[_i].word, "case %d: %s", _i, verdict_word_name(op->word));
+    ck_assert_int_eq(op->calls_word, rare[_i].calls_word);
+    ck_assert(op->is_changed[VERDICT_CALLS] == is_change);
+    ck_assert_uint_eq(op->more_runs, rare[_i].more_runs);
+    ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE) == is_change);
+    ck_assert(verdict_is_so(&result, VERDICT_ON_CALLS) ==
+              (rare[_i].word == VERDICT_MORE_CALLS || rare[_i].word == VERDICT_ONLY_B));
+    ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER | VERDICT_ON_TOTAL));
+}
+END_TEST
+
+/* With three runs a side, one other op that draws one of two numbers is enough for doubt; with five it is not. */
+START_TEST(numbers_that_others_draw_cast_doubt_on_exact_ones) {
+    for (size_t side_count = 3; side_count <= RUNS; side_count += 2) {
+        const uint64_t three[] = {3, 3, 3, 4, 4, 4};
+        const uint64_t five[] = {3, 3, 3, 3, 3, 4, 4, 4, 4, 4};
+        profile_count = 2 * side_count;
+        let_sync(side_count == 3 ? three : five);
+        for (size_t run = 0; run < profile_count; run++) {
+            struct aggstats_op_profile *op = op_of(&profiles[run], "MKDIR");
+            memset(op->buckets, 0, 64 * sizeof(*op->buckets));
+            op->calls = 0;
+            add_calls(op, 1 + run % 2, 1000);
+        }
+        ck_assert_int_eq(verdict_compare(profiles, side_count, profile_count, &options, &result), 0);
+        ck_assert_int_eq(verdict_of("FSYNC")->word, side_count == 3 ? VERDICT_UNDECIDED : VERDICT_MORE_CALLS);
+        ck_assert_double_eq_tol(verdict_of("FSYNC")->own[VERDICT_CALLS].effect.p,
+                                side_count == 3 ? 2 / 30.0 : 2 / 510.0, 1e-12);
+        ck_assert_int_eq(verdict_of("MKDIR")->word, VERDICT_FEW);
+        verdict_finish(&result);
+    }
+}
+END_TEST
+
+START_TEST(a_single_run_of_a_side_proves_no_number) {
+    const uint64_t counts[] = {3, 3, 3, 3, 3, 4};
+    profile_count = RUNS + 1;
+    let_sync(counts);
+    compare();
+    ck_assert_int_eq(verdict_of("FSYNC")->word, VERDICT_UNDECIDED);
+    ck_assert_uint_eq(verdict_of("FSYNC")->more_runs, 2);
+}
+END_TEST
+
+/* ---- What matters ---- */
+
+/* 1.18 times as long, known to some percent: more than 5 %, not surely more than 18 %, and no more than 40 %. */
+START_TEST(change_is_surely_larger_than_what_matters) {
+    static const struct {
+        double at_least;
+        enum verdict_word word;
+    } cases[] = {{0.05, VERDICT_SLOWER}, {0.18, VERDICT_UNDECIDED}, {0.40, VERDICT_ALIKE}};
+    for (size_t run = RUNS; run < 2 * RUNS; run++)
+        slow_down(op_of(&profiles[run], "WRITE"), 1.18);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct verdict_options of_case = {.at_least = cases[i].at_least, .alpha = VERDICT_ALPHA};
+        ck_assert_int_eq(verdict_compare(profiles, RUNS, profile_count, &of_case, &result), 0);
+        const struct verdict_op *op = verdict_of("WRITE");
+        ck_assert_msg(op->word == cases[i].word, "%g: %s", cases[i].at_least, verdict_word_name(op->word));
+        ck_assert(op->own[VERDICT_USUAL].effect.is_beyond);
+        ck_assert(verdict_is_so(&result, VERDICT_ON_SLOWER) == (cases[i].word == VERDICT_SLOWER));
+        verdict_finish(&result);
+    }
+}
+END_TEST
+
+/* The same of elapsed times, of calls, of failures and of slow calls: each lies between the two bounds. */
+START_TEST(all_kinds_of_changes_are_held_against_what_matters) {
+    static const double bounds[] = {0.05, 0.5, 3};
+    for (size_t run = 0; run < 2 * RUNS; run++) {
+        struct aggstats_op_profile *calls = op_of(&profiles[run], "LOOKUP");
+        add_calls(calls, 50 * (run % 3) + (run < RUNS ? 0 : CALLS / 2), 24000);
+        struct aggstats_op_profile *tail = op_of(&profiles[run], "GETATTR");
+        add_calls(tail, run < RUNS ? 0 : 3 + 2 * (run % 3), 12000 * 100); /* makes the mean 1.5 times as long */
+        op_of(&profiles[run], "READ")->failures[aggstats_failure_of_error(EIO)] =
+            (run < RUNS ? 200 : 300) + 20 * (run % 3);
+        profiles[run].has_elapsed = true;
+        profiles[run].elapsed_cycles = (uint64_t)(1e9 * (1 + 0.1 * (double)(run % 3)) * (run < RUNS ? 1 : 1.5));
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {
+        const bool is_found = i == 0;
+        const struct verdict_options of_case = {.at_least = bounds[i], .alpha = VERDICT_ALPHA};
+        ck_assert_int_eq(verdict_compare(profiles, RUNS, profile_count, &of_case, &result), 0);
+        ck_assert(verdict_of("LOOKUP")->is_changed[VERDICT_CALLS] == is_found);
+        ck_assert(verdict_of("GETATTR")->tail.effect.is_beyond);
+        ck_assert(verdict_of("GETATTR")->tail.is_changed == is_found);
+        ck_assert(verdict_of("READ")->failures.is_changed == is_found);
+        ck_assert(verdict_is_so(&result, VERDICT_ON_ELAPSED) == is_found);
+        ck_assert_int_eq(result.elapsed.word, is_found ? VERDICT_MORE_TIME
+                                              : i == 1 ? VERDICT_UNDECIDED
+                                                       : VERDICT_ALIKE);
+        verdict_finish(&result);
+    }
+}
+END_TEST
+
+/* ---- Latencies of 0 ---- */
+
+static void let_take_nothing(size_t first, const char *name) {
+    for (size_t run = first; run < first + RUNS; run++) {
+        struct aggstats_op_profile *op = op_of(&profiles[run], name);
+        memset(op->buckets, 0, 64 * sizeof(*op->buckets));
+        op->buckets[0] = op->calls;
+        op->total_cycles = 0;
+    }
+}
+
+START_TEST(latency_of_zero_is_less_than_any_other_and_has_no_ratio) {
+    let_take_nothing(0, "READ");
+    let_take_nothing(RUNS, "WRITE");
+    compare();
+    const struct verdict_op *read = verdict_of("READ");
+    ck_assert_int_eq(read->word, VERDICT_SLOWER);
+    ck_assert(verdict_is_so(&result, VERDICT_ON_SLOWER));
+    ck_assert_double_eq(read->ratios[VERDICT_MEAN].a, 0);
+    ck_assert_double_eq_tol(read->ratios[VERDICT_MEAN].b, 3000, 100);
+    ck_assert(!verdict_has_ratio(&read->ratios[VERDICT_MEAN]) && !verdict_has_ratio(&read->own[VERDICT_USUAL]));
+    ck_assert(verdict_has_ratio(&read->ratios[VERDICT_CALLS]));
+    ck_assert(!read->tail.effect.is_known);
+    ck_assert_uint_eq(read->peak_count, 0);
+    ck_assert_int_eq(verdict_of("WRITE")->word, VERDICT_FASTER);
+    verdict_finish(&result);
+    let_take_nothing(RUNS, "READ");
+    compare();
+    ck_assert_int_eq(verdict_of("READ")->word, VERDICT_ALIKE);
+}
+END_TEST
+
+START_TEST(total_of_zero_is_less_than_any_other) {
+    for (size_t i = 0; i < OPS; i++)
+        let_take_nothing(0, names[i]);
+    compare();
+    ck_assert_int_eq(result.total.word, VERDICT_MORE_TIME);
+    ck_assert(!verdict_has_ratio(&result.total.ratio));
+    ck_assert(!result.common.is_there);
+}
+END_TEST
+
 START_TEST(noise_is_not_decided_and_says_how_many_runs_would_do) {
     static const double wild[2 * RUNS] = {1, 1.9, 1.2, 1.6, 0.8, 1.1, 1.9, 0.9, 1.6, 1.2};
     for (size_t run = 0; run < 2 * RUNS; run++)
@@ -644,6 +824,13 @@ int main(void) {
     tcase_add_test(tcase, trend_over_time_is_told);
     tcase_add_test(tcase, op_of_one_side_is_told_so);
     tcase_add_test(tcase, few_calls_are_not_judged);
+    tcase_add_loop_test(tcase, numbers_of_few_calls_are_judged_if_they_are_exact, 0, ARRAY_SIZE(rare));
+    tcase_add_test(tcase, numbers_that_others_draw_cast_doubt_on_exact_ones);
+    tcase_add_test(tcase, a_single_run_of_a_side_proves_no_number);
+    tcase_add_test(tcase, change_is_surely_larger_than_what_matters);
+    tcase_add_test(tcase, all_kinds_of_changes_are_held_against_what_matters);
+    tcase_add_test(tcase, latency_of_zero_is_less_than_any_other_and_has_no_ratio);
+    tcase_add_test(tcase, total_of_zero_is_less_than_any_other);
     tcase_add_test(tcase, noise_is_not_decided_and_says_how_many_runs_would_do);
     tcase_add_test(tcase, one_run_on_a_side_is_enough_to_ask);
     tcase_add_test(tcase, ratios_stay_finite_where_nothing_is_known);

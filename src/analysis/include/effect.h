@@ -42,12 +42,16 @@ void effects_moderate(struct effect *const *effects, size_t count);
 /* Sets low, high and p. */
 void effect_conclude(struct effect *effect);
 
+/* The end of the interval that is nearer to 0: the difference is surely as large, in this direction. 0: the interval holds
+ * 0, or nothing is known. */
+double effect_sure_difference(const struct effect *effect);
+
 /* Marks the effects that are not by chance. The probability that any is marked wrongly is at most alpha (Holm). Sorts
  * effects. */
 void effects_judge(struct effect **effects, size_t count, double alpha);
 
-/* The number of runs a side that would decide whether the difference is beyond or within `bound`, if difference and
- * variance are as estimated. alpha: of the test. Returns 0 if more than `most` */
+/* The number of runs a side that would decide whether the difference is surely beyond or within `bound`, if difference
+ * and variance are as estimated. alpha: of the test. Returns 0 if more than `most` */
 size_t effect_runs_needed(const struct effect *effect, double bound, double alpha, size_t most);
 
 /* True if the slope of a line is not by chance. variance: of the slope */

@@ -1,5 +1,8 @@
 /* What has changed between two sets of runs: a word for each op, and effects with their intervals (effect.h).
  *
+ * A change is one that is not by chance and surely larger than what matters: the end of its interval that is nearer to 0
+ * is held against that. Where the interval holds the bound, it is not decided.
+ *
  * A ratio is that of the figures as they are. A latency has a second one, its own change: what is left of it without
  * the common factor of each run. That is the median over ops of how far the logarithm of an op's usual latency lies from
  * its mean over all runs. A busier machine moves all ops together, and so does a change of everything; that is judged
@@ -17,7 +20,7 @@
 #include "figures.h"
 #include "peaks.h"
 
-#define VERDICT_CALLS_MIN 10U     /* mean of a run: ops with fewer are not judged */
+#define VERDICT_CALLS_MIN 10U     /* mean of a run: of ops with fewer, only exact numbers of calls are judged */
 #define VERDICT_RUNS_MOST 1000U   /* no more runs are recommended */
 #define VERDICT_AT_LEAST 0.10     /* default: smaller changes do not matter */
 #define VERDICT_ALPHA 0.05        /* default: probability of any false change */
@@ -35,12 +38,12 @@ enum verdict_word {
     VERDICT_FEWER_CALLS,
     VERDICT_FAILS_MORE, /* a larger share of its calls fails, and nothing else is certain */
     VERDICT_FAILS_LESS,
-    VERDICT_ONLY_A, /* no run of the other side calls it, each of this one does */
+    VERDICT_ONLY_A, /* no run of the other side calls it, each of this one does: often, or equally often */
     VERDICT_ONLY_B,
     VERDICT_UNDECIDED,
     VERDICT_ALIKE,
     VERDICT_AS_REST, /* its own change is none, but all ops together may have changed */
-    VERDICT_FEW,     /* fewer than VERDICT_CALLS_MIN calls a run */
+    VERDICT_FEW,     /* fewer than VERDICT_CALLS_MIN calls a run, and their number is no other in all runs of a side */
     VERDICT_WORDS_OF_OPS,
 
     /* Of all ops together, and of elapsed times. */
@@ -70,12 +73,17 @@ enum verdict_figure {
 
 struct verdict_ratio {
     struct effect effect; /* of logarithms */
-    double a;             /* the figure itself, geometric mean over the runs: cycles or calls */
+    double a; /* the figure itself, geometric mean over the runs: cycles or calls; 0: it is 0 in all of them */
     double b;
-    double ratio; /* b over a */
+    double ratio; /* b over a; a figure of 0 counts as half a call, or as half a cycle of all calls together */
     double low;   /* its interval */
     double high;
 };
+
+/* False if a side is 0: then the ratio says in which direction the figure changed, and not how much. */
+static inline bool verdict_has_ratio(const struct verdict_ratio *ratio) {
+    return ratio->effect.is_known && ratio->a > 0 && ratio->b > 0;
+}
 
 /* A ratio and its word. */
 struct verdict_change {
@@ -91,8 +99,10 @@ struct verdict_peak {
     struct effect effect; /* of logits of its share of the calls */
     double a_share;       /* of the calls, mean over the runs */
     double b_share;
-    double cost;     /* the change of the op's mean latency that it causes, as a fraction of A's */
-    bool is_changed; /* its share has changed by as much as matters */
+    double cost_of_all; /* if all of A's calls were in it, as a fraction of A's mean latency */
+    double cost;        /* the change of the op's mean latency that it causes, likewise */
+    double sure_cost;   /* so much of it is sure */
+    bool is_changed;    /* its share has changed by as much as matters */
 };
 
 /* Slow calls: those that take about VERDICT_TAIL_TIMES the usual latency of the slower side, or more. */
@@ -101,9 +111,10 @@ struct verdict_tail {
     unsigned first;       /* bucket of slow calls */
     double a_share;       /* of the calls that have ended, mean over the runs */
     double b_share;
-    double times;    /* how many times A's usual latency slow calls take, in the middle, on the side that has more */
-    double cost;     /* the change of the op's mean latency that they cause, as a fraction of A's */
-    bool is_changed; /* their share has changed by as much as matters */
+    double times;     /* how many times A's usual latency slow calls take, in the middle, on the side that has more */
+    double cost;      /* the change of the op's mean latency that they cause, as a fraction of A's */
+    double sure_cost; /* so much of it is sure */
+    bool is_changed;  /* their share has changed by as much as matters */
 };
 
 /* Calls that failed. */
@@ -111,16 +122,18 @@ struct verdict_failures {
     struct effect effect; /* of logits of their share of the calls; is_known: some failed, and it is judged */
     double a_share;       /* of the calls that have ended, mean over the runs */
     double b_share;
-    bool is_changed; /* by as much as matters */
+    double sure_times; /* the larger share is surely so many times the smaller; 1: nothing is sure */
+    bool is_changed;   /* by as much as matters */
 };
 
 struct verdict_op {
     const char *name;
     enum verdict_word word;
     enum verdict_word calls_word; /* more calls, fewer calls, alike or undecided; few: not judged */
+    bool has_exact_calls;         /* it is called rarely, equally often in all runs of a side, and not in the other's */
     struct verdict_ratio ratios[VERDICT_FIGURE_COUNT];
-    struct verdict_ratio own[VERDICT_FIGURE_COUNT]; /* without the common factor of each run; a, b: unused. These are
-                                                     * judged */
+    struct verdict_ratio own[VERDICT_FIGURE_COUNT]; /* without the common factor of each run; a, b: as they are. These
+                                                     * are judged */
     bool is_changed[VERDICT_FIGURE_COUNT];          /* which figures made it a change */
     enum verdict_figure decided_by; /* a change of latency: what decided; VERDICT_UNDECIDED: what did not */
     struct verdict_tail tail;

@@ -22,7 +22,10 @@ static void write_test(struct page *page, const struct effect *effect) {
     json_bool(&page->writer, "beyond_chance", effect->is_beyond);
 }
 
+/* Written if no side is 0. */
 static void write_ratio(struct page *page, const struct verdict_ratio *ratio) {
+    if (!verdict_has_ratio(ratio))
+        return;
     json_real(&page->writer, "ratio", ratio->ratio);
     json_real(&page->writer, "low", ratio->low);
     json_real(&page->writer, "high", ratio->high);
@@ -38,7 +41,8 @@ static void write_figure(struct page *page, const struct verdict_op *op, enum ve
         write_latency(page, "b", ratio->b);
     }
     write_ratio(page, ratio);
-    if (page->result->common.is_there && figure != VERDICT_CALLS && figure != VERDICT_TOTAL) {
+    const bool is_beside = figure != VERDICT_CALLS && figure != VERDICT_TOTAL && verdict_has_ratio(ratio);
+    if (page->result->common.is_there && is_beside) {
         json_real(&page->writer, "ratio_beside_common", own->ratio);
         json_real(&page->writer, "low_beside_common", own->low);
         json_real(&page->writer, "high_beside_common", own->high);

@@ -55,10 +55,10 @@ static void format_interval(const struct printer *it, const struct verdict_ratio
     snprintf(ret_text, CELL_SIZE, "[%s%s%s]", text_of(ratio->low).text, it->to, text_of(ratio->high).text);
 }
 
-/* "1.31 [1.27–1.36]" */
+/* "1.31 [1.27–1.36]"; "-": a side is 0 */
 static void format_ratio(const struct printer *it, const struct verdict_ratio *ratio, char ret_text[CELL_SIZE]) {
     char interval[CELL_SIZE];
-    if (!ratio->effect.is_known) {
+    if (!verdict_has_ratio(ratio)) {
         snprintf(ret_text, CELL_SIZE, "-");
         return;
     }
@@ -98,15 +98,19 @@ static bool excludes_one(const struct verdict_ratio *ratio) {
     return ratio->effect.is_known && (ratio->low > 1 || ratio->high < 1);
 }
 
-/* Continues a line about a ratio that is not decided: why, if the interval alone would decide, and how many runs would.
- * more, less: words for its direction */
+/* Continues a line about a ratio that is not decided: what is sure of it, or why nothing is although the interval excludes
+ * 1, and how many runs would decide. more, less: words for its direction */
 static void print_doubt(const struct printer *it, const struct verdict_ratio *ratio, const char *more, const char *less,
                         size_t more_runs) {
+    const char *direction = ratio->ratio > 1 ? more : less;
     char runs[CELL_SIZE];
     format_more_runs(more_runs, runs);
-    if (excludes_one(ratio))
+    if (ratio->effect.is_beyond)
+        screen_printf(it->screen, "; surely %s, but not surely by more than %g %%; %s", direction,
+                      100 * it->result->options.at_least, runs);
+    else if (excludes_one(ratio))
         screen_printf(it->screen, "; probably %s, but %zu figures are compared, and chance may move one that far; %s",
-                      ratio->low > 1 ? more : less, it->result->tested_count, runs);
+                      direction, it->result->tested_count, runs);
     else
         screen_printf(it->screen, "; %s", runs);
 }
@@ -144,8 +148,9 @@ static void print_answer(const struct printer *it) {
         changed += verdict_is_change(word) ? counts[word] : 0;
     screen_begin_line(it->screen, 0);
     if (changed == 0)
-        screen_printf(it->screen, "No operation surely changed%s, of %zu",
-                      has_common_change(it->result) ? " against the rest" : "", it->result->op_count);
+        screen_printf(it->screen, "No operation surely changed by more than %g %%%s, of %zu",
+                      100 * it->result->options.at_least, has_common_change(it->result) ? " against the rest" : "",
+                      it->result->op_count);
     else
         screen_printf(it->screen, "%zu of %zu operation%s slower, %zu faster", counts[VERDICT_SLOWER],
                       it->result->op_count, units_plural(it->result->op_count), counts[VERDICT_FASTER]);
@@ -162,14 +167,18 @@ static void print_answer(const struct printer *it) {
     end_sentence(it);
 }
 
-/* "The job took 1.31 [1.27-1.36] times as long: more time." */
+/* "The job took 1.31 [1.27-1.36] times as long: more time."; "The job took 1.00 ms after 0 ns: more time." */
 static void print_time(const struct printer *it, const struct verdict_change *time, const char *subject) {
     char ratio[CELL_SIZE];
     if (!time->is_there)
         return;
-    format_ratio(it, &time->ratio, ratio);
     screen_begin_line(it->screen, 0);
-    screen_printf(it->screen, "%s %s times as long: %s", subject, ratio, verdict_word_name(time->word));
+    format_ratio(it, &time->ratio, ratio);
+    if (verdict_has_ratio(&time->ratio))
+        screen_printf(it->screen, "%s %s times as long: %s", subject, ratio, verdict_word_name(time->word));
+    else
+        screen_printf(it->screen, "%s %s after %s: %s", subject, units_cycles(&it->units, time->ratio.b).text,
+                      units_cycles(&it->units, time->ratio.a).text, verdict_word_name(time->word));
     if (time->word == VERDICT_UNDECIDED)
         print_doubt(it, &time->ratio, "more", "less", time->more_runs);
     end_sentence(it);
@@ -221,13 +230,6 @@ static void print_trend(const struct printer *it) {
 
 /* ---- The table ---------------------------------------------------------------------------------- */
 
-static void format_calls(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
-    if (op->a_calls > 0 && op->b_calls > 0)
-        format_ratio(it, &op->ratios[VERDICT_CALLS], ret_text);
-    else
-        snprintf(ret_text, CELL_SIZE, "-");
-}
-
 /* "0.1 % → 3.4 %" */
 static void format_shares(const struct printer *it, double from, double to, char ret_text[CELL_SIZE]) {
     char a[CELL_SIZE];
@@ -252,7 +254,7 @@ static bool is_of_latency(enum verdict_word word) {
 static const char *mean_against_usual(const struct verdict_op *op) {
     const double usual = op->ratios[VERDICT_USUAL].ratio;
     const double mean = op->ratios[VERDICT_MEAN].ratio;
-    if (!is_of_latency(op->word) || op->decided_by != VERDICT_USUAL)
+    if (!is_of_latency(op->word) || op->decided_by != VERDICT_USUAL || !verdict_has_ratio(&op->ratios[VERDICT_MEAN]))
         return "";
     return usual < 1 && mean > 1 ? ", mean longer" : usual > 1 && mean < 1 ? ", mean shorter" : "";
 }
@@ -294,7 +296,7 @@ static void format_cell(const void *context, size_t row, unsigned column, char r
     else if (column == B_MEAN)
         format_mean(it, mean->b, mean->effect.b_count > 0, ret_text);
     else if (column == CALLS)
-        format_calls(it, op, ret_text);
+        format_ratio(it, &op->ratios[VERDICT_CALLS], ret_text);
     else if (column == USUAL)
         format_ratio(it, &op->ratios[VERDICT_USUAL], ret_text);
     else
@@ -343,22 +345,34 @@ static bool is_small(const struct printer *it, const struct verdict_ratio *ratio
     return ratio->effect.is_known && ratio->high <= most && ratio->low >= 1 / most;
 }
 
+static struct units_text calls_a_run(double calls) {
+    struct units_text text;
+    if (calls >= VERDICT_CALLS_MIN)
+        return units_count(figures_count(calls));
+    snprintf(text.text, sizeof(text.text), "%.2g", calls);
+    return text;
+}
+
+/* "804 → 8" */
+static void print_sides(const struct printer *it, const struct verdict_op *op, enum verdict_figure figure) {
+    const struct verdict_ratio *ratio = &op->ratios[figure];
+    const bool is_of_calls = figure == VERDICT_CALLS;
+    screen_printf(it->screen, "%s %s %s",
+                  is_of_calls ? calls_a_run(op->a_calls).text : units_cycles(&it->units, ratio->a).text,
+                  it->screen->ascii ? "->" : "→",
+                  is_of_calls ? calls_a_run(op->b_calls).text : units_cycles(&it->units, ratio->b).text);
+}
+
+/* "  usual 1.00 us → 1.31 us: ×1.31 [1.27–1.36]"; "  calls a run 0 → 1" */
 static void print_figure(const struct printer *it, const struct verdict_op *op, enum verdict_figure figure) {
     const struct verdict_ratio *ratio = &op->ratios[figure];
-    char a[UNITS_TEXT_SIZE];
-    char b[UNITS_TEXT_SIZE];
     char text[CELL_SIZE];
-    if (figure == VERDICT_CALLS) {
-        units_format_count(figures_count(op->a_calls), a);
-        units_format_count(figures_count(op->b_calls), b);
-    } else {
-        units_format_cycles(&it->units, ratio->a, a);
-        units_format_cycles(&it->units, ratio->b, b);
-    }
-    format_ratio(it, ratio, text);
     screen_begin_line(it->screen, 2);
-    screen_printf(it->screen, "%s%s %s %s %s: %s%s", verdict_figure_name(figure),
-                  figure == VERDICT_CALLS ? " a run" : "", a, it->screen->ascii ? "->" : "→", b, it->times, text);
+    screen_printf(it->screen, "%s%s ", verdict_figure_name(figure), figure == VERDICT_CALLS ? " a run" : "");
+    print_sides(it, op, figure);
+    format_ratio(it, ratio, text);
+    if (verdict_has_ratio(ratio))
+        screen_printf(it->screen, ": %s%s", it->times, text);
     const bool is_doubtful = ratio->effect.is_known && !excludes_one(ratio) && !is_small(it, ratio);
     if (is_doubtful)
         screen_printf(it->screen, ", which alone proves nothing");
@@ -370,7 +384,7 @@ static void print_own_change(const struct printer *it, const struct verdict_op *
     const enum verdict_figure figure = op->decided_by < VERDICT_FIGURE_COUNT ? op->decided_by : VERDICT_USUAL;
     const bool is_relative = op->word == VERDICT_SLOWER_THAN_REST || op->word == VERDICT_FASTER_THAN_REST;
     char text[CELL_SIZE];
-    if (!is_relative && !has_common_change(it->result))
+    if ((!is_relative && !has_common_change(it->result)) || !verdict_has_ratio(&op->own[figure]))
         return;
     format_ratio(it, &op->own[figure], text);
     screen_print_line(it->screen, 2, "own change of the %s latency, without what all operations have in common: %s%s",
@@ -410,6 +424,10 @@ static void print_failures(const struct printer *it, const struct verdict_op *op
     screen_end_line(it->screen);
 }
 
+static bool is_of_one_side(enum verdict_word word) {
+    return word == VERDICT_ONLY_A || word == VERDICT_ONLY_B;
+}
+
 static void print_chart(const struct printer *it, const struct aggstats_op_profile *const ops[2]) {
     const struct chart_axis axis = chart_axis_of(ops, 2, it->result->a_sum.resolution, it->screen);
     for (size_t side = 0; side < 2; side++) {
@@ -429,7 +447,8 @@ static void print_op(const struct printer *it, const struct verdict_op *op) {
     screen_printf(it->screen, ": %s", word);
     screen_end_heading(it->screen);
     for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++)
-        if (op->is_changed[figure] || (figure <= VERDICT_MEAN && is_of_latency(op->word)))
+        if (op->is_changed[figure] || (figure <= VERDICT_MEAN && is_of_latency(op->word)) ||
+            (figure == VERDICT_CALLS && is_of_one_side(op->word)))
             print_figure(it, op, figure);
     if (op->tail.is_changed)
         print_tail(it, &op->tail);
@@ -442,7 +461,7 @@ static void print_op(const struct printer *it, const struct verdict_op *op) {
             print_peak(it, &op->peaks[i]);
     if (it->screen->html)
         chart_put_picture(it->page->pictures, op->name);
-    else if (op->a_sum && op->b_sum && !it->page->no_charts)
+    else if (op->a_sum && op->b_sum && !it->page->no_charts && !op->has_exact_calls) /* else there are few calls */
         print_chart(it, ops);
 }
 
@@ -463,14 +482,6 @@ static bool is_weighty(const struct printer *it, const struct verdict_op *op) {
     return op->word == VERDICT_FEW && cost > 0 && cost >= WEIGHTY_SHARE_MIN * fmax(a_cycles, b_cycles);
 }
 
-static struct units_text calls_a_run(double calls) {
-    struct units_text text;
-    if (calls >= VERDICT_CALLS_MIN)
-        return units_count(figures_count(calls));
-    snprintf(text.text, sizeof(text.text), "%.2g", calls);
-    return text;
-}
-
 /* "  FSYNC: 804 → 8 calls a run, -239 ms a run" */
 static void print_unjudged(const struct printer *it) {
     bool is_first = true;
@@ -484,8 +495,11 @@ static void print_unjudged(const struct printer *it) {
         if (is_first)
             screen_print_title(it->screen, title);
         format_cost(it, op, cost);
-        screen_print_line(it->screen, 2, "%s: %s %s %s calls a run, %s a run", op->name, calls_a_run(op->a_calls).text,
-                          it->screen->ascii ? "->" : "→", calls_a_run(op->b_calls).text, cost);
+        screen_begin_line(it->screen, 2);
+        screen_printf(it->screen, "%s: ", op->name);
+        print_sides(it, op, VERDICT_CALLS);
+        screen_printf(it->screen, " calls a run, %s a run", cost);
+        screen_end_line(it->screen);
         is_first = false;
     }
 }
@@ -504,15 +518,31 @@ static void print_names(const struct printer *it, enum verdict_word word, const 
         screen_end_line(it->screen);
 }
 
+/* "  FSYNC: calls 0 → 1 in all runs, but with so few runs that may be chance; about 1 more run" */
+static void print_undecided_calls(const struct printer *it, const struct verdict_op *op) {
+    char runs[CELL_SIZE];
+    format_more_runs(op->more_runs, runs);
+    screen_begin_line(it->screen, 2);
+    screen_printf(it->screen, "%s: calls ", op->name);
+    print_sides(it, op, VERDICT_CALLS);
+    screen_printf(it->screen, " in all runs, but with so few runs that may be chance; %s", runs);
+    screen_end_line(it->screen);
+}
+
 /* "  READ: mean ×1.05 [0.92-1.21]; about 3 more runs" */
 static void print_undecided_op(const struct printer *it, const struct verdict_op *op) {
     const enum verdict_figure figure = op->decided_by;
     const bool is_of_calls = figure == VERDICT_CALLS;
+    const bool has_ratio = verdict_has_ratio(&op->ratios[figure]);
     char text[CELL_SIZE];
-    format_ratio(it, &op->ratios[figure], text);
     screen_begin_line(it->screen, 2);
-    screen_printf(it->screen, "%s: %s %s%s", op->name, verdict_figure_name(figure), it->times, text);
-    if (!is_of_calls && it->result->common.is_there) {
+    screen_printf(it->screen, "%s: %s ", op->name, verdict_figure_name(figure));
+    format_ratio(it, &op->ratios[figure], text);
+    if (has_ratio)
+        screen_printf(it->screen, "%s%s", it->times, text);
+    else
+        print_sides(it, op, figure);
+    if (!is_of_calls && it->result->common.is_there && has_ratio) {
         format_ratio(it, &op->own[figure], text);
         screen_printf(it->screen, ", of its own %s%s", it->times, text);
     }
@@ -527,7 +557,10 @@ static void print_undecided(const struct printer *it) {
             continue;
         if (is_first)
             screen_print_title(it->screen, "Not decided");
-        print_undecided_op(it, &it->result->ops[i]);
+        if (it->result->ops[i].has_exact_calls)
+            print_undecided_calls(it, &it->result->ops[i]);
+        else
+            print_undecided_op(it, &it->result->ops[i]);
         is_first = false;
     }
 }
@@ -612,7 +645,7 @@ void verdict_page_print_brief(const struct verdict_page *page, const struct scre
         char calls[CELL_SIZE];
         format_word(op, word);
         format_ratio(&it, &op->ratios[VERDICT_MEAN], mean);
-        format_calls(&it, op, calls);
+        format_ratio(&it, &op->ratios[VERDICT_CALLS], calls);
         fprintf(it.stream, "%-*s  %-*s  mean %s, calls %s", names, op->name, words, word, mean, calls);
         if (has_common_change(page->result)) {
             format_ratio(&it, &op->own[VERDICT_MEAN], mean);
