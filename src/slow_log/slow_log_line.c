@@ -20,6 +20,7 @@ struct slow_log_call *slow_log_call_copy(const struct aggstats_slow_call *call) 
     copy->call = *call;
     copy->call.path = NULL;
     copy->call.stack = NULL;
+    copy->call.user_stack = NULL;
     copy->call.holder = NULL;
     snprintf(copy->holder, sizeof(copy->holder), "%s", call->holder ? call->holder : "");
     memcpy(copy->path, path, path_bytes);

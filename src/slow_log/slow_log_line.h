@@ -8,7 +8,7 @@
 #include "aggstats.h"
 
 struct slow_log_call {
-    struct aggstats_slow_call call;    /* its path is below */
+    struct aggstats_slow_call call;    /* without what it points to: path and holder are below */
     uint64_t missing;                  /* slow calls before it that have no line */
     char holder[AGGSTATS_HOLDER_SIZE]; /* "": unknown */
     char path[];                       /* the same */

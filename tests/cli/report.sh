@@ -52,6 +52,18 @@ sed 's/_READ\b/_COPY_FILE_RANGES_OF_ALL/' "$data/show-answer.osprof" | sed 's/^\
 expect 0 report -o - wide.osprof
 says text out | grep -q 'compile-everything 10,000 .* COPY_FILE_RANGES_OF_ALL 100 %' || fail "what programs do, of a long name: $(says text out)"
 
+# ---- What it is about
+
+# title LABEL...: of the page of a profile with these labels
+title() {
+    { echo '# osprof 1'; printf '# %s\n' "$@"; printf 'OP_READ 1 1000\n 0 0 0 0 0 0 0 0 0 1\n'; } >about.osprof
+    expect 0 report -o - about.osprof
+    sed -n 's|.*<title>\(.*\)</title>.*|\1|p' out
+}
+assert_eq "/mnt - osprof report" "$(title 'mount: /mnt')" "a mount"
+assert_eq "/lower - osprof report" "$(title 'mount: /mnt' 'lower: /lower')" "the directory below it"
+assert_eq "about.osprof - osprof report" "$(title 'host: h')" "a profile that does not say"
+
 # ---- How to get it again
 
 # again LABEL...: what the page says of a profile with these labels

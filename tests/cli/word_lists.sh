@@ -85,6 +85,19 @@ sed -n '/^\.Ss Header/,/^\.Ss /p' "$man/osprof.5" |
     sed -n '/^\.It /{ s/^\.It //; s/^Xo //; s/^Cm \([a-z_, ]*\).*/\1/p; }' | tr -s ' ,' '\n' | sed '/^$/d' >keys
 [ "$(wc -l <keys)" -ge 25 ] || fail "few keys in osprof(5): $(paste -sd ' ' keys)"
 printf '%s\n' "${groupings[@]}" >>keys
+# ... and those that programs write or read, wherever that is
+find "$tests_dir/../../src" -name '*.[ch]' -exec perl -0777 -ne '
+    while (/\w*(?:add_label|profile_label|add_bytes)\(\s*[^,;]+,\s*([^,;]*?)\s*[,)]|\badd\(\w*labels,\s*("\w+")/g) {
+        my $key = $1 // $2;
+        print "$1\n" while $key =~ /"([a-z][a-z_]*[a-z])"/g;
+    }
+    print "$1\n" while /\(char\[\]\)\{"([a-z_]+)"\},/g;
+    print "$1\n" while /#define \w*LABEL\w* "([a-z][a-z_]*[a-z])"/g' {} + | sort -u >written
+[ "$(wc -l <written)" -ge 30 ] || fail "few keys in the sources: $(paste -sd ' ' written)"
+for key in host fstype disk_written bytes_kernel cost replay; do
+    grep -qx "$key" written || fail "the key $key is not found in the sources"
+done
+cat written >>keys
 while read -r key; do
     ! "$OSPROFFS" -o "label=$key=1" 2>err || fail "a label $key is taken"
     assert_eq "osproffs: label=$key=1: profiles have a header line of this name already; choose another key" "$(<err)" \

@@ -50,6 +50,21 @@ START_TEST(a_call_is_one_line) {
 }
 END_TEST
 
+/* The call belongs to a profile, which may be freed before the line is written. */
+START_TEST(copy_points_to_nothing_of_the_call) {
+    char text[] = "of the profile";
+    const struct aggstats_slow_call call = {.path = text, .stack = text, .user_stack = text, .holder = text};
+    CLEANUP_FREE struct slow_log_call *copy = slow_log_call_copy(&call);
+    ck_assert_ptr_null(copy->call.path);
+    ck_assert_ptr_null(copy->call.stack);
+    ck_assert_ptr_null(copy->call.user_stack);
+    ck_assert_ptr_null(copy->call.holder);
+    memset(text, 'x', sizeof(text) - 1);
+    ck_assert_str_eq(copy->path, "of the profile");
+    ck_assert_str_eq(copy->holder, "of the profile");
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_empty) {
     const struct aggstats_slow_call call = {.op = "FSYNC", .cause = "a lock"};
     CLEANUP_FREE char *line = line_of(&call, 0);
@@ -77,6 +92,7 @@ int main(void) {
     Suite *suite = suite_create("slow_log_line");
     TCase *tcase = suite_case(suite, "slow_log_line", NULL, NULL);
     tcase_add_test(tcase, a_call_is_one_line);
+    tcase_add_test(tcase, copy_points_to_nothing_of_the_call);
     tcase_add_test(tcase, what_is_not_known_is_empty);
     tcase_add_test(tcase, so_many_lines_a_minute);
     return run_suite(suite);

@@ -268,7 +268,7 @@ static bool is_there(const struct page *page, const struct section *section) {
 
 /* What the page is about: a command, or a directory. */
 static const char *subject(const struct page *page) {
-    static const char *const keys[] = {"command", "attached", "lower", "mountpoint"};
+    static const char *const keys[] = {"command", "attached", "lower", "mount"};
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
         const char *value = aggstats_profile_label(page->profile, keys[i]);
         if (value && value[0])
