@@ -3,7 +3,7 @@
 from .distribution import COUNT_MAX, RESOLUTIONS
 from .model import GROUPINGS, Busy
 from .text_calls import CallLines
-from .text_lines import Words, decoded, unescaped
+from .text_lines import Words, decoded, is_plain, unescaped
 from .text_outcomes import OutcomeLines
 from .text_times import unix_ns
 
@@ -47,8 +47,7 @@ def parse_number(lines, owner, key, value):
 
 def is_label_key(key):
     """True if a label may have that key: it is none of the format itself, and can be read back."""
-    is_control = any(byte < 32 or byte == 127 for byte in key)
-    return bool(key) and not is_control and not key.startswith(b" ") and not key.endswith(b" ") and b":" not in key
+    return bool(key) and is_plain(key) and not key.startswith(b" ") and not key.endswith(b" ") and b":" not in key
 
 
 class Header:

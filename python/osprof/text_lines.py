@@ -12,6 +12,11 @@ _PROGRAM_BYTES_MAX = 31
 _WORD = re.compile(rb"[ \t]*([^ \t]*)")
 _DIGITS = re.compile(rb"[0-9]+")
 _NAME = re.compile(rb"[A-Za-z0-9_.-]{1,31}")
+# Characters that terminals obey or nobody sees, and bytes that are not UTF-8: osprof escapes them.
+_NOT_PLAIN = re.compile(
+    "[\0-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f\udc80-\udcff]"
+)
 _ESCAPE = re.compile(rb"\\([0-3][0-7][0-7])")
 
 
@@ -23,6 +28,11 @@ def decoded(text):
 def unescaped(text):
     """The str that a value with octal escapes stands for."""
     return decoded(_ESCAPE.sub(lambda match: bytes((int(match[1], 8),)) if match[1] != b"000" else match[0], text))
+
+
+def is_plain(text):
+    """True for UTF-8 of which a terminal shows each character."""
+    return not _NOT_PLAIN.search(decoded(text))
 
 
 class Lines:

@@ -41,16 +41,40 @@ size_t next_character(const char **text, const char **ret_character) {
     return length > 0 ? length : sizeof(replacement) - 1;
 }
 
-/* Control characters, also U+0080 to U+009F; and those that change the direction of writing, U+202A to U+202E and
- * U+2066 to U+2069. */
+uint32_t character_code(const char *character, size_t length) {
+    static const unsigned char bits_of_lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = (unsigned char)character[0] & bits_of_lead[length];
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)character[i] & 0x3f);
+    return code;
+}
+
+struct code_range {
+    uint32_t first;
+    uint32_t last;
+};
+
+static bool is_among(const struct code_range *ranges, size_t count, uint32_t code) {
+    for (size_t i = 0; i < count; i++)
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    return false;
+}
+
+/* Control characters; and those that change the direction of writing. */
+static const struct code_range obeyed[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0x061c, 0x061c},
+                                           {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}};
+
+/* Format characters without a shape of their own, of zero width; and separators of lines and paragraphs.
+ * Source:  Unicode, general categories Cf, Zl and Zp, as far as they belong to no script */
+static const struct code_range invisible[] = {{0xad, 0xad},     {0x180e, 0x180e}, {0x200b, 0x200d}, {0x2028, 0x2029},
+                                              {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+
 bool is_obeyed_by_terminals(const char *character, size_t length) {
-    const unsigned char *bytes = (const unsigned char *)character;
-    if (length == 1)
-        return bytes[0] < ' ' || bytes[0] == 0x7f;
-    if (length == 2)
-        return bytes[0] == 0xc2 && bytes[1] < 0xa0;
-    if (length != 3 || bytes[0] != 0xe2)
-        return false;
-    return (bytes[1] == 0x80 && bytes[2] >= 0xaa && bytes[2] <= 0xae) ||
-           (bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9);
+    return is_among(obeyed, ARRAY_SIZE(obeyed), character_code(character, length));
+}
+
+bool is_invisible(const char *character, size_t length) {
+    return is_obeyed_by_terminals(character, length) ||
+           is_among(invisible, ARRAY_SIZE(invisible), character_code(character, length));
 }

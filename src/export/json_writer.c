@@ -12,17 +12,17 @@
 
 #define LINES_DEPTH 4
 
-/* The code point of a character of up to three bytes. */
-static unsigned code_point(const char *character, size_t length) {
-    unsigned code = (unsigned char)character[0] & (length == 1 ? 0x7f : length == 2 ? 0x1f : 0x0f);
-    for (size_t i = 1; i < length; i++)
-        code = code << 6 | ((unsigned char)character[i] & 0x3f);
-    return code;
+/* Code points beyond U+FFFF are two escapes, as in UTF-16. */
+static void write_escaped(FILE *stream, uint32_t code) {
+    if (code > 0xffff)
+        fprintf(stream, "\\u%04x\\u%04x", 0xd800 | (code - 0x10000) >> 10, 0xdc00 | (code & 0x3ff));
+    else
+        fprintf(stream, "\\u%04x", code);
 }
 
 static void write_character(FILE *stream, const char *character, size_t length) {
-    if (is_obeyed_by_terminals(character, length)) {
-        fprintf(stream, "\\u%04x", code_point(character, length));
+    if (is_invisible(character, length)) {
+        write_escaped(stream, character_code(character, length));
         return;
     }
     if (*character == '"' || *character == '\\')

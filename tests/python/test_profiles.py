@@ -230,6 +230,22 @@ class Meaning(ScratchTest):
         self.assertEqual("/srv/\udcff\nx", profile.labels["lower"])
         self.assertEqual("/\udce9\\", profile.groups_of("file")[0].name)
 
+    def test_escaped_names_are_those_that_were_given(self):
+        name = "/a\x1b[31m\u009b\u202e\u200f\ufeff\udcff\\e"
+        escaped = "".join(
+            f"\\{byte:03o}" if byte >= 0x7F or byte < 0x20 or byte == 0x5C else chr(byte)
+            for byte in name.encode("utf-8", "surrogateescape")
+        )
+        text = f"# lower: {escaped}\nOP_READ 1 1\n 1\n# program: {escaped}\nOP_READ 1 1\n 1\n"
+        profile = osprof.load(as_file(text.encode()))
+        self.assertEqual(name, profile.labels["lower"])
+        self.assertEqual(name, profile.groups_of("program")[0].name)
+
+    def test_keys_of_labels_are_plain(self):
+        for key in ("a\u009b", "a\u202e", "a\u200b", "a\ufeff", "a\x1b", "a\udcff"):
+            with self.assertRaisesRegex(osprof.FormatError, "^line 1: expected "):
+                osprof.load(as_file(f"# {key}: x\nOP_READ 1 1\n 1\n".encode("utf-8", "surrogateescape")))
+
     def test_layers_of_a_recording(self):
         recording = osprof.load_recording(DATA / "layers.osprof")
         names = [profile.layer for profile in recording.layers]

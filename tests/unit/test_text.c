@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "aggstats.h"
+#include "base.h"
 #include "run_suite.h"
 
 static int parse_bytes(const char *text, size_t size_bytes, struct aggstats_profile *ret_profile,
@@ -136,7 +137,7 @@ static const struct {
     {"# some key:x: y \n# b:\n", "# osprof 1\n# resolution: 1\n# some key: x: y \n# b: \n"},
     {"# b: 1\n# b: 2\n# layer: fs\n", "# osprof 1\n# layer: fs\n# resolution: 1\n# b: 1\n# b: 2\n"},
     {"# a: \\x \\12 \\000 \\400\n", "# osprof 1\n# resolution: 1\n# a: \\134x \\13412 \\134000 \\134400\n"},
-    {"# a: \xff\xc3\xa4\n", "# osprof 1\n# resolution: 1\n# a: \xff\xc3\xa4\n"},
+    {"# a: \xff\xc3\xa4\n", "# osprof 1\n# resolution: 1\n# a: \\377\xc3\xa4\n"},
 };
 
 START_TEST(other_spellings_are_understood) {
@@ -186,18 +187,81 @@ START_TEST(groups_come_back) {
 }
 END_TEST
 
-START_TEST(newline_and_backslash_in_a_path_survive) {
-    static const char path[] = "/srv/new\nline\r\\012\\\t";
-    struct aggstats_profile profile = parse("# lower: x\n");
-    free(profile.labels[0].value);
-    profile.labels[0].value = strdup(path);
-    char *text;
+/* Texts, and how they are written. NOLINTBEGIN(misc-misleading-bidirectional) */
+static const struct {
+    const char *text;
+    const char *written;
+} texts[] = {
+    {"/srv/new\nline\r\\012\\\t", "/srv/new\\012line\\015\\134012\\134\\011"},
+    {"/a\x1b[31m\x7f", "/a\\033[31m\\177"},
+    {"a\xc2\x80"
+     "b\xc2\x9b"
+     "31m\xc2\x9f\xc2\xa0",
+     "a\\302\\200b\\302\\23331m\\302\\237\xc2\xa0"}, /* C1; a blank */
+    {"a\xe2\x80\xaa\xe2\x80\xae"
+     "b",
+     "a\\342\\200\\252\\342\\200\\256b"}, /* U+202A, U+202E */
+    {"a\xe2\x81\xa6\xe2\x81\xa9"
+     "b",
+     "a\\342\\201\\246\\342\\201\\251b"}, /* U+2066, U+2069 */
+    {"a\xe2\x80\x8b\xe2\x80\x8f"
+     "b",
+     "a\\342\\200\\213\\342\\200\\217b"}, /* U+200B, U+200F */
+    {"\xd8\x9c\xef\xbb\xbf\xf3\xa0\x81\x81",
+     "\\330\\234\\357\\273\\277\\363\\240\\201\\201"},           /* U+061C, U+FEFF, U+E0041 */
+    {"a\xff\xfe\xe2\x82 z\xc3", "a\\377\\376\\342\\202 z\\303"}, /* not UTF-8 */
+    {"a\xef\xbf\xbd\xc3\xbc\xe2\x82\xac\xf0\x9f\x99\x82", "a\xef\xbf\xbd\xc3\xbc\xe2\x82\xac\xf0\x9f\x99\x82"},
+};
+/* NOLINTEND(misc-misleading-bidirectional) */
+
+/* A program's name is one word. */
+static void write_program(const char *written, FILE *stream) {
+    for (; *written; written++)
+        fputs(*written == ' ' ? "\\040" : (char[]){*written, '\0'}, stream);
+}
+
+/* Everything that others have named, for '@' and '&': in a label, of calls, causes, holders, functions, groups. */
+START_TEST(any_text_is_plain_in_a_file_and_survives) {
+    static const char template[] =
+        "# osprof 1\n# lower: @\n# resolution: 1\n# label a: @\n# longest: READ 9 object 1 path @\n"
+        "# in_flight: READ object 1 pid 2 age 3 program & path @\n# slow: 9\n"
+        "# cause: READ calls 1 total 9 longest 9 @\n# stack: @\n"
+        "# slow_call: READ latency 9 end 1 cause 1 object 0 pid 1 uid 2 error 0 asked 0 moved 0 offset 0 stack 1 "
+        "process 0 program & path @\n# user_stack: 1 @\n# slow_caller: READ calls 1 program x @\n"
+        "# waiting: 1 stack 1 @\n# holder: slow_call 1 @\nOP_READ 7 9\n 0 0 0 4\n# program: @\n"
+        "OP_READ 1 2\n 0 1\n# file: 0 @\nOP_READ 1 2\n 0 1\n";
+    CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
-    ck_assert_int_eq(aggstats_profile_format(&profile, &text, &size_bytes), 0);
+    FILE *stream = open_memstream(&text, &size_bytes);
+    for (const char *at = template; *at; at++)
+        if (*at == '@')
+            fputs(texts[_i].written, stream);
+        else if (*at == '&')
+            write_program(texts[_i].written, stream);
+        else
+            putc(*at, stream);
+    fclose(stream);
+    expect_same(text);
+    struct aggstats_profile profile = parse(text);
+    ck_assert_str_eq(aggstats_profile_label(&profile, "lower"), texts[_i].text);
+    ck_assert_str_eq(profile.ops[0].longest_path, texts[_i].text);
+    ck_assert_str_eq(profile.slow_calls[0].holder, texts[_i].text);
+    ck_assert_str_eq(profile.groups[1].name, texts[_i].text);
     aggstats_profile_finish(&profile);
-    profile = parse(text);
-    ck_assert_str_eq(aggstats_profile_label(&profile, "lower"), path);
-    free(text);
+}
+END_TEST
+
+/* As files of earlier releases have them. */
+START_TEST(raw_text_is_read_and_written_plain) {
+    static const char raw[] = "/a\x1b[31m\xc2\x9b\xff";
+    CLEANUP_FREE char *header = NULL;
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes;
+    ck_assert_int_gt(asprintf(&header, "# lower: %s\n", raw), 0);
+    struct aggstats_profile profile = parse(header);
+    ck_assert_str_eq(aggstats_profile_label(&profile, "lower"), raw);
+    ck_assert_int_eq(aggstats_profile_format(&profile, &text, &size_bytes), 0);
+    ck_assert_ptr_nonnull(strstr(text, "# lower: /a\\033[31m\\302\\233\\377\n"));
     aggstats_profile_finish(&profile);
 }
 END_TEST
@@ -618,7 +682,8 @@ int main(void) {
     tcase_add_test(tcase, sampled_profiles_come_back);
     tcase_add_test(tcase, joint_profiles_come_back);
     tcase_add_test(tcase, groups_come_back);
-    tcase_add_test(tcase, newline_and_backslash_in_a_path_survive);
+    tcase_add_loop_test(tcase, any_text_is_plain_in_a_file_and_survives, 0, (int)ARRAY_SIZE(texts));
+    tcase_add_test(tcase, raw_text_is_read_and_written_plain);
     tcase_add_test(tcase, line_may_be_of_any_length);
     tcase_add_test(tcase, all_buckets_may_be_used);
     tcase_add_loop_test(tcase, error_names_the_line_and_what_was_expected, 0, COUNT(errors));

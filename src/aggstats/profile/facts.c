@@ -380,10 +380,7 @@ bool text_label_valid(const struct aggstats_label *label) {
     size_t length = strlen(key);
     if (length == 0 || key[0] == ' ' || key[length - 1] == ' ' || text_key_reserved(key))
         return false;
-    for (size_t i = 0; i < length; i++)
-        if (key[i] == ':' || text_is_control((unsigned char)key[i]))
-            return false;
-    return true;
+    return !strchr(key, ':') && text_is_plain(key);
 }
 
 /* ---- Paths ---- */

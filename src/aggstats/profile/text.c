@@ -45,14 +45,41 @@ const char *aggstats_who_name(enum aggstats_who who) {
     return who == AGGSTATS_WHO_KERNEL ? "kernel" : who == AGGSTATS_WHO_OTHER ? "other" : NULL;
 }
 
-void text_write_value(FILE *stream, const char *value) {
-    for (; *value; value++) {
-        unsigned char c = (unsigned char)*value;
-        if (text_is_control(c) || c == '\\')
-            fprintf(stream, "\\%03o", (unsigned)c);
+bool text_is_plain(const char *text) {
+    const char *character;
+    size_t length;
+    for (const char *at = text, *before = text; (length = next_character(&at, &character)) > 0; before = at)
+        if (character != before || is_invisible(character, length))
+            return false;
+    return true;
+}
+
+static void write_octal(FILE *stream, const char *bytes, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        fprintf(stream, "\\%03o", (unsigned)(unsigned char)bytes[i]);
+}
+
+/* next_character() replaces a byte that is not UTF-8 by a character that is not in the text. */
+static void write_text(FILE *stream, const char *text, bool escapes_blanks) {
+    const char *character;
+    size_t length;
+    for (const char *at = text, *before = text; (length = next_character(&at, &character)) > 0; before = at) {
+        if (character != before)
+            write_octal(stream, before, 1);
+        else if (is_invisible(character, length) || *character == '\\' || (*character == ' ' && escapes_blanks))
+            write_octal(stream, character, length);
         else
-            putc(c, stream);
+            fwrite(character, 1, length, stream);
     }
+}
+
+void text_write_value(FILE *stream, const char *value) {
+    write_text(stream, value, false);
+}
+
+void text_write_program(const char *program, FILE *stream) {
+    fputs(" program ", stream);
+    write_text(stream, program, true);
 }
 
 void text_write_path(const char *path, FILE *stream) {

@@ -37,8 +37,9 @@
  *     # file: 1200 /src/a.c            here the latency that may be missing, at most
  *     # osprof 1                       of a recording: the profile of the next layer
  *
- * In a label's value a control character or a backslash is written as \ooo (octal), as /proc/self/mounts does: a path
- * may contain a newline. */
+ * In a text, such as a label's value or a name, these are written as \ooo (octal) byte by byte, as /proc/self/mounts does:
+ * a backslash, characters that terminals obey or nobody sees (is_invisible()), and bytes that are not UTF-8. So what
+ * others have named can neither forge a line nor control the terminal of a user who prints the file. */
 #ifndef TEXT_FORMAT_H
 #define TEXT_FORMAT_H
 
@@ -56,13 +57,16 @@ static inline void text_name_copy(char to[AGGSTATS_NAME_SIZE], const char *name)
     memcpy(to, name, strlen(name) + 1);
 }
 
-/* A label's key: no colon, no control character, no blank at its ends, and not a key of the format itself. */
+/* True for UTF-8 of which a terminal shows each character. */
+bool text_is_plain(const char *text);
+
+/* A label's key: plain, no colon, no blank at its ends, and not a key of the format itself. */
 bool text_label_valid(const struct aggstats_label *label);
 
 /* True for keys whose values the format defines. */
 bool text_key_reserved(const char *key);
 
-/* Writes a value, with forbidden characters escaped. */
+/* Writes a text, with forbidden characters escaped. */
 void text_write_value(FILE *stream, const char *value);
 
 /* Ends a line, with the path before the end if it is known. */
@@ -84,9 +88,5 @@ void text_write_longest(const struct aggstats_profile *profile, FILE *stream);
 void text_write_busy_ops(const struct aggstats_profile *profile, FILE *stream);
 void text_write_left(const struct aggstats_profile *profile, FILE *stream);
 void text_write_in_flight(const struct aggstats_profile *profile, FILE *stream);
-
-static inline bool text_is_control(unsigned char c) {
-    return c < ' ' || c == 0x7f;
-}
 
 #endif

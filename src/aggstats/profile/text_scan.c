@@ -18,7 +18,7 @@ int parser_fail(struct parser *parser, const char *format, ...) {
     vsnprintf(parser->error->message, sizeof(parser->error->message), format, arguments);
     va_end(arguments);
     for (char *c = parser->error->message; *c; c++) /* parts of the text end up in it, and it on terminals */
-        if (text_is_control((unsigned char)*c))
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
     return -EBADMSG;
 }

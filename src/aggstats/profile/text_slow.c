@@ -85,17 +85,6 @@ static int write_stacks(const struct aggstats_profile *profile, struct stacks *s
 
 /* ---- Calls ---- */
 
-void text_write_program(const char *program, FILE *stream) {
-    fputs(" program ", stream);
-    for (; *program; program++) {
-        const char character[2] = {*program, '\0'};
-        if (*program == ' ')
-            fputs("\\040", stream);
-        else
-            text_write_value(stream, character);
-    }
-}
-
 static void write_slow_call(const struct aggstats_profile *profile, const struct stacks *stacks,
                             const struct aggstats_slow_call *call, FILE *stream) {
     fprintf(stream,

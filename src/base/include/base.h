@@ -165,7 +165,13 @@ static inline uint64_t hash_text(uint64_t before, const char *text) {
     return before;
 }
 
+/* The code point of a character of next_character(). */
+uint32_t character_code(const char *character, size_t length);
+
 /* True if a terminal does anything with a character of next_character() except show it. */
 bool is_obeyed_by_terminals(const char *character, size_t length);
+
+/* The same; also true if nobody sees the character, so that two names look alike. */
+bool is_invisible(const char *character, size_t length);
 
 #endif
