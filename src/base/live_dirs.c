@@ -1,42 +1,106 @@
 /* The directories for live files. */
 #include "live_dirs.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base.h"
+#include "own_dir.h"
+
+#define PRIVATE_MODE 0700
 
 /* The specification has relative paths ignored. */
 static bool is_usable(const char *runtime_dir) {
     return runtime_dir && runtime_dir[0] == '/' && strlen(runtime_dir) + sizeof("/osprof") <= PATH_MAX;
 }
 
+/* Errors:  those of own_dir_open(); -EPERM it belongs to another user, or others may write there */
+static int check_place(const char *path, unsigned made_max) {
+    CLEANUP_FD int fd = -1;
+    struct stat attr;
+    const int error = own_dir_open(path, made_max, true, &fd);
+    if (error)
+        return error;
+    if (fstat(fd, &attr) < 0)
+        return negative_errno();
+    return attr.st_uid == geteuid() && (attr.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? 0 : -EPERM;
+}
+
+/* ---- Directories in /tmp ------------------------------------------------------------------------- */
+
+/* Whether it was made by make_spare() for this user: in /tmp, which is sticky, nobody else can give it that name. */
+static bool is_spare(int tmp_fd, const char *name, const char *prefix) {
+    struct stat attr;
+    return strncmp(name, prefix, strlen(prefix)) == 0 && fstatat(tmp_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISDIR(attr.st_mode) && attr.st_uid == geteuid() && (attr.st_mode & 07777) == PRIVATE_MODE;
+}
+
+static void find_spares(struct live_dirs *dirs) {
+    char prefix[32];
+    CLEANUP_FD int fd = -1;
+    if (own_dir_open("/tmp", 0, true, &fd) < 0)
+        return;
+    DIR *tmp = fdopendir(fd);
+    if (!tmp)
+        return;
+    const int tmp_fd = steal_fd(&fd);
+    snprintf(prefix, sizeof(prefix), "osprof-%u.", (unsigned)geteuid());
+    for (const struct dirent *entry = readdir(tmp); entry && dirs->count < LIVE_DIRS_MAX; entry = readdir(tmp))
+        if (is_spare(tmp_fd, entry->d_name, prefix))
+            snprintf(dirs->paths[dirs->count++], PATH_MAX, "/tmp/%s", entry->d_name);
+    closedir(tmp);
+}
+
+static int make_spare(struct live_dirs *dirs) {
+    CLEANUP_FD int tmp_fd = -1;
+    const int error = own_dir_open("/tmp", 0, true, &tmp_fd);
+    if (error || dirs->count == LIVE_DIRS_MAX)
+        return error ? error : -EPERM;
+    char *path = dirs->paths[dirs->count];
+    snprintf(path, PATH_MAX, "/tmp/osprof-%u.XXXXXX", (unsigned)geteuid());
+    if (!mkdtemp(path))
+        return negative_errno();
+    dirs->chosen = dirs->count++;
+    return 0;
+}
+
+/* Takes one that an earlier process made, or makes one. */
+static int use_spare(struct live_dirs *dirs) {
+    for (unsigned i = LIVE_DIRS_COMMON + 1; i < dirs->count; i++) {
+        if (check_place(dirs->paths[i], 0) == 0) {
+            dirs->chosen = i;
+            return 0;
+        }
+    }
+    return make_spare(dirs);
+}
+
+/* ---- All of them --------------------------------------------------------------------------------- */
+
 void live_dirs_find(struct live_dirs *ret_dirs) {
-    struct live_dirs dirs = {.count = LIVE_DIRS_MAX};
+    struct live_dirs dirs = {.count = LIVE_DIRS_COMMON + 1, .chosen = LIVE_DIRS_COMMON};
     const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
-    if (is_usable(runtime_dir))
+    if (is_usable(runtime_dir)) {
         snprintf(dirs.paths[0], PATH_MAX, "%s/osprof", runtime_dir);
-    else
+        dirs.chosen = own_dir_is_foreign(check_place(dirs.paths[0], 0)) ? LIVE_DIRS_COMMON : 0;
+    }
+    if (dirs.chosen != 0)
         snprintf(dirs.paths[0], PATH_MAX, "/run/user/%u/osprof", (unsigned)geteuid());
     if (geteuid() == 0)
-        snprintf(dirs.paths[1], PATH_MAX, "/run/osprof");
+        snprintf(dirs.paths[LIVE_DIRS_COMMON], PATH_MAX, "/run/osprof");
     else
-        snprintf(dirs.paths[1], PATH_MAX, "/tmp/osprof-%u", (unsigned)geteuid());
-    dirs.chosen = is_usable(runtime_dir) ? 0 : 1;
+        snprintf(dirs.paths[LIVE_DIRS_COMMON], PATH_MAX, "/tmp/osprof-%u", (unsigned)geteuid());
+    if (geteuid() != 0)
+        find_spares(&dirs);
     *ret_dirs = dirs;
 }
 
-/* In a world-writable directory another user may have made it first. */
-int live_dirs_make(const struct live_dirs *dirs) {
-    const char *directory = dirs->paths[dirs->chosen];
-    struct stat attr;
-    if (mkdir(directory, 0700) < 0 && errno != EEXIST)
-        return negative_errno();
-    if (lstat(directory, &attr) < 0)
-        return negative_errno();
-    if (!S_ISDIR(attr.st_mode))
-        return -ENOTDIR;
-    return attr.st_uid == geteuid() && (attr.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? 0 : -EPERM;
+int live_dirs_make(struct live_dirs *dirs) {
+    const int error = check_place(dirs->paths[dirs->chosen], 1);
+    const bool has_spares = geteuid() != 0 && dirs->chosen == LIVE_DIRS_COMMON;
+    return has_spares && own_dir_is_foreign(error) ? use_spare(dirs) : error;
 }
 
 int live_socket_path(const char *live_path, char **ret_path) {

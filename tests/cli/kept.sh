@@ -181,18 +181,34 @@ assert_eq 1 "$(find real/dots/state/osprof -type f | wc -l)" "results behind lin
 
 if [ "$(id -u)" = 0 ]; then
     chmod 711 "$scratch"
-    # Another user's directories, even if they may be written to.
-    mkdir -p home-user foreign
-    chown "$user_uid" foreign
-    refused "$scratch/foreign/osprof: it, or the directory in which to make it, belongs to another user" \
-        env XDG_STATE_HOME="$scratch/foreign" "$OSPROF"
-    assert_eq "" "$(ls -A foreign)" "what root makes in a directory of another"
-    mkdir -m 777 foreign/osprof
-    chown "$user_uid" foreign/osprof
-    refused "$scratch/foreign/osprof: it, or the directory in which to make it, belongs to another user" \
-        env XDG_STATE_HOME="$scratch/foreign" "$OSPROF"
-    expect_foreign="osprof: cannot find @1 in $scratch/foreign/osprof: it, or the directory in which to make it, belongs to another user"
-    XDG_STATE_HOME=$scratch/foreign expect_trouble "$expect_foreign" show
+    # What another user can exchange is not used, even if it may be written to: root's results are in root's home.
+    mkdir -p home-user foreign victim foreign-root/osprof
+    ln -s "$scratch/victim" foreign/link
+    mkdir -m 777 foreign/open foreign/open/osprof
+    chown -hR "$user_uid" foreign
+    mkdir -m 777 everybody
+    for foreign in foreign foreign/missing foreign/open foreign/link everybody; do
+        rm -rf "$HOME/.local"
+        before=$(find foreign everybody victim)
+        XDG_STATE_HOME=$scratch/$foreign keep true
+        assert_eq "$before" "$(find foreign everybody victim)" "what root makes in $foreign"
+        assert_eq 755 "$(stat -c %a victim)" "mode of what a link of another user leads to"
+        assert_eq 1 "$(find "$HOME/.local/state/osprof" -name '2*.osprof' | wc -l)" "results at home, of $foreign"
+        XDG_STATE_HOME=$scratch/$foreign expect 0 show
+    done
+    for foreign in foreign foreign/link; do
+        before=$(find foreign victim)
+        XDG_STATE_HOME=$scratch/$foreign expect 0 calibrate --quick
+        grep -qxF "Saved in $HOME/.local/state/osprof/$(uname -n).calibration" out || fail "not saved at home: $(<out)"
+        assert_eq "$before" "$(find foreign victim)" "what root calibrates in $foreign"
+    done
+    rm -rf "$HOME/.local"
+    # Nor does another user use what root has left in his directory.
+    as_user env XDG_STATE_HOME="$scratch/foreign-root" "$OSPROF" run -q true 2>err || fail "as a user: $(<err)"
+    assert_eq "" "$(<err)" "messages of a user"
+    assert_eq 1 "$(find home-user/.local/state/osprof -name '2*.osprof' | wc -l)" "results at the user's home"
+    refused "/nonexistent/.local/state/osprof: No such file or directory" \
+        as_user env XDG_STATE_HOME="$scratch/foreign-root" HOME=/nonexistent "$OSPROF"
     # Two users
     mkdir -m 700 users
     chown "$user_uid:$user_gid" users

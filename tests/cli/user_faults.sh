@@ -93,12 +93,12 @@ unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 on_small_disk() {
     # shellcheck disable=SC2016 # for the shell inside
     unshare --mount --propagation private sh -c 'mkdir -p small && mount -t tmpfs -o size="$1" tmpfs small && shift &&
-        cd lower && XDG_RUNTIME_DIR=$PWD/../small exec "$@"' sh "$@" >out 2>err
+        cd lower && XDG_RUNTIME_DIR=$(dirname "$PWD")/small exec "$@"' sh "$@" >out 2>err
 }
 rm -f profile
 on_small_disk 100k "$OSPROF" run --layers user -d . -q -p ../profile -- cat file
 assert_eq line "$(<out)" "output without room for a live file"
-assert_eq "osprof: the layer user is not profiled: no live file can be made in $scratch/lower/../small/osprof: No space left on device" \
+assert_eq "osprof: the layer user is not profiled: no live file can be made in $scratch/small/osprof: No space left on device" \
     "$(<err)" "message without room for a live file"
 [ ! -e profile ] || fail "there is a profile of nothing"
 

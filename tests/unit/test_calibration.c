@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base.h"
 #include "calibration.h"
@@ -128,25 +129,32 @@ START_TEST(a_machine_is_told_by_name_and_clock_rate) {
 END_TEST
 
 static const struct {
-    const char *state_home;
+    const char *state_home; /* below the directory of the test; NULL: not set */
     const char *home;
     const char *host;
     const char *path; /* NULL: an error */
     int error;
 } places[] = {
-    {"/s", "/h", "node1", "/s/osprof/node1.calibration", 0},
-    {NULL, "/h", "node1", "/h/.local/state/osprof/node1.calibration", 0},
-    {"", "/h", "node1", "/h/.local/state/osprof/node1.calibration", 0},
-    {"relative", "/h", "node1", "/h/.local/state/osprof/node1.calibration", 0},
-    {NULL, NULL, "node1", NULL, -ENOENT},
-    {NULL, "", "node1", NULL, -ENOENT},
-    {"/s", NULL, "../node1", NULL, -EINVAL},
-    {"/s", NULL, "", NULL, -EINVAL},
-    {"/s", NULL, ".", NULL, -EINVAL},
-    {"/s", NULL, "node1, node2", NULL, -EINVAL},
+    {"%s/s", "%s/h", "node1", "%s/s/osprof/node1.calibration", 0},
+    {NULL, "%s/h", "node1", "%s/h/.local/state/osprof/node1.calibration", 0},
+    {"", "%s/h", "node1", "%s/h/.local/state/osprof/node1.calibration", 0},
+    {"relative", "%s/h", "node1", "%s/h/.local/state/osprof/node1.calibration", 0},
+    {"%s/s", NULL, "../node1", NULL, -EINVAL},
+    {"%s/s", NULL, "", NULL, -EINVAL},
+    {"%s/s", NULL, ".", NULL, -EINVAL},
+    {"%s/s", NULL, "node1, node2", NULL, -EINVAL},
 };
 
-static void set_or_unset(const char *name, const char *value) {
+static char *in_directory(const char *format, const char *directory) {
+    char *path = NULL;
+    const bool is_below = format && strncmp(format, "%s", 2) == 0;
+    if (format)
+        ck_assert_int_ge(asprintf(&path, "%s%s", is_below ? directory : "", format + (is_below ? 2 : 0)), 0);
+    return path;
+}
+
+static void set_or_unset(const char *name, const char *format, const char *directory) {
+    CLEANUP_FREE char *value = in_directory(format, directory);
     if (value)
         setenv(name, value, 1);
     else
@@ -154,13 +162,21 @@ static void set_or_unset(const char *name, const char *value) {
 }
 
 START_TEST(files_are_where_state_is_kept) {
-    char *path = NULL;
-    set_or_unset("XDG_STATE_HOME", places[_i].state_home);
-    set_or_unset("HOME", places[_i].home);
-    ck_assert_int_eq(calibration_path(places[_i].host, &path), places[_i].error);
-    if (places[_i].path)
-        ck_assert_str_eq(path, places[_i].path);
-    free(path);
+    char directory[] = "/tmp/osprof-calibration-XXXXXX";
+    struct calibration_file file;
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    CLEANUP_FREE char *home = in_directory("%s/h", directory);
+    ck_assert_int_eq(mkdir(home, 0700), 0);
+    CLEANUP_FREE char *path = in_directory(places[_i].path, directory);
+    set_or_unset("XDG_STATE_HOME", places[_i].state_home, directory);
+    set_or_unset("HOME", places[_i].home, directory);
+    ck_assert_int_eq(calibration_file_open(places[_i].host, true, &file), places[_i].error);
+    if (path)
+        ck_assert_str_eq(file.path, path);
+    calibration_file_close(&file);
+    CLEANUP_FREE char *remove = NULL;
+    ck_assert_int_ge(asprintf(&remove, "rm -r %s", directory), 0);
+    ck_assert_int_eq(system(remove), 0); /* NOLINT(cert-env33-c): a fixed command */
 }
 END_TEST
 

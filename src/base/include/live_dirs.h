@@ -1,11 +1,16 @@
 /* The directory in which osproffs keeps live files by default: $XDG_RUNTIME_DIR/osprof, else /run/osprof for root and
- * /tmp/osprof-UID for others. */
+ * /tmp/osprof-UID for others.
+ *
+ * Other processes find a live file, and its socket, by the path. So no other user may be able to exchange a directory on the
+ * path (own_dir.h): where XDG_RUNTIME_DIR names such a place (sudo -E, su), it is ignored. If another user has made
+ * /tmp/osprof-UID first, the directory is /tmp/osprof-UID.XXXXXX, with six characters that nobody can guess. */
 #ifndef LIVE_DIRS_H
 #define LIVE_DIRS_H
 
 #include <limits.h>
 
-#define LIVE_DIRS_MAX 2
+#define LIVE_DIRS_MAX 6
+#define LIVE_DIRS_COMMON 1 /* /run/osprof or /tmp/osprof-UID: not in a directory that is for one user alone */
 
 struct live_dirs {
     char paths[LIVE_DIRS_MAX][PATH_MAX];
@@ -13,13 +18,13 @@ struct live_dirs {
     unsigned chosen; /* the one that osproffs uses if it is started from here */
 };
 
-/* All directories in which live files may be, whether or not they exist. If XDG_RUNTIME_DIR is not set here, it may
- * have been set for osproffs: so /run/user/UID/osprof is among them. */
+/* All directories in which live files may be, whether or not they exist. If XDG_RUNTIME_DIR is not set here, or is
+ * ignored, it may have been set for osproffs: so /run/user/UID/osprof is among them. */
 void live_dirs_find(struct live_dirs *ret_dirs);
 
-/* Makes the chosen one, if it is missing, accessible to this user alone.
- * Errors:  those of mkdir(2); -ENOTDIR, -EPERM another user made something of that name */
-int live_dirs_make(const struct live_dirs *dirs);
+/* Makes the chosen one, if it is missing, accessible to this user alone. May choose another one of /tmp instead.
+ * Errors:  those of mkdir(2); -ENOTDIR, -EPERM another user made something of that name, or could exchange it */
+int live_dirs_make(struct live_dirs *dirs);
 
 /* The path of a live file's socket: FILE.sock for FILE.live.
  * Errors:  -EINVAL the live file has another name, -ENOMEM

@@ -153,8 +153,8 @@ static int create_live(struct attach_profile *profile, const char *directory) {
 static int create_recorder_somewhere(struct attach_profile *profile) {
     struct live_dirs dirs;
     live_dirs_find(&dirs);
-    const char *directory = dirs.paths[dirs.chosen];
     int error = live_dirs_make(&dirs);
+    const char *directory = dirs.paths[dirs.chosen];
     if (error == 0)
         error = create_live(profile, directory);
     if (error == 0)

@@ -14,6 +14,7 @@
 #include "option_table.h"
 #include "path.h"
 #include "screen.h"
+#include "state_dir.h"
 #include "units.h"
 
 struct calibrate_options {
@@ -35,7 +36,7 @@ struct device {
 struct run {
     const struct calibrate_options *options;
     struct effort effort;
-    char *path;
+    struct calibration_file file;
     struct device *devices;
     struct peer **peers;
     struct calibration taken; /* in this run */
@@ -196,13 +197,15 @@ static void measure_all(struct run *run) {
 
 /* ---- Checks before measuring --------------------------------------------------------------------- */
 
-static enum status complain_no_path(const char *host, int error) {
-    if (error == -ENOENT)
-        complain("cannot tell where calibrations are kept: neither XDG_STATE_HOME nor HOME is set to a path");
-    else if (error == -EINVAL)
-        complain("cannot keep a calibration for a host named '%s': a file is named after it", host);
+static enum status complain_no_file(const struct run *run, int error) {
+    if (error == -EINVAL)
+        complain("cannot keep a calibration for a host named '%s': a file is named after it", run->taken.host);
+    else if (error == -ENXIO)
+        complain("cannot keep calibrations: %s; XDG_STATE_HOME can name a directory", state_dir_reason(error));
+    else if (run->options->print)
+        complain("cannot read calibration %s: %s", run->file.path, state_dir_reason(error));
     else
-        complain("cannot calibrate: %s", strerror(-error));
+        complain("cannot save calibration %s: %s", run->file.path, state_dir_reason(error));
     return STATUS_TROUBLE;
 }
 
@@ -262,15 +265,10 @@ static enum status prepare_peers(struct run *run) {
     return STATUS_OK;
 }
 
-static enum status complain_unsaved(const struct run *run, int error) {
-    complain("cannot save calibration %s: %s", run->path, strerror(-error));
-    return STATUS_TROUBLE;
-}
-
 /* Loads earlier times of this machine; anything else is dropped. */
 static int load_older(const struct run *run, struct calibration *ret_older) {
     const struct calibration *taken = &run->taken;
-    int error = calibration_load(run->path, ret_older);
+    int error = calibration_load(&run->file, ret_older);
     if (error == -ENOENT)
         return 0;
     if (!error && !calibration_is_of(ret_older, taken->host, &taken->clock))
@@ -283,9 +281,9 @@ static enum status prepare(struct run *run) {
     enum status status = prepare_peers(run);
     if (status != STATUS_OK)
         return status;
-    int error = calibration_prepare(run->path);
+    int error = calibration_file_open(run->taken.host, true, &run->file);
     if (error)
-        return complain_unsaved(run, error);
+        return complain_no_file(run, error);
     if (load_older(run, &older) != 0)
         return STATUS_TROUBLE;
     calibration_finish(&older);
@@ -303,11 +301,11 @@ static enum status save(struct run *run) {
     for (size_t i = 0; i < run->taken.count && !error; i++)
         error = calibration_put(&all, &run->taken.times[i]);
     if (!error)
-        error = calibration_save(run->path, &all);
+        error = calibration_save(&run->file, &all);
     calibration_finish(&all);
     if (error)
-        return complain_unsaved(run, error);
-    fprintf(run->screen.stream, "\nSaved in %s\n", run->path);
+        return complain_no_file(run, error);
+    fprintf(run->screen.stream, "\nSaved in %s\n", run->file.path);
     return STATUS_OK;
 }
 
@@ -326,9 +324,12 @@ static enum status measure(struct run *run) {
 
 static enum status print_saved(struct run *run) {
     struct calibration calibration;
-    int error = calibration_load(run->path, &calibration);
+    const int open_error = calibration_file_open(run->taken.host, false, &run->file);
+    if (open_error && open_error != -ENOENT)
+        return complain_no_file(run, open_error);
+    const int error = open_error ? open_error : calibration_load(&run->file, &calibration);
     if (error == -ENOENT)
-        complain("no calibration of this machine: there is no %s; 'osprof calibrate' makes it", run->path);
+        complain("no calibration of this machine: there is no %s; 'osprof calibrate' makes it", run->file.path);
     if (error)
         return STATUS_TROUBLE;
     print_heading(run, &calibration, true);
@@ -351,21 +352,26 @@ static void run_finish(struct run *run) {
     for (size_t i = 0; i < run->options->networks.count; i++)
         peer_destroy(run->peers[i]);
     calibration_finish(&run->taken);
-    free(run->path);
+    calibration_file_close(&run->file);
 }
 
 static enum status calibrate(const struct calibrate_options *options) {
     CLEANUP_FREE struct device *devices = calloc(options->directory_count + 1, sizeof(*devices));
     CLEANUP_FREE struct peer **peers = calloc(options->networks.count + 1, sizeof(struct peer *));
-    struct run run = {.options = options, .devices = devices, .peers = peers, .screen = screen_of_stdout(0, false)};
+    struct run run = {.options = options,
+                      .devices = devices,
+                      .peers = peers,
+                      .file = {.dir_fd = -1},
+                      .screen = screen_of_stdout(0, false)};
     run.units.ascii = run.screen.ascii;
     run.effort = options->quick
                      ? (struct effort){.sample_count = 101, .seconds_max = 0.3, .file_bytes = (size_t)8 << 20}
                      : (struct effort){.sample_count = 1001, .seconds_max = 2, .file_bytes = (size_t)64 << 20};
     gethostname(run.taken.host, sizeof(run.taken.host) - 1);
-    int error = devices && peers ? calibration_path(run.taken.host, &run.path) : -ENOMEM;
-    if (error)
-        return complain_no_path(run.taken.host, error);
+    if (!devices || !peers) {
+        complain("cannot calibrate: %s", strerror(ENOMEM));
+        return STATUS_TROUBLE;
+    }
     enum status status = options->print ? print_saved(&run) : measure(&run);
     run_finish(&run);
     return status;

@@ -11,6 +11,7 @@
 #include "layers.h"
 #include "mounts.h"
 #include "path.h"
+#include "state_dir.h"
 
 /* ---- Files -------------------------------------------------------------------------------------- */
 
@@ -21,19 +22,21 @@ static bool is_host_name(const char *host) {
     return length > 0 && length <= HOST_NAME_MAX && host[0] != '.' && strspn(host, allowed) == length;
 }
 
-int calibration_path(const char *host, char **ret_path) {
-    const char *state_home = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
+int calibration_file_open(const char *host, bool makes, struct calibration_file *ret_file) {
+    char directory[PATH_MAX];
+    ret_file->dir_fd = -1;
     if (!is_host_name(host))
         return -EINVAL;
-    int length;
-    if (state_home && state_home[0] == '/') /* the specification has relative paths ignored */
-        length = asprintf(ret_path, "%s/osprof/%s.calibration", state_home, host);
-    else if (home && home[0] == '/')
-        length = asprintf(ret_path, "%s/.local/state/osprof/%s.calibration", home, host);
-    else
-        return -ENOENT;
-    return length < 0 ? -ENOMEM : 0;
+    int error = state_dir_open(makes, &ret_file->dir_fd, directory);
+    snprintf(ret_file->name, sizeof(ret_file->name), "%s.calibration", host);
+    snprintf(ret_file->path, sizeof(ret_file->path), "%s/%s", directory, ret_file->name);
+    if (error == 0 && makes && faccessat(ret_file->dir_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+        error = negative_errno();
+    return error;
+}
+
+void calibration_file_close(struct calibration_file *file) {
+    close_fd(&file->dir_fd);
 }
 
 static int complain_unusable(const char *path, int error, const struct aggstats_parse_error *why) {
@@ -45,10 +48,11 @@ static int complain_unusable(const char *path, int error, const struct aggstats_
     return error;
 }
 
-int calibration_load(const char *path, struct calibration *ret_calibration) {
+int calibration_load(const struct calibration_file *file, struct calibration *ret_calibration) {
+    const char *path = file->path;
     struct aggstats_parse_error why = {0};
     struct stat st;
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    CLEANUP_FD int fd = openat(file->dir_fd, file->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return -ENOENT;
     if (fd < 0 || fstat(fd, &st) < 0)
@@ -63,40 +67,11 @@ int calibration_load(const char *path, struct calibration *ret_calibration) {
     return error ? complain_unusable(path, error, &why) : 0;
 }
 
-/* With the mode that the specification of base directories requires. */
-static int make_parents(const char *path) {
-    CLEANUP_FREE char *parent = strdup(path);
-    if (!parent)
-        return -ENOMEM;
-    for (char *slash = strchr(parent + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(parent, 0700) < 0 && errno != EEXIST)
-            return negative_errno();
-        *slash = '/';
-    }
-    return 0;
-}
-
-int calibration_prepare(const char *path) {
-    CLEANUP_FD int dir_fd = -1;
-    const char *name;
-    int error = make_parents(path);
-    if (!error)
-        error = open_parent(AT_FDCWD, path, &dir_fd, &name);
-    if (!error && faccessat(dir_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
-        error = negative_errno();
-    return error;
-}
-
-int calibration_save(const char *path, const struct calibration *calibration) {
+int calibration_save(const struct calibration_file *file, const struct calibration *calibration) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
-    CLEANUP_FD int dir_fd = -1;
-    const char *name;
     int error = calibration_format(calibration, &text, &size_bytes);
-    if (!error)
-        error = open_parent(AT_FDCWD, path, &dir_fd, &name);
-    return error ? error : replace_file(dir_fd, name, NULL, 0600, text, size_bytes);
+    return error ? error : replace_file(file->dir_fd, file->name, NULL, 0600, text, size_bytes);
 }
 
 /* ---- The machine -------------------------------------------------------------------------------- */
@@ -161,19 +136,34 @@ static void keep_those_of(struct calibration *calibration, const struct mounts_d
     calibration->count = kept;
 }
 
+/* Loads what is kept of a host. A user without a directory of state, or where only other users have one, has nothing kept.
+ * Errors:  -ENOENT there is nothing; others have been reported */
+static int load_of_host(const char *host, struct calibration_file *ret_file, struct calibration *ret_calibration) {
+    const struct aggstats_parse_error none = {0};
+    int error = calibration_file_open(host, false, ret_file);
+    if (error == -EINVAL || error == -ENXIO || error == -EPERM)
+        error = -ENOENT;
+    else if (error == 0)
+        error = calibration_load(ret_file, ret_calibration);
+    else if (error != -ENOENT)
+        complain_unusable(ret_file->path, error, &none);
+    calibration_file_close(ret_file);
+    return error;
+}
+
 /* Returns false if there is a file that cannot be used, which has been reported. */
 static bool find_for_profile(const struct aggstats_profile *profile, struct calibration *ret_calibration) {
     const char *host = aggstats_profile_label(profile, "host");
-    CLEANUP_FREE char *path = NULL;
-    *ret_calibration = (struct calibration){0};
-    if (!host || profile->clock.frequency_hz == 0 || calibration_path(host, &path) != 0)
-        return true;
+    struct calibration_file file;
     struct calibration calibration = {0};
-    int error = calibration_load(path, &calibration);
+    *ret_calibration = (struct calibration){0};
+    if (!host || profile->clock.frequency_hz == 0)
+        return true;
+    const int error = load_of_host(host, &file, &calibration);
     if (error)
         return error == -ENOENT;
     if (!calibration_is_of(&calibration, host, &profile->clock)) {
-        complain_other_machine(path, &calibration, host, &profile->clock);
+        complain_other_machine(file.path, &calibration, host, &profile->clock);
         calibration_finish(&calibration);
         return false;
     }

@@ -5,26 +5,33 @@
 #ifndef CALIBRATION_H
 #define CALIBRATION_H
 
+#include <limits.h>
+
 #include "calibration_text.h"
 #include "units.h"
 
-/* The path of a host's file.
- * Owner:   the caller frees *ret_path
- * Errors:  -EINVAL the host's name is no file name, -ENOENT neither XDG_STATE_HOME nor HOME is set, -ENOMEM */
-int calibration_path(const char *host, char **ret_path);
+/* A host's file, in the directory of state (state_dir.h). */
+struct calibration_file {
+    int dir_fd; /* -1: the directory is missing */
+    char name[HOST_NAME_MAX + sizeof(".calibration")];
+    char path[PATH_MAX + HOST_NAME_MAX + sizeof("/.calibration")]; /* for messages */
+};
+
+/* Opens its directory. The file may be missing.
+ * makes:   the directory is made if it is missing, and must be writable
+ * Owner:   the caller closes *ret_file, also after an error
+ * Errors:  -EINVAL the host's name is no file name; others, for state_dir_reason() */
+int calibration_file_open(const char *host, bool makes, struct calibration_file *ret_file);
+void calibration_file_close(struct calibration_file *file);
 
 /* Reads a file, and prints an error unless the file does not exist.
  * Owner:   the caller finishes *ret_calibration
  * Errors:  -ENOENT there is none; others: as reading and parsing */
-int calibration_load(const char *path, struct calibration *ret_calibration);
-
-/* Makes the directories of a file (mode 0700), and tests whether it can be written there.
- * Errors:  the failed call's */
-int calibration_prepare(const char *path);
+int calibration_load(const struct calibration_file *file, struct calibration *ret_calibration);
 
 /* Replaces the file as a whole, mode 0600.
  * Errors:  the failed call's; the old one is untouched then */
-int calibration_save(const char *path, const struct calibration *calibration);
+int calibration_save(const struct calibration_file *file, const struct calibration *calibration);
 
 /* True if a host of that name with that clock is the calibrated one, as far as can be known: rates are compared if both
  * are of the same cycle counter, and may differ by 1/1000, as they do from one measurement to the next. */

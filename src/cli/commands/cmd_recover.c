@@ -84,9 +84,9 @@ static enum status complain_unreadable(const char *path, int error, const struct
 }
 
 /* Reads a live file as text, in the format of profiles. */
-static int read_as_text(const char *path, char **ret_text, size_t *ret_size_bytes, struct aggstats_live_info *ret_live,
-                        struct aggstats_parse_error *ret_why) {
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not wait for a FIFO */
+static int read_as_text(int dir_fd, const char *name, char **ret_text, size_t *ret_size_bytes,
+                        struct aggstats_live_info *ret_live, struct aggstats_parse_error *ret_why) {
+    CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not wait for a FIFO */
     if (fd < 0)
         return negative_errno();
     struct aggstats_profile profile;
@@ -136,15 +136,10 @@ static bool has_others_beside(const char *name) {
     return rest != name && strcmp(rest, LIVE_END) == 0;
 }
 
-static enum status remove_live(const char *path) {
-    CLEANUP_FD int dir_fd = -1;
-    const char *name;
+static enum status remove_live(int dir_fd, const char *name, const char *path) {
     struct stat attr;
-    int error = open_parent(AT_FDCWD, path, &dir_fd, &name);
-    if (error == 0 && (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) < 0 || unlinkat(dir_fd, name, 0) < 0))
-        error = negative_errno();
-    if (error) {
-        complain("cannot remove %s: %s", path, strerror(-error));
+    if (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) < 0 || unlinkat(dir_fd, name, 0) < 0) {
+        complain("cannot remove %s: %s", path, strerror(errno));
         return STATUS_TROUBLE;
     }
     if (has_others_beside(name))
@@ -152,12 +147,17 @@ static enum status remove_live(const char *path) {
     return STATUS_OK;
 }
 
+/* The directory is opened once: it may be of another user, who could put another one in its place before the removal. */
 static enum status recover(const struct recover_options *options) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     struct aggstats_live_info live = {0};
     struct aggstats_parse_error why = {0};
-    int error = read_as_text(options->live_path, &text, &size_bytes, &live, &why);
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    int error = open_parent(AT_FDCWD, options->live_path, &dir_fd, &name);
+    if (error == 0)
+        error = read_as_text(dir_fd, name, &text, &size_bytes, &live, &why);
     if (error)
         return complain_unreadable(options->live_path, error, &why);
     if (live.recording && options->remove) {
@@ -169,7 +169,7 @@ static enum status recover(const struct recover_options *options) {
         complain("warning: process %" PRId64 " still records into %s: the profile is as of now", live.pid,
                  options->live_path);
     enum status status = save(options, text, size_bytes);
-    return status == STATUS_OK && options->remove ? remove_live(options->live_path) : status;
+    return status == STATUS_OK && options->remove ? remove_live(dir_fd, name, options->live_path) : status;
 }
 
 /* ---- The command -------------------------------------------------------------------------------- */

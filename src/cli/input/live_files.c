@@ -12,16 +12,17 @@
 #include "control_socket.h"
 #include "live_dirs.h"
 #include "mounts.h"
+#include "own_dir.h"
 #include "path.h"
 
 #define STEP_NS 20000000L
 #define STEPS_MAX 250
 
-/* Opens a live directory; NULL if there is none, or another user could have filled it. */
+/* Opens a live directory; NULL if there is none, or another user could have filled or exchanged it. */
 static DIR *open_trusted_dir(const char *path) {
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    CLEANUP_FD int fd = -1;
     struct stat st;
-    if (fd < 0 || fstat(fd, &st) < 0)
+    if (own_dir_open(path, 0, true, &fd) < 0 || fstat(fd, &st) < 0)
         return NULL;
     if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (S_IWGRP | S_IWOTH)))
         return NULL;

@@ -13,7 +13,7 @@
 
 #include "base.h"
 #include "command.h"
-#include "kept_place.h"
+#include "state_dir.h"
 
 #define ENDING ".osprof"
 #define STAMP_LENGTH (KEPT_STAMP_SIZE - 1)
@@ -151,7 +151,7 @@ static size_t count_runs(const struct kept_files *files) {
 
 void kept_open(struct kept *ret_kept) {
     *ret_kept = (struct kept){.dir_fd = -1};
-    ret_kept->error = kept_place_open(true, &ret_kept->dir_fd, ret_kept->path);
+    ret_kept->error = state_dir_open(true, &ret_kept->dir_fd, ret_kept->path);
 }
 
 /* Other runs may be doing the same. */
@@ -226,7 +226,7 @@ void kept_finish(struct kept *kept) {
     close_fd(&kept->dir_fd);
     if (kept->error)
         complain("this result is not kept in %s: %s; XDG_STATE_HOME can name another directory", kept->path,
-                 kept_place_reason(kept->error));
+                 state_dir_reason(kept->error));
 }
 
 /* ---- Finding by name ---------------------------------------------------------------------------- */
@@ -326,13 +326,13 @@ static int open_file(int dir_fd, const char *argument, const struct kept_file *f
 /* Errors: reported to the user. argument: what is looked for */
 static int find_kept(const char *argument, int *ret_dir_fd, struct kept_files *ret_files) {
     char path[PATH_MAX];
-    int error = kept_place_open(false, ret_dir_fd, path);
+    int error = state_dir_open(false, ret_dir_fd, path);
     if (error == 0)
         error = list_files(*ret_dir_fd, ret_files);
     if (error == -ENOENT)
         complain_none();
     else if (error)
-        complain("cannot find %s in %s: %s", argument, path, kept_place_reason(error));
+        complain("cannot find %s in %s: %s", argument, path, state_dir_reason(error));
     return error;
 }
 

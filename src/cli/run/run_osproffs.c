@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base.h"
 #include "command.h"
@@ -51,13 +50,14 @@ static char *find_osproffs(void) {
 static int open_live_dir(const char *given) {
     struct live_dirs dirs;
     CLEANUP_FREE char *asked = find_option(given, "live");
-    live_dirs_find(&dirs);
-    const char *path = dirs.paths[dirs.chosen];
     if (asked && strcmp(asked, "none") == 0)
         return -1;
-    if (!asked)
-        mkdir(path, 0700);
-    return open(asked ? asked : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (asked)
+        return open(asked, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    live_dirs_find(&dirs);
+    if (live_dirs_make(&dirs) < 0)
+        return -1;
+    return open(dirs.paths[dirs.chosen], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* True if groups that nobody has asked for are compatible with the given options. */

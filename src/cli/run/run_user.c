@@ -117,9 +117,9 @@ static int make_directory(const struct run_user *user, struct live_dirs *dirs, i
     if (!user->as->name)
         return error;
     error = error ? error : let_search(user, dirs->paths[dirs->chosen], ret_lock_fd);
-    if (error == 0 || dirs->chosen == LIVE_DIRS_MAX - 1)
+    if (error == 0 || dirs->chosen >= LIVE_DIRS_COMMON)
         return error;
-    dirs->chosen = LIVE_DIRS_MAX - 1;
+    dirs->chosen = LIVE_DIRS_COMMON;
     error = live_dirs_make(dirs);
     return error ? error : let_search(user, dirs->paths[dirs->chosen], ret_lock_fd);
 }

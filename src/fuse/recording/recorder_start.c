@@ -16,19 +16,8 @@
 #define LIVE_PATH_ATTEMPTS 100
 #define DAEMON_LABELS 11 /* labels that the daemon gives by itself, at most */
 
-/* Makes the directory if needed, and a path for this process's live file in it. directory: as given by the user, NULL
- * for the default (live_dirs.h).
- * Errors: -EPERM the directory belongs to another user, and those of mkdir(2) */
+/* A path for this process's live file. */
 static int live_path_of(const char *directory, unsigned attempt, char **ret_path) {
-    struct live_dirs dirs;
-    int err = 0;
-    if (!directory) {
-        live_dirs_find(&dirs);
-        directory = dirs.paths[dirs.chosen];
-        err = live_dirs_make(&dirs);
-    }
-    if (err < 0)
-        return err;
     char *path;
     int length = attempt == 0 ? asprintf(&path, "%s/%ld.live", directory, (long)getpid())
                               : asprintf(&path, "%s/%ld-%u.live", directory, (long)getpid(), attempt);
@@ -38,12 +27,23 @@ static int live_path_of(const char *directory, unsigned attempt, char **ret_path
     return 0;
 }
 
+/* Makes the directory if needed, unless the user has given one.
+ * Errors: -EPERM the directory belongs to another user, and those of mkdir(2) */
 static int try_live_path(const struct options *options, struct aggstats_recorder_options *wanted,
                          struct aggstats_recorder **ret_recorder) {
+    struct live_dirs dirs;
+    const char *directory = options->live_directory;
+    if (!directory) {
+        live_dirs_find(&dirs);
+        const int error = live_dirs_make(&dirs);
+        if (error < 0)
+            return error;
+        directory = dirs.paths[dirs.chosen];
+    }
     int err = -EEXIST;
     for (unsigned attempt = 0; err == -EEXIST && attempt < LIVE_PATH_ATTEMPTS; attempt++) {
         CLEANUP_FREE char *path = NULL;
-        err = live_path_of(options->live_directory, attempt, &path);
+        err = live_path_of(directory, attempt, &path);
         wanted->live_path = path;
         if (err == 0)
             err = aggstats_recorder_create(wanted, ret_recorder);
