@@ -62,7 +62,7 @@ rmdir "$places"
 
 # ---- /tmp/osprof-UID was made by another user
 
-# made_first COMMAND...: whoever it is of, the run gets another directory, and the next run the same
+# made_first COMMAND...: after it the run gets another directory, and the next run the same
 first=
 made_first() {
     "$@"
