@@ -55,3 +55,15 @@ counts() {
 calls() {
     counts "$2" | awk -v op="$1" '$1 == op { found = $2 } END { print found + 0 }'
 }
+
+# of_group KIND NAME OP: its calls in the groups of that name in the profile: "file /a READ"
+of_group() {
+    awk -v head="# $1: " -v name="$2" -v op="OP_$3" '
+        /^# (process|program|cgroup|file|directory): / {
+            is_kind = index($0, head) == 1
+            here = substr($0, length(head) + 1)
+            if (head ~ /process|file|directory/) sub(/^[0-9]+ /, "", here)
+        }
+        is_kind && here == name && $1 == op { calls += $2 }
+        END { print calls + 0 }' profile
+}

@@ -8,6 +8,7 @@
 
 #include "aggstats.h"
 #include "aggstats/caller_groups.h"
+#include "aggstats/lane.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };
@@ -136,6 +137,67 @@ START_TEST(groupings_do_not_know_of_each_other) {
     ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
     profile = take_snapshot(recorder);
     ck_assert_uint_eq(profile.group_count, 0);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* Of the calls that are added. */
+static struct {
+    struct aggstats_identity identity;
+    bool is_known;
+    unsigned asked;
+} adding;
+
+static bool identify_adding(void *context, uint32_t number, struct aggstats_identity *ret_identity) {
+    (void)context, (void)number;
+    adding.asked++;
+    *ret_identity = adding.identity;
+    return adding.is_known;
+}
+
+#define ADDED_CYCLES 100U /* of each call: bucket 6 */
+
+/* Of the caller of that number, who is this process, under this name, if it is known. */
+static void add_calls(struct aggstats_recorder *recorder, uint64_t number, const struct aggstats_identity *identity,
+                      uint64_t calls) {
+    uint64_t buckets[64] = {[6] = calls};
+    const struct aggstats_counted counted = {.buckets = buckets, .total_cycles = ADDED_CYCLES * calls};
+    const struct aggstats_group_calls added = {.caller = number,
+                                               .object = 7,
+                                               .op = OP_READ,
+                                               .calls = calls,
+                                               .total_cycles = ADDED_CYCLES * calls,
+                                               .cache = {.read_bytes = 10 * calls}};
+    adding.is_known = identity != NULL;
+    if (identity)
+        adding.identity = *identity;
+    aggstats_lane_count(recorder, aggstats_lane_create(recorder), OP_READ, &counted);
+    aggstats_group_add_calls(recorder, &added);
+}
+
+START_TEST(number_of_a_caller_means_one_identity) {
+    struct aggstats_recorder *recorder = create_recorder(1, 0, identify_adding);
+    const struct aggstats_identity shell = {.id = 5, .instance = 1, .name = "sh"};
+    const struct aggstats_identity executed = {.id = 5, .instance = 2, .name = "dd"};
+    adding.asked = 0;
+    add_calls(recorder, 1, &shell, 3);
+    add_calls(recorder, 2, &executed, 7);
+    add_calls(recorder, 1, &executed, 11); /* it is not asked for */
+    ck_assert_uint_eq(adding.asked, 2);
+    add_calls(recorder, UINT64_C(1) << 32 | 1, NULL, 13);
+    add_calls(recorder, UINT64_C(1) << 32 | 1, &executed, 17);
+    ck_assert_uint_eq(adding.asked, 4);
+    struct aggstats_profile profile = take_snapshot(recorder);
+    ck_assert_uint_eq(profile.group_count, 3);
+    for (size_t i = 0; i < profile.group_count; i++) {
+        const struct aggstats_group *group = &profile.groups[i];
+        const struct aggstats_op_profile *op = &group->profile.ops[0];
+        const uint64_t calls = group->who == AGGSTATS_WHO_OTHER ? 13 : strcmp(group->name, "sh") == 0 ? 3 + 11 : 7 + 17;
+        ck_assert_uint_eq(op->calls, calls);
+        ck_assert_uint_eq(op->buckets[6], calls);
+        ck_assert_uint_eq(op->total_cycles, ADDED_CYCLES * calls);
+    }
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
@@ -826,6 +888,7 @@ int main(void) {
     tcase_add_test(tcase, calls_are_in_the_group_of_their_caller);
     tcase_add_test(tcase, groupings_do_not_know_of_each_other);
     tcase_add_test(tcase, calls_are_with_the_file_that_they_work_on);
+    tcase_add_test(tcase, number_of_a_caller_means_one_identity);
     tcase_add_test(tcase, wrong_wishes_are_refused);
     tcase_add_test(tcase, threads_come_to_their_process);
     tcase_add_test(tcase, caller_that_is_gone_is_one_group);

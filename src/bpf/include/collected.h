@@ -71,8 +71,9 @@ enum collected_disk_op {
 
 /* What calls have in common that are counted in a cell of a window. */
 struct collected_cell {
-    unsigned long long object; /* 0: unknown */
-    unsigned long long cgroup; /* 0: not wanted */
+    unsigned long long object;     /* 0: unknown */
+    unsigned long long cgroup;     /* 0: not wanted */
+    unsigned long long started_ns; /* when the process was; CLOCK_BOOTTIME */
     unsigned process;
     unsigned short slot;
     unsigned short bucket;

@@ -192,9 +192,11 @@ static __always_inline __u64 note_cgroup(struct task_struct *task) {
 
 /* Whose call it is. */
 static __always_inline void note_caller(struct collected_cell *cell, struct task_struct *task) {
+    struct task_struct *leader = task->group_leader;
     cell->cgroup = note_cgroup(task);
     cell->process = (__u32)task->tgid;
-    BPF_CORE_READ_INTO(&cell->program, task, group_leader, comm);
+    cell->started_ns = leader->start_boottime;
+    BPF_CORE_READ_INTO(&cell->program, leader, comm);
 }
 
 /* Counts a call that count() has counted. */

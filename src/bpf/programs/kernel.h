@@ -193,6 +193,7 @@ struct task_struct {
     struct mm_struct *mm;
     struct task_struct *real_parent;
     struct task_struct *group_leader;
+    __u64 start_boottime;
     char comm[16];
     struct files_struct *files;
     struct fs_struct *fs;

@@ -11,16 +11,24 @@
 #include "container_names.h"
 #include "path.h"
 
-#define PROCESSES 8192U   /* whose programs are remembered; a later one takes the place of one before */
+#define CALLERS 8192U     /* that have a number; a later one takes the place of one before */
 #define DIRECTORIES 4096U /* whose names are, likewise */
 #define PLACES 16384U     /* objects of which it is remembered where they are */
 #define PATH_BYTES (COLLECTED_PARTS * COLLECTED_PART_BYTES + 16)
 #define OUTSIDE "outside:"
 
-struct process {
-    uint32_t number;
-    char program[16];
+/* Whose calls those of a cell are. */
+struct caller {
     uint64_t cgroup;
+    uint64_t started_ns;
+    uint32_t process;
+    char program[16];
+};
+
+/* A caller that loses its place gets another number when it comes again. */
+struct numbered_caller {
+    uint64_t number; /* 0: none */
+    struct caller caller;
 };
 
 struct directory {
@@ -40,33 +48,46 @@ struct attach_groups {
     struct container_names *containers;
     char *root;                         /* where names begin, its components cut like those of names; "/": everywhere */
     const struct attach_mounts *mounts; /* NULL: of one file system, by its root */
-    struct place places[PLACES];        /* of the thread that sorts calls, one at a time */
-    pthread_mutex_t lock;               /* protects the rest */
-    struct process processes[PROCESSES];
+    struct place places[PLACES];        /* of the thread that adds calls, one at a time, like the next three */
+    struct numbered_caller callers[CALLERS];
+    uint64_t numbers;            /* that callers have had */
+    const struct caller *adding; /* the caller of the calls that are added now */
+    pthread_mutex_t lock;        /* protects the rest */
     struct directory directories[DIRECTORIES];
 };
 
 /* ---- Whose -------------------------------------------------------------------------------------- */
 
-static void note_process(struct attach_groups *groups, const struct collected_cell *cell) {
-    struct process *process = &groups->processes[cell->process % PROCESSES];
-    pthread_mutex_lock(&groups->lock);
-    process->number = cell->process;
-    process->cgroup = cell->cgroup;
-    snprintf(process->program, sizeof(process->program), "%.15s", cell->program);
-    pthread_mutex_unlock(&groups->lock);
+static struct caller caller_of(const struct collected_cell *cell) {
+    struct caller caller = {.cgroup = cell->cgroup, .started_ns = cell->started_ns, .process = cell->process};
+    snprintf(caller.program, sizeof(caller.program), "%.15s", cell->program);
+    return caller;
 }
 
-/* An aggstats_identify_fn. */
-static bool identify(void *context, uint32_t caller, struct aggstats_identity *ret_identity) {
-    struct attach_groups *groups = context;
-    const struct process *process = &groups->processes[caller % PROCESSES];
-    pthread_mutex_lock(&groups->lock);
-    const bool is_known = process->number == caller;
-    *ret_identity = (struct aggstats_identity){.id = caller};
-    snprintf(ret_identity->name, sizeof(ret_identity->name), "%s", process->program);
-    pthread_mutex_unlock(&groups->lock);
-    return is_known;
+static bool is_same(const struct caller *a, const struct caller *b) {
+    return a->process == b->process && a->started_ns == b->started_ns && a->cgroup == b->cgroup &&
+           strcmp(a->program, b->program) == 0;
+}
+
+/* A caller has one number at a time, and a number is of one caller for ever. */
+static uint64_t number_caller(struct attach_groups *groups, const struct caller *caller) {
+    const uint64_t hash =
+        hash_text((HASH_BEGIN ^ caller->process ^ caller->cgroup << 32) + caller->started_ns, caller->program);
+    struct numbered_caller *place = &groups->callers[hash % CALLERS];
+    if (place->number == 0 || !is_same(&place->caller, caller))
+        *place = (struct numbered_caller){.number = ++groups->numbers, .caller = *caller};
+    return place->number;
+}
+
+/* An aggstats_identify_fn. A process is another one under each name, and when another process has its number. */
+static bool identify(void *context, uint32_t number, struct aggstats_identity *ret_identity) {
+    const struct attach_groups *groups = context;
+    const struct caller *caller = groups->adding;
+    (void)number;
+    *ret_identity = (struct aggstats_identity){.id = caller->process,
+                                               .instance = hash_text(HASH_BEGIN + caller->started_ns, caller->program)};
+    snprintf(ret_identity->name, sizeof(ret_identity->name), "%s", caller->program);
+    return true;
 }
 
 /* "/system.slice/cron.service" */
@@ -77,19 +98,17 @@ static void join_cgroup(const struct collected_name *name, char ret_path[PATH_BY
 }
 
 /* An aggstats_identify_fn. */
-static bool identify_cgroup(void *context, uint32_t caller, struct aggstats_identity *ret_identity) {
-    struct attach_groups *groups = context;
-    const struct process *process = &groups->processes[caller % PROCESSES];
+static bool identify_cgroup(void *context, uint32_t number, struct aggstats_identity *ret_identity) {
+    const struct attach_groups *groups = context;
+    const uint64_t cgroup = groups->adding->cgroup;
     struct collected_name name;
     struct container container;
     char path[PATH_BYTES];
-    pthread_mutex_lock(&groups->lock);
-    const uint64_t cgroup = process->number == caller ? process->cgroup : 0;
-    pthread_mutex_unlock(&groups->lock);
     if (cgroup == 0 || !collector_name(groups->collector, cgroup, &name))
         return false;
     join_cgroup(&name, path);
-    *ret_identity = (struct aggstats_identity){.id = caller};
+    (void)number;
+    *ret_identity = (struct aggstats_identity){.id = 0};
     if (container_names_find(groups->containers, path, &container))
         container_describe(&container, ret_identity->name, AGGSTATS_GROUP_NAME_SIZE);
     else
@@ -228,20 +247,21 @@ static bool name_filesystem(void *context, uint64_t object, bool may_wait, char 
 
 /* ---- Counting ----------------------------------------------------------------------------------- */
 
-/* A collector_group_fn. The calls of a cell are in one bucket, and so is their mean. */
+/* A collector_group_fn. */
 static void add(void *context, unsigned op, const struct collected_cell *cell, const struct collected_cell_sum *sum) {
     struct attach_groups *groups = context;
-    const struct aggstats_call_of of = {.thread = cell->process, .object = cell->object};
-    const struct aggstats_cache cache = counting_lane_cache(&sum->reads);
-    uint64_t left_ns = sum->total_ns;
-    note_process(groups, cell);
-    for (uint64_t left = sum->calls; left > 0; left--) {
-        const uint64_t latency_ns = left_ns / left;
-        aggstats_group_add(groups->recorder, op, &of, latency_ns);
-        left_ns -= latency_ns;
-    }
-    if (cache.read_bytes > 0 || cache.unjudged_bytes > 0)
-        aggstats_group_add_cache(groups->recorder, cell->object, &cache);
+    const struct caller caller = caller_of(cell);
+    const struct aggstats_group_calls calls = {
+        .caller = number_caller(groups, &caller),
+        .object = cell->object,
+        .op = op,
+        .calls = sum->calls,
+        .total_cycles = sum->total_ns,
+        .cache = counting_lane_cache(&sum->reads),
+    };
+    groups->adding = &caller;
+    aggstats_group_add_calls(groups->recorder, &calls);
+    groups->adding = NULL;
 }
 
 /* The path with components as long as those of names. Owner: the caller frees it. Returns NULL without memory */
@@ -304,7 +324,6 @@ int attach_groups_start(struct collector *collector, struct aggstats_recorder *r
                 .grouping = (enum aggstats_grouping)grouping,
                 .groups_max = given->groups_max,
                 .identify = ways[grouping].identify,
-                .identifies_at_once = true,
                 .name_object = ways[grouping].name_object,
                 .place_of = ways[grouping].place_of,
                 .context = groups,

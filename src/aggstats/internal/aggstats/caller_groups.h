@@ -36,8 +36,6 @@ struct aggstats_grouping_options {
     aggstats_identify_fn identify; /* called by a thread of the recorder, soon and then ever more rarely, at last once a
                                     * second while there are calls; NULL: a caller's number is its group's */
     void *context;
-    bool identifies_at_once; /* identify is called at a caller's first call too, by the thread that sorts that: it waits
-                              * for nothing then, and does not record */
     aggstats_identify_fn identify_first; /* called by the thread that records a caller's first call, so it must not wait
                                           * for others; instance is ignored. At most 10,000 times a second. It must be
                                           * the same, with the same context, in all groupings that have it; NULL:
@@ -86,8 +84,20 @@ struct aggstats_call_of {
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_call_of *of,
                         uint64_t latency_cycles);
 
-/* Adds bytes to the groups by file and by directory in which the calls have been counted, with the same object.
- * Threads: any */
-void aggstats_group_add_cache(struct aggstats_recorder *recorder, uint64_t object, const struct aggstats_cache *cache);
+/* Calls that have ended, of one caller on one object, with latencies of one bucket. */
+struct aggstats_group_calls {
+    uint64_t
+        caller; /* a number that means one identity for ever. identify is called within the call if the recorder does
+                      * not know it, or has forgotten it; its own number is to be ignored */
+    uint64_t object; /* as above */
+    unsigned op;
+    uint64_t calls;
+    uint64_t total_cycles;
+    struct aggstats_cache cache; /* of these calls: for groups by file and by directory */
+};
+
+/* Counts them in all groupings. Does nothing without groupings. A recorder with such calls has no other ones in groups.
+ * Threads: any; takes a lock */
+void aggstats_group_add_calls(struct aggstats_recorder *recorder, const struct aggstats_group_calls *calls);
 
 #endif

@@ -150,6 +150,11 @@ int groups_add_bucket(struct groups *groups, struct group *group, unsigned op, c
     return 0;
 }
 
+void groups_count_calls(struct groups *groups, struct group *group, unsigned op, const struct group_calls *more) {
+    group->seen = ++groups->calls;
+    groups_add_bucket(groups, group, op, more);
+}
+
 static void add_calls(struct aggstats_counters *to, const struct aggstats_counters *from, unsigned bucket_count) {
     to->calls += from->calls;
     to->total_cycles += from->total_cycles;

@@ -52,15 +52,20 @@ struct group *groups_add(struct groups *groups, const struct aggstats_identity *
 /* Counts a call. Without memory for it the call is missing from the groups. */
 void groups_count(struct groups *groups, struct group *group, unsigned op, uint64_t latency_cycles);
 
-/* Adds bytes of calls. */
-void group_add_cache(struct group *group, const struct aggstats_cache *cache);
-
-/* Adds calls of one bucket. Errors: -ENOMEM */
+/* Calls of one bucket. */
 struct group_calls {
     uint64_t calls;
     uint64_t cycles;
     unsigned bucket;
 };
+
+/* Counts several. */
+void groups_count_calls(struct groups *groups, struct group *group, unsigned op, const struct group_calls *more);
+
+/* Adds bytes of calls. */
+void group_add_cache(struct group *group, const struct aggstats_cache *cache);
+
+/* Adds calls that were counted elsewhere. Errors: -ENOMEM */
 int groups_add_bucket(struct groups *groups, struct group *group, unsigned op, const struct group_calls *more);
 
 /* A place that was never used; there must be one. It is nobody's yet. NULL: -ENOMEM */

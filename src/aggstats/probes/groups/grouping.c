@@ -76,13 +76,14 @@ void grouping_take_in(struct grouping *grouping) {
     pthread_mutex_unlock(&grouping->lock);
 }
 
-void grouping_add_cache(struct grouping *grouping, uint64_t object, const struct aggstats_cache *cache) {
+void grouping_add_calls(struct grouping *grouping, const struct aggstats_group_calls *calls) {
     sigset_t before;
     quiet_lock(&grouping->lock, &before);
-    take_in(grouping); /* the calls */
     for (unsigned i = 0; i < grouping->on_count && !grouping->paused; i++)
-        grouping_table_add_cache(grouping->on[i], object, cache);
+        grouping_table_add_calls(grouping->on[i], calls);
     quiet_unlock(&grouping->lock, &before);
+    if (__atomic_load_n(&grouping->is_asleep, __ATOMIC_RELAXED))
+        grouping_wake(grouping); /* for names of objects */
 }
 
 /* ---- Identifying ---- */

@@ -90,8 +90,8 @@ static inline bool grouping_add_fast(struct grouping *grouping, struct call_queu
     return true;
 }
 
-/* As aggstats_group_add_cache(). */
-void grouping_add_cache(struct grouping *grouping, uint64_t object, const struct aggstats_cache *cache);
+/* As aggstats_group_add_calls(). */
+void grouping_add_calls(struct grouping *grouping, const struct aggstats_group_calls *calls);
 
 /* Asks for the names of objects that have been used since their names were asked for: call it before a snapshot, to
  * show the latest ones. Names that only the thread may ask for are waited for, but not long, and not at all while the

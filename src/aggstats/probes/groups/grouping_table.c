@@ -127,12 +127,6 @@ static void take_first_identity(struct grouping_table *table, struct caller *cal
         caller->pending.identity = identity;
 }
 
-static void identify_at_once(struct grouping_table *table, struct caller *caller) {
-    struct aggstats_identity identity = {0};
-    if (table->options.identify(table->options.context, (uint32_t)caller->key, &identity))
-        caller->group = find_or_add(table, &identity);
-}
-
 /* A new caller, in the place of an old one. NULL: no memory. */
 static struct caller *put(struct grouping_table *table, struct caller *place, uint64_t key) {
     if (place->is_used && !place->group)
@@ -141,8 +135,6 @@ static struct caller *put(struct grouping_table *table, struct caller *place, ui
         return NULL;
     if (!table->options.identify)
         place->group = find_or_add(table, &place->pending.identity);
-    else if (table->options.identifies_at_once)
-        identify_at_once(table, place);
     else
         take_first_identity(table, place);
     return place;
@@ -186,9 +178,36 @@ void grouping_table_count(struct grouping_table *table, const struct queued_call
         groups_count(&table->groups, group_of(table, call), call->op, call->latency_cycles);
 }
 
-void grouping_table_add_cache(struct grouping_table *table, uint64_t object, const struct aggstats_cache *cache) {
-    if (table->heavy)
-        heavy_add_cache(table->heavy, object_of(table, object), cache);
+static const struct layout *layout_of(const struct grouping_table *table) {
+    return table->heavy ? &table->heavy->groups.layout : &table->groups.layout;
+}
+
+/* A caller whose number means one identity for ever is identified at once, and then not again. */
+static struct group *group_of_number(struct grouping_table *table, uint64_t number) {
+    struct aggstats_identity identity = {0};
+    struct caller *caller = callers_find(table->callers, number);
+    if (!caller)
+        caller = put(table, callers_place(table->callers, number), number);
+    if (!caller)
+        return &table->groups.other;
+    caller->seen = table->groups.calls;
+    if (!caller->group && table->options.identify(table->options.context, (uint32_t)number, &identity))
+        caller->group = find_or_add(table, &identity);
+    return caller->group ? caller->group : &table->groups.other;
+}
+
+void grouping_table_add_calls(struct grouping_table *table, const struct aggstats_group_calls *calls) {
+    const struct group_calls added = {
+        .calls = calls->calls,
+        .cycles = calls->total_cycles,
+        .bucket = aggstats_bucket_of(calls->total_cycles / calls->calls, layout_of(table)->resolution)};
+    if (!table->heavy) {
+        groups_count_calls(&table->groups, group_of_number(table, calls->caller), calls->op, &added);
+        return;
+    }
+    const uint64_t object = object_of(table, calls->object);
+    heavy_count_calls(table->heavy, object, calls->op, &added);
+    heavy_add_cache(table->heavy, object, &calls->cache);
 }
 
 /* ---- Identifying callers ------------------------------------------------------------------------ */

@@ -34,8 +34,7 @@ void grouping_table_destroy(struct grouping_table *table);
 
 void grouping_table_count(struct grouping_table *table, const struct queued_call *call);
 
-/* Adds bytes of calls that were counted, if it is by object. */
-void grouping_table_add_cache(struct grouping_table *table, uint64_t object, const struct aggstats_cache *cache);
+void grouping_table_add_calls(struct grouping_table *table, const struct aggstats_group_calls *calls);
 
 /* The callers, or objects, to identify now; all: objects also before their time. Returns how many; if it is off,
  * none. Noting something about them does nothing then */

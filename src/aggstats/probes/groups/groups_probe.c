@@ -166,8 +166,8 @@ void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const s
         add_slowly(recorder, op, of, latency_cycles);
 }
 
-void aggstats_group_add_cache(struct aggstats_recorder *recorder, uint64_t object, const struct aggstats_cache *cache) {
+void aggstats_group_add_calls(struct aggstats_recorder *recorder, const struct aggstats_group_calls *calls) {
     struct grouping *grouping = grouping_of(recorder);
     if (grouping)
-        grouping_add_cache(grouping, object, cache);
+        grouping_add_calls(grouping, calls);
 }

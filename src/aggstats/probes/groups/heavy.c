@@ -147,16 +147,23 @@ static struct heavy_entry *add(struct heavy *heavy, uint64_t object) {
     return entry;
 }
 
-void heavy_count(struct heavy *heavy, uint64_t object, unsigned op, uint64_t latency_cycles) {
+void heavy_count_calls(struct heavy *heavy, uint64_t object, unsigned op, const struct group_calls *calls) {
     struct heavy_entry *entry = object ? find(heavy, object) : NULL;
     if (object && !entry)
         entry = add(heavy, object);
-    groups_count(&heavy->groups, entry ? group_of(heavy, entry) : &heavy->groups.other, op, latency_cycles);
+    groups_count_calls(&heavy->groups, entry ? group_of(heavy, entry) : &heavy->groups.other, op, calls);
     if (!entry)
         return;
     entry->has_called = true;
-    entry->bound_cycles += latency_cycles;
+    entry->bound_cycles += calls->cycles;
     sift_down(heavy, entry->heap_index);
+}
+
+void heavy_count(struct heavy *heavy, uint64_t object, unsigned op, uint64_t latency_cycles) {
+    const struct group_calls call = {.calls = 1,
+                                     .cycles = latency_cycles,
+                                     .bucket = aggstats_bucket_of(latency_cycles, heavy->groups.layout.resolution)};
+    heavy_count_calls(heavy, object, op, &call);
 }
 
 void heavy_add_cache(struct heavy *heavy, uint64_t object, const struct aggstats_cache *cache) {

@@ -47,6 +47,9 @@ void heavy_finish(struct heavy *heavy);
 /* Counts a call. Without memory the call is missing. object 0: it counts in `other` */
 void heavy_count(struct heavy *heavy, uint64_t object, unsigned op, uint64_t latency_cycles);
 
+/* Counts several. */
+void heavy_count_calls(struct heavy *heavy, uint64_t object, unsigned op, const struct group_calls *calls);
+
 /* Adds bytes of calls. */
 void heavy_add_cache(struct heavy *heavy, uint64_t object, const struct aggstats_cache *cache);
 
