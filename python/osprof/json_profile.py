@@ -125,7 +125,7 @@ def _call_in_flight(value, scale):
     return CallInFlight(
         scale=scale,
         operation=value.need("op").text(),
-        inode=value.need("inode").count(),
+        inode=take(value, "inode", Value.count),
         pid=value.need("pid").count(),
         age_cycles=value.need("age_cycles").count(),
         program=take(value, "program", Value.text),
@@ -158,6 +158,7 @@ def _slow_call(value, scale):
         operation=value.need("op").text(),
         process=take(value, "process", Value.count),
         cause=take(value, "cause", Value.text),
+        inode=take(value, "inode", Value.count),
         program=take(value, "program", Value.text),
         path=take(value, "path", Value.text),
         stack=take(value, "stack", Value.text),
@@ -166,7 +167,7 @@ def _slow_call(value, scale):
         **{
             member: value.need(member).count()
             for member in (
-                "latency_cycles", "end_ns", "inode", "pid", "uid", "error", "asked_bytes", "moved_bytes", "offset"
+                "latency_cycles", "end_ns", "pid", "uid", "error", "asked_bytes", "moved_bytes", "offset"
             )
         },
     )

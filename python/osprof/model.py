@@ -112,7 +112,7 @@ class CallInFlight:
 
     scale: Scale = field(repr=False)
     operation: str
-    inode: int
+    inode: Optional[int]
     pid: int
     age_cycles: int
     program: Optional[str] = None
@@ -155,7 +155,7 @@ class SlowCall:
     operation: str
     latency_cycles: int
     end_ns: int  # since 1970
-    inode: int
+    inode: Optional[int]
     pid: int
     uid: int
     error: int  # errno value; 0: none

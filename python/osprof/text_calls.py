@@ -68,7 +68,7 @@ class CallLines:
         call = CallInFlight(
             self._profile.scale,
             words.name(),
-            words.keyed_count("object"),
+            words.keyed_count("object") or None,
             words.keyed_count("pid"),
             words.keyed_count("age"),
             words.program(),
@@ -133,7 +133,7 @@ class CallLines:
             operation=name,
             latency_cycles=number["latency"],
             end_ns=number["end"],
-            inode=number["object"],
+            inode=number["object"] or None,
             pid=number["pid"],
             uid=number["uid"],
             error=number["error"],

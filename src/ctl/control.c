@@ -471,6 +471,12 @@ static void add_paths(const struct control *control, struct aggstats_profile *pr
             profile->ops[i].longest_path = control->path_of(control->path_context, profile->ops[i].longest_object);
 }
 
+/* Instead of objects. */
+static void add_numbers(const struct control *control, struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        profile->in_flight[i].object = control->number_of(control->path_context, profile->in_flight[i].object);
+}
+
 static int add_end(struct aggstats_profile *profile) {
     struct timespec now;
     char end[UTC_TEXT_SIZE];
@@ -489,6 +495,8 @@ int control_read(const struct control *control, const struct view *view, bool sh
         aggstats_profile_drop_paths(&profile);
     else if (control->path_of)
         add_paths(control, &profile);
+    if (control->number_of)
+        add_numbers(control, &profile);
     error = control->says_end ? add_end(&profile) : 0;
     if (view->needs_steady_rate && control->steady_clock.frequency_hz > 0)
         profile.clock = control->steady_clock;

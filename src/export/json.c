@@ -80,7 +80,8 @@ static void write_calls_in_flight(struct json_writer *writer, const struct aggst
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
         json_begin(writer, NULL, '{');
         json_text(writer, "op", call->op);
-        json_count(writer, "inode", call->object);
+        if (call->object > 0)
+            json_count(writer, "inode", call->object);
         json_count(writer, "pid", call->pid);
         if (call->program[0])
             json_text(writer, "program", call->program);
@@ -144,7 +145,8 @@ static void write_slow_call(struct json_writer *writer, const struct aggstats_pr
     json_count(writer, "end_ns", (uint64_t)call->end_ns);
     if (call->cause[0])
         json_text(writer, "cause", call->cause);
-    json_count(writer, "inode", call->object);
+    if (call->object > 0)
+        json_count(writer, "inode", call->object);
     json_count(writer, "pid", call->pid);
     if (call->process > 0)
         json_count(writer, "process", call->process);

@@ -43,7 +43,8 @@ static void write_fields(struct json_writer *writer, const struct slow_log_call 
     json_text(writer, "cause", call->cause);
     json_text(writer, "holder", line->holder);
     json_text(writer, "path", line->path);
-    json_count(writer, "inode", call->object);
+    if (call->object > 0)
+        json_count(writer, "inode", call->object);
     json_count(writer, "pid", call->pid);
     json_count(writer, "process", call->process);
     json_text(writer, "program", call->program);

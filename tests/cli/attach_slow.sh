@@ -125,13 +125,16 @@ slow_call freeze_it thaw
 assert_slow PWRITE 8 /deep/slow
 
 # The log has that call, and none of the fast ones.
-"$PYTHON" -c 'import json, sys
+"$PYTHON" -c 'import json, os, sys
 calls = [call for call in map(json.loads, open("slow.log")) if call["op"] == "PWRITE"]
 assert len(calls) == 1, len(calls)
 call = calls[0]
 assert 700000000 <= call["latency_ns"] <= int(sys.argv[1])
-assert (call["mount"], call["path"], call["inode"], call["moved_bytes"]) == (sys.argv[2], "/deep/slow", 0, 10)
-assert call["cause"] == "waiting for a frozen file system"' "$longest_ns" "$fs" >&2 ||
+inode = os.stat(sys.argv[2] + "/deep/slow").st_ino
+assert (call["mount"], call["path"], call["inode"], call["moved_bytes"]) == (sys.argv[2], "/deep/slow", inode, 10)
+assert call["cause"] == "waiting for a frozen file system"
+kept = [call for call in json.load(sys.stdin)["slow_calls"] if call["op"] == "PWRITE"]
+assert [call["inode"] for call in kept] == [inode], kept' "$longest_ns" "$fs" < <("$OSPROF" show --json profile) >&2 ||
     fail "the log of slow calls is not right: $(<slow.log)"
 expect_refused() {
     ! "$OSPROF" attach --for 100ms "${@:2}" "$fs" 2>err || fail "it takes: ${*:2}"

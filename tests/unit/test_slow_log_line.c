@@ -65,10 +65,10 @@ START_TEST(copy_points_to_nothing_of_the_call) {
 }
 END_TEST
 
-START_TEST(what_is_not_known_is_empty) {
+START_TEST(what_is_not_known_is_empty) { /* an inode's number is not there */
     const struct aggstats_slow_call call = {.op = "FSYNC", .cause = "a lock"};
     CLEANUP_FREE char *line = line_of(&call, 0);
-    ck_assert_ptr_nonnull(strstr(line, "\"holder\": \"\", \"path\": \"\", "));
+    ck_assert_ptr_nonnull(strstr(line, "\"holder\": \"\", \"path\": \"\", \"pid\": 0, "));
 }
 END_TEST
 

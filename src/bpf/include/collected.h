@@ -95,6 +95,7 @@ struct collected_cell_sum {
 #define COLLECTED_CGROUP_BYTES 128
 struct collected_name {
     unsigned long long directory; /* the object that it is in */
+    unsigned long long inode;     /* its number */
     unsigned device;              /* the file system that it is on */
     unsigned part_count;
     unsigned char is_directory;

@@ -93,6 +93,7 @@ static __always_inline void fill_name(struct collected_name *name, const struct 
     name->device = BPF_CORE_READ(dentry, d_sb, s_dev);
     name->is_directory = (BPF_CORE_READ(dentry, d_inode, i_mode) & TYPE_BITS) == TYPE_DIRECTORY;
     name->directory = object_of(BPF_CORE_READ(dentry, d_parent));
+    name->inode = BPF_CORE_READ(dentry, d_inode, i_ino);
     name->part_count = 0;
     name->is_cut = true;
     for (__u32 i = 0; i < COLLECTED_PARTS; i++) {

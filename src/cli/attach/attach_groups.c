@@ -189,6 +189,12 @@ char *attach_groups_path(void *context, uint64_t object) {
     return object > 0 && name_object(context, object, false, name) ? strdup(name) : NULL;
 }
 
+uint64_t attach_groups_inode(void *context, uint64_t object) {
+    const struct attach_groups *groups = context;
+    struct collected_name name;
+    return object > 0 && collector_name(groups->collector, object, &name) ? name.inode : 0;
+}
+
 static void remember_directory(struct attach_groups *groups, const struct collected_name *name) {
     char path[PATH_BYTES];
     join_parts(groups, name, 1, path);

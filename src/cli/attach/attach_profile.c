@@ -268,6 +268,7 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
                                         .rotate = saving_rotate,
                                         .rotate_context = &profile->saving,
                                         .path_of = profile->groups ? attach_groups_path : NULL,
+                                        .number_of = profile->groups ? attach_groups_inode : NULL,
                                         .path_context = profile->groups};
     start_answering(profile);
     return 0;

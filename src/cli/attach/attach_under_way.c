@@ -312,13 +312,6 @@ static bool identify(void *context, uint32_t thread, struct aggstats_identity *r
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
-/* An aggstats_slow_fn. The object is a number of groups here, and no inode. */
-static void log_slow(void *context, const struct aggstats_slow_call *call, uint64_t lost) {
-    struct aggstats_slow_call named = *call;
-    named.object = 0;
-    slow_log_take(context, &named, lost);
-}
-
 static int watch_slow(struct attach_under_way *under_way) {
     const struct aggstats_slow_options slow = {
         .threshold_ns = under_way->options.slow_ns,
@@ -327,12 +320,13 @@ static int watch_slow(struct attach_under_way *under_way) {
         .find_holder = slow_holders_find,
         .holder_context = &under_way->holders,
         .path_of = under_way->options.groups ? attach_groups_path : NULL,
+        .number_of = under_way->options.groups ? attach_groups_inode : NULL,
         .path_context = under_way->options.groups,
         .identify = identify,
         .identify_context = under_way,
         .gather = gather,
         .gather_context = under_way,
-        .report = under_way->options.slow_log ? log_slow : NULL,
+        .report = under_way->options.slow_log ? slow_log_take : NULL,
         .report_context = under_way->options.slow_log,
     };
     return aggstats_recorder_set_slow(under_way->recorder, &slow);

@@ -46,6 +46,9 @@ typedef int (*control_groups_fn)(void *context, const struct control_groups *wan
  * Owner:   the caller frees it */
 typedef char *(*control_path_fn)(void *context, uint64_t object);
 
+/* The number that people know an object by, such as that of its inode; 0: unknown. Threads: any */
+typedef uint64_t (*control_number_fn)(void *context, uint64_t object);
+
 /* From now on calls that take this long are slow; 0: none is. Returns 0 or -errno */
 typedef int (*control_slow_fn)(void *context, uint64_t ns);
 
@@ -67,9 +70,10 @@ struct control {
     void *slow_context;
     control_file_fn events; /* no file: ends recording; NULL: not possible */
     void *events_context;
-    control_path_fn path_of; /* NULL: none is known */
-    void *path_context;
-    size_t intervals_max; /* of sampled profiles; 0: the default */
+    control_path_fn path_of;     /* NULL: none is known */
+    control_number_fn number_of; /* by which people know objects; NULL: they know these */
+    void *path_context;          /* of both */
+    size_t intervals_max;        /* of sampled profiles; 0: the default */
 };
 
 /* Who gives commands. */

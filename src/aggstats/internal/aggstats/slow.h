@@ -42,6 +42,9 @@ typedef bool (*aggstats_holder_fn)(void *context, const struct aggstats_look *lo
  * Threads: those that end calls, and the watching one: so it must not wait for anything that calls may wait for */
 typedef char *(*aggstats_path_fn)(void *context, uint64_t object);
 
+/* The number that people know an object by, such as that of its inode; 0: unknown. Threads: as above */
+typedef uint64_t (*aggstats_number_fn)(void *context, uint64_t object);
+
 /* Brings calls in flight that begin elsewhere up to date, before each look at calls in flight.
  * may_sleep: if there is none now, the thread sleeps until aggstats_slow_begin() wakes it, or some seconds
  * Returns whether any is in flight.
@@ -62,8 +65,9 @@ struct aggstats_slow_options {
         find_holder; /* of a call that is slow: when it becomes so, and whenever its age has doubled; NULL:
                                      * holders are not looked for */
     void *holder_context;
-    aggstats_path_fn path_of; /* NULL: no paths */
-    void *path_context;
+    aggstats_path_fn path_of;      /* NULL: no paths */
+    aggstats_number_fn number_of;  /* which slow calls have as their objects; NULL: these themselves */
+    void *path_context;            /* of both */
     aggstats_identify_fn identify; /* of the callers of slow calls; NULL: they are not identified. Called by the threads
                                     * that end calls, while their callers wait: must not wait for these */
     void *identify_context;

@@ -103,6 +103,10 @@ static void copy_path(const struct slow *slow, uint64_t object, char ret_path[SL
     path_copy_end(path ? path : "", ret_path, SLOW_PATH_SIZE);
 }
 
+static uint64_t number_of(const struct slow *slow, uint64_t object) {
+    return slow->options.number_of ? slow->options.number_of(slow->options.path_context, object) : object;
+}
+
 /* The result of a look, and the object of the call. */
 struct found {
     struct aggstats_wait wait;
@@ -316,7 +320,7 @@ void slow_end(struct slow *slow, const struct aggstats_span *span, const struct 
         .op = call->op,
         .end_ns = read_clock_ns(CLOCK_REALTIME),
         .latency_cycles = call->latency_cycles,
-        .object = call->object,
+        .object = number_of(slow, call->object),
         .pid = call->pid,
         .uid = call->uid,
         .error = (uint64_t)call->error,
