@@ -357,6 +357,7 @@ static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
     bpf->rodata->untimed_slot = untimed_slot;
     bpf->rodata->page_fault_slot = page_fault_slot;
     bpf->rodata->has_one_device = of->has_one_device;
+    bpf->rodata->has_lasting_numbers = of->has_lasting_numbers;
     bpf->rodata->has_processes = of->processes.count > 0;
     bpf->rodata->cgroup_level = of->cgroup_level;
     bpf->rodata->has_groups = of->has_groups;

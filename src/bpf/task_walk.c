@@ -41,6 +41,7 @@ static void copy_settings(struct tasks_bpf *bpf, const struct syscall_bpf *count
     memcpy((void *)(uintptr_t)bpf->rodata->same_numbers, counting->rodata->same_numbers,
            sizeof(bpf->rodata->same_numbers));
     bpf->rodata->has_one_device = counting->rodata->has_one_device;
+    bpf->rodata->has_lasting_numbers = counting->rodata->has_lasting_numbers;
     bpf->rodata->has_processes = counting->rodata->has_processes;
     bpf->rodata->has_groups = counting->rodata->has_groups;
     bpf->rodata->own_process = counting->rodata->own_process;

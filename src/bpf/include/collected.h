@@ -88,7 +88,8 @@ struct collected_cell_sum {
 
 #define COLLECTED_CELLS_MAX 131072 /* of a window */
 
-/* The name of an object or a control group, as of when it was first seen: its components, from the last one on. */
+/* The name of an object or a control group, as of when it was first seen: its components, from the last one on. An object is
+ * an inode, or, where another file may have its number too, a path to it. */
 #define COLLECTED_PARTS 16
 #define COLLECTED_PART_BYTES 64
 #define COLLECTED_CGROUP_PARTS 8

@@ -85,6 +85,7 @@ int collector_start_disks(const struct disk_requests *requests, struct collector
 struct system_calls {
     uint32_t device;                  /* of the file system, as the kernel has it; 0: all that hold files */
     bool has_one_device;              /* stat(2) tells that device of all its files, unlike btrfs and overlayfs */
+    bool has_lasting_numbers;         /* an inode number and its generation are of one file for ever, as of ext4 */
     struct process_numbers processes; /* only these, and their descendants */
     uint64_t cgroup;       /* only processes in this control group (version 2) and below: its inode's number; 0: all */
     unsigned cgroup_level; /* below the root of all of them */

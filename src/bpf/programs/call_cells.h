@@ -1,5 +1,9 @@
 /* What counted calls are on, and whose they are: cells of the same windows as the histograms (call_counts.h). A call is in its
- * cell after it is in its histogram. What a file is called is found once, when it is first seen. */
+ * cell after it is in its histogram. What a file is called is found once, when it is first seen.
+ *
+ * The kernel does not tell when an inode goes away, and another file may get its number, and even its address. Where its
+ * generation does not tell them apart, a file is known by its path as the kernel has it at the call: the name that was found
+ * for a path stays right, whatever file is there. */
 #ifndef CALL_CELLS_H
 #define CALL_CELLS_H
 
@@ -64,28 +68,66 @@ struct {
 const volatile bool has_groups;
 const volatile bool has_cgroups; /* among them */
 
+/* With one device: the number of an inode and its generation are of one file for ever. */
+const volatile bool has_lasting_numbers;
+
 #define BTRFS_MAGIC 0x9123683e
+#define FUSE_MAGIC 0x65735546
 #define OVERLAYFS_MAGIC 0x794c7630
 
-/* Whether files of one file system have the same inode number: those of subvolumes, or of layers. */
-static __always_inline bool shares_numbers(const struct inode *inode) {
-    if (device > 0)
-        return !has_one_device;
+/* Whether a file may have the number of an inode that is no more, or that is there: of FUSE, whose daemon chooses; of other
+ * file systems without generations; of layers and subvolumes. Such a file is known by its path. */
+static __always_inline bool is_known_by_path(const struct inode *inode, __u64 generation) {
+    if (generation == 0 || device > 0)
+        return generation == 0 || !has_lasting_numbers;
     const unsigned long magic = BPF_CORE_READ(inode, i_sb, s_magic);
-    return magic == BTRFS_MAGIC || magic == OVERLAYFS_MAGIC;
+    return magic == FUSE_MAGIC || magic == BTRFS_MAGIC || magic == OVERLAYFS_MAGIC;
 }
 
-/* A number that a file has as long as it lives, and no other file then: odd. Where inode numbers are shared, it has another
- * one when the kernel has forgotten the inode meanwhile. */
+static __always_inline __u64 number_of(const struct inode *inode, __u64 generation) {
+    const __u64 device_bits = device > 0 ? 0 : (__u64)BPF_CORE_READ(inode, i_sb, s_dev) * 0xbf58476d1ce4e5b9;
+    return BPF_CORE_READ(inode, i_ino) * 0x9e3779b97f4a7c15 ^ generation << 32 ^ device_bits;
+}
+
+/* Two members of a dentry that are side by side. */
+struct entry_of_dentry {
+    const struct dentry *parent;
+    __u64 hash_len; /* by which the kernel finds it in that directory */
+};
+
+/* Of all components that names have here, from the dentry at an address on. */
+__noinline __u64 path_of(__u64 address) {
+    const struct dentry *at = (const struct dentry *)address;
+    struct entry_of_dentry entry;
+    __u64 path = 0;
+    for (__u32 i = 0; i < COLLECTED_PARTS; i++) {
+        if (bpf_probe_read_kernel(&entry, sizeof(entry), &at->d_parent) < 0 || entry.parent == at)
+            break;
+        path = (path ^ entry.hash_len) * 0x94d049bb133111eb;
+        path ^= path >> 29;
+        at = entry.parent;
+    }
+    return path;
+}
+
+#define BY_PATH (1ULL << 63)
+
+/* A number of a file that no other file has, at any time: odd. It is of the inode, with all its names, or of one name alone:
+ * BY_PATH. */
 static __always_inline __u64 object_of(const struct dentry *dentry) {
     const struct inode *inode = BPF_CORE_READ(dentry, d_inode);
     if (!inode)
         return 0;
     const __u64 generation = BPF_CORE_READ(inode, i_generation);
-    const __u64 device_bits = device > 0 ? 0 : (__u64)BPF_CORE_READ(inode, i_sb, s_dev) * 0xbf58476d1ce4e5b9;
-    const __u64 address_bits = shares_numbers(inode) ? (__u64)inode * 0x94d049bb133111eb : 0;
-    const __u64 number = BPF_CORE_READ(inode, i_ino);
-    return (number * 0x9e3779b97f4a7c15 ^ generation << 32 ^ device_bits ^ address_bits) | 1;
+    const __u64 number = number_of(inode, generation) | 1;
+    return is_known_by_path(inode, generation) ? (number ^ path_of((__u64)dentry) << 1) | BY_PATH : number & ~BY_PATH;
+}
+
+/* The same of a file whose pages are in the cache: these are of the inode, which is in memory as long as they are. */
+static __always_inline __u64 cached_file(const struct inode *inode, __u64 object) {
+    if (!(object & BY_PATH))
+        return object;
+    return ((__u64)inode ^ BPF_CORE_READ(inode, i_ino) * 0x9e3779b97f4a7c15) | BY_PATH;
 }
 
 static __always_inline void fill_name(struct collected_name *name, const struct dentry *dentry) {
@@ -119,9 +161,10 @@ static __always_inline struct room *take_room(void) {
     return NULL;
 }
 
-/* The name in it is that of the object. */
+/* The name in it is that of the object; 0: of none. */
 static __always_inline void leave_room(struct room *room, __u64 object) {
-    bpf_map_update_elem(&names, &object, &room->name, BPF_ANY);
+    if (object > 0)
+        bpf_map_update_elem(&names, &object, &room->name, BPF_ANY);
     __sync_lock_test_and_set(&room->is_taken, 0);
 }
 
@@ -135,7 +178,7 @@ __noinline __u64 note_dentry(__u64 address) {
     if (!room)
         return object;
     fill_name(&room->name, dentry);
-    leave_room(room, object);
+    leave_room(room, object_of(dentry) == object ? object : 0); /* else it was renamed meanwhile */
     return object;
 }
 

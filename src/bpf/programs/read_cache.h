@@ -22,7 +22,6 @@
 #else
 #define WITHOUT_CACHE 0200000
 #endif
-#define FUSE_MAGIC 0x65735546
 
 /* Set before it is loaded. */
 const volatile __u32 page_bits;
@@ -107,7 +106,7 @@ static __always_inline void begin_reading(struct reading_call *call, struct read
         return;
     }
     call->inode = inode;
-    call->file = object;
+    call->file = cached_file(inode, object);
     call->position = position_of(registers, file, position);
 }
 

@@ -25,7 +25,7 @@ int attach_groups_start(struct collector *collector, struct aggstats_recorder *r
 /* What an object is called, as of when it was first seen. An aggstats_path_fn; context: a struct attach_groups. */
 char *attach_groups_path(void *context, uint64_t object);
 
-/* The number of the inode that an object is, or is a name of; 0: unknown. An aggstats_number_fn; context: as above. */
+/* The number of an object's inode; 0: unknown. An aggstats_number_fn; context: as above. */
 uint64_t attach_groups_inode(void *context, uint64_t object);
 
 /* NULL is fine. */

@@ -109,6 +109,13 @@ static int note_devices(const struct attach_mounts *mounts, struct collector *co
     return error == -E2BIG ? 0 : error;
 }
 
+/* Not where a daemon of FUSE chooses them, nor where layers or subvolumes share them. */
+static bool has_lasting_numbers(const struct attach_target *target) {
+    const struct mounts_entry entry = {.type = target->mount.type};
+    return target->has_one_device && target->mountpoint && !mounts_is_fuse(&entry) &&
+           strcmp(entry.type, "virtiofs") != 0;
+}
+
 /* ---- The beginning and the end ------------------------------------------------------------------ */
 
 int attach_watched_start(const struct attach_watched *watched, const struct attach_options *options,
@@ -118,6 +125,7 @@ int attach_watched_start(const struct attach_watched *watched, const struct atta
     const dev_t device = target->mountpoint ? target->mount.device : 0;
     const struct system_calls calls = {.device = mounts_kernel_device(device),
                                        .has_one_device = target->has_one_device,
+                                       .has_lasting_numbers = has_lasting_numbers(target),
                                        .processes = attach_processes_numbers(&watched->processes),
                                        .cgroup = watched->cgroup.number,
                                        .cgroup_level = watched->cgroup.level,
