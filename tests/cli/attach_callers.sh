@@ -76,10 +76,11 @@ fd = os.open(sys.argv[1], os.O_RDONLY)
 for _ in range(int(sys.argv[2])):
     os.pread(fd, 1, 0)
 END
-# at_number COMMAND...: as a process of that number
+# at_number COMMAND...: as a process of that number, which others may have for a while
 number=$(($(cat /proc/sys/kernel/pid_max) - 1999))
+while [ -e "/proc/$number" ]; do number=$((number + 1)); done
 at_number() {
-    "$PYTHON" -I -S with_number.py "$number" "$@" || fail "there is no process $number: $*"
+    wait_until 60 "$PYTHON" -I -S with_number.py "$number" "$@" || fail "there is no process $number: $*"
 }
 watched
 for _ in {1..5}; do
