@@ -363,7 +363,7 @@ static void set(struct syscall_bpf *bpf, const struct system_calls *of) {
     bpf->rodata->has_groups = of->has_groups;
     bpf->rodata->has_cgroups = of->has_groups && of->has_cgroups;
     bpf->rodata->own_process = (unsigned)getpid();
-    bpf->rodata->own_reader = of->reader;
+    bpf->rodata->own_parent = of->own_parent;
     bpf->rodata->page_bits = (unsigned)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
     bpf->rodata->slow_ns = of->slow_ns;
     bpf->rodata->has_user_stacks = of->has_user_stacks;

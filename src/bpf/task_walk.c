@@ -45,7 +45,7 @@ static void copy_settings(struct tasks_bpf *bpf, const struct syscall_bpf *count
     bpf->rodata->has_processes = counting->rodata->has_processes;
     bpf->rodata->has_groups = counting->rodata->has_groups;
     bpf->rodata->own_process = counting->rodata->own_process;
-    bpf->rodata->own_reader = counting->rodata->own_reader;
+    bpf->rodata->own_parent = counting->rodata->own_parent;
     bpf->bss->device = counting->bss->device;
     bpf->bss->cgroup = counting->bss->cgroup;
     bpf->bss->count_from_ns = counting->bss->count_from_ns;

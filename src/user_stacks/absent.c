@@ -12,7 +12,7 @@ int user_stacks_start(struct user_stacks **ret_stacks, char ret_why[USER_STACKS_
 
 /* None of these is called. */
 
-uint32_t user_stacks_process(const struct user_stacks *stacks) {
+uint32_t user_stacks_parent(const struct user_stacks *stacks) {
     return !stacks;
 }
 

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #define TABLE_BYTES_MAX (UINT64_C(128) << 20) /* of symbols, and of their names */
+#define SYMBOLS_MAX (UINT64_C(1) << 20)       /* functions; of more the first are read */
+#define NAME_BYTES_MAX 256                    /* of a name; the rest is cut */
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -24,18 +26,32 @@ static bool is_function(const GElf_Sym *symbol) {
     return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF && symbol->st_size > 0;
 }
 
-static void add_symbols(struct elf_file *file, Elf_Data *data, size_t count, size_t names) {
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* The name that begins there in a table of names. Returns how long it is; 0: there is none */
+static unsigned find_name(const Elf_Data *names, size_t offset, const char **ret_name) {
+    if (!names->d_buf || offset >= names->d_size)
+        return 0;
+    *ret_name = (const char *)names->d_buf + offset;
+    return (unsigned)strnlen(*ret_name, smaller(names->d_size - offset, NAME_BYTES_MAX));
+}
+
+static void add_symbols(struct elf_file *file, Elf_Data *data, size_t count, const Elf_Data *names) {
     GElf_Sym symbol;
-    file->symbols = calloc(count + 1, sizeof(*file->symbols));
-    for (size_t i = 0; i < count && i <= INT32_MAX && file->symbols; i++) {
+    file->symbols = calloc(smaller(count, SYMBOLS_MAX) + 1, sizeof(*file->symbols));
+    for (size_t i = 0; i < count && file->symbol_count < SYMBOLS_MAX && file->symbols; i++) {
+        const char *name = NULL;
         if (!gelf_getsym(data, (int)i, &symbol) || !is_function(&symbol))
             continue;
-        const char *name = elf_strptr(file->elf, names, symbol.st_name);
-        if (name && name[0])
+        const unsigned name_bytes = find_name(names, symbol.st_name, &name);
+        if (name_bytes > 0)
             file->symbols[file->symbol_count++] =
                 (struct elf_symbol){.address = symbol.st_value,
                                     .size_bytes = symbol.st_size,
                                     .name = name,
+                                    .name_bytes = name_bytes,
                                     .is_global = GELF_ST_BIND(symbol.st_info) != STB_LOCAL};
     }
 }
@@ -52,8 +68,9 @@ static bool read_table(struct elf_file *file, unsigned type) {
         if (!name_section || !gelf_getshdr(name_section, &names) || names.sh_size > TABLE_BYTES_MAX)
             continue;
         Elf_Data *data = elf_getdata(section, NULL);
-        if (data && !file->symbols)
-            add_symbols(file, data, header.sh_size / header.sh_entsize, header.sh_link);
+        const Elf_Data *name_data = elf_rawdata(name_section, NULL);
+        if (data && name_data && !file->symbols)
+            add_symbols(file, data, header.sh_size / header.sh_entsize, name_data);
     }
     if (file->symbol_count > 0)
         return true;
@@ -62,8 +79,11 @@ static bool read_table(struct elf_file *file, unsigned type) {
     return false;
 }
 
-static size_t underscores(const char *name) {
-    return strspn(name, "_");
+static unsigned underscores(const struct elf_symbol *symbol) {
+    unsigned count = 0;
+    while (count < symbol->name_bytes && symbol->name[count] == '_')
+        count++;
+    return count;
 }
 
 /* Of several names of one function: a global one, with the fewest underscores. */
@@ -74,9 +94,10 @@ static int compare_symbols(const void *left, const void *right) {
         return a->address < b->address ? -1 : 1;
     if (a->is_global != b->is_global)
         return a->is_global ? -1 : 1;
-    if (underscores(a->name) != underscores(b->name))
-        return underscores(a->name) < underscores(b->name) ? -1 : 1;
-    return strcmp(a->name, b->name);
+    if (underscores(a) != underscores(b))
+        return underscores(a) < underscores(b) ? -1 : 1;
+    const int order = memcmp(a->name, b->name, smaller(a->name_bytes, b->name_bytes));
+    return order != 0 ? order : (a->name_bytes > b->name_bytes) - (a->name_bytes < b->name_bytes);
 }
 
 static bool has_program_header(Elf *elf, unsigned type) {
@@ -90,8 +111,8 @@ static bool has_program_header(Elf *elf, unsigned type) {
     return false;
 }
 
-/* Once. What cannot be read has no symbols. */
-static void read_file(struct elf_file *file) {
+/* What cannot be read has no symbols. */
+void elf_file_read(struct elf_file *file) {
     GElf_Ehdr header;
     if (file->is_read)
         return;
@@ -113,7 +134,7 @@ static void read_file(struct elf_file *file) {
 bool elf_file_address(struct elf_file *file, uint64_t offset, uint64_t *ret_address) {
     size_t count = 0;
     GElf_Phdr header;
-    read_file(file);
+    elf_file_read(file);
     if (!file->elf || elf_getphdrnum(file->elf, &count) != 0)
         return false;
     for (size_t i = 0; i < count; i++)
@@ -142,7 +163,7 @@ static size_t find_place(const struct elf_file *file, uint64_t address) {
 }
 
 const struct elf_symbol *elf_file_symbol(struct elf_file *file, uint64_t address) {
-    read_file(file);
+    elf_file_read(file);
     const size_t place = find_place(file, address);
     if (place == 0)
         return NULL;

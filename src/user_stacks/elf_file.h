@@ -1,4 +1,5 @@
-/* Private: a program or library: the names of its functions, and its unwind tables. */
+/* Private: a program or library: the names of its functions, and its unwind tables. Anybody may have made the file: numbers and
+ * lengths of names are bounded, and its caller bounds the time. */
 #ifndef ELF_FILE_H
 #define ELF_FILE_H
 
@@ -10,7 +11,8 @@
 struct elf_symbol {
     uint64_t address;
     uint64_t size_bytes;
-    const char *name; /* owned by the file */
+    const char *name; /* owned by the file; not ended by a NUL */
+    unsigned name_bytes;
     bool is_global;
 };
 
@@ -27,6 +29,9 @@ struct elf_file {
 
 /* Owner:   takes fd, and the caller finishes *ret_file */
 void elf_file_init(struct elf_file *ret_file, int fd);
+
+/* Reads names and finds the tables, once. The others below do so too. */
+void elf_file_read(struct elf_file *file);
 
 /* From a place in the file to an address of its symbols and tables. Returns false if it is no code */
 bool elf_file_address(struct elf_file *file, uint64_t offset, uint64_t *ret_address);

@@ -16,6 +16,8 @@
 #define MAPPINGS_MAX 1024 /* of a process */
 #define FILES_MAX 512     /* that are open at a time */
 #define START_STACK_FIELD 28
+#define READING_NS INT64_C(1000000000) /* CPU time for a file: to read its names, and to begin with */
+#define USE_NS INT64_C(500000)         /* the same for each function of it, all in all */
 #define DELETED " (deleted)"
 
 /* ---- Files, each once --------------------------------------------------------------------------- */
@@ -24,6 +26,8 @@ struct shared_file {
     struct shared_file *next;
     struct stat identity;
     unsigned users;
+    int64_t spent_ns; /* CPU time, in which it was read */
+    int64_t uses;
     struct elf_file file;
 };
 
@@ -97,9 +101,48 @@ static void copy_name(const char *path, char ret_name[MAPPED_NAME_SIZE]) {
 }
 
 static bool is_same_mapping(const struct mapping *a, const struct mapping *b) {
-    return a->start == b->start && a->end == b->end && a->offset == b->offset && a->inode == b->inode &&
-           a->device_major == b->device_major && a->device_minor == b->device_minor;
+    return a->start == b->start && a->end == b->end && a->offset == b->offset && a->place.inode == b->place.inode &&
+           a->place.device_major == b->place.device_major && a->place.device_minor == b->place.device_minor;
 }
+
+/* ---- Files that take too long ------------------------------------------------------------------- */
+
+static struct unreadable *unreadable;
+static int64_t begin_ns;
+
+void mapped_init(struct unreadable *table) {
+    unreadable = table;
+}
+
+bool mapped_begin(const struct mapping *mapping) {
+    if (!mapping || mapping->place.inode == 0)
+        return true;
+    if (unreadable_has(unreadable, &mapping->place))
+        return false;
+    unreadable->at = mapping->place;
+    begin_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return true;
+}
+
+void mapped_end(const struct mapping *mapping) {
+    struct shared_file *shared = mapping ? mapping->shared : NULL;
+    if (!shared)
+        return;
+    shared->spent_ns += read_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_ns;
+    shared->uses++;
+    if (shared->spent_ns > READING_NS + shared->uses * USE_NS)
+        mapped_note_unreadable();
+}
+
+void mapped_note_unreadable(void) {
+    unreadable_note(unreadable, &unreadable->at);
+}
+
+void mapped_rest(void) {
+    unreadable->at = (struct file_place){.inode = 0};
+}
+
+/* ---- Processes ---------------------------------------------------------------------------------- */
 
 /* before: what the process had mapped the last time: these files are open. */
 static void open_mapped(const struct process *process, const struct process *before, struct mapping *mapping) {
@@ -111,6 +154,8 @@ static void open_mapped(const struct process *process, const struct process *bef
             mapping->file = &mapping->shared->file;
             return;
         }
+    if (!mapped_begin(mapping))
+        return;
     snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, process->number, mapping->start,
              mapping->end);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -137,10 +182,10 @@ static bool parse_mapping(char *line, struct mapping *ret_mapping, const char **
         return false;
     cursor += strlen("r-xp");
     if (!take_number(&cursor, 16, ' ', &ret_mapping->offset) || !take_number(&cursor, 16, ':', &major) ||
-        !take_number(&cursor, 16, ' ', &minor) || !take_number(&cursor, 10, ' ', &ret_mapping->inode))
+        !take_number(&cursor, 16, ' ', &minor) || !take_number(&cursor, 10, ' ', &ret_mapping->place.inode))
         return false;
-    ret_mapping->device_major = (unsigned)major;
-    ret_mapping->device_minor = (unsigned)minor;
+    ret_mapping->place.device_major = (unsigned)major;
+    ret_mapping->place.device_minor = (unsigned)minor;
     *ret_path = cursor + strspn(cursor, " ");
     return true;
 }
@@ -154,8 +199,8 @@ static void add_mapping(struct process *process, const struct process *before, c
         grow_array(&process->mappings, process->count, sizeof(*process->mappings)) < 0)
         return;
     copy_name(path, mapping.name);
-    mapping.is_program = mapping.inode > 0 && strcmp(path, program) == 0;
-    if (mapping.inode > 0)
+    mapping.is_program = mapping.place.inode > 0 && strcmp(path, program) == 0;
+    if (mapping.place.inode > 0)
         open_mapped(process, before, &mapping);
     process->mappings[process->count++] = mapping;
 }
@@ -169,7 +214,7 @@ static bool has_start_stack(uint32_t number, uint64_t start_stack) {
 static bool read_program(uint32_t number, char ret_program[PATH_MAX]) {
     char path[32];
     snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", number);
-    const ssize_t length = readlink(path, ret_program, PATH_MAX - 1);
+    const ssize_t length = readlinkat(AT_FDCWD, path, ret_program, PATH_MAX - 1);
     ret_program[length > 0 ? length : 0] = '\0';
     return length > 0;
 }

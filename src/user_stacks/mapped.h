@@ -3,6 +3,7 @@
 #define MAPPED_H
 
 #include "elf_file.h"
+#include "unreadable.h"
 
 #define MAPPED_NAME_SIZE 64
 
@@ -12,10 +13,8 @@ struct shared_file; /* opaque */
 struct mapping {
     uint64_t start;
     uint64_t end;
-    uint64_t offset; /* in the file */
-    unsigned device_major;
-    unsigned device_minor;
-    uint64_t inode;
+    uint64_t offset;             /* in the file */
+    struct file_place place;     /* its inode is 0 if it is no file */
     char name[MAPPED_NAME_SIZE]; /* "libc.so.6", "[vdso]"; "": none */
     struct shared_file *shared;
     struct elf_file *file; /* NULL: there is none, or it could not be opened. Owner: shared */
@@ -30,6 +29,9 @@ struct process {
     size_t count;
 };
 
+/* Before all others. The table is borrowed. */
+void mapped_init(struct unreadable *unreadable);
+
 /* What a process has mapped now, or had when it was asked for last, if it has ended or executes another program.
  * Owner:   static, until the next call
  * Returns NULL if that is not known */
@@ -37,6 +39,17 @@ const struct process *mapped_find(uint32_t process, uint64_t start_stack);
 
 /* Forgets all of it, and frees nothing: it may be half changed. */
 void mapped_abandon(void);
+
+/* Call them around what reads the file of a mapping, and what that file leads to. If it takes too much time, all in all, the
+ * file is noted as unreadable. mapped_begin() returns false if it is: then its file may not be read. NULL is fine. */
+bool mapped_begin(const struct mapping *mapping);
+void mapped_end(const struct mapping *mapping);
+
+/* Notes the file that is being read as unreadable. */
+void mapped_note_unreadable(void);
+
+/* No file is being read. */
+void mapped_rest(void);
 
 /* NULL: there is no code at the address. */
 const struct mapping *mapped_at(const struct process *process, uint64_t address);

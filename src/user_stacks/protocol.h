@@ -1,7 +1,8 @@
-/* Private: what is asked of the process that reads programs, and its answers. Messages of a socket of SOCK_SEQPACKET. */
+/* Private: what is asked of a process that reads programs, and its answers. Messages of a socket of SOCK_SEQPACKET. */
 #ifndef PROTOCOL_H
 #define PROTOCOL_H
 
+#include "unreadable.h"
 #include "user_stacks.h"
 
 struct question {
@@ -14,11 +15,16 @@ struct question {
 };
 
 struct answer {
-    uint64_t number; /* of the question */
-    struct user_functions functions;
+    uint64_t number;                 /* of the question */
+    int64_t spent_ns;                /* by it */
+    struct user_functions functions; /* only if it has a stack */
 };
 
+/* Starts readers, each when a socket for it comes over that one; the reader before is ended, and the file that it was at is
+ * noted as unreadable. First sends an int: 0, or why it cannot. Returns when the socket is closed. */
+void starter_run(int control);
+
 /* Answers until the socket is closed. */
-void reader_run(int socket);
+void reader_run(int socket, struct unreadable *unreadable);
 
 #endif

@@ -1,19 +1,23 @@
-/* The process that reads programs, from inside: its answers. */
+/* A process that reads programs, from inside: its answers. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base.h"
 #include "mapped.h"
 #include "protocol.h"
+#include "reader_rights.h"
 #include "unwind.h"
 
 #define FRAMES_MAX 48
+#define ALARM_SECONDS 2 /* for a question, which nobody waits for any more then */
 #define BETWEEN " < "
 #define MORE "..."
 #define REPLACEMENT '?'
@@ -65,10 +69,11 @@ static void name_function(const struct mapping *mapping, const struct frame *fra
     const struct elf_symbol *symbol = is_known ? elf_file_symbol(mapping->file, address) : NULL;
     *ret_function = (struct function){.is_of_program = mapping && mapping->is_program};
     if (symbol) {
+        char name[2 * AGGSTATS_FUNCTION_SIZE];
+        snprintf(name, sizeof(name), "%.*s", (int)symbol->name_bytes, symbol->name);
         ret_function->is_entry = mapping->file->entry - symbol->address < symbol->size_bytes;
-        ret_function->is_of_c_library =
-            mapping->file->is_static && (is_reserved(symbol->name) || is_called_as(symbol->name, op));
-        copy_printable(symbol->name, ret_function->name);
+        ret_function->is_of_c_library = mapping->file->is_static && (is_reserved(name) || is_called_as(name, op));
+        copy_printable(name, ret_function->name);
         return;
     }
     if (mapping && mapping->name[0] && is_known)
@@ -94,6 +99,7 @@ struct followed {
     char caller[AGGSTATS_FUNCTION_SIZE];       /* the innermost one of the program itself; "": none so far */
     char of_c_library[AGGSTATS_FUNCTION_SIZE]; /* the same of the C library in a static program */
     bool is_sure;                              /* no function is missing so far */
+    bool is_unreadable;                        /* the file of the next one */
 };
 
 static void take_caller(const struct function *function, struct followed *followed) {
@@ -115,6 +121,8 @@ static void settle_caller(const struct followed *followed, enum unwound unwound,
         memcpy(ret_functions->caller, known, sizeof(ret_functions->caller));
     else if (followed->is_sure && unwound == UNWOUND_OUTERMOST)
         snprintf(ret_functions->caller, sizeof(ret_functions->caller), USER_STACKS_NONE);
+    else if (followed->is_unreadable)
+        be_unknown("its program cannot be read", ret_functions);
     else
         be_unknown(is_too_deep ? "its stack is too deep" : "its stack cannot be followed", ret_functions);
 }
@@ -127,9 +135,16 @@ static void follow(const struct question *question, const struct process *proces
     bool fits = true;
     for (unsigned i = 0; i < FRAMES_MAX && unwound <= UNWOUND_BY_FRAME; i++) {
         struct function function;
-        name_function(mapped_at(process, frame.instruction), &frame, question->op, &function);
+        const struct mapping *mapping = mapped_at(process, frame.instruction);
+        if (!mapped_begin(mapping) || (mapping && mapping->place.inode > 0 && !mapping->file)) {
+            followed.is_unreadable = true;
+            unwound = UNWOUND_LOST;
+            break;
+        }
+        name_function(mapping, &frame, question->op, &function);
         fits = fits && add_function(function.name, ret_functions->stack);
         unwound = unwind(&question->from, process, &frame);
+        mapped_end(mapping);
         function.is_entry = function.is_entry || unwound == UNWOUND_OUTERMOST;
         take_caller(&function, &followed);
         followed.is_sure = followed.is_sure && (unwound == UNWOUND_CALLER || unwound == UNWOUND_OUTERMOST);
@@ -139,6 +154,31 @@ static void follow(const struct question *question, const struct process *proces
     const bool is_too_deep =
         unwound <= UNWOUND_BY_FRAME || (frame.is_beyond && question->from.part_count == COLLECTED_USER_PARTS);
     settle_caller(&followed, unwound, is_too_deep, ret_functions);
+}
+
+/* ---- Answers ------------------------------------------------------------------------------------ */
+
+/* Reads the names of the program while its call still lasts. */
+static void prepare(const struct process *process) {
+    for (size_t i = 0; process && i < process->count; i++) {
+        const struct mapping *mapping = &process->mappings[i];
+        if (!mapping->is_program || !mapping->file || !mapped_begin(mapping))
+            continue;
+        elf_file_read(mapping->file);
+        mapped_end(mapping);
+    }
+}
+
+static void answer(const struct question *question, struct answer *ret_answer) {
+    const struct process *process = mapped_find(question->process, question->start_stack);
+    if (!question->has_stack)
+        prepare(process);
+    else if (!process)
+        be_unknown("its program had ended", &ret_answer->functions);
+    else if (mapped_at(process, question->from.instruction))
+        follow(question, process, &ret_answer->functions);
+    else
+        be_unknown("its stack cannot be followed", &ret_answer->functions);
 }
 
 /* ---- Programs that become shorter while they are read -------------------------------------------- */
@@ -152,29 +192,14 @@ static void note_shorter(int signal_number) {
     siglongjmp(shorter, 1);
 }
 
-static void answer(const struct question *question, struct answer *ret_answer) {
-    const struct process *process = mapped_find(question->process, question->start_stack);
-    *ret_answer = (struct answer){.number = question->number};
-    if (!process) {
-        be_unknown("its program had ended", &ret_answer->functions);
-        return;
-    }
-    if (mapped_at(process, question->from.instruction))
-        follow(question, process, &ret_answer->functions);
-    else
-        be_unknown("its stack cannot be followed", &ret_answer->functions);
-}
-
-/* To all that is asked. */
 static void answer_safely(const struct question *question, struct answer *ret_answer) {
     static unsigned count;
+    *ret_answer = (struct answer){.number = question->number};
     if (sigsetjmp(shorter, 1) == 0) {
-        if (question->has_stack)
-            answer(question, ret_answer);
-        else
-            mapped_find(question->process, question->start_stack);
+        answer(question, ret_answer);
         return;
     }
+    mapped_note_unreadable();
     if (++count == SHORTER_MAX)
         _exit(1);
     mapped_abandon();
@@ -182,18 +207,32 @@ static void answer_safely(const struct question *question, struct answer *ret_an
     be_unknown("its program cannot be read", &ret_answer->functions);
 }
 
-void reader_run(int socket) {
+/* Ends this process if osprof does not: it may be stopped, or have nothing more to ask. */
+static void set_alarm(time_t seconds) {
+    const struct itimerval alarm = {.it_value = {.tv_sec = seconds}};
+    setitimer(ITIMER_REAL, &alarm, NULL);
+}
+
+void reader_run(int socket, struct unreadable *unreadable) {
     static struct question question;
     static struct answer answered;
     signal(SIGBUS, note_shorter);
+    mapped_init(unreadable);
+    if (reader_rights_filter() < 0)
+        return;
     for (;;) {
         question = (struct question){.number = 0};
-        const ssize_t length = recv(socket, &question, sizeof(question), 0);
-        if (length <= 0)
+        if (recv(socket, &question, sizeof(question), 0) <= 0)
             return;
+        const int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
         question.op[sizeof(question.op) - 1] = '\0';
+        set_alarm(ALARM_SECONDS);
         answer_safely(&question, &answered);
-        if (question.has_stack && send(socket, &answered, sizeof(answered), MSG_NOSIGNAL) < 0)
+        set_alarm(0);
+        mapped_rest();
+        answered.spent_ns = read_clock_ns(CLOCK_MONOTONIC) - begin_ns;
+        const size_t size_bytes = question.has_stack ? sizeof(answered) : offsetof(struct answer, functions);
+        if (send(socket, &answered, size_bytes, MSG_NOSIGNAL) < 0)
             return;
     }
 }

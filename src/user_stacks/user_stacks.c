@@ -2,7 +2,6 @@
 #include "user_stacks.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -10,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,172 +17,280 @@
 #include "base.h"
 #include "proc.h"
 #include "protocol.h"
+#include "reader_rights.h"
+#include "time_share.h"
 
-#define ANSWER_NS INT64_C(500000000)
-#define NS_PER_MS 1000000
-#define MEMORY_BYTES (UINT64_C(1) << 30) /* of the process, without the files that it has mapped */
+#define NS_PER_MS INT64_C(1000000)
+#define QUESTION_NS (1000 * NS_PER_MS) /* a reader that takes longer is ended */
+#define START_NS (50 * NS_PER_MS)      /* between two of them */
+#define ASKED_MAX 16                   /* that are not answered */
+#define USERS_MAX 64                   /* those that took least time give way */
 
-struct user_stacks {
-    pid_t process;
-    int socket; /* -1: it has ended */
-    uint64_t asked;
-    uint64_t answered;
+static const struct time_share_limits own_limits = {.at_once_ns = 200 * NS_PER_MS, .divisor = 2};
+static const struct time_share_limits user_limits = {.at_once_ns = 2000 * NS_PER_MS, .divisor = 10};
+
+struct user_time {
+    uint64_t user;
+    struct time_share share;
 };
 
-/* ---- The process -------------------------------------------------------------------------------- */
+struct user_stacks {
+    pid_t starter;
+    int control; /* of it; -1: it has ended */
+    int socket;  /* of the reader; -1: there is none */
+    int64_t started_ns;
+    uint64_t asked;
+    uint64_t answered;
+    int64_t begun_ns;                  /* when the reader could begin with the first question that is not answered */
+    uint64_t askers[ASKED_MAX];        /* whose programs these questions are about, in order of their numbers */
+    struct time_share own;             /* in which answers are waited for */
+    struct user_time users[USERS_MAX]; /* in which their programs are read */
+};
 
-/* It lives as long as its parent, which signals of the terminal end. */
-static void keep_away_signals(void) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE};
-    sigset_t none;
-    sigemptyset(&none);
-    for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-        signal(signals[i], SIG_IGN);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
+/* ---- The processes ------------------------------------------------------------------------------ */
 
-/* Programs may be hostile. */
-static void set_limits(void) {
-    __attribute__((unused)) const struct rlimit memory = {.rlim_cur = MEMORY_BYTES, .rlim_max = MEMORY_BYTES};
-    const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
-#if !defined(__SANITIZE_ADDRESS__) /* which counts what it maps for itself */
-    setrlimit(RLIMIT_DATA, &memory);
-#endif
-    setrlimit(RLIMIT_CORE, &none);
-    setrlimit(RLIMIT_FSIZE, &none);
-    setrlimit(RLIMIT_NPROC, &none);
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-}
-
-__attribute__((noreturn)) static void run(int socket, pid_t parent) {
+__attribute__((noreturn)) static void run(int control, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (getppid() != parent)
-        _exit(0);
-    prctl(PR_SET_NAME, "osprof-stacks", 0, 0, 0);
-    keep_away_signals();
-    if (dup2(socket, STDERR_FILENO + 1) < 0)
+    if (getppid() != parent || dup2(control, STDERR_FILENO + 1) < 0)
         _exit(1);
     close_range(STDERR_FILENO + 2, ~0U, 0);
-    set_limits();
-    reader_run(STDERR_FILENO + 1);
+    starter_run(STDERR_FILENO + 1);
     _exit(0);
 }
 
-static int start(struct user_stacks *stacks) {
+/* Errors:  those of fork(2), and why it cannot give up its rights */
+static int start_starter(struct user_stacks *stacks) {
     int sockets[2];
+    int error = 0;
     const pid_t parent = getpid();
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
         return negative_errno();
     fflush(NULL);
-    stacks->process = fork();
-    if (stacks->process == 0)
+    stacks->starter = fork();
+    if (stacks->starter == 0)
         run(sockets[1], parent);
-    const int error = stacks->process < 0 ? negative_errno() : 0;
+    error = stacks->starter < 0 ? negative_errno() : 0;
+    stacks->control = sockets[0];
     close(sockets[1]);
+    if (error == 0 && recv(stacks->control, &error, sizeof(error), 0) != (ssize_t)sizeof(error))
+        error = -ECHILD;
+    return error;
+}
+
+static int send_socket(int control, int socket) {
+    char byte = 0;
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } memory = {.bytes = ""};
+    struct iovec data = {.iov_base = &byte, .iov_len = sizeof(byte)};
+    const struct msghdr message = {
+        .msg_iov = &data, .msg_iovlen = 1, .msg_control = &memory, .msg_controllen = sizeof(memory)};
+    memory.header =
+        (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(socket))};
+    memcpy(CMSG_DATA(&memory.header), &socket, sizeof(socket));
+    return sendmsg(control, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? negative_errno() : 0;
+}
+
+/* In place of the one before, which is killed. */
+static void start_reader(struct user_stacks *stacks, int64_t now_ns) {
+    int sockets[2];
+    if (stacks->control < 0 || (stacks->started_ns > 0 && now_ns < stacks->started_ns + START_NS) ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+        return;
+    const int error = send_socket(stacks->control, sockets[1]);
+    close(sockets[1]);
+    if (error == -EPIPE)
+        close_fd(&stacks->control);
     if (error)
         close(sockets[0]);
     else
         stacks->socket = sockets[0];
-    return error;
-}
-
-/* Without them all programs would look as if they had ended. */
-static bool has_rights(void) {
-    uint64_t has = 0;
-    proc_status_number((uint64_t)getpid(), "CapEff", 16, &has);
-    const bool opens_mapped = has & (UINT64_C(1) << CAP_CHECKPOINT_RESTORE | UINT64_C(1) << CAP_SYS_ADMIN);
-    return opens_mapped && has & UINT64_C(1) << CAP_SYS_PTRACE;
+    stacks->started_ns = now_ns;
 }
 
 int user_stacks_start(struct user_stacks **ret_stacks, char ret_why[USER_STACKS_WHY_SIZE]) {
-    if (!has_rights()) {
-        snprintf(ret_why, USER_STACKS_WHY_SIZE, "this takes CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE, as root has");
+    if (!reader_rights_are_there()) {
+        snprintf(ret_why, USER_STACKS_WHY_SIZE,
+                 "this takes CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and CAP_DAC_READ_SEARCH, as root has");
         return -EPERM;
     }
     struct user_stacks *stacks = calloc(1, sizeof(*stacks));
-    int error = stacks ? start(stacks) : -ENOMEM;
+    if (stacks)
+        stacks->control = stacks->socket = -1;
+    int error = stacks ? start_starter(stacks) : -ENOMEM;
     if (error) {
-        snprintf(ret_why, USER_STACKS_WHY_SIZE, "%s", strerror(-error));
-        free(stacks);
+        snprintf(ret_why, USER_STACKS_WHY_SIZE, "the process for it cannot give up root's rights: %s",
+                 strerror(-error));
+        user_stacks_finish(stacks);
         return error;
     }
+    start_reader(stacks, read_clock_ns(CLOCK_MONOTONIC));
     *ret_stacks = stacks;
     return 0;
 }
 
-uint32_t user_stacks_process(const struct user_stacks *stacks) {
-    return (uint32_t)stacks->process;
+uint32_t user_stacks_parent(const struct user_stacks *stacks) {
+    return (uint32_t)stacks->starter;
 }
 
-/* One that waits for a file system ends when that answers; nobody waits for it. */
+/* A reader that waits for a file system ends when that answers; nobody waits for it. */
 void user_stacks_finish(struct user_stacks *stacks) {
     if (!stacks)
         return;
     close_fd(&stacks->socket);
-    kill(stacks->process, SIGKILL);
-    for (int i = 0; i < 50 && waitpid(stacks->process, NULL, WNOHANG) == 0; i++)
+    close_fd(&stacks->control);
+    for (int i = 0; i < 50 && stacks->starter > 0 && waitpid(stacks->starter, NULL, WNOHANG) == 0; i++)
         nanosleep(&(const struct timespec){.tv_nsec = NS_PER_MS}, NULL);
     free(stacks);
 }
 
+/* ---- Users -------------------------------------------------------------------------------------- */
+
+static struct time_share *share_of(struct user_stacks *stacks, uint64_t user) {
+    struct user_time *least = &stacks->users[0];
+    for (size_t i = 0; i < USERS_MAX; i++) {
+        if (stacks->users[i].user == user)
+            return &stacks->users[i].share;
+        if (stacks->users[i].share.empty_ns < least->share.empty_ns)
+            least = &stacks->users[i];
+    }
+    *least = (struct user_time){.user = user};
+    return &least->share;
+}
+
+static bool has_time(struct user_stacks *stacks, uint64_t user, int64_t now_ns) {
+    return time_share_left_ns(share_of(stacks, user), &user_limits, now_ns) > 0;
+}
+
 /* ---- Questions ---------------------------------------------------------------------------------- */
 
-static bool ask(struct user_stacks *stacks, const struct question *question, size_t size_bytes) {
-    if (stacks->socket >= 0 && send(stacks->socket, question, size_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-        if (errno != EAGAIN)
-            close_fd(&stacks->socket);
-        return false;
+/* What became of the last question. */
+enum outcome {
+    ANSWERED, /* or nothing was asked */
+    NOT_YET,
+    TOO_LONG, /* the reader is ended */
+    ENDED,    /* the reader has */
+};
+
+static void charge_asker(struct user_stacks *stacks, int64_t now_ns, int64_t spent_ns) {
+    struct time_share *share = share_of(stacks, stacks->askers[(stacks->answered + 1) % ASKED_MAX]);
+    time_share_take(share, &user_limits, now_ns, spent_ns > 0 && spent_ns < QUESTION_NS ? spent_ns : QUESTION_NS);
+}
+
+static enum outcome end_reader(struct user_stacks *stacks, enum outcome outcome, int64_t now_ns) {
+    charge_asker(stacks, now_ns, now_ns - stacks->begun_ns);
+    stacks->answered = stacks->asked;
+    close_fd(&stacks->socket);
+    start_reader(stacks, now_ns);
+    return outcome;
+}
+
+/* Takes answers until the last one, or until then. */
+static enum outcome take_answer(struct user_stacks *stacks, int64_t until_ns, struct answer *ret_answer) {
+    while (stacks->answered < stacks->asked) {
+        const ssize_t length = recv(stacks->socket, ret_answer, sizeof(*ret_answer), MSG_DONTWAIT);
+        const bool is_there_none = length < 0 && (errno == EAGAIN || errno == EINTR);
+        const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+        const int64_t end_ns = stacks->begun_ns + QUESTION_NS;
+        if (length >= (ssize_t)offsetof(struct answer, functions) && ret_answer->number == stacks->answered + 1) {
+            charge_asker(stacks, now_ns, ret_answer->spent_ns);
+            stacks->answered++;
+            stacks->begun_ns = now_ns;
+            continue;
+        }
+        if (!is_there_none)
+            return end_reader(stacks, ENDED, now_ns);
+        if (now_ns >= end_ns)
+            return end_reader(stacks, TOO_LONG, now_ns);
+        if (now_ns >= until_ns)
+            return NOT_YET;
+        const int64_t left_ns = (until_ns < end_ns ? until_ns : end_ns) - now_ns;
+        struct pollfd event = {.fd = stacks->socket, .events = POLLIN};
+        poll(&event, 1, (int)(left_ns / NS_PER_MS) + 1);
     }
-    return stacks->socket >= 0;
+    return ANSWERED;
+}
+
+/* A reader may be anybody's by now: its answer must be text that terminals and profiles can take. */
+static bool is_text(const char *text, size_t size_bytes) {
+    const char *character;
+    if (!memchr(text, '\0', size_bytes))
+        return false;
+    for (size_t length; (length = next_character(&text, &character)) > 0;)
+        if (is_obeyed_by_terminals(character, length))
+            return false;
+    return true;
+}
+
+static bool is_valid(const struct user_functions *functions) {
+    return is_text(functions->caller, sizeof(functions->caller)) && is_text(functions->stack, sizeof(functions->stack));
+}
+
+static bool send_question(struct user_stacks *stacks, const struct question *question, size_t size_bytes) {
+    return stacks->socket >= 0 && send(stacks->socket, question, size_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
+static bool ask(struct user_stacks *stacks, uint64_t user, struct question *question, size_t size_bytes) {
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    question->number = stacks->asked + 1;
+    if (!send_question(stacks, question, size_bytes)) {
+        if (stacks->answered < stacks->asked)
+            return false;
+        close_fd(&stacks->socket); /* it has ended */
+        start_reader(stacks, now_ns);
+        if (!send_question(stacks, question, size_bytes))
+            return false;
+    }
+    if (stacks->answered == stacks->asked)
+        stacks->begun_ns = now_ns;
+    stacks->asked = question->number;
+    stacks->askers[stacks->asked % ASKED_MAX] = user;
+    return true;
 }
 
 void user_stacks_note(struct user_stacks *stacks, uint32_t process, uint64_t start_stack) {
-    const struct question question = {.process = process, .start_stack = start_stack};
-    if (stacks->asked == stacks->answered)
-        ask(stacks, &question, offsetof(struct question, op));
+    struct question question = {.process = process, .start_stack = start_stack};
+    struct answer answer;
+    uint64_t user = 0;
+    take_answer(stacks, 0, &answer);
+    if (stacks->asked - stacks->answered < ASKED_MAX && proc_status_number(process, "Uid", 10, &user) &&
+        has_time(stacks, user, read_clock_ns(CLOCK_MONOTONIC)))
+        ask(stacks, user, &question, offsetof(struct question, op));
 }
 
-/* Takes answers until the last one, or until then. Returns whether it was there. */
-static bool take_answer(struct user_stacks *stacks, int64_t until_ns, struct answer *ret_answer) {
-    while (stacks->socket >= 0 && stacks->answered < stacks->asked) {
-        struct pollfd event = {.fd = stacks->socket, .events = POLLIN};
-        const int64_t left_ns = until_ns - read_clock_ns(CLOCK_MONOTONIC);
-        const int ready = poll(&event, 1, left_ns > 0 ? (int)(left_ns / NS_PER_MS) + 1 : 0);
-        if (ready == 0)
-            return false;
-        const ssize_t length = ready > 0 ? recv(stacks->socket, ret_answer, sizeof(*ret_answer), MSG_DONTWAIT) : -1;
-        if (length == (ssize_t)sizeof(*ret_answer))
-            stacks->answered = ret_answer->number;
-        else if (length >= 0 || (errno != EAGAIN && errno != EINTR))
-            close_fd(&stacks->socket);
-    }
-    return stacks->socket >= 0;
-}
-
-static bool find(struct user_stacks *stacks, const struct question *question, struct answer *ret_answer) {
-    if (!take_answer(stacks, 0, ret_answer) || !ask(stacks, question, sizeof(*question)))
-        return false;
-    stacks->asked = question->number;
-    return take_answer(stacks, read_clock_ns(CLOCK_MONOTONIC) + ANSWER_NS, ret_answer);
-}
-
-static void be_unknown(const char *why, struct user_functions *ret_functions) {
-    *ret_functions = (struct user_functions){.stack = ""};
-    snprintf(ret_functions->caller, sizeof(ret_functions->caller), "(not known: %s)", why);
+/* Returns NULL, or why there is no answer. */
+static const char *find(struct user_stacks *stacks, uint64_t user, struct question *question, int64_t until_ns,
+                        struct answer *ret_answer) {
+    static const char *const why[] = {
+        [NOT_YET] = "its program could not be read in time",
+        [TOO_LONG] = "its program could not be read in time",
+        [ENDED] = "its program cannot be read",
+    };
+    const enum outcome before = take_answer(stacks, until_ns, ret_answer);
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    if (before == NOT_YET || now_ns >= until_ns)
+        return why[NOT_YET];
+    if (!has_time(stacks, user, now_ns))
+        return "its user's programs take too long to read";
+    if (!ask(stacks, user, question, sizeof(*question)))
+        return stacks->control >= 0 ? why[NOT_YET] : "what reads programs has ended";
+    *ret_answer = (struct answer){.number = 0};
+    const enum outcome outcome = take_answer(stacks, until_ns, ret_answer);
+    return outcome == ANSWERED && !is_valid(&ret_answer->functions) ? why[ENDED] : why[outcome];
 }
 
 void user_stacks_find(struct user_stacks *stacks, const char *op, const struct collected_slow *call,
                       const struct collected_user_stack *from, struct user_functions *ret_functions) {
-    struct question question = {.number = stacks->asked + 1,
-                                .process = call->process,
-                                .start_stack = call->start_stack,
-                                .has_stack = true,
-                                .from = *from};
+    struct question question = {
+        .process = call->process, .start_stack = call->start_stack, .has_stack = true, .from = *from};
     struct answer answer;
+    const int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+    const int64_t until_ns = begin_ns + time_share_left_ns(&stacks->own, &own_limits, begin_ns);
     snprintf(question.op, sizeof(question.op), "%s", op);
-    if (find(stacks, &question, &answer))
-        *ret_functions = answer.functions;
-    else
-        be_unknown(stacks->socket >= 0 ? "its program could not be read in time" : "what reads programs has ended",
-                   ret_functions);
+    const char *why = find(stacks, call->uid, &question, until_ns, &answer);
+    time_share_take(&stacks->own, &own_limits, begin_ns, read_clock_ns(CLOCK_MONOTONIC) - begin_ns);
+    *ret_functions = why ? (struct user_functions){.stack = ""} : answer.functions;
+    if (why)
+        snprintf(ret_functions->caller, sizeof(ret_functions->caller), "(not known: %s)", why);
 }

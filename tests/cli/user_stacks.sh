@@ -79,7 +79,17 @@ ended_all() {
     ended 0
 }
 is_gone() {
-    ! kill -0 "$1"
+    [ ! -e "/proc/$1" ] || [ "$(awk '{ print $3 }' "/proc/$1/stat")" = Z ]
+}
+
+# Processes of osprof: the one that starts readers, and the reader.
+find_reader() {
+    starter=$(pgrep -P "$watcher" -x osprof-stacks) || fail "there is no process that starts readers"
+    reader=$(pgrep -P "$starter") || fail "there is no reader"
+}
+# of_status FIELD PROCESS
+of_status() {
+    sed -n "s/^$1:[[:blank:]]*//p" "/proc/$2/status" | tr '\t' ' ' | sed 's/ *$//'
 }
 
 # begin_last NAME: the program of that name waits for its only lock until end_last
@@ -236,7 +246,7 @@ is_noted() {
     find "/proc/$reader/fd" -lname "*/programs/$1" | grep -q .
 }
 program short pointers
-reader=$(pgrep -P "$watcher")
+find_reader
 begin_last short
 wait_until 30 is_noted short || fail "it is not seen while it waits"
 end_last
@@ -248,24 +258,47 @@ kill -CONT "$watcher"
 expect_told 1 "1 of 1 FLOCK of short from an unknown function: its program had ended"
 forget
 
-# ---- What reads programs does not answer, as on a file system that hangs; it answers again; it ends
+# ---- What reads programs has no rights but to read
+
+for process in "$starter" "$reader"; do
+    assert_eq "4294901760 4294901760 4294901760 4294901760" "$(of_status Uid "$process")" "user"
+    assert_eq "4294901760 4294901760 4294901760 4294901760" "$(of_status Gid "$process")" "group"
+    assert_eq "" "$(of_status Groups "$process")" "groups"
+    # CAP_CHECKPOINT_RESTORE, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH
+    assert_eq "0000010000080004 0000010000080004" "$(of_status CapEff "$process") $(of_status CapPrm "$process")" "capabilities"
+    assert_eq 1 "$(of_status NoNewPrivs "$process")" "new privileges"
+done
+assert_eq 2 "$(of_status Seccomp "$reader")" "filter of system calls"
+assert_eq 1 "$(grep -c '^[^ ]* .w.s ' "/proc/$reader/maps")" "memory that others share: the table of what cannot be read"
+
+# ---- It does not answer, as on a file system that hangs; it ends; nothing is left to start it
 
 program far pointers
 kill -STOP "$reader"
-slow_calls far 2 0
-expect_told 2 "2 of 2 FLOCKs of far from an unknown function: its program could not be read in time"
-kill -CONT "$reader"
+slow_calls far 1 0
+expect_told 1 "1 of 1 FLOCK of far from an unknown function: its program could not be read in time"
 forget
+is_told_again() {
+    programs/far "$fs/far" 1 0 </dev/null
+    told | grep -q 'FLOCKs\? from commit_row of far$'
+}
+wait_until 60 is_told_again || fail "no reader is started in place of one that does not answer: $(told)"
+expect 0 reset "$fs"
+find_reader
+kill -KILL "$reader"
 slow_calls far 1 0
 expect_told 1 "1 of 1 FLOCK from commit_row of far"
 forget
-kill -KILL "$reader"
+find_reader
+kill -KILL "$starter"
+wait_until 10 is_gone "$reader" || fail "the reader does not end with the process that has started it"
 slow_calls far 1 0
 expect_told 1 "1 of 1 FLOCK of far from an unknown function: what reads programs has ended"
 ended_all
 watched --slow 10ms --stacks
-reader=$(pgrep -P "$watcher")
+find_reader
 kill -STOP "$reader"
 kill -INT "$watcher"
 ended 0
 wait_until 10 is_gone "$reader" || fail "the process that reads programs is still there"
+is_gone "$starter" || fail "the process that starts it is still there"

@@ -21,15 +21,18 @@ __u64 count_from_ns; /* calls that have begun before are not counted */
 
 /* Set before it is loaded. */
 const volatile bool has_one_device; /* the device in attributes is that of the file system, for all its files */
-const volatile __u32 own_reader;    /* a process that is not watched; 0: there is none */
+const volatile __u32 own_parent;    /* whose children are not watched either; 0: there is none */
 const volatile __u32 cgroup_level;  /* of the control group, below the root */
 
 /* ---- Processes ---------------------------------------------------------------------------------- */
 
+static __always_inline bool is_own(const struct task_struct *task) {
+    return (__u32)task->tgid == own_process || (own_parent > 0 && (__u32)task->real_parent->tgid == own_parent);
+}
+
 /* Of all but its control group. */
 static __always_inline bool may_be_watched(const struct task_struct *task) {
-    const __u32 process = (__u32)task->tgid;
-    return process != own_process && (own_reader == 0 || process != own_reader) && is_chosen_process(task);
+    return !is_own(task) && is_chosen_process(task);
 }
 
 static __always_inline bool is_watched_process(const struct task_struct *task) {

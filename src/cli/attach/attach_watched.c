@@ -132,7 +132,7 @@ int attach_watched_start(const struct attach_watched *watched, const struct atta
                                        .has_groups = options->groupings != 0 || slow_ns > 0,
                                        .slow_ns = slow_ns,
                                        .has_user_stacks = options->stacks,
-                                       .reader = options->stacks ? user_stacks_process(options->stacks) : 0,
+                                       .own_parent = options->stacks ? user_stacks_parent(options->stacks) : 0,
                                        .has_cgroups = options->groupings & 1U << AGGSTATS_BY_CGROUP};
     struct collector *collector = NULL;
     int error = collector_start_calls(&calls, &collector, ret_why);

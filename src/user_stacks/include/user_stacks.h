@@ -1,8 +1,12 @@
 /* Which functions of a program the stack of its thread is of.
  *
- * Programs are read by a process of its own: one that lies on a file system that hangs keeps nobody else waiting, and what
- * is wrong in a hostile program ends only that process. It opens what is mapped by /proc/PID/map_files, so it looks up no
- * names, and finds what is in a container or deleted.
+ * Programs are read by a process of its own, the reader, since anybody may have made them: it has no right but to read them,
+ * and what is wrong in one of them ends only that process, which is started again. A file that has taken too long, or ended it,
+ * is left alone for a minute. It opens what is mapped by /proc/PID/map_files, so it looks up no names, and finds what is in a
+ * container or deleted.
+ *
+ * Answers are waited for during a part of the time only, and the time in which programs of a user are read is bounded too: what
+ * is not answered in time is not known.
  *
  * The C library has no frame pointers, and its wrappers of system calls have no frames at all: the function that called one
  * is not among those that the kernel finds. So stacks are followed by the unwind tables (.eh_frame) of programs, as far as
@@ -20,13 +24,13 @@ struct user_stacks; /* opaque */
 
 #define USER_STACKS_WHY_SIZE 96
 
-/* Starts that process.
+/* Starts that process, and one that starts it again. No other thread may be there yet, and nothing that others may not see.
  * Owner:   the caller finishes *ret_stacks
  * Errors:  -ENOTSUP and others, with *ret_why filled: a clause, for the user */
 int user_stacks_start(struct user_stacks **ret_stacks, char ret_why[USER_STACKS_WHY_SIZE]);
 
-/* The number of the process, whose calls should not be counted. */
-uint32_t user_stacks_process(const struct user_stacks *stacks);
+/* The number of the process that starts readers. Calls of its children should not be counted; it makes none itself. */
+uint32_t user_stacks_parent(const struct user_stacks *stacks);
 
 /* Notes what a process has mapped, in case it ends before it is asked for. Does not wait.
  * start_stack: as in struct collected_slow */
@@ -43,7 +47,7 @@ struct user_functions {
                                           * "": unknown */
 };
 
-/* Waits for at most half a second. op: of the call
+/* Waits for 0.2 seconds at most, and during half of the time at most, all in all. op: of the call
  * Threads: one at a time, like the above */
 void user_stacks_find(struct user_stacks *stacks, const char *op, const struct collected_slow *call,
                       const struct collected_user_stack *from, struct user_functions *ret_functions);
