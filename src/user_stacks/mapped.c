@@ -108,10 +108,12 @@ static bool is_same_mapping(const struct mapping *a, const struct mapping *b) {
 /* ---- Files that take too long ------------------------------------------------------------------- */
 
 static struct unreadable *unreadable;
+static struct file_place *at;
 static int64_t begin_ns;
 
-void mapped_init(struct unreadable *table) {
+void mapped_init(struct unreadable *table, struct file_place *at_of_table) {
     unreadable = table;
+    at = at_of_table;
 }
 
 bool mapped_begin(const struct mapping *mapping) {
@@ -119,7 +121,7 @@ bool mapped_begin(const struct mapping *mapping) {
         return true;
     if (unreadable_has(unreadable, &mapping->place))
         return false;
-    unreadable->at = mapping->place;
+    *at = mapping->place;
     begin_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     return true;
 }
@@ -135,11 +137,11 @@ void mapped_end(const struct mapping *mapping) {
 }
 
 void mapped_note_unreadable(void) {
-    unreadable_note(unreadable, &unreadable->at);
+    unreadable_note(unreadable, at);
 }
 
 void mapped_rest(void) {
-    unreadable->at = (struct file_place){.inode = 0};
+    *at = (struct file_place){.inode = 0};
 }
 
 /* ---- Processes ---------------------------------------------------------------------------------- */

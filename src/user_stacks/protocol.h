@@ -16,15 +16,15 @@ struct question {
 
 struct answer {
     uint64_t number;                 /* of the question */
-    int64_t spent_ns;                /* by it */
+    int64_t spent_ns;                /* CPU time for it */
     struct user_functions functions; /* only if it has a stack */
 };
 
-/* Starts readers, each when a socket for it comes over that one; the reader before is ended, and the file that it was at is
- * noted as unreadable. First sends an int: 0, or why it cannot. Returns when the socket is closed. */
+/* Starts readers, each when its number, a byte below READERS, comes over that socket, and a socket for it. The reader of that
+ * number before is ended, and the file that it was at is noted as unreadable. First sends an int: 0, or why it cannot. Returns when the socket is closed. */
 void starter_run(int control);
 
 /* Answers until the socket is closed. */
-void reader_run(int socket, struct unreadable *unreadable);
+void reader_run(int socket, unsigned number, struct unreadable *unreadable);
 
 #endif

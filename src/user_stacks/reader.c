@@ -213,24 +213,24 @@ static void set_alarm(time_t seconds) {
     setitimer(ITIMER_REAL, &alarm, NULL);
 }
 
-void reader_run(int socket, struct unreadable *unreadable) {
+void reader_run(int socket, unsigned number, struct unreadable *unreadable) {
     static struct question question;
     static struct answer answered;
     signal(SIGBUS, note_shorter);
-    mapped_init(unreadable);
+    mapped_init(unreadable, &unreadable->at[number]);
     if (reader_rights_filter() < 0)
         return;
     for (;;) {
         question = (struct question){.number = 0};
         if (recv(socket, &question, sizeof(question), 0) <= 0)
             return;
-        const int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+        const int64_t begin_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
         question.op[sizeof(question.op) - 1] = '\0';
         set_alarm(ALARM_SECONDS);
         answer_safely(&question, &answered);
         set_alarm(0);
         mapped_rest();
-        answered.spent_ns = read_clock_ns(CLOCK_MONOTONIC) - begin_ns;
+        answered.spent_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_ns;
         const size_t size_bytes = question.has_stack ? sizeof(answered) : offsetof(struct answer, functions);
         if (send(socket, &answered, size_bytes, MSG_NOSIGNAL) < 0)
             return;

@@ -26,8 +26,9 @@
 #define KEPT (BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE) | BIT(CAP_DAC_READ_SEARCH))
 
 bool reader_rights_are_there(void) {
+    const uint64_t taken = KEPT | BIT(CAP_SETUID) | BIT(CAP_SETGID);
     uint64_t has = 0;
-    return proc_status_number((uint64_t)getpid(), "CapEff", 16, &has) && (has & KEPT) == KEPT;
+    return proc_status_number((uint64_t)getpid(), "CapEff", 16, &has) && (has & taken) == taken;
 }
 
 static int keep_capabilities(void) {

@@ -8,11 +8,11 @@
 
 #include <stdbool.h>
 
-/* Whether this process has the capabilities that they keep. */
+/* Whether this process has the capabilities that they keep, and those to give up the others. */
 bool reader_rights_are_there(void);
 
 /* Gives up all but these, for good, with limits of memory.
- * Errors:  -EPERM this process may not change its user, and others */
+ * Errors:  those of setgroups(2), setresuid(2) and capset(2) */
 int reader_rights_give_up(void);
 
 /* Allows only system calls that read files. Errors: those of seccomp(2) */

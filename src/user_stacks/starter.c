@@ -17,7 +17,7 @@
 #include "protocol.h"
 #include "reader_rights.h"
 
-#define CHILDREN_MAX 8 /* of which all but one hang */
+#define CHILDREN_MAX 8 /* of which all but READERS hang */
 #define ENDS_MS 50     /* a process that was killed, unless it hangs */
 #define NS_PER_MS 1000000
 #define STATE_FIELD 3
@@ -25,7 +25,7 @@
 struct starter {
     int control;
     struct unreadable *unreadable;
-    pid_t reader; /* the latest; 0: none */
+    pid_t readers[READERS]; /* the latest of each number; 0: none */
     unsigned child_count;
 };
 
@@ -40,8 +40,8 @@ static void keep_away_signals(void) {
 }
 
 /* Returns -1 when the other end is closed. */
-static int receive_socket(int control) {
-    char byte;
+static int receive_socket(int control, unsigned *ret_number) {
+    unsigned char byte = 0;
     union {
         struct cmsghdr header;
         char bytes[CMSG_SPACE(sizeof(int))];
@@ -57,6 +57,7 @@ static int receive_socket(int control) {
     const struct cmsghdr *header = length > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
         memcpy(&socket, CMSG_DATA(header), sizeof(socket));
+    *ret_number = byte % READERS;
     return socket;
 }
 
@@ -66,43 +67,55 @@ static bool hangs(pid_t process) {
     return state && state[0] == 'D';
 }
 
-static void end_reader(struct starter *starter) {
-    struct file_place *at = &starter->unreadable->at;
+static void end_reader(struct starter *starter, unsigned number) {
+    struct file_place *at = &starter->unreadable->at[number];
+    const pid_t reader = starter->readers[number];
     pid_t ended = 0;
-    if (starter->reader > 0)
-        kill(starter->reader, SIGKILL);
-    for (int i = 0; i < ENDS_MS && starter->reader > 0 && ended == 0; i++) {
-        ended = waitpid(starter->reader, NULL, WNOHANG);
+    if (reader > 0)
+        kill(reader, SIGKILL);
+    for (int i = 0; i < ENDS_MS && reader > 0 && ended == 0; i++) {
+        ended = waitpid(reader, NULL, WNOHANG);
         if (ended == 0)
             nanosleep(&(const struct timespec){.tv_nsec = NS_PER_MS}, NULL);
     }
     if (ended > 0)
         starter->child_count--;
-    else if (starter->reader > 0 && hangs(starter->reader))
+    else if (reader > 0 && hangs(reader))
         at->inode = 0;
-    starter->reader = 0;
+    starter->readers[number] = 0;
     unreadable_note(starter->unreadable, at);
     *at = (struct file_place){.inode = 0};
 }
 
-static void start_reader(struct starter *starter, int socket) {
+/* Those that have ended by themselves, or hang no more. */
+static void reap(struct starter *starter) {
+    for (pid_t ended; (ended = waitpid(-1, NULL, WNOHANG)) > 0; starter->child_count--)
+        for (unsigned i = 0; i < READERS; i++)
+            if (starter->readers[i] == ended)
+                starter->readers[i] = 0;
+}
+
+static void start_reader(struct starter *starter, unsigned number, int socket) {
+    static const char *const names[READERS] = {"osprof-stacks-1", "osprof-stacks-2"};
     const pid_t parent = getpid();
-    starter->reader = fork();
-    if (starter->reader == 0) {
+    const pid_t reader = fork();
+    if (reader == 0) {
         close(starter->control);
+        prctl(PR_SET_NAME, names[number], 0, 0, 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         if (getppid() == parent)
-            reader_run(socket, starter->unreadable);
+            reader_run(socket, number, starter->unreadable);
         _exit(0);
     }
-    if (starter->reader > 0)
+    if (reader > 0) {
+        starter->readers[number] = reader;
         starter->child_count++;
-    else
-        starter->reader = 0;
+    }
 }
 
 void starter_run(int control) {
     struct starter starter = {.control = control, .unreadable = unreadable_create()};
+    unsigned number;
     int socket;
     keep_away_signals();
     prctl(PR_SET_NAME, "osprof-stacks", 0, 0, 0);
@@ -110,14 +123,14 @@ void starter_run(int control) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* giving up rights undoes it */
     if (send(control, &error, sizeof(error), MSG_NOSIGNAL) < 0 || error)
         return;
-    while ((socket = receive_socket(control)) >= 0) {
-        end_reader(&starter);
-        while (waitpid(-1, NULL, WNOHANG) > 0)
-            starter.child_count--;
+    while ((socket = receive_socket(control, &number)) >= 0) {
+        end_reader(&starter, number);
+        reap(&starter);
         if (starter.child_count < CHILDREN_MAX)
-            start_reader(&starter, socket);
+            start_reader(&starter, number, socket);
         close(socket);
     }
-    if (starter.reader > 0)
-        kill(starter.reader, SIGKILL);
+    for (unsigned i = 0; i < READERS; i++)
+        if (starter.readers[i] > 0)
+            kill(starter.readers[i], SIGKILL);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define UNREADABLE_MAX 64
+#define READERS 2
 
 /* A file as /proc/PID/maps has it. All zero: none; inode 0: all of that device. */
 struct file_place {
@@ -18,7 +19,7 @@ struct file_place {
 };
 
 struct unreadable {
-    struct file_place at; /* what is being read now */
+    struct file_place at[READERS]; /* what each reader reads now */
     struct {
         struct file_place file;
         int64_t until_ns; /* CLOCK_MONOTONIC; 0: this place is free */

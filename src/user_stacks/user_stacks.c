@@ -22,28 +22,38 @@
 
 #define NS_PER_MS INT64_C(1000000)
 #define QUESTION_NS (1000 * NS_PER_MS) /* a reader that takes longer is ended */
+#define USUAL_NS (2 * NS_PER_MS)       /* which a question may take without counting against its user */
 #define START_NS (50 * NS_PER_MS)      /* between two of them */
 #define ASKED_MAX 16                   /* that are not answered */
 #define USERS_MAX 64                   /* those that took least time give way */
 
-static const struct time_share_limits own_limits = {.at_once_ns = 200 * NS_PER_MS, .divisor = 2};
+/* For answers of each reader is waited apart. */
+static const struct time_share_limits wait_limits[READERS] = {{.at_once_ns = 200 * NS_PER_MS, .divisor = 2},
+                                                              {.at_once_ns = 50 * NS_PER_MS, .divisor = 8}};
 static const struct time_share_limits user_limits = {.at_once_ns = 2000 * NS_PER_MS, .divisor = 10};
+#define FAST_NS (50 * NS_PER_MS) /* of these: users whose programs took longer are asked about at the second reader */
 
 struct user_time {
     uint64_t user;
     struct time_share share;
 };
 
-struct user_stacks {
-    pid_t starter;
-    int control; /* of it; -1: it has ended */
-    int socket;  /* of the reader; -1: there is none */
+struct reader {
+    unsigned number;
+    int socket; /* -1: there is none */
     int64_t started_ns;
     uint64_t asked;
     uint64_t answered;
-    int64_t begun_ns;                  /* when the reader could begin with the first question that is not answered */
-    uint64_t askers[ASKED_MAX];        /* whose programs these questions are about, in order of their numbers */
-    struct time_share own;             /* in which answers are waited for */
+    int64_t begun_ns;           /* when it could begin with the first question that is not answered */
+    uint64_t askers[ASKED_MAX]; /* whose programs these questions are about, in order of their numbers */
+    struct time_share waited;
+};
+
+struct user_stacks {
+    pid_t starter;
+    int control; /* of it; -1: it has ended */
+    struct reader
+        readers[READERS]; /* the second one is for users whose programs take long: others do not wait for it */
     struct user_time users[USERS_MAX]; /* in which their programs are read */
 };
 
@@ -77,8 +87,7 @@ static int start_starter(struct user_stacks *stacks) {
     return error;
 }
 
-static int send_socket(int control, int socket) {
-    char byte = 0;
+static int send_socket(int control, unsigned char byte, int socket) {
     union {
         struct cmsghdr header;
         char bytes[CMSG_SPACE(sizeof(int))];
@@ -93,31 +102,34 @@ static int send_socket(int control, int socket) {
 }
 
 /* In place of the one before, which is killed. */
-static void start_reader(struct user_stacks *stacks, int64_t now_ns) {
+static void start_reader(struct user_stacks *stacks, struct reader *reader, int64_t now_ns) {
     int sockets[2];
-    if (stacks->control < 0 || (stacks->started_ns > 0 && now_ns < stacks->started_ns + START_NS) ||
+    if (stacks->control < 0 || (reader->started_ns > 0 && now_ns < reader->started_ns + START_NS) ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
         return;
-    const int error = send_socket(stacks->control, sockets[1]);
+    const int error = send_socket(stacks->control, (unsigned char)reader->number, sockets[1]);
     close(sockets[1]);
     if (error == -EPIPE)
         close_fd(&stacks->control);
     if (error)
         close(sockets[0]);
     else
-        stacks->socket = sockets[0];
-    stacks->started_ns = now_ns;
+        reader->socket = sockets[0];
+    reader->started_ns = now_ns;
 }
 
 int user_stacks_start(struct user_stacks **ret_stacks, char ret_why[USER_STACKS_WHY_SIZE]) {
     if (!reader_rights_are_there()) {
         snprintf(ret_why, USER_STACKS_WHY_SIZE,
-                 "this takes CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and CAP_DAC_READ_SEARCH, as root has");
+                 "this takes CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE, CAP_DAC_READ_SEARCH, CAP_SETUID and CAP_SETGID, "
+                 "as root has");
         return -EPERM;
     }
     struct user_stacks *stacks = calloc(1, sizeof(*stacks));
+    for (unsigned i = 0; i < READERS && stacks; i++)
+        stacks->readers[i] = (struct reader){.number = i, .socket = -1};
     if (stacks)
-        stacks->control = stacks->socket = -1;
+        stacks->control = -1;
     int error = stacks ? start_starter(stacks) : -ENOMEM;
     if (error) {
         snprintf(ret_why, USER_STACKS_WHY_SIZE, "the process for it cannot give up root's rights: %s",
@@ -125,7 +137,7 @@ int user_stacks_start(struct user_stacks **ret_stacks, char ret_why[USER_STACKS_
         user_stacks_finish(stacks);
         return error;
     }
-    start_reader(stacks, read_clock_ns(CLOCK_MONOTONIC));
+    start_reader(stacks, &stacks->readers[0], read_clock_ns(CLOCK_MONOTONIC));
     *ret_stacks = stacks;
     return 0;
 }
@@ -138,7 +150,8 @@ uint32_t user_stacks_parent(const struct user_stacks *stacks) {
 void user_stacks_finish(struct user_stacks *stacks) {
     if (!stacks)
         return;
-    close_fd(&stacks->socket);
+    for (unsigned i = 0; i < READERS; i++)
+        close_fd(&stacks->readers[i].socket);
     close_fd(&stacks->control);
     for (int i = 0; i < 50 && stacks->starter > 0 && waitpid(stacks->starter, NULL, WNOHANG) == 0; i++)
         nanosleep(&(const struct timespec){.tv_nsec = NS_PER_MS}, NULL);
@@ -159,8 +172,10 @@ static struct time_share *share_of(struct user_stacks *stacks, uint64_t user) {
     return &least->share;
 }
 
-static bool has_time(struct user_stacks *stacks, uint64_t user, int64_t now_ns) {
-    return time_share_left_ns(share_of(stacks, user), &user_limits, now_ns) > 0;
+/* NULL: the user's programs have taken too long. */
+static struct reader *reader_for(struct user_stacks *stacks, uint64_t user) {
+    const int64_t left_ns = time_share_left_ns(share_of(stacks, user), &user_limits, read_clock_ns(CLOCK_MONOTONIC));
+    return left_ns <= 0 ? NULL : &stacks->readers[left_ns < user_limits.at_once_ns - FAST_NS];
 }
 
 /* ---- Questions ---------------------------------------------------------------------------------- */
@@ -173,40 +188,45 @@ enum outcome {
     ENDED,    /* the reader has */
 };
 
-static void charge_asker(struct user_stacks *stacks, int64_t now_ns, int64_t spent_ns) {
-    struct time_share *share = share_of(stacks, stacks->askers[(stacks->answered + 1) % ASKED_MAX]);
-    time_share_take(share, &user_limits, now_ns, spent_ns > 0 && spent_ns < QUESTION_NS ? spent_ns : QUESTION_NS);
+/* spent_ns: from a reader, so it may be wrong */
+static void charge_asker(struct user_stacks *stacks, const struct reader *reader, int64_t now_ns, int64_t spent_ns) {
+    const int64_t bounded_ns = spent_ns >= 0 && spent_ns < QUESTION_NS ? spent_ns : QUESTION_NS;
+    struct time_share *share = share_of(stacks, reader->askers[(reader->answered + 1) % ASKED_MAX]);
+    if (bounded_ns > USUAL_NS)
+        time_share_take(share, &user_limits, now_ns, bounded_ns - USUAL_NS);
 }
 
-static enum outcome end_reader(struct user_stacks *stacks, enum outcome outcome, int64_t now_ns) {
-    charge_asker(stacks, now_ns, now_ns - stacks->begun_ns);
-    stacks->answered = stacks->asked;
-    close_fd(&stacks->socket);
-    start_reader(stacks, now_ns);
+static enum outcome end_reader(struct user_stacks *stacks, struct reader *reader, enum outcome outcome,
+                               int64_t now_ns) {
+    charge_asker(stacks, reader, now_ns, now_ns - reader->begun_ns);
+    reader->answered = reader->asked;
+    close_fd(&reader->socket);
+    start_reader(stacks, reader, now_ns);
     return outcome;
 }
 
 /* Takes answers until the last one, or until then. */
-static enum outcome take_answer(struct user_stacks *stacks, int64_t until_ns, struct answer *ret_answer) {
-    while (stacks->answered < stacks->asked) {
-        const ssize_t length = recv(stacks->socket, ret_answer, sizeof(*ret_answer), MSG_DONTWAIT);
+static enum outcome take_answer(struct user_stacks *stacks, struct reader *reader, int64_t until_ns,
+                                struct answer *ret_answer) {
+    while (reader->answered < reader->asked) {
+        const ssize_t length = recv(reader->socket, ret_answer, sizeof(*ret_answer), MSG_DONTWAIT);
         const bool is_there_none = length < 0 && (errno == EAGAIN || errno == EINTR);
         const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-        const int64_t end_ns = stacks->begun_ns + QUESTION_NS;
-        if (length >= (ssize_t)offsetof(struct answer, functions) && ret_answer->number == stacks->answered + 1) {
-            charge_asker(stacks, now_ns, ret_answer->spent_ns);
-            stacks->answered++;
-            stacks->begun_ns = now_ns;
+        const int64_t end_ns = reader->begun_ns + QUESTION_NS;
+        if (length >= (ssize_t)offsetof(struct answer, functions) && ret_answer->number == reader->answered + 1) {
+            charge_asker(stacks, reader, now_ns, ret_answer->spent_ns);
+            reader->answered++;
+            reader->begun_ns = now_ns;
             continue;
         }
         if (!is_there_none)
-            return end_reader(stacks, ENDED, now_ns);
+            return end_reader(stacks, reader, ENDED, now_ns);
         if (now_ns >= end_ns)
-            return end_reader(stacks, TOO_LONG, now_ns);
+            return end_reader(stacks, reader, TOO_LONG, now_ns);
         if (now_ns >= until_ns)
             return NOT_YET;
         const int64_t left_ns = (until_ns < end_ns ? until_ns : end_ns) - now_ns;
-        struct pollfd event = {.fd = stacks->socket, .events = POLLIN};
+        struct pollfd event = {.fd = reader->socket, .events = POLLIN};
         poll(&event, 1, (int)(left_ns / NS_PER_MS) + 1);
     }
     return ANSWERED;
@@ -227,25 +247,26 @@ static bool is_valid(const struct user_functions *functions) {
     return is_text(functions->caller, sizeof(functions->caller)) && is_text(functions->stack, sizeof(functions->stack));
 }
 
-static bool send_question(struct user_stacks *stacks, const struct question *question, size_t size_bytes) {
-    return stacks->socket >= 0 && send(stacks->socket, question, size_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+static bool send_question(const struct reader *reader, const struct question *question, size_t size_bytes) {
+    return reader->socket >= 0 && send(reader->socket, question, size_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
-static bool ask(struct user_stacks *stacks, uint64_t user, struct question *question, size_t size_bytes) {
+static bool ask(struct user_stacks *stacks, struct reader *reader, uint64_t user, struct question *question,
+                size_t size_bytes) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-    question->number = stacks->asked + 1;
-    if (!send_question(stacks, question, size_bytes)) {
-        if (stacks->answered < stacks->asked)
+    question->number = reader->asked + 1;
+    if (!send_question(reader, question, size_bytes)) {
+        if (reader->answered < reader->asked)
             return false;
-        close_fd(&stacks->socket); /* it has ended */
-        start_reader(stacks, now_ns);
-        if (!send_question(stacks, question, size_bytes))
+        close_fd(&reader->socket); /* it has ended */
+        start_reader(stacks, reader, now_ns);
+        if (!send_question(reader, question, size_bytes))
             return false;
     }
-    if (stacks->answered == stacks->asked)
-        stacks->begun_ns = now_ns;
-    stacks->asked = question->number;
-    stacks->askers[stacks->asked % ASKED_MAX] = user;
+    if (reader->answered == reader->asked)
+        reader->begun_ns = now_ns;
+    reader->asked = question->number;
+    reader->askers[reader->asked % ASKED_MAX] = user;
     return true;
 }
 
@@ -253,30 +274,29 @@ void user_stacks_note(struct user_stacks *stacks, uint32_t process, uint64_t sta
     struct question question = {.process = process, .start_stack = start_stack};
     struct answer answer;
     uint64_t user = 0;
-    take_answer(stacks, 0, &answer);
-    if (stacks->asked - stacks->answered < ASKED_MAX && proc_status_number(process, "Uid", 10, &user) &&
-        has_time(stacks, user, read_clock_ns(CLOCK_MONOTONIC)))
-        ask(stacks, user, &question, offsetof(struct question, op));
+    struct reader *reader = proc_status_number(process, "Uid", 10, &user) ? reader_for(stacks, user) : NULL;
+    if (!reader)
+        return;
+    take_answer(stacks, reader, 0, &answer);
+    if (reader->asked - reader->answered < ASKED_MAX)
+        ask(stacks, reader, user, &question, offsetof(struct question, op));
 }
 
 /* Returns NULL, or why there is no answer. */
-static const char *find(struct user_stacks *stacks, uint64_t user, struct question *question, int64_t until_ns,
-                        struct answer *ret_answer) {
+static const char *find(struct user_stacks *stacks, struct reader *reader, uint64_t user, struct question *question,
+                        int64_t until_ns, struct answer *ret_answer) {
     static const char *const why[] = {
         [NOT_YET] = "its program could not be read in time",
         [TOO_LONG] = "its program could not be read in time",
         [ENDED] = "its program cannot be read",
     };
-    const enum outcome before = take_answer(stacks, until_ns, ret_answer);
-    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-    if (before == NOT_YET || now_ns >= until_ns)
+    const enum outcome before = take_answer(stacks, reader, until_ns, ret_answer);
+    if (before == NOT_YET || read_clock_ns(CLOCK_MONOTONIC) >= until_ns)
         return why[NOT_YET];
-    if (!has_time(stacks, user, now_ns))
-        return "its user's programs take too long to read";
-    if (!ask(stacks, user, question, sizeof(*question)))
+    if (!ask(stacks, reader, user, question, sizeof(*question)))
         return stacks->control >= 0 ? why[NOT_YET] : "what reads programs has ended";
     *ret_answer = (struct answer){.number = 0};
-    const enum outcome outcome = take_answer(stacks, until_ns, ret_answer);
+    const enum outcome outcome = take_answer(stacks, reader, until_ns, ret_answer);
     return outcome == ANSWERED && !is_valid(&ret_answer->functions) ? why[ENDED] : why[outcome];
 }
 
@@ -285,11 +305,16 @@ void user_stacks_find(struct user_stacks *stacks, const char *op, const struct c
     struct question question = {
         .process = call->process, .start_stack = call->start_stack, .has_stack = true, .from = *from};
     struct answer answer;
-    const int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
-    const int64_t until_ns = begin_ns + time_share_left_ns(&stacks->own, &own_limits, begin_ns);
+    const char *why = "its user's programs take too long to read";
+    struct reader *reader = reader_for(stacks, call->uid);
     snprintf(question.op, sizeof(question.op), "%s", op);
-    const char *why = find(stacks, call->uid, &question, until_ns, &answer);
-    time_share_take(&stacks->own, &own_limits, begin_ns, read_clock_ns(CLOCK_MONOTONIC) - begin_ns);
+    if (reader) {
+        const struct time_share_limits *limits = &wait_limits[reader->number];
+        const int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+        const int64_t until_ns = begin_ns + time_share_left_ns(&reader->waited, limits, begin_ns);
+        why = find(stacks, reader, call->uid, &question, until_ns, &answer);
+        time_share_take(&reader->waited, limits, begin_ns, read_clock_ns(CLOCK_MONOTONIC) - begin_ns);
+    }
     *ret_functions = why ? (struct user_functions){.stack = ""} : answer.functions;
     if (why)
         snprintf(ret_functions->caller, sizeof(ret_functions->caller), "(not known: %s)", why);

@@ -1,7 +1,8 @@
 /* Slow calls from known functions: slow_functions FILE OFTEN RARELY, numbers of calls. Each waits for a lock of the file
  * that another process holds for a while. Then the program waits for the end of its standard input. With a fourth argument
  * the other process holds the lock for the last call until a line comes from there, and the program ends as soon as that
- * call has returned. */
+ * call has returned. With TABLE_INSTRUCTIONS the calls are made by a function that calls itself, and who follows it goes
+ * through so many instructions of its unwind table for each of its frames. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,17 @@ FUNCTION int check_point(char what) {
     const int failed = flock(fd, LOCK_EX);
     return failed + flock(fd, LOCK_UN);
 }
+
+#ifdef TABLE_INSTRUCTIONS
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+FUNCTION int commit_deep(char what, int depth) {
+    __asm__ volatile(".rept " TEXT(TABLE_INSTRUCTIONS) "\n.cfi_same_value 15\n.endr");
+    const int failed = depth > 0 ? commit_deep(what, depth - 1) : check_point(what);
+    return failed + (depth < 0);
+}
+#define commit_row(what) commit_deep(what, 32)
+#endif
 
 FUNCTION int run(int often, int rarely, int waits) {
     int failed = 0;

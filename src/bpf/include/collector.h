@@ -93,7 +93,7 @@ struct system_calls {
     bool has_cgroups;      /* by control group, too */
     uint64_t slow_ns; /* calls that take so long, or longer, are reported by collector_take_slow() too; 0: none is */
     bool has_user_stacks; /* with where in their programs they were made */
-    uint32_t own_parent;  /* a process: the calls of its children are not counted, like those of this process; 0: none */
+    uint32_t own_parent; /* a process: the calls of its children are not counted, like those of this process; 0: none */
 };
 
 /* Like collector_start_fuse(). */

@@ -5,8 +5,9 @@
  * is left alone for a minute. It opens what is mapped by /proc/PID/map_files, so it looks up no names, and finds what is in a
  * container or deleted.
  *
- * Answers are waited for during a part of the time only, and the time in which programs of a user are read is bounded too: what
- * is not answered in time is not known.
+ * There is a second reader for users whose programs take long, so that others do not wait for it. Answers are waited for
+ * during a part of the time only, and the time in which programs of a user are read is bounded too: what is not answered in
+ * time is not known.
  *
  * The C library has no frame pointers, and its wrappers of system calls have no frames at all: the function that called one
  * is not among those that the kernel finds. So stacks are followed by the unwind tables (.eh_frame) of programs, as far as
@@ -22,7 +23,7 @@
 
 struct user_stacks; /* opaque */
 
-#define USER_STACKS_WHY_SIZE 96
+#define USER_STACKS_WHY_SIZE 160
 
 /* Starts that process, and one that starts it again. No other thread may be there yet, and nothing that others may not see.
  * Owner:   the caller finishes *ret_stacks
@@ -47,7 +48,7 @@ struct user_functions {
                                           * "": unknown */
 };
 
-/* Waits for 0.2 seconds at most, and during half of the time at most, all in all. op: of the call
+/* Waits for 0.25 seconds at once at most, and during five eighths of the time, all in all. op: of the call
  * Threads: one at a time, like the above */
 void user_stacks_find(struct user_stacks *stacks, const char *op, const struct collected_slow *call,
                       const struct collected_user_stack *from, struct user_functions *ret_functions);
