@@ -131,6 +131,10 @@ is_refused() {
     known hung | grep -q '(not known: its program cannot be read)$'
 }
 wait_until 60 is_refused || fail "what is on a file system that hangs is not left alone: $(known hung)"
+cannot_be_killed() {
+    pgrep -P "$(pgrep -P "$watcher" -x osprof-stacks)" | xargs -I {} cat /proc/{}/stat | awk '$3 == "D" { found = 1 } END { exit !found }'
+}
+cannot_be_killed || fail "no reader hangs"
 expect_known "beside a file system that hangs"
 lasts 5 end_watcher
 kill -CONT "$inner"
