@@ -20,6 +20,15 @@
     4294901760U /* a user and group that no system gives away: outside of the ranges of containers, too */
 #define MEMORY_BYTES (UINT64_C(1) << 30) /* of a process, without the files that it has mapped */
 
+/* Sanitizers make calls of their own, and map much memory. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+
 /* ---- The user and capabilities ------------------------------------------------------------------ */
 
 #define BIT(capability) (UINT64_C(1) << (capability))
@@ -43,7 +52,7 @@ static int keep_capabilities(void) {
 static void set_limits(void) {
     __attribute__((unused)) const struct rlimit memory = {.rlim_cur = MEMORY_BYTES, .rlim_max = MEMORY_BYTES};
     const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
-#if !defined(__SANITIZE_ADDRESS__) /* which counts what it maps for itself */
+#if !defined(IS_SANITIZED)
     setrlimit(RLIMIT_DATA, &memory);
 #endif
     setrlimit(RLIMIT_CORE, &none);
@@ -109,7 +118,7 @@ int reader_rights_filter(void) {
         ALLOW(SYS_rt_sigreturn),
         ALLOW(SYS_restart_syscall),
         ALLOW(SYS_exit_group),
-#if defined(__SANITIZE_ADDRESS__) /* to report */
+#if defined(IS_SANITIZED)
         ALLOW(SYS_write),
         ALLOW(SYS_getpid),
         ALLOW(SYS_gettid),
