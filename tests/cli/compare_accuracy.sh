@@ -78,6 +78,11 @@ END
 "$OSPROF" check noisy.osprof >out 2>&1 || fail "osprof does not take a run with noise for a profile: $(<out)"
 
 # Runs that are made up, with that noise: twice the latency is found.
+accuracy counts --trials 2 >out
+grep -q '^| one call more, nothing drawn  *| 100 %; others 0 of 2  *| 100 %; others 0 of 2  *| 100 %; others 0 of 2  *|$' out ||
+    fail "an exact number is not found: $(<out)"
+grep -Eq '^[|] six draw 3 or 4 +[|] 0 of 2: below 77.7 % ' out || fail "a number that is drawn: $(<out)"
+
 accuracy simulated --trials 1 >out
 assert_eq 4 "$(grep -c '^| [a-z]*  *| [14]  *| [^|]*| 100.0 % ' out)" "machines on which twice the latency is found"
 assert_eq 4 "$(grep -c '| [01] of 1: below [0-9.]* % ' out)" "machines for which false alarms are counted"
