@@ -61,10 +61,6 @@ void verdict_read_op(const struct verdict_runs *runs, size_t index) {
     }
 }
 
-bool verdict_is_zero(const struct verdict_runs *runs, size_t op, size_t run) {
-    return verdict_values(runs, op, VERDICT_TOTAL)[run] <= log(VERDICT_HALF_CYCLE);
-}
-
 /* Half a bucket on either side, if all calls are where their place in their bucket is not known. */
 static double isolated_buckets(const struct verdict_op *op, unsigned resolution) {
     return (usual_by_total(op->a_sum, resolution).isolated + usual_by_total(op->b_sum, resolution).isolated) / 2;

@@ -19,6 +19,10 @@ double *verdict_values(const struct verdict_runs *runs, size_t op, enum verdict_
     return &runs->values[(op * VERDICT_FIGURE_COUNT + figure) * runs->count];
 }
 
+bool verdict_is_zero(const struct verdict_runs *runs, size_t op, size_t run) {
+    return verdict_values(runs, op, VERDICT_TOTAL)[run] <= log(VERDICT_HALF_CYCLE);
+}
+
 void verdict_judge(struct verdict_runs *runs, enum verdict_family family, struct effect *effect) {
     if (!effect->is_known)
         return;

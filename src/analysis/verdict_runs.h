@@ -31,6 +31,9 @@ struct verdict_runs {
 /* Of an op in each run: [count], borrowed from the runs. */
 double *verdict_values(const struct verdict_runs *runs, size_t op, enum verdict_figure figure);
 
+/* True if the op's calls of that run took 0 cycles together: no factor makes that more or less. */
+bool verdict_is_zero(const struct verdict_runs *runs, size_t op, size_t run);
+
 /* Adds the effect to those of the family, if it is known. It must not move. */
 void verdict_judge(struct verdict_runs *runs, enum verdict_family family, struct effect *effect);
 
@@ -67,9 +70,6 @@ void verdict_read_op(const struct verdict_runs *runs, size_t index);
 /* Sets the effect on one figure of all ops, with and without the common factors; the latter is judged.
  * Errors:  -ENOMEM */
 int verdict_compare_figure(struct verdict_runs *runs, enum verdict_figure figure);
-
-/* True if the op's calls of that run took 0 cycles together: no factor makes that more or less. */
-bool verdict_is_zero(const struct verdict_runs *runs, size_t op, size_t run);
 
 /* ---- Ops with few calls: verdict_counts.c ----------------------------------------------------- */
 
