@@ -61,7 +61,7 @@ verdict() {
         printf -v bucket24 ' 0%.0s' {1..24}
         setxattrs=${few[run]} statfs=$((run % 3 + 2)) fsyncdirs=$((398 + run))
         { cat a$run.osprof; printf 'OP_FSYNCDIR %d 300000000\n%s %d\nOP_STATFS %d 3000\n%s %d\n' $fsyncdirs "$bucket19" $fsyncdirs $statfs "$(printf ' 0%.0s' {1..9})" $statfs; } >rare$run.osprof
-        { cat b$run.osprof; printf 'OP_FSYNCDIR 4 3000000\n%s 4\nOP_SETXATTR %d 60000000\n%s %d\n' "$bucket19" $setxattrs "$bucket24" $setxattrs; } >rarer$run.osprof
+        { cat b$run.osprof; printf 'OP_FSYNCDIR 4 3000000\n%s 4\nOP_SETXATTR %d 60000000\n%s %d\n' "$bucket19" "$setxattrs" "$bucket24" "$setxattrs"; } >rarer$run.osprof
     done
     expect 0 compare --ascii $(names rare) -- $(names rarer)
     assert_eq "Not judged, with fewer than 10 calls a run in A or B:|  FSYNCDIR: 400 -> 4 calls a run, -297 ms a run|  SETXATTR: 0 -> 2 calls a run, +60.0 ms a run" \
