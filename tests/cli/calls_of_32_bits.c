@@ -9,8 +9,8 @@
 
 #include "checked_calls.h"
 
-#define LARGE_FILE 0100000 /* O_LARGEFILE */
-#define SET_LARGE_LOCK 13  /* F_SETLK64 */
+#define LARGE_FILE 0100000         /* O_LARGEFILE */
+#define SET_LARGE_LOCK 13          /* F_SETLK64 */
 #define TERMINAL_ATTRIBUTES 0x5401 /* TCGETS */
 #define MEMORY_BYTES 65536
 

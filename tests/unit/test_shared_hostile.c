@@ -321,7 +321,7 @@ START_TEST(counters_that_are_impossible_are_left_out_alone) {
 }
 END_TEST
 
-/* Memory of a file that is cut short is none: whoever maps it is killed. The maker has nothing of it mapped. */
+/* A process that has mapped a file which is cut short is killed by SIGBUS. The maker has nothing of it mapped. */
 START_TEST(maker_survives_a_file_that_is_cut_short) {
     struct aggstats_profile profile;
     struct aggstats_shared_facts shared;

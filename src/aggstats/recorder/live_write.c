@@ -123,7 +123,8 @@ static struct plan plan_make(const struct layout *layout, size_t labels_bytes, u
 }
 
 /* Of a shared file: lowers the number of threads until all blocks fit into the largest file that the process may make.
- * Groups are left out where they would take more than half of it. Errors: -EFBIG no block fits */
+ * Groups are left out where they would take more than half of it.
+ * Errors: -EFBIG no block fits */
 static int plan_fit_into_limit(struct plan *plan, const struct layout *layout, size_t labels_bytes) {
     const size_t stride_bytes = block_stride_bytes(layout, true);
     struct rlimit limit;

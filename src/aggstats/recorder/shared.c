@@ -326,7 +326,8 @@ static bool names_are(const char *names, const char *const *op_names, unsigned o
 }
 
 /* Maps what it reads: in a preloaded object, pread(2) would count as the program's.
- * ret_header: a copy, checked. Errors: -EBADMSG */
+ * ret_header: a copy, checked
+ * Errors:     -EBADMSG */
 static int read_header(int fd, unsigned op_count, const char *const *op_names, struct live_header *ret_header) {
     const size_t bytes = LIVE_HEADER_BYTES + op_count * (size_t)AGGSTATS_NAME_SIZE;
     struct stat attr;

@@ -14,7 +14,7 @@
 #define PART_BYTES 256U
 #define DENTRY_BYTES 128U /* of which something is read; a short name is among them */
 #define STEPS_MAX 100
-#define CHAIN_MAX 64   /* dentries of a place in the table */
+#define CHAIN_MAX 64      /* dentries of a place in the table */
 #define MOUNTS_MAX 100000 /* in one mount: as many as a mount namespace may have (fs.mount-max) */
 #define MOUNTS_REMEMBERED 4096
 #define FD_DIGITS_MAX 8
