@@ -29,6 +29,7 @@ static const char *const op_names[OP_COUNT] = {"READ", "WRITE", "OPEN"};
      1U << AGGSTATS_BY_PROCESS)
 #define THREADS_MAX 64
 #define SECONDS_DEFAULT 3
+#define SECONDS_MAX 2000
 
 static char directory[] = "/tmp/test-shared-hostile-XXXXXX";
 static char path[sizeof(directory) + 16];
@@ -243,9 +244,11 @@ __attribute__((no_sanitize("thread"))) static void *write_anything(void *unused)
 
 /* ---- Tests ---- */
 
+/* check cannot tell a duration of more than 2^31 microseconds. */
 static int seconds_wanted(void) {
     const char *wanted = getenv("OSPROF_HOSTILE_SECONDS");
-    return wanted && atoi(wanted) > 0 ? atoi(wanted) : SECONDS_DEFAULT;
+    const int seconds = wanted ? atoi(wanted) : 0;
+    return seconds > SECONDS_MAX ? SECONDS_MAX : seconds > 0 ? seconds : SECONDS_DEFAULT;
 }
 
 START_TEST(whatever_others_write_harms_nobody) {

@@ -210,6 +210,7 @@ static const struct {
     {"\xd8\x9c\xef\xbb\xbf\xf3\xa0\x81\x81",
      "\\330\\234\\357\\273\\277\\363\\240\\201\\201"},           /* U+061C, U+FEFF, U+E0041 */
     {"a\xff\xfe\xe2\x82 z\xc3", "a\\377\\376\\342\\202 z\\303"}, /* not UTF-8 */
+    {"  two blanks first", "\\040 two blanks first"},
     {"a\xef\xbf\xbd\xc3\xbc\xe2\x82\xac\xf0\x9f\x99\x82", "a\xef\xbf\xbd\xc3\xbc\xe2\x82\xac\xf0\x9f\x99\x82"},
 };
 /* NOLINTEND(misc-misleading-bidirectional) */

@@ -66,7 +66,8 @@ static void write_text(FILE *stream, const char *text, bool escapes_blanks) {
     for (const char *at = text, *before = text; (length = next_character(&at, &character)) > 0; before = at) {
         if (character != before)
             write_octal(stream, before, 1);
-        else if (is_invisible(character, length) || *character == '\\' || (*character == ' ' && escapes_blanks))
+        else if (is_invisible(character, length) || *character == '\\' ||
+                 (*character == ' ' && (escapes_blanks || character == text)))
             write_octal(stream, character, length);
         else
             fwrite(character, 1, length, stream);

@@ -38,7 +38,8 @@
  *     # osprof 1                       of a recording: the profile of the next layer
  *
  * In a text, such as a label's value or a name, these are written as \ooo (octal) byte by byte, as /proc/self/mounts does:
- * a backslash, characters that terminals obey or nobody sees (is_invisible()), and bytes that are not UTF-8. So what
+ * a backslash, a blank at the beginning, characters that terminals obey or nobody sees (is_invisible()), and bytes that are
+ * not UTF-8. So what
  * others have named can neither forge a line nor control the terminal of a user who prints the file. */
 #ifndef TEXT_FORMAT_H
 #define TEXT_FORMAT_H
