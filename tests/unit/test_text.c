@@ -176,7 +176,7 @@ START_TEST(groups_come_back) {
                 "# process: other\nOP_READ 1 10\n 0 0 0 0 1\n");
     expect_same("# osprof 1\n# resolution: 1\nOP_READ 2 3\n 1 1\n# process: 1 a\nOP_READ 1 2\n 0 1\n"
                 "# process: other\nOP_READ 1 1\n 1\n# uid: 7\nOP_READ 2 3\n 1 1\n");
-    expect_same("# osprof 1\n# resolution: 1\nOP_READ 7 9\n 3 4\n# program:  12 a\\012\nOP_READ 1 2\n 0 1\n"
+    expect_same("# osprof 1\n# resolution: 1\nOP_READ 7 9\n 3 4\n# program: \\04012 a\\012\nOP_READ 1 2\n 0 1\n"
                 "# program: \\157ther\nOP_READ 1 2\n 0 1\n# program: \nOP_READ 1 1\n 1\n"
                 "# program: kernel\nOP_READ 1 1\n 1\n# program: other\nOP_READ 1 1\n 1\n");
     expect_same(
