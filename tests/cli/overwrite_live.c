@@ -2,6 +2,7 @@
  *
  *     overwrite_live all       overwrites every byte that has memory with random ones, again and again, for a second
  *     overwrite_live header    changes the sizes and offsets in the header
+ *     overwrite_live labels    replaces the labels by that of a mount at /srv, says so, and waits for the end of its input
  *     overwrite_live cut       cuts the file short
  *     overwrite_live worker    gives up its rights without executing another program, as workers of daemons do, and then
  *                              overwrites all that the preloaded library has mapped, while its parent goes on counting
@@ -72,6 +73,44 @@ static void overwrite_header(void) {
         exit(FAILED);
 }
 
+/* Where the header says how many labels there are, and how long they are in all (live_file.h). */
+#define LABELS_AT 36
+#define LABELS_BYTES_AT 40
+#define TEXT_BYTES 65536
+
+/* As many labels, as long in all: that of a mount at /srv, some that are empty, and a long one. */
+static void make_labels(uint32_t count, size_t size_bytes, char *ret_text) {
+    size_t used = (size_t)sprintf(ret_text, "mount%c/srv", 0) + 1;
+    for (uint32_t i = 2; i < count; i++)
+        used += (size_t)sprintf(ret_text + used, "k%u%c", (unsigned)i, 0) + 1;
+    used += (size_t)sprintf(ret_text + used, "x") + 1;
+    if (used >= size_bytes)
+        exit(FAILED);
+    memset(ret_text + used, 'x', size_bytes - used - 1);
+    ret_text[size_bytes - 1] = '\0';
+}
+
+static void overwrite_labels(void) {
+    const int fd = open_live();
+    unsigned char text[TEXT_BYTES];
+    uint32_t count;
+    uint64_t size_bytes;
+    char byte;
+    if (pread(fd, text, sizeof(text), 0) != (ssize_t)sizeof(text))
+        exit(FAILED);
+    memcpy(&count, text + LABELS_AT, sizeof(count));
+    memcpy(&size_bytes, text + LABELS_BYTES_AT, sizeof(size_bytes));
+    unsigned char *labels = memmem(text, sizeof(text), "layer\0user", sizeof("layer\0user"));
+    if (!labels || size_bytes > (size_t)(text + sizeof(text) - labels))
+        exit(FAILED);
+    make_labels(count, size_bytes, (char *)labels);
+    if (pwrite(fd, labels, size_bytes, labels - text) != (ssize_t)size_bytes)
+        exit(FAILED);
+    puts("overwritten");
+    fflush(stdout);
+    (void)!read(STDIN_FILENO, &byte, 1);
+}
+
 /* By number: the preloaded library would count the call in memory that is gone. */
 static void cut_short(void) {
     const int fd = open_live();
@@ -138,6 +177,8 @@ int main(int argc, char **argv) {
         in_child(overwrite_file);
     } else if (strcmp(how, "header") == 0) {
         overwrite_header();
+    } else if (strcmp(how, "labels") == 0) {
+        overwrite_labels();
     } else if (strcmp(how, "cut") == 0) {
         in_child(cut_short);
     } else if (strcmp(how, "worker") == 0) {

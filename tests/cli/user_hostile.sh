@@ -3,6 +3,8 @@
 # short, and with a daemon whose worker has given up its rights: the worst that it can do is to spoil its own profile. The
 # command's exit status is passed on, and what is printed is true.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
 # shellcheck source=user_lib.sh
 . "$tests_dir/../cli/user_lib.sh"
 
@@ -44,6 +46,22 @@ done
 run_hostile header --user nobody
 grep -q '^OP_OPEN ' "$scratch/profile" || fail "no calls though only the header was overwritten"
 ! grep -q 'overwritten' "$scratch/profile" || fail "counters are said to be overwritten, and are not"
+
+# What is overwritten there is no mount's for others either: neither a profile of the mount, nor a socket to talk to.
+mkfifo "$scratch/stay"
+"$OSPROF" run -q --user nobody --label "filler=$(printf '%64s' | tr ' ' x)" -p "$scratch/profile" -- \
+    "$scratch/overwrite" labels <"$scratch/stay" >"$scratch/out" 2>"$scratch/err" &
+run=$!
+exec 7>"$scratch/stay"
+wait_until 30 grep -q overwritten "$scratch/out" || fail "the labels are not overwritten: $(<"$scratch/err")"
+! "$OSPROF" show /srv >"$scratch/shown" 2>&1 || fail "a file that another user writes is shown as a mount's: $(<"$scratch/shown")"
+grep -q '^osprof: /srv is a directory, but not the root of an osproffs mount' "$scratch/shown" || fail "show /srv: $(<"$scratch/shown")"
+"$OSPROF" recover >"$scratch/listed"
+grep -q ' recording .*-user-0\.live *-$' "$scratch/listed" || fail "listed: $(<"$scratch/listed")"
+exec 7>&-
+status=0
+wait "$run" || status=$?
+assert_eq 7 "$status" "status of the command with other labels"
 
 # A worker of a daemon. Root's calls after that count, where the worker's numbers leave room for that, or are said to be lost.
 for _ in 1 2; do

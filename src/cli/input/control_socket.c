@@ -18,6 +18,7 @@
 #define WITH_FILE "file\n"
 #define NS_PER_S INT64_C(1000000000)
 #define CHUNK_BYTES 65536
+#define ANSWER_BYTES_MAX (UINT64_C(1) << 28)
 
 static int timed_out_or_errno(void) {
     return errno == EAGAIN ? -ETIMEDOUT : negative_errno();
@@ -156,6 +157,8 @@ static int read_all(int fd, const struct control_passed *passed, char **ret_text
         text[size_bytes] = '\0';
         if (count == 0)
             break;
+        if (size_bytes > ANSWER_BYTES_MAX)
+            return -EFBIG;
         const int step = go_on(fd, passed, text);
         if (step < 0)
             return step;

@@ -32,6 +32,19 @@ static DIR *open_trusted_dir(const char *path) {
     return dir;
 }
 
+/* Programs of a run of another user's write into the live file of that run, and so they may have given it any label: that
+ * of a mount, or of a socket. The group's bits are the mask of the access control list. */
+static bool may_others_write(const struct stat *st) {
+    return (st->st_uid != geteuid() && st->st_uid != 0) || st->st_mode & (S_IWGRP | S_IWOTH);
+}
+
+static void drop_labels(struct aggstats_profile *profile) {
+    for (; profile->label_count > 0; profile->label_count--) {
+        free(profile->labels[profile->label_count - 1].key);
+        free(profile->labels[profile->label_count - 1].value);
+    }
+}
+
 /* Errors:  -EBADMSG only *ret_file's reason is set; -ENOMEM; any other: this is no live file for us */
 static int read_live_file(int dir_fd, const char *name, struct live_file *ret_file) {
     CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -40,7 +53,10 @@ static int read_live_file(int dir_fd, const char *name, struct live_file *ret_fi
         return negative_errno();
     if (!S_ISREG(st.st_mode) || !aggstats_live_is(fd))
         return -EINVAL;
-    return aggstats_live_read(fd, &ret_file->profile, &ret_file->info, &ret_file->why);
+    const int error = aggstats_live_read(fd, &ret_file->profile, &ret_file->info, &ret_file->why);
+    if (error == 0 && may_others_write(&st))
+        drop_labels(&ret_file->profile);
+    return error;
 }
 
 static int append(struct live_files *files, const struct live_file *file) {
