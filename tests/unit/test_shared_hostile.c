@@ -284,6 +284,41 @@ START_TEST(parents_in_a_circle_have_an_end) {
 }
 END_TEST
 
+static double seconds_since(const struct timespec *begin) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - begin->tv_sec) + (double)(now.tv_nsec - begin->tv_nsec) / 1e9;
+}
+
+/* How long the maker takes for a snapshot of the file as it is. */
+static double snapshot_seconds(void) {
+    struct timespec begin;
+    struct aggstats_profile profile;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    ck_assert_int_eq(aggstats_recorder_snapshot(maker, &profile), 0);
+    check_profile(&profile);
+    aggstats_profile_finish(&profile);
+    return seconds_since(&begin);
+}
+
+/* All files have one name, as long as all names together. Each is looked through. */
+START_TEST(names_of_megabytes_take_no_time) {
+    struct groups_file *groups = (struct groups_file *)(void *)(file + header.groups_offset);
+    const uint32_t place = 64;
+    const uint32_t name[] = {0, GROUPS_NAMES_BYTES - place - sizeof(struct group_name)};
+    memset(groups->names, 'a', sizeof(groups->names));
+    memcpy(groups->names + place, name, sizeof(name));
+    memset(groups->used_blocks, 1, sizeof(groups->used_blocks));
+    groups->names_used = GROUPS_NAMES_BYTES;
+    for (unsigned object = 1; object < GROUPS_OBJECTS; object++) {
+        groups->objects[object] = (struct group_object){.hash = object, .name = place};
+        groups->cells[object] =
+            (struct group_cell){.key = CELL_IS_USED | (uint64_t)object << CELL_SUBJECT_SHIFT, .calls = 1, .cycles = 1};
+    }
+    ck_assert_double_lt(snapshot_seconds(), 5);
+}
+END_TEST
+
 /* What the maker knows of the file is in its own memory. */
 START_TEST(sizes_that_others_change_mean_nothing_to_the_maker) {
     struct live_header *mapped = (struct live_header *)(void *)file;
@@ -360,6 +395,7 @@ int main(void) {
     tcase_set_timeout(tcase, seconds_wanted() + 120);
     tcase_add_test(tcase, whatever_others_write_harms_nobody);
     tcase_add_test(tcase, parents_in_a_circle_have_an_end);
+    tcase_add_test(tcase, names_of_megabytes_take_no_time);
     tcase_add_test(tcase, sizes_that_others_change_mean_nothing_to_the_maker);
     tcase_add_test(tcase, counters_that_are_impossible_are_left_out_alone);
     tcase_add_test(tcase, maker_survives_a_file_that_is_cut_short);

@@ -74,14 +74,14 @@ static void spread(const struct layout *layout, struct aggstats_block *shared, u
     }
 }
 
-/* Reads only what is in use: most of the rest is a hole. */
+/* Reads only what is in use: most of the rest is a hole. Returns 1 if nothing is */
 static int read_shared(struct block_reader *reader, uint64_t offset, struct aggstats_block *ret_block) {
     int err = read_whole_at(reader->fd, reader->shared, layout_shared_bytes(&reader->layout, 0), offset);
     if (err < 0)
         return err;
     const unsigned places_count = places_of(reader->shared);
-    if (places_count > reader->layout.op_count)
-        return -EBADMSG;
+    if (places_count == 0 || places_count > reader->layout.op_count)
+        return places_count == 0 ? 1 : -EBADMSG;
     err = read_whole_at(reader->fd, reader->shared, layout_shared_bytes(&reader->layout, places_count), offset);
     if (err == 0)
         spread(&reader->layout, reader->shared, places_count, ret_block);
@@ -113,6 +113,13 @@ static struct longest merge_longest(const struct aggstats_counters *first, const
     return longest;
 }
 
+/* What was not called has no call in flight. */
+static void forget_op(struct aggstats_block *first, struct aggstats_counters *counters, unsigned op) {
+    counters->calls = 0;
+    if (first->current_op == op + UINT64_C(1))
+        first->current_op = 0;
+}
+
 /* Merges the readings into the first. */
 static void merge_readings(const struct block_reader *reader) {
     const struct layout *layout = &reader->layout;
@@ -124,6 +131,10 @@ static void merge_readings(const struct block_reader *reader) {
     for (unsigned op = 0; op < layout->op_count; op++) {
         struct aggstats_counters *counters = layout_counters(layout, first->counters, op);
         const struct aggstats_counters *later = layout_counters_const(layout, second->counters, op);
+        if (later->calls == 0) {
+            forget_op(first, counters, op);
+            continue;
+        }
         bool is_still = memcmp(counters, later, layout->counters_stride_bytes) == 0;
         const struct longest longest = merge_longest(counters, later, layout->resolution);
         counters->calls = later->calls;
@@ -143,7 +154,7 @@ int block_reader_read(struct block_reader *reader, uint64_t number, struct aggst
         err = read_once(reader, offset, reader->first);
     if (err == 0)
         err = read_once(reader, offset, reader->second);
-    if (err < 0)
+    if (err != 0)
         return err;
     merge_readings(reader);
     *ret_block = reader->first;

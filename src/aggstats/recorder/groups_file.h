@@ -21,6 +21,7 @@
 #define GROUPS_CELLS_TOGETHER 64U               /* a block, of whose cells it is known whether any was ever used */
 #define GROUPS_BLOCKS (GROUPS_CELLS / GROUPS_CELLS_TOGETHER)
 #define GROUPS_NAMES_BYTES (4U << 20)
+#define GROUPS_NAME_BYTES_MAX 4096U /* of one name: no path is longer */
 
 /* In a subject: only the directory is known, whose number is in place of the object's. */
 #define SUBJECT_IS_PLACE (1U << AGGSTATS_SUBJECT_OBJECT_BITS)

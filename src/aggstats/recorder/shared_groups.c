@@ -62,7 +62,7 @@ bool groups_file_name(const struct groups_file *file, unsigned object, struct gr
     *ret_name = (struct group_name_view){.parent = __atomic_load_n(&name->parent, __ATOMIC_RELAXED),
                                          .length = __atomic_load_n(&name->length, __ATOMIC_RELAXED),
                                          .text = name->text};
-    return ret_name->parent < GROUPS_OBJECTS && ret_name->length > 0 &&
+    return ret_name->parent < GROUPS_OBJECTS && ret_name->length > 0 && ret_name->length <= GROUPS_NAME_BYTES_MAX &&
            ret_name->length <= GROUPS_NAMES_BYTES - offset - sizeof(*name);
 }
 
@@ -140,7 +140,8 @@ static unsigned take_object(struct groups_file *file, const char *path, size_t l
 static void name_object(struct groups_file *file, unsigned object, unsigned parent, const char *text, size_t length) {
     const size_t size = round_up(sizeof(struct group_name) + length, _Alignof(struct group_name));
     const uint64_t offset = __atomic_fetch_add(&file->names_used, size, __ATOMIC_RELAXED) + _Alignof(struct group_name);
-    if (size > GROUPS_NAMES_BYTES || offset > GROUPS_NAMES_BYTES - size || offset % _Alignof(struct group_name) != 0)
+    if (length > GROUPS_NAME_BYTES_MAX || offset > GROUPS_NAMES_BYTES - size ||
+        offset % _Alignof(struct group_name) != 0)
         return;
     struct group_name *name = (struct group_name *)(void *)(file->names + offset);
     name->parent = parent;

@@ -113,11 +113,13 @@ static void forget_longest(const struct shared_part *part, uint64_t number, cons
     }
 }
 
-/* Returns 1 if the block is left out. */
+/* Returns 1 if the block is left out, because no recorder has written that. */
 static int tally_block(const struct shared_part *part, struct block_reader *reader, uint64_t number, bool takes_longest,
                        struct tally *tally) {
     struct aggstats_block *block;
     int err = block_reader_read(reader, number, &block);
+    if (err == 1)
+        return 0;
     if (err == 0 && !tally_may_add_block(tally, block))
         err = -EBADMSG;
     if (err < 0)

@@ -295,13 +295,21 @@ static int add_counters(struct aggstats_counters *sum, const struct aggstats_cou
     return overflow || calls < finished ? -EBADMSG : 0;
 }
 
+/* Most ops of most blocks were not, and there may be thousands of blocks. */
+static bool was_called(const struct aggstats_counters *counters) {
+    return __atomic_load_n(&counters->calls, __ATOMIC_RELAXED) > 0;
+}
+
 bool tally_may_add_block(const struct tally *tally, const struct aggstats_block *block) {
     const struct layout *layout = &tally->layout;
     CLEANUP_FREE struct aggstats_counters *sum = malloc(layout->counters_stride_bytes);
     uint64_t clamped = tally->clamped;
     for (unsigned op = 0; sum && op < layout->op_count; op++) {
+        const struct aggstats_counters *counters = layout_counters_const(layout, block->counters, op);
+        if (!was_called(counters))
+            continue;
         memcpy(sum, layout_counters_const(layout, tally->table, op), layout->counters_stride_bytes);
-        if (add_counters(sum, layout_counters_const(layout, block->counters, op), layout, false) < 0)
+        if (add_counters(sum, counters, layout, false) < 0)
             return false;
     }
     return sum && !add_to(&clamped, block->clamped);
@@ -310,8 +318,10 @@ bool tally_may_add_block(const struct tally *tally, const struct aggstats_block 
 static int add_block(struct tally *tally, const struct aggstats_block *block, bool shared) {
     const struct layout *layout = &tally->layout;
     for (unsigned op = 0; op < layout->op_count; op++) {
-        int err = add_counters(layout_counters(layout, tally->table, op),
-                               layout_counters_const(layout, block->counters, op), layout, shared);
+        const struct aggstats_counters *counters = layout_counters_const(layout, block->counters, op);
+        int err = shared || was_called(counters)
+                      ? add_counters(layout_counters(layout, tally->table, op), counters, layout, shared)
+                      : 0;
         if (err < 0)
             return err;
     }
