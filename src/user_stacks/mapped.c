@@ -146,6 +146,19 @@ void mapped_rest(void) {
 
 /* ---- Processes ---------------------------------------------------------------------------------- */
 
+/* Closes files of processes that were not asked for longest, until another one can be opened. kept: not its files */
+static void make_room(const struct process *kept) {
+    while (file_count >= FILES_MAX) {
+        struct process *oldest = NULL;
+        for (size_t i = 0; i < PROCESSES_MAX; i++)
+            if (&processes[i] != kept && processes[i].count > 0 && (!oldest || processes[i].used < oldest->used))
+                oldest = &processes[i];
+        if (!oldest)
+            return;
+        forget_mappings(oldest);
+    }
+}
+
 /* before: what the process had mapped the last time: these files are open. */
 static void open_mapped(const struct process *process, const struct process *before, struct mapping *mapping) {
     char path[96];
@@ -160,6 +173,7 @@ static void open_mapped(const struct process *process, const struct process *bef
         return;
     snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, process->number, mapping->start,
              mapping->end);
+    make_room(before);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     mapping->shared = fd >= 0 ? share_file(fd) : NULL;
     mapping->file = mapping->shared ? &mapping->shared->file : NULL;
@@ -257,6 +271,8 @@ static struct process *find_place(uint32_t number, uint64_t start_stack) {
 const struct process *mapped_find(uint32_t process, uint64_t start_stack) {
     struct process *place = find_place(process, start_stack);
     struct process now;
+    if (place->number != process || place->start_stack != start_stack)
+        forget_mappings(place); /* it has another process's */
     if (start_stack != 0 && read_mappings(process, start_stack, place, &now)) {
         forget_mappings(place); /* the files of both stay open until here */
         *place = now;

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Programs that keep osprof attach --stacks from reading others: their names or unwind tables take long to read, or their file
-# system hangs. Callers of others are found meanwhile, and osprof show and the end do not wait.
+# Programs that keep osprof attach --stacks from reading others: their names or unwind tables take long to read, they map many
+# files, or their file system hangs. Callers of others are found meanwhile, and osprof show and the end do not wait.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
@@ -111,6 +111,25 @@ is_left_alone() {
 wait_until 60 is_left_alone || fail "a file that takes long is read for ever: $(known tables)"
 expect_known "of a user whose programs do not take long"
 lasts 5 end_watcher
+
+# ---- A program that has more files mapped as code than are open at a time
+
+mkdir -m 777 mapped
+mkfifo more
+cp "$TEST_PROGRAMS/mapped_files" programs/mapped_files
+watched --slow 10ms --stacks
+setpriv --reuid "$user_uid" --clear-groups programs/mapped_files "$fs/mapped" "$scratch/mapped" 600 <more &
+others=("$!")
+exec 8>more
+is_asked_about() {
+    known mapped_files | awk '{ calls += $1 } END { exit calls != 3 }'
+}
+wait_until 60 is_asked_about || fail "the slow calls of the hostile program are not seen: $(known mapped_files)"
+expect_known "beside a program of many files"
+exec 8>&-
+wait "${others[0]}" || fail "the hostile program fails"
+others=()
+end_watcher
 
 # ---- A program on a file system whose daemon has taken a request, and does not answer: who waits for it cannot be killed
 
