@@ -8,7 +8,7 @@
 . "$tests_dir/../cli/run_lib.sh"
 
 need_root
-need setpriv getfacl setfacl
+need setpriv getfacl setfacl python3
 [ "$is_preloaded" = yes ] || skip "built with a sanitizer"
 [ "${IN_OWN_NAMESPACE:-}" ] || skip "cannot make a mount namespace"
 name=$(id -un "$user_uid" 2>/dev/null) || skip "no user has the number $user_uid"
@@ -71,6 +71,40 @@ echo typed | setpriv --securebits +no_setuid_fixup "$OSPROF" run -q --user "$nam
 diff -u expected seen >&2 || fail "capabilities are kept where root has asked for that"
 expect 0 run -q --user root -- sh -c 'id -u; grep CapEff /proc/self/status'
 assert_eq "0 $(sed -n 's/^CapEff:\t/CapEff: /p' /proc/self/status)" "$(xargs <out)" "the command of root"
+
+# ---- The terminal is that of the user who has started osprof: who has it could type there
+
+# on_terminal ARGUMENT...: osprof run, as a shell starts it there; what the terminal shows is in shown
+on_terminal() {
+    local status=0
+    python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
+        "$OSPROF" run -q "$@" </dev/null >shown || status=$?
+    assert_eq 7 "$status" "status on a terminal: $(<shown)"
+}
+has_terminal='if (: </dev/tty) 2>/dev/null; then echo has one; else echo has none; fi; exit 7'
+on_terminal --user "$name" -- sh -c "$has_terminal"
+assert_eq "has none" "$(tr -d '\r' <shown)" "another user's command"
+on_terminal -- sh -c "$has_terminal"
+assert_eq "has one" "$(tr -d '\r' <shown)" "the own command"
+# What is typed reaches the command all the same.
+waits='trap "echo caught; exit 7" INT; echo begun; while :; do sleep 0.1; done'
+python3 - "$OSPROF" run -q --user "$name" -- sh -c "$waits" >shown <<'CODE' || fail "Ctrl-C does not end the command: $(<shown)"
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+text = b""
+try:
+    while b"caught" not in text:
+        more = os.read(terminal, 4096)
+        if b"begun" in more:
+            os.write(terminal, b"\x03")
+        text += more
+except OSError:
+    pass
+sys.stdout.write(text.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 7)
+CODE
 
 # ---- What is counted, and whose results these are
 

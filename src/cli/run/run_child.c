@@ -3,7 +3,10 @@
  * It stays in osprof's process group, so that a terminal treats both as one job: the kernel sends what is typed
  * (Ctrl-C, Ctrl-\, Ctrl-Z) to both, and a shell continues both. Such signals are not passed on, or the command would
  * get them twice. Signals that a process sends are: the kernel does not tell whether to osprof
- * alone or to the whole group, in which case the command gets them twice. */
+ * alone or to the whole group, in which case the command gets them twice.
+ *
+ * The command of another user has a session of its own, without a terminal: with one it could type for who has started
+ * osprof (TIOCSTI). Then all signals are passed on. */
 #include "run_child.h"
 
 #include <fcntl.h>
@@ -25,11 +28,17 @@ static _Noreturn void give_up(int error_fd, int error) {
     _exit(error == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE);
 }
 
+static bool is_apart(const struct run_identity *as) {
+    return as->name && as->uid != 0;
+}
+
 /* parent: with which it dies; 0: it goes on without osprof */
 static _Noreturn void become_command(const char *const *arguments, const struct namespace *space,
                                      const struct run_identity *as, const struct signals *signals,
                                      const struct run_user *user, pid_t parent, int error_fd) {
     namespace_restrict(space);
+    if (is_apart(as))
+        setsid();
     int error = run_identity_assume(as);
     if (error)
         give_up(error_fd, -error);
@@ -70,9 +79,18 @@ static bool is_sent_to_us(const struct signalfd_siginfo *info, pid_t child) {
     return info->ssi_code <= 0 && (pid_t)info->ssi_pid != child;
 }
 
-static void pass_on(const struct signalfd_siginfo *info, pid_t child) {
+/* Its group is one that nobody could continue, so SIGTSTP would not stop it. It may not have a group yet. */
+static void pass_on_apart(int signal, pid_t child) {
+    const int passed = signal == SIGTSTP ? SIGSTOP : signal;
+    if (kill(-child, passed) < 0)
+        kill(child, passed);
+}
+
+static void pass_on(const struct signalfd_siginfo *info, const struct run_identity *as, pid_t child) {
     int signal = (int)info->ssi_signo;
-    if (is_sent_to_us(info, child))
+    if (is_apart(as))
+        pass_on_apart(signal, child);
+    else if (is_sent_to_us(info, child))
         kill(child, signal);
     if (signal == SIGTSTP)
         signals_stop_self(signal);
@@ -84,8 +102,8 @@ static bool has_ended(pid_t child) {
 }
 
 /* Returns its wait status. user: NULL: nobody wants to know its times */
-static int wait_for(pid_t child, const struct signals *signals, struct run_mounts *mounts, struct run_user *user,
-                    struct run_neighbours *neighbours) {
+static int wait_for(pid_t child, const struct run_identity *as, const struct signals *signals,
+                    struct run_mounts *mounts, struct run_user *user, struct run_neighbours *neighbours) {
     struct signalfd_siginfo info;
     int status;
     for (;;) {
@@ -100,7 +118,7 @@ static int wait_for(pid_t child, const struct signals *signals, struct run_mount
             if (waitpid(child, &status, WNOHANG) == child)
                 return status;
         } else if (signal != 0) {
-            pass_on(&info, child);
+            pass_on(&info, as, child);
         }
     }
 }
@@ -119,7 +137,7 @@ int run_child(const char *const *arguments, const struct namespace *space, const
     int error = start(arguments, space, as, signals, user, mounts->count > 0, &child);
     if (error)
         return error;
-    struct run_outcome outcome = outcome_of(wait_for(child.pid, signals, mounts, user, neighbours));
+    struct run_outcome outcome = outcome_of(wait_for(child.pid, as, signals, mounts, user, neighbours));
     if (read(child.error_fd, &exec_error, sizeof(exec_error)) == sizeof(exec_error)) {
         complain("cannot run %s: %s", arguments[0], strerror(exec_error));
         outcome.is_started = false;
