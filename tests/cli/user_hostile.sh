@@ -49,7 +49,7 @@ grep -q '^OP_OPEN ' "$scratch/profile" || fail "no calls though only the header 
 
 # What is overwritten there is no mount's for others either: neither a profile of the mount, nor a socket to talk to.
 mkfifo "$scratch/stay"
-"$OSPROF" run -q --user nobody --label "filler=$(printf '%64s' | tr ' ' x)" -p "$scratch/profile" -- \
+"$OSPROF" run -q --user nobody --label "filler=$(printf '%064d' 0)" -p "$scratch/profile" -- \
     "$scratch/overwrite" labels <"$scratch/stay" >"$scratch/out" 2>"$scratch/err" &
 run=$!
 exec 7>"$scratch/stay"

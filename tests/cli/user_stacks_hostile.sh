@@ -115,12 +115,12 @@ lasts 5 end_watcher
 # ---- A program that has more files mapped as code than are open at a time
 
 mkdir -m 777 mapped
-mkfifo more
+mkfifo held
 cp "$TEST_PROGRAMS/mapped_files" programs/mapped_files
 watched --slow 10ms --stacks
-setpriv --reuid "$user_uid" --clear-groups programs/mapped_files "$fs/mapped" "$scratch/mapped" 600 <more &
+setpriv --reuid "$user_uid" --clear-groups programs/mapped_files "$fs/mapped" "$scratch/mapped" 600 <"$scratch/held" &
 others=("$!")
-exec 8>more
+exec 8>"$scratch/held"
 is_asked_about() {
     known mapped_files | awk '{ calls += $1 } END { exit calls != 3 }'
 }
