@@ -57,7 +57,7 @@ wait_until 30 grep -q overwritten "$scratch/out" || fail "the labels are not ove
 ! "$OSPROF" show /srv >"$scratch/shown" 2>&1 || fail "a file that another user writes is shown as a mount's: $(<"$scratch/shown")"
 grep -q '^osprof: /srv is a directory, but not the root of an osproffs mount' "$scratch/shown" || fail "show /srv: $(<"$scratch/shown")"
 "$OSPROF" recover >"$scratch/listed"
-grep -q ' recording .*-user-0\.live *-$' "$scratch/listed" || fail "listed: $(<"$scratch/listed")"
+grep -Eq '^ +-  recording  - .*-user-0\.live +-$' "$scratch/listed" || fail "listed: $(<"$scratch/listed")"
 exec 7>&-
 status=0
 wait "$run" || status=$?

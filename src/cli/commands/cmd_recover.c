@@ -31,11 +31,14 @@ static const char *state_name(const struct aggstats_live_info *live) {
 static void print_row(const struct screen *screen, const struct live_file *file) {
     const char *mount = aggstats_profile_label(&file->profile, "mount");
     char start[32] = "-";
+    char pid[32] = "-";
     time_t seconds = (time_t)(file->profile.start_ns / 1000000000);
     struct tm tm;
-    if (localtime_r(&seconds, &tm))
+    if (file->profile.has_start && localtime_r(&seconds, &tm))
         strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &tm);
-    printf("%8" PRId64 "  %-9s  %-19s  ", file->info.pid, state_name(&file->info), start);
+    if (file->info.pid > 0)
+        snprintf(pid, sizeof(pid), "%" PRId64, file->info.pid);
+    printf("%8s  %-9s  %-19s  ", pid, state_name(&file->info), start);
     screen_print_untrusted(screen, INK_PLAIN, file->path);
     fputs("  ", stdout);
     screen_print_untrusted(screen, INK_PLAIN, mount ? mount : "-");

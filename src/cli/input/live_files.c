@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -32,17 +33,15 @@ static DIR *open_trusted_dir(const char *path) {
     return dir;
 }
 
-/* Programs of a run of another user's write into the live file of that run, and so they may have given it any label: that
- * of a mount, or of a socket. The group's bits are the mask of the access control list. */
+/* Programs of a run of another user's write into the live file of that run. So they may have given it any label, as that of a
+ * mount or of a socket, and any size. The group's bits are the mask of the access control list. */
 static bool may_others_write(const struct stat *st) {
     return (st->st_uid != geteuid() && st->st_uid != 0) || st->st_mode & (S_IWGRP | S_IWOTH);
 }
 
-static void drop_labels(struct aggstats_profile *profile) {
-    for (; profile->label_count > 0; profile->label_count--) {
-        free(profile->labels[profile->label_count - 1].key);
-        free(profile->labels[profile->label_count - 1].value);
-    }
+/* A recorder has it locked. */
+static bool is_locked(int fd) {
+    return flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
 /* Errors:  -EBADMSG only *ret_file's reason is set; -ENOMEM; any other: this is no live file for us */
@@ -53,10 +52,11 @@ static int read_live_file(int dir_fd, const char *name, struct live_file *ret_fi
         return negative_errno();
     if (!S_ISREG(st.st_mode) || !aggstats_live_is(fd))
         return -EINVAL;
-    const int error = aggstats_live_read(fd, &ret_file->profile, &ret_file->info, &ret_file->why);
-    if (error == 0 && may_others_write(&st))
-        drop_labels(&ret_file->profile);
-    return error;
+    if (may_others_write(&st)) {
+        ret_file->info.recording = is_locked(fd);
+        return 0;
+    }
+    return aggstats_live_read(fd, &ret_file->profile, &ret_file->info, &ret_file->why);
 }
 
 static int append(struct live_files *files, const struct live_file *file) {

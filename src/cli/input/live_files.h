@@ -1,5 +1,5 @@
 /* The live files in the default directories of osproffs (live_dirs.h). Only directories that this user or root owns,
- * and nobody else can write to, are trusted; and in them the labels of files that nobody else can write to. */
+ * and nobody else can write to, are trusted; files in them that others can write to are found, and not read. */
 #ifndef LIVE_FILES_H
 #define LIVE_FILES_H
 
@@ -7,7 +7,8 @@
 
 struct live_file {
     char *path;
-    struct aggstats_profile profile; /* empty, like info, if it cannot be read; no labels if others may write */
+    struct aggstats_profile profile; /* empty, like info, if it cannot be read; if others may write to it only is known
+                                      * whether there is a recorder */
     struct aggstats_live_info info;
     struct aggstats_parse_error why; /* the reason: it is broken, or of another version. No message: it can be read */
 };
