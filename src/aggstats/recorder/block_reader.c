@@ -147,9 +147,18 @@ static void merge_readings(const struct block_reader *reader) {
     }
 }
 
+static bool has_calls(const struct layout *layout, const struct aggstats_block *block) {
+    for (unsigned op = 0; op < layout->op_count; op++)
+        if (layout_counters_const(layout, block->counters, op)->calls > 0)
+            return true;
+    return false;
+}
+
 int block_reader_read(struct block_reader *reader, uint64_t number, struct aggstats_block **ret_block) {
     const uint64_t offset = reader->first_offset + number * reader->stride_bytes;
     int err = read_once(reader, offset, reader->earliest);
+    if (err == 0 && !has_calls(&reader->layout, reader->earliest))
+        return 1;
     if (err == 0)
         err = read_once(reader, offset, reader->first);
     if (err == 0)

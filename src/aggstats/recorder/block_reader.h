@@ -23,7 +23,7 @@ void block_reader_finish(struct block_reader *reader);
 
 /* Reads a block with counters for all ops, whatever kind of file it is in; calls >= sum(buckets) >= failures while a
  * thread counts.
- * Returns 1 if no thread has counted in it: it has no counters.
+ * Returns 1 if no thread has counted in it.
  * ret_block: valid until the next call
  * Errors:    -EBADMSG no recorder has written that, or it is cut short; those of reading */
 int block_reader_read(struct block_reader *reader, uint64_t number, struct aggstats_block **ret_block);

@@ -226,17 +226,17 @@ static int read_block(struct reader *reader, struct block_reader *blocks, uint64
         err = tally_add_block(&reader->tally, block);
     if (err == -EBADMSG)
         return fail(reader, "live file has impossible counts in block %llu", (unsigned long long)number);
-    return err < 0 ? err : tally_add_call(&reader->tally, block);
+    return err == 0 ? tally_add_call(&reader->tally, block) : err;
 }
 
 static int read_own_blocks(struct reader *reader) {
     const struct live_header *header = &reader->header;
     struct block_reader blocks;
     int err = block_reader_init(&blocks, reader->fd, &reader->layout, header->header_bytes, header->block_stride_bytes);
-    for (uint64_t number = 0; number < header->block_count && err == 0; number++)
+    for (uint64_t number = 0; number < header->block_count && err >= 0; number++)
         err = read_block(reader, &blocks, number);
     block_reader_finish(&blocks);
-    return err;
+    return err < 0 ? err : 0;
 }
 
 /* While the file's maker records, threads that have ended in a call make none. */
