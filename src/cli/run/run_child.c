@@ -5,8 +5,8 @@
  * get them twice. Signals that a process sends are: the kernel does not tell whether to osprof
  * alone or to the whole group, in which case the command gets them twice.
  *
- * The command of another user has a session of its own, without a terminal: with one it could type for who has started
- * osprof (TIOCSTI). Then all signals are passed on. */
+ * The command of another user has a session of its own, without a terminal: with one it could type for the user who has
+ * started osprof (TIOCSTI). Then all signals are passed on. */
 #include "run_child.h"
 
 #include <fcntl.h>
