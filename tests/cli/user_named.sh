@@ -135,10 +135,22 @@ mounted_writes "$calls" mapped 31 >/dev/null
 # As root these keep their rights there.
 chmod 755 "$scratch"
 chmod 777 "$lower"
+# The advice is about what programs are, not what they are called.
+advice() {
+    "$OSPROF" show --width 300 "$scratch/profile" | grep 'A mount over their files sees them'
+}
+ln -f "$scratch/alone" "$scratch/set-id-test"
+user_run 0 sh -c "$scratch/set-id-test run 20; true"
+[[ $(named) == "1 statically linked program (set-id-test"* ]] || fail "a program called set-id-test: $(named)"
+assert_eq "A mount over their files sees them: osprof run --layers fs -d DIR" "$(advice)" "advice on a program called set-id-test"
+
 cp "$calls" "$scratch/set-id"
 chown 65534 "$scratch/set-id"
 chmod 4755 "$scratch/set-id"
 assert_eq 7 "$(mounted_writes "$scratch/set-id" run 0)" "writes of a set-id program, with a mount"
+user_run 0 sh -c "$scratch/set-id run 20; true"
+[[ $(named) == "1 set-id program (set-id"* ]] || fail "a set-id program: $(named)"
+assert_eq "A mount over their files sees them: osprof run --layers fs -d DIR, for set-id programs as root" "$(advice)" "advice on a set-id program"
 assert_eq 65534 "$(stat -c %u "$lower/ran")" "owner of its file"
 if have setpriv; then
     assert_eq 7 "$(mounted_writes setpriv --reuid 65534 --regid 65534 --clear-groups "$scratch/alone" run 0)" "writes of another user, with a mount"

@@ -334,11 +334,22 @@ static void print_not_told(const struct printer *it, const struct answer_row *ro
     screen_print_sentence(it->screen, 0, text);
 }
 
+bool answer_not_seen_tells(const char *not_seen, const char *of) {
+    unsigned depth = 0;
+    for (const char *at = not_seen; *at; at++) {
+        depth += *at == '(';
+        depth -= *at == ')' && depth > 0;
+        if (depth == 0 && strncmp(at, of, strlen(of)) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* True of all kinds of programs and calls. A user's mount is in a user namespace, in which set-id bits do nothing. */
 static void print_remedy(const struct printer *it, const struct answer_row *row) {
     char text[TEXT_SIZE];
     snprintf(text, sizeof(text), "A mount over their files sees them: osprof run --layers fs -d DIR%s",
-             row->word && strstr(row->word, "set-id") ? ", for set-id programs as root" : "");
+             row->word && answer_not_seen_tells(row->word, "set-id") ? ", for set-id programs as root" : "");
     screen_print_sentence(it->screen, 0, text);
 }
 

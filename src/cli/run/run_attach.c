@@ -37,8 +37,8 @@ const char *run_attach_directory(const struct option_list *directories) {
 #endif
 
 static bool sees(const char *not_seen) {
-    return (SEES_FOREIGN || !strstr(not_seen, "foreign")) &&
-           (!strstr(not_seen, "io_uring") || collector_counts(COLLECTOR_RINGS));
+    return (SEES_FOREIGN || !answer_not_seen_tells(not_seen, "foreign")) &&
+           (!answer_not_seen_tells(not_seen, "io_uring") || collector_counts(COLLECTOR_RINGS));
 }
 
 char *run_attach_command(const char *directory, const struct aggstats_profile *layer) {
