@@ -381,7 +381,7 @@ static struct joined *make_joined(const struct live_header *header, void *shared
 
 int aggstats_recorder_join(const char *live_path, const char *const *op_names, unsigned op_count,
                            bool has_borrowed_memory, struct aggstats_recorder **ret_recorder) {
-    struct live_header header;
+    struct live_header header = {0};
     CLEANUP_FD int fd = open_live(live_path);
     if (fd < 0)
         return negative_errno();
