@@ -11,6 +11,11 @@ user_run 0 sh -c "$TEST_PROGRAMS/clone_calls clones 211; $TEST_PROGRAMS/clone_ca
 assert_eq $((211 + 223)) "$(calls PREAD)" "reads of children of clone"
 ! grep -E '^# (incomplete|not_seen):' "$scratch/profile" || fail "something is said to be missing"
 
+# A child of vfork has borrowed memory: the place that it takes is its parent's, and nobody else counts there.
+user_run 0 "$TEST_PROGRAMS/clone_calls" vfork 100003
+assert_eq $((1 + 2 * 100003)) "$(calls PREAD)" "reads after a first one in a child of vfork"
+! grep -E '^# (incomplete|not_seen):' "$scratch/profile" || fail "something is said to be missing"
+
 # More threads than places: where files must be small, there are few.
 small_run() {
     (ulimit -f 4096 && user_run 0 "$TEST_PROGRAMS/clone_calls" threads "$1") || exit 1

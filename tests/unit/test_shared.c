@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -246,6 +247,15 @@ START_TEST(blocks_of_children_of_raw_clone_are_used_again) {
 }
 END_TEST
 
+static void count_until_told(struct aggstats_recorder *recorder, int counted_fd, int ending_fd) {
+    char byte;
+    record(recorder, OP_WRITE, 1);
+    close(counted_fd);
+    (void)!read(ending_fd, &byte, 1);
+    record(recorder, OP_WRITE, 1);
+    _exit(0);
+}
+
 /* Its child counts, and waits until it may end. Returns 0 if such a child cannot be made. */
 static pid_t start_waiting_child(struct aggstats_recorder *recorder, unsigned long flags, int *ret_fd) {
     int counted[2];
@@ -255,12 +265,18 @@ static pid_t start_waiting_child(struct aggstats_recorder *recorder, unsigned lo
     ck_assert_int_eq(pipe(ending), 0);
     pid_t child = raw_clone(flags);
     if (child == 0) {
-        record(recorder, OP_WRITE, 1);
-        close(counted[1]);
         close(ending[1]);
-        (void)!read(ending[0], &byte, 1);
-        record(recorder, OP_WRITE, 1);
-        _exit(0);
+        if (flags & CLONE_NEWNS) {
+            /* a grandchild, which the kernel does not tell its namespace; the child counts nothing */
+            const bool is_hidden = mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+                                   mount("none", "/proc", "tmpfs", 0, NULL) == 0;
+            if (is_hidden && fork() == 0)
+                count_until_told(recorder, counted[1], ending[0]);
+            close(counted[1]);
+            wait(NULL);
+            _exit(0);
+        }
+        count_until_told(recorder, counted[1], ending[0]);
     }
     close(counted[1]);
     close(ending[0]);
@@ -270,13 +286,17 @@ static pid_t start_waiting_child(struct aggstats_recorder *recorder, unsigned lo
     return child < 0 ? 0 : child;
 }
 
-static void keep_block_of_living_child(unsigned long flags) {
-    struct aggstats_recorder *recorder;
-    int ending_fd;
+/* As many blocks as there are living threads. */
+static struct aggstats_recorder *join_file_of_two(void) {
     aggstats_recorder_destroy(maker);
     unlink(path);
     ck_assert_int_eq(make(2), 0);
-    recorder = join();
+    return join();
+}
+
+static void keep_block_of_living_child(unsigned long flags) {
+    struct aggstats_recorder *recorder = join_file_of_two();
+    int ending_fd;
     pid_t child = start_waiting_child(recorder, flags, &ending_fd);
     if (child == 0) /* not allowed here */
         return;
@@ -300,6 +320,38 @@ END_TEST
 /* Its numbers mean nothing here. */
 START_TEST(block_of_living_child_in_another_pid_namespace_is_kept) {
     keep_block_of_living_child(CLONE_NEWUSER | CLONE_NEWPID);
+}
+END_TEST
+
+/* Nor do ours there, which it must not take for those of its own namespace. */
+START_TEST(blocks_are_kept_from_a_pid_namespace_without_proc) {
+    keep_block_of_living_child((geteuid() == 0 ? 0 : CLONE_NEWUSER) | CLONE_NEWPID | CLONE_NEWNS);
+}
+END_TEST
+
+/* The first call in a child is made by a process that has borrowed its memory: the block is the child's. */
+START_TEST(block_got_by_a_child_of_vfork_is_its_parents) {
+    struct aggstats_recorder *recorder = join_file_of_two();
+    pid_t child = fork();
+    if (child == 0) {
+        aggstats_shared_lend_memory(recorder);
+        /* NOLINTBEGIN(clang-analyzer-*): it is what is tested */
+        pid_t borrower = vfork();
+        if (borrower == 0) {
+            record(recorder, OP_WRITE, 1);
+            _exit(0);
+        }
+        /* NOLINTEND(clang-analyzer-*) */
+        waitpid(borrower, NULL, 0);
+        record(recorder, OP_WRITE, 1);
+        count_in_raw_child(recorder, 3);
+        record(recorder, OP_WRITE, 1);
+        _exit(0);
+    }
+    wait_for(child);
+    ck_assert_uint_eq(calls_of("WRITE"), 3);
+    ck_assert_uint_eq(calls_of("READ"), 0);
+    ck_assert_uint_eq(crowded_threads(), 1);
 }
 END_TEST
 
@@ -798,6 +850,8 @@ int main(void) {
     tcase_add_test(counting, blocks_of_children_of_raw_clone_are_used_again);
     tcase_add_test(counting, block_of_living_child_of_raw_clone_is_kept);
     tcase_add_test(counting, block_of_living_child_in_another_pid_namespace_is_kept);
+    tcase_add_test(counting, blocks_are_kept_from_a_pid_namespace_without_proc);
+    tcase_add_test(counting, block_got_by_a_child_of_vfork_is_its_parents);
     tcase_add_test(counting, call_that_was_watched_counts_like_others);
     tcase_add_test(counting, call_that_a_process_ended_in_is_forgotten);
     tcase_add_test(counting, calls_left_are_counted_when_nobody_counts);

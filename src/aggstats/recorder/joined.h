@@ -11,7 +11,6 @@
 struct joined {
     struct recorder_front front; /* first */
     uint64_t last_id;            /* atomic. If two threads join the file at once, their blocks are of either recorder */
-    uint32_t namespace;          /* of our PIDs, when it was last asked for; 0: unknown; atomic */
     struct live_shared *shared;
     struct groups_file *groups;     /* NULL: the file has none */
     struct aggstats_block **blocks; /* [block_count_max], as mapped here; atomic; NULL: not yet */

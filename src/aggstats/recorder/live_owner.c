@@ -3,15 +3,27 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base.h"
+
 #define NAMESPACE_SHIFT 32
+#define GET_PID_NAMESPACE _IO(0xff, 5) /* of a pidfd: PIDFD_GET_PID_NAMESPACE of <linux/pidfd.h>, from Linux 6.11 on */
+
+/* Nothing is concluded from the parent, which may have another namespace. */
+static uint32_t ask_without_proc(void) {
+    struct stat attr;
+    CLEANUP_FD int process_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    CLEANUP_FD int fd = process_fd < 0 ? -1 : ioctl(process_fd, GET_PID_NAMESPACE, 0);
+    return fd >= 0 && fstat(fd, &attr) == 0 ? (uint32_t)attr.st_ino : 0;
+}
 
 uint32_t live_owner_namespace(void) {
     struct stat attr;
-    return stat("/proc/self/ns/pid", &attr) == 0 ? (uint32_t)attr.st_ino : 0;
+    return stat("/proc/self/ns/pid", &attr) == 0 ? (uint32_t)attr.st_ino : ask_without_proc();
 }
 
 /* The number that the C library has for the calling thread, which it notes in a recursive mutex. */

@@ -209,14 +209,16 @@ static uint64_t renew_hot(struct joined *joined) {
     return __atomic_compare_exchange_n(&hot->id, &id, new_id, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ? new_id : id;
 }
 
-/* The kernel says in which namespace our number is one, unless there is no /proc here. Then it is the one of before, or our
- * parent's; but the first process of a namespace has another one than its parent. */
-static uint32_t find_namespace(struct joined *joined) {
-    uint32_t namespace = live_owner_namespace();
-    if (namespace == 0 && getpid() != 1)
-    namespace = __atomic_load_n(&joined->namespace, __ATOMIC_RELAXED);
-    __atomic_store_n(&joined->namespace, namespace, __ATOMIC_RELAXED);
-    return namespace;
+/* The word of the calling thread. Of a process it is asked once in which namespace its numbers are, and not in a child that
+ * has borrowed its memory, which may have another one: there the thread is the parent's. */
+static live_owner own_word(struct joined *joined) {
+    const bool owns_memory = __atomic_load_n(&joined->front.pid, __ATOMIC_RELAXED) == getpid();
+    uint64_t namespace = __atomic_load_n(&joined->front.namespace, __ATOMIC_RELAXED);
+    if (namespace == 0 && owns_memory) {
+        namespace = live_owner_namespace();
+        __atomic_store_n(&joined->front.namespace, namespace, __ATOMIC_RELAXED);
+    }
+    return live_owner_self(owns_memory, (uint32_t) namespace);
 }
 
 /* While a thread gets a block or counters: a signal handler may record, and no thread is cancelled while it opens the
@@ -256,8 +258,7 @@ static struct aggstats_block *find_own_block(struct joined *joined, int live_fd)
     const uint64_t id = renew_hot(joined);
     struct claimed claimed;
     if (aggstats_thread_cache.recorder_id != id) {
-        const live_owner self = live_owner_self(joined->front.pid == getpid(), find_namespace(joined));
-        const enum claim claim = claim_block(joined, self, live_fd, &claimed);
+        const enum claim claim = claim_block(joined, own_word(joined), live_fd, &claimed);
         if (claim != CLAIM_DONE) {
             note_loss(joined, claim, errno);
             claim_lost_block(joined, &claimed);
@@ -270,6 +271,10 @@ static struct aggstats_block *find_own_block(struct joined *joined, int live_fd)
 
 static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
     return find_own_block((struct joined *)(void *)recorder, -1);
+}
+
+void aggstats_shared_lend_memory(struct aggstats_recorder *recorder) {
+    renew_hot((struct joined *)(void *)recorder);
 }
 
 /* ---- Counters of an op ---- */

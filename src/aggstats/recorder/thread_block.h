@@ -18,9 +18,10 @@ typedef struct aggstats_block *own_block_fn(struct aggstats_recorder *recorder);
 struct recorder_front {
     struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which are zeroed in a child */
     uint64_t id;                      /* the same as in hot, also while that is AGGSTATS_ASLEEP */
-    uint64_t is_noted; /* atomic; 1: the shared file knows that this process has calls that do not count */
-    int64_t pid;       /* of a shared file: the process that the memory belongs to; 0: unknown */
-    unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot) - 3 * sizeof(uint64_t)];
+    uint64_t is_noted;  /* atomic; 1: the shared file knows that this process has calls that do not count */
+    int64_t pid;        /* of a shared file: the process that the memory belongs to; 0: unknown */
+    uint64_t namespace; /* of its numbers (live_owner.h); 0: unknown, or not asked for yet; atomic */
+    unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot) - 4 * sizeof(uint64_t)];
     own_block_fn *own_block;
 };
 

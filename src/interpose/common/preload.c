@@ -117,8 +117,11 @@ bool preload_ask_owner(void) {
 }
 
 void preload_share_memory(void) {
+    struct aggstats_recorder *recorder = __atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE);
     if (preload_is_on())
         preload_ask_owner();
+    if (preload_is_on() && recorder)
+        aggstats_shared_lend_memory(recorder);
     __atomic_store_n(&preload.may_share_memory, true, __ATOMIC_RELAXED);
 }
 

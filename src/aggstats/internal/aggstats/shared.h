@@ -46,6 +46,10 @@ int aggstats_recorder_create_shared(const struct aggstats_recorder_options *opti
 int aggstats_recorder_join(const char *live_path, const char *const *op_names, unsigned op_count,
                            bool has_borrowed_memory, struct aggstats_recorder **ret_recorder);
 
+/* Call before a process is made that shares this memory, such as by vfork(2): notes whose it is, if no call has yet.
+ * Threads: any, also without a thread area */
+void aggstats_shared_lend_memory(struct aggstats_recorder *recorder);
+
 /* ---- Counting ---- */
 
 /* Where the calling thread counts an op that it has not called before. */
