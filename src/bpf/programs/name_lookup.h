@@ -15,7 +15,7 @@
 #define DENTRY_BYTES 128U /* of which something is read; a short name is among them */
 #define STEPS_MAX 100
 #define CHAIN_MAX 64      /* dentries of a place in the table */
-#define MOUNTS_MAX 100000 /* in one mount: as many as a mount namespace may have (fs.mount-max) */
+#define MOUNTS_MAX 100000 /* that a name may take: as many as a mount namespace may have (fs.mount-max) */
 #define MOUNTS_REMEMBERED 4096
 #define FD_DIGITS_MAX 8
 #define STACKED_MAX 8   /* mounts at one place */
@@ -45,6 +45,7 @@ struct lookup {
     const struct dentry *root;
     const struct mount *root_mount;
     __u32 position;                             /* of the rest, in the text */
+    __u32 mounts_left;                          /* to walk over: nothing else runs on this CPU meanwhile */
     bool is_entry;                              /* the directory is what is looked for */
     bool follows;                               /* the last component too, if it is a symbolic link */
     char dentry[DENTRY_BYTES + PART_BYTES + 8]; /* the latest one found; behind it its name, if that is elsewhere */
@@ -201,6 +202,7 @@ struct mount_walk {
     __u64 head;
     __u64 node;    /* the next one */
     __u64 mounted; /* UNKNOWN: until it has ended */
+    __u64 left;    /* to walk over */
 };
 
 /* A callback of bpf_for_each_map_elem(). A mount that has another parent is being unmounted or moved, and its list is another
@@ -208,28 +210,36 @@ struct mount_walk {
 static long step_over_mount(void *map, const void *key, void *value, struct mount_walk *walk) {
     const struct mount *mount = (const struct mount *)(walk->node - bpf_core_field_offset(struct mount, mnt_child));
     const bool is_end = walk->node == walk->head;
+    if (walk->left == 0)
+        return 1;
     if (is_end || is_mounted_at(mount, &walk->place)) {
         walk->mounted = is_end ? 0 : (__u64)mount;
         return 1;
     }
     walk->node = (__u64)BPF_CORE_READ(mount, mnt_child.next);
+    walk->left--;
     return (__u64)BPF_CORE_READ(mount, mnt_parent) != walk->place.in;
 }
 
-/* What is mounted there; NULL: nothing is; UNKNOWN. */
-__noinline __u64 find_mounted(__u64 in, __u64 on) {
-    const struct mount *mount = (const struct mount *)in;
+/* What is mounted there, in the mount that has been found; NULL: nothing is; UNKNOWN. */
+__noinline __u64 find_mounted(struct lookup *lookup, __u64 on) {
+    if (!lookup)
+        return UNKNOWN;
+    const struct mount *mount = lookup->mount;
+    const __u64 in = (__u64)mount;
     const struct mount_place place = {.in = in, .on = on};
     const struct mount_found *known = bpf_map_lookup_elem(&mounts_found, &place);
     struct mount_found found = {.event = BPF_CORE_READ(mount, mnt_ns, event)};
     struct mount_walk walk = {.place = place,
                               .head = in + bpf_core_field_offset(struct mount, mnt_mounts),
                               .node = (__u64)BPF_CORE_READ(mount, mnt_mounts.next),
-                              .mounted = UNKNOWN};
+                              .mounted = UNKNOWN,
+                              .left = lookup->mounts_left};
     if (known && known->mounted ? is_mounted_at((const struct mount *)known->mounted, &place)
                                 : known && known->event == found.event)
         return known->mounted;
     bpf_for_each_map_elem(&mount_steps, step_over_mount, &walk, 0);
+    lookup->mounts_left = (__u32)walk.left;
     found.mounted = walk.mounted;
     if (walk.mounted != UNKNOWN)
         bpf_map_update_elem(&mounts_found, &place, &found, BPF_ANY);
@@ -265,7 +275,7 @@ __noinline int cross_mounts(struct lookup *lookup) {
         const unsigned flags = BPF_CORE_READ(at, d_flags);
         if (!has_flag(flags, MOUNTED_FLAG | AUTOMOUNT_FLAGS))
             return STEP_ON;
-        const __u64 mounted = has_flag(flags, MOUNTED_FLAG) ? find_mounted((__u64)lookup->mount, (__u64)at) : 0;
+        const __u64 mounted = has_flag(flags, MOUNTED_FLAG) ? find_mounted(lookup, (__u64)at) : 0;
         if (mounted == 0)
             return has_flag(flags, AUTOMOUNT_FLAGS) ? STEP_NOT_TOLD : STEP_ON;
         if (mounted == UNKNOWN)
@@ -416,6 +426,7 @@ static __always_inline const struct dentry *look_up(struct task_struct *task, st
     lookup->root = BPF_CORE_READ(task, fs, root.dentry);
     lookup->root_mount = mount_of(BPF_CORE_READ(task, fs, root.mnt));
     lookup->position = 0;
+    lookup->mounts_left = MOUNTS_MAX;
     if (text_at(lookup, 0) == '/')
         go_to_root(lookup);
     for (int i = 0; i < STEPS_MAX; i++) {
