@@ -30,7 +30,8 @@ first=$(id 111111)
 second=$(id 222222)
 hostile=$(id bad0ba)
 mkdir "$group/docker-$web.scope" "$group/docker-$web.scope/inner" "$group/libpod-$nameless.scope" "$group/docker-$first.scope" \
-    "$group/docker-$second.scope" "$group/docker-$hostile.scope" "$group/plain.scope"
+    "$group/docker-$second.scope" "$group/docker-$hostile.scope" "$group/plain.scope" "$group/given" "$group/given/docker-$web.scope"
+chown "$user_uid" "$group/given"
 
 # in a mount namespace, in which /var/lib has made-up files of docker
 containers=$scratch/lib/docker/containers
@@ -86,12 +87,14 @@ calls_in "$group/docker-$web.scope/inner" 4
 calls_in "$group/libpod-$nameless.scope" 5
 calls_in "$group/docker-$hostile.scope" 3
 calls_in "$group/plain.scope" 2
+calls_in "$group/given/docker-$web.scope" 13
 kill -INT "$watcher"
 ended 0
 assert_eq 11 "$(calls_of "osproffs-web-$$ (docker ${web:0:12})")" "WRITEs in the container, and in a group inside it"
 assert_eq 5 "$(calls_of "podman ${nameless:0:12}")" "WRITEs in a container without a name"
 assert_eq 3 "$(calls_of "docker ${hostile:0:12}")" "WRITEs in a container with a FIFO for a file"
 assert_eq 2 "$(calls_of "/$name/plain.scope")" "WRITEs in a group that is no container"
+assert_eq 13 "$(calls_of "/$name/given/docker-$web.scope")" "WRITEs in a group of another user's that is called like a container"
 
 # ---- Finding a container
 

@@ -20,10 +20,12 @@
 #define TASKS "/run/containerd/io.containerd.runtime.v2.task"
 
 static char root[] = "/tmp/test-containers-XXXXXX";
+static char groups[sizeof(root) + 16];
 
 static void set_up(void) {
     strcpy(root + strlen(root) - 6, "XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(root));
+    snprintf(groups, sizeof(groups), "%s/sys/fs/cgroup", root);
 }
 
 static void tear_down(void) {
@@ -52,11 +54,18 @@ static void write_file(const char *path, const char *text) {
     ck_assert_int_eq(fclose(stream), 0);
 }
 
+static void make_group(const char *cgroup) {
+    char path[512];
+    char whole[512];
+    snprintf(path, sizeof(path), "/sys/fs/cgroup%s%s/", cgroup[0] == '/' ? "" : "/", cgroup);
+    path_in_root(path, whole);
+}
+
 /* What the control group is called; "": no container's. */
 static const char *described(const char *cgroup) {
     static char text[256];
     struct container container;
-    struct container_names *names = container_names_create(root);
+    struct container_names *names = container_names_create(root, groups);
     text[0] = '\0';
     if (container_names_find(names, cgroup, &container))
         container_describe(&container, text, sizeof(text));
@@ -83,7 +92,6 @@ static const struct {
     {"/system.slice/nerdctl-" ID_A ".scope", "containerd 3f2a9c1b2d4e"},
     {"/kubepods.slice/kubepods-pod1.slice/crio-" ID_A ".scope", "crio 3f2a9c1b2d4e"},
     {"/kubepods/burstable/pod1/" ID_A, "kubernetes 3f2a9c1b2d4e"},
-    {".../docker-" ID_A ".scope", "docker 3f2a9c1b2d4e"},
     {"/", ""},
     {"/system.slice/docker.service", ""},
     {"/system.slice/" ID_A, ""},
@@ -96,6 +104,7 @@ static const struct {
 
 START_TEST(container_of_a_path_is_found) {
     struct container container;
+    make_group(paths[_i].path);
     const bool is_found = container_parse(paths[_i].path, &container);
     ck_assert_str_eq(described(paths[_i].path), paths[_i].described);
     ck_assert_int_eq(is_found, paths[_i].described[0] != '\0');
@@ -132,7 +141,7 @@ static const struct {
      "{\"annotations\": {\"nerdctl/name\": \"web\"}}", "web (containerd 3f2a9c1b2d4e)"},
     /* another's, or none */
     {"/system.slice/docker-" ID_B ".scope", DOCKER_FILE, "{\"Name\": \"/web1\"}", "docker aaaaaaaaaaaa"},
-    {"...docker-" ID_A ".scope/docker-" ID_A ".scope", DOCKER_FILE, "{\"Name\": \"/web1\"}", "docker 3f2a9c1b2d4e"},
+    {"...docker-" ID_A ".scope/docker-" ID_A ".scope", DOCKER_FILE, "{\"Name\": \"/web1\"}", ""},
     {DOCKER, DOCKER_FILE, "{\"Name\": \"/web1\"", "docker 3f2a9c1b2d4e"},
     {DOCKER, DOCKER_FILE, "", "docker 3f2a9c1b2d4e"},
     {DOCKER, DOCKER_FILE, "[1, 2]", "docker 3f2a9c1b2d4e"},
@@ -152,12 +161,15 @@ static const struct {
 
 START_TEST(name_is_read) {
     write_file(names[_i].file, names[_i].text);
+    make_group(names[_i].cgroup);
     ck_assert_str_eq(described(names[_i].cgroup), names[_i].described);
 }
 END_TEST
 
 START_TEST(name_of_a_users_container_is_in_his_home_only) {
     const char *ours = "[{\"id\": \"" ID_A "\", \"names\": [\"ours\"]}]";
+    make_group(USERS);
+    make_group("/machine.slice");
     write_file("/etc/passwd", "root:x:0:0::/root:/bin/sh\njane:x:1000:1000::/home/jane:/bin/sh\n");
     write_file("/var/lib" STORAGE "/containers.json", ours);
     ck_assert_str_eq(described(USERS "libpod-" ID_A ".scope"), "podman 3f2a9c1b2d4e");
@@ -168,8 +180,9 @@ START_TEST(name_of_a_users_container_is_in_his_home_only) {
 END_TEST
 
 START_TEST(name_is_looked_up_once) {
-    struct container_names *all = container_names_create(root);
+    struct container_names *all = container_names_create(root, groups);
     struct container container;
+    make_group(DOCKER);
     write_file(DOCKER_FILE, "{\"Name\": \"/before\"}");
     ck_assert(container_names_find(all, DOCKER, &container));
     write_file(DOCKER_FILE, "{\"Name\": \"/after\"}");
@@ -182,6 +195,7 @@ END_TEST
 static void ask_many(struct container_names *all, const char *begin, const char *end) {
     struct container container;
     char cgroup[256];
+    make_group(begin);
     for (unsigned i = 0; i < 10007; i++) {
         snprintf(cgroup, sizeof(cgroup), "%s%064x%s", begin, i, end);
         ck_assert(container_names_find(all, cgroup, &container));
@@ -194,7 +208,8 @@ START_TEST(name_is_found_after_any_number_of_others) {
     static const char *const others[][2] = {{USERS "docker-", ".scope"}, {"/docker/", ""}};
     struct container container;
     for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
-        struct container_names *all = container_names_create(root);
+        struct container_names *all = container_names_create(root, groups);
+        make_group(DOCKER);
         ask_many(all, others[i][0], others[i][1]);
         write_file(DOCKER_FILE, "{\"Name\": \"/later\"}");
         ck_assert(container_names_find(all, DOCKER, &container));
@@ -205,8 +220,9 @@ START_TEST(name_is_found_after_any_number_of_others) {
 END_TEST
 
 START_TEST(users_containers_do_not_make_a_name_forgotten) {
-    struct container_names *all = container_names_create(root);
+    struct container_names *all = container_names_create(root, groups);
     struct container container;
+    make_group(DOCKER);
     write_file(DOCKER_FILE, "{\"Name\": \"/before\"}");
     ck_assert(container_names_find(all, DOCKER, &container));
     write_file(DOCKER_FILE, "{\"Name\": \"/after\"}");
@@ -219,6 +235,7 @@ END_TEST
 
 START_TEST(name_longer_than_the_bound_is_not_taken) {
     char text[CONTAINER_NAME_SIZE + 32];
+    make_group(DOCKER);
     for (size_t length = CONTAINER_NAME_SIZE - 1; length <= CONTAINER_NAME_SIZE; length++) {
         snprintf(text, sizeof(text), "{\"Name\": \"/%0*d\"}", (int)length, 0);
         write_file(DOCKER_FILE, text);
@@ -227,10 +244,55 @@ START_TEST(name_longer_than_the_bound_is_not_taken) {
 }
 END_TEST
 
+/* ---- Groups that are called like a container's ------------------------------------------------- */
+
+static void give_away(const char *cgroup, uid_t user) {
+    char path[512];
+    snprintf(path, sizeof(path), "%s%s", groups, cgroup);
+    ck_assert_int_eq(chown(path, user, (gid_t)-1), 0);
+}
+
+/* In a group that somebody has been given, he makes others, with any names. */
+START_TEST(group_of_somebody_else_is_no_container) {
+    static const struct {
+        const char *group;
+        uid_t owner;
+        const char *name;
+        const char *described;
+    } made[] = {
+        {"/lxc.payload.x", 100000, "/docker-" ID_A ".scope", ""},
+        {"/system.slice/x.service", 65534, "/docker/" ID_A, ""},
+        {"/user.slice/user-1000.slice/user@1000.service", 1000, "/docker-" ID_A ".scope", "docker 3f2a9c1b2d4e"},
+        {"/user.slice/user-1000.slice/user@1000.service", 1001, "/docker-" ID_A ".scope", ""},
+        {"/system.slice/docker-" ID_B ".scope", 100000, "/docker-" ID_A ".scope", "docker aaaaaaaaaaaa"},
+    };
+    char cgroup[256];
+    if (geteuid() != 0)
+        return;
+    snprintf(cgroup, sizeof(cgroup), "%s%s", made[_i].group, made[_i].name);
+    write_file(DOCKER_FILE, "{\"Name\": \"/web1\"}");
+    make_group(cgroup);
+    give_away(made[_i].group, made[_i].owner);
+    if (strchr(made[_i].name + 1, '/')) {
+        snprintf(cgroup, sizeof(cgroup), "%s/docker", made[_i].group);
+        give_away(cgroup, made[_i].owner);
+        snprintf(cgroup, sizeof(cgroup), "%s%s", made[_i].group, made[_i].name);
+    }
+    ck_assert_str_eq(described(cgroup), made[_i].described);
+}
+END_TEST
+
+START_TEST(group_whose_beginning_is_missing_is_no_container) {
+    make_group(".../docker-" ID_A ".scope");
+    ck_assert_str_eq(described(".../docker-" ID_A ".scope"), "");
+}
+END_TEST
+
 /* ---- Other things in place of the file ---------------------------------------------------------- */
 
 START_TEST(file_beyond_the_bound_is_not_read) {
     char path[512];
+    make_group(DOCKER);
     write_file(DOCKER_FILE, "{\"Name\": \"/web1\"}");
     path_in_root(DOCKER_FILE, path);
     ck_assert_int_eq(truncate(path, (off_t)1 << 40), 0);
@@ -240,6 +302,7 @@ END_TEST
 
 START_TEST(fifo_is_not_waited_for) {
     char path[512];
+    make_group(DOCKER);
     path_in_root(DOCKER_FILE, path);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert_str_eq(described(DOCKER), "docker 3f2a9c1b2d4e");
@@ -248,6 +311,7 @@ END_TEST
 
 START_TEST(link_in_place_of_the_file_is_not_followed) {
     char path[512];
+    make_group(DOCKER);
     write_file("/elsewhere", "{\"Name\": \"/web1\"}");
     path_in_root(DOCKER_FILE, path);
     ck_assert_int_eq(symlink("../../../../../elsewhere", path), 0);
@@ -257,6 +321,7 @@ END_TEST
 
 START_TEST(link_in_a_home_is_not_followed) {
     char path[512];
+    make_group(USERS);
     write_file("/etc/passwd", "jane:x:1000:1000::/home/jane:/bin/sh\n");
     write_file("/var/lib" STORAGE "/containers.json", "[{\"id\": \"" ID_A "\", \"names\": [\"ours\"]}]");
     path_in_root("/home/jane/.local/share", path);
@@ -284,7 +349,7 @@ END_TEST
 
 int main(void) {
     Suite *suite = suite_create("container_names");
-    TCase *tcase = suite_case(suite, "cgroups", NULL, NULL);
+    TCase *tcase = suite_case(suite, "cgroups", set_up, tear_down);
     tcase_add_loop_test(tcase, container_of_a_path_is_found, 0, ARRAY_SIZE(paths));
     tcase_add_test(tcase, container_is_called_by_name_and_id);
     tcase = suite_case(suite, "names", set_up, tear_down);
@@ -295,6 +360,8 @@ int main(void) {
     tcase_add_test(tcase, users_containers_do_not_make_a_name_forgotten);
     tcase_add_test(tcase, name_longer_than_the_bound_is_not_taken);
     tcase = suite_case(suite, "hostile", set_up, tear_down);
+    tcase_add_loop_test(tcase, group_of_somebody_else_is_no_container, 0, 5);
+    tcase_add_test(tcase, group_whose_beginning_is_missing_is_no_container);
     tcase_add_test(tcase, file_beyond_the_bound_is_not_read);
     tcase_add_test(tcase, fifo_is_not_waited_for);
     tcase_add_test(tcase, link_in_place_of_the_file_is_not_followed);

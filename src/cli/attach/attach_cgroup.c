@@ -47,7 +47,7 @@ static void visit(void *context, const char *directory, const char *path) {
 }
 
 static int search_below(const char *root, struct search *search) {
-    search->containers = container_names_create("");
+    search->containers = container_names_create("", root);
     int error = search->containers ? cgroup_tree_walk(root, visit, search) : -ENOMEM;
     container_names_destroy(search->containers);
     return error;

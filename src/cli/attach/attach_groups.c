@@ -45,7 +45,8 @@ struct place {
 struct attach_groups {
     const struct collector *collector;
     struct aggstats_recorder *recorder;
-    struct container_names *containers;
+    char *cgroups;                      /* where they are mounted; NULL: nowhere */
+    struct container_names *containers; /* of them */
     char *root;                         /* where names begin, its components cut like those of names; "/": everywhere */
     const struct attach_mounts *mounts; /* NULL: of one file system, by its root */
     struct place places[PLACES];        /* of the thread that adds calls, one at a time, like the next three */
@@ -126,9 +127,8 @@ static void note_container(void *context, const char *directory, const char *pat
 /* Finds the names of all containers there are. Files of one that is new are still in memory; those of older ones may
  * have to be read, for which counting must not wait. */
 static void note_containers(const struct attach_groups *groups) {
-    CLEANUP_FREE char *root = NULL;
-    if (cgroup_tree_find(&root) == 0)
-        cgroup_tree_walk(root, note_container, groups->containers);
+    if (groups->cgroups)
+        cgroup_tree_walk(groups->cgroups, note_container, groups->containers);
 }
 
 /* ---- On what ------------------------------------------------------------------------------------ */
@@ -293,7 +293,9 @@ static struct attach_groups *create(struct collector *collector, struct aggstats
     groups->recorder = recorder;
     pthread_mutex_init(&groups->lock, NULL);
     groups->root = cut_components(root ? root : "/");
-    groups->containers = container_names_create("");
+    if (cgroup_tree_find(&groups->cgroups) < 0)
+        groups->cgroups = NULL;
+    groups->containers = container_names_create("", groups->cgroups);
     if (groups->root && groups->containers)
         return groups;
     attach_groups_finish(groups);
@@ -349,6 +351,7 @@ void attach_groups_finish(struct attach_groups *groups) {
         return;
     pthread_mutex_destroy(&groups->lock);
     container_names_destroy(groups->containers);
+    free(groups->cgroups);
     free(groups->root);
     free(groups);
 }

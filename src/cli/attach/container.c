@@ -65,7 +65,7 @@ bool container_parse(const char *path, struct container *ret_container) {
         if (!parse_component(path, at, strcspn(at, "/"), ret_container))
             continue;
         ret_container->user = user_of(path);
-        ret_container->is_certain = path[0] == '/';
+        ret_container->above_bytes = (size_t)(slash - path);
         return true;
     }
     return false;

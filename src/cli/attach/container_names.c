@@ -1,9 +1,13 @@
 #include "container_names.h"
 
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base.h"
 #include "container_files.h"
@@ -26,6 +30,7 @@ struct known {
 
 struct container_names {
     const char *root;
+    const char *groups;
     pthread_mutex_t lock; /* protects the rest */
     uint64_t questions;
     int64_t users_left_ns; /* for names of users' containers */
@@ -33,11 +38,12 @@ struct container_names {
     struct known known[OWNERS][SETS][PLACES];
 };
 
-struct container_names *container_names_create(const char *root) {
+struct container_names *container_names_create(const char *root, const char *groups) {
     struct container_names *names = calloc(1, sizeof(*names));
     if (!names)
         return NULL;
     names->root = root;
+    names->groups = groups;
     names->users_left_ns = USERS_NS;
     names->filled_ns = read_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&names->lock, NULL);
@@ -99,12 +105,24 @@ static void find_name(struct container_names *names, struct container *container
     known->asked = ++names->questions;
 }
 
+/* A path without its beginning, and a group that has gone, do not tell. */
+static bool is_made_by_runtime(const struct container_names *names, const char *path,
+                               const struct container *container) {
+    char above[PATH_MAX];
+    struct stat st;
+    const int length = names->groups && path[0] == '/'
+                           ? snprintf(above, sizeof(above), "%s%.*s", names->groups, (int)container->above_bytes, path)
+                           : -1;
+    if (length < 0 || length >= (int)sizeof(above) || stat(above, &st) < 0)
+        return false;
+    return st.st_uid == 0 || st.st_uid == container->user || st.st_uid == geteuid();
+}
+
 bool container_names_find(struct container_names *names, const char *path, struct container *ret_container) {
-    if (!container_parse(path, ret_container))
+    if (!container_parse(path, ret_container) || !is_made_by_runtime(names, path, ret_container))
         return false;
     pthread_mutex_lock(&names->lock);
-    if (ret_container->is_certain)
-        find_name(names, ret_container);
+    find_name(names, ret_container);
     pthread_mutex_unlock(&names->lock);
     return true;
 }

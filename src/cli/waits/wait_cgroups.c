@@ -14,6 +14,7 @@
 
 struct wait_cgroups {
     const struct attach_cgroup *only;
+    char *root; /* NULL: there is none */
     struct container_names *containers;
     char **paths; /* [count] */
     size_t count;
@@ -41,13 +42,10 @@ static void visit(void *context, const char *directory, const char *path) {
 }
 
 static void read_all(struct wait_cgroups *cgroups) {
-    CLEANUP_FREE char *root = NULL;
-    struct stat st;
-    if (cgroup_tree_find(&root) != 0)
+    if (!cgroups->root)
         return;
-    if (stat(root, &st) == 0)
-        add(cgroups, st.st_ino, "/");
-    cgroup_tree_walk(root, visit, cgroups);
+    visit(cgroups, cgroups->root, "/");
+    cgroup_tree_walk(cgroups->root, visit, cgroups);
 }
 
 struct wait_cgroups *wait_cgroups_create(const struct attach_cgroup *only) {
@@ -55,7 +53,9 @@ struct wait_cgroups *wait_cgroups_create(const struct attach_cgroup *only) {
     if (!cgroups)
         return NULL;
     cgroups->only = only;
-    cgroups->containers = container_names_create("");
+    if (cgroup_tree_find(&cgroups->root) < 0)
+        cgroups->root = NULL;
+    cgroups->containers = container_names_create("", cgroups->root);
     read_all(cgroups);
     return cgroups;
 }
@@ -69,6 +69,7 @@ void wait_cgroups_destroy(struct wait_cgroups *cgroups) {
     number_map_finish(&cgroups->places);
     number_map_finish(&cgroups->missing);
     container_names_destroy(cgroups->containers);
+    free(cgroups->root);
     free(cgroups);
 }
 
