@@ -270,6 +270,24 @@ for propagation in shared private; do
     assert_nothing_left
 done
 
+# Another file system may have got the device number by then: it stays.
+# shellcheck disable=SC2016 # for the shell inside
+unshare --mount --propagation shared -- bash -euc '
+    "$OSPROFFS" -o profile=other,live=none lower mnt
+    device=$(stat -c %d mnt)
+    "$OSPROF" run --layers fs -d many -q -p profile -- sh -c "echo >go; read -r _ <went; sleep 0.5; [ -e mnt/there ]" &
+    read -r _ <go
+    kill -STOP "$!"
+    umount mnt
+    mount -t tmpfs after mnt
+    : >mnt/there
+    [ "$(stat -c %d mnt)" = "$device" ] || echo "another device number: nothing is tested"
+    kill -CONT "$!"
+    echo >went
+    wait "$!"
+    umount mnt' || fail "what was mounted outside is unmounted, since something else was there before"
+assert_nothing_left
+
 # Its own mount stays where one below it was unmounted outside.
 # shellcheck disable=SC2016 # for the shell inside
 unshare --mount --propagation private -- bash -euc '

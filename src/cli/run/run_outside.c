@@ -74,15 +74,16 @@ static bool may_hang(const char *path) {
     return found;
 }
 
-/* Copies that can be reached: others are in use by what covers them. */
+/* Copies that can be reached: others are in use by what covers them. The number of a device that is gone everywhere may be that
+ * of another file system by now. */
 static void unmount(const struct run_daemon *own, size_t own_count, dev_t device) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
     mounts_open(&table);
     while (mounts_next(&table, &entry)) {
         dev_t there;
-        if (entry.device == device && !is_of_run(own, own_count, entry.path) && !may_hang(entry.path) &&
-            mounts_device_at(entry.path, &there) == 0 && there == device)
+        if (entry.device == device && mounts_is_profiled(&entry) && !is_of_run(own, own_count, entry.path) &&
+            !may_hang(entry.path) && mounts_device_at(entry.path, &there) == 0 && there == device)
             umount2(entry.path, MNT_DETACH | UMOUNT_NOFOLLOW);
     }
 }
