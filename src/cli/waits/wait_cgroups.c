@@ -1,6 +1,9 @@
 #include "wait_cgroups.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,8 @@
 #include "container_names.h"
 #include "number_map.h"
 #include "path.h"
+
+#define HANDLE_OF_KERNFS 0xfe /* FILEID_KERNFS of the kernel */
 
 struct wait_cgroups {
     const struct attach_cgroup *only;
@@ -73,11 +78,30 @@ void wait_cgroups_destroy(struct wait_cgroups *cgroups) {
     free(cgroups);
 }
 
+/* A group that has come since: the kernel finds it by its number, however many others there are.
+ * Errors:  -ESTALE it has gone; -EPERM this takes CAP_DAC_READ_SEARCH; others of open_by_handle_at(2) */
+static int add_by_number(struct wait_cgroups *cgroups, uint64_t number) {
+    union {
+        struct file_handle handle;
+        char bytes[sizeof(struct file_handle) + sizeof(number)];
+    } of = {.handle = {.handle_bytes = sizeof(number), .handle_type = HANDLE_OF_KERNFS}};
+    char path[PATH_MAX];
+    memcpy(of.handle.f_handle, &number, sizeof(number));
+    CLEANUP_FD int root_fd = cgroups->root ? open(cgroups->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    CLEANUP_FD int fd = root_fd < 0 ? -1 : open_by_handle_at(root_fd, &of.handle, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int error = fd < 0 ? negative_errno() : path_of_open(fd, path);
+    const char *below = error == 0 ? path_below(path, cgroups->root) : NULL;
+    if (below)
+        add(cgroups, number, below[0] ? below : "/");
+    return error;
+}
+
 /* NULL: it is not known. */
 static const char *find(struct wait_cgroups *cgroups, uint64_t number) {
     uint64_t place = number_map_get(&cgroups->places, number);
     if (place == 0 && number != 0 && number_map_get(&cgroups->missing, number) == 0) {
-        read_all(cgroups);
+        if (add_by_number(cgroups, number) == -EPERM)
+            read_all(cgroups);
         place = number_map_get(&cgroups->places, number);
         if (place == 0)
             number_map_set(&cgroups->missing, number, 1);
