@@ -2,8 +2,9 @@
  *
  * It was forked before anything was counted, so it and its children have no memory in common with osprof, and there are no
  * threads in it. A reader that waits for a file system that hangs cannot be killed: it is left, another one is started, and
- * the whole device is noted as unreadable. */
+ * the whole device is noted as unreadable for as long as it hangs. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,16 +18,22 @@
 #include "protocol.h"
 #include "reader_rights.h"
 
-#define CHILDREN_MAX 8 /* of which all but READERS hang */
+#define CHILDREN_MAX 4 /* of a number, of which all but one hang */
+#define NOTE_MS 20000  /* until they are noted again, which unreadable.h forgets after a minute */
 #define ENDS_MS 50     /* a process that was killed, unless it hangs */
 #define NS_PER_MS 1000000
 #define STATE_FIELD 3
 
+struct child {
+    pid_t process; /* 0: none */
+    struct file_place hangs_at;
+};
+
 struct starter {
     int control;
     struct unreadable *unreadable;
-    pid_t readers[READERS]; /* the latest of each number; 0: none */
-    unsigned child_count;
+    struct child children[READERS][CHILDREN_MAX];
+    struct child *readers[READERS]; /* the latest of each number; NULL: none */
 };
 
 /* It lives as long as its parent, which signals of the terminal end. */
@@ -39,8 +46,23 @@ static void keep_away_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Those that have ended by themselves, or hang no more, make room. What others hang at stays noted. */
+static void look_after_children(struct starter *starter) {
+    for (unsigned number = 0; number < READERS; number++)
+        for (unsigned i = 0; i < CHILDREN_MAX; i++) {
+            struct child *child = &starter->children[number][i];
+            if (child->process > 0 && waitpid(child->process, NULL, WNOHANG) == 0) {
+                unreadable_note(starter->unreadable, &child->hangs_at);
+                continue;
+            }
+            *child = (struct child){.process = 0};
+            if (starter->readers[number] == child)
+                starter->readers[number] = NULL;
+        }
+}
+
 /* Returns -1 when the other end is closed. */
-static int receive_socket(int control, unsigned *ret_number) {
+static int receive_socket(struct starter *starter, unsigned *ret_number) {
     unsigned char byte = 0;
     union {
         struct cmsghdr header;
@@ -49,10 +71,13 @@ static int receive_socket(int control, unsigned *ret_number) {
     struct iovec data = {.iov_base = &byte, .iov_len = sizeof(byte)};
     struct msghdr message = {
         .msg_iov = &data, .msg_iovlen = 1, .msg_control = &memory, .msg_controllen = sizeof(memory)};
+    struct pollfd asked = {.fd = starter->control, .events = POLLIN};
     int socket = -1;
     ssize_t length;
+    while (poll(&asked, 1, NOTE_MS) <= 0)
+        look_after_children(starter);
     do
-        length = recvmsg(control, &message, MSG_CMSG_CLOEXEC);
+        length = recvmsg(starter->control, &message, MSG_CMSG_CLOEXEC);
     while (length < 0 && errno == EINTR);
     const struct cmsghdr *header = length > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
@@ -69,36 +94,38 @@ static bool hangs(pid_t process) {
 
 static void end_reader(struct starter *starter, unsigned number) {
     struct file_place *at = &starter->unreadable->at[number];
-    const pid_t reader = starter->readers[number];
+    struct child *reader = starter->readers[number];
     pid_t ended = 0;
-    if (reader > 0)
-        kill(reader, SIGKILL);
-    for (int i = 0; i < ENDS_MS && reader > 0 && ended == 0; i++) {
-        ended = waitpid(reader, NULL, WNOHANG);
+    if (reader)
+        kill(reader->process, SIGKILL);
+    for (int i = 0; i < ENDS_MS && reader && ended == 0; i++) {
+        ended = waitpid(reader->process, NULL, WNOHANG);
         if (ended == 0)
             nanosleep(&(const struct timespec){.tv_nsec = NS_PER_MS}, NULL);
     }
-    if (ended > 0)
-        starter->child_count--;
-    else if (reader > 0 && hangs(reader))
+    if (ended > 0) {
+        reader->process = 0;
+    } else if (reader && hangs(reader->process)) {
         at->inode = 0;
-    starter->readers[number] = 0;
+        reader->hangs_at = *at;
+    }
+    starter->readers[number] = NULL;
     unreadable_note(starter->unreadable, at);
     *at = (struct file_place){.inode = 0};
 }
 
-/* Those that have ended by themselves, or hang no more. */
-static void reap(struct starter *starter) {
-    for (pid_t ended; (ended = waitpid(-1, NULL, WNOHANG)) > 0; starter->child_count--)
-        for (unsigned i = 0; i < READERS; i++)
-            if (starter->readers[i] == ended)
-                starter->readers[i] = 0;
+static struct child *free_child(struct starter *starter, unsigned number) {
+    for (unsigned i = 0; i < CHILDREN_MAX; i++)
+        if (starter->children[number][i].process == 0)
+            return &starter->children[number][i];
+    return NULL;
 }
 
 static void start_reader(struct starter *starter, unsigned number, int socket) {
     static const char *const names[READERS] = {"osprof-stacks-1", "osprof-stacks-2"};
     const pid_t parent = getpid();
-    const pid_t reader = fork();
+    struct child *child = free_child(starter, number);
+    const pid_t reader = child ? fork() : -1;
     if (reader == 0) {
         close(starter->control);
         prctl(PR_SET_NAME, names[number], 0, 0, 0);
@@ -108,8 +135,8 @@ static void start_reader(struct starter *starter, unsigned number, int socket) {
         _exit(0);
     }
     if (reader > 0) {
-        starter->readers[number] = reader;
-        starter->child_count++;
+        *child = (struct child){.process = reader};
+        starter->readers[number] = child;
     }
 }
 
@@ -123,14 +150,13 @@ void starter_run(int control) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* giving up rights undoes it */
     if (send(control, &error, sizeof(error), MSG_NOSIGNAL) < 0 || error)
         return;
-    while ((socket = receive_socket(control, &number)) >= 0) {
+    while ((socket = receive_socket(&starter, &number)) >= 0) {
         end_reader(&starter, number);
-        reap(&starter);
-        if (starter.child_count < CHILDREN_MAX)
-            start_reader(&starter, number, socket);
+        look_after_children(&starter);
+        start_reader(&starter, number, socket);
         close(socket);
     }
     for (unsigned i = 0; i < READERS; i++)
-        if (starter.readers[i] > 0)
-            kill(starter.readers[i], SIGKILL);
+        if (starter.readers[i])
+            kill(starter.readers[i]->process, SIGKILL);
 }

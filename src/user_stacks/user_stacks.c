@@ -2,6 +2,7 @@
 #include "user_stacks.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,12 +28,13 @@
 #define START_NS (50 * NS_PER_MS)      /* between two of them */
 #define ASKED_MAX 16                   /* that are not answered */
 #define USERS_MAX 64                   /* those that took least time give way */
+#define NAMESPACED_MAX 1024            /* processes that are remembered, a place each */
 
 /* For answers of each reader is waited apart. */
 static const struct time_share_limits wait_limits[READERS] = {{.at_once_ns = 200 * NS_PER_MS, .divisor = 2},
                                                               {.at_once_ns = 50 * NS_PER_MS, .divisor = 8}};
 static const struct time_share_limits user_limits = {.at_once_ns = 2000 * NS_PER_MS, .divisor = 10};
-#define FAST_NS (50 * NS_PER_MS) /* of these: users whose programs took longer are asked about at the second reader */
+#define FAST_NS (50 * NS_PER_MS) /* of these: users whose programs took longer are read by the second reader */
 
 struct user_time {
     uint64_t user;
@@ -51,10 +54,10 @@ struct reader {
 
 struct user_stacks {
     pid_t starter;
-    int control; /* of it; -1: it has ended */
-    struct reader
-        readers[READERS]; /* the second one is for users whose programs take long: others do not wait for it */
-    struct user_time users[USERS_MAX]; /* in which their programs are read */
+    int control;                         /* of it; -1: it has ended */
+    struct reader readers[READERS];      /* the second one is for those that others shall not wait for */
+    struct user_time users[USERS_MAX];   /* in which their programs are read */
+    uint32_t namespaced[NAMESPACED_MAX]; /* processes of other user namespaces, also when they have ended */
 };
 
 /* ---- The processes ------------------------------------------------------------------------------ */
@@ -172,10 +175,27 @@ static struct time_share *share_of(struct user_stacks *stacks, uint64_t user) {
     return &least->share;
 }
 
+/* Whether it is of another user namespace: whose root may mount file systems that hang whoever reads them. */
+static bool is_namespaced(struct user_stacks *stacks, uint32_t process) {
+    uint32_t *place = &stacks->namespaced[process % NAMESPACED_MAX];
+    char path[32];
+    struct stat own;
+    struct stat its;
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/user", process);
+    if (stat("/proc/self/ns/user", &own) == 0 && stat(path, &its) == 0) {
+        if (its.st_ino != own.st_ino)
+            *place = process;
+        else if (*place == process)
+            *place = 0;
+    }
+    return *place == process;
+}
+
 /* NULL: the user's programs have taken too long. */
-static struct reader *reader_for(struct user_stacks *stacks, uint64_t user) {
+static struct reader *reader_for(struct user_stacks *stacks, uint64_t user, uint32_t process) {
     const int64_t left_ns = time_share_left_ns(share_of(stacks, user), &user_limits, read_clock_ns(CLOCK_MONOTONIC));
-    return left_ns <= 0 ? NULL : &stacks->readers[left_ns < user_limits.at_once_ns - FAST_NS];
+    const bool is_apart = left_ns < user_limits.at_once_ns - FAST_NS || is_namespaced(stacks, process);
+    return left_ns <= 0 ? NULL : &stacks->readers[is_apart];
 }
 
 /* ---- Questions ---------------------------------------------------------------------------------- */
@@ -274,7 +294,7 @@ void user_stacks_note(struct user_stacks *stacks, uint32_t process, uint64_t sta
     struct question question = {.process = process, .start_stack = start_stack};
     struct answer answer;
     uint64_t user = 0;
-    struct reader *reader = proc_status_number(process, "Uid", 10, &user) ? reader_for(stacks, user) : NULL;
+    struct reader *reader = proc_status_number(process, "Uid", 10, &user) ? reader_for(stacks, user, process) : NULL;
     if (!reader)
         return;
     take_answer(stacks, reader, 0, &answer);
@@ -306,7 +326,7 @@ void user_stacks_find(struct user_stacks *stacks, const char *op, const struct c
         .process = call->process, .start_stack = call->start_stack, .has_stack = true, .from = *from};
     struct answer answer;
     const char *why = "its user's programs take too long to read";
-    struct reader *reader = reader_for(stacks, call->uid);
+    struct reader *reader = reader_for(stacks, call->uid, call->process);
     snprintf(question.op, sizeof(question.op), "%s", op);
     if (reader) {
         const struct time_share_limits *limits = &wait_limits[reader->number];

@@ -9,7 +9,7 @@
 
 need_root
 need_fuse
-need python3 pgrep setpriv strip
+need python3 pgrep pkill setpriv strip unshare
 mkdir fs programs below inner outer
 mount -t tmpfs tmpfs fs
 fs=$scratch/fs
@@ -150,10 +150,11 @@ is_refused() {
     known hung | grep -q '(not known: its program cannot be read)$'
 }
 wait_until 60 is_refused || fail "what is on a file system that hangs is not left alone: $(known hung)"
-cannot_be_killed() {
-    pgrep -P "$(pgrep -P "$watcher" -x osprof-stacks)" | xargs -I {} cat /proc/{}/stat | awk '$3 == "D" { found = 1 } END { exit !found }'
+# hanging: the names of readers that cannot be killed
+hanging() {
+    pgrep -P "$(pgrep -P "$watcher" -x osprof-stacks)" | xargs -I {} cat /proc/{}/stat | awk '$3 == "D" { print $2 }' | sort -u
 }
-cannot_be_killed || fail "no reader hangs"
+assert_eq "(osprof-stacks-1)" "$(hanging)" "readers that hang"
 expect_known "beside a file system that hangs"
 lasts 5 end_watcher
 kill -CONT "$inner"
@@ -163,3 +164,50 @@ exec 7>&-
 wait "$hung" || true
 unmount_osproffs outer || fail "the daemon of outer fails"
 unmount_osproffs inner || fail "the daemon of inner fails"
+
+# ---- The same as root of a container does it, below overlayfs, which asks the daemon as that root: no other program has its reader
+
+cat >container <<'END'
+set -e
+trap 'kill -CONT $inner && kill $inner $outer' EXIT
+mount -t tmpfs tmpfs /mnt
+mkdir /mnt/below /mnt/inner /mnt/outer /mnt/empty /mnt/over
+cp programs/honest /mnt/below/hidden
+"$OSPROFFS" -f -o live=none,profile=/mnt/profile /mnt/below /mnt/inner &
+inner=$!
+for _ in {1..300}; do ! mountpoint -q /mnt/inner || break; sleep 0.1; done
+"$OSPROFFS" -f -o live=none,profile=/mnt/profile,cache=none /mnt/inner /mnt/outer &
+outer=$!
+for _ in {1..300}; do ! mountpoint -q /mnt/outer || break; sleep 0.1; done
+mount -t overlay -o lowerdir=/mnt/outer:/mnt/empty overlay /mnt/over
+echo $inner >fs/daemon
+/mnt/over/hidden fs/hidden 4000 0 <&8
+END
+chmod 755 programs programs/honest
+exec 8<>stay
+setpriv --reuid "$user_uid" --clear-groups unshare --user --map-root-user --mount bash container &
+container=$!
+has_begun_or_ended() {
+    [ -e fs/hidden ] || ! kill -0 "$container" 2>/dev/null
+}
+wait_until 60 has_begun_or_ended || fail "the container does not begin"
+if [ -e fs/hidden ]; then
+    nap 500
+    stopped=$(<fs/daemon)
+    kill -STOP "$stopped"
+    watched --slow 10ms --stacks
+    is_hidden() {
+        known hidden | grep -q '(not known: its program cannot be read)$'
+    }
+    wait_until 60 is_hidden || fail "the container's program is not left alone: $(known hidden)"
+    assert_eq "(osprof-stacks-2)" "$(hanging)" "readers that hang because of the container"
+    expect_known "beside a container whose file system hangs"
+    lasts 5 end_watcher
+    kill -CONT "$stopped"
+    stopped=
+    pkill -P "$container" hidden
+else
+    echo "not tested: overlayfs cannot be mounted in a user namespace here"
+fi
+exec 8>&-
+wait "$container" || true
