@@ -175,7 +175,7 @@ static struct time_share *share_of(struct user_stacks *stacks, uint64_t user) {
     return &least->share;
 }
 
-/* Whether it is of another user namespace: whose root may mount file systems that hang whoever reads them. */
+/* Whether it is of another user namespace: whose root may mount file systems that hang a process that reads them. */
 static bool is_namespaced(struct user_stacks *stacks, uint32_t process) {
     uint32_t *place = &stacks->namespaced[process % NAMESPACED_MAX];
     char path[32];
