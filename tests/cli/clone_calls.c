@@ -1,7 +1,7 @@
 /* Calls of processes and threads that come and go in ways the C library does not know, or in large numbers:
  *     clone_calls clones N     N children of clone(2), called by its number, one after the other: each reads once
  *     clone_calls threads N    N threads at once: each opens, reads, asks, seeks and closes once
- *     clone_calls vfork N      a child makes its first call in a child of vfork(2); then it and another child read N times each */
+ *     clone_calls vfork N      a child makes its first call in a child of vfork(2); then it and another one read N times */
 #include <err.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -209,8 +209,8 @@ static uint64_t renew_hot(struct joined *joined) {
     return __atomic_compare_exchange_n(&hot->id, &id, new_id, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ? new_id : id;
 }
 
-/* The word of the calling thread. Of a process it is asked once in which namespace its numbers are, and not in a child that
- * has borrowed its memory, which may have another one: there the thread is the parent's. */
+/* The word of the calling thread. A process asks once in which namespace its numbers are. A child that has borrowed its
+ * memory does not ask, since it may have another one: there the thread is the parent's. */
 static live_owner own_word(struct joined *joined) {
     const bool owns_memory = __atomic_load_n(&joined->front.pid, __ATOMIC_RELAXED) == getpid();
     uint64_t namespace = __atomic_load_n(&joined->front.namespace, __ATOMIC_RELAXED);

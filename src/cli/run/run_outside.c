@@ -74,8 +74,8 @@ static bool may_hang(const char *path) {
     return found;
 }
 
-/* Copies that can be reached: others are in use by what covers them. The number of a device that is gone everywhere may be that
- * of another file system by now. */
+/* Copies that can be reached: others are in use by what covers them. The number of a device that is gone everywhere may
+ * be that of another file system by now. */
 static void unmount(const struct run_daemon *own, size_t own_count, dev_t device) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
