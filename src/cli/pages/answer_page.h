@@ -61,7 +61,7 @@ size_t answer_next_find(const struct answer_source *source, const struct aggstat
                         const struct answer_model *model, bool wants_calibration,
                         struct answer_next ret_next[ANSWER_NEXT_MAX]);
 
-/* Whether a label of what was not seen tells of such programs or calls, "set-id". Names of programs, which may be any, are in
+/* True if a label of what was not seen has such programs or calls, "set-id". Names of programs, which may be any, are in
  * parentheses. */
 bool answer_not_seen_tells(const char *not_seen, const char *of);
 
