@@ -117,6 +117,10 @@ static bool has_room(const struct groups_file *file, bool is_place) {
     return __atomic_load_n(&file->objects_used, __ATOMIC_RELAXED) < (is_place ? GROUPS_OBJECTS_MAX : GROUPS_FILES_MAX);
 }
 
+static bool is_directory(const struct group_object *object) {
+    return __atomic_load_n(&object->flags, __ATOMIC_RELAXED) & GROUP_OBJECT_DIRECTORY;
+}
+
 /* Adds it, still without a name, if there is room. is_place: it is a directory. 0: there is none */
 static unsigned take_object(struct groups_file *file, const char *path, size_t length, bool is_place,
                             bool *ret_is_new) {
@@ -129,7 +133,7 @@ static unsigned take_object(struct groups_file *file, const char *path, size_t l
             continue;
         if (*ret_is_new)
             __atomic_fetch_add(&file->objects_used, 1, __ATOMIC_RELAXED);
-        if (is_place && !(object->flags & GROUP_OBJECT_DIRECTORY))
+        if (is_place && !is_directory(object))
             __atomic_fetch_or(&object->flags, GROUP_OBJECT_DIRECTORY, __ATOMIC_RELAXED);
         return object_at(hash, probe);
     }
@@ -203,7 +207,7 @@ aggstats_subject aggstats_subject_of_path(struct aggstats_recorder *recorder, co
 
 void aggstats_subject_is_directory(struct aggstats_recorder *recorder, aggstats_subject subject) {
     struct group_object *object = &file_of(recorder)->objects[subject_object(subject)];
-    if (!(subject & SUBJECT_IS_PLACE) && subject_object(subject) != 0 && !(object->flags & GROUP_OBJECT_DIRECTORY))
+    if (!(subject & SUBJECT_IS_PLACE) && subject_object(subject) != 0 && !is_directory(object))
         __atomic_fetch_or(&object->flags, GROUP_OBJECT_DIRECTORY, __ATOMIC_RELAXED);
 }
 
