@@ -29,8 +29,8 @@ struct process {
     size_t count;
 };
 
-/* Before all others. The table is borrowed; at: of it, this reader's. */
-void mapped_init(struct unreadable *unreadable, struct file_place *at);
+/* Before all others. The table is borrowed; at_of_table: of it, this reader's. */
+void mapped_init(struct unreadable *table, struct file_place *at_of_table);
 
 /* What a process has mapped now, or had when it was asked for last, if it has ended or executes another program.
  * Owner:   static, until the next call

@@ -65,7 +65,7 @@ static void name_function(const struct mapping *mapping, const struct frame *fra
                           struct function *ret_function) {
     uint64_t address = 0;
     char text[AGGSTATS_FUNCTION_SIZE + 32];
-    const bool is_known = unwind_address(mapping, frame, &address);
+    const bool is_known = mapping && unwind_address(mapping, frame, &address);
     const struct elf_symbol *symbol = is_known ? elf_file_symbol(mapping->file, address) : NULL;
     *ret_function = (struct function){.is_of_program = mapping && mapping->is_program};
     if (symbol) {

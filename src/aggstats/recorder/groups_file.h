@@ -17,8 +17,8 @@
 #define GROUPS_CALLERS 1024U
 #define GROUPS_CELLS_BITS 17
 #define GROUPS_CELLS (1U << GROUPS_CELLS_BITS)
-#define GROUPS_CELLS_MAX (GROUPS_CELLS / 8 * 7) /* the rest is for mounts and callers without objects */
-#define GROUPS_CELLS_TOGETHER 64U               /* a block, of whose cells it is known whether any was ever used */
+#define GROUPS_CELLS_MAX (UINT64_C(7) * GROUPS_CELLS / 8) /* the rest is for mounts and callers without objects */
+#define GROUPS_CELLS_TOGETHER 64U /* a block, of whose cells it is known whether any was ever used */
 #define GROUPS_BLOCKS (GROUPS_CELLS / GROUPS_CELLS_TOGETHER)
 #define GROUPS_NAMES_BYTES (4U << 20)
 #define GROUPS_NAME_BYTES_MAX 4096U /* of one name: no path is longer */
