@@ -21,7 +21,6 @@ void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, st
         return;
     ret_facts->crowded_threads = numbers.crowded;
     ret_facts->broken_threads = __atomic_load_n(&recorder->broken_threads, __ATOMIC_RELAXED);
-    ret_facts->is_incomplete = numbers.is_incomplete;
     memcpy(ret_facts->sums, numbers.sums, sizeof(numbers.sums));
     for (size_t i = 0; i < AGGSTATS_NOTES; i++)
         ret_facts->notes[i] = numbers.notes[i] + __atomic_load_n(&recorder->own_notes[i], __ATOMIC_RELAXED);

@@ -6,7 +6,7 @@
 #ifndef PROCESS_SET_CHANGES_H
 #define PROCESS_SET_CHANGES_H
 
-#include "process_set.h"
+#include "watched_processes.h"
 
 #define ANCESTORS_MAX 64 /* of a longer line the walk finds the rest when it is repeated */
 

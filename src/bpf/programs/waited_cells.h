@@ -4,8 +4,8 @@
 #define WAITED_CELLS_H
 
 #include "kernel.h"
-#include "process_set.h"
 #include "waited.h"
+#include "watched_processes.h"
 
 /* Set when all programs are attached: waits count from here on. */
 __u64 begin_ns = ~0ULL;

@@ -4,9 +4,9 @@
 
 #include "collected.h"
 #include "kernel.h"
-#include "process_set.h"
 #include "pseudo_filesystems.h"
 #include "task_calls.h"
+#include "watched_processes.h"
 
 #define TYPE_BITS 0170000
 #define TYPE_DIRECTORY 0040000

@@ -19,24 +19,23 @@
 #define STEP_NS 20000000L
 #define STEPS_MAX 250
 
+/* True of what belongs to another user than this one or root, or has others that may write. The group's bits are also the mask
+ * of an access control list. Programs of a run of another user's write into the live file of that run: so they may have given
+ * it any label, as that of a mount or of a socket, and any size. */
+static bool may_others_write(const struct stat *st) {
+    return (st->st_uid != geteuid() && st->st_uid != 0) || st->st_mode & (S_IWGRP | S_IWOTH);
+}
+
 /* Opens a live directory; NULL if there is none, or another user could have filled or exchanged it. */
 static DIR *open_trusted_dir(const char *path) {
     CLEANUP_FD int fd = -1;
     struct stat st;
-    if (own_dir_open(path, 0, true, &fd) < 0 || fstat(fd, &st) < 0)
-        return NULL;
-    if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (S_IWGRP | S_IWOTH)))
+    if (own_dir_open(path, 0, true, &fd) < 0 || fstat(fd, &st) < 0 || may_others_write(&st))
         return NULL;
     DIR *dir = fdopendir(fd);
     if (dir)
         steal_fd(&fd);
     return dir;
-}
-
-/* Programs of a run of another user's write into the live file of that run. So they may have given it any label, as that of a
- * mount or of a socket, and any size. The group's bits are the mask of the access control list. */
-static bool may_others_write(const struct stat *st) {
-    return (st->st_uid != geteuid() && st->st_uid != 0) || st->st_mode & (S_IWGRP | S_IWOTH);
 }
 
 /* A recorder has it locked. */

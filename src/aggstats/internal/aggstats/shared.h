@@ -100,7 +100,6 @@ struct aggstats_shared_facts {
     uint64_t threads_max;     /* that can count at one time */
     uint64_t crowded_threads; /* whose calls are missing because there were more */
     uint64_t broken_threads;  /* whose counters, when last read, were no recorder's: their calls are missing */
-    bool is_incomplete;       /* some calls are missing because there was no memory */
     uint32_t notes[AGGSTATS_NOTES];
     uint64_t sums[AGGSTATS_SUMS]; /* of larger numbers */
 };

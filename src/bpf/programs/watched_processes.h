@@ -1,8 +1,8 @@
-/* Which processes are watched: some, and their descendants. The collector's side is process_set.h of its folder.
+/* Which processes are watched: some, and their descendants. The collector's side is process_set.h.
  *
  * A process is known by its number and the time at which it began, as the kernel gives its number to a later one. */
-#ifndef PROGRAMS_PROCESS_SET_H
-#define PROGRAMS_PROCESS_SET_H
+#ifndef WATCHED_PROCESSES_H
+#define WATCHED_PROCESSES_H
 
 #include "kernel.h"
 #include "process_set_shared.h"
