@@ -16,7 +16,7 @@ static void pass_on(int from, int to, long count, int is_first) {
 }
 
 int main(int argc, char **argv) {
-    const long count = argc == 2 ? atol(argv[1]) : 0;
+    const long count = argc == 2 ? strtol(argv[1], NULL, 10) : 0;
     int there[2];
     int back[2];
     cpu_set_t cpus;

@@ -76,7 +76,7 @@ static bool take_component(struct walk *walk, char ret_name[NAME_MAX + 1], int *
 static int follow(struct walk *walk, const char *name, bool is_last) {
     char target[PATH_MAX];
     char rest[PATH_MAX];
-    struct stat attr;
+    struct stat attr = {0};
     CLEANUP_FD int fd = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     int error = fd < 0 ? negative_errno() : check(walk, fd, &attr);
     if (error)

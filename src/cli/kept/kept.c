@@ -1,6 +1,7 @@
 /* Keeping results, and finding them by name. */
 #include "kept.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -380,6 +381,7 @@ int kept_open_named(const char *argument, int *ret_fd, char ret_time[KEPT_TIME_S
     if (error == 0)
         error = find_file(argument, &files, &name, &index);
     if (error == 0) {
+        assert(index < files.count && files.files);
         format_time(files.files[index].stamp, ret_time);
         error = open_file(dir_fd, argument, &files.files[index], ret_fd);
     }

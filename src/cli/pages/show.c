@@ -642,6 +642,7 @@ static struct page page_of(const struct input *input, const struct show_options 
 
 /* The operations that are wanted, and the times that name their peaks. */
 static int prepare(struct page *page, const struct aggstats_op_profile ***ret_ops) {
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers are meant */
     *ret_ops = calloc(page->profile->op_count + 1, sizeof(**ret_ops));
     if (!*ret_ops)
         return -ENOMEM;
