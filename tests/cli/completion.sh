@@ -70,7 +70,7 @@ for before in "" "1,"; do # others may begin so too
 done
 expect_completion _osprof "calls" osprof top --sort c
 expect_completion _osprof "uid" osprof top --by u
-expect_completion _osprof "export merge profile record replay show stop" osprof events ""
+expect_completion _osprof "export merge profile record show stop" osprof events ""
 expect_completion _osprof "chrome csv perfetto" osprof events export --format ""
 expect_completion _osprof "--slower --span" osprof events profile --s
 expect_completion _osprof "bare.osprof" osprof events show ba

@@ -63,7 +63,6 @@ expect_all_offers() {
     expect_offers "osprof events ex" "export"
     expect_offers "osprof events export --format " "chrome csv perfetto"
     expect_offers "osprof events profile --sp" "--span"
-    expect_offers "osprof events replay --s" "--sparse"
     expect_offers "osprof events show ba" "bare.osprof"
     expect_offers "osprof nonsense --" ""
     for command in $("$OSPROF" --complete); do

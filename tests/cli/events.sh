@@ -112,3 +112,25 @@ for cut in 7 40 500 4000 $((size - 1)); do
 done
 "$OSPROF" events profile cut-off >out 2>err
 grep -qx '# incomplete: .*' out || fail "a profile of a file that is cut is complete: $(<out)"
+
+# ---- Times that no call can have: of 10^18 ns, in the far future and past; and hours that it can
+
+"$TEST_PROGRAMS/events_from_script" >odd_times <<'END'
+end 1000000
+call 10 0 5 MKDIR 1 entry=2 mode=0755 name=first
+call 11 100 1e15 MKDIR 1 entry=3 mode=0755 name=long
+call 12 1e13 5 MKDIR 1 entry=4 mode=0755 name=late
+call 13 200 5 MKDIR 1 entry=5 mode=0755 name=last
+call 14 300 3e9 MKDIR 1 entry=6 mode=0755 name=hour
+END
+expect 0 events show odd_times
+assert_eq 5 "$(grep -c MKDIR "$scratch/out")" "calls that are shown"
+assert_eq "osprof: odd_times: 2 calls have impossible times: more than an hour before or after all else in it" "$(<"$scratch/err")" \
+    "what is said of impossible times"
+for command in profile "profile --interval 1ms" export "export --format chrome" "export --format perfetto" "merge -o merged"; do
+    status=0
+    # shellcheck disable=SC2086 # words
+    timeout 20 "$OSPROF" events $command odd_times >"$scratch/out" 2>"$scratch/err" || status=$?
+    [ "$status" -le 2 ] || fail "status $status of osprof events $command"
+    grep -q '2 calls have impossible times' "$scratch/err" || fail "osprof events $command says nothing of impossible times"
+done

@@ -49,7 +49,6 @@ static const struct {
     {"merged=a", "merged=a: profiles have"},               /* a label that osprof gives */
     {"still_running=a", "still_running=a: profiles have"}, /* of a run */
     {"devices=a", "devices=a: profiles have"},             /* of the layer block */
-    {"replay=a", "replay=a: profiles have"},               /* of calls that were repeated */
     {"resolution=1", "resolution=1: profiles have"},
     {"rack=", "rack=: the value must have 1 to 255 bytes"},
     {"long=" HUNDRED HUNDRED TEN TEN TEN TEN TEN "123456", "long=" TEN TEN TEN TEN TEN TEN TEN "01234...: the value"},

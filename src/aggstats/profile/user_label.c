@@ -20,7 +20,7 @@ static const char *const own_keys[] = {
     "runs",       "source",       "approximate",     "end",      "daemon",        "waiting_requests",
     "io_uring",   "page_faults",  "not_seen",        "not_told", "still_running", "devices",
     "bytes_seen", "bytes_kernel", "bytes_elsewhere", "locks",    "disk_read",     "disk_written",
-    "disk_busy",  "disk_other",   "attached",        "cost",     "only",          "replay",
+    "disk_busy",  "disk_other",   "attached",        "cost",     "only",
 };
 
 /* True for header keys that profiles have by themselves. A label may not look like one of them. */

@@ -2,8 +2,13 @@
 #include "events_commands.h"
 
 static const struct command *const subcommands[] = {
-    &command_events_show,   &command_events_profile, &command_events_export, &command_events_merge,
-    &command_events_replay, &command_events_record,  &command_events_stop,   NULL,
+    &command_events_show,
+    &command_events_profile,
+    &command_events_export,
+    &command_events_merge,
+    &command_events_record,
+    &command_events_stop,
+    NULL,
 };
 
 const struct command command_events = {

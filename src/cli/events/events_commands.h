@@ -5,14 +5,12 @@
 #include "command.h"
 #include "events_reader.h"
 #include "option_table.h"
-#include "replay.h"
 #include "screen.h"
 
 extern const struct command command_events_show;
 extern const struct command command_events_profile;
 extern const struct command command_events_export;
 extern const struct command command_events_merge;
-extern const struct command command_events_replay;
 extern const struct command command_events_record;
 extern const struct command command_events_stop;
 
@@ -100,21 +98,5 @@ struct events_work {
 
 /* Parses the command line, opens the one FILE that it names, with whole paths, prepares the filter, and runs. */
 enum status events_work_run(const struct events_work *work, const struct command *command, int argc, char **argv);
-
-/* ---- The page of a replay ---- */
-
-struct replay_page {
-    const struct screen *screen;
-    const struct replay_report *report;
-    const struct replay_options *options;
-    const char *file;
-    const char *directory;
-};
-
-/* Prints what was done, what was not and why, and how closely it kept to the recorded times. */
-void replay_page_print(const struct replay_page *page);
-
-/* The number of operations that were not done, or had another outcome. */
-uint64_t replay_page_unlike(const struct replay_report *report);
 
 #endif

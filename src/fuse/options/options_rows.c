@@ -196,7 +196,7 @@ const struct option_row options_rows[] = {
     {VALUE(TIME, "slow", "TIME", slow_ns, "tell what calls that take so long (10ms, 0.5s) have waited for: osprof why"),
      .parse_time = control_parse_slow},
     {VALUE(FILE, "events", "FILE", events, "record each call: when, whose, what came of it: osprof events"), .min = 1},
-    {FLAG("events_names", events_names, "and its names and arguments, as osprof events replay needs them")},
+    {FLAG("events_names", events_names, "and its names, paths and arguments")},
     {VALUE(BYTES, "events_size", "BYTES", events_size_bytes, "until the file is so large (64M, 2G)"),
      .min = EVENTS_BYTES_MIN, .rule = EVENTS_BYTES_RULE, .excludes = "events_ring",
      .why_excluded = "a ring goes on, and keeps the last calls"},

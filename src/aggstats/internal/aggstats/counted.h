@@ -1,5 +1,5 @@
-/* libaggstats, inside this project: builds profiles from single calls, for profiles of events and of replays; and the
- * order of groups in every profile. */
+/* libaggstats, inside this project: builds profiles from single calls, for profiles of events; and the order of groups
+ * in every profile. */
 #ifndef AGGSTATS_COUNTED_H
 #define AGGSTATS_COUNTED_H
 

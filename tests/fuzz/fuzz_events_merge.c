@@ -1,18 +1,11 @@
-/* Merging any events file with itself, and replaying it in a directory of its own: reading ends, all calls are there,
- * and nothing outside of that directory changes. */
-#include <dirent.h>
-#include <fcntl.h>
-#include <ftw.h>
-
+/* Merging any events file with itself: reading ends, and the result is whole and has all calls twice. */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base.h"
 #include "events_merging.h"
 #include "fuzz.h"
-#include "replay.h"
-
-#define MAX_BYTES (UINT64_C(1) << 20)
 
 struct made {
     unsigned char *bytes;
@@ -59,58 +52,6 @@ static void try_merge(const struct events_file *file) {
     free(made.bytes);
 }
 
-/* ---- Replaying ---- */
-
-static int remove_one(const char *path, const struct stat *attr, int type, struct FTW *ftw) {
-    (void)attr;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
-static unsigned count_names(const char *path) {
-    DIR *directory = opendir(path);
-    unsigned count = 0;
-    FUZZ_PROMISE(directory);
-    while (readdir(directory))
-        count++;
-    closedir(directory);
-    return count;
-}
-
-static void run_in(struct replay *replay, const char *path) {
-    static const volatile sig_atomic_t stop;
-    const struct replay_options options = {.is_fast = true, .max_bytes = MAX_BYTES};
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    FUZZ_PROMISE(fd >= 0);
-    replay_run(replay, fd, &options, &stop);
-    close(fd);
-}
-
-static void try_profiles(const struct replay *replay) {
-    struct aggstats_profile profile = {0};
-    FUZZ_PROMISE(replay_recorded_profile(replay, &profile) == 0);
-    aggstats_profile_finish(&profile);
-    FUZZ_PROMISE(replay_replayed_profile(replay, &profile) == 0);
-    aggstats_profile_finish(&profile);
-}
-
-static void try_replay(const struct events_file *file) {
-    char outer[] = "/tmp/osprof-fuzz-XXXXXX";
-    char inner[sizeof(outer) + 8];
-    struct replay *replay;
-    if (replay_create(file, &replay) < 0)
-        return;
-    FUZZ_PROMISE(mkdtemp(outer));
-    snprintf(inner, sizeof(inner), "%s/dir", outer);
-    FUZZ_PROMISE(mkdir(inner, 0755) == 0);
-    run_in(replay, inner);
-    FUZZ_PROMISE(count_names(outer) == 3); /* ".", ".." and the directory */
-    try_profiles(replay);
-    replay_destroy(replay);
-    nftw(outer, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
-
 /* Gives chunks the checksums of what is in them: else whatever a fuzzer changes would only cut the file off. */
 static void mend(unsigned char *bytes, size_t size_bytes) {
     size_t at = sizeof(struct events_start);
@@ -138,7 +79,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
     mend((unsigned char *)copy, size_bytes);
     if (events_open(copy, size_bytes, &file, complaint) == 0) {
         try_merge(file);
-        try_replay(file);
         events_close(file);
     }
     free(copy);
