@@ -5,7 +5,7 @@
 
 #include "base.h"
 
-/* Operations of all layers, and names of system calls. Extended attributes and lists of names are no bytes of files. */
+/* Operations of all layers. Extended attributes and lists of names are no bytes of files. */
 static const struct {
     const char *op;
     enum bytes_way way;
@@ -15,9 +15,7 @@ static const struct {
     {"READ", BYTES_READ, true},
     {"READV", BYTES_READ, true},
     {"PREAD", BYTES_READ, true},
-    {"PREAD64", BYTES_READ, true},
     {"PREADV", BYTES_READ, true},
-    {"PREADV2", BYTES_READ, true},
     {"FREAD", BYTES_READ, true},
     {"FGETS", BYTES_READ, true},
     {"FGETC", BYTES_READ, true},
@@ -26,9 +24,7 @@ static const struct {
     {"WRITE", BYTES_WRITTEN, true},
     {"WRITEV", BYTES_WRITTEN, true},
     {"PWRITE", BYTES_WRITTEN, true},
-    {"PWRITE64", BYTES_WRITTEN, true},
     {"PWRITEV", BYTES_WRITTEN, true},
-    {"PWRITEV2", BYTES_WRITTEN, true},
     {"FWRITE", BYTES_WRITTEN, true},
     {"FPUTS", BYTES_WRITTEN, true},
     {"FPUTC", BYTES_WRITTEN, true},
@@ -38,7 +34,6 @@ static const struct {
     {"COPY_FILE_RANGE", BYTES_COPIED, true},
     {"COPY_FILE_RANGE_64", BYTES_COPIED, true},
     {"SENDFILE", BYTES_COPIED, true},
-    {"SENDFILE64", BYTES_COPIED, true},
     {"SPLICE", BYTES_COPIED, false},
 };
 

@@ -1,6 +1,6 @@
 /* The table of the operations of layers that belong together. Each name is in one row; an operation without
  * counterparts has a row of its own. tests/unit/test_layers_table.c checks it against the names of the layers that we
- * record. At the layer user there are also names of system calls, as in share/bpftrace/syscalls.bt. */
+ * record. */
 #include <string.h>
 
 #include "aggstats/words.h"
@@ -41,53 +41,48 @@ bool layers_has_kernel_data(const struct aggstats_profile *profile) {
 
 static const struct layers_relation relations[] = {
     {.name = "READ",
-     .ops = {"READ READV PREAD PREADV FREAD FGETS FGETC FSCANF SENDFILE PREAD64 PREADV2", "READ", "READ"},
+     .ops = {"READ READV PREAD PREADV FREAD FGETS FGETC FSCANF SENDFILE", "READ", "READ"},
      .is_cached = true,
      .elsewhere = "GETATTR",
      .why_more = READ_AHEAD},
     {.name = "WRITE",
-     .ops = {"WRITE WRITEV PWRITE PWRITEV FWRITE FPUTS FPUTC FPRINTF FFLUSH PWRITE64 PWRITEV2", "WRITE", "WRITE"},
+     .ops = {"WRITE WRITEV PWRITE PWRITEV FWRITE FPUTS FPUTC FPRINTF FFLUSH", "WRITE", "WRITE"},
      .elsewhere = "GETXATTR", /* whether the file has capabilities, which a write takes away */
      .at_disk = "FLUSH",      /* of writes with O_SYNC or O_DSYNC */
      .why_more = WRITE_BACK},
     {.name = "COPY_FILE_RANGE",
      .ops = {"COPY_FILE_RANGE", "COPY_FILE_RANGE COPY_FILE_RANGE_64"},
      .elsewhere = "READ WRITE GETXATTR"}, /* how the kernel does it if the file system cannot */
-    {.name = "OPEN",
-     .ops = {"OPEN FOPEN OPENAT OPENAT2", "OPEN CREATE TMPFILE"},
-     .elsewhere = PATH " OPENDIR SETATTR GETXATTR"},
+    {.name = "OPEN", .ops = {"OPEN FOPEN", "OPEN CREATE TMPFILE"}, .elsewhere = PATH " OPENDIR SETATTR GETXATTR"},
     {.name = "CLOSE", .ops = {"CLOSE FCLOSE", "FLUSH RELEASE"}, .elsewhere = "WRITE", .why_more = SENT_LATER},
     {.name = "STAT",
-     .ops = {"STAT FSTAT STATX ACCESS NEWSTAT NEWLSTAT NEWFSTAT NEWFSTATAT FACCESSAT FACCESSAT2",
-             "LOOKUP GETATTR STATX ACCESS"},
+     .ops = {"STAT FSTAT STATX ACCESS", "LOOKUP GETATTR STATX ACCESS"},
      .is_cached = true,
      .why_more = OTHERS_NAMES},
     {.name = "READDIR",
-     .ops = {"OPENDIR READDIR GETDENTS CLOSEDIR GETDENTS64", "OPENDIR READDIR READDIRPLUS RELEASEDIR"},
+     .ops = {"OPENDIR READDIR GETDENTS CLOSEDIR", "OPENDIR READDIR READDIRPLUS RELEASEDIR"},
      .is_cached = true,
      .elsewhere = PATH,
      .why_more = DIR_SENT_LATER},
-    {.name = "READLINK", .ops = {"READLINK READLINKAT", "READLINK"}, .is_cached = true, .elsewhere = PATH},
+    {.name = "READLINK", .ops = {"READLINK", "READLINK"}, .is_cached = true, .elsewhere = PATH},
     {.name = "STATFS", .ops = {"STATFS", "STATFS"}},
     {.name = "FSYNC",
-     .ops = {"FSYNC FDATASYNC MSYNC SYNC_FILE_RANGE SYNCFS SYNC", "FSYNC FSYNCDIR SYNCFS"},
+     .ops = {"FSYNC FDATASYNC MSYNC SYNC_FILE_RANGE SYNCFS", "FSYNC FSYNCDIR SYNCFS"},
      .elsewhere = "WRITE",
      .at_disk = "FLUSH WRITE"},
-    {.name = "SETATTR",
-     .ops = {"TRUNCATE FTRUNCATE CHMOD CHOWN UTIMENS FCHMODAT FCHMODAT2 FCHOWNAT UTIMENSAT", "SETATTR"},
-     .elsewhere = PATH " GETXATTR"},
+    {.name = "SETATTR", .ops = {"TRUNCATE FTRUNCATE CHMOD CHOWN UTIMENS", "SETATTR"}, .elsewhere = PATH " GETXATTR"},
     {.name = "FALLOCATE", .ops = {"FALLOCATE", "FALLOCATE"}, .elsewhere = "GETXATTR"},
-    {.name = "RENAME", .ops = {"RENAME RENAMEAT RENAMEAT2", "RENAME RENAME2"}, .elsewhere = PATH},
-    {.name = "UNLINK", .ops = {"UNLINK UNLINKAT", "UNLINK"}, .elsewhere = PATH},
-    {.name = "MKDIR", .ops = {"MKDIR MKDIRAT", "MKDIR"}, .elsewhere = PATH},
+    {.name = "RENAME", .ops = {"RENAME", "RENAME RENAME2"}, .elsewhere = PATH},
+    {.name = "UNLINK", .ops = {"UNLINK", "UNLINK"}, .elsewhere = PATH},
+    {.name = "MKDIR", .ops = {"MKDIR", "MKDIR"}, .elsewhere = PATH},
     {.name = "RMDIR", .ops = {"RMDIR", "RMDIR"}, .elsewhere = PATH},
-    {.name = "LINK", .ops = {"LINK LINKAT", "LINK"}, .elsewhere = PATH},
-    {.name = "SYMLINK", .ops = {"SYMLINK SYMLINKAT", "SYMLINK"}, .elsewhere = PATH},
+    {.name = "LINK", .ops = {"LINK", "LINK"}, .elsewhere = PATH},
+    {.name = "SYMLINK", .ops = {"SYMLINK", "SYMLINK"}, .elsewhere = PATH},
     {.name = "MKNOD", .ops = {"MKNOD", "MKNOD"}, .elsewhere = PATH},
-    {.name = "GETXATTR", .ops = {"GETXATTR LGETXATTR FGETXATTR", "GETXATTR"}, .elsewhere = PATH},
-    {.name = "SETXATTR", .ops = {"SETXATTR LSETXATTR FSETXATTR", "SETXATTR"}, .elsewhere = PATH},
-    {.name = "LISTXATTR", .ops = {"LISTXATTR LLISTXATTR FLISTXATTR", "LISTXATTR"}, .elsewhere = PATH},
-    {.name = "REMOVEXATTR", .ops = {"REMOVEXATTR LREMOVEXATTR FREMOVEXATTR", "REMOVEXATTR"}, .elsewhere = PATH},
+    {.name = "GETXATTR", .ops = {"GETXATTR", "GETXATTR"}, .elsewhere = PATH},
+    {.name = "SETXATTR", .ops = {"SETXATTR", "SETXATTR"}, .elsewhere = PATH},
+    {.name = "LISTXATTR", .ops = {"LISTXATTR", "LISTXATTR"}, .elsewhere = PATH},
+    {.name = "REMOVEXATTR", .ops = {"REMOVEXATTR", "REMOVEXATTR"}, .elsewhere = PATH},
     {.name = "LOCK", .ops = {"FLOCK LOCK", "GETLK SETLK SETLKW"}},
     {.name = "LSEEK", .ops = {"LSEEK FSEEK", "LSEEK"}, .elsewhere = "GETATTR"}, /* finds the end of the file */
     /* operations that either read or write, or do so later */

@@ -15,12 +15,14 @@
 /* The first FIRST_COUNT are those that everybody needs. */
 #define FIRST_COUNT 6
 
+/* clang-format off */
 static const struct command *const commands[] = {
-    &command_run,      &command_show,    &command_why,       &command_top,    &command_compare, &command_plot,
-    &command_report,   &command_attach,  &command_fuse,      &command_serve,  &command_check,   &command_merge,
-    &command_outliers, &command_import,  &command_recover,   &command_reset,  &command_groups,  &command_rotate,
-    &command_dump,     &command_unmount, &command_calibrate, &command_doctor, &command_events,  NULL,
+    &command_run, &command_show, &command_why, &command_top, &command_compare, &command_plot, &command_report,
+    &command_attach, &command_fuse, &command_serve, &command_check, &command_merge, &command_outliers,
+    &command_recover, &command_reset, &command_groups, &command_rotate, &command_dump, &command_unmount,
+    &command_calibrate, &command_doctor, &command_events, NULL,
 };
+/* clang-format on */
 
 /* The last word of a name. */
 static const char *own_name(const struct command *command) {

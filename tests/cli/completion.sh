@@ -29,9 +29,6 @@ expect_completion _osprof "--help" osprof reset -
 expect_completion _osprof "" osprof show --width ""
 expect_completion _osprof "GROUPLAT GROUPOPS" osprof compare --method G
 expect_completion _osprof "EARTHMOVER" osprof compare --method = E
-expect_completion _osprof "ms ns us" osprof import --unit ""
-expect_completion _osprof "ms ns us" osprof import --unit =
-expect_completion _osprof "block daemon fs fuse queue user" osprof import --layer ""
 keep_result "$data/show-grep.osprof"
 expect_completion _osprof "READ READDIR READDIRPLUS" osprof show --op READ
 cp "$data/show-bare.osprof" bare.osprof

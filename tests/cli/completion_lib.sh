@@ -34,7 +34,6 @@ expect_all_offers() {
     expect_offers "osprof show --width " ""
     expect_offers "osprof compare --method G" "GROUPLAT GROUPOPS"
     expect_offers "osprof compare --method=E" "EARTHMOVER"
-    expect_offers "osprof import --unit " "ms ns us"
     expect_offers "osprof show --op READ" "READ READDIR READDIRPLUS"
     expect_offers "osprof show --op=READDIR" "READDIR READDIRPLUS"
     expect_offers "osprof show bare.osprof --op " "WRITE_SUPER"

@@ -180,12 +180,6 @@ expect_trouble "osprof calibrate: --print measures nothing: it goes alone; see '
     calibrate --print --quick
 expect_trouble "osprof merge: no profile given; see 'osprof help merge'" merge
 expect_trouble "osprof merge: option '-o' needs an argument; see 'osprof help merge'" merge -o
-expect_trouble "osprof import: one text at a time, not 2; see 'osprof help import'" import a b
-expect_trouble "osprof import: --unit must be ns, us or ms, not 'usecs'; see 'osprof help import'" import --unit usecs
-for layer in "" "a b" "a,b"; do
-    expect_trouble "osprof import: --layer must be a word, not '$layer'; see 'osprof help import'" \
-        import --layer "$layer"
-done
 expect_trouble "osprof recover: one live file at a time, not 2; see 'osprof help recover'" recover a b
 expect_trouble "osprof recover: --remove needs -o FILE, so that the profile is safe first; see 'osprof help recover'" \
     recover --remove a

@@ -52,7 +52,6 @@ for command in $("$OSPROF" --complete); do
     "$OSPROF" --complete "$command" | sed -n 's/^--\([a-z-]*\) word /\1 /p' >options
     while read -r option words; do
         case $command:$option in
-        import:layer) ;;
         *:layer) continue ;;    # layers of recordings are in osprof(5)
         outliers:by) continue ;; # of any labels, what shells offer first
         esac

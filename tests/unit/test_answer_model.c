@@ -426,7 +426,7 @@ END_TEST
 START_TEST(what_is_not_told_has_not_happened_only_if_outcomes_are_told) {
     add_calls("LOOKUP", 10, 100);
     make();
-    ck_assert(!model.knows_outcomes); /* an imported histogram */
+    ck_assert(!model.knows_outcomes); /* counts alone */
     ops[0].longest_cycles = 1100;
     make();
     ck_assert(model.knows_outcomes);

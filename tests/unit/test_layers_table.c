@@ -45,7 +45,6 @@ START_TEST(names_are_those_of_their_layer) {
     ck_assert_str_eq(layers_relate(LAYER_IS_FUSE, "CREATE")->name, "OPEN");
     ck_assert_str_eq(layers_relate(LAYER_IS_USER, "OPEN")->name, "OPEN");
     ck_assert_str_eq(layers_relate(LAYER_IS_DAEMON, "LOOKUP")->name, "STAT");
-    ck_assert_str_eq(layers_relate(LAYER_IS_USER, "NEWFSTATAT")->name, "STAT"); /* a system call */
     ck_assert_ptr_null(layers_relate(LAYER_IS_USER, "REA"));
     ck_assert_ptr_null(layers_relate(LAYER_IS_USER, "READ PREAD"));
     ck_assert_ptr_null(layers_relate(LAYER_IS_USER, ""));

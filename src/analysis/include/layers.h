@@ -20,7 +20,7 @@ enum layer {
     LAYER_IS_DAEMON, /* requests, as a daemon answers them */
     LAYER_IS_FS,     /* requests, in the lower directory of osproffs */
     LAYER_IS_BLOCK,  /* requests to disks */
-    LAYER_IS_OTHER,  /* any other, of an imported profile */
+    LAYER_IS_OTHER,  /* any other: syscall, of osprof attach, or of a program's own profile */
 };
 
 /* The layer of that name, as in the header line "layer". Their numbers are their order, the outermost first. */

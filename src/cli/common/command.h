@@ -41,7 +41,6 @@ extern const struct command command_serve;
 extern const struct command command_check;
 extern const struct command command_merge;
 extern const struct command command_outliers;
-extern const struct command command_import;
 extern const struct command command_recover;
 extern const struct command command_reset;
 extern const struct command command_groups;

@@ -13,7 +13,7 @@
 #include "run_outside.h"
 #include "signals.h"
 
-#define RUN_ASKING_NAME "osprof-ask" /* name of our threads that send requests to osproffs; fuse.bt has it too */
+#define RUN_ASKING_NAME "osprof-ask" /* name of our threads that send requests to osproffs; fuse.bpf.c has it too */
 #define RUN_FILES 2                  /* standard input and output */
 
 struct run_mounts {

@@ -1,6 +1,6 @@
 /* libaggstats, inside this project: tables of the words that users type and that profiles contain. Options, completion,
- * import, the relations of layers and the reader of profiles use them; tests/cli/word_lists.sh checks that the manual
- * pages and the JSON schema agree.
+ * the relations of layers and the reader of profiles use them; tests/cli/word_lists.sh checks that the manual pages and
+ * the JSON schema agree.
  *
  * A table has a macro parameter for each kind of row, so that a list can leave a kind out. */
 #ifndef AGGSTATS_WORDS_H
