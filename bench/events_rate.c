@@ -111,7 +111,7 @@ static bool record(const char *file, unsigned thread_count, unsigned calls_per_t
         err = events_recorder_start(events, &(struct events_wanted){.fd = fd});
     if (err < 0)
         give_up("record", err);
-    prof_init(&run.prof, PROF_TIMING_FULL, recorder, &bottom);
+    prof_init(&run.prof, recorder, &bottom);
     prof_set_events(&run.prof, events);
     double took_s = run_threads(&run, thread_count);
     prof_set_events(&run.prof, NULL);

@@ -23,6 +23,7 @@
 #include "aggstats.h"
 #include "aggstats/caller_groups.h"
 #include "aggstats/slow.h"
+#include "partial_ops.h"
 #include "prof.h"
 
 #define ROUNDS 1009
@@ -33,9 +34,10 @@
 
 struct variant {
     const char *name;
-    enum prof_timing timing;
-    unsigned joint;     /* values with which the op's latencies are correlated */
-    unsigned groupings; /* as bits */
+    const struct fs_ops *part; /* of the profiler; NULL: all of it */
+    unsigned joint;            /* values with which the op's latencies are correlated */
+    unsigned groupings;        /* as bits */
+    bool is_off;               /* no prof layer */
     bool is_read;
     bool is_failing;
     bool is_slow;   /* slow calls are watched for; there are none */
@@ -43,27 +45,24 @@ struct variant {
 };
 
 static const struct variant variants[] = {
-    {.name = "off", .timing = PROF_TIMING_OFF},
-    {.name = "call", .timing = PROF_TIMING_CALL},
-    {.name = "tsc", .timing = PROF_TIMING_TSC},
-    {.name = "full", .timing = PROF_TIMING_FULL},
-    {.name = "failed", .timing = PROF_TIMING_FULL, .is_failing = true},
-    {.name = "read-off", .timing = PROF_TIMING_OFF, .is_read = true},
-    {.name = "read", .timing = PROF_TIMING_FULL, .is_read = true},
-    {.name = "joint-error", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_ERROR},
-    {.name = "joint-blocked", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_BLOCKED},
-    {.name = "joint-cpu", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_CPU},
-    {.name = "slow", .timing = PROF_TIMING_FULL, .is_slow = true},
-    {.name = "events", .timing = PROF_TIMING_FULL, .is_events = true},
-    {.name = "read-events", .timing = PROF_TIMING_FULL, .is_read = true, .is_events = true},
-    {.name = "by-uid", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_UID},
-    {.name = "by-process", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_PROCESS},
-    {.name = "by-file", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_FILE},
-    {.name = "by-three",
-     .timing = PROF_TIMING_FULL,
-     .groupings = 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_UID},
+    {.name = "off", .is_off = true},
+    {.name = "call", .part = &partial_call_ops},
+    {.name = "tsc", .part = &partial_tsc_ops},
+    {.name = "full"},
+    {.name = "failed", .is_failing = true},
+    {.name = "read-off", .is_off = true, .is_read = true},
+    {.name = "read", .is_read = true},
+    {.name = "joint-error", .joint = 1U << AGGSTATS_ERROR},
+    {.name = "joint-blocked", .joint = 1U << AGGSTATS_BLOCKED},
+    {.name = "joint-cpu", .joint = 1U << AGGSTATS_CPU},
+    {.name = "slow", .is_slow = true},
+    {.name = "events", .is_events = true},
+    {.name = "read-events", .is_read = true, .is_events = true},
+    {.name = "by-uid", .groupings = 1U << AGGSTATS_BY_UID},
+    {.name = "by-process", .groupings = 1U << AGGSTATS_BY_PROCESS},
+    {.name = "by-file", .groupings = 1U << AGGSTATS_BY_FILE},
+    {.name = "by-three", .groupings = 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_UID},
     {.name = "by-run", /* as osprof run sets it */
-     .timing = PROF_TIMING_FULL,
      .groupings = 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_PROGRAM},
 };
 #define VARIANT_COUNT (sizeof(variants) / sizeof(variants[0]))
@@ -175,9 +174,11 @@ static void stack_init(struct stack *stack, const struct variant *variant) {
     stack->recorder = create_recorder(variant->groupings);
     stack->null_layer = (struct fs_layer){.ops = variant->is_failing ? &failing_ops : &null_ops};
     stack->top = &stack->null_layer;
-    if (variant->timing == PROF_TIMING_OFF)
+    if (variant->is_off)
         return;
-    prof_init(&stack->prof, variant->timing, stack->recorder, &stack->null_layer);
+    prof_init(&stack->prof, stack->recorder, &stack->null_layer);
+    if (variant->part)
+        stack->prof.layer.ops = variant->part;
     if (variant->joint && prof_set_joint(&stack->prof, FS_OP_GETATTR, variant->joint) < 0) {
         fprintf(stderr, "prof_cost: no memory for %s\n", variant->name);
         exit(EXIT_FAILURE);

@@ -33,11 +33,11 @@ debian_mirror() {
         die "apt has no mirror of Debian$1 configured: see sources.list(5)"
 }
 
-# build_quietly NAME [DIRECTORY]: builds without tests, in ./build or that directory; what ninja prints is in its NAME.log, and
-# is shown if it fails
+# build_quietly NAME [DIRECTORY [OPTION]...]: builds without tests, in ./build or that directory; OPTION: of meson, where it is
+# new. What ninja prints is in its NAME.log, and is shown if it fails
 build_quietly() {
     local directory=${2:-build}
-    [ -e "$directory/build.ninja" ] || meson setup "$directory" -Dtests=false >/dev/null
+    [ -e "$directory/build.ninja" ] || meson setup "$directory" -Dtests=false "${@:3}" >/dev/null
     ninja -C "$directory" >"$directory/$1.log" || {
         cat "$directory/$1.log" >&2
         die "the build failed"

@@ -10,11 +10,12 @@ import shutil
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MOUNT_PATIENCE_S = 20
 UNMOUNT_PATIENCE_S = 20
 POLL_S = 0.0002
+PARTIAL = "bench/partial_osproffs"  # of builds with -Dbench_timing=true
 
 
 class Trouble(Exception):
@@ -34,6 +35,16 @@ def osproffs(build, name, what, *arguments, option=None):
     options = "profile={run}/osprof.out,live={run}" + (f",{option}" if option else "")
     command = (os.path.join(build, "src/fuse/osproffs"), "-f", *arguments, "-o", options, "{lower}", "{mnt}")
     return Subject(name, what, command, is_ours=True)
+
+
+def partial_subjects(build):
+    """Ours with parts of the profiler, after thesis §6.2."""
+    daemon = os.path.join(build, PARTIAL)
+    if not os.access(daemon, os.X_OK):
+        return
+    for part, what in (("call", "an extra function call"), ("tsc", "the clock is read, nothing kept")):
+        ours = osproffs(build, f"osproffs-{part}", what)
+        yield replace(ours, command=("env", f"PARTIAL_OSPROFFS={part}", daemon, *ours.command[1:]))
 
 
 def _has(build, feature):
@@ -57,8 +68,7 @@ def known_subjects(build):
         osproffs(build, "osproffs-s", "one worker (-s)", "-s"),
         osproffs(build, "osproffs-plain", "workers=plain: never bound to CPUs", option="workers=plain"),
         osproffs(build, "osproffs-off", "timing=off: a plain pass-through", option="timing=off"),
-        osproffs(build, "osproffs-call", "timing=call: an extra function call", option="timing=call"),
-        osproffs(build, "osproffs-tsc", "timing=tsc: the clock is read, nothing kept", option="timing=tsc"),
+        *partial_subjects(build),
         osproffs(build, "osproffs-always", "cache=always: names, attributes and data for a day", option="cache=always"),
     ]
     if _has(build, "passthrough"):

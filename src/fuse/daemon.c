@@ -302,11 +302,11 @@ static int create_layers(struct daemon *daemon) {
     daemon->names.pass = daemon->pass;
     daemon->names.depth_max = options->groups.directory_depth;
     struct fs_layer *top = pass_layer(daemon->pass);
-    if (options->timing != PROF_TIMING_OFF) {
-        prof_init(&daemon->prof, options->timing, daemon->recorder, top);
+    if (options->timing == TIMING_FULL) {
+        prof_init(&daemon->prof, daemon->recorder, top);
         top = &daemon->prof.layer;
     }
-    daemon->recording.is_recorded = options->timing == PROF_TIMING_FULL;
+    daemon->recording.is_recorded = options->timing == TIMING_FULL;
     daemon->recording.recorder = daemon->recorder;
     daemon->recording.prof = &daemon->prof;
     daemon->recording.options = options;

@@ -146,7 +146,7 @@ refuses_wrong_words() {
     assert_eq "8 0" "$(whole_calls READ "$scratch/profile") $(ungrouped "$scratch/profile")" "after reset and groups"
     unmount_osproffs "$mnt"
 
-    mount_osproffs -o timing=tsc "$lower" "$mnt"
+    mount_osproffs -o timing=off "$lower" "$mnt"
     assert_refused "osprof: cannot switch groups of $mnt to file: nothing is recorded there (osproffs -o timing)" \
         "$OSPROF" groups "$mnt" file
     unmount_osproffs "$mnt"

@@ -434,7 +434,7 @@ START_TEST(looking_does_not_change_what_is_seen) {
     static struct prof prof;
     struct fs_entry entry;
     struct stat attr;
-    prof_init(&prof, PROF_TIMING_FULL, recorder, &next.layer);
+    prof_init(&prof, recorder, &next.layer);
     set_up_above(&prof.layer);
     for (unsigned index = 0; index < CTL_FILES; index++) {
         ck_assert_int_eq(CTL(lookup, &owner, FS_ROOT_INO, names[index], &entry), 0);

@@ -67,7 +67,7 @@ START_TEST(two_directories_are_enough) {
     ck_assert_ptr_null(options.live_directory);
     ck_assert_uint_eq(options.resolution, 1);
     ck_assert_int_eq(options.cache, CACHE_AUTO);
-    ck_assert_int_eq(options.timing, PROF_TIMING_FULL);
+    ck_assert_int_eq(options.timing, TIMING_FULL);
     ck_assert(!options.kernel_data && !options.plain_workers);
     ck_assert(!options.foreground && !options.single_threaded && !options.debug && !options.allow_other);
     ck_assert(!options.default_permissions && !options.forward_posix_locks && !options.forward_flocks);
@@ -76,7 +76,7 @@ START_TEST(two_directories_are_enough) {
 END_TEST
 
 START_TEST(every_option_is_understood) {
-    parse_good("-f -s lower mount -o profile=a/b,control=.p,live=/run,resolution=8 -ocache=none,timing=tsc,posix_lock,"
+    parse_good("-f -s lower mount -o profile=a/b,control=.p,live=/run,resolution=8 -ocache=none,timing=off,posix_lock,"
                "flock,workers=plain");
     ck_assert(options.plain_workers);
     ck_assert(options.foreground && options.single_threaded);
@@ -85,7 +85,7 @@ START_TEST(every_option_is_understood) {
     ck_assert_str_eq(options.live_directory, "/run");
     ck_assert_uint_eq(options.resolution, 8);
     ck_assert_int_eq(options.cache, CACHE_NONE);
-    ck_assert_int_eq(options.timing, PROF_TIMING_TSC);
+    ck_assert_int_eq(options.timing, TIMING_OFF);
     ck_assert(options.forward_posix_locks && options.forward_flocks);
     ck_assert_uint_eq(options.interval_ns, 0);
 }
@@ -297,7 +297,7 @@ static const struct {
     {"lower mount -o joint=read:taste", "joint=read:taste: the value must be size, result"},
     {"lower mount -o joint=smell:size", "joint=smell:size: no such operation"},
     {"lower mount -o joint=read:size+lookup:size", "joint=lookup:size: the operation has no such value"},
-    {"lower mount -o timing=tsc,joint=read:size", "timing=tsc: nothing is recorded, so leave out joint"},
+    {"lower mount -o timing=off,joint=read:size", "timing=off: nothing is recorded, so leave out joint"},
     {"lower mount -o by=name", "by=name: must be none, process, program, cgroup, uid, file, directory, or several"},
     {"lower mount -o by=", "by=: must be"},
     {"lower mount -o by=file:2", "by=file:2: only directory takes a depth"},
@@ -320,7 +320,7 @@ static const struct {
     {"lower mount -o by=uid,groups=1", "groups=1: must be a number from 2 to 4096"},
     {"lower mount -o by=uid,groups=4097", "groups=4097: must be"},
     {"lower mount -o by=uid,groups=-5", "groups=-5: must be"},
-    {"lower mount -o timing=call,by=uid", "timing=call: nothing is recorded, so leave out by"},
+    {"lower mount -o timing=off,by=uid", "timing=off: nothing is recorded, so leave out by"},
     {"lower mount -o timing=off,interval=1", "timing=off: nothing is recorded, so leave out interval"},
     {"lower mount -o label=rack", "label=rack: must be KEY=VALUE, such as rack=7"},
     {"lower mount -o label=", "label=: must be KEY=VALUE"},
@@ -351,12 +351,12 @@ static const struct {
     {"lower mount -o events=e,events_size=1M,events_ring=1M",
      "events_size and events_ring exclude each other: a ring goes on, and keeps the last calls"},
     {"lower mount -o by=none,groups=5", "groups=5: of what? Add by=process, for example"},
-    {"lower mount -o timing=TSC", "timing=TSC: must be off, call, tsc or full"},
+    {"lower mount -o timing=tsc", "timing=tsc: must be off or full"},
     {"lower mount -o resolution=3", "resolution=3: must be 1, 2, 4 or 8"},
     {"lower mount -o resolution=", "resolution="},
     {"lower mount -o resolution=08", "resolution=08"},
     {"lower mount -o cache=never", "cache=never: must be auto, none or always"},
-    {"lower mount -o timing=some", "timing=some: must be off, call, tsc or full"},
+    {"lower mount -o timing=some", "timing=some: must be off or full"},
     {"lower mount -o workers=many", "workers=many: must be adaptive or plain"},
     {"lower mount -o data=direct", "data=direct: must be copy or passthrough"},
     {"lower mount -o control=a/b", "control=a/b"},

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../bench/partial_ops.h"
 #include "aggstats.h"
 #include "aggstats/caller_groups.h"
 #include "aggstats/joint_profiles.h"
@@ -87,7 +88,7 @@ static void check_truth(enum fs_op op, unsigned resolution, uint64_t delay_ns) {
     struct aggstats_clock clock = aggstats_recorder_clock(recorder);
     layer_delay_init(&delay, clock);
     delay.delay_cycles = least_in_bucket((uint64_t)((double)delay_ns * (double)clock.frequency_hz / 1e9), resolution);
-    prof_init(&prof, PROF_TIMING_FULL, recorder, &delay.layer);
+    prof_init(&prof, recorder, &delay.layer);
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         struct measured measured = measure(&delay, op);
         ck_assert_uint_ge(measured.inner_cycles, delay.delay_cycles);
@@ -115,13 +116,20 @@ END_TEST
 
 /* ---- Passing on ---- */
 
-static const enum prof_timing timings[] = {PROF_TIMING_FULL, PROF_TIMING_TSC, PROF_TIMING_CALL};
+/* NULL: all of the profiler; then the parts of it that bench measures, which count nothing. */
+static const struct fs_ops *const parts[] = {NULL, &partial_tsc_ops, &partial_call_ops};
 
-static void check_counts(enum prof_timing timing, enum fs_op op) {
+static void init_part(const struct fs_ops *part, struct fs_layer *next) {
+    prof_init(&prof, recorder, next);
+    if (part)
+        prof.layer.ops = part;
+}
+
+static void check_counts(const struct fs_ops *part, enum fs_op op) {
     struct aggstats_profile profile;
     ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
-    ck_assert_uint_eq(profile.op_count, timing == PROF_TIMING_FULL);
-    if (timing == PROF_TIMING_FULL) {
+    ck_assert_uint_eq(profile.op_count, !part);
+    if (!part) {
         ck_assert_str_eq(profile.ops[0].name, fs_op_names[op]);
         ck_assert_uint_eq(profile.ops[0].calls, 1);
     }
@@ -132,17 +140,17 @@ static void check_call_is_passed_on(int status) {
     struct layer_failing failing;
     create_recorder(1);
     layer_failing_init(&failing, status);
-    for (size_t i = 0; i < ARRAY_SIZE(timings); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
         for (int number = 0; number < FS_OP_COUNT; number++) {
             enum fs_op op = (enum fs_op)number;
-            prof_init(&prof, timings[i], recorder, &failing.layer);
+            init_part(parts[i], &failing.layer);
             failing.calls = 0;
             ck_assert_int_eq(op_call(&prof.layer, op, &arguments), status);
             ck_assert_uint_eq(failing.calls, 1);
             ck_assert_msg(layer_failing_was_called_with(&failing, op, &arguments), "%s: arguments changed",
                           fs_op_names[op]);
             ck_assert_msg(op_results_untouched(&arguments), "%s: results changed", fs_op_names[op]);
-            check_counts(timings[i], op);
+            check_counts(parts[i], op);
             ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
         }
     }
@@ -174,7 +182,7 @@ static bool is_listed(const char *list, const char *name) {
 static void call_each_op(int status) {
     struct layer_failing failing;
     layer_failing_init(&failing, status);
-    prof_init(&prof, PROF_TIMING_FULL, recorder, &failing.layer);
+    prof_init(&prof, recorder, &failing.layer);
     arguments.results.read_bytes = 41;
     arguments.results.written_bytes = 43;
     arguments.results.copied_bytes = 47;
@@ -218,8 +226,8 @@ START_TEST(forget_passes_uncounted) {
     struct aggstats_profile profile;
     create_recorder(1);
     layer_failing_init(&failing, -EIO);
-    for (size_t i = 0; i < ARRAY_SIZE(timings); i++) {
-        prof_init(&prof, timings[i], recorder, &failing.layer);
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+        init_part(parts[i], &failing.layer);
         prof.layer.ops->forget(&prof.layer, 4711 + i, 13);
         ck_assert_uint_eq(failing.forgets, i + 1);
         ck_assert_uint_eq(failing.forgotten_ino, 4711 + i);
@@ -252,7 +260,7 @@ START_TEST(call_in_flight_shows_inode_and_caller) {
     pthread_t thread;
     create_recorder(1);
     layer_delay_init(&delay, aggstats_recorder_clock(recorder));
-    prof_init(&prof, PROF_TIMING_FULL, recorder, &delay.layer);
+    prof_init(&prof, recorder, &delay.layer);
     ck_assert_int_eq(pthread_create(&thread, NULL, call_write, &delay), 0);
     for (;;) {
         ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
@@ -360,7 +368,7 @@ static void run_workers(unsigned count, struct watcher *watcher) {
     static struct layer_delay nothing; /* workers use it */
     struct worker workers[WORKERS_MAX];
     layer_delay_init(&nothing, aggstats_recorder_clock(recorder));
-    prof_init(&prof, PROF_TIMING_FULL, recorder, &nothing.layer);
+    prof_init(&prof, recorder, &nothing.layer);
     if (watcher)
         ck_assert_int_eq(pthread_create(&watcher->thread, NULL, watch, watcher), 0);
     start_workers(workers, count);
@@ -428,7 +436,7 @@ static struct events_file *record_all_ops(bool with_names, void **ret_data) {
     char complaint[EVENTS_COMPLAINT_SIZE];
     struct events_file *file = NULL;
     layer_delay_init(&delay, aggstats_recorder_clock(recorder));
-    prof_init(&prof, PROF_TIMING_FULL, recorder, &delay.layer);
+    prof_init(&prof, recorder, &delay.layer);
     create_events();
     const struct events_wanted wanted = {.fd = dup(fd), .names = with_names};
     ck_assert_int_eq(events_recorder_start(events, &wanted), 0);
@@ -595,7 +603,7 @@ START_TEST(whatever_is_wanted_gets_each_call_once) {
     arguments.results.written_bytes = 41;
     layer_delay_init(&delay, aggstats_recorder_clock(recorder));
     delay.delay_cycles = delay.clock.frequency_hz / 1000 * 2;
-    prof_init(&prof, PROF_TIMING_FULL, recorder, &delay.layer);
+    prof_init(&prof, recorder, &delay.layer);
     want_details((unsigned)_i);
     call_writes();
     check_details((unsigned)_i, WANTED_CALLS);
@@ -660,7 +668,7 @@ START_TEST(latency_is_related_to_the_values_of_the_call) {
     struct layer_failing failing;
     create_recorder(1);
     layer_failing_init(&failing, -outcomes[_i]);
-    prof_init(&prof, PROF_TIMING_FULL, recorder, &failing.layer);
+    prof_init(&prof, recorder, &failing.layer);
     arguments.results.read_bytes = 0;
     arguments.results.written_bytes = 41;
     arguments.results.copied_bytes = 43;

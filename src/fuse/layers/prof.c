@@ -1,7 +1,6 @@
-/* The prof layer: wrappers of the ops of the layer below. The rows of FS_OPS give three sets of them:
- *   full_         count calls
- *   detailed_     count calls, and record more of them (enum prof_wanted); in the vector only while that is wanted
- *   call_, tsc_   do less than count, to measure the cost of the parts (thesis §6.2) */
+/* The prof layer: wrappers of the ops of the layer below. The rows of FS_OPS give two sets of them:
+ *   full_       count calls
+ *   detailed_   count calls, and record more of them (enum prof_wanted); in the vector only while that is wanted */
 #include "prof.h"
 
 #include <assert.h>
@@ -237,48 +236,22 @@ static inline struct events_ended ended_call(enum fs_op op, const struct fs_call
         return result;                                                                                                 \
     }
 
-/* ---- Parts of the profiler ---- */
-
-/* An extra function call, which must not become a jump. reads_clock: a constant; if true, also computes a latency,
- * which is not stored. */
-#define PARTIAL_WRAPPER(kind, reads_clock, member, params)                                                             \
-    static int kind##_##member(struct fs_layer *layer, FS_PARAMETERS(params)) {                                        \
-        uint32_t clock_kind = to_prof(layer)->clock_kind;                                                              \
-        struct fs_layer *next = layer->next;                                                                           \
-        uint64_t start_cycles = (reads_clock) ? aggstats_clock_now(clock_kind) : 0;                                    \
-        int result = next->ops->member(next, FS_ARGUMENTS(params));                                                    \
-        uint64_t latency_cycles = (reads_clock) ? aggstats_clock_now(clock_kind) - start_cycles : 0;                   \
-        __asm__ volatile("" : "+r"(result) : "g"(latency_cycles));                                                     \
-        return result;                                                                                                 \
-    }
-#define CALL_WRAPPER(NAME, member, params, ...) PARTIAL_WRAPPER(call, false, member, params)
-#define TSC_WRAPPER(NAME, member, params, ...) PARTIAL_WRAPPER(tsc, true, member, params)
-
 FS_OPS(FULL_WRAPPER)
 FS_OPS(DETAILED_WRAPPER)
-FS_OPS(CALL_WRAPPER)
-FS_OPS(TSC_WRAPPER)
 
 static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
     layer->next->ops->forget(layer->next, ino, count);
 }
 
 #define FULL_ROW(NAME, member, ...) .member = full_##member,
-#define CALL_ROW(NAME, member, ...) .member = call_##member,
-#define TSC_ROW(NAME, member, ...) .member = tsc_##member,
 
 static const struct fs_ops full_ops = {FS_OPS(FULL_ROW).forget = forget};
-static const struct fs_ops call_ops = {FS_OPS(CALL_ROW).forget = forget};
-static const struct fs_ops tsc_ops = {FS_OPS(TSC_ROW).forget = forget};
 
-void prof_init(struct prof *prof, enum prof_timing timing, struct aggstats_recorder *recorder, struct fs_layer *next) {
+void prof_init(struct prof *prof, struct aggstats_recorder *recorder, struct fs_layer *next) {
     *prof = (struct prof){
-        .ops = timing == PROF_TIMING_FULL  ? full_ops
-               : timing == PROF_TIMING_TSC ? tsc_ops
-                                           : call_ops,
+        .ops = full_ops,
         .layer.next = next,
         .recorder = recorder,
-        .clock_kind = aggstats_recorder_clock(recorder).kind,
         .slow_cycles = UINT64_MAX,
     };
     prof->layer.ops = &prof->ops;

@@ -23,6 +23,11 @@ enum cache_mode {
     CACHE_ALWAYS, /* the kernel may cache without limit: only this mount changes the lower directory */
 };
 
+enum timing {
+    TIMING_OFF, /* no prof layer: a plain pass-through */
+    TIMING_FULL,
+};
+
 struct options {
     unsigned action; /* enum options_action */
     const char *lower;
@@ -35,7 +40,7 @@ struct options {
     unsigned resolution_power;  /* of two; computed: */
     unsigned resolution;
     enum cache_mode cache;
-    enum prof_timing timing;
+    enum timing timing;
     bool kernel_data; /* data=passthrough */
     bool plain_workers;
     bool over_ring; /* io_uring */

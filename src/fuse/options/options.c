@@ -175,7 +175,7 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     struct parser parser = {.options = options};
     static const struct fuse_opt none[] = {FUSE_OPT_END};
     *options = (struct options){.control_name = ".osprof",
-                                .timing = PROF_TIMING_FULL,
+                                .timing = TIMING_FULL,
                                 .slow_log_size_bytes = SLOW_LOG_SIZE_DEFAULT,
                                 .slow_log_rate = SLOW_LOG_RATE_DEFAULT};
     for (int index = 0; index < argc; index++)

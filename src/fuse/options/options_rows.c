@@ -87,7 +87,7 @@ static const char *check_timing(const void *data, char why[OPTION_TEXT_SIZE]) {
     const char *besides = option_given(options_rows, options->given, "joint interval rotate slow events slowlog");
     if (!besides && options->groups.groupings != 0)
         besides = "by";
-    if (options->timing == PROF_TIMING_FULL || !besides)
+    if (options->timing == TIMING_FULL || !besides)
         return NULL;
     snprintf(why, OPTION_TEXT_SIZE, "nothing is recorded, so leave out %s", besides);
     return why;
@@ -135,11 +135,7 @@ static const char *check_ring(const void *data, char why[OPTION_TEXT_SIZE]) {
 
 static const char *const cache_words[] = {
     [CACHE_AUTO] = "auto", [CACHE_NONE] = "none", [CACHE_ALWAYS] = "always", [CACHE_ALWAYS + 1] = NULL};
-static const char *const timing_words[] = {[PROF_TIMING_OFF] = "off",
-                                           [PROF_TIMING_CALL] = "call",
-                                           [PROF_TIMING_TSC] = "tsc",
-                                           [PROF_TIMING_FULL] = "full",
-                                           [PROF_TIMING_FULL + 1] = NULL};
+static const char *const timing_words[] = {[TIMING_OFF] = "off", [TIMING_FULL] = "full", [TIMING_FULL + 1] = NULL};
 
 const char *cache_mode_name(enum cache_mode mode) {
     return cache_words[mode];
@@ -170,7 +166,7 @@ const struct option_row options_rows[] = {
     {.kind = OPTION_HEADING, .help = "What the kernel and the workers do:"},
     {VALUE(CHOICE, "cache", "MODE", cache, "what the kernel may answer by itself: auto, none, always (auto)"),
      .words = cache_words},
-    {VALUE(CHOICE, "timing", "HOW", timing, "how much of the profiler runs: full, tsc, call, off (full)"),
+    {VALUE(CHOICE, "timing", "HOW", timing, "whether calls are timed and counted: full, off (full)"),
      .words = timing_words, .check = check_timing},
     {VALUE(EITHER, "data", "HOW", kernel_data,
            "who reads and writes: copy, or passthrough: the kernel, unprofiled (copy)"),

@@ -124,7 +124,7 @@ static int start_groupings(const struct recorder_wanted *wanted, struct aggstats
 }
 
 static int start_watching(const struct options *options, struct aggstats_recorder *recorder) {
-    int err = options->timing == PROF_TIMING_FULL ? aggstats_recorder_watch(recorder, true) : 0;
+    int err = options->timing == TIMING_FULL ? aggstats_recorder_watch(recorder, true) : 0;
     if (err < 0)
         log_message("cannot look at calls in flight: %s", strerror(-err));
     return err;

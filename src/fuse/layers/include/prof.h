@@ -6,14 +6,6 @@
 #include "events_recorder.h"
 #include "fs_ops.h"
 
-/* How much of the profiler runs: the variants of thesis §6.2, to measure the cost of each part. */
-enum prof_timing {
-    PROF_TIMING_OFF,  /* no prof layer: the caller leaves it out of the stack */
-    PROF_TIMING_CALL, /* one more function call per op */
-    PROF_TIMING_TSC,  /* and two reads of the clock */
-    PROF_TIMING_FULL, /* and counters: the profiler */
-};
-
 /* What is recorded of an op's calls besides counting them: bits. */
 enum prof_wanted {
     PROF_VALUES = (1U << AGGSTATS_VALUE_COUNT) - 1,           /* latencies by values: bits (1 << AGGSTATS_SIZE) */
@@ -26,15 +18,14 @@ enum prof_wanted {
 struct prof {
     struct fs_layer layer;
     struct aggstats_recorder *recorder; /* borrowed; its ops are fs_op_names */
-    uint32_t clock_kind;
-    uint64_t slow_cycles;           /* atomic; calls with at least this latency are slow; UINT64_MAX: none */
-    struct events_recorder *events; /* atomic; NULL: no events are recorded */
-    struct fs_ops ops;              /* members are atomic */
-    unsigned wanted[FS_OP_COUNT];   /* atomic */
+    uint64_t slow_cycles;               /* atomic; calls with at least this latency are slow; UINT64_MAX: none */
+    struct events_recorder *events;     /* atomic; NULL: no events are recorded */
+    struct fs_ops ops;                  /* members are atomic */
+    unsigned wanted[FS_OP_COUNT];       /* atomic */
 };
 
-/* timing: CALL, TSC or FULL. next and recorder are borrowed and outlive the layer. */
-void prof_init(struct prof *prof, enum prof_timing timing, struct aggstats_recorder *recorder, struct fs_layer *next);
+/* next and recorder are borrowed and outlive the layer. */
+void prof_init(struct prof *prof, struct aggstats_recorder *recorder, struct fs_layer *next);
 
 /* Finds an op and one of its values by name; case does not matter. Returns NULL, or the reason why there is none.
  * Threads: any */
@@ -42,21 +33,21 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
                             enum aggstats_value *ret_value);
 
 /* From now on correlates the latencies of an op with these values, bits (1 << AGGSTATS_SIZE), and with no others. Other
- * ops are not affected. timing: FULL.
+ * ops are not affected.
  * Errors:  -ENOMEM.
  * Threads: any, one at a time, while ops are called */
 int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values);
 
-/* From now on reports slow calls to the recorder, if it watches for them; otherwise stops that. timing: FULL.
+/* From now on reports slow calls to the recorder, if it watches for them; otherwise stops that.
  * Threads: any, one at a time, while ops are called */
 void prof_set_slow(struct prof *prof);
 
 /* From now on also records an event for each call; NULL: stops that. events: borrowed until no op is called any more;
- * its ops are fs_op_events. timing: FULL.
+ * its ops are fs_op_events.
  * Threads: any, one at a time, while ops are called */
 void prof_set_events(struct prof *prof, struct events_recorder *events);
 
-/* From now on also counts all calls by caller, for a recorder with groupings; or no more. timing: FULL.
+/* From now on also counts all calls by caller, for a recorder with groupings; or no more.
  * Threads: any, one at a time, while ops are called */
 void prof_set_grouped(struct prof *prof, bool is_grouped);
 
