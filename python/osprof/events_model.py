@@ -106,12 +106,14 @@ class Event:
     @property
     def process(self) -> Optional[int]:
         """Of the caller; None if that is not known."""
-        return self.file.names.task(self.thread)[0]
+        return self.columns.get("process") or self.file.names.task(self.thread)[0]
 
     @property
     def program(self) -> Optional[str]:
         """The caller's name, "kernel" for the kernel itself; None if that is not known."""
-        return "kernel" if self.thread == 0 else self.file.names.task(self.thread)[1]
+        if self.thread == 0:
+            return "kernel"
+        return self.texts.get("program") or self.file.names.task(self.thread)[1]
 
     @property
     def host(self) -> Optional[Host]:

@@ -23,7 +23,7 @@ static void copy_name(const struct events_text *text, struct aggstats_group *gro
 
 static void identify_caller(const struct events_file *file, const struct event *event, struct aggstats_group *group) {
     struct events_text name;
-    uint64_t process = events_task(file, event->thread, &name);
+    uint64_t process = events_task(file, event, &name);
     if (event->thread == 0) {
         group->who = AGGSTATS_WHO_KERNEL;
         return;

@@ -54,6 +54,8 @@ static void write_record(struct merge *merge, const struct merge_file *file, con
     for (unsigned i = 0; i < columns; i++)
         if (is_number_of_object(op->columns[i]))
             event->columns[i] = merge_node(host, event->columns[i]);
+        else if (strcmp(op->columns[i], "process") == 0)
+            event->columns[i] = merge_thread(host, (uint32_t)event->columns[i]);
     record.start_cycles = event->start_cycles;
     record.latency_cycles = (uint32_t)event->latency_cycles;
     record.node = merge_node(host, event->node);

@@ -146,16 +146,16 @@ static bool is_recording(const struct events_recorder *events, const struct even
 }
 
 void events_lane_add(struct events_recorder *events, struct events_stream *stream, struct aggstats_block *lane,
-                     uint64_t start_cycles, const struct events_ended *call) {
+                     uint64_t start_cycles, const struct events_ended *call, const struct events_more *more) {
     const struct aggstats_span span = {.block = lane};
     const uint64_t number = aggstats_number_begin(&span);
     if (!is_recording(events, stream)) {
         aggstats_number_cancel(&span, number);
         return;
     }
-    if (stream->met[call->thread % EVENTS_MET_COUNT] != call->thread)
+    if (!more && stream->met[call->thread % EVENTS_MET_COUNT] != call->thread)
         events_stream_meet(events, stream, call->thread);
-    events_add_long(events, stream, number, start_cycles, *call, NULL);
+    events_add_long(events, stream, number, start_cycles, *call, more);
     aggstats_number_end(&span, number);
 }
 

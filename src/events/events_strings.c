@@ -33,11 +33,13 @@ struct events_text events_path(const struct events_file *file, uint64_t node, ui
     return path;
 }
 
-uint64_t events_task(const struct events_file *file, uint32_t thread, struct events_text *ret_name) {
-    size_t place = find(file, EVENTS_STRING_TASK, thread);
+uint64_t events_task(const struct events_file *file, const struct event *event, struct events_text *ret_name) {
+    size_t place = find(file, EVENTS_STRING_TASK, event->thread);
     uint64_t process = 0;
-    *ret_name = (struct events_text){0};
-    for (; is_of(file, place, EVENTS_STRING_TASK, thread); place++) {
+    *ret_name = events_text_of(file, event, "program");
+    if (ret_name->bytes)
+        return events_value(file, event, "process");
+    for (; is_of(file, place, EVENTS_STRING_TASK, event->thread); place++) {
         *ret_name = text_of(&file->strings[place]);
         process = file->strings[place].head.value;
     }

@@ -42,7 +42,7 @@ static void print_member(FILE *stream, const char *key, const char *text) {
 
 /* Lanes beyond a thread's first have numbers of their own, above those of threads. */
 static uint64_t track_of(const struct events_lane *lane) {
-    return lane->number == 0 ? lane->thread : (UINT64_C(1) << 32) + lane->index;
+    return lane->is_first ? lane->thread : (UINT64_C(1) << 32) + lane->index;
 }
 
 static void print_name(const struct chrome *chrome, const char *what, const struct events_lane *lane,
@@ -54,10 +54,10 @@ static void print_name(const struct chrome *chrome, const char *what, const stru
     fputs("}},\n", chrome->stream);
 }
 
-static void name_track(const struct chrome *chrome, const struct events_lane *lane) {
+static void name_track(const struct chrome *chrome, const struct event *event, const struct events_lane *lane) {
     char name[EVENTS_NAME_SIZE];
     char shown[EVENTS_NAME_SIZE + 16];
-    events_export_name(chrome->out->file, lane->thread, name);
+    events_export_name(chrome->out->file, event, name);
     snprintf(shown, sizeof(shown), lane->number ? "%s (%u)" : "%s", name, lane->number + 1);
     print_name(chrome, "thread_name", lane, shown);
     if (lane->number == 0 && lane->thread == lane->process)
@@ -105,7 +105,7 @@ static int print_call(void *context, const struct event *event) {
     if (err < 0)
         return err;
     if (is_new)
-        name_track(chrome, &lane);
+        name_track(chrome, event, &lane);
     const char *name = chrome->out->file->ops[event->op].name;
     fputs("{\"ph\":\"X\",\"cat\":\"fs\",\"name\":", chrome->stream);
     print_string(chrome->stream, name);

@@ -63,8 +63,8 @@ static void print_times(const struct csv *csv, const struct event *event) {
 static void print_caller(const struct csv *csv, const struct event *event) {
     char name[EVENTS_NAME_SIZE];
     struct events_text unused;
-    uint64_t process = events_task(csv->out->file, event->thread, &unused);
-    events_export_name(csv->out->file, event->thread, name);
+    uint64_t process = events_task(csv->out->file, event, &unused);
+    events_export_name(csv->out->file, event, name);
     print_number(csv->stream, true, events_thread_number(csv->out->file, process ? process : event->thread));
     print_number(csv->stream, true, events_thread_number(csv->out->file, event->thread));
     print_text(csv->stream, name);

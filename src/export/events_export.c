@@ -23,10 +23,10 @@ int events_export_each(const struct events_export *out, events_each_fn each, voi
     return err < 0 ? err : 0;
 }
 
-void events_export_name(const struct events_file *file, uint32_t thread, char ret_name[EVENTS_NAME_SIZE]) {
+void events_export_name(const struct events_file *file, const struct event *event, char ret_name[EVENTS_NAME_SIZE]) {
     struct events_text name;
-    events_task(file, thread, &name);
-    if (thread == 0)
+    events_task(file, event, &name);
+    if (event->thread == 0)
         snprintf(ret_name, EVENTS_NAME_SIZE, "kernel");
     else
         snprintf(ret_name, EVENTS_NAME_SIZE, "%.*s", name.bytes ? (int)name.length : 0, name.bytes ? name.bytes : "");

@@ -8,16 +8,17 @@
 /* Calls `each` for every selected call, until it returns a negative value, which is then returned. Errors: -ENOMEM */
 int events_export_each(const struct events_export *out, events_each_fn each, void *context);
 
-/* A thread's name. */
+/* The name of the thread that made a call. */
 #define EVENTS_NAME_SIZE 64
-void events_export_name(const struct events_file *file, uint32_t thread, char ret_name[EVENTS_NAME_SIZE]);
+void events_export_name(const struct events_file *file, const struct event *event, char ret_name[EVENTS_NAME_SIZE]);
 
 /* "ENOENT"; "" for 0. */
 const char *events_export_error(unsigned error, char ret_text[16]);
 
 /* ---- Lanes ----
  *
- * Overlapping calls of one caller are in different lanes, so that the calls of a lane follow each other. */
+ * Overlapping calls of one caller are in different lanes, so that the calls of a lane follow each other. A thread that
+ * executes another program, and another thread that gets its number, are other callers. */
 
 /* More overlapping calls share the last lane. */
 #define EVENTS_LANES_MAX 1024U
@@ -26,6 +27,7 @@ struct events_lane {
     uint64_t process; /* of the caller; 0: the kernel itself */
     uint32_t thread;  /* of the caller */
     unsigned number;  /* of this caller's lanes, from 0 */
+    bool is_first;    /* the first lane of this thread number */
     size_t index;     /* of all lanes, from 0, in the order of their first use */
 };
 
@@ -35,7 +37,7 @@ struct events_lanes {
     struct events_caller *callers;
     size_t caller_count;
     size_t lane_count;
-    struct number_map places; /* by thread: index in callers + 1 */
+    struct number_map places; /* by caller: index in callers + 1; by thread: any, if it has callers */
 };
 
 void events_lanes_finish(struct events_lanes *lanes);

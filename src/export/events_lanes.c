@@ -5,8 +5,8 @@
 #include "events_export_private.h"
 
 struct events_caller {
-    uint32_t thread;
     uint64_t process;
+    bool is_first; /* of its thread number */
     struct caller_lane {
         uint64_t end_cycles;
         size_t index;
@@ -29,23 +29,30 @@ static int add_lane(struct events_lanes *lanes, struct events_caller *caller) {
 }
 
 /* NULL: no memory. */
-static struct events_caller *find_caller(struct events_lanes *lanes, uint32_t thread) {
-    struct events_text name;
-    size_t place = number_map_get(&lanes->places, thread);
+static struct events_caller *find_caller(struct events_lanes *lanes, const struct event *event) {
+    struct events_text unused;
+    char name[EVENTS_NAME_SIZE];
+    const uint32_t thread = event->thread;
+    const uint64_t process = events_task(lanes->file, event, &unused);
+    events_export_name(lanes->file, event, name);
+    /* Callers with equal hashes share their lanes. No hash is the number of a thread. */
+    const uint64_t key = hash_text(HASH_BEGIN ^ process ^ (uint64_t)thread << 32, name) | UINT64_C(1) << 63;
+    const size_t place = number_map_get(&lanes->places, key);
+    const bool is_first = number_map_get(&lanes->places, thread) == 0;
     if (place > 0)
         return &lanes->callers[place - 1];
     if (grow_array(&lanes->callers, lanes->caller_count, sizeof(*lanes->callers)) < 0 ||
-        number_map_set(&lanes->places, thread, lanes->caller_count + 1) < 0)
+        number_map_set(&lanes->places, key, lanes->caller_count + 1) < 0 ||
+        number_map_set(&lanes->places, thread, 1) < 0)
         return NULL;
-    uint64_t process = events_task(lanes->file, thread, &name);
     struct events_caller *caller = &lanes->callers[lanes->caller_count++];
-    *caller = (struct events_caller){.thread = thread, .process = process ? process : thread};
+    *caller = (struct events_caller){.process = process ? process : thread, .is_first = is_first};
     return caller;
 }
 
 int events_lanes_put(struct events_lanes *lanes, const struct event *event, struct events_lane *ret_lane,
                      bool *ret_is_new, uint64_t *ret_start_cycles) {
-    struct events_caller *caller = find_caller(lanes, event->thread);
+    struct events_caller *caller = find_caller(lanes, event);
     unsigned number = 0;
     if (!caller)
         return -ENOMEM;
@@ -61,7 +68,10 @@ int events_lanes_put(struct events_lanes *lanes, const struct event *event, stru
         *ret_start_cycles = lane->end_cycles < event->end_cycles ? lane->end_cycles : event->end_cycles;
     if (event->end_cycles > lane->end_cycles)
         lane->end_cycles = event->end_cycles;
-    *ret_lane = (struct events_lane){
-        .process = caller->process, .thread = caller->thread, .number = number, .index = lane->index};
+    *ret_lane = (struct events_lane){.process = caller->process,
+                                     .thread = event->thread,
+                                     .number = number,
+                                     .is_first = caller->is_first && number == 0,
+                                     .index = lane->index};
     return 0;
 }

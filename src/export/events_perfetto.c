@@ -103,11 +103,11 @@ static void write_process(const struct perfetto *perfetto, const struct events_l
     write_track(perfetto, &track);
 }
 
-static void write_lane(const struct perfetto *perfetto, const struct events_lane *lane) {
+static void write_lane(const struct perfetto *perfetto, const struct event *event, const struct events_lane *lane) {
     char name[EVENTS_NAME_SIZE];
     char shown[EVENTS_NAME_SIZE + 32];
     Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
-    events_export_name(perfetto->out->file, lane->thread, shown);
+    events_export_name(perfetto->out->file, event, shown);
     copy_utf8(shown, name, sizeof(name));
     write_process(perfetto, lane, name);
     snprintf(shown, sizeof(shown), "%s %" PRIu32 " calls %u", name, lane->thread, lane->number + 1);
@@ -197,7 +197,7 @@ static int write_call(void *context, const struct event *event) {
         write_clocks(perfetto, ns_of(perfetto, event->start_cycles));
     perfetto->has_first = true;
     if (is_new)
-        write_lane(perfetto, &lane);
+        write_lane(perfetto, event, &lane);
     write_begin(perfetto, event, &lane, start_cycles);
     end.type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END;
     write_slice(perfetto, &end, &lane, event->end_cycles);

@@ -119,6 +119,54 @@ grep -q '^Incomplete: it has only calls of at least 300 ms\.$' shown || fail "it
 [ "$(calls OPEN profile)" -ge 4 ] || fail "the profile of all calls lacks some: $(<profile)"
 ! grep -q '^# only' profile || fail "the profile of all calls is said to be of some"
 
+# ---- A process that executes another program: each call has the name that its process had then
+
+cat >two_programs.py <<'END'
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+print("ready", flush=True)
+sys.stdin.readline()
+os.pwrite(fd, b"0123456789", 0)
+print("ready", flush=True)
+sys.stdin.readline()
+os.execvp("dd", ["dd", "if=/dev/zero", "of=" + sys.argv[1], "bs=10", "count=1", "conv=notrunc", "status=none"])
+END
+watched --slow 300ms --events events
+mkfifo go.two ready.two
+python3 two_programs.py fs/deep/a <go.two >ready.two &
+caller=$!
+others+=("$caller")
+exec {go}>go.two {ready}<ready.two
+for ((call = 0; call < 2; call++)); do
+    read -r -u "$ready" _
+    freeze "$fs"
+    echo >&"$go"
+    wait_until 60 writes "$caller" || fail "it does not write"
+    sleep 0.5
+    thaw
+done
+wait "$caller" || fail "a call fails"
+others=()
+kill -INT "$watcher"
+ended 0
+"$OSPROF" events show --width 140 events >shown
+assert_eq "$caller python3
+$caller dd" "$(awk '/ P?WRITE / { print $5, $6 }' shown)" "the callers in: $(<shown)"
+"$OSPROF" events export --format csv -o events.csv events
+assert_eq "python3 dd" "$(python3 -c '
+import csv
+print(*(row["program"] for row in csv.DictReader(open("events.csv"))))')" "programs of rows"
+"$OSPROF" events export --format chrome -o events.json events
+assert_eq "dd python3" "$(python3 -c '
+import json
+trace = json.load(open("events.json"))
+events = trace["traceEvents"] if isinstance(trace, dict) else trace
+names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+print(*sorted(names[e["tid"]] for e in events if e["ph"] == "X"))')" "names of the tracks of calls"
+assert_eq "python3 dd" "$(PYTHONPATH=$tests_dir/../../python python3 -c '
+import osprof
+print(*(call.program for call in osprof.load_events("events")))')" "programs, for Python"
+
 # ---- Without a slow call there is none in it; a reset is a mark
 
 watched --slow 10s --events events

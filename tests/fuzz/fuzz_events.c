@@ -30,7 +30,7 @@ static void promise_event(const struct input *input, const struct events_file *f
     promise_inside(input, path.bytes, path.length);
     char whole[EVENTS_PATH_SIZE];
     FUZZ_PROMISE(events_whole_path(file, event->node, event->start_cycles, whole) == strlen(whole));
-    events_task(file, event->thread, &name);
+    events_task(file, event, &name);
     promise_inside(input, name.bytes, name.length);
     events_unix_ns(file, event->end_cycles);
     events_error_ns(file, event->start_cycles);

@@ -341,9 +341,9 @@ START_TEST(strings_are_found) {
     ck_assert_uint_eq(events_path(file, 5, 199).length, 4);
     ck_assert_uint_eq(events_path(file, 5, 200).length, 8);
     ck_assert_ptr_null(events_path(file, 6, 200).bytes);
-    ck_assert_uint_eq(events_task(file, 5, &text), 4);
+    ck_assert_uint_eq(events_task(file, &(struct event){.thread = 5}, &text), 4);
     ck_assert(text.length == 4 && memcmp(text.bytes, "make", 4) == 0);
-    ck_assert_uint_eq(events_task(file, 7, &text), 0);
+    ck_assert_uint_eq(events_task(file, &(struct event){.thread = 7}, &text), 0);
 }
 END_TEST
 

@@ -34,7 +34,7 @@ static const struct machine near = {
     .real_hz = 1000000000,
     .first_cycle = 5000,
     .error_ns = 1000000,
-    .ops = {"op 0 LOOKUP|entry|umask|name", "op 1 READ bytes|file size offset result||"}};
+    .ops = {"op 0 LOOKUP|entry|umask process|name program", "op 1 READ bytes|file size offset result||"}};
 /* Its time stamp counter goes 80 ppm fast, and began elsewhere; other numbers of ops. */
 static const struct machine far = {
     .host = "far",
@@ -44,7 +44,7 @@ static const struct machine far = {
     .first_cycle = UINT64_C(1) << 60,
     .wall_off_ns = 700000,
     .error_ns = 2000000,
-    .ops = {"op 4 LOOKUP|entry|umask|name", "op 2 READ bytes|file size offset result||"}};
+    .ops = {"op 4 LOOKUP|entry|umask process|name program", "op 2 READ bytes|file size offset result||"}};
 
 static uint64_t latency_base_cycles;
 static struct events_writer writers[FILES_MAX];
@@ -107,8 +107,8 @@ static void write_calls(struct events_writer *writer, const struct machine *mach
     events_chunk_begin(writer, EVENTS_BUFFER, &head, sizeof(head));
     for (unsigned i = 0; i < CALLS; i++) {
         const uint64_t read_columns[] = {77, 4096, i, 17};
-        const uint64_t lookup_columns[] = {100 + i, 022};
-        const char *const texts[] = {"a name"};
+        const uint64_t lookup_columns[] = {100 + i, 022, 3998};
+        const char *const texts[] = {"a name", "cat"};
         bool is_lookup = i % 10 == 0;
         const struct events_call call = {
             .start_cycles = cycles_at(machine, first_ns + i * step_ns),
@@ -118,9 +118,9 @@ static void write_calls(struct events_writer *writer, const struct machine *mach
             .op = number_of(machine->ops[is_lookup ? 0 : 1]),
             .flags = is_lookup ? EVENTS_MORE : 0,
             .columns = is_lookup ? lookup_columns : read_columns,
-            .column_count = is_lookup ? 2 : 4,
+            .column_count = is_lookup ? 3 : 4,
             .texts = texts,
-            .text_count = is_lookup ? 1 : 0,
+            .text_count = is_lookup ? 2 : 0,
         };
         events_write_record(writer, &call);
     }
@@ -316,9 +316,9 @@ START_TEST(objects_and_callers_of_different_hosts_are_kept_apart) {
     struct events_text name;
     ck_assert_int_eq(memcmp(events_path(merged, 105, 0).bytes, "near", 4), 0);
     ck_assert_int_eq(memcmp(events_path(merged, 105 ^ other, 0).bytes, "far", 3), 0);
-    uint64_t process = events_task(merged, 4000 | 1U << EVENTS_HOST_THREAD_SHIFT, &name);
+    uint64_t process = events_task(merged, &(struct event){.thread = 4000 | 1U << EVENTS_HOST_THREAD_SHIFT}, &name);
     ck_assert_uint_eq(events_thread_number(merged, process), 3999);
-    ck_assert_uint_eq(events_task(merged, 4000, &name), 3999);
+    ck_assert_uint_eq(events_task(merged, &(struct event){.thread = 4000}, &name), 3999);
     struct events_cursor *cursor = NULL;
     struct event event;
     ck_assert_int_eq(events_cursor_open(merged, &cursor), 0);
@@ -326,6 +326,9 @@ START_TEST(objects_and_callers_of_different_hosts_are_kept_apart) {
         uint64_t bits = strcmp(host_name(&event), "far") == 0 ? other : 0;
         ck_assert_uint_eq(event.node, 1 ^ bits);
         ck_assert_uint_eq(events_thread_number(merged, event.thread), 4000);
+        process = events_task(merged, &event, &name);
+        ck_assert_uint_eq(events_thread_number(merged, process), event.index % 10 == 0 ? 3998 : 3999);
+        ck_assert_int_eq(memcmp(name.bytes, event.index % 10 == 0 ? "cat" : "make", name.length), 0);
         if (event.index % 10 == 0)
             ck_assert_uint_eq(events_value(merged, &event, "entry"), (100 + event.index) ^ bits);
         else

@@ -18,10 +18,11 @@
 #include "events_writer.h"
 #include "run_suite.h"
 
-enum { LOOKUP, READ, OPS };
+enum { LOOKUP, READ, WRITE, OPS };
 
-static const char *const names[OPS] = {"LOOKUP", "READ"};
-static const char *const ops[OPS] = {"LOOKUP|entry||name", "READ bytes|file size offset result||"};
+static const char *const names[OPS] = {"LOOKUP", "READ", "WRITE"};
+static const char *const ops[OPS] = {"LOOKUP|entry||name", "READ bytes|file size offset result||",
+                                     "WRITE bytes|size result|process|program"};
 
 static struct aggstats_recorder *recorder;
 static struct events_recorder *events;
@@ -244,7 +245,7 @@ static void add_call(const struct lane *lane, uint64_t start_cycles) {
                                       .op = READ,
                                       .columns = columns,
                                       .column_count = 4};
-    events_lane_add(events, lane->stream, lane->block, start_cycles, &call);
+    events_lane_add(events, lane->stream, lane->block, start_cycles, &call, NULL);
 }
 
 /* One of them is added to by another thread than the others. */
@@ -303,8 +304,42 @@ START_TEST(callers_have_names) {
     call_read(7, 0);
     ck_assert_int_eq(events_recorder_stop(events), 0);
     read_copy(fd, &copy);
-    ck_assert_uint_eq(events_task(copy.file, 4711, &name), 471);
+    ck_assert_uint_eq(events_task(copy.file, &(struct event){.thread = 4711}, &name), 471);
     ck_assert(name.length == 9 && memcmp(name.bytes, "task 4711", 9) == 0);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+static void add_call_of(const struct lane *lane, uint64_t start_cycles, uint64_t process, const char *program) {
+    const uint64_t columns[] = {4096, 100};
+    const struct events_ended call = {
+        .latency_cycles = 10, .thread = 4711, .op = WRITE, .columns = columns, .column_count = 2};
+    const struct events_more more = {&process, 1, &program, 1};
+    events_lane_add(events, lane->stream, lane->block, start_cycles, &call, &more);
+}
+
+static void check_program(const struct events_file *file, const struct event *event) {
+    static const char *const programs[] = {"sh", "make", "cat"};
+    struct events_text name;
+    const uint64_t number = event->start_cycles / 20;
+    ck_assert_uint_eq(events_task(file, event, &name), number == 2 ? 472 : 471);
+    ck_assert_uint_eq(name.length, strlen(programs[number]));
+    ck_assert_int_eq(memcmp(name.bytes, programs[number], name.length), 0);
+}
+
+/* It executes another program, and ends; then another process gets its number. */
+START_TEST(a_call_has_the_name_that_its_thread_had_then) {
+    int fd = new_file();
+    struct copy copy;
+    start(&(struct events_wanted){.fd = dup(fd)});
+    const struct lane lane = open_lane();
+    add_call_of(&lane, 0, 471, "sh");
+    add_call_of(&lane, 20, 471, "make");
+    add_call_of(&lane, 40, 472, "cat");
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    read_copy(fd, &copy);
+    ck_assert_uint_eq(count_calls(&copy, check_program), 3);
     free_copy(&copy);
     close(fd);
 }
@@ -603,7 +638,7 @@ static struct sums sums_of_window(const struct events_file *file, unsigned op) {
 }
 
 static void check_equal(const struct events_file *file, const struct aggstats_profile *profile) {
-    for (unsigned op = 0; op < OPS; op++) {
+    for (unsigned op = 0; op <= READ; op++) {
         struct sums sums = sums_of_window(file, op);
         const struct aggstats_op_profile *counted = aggstats_profile_op(profile, names[op]);
         ck_assert_ptr_nonnull(counted);
@@ -672,6 +707,7 @@ int main(void) {
     tcase_add_test(tcase, time_of_calls_is_that_of_the_wall_clock);
     tcase_add_test(tcase, calls_in_lanes_are_in_the_file);
     tcase_add_test(tcase, callers_have_names);
+    tcase_add_test(tcase, a_call_has_the_name_that_its_thread_had_then);
     tcase_add_test(tcase, names_and_paths_are_recorded_where_wanted);
     tcase_add_test(tcase, no_name_is_recorded_where_none_is_wanted);
     tcase_add_test(tcase, recording_begins_and_ends_at_any_time);

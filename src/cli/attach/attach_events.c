@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +13,6 @@
 #include "events_recorder.h"
 
 #define LANES_MAX 1024 /* slow calls that overlap; more are dropped, and counted */
-#define TASKS 1024U    /* whose programs are remembered; a later one takes the place of one before */
 #define WHICH_SIZE 64
 #define COLUMNS 2 /* of each operation that moves bytes: size, result */
 
@@ -22,12 +20,6 @@ struct lane {
     struct aggstats_block *block;
     struct events_stream *stream;
     uint64_t end_ns; /* of its last call */
-};
-
-struct task {
-    uint32_t thread;
-    uint32_t process;
-    char program[16];
 };
 
 struct attach_events {
@@ -43,32 +35,10 @@ struct attach_events {
     unsigned lane_count;
     struct lane lost_lane; /* only counts */
     uint64_t lost;
-    bool hangs;           /* what saves it, at the end */
-    pthread_mutex_t lock; /* protects the rest */
-    struct task tasks[TASKS];
+    bool hangs; /* what saves it, at the end */
 };
 
 /* ---- What the recorder asks --------------------------------------------------------------------- */
-
-static void note_task(struct attach_events *events, const struct collected_slow *call) {
-    struct task *task = &events->tasks[call->thread % TASKS];
-    pthread_mutex_lock(&events->lock);
-    *task = (struct task){.thread = call->thread, .process = call->process};
-    snprintf(task->program, sizeof(task->program), "%.15s", call->program);
-    pthread_mutex_unlock(&events->lock);
-}
-
-/* As the kernel told it when the call ended: the process may have ended, too. */
-static bool find_task(void *context, uint32_t thread, uint64_t *ret_process, char ret_name[EVENTS_TASK_NAME_SIZE]) {
-    struct attach_events *events = context;
-    const struct task *task = &events->tasks[thread % TASKS];
-    pthread_mutex_lock(&events->lock);
-    const bool is_known = task->thread == thread;
-    *ret_process = task->process;
-    snprintf(ret_name, EVENTS_TASK_NAME_SIZE, "%s", task->program);
-    pthread_mutex_unlock(&events->lock);
-    return is_known;
-}
 
 static char *find_path(void *context, uint64_t node) {
     const struct attach_events *events = context;
@@ -93,7 +63,6 @@ int attach_events_open(const char *file, struct attach_events **ret_events) {
         return -ENOMEM;
     events->file = file;
     events->dir_fd = -1;
-    pthread_mutex_init(&events->lock, NULL);
     int error = events_place_find(file, &events->dir_fd, &events->name);
     if (error) {
         complain("cannot record events to %s: %s; choose another file", file, strerror(-error));
@@ -109,7 +78,7 @@ static int describe_ops(struct attach_events *events) {
     events->ops = calloc(events->op_count, sizeof(*events->ops));
     for (unsigned op = 0; events->ops && op < events->op_count; op++)
         if (asprintf(&events->ops[op], "%s%s", names[op],
-                     collector_op_moves_bytes(op) ? " bytes|size result||" : "|||") < 0) {
+                     collector_op_moves_bytes(op) ? " bytes|size result|process|program" : "||process|program") < 0) {
             events->ops[op] = NULL;
             return -ENOMEM;
         }
@@ -145,7 +114,6 @@ static int create_recorder(struct attach_events *events) {
         .version = OSPROF_VERSION,
         .labels = events->profile.labels,
         .label_count = events->profile.label_count,
-        .find_task = find_task,
         .find_path = find_path,
         .tell = tell,
         .context = events,
@@ -206,6 +174,10 @@ static void drop(struct attach_events *events, uint64_t count) {
 
 void attach_events_add(struct attach_events *events, const struct collected_slow *call) {
     const uint64_t columns[COLUMNS] = {call->asked_bytes, call->moved_bytes};
+    const uint64_t process = call->process;
+    char program[sizeof(call->program) + 1];
+    const char *const texts[] = {program};
+    const struct events_more more = {.columns = &process, .column_count = 1, .texts = texts, .text_count = 1};
     const struct events_ended ended = {
         .latency_cycles = call->ns,
         .node = call->object,
@@ -223,9 +195,9 @@ void attach_events_add(struct attach_events *events, const struct collected_slow
         drop(events, 1);
         return;
     }
-    note_task(events, call);
+    snprintf(program, sizeof(program), "%.*s", (int)sizeof(call->program), call->program);
     lane->end_ns = call->begin_ns + call->ns;
-    events_lane_add(events->recorder, lane->stream, lane->block, call->begin_ns, &ended);
+    events_lane_add(events->recorder, lane->stream, lane->block, call->begin_ns, &ended, &more);
 }
 
 void attach_events_note_lost(struct attach_events *events, uint64_t lost) {
@@ -269,6 +241,5 @@ void attach_events_finish(struct attach_events *events) {
     aggstats_profile_finish(&events->profile);
     free(events->name);
     close_fd(&events->dir_fd);
-    pthread_mutex_destroy(&events->lock);
     free(events);
 }

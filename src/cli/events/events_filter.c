@@ -139,7 +139,7 @@ static bool has_wanted_caller(const struct events_filter *filter, const struct e
     struct events_text name;
     if (filter->pid == 0)
         return true;
-    uint64_t process = events_task(filter->file, event->thread, &name);
+    uint64_t process = events_task(filter->file, event, &name);
     return events_thread_number(filter->file, event->thread) == filter->pid ||
            events_thread_number(filter->file, process) == filter->pid;
 }

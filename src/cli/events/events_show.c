@@ -121,7 +121,7 @@ static bool shows_programs(const struct page *page) {
 static int print_program(const struct page *page, const struct event *event) {
     struct events_text name;
     char text[PROGRAM_COLUMNS + 1];
-    uint64_t process = events_task(page->file, event->thread, &name);
+    uint64_t process = events_task(page->file, event, &name);
     int column = fprintf(page->screen->stream, "  %7" PRIu32,
                          events_thread_number(page->file, process ? process : event->thread));
     if (!shows_programs(page))

@@ -97,8 +97,11 @@ struct events_chunk {
  *   mode, umask, flags, device, owner, group, atime_s, atime_ns, mtime_s, mtime_ns, mask, whence, data_only,
  *   lock_owner, lock_type, lock_start, lock_length, is_flock, command, block, gid
  *                          arguments of the call, for doing it again; umask and gid are the caller's
+ *   process                of the caller, as it was when the call ended
  *
- * Texts: name, new_name (in `parent`), target (of a symbolic link), attribute (an extended one, by name). */
+ * Texts: name, new_name (in `parent`), target (of a symbolic link), attribute (an extended one, by name), program (of
+ * the caller, as it was when the call ended). Files of osprof attach have process and program, and no tasks in the
+ * string table. */
 
 /* The key of a label of files that have only some calls: "label only calls of at least 10 ms". A profile that is made of
  * these is incomplete. */

@@ -210,8 +210,9 @@ size_t events_whole_path(const struct events_file *file, uint64_t node, uint64_t
 /* The path of a call's object: with the name, if it has one. "": unknown. Cut if it is longer. Any bytes. */
 void events_path_of(const struct events_file *file, const struct event *event, char ret_path[EVENTS_PATH_SIZE]);
 
-/* Returns a caller's process, and its name. 0: not known. */
-uint64_t events_task(const struct events_file *file, uint32_t thread, struct events_text *ret_name);
+/* Returns the process of a call's caller, and its name: those that the record has, else the last ones that its thread had in
+ * the string table. 0: not known. */
+uint64_t events_task(const struct events_file *file, const struct event *event, struct events_text *ret_name);
 
 /* ---- Time ---- */
 

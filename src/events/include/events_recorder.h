@@ -256,9 +256,10 @@ static inline bool events_add_named(struct events_recorder *events, const struct
  * Threads: one at a time in a lane, like the next two */
 struct events_stream *events_lane_stream(struct events_recorder *events, const struct aggstats_block *lane);
 
-/* Records a call that has ended. Does nothing if recording has ended. */
+/* Records a call that has ended. Does nothing if recording has ended. more: its further fields,
+ * which say who made it; NULL: it has none, and its thread is looked up */
 void events_lane_add(struct events_recorder *events, struct events_stream *stream, struct aggstats_block *lane,
-                     uint64_t start_cycles, const struct events_ended *call);
+                     uint64_t start_cycles, const struct events_ended *call, const struct events_more *more);
 
 /* Counts calls as dropped of which only their number is known. Does nothing if recording has ended. */
 void events_lane_drop(struct events_recorder *events, struct events_stream *stream, struct aggstats_block *lane,
