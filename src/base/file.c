@@ -236,6 +236,18 @@ void nameless_file_finish(struct nameless_file *file) {
     close_fd(&file->fd);
 }
 
+/* ---- Memory of several processes ---- */
+
+int open_to_map(const char *path) {
+    CLEANUP_FD int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    struct stat attr;
+    if (fd < 0 || fstat(fd, &attr) < 0)
+        return negative_errno();
+    if (S_ISREG(attr.st_mode) && (attr.st_uid == 0 || attr.st_uid == geteuid()))
+        return steal_fd(&fd);
+    return S_ISDIR(attr.st_mode) ? -EISDIR : -EPERM;
+}
+
 /* ---- Paths ---- */
 
 bool may_be_planted(const char *path) {

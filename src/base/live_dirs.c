@@ -9,8 +9,6 @@
 #include "base.h"
 #include "own_dir.h"
 
-#define PRIVATE_MODE 0700
-
 /* The specification has relative paths ignored. */
 static bool is_usable(const char *runtime_dir) {
     return runtime_dir && runtime_dir[0] == '/' && strlen(runtime_dir) + sizeof("/osprof") <= PATH_MAX;
@@ -34,7 +32,7 @@ static int check_place(const char *path, unsigned made_max) {
 static bool is_spare(int tmp_fd, const char *name, const char *prefix) {
     struct stat attr;
     return strncmp(name, prefix, strlen(prefix)) == 0 && fstatat(tmp_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISDIR(attr.st_mode) && attr.st_uid == geteuid() && (attr.st_mode & 07777) == PRIVATE_MODE;
+           S_ISDIR(attr.st_mode) && attr.st_uid == geteuid() && (attr.st_mode & 07777) == OWN_DIR_MODE;
 }
 
 static void find_spares(struct live_dirs *dirs) {

@@ -101,7 +101,7 @@ static int make(const struct walk *walk, const char *name) {
         return negative_errno();
     if (!is_trusted(walk, attr.st_uid))
         return -EPERM;
-    return mkdirat(walk->fd, name, 0700) < 0 && errno != EEXIST ? negative_errno() : 0;
+    return mkdirat(walk->fd, name, OWN_DIR_MODE) < 0 && errno != EEXIST ? negative_errno() : 0;
 }
 
 /* O_DIRECTORY mounts what an automounter has there; O_PATH alone would not. */

@@ -39,19 +39,6 @@ static struct aggstats_block *keep(struct aggstats_block **place, struct aggstat
     return block;
 }
 
-/* The file of another user than the process's own, or root, could be cut short under its memory. */
-static int open_live(const char *path) {
-    CLEANUP_FD int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    struct stat attr;
-    if (fd < 0 || fstat(fd, &attr) < 0)
-        return -1;
-    if (!S_ISREG(attr.st_mode) || (attr.st_uid != 0 && attr.st_uid != geteuid())) {
-        errno = S_ISDIR(attr.st_mode) ? EISDIR : EPERM;
-        return -1;
-    }
-    return steal_fd(&fd);
-}
-
 /* The first blocks get memory as a whole: in ordinary runs no thread must ask for more later, and the file has no holes,
  * whose removal is slow where the file system discards what is freed. */
 #define WHOLE_BLOCKS 64
@@ -65,11 +52,11 @@ static size_t first_bytes(const struct joined *joined, uint64_t number) {
  * live_fd: of the file while it is being joined; else -1; also for those that follow */
 static struct aggstats_block *map_block(struct joined *joined, uint64_t number, int live_fd) {
     const off_t offset = (off_t)(joined->header_bytes + number * joined->block_bytes);
-    CLEANUP_FD int own_fd = live_fd < 0 ? open_live(joined->path) : -1;
+    CLEANUP_FD int own_fd = live_fd < 0 ? open_to_map(joined->path) : -1;
     const int fd = live_fd < 0 ? own_fd : live_fd;
+    errno = fd < 0 ? -fd : ENOSPC;
     if (fd < 0)
         return NULL;
-    errno = ENOSPC;
     if (allocate_blocks(fd, offset, first_bytes(joined, number)) != 0)
         return NULL;
     void *memory = mmap(NULL, joined->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
@@ -85,7 +72,7 @@ static bool allocate_more(const struct joined *joined, struct aggstats_block *bl
     if (end <= *allocated_bytes)
         return true;
     if (madvise((unsigned char *)block + *allocated_bytes, more_bytes, MADV_POPULATE_WRITE) < 0) {
-        CLEANUP_FD int fd = errno == EINVAL ? open_live(joined->path) : -1;
+        CLEANUP_FD int fd = errno == EINVAL ? open_to_map(joined->path) : -1;
         const uint64_t offset = joined->header_bytes + number * joined->block_bytes + *allocated_bytes;
         if (fd < 0 || allocate_blocks(fd, (off_t)offset, more_bytes) != 0)
             return false;
@@ -387,9 +374,9 @@ static struct joined *make_joined(const struct live_header *header, void *shared
 int aggstats_recorder_join(const char *live_path, const char *const *op_names, unsigned op_count,
                            bool has_borrowed_memory, struct aggstats_recorder **ret_recorder) {
     struct live_header header = {0};
-    CLEANUP_FD int fd = open_live(live_path);
+    CLEANUP_FD int fd = open_to_map(live_path);
     if (fd < 0)
-        return negative_errno();
+        return fd;
     int err = read_header(fd, op_count, op_names, &header);
     if (err < 0)
         return err;

@@ -89,6 +89,11 @@ int allocate_blocks(int fd, off_t offset, size_t size_bytes);
  * AT_FDCWD. Returns false, with an empty text, if it cannot be read or is empty. */
 bool read_beginning(int dir_fd, const char *path, char *ret_text, size_t size_bytes);
 
+/* Opens a regular file of this user or of root for reading and writing, to be mapped: the file of another user could be cut
+ * short under our memory. A symbolic link is not followed.
+ * Errors:  -EISDIR, -EPERM it is another kind of file, or of another user; those of open(2) */
+int open_to_map(const char *path);
+
 /* Replaces (or creates) the regular file `name` in dir_fd as a whole: writes, syncs and renames a temporary file beside
  * it, so that readers see the old contents or the new ones. Where the file system allows it, the temporary file has no
  * name until the end; elsewhere a process that is killed leaves .osprof.*.tmp behind.

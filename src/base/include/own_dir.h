@@ -8,9 +8,11 @@
 
 #include <stdbool.h>
 
+#define OWN_DIR_MODE 0700 /* of private directories, as the XDG Base Directory Specification has it */
+
 /* Opens a directory for reading. The last component is not followed if it is a symbolic link.
  * path:      absolute
- * made_max:  so many components at the end are made, with mode 0700, if they are missing; never in a directory of another
+ * made_max:  so many components at the end are made, with OWN_DIR_MODE, if they are missing; never in a directory of another
  *            user
  * is_strict: no other user may control the path: each directory and symbolic link on it belongs to this user, to root, or to
  *            the owner of the root directory, who is root under another number in a user namespace; and nobody else can rename

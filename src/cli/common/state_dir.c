@@ -15,7 +15,6 @@
 #include "base.h"
 #include "own_dir.h"
 
-#define PRIVATE_MODE 0700 /* as the XDG Base Directory Specification has it */
 #define PLACES_MAX 3U
 
 struct place {
@@ -52,7 +51,7 @@ static int open_place(const char *path, unsigned made_max, int *ret_fd) {
         return negative_errno();
     if (attr.st_uid != geteuid())
         return -EPERM;
-    if (attr.st_mode & 077 && fchmod(fd, PRIVATE_MODE) < 0)
+    if (attr.st_mode & 077 && fchmod(fd, OWN_DIR_MODE) < 0)
         return negative_errno();
     *ret_fd = steal_fd(&fd);
     return 0;

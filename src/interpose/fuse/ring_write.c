@@ -20,16 +20,11 @@ static bool is_whole(const struct request_ring *ring, uint64_t size_bytes) {
            ring->slot_count == REQUEST_RING_SLOTS && size_bytes == request_ring_bytes(REQUEST_RING_SLOTS);
 }
 
-/* Another user's file would be written to by this process, and could be cut short under its memory. */
-static bool is_ours(const struct stat *attr) {
-    return S_ISREG(attr->st_mode) && (attr->st_uid == geteuid() || attr->st_uid == 0);
-}
-
 static struct request_ring *map_file(const char *path) {
     struct stat attr;
     const size_t size_bytes = request_ring_bytes(REQUEST_RING_SLOTS);
-    CLEANUP_FD int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &attr) < 0 || !is_ours(&attr) || (uint64_t)attr.st_size != size_bytes)
+    CLEANUP_FD int fd = open_to_map(path);
+    if (fd < 0 || fstat(fd, &attr) < 0 || (uint64_t)attr.st_size != size_bytes)
         return NULL;
     void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
