@@ -13,10 +13,11 @@
 #include "slow_log_file.h"
 #include "slow_log_line.h"
 #include "slow_log_rate.h"
+#include "user_shares.h"
 #include "waiting.h"
 
 #define NS_PER_SECOND 1000000000
-#define QUEUE_MAX 256
+#define QUEUE_MAX 512
 #define END_WAIT_S 2
 
 struct slow_log {
@@ -34,7 +35,8 @@ struct slow_log {
     struct slow_log_call *queue[QUEUE_MAX]; /* number i in i % QUEUE_MAX */
     uint64_t added_count;
     uint64_t taken_count;
-    uint64_t lost; /* calls that found the queue full, since the last that did not */
+    struct user_shares queued; /* calls in the queue */
+    uint64_t lost;             /* calls that found no place, since the last that did not */
 };
 
 /* ---- The queue ---- */
@@ -45,7 +47,8 @@ void slow_log_take(void *context, const struct aggstats_slow_call *call, uint64_
     struct slow_log_call *copy = slow_log_call_copy(call);
     pthread_mutex_lock(&log->lock);
     log->lost += lost;
-    if (copy && log->added_count - log->taken_count < QUEUE_MAX) {
+    if (copy && user_shares_are_left(&log->queued, call->uid)) {
+        user_shares_take(&log->queued, call->uid, 1);
         copy->missing = log->lost;
         log->lost = 0;
         log->queue[log->added_count++ % QUEUE_MAX] = steal_pointer(&copy);
@@ -73,8 +76,10 @@ static struct slow_log_call *next_call(struct slow_log *log, bool *ret_has_ended
     while (log->added_count == log->taken_count && !log->has_ended && err != ETIMEDOUT)
         err = until_ns < 0 ? pthread_cond_wait(&log->changed, &log->lock)
                            : pthread_cond_timedwait(&log->changed, &log->lock, &until);
-    if (log->added_count > log->taken_count)
+    if (log->added_count > log->taken_count) {
         call = log->queue[log->taken_count++ % QUEUE_MAX];
+        user_shares_give(&log->queued, call->call.uid, 1);
+    }
     *ret_has_ended = !call && log->has_ended;
     if (*ret_has_ended)
         take_lost(log);
@@ -114,7 +119,7 @@ static void write_call(struct slow_log *log, struct slow_log_call *call) {
 }
 
 static void log_call(struct slow_log *log, struct slow_log_call *call) {
-    if (!log->is_system || slow_log_rate_allows(&log->rate, read_clock_ns(CLOCK_MONOTONIC)))
+    if (!log->is_system || slow_log_rate_allows(&log->rate, call->call.uid, read_clock_ns(CLOCK_MONOTONIC)))
         write_call(log, call);
     else
         log->missing += call->missing + 1;
@@ -170,6 +175,7 @@ int slow_log_start(const struct slow_log_options *options, struct slow_log **ret
     if (!log)
         return -ENOMEM;
     *log = (struct slow_log){.options = *options, .file = SLOW_LOG_FILE_NONE, .rate = {.lines_max = options->rate_max}};
+    user_shares_init(&log->queued, QUEUE_MAX, 0);
     pthread_mutex_init(&log->lock, NULL);
     cond_init_monotonic(&log->changed);
     int err = open_target(log);

@@ -1,19 +1,24 @@
-/* Limits the lines of a log: a maximum in each minute, which begins with its first line. Pure functions. */
+/* Limits the lines of a log in each minute, which begins with its first line, so that no user's calls take those of others:
+ * a maximum for root, the same for each other user, and twice as many for all other users. Pure functions. */
 #ifndef SLOW_LOG_RATE_H
 #define SLOW_LOG_RATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "user_shares.h"
 
 struct slow_log_rate {
-    unsigned lines_max; /* in a minute */
-    unsigned lines;     /* in this minute */
-    bool is_running;    /* a minute has begun */
+    unsigned lines_max;     /* in a minute */
+    unsigned lines_of_root; /* in this minute */
+    struct user_shares lines_of_others;
+    bool is_running; /* a minute has begun */
     int64_t begin_ns;
 };
 
-/* Counts a line. Returns true if it may be written. now_ns: of a clock that is never set back */
-bool slow_log_rate_allows(struct slow_log_rate *rate, int64_t now_ns);
+/* Counts a line about a call of a user. Returns true if it may be written. now_ns: of a clock that is never set back */
+bool slow_log_rate_allows(struct slow_log_rate *rate, uid_t uid, int64_t now_ns);
 
 /* The end of the current minute; -1: none has begun. */
 int64_t slow_log_rate_until(const struct slow_log_rate *rate);

@@ -90,18 +90,23 @@ static struct aggstats_span begin(struct aggstats_recorder *recorder, unsigned o
     return aggstats_begin(recorder, op, 7, 4711);
 }
 
-static uint64_t end(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_span *span) {
+static uint64_t end_of(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_span *span,
+                       uint32_t uid) {
     const struct aggstats_ended_call call = {.op = op,
                                              .latency_cycles = aggstats_end(recorder, span),
                                              .object = 7,
                                              .pid = 4711,
-                                             .uid = 5,
+                                             .uid = uid,
                                              .error = EIO,
                                              .asked_bytes = 100,
                                              .moved_bytes = 10,
                                              .offset = 4096};
     aggstats_slow_end(recorder, span, &call);
     return call.latency_cycles;
+}
+
+static uint64_t end(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_span *span) {
+    return end_of(recorder, op, span, 5);
 }
 
 /* Whatever the machine does besides, somebody looks at the next calls. */
@@ -672,7 +677,7 @@ END_TEST
 
 /* ---- Reports ---- */
 
-#define REPORTS_MAX 256 /* that wait to be reported */
+#define REPORTS_MAX 512 /* that wait to be reported */
 
 struct told {
     unsigned calls;
@@ -733,6 +738,7 @@ static void wait_and_note(void *context, const struct aggstats_slow_call *call, 
     note_report(context, call, lost);
 }
 
+/* Those of another user are told all the same. */
 START_TEST(calls_that_nobody_is_told_of_are_counted) {
     const unsigned calls = REPORTS_MAX + 44;
     struct told told = {.calls = 0};
@@ -740,11 +746,15 @@ START_TEST(calls_that_nobody_is_told_of_are_counted) {
     struct aggstats_recorder *recorder = create_reporting(&told, wait_and_note);
     for (unsigned i = 0; i < calls; i++)
         call_for(recorder, OP_READ, 2, "the disk");
+    struct aggstats_span span = begin(recorder, OP_READ, "the disk");
+    sleep_ms(2);
+    end_of(recorder, OP_READ, &span, 1013);
     ck_assert_int_eq(write(gate[1], "", 1), 1);
     aggstats_slow_report(recorder);
+    ck_assert_uint_eq(told.last.uid, 1013);
     call_for(recorder, OP_READ, 2, "the disk");
     aggstats_recorder_destroy(recorder);
-    ck_assert_uint_eq(told.calls + told.lost, calls + 1);
+    ck_assert_uint_eq(told.calls + told.lost, calls + 2);
     ck_assert_uint_ge(told.lost, 1);
     close(gate[0]);
     close(gate[1]);

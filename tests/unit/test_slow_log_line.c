@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "run_suite.h"
+#include "slow_log.h"
 #include "slow_log_line.h"
 #include "slow_log_rate.h"
 
@@ -76,15 +77,74 @@ START_TEST(so_many_lines_a_minute) {
     struct slow_log_rate rate = {.lines_max = 2};
     const int64_t begin_ns = 7 * SECOND_NS;
     ck_assert_int_eq(slow_log_rate_until(&rate), -1);
-    ck_assert(slow_log_rate_allows(&rate, begin_ns));
+    ck_assert(slow_log_rate_allows(&rate, 0, begin_ns));
     ck_assert_int_eq(slow_log_rate_until(&rate), begin_ns + 60 * SECOND_NS);
-    ck_assert(slow_log_rate_allows(&rate, begin_ns + SECOND_NS));
-    ck_assert(!slow_log_rate_allows(&rate, begin_ns + 2 * SECOND_NS));
+    ck_assert(slow_log_rate_allows(&rate, 0, begin_ns + SECOND_NS));
+    ck_assert(!slow_log_rate_allows(&rate, 0, begin_ns + 2 * SECOND_NS));
     ck_assert(!slow_log_rate_is_over(&rate, begin_ns + 60 * SECOND_NS - 1));
     ck_assert(slow_log_rate_is_over(&rate, begin_ns + 60 * SECOND_NS));
     ck_assert(!slow_log_rate_is_over(&rate, begin_ns + 60 * SECOND_NS)); /* once */
-    ck_assert(slow_log_rate_allows(&rate, begin_ns + 90 * SECOND_NS));
+    ck_assert(slow_log_rate_allows(&rate, 0, begin_ns + 90 * SECOND_NS));
     ck_assert_int_eq(slow_log_rate_until(&rate), begin_ns + 150 * SECOND_NS);
+}
+END_TEST
+
+static unsigned lines_allowed(struct slow_log_rate *rate, uid_t uid) {
+    unsigned lines = 0;
+    while (slow_log_rate_allows(rate, uid, SECOND_NS))
+        lines++;
+    return lines;
+}
+
+START_TEST(no_user_takes_the_lines_of_others) {
+    struct slow_log_rate rate = {.lines_max = 60};
+    ck_assert_uint_eq(lines_allowed(&rate, 1000), 60);
+    ck_assert_uint_ge(lines_allowed(&rate, 1001), 20);
+    ck_assert_uint_ge(lines_allowed(&rate, 1002), 10);
+    for (uid_t uid = 100000; uid < 165536; uid++) /* of one user, by subuid(5) */
+        lines_allowed(&rate, uid);
+    ck_assert_uint_eq(lines_allowed(&rate, 0), 60);
+    ck_assert_uint_eq(lines_allowed(&rate, 1003), 0);
+    ck_assert(slow_log_rate_allows(&rate, 1003, 62 * SECOND_NS));
+}
+END_TEST
+
+START_TEST(a_user_with_few_lines_a_minute_has_them_all) {
+    for (unsigned lines = 1; lines <= 200; lines++) {
+        struct slow_log_rate rate = {.lines_max = lines};
+        ck_assert_uint_eq(lines_allowed(&rate, 1000), lines);
+    }
+}
+END_TEST
+
+static void take(struct slow_log *log, uint32_t uid, unsigned count) {
+    const struct aggstats_slow_call call = {.op = "FSYNC", .cause = "a lock", .uid = uid};
+    for (unsigned i = 0; i < count; i++)
+        slow_log_take(log, &call, 0);
+}
+
+/* They come faster than they are written. */
+START_TEST(many_calls_of_a_user_leave_places_in_the_queue) {
+    char path[] = "/tmp/osprof-slow_log-XXXXXX";
+    char *text = NULL;
+    size_t bytes = 0;
+    struct slow_log *log = NULL;
+    CLEANUP_FD int fd = mkstemp(path);
+    const struct slow_log_options options = {.target = path, .mountpoint = "/mnt", .clock = {.frequency_hz = 1}};
+    ck_assert_int_eq(slow_log_start(&options, &log), 0);
+    for (unsigned round = 0; round < 50; round++) {
+        take(log, 1000, 2000);
+        take(log, 1001, 1);
+    }
+    ck_assert(slow_log_end(log));
+    slow_log_destroy(log);
+    CLEANUP_STREAM FILE *stream = fdopen(dup(fd), "r");
+    unsigned of_other = 0;
+    while (getline(&text, &bytes, stream) > 0)
+        of_other += strstr(text, "\"uid\": 1001,") != NULL;
+    free(text);
+    unlink(path);
+    ck_assert_uint_eq(of_other, 50);
 }
 END_TEST
 
@@ -95,5 +155,8 @@ int main(void) {
     tcase_add_test(tcase, copy_points_to_nothing_of_the_call);
     tcase_add_test(tcase, what_is_not_known_is_empty);
     tcase_add_test(tcase, so_many_lines_a_minute);
+    tcase_add_test(tcase, no_user_takes_the_lines_of_others);
+    tcase_add_test(tcase, a_user_with_few_lines_a_minute_has_them_all);
+    tcase_add_test(tcase, many_calls_of_a_user_leave_places_in_the_queue);
     return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 int slow_reports_init(struct slow_reports *reports) {
+    user_shares_init(&reports->shares, SLOW_REPORTS_MAX, 0);
     reports->calls = calloc(SLOW_REPORTS_MAX, sizeof(reports->calls[0]));
     return reports->calls ? 0 : -ENOMEM;
 }
@@ -18,21 +19,22 @@ void slow_reports_finish(struct slow_reports *reports) {
 void slow_reports_add(struct slow_reports *reports, const struct slow_call *call, const char *holder) {
     if (!reports->calls)
         return;
-    if (reports->added_count - reports->taken_count == SLOW_REPORTS_MAX) {
+    if (!user_shares_are_left(&reports->shares, (uid_t)call->uid)) {
         reports->lost_count++;
         return;
     }
+    user_shares_take(&reports->shares, (uid_t)call->uid, 1);
     struct slow_report *report = &reports->calls[reports->added_count++ % SLOW_REPORTS_MAX];
     report->call = *call;
     memcpy(report->holder, holder, sizeof(report->holder));
 }
 
-/* The calls dropped ended after those in the ring. So their number is reported with the first call that was added after
- * them at the earliest: with the next one taken. */
+/* The number of calls dropped is reported with the next one taken, which may have been added before them. */
 bool slow_reports_take(struct slow_reports *reports, struct slow_report *ret_report, uint64_t *ret_lost) {
     if (reports->taken_count == reports->added_count)
         return false;
     *ret_report = reports->calls[reports->taken_count++ % SLOW_REPORTS_MAX];
+    user_shares_give(&reports->shares, (uid_t)ret_report->call.uid, 1);
     *ret_lost = reports->lost_count;
     reports->lost_count = 0;
     return true;

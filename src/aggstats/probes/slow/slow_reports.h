@@ -1,6 +1,6 @@
 /* Private: slow calls that have ended, on their way from the thread that ended them to the report function.
  *
- * A bounded ring. When it is full, new entries are dropped and counted.
+ * A bounded ring, which users share. When a user has no place left, new entries of his are dropped and counted.
  * Threads: under the lock of struct slow */
 #ifndef SLOW_REPORTS_H
 #define SLOW_REPORTS_H
@@ -8,8 +8,9 @@
 #include <stdbool.h>
 
 #include "slow_store.h"
+#include "user_shares.h"
 
-#define SLOW_REPORTS_MAX 256
+#define SLOW_REPORTS_MAX 512
 
 struct slow_report {
     struct slow_call call;
@@ -18,6 +19,7 @@ struct slow_report {
 
 struct slow_reports {
     struct slow_report *calls; /* number i in i % SLOW_REPORTS_MAX; NULL: there is no report function */
+    struct user_shares shares;
     uint64_t added_count;
     uint64_t taken_count;
     uint64_t lost_count; /* since the last one was taken */
