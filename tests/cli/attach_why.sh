@@ -99,6 +99,39 @@ frozen_cause="waiting for a frozen file system"
 lock_cause="waiting for a lock of a file that another holds (flock)"
 before="(since before osprof attached)"
 
+# ---- Many calls of one user that hang do not hide those of another
+
+# Another user, who writes a byte in each of so many threads
+cat >many.py <<'END'
+import os, sys, threading
+fd = os.open(sys.argv[1], os.O_RDWR)
+os.setuid(65534)
+threading.stack_size(65536)
+for _ in range(int(sys.argv[2])):
+    threading.Thread(target=os.pwrite, args=(fd, b"x", 0)).start()
+END
+in_writes() { # PID COUNT
+    [ "$(grep -l '^18 ' "/proc/$1"/task/*/syscall 2>/dev/null | wc -l)" -ge "$2" ]
+}
+watched --slow 50ms
+freeze "$fs"
+"$PYTHON" many.py fs/file 2200 &
+many=$!
+others+=("$many")
+wait_until 60 in_writes "$many" 2200 || fail "its threads do not all write"
+nap 1000
+begin_call single write
+is_in_flight() {
+    "$OSPROF" why --json "$fs" >why.json && grep -q "\"pid\": $1," why.json
+}
+wait_until 60 is_in_flight "$thread" || fail "the call of root is not among those in flight"
+thaw
+end_call single
+wait "$many" || fail "calls of the other user fail"
+others=()
+kill -INT "$watcher"
+ended 0
+
 # ---- Nothing is slow
 
 watched --slow 50ms

@@ -232,6 +232,7 @@ struct collected_under_way {
     unsigned long long start_stack; /* as in struct collected_slow */
     unsigned thread;
     unsigned process;
+    unsigned uid;
     unsigned device; /* where a name has led that its thread follows now, as the kernel has it; 0: it follows none */
     unsigned op;
     unsigned char can_run;   /* its thread runs, or could */

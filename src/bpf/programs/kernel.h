@@ -188,6 +188,12 @@ struct vm_area_struct {
     struct file *vm_file;
 };
 
+struct cred {
+    struct {
+        __u32 val;
+    } uid;
+};
+
 struct task_struct {
     struct thread_info thread_info;
     struct mm_struct *mm;
@@ -201,6 +207,7 @@ struct task_struct {
     struct signal_struct *signal;
     __u64 start_time;
     struct css_set *cgroups;
+    const struct cred *cred;
     unsigned int __state; /* 0: it runs, or could */
     unsigned int flags;
     int on_cpu;

@@ -133,6 +133,7 @@ int tell_calls(struct bpf_iter__task *context) {
                                              .start_stack = BPF_CORE_READ(task, mm, start_stack),
                                              .thread = (__u32)task->pid,
                                              .process = (__u32)task->tgid,
+                                             .uid = BPF_CORE_READ(task, cred, uid.val),
                                              .device = device_of_name(task),
                                              .op = call.op - 1,
                                              .can_run = task->__state == 0,

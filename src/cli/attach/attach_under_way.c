@@ -11,8 +11,9 @@
 #include "base.h"
 #include "mounts.h"
 #include "slow_holders.h"
+#include "user_shares.h"
 
-#define CALLS_MAX 1024               /* that are shown at a time */
+#define CALLS_MAX 2048               /* that are shown at a time; users share them */
 #define SHOWN_NS UINT64_C(100000000) /* calls are shown when they are that old, if none is slow */
 #define STACK_BYTES 4096
 #define SINCE_BEFORE " (since before osprof attached)"
@@ -23,6 +24,7 @@ struct call {
     struct aggstats_span span;
     bool is_used; /* else this place is free */
     bool is_counted;
+    uid_t uid;     /* when it was first seen */
     uint64_t look; /* the last one that saw it */
     int64_t seen_ns;
     struct collected_under_way seen;
@@ -45,6 +47,7 @@ struct attach_under_way {
     uint64_t look;
     struct call *calls[CALLS_MAX];
     size_t count;
+    struct user_shares shares;      /* of the places that are used */
     struct aggstats_block *nowhere; /* a lane without calls */
     struct ended_call *ended;       /* taken from the kernel, and not told yet */
     size_t ended_count;
@@ -64,8 +67,10 @@ static struct call *find_call(const struct attach_under_way *under_way, uint64_t
     return NULL;
 }
 
-/* NULL: there is no place, or no memory. */
-static struct call *find_place(struct attach_under_way *under_way) {
+/* NULL: there is no place, or no memory. A user who has none left keeps those that were seen first: the oldest ones. */
+static struct call *find_place(struct attach_under_way *under_way, uid_t uid) {
+    if (!user_shares_are_left(&under_way->shares, uid))
+        return NULL;
     for (size_t i = 0; i < under_way->count; i++)
         if (!under_way->calls[i]->is_used)
             return under_way->calls[i];
@@ -81,10 +86,12 @@ static struct call *find_place(struct attach_under_way *under_way) {
 }
 
 static struct call *begin_call(struct attach_under_way *under_way, const struct collected_under_way *seen) {
-    struct call *call = find_place(under_way);
+    struct call *call = find_place(under_way, seen->uid);
     if (!call)
         return NULL;
     call->is_used = true;
+    call->uid = seen->uid;
+    user_shares_take(&under_way->shares, call->uid, 1);
     call->stack[0] = '\0';
     call->is_counted = !seen->is_named;
     call->span = seen->is_named ? aggstats_lane_watch(call->lane, seen->op, seen->thread, seen->begin_ns)
@@ -94,12 +101,13 @@ static struct call *begin_call(struct attach_under_way *under_way, const struct 
 }
 
 /* What has ended is counted in the kernel. */
-static void end_call(struct call *call) {
+static void end_call(struct attach_under_way *under_way, struct call *call) {
     if (call->is_counted)
         aggstats_lane_forget(&call->span);
     else
         aggstats_watched_drop(&call->span);
     call->is_used = false;
+    user_shares_give(&under_way->shares, call->uid, 1);
 }
 
 /* A collector_under_way_fn. A thread that has just been woken is still where it waited. */
@@ -184,7 +192,7 @@ static void tell_ended(struct attach_under_way *under_way, const struct ended_ca
     if (under_way->options.events)
         attach_events_add(under_way->options.events, slow);
     if (call)
-        end_call(call);
+        end_call(under_way, call);
 }
 
 /* They are counted before they are reported, and before others are forgotten that have ended: so no call is missing for a while.
@@ -217,7 +225,7 @@ static bool look(struct attach_under_way *under_way) {
     take_ended(under_way, has_any_unseen(under_way));
     for (size_t i = 0; i < under_way->count; i++)
         if (under_way->calls[i]->is_used && under_way->calls[i]->look != under_way->look)
-            end_call(under_way->calls[i]);
+            end_call(under_way, under_way->calls[i]);
     return count > 0;
 }
 
@@ -342,6 +350,7 @@ int attach_under_way_start(struct collector *collector, struct aggstats_recorder
     under_way->options = *options;
     under_way->holders =
         (struct slow_holders){.causes = options->causes, .device_of = device_of, .device_context = under_way};
+    user_shares_init(&under_way->shares, CALLS_MAX, 0);
     pthread_mutex_init(&under_way->lock, NULL);
     under_way->nowhere = aggstats_lane_create(recorder);
     *ret_under_way = under_way; /* its thread begins to look at once */
