@@ -738,7 +738,7 @@ static void wait_and_note(void *context, const struct aggstats_slow_call *call, 
     note_report(context, call, lost);
 }
 
-/* Those of another user are told all the same. */
+/* One of another user is reported all the same. */
 START_TEST(calls_that_nobody_is_told_of_are_counted) {
     const unsigned calls = REPORTS_MAX + 44;
     struct told told = {.calls = 0};

@@ -5,7 +5,8 @@
  * gets more only while he holds less than what is left above a reserve for the trusted. So however much one user takes,
  * something is left for the next; and however many users take, something is left for the trusted.
  *
- * All files, waiting locks, workers, texts of the profile and buffers of directories follow this one rule.
+ * All files, waiting locks, workers, texts of the profile, buffers of directories, lines and places of the log of slow
+ * calls, and calls under way of osprof attach follow this one rule.
  *
  * Threads: any, at once; threads that take at the same moment may exceed the bound a little. */
 #ifndef USER_SHARES_H
