@@ -189,6 +189,32 @@ START_TEST(info_tells_who_records_and_whether) {
 }
 END_TEST
 
+START_TEST(head_has_labels_and_state_but_no_counts) {
+    struct aggstats_recorder *recorder = create_recorder();
+    struct aggstats_profile whole;
+    struct aggstats_profile head;
+    struct aggstats_live_info info;
+    struct aggstats_parse_error error;
+    record(recorder, 1, 7);
+    aggstats_recorder_pause(recorder);
+    ck_assert_int_eq(read_live(&whole, NULL), 0);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ck_assert_int_eq(aggstats_live_read_head(fd, &head, &info, &error), 0);
+    ck_assert_uint_eq(head.op_count, 0);
+    ck_assert_str_eq(aggstats_profile_label(&head, "lower"), aggstats_profile_label(&whole, "lower"));
+    ck_assert_str_eq(aggstats_profile_label(&head, "cache"), "auto");
+    ck_assert_int_eq(head.start_ns, whole.start_ns);
+    ck_assert(info.recording && info.paused);
+    ck_assert_int_eq(info.pid, getpid());
+    aggstats_profile_finish(&head);
+    aggstats_recorder_destroy(recorder);
+    ck_assert_int_eq(truncate(path, 600), 0);
+    ck_assert_int_eq(aggstats_live_read_head(fd, &head, &info, &error), -EBADMSG);
+    aggstats_profile_finish(&whole);
+    close(fd);
+}
+END_TEST
+
 START_TEST(elapsed_time_of_a_finished_recorder_stands_still) {
     struct aggstats_recorder *recorder = create_recorder();
     struct aggstats_profile profiles[2];
@@ -469,6 +495,7 @@ int main(void) {
     tcase_add_test(tcase, unlink_removes_the_file_after_a_change_of_directory);
     tcase_add_test(tcase, live_file_shows_what_a_snapshot_shows);
     tcase_add_test(tcase, info_tells_who_records_and_whether);
+    tcase_add_test(tcase, head_has_labels_and_state_but_no_counts);
     tcase_add_test(tcase, elapsed_time_of_a_finished_recorder_stands_still);
     tcase_add_test(tcase, reading_while_others_record_and_reset_is_consistent);
     tcase_add_test(tcase, hung_call_is_shown_with_its_age);

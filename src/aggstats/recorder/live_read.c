@@ -180,14 +180,14 @@ static int read_sequence(struct reader *reader, uint64_t *ret_sequence) {
     return read_at(reader, ret_sequence, sizeof(*ret_sequence), offsetof(struct live_header, window_sequence));
 }
 
-/* Reads the valid window; again if it was replaced meanwhile. */
-static int read_window(struct reader *reader) {
+/* Reads the first bytes of the valid window; again if it was replaced meanwhile. */
+static int read_window(struct reader *reader, size_t size_bytes) {
     uint64_t sequence;
     int err = read_sequence(reader, &sequence);
     for (int attempt = 0; err == 0 && attempt < WINDOW_ATTEMPTS_MAX; attempt++) {
         uint64_t before = sequence;
         free(steal_pointer(&reader->window));
-        err = read_new(reader, window_bytes(&reader->layout), reader->offsets.windows[before % 2], &reader->window);
+        err = read_new(reader, size_bytes, reader->offsets.windows[before % 2], &reader->window);
         if (err == 0)
             err = read_sequence(reader, &sequence);
         if (err < 0 || sequence == before)
@@ -331,7 +331,7 @@ static int read_everything(struct reader *reader) {
         err = read_labels(reader);
     const uint64_t longest_changes = reader->header.longest_changes;
     if (err == 0)
-        err = read_window(reader);
+        err = read_window(reader, window_bytes(&reader->layout));
     if (err == 0)
         err = check_window(reader);
     if (err == 0)
@@ -380,6 +380,11 @@ static int name_calls(struct reader *reader, struct aggstats_profile *profile) {
     return err < 0 ? explain(reader, err, reader->header.groups_offset) : groups_file_name_calls(groups, profile);
 }
 
+static struct aggstats_live_info info_of(const struct reader *reader) {
+    return (struct aggstats_live_info){
+        .pid = reader->header.pid, .recording = reader->is_recording, .paused = reader->window->paused != 0};
+}
+
 static void reader_finish(struct reader *reader) {
     labels_free(reader->labels, reader->label_count);
     tally_finish(&reader->tally);
@@ -407,8 +412,32 @@ int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggs
             aggstats_profile_finish(ret_profile);
     }
     if (err == 0 && ret_info)
-        *ret_info = (struct aggstats_live_info){
-            .pid = reader.header.pid, .recording = reader.is_recording, .paused = reader.window->paused != 0};
+        *ret_info = info_of(&reader);
+    reader_finish(&reader);
+    return err;
+}
+
+int aggstats_live_read_head(int fd, struct aggstats_profile *ret_profile, struct aggstats_live_info *ret_info,
+                            struct aggstats_parse_error *ret_error) {
+    struct reader reader = {.fd = fd, .error = ret_error};
+    reader.is_recording = has_recorder(fd);
+    int err = read_header(&reader);
+    if (err == 0)
+        err = read_labels(&reader);
+    if (err == 0)
+        err = read_window(&reader, sizeof(*reader.window));
+    if (err == 0) {
+        *ret_info = info_of(&reader);
+        *ret_profile = (struct aggstats_profile){
+            .resolution = reader.header.resolution,
+            .clock = {.kind = reader.header.clock_kind, .frequency_hz = reader.header.frequency_hz},
+            .start_ns = reader.window->start_ns,
+            .has_start = true,
+            .label_count = reader.label_count,
+            .labels = steal_pointer(&reader.labels),
+        };
+        reader.label_count = 0;
+    }
     reader_finish(&reader);
     return err;
 }

@@ -93,12 +93,10 @@ bool attach_profile_follow(struct attach_profile *profile, const struct signals 
 
 /* True if osproffs or another observer profiles it too, whose profile stays the visible one. */
 static bool has_live_profile(const struct attach_place *place) {
-    struct live_files files = {.files = NULL};
+    CLEANUP_LIVE_FILES struct live_files files = {.files = NULL};
     if (place->type && strcmp(place->type, "fuse.osproffs") == 0)
         return true;
-    const bool found = live_files_read(&files) == 0 && live_files_serving(&files, place->path);
-    live_files_finish(&files);
-    return found;
+    return live_files_find(&files) == 0 && live_files_serving(&files, place->path);
 }
 
 /* The kernel counts ns of a clock that a recorder can read too. In a hidden profile the mount point is named only as the

@@ -120,10 +120,10 @@ static bool is_of_attach(const struct live_file *file) {
 /* One at a time at a place: each would slow down what the other measures. Call in one's turn.
  * ret_has_other: whether there is any at all */
 static bool is_watched(const char *path, bool *ret_has_other) {
-    struct live_files files = {.files = NULL};
+    CLEANUP_LIVE_FILES struct live_files files = {.files = NULL};
     bool found = false;
     *ret_has_other = false;
-    if (live_files_read(&files) < 0)
+    if (live_files_find(&files) < 0)
         return false;
     for (size_t i = 0; i < files.count && !found; i++) {
         const struct live_file *file = &files.files[i];
@@ -135,7 +135,6 @@ static bool is_watched(const char *path, bool *ret_has_other) {
         if (found)
             complain("%s is watched already, by process %lld: osprof show %s", path, (long long)file->info.pid, path);
     }
-    live_files_finish(&files);
     return found;
 }
 

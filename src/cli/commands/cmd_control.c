@@ -284,18 +284,15 @@ static enum status unmount_last(const char *path, const struct live_files *files
 
 static enum status unmount_and_wait(const char *mount) {
     CLEANUP_FREE char *path = real_path(mount);
-    struct live_files files = {0};
-    if (!path || live_files_read(&files) < 0) {
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    if (!path || live_files_find(&files) < 0) {
         complain("cannot unmount %s: no memory", mount);
         return STATUS_TROUBLE;
     }
-    enum status status = STATUS_TROUBLE;
     if (is_mount(path, &files))
-        status = unmount_last(path, &files);
-    else
-        complain("cannot unmount %s: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them", mount);
-    live_files_finish(&files);
-    return status;
+        return unmount_last(path, &files);
+    complain("cannot unmount %s: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them", mount);
+    return STATUS_TROUBLE;
 }
 
 static const struct mount_verb unmount = {

@@ -56,8 +56,8 @@ static void print_none(void) {
 
 static enum status list(void) {
     const struct screen screen = {.stream = stdout};
-    struct live_files files;
-    int error = live_files_read(&files);
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    int error = live_files_find(&files);
     if (error) {
         complain("cannot list live files: %s", strerror(-error));
         return STATUS_TROUBLE;
@@ -67,12 +67,14 @@ static enum status list(void) {
     else
         printf("%8s  %-9s  %-19s  %s  %s\n", "PID", "STATE", "SINCE", "LIVE", "MOUNT");
     for (size_t i = 0; i < files.count; i++) {
-        if (files.files[i].why.message[0])
-            complain("cannot read %s: %s", files.files[i].path, files.files[i].why.message);
+        struct live_file *file = &files.files[i];
+        if (!file->why.message[0])
+            live_file_load(file); /* its counts may be broken */
+        if (file->why.message[0])
+            complain("cannot read %s: %s", file->path, file->why.message);
         else
-            print_row(&screen, &files.files[i]);
+            print_row(&screen, file);
     }
-    live_files_finish(&files);
     return STATUS_OK;
 }
 

@@ -108,14 +108,12 @@ struct daemon_state daemon_watch_look(struct daemon_watch *watch, const struct a
 
 /* Reads the live file of a mount once more, and looks. Returns false if there is none any more */
 static bool look_again(struct daemon_watch *watch, const char *mount, struct daemon_state *ret_state) {
-    struct live_files files = {0};
-    if (live_files_read(&files) < 0)
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    struct live_file *serving = live_files_find(&files) == 0 ? live_files_serving(&files, mount) : NULL;
+    if (!serving || live_file_load(serving) < 0)
         return false;
-    const struct live_file *serving = live_files_serving(&files, mount);
-    if (serving)
-        *ret_state = daemon_watch_look(watch, &serving->profile, serving->info.pid, 0);
-    live_files_finish(&files);
-    return serving;
+    *ret_state = daemon_watch_look(watch, &serving->profile, serving->info.pid, 0);
+    return true;
 }
 
 struct daemon_state daemon_state_find(const struct input *input) {

@@ -21,30 +21,20 @@
 
 /* ---- What serves a path ------------------------------------------------------------------------- */
 
-/* Takes the live file of the mount at a path out of those found.
- * Errors:  -ENOENT none serves it, -ENOMEM */
-static int find_serving(const char *path, struct live_file *ret_file) {
+/* The live file of the process that serves a mount; NULL: none. Owner: files */
+static struct live_file *find_serving(const struct live_files *files, const char *path) {
     CLEANUP_FREE char *normal = path_normalise(path);
-    struct live_files files = {0};
-    int error = live_files_read(&files);
-    if (error)
-        return error;
-    struct live_file *serving = normal ? live_files_serving(&files, normal) : NULL;
-    if (serving) {
-        *ret_file = *serving;
-        *serving = (struct live_file){0};
-    }
-    live_files_finish(&files);
-    return serving ? 0 : -ENOENT;
+    return normal ? live_files_serving(files, normal) : NULL;
 }
 
 /* A live file may lag by some milliseconds, unless its process is asked to catch up. If that is stopped the file is
- * read nevertheless. Returns whether it was asked */
-static bool has_caught_up(const struct live_file *file) {
+ * read nevertheless. */
+static void catch_up(const struct live_file *file) {
     const char *control = aggstats_profile_label(&file->profile, "control");
     CLEANUP_FREE char *answer = NULL;
     size_t answer_bytes;
-    return control && control[0] == '/' && control_socket_ask(control, "", NULL, &answer, &answer_bytes) == 0;
+    if (control && control[0] == '/')
+        control_socket_ask(control, "", NULL, &answer, &answer_bytes);
 }
 
 static void note_owner(const struct stat *st, struct input *input) {
@@ -52,21 +42,20 @@ static void note_owner(const struct stat *st, struct input *input) {
     input->owner = st->st_uid;
 }
 
-static int load_serving(const char *path, struct input *ret_input) {
+/* Errors:  -ENOENT none serves it, or not any more; those of live_file_load() */
+static int load_serving(const struct live_files *files, const char *path, struct input *ret_input) {
     struct stat st;
-    struct live_file file = {0};
-    int error = find_serving(path, &file);
-    if (error == 0 && has_caught_up(&file)) {
-        live_file_finish(&file);
-        file = (struct live_file){0};
-        error = find_serving(path, &file);
-    }
-    if (error)
-        return error;
-    *ret_input = (struct input){.profile = file.profile, .is_live = true, .live = file.info, .counting = true};
-    if (lstat(file.path, &st) == 0)
+    struct live_file *file = find_serving(files, path);
+    if (!file)
+        return -ENOENT;
+    catch_up(file);
+    const int error = live_file_load(file);
+    if (error || !file->info.recording)
+        return error ? error : -ENOENT;
+    *ret_input = (struct input){.profile = file->profile, .is_live = true, .live = file->info, .counting = true};
+    file->profile = (struct aggstats_profile){0};
+    if (lstat(file->path, &st) == 0)
         note_owner(&st, ret_input);
-    free(file.path);
     return 0;
 }
 
@@ -204,11 +193,9 @@ static bool holds_profiles(const char *dir) {
 /* The live file of a mount whose process was killed. Owner: the caller frees it; NULL: there is none */
 static char *find_left(const char *mount) {
     CLEANUP_FREE char *resolved = realpath(mount, NULL);
-    struct live_files files = {0};
-    const struct live_file *left = resolved && live_files_read(&files) == 0 ? live_files_left(&files, resolved) : NULL;
-    char *path = left ? strdup(left->path) : NULL;
-    live_files_finish(&files);
-    return path;
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    const struct live_file *left = resolved && live_files_find(&files) == 0 ? live_files_left(&files, resolved) : NULL;
+    return left ? strdup(left->path) : NULL;
 }
 
 void input_complain_dead(const char *mount) {
@@ -249,7 +236,8 @@ static int complain_no_mount(const char *dir, int error) {
 /* The profile of a directory, which must be the root of a mount. */
 static int load_mount(int dir_fd, const char *name, struct input *ret_input) {
     char path[PATH_MAX];
-    if (path_of_open(dir_fd, path) == 0 && load_serving(path, ret_input) == 0)
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    if (path_of_open(dir_fd, path) == 0 && live_files_find(&files) == 0 && load_serving(&files, path, ret_input) == 0)
         return 0;
     CLEANUP_FD int fd = openat(dir_fd, ".osprof", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -366,9 +354,10 @@ static int load_found(const char *path, struct input *ret_input) {
 }
 
 static int load_named(const char *name, input_load_fn load, struct input *ret_input) {
-    if (load_serving(name, ret_input) == 0)
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    if (live_files_find(&files) == 0 && load_serving(&files, name, ret_input) == 0)
         return 0;
-    live_files_wait_for_profile(name);
+    live_files_wait_for_profile(&files, name);
     return load(name, ret_input);
 }
 
@@ -400,46 +389,42 @@ int input_load(const char *argument, struct input_layer *layer, struct input *re
 /* ---- Control files ------------------------------------------------------------------------------ */
 
 /* The same for an argument that may lead there through symbolic links. It is resolved, which asks the mount, only if
- * its text is unknown. */
-static int find_serving_resolved(const char *argument, struct live_file *ret_file) {
-    int error = find_serving(argument, ret_file);
-    if (error != -ENOENT)
-        return error;
-    CLEANUP_FREE char *resolved = realpath(argument, NULL);
-    return resolved ? find_serving(resolved, ret_file) : -ENOENT;
+ * its text is unknown.
+ * Owner: ret_files, which the caller finishes in any case */
+static struct live_file *find_serving_resolved(struct live_files *ret_files, const char *argument) {
+    if (live_files_find(ret_files) < 0)
+        return NULL;
+    struct live_file *file = find_serving(ret_files, argument);
+    CLEANUP_FREE char *resolved = file ? NULL : realpath(argument, NULL);
+    return resolved ? find_serving(ret_files, resolved) : file;
 }
 
 int input_find_live(const char *argument, char **ret_path) {
-    struct live_file file = {0};
-    int error = find_serving_resolved(argument, &file);
-    if (error)
-        return error;
-    *ret_path = file.path;
-    aggstats_profile_finish(&file.profile);
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    struct live_file *file = find_serving_resolved(&files, argument);
+    if (!file)
+        return -ENOENT;
+    *ret_path = steal_pointer(&file->path);
     return 0;
 }
 
 char *input_find_mount(const char *argument) {
-    struct live_file file = {0};
-    if (find_serving_resolved(argument, &file) != 0) {
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    const struct live_file *file = find_serving_resolved(&files, argument);
+    if (!file) {
         char *resolved = realpath(argument, NULL);
         return resolved ? resolved : path_normalise(argument);
     }
-    const char *mount = aggstats_profile_label(&file.profile, "mount");
-    char *path = mount ? strdup(mount) : NULL;
-    live_file_finish(&file);
-    return path;
+    const char *mount = aggstats_profile_label(&file->profile, "mount");
+    return mount ? strdup(mount) : NULL;
 }
 
 /* The place for commands to the process that serves a mount: its socket, or its control file, by its live file or else
  * by default. */
 static char *find_control(const char *argument) {
-    struct live_file file = {0};
-    if (find_serving_resolved(argument, &file) != 0)
-        return path_join(argument, ".osprof");
-    char *path = live_file_control(&file);
-    live_file_finish(&file);
-    return path;
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    const struct live_file *file = find_serving_resolved(&files, argument);
+    return file ? live_file_control(file) : path_join(argument, ".osprof");
 }
 
 static int complain_no_control(const char *argument, const char *path, int error) {
@@ -511,13 +496,14 @@ static int load_socket(const char *path, struct input *ret_input) {
 }
 
 int input_load_whole(const char *argument, struct input *ret_input) {
-    struct live_file file = {0};
-    if (strcmp(argument, "-") == 0 || kept_is_name(argument) || find_serving(argument, &file) != 0)
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    const bool may_be_mount = strcmp(argument, "-") != 0 && !kept_is_name(argument) && live_files_find(&files) == 0;
+    const struct live_file *file = may_be_mount ? find_serving(&files, argument) : NULL;
+    if (!file)
         return input_load_recording(argument, ret_input);
-    CLEANUP_FREE char *path = live_file_control(&file);
+    CLEANUP_FREE char *path = live_file_control(file);
     struct stat st;
-    const bool has_owner = lstat(file.path, &st) == 0;
-    live_file_finish(&file);
+    const bool has_owner = lstat(file->path, &st) == 0;
     int error = path && control_socket_is_at(path) ? load_socket(path, ret_input)
                                                    : load_path(path ? path : argument, ret_input);
     if (!error)

@@ -43,19 +43,32 @@ static bool is_locked(int fd) {
     return flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-/* Errors:  -EBADMSG only *ret_file's reason is set; -ENOMEM; any other: this is no live file for us */
-static int read_live_file(int dir_fd, const char *name, struct live_file *ret_file) {
+/* Opens a live file. Errors: -EINVAL it is none; -EACCES it is one, but others may write to it; those of open(2) */
+static int open_live_file(int dir_fd, const char *name, int *ret_fd) {
     CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0)
         return negative_errno();
     if (!S_ISREG(st.st_mode) || !aggstats_live_is(fd))
         return -EINVAL;
-    if (may_others_write(&st)) {
+    *ret_fd = steal_fd(&fd);
+    return may_others_write(&st) ? -EACCES : 0;
+}
+
+/* Errors:  -EBADMSG only *ret_file's reason is set; -ENOMEM; any other: this is no live file for us */
+static int read_head(int dir_fd, const char *name, struct live_file *ret_file) {
+    CLEANUP_FD int fd = -1;
+    const int error = open_live_file(dir_fd, name, &fd);
+    if (error == -EACCES && fd >= 0) {
         ret_file->info.recording = is_locked(fd);
         return 0;
     }
-    return aggstats_live_read(fd, &ret_file->profile, &ret_file->info, &ret_file->why);
+    return error ? error : aggstats_live_read_head(fd, &ret_file->profile, &ret_file->info, &ret_file->why);
+}
+
+static void live_file_finish(struct live_file *file) {
+    free(file->path);
+    aggstats_profile_finish(&file->profile);
 }
 
 static int append(struct live_files *files, const struct live_file *file) {
@@ -69,7 +82,7 @@ static int append(struct live_files *files, const struct live_file *file) {
 
 static int read_entry(int dir_fd, const char *dir_path, const char *name, struct live_files *files) {
     struct live_file file = {0};
-    int error = read_live_file(dir_fd, name, &file);
+    int error = read_head(dir_fd, name, &file);
     if (error && error != -EBADMSG)
         return error == -ENOMEM ? error : 0;
     file.path = path_join(dir_path, name);
@@ -86,7 +99,7 @@ static int read_dir(DIR *dir, const char *dir_path, struct live_files *files) {
     return error;
 }
 
-int live_files_read(struct live_files *ret_files) {
+int live_files_find(struct live_files *ret_files) {
     struct live_files files = {0};
     struct live_dirs dirs;
     live_dirs_find(&dirs);
@@ -105,15 +118,23 @@ int live_files_read(struct live_files *ret_files) {
     return error;
 }
 
-void live_file_finish(struct live_file *file) {
-    free(file->path);
-    aggstats_profile_finish(&file->profile);
+/* The directory is still that of this user or root: nobody else can have exchanged it. */
+int live_file_load(struct live_file *file) {
+    CLEANUP_FD int fd = -1;
+    struct aggstats_profile profile;
+    int error = open_live_file(AT_FDCWD, file->path, &fd);
+    if (error == 0)
+        error = aggstats_live_read(fd, &profile, &file->info, &file->why);
+    if (error == 0) {
+        aggstats_profile_finish(&file->profile);
+        file->profile = profile;
+    }
+    return error;
 }
 
 void live_files_finish(struct live_files *files) {
-    for (size_t i = 0; i < files->count; i++) {
+    for (size_t i = 0; i < files->count; i++)
         live_file_finish(&files->files[i]);
-    }
     free(files->files);
     *files = (struct live_files){0};
 }
@@ -177,11 +198,9 @@ char *live_file_control(const struct live_file *file) {
 
 char *live_control(const struct aggstats_profile *profile) {
     const char *mount = aggstats_profile_label(profile, "mount");
-    struct live_files files = {0};
-    const struct live_file *serving = mount && live_files_read(&files) == 0 ? live_files_serving(&files, mount) : NULL;
-    char *path = serving ? live_file_control(serving) : control_path(profile);
-    live_files_finish(&files);
-    return path;
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    const struct live_file *serving = mount && live_files_find(&files) == 0 ? live_files_serving(&files, mount) : NULL;
+    return serving ? live_file_control(serving) : control_path(profile);
 }
 
 /* ---- Mounts that are ending --------------------------------------------------------------------- */
@@ -205,14 +224,10 @@ static bool is_ending(const struct live_file *file, const char *profile_path) {
            !is_mounted(mountpoint);
 }
 
-static bool any_is_ending(const char *profile_path) {
-    struct live_files files = {0};
+static bool any_is_ending(const struct live_files *files, const char *profile_path) {
     bool found = false;
-    if (live_files_read(&files) < 0)
-        return false;
-    for (size_t i = 0; i < files.count && !found; i++)
-        found = is_ending(&files.files[i], profile_path);
-    live_files_finish(&files);
+    for (size_t i = 0; i < files->count && !found; i++)
+        found = is_ending(&files->files[i], profile_path);
     return found;
 }
 
@@ -227,12 +242,15 @@ static char *real_path(const char *path) {
     return directory ? path_join(strcmp(directory, "/") == 0 ? "" : directory, slash + 1) : NULL;
 }
 
-void live_files_wait_for_profile(const char *path) {
+void live_files_wait_for_profile(struct live_files *files, const char *path) {
     const struct timespec step = {.tv_nsec = STEP_NS};
     CLEANUP_FREE char *profile_path = real_path(path);
     int steps = 0;
-    for (; profile_path && steps < STEPS_MAX && any_is_ending(profile_path); steps++)
+    for (; profile_path && steps < STEPS_MAX && any_is_ending(files, profile_path); steps++) {
         nanosleep(&step, NULL);
+        live_files_finish(files);
+        live_files_find(files);
+    }
     if (steps == STEPS_MAX)
         complain("note: the mount whose profile goes to %s has not ended yet, so that this is not it", path);
 }

@@ -48,9 +48,9 @@ static int find_socket(const struct live_files *files, const char *directory, ch
 
 int run_served_find(const char *const *directories, size_t count, struct run_served *ret_served,
                     const char **ret_name) {
-    struct live_files files = {.files = NULL};
+    CLEANUP_LIVE_FILES struct live_files files = {.files = NULL};
     CLEANUP_FREE char *socket = NULL;
-    int error = live_files_read(&files);
+    int error = live_files_find(&files);
     for (size_t i = 0; i < count && error == 0; i++) {
         CLEANUP_FREE char *other = NULL;
         *ret_name = directories[i];
@@ -60,7 +60,6 @@ int run_served_find(const char *const *directories, size_t count, struct run_ser
         if (error == 0 && !socket)
             socket = steal_pointer(&other);
     }
-    live_files_finish(&files);
     if (error == 0)
         *ret_served = (struct run_served){.socket = steal_pointer(&socket)};
     return error;

@@ -158,17 +158,21 @@ static int add_found(struct serve_source *source, struct serve_targets *targets,
         return add_down(source, targets, file->path);
     if (!aggstats_profile_label(&file->profile, "mount"))
         return 0; /* of another program than osproffs */
+    const int error = live_file_load(file);
+    if (error)
+        return error == -EBADMSG ? add_down(source, targets, file->path) : 0; /* gone meanwhile */
     const struct daemon_state daemon = look_at(source, file);
     return add_profile(source, targets, &file->profile, file->path, file->info.recording, &daemon);
 }
 
 /* ---- Arguments ---------------------------------------------------------------------------------- */
 
-static struct live_file *find_file(const struct live_files *files, const struct serve_argument *argument) {
+static struct live_file *load_file(const struct live_files *files, const struct serve_argument *argument) {
+    struct live_file *file = live_files_serving(files, argument->path);
     for (size_t i = 0; i < files->count; i++)
         if (strcmp(files->files[i].path, argument->path) == 0 && files->files[i].info.recording)
-            return &files->files[i];
-    return live_files_serving(files, argument->path);
+            file = &files->files[i];
+    return file && live_file_load(file) == 0 ? file : NULL;
 }
 
 /* Runs in the child. */
@@ -216,7 +220,7 @@ static int add_arguments(struct serve_source *source, struct serve_targets *targ
     int error = is_asked ? 0 : -ENOMEM;
     for (size_t i = 0; i < source->count && !error; i++) {
         struct serve_argument *argument = &source->arguments[i];
-        struct live_file *file = find_file(files, argument);
+        struct live_file *file = load_file(files, argument);
         is_asked[i] = !file;
         if (!file) {
             ask(argument);
@@ -235,13 +239,12 @@ static int add_arguments(struct serve_source *source, struct serve_targets *targ
 
 int serve_source_read(struct serve_source *source, struct serve_targets *ret_targets) {
     struct serve_targets targets = {0};
-    struct live_files files = {0};
-    int error = live_files_read(&files);
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    int error = live_files_find(&files);
     for (size_t i = 0; i < files.count && !error && source->count == 0; i++)
         error = add_found(source, &targets, &files.files[i]);
     if (!error && source->count > 0)
         error = add_arguments(source, &targets, &files);
-    live_files_finish(&files);
     forget_unseen(source);
     if (error)
         serve_targets_finish(&targets);

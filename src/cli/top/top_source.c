@@ -57,15 +57,13 @@ static int take_only(struct live_files *files, char **ret_path) {
 }
 
 static int find_only(char **ret_path) {
-    struct live_files files = {0};
-    int error = live_files_read(&files);
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    const int error = live_files_find(&files);
     if (error) {
         complain("cannot look for live files: %s", strerror(-error));
         return error;
     }
-    error = take_only(&files, ret_path);
-    live_files_finish(&files);
-    return error;
+    return take_only(&files, ret_path);
 }
 
 /* ---- Arguments ---------------------------------------------------------------------------------- */

@@ -30,6 +30,11 @@ bool aggstats_live_is(int fd);
 int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggstats_live_info *ret_info,
                        struct aggstats_parse_error *ret_error);
 
+/* The same without any counts: labels, the beginning, resolution and clock. A few readings of a few bytes, however large
+ * the file is. What it does not read may be broken. */
+int aggstats_live_read_head(int fd, struct aggstats_profile *ret_profile, struct aggstats_live_info *ret_info,
+                            struct aggstats_parse_error *ret_error);
+
 AGGSTATS_END_DECLARATIONS
 
 #endif
