@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base.h"
+#include "path.h"
 #include "pseudo_filesystems.h"
 
 #define KERNEL_MINOR_BITS 20
@@ -28,6 +29,8 @@ int mounts_open(struct mounts_table *ret_table) {
 
 int mounts_open_of(pid_t process, struct mounts_table *ret_table) {
     char path[64];
+    if (process == 0)
+        return mounts_open(ret_table);
     snprintf(path, sizeof(path), "/proc/%ld/mountinfo", (long)process);
     return open_table(path, ret_table);
 }
@@ -69,7 +72,7 @@ static void unescape(char *text) {
 static bool parse_line(char *line, struct mounts_entry *ret_entry) {
     char *rest = line;
     const char *id = strsep(&rest, " ");
-    strsep(&rest, " ");
+    const char *parent = strsep(&rest, " ");
     char *minor_text = strsep(&rest, " ");
     const char *major_text = strsep(&minor_text, ":");
     char *root = strsep(&rest, " ");
@@ -78,17 +81,19 @@ static bool parse_line(char *line, struct mounts_entry *ret_entry) {
     const char *tag = options;
     while (tag && strcmp(tag, "-") != 0)
         tag = strsep(&rest, " ");
-    const char *type = strsep(&rest, " ");
+    char *type = strsep(&rest, " ");
     char *source = strsep(&rest, " ");
     if (!minor_text || !source)
         return false;
     unescape(root);
     unescape(path);
+    unescape(type);
     unescape(source);
     rest = rest ? rest : source + strlen(source);
     rest[strcspn(rest, "\n")] = '\0';
     *ret_entry = (struct mounts_entry){
         .id = strtoull(id, NULL, 10),
+        .parent = strtoull(parent, NULL, 10),
         .device = makedev(strtoul(major_text, NULL, 10), strtoul(minor_text, NULL, 10)),
         .root = root,
         .path = path,
@@ -106,6 +111,101 @@ bool mounts_next(struct mounts_table *table, struct mounts_entry *ret_entry) {
             return true;
     }
     return false;
+}
+
+/* ---- Searching ---------------------------------------------------------------------------------- */
+
+/* The first that is equal in all members of `like` that are not 0: id, device and type. */
+static bool find_first(struct mounts_table *table, const struct mounts_entry *like, struct mounts_entry *ret_entry) {
+    struct mounts_entry entry;
+    if (table->stream)
+        rewind(table->stream);
+    while (mounts_next(table, &entry)) {
+        if ((like->id != 0 && entry.id != like->id) || (like->device != 0 && entry.device != like->device) ||
+            (like->type && strcmp(entry.type, like->type) != 0))
+            continue;
+        *ret_entry = entry;
+        return true;
+    }
+    return false;
+}
+
+bool mounts_of_device(struct mounts_table *table, dev_t device, struct mounts_entry *ret_entry) {
+    return find_first(table, &(struct mounts_entry){.device = device}, ret_entry);
+}
+
+bool mounts_of_id(struct mounts_table *table, uint64_t id, struct mounts_entry *ret_entry) {
+    return find_first(table, &(struct mounts_entry){.id = id}, ret_entry);
+}
+
+bool mounts_of_type(struct mounts_table *table, const char *type, struct mounts_entry *ret_entry) {
+    return find_first(table, &(struct mounts_entry){.type = type}, ret_entry);
+}
+
+/* A mount at a path or above it, visible or not. */
+struct above {
+    struct mounts_entry entry;
+    char *line; /* which the entry points into */
+};
+
+/* Owner: the caller frees the lines of *ret_aboves, and that. Fewer than there are without memory */
+static size_t read_above(struct mounts_table *table, const char *path, struct above **ret_aboves) {
+    struct mounts_entry entry;
+    size_t count = 0;
+    if (table->stream)
+        rewind(table->stream);
+    while (mounts_next(table, &entry)) {
+        if (!path_below(path, entry.path))
+            continue;
+        if (grow_array(ret_aboves, count, sizeof(**ret_aboves)) < 0)
+            break;
+        (*ret_aboves)[count++] = (struct above){.entry = entry, .line = steal_pointer(&table->line)};
+    }
+    return count;
+}
+
+/* Walks along the path, from mount to mount: each time to the one with the shortest path of those that are mounted on the
+ * last. Others are hidden.
+ * passes_profiled: a mount of osproffs is taken for what it is mounted on */
+static bool find_on_path(struct mounts_table *table, const char *path, bool passes_profiled,
+                         struct mounts_entry *ret_entry) {
+    CLEANUP_FREE struct above *aboves = NULL;
+    const size_t count = read_above(table, path, &aboves);
+    struct above *found = NULL;
+    struct above *place = NULL;
+    for (size_t step = 0; step < count; step++) { /* ends also where mounts are said to be on each other */
+        struct above *next = NULL;
+        for (struct above *above = aboves; above < aboves + count; above++)
+            if (above != place && (!place || above->entry.parent == place->entry.id) &&
+                (!next || strlen(above->entry.path) < strlen(next->entry.path)))
+                next = above;
+        if (!next)
+            break;
+        place = next;
+        if (!passes_profiled || !mounts_is_profiled(&place->entry))
+            found = place;
+    }
+    if (found) {
+        free(table->line);
+        table->line = steal_pointer(&found->line);
+        table->line_bytes = 1; /* at least */
+        *ret_entry = found->entry;
+    }
+    for (size_t i = 0; i < count; i++)
+        free(aboves[i].line);
+    return found;
+}
+
+bool mounts_of_path(struct mounts_table *table, const char *path, struct mounts_entry *ret_entry) {
+    return find_on_path(table, path, false, ret_entry);
+}
+
+bool mounts_at(struct mounts_table *table, const char *path, struct mounts_entry *ret_entry) {
+    struct mounts_entry entry;
+    if (!mounts_of_path(table, path, &entry) || strcmp(entry.path, path) != 0)
+        return false;
+    *ret_entry = entry;
+    return true;
 }
 
 bool mounts_has_option(const char *options, const char *option) {
@@ -171,13 +271,6 @@ bool mounts_is_profiled(const struct mounts_entry *entry) {
 
 /* ---- Devices ------------------------------------------------------------------------------------ */
 
-static bool holds(const char *mount, const char *path) {
-    size_t length = strlen(mount);
-    if (strcmp(mount, "/") == 0)
-        return true;
-    return strncmp(mount, path, length) == 0 && (path[length] == '/' || path[length] == '\0');
-}
-
 static char *name_device(const struct mounts_entry *entry) {
     char *name = NULL;
     if (strchr(entry->source, '/'))
@@ -193,26 +286,15 @@ static void replace_controls(char *name) {
 }
 
 int mounts_find_device(struct mounts_table *table, const char *path, bool through, struct mounts_device *ret_device) {
-    struct mounts_device device = {0};
-    size_t longest = 0;
     struct mounts_entry entry;
-    while (mounts_next(table, &entry)) {
-        bool is_profiled = mounts_is_profiled(&entry);
-        size_t length = strlen(entry.path);
-        if (!holds(entry.path, path) || length < longest || (through && is_profiled))
-            continue;
-        longest = length; /* a later mount at the same place hides the earlier one */
-        free(device.name);
-        device.name = name_device(&entry);
-        if (!device.name)
-            return -ENOMEM;
-        replace_controls(device.name);
-        device.is_local = strncmp(entry.source, "/dev/", 5) == 0;
-        device.is_profiled = is_profiled;
-    }
-    if (!device.name)
+    if (!find_on_path(table, path, through, &entry))
         return -ENOENT;
-    *ret_device = device;
+    char *name = name_device(&entry);
+    if (!name)
+        return -ENOMEM;
+    replace_controls(name);
+    *ret_device = (struct mounts_device){
+        .name = name, .is_local = strncmp(entry.source, "/dev/", 5) == 0, .is_profiled = mounts_is_profiled(&entry)};
     return 0;
 }
 

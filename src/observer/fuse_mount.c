@@ -63,7 +63,7 @@ static bool find_connection(pid_t process, int fd, dev_t *ret_device) {
     if (!line)
         return false;
     const unsigned long number = strtoul(line + strlen(CONNECTION), &end, 10);
-    *ret_device = makedev(number >> 20, number & 0xfffffU); /* the kernel's own form */
+    *ret_device = mounts_device_of_kernel((uint32_t)number);
     return end > line + strlen(CONNECTION);
 }
 
@@ -115,30 +115,14 @@ int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, str
     return error;
 }
 
-/* If a file system is mounted at several places, the one that holds the directory; if mounts cover each other, the
- * last. */
 int fuse_mount_at(const char *directory, struct fuse_mount *ret_mount) {
     CLEANUP_FREE char *path = realpath(directory, NULL);
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
-    struct fuse_mount found = {.path = NULL};
-    dev_t device = 0;
-    int error = path ? mounts_device_at(path, &device) : negative_errno();
-    if (error == 0)
-        error = mounts_open(&table);
-    while (error == 0 && mounts_next(&table, &entry)) {
-        if (entry.device != device || !mounts_is_fuse(&entry) || !path_below(path, entry.path))
-            continue;
-        fuse_mount_finish(&found);
-        error = copy_entry(&entry, &found);
-    }
-    if (error == 0 && !found.path)
+    int error = path ? mounts_open(&table) : negative_errno();
+    if (error == 0 && (!mounts_of_path(&table, path, &entry) || !mounts_is_fuse(&entry)))
         error = -ENODEV;
-    if (error)
-        fuse_mount_finish(&found);
-    else
-        *ret_mount = found;
-    return error;
+    return error ? error : copy_entry(&entry, ret_mount);
 }
 
 bool fuse_mount_is_there(const struct fuse_mount *mount) {

@@ -44,7 +44,7 @@ static const struct {
     {"/srv/odd", true, "a?b/c", false, false},
 };
 
-START_TEST(a_path_lies_in_the_longest_mount_above_it) {
+START_TEST(a_path_lies_in_the_mount_above_it) {
     CLEANUP_MOUNTS struct mounts_table table = table_of(text);
     struct mounts_device device;
     ck_assert_int_eq(mounts_find_device(&table, paths[_i].path, paths[_i].through, &device), 0);
@@ -68,6 +68,76 @@ START_TEST(a_line_tells_device_root_path_options_type_and_source) {
     ck_assert_str_eq(entry.fs_options, "rw,allow_other");
     ck_assert(mounts_is_profiled(&entry));
     ck_assert(!mounts_next(&table, &entry));
+}
+END_TEST
+
+/* The mount at /a hides that at /a/b, and what was mounted on it later. Mounts are not always in the order in which they lie
+ * on each other: they may have been moved. */
+static const char covered[] = "36 21 0:6 / /c rw - tmpfs upper rw\n"
+                              "21 1 0:1 / / rw - ext4 root rw\n"
+                              "30 21 0:2 / /a/b rw - ext4 hidden rw\n"
+                              "31 21 0:3 / /a rw - fuse.my\\040type shown rw\n"
+                              "32 30 0:4 / /a/b rw - ext4 on_hidden rw\n"
+                              "33 31 0:5 /sub /a/d rw - nfs4 below rw\n"
+                              "35 34 0:7 / /c rw - tmpfs top rw\n"
+                              "34 36 0:9 / /c rw - tmpfs middle rw\n"
+                              "37 38 0:8 / /loop rw - tmpfs one rw\n"
+                              "38 37 0:8 / /loop rw - tmpfs other rw\n";
+
+static const struct {
+    const char *path;
+    const char *source;
+    bool is_mount_point;
+} visible[] = {
+    {"/", "root", true},        {"/x", "root", false},     {"/a", "shown", true},      {"/a/b", "shown", false},
+    {"/a/b/c", "shown", false}, {"/a/d", "below", true},   {"/a/d/e", "below", false}, {"/ab", "root", false},
+    {"/c", "top", true},        {"/c/file", "top", false},
+};
+
+START_TEST(a_hidden_mount_has_no_path) {
+    CLEANUP_MOUNTS struct mounts_table table = table_of(covered);
+    struct mounts_entry entry;
+    struct mounts_entry at = {.id = 0};
+    ck_assert(mounts_of_path(&table, visible[_i].path, &entry));
+    ck_assert_str_eq(entry.source, visible[_i].source);
+    ck_assert_int_eq(mounts_at(&table, visible[_i].path, &at), visible[_i].is_mount_point);
+    ck_assert_uint_eq(at.id != 0, visible[_i].is_mount_point);
+}
+END_TEST
+
+START_TEST(a_mount_is_found_by_number_device_and_type_hidden_or_not) {
+    CLEANUP_MOUNTS struct mounts_table table = table_of(covered);
+    struct mounts_entry entry;
+    ck_assert(mounts_of_device(&table, makedev(0, 8), &entry));
+    ck_assert_str_eq(entry.source, "one");
+    ck_assert(mounts_of_id(&table, 30, &entry));
+    ck_assert_str_eq(entry.source, "hidden");
+    ck_assert_uint_eq(entry.parent, 21);
+    ck_assert(mounts_of_type(&table, "fuse.my type", &entry));
+    ck_assert_uint_eq(entry.id, 31);
+    ck_assert(mounts_is_fuse(&entry));
+    ck_assert(!mounts_of_type(&table, "xfs", &entry));
+    ck_assert(!mounts_of_device(&table, makedev(8, 1), &entry));
+    ck_assert(!mounts_of_id(&table, 3, &entry));
+    ck_assert_uint_eq(entry.id, 31); /* as before */
+}
+END_TEST
+
+START_TEST(mounts_on_each_other_are_walked_to_an_end) {
+    CLEANUP_MOUNTS struct mounts_table table = table_of("37 38 0:8 / /loop rw - tmpfs one rw\n"
+                                                        "38 37 0:9 / /loop rw - tmpfs other rw\n");
+    struct mounts_entry entry;
+    ck_assert(mounts_of_path(&table, "/loop/x", &entry));
+    ck_assert(!mounts_of_path(&table, "/elsewhere", &entry));
+}
+END_TEST
+
+START_TEST(without_a_table_nothing_is_found) {
+    struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    ck_assert(!mounts_of_path(&table, "/", &entry));
+    ck_assert(!mounts_at(&table, "/", &entry));
+    ck_assert(!mounts_of_id(&table, 1, &entry));
 }
 END_TEST
 
@@ -110,8 +180,12 @@ END_TEST
 int main(void) {
     Suite *suite = suite_create("mounts");
     TCase *all = tcase_create("mounts");
-    tcase_add_loop_test(all, a_path_lies_in_the_longest_mount_above_it, 0, ARRAY_SIZE(paths));
+    tcase_add_loop_test(all, a_path_lies_in_the_mount_above_it, 0, ARRAY_SIZE(paths));
     tcase_add_test(all, a_line_tells_device_root_path_options_type_and_source);
+    tcase_add_loop_test(all, a_hidden_mount_has_no_path, 0, ARRAY_SIZE(visible));
+    tcase_add_test(all, a_mount_is_found_by_number_device_and_type_hidden_or_not);
+    tcase_add_test(all, mounts_on_each_other_are_walked_to_an_end);
+    tcase_add_test(all, without_a_table_nothing_is_found);
     tcase_add_test(all, an_option_is_found_whole);
     tcase_add_test(all, what_all_mounts_of_a_device_forbid_is_forbidden);
     tcase_add_test(all, the_table_of_the_system_has_a_root);

@@ -18,7 +18,7 @@ struct mounts_table {
 /* Opens the mount table of this process. Errors: those of open(2); *ret_table is then empty, and may be read */
 int mounts_open(struct mounts_table *ret_table);
 
-/* The same for another process, which may be in another mount namespace. */
+/* The same for another process, which may be in another mount namespace. 0: this one */
 int mounts_open_of(pid_t process, struct mounts_table *ret_table);
 
 /* The same by a descriptor of such a file, from its beginning. The caller keeps the descriptor */
@@ -28,9 +28,10 @@ void mounts_close(struct mounts_table *table);
 
 #define CLEANUP_MOUNTS __attribute__((cleanup(mounts_close)))
 
-/* A mount. Owner: the table, until the next one is read */
+/* A mount. Owner: the table, until the next one is read, or searched */
 struct mounts_entry {
     uint64_t id;      /* of the mount, as in fdinfo of what is open there */
+    uint64_t parent;  /* the mount that its path is in */
     dev_t device;     /* of the file system */
     const char *root; /* what of the file system is mounted: "/", or the directory of a bind mount or subvolume */
     const char *path;
@@ -42,6 +43,21 @@ struct mounts_entry {
 
 /* The next mount, in the order in which they were made. Returns false at the end */
 bool mounts_next(struct mounts_table *table, struct mounts_entry *ret_entry);
+
+/* The mount that a path is in, as a walk along the path finds it: a mount that another one hides is not found, whether that
+ * is at the same place or above. Like the next two, reads the whole table again.
+ * path: normalised, symbolic links resolved */
+bool mounts_of_path(struct mounts_table *table, const char *path, struct mounts_entry *ret_entry);
+
+/* The mount at a path; false: the path is no mount point. */
+bool mounts_at(struct mounts_table *table, const char *path, struct mounts_entry *ret_entry);
+
+/* The first mount of a file system, and that of a number. */
+bool mounts_of_device(struct mounts_table *table, dev_t device, struct mounts_entry *ret_entry);
+bool mounts_of_id(struct mounts_table *table, uint64_t id, struct mounts_entry *ret_entry);
+
+/* The first one of a type, "cgroup2". */
+bool mounts_of_type(struct mounts_table *table, const char *type, struct mounts_entry *ret_entry);
 
 /* True if a list of options ("rw,nosuid") has that one. */
 bool mounts_has_option(const char *options, const char *option);
@@ -64,8 +80,7 @@ struct mounts_device {
     bool is_profiled; /* a mount of osproffs */
 };
 
-/* The device of the file system that holds a path.
- * path:    normalised
+/* The device of the file system that holds a path (mounts_of_path()).
  * through: for a mount of osproffs, return the device of the file system below it: that one causes the latencies
  * Owner:   the caller frees ret_device->name
  * Errors:  -ENOENT no mount holds it, -ENOMEM */

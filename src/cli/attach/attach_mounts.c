@@ -41,10 +41,7 @@ int attach_mounts_add(struct attach_mounts *mounts, pid_t process) {
     struct mounts_entry entry;
     const size_t known = mounts->count;
     int error = 0;
-    if (process > 0)
-        mounts_open_of(process, &table);
-    else
-        mounts_open(&table);
+    mounts_open_of(process, &table);
     while (error == 0 && mounts_next(&table, &entry))
         if (!is_among_first(mounts, known, entry.device))
             error = append(mounts, &entry);

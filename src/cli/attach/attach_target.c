@@ -16,11 +16,6 @@ static bool has_one_device(const char *type) {
     return strcmp(type, "btrfs") != 0 && strcmp(type, "overlay") != 0;
 }
 
-/* Of mounts, as the process sees it by whose root the directory is named, or this one. */
-static int open_table(const struct attach_target *target, struct mounts_table *ret_table) {
-    return target->process > 0 ? mounts_open_of(target->process, ret_table) : mounts_open(ret_table);
-}
-
 static int copy_entry(const struct mounts_entry *entry, const char *path, struct attach_target *ret_target) {
     struct attach_target target = {.process = ret_target->process,
                                    .mount = {.device = entry->device,
@@ -39,33 +34,27 @@ static int copy_entry(const struct mounts_entry *entry, const char *path, struct
     return 0;
 }
 
-/* The mount with the longest path above the inner one; of several at one place the last, which hides the others.
+/* The mount that the inner path is in.
  * Errors:  -EXDEV there is none, -ENOMEM, those of reading the table */
 static int find_above(const char *path, const char *inner, struct attach_target *ret_target, bool *ret_may_hang) {
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
-    size_t length = 0;
-    int error = open_table(ret_target, &table);
-    while (error == 0 && mounts_next(&table, &entry)) {
-        if (!path_below(inner, entry.path) || strlen(entry.path) < length)
-            continue;
-        length = strlen(entry.path);
-        *ret_may_hang = mounts_may_hang(&entry);
-        error = copy_entry(&entry, path, ret_target);
-    }
-    return error == 0 && !ret_target->mountpoint ? -EXDEV : error;
+    const int error = mounts_open_of(ret_target->process, &table);
+    if (error || !mounts_of_path(&table, inner, &entry))
+        return error ? error : -EXDEV;
+    *ret_may_hang = mounts_may_hang(&entry);
+    return copy_entry(&entry, path, ret_target);
 }
 
-/* The mount of that number, which the kernel has found: one with a longer path may be hidden.
+/* The mount of that number, which the kernel has found.
  * Errors:  -EXDEV it is of another mount namespace, -ENOMEM, those of reading the table */
 static int find_number(uint64_t id, const char *path, struct attach_target *ret_target) {
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
-    int error = open_table(ret_target, &table);
-    while (error == 0 && mounts_next(&table, &entry))
-        if (entry.id == id)
-            return copy_entry(&entry, path, ret_target);
-    return error ? error : -EXDEV;
+    const int error = mounts_open_of(ret_target->process, &table);
+    if (error || !mounts_of_id(&table, id, &entry))
+        return error ? error : -EXDEV;
+    return copy_entry(&entry, path, ret_target);
 }
 
 /* "/data" of "/proc/4711/root/data", and the process; else NULL. */
@@ -171,11 +160,8 @@ int attach_target_find(const char *directory, struct attach_target *ret_target) 
 bool attach_target_is_there(const struct attach_target *target) {
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
-    bool found = false;
-    open_table(target, &table);
-    while (!found && mounts_next(&table, &entry))
-        found = entry.device == target->mount.device;
-    return found;
+    mounts_open_of(target->process, &table);
+    return mounts_of_device(&table, target->mount.device, &entry);
 }
 
 void attach_target_finish(struct attach_target *target) {

@@ -13,13 +13,10 @@ int cgroup_tree_find(char **ret_root) {
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
     int error = mounts_open(&table);
-    while (error == 0 && mounts_next(&table, &entry)) {
-        if (strcmp(entry.type, "cgroup2") != 0)
-            continue;
-        *ret_root = strdup(entry.path);
-        return *ret_root ? 0 : -ENOMEM;
-    }
-    return error ? error : -ENOENT;
+    if (error || !mounts_of_type(&table, "cgroup2", &entry))
+        return error ? error : -ENOENT;
+    *ret_root = strdup(entry.path);
+    return *ret_root ? 0 : -ENOMEM;
 }
 
 int cgroup_tree_walk(const char *root, cgroup_tree_visit_fn visit, void *context) {

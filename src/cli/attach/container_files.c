@@ -23,16 +23,8 @@
 static bool may_hang(const char *path) {
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
-    size_t length = 0;
-    bool hangs = true;
     mounts_open(&table);
-    while (mounts_next(&table, &entry)) {
-        if (!path_below(path, entry.path) || strlen(entry.path) < length)
-            continue;
-        length = strlen(entry.path);
-        hangs = mounts_may_hang(&entry);
-    }
-    return hangs;
+    return !mounts_of_path(&table, path, &entry) || mounts_may_hang(&entry);
 }
 
 /* In a user's home no symbolic link is followed: it may lead to any file system. Errors: those of openat2(2) */

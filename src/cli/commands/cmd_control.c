@@ -117,13 +117,9 @@ static const struct mount_verb rotate = {
 static bool is_mount(const char *path, const struct live_files *files) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
-    bool found = false;
     mounts_open(&table);
-    while (mounts_next(&table, &entry))
-        if (strcmp(entry.path, path) == 0)
-            found = mounts_is_profiled(&entry) || /* the last one hides the others */
-                    (strncmp(entry.type, "fuse", 4) == 0 && live_files_serving(files, path));
-    return found;
+    return mounts_at(&table, path, &entry) &&
+           (mounts_is_profiled(&entry) || (mounts_is_fuse(&entry) && live_files_serving(files, path)));
 }
 
 /* A hint about the most frequent cause. */

@@ -37,14 +37,11 @@ static bool try_lockdown(const struct way *way, char ret_why[WHY_SIZE]) {
 static bool try_cgroup(const struct way *way, char ret_why[WHY_SIZE]) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
-    bool has_older = false;
     (void)way;
     mounts_open(&table);
-    while (mounts_next(&table, &entry)) {
-        if (strcmp(entry.type, "cgroup2") == 0)
-            return true;
-        has_older = has_older || strcmp(entry.type, "cgroup") == 0;
-    }
+    if (mounts_of_type(&table, "cgroup2", &entry))
+        return true;
+    const bool has_older = mounts_of_type(&table, "cgroup", &entry);
     snprintf(ret_why, WHY_SIZE, "%s",
              has_older ? "they are of version 1 here; systemd.unified_cgroup_hierarchy=1 at boot makes that 2"
                        : "none are mounted; as root, mount -t cgroup2 none /sys/fs/cgroup");

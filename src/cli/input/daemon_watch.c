@@ -18,20 +18,16 @@
 /* ---- The mount ---------------------------------------------------------------------------------- */
 
 /* Its device, as in the process's own table of mounts, which may differ from ours; if it is another user's, and not
- * readable, as in ours. The last mount at a place hides the others. */
+ * readable, as in ours. */
 static bool find_device(const char *mount, int64_t pid, dev_t *ret_device) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
-    bool is_found = false;
-    if (mounts_open_of((pid_t)pid, &table) < 0 && mounts_open(&table) < 0)
+    if (mounts_open_of((pid_t)pid, &table) < 0)
+        mounts_open(&table);
+    if (!mounts_at(&table, mount, &entry) || !mounts_is_fuse(&entry))
         return false;
-    while (mounts_next(&table, &entry)) {
-        if (strcmp(entry.path, mount) != 0)
-            continue;
-        is_found = mounts_is_fuse(&entry);
-        *ret_device = entry.device;
-    }
-    return is_found;
+    *ret_device = entry.device;
+    return true;
 }
 
 /* ---- The process -------------------------------------------------------------------------------- */

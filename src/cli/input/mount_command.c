@@ -153,14 +153,11 @@ static bool is_in(const char *mount, const struct place *place) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
     struct statx attr;
-    bool found = false;
     if (!path || statx(place->dir_fd, "", AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT | AT_EMPTY_PATH, 0, &attr) < 0)
         return false;
     mounts_open(&table);
-    while (mounts_next(&table, &entry))
-        if (strcmp(entry.path, path) == 0) /* the last one hides the others */
-            found = mounts_is_fuse(&entry) && entry.device == makedev(attr.stx_dev_major, attr.stx_dev_minor);
-    return found;
+    return mounts_at(&table, path, &entry) && mounts_is_fuse(&entry) &&
+           entry.device == makedev(attr.stx_dev_major, attr.stx_dev_minor);
 }
 
 static int pass_file(const char *mount, const char *verb, const struct place *place, enum mount_file_use use) {

@@ -225,17 +225,9 @@ static char *find_profiled_mount(const char *directory) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
     CLEANUP_FREE char *path = realpath(directory, NULL);
-    CLEANUP_FREE char *mount = NULL;
-    bool is_profiled = false;
     mounts_open(&table);
-    while (path && mounts_next(&table, &entry)) {
-        if (!path_below(path, entry.path) || (mount && strlen(entry.path) < strlen(mount)))
-            continue;
-        free(mount);
-        mount = strdup(entry.path);
-        is_profiled = mounts_is_profiled(&entry);
-    }
-    return is_profiled ? steal_pointer(&mount) : NULL;
+    const bool is_in_one = path && mounts_of_path(&table, path, &entry) && mounts_is_profiled(&entry);
+    return is_in_one ? strdup(entry.path) : NULL;
 }
 
 static void tell_mounts(const struct run_options *options) {

@@ -19,10 +19,7 @@ static bool holds_files(const char *directory) {
     if (mounts_device_at(directory, &device) < 0)
         return false;
     mounts_open(&table);
-    while (mounts_next(&table, &entry))
-        if (entry.device == device)
-            return !mounts_is_pseudo(entry.type);
-    return true; /* of a subvolume */
+    return !mounts_of_device(&table, device, &entry) || !mounts_is_pseudo(entry.type); /* not found: of a subvolume */
 }
 
 const char *run_attach_directory(const struct option_list *directories) {

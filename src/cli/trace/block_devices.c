@@ -108,11 +108,8 @@ static bool find_mounted(const char *path, char ret_directory[64]) {
 static void find_type(dev_t device, char ret_type[BLOCK_DEVICES_NAME_SIZE]) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
-    set_name(ret_type, "");
     mounts_open(&table);
-    while (mounts_next(&table, &entry))
-        if (entry.device == device)
-            set_name(ret_type, entry.type);
+    set_name(ret_type, mounts_of_device(&table, device, &entry) ? entry.type : "");
 }
 
 int block_devices_add(struct block_devices *devices, const char *path, char ret_type[BLOCK_DEVICES_NAME_SIZE]) {

@@ -94,10 +94,6 @@ void traces_finish(struct traces *traces) {
 
 /* ---- Starting ----------------------------------------------------------------------------------- */
 
-static uint32_t kernel_number(unsigned major, unsigned minor) {
-    return major << 20 | minor;
-}
-
 /* Which FUSE file system it is on. Errors: -ENODEV it is on none; those of reading the mounts */
 static int find_connection(const char *directory, uint32_t *ret_connection) {
     CLEANUP_MOUNTS struct mounts_table table;
@@ -107,13 +103,10 @@ static int find_connection(const char *directory, uint32_t *ret_connection) {
     if (error)
         return error;
     mounts_open(&table);
-    while (mounts_next(&table, &entry)) {
-        if (mounts_is_fuse(&entry) && entry.device == device) {
-            *ret_connection = kernel_number(major(device), minor(device));
-            return 0;
-        }
-    }
-    return -ENODEV;
+    if (!mounts_of_device(&table, device, &entry) || !mounts_is_fuse(&entry))
+        return -ENODEV;
+    *ret_connection = mounts_kernel_device(device);
+    return 0;
 }
 
 static void complain_no_connection(const char *name, int error) {
@@ -150,7 +143,7 @@ static int start_block(const struct traces *traces, struct collector **ret_colle
     struct disk_requests requests = {.disk_count = 0};
     for (size_t i = 0; i < traces->devices.count; i++)
         requests.disks[requests.disk_count++] =
-            kernel_number(traces->devices.devices[i].major, traces->devices.devices[i].minor);
+            mounts_kernel_device(makedev(traces->devices.devices[i].major, traces->devices.devices[i].minor));
     return collector_start_disks(&requests, ret_collector, why);
 }
 

@@ -22,15 +22,8 @@
 static char *find_ours(const char *path) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
-    char *lower = NULL;
     mounts_open(&table);
-    while (mounts_next(&table, &entry)) {
-        if (strcmp(entry.path, path) != 0)
-            continue;
-        free(lower);
-        lower = mounts_is_profiled(&entry) ? strdup(entry.source) : NULL;
-    }
-    return lower;
+    return mounts_at(&table, path, &entry) && mounts_is_profiled(&entry) ? strdup(entry.source) : NULL;
 }
 
 int mountpoint_check(const char *mountpoint, const char *lower_name) {

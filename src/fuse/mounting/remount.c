@@ -124,31 +124,13 @@ static int read_change(const struct mounts_entry *mount, int argc, char **argv, 
     return err;
 }
 
-/* The latest mount at a path, which hides those before it.
- * Owner:   the caller frees *ret_line, which *ret_mount points into */
-static bool find_mount(const char *path, struct mounts_entry *ret_mount, char **ret_line) {
-    CLEANUP_MOUNTS struct mounts_table table;
-    struct mounts_entry entry;
-    *ret_line = NULL;
-    mounts_open(&table);
-    while (mounts_next(&table, &entry)) {
-        if (strcmp(entry.path, path) != 0)
-            continue;
-        free(*ret_line);
-        *ret_line = steal_pointer(&table.line);
-        table.line_bytes = 0;
-        *ret_mount = entry;
-    }
-    return *ret_line;
-}
-
 /* The mount to change. mount(8) names it as the kernel does, so that its daemon need not be asked.
- * Owner:   as find_mount() */
-static bool find_own(const struct options *options, struct mounts_entry *ret_mount, char **ret_line) {
-    bool found = find_mount(options->mountpoint, ret_mount, ret_line);
+ * Owner:   of *ret_mount: the table */
+static bool find_own(const struct options *options, struct mounts_table *table, struct mounts_entry *ret_mount) {
+    bool found = mounts_at(table, options->mountpoint, ret_mount);
     CLEANUP_FREE char *path = found ? NULL : realpath(options->mountpoint, NULL);
     if (path)
-        found = find_mount(path, ret_mount, ret_line);
+        found = mounts_at(table, path, ret_mount);
     if (!found || !mounts_is_profiled(ret_mount)) {
         log_message("cannot remount %s: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them",
                     options->mountpoint);
@@ -185,10 +167,11 @@ static int change_mount(const char *path, const struct change *change) {
 }
 
 int remount(const struct options *options, int argc, char **argv) {
-    CLEANUP_FREE char *line = NULL;
+    CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry mount;
     struct change change;
-    if (!find_own(options, &mount, &line))
+    mounts_open(&table);
+    if (!find_own(options, &table, &mount))
         return 1;
     const char *settled = find_settled(options, &mount);
     if (settled) {
