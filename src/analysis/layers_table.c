@@ -9,7 +9,6 @@
 #include "base.h"
 #include "figures.h"
 
-#define NS_PER_SECOND 1e9
 #define COMMON_MIN 0.5 /* of the shorter time, which the other must cover */
 #define LONGER_MIN 2.0
 #define LONGER_NS 1e9
@@ -25,7 +24,7 @@ bool layers_has_rate(const struct aggstats_profile *profile) {
 }
 
 static double to_ns(const struct aggstats_profile *profile, uint64_t cycles) {
-    return layers_has_rate(profile) ? (double)cycles * NS_PER_SECOND / (double)profile->clock.frequency_hz : 0;
+    return layers_has_rate(profile) ? (double)cycles * NS_PER_S / (double)profile->clock.frequency_hz : 0;
 }
 
 /* The elapsed times of merged profiles are sums, and say nothing about when. */

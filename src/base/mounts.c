@@ -278,13 +278,6 @@ static char *name_device(const struct mounts_entry *entry) {
     return asprintf(&name, "%s on %s", entry->source, entry->path) < 0 ? NULL : name;
 }
 
-/* A newline would end the line of the calibration file that holds the name. */
-static void replace_controls(char *name) {
-    for (; *name; name++)
-        if ((unsigned char)*name < ' ' || *name == 0x7f)
-            *name = '?';
-}
-
 int mounts_find_device(struct mounts_table *table, const char *path, bool through, struct mounts_device *ret_device) {
     struct mounts_entry entry;
     if (!find_on_path(table, path, through, &entry))
@@ -292,9 +285,9 @@ int mounts_find_device(struct mounts_table *table, const char *path, bool throug
     char *name = name_device(&entry);
     if (!name)
         return -ENOMEM;
-    replace_controls(name);
-    *ret_device = (struct mounts_device){
-        .name = name, .is_local = strncmp(entry.source, "/dev/", 5) == 0, .is_profiled = mounts_is_profiled(&entry)};
+    *ret_device = (struct mounts_device){.name = make_line(name), /* is one in a calibration */
+                                         .is_local = strncmp(entry.source, "/dev/", 5) == 0,
+                                         .is_profiled = mounts_is_profiled(&entry)};
     return 0;
 }
 

@@ -13,6 +13,17 @@ char *path_join(const char *dir, const char *name) {
     return asprintf(&joined, "%s%s%s", dir, slash, name) < 0 ? NULL : joined;
 }
 
+char *path_beside_program(const char *name) {
+    char self[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    return path_join(self, name);
+}
+
 const char *path_below(const char *path, const char *root) {
     size_t length = strlen(root);
     while (length > 0 && root[length - 1] == '/')

@@ -8,7 +8,6 @@
 
 #include "base.h"
 
-#define NS_PER_SECOND UINT64_C(1000000000)
 #define STEAL_COLUMN 8
 
 bool stolen_parse(const char *stat, uint64_t *ret_ticks) {
@@ -37,6 +36,6 @@ bool stolen_read_ns(uint64_t *ret_ns) {
     if (cpus <= 0 || ticks_per_second <= 0 || !read_beginning(AT_FDCWD, "/proc/stat", stat, sizeof(stat)) ||
         !stolen_parse(stat, &ticks))
         return false;
-    *ret_ns = ticks * (NS_PER_SECOND / (uint64_t)ticks_per_second) / (uint64_t)cpus;
+    *ret_ns = ticks * (NS_PER_S / (uint64_t)ticks_per_second) / (uint64_t)cpus;
     return true;
 }

@@ -5,12 +5,10 @@
 
 #include "base.h"
 
-#define NS_PER_SECOND 1000000000
-
 int64_t read_clock_ns(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
 bool time_parse(const char *text, uint64_t ns_min, uint64_t ns_max, uint64_t *ret_ns) {
@@ -32,10 +30,10 @@ bool time_parse(const char *text, uint64_t ns_min, uint64_t ns_max, uint64_t *re
 }
 
 void format_utc(int64_t unix_ns, char ret_text[UTC_TEXT_SIZE]) {
-    int64_t ns = unix_ns % NS_PER_SECOND;
-    time_t seconds = unix_ns / NS_PER_SECOND;
+    int64_t ns = unix_ns % NS_PER_S;
+    time_t seconds = unix_ns / NS_PER_S;
     if (ns < 0) { /* before 1970 the fraction counts up too */
-        ns += NS_PER_SECOND;
+        ns += NS_PER_S;
         seconds--;
     }
     struct tm tm;

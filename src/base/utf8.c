@@ -1,5 +1,12 @@
-/* UTF-8, character by character. */
+/* Characters: control characters, and UTF-8, character by character. */
 #include "base.h"
+
+char *make_line(char *text) {
+    for (char *at = text; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    return text;
+}
 
 static size_t length_by_lead(unsigned char lead) {
     if (lead < 0x80)

@@ -5,12 +5,11 @@
 
 #include "base.h"
 
-#define NS_PER_SECOND 1000000000LL
 #define PAUSE_MIN_NS 50000
 #define PAUSE_MAX_NS 5000000
 
 static int64_t end_after(int seconds) {
-    return read_clock_ns(CLOCK_MONOTONIC) + seconds * NS_PER_SECOND;
+    return read_clock_ns(CLOCK_MONOTONIC) + seconds * NS_PER_S;
 }
 
 /* Returns false when the time is over. */

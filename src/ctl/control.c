@@ -478,10 +478,8 @@ static void add_numbers(const struct control *control, struct aggstats_profile *
 }
 
 static int add_end(struct aggstats_profile *profile) {
-    struct timespec now;
     char end[UTC_TEXT_SIZE];
-    clock_gettime(CLOCK_REALTIME, &now);
-    format_utc((int64_t)now.tv_sec * 1000000000 + now.tv_nsec, end);
+    format_utc(read_clock_ns(CLOCK_REALTIME), end);
     return aggstats_profile_add_label(profile, "end", end);
 }
 

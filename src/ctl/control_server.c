@@ -19,8 +19,6 @@
 #define NAMING_MAX_MS 1500  /* with a client that names a file: less than the wait at the end */
 #define STRANGER_MAX_MS 250 /* with a client that has not shown who it is */
 #define STOPPING_MAX_S 2
-#define NS_PER_S INT64_C(1000000000)
-#define NS_PER_MS INT64_C(1000000)
 #define WAITING_MAX 128 /* connections that nobody has accepted yet */
 #define SHOW "show"
 #define HANDED_OVER "handed_over"

@@ -16,9 +16,7 @@ static void copy_name(const struct events_text *text, struct aggstats_group *gro
     size_t length = text->length < sizeof(group->name) ? text->length : sizeof(group->name) - 1;
     memcpy(group->name, text->bytes + (text->length - length), length);
     group->name[length] = '\0';
-    for (char *at = group->name; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
+    make_line(group->name);
 }
 
 static void identify_caller(const struct events_file *file, const struct event *event, struct aggstats_group *group) {

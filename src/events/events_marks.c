@@ -8,7 +8,6 @@
 #include "recorder_private.h"
 
 #define CLOCK_ATTEMPTS 8
-#define NS_PER_US 1000U
 #define CALL_END_WAITS_MAX 1000 /* of a millisecond: the end of a call takes some ten nanoseconds */
 
 struct pending_mark *events_take_mark(struct events_recorder *events) {

@@ -4,11 +4,9 @@
 #include "base.h"
 #include "events_merge_private.h"
 
-#define NS_PER_SECOND 1000000000.0L
-
 uint64_t merge_time(const struct merge *merge, const struct merge_host *host, uint64_t cycles) {
     int64_t unix_ns = events_unix_ns(&merge->machines[host->machine].clock, cycles);
-    long double at = (long double)unix_ns * (long double)merge->hz / NS_PER_SECOND;
+    long double at = (long double)unix_ns * (long double)merge->hz / NS_PER_S;
     return at <= 0 ? 0 : at > 1.8e19L ? UINT64_MAX : (uint64_t)at;
 }
 
@@ -19,7 +17,7 @@ uint64_t merge_error_ns(const struct merge *merge, const struct merge_host *host
         uint64_t here_ns = events_error_ns(clock, clock->clocks[i].cycles);
         error_ns = here_ns > error_ns ? here_ns : error_ns;
     }
-    uint64_t moved_ns = (uint64_t)((long double)host->moved_cycles * NS_PER_SECOND / (long double)merge->hz);
+    uint64_t moved_ns = (uint64_t)((long double)host->moved_cycles * NS_PER_S / (long double)merge->hz);
     return error_ns > UINT64_MAX - moved_ns ? UINT64_MAX : error_ns + moved_ns;
 }
 

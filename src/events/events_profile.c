@@ -10,8 +10,6 @@
 #include "base.h"
 #include "events_profile_private.h"
 
-#define NS_PER_SECOND 1000000000.0L
-
 struct counting {
     const struct events_file *file;
     const struct events_profile_options *options;
@@ -58,8 +56,7 @@ static void choose_span(struct counting *counting) {
 }
 
 static int choose_intervals(struct counting *counting) {
-    long double cycles =
-        (long double)counting->options->interval_ns * (long double)counting->file->clock_hz / NS_PER_SECOND;
+    long double cycles = (long double)counting->options->interval_ns * (long double)counting->file->clock_hz / NS_PER_S;
     if (counting->options->interval_ns == 0)
         return 0;
     if (cycles < 1 || cycles > 1e19L)

@@ -11,11 +11,10 @@
 #include "base.h"
 #include "recorder_private.h"
 
-#define NS_PER_SECOND 1000000000
 #define NICE (-10) /* on a busy machine calls that are not saved in time are lost */
-#define FLUSH_NS NS_PER_SECOND
-#define CLOCK_NS (5 * (int64_t)NS_PER_SECOND)
-#define SLOW_NS (60 * (int64_t)NS_PER_SECOND)
+#define FLUSH_NS NS_PER_S
+#define CLOCK_NS (5 * NS_PER_S)
+#define SLOW_NS (60 * NS_PER_S)
 #define AT_SIZE (-ECANCELED) /* the file has reached its maximum size */
 #define STRINGS_CHUNK_BYTES (1U << 20)
 #define BESIDE_WAITING_MAX (4U << 20)
@@ -468,7 +467,7 @@ static void write_for_slow_call(struct events_recorder *events) {
 }
 
 static void sleep_until_woken(struct events_recorder *events, uint32_t wakes, int64_t for_ns) {
-    const struct timespec timeout = {.tv_sec = for_ns / NS_PER_SECOND, .tv_nsec = for_ns % NS_PER_SECOND};
+    const struct timespec timeout = timespec_of(for_ns);
     __atomic_store_n(&events->is_asleep, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&events->wakes, __ATOMIC_SEQ_CST) == wakes)
         syscall(SYS_futex, &events->wakes, FUTEX_WAIT_PRIVATE, wakes, &timeout, NULL, 0);

@@ -1,8 +1,8 @@
 /* Converts times of the calls' clock to the wall clock. */
-#include "events_private.h"
+#include <sys/timex.h>
 
-#define STA_UNSYNC 0x0040U /* <sys/timex.h>, of Linux everywhere */
-#define NS_PER_SECOND 1000000000.0L
+#include "base.h"
+#include "events_private.h"
 
 #define APART_S 3600U /* much more than the delay of saving, even if the disk hangs */
 
@@ -84,12 +84,12 @@ int64_t events_unix_ns(const struct events_file *file, uint64_t cycles) {
     if (file->clock_hz == 0)
         return 0;
     return to_ns((long double)only->realtime_ns +
-                 passed(only->cycles, cycles) * NS_PER_SECOND / (long double)file->clock_hz);
+                 passed(only->cycles, cycles) * NS_PER_S / (long double)file->clock_hz);
 }
 
 static uint64_t error_of(const struct events_file *file, const struct events_clock *clock) {
     long double read_ns =
-        file->clock_hz ? (long double)clock->gap_cycles / 2 * NS_PER_SECOND / (long double)file->clock_hz : 0;
+        file->clock_hz ? (long double)clock->gap_cycles / 2 * NS_PER_S / (long double)file->clock_hz : 0;
     long double error_ns = (long double)clock->error_ns + read_ns;
     return clock->status & STA_UNSYNC || error_ns > 1.8e19L ? UINT64_MAX : (uint64_t)error_ns;
 }

@@ -6,8 +6,6 @@
 #include "base.h"
 #include "events_export_private.h"
 
-#define NS_PER_SECOND 1000000000.0L
-
 struct csv {
     const struct events_export *out;
     FILE *stream;
@@ -53,7 +51,7 @@ static void print_column(const struct csv *csv, const struct event *event, const
 
 static void print_times(const struct csv *csv, const struct event *event) {
     const struct events_file *file = csv->out->file;
-    long double ns = file->clock_hz ? (long double)event->latency_cycles * NS_PER_SECOND / (long double)file->clock_hz
+    long double ns = file->clock_hz ? (long double)event->latency_cycles * NS_PER_S / (long double)file->clock_hz
                                     : (long double)event->latency_cycles;
     fprintf(csv->stream, "%" PRId64 ",%.0Lf", events_unix_ns(file, event->start_cycles), ns);
     print_number(csv->stream, true, event->start_cycles);

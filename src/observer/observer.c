@@ -20,7 +20,6 @@
 #include "proc.h"
 #include "quiet_thread.h"
 
-#define NS_PER_MS INT64_C(1000000)
 #define LOOK_NS (5 * NS_PER_MS)         /* between polls while there are requests */
 #define IDLE_AFTER_NS (100 * NS_PER_MS) /* without requests */
 #define SLEEP_NS (10000 * NS_PER_MS)

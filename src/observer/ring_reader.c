@@ -9,8 +9,7 @@
 
 #include "base.h"
 
-#define NS_PER_SECOND 1000000000
-#define LOST_AFTER_NS (INT64_C(5) * NS_PER_SECOND)
+#define LOST_AFTER_NS (5 * NS_PER_S)
 #define NAME_SLOTS_MAX ((REQUEST_NAMES_MAX + REQUEST_NAME_BYTES - 1) / REQUEST_NAME_BYTES)
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
@@ -171,7 +170,7 @@ bool ring_reader_next(struct ring_reader *reader, struct request *ret_request) {
 
 void ring_reader_wait(struct ring_reader *reader, bool is_idle, int64_t timeout_ns) {
     const uint32_t state = is_idle ? REQUEST_READER_SLEEPS : REQUEST_READER_RESTS;
-    const struct timespec timeout = {.tv_sec = timeout_ns / NS_PER_SECOND, .tv_nsec = timeout_ns % NS_PER_SECOND};
+    const struct timespec timeout = timespec_of(timeout_ns);
     uint32_t *futex = &reader->ring->reader;
     __atomic_store_n(futex, state, __ATOMIC_SEQ_CST);
     if (!__atomic_exchange_n(&reader->interrupted, 0, __ATOMIC_SEQ_CST) &&

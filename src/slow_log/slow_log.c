@@ -16,7 +16,6 @@
 #include "user_shares.h"
 #include "waiting.h"
 
-#define NS_PER_SECOND 1000000000
 #define QUEUE_MAX 512
 #define END_WAIT_S 2
 
@@ -70,7 +69,7 @@ static void take_lost(struct slow_log *log) {
 static struct slow_log_call *next_call(struct slow_log *log, bool *ret_has_ended) {
     struct slow_log_call *call = NULL;
     int64_t until_ns = slow_log_rate_until(&log->rate);
-    const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+    const struct timespec until = timespec_of(until_ns);
     int err = 0;
     pthread_mutex_lock(&log->lock);
     while (log->added_count == log->taken_count && !log->has_ended && err != ETIMEDOUT)

@@ -9,8 +9,6 @@
 #include "base.h"
 #include "json_writer.h"
 
-#define NS_PER_SECOND 1e9
-
 struct slow_log_call *slow_log_call_copy(const struct aggstats_slow_call *call) {
     const char *path = call->path ? call->path : "";
     size_t path_bytes = strlen(path) + 1;
@@ -28,7 +26,7 @@ struct slow_log_call *slow_log_call_copy(const struct aggstats_slow_call *call) 
 }
 
 static uint64_t nanoseconds(uint64_t cycles, const struct aggstats_clock *clock) {
-    return (uint64_t)((double)cycles * NS_PER_SECOND / (double)clock->frequency_hz);
+    return (uint64_t)((double)cycles * NS_PER_S / (double)clock->frequency_hz);
 }
 
 static void write_fields(struct json_writer *writer, const struct slow_log_call *line, const char *mountpoint,

@@ -16,8 +16,8 @@
 #define MAPPINGS_MAX 1024 /* of a process */
 #define FILES_MAX 512     /* that are open at a time */
 #define START_STACK_FIELD 28
-#define READING_NS INT64_C(1000000000) /* CPU time for a file: to read its names, and to begin with */
-#define USE_NS INT64_C(500000)         /* the same for each function of it, all in all */
+#define READING_NS NS_PER_S    /* CPU time for a file: to read its names, and to begin with */
+#define USE_NS INT64_C(500000) /* the same for each function of it, all in all */
 #define DELETED " (deleted)"
 
 /* ---- Files, each once --------------------------------------------------------------------------- */

@@ -21,7 +21,6 @@
 #define CHILDREN_MAX 4 /* of a number, of which all but one hang */
 #define NOTE_MS 20000  /* until they are noted again, which unreadable.h forgets after a minute */
 #define ENDS_MS 50     /* a process that was killed, unless it hangs */
-#define NS_PER_MS 1000000
 #define STATE_FIELD 3
 
 struct child {

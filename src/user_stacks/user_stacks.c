@@ -22,7 +22,6 @@
 #include "reader_rights.h"
 #include "time_share.h"
 
-#define NS_PER_MS INT64_C(1000000)
 #define QUESTION_NS (1000 * NS_PER_MS) /* a reader that takes longer is ended */
 #define USUAL_NS (2 * NS_PER_MS)       /* which a question may take without counting against its user */
 #define START_NS (50 * NS_PER_MS)      /* between two of them */

@@ -17,8 +17,6 @@
 #include <cpuid.h>
 #endif
 
-#define NS_PER_SECOND 1000000000U
-
 /* The frequency is measured until its error is at most so many parts per million, or for so long if the readings are
  * too slow; a recorder improves it as time passes. */
 #define MEASURE_PPM 50U
@@ -108,7 +106,7 @@ static uint64_t frequency_from_kernel(void) {
     uint64_t frequency_hz = 0;
     if (page->cap_user_time && page->time_mult > 0 && page->time_shift < 64) {
         long double cycles_per_ns = (long double)(UINT64_C(1) << page->time_shift) / page->time_mult;
-        frequency_hz = (uint64_t)(cycles_per_ns * NS_PER_SECOND + 0.5L);
+        frequency_hz = (uint64_t)(cycles_per_ns * NS_PER_S + 0.5L);
     }
     munmap(mapping, page_bytes);
     return frequency_hz;
@@ -147,7 +145,7 @@ struct clock_pair clock_pair_now(uint32_t kind) {
 uint64_t clock_pair_frequency(const struct clock_pair *from, const struct clock_pair *to) {
     if (to->raw_ns <= from->raw_ns || to->cycles <= from->cycles)
         return 0;
-    long double seconds = (long double)(to->raw_ns - from->raw_ns) / NS_PER_SECOND;
+    long double seconds = (long double)(to->raw_ns - from->raw_ns) / NS_PER_S;
     return (uint64_t)((long double)(to->cycles - from->cycles) / seconds + 0.5L);
 }
 
@@ -181,7 +179,7 @@ void clock_detect(struct aggstats_clock *ret_clock, bool *ret_measured) {
         measured = true;
     }
     if (clock.frequency_hz == 0) /* also for a counter that stands still */
-        clock = (struct aggstats_clock){.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = NS_PER_SECOND};
+        clock = (struct aggstats_clock){.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = NS_PER_S};
     *ret_clock = clock;
     *ret_measured = measured;
 }

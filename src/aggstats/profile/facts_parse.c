@@ -6,7 +6,6 @@
 #include "profile_owned.h"
 #include "text_parser.h"
 
-#define NS_PER_SECOND 1000000000
 #define CALLS_IN_FLIGHT_MAX 65536 /* limits what a hostile text can make readers search for each operation */
 
 static uint32_t clock_kind_of(const char *name) {
@@ -53,7 +52,7 @@ int parser_resolution(struct parser *parser, char *value) {
 /* Nanoseconds of ".123" (up to nine digits). Returns false if the text is something else. */
 static bool scan_fraction(const char **cursor, int64_t *ret_ns) {
     int64_t ns = 0;
-    int64_t unit_ns = NS_PER_SECOND;
+    int64_t unit_ns = NS_PER_S;
     if (**cursor == '.') {
         (*cursor)++;
         if (!text_is_digit(**cursor))
@@ -84,10 +83,10 @@ static bool join_time(struct tm *tm, int64_t ns, int64_t *ret_ns) {
     int64_t seconds = timegm(tm);
     if (seconds < 0 && ns > 0) { /* the earliest second fits only together with its fraction */
         seconds++;
-        ns -= NS_PER_SECOND;
+        ns -= NS_PER_S;
     }
     int64_t whole_ns;
-    return !__builtin_mul_overflow(seconds, NS_PER_SECOND, &whole_ns) && !__builtin_add_overflow(whole_ns, ns, ret_ns);
+    return !__builtin_mul_overflow(seconds, NS_PER_S, &whole_ns) && !__builtin_add_overflow(whole_ns, ns, ret_ns);
 }
 
 /* The number made of count digits. */

@@ -17,9 +17,7 @@ int parser_fail(struct parser *parser, const char *format, ...) {
     parser->error->line = parser->line_number;
     vsnprintf(parser->error->message, sizeof(parser->error->message), format, arguments);
     va_end(arguments);
-    for (char *c = parser->error->message; *c; c++) /* parts of the text end up in it, and it on terminals */
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    make_line(parser->error->message); /* parts of the text end up in it */
     return -EBADMSG;
 }
 

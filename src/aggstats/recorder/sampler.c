@@ -9,13 +9,11 @@
 #include "quiet_lock.h"
 #include "quiet_thread.h"
 
-#define NS_PER_SECOND 1000000000
-
 enum wake { BORDER, REWIND, STOP };
 
 /* ret_interval_ns: length of the first interval, if that begins now */
 static enum wake wait_until(struct sampler *sampler, int64_t until_ns, int64_t *ret_interval_ns) {
-    const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+    const struct timespec until = timespec_of(until_ns);
     pthread_mutex_lock(&sampler->lock);
     int err = 0;
     while (!sampler->stop && !sampler->starts_over && err != ETIMEDOUT)

@@ -147,6 +147,14 @@ bool may_be_planted(const char *path);
 
 #define UTC_TEXT_SIZE 64
 
+#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_US INT64_C(1000)
+
+static inline struct timespec timespec_of(int64_t ns) {
+    return (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
+}
+
 /* Reads a clock, in nanoseconds. clock: CLOCK_MONOTONIC or another that every kernel has */
 int64_t read_clock_ns(clockid_t clock);
 
@@ -156,6 +164,9 @@ bool time_parse(const char *text, uint64_t ns_min, uint64_t ns_max, uint64_t *re
 
 /* A time as text to the nanosecond, "2026-11-21T02:30:00.123456789Z" (RFC 3339). unix_ns: since 1970 */
 void format_utc(int64_t unix_ns, char ret_text[UTC_TEXT_SIZE]);
+
+/* Replaces control characters by '?': the text is one line then, that a terminal can show. Returns the text */
+char *make_line(char *text);
 
 /* Steps over one UTF-8 character of *text. The character is *ret_character, and the result its length in bytes. Each
  * byte that is not UTF-8 becomes U+FFFD. Returns 0 at the end */

@@ -13,6 +13,9 @@ char *path_normalise(const char *path);
 /* dir/name. Owner: the caller frees the result. Returns NULL without memory */
 char *path_join(const char *dir, const char *name);
 
+/* The same in the directory of the program that runs. */
+char *path_beside_program(const char *name);
+
 /* The part of an absolute path below root: "/file", or "" for root itself. Returns NULL if path is not below root.
  * Owner:   the owner of path */
 const char *path_below(const char *path, const char *root);

@@ -38,7 +38,7 @@ static int64_t left_ms(int64_t end_ns) {
 
 /* Errors:  -ETIMEDOUT, -EIO the child was killed, those of poll(2) and read(2) */
 static int read_answer(int pipe_fd, struct asked_directory *ret_asked) {
-    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + ASKED_DIRECTORY_SECONDS * INT64_C(1000000000);
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + ASKED_DIRECTORY_SECONDS * NS_PER_S;
     struct pollfd answered = {.fd = pipe_fd, .events = POLLIN};
     size_t size_bytes = 0;
     while (size_bytes < sizeof(*ret_asked)) {

@@ -11,12 +11,10 @@
 #include "live_files.h"
 #include "mount_labels.h"
 
-#define NS_PER_S INT64_C(1000000000)
-#define NS_PER_MS INT64_C(1000000)
 #define PATH_ATTEMPTS 100
 #define COUNT_MS 100 /* between additions to the profile */
 #define CROWDED_MS 5
-#define LOOK_NS INT64_C(1000000000) /* between checks that it is still there */
+#define LOOK_NS NS_PER_S /* between checks that it is still there */
 
 /* ---- Counting ----------------------------------------------------------------------------------- */
 

@@ -9,7 +9,6 @@
 #include "base.h"
 #include "live_dirs.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define LONGEST_NS (30 * NS_PER_S)
 #define PAUSE_NS 20000000L
 

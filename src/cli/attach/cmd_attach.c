@@ -218,7 +218,7 @@ static int start_slow_log(const struct attach_command *given, const char *path, 
         .mountpoint = path,
         .size_bytes_max = SLOW_LOG_SIZE_DEFAULT,
         .rate_max = SLOW_LOG_RATE_DEFAULT,
-        .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = 1000000000},
+        .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = NS_PER_S},
     };
     log_set_name("osprof");
     return wanted.target ? slow_log_start(&wanted, ret_log) : 0;

@@ -19,7 +19,6 @@
 #define PLACES 4U
 #define USERS_NS INT64_C(2000000000)  /* at once */
 #define USERS_PER_S INT64_C(50000000) /* from then on, in ns */
-#define NS_PER_S INT64_C(1000000000)
 
 enum owner { OF_ROOT, OF_USERS, OWNERS };
 

@@ -96,10 +96,7 @@ struct parse {
 static int expected(struct parse *parse, const char *what) {
     char found[48];
     snprintf(found, sizeof(found), "%s", parse->line);
-    for (char *c = found; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
-    snprintf(parse->error.message, sizeof(parse->error.message), "expected %s, found '%s'", what, found);
+    snprintf(parse->error.message, sizeof(parse->error.message), "expected %s, found '%s'", what, make_line(found));
     return -EBADMSG;
 }
 

@@ -32,7 +32,7 @@ static void print_row(const struct screen *screen, const struct live_file *file)
     const char *mount = aggstats_profile_label(&file->profile, "mount");
     char start[32] = "-";
     char pid[32] = "-";
-    time_t seconds = (time_t)(file->profile.start_ns / 1000000000);
+    time_t seconds = (time_t)(file->profile.start_ns / NS_PER_S);
     struct tm tm;
     if (file->profile.has_start && localtime_r(&seconds, &tm))
         strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &tm);

@@ -16,22 +16,12 @@
  * each library has a link of such a name beside it. */
 #define LINK_ENDING ".libasan.so"
 
-static char *find_in(const char *directory, const char *name) {
-    char *path = directory[0] == '/' ? path_join(directory, name) : NULL;
+/* NULL: it cannot be read. */
+static char *take_readable(char *path) {
     if (path && access(path, R_OK) == 0)
         return path;
     free(path);
     return NULL;
-}
-
-static char *find_beside(const char *name) {
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash)
-        *slash = '\0';
-    return find_in(self, name);
 }
 
 /* The library's link, if there is one; else its path stays. */
@@ -51,12 +41,12 @@ static int take_link(char **path) {
 int preload_library_find(const char *name, char **ret_path) {
     const char *given = getenv("OSPROF_LIBRARIES");
     bool is_given = given && given[0];
-    char *path = find_in(is_given ? given : OSPROF_LIBRARIES_DIRECTORY, name);
+    const char *directory = is_given ? given : OSPROF_LIBRARIES_DIRECTORY;
+    char *path = directory[0] == '/' ? take_readable(path_join(directory, name)) : NULL;
     if (!path && !is_given)
-        path = find_beside(name);
+        path = take_readable(path_beside_program(name));
     if (!path) {
-        complain("cannot find %s in %s; name its directory by the variable OSPROF_LIBRARIES", name,
-                 is_given ? given : OSPROF_LIBRARIES_DIRECTORY);
+        complain("cannot find %s in %s; name its directory by the variable OSPROF_LIBRARIES", name, directory);
         return -ENOENT;
     }
     if (strpbrk(path, " :\t\n")) {

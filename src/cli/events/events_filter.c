@@ -9,8 +9,6 @@
 
 #include "base.h"
 
-#define NS_PER_SECOND 1000000000
-
 /* ---- Times ---- */
 
 bool events_duration_of(const char *text, int64_t *ret_ns) {
@@ -43,12 +41,12 @@ static bool parse_date(const char *text, int64_t *ret_ns) {
         rest = strptime(rest + 1, "%S", &tm);
     if (rest && *rest == '.') {
         size_t digits = strspn(rest + 1, "0123456789");
-        fraction_ns = (int64_t)(strtod(rest, NULL) * NS_PER_SECOND);
+        fraction_ns = (int64_t)(strtod(rest, NULL) * NS_PER_S);
         rest += 1 + digits;
     }
     if (!rest || (strcmp(rest, "") != 0 && strcmp(rest, "Z") != 0))
         return false;
-    *ret_ns = (int64_t)timegm(&tm) * NS_PER_SECOND + fraction_ns;
+    *ret_ns = (int64_t)timegm(&tm) * NS_PER_S + fraction_ns;
     return true;
 }
 
@@ -75,8 +73,8 @@ static bool parse_when(const char *text, const struct events_file *file, int64_t
 }
 
 static uint64_t cycles_of(const struct events_file *file, int64_t ns) {
-    double hz = file->clock_hz ? (double)file->clock_hz : NS_PER_SECOND;
-    return (uint64_t)ceil((double)ns * hz / NS_PER_SECOND);
+    double hz = file->clock_hz ? (double)file->clock_hz : NS_PER_S;
+    return (uint64_t)ceil((double)ns * hz / NS_PER_S);
 }
 
 /* ---- Preparing ---- */

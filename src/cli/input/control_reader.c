@@ -165,7 +165,7 @@ int control_reader_collect(struct control_reader *reader, struct aggstats_profil
 }
 
 void control_reader_wait(const struct control_reader *reader, int64_t timeout_ns) {
-    const struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
+    const struct timespec timeout = timespec_of(timeout_ns);
     struct pollfd answer = {.fd = reader->fd, .events = POLLIN};
     if (reader->pid > 0 && timeout_ns > 0)
         ppoll(&answer, 1, &timeout, NULL);

@@ -16,7 +16,6 @@
 #define ASK_ATTEMPTS 8
 #define NAME_IT "name\n"
 #define WITH_FILE "file\n"
-#define NS_PER_S INT64_C(1000000000)
 #define CHUNK_BYTES 65536
 #define ANSWER_BYTES_MAX (UINT64_C(1) << 28)
 

@@ -130,7 +130,7 @@ static int finish_file(struct made_file *made, int error) {
 
 /* ---- Commands ----------------------------------------------------------------------------------- */
 
-static char *make_line(const char *verb, const char *path) {
+static char *format_command(const char *verb, const char *path) {
     char *line = NULL;
     if (asprintf(&line, "%s %s\n", verb, path ? path : "") < 0)
         return NULL;
@@ -138,12 +138,9 @@ static char *make_line(const char *verb, const char *path) {
 }
 
 /* There the name is used only for messages. */
-static char *make_line_for_messages(const char *verb, const char *path) {
+static char *format_command_for_messages(const char *verb, const char *path) {
     CLEANUP_FREE char *shown = strdup(path);
-    for (char *at = shown; at && *at; at++)
-        if (*at == '\n')
-            *at = '?';
-    return shown ? make_line(verb, shown) : NULL;
+    return shown ? format_command(verb, make_line(shown)) : NULL;
 }
 
 /* Whether the daemon of the mount would answer requests for the file. Found out by the table of mounts: a system call on
@@ -162,7 +159,7 @@ static bool is_in(const char *mount, const struct place *place) {
 
 static int pass_file(const char *mount, const char *verb, const struct place *place, enum mount_file_use use) {
     struct made_file made;
-    CLEANUP_FREE char *line = make_line_for_messages(verb, place->path);
+    CLEANUP_FREE char *line = format_command_for_messages(verb, place->path);
     if (is_in(mount, place))
         return -ELOOP;
     int error = line ? make_file(place, use, &made) : -ENOMEM;
@@ -175,7 +172,7 @@ static int pass_file(const char *mount, const char *verb, const struct place *pl
 
 static int tell_name(const char *mount, const char *verb, const struct place *place, const char *file) {
     const char *why = why_unsayable(place->path);
-    CLEANUP_FREE char *line = make_line(verb, place->path);
+    CLEANUP_FREE char *line = format_command(verb, place->path);
     if (why) {
         complain("cannot save the profile in %s: %s", file, why);
         return 1;
@@ -193,7 +190,7 @@ static int command_about_file(const char *mount, const char *verb, const char *f
 
 static int command_with_word(const char *mount, const char *verb, const char *word) {
     assert(word); /* of such commands at least one is given */
-    CLEANUP_FREE char *line = strchr(word, '\n') ? NULL : make_line(verb, word);
+    CLEANUP_FREE char *line = strchr(word, '\n') ? NULL : format_command(verb, word);
     return line ? input_command(mount, line, NULL) : strchr(word, '\n') ? -EINVAL : -ENOMEM;
 }
 
@@ -203,7 +200,7 @@ static int command_with_word(const char *mount, const char *verb, const char *wo
 static int give_command(const char *mount, const char *verb, const char *file, enum mount_file_use use) {
     if (use == MOUNT_NO_FILE)
         return command_with_word(mount, verb, file);
-    CLEANUP_FREE char *line = make_line(verb, NULL);
+    CLEANUP_FREE char *line = format_command(verb, NULL);
     if (!line)
         return -ENOMEM;
     return file ? command_about_file(mount, verb, file, use) : input_command(mount, line, NULL);

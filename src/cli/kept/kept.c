@@ -19,7 +19,6 @@
 #define ENDING ".osprof"
 #define STAMP_LENGTH (KEPT_STAMP_SIZE - 1)
 #define NAME_SIZE (STAMP_LENGTH + sizeof(ENDING) + 24)
-#define NS_PER_S 1000000000LL
 
 /* ---- Names of files ----------------------------------------------------------------------------- */
 

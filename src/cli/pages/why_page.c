@@ -13,7 +13,6 @@
 #include "units.h"
 
 #define CALLS_SHOWN_MAX 12
-#define NS_PER_SECOND 1000000000
 
 struct why_page {
     const struct aggstats_profile *profile;
@@ -209,11 +208,11 @@ static void print_in_flight(const struct why_page *page) {
 }
 
 static void format_time(int64_t ns, char ret_text[UNITS_TEXT_SIZE]) {
-    time_t seconds = (time_t)(ns / NS_PER_SECOND);
+    time_t seconds = (time_t)(ns / NS_PER_S);
     struct tm tm = {0};
     gmtime_r(&seconds, &tm);
     snprintf(ret_text, UNITS_TEXT_SIZE, "%02d:%02d:%02d.%03d", tm.tm_hour, tm.tm_min, tm.tm_sec,
-             (int)(ns % NS_PER_SECOND / 1000000));
+             (int)(ns % NS_PER_S / 1000000));
 }
 
 static void format_slow_call(const struct why_page *page, const struct aggstats_slow_call *call,

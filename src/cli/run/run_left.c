@@ -107,7 +107,7 @@ static void look_at_all(const struct run_mark *mark, const struct run_mounts *mo
 
 /* Reads what the child writes. Returns whether it has ended. */
 static bool collect(int fd, struct run_left *left) {
-    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + INT64_C(1000000) * LOOK_MS;
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + LOOK_MS * NS_PER_MS;
     int64_t left_ms = LOOK_MS;
     struct pollfd readable = {.fd = fd, .events = POLLIN};
     while (left->count < RUN_LEFT_MAX && left_ms > 0 && poll(&readable, 1, (int)left_ms) == 1) {
@@ -148,7 +148,7 @@ void run_left_find(struct run_left *ret_left, const struct run_user *user, const
 /* Of a program that becomes a daemon, the process that is there at first only starts the one that stays. */
 static void let_end(struct run_left *left, const struct run_user *user, const struct run_mounts *mounts) {
     const struct timespec step = {.tv_nsec = ENDING_STEP_NS};
-    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + INT64_C(1000000) * ENDING_MS;
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + ENDING_MS * NS_PER_MS;
     while (left->count > 0 && read_clock_ns(CLOCK_MONOTONIC) < end_ns) {
         nanosleep(&step, NULL);
         run_left_find(left, user, mounts);

@@ -151,9 +151,7 @@ struct counted {
 };
 
 static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return read_clock_ns(CLOCK_MONOTONIC) / NS_PER_MS;
 }
 
 static void add_counted(struct counted *counted, const struct aggstats_profile *profile, int64_t begin_age_ms) {

@@ -284,13 +284,6 @@ static void look_at_place(const struct run_neighbours *neighbours, const struct 
     }
 }
 
-/* A label is one line. */
-static void make_line(char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
-}
-
 static int add_label(struct aggstats_profile *profile, const char *key, char *value) {
     if (!value)
         return -ENOMEM;

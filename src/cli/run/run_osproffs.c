@@ -29,21 +29,11 @@ static char *find_option(const char *list, const char *name) {
 
 /* Beside this program, where both are installed; else in PATH. */
 static char *find_osproffs(void) {
-    char self[PATH_MAX];
     const char *given = getenv("OSPROFFS");
     if (given && given[0])
         return strdup(given);
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash) {
-        *slash = '\0';
-        char *beside = path_join(self, "osproffs");
-        if (beside && access(beside, X_OK) == 0)
-            return beside;
-        free(beside);
-    }
-    return strdup("osproffs");
+    CLEANUP_FREE char *beside = path_beside_program("osproffs");
+    return beside && access(beside, X_OK) == 0 ? steal_pointer(&beside) : strdup("osproffs");
 }
 
 /* Opens it, and makes the default one if needed, before anything is mounted over it. */

@@ -9,8 +9,7 @@
 #include "proc.h"
 #include "quiet_thread.h"
 
-#define WAIT_NS INT64_C(1000000000)
-#define NS_PER_SECOND 1000000000
+#define WAIT_NS NS_PER_S
 #define PARENT_FIELD 4
 #define CHILDREN_FAULTS_FIELD 11
 #define START_FIELD 22
@@ -54,7 +53,7 @@ struct run_look *run_look_start(void) {
 
 struct run_look *run_look_wait(struct run_look *look) {
     const int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
-    const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+    const struct timespec until = timespec_of(until_ns);
     return look && pthread_clockjoin_np(look->thread, NULL, CLOCK_MONOTONIC, &until) == 0 ? look : NULL;
 }
 
@@ -93,7 +92,7 @@ static uint64_t bytes_of_ended(const struct run_look *first, const struct run_lo
 
 static bool has_started_since(const struct proc_stat *stat, int64_t begun_ns) {
     const uint64_t ticks_per_second = (uint64_t)sysconf(_SC_CLK_TCK);
-    return number_of(stat, START_FIELD) >= (uint64_t)begun_ns / (NS_PER_SECOND / ticks_per_second);
+    return number_of(stat, START_FIELD) >= (uint64_t)begun_ns / (NS_PER_S / ticks_per_second);
 }
 
 /* pid: 0 if it does not count, or nothing is known of it. */

@@ -124,9 +124,7 @@ static void format_command(const char *const *command, char ret_text[COMMAND_BYT
     }
     if (length >= COMMAND_BYTES_MAX)
         memcpy(ret_text + COMMAND_BYTES_MAX - 4, "...", 4);
-    for (char *at = ret_text; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
+    make_line(ret_text);
 }
 
 int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count) {

@@ -179,13 +179,6 @@ static int add_directory(const char *name, char **texts, char **variable) {
     return error;
 }
 
-/* A label is one line. */
-static void make_line(char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
-}
-
 /* Under this or another name. */
 static bool is_among(const char *const *directories, size_t count, const char *name) {
     CLEANUP_FREE char *wanted = realpath(name, NULL);

@@ -52,9 +52,7 @@ static int look_if_due(struct versus *it) {
 }
 
 static time_t now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
+    return read_clock_ns(CLOCK_MONOTONIC) / NS_PER_S;
 }
 
 /* With --repeat auto, says why no more rounds are made. */

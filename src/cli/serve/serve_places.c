@@ -3,8 +3,6 @@
 
 #include "base.h"
 
-#define NS_PER_SECOND INT64_C(1000000000)
-
 /* Which places a choice considers. */
 typedef bool (*place_filter)(const struct serve_place *place);
 
@@ -107,5 +105,5 @@ bool serve_places_is_late(const struct serve_places *places, const struct serve_
     const size_t taken = places->count - serve_places_count(places, SERVE_FREE);
     const bool is_hurried = place->stage == SERVE_READING && taken >= places->count / 2;
     const int64_t seconds = is_hurried ? SERVE_HEADER_SECONDS : SERVE_CONNECTION_SECONDS;
-    return is_open(place) && now_ns - place->began_ns > seconds * NS_PER_SECOND;
+    return is_open(place) && now_ns - place->began_ns > seconds * NS_PER_S;
 }

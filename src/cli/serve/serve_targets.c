@@ -10,7 +10,7 @@
 #include "live_files.h"
 #include "path.h"
 
-#define WAIT_NS INT64_C(1000000000) /* for all children together */
+#define WAIT_NS NS_PER_S /* for all children together */
 
 /* ---- The list ----------------------------------------------------------------------------------- */
 

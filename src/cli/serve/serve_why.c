@@ -6,7 +6,7 @@
 #include "base.h"
 #include "command.h"
 
-#define READ_NS INT64_C(1000000000)
+#define READ_NS NS_PER_S
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
 

@@ -27,12 +27,6 @@ struct top_options {
 
 /* ---- Text --------------------------------------------------------------------------------------- */
 
-static void add_ns(struct timespec *time, int64_t ns) {
-    int64_t sum_ns = time->tv_nsec + ns;
-    time->tv_sec += sum_ns / 1000000000;
-    time->tv_nsec = sum_ns % 1000000000;
-}
-
 /* What the mount has not answered yet is in a later report. */
 static void draw_callers(const struct top_watch *watch, struct canvas *canvas) {
     if (watch->callers.is_fresh && !watch->callers.error && !watch->has_ended)
@@ -41,18 +35,14 @@ static void draw_callers(const struct top_watch *watch, struct canvas *canvas) {
         top_callers_page_draw_notices(watch, canvas);
 }
 
-static bool is_before(const struct timespec *a, const struct timespec *b) {
-    return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
-}
-
 /* If the mount was waited for, reports missed meanwhile become one. */
-static void wait_for_next(struct timespec *next, double delay_seconds) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    add_ns(next, llround(delay_seconds * 1e9));
-    if (is_before(next, &now))
-        *next = now;
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL) == EINTR)
+static void wait_for_next(int64_t *next_ns, double delay_seconds) {
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    *next_ns += llround(delay_seconds * 1e9);
+    if (*next_ns < now_ns)
+        *next_ns = now_ns;
+    const struct timespec next = timespec_of(*next_ns);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL) == EINTR)
         ;
 }
 
@@ -77,10 +67,9 @@ static void print_report(const struct top_watch *watch, bool ascii) {
 
 /* A report for each interval; without a count until the mount ends. main() reports errors of output. */
 static enum status print_reports(struct top_watch *watch, const struct top_options *options) {
-    struct timespec next;
-    clock_gettime(CLOCK_MONOTONIC, &next);
+    int64_t next_ns = read_clock_ns(CLOCK_MONOTONIC);
     for (unsigned number = 0; options->count == 0 || number < options->count; number++) {
-        wait_for_next(&next, options->delay_seconds);
+        wait_for_next(&next_ns, options->delay_seconds);
         int error = top_watch_refresh(watch);
         if (error) {
             complain("cannot go on watching %s: %s", watch->source.path, top_source_reason(error));

@@ -180,7 +180,7 @@ static void take_over_again(void) {
 }
 
 int terminal_wait_key(int64_t timeout_ns, int other_fd) {
-    const struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
+    const struct timespec timeout = timespec_of(timeout_ns);
     struct pollfd inputs[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = other_fd, .events = POLLIN}};
     int key = getch(); /* ncurses may have buffered some */
     if (key != ERR)

@@ -95,7 +95,7 @@ static int wait_until(struct top_waits *waits, int64_t end_ns) {
     for (int64_t left_ns; error == 0 && (left_ns = end_ns - read_clock_ns(CLOCK_MONOTONIC)) > 0;) {
         const int64_t due_ns = top_waits_due_ns(waits);
         const int64_t wait_ns = left_ns < due_ns ? left_ns : due_ns;
-        const struct timespec time = {.tv_sec = wait_ns / 1000000000, .tv_nsec = wait_ns % 1000000000};
+        const struct timespec time = timespec_of(wait_ns);
         nanosleep(&time, NULL);
         error = top_waits_read(waits);
     }

@@ -202,9 +202,7 @@ int top_source_read(const struct top_source *source, struct top_snapshot *ret_sn
     int error = source->live_fd >= 0 ? read_live(source->live_fd, &snapshot) : read_control(source->path, &snapshot);
     if (error)
         return error;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    snapshot.taken_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    snapshot.taken_ns = read_clock_ns(CLOCK_REALTIME);
     *ret_snapshot = snapshot;
     return 0;
 }

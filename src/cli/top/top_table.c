@@ -83,7 +83,7 @@ int top_table_name_columns(const struct aggstats_profile *latest) {
 /* ---- Time --------------------------------------------------------------------------------------- */
 
 bool top_table_time(int64_t unix_ns, struct tm *ret_tm) {
-    time_t seconds = (time_t)(unix_ns / 1000000000);
+    time_t seconds = (time_t)(unix_ns / NS_PER_S);
     return localtime_r(&seconds, ret_tm) != NULL;
 }
 

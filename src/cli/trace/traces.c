@@ -8,8 +8,6 @@
 #include "mount_labels.h"
 #include "mounts.h"
 
-#define NS_PER_S 1000000000U
-
 static const char *const layer_names[TRACE_LAYERS][COLLECTOR_LANES_MAX] = {
     [TRACE_FUSE] = {"fuse", "queue"},
     [TRACE_BLOCK] = {"block"},
@@ -165,14 +163,6 @@ void traces_start(struct traces *traces) {
 }
 
 /* ---- Recorders ---------------------------------------------------------------------------------- */
-
-/* A label is one line. */
-static char *make_line(char *text) {
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
-    return text;
-}
 
 static void join_devices(const struct block_devices *devices,
                          char ret_text[BLOCK_DEVICES_MAX * (BLOCK_DEVICES_NAME_SIZE + 2)]) {

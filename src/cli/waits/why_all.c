@@ -12,7 +12,6 @@
 #include "wait_scope.h"
 
 #define READ_MS 500 /* between two times that the kernel's windows are emptied */
-#define NS_PER_MS INT64_C(1000000)
 
 /* ---- The page ----------------------------------------------------------------------------------- */
 

@@ -11,7 +11,6 @@
 #include "base.h"
 
 #define MS_PER_SECOND 1000
-#define NS_PER_MS 1000000
 #define YEARS_END 9000     /* a later year would leave too few names to the next ones, or none */
 #define HEADER_BYTES 65536 /* more than the lines up to that of the mount can take */
 

@@ -14,15 +14,8 @@
 #include "quiet_thread.h"
 #include "waiting.h"
 
-#define NS_PER_SECOND 1000000000
 #define END_WAIT_S 2
 #define NAME_ATTEMPTS 100
-
-static struct timespec now(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return time;
-}
 
 /* ---- A new file ---- */
 
@@ -100,9 +93,7 @@ static int name_next(struct saving *saving, struct new_file *written) {
     const struct profile_series series = series_of(saving);
     int err = -EEXIST;
     for (unsigned attempt = 0; err == -EEXIST && attempt < NAME_ATTEMPTS; attempt++) {
-        struct timespec time = now(CLOCK_REALTIME);
-        err = profile_series_next(&series, (int64_t)time.tv_sec * NS_PER_SECOND + time.tv_nsec, saving->last_ms,
-                                  saving->name);
+        err = profile_series_next(&series, read_clock_ns(CLOCK_REALTIME), saving->last_ms, saving->name);
         if (err == 0)
             err = name_span(saving, name_new, &(struct new_name){written, saving->name});
     }
@@ -236,14 +227,14 @@ static bool wait_until(struct rotator *rotator, const struct timespec *until) {
 /* Rotations missed because one took longer than the interval are not made up for. */
 static void *run(void *argument) {
     struct rotator *rotator = argument;
-    struct timespec next = now(CLOCK_MONOTONIC);
+    struct timespec next = timespec_of(read_clock_ns(CLOCK_MONOTONIC));
     next.tv_sec += rotator->interval_s;
     while (wait_until(rotator, &next)) {
         rotate_by_clock(rotator);
-        struct timespec time = now(CLOCK_MONOTONIC);
+        const int64_t now_s = read_clock_ns(CLOCK_MONOTONIC) / NS_PER_S;
         do
             next.tv_sec += rotator->interval_s;
-        while (next.tv_sec <= time.tv_sec);
+        while (next.tv_sec <= now_s);
     }
     return NULL;
 }

@@ -16,7 +16,6 @@
 #define POOL_TICK_NS 5000000L     /* while only chosen workers receive */
 #define SIGNAL_EVERY_NS 10000000L /* for system calls that are to be interrupted */
 #define RING_TICK_NS 20000000L    /* to look for lost interrupts */
-#define NS_PER_S 1000000000L
 #define LATER_NS NS_PER_S
 
 /* ---- Signals ---- */
@@ -122,7 +121,7 @@ static int wait_for_signal(struct session *session, int64_t *ret_ticked_ns) {
         return sigwaitinfo(&ending, NULL);
     int64_t left_ns = *ret_ticked_ns + step_ns - read_clock_ns(CLOCK_MONOTONIC);
     left_ns = left_ns < 0 ? 0 : left_ns < step_ns ? left_ns : step_ns;
-    const struct timespec left = {.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S};
+    const struct timespec left = timespec_of(left_ns);
     int signal = sigtimedwait(&ending, NULL, &left);
     if (read_clock_ns(CLOCK_MONOTONIC) - *ret_ticked_ns >= step_ns) {
         tick(session);

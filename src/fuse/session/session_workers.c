@@ -21,7 +21,6 @@
 #include "base.h"
 #include "request_body.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define PARKED_NS (10 * NS_PER_S) /* after this a parked worker that is not needed ends */
 
 /* The worker is no longer idle. Returns true if it was the last idle one. When all workers become plain at the same
@@ -101,7 +100,7 @@ static bool wait_for_release_locked(struct session *session, struct worker *work
     int64_t patience_ns = PARKED_NS;
     int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + patience_ns;
     while (worker->is_parked && !fuse_session_exited(session->fuse)) {
-        const struct timespec until = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
+        const struct timespec until = timespec_of(until_ns);
         if (pthread_cond_clockwait(&worker->released, &session->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
             continue;
         if (worker->is_parked && is_dispensable_locked(session))

@@ -34,8 +34,8 @@
 #define SHARED_LOOK_PART 200 /* looking takes no more than this part of the time */
 #define INTERVAL_MAX_NS (16 * INTERVAL_NS)
 #define SLEEP_NS (256 * INTERVAL_NS)
-#define FACTS_INTERVAL_NS INT64_C(1000000000)
-#define STOPPED_MIN_NS INT64_C(1000000000)
+#define FACTS_INTERVAL_NS NS_PER_S
+#define STOPPED_MIN_NS NS_PER_S
 #define STOPPED_CPU_PART 50
 #define NOT_READ UINT64_MAX
 

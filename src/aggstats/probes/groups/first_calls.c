@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "aggstats/caller_groups.h"
+#include "base.h"
 #include "quiet_lock.h"
-
-#define NS_PER_SECOND 1000000000
 
 void first_calls_init(struct first_calls *calls) {
     pthread_mutex_init(&calls->lock, NULL);
@@ -46,10 +44,8 @@ static unsigned way_of(const struct first_calls *calls, unsigned set, uint32_t t
 }
 
 static bool may_ask(struct first_calls *calls) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t now_ns = (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-    if (now_ns - calls->second_ns >= NS_PER_SECOND) {
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    if (now_ns - calls->second_ns >= NS_PER_S) {
         calls->second_ns = now_ns;
         calls->asked = 0;
     }

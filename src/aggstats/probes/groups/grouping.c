@@ -10,7 +10,6 @@
 #include "quiet_lock.h"
 #include "quiet_thread.h"
 
-#define NS_PER_SECOND 1000000000
 #define CHECK_INTERVAL_NS 100000000 /* while there are calls */
 #define NAMES_INTERVAL_NS 100000000 /* not more often, since all objects of a table may be new each time */
 #define NAMES_WAIT_NS 200000000     /* how long a snapshot waits for the thread */
@@ -190,7 +189,7 @@ static bool is_hung(struct grouping *grouping, int64_t now) {
 static void wait_for_names(struct grouping *grouping) {
     int64_t now = read_clock_ns(CLOCK_MONOTONIC);
     int64_t until_ns = now + NAMES_WAIT_NS;
-    const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+    const struct timespec until = timespec_of(until_ns);
     unsigned wanted = __atomic_add_fetch(&grouping->names_wanted, 1, __ATOMIC_ACQ_REL);
     sigset_t before;
     int error = is_hung(grouping, now) ? ETIMEDOUT : 0;
@@ -231,7 +230,7 @@ void grouping_ask_names(struct grouping *grouping) {
 /* Waits until woken or, if there are calls, for a while. */
 static void wait_for_calls(struct grouping *grouping, bool any_calls) {
     int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + CHECK_INTERVAL_NS;
-    const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+    const struct timespec until = timespec_of(until_ns);
     __atomic_store_n(&grouping->is_asleep, !any_calls, __ATOMIC_RELAXED);
     while ((any_calls ? sem_clockwait(&grouping->wake, CLOCK_MONOTONIC, &until) : sem_wait(&grouping->wake)) < 0 &&
            errno == EINTR)

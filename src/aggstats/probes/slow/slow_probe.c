@@ -6,8 +6,6 @@
 #include "recorder_state.h"
 #include "slow_watcher.h"
 
-#define NS_PER_SECOND 1e9
-
 static struct slow *to_slow(struct probe *probe) {
     _Static_assert(offsetof(struct slow, probe) == 0, "a probe's address is that of what looks for slow calls");
     return (struct slow *)probe;
@@ -109,8 +107,7 @@ int aggstats_recorder_set_slow(struct aggstats_recorder *recorder, const struct 
     int err = slow_of(recorder) ? 0 : start(recorder, options);
     if (err < 0)
         return err;
-    double cycles =
-        (double)options->threshold_ns * (double)aggstats_recorder_clock(recorder).frequency_hz / NS_PER_SECOND;
+    double cycles = (double)options->threshold_ns * (double)aggstats_recorder_clock(recorder).frequency_hz / NS_PER_S;
     slow_set_threshold(slow_of(recorder), options->threshold_ns, (uint64_t)cycles);
     return 0;
 }
