@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base.h"
@@ -99,6 +100,33 @@ int live_dirs_make(struct live_dirs *dirs) {
     const int error = check_place(dirs->paths[dirs->chosen], 1);
     const bool has_spares = geteuid() != 0 && dirs->chosen == LIVE_DIRS_COMMON;
     return has_spares && own_dir_is_foreign(error) ? use_spare(dirs) : error;
+}
+
+/* ---- One at a time ------------------------------------------------------------------------------- */
+
+#define LOCK_NS (30 * NS_PER_S)
+#define LOCK_STEP_NS (20 * NS_PER_MS)
+
+int live_dirs_lock(void) {
+    struct live_dirs dirs;
+    live_dirs_find(&dirs);
+    if (live_dirs_make(&dirs) < 0)
+        return -1;
+    CLEANUP_FD int fd = open(dirs.paths[dirs.chosen], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + LOCK_NS;
+    while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK || read_clock_ns(CLOCK_MONOTONIC) >= end_ns)
+            return -1;
+        nanosleep(&(const struct timespec){.tv_nsec = LOCK_STEP_NS}, NULL);
+    }
+    return steal_fd(&fd);
+}
+
+/* A process that was started meanwhile has the descriptor too, so closing it is not enough. */
+void live_dirs_unlock(int *lock_fd) {
+    CLEANUP_FD int fd = steal_fd(lock_fd);
+    if (fd >= 0)
+        flock(fd, LOCK_UN);
 }
 
 int live_socket_path(const char *live_path, char **ret_path) {

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base.h"
-#include "cgroup_tree.h"
 #include "run_suite.h"
 #include "wait_cgroups.h"
 

@@ -26,6 +26,14 @@ void live_dirs_find(struct live_dirs *ret_dirs);
  * Errors:  those of mkdir(2); -ENOTDIR, -EPERM another user made something of that name, or could exchange it */
 int live_dirs_make(struct live_dirs *dirs);
 
+/* Locks the directory that is chosen, and makes it if it is missing: of this user's processes one at a time looks for the live
+ * files of others and makes its own. Waits, but 30 seconds at most. A process that is killed has unlocked it.
+ * Returns -1 if that is not possible */
+int live_dirs_lock(void);
+
+/* lock_fd: is -1 then, and may be before */
+void live_dirs_unlock(int *lock_fd);
+
 /* The path of a live file's socket: FILE.sock for FILE.live.
  * Errors:  -EINVAL the live file has another name, -ENOMEM
  * Owner:   the caller frees *ret_path */

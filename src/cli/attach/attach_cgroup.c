@@ -1,21 +1,47 @@
 #include "attach_cgroup.h"
 
 #include <errno.h>
+#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base.h"
-#include "cgroup_tree.h"
 #include "command.h"
 #include "container_names.h"
+#include "mounts.h"
 #include "path.h"
 
 #define FIRST_CGROUP_NAMESPACE 0xeffffffbU /* PROC_CGROUP_INIT_INO: the inode of the one that shows all */
 #define SHOWN_MAX 3                        /* of several that have the name */
 
-/* ---- Searching ---------------------------------------------------------------------------------- */
+/* ---- The tree --------------------------------------------------------------------------------- */
+
+int cgroup_tree_find(char **ret_root) {
+    CLEANUP_MOUNTS struct mounts_table table = {0};
+    struct mounts_entry entry;
+    int error = mounts_open(&table);
+    if (error || !mounts_of_type(&table, "cgroup2", &entry))
+        return error ? error : -ENOENT;
+    *ret_root = strdup(entry.path);
+    return *ret_root ? 0 : -ENOMEM;
+}
+
+int cgroup_tree_walk(const char *root, cgroup_tree_visit_fn visit, void *context) {
+    CLEANUP_FREE char *copy = strdup(root);
+    char *roots[] = {copy, NULL};
+    FTS *tree = copy ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL) : NULL;
+    if (!tree)
+        return negative_errno();
+    for (const FTSENT *entry = fts_read(tree); entry; entry = fts_read(tree))
+        if (entry->fts_info == FTS_D && entry->fts_level > 0)
+            visit(context, entry->fts_path, path_below(entry->fts_path, root));
+    fts_close(tree);
+    return 0;
+}
+
+/* ---- Searching -------------------------------------------------------------------------------- */
 
 static bool is_directory(const char *path) {
     struct stat st;
@@ -53,7 +79,7 @@ static int search_below(const char *root, struct search *search) {
     return error;
 }
 
-/* ---- Finding one -------------------------------------------------------------------------------- */
+/* ---- Finding one ------------------------------------------------------------------------------ */
 
 /* Owner: the caller frees *ret_directory. Errors: reported to the user */
 static int search_name(const char *name, char *root, char **ret_directory) {

@@ -1,4 +1,4 @@
-/* A control group (version 2) whose processes are watched, with those below it. */
+/* The tree of control groups, version 2, and the one in it whose processes are watched, with those below it. */
 #ifndef ATTACH_CGROUP_H
 #define ATTACH_CGROUP_H
 
@@ -6,6 +6,17 @@
 #include <stdint.h>
 
 #include "option_table.h"
+
+/* Where it is mounted.
+ * Owner:   the caller frees *ret_root
+ * Errors:  -ENOENT only those of version 1 are mounted, or none; -ENOMEM; those of reading the table of mounts */
+int cgroup_tree_find(char **ret_root);
+
+/* path: of a group, below the root: "/system.slice/cron.service" */
+typedef void (*cgroup_tree_visit_fn)(void *context, const char *directory, const char *path);
+
+/* Visits all groups except the root. Errors: those of fts_open(3) */
+int cgroup_tree_walk(const char *root, cgroup_tree_visit_fn visit, void *context);
 
 struct attach_cgroup {
     char *directory; /* in the file system of control groups; absolute; NULL: all processes */

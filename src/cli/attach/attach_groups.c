@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "aggstats/caller_groups.h"
+#include "attach_cgroup.h"
 #include "base.h"
-#include "cgroup_tree.h"
 #include "container_names.h"
 #include "path.h"
 

@@ -4,11 +4,11 @@
 #include "aggstats/caller_groups.h"
 #include "aggstats/user_label.h"
 #include "attach_page.h"
-#include "attach_turn.h"
 #include "attach_watched.h"
 #include "base.h"
 #include "command.h"
 #include "groupings.h"
+#include "live_dirs.h"
 #include "live_files.h"
 #include "log.h"
 #include "option_table.h"
@@ -117,7 +117,7 @@ static bool is_of_attach(const struct live_file *file) {
     return file->info.recording && layer && strcmp(layer, "syscall") == 0;
 }
 
-/* One at a time at a place: each would slow down what the other measures. Call in one's turn.
+/* One at a time at a place: each would slow down what the other measures. Call under live_dirs_lock().
  * ret_has_other: whether there is any at all */
 static bool is_watched(const char *path, bool *ret_has_other) {
     CLEANUP_LIVE_FILES struct live_files files = {.files = NULL};
@@ -155,7 +155,8 @@ struct watching {
     struct attach_options options;
     struct attach_report report;
     struct attach_profile profile;
-    int turn_fd; /* until others find the live profile */
+    int lock_fd; /* until others find the live profile: of two that begin together one finds the other, and none measures
+                  * what loading the other's programs costs */
 };
 
 /* Takes the collector over. The device is not told: the profile may be saved there. */
@@ -177,7 +178,7 @@ static int begin(struct watching *watching, uint64_t for_ns) {
         error = start_profile(watching, collector);
         snprintf(why, sizeof(why), "%s", strerror(-error));
     }
-    attach_turn_end(&watching->turn_fd);
+    live_dirs_unlock(&watching->lock_fd);
     if (error)
         complain("cannot watch %s: %s", watching->path, why);
     else
@@ -227,14 +228,14 @@ static int start_slow_log(const struct attach_command *given, const char *path, 
 static int attach_watched(const struct attach_command *given, const struct attach_watched *watched) {
     CLEANUP_FREE char *path = attach_watched_path(watched);
     struct watching watching = {
-        .watched = watched, .path = path, .options = given->options, .report = given->report, .turn_fd = -1};
+        .watched = watched, .path = path, .options = given->options, .report = given->report, .lock_fd = -1};
     struct attach_options *options = &watching.options;
     struct kept kept = {.dir_fd = -1};
     if (!path)
         return -ENOMEM;
-    watching.turn_fd = attach_turn_begin();
+    watching.lock_fd = live_dirs_lock();
     if (is_watched(path, &watching.report.is_beside_another)) {
-        attach_turn_end(&watching.turn_fd);
+        live_dirs_unlock(&watching.lock_fd);
         return -EBUSY;
     }
     options->whose = attach_watched_label(watched);
@@ -249,7 +250,7 @@ static int attach_watched(const struct attach_command *given, const struct attac
         error = attach_events_open(given->events_file, &options->events);
     if (error == 0)
         error = watch(&watching, given->for_ns, &kept);
-    attach_turn_end(&watching.turn_fd);
+    live_dirs_unlock(&watching.lock_fd);
     slow_log_destroy(options->slow_log);
     attach_events_finish(options->events);
     kept_finish(&kept);

@@ -3,7 +3,7 @@
 #ifndef CONTAINER_FILES_H
 #define CONTAINER_FILES_H
 
-#include "container.h"
+#include "container_names.h"
 
 /* Sets the name, unless it cannot be read.
  * root: where "/var/lib/docker" and so on are; "": the root directory */

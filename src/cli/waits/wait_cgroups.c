@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "base.h"
-#include "cgroup_tree.h"
 #include "container_names.h"
 #include "number_map.h"
 #include "path.h"
