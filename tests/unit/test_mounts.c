@@ -1,12 +1,18 @@
 /* The table of mounts, as text. */
 #include <check.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
 #include "base.h"
 #include "mounts.h"
+#include "path.h"
 #include "run_suite.h"
 
 static const char text[] = "21 1 0:19 / / rw,relatime - overlay overlay rw\n"
@@ -105,6 +111,53 @@ START_TEST(a_hidden_mount_has_no_path) {
 }
 END_TEST
 
+/* is_mounted: an own file system is there */
+static void make_directory(const char *top, const char *name, bool is_mounted) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/%s", top, name);
+    ck_assert(mkdir(path, 0700) == 0 || errno == EEXIST);
+    ck_assert(!is_mounted || mount("none", path, "tmpfs", 0, NULL) == 0);
+}
+
+START_TEST(a_walk_finds_the_mount_that_the_kernel_finds) {
+    static const char *const names[] = {"", "a", "a/b", "a/b/c", "d", "e", "e/f", "g"};
+    char made[] = "/tmp/test_mounts.XXXXXX";
+    char from[PATH_MAX];
+    char to[PATH_MAX];
+    ck_assert_ptr_nonnull(mkdtemp(made));
+    CLEANUP_FREE char *top = realpath(made, NULL);
+    if (!top || unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+        rmdir(made);
+        return; /* that takes privilege */
+    }
+    static const struct {
+        const char *name;
+        bool is_mounted;
+    } steps[] = {
+        {"", true},       {"a", true}, {"a/b", true}, {"a/b/c", true}, {"a", true},   {"a/b", false},
+        {"a/b/c", false}, {"d", true}, {"d", true},   {"e", true},     {"e/f", true}, {"g", true},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+        make_directory(top, steps[i].name, steps[i].is_mounted);
+    snprintf(from, sizeof(from), "%s/e/f", top);
+    snprintf(to, sizeof(to), "%s/g", top); /* made before it, and on it now */
+    ck_assert_int_eq(mount(from, to, NULL, MS_MOVE, NULL), 0);
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    ck_assert_int_eq(mounts_open(&table), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        struct mounts_entry entry = {.id = 0};
+        struct statx attr = {0};
+        snprintf(from, sizeof(from), "%s/%s", top, names[i]);
+        CLEANUP_FREE char *path = path_normalise(from);
+        ck_assert_int_eq(statx(AT_FDCWD, path, 0, STATX_MNT_ID, &attr), 0);
+        ck_assert(mounts_of_path(&table, path, &entry));
+        ck_assert_uint_eq(entry.id, attr.stx_mnt_id);
+    }
+    umount2(top, MNT_DETACH);
+    rmdir(made);
+}
+END_TEST
+
 START_TEST(a_mount_is_found_by_number_device_and_type_hidden_or_not) {
     CLEANUP_MOUNTS struct mounts_table table = table_of(covered);
     struct mounts_entry entry;
@@ -183,6 +236,7 @@ int main(void) {
     tcase_add_loop_test(all, a_path_lies_in_the_mount_above_it, 0, ARRAY_SIZE(paths));
     tcase_add_test(all, a_line_tells_device_root_path_options_type_and_source);
     tcase_add_loop_test(all, a_hidden_mount_has_no_path, 0, ARRAY_SIZE(visible));
+    tcase_add_test(all, a_walk_finds_the_mount_that_the_kernel_finds);
     tcase_add_test(all, a_mount_is_found_by_number_device_and_type_hidden_or_not);
     tcase_add_test(all, mounts_on_each_other_are_walked_to_an_end);
     tcase_add_test(all, without_a_table_nothing_is_found);
