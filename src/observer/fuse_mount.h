@@ -32,7 +32,7 @@ struct fuse_mount {
 int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, struct fuse_mount *ret_mount);
 
 /* The mount that holds a directory, in the mount namespace of this process.
- * Errors:  -ENODEV it is not of FUSE, -ENOMEM, those of asking for its device; *ret_mount is empty then */
+ * Errors:  -ENODEV it is not of FUSE, -ENOMEM, those of realpath(3) and of reading the table of mounts */
 int fuse_mount_at(const char *directory, struct fuse_mount *ret_mount);
 
 /* True if it still exists: the next mount may get its device number, but hardly at the same place. */
