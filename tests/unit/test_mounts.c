@@ -126,7 +126,7 @@ START_TEST(a_walk_finds_the_mount_that_the_kernel_finds) {
     char to[PATH_MAX];
     ck_assert_ptr_nonnull(mkdtemp(made));
     CLEANUP_FREE char *top = realpath(made, NULL);
-    if (!top || unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+    if (!top || unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0) {
         rmdir(made);
         return; /* that takes privilege */
     }
@@ -141,7 +141,7 @@ START_TEST(a_walk_finds_the_mount_that_the_kernel_finds) {
         make_directory(top, steps[i].name, steps[i].is_mounted);
     snprintf(from, sizeof(from), "%s/e/f", top);
     snprintf(to, sizeof(to), "%s/g", top); /* made before it, and on it now */
-    ck_assert_int_eq(mount(from, to, NULL, MS_MOVE, NULL), 0);
+    ck_assert_int_eq(mount(from, to, "none", MS_MOVE, NULL), 0);
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     ck_assert_int_eq(mounts_open(&table), 0);
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
