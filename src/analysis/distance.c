@@ -1,7 +1,6 @@
 /* The methods, one function each, and the table of them. */
 #include "distance.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdbool.h>
 #include <strings.h>
@@ -11,7 +10,6 @@
 
 #define GROUP_LATENCY_PERCENT 90.0 /* totals farther apart than this need no closer look (thesis §5.7.2) */
 #define GROUP_SHIFT_OCTAVES 1.0    /* peaks farther apart than this are not alike */
-#define CHI_SQUARE_MAX 1e5         /* beyond, the probability is 1 to the last bit, for up to 511 degrees of freedom */
 
 typedef double (*score_fn)(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b,
                            unsigned resolution);
@@ -35,6 +33,21 @@ static double score_totlat(const struct aggstats_op_profile *a, const struct agg
     return difference_percent((double)a->total_cycles, (double)b->total_cycles);
 }
 
+/* The probability of a chi-square up to this one. What is left of 1 is a finite sum of positive terms, as the degrees of
+ * freedom are a whole number. freedom: up to 511; then terms that underflow do not matter
+ * Source: M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 26.4.4 and 26.4.5 */
+static double chi_square_within(double chi_square, unsigned freedom) {
+    const bool is_odd = freedom % 2;
+    const double half = chi_square / 2;
+    double beyond = is_odd ? erfc(sqrt(half)) : 0;
+    double term = is_odd ? sqrt(half) * M_2_SQRTPI * exp(-half) : exp(-half);
+    for (double order = is_odd ? 0.5 : 0; order < freedom / 2.0; order++) {
+        beyond += term;
+        term *= half / (order + 1);
+    }
+    return fmax(0, 1 - beyond);
+}
+
 /* Source: W. Press et al., Numerical Recipes (which thesis §5.7 cites), chi-square test of two binned data sets with
  * unequal numbers of points */
 static double score_chisquare(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b,
@@ -51,7 +64,7 @@ static double score_chisquare(const struct aggstats_op_profile *a, const struct 
         chi_square += difference * difference / (n + m);
         bin_count++;
     }
-    return bin_count < 2 ? 0 : 100 * gsl_cdf_chisq_P(fmin(chi_square, CHI_SQUARE_MAX), bin_count - 1);
+    return bin_count < 2 ? 0 : 100 * chi_square_within(chi_square, bin_count - 1);
 }
 
 /* ---- Earth mover -------------------------------------------------------------------------------- */

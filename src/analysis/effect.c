@@ -1,10 +1,10 @@
 /* Means, variances and t tests. */
 #include "effect.h"
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sf_psi.h>
 #include <math.h>
 #include <stdlib.h>
+
+#include "statistics.h"
 
 #define TRIGAMMA_STEPS 50
 
@@ -52,12 +52,12 @@ void effect_conclude(struct effect *effect) {
     if (!effect->is_known)
         return;
     double error = standard_error(effect);
-    double half = error > 0 ? error * gsl_cdf_tdist_Pinv((1 + EFFECT_CONFIDENCE) / 2, effect->freedom) : 0;
+    double half = error > 0 ? error * statistics_student_quantile((1 - EFFECT_CONFIDENCE) / 2, effect->freedom) : 0;
     double beyond = fmax(0, fabs(effect->difference) - effect->tolerance);
     effect->low = effect->difference - half - effect->tolerance;
     effect->high = effect->difference + half + effect->tolerance;
     if (error > 0)
-        effect->p = 2 * gsl_cdf_tdist_Q(beyond / error, effect->freedom);
+        effect->p = 2 * statistics_student_beyond(beyond / error, effect->freedom);
     else
         effect->p = beyond == 0 ? 1 : 0; /* all runs have the same value as their side */
 }
@@ -74,8 +74,8 @@ double effect_sure_difference(const struct effect *effect) {
 static double trigamma_inverse(double y) {
     double x = 0.5 + 1 / y;
     for (int step = 0; step < TRIGAMMA_STEPS; step++) {
-        double trigamma = gsl_sf_psi_1(x);
-        double change = trigamma * (1 - trigamma / y) / gsl_sf_psi_n(2, x);
+        double trigamma = statistics_trigamma(x);
+        double change = trigamma * (1 - trigamma / y) / statistics_tetragamma(x);
         x += change;
         if (-change < 1e-8 * x)
             break;
@@ -89,7 +89,7 @@ static bool has_variance(const struct effect *effect) {
 
 /* log(variance), without the bias caused by its degrees of freedom. */
 static double unbiased_log(const struct effect *effect) {
-    return log(effect->variance) - gsl_sf_psi(effect->freedom / 2) + log(effect->freedom / 2);
+    return log(effect->variance) - statistics_digamma(effect->freedom / 2) + log(effect->freedom / 2);
 }
 
 /* What the variances have in common: a variance, and the degrees of freedom that it is worth. */
@@ -104,7 +104,7 @@ static struct prior prior_of(struct effect *const *effects, size_t count, size_t
     for (size_t i = 0; i < count; i++) {
         if (has_variance(effects[i])) {
             sum += unbiased_log(effects[i]);
-            expected += gsl_sf_psi_1(effects[i]->freedom / 2);
+            expected += statistics_trigamma(effects[i]->freedom / 2);
         }
     }
     double mean = sum / (double)used;
@@ -117,7 +117,7 @@ static struct prior prior_of(struct effect *const *effects, size_t count, size_t
     if (excess <= 0)
         return (struct prior){.variance = exp(mean), .freedom = INFINITY};
     double half = trigamma_inverse(excess);
-    return (struct prior){.variance = exp(mean + gsl_sf_psi(half) - log(half)), .freedom = 2 * half};
+    return (struct prior){.variance = exp(mean + statistics_digamma(half) - log(half)), .freedom = 2 * half};
 }
 
 void effects_moderate(struct effect *const *effects, size_t count) {
@@ -158,8 +158,9 @@ size_t effect_runs_needed(const struct effect *effect, double bound, double alph
     for (size_t runs = 2; runs <= most; runs++) {
         double freedom = effect->freedom - (double)(effect->a_count + effect->b_count) + (double)(2 * runs);
         double error = sqrt(2 * effect->variance / (double)runs + effect->shared);
-        double half = error * gsl_cdf_tdist_Pinv((1 + EFFECT_CONFIDENCE) / 2, freedom) + effect->tolerance;
-        bool is_beyond_chance = difference - effect->tolerance > error * gsl_cdf_tdist_Qinv(alpha / 2, freedom);
+        double half = error * statistics_student_quantile((1 - EFFECT_CONFIDENCE) / 2, freedom) + effect->tolerance;
+        bool is_beyond_chance =
+            difference - effect->tolerance > error * statistics_student_quantile(alpha / 2, freedom);
         bool is_within = difference + half <= bound;
         bool is_beyond = is_beyond_chance && difference - half > bound;
         if (is_within || is_beyond)
@@ -169,5 +170,5 @@ size_t effect_runs_needed(const struct effect *effect, double bound, double alph
 }
 
 bool effect_line_is_sure(double slope, double variance, double freedom, double alpha) {
-    return variance > 0 && fabs(slope) > sqrt(variance) * gsl_cdf_tdist_Qinv(alpha / 2, freedom);
+    return variance > 0 && fabs(slope) > sqrt(variance) * statistics_student_quantile(alpha / 2, freedom);
 }

@@ -15,14 +15,13 @@
  *
  * Source:  Y. Benjamini, Y. Hochberg, Controlling the False Discovery Rate, J. R. Statist. Soc. B 57 (1995); F. J.
  *          Anscombe, The transformation of Poisson, binomial and negative-binomial data, Biometrika 35 (1948) */
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
 
 #include "base.h"
 #include "outliers_cells.h"
 #include "outliers_spread.h"
+#include "statistics.h"
 
 #define POLISH_SWEEPS 4
 #define COMMON_OPS_MIN 4 /* the median of the other three tolerates one odd operation */
@@ -141,7 +140,7 @@ static void polish_columns(struct judging *it) {
             continue;
         for (size_t i = 0; i < column->cell_count; i++)
             it->values[i] = column->cells[i].log_mean - it->common[column->cells[i].member];
-        it->usual[c] = outliers_median(it->values, column->cell_count);
+        it->usual[c] = statistics_median(it->values, column->cell_count);
     }
 }
 
@@ -160,7 +159,7 @@ static void polish_members(struct judging *it) {
     for (size_t m = 0; m < it->group->member_count; m++) {
         const size_t count = list_rests(it, m);
         if (count >= COMMON_OPS_MIN)
-            it->common[m] = outliers_median(it->values, count);
+            it->common[m] = statistics_median(it->values, count);
     }
 }
 
@@ -178,7 +177,7 @@ static void tell_common_beside(struct judging *it, size_t member) {
     const size_t count = list_rests(it, member);
     if (count < COMMON_OPS_MIN)
         return;
-    gsl_sort_index(it->order, it->values, 1, count);
+    statistics_sort_order(it->order, it->values, count);
     for (size_t i = 0; i < count; i++)
         it->scratch[i] = it->values[it->order[i]];
     for (size_t i = 0; i < count; i++) {
@@ -210,10 +209,11 @@ static int pool(struct judging *it, bool is_centre, double *ret_deviation) {
                             it->common_beside[it->cells_before[c] + i];
         if (!is_judged(column))
             continue;
-        gsl_sort(it->values, 1, column->cell_count);
-        const double median = gsl_stats_median_from_sorted_data(it->values, 1, column->cell_count);
+        statistics_sort(it->values, column->cell_count);
+        const size_t middle = column->cell_count / 2;
+        const double median = (it->values[(column->cell_count - 1) / 2] + it->values[middle]) / 2;
         for (size_t i = 0; i < column->cell_count; i++)
-            if (column->cell_count % 2 == 0 || i != column->cell_count / 2)
+            if (column->cell_count % 2 == 0 || i != middle)
                 rests[rest_count++] = it->values[i] - median;
     }
     *ret_deviation = outliers_pooled(rests, rest_count);
@@ -252,7 +252,7 @@ struct column_judging {
 /* The median of the variances. */
 static double typical_variance_of(struct judging *it, size_t count) {
     memcpy(it->scratch, it->variances, count * sizeof(*it->scratch));
-    return outliers_median(it->scratch, count);
+    return statistics_median(it->scratch, count);
 }
 
 /* Judges the values, logarithms of latencies without the common factor, by their variances. */
@@ -293,7 +293,7 @@ static void judge_means(struct column_judging *judging) {
     const size_t count = judging->column->cell_count;
     for (size_t i = 0; i < count; i++)
         it->values[i] = cells[i].variation;
-    const double typical_variation = outliers_median(it->values, count);
+    const double typical_variation = statistics_median(it->values, count);
     for (size_t i = 0; i < count; i++) {
         it->variances[i] = log1p(fmax(cells[i].variation, typical_variation) / cells[i].calls);
         it->values[i] = cells[i].log_mean - judging->common[i];

@@ -1,17 +1,13 @@
 /* Medians, and deviations from them. */
 #include "outliers_spread.h"
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
 
+#include "statistics.h"
+
 #define MAD_TO_DEVIATION 1.4826 /* of a normal distribution */
 #define MAD_EFFICIENCY 0.37     /* a value is worth this many squares: degrees of freedom */
-
-double outliers_median(double *values, size_t count) {
-    return gsl_stats_median(values, 1, count);
-}
 
 /* The median distance from the median, of the values on one side of it. sign: -1 below, 1 above */
 static double one_sided_deviation(const double *values, size_t count, double median, double sign, double *scratch) {
@@ -19,7 +15,7 @@ static double one_sided_deviation(const double *values, size_t count, double med
     for (size_t i = 0; i < count; i++)
         if (sign * (values[i] - median) >= 0)
             scratch[kept++] = sign * (values[i] - median);
-    return MAD_TO_DEVIATION * outliers_median(scratch, kept);
+    return MAD_TO_DEVIATION * statistics_median(scratch, kept);
 }
 
 /* Degrees of freedom of a deviation estimated from the MAD of so many. */
@@ -30,7 +26,7 @@ static double freedom_of(size_t count) {
 struct outliers_spread outliers_spread_of(const double *values, size_t count, double *scratch) {
     struct outliers_spread spread = {.freedom = freedom_of(count)};
     memcpy(scratch, values, count * sizeof(*scratch));
-    spread.median = outliers_median(scratch, count);
+    spread.median = statistics_median(scratch, count);
     spread.below = one_sided_deviation(values, count, spread.median, -1, scratch);
     spread.above = one_sided_deviation(values, count, spread.median, 1, scratch);
     return spread;
@@ -52,7 +48,7 @@ struct outliers_spread outliers_spread_beside(const struct outliers_spread *spre
 double outliers_pooled(double *rests, size_t count) {
     for (size_t i = 0; i < count; i++)
         rests[i] = fabs(rests[i]);
-    return count > 0 ? MAD_TO_DEVIATION * outliers_median(rests, count) : 0;
+    return count > 0 ? MAD_TO_DEVIATION * statistics_median(rests, count) : 0;
 }
 
 double outliers_freedom(const struct outliers_spread *spread) {
@@ -71,9 +67,9 @@ double outliers_distance(double value, double variance, const struct outliers_sp
 }
 
 double outliers_distance_min(double freedom, double trials) {
-    return gsl_cdf_tdist_Qinv(FALSE_SHARE / trials, freedom);
+    return statistics_student_quantile(FALSE_SHARE / trials, freedom);
 }
 
 double outliers_chance(double distance, double freedom) {
-    return gsl_cdf_tdist_Q(distance, freedom);
+    return statistics_student_beyond(distance, freedom);
 }

@@ -18,9 +18,6 @@ struct outliers_spread {
     double freedom; /* degrees of freedom, without those of the pooled one */
 };
 
-/* Reorders the values. */
-double outliers_median(double *values, size_t count);
-
 /* scratch: room for as many */
 struct outliers_spread outliers_spread_of(const double *values, size_t count, double *scratch);
 

@@ -2,11 +2,11 @@
  * and over time; and how long the runs took. */
 #include "verdict_runs.h"
 
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
 
 #include "base.h"
+#include "statistics.h"
 
 #define COMMON_CALLS_MIN 30.0 /* a run: ops with fewer say too little about the machine */
 #define TREND_ALPHA 0.01
@@ -38,7 +38,7 @@ static double factor_of(const struct verdict_runs *runs, size_t run, const doubl
         if (!isnan(centres[op]))
             scratch[count++] = verdict_values(runs, op, VERDICT_USUAL)[run] - centres[op];
     }
-    return count >= VERDICT_COMMON_OPS_MIN ? gsl_stats_median(scratch, 1, count) : 0;
+    return count >= VERDICT_COMMON_OPS_MIN ? statistics_median(scratch, count) : 0;
 }
 
 const double *verdict_without_factors(const struct verdict_runs *runs, size_t op, enum verdict_figure figure) {
@@ -68,15 +68,15 @@ static double typical_variance(const struct verdict_runs *runs, const double *ce
         const struct effect effect = effect_of_usual(runs, op);
         scratch[count++] = variance_of_difference(&effect);
     }
-    return count > 0 ? gsl_stats_median(scratch, 1, count) : 0;
+    return count > 0 ? statistics_median(scratch, count) : 0;
 }
 
 /* The spread of values around their median, as a standard deviation that outliers hardly change. Changes the values. */
 static double median_distance(double *values, size_t count) {
-    const double median = gsl_stats_median(values, 1, count);
+    const double median = statistics_median(values, count);
     for (size_t i = 0; i < count; i++)
         values[i] = fabs(values[i] - median);
-    return 1.4826 * gsl_stats_median(values, 1, count);
+    return 1.4826 * statistics_median(values, count);
 }
 
 /* Ops may change by more than one factor, some a little up and some down. How much they do is their spread beyond their

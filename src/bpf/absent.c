@@ -4,10 +4,11 @@
 
 #include "collector.h"
 #include "locks.h"
+#include "parts.h"
 #include "waits.h"
 
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
-    snprintf(ret_why, COLLECTOR_WHY_SIZE, "this osprof is built without libbpf");
+    snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", part_missing(PART_BPF));
     return -ENOTSUP;
 }
 

@@ -2,11 +2,12 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "parts.h"
 #include "user_stacks.h"
 
 int user_stacks_start(struct user_stacks **ret_stacks, char ret_why[USER_STACKS_WHY_SIZE]) {
     (void)ret_stacks;
-    snprintf(ret_why, USER_STACKS_WHY_SIZE, "this osprof is built without libdw");
+    snprintf(ret_why, USER_STACKS_WHY_SIZE, "%s", part_missing(PART_STACKS));
     return -ENOTSUP;
 }
 

@@ -3,6 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
+need_part serve
 need curl
 
 protobuf='application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited'
@@ -113,10 +114,14 @@ assert_eq 7 "$(calls_of READ /srv/one)" "reads"
 grep -v 'elapsed\|oldest\|_bucket\|_sum\|osprof_up\|osprof_waiting' metrics | diff shown - >&2 || fail "not what osprof show tells"
 
 scrape -D head -H "Accept: $protobuf;q=0.9,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
-grep -qi '^Content-Type: application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited' \
-    head || fail "another type than protobuf's"
-grep -q osprof_up metrics || fail "no family osprof_up in protobuf"
-! grep -q '_bucket' metrics || fail "text in the place of protobuf"
+grep -q osprof_up metrics || fail "no family osprof_up for one who prefers protobuf"
+if is_without protobuf; then
+    grep -qi '^Content-Type: text/plain' head || fail "no text where there is no protobuf"
+else
+    grep -qi '^Content-Type: application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited' \
+        head || fail "another type than protobuf's"
+    ! grep -q '_bucket' metrics || fail "text in the place of protobuf"
+fi
 scrape -D head -H "Accept: $protobuf;q=0.4,text/plain;version=0.0.4;q=0.5"
 grep -qi '^Content-Type: text/plain' head || fail "protobuf for one who prefers text"
 

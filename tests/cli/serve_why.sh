@@ -5,6 +5,7 @@
 . "$tests_dir/helpers.sh"
 
 need_root
+need_part serve bpf
 need curl flock python3
 "$OSPROF" why -a --for 100ms >/dev/null 2>"$scratch/err" || skip "$(cat "$scratch/err")"
 

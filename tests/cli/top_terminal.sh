@@ -3,6 +3,7 @@
 
 # shellcheck disable=SC2154 # scratch: of lib.sh
 
+need_part top
 need tmux
 
 # start_terminal: an interactive shell in one, 80 x 24, in which `drive` runs osprof top and notes what it left behind

@@ -8,7 +8,8 @@
 # a daemon does not end by itself after unmounting, if a sanitizer has written to a daemon's log, or if a mount is left
 # over. A test that starts processes of its own in the mount defines before_cleanup() to end them.
 #
-# Given by meson: OSPROFFS and OSPROF (the programs under test), TEST_PROGRAMS (directory of the C helpers).
+# Given by meson: OSPROFFS and OSPROF (the programs under test), TEST_PROGRAMS (directory of the C helpers), OSPROF_WITHOUT
+# (the parts that osprof is built without).
 
 set -Eeuo pipefail
 trap 'printf "FAIL: %s line %s: status %s of: %s\n" "${BASH_SOURCE[0]##*/}" "$LINENO" "$?" "$BASH_COMMAND" >&2' ERR
@@ -64,6 +65,19 @@ need() {
     local tool
     for tool; do
         have "$tool" || skip "$tool is not installed"
+    done
+}
+
+# is_without PART: true if osprof is built without it; the parts are options of meson
+is_without() {
+    [[ " ${OSPROF_WITHOUT:-} " = *" $1 "* ]]
+}
+
+# need_part PART...
+need_part() {
+    local part
+    for part; do
+        ! is_without "$part" || skip "this osprof is built without the part $part"
     done
 }
 

@@ -3,6 +3,7 @@
 # functions it uses; what it starts is ended by its before_cleanup().
 # shellcheck disable=SC2154 # assigned there
 
+need_part serve protobuf
 need prometheus promtool
 python=$(python_with http.server) || skip "python3 is not installed"
 

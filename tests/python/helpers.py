@@ -63,6 +63,8 @@ class ScratchTest(unittest.TestCase):
             timeout=scaled(60),
         )
         message = done.stderr.decode("utf-8", "replace")
+        if "this osprof is built without" in message:
+            self.skipTest(message)
         self.assertIn(done.returncode, statuses, f"status of osprof {arguments}: {message}")
         return done.stdout
 

@@ -84,11 +84,13 @@ static int search_below(const char *root, struct search *search) {
 /* Owner: the caller frees *ret_directory. Errors: reported to the user */
 static int search_name(const char *name, char *root, char **ret_directory) {
     struct search search = {.name = name};
+    const char *containers = part_missing(PART_CONTAINERS);
     int error = search_below(root, &search);
     if (error)
         complain("cannot search for control group %s in %s: %s", name, root, strerror(-error));
     else if (search.count == 0)
-        complain("there is no control group %s below %s", name, root);
+        complain("there is no control group %s below %s%s%s", name, root,
+                 containers ? "; containers are known by their ids alone: " : "", containers ? containers : "");
     else if (search.count > 1)
         complain("there are %u control groups of the name %s: %s%s; name one by its path", search.count, name,
                  search.shown, search.count > SHOWN_MAX ? ", ..." : "");

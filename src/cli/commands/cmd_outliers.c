@@ -216,6 +216,8 @@ static enum status run_outliers(const struct command *command, int argc, char **
         return status;
     if (arguments.rest_count == 0)
         return usage_error(command, "no profile given");
+    if (!require_part(PART_STATISTICS, "look for outliers"))
+        return STATUS_TROUBLE;
     return find_outliers(&options, arguments.rest);
 }
 

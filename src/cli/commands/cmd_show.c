@@ -235,6 +235,8 @@ static const struct view *find_view(const char *name) {
 
 static enum status check_options(const struct command *command, const struct show_command *options,
                                  const struct arguments *arguments) {
+    if (options->view == &view_protobuf && !require_part(PART_PROTOBUF, "write protobuf"))
+        return STATUS_TROUBLE;
     if (options->view && options_given(arguments, "ascii buckets charts explain joint no-labels width"))
         return usage_error(
             command, "--ascii, --buckets, --charts, --explain, --joint, --no-labels and --width do not go with --%s",

@@ -42,6 +42,13 @@ void complain(const char *format, ...) {
     va_end(arguments);
 }
 
+bool require_part(enum part part, const char *what) {
+    const char *missing = part_missing(part);
+    if (missing)
+        complain("cannot %s: %s", what, missing);
+    return !missing;
+}
+
 enum status usage_error(const struct command *command, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "aggstats/words.h"
+#include "parts.h"
 
 enum status {
     STATUS_OK = 0,
@@ -58,6 +59,9 @@ extern const struct command command_events;
 
 /* Prints one line on standard error, behind "osprof: ". */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Returns false, and reports it, if osprof is built without a part. what: "serve", as in "cannot serve: ..." */
+bool require_part(enum part part, const char *what);
 
 /* While something is tried that nobody has asked for, what fails is not reported. */
 void complain_mute(bool is_muted);

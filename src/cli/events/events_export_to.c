@@ -78,7 +78,10 @@ static const struct option_row rows[] = {
 
 static enum status check(const struct command *command, const void *given) {
     const struct export_options *options = given;
-    if (strcmp(options->format, "perfetto") == 0 && output_is_stdout(options->output) && isatty(STDOUT_FILENO))
+    const bool is_perfetto = strcmp(options->format, "perfetto") == 0;
+    if (is_perfetto && !require_part(PART_PROTOBUF, "write Perfetto's format"))
+        return STATUS_TROUBLE;
+    if (is_perfetto && output_is_stdout(options->output) && isatty(STDOUT_FILENO))
         return usage_error(command, "perfetto's format is not for a terminal; give --output FILE");
     return STATUS_OK;
 }

@@ -177,6 +177,8 @@ static void complain_no_runs(const struct compare_sets *sets) {
 int compare_sets(const struct compare_sets *sets, struct compared_sets *ret_sets) {
     struct name_set a = {0};
     struct name_set b = {0};
+    if (!require_part(PART_STATISTICS, "compare sets of runs"))
+        return -ENOTSUP;
     int err = list_names(sets, &a, &b);
     if (!err && (a.count == 0 || b.count == 0)) {
         complain_no_runs(sets);

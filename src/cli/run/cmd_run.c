@@ -198,6 +198,8 @@ static enum status settle_options(const struct command *command, const struct ar
     const char *limit = options_given(arguments, "max-repeat max-time");
     if (limit && options->repeat_count != 0)
         return usage_error(command, "--%s is for --repeat auto", limit);
+    if (options->other && options->repeat_count != 1 && !require_part(PART_STATISTICS, "compare sets of runs"))
+        return STATUS_TROUBLE;
     if (!user_labels_valid(options->labels.texts, options->labels.count, complaint))
         return usage_error(command, "--label %s", complaint);
     options->command = (const char *const *)arguments->rest;

@@ -122,6 +122,8 @@ static enum status check_and_serve(const struct command *command, const struct s
             return usage_error(command, "%s is the result of a run, which has ended; give mount points or live files",
                                argument);
     }
+    if (!require_part(PART_SERVE, "serve"))
+        return STATUS_TROUBLE;
     return serve(arguments, &address, options);
 }
 

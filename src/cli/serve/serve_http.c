@@ -48,7 +48,7 @@ static enum MHD_Result answer_error(struct MHD_Connection *connection, unsigned 
 
 static enum MHD_Result answer_metrics(const struct serve_http *http, struct MHD_Connection *connection) {
     const char *accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
-    const bool is_protobuf = serve_accept_prefers_protobuf(accept);
+    const bool is_protobuf = serve_accept_prefers_protobuf(accept) && !part_missing(PART_PROTOBUF);
     struct serve_targets targets = {0};
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;

@@ -93,6 +93,13 @@ void canvas_line(struct canvas *canvas, enum ink ink, const char *text) {
     canvas_end_line(canvas);
 }
 
+void canvas_lines(struct canvas *canvas, char *text) {
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        canvas_line(canvas, INK_PLAIN, line);
+    }
+}
+
 /* ---- On a stream -------------------------------------------------------------------------------- */
 
 static void stream_put(struct canvas *canvas, enum ink ink, const char *text) {

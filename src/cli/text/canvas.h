@@ -32,6 +32,9 @@ void canvas_end_line(struct canvas *canvas);
 /* Draws a whole line. */
 void canvas_line(struct canvas *canvas, enum ink ink, const char *text);
 
+/* Draws each line of a text, which ends with one. It is changed. */
+void canvas_lines(struct canvas *canvas, char *text);
+
 /* A canvas on a screen's stream. */
 struct canvas_stream {
     struct canvas canvas;

@@ -163,13 +163,6 @@ void top_screen_draw_help_line(struct canvas *canvas, const char *name, const ch
     canvas_line(canvas, INK_PLAIN, more);
 }
 
-void top_screen_draw_lines(char *text, struct canvas *canvas) {
-    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
-        canvas_line(canvas, INK_PLAIN, line);
-    }
-}
-
 static void draw_help(const struct top_kind *kind, struct canvas *canvas) {
     if (kind->draw_help_of_choices)
         kind->draw_help_of_choices(canvas);

@@ -62,9 +62,6 @@ struct top_kind {
 void top_screen_draw_help_line(struct canvas *canvas, const char *name, const char *text, const char *more);
 void top_screen_draw_hint(struct canvas *canvas, const char *name, const char *text);
 
-/* Draws each line of a text, which ends with one. It is changed. */
-void top_screen_draw_lines(char *text, struct canvas *canvas);
-
 /* Runs until the user quits. Messages are printed after the terminal was restored.
  * delay_ns: between snapshots
  * ascii: only ASCII characters */

@@ -6,7 +6,6 @@
 
 #include "answer_page.h"
 #include "base.h"
-#include "top_screen.h"
 
 /* The mount's answer has more: groups, and the paths of calls in flight. Until it answers, the live file is used. */
 static const struct aggstats_profile *profile_of(const struct top_watch *watch) {
@@ -34,5 +33,5 @@ void top_summary_draw(const struct top_watch *watch, struct canvas *canvas) {
         return;
     answer_page_print(&page, &units, &screen);
     if (fclose(screen.stream) == 0 && text)
-        top_screen_draw_lines(text, canvas);
+        canvas_lines(canvas, text);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base.h"
-#include "top_screen.h"
 #include "top_table.h"
 #include "wait_page.h"
 
@@ -84,7 +83,7 @@ static void draw_causes(const struct top_waits *waits, size_t rows_max, struct c
         return;
     while (size_bytes > 1 && text[size_bytes - 2] == '\n')
         text[--size_bytes] = '\0'; /* an empty line at the end */
-    top_screen_draw_lines(text, canvas);
+    canvas_lines(canvas, text);
 }
 
 /* ---- Who waited --------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@ struct events_export {
 };
 
 /* Writes the selected calls, in the order of their starts.
- * Errors:  -ENOMEM, -EINVAL the format cannot hold them: the file has no clock rate */
+ * Errors:  -ENOMEM, -EINVAL the format cannot hold them: the file has no clock rate, -ENOTSUP it is not built in */
 typedef int (*events_export_fn)(const struct events_export *out);
 int events_export_csv(const struct events_export *out);
 int events_export_chrome(const struct events_export *out);

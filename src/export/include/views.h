@@ -40,11 +40,12 @@ struct view {
     bool needs_steady_rate;
 };
 
-extern const struct view view_text;     /* osprof(5) itself */
-extern const struct view view_json;     /* docs/profile.schema.json */
-extern const struct view view_csv;      /* a row per non-empty bucket */
-extern const struct view view_metrics;  /* Prometheus' text format, which is OpenMetrics too */
-extern const struct view view_protobuf; /* the same as protobuf, with native histograms; no text */
+extern const struct view view_text;    /* osprof(5) itself */
+extern const struct view view_json;    /* docs/profile.schema.json */
+extern const struct view view_csv;     /* a row per non-empty bucket */
+extern const struct view view_metrics; /* Prometheus' text format, which is OpenMetrics too */
+extern const struct view
+    view_protobuf; /* the same as protobuf, with native histograms; no text. -ENOTSUP: not built in */
 
 /* Advice (src/analysis/include/advice.h). Strings: NULL: unknown, or none */
 struct view_advice {

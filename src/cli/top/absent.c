@@ -1,0 +1,19 @@
+/* Where osprof is built without ncurses: there is no screen. */
+#include "command.h"
+#include "top_page.h"
+#include "top_waits_page.h"
+
+static enum status refuse(void) {
+    complain("cannot draw on this terminal: %s; with --batch text is printed instead", part_missing(PART_TOP));
+    return STATUS_TROUBLE;
+}
+
+enum status top_mount_screen_run(struct top_watch *watch, const struct top_view *view, int64_t delay_ns, bool ascii) {
+    (void)watch, (void)view, (void)delay_ns, (void)ascii;
+    return refuse();
+}
+
+enum status top_waits_screen_run(struct top_waits *waits, int64_t delay_ns, bool ascii) {
+    (void)waits, (void)delay_ns, (void)ascii;
+    return refuse();
+}
