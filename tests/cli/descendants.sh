@@ -6,7 +6,7 @@
 . "$tests_dir/helpers.sh"
 
 need_root
-need python3 flock
+need python3 flock pgrep
 
 fs=$scratch/fs
 # shellcheck source=attach_lib.sh

@@ -8,6 +8,7 @@
 . "$tests_dir/../cli/run_lib.sh"
 
 need_fuse
+need ps pgrep
 unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 
 # begin SCRIPT: starts osprof run of it in the background; returns when the script has made the file "ready"

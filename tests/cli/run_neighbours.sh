@@ -9,7 +9,7 @@
 . "$tests_dir/../cli/run_lib.sh"
 
 need_root
-need flock mkfs.ext4 losetup perl setsid
+need flock mkfs.ext4 losetup perl setsid pkill
 [ "$is_preloaded" = yes ] || skip "built with a sanitizer: the calls of programs are not counted"
 
 written=67108864

@@ -8,6 +8,7 @@
 . "$tests_dir/../cli/run_lib.sh"
 
 need_fuse
+need pgrep
 unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 export XDG_STATE_HOME=$scratch/state
 

@@ -6,6 +6,7 @@
 . "$tests_dir/causes_lib.sh"
 
 need_root
+need pgrep
 python=$(python_with mmap) || skip "no python3"
 keeper=    # wait_in.py, whose processes wait
 swap=

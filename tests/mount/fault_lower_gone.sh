@@ -5,14 +5,10 @@
 . "$tests_dir/helpers.sh"
 
 assert_profile() {
-    umount_or_fusermount
+    try_unmount "$mnt"
     assert_status 0 "$1"
     "$OSPROF" check "$final_profile" >&2
     assert_eq 7 "$(profile_calls MKDIR "$final_profile")" "MKDIR, $1"
-}
-
-umount_or_fusermount() {
-    timeout 20 fusermount3 -u "$mnt"
 }
 
 removed() {

@@ -72,7 +72,7 @@ bound_while_looked_up() {
 profile_below_own_mount() {
     mount_osproffs -o "profile=$mnt/out" "$lower" "$mnt"
     known_load "$mnt"
-    timeout 20 fusermount3 -u "$mnt"
+    try_unmount "$mnt"
     assert_status 0 "profile in the directory that the mount covers"
     assert_known_load "$mnt/out"
 }

@@ -7,6 +7,7 @@
 
 need_root
 need_fuse
+need pgrep
 daemon=$OSPROFFS # any: only its layer is another
 
 # started OPTION...: osproffs itself, which goes into the background
