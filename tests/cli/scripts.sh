@@ -21,7 +21,7 @@ helps() {
 }
 
 steps=$("$scripts/check" --help | sed -n 's/^Steps: //p')
-[[ $steps == "format contracts shell "*" newer" ]] || fail "steps: $steps"
+[[ $steps == "format contracts shell "*" newer bare" ]] || fail "steps: $steps"
 refused "no such step: ''; there are: $steps" check ''
 refused "no such step: 'nosuch'; there are: $steps" check python nosuch
 refused "no such step: 'python format'; there are: $steps" check 'python format'
