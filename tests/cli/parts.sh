@@ -36,6 +36,11 @@ fi
 if is_without bpf && is_root; then
     refuses bpf "attach to /" "libbpf (Debian: libbpf-dev clang bpftool)" attach --for 100ms /
 fi
+if is_without containers && is_root && "$OSPROF" attach --for 100ms / >/dev/null 2>&1; then
+    expect 2 attach --for 100ms --cgroup no-such-container
+    grep -q '; containers are known by their ids alone: this osprof is built without jansson (Debian: libjansson-dev)$' err ||
+        fail "nothing is said of names of containers: $(<err)"
+fi
 
 # Two profiles are compared all the same.
 expect 0 compare "$one" "$one"

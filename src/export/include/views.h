@@ -30,7 +30,7 @@ struct view {
 
     /* Writes the profile and flushes the stream.
      * Errors:  the stream's -errno, -ENOMEM, -EINVAL an invalid profile, -EDOM the view needs seconds and the profile's
-     *          clock rate is unknown, -EOVERFLOW the view has no room for a count that large */
+     *          clock rate is unknown, -EOVERFLOW the view has no room for a count that large, -ENOTSUP it is not built in */
     int (*write)(const struct aggstats_profile *profile, FILE *stream);
 
     /* The same for several profiles together, with metrics of which are up; NULL: this view has only one. */
@@ -40,12 +40,11 @@ struct view {
     bool needs_steady_rate;
 };
 
-extern const struct view view_text;    /* osprof(5) itself */
-extern const struct view view_json;    /* docs/profile.schema.json */
-extern const struct view view_csv;     /* a row per non-empty bucket */
-extern const struct view view_metrics; /* Prometheus' text format, which is OpenMetrics too */
-extern const struct view
-    view_protobuf; /* the same as protobuf, with native histograms; no text. -ENOTSUP: not built in */
+extern const struct view view_text;     /* osprof(5) itself */
+extern const struct view view_json;     /* docs/profile.schema.json */
+extern const struct view view_csv;      /* a row per non-empty bucket */
+extern const struct view view_metrics;  /* Prometheus' text format, which is OpenMetrics too */
+extern const struct view view_protobuf; /* the same as protobuf, with native histograms; no text */
 
 /* Advice (src/analysis/include/advice.h). Strings: NULL: unknown, or none */
 struct view_advice {
