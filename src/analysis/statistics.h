@@ -1,5 +1,5 @@
-/* Private: what verdicts and outliers need of GSL. Without GSL (part_missing(PART_STATISTICS)) commands refuse, and nothing
- * calls these. */
+/* Private: what verdicts and outliers need of GSL. Without GSL, commands refuse (PART_STATISTICS), and nothing calls
+ * these. */
 #ifndef STATISTICS_H
 #define STATISTICS_H
 

@@ -30,7 +30,8 @@ struct view {
 
     /* Writes the profile and flushes the stream.
      * Errors:  the stream's -errno, -ENOMEM, -EINVAL an invalid profile, -EDOM the view needs seconds and the profile's
-     *          clock rate is unknown, -EOVERFLOW the view has no room for a count that large, -ENOTSUP it is not built in */
+     *          clock rate is unknown, -EOVERFLOW the view has no room for a count that large, -ENOTSUP it is not built
+     *          in */
     int (*write)(const struct aggstats_profile *profile, FILE *stream);
 
     /* The same for several profiles together, with metrics of which are up; NULL: this view has only one. */
