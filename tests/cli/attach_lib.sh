@@ -3,6 +3,8 @@
 # $scratch/fs if it is mounted there.
 # shellcheck disable=SC2154 # variables set by the harness
 
+need_part bpf
+
 watcher=
 page=out said=err # where it goes what it prints; expect() has the same
 others=()
@@ -26,7 +28,7 @@ watched_by() {
     watcher=$!
     wait_until 60 has_begun || fail "it does not begin"
     grep -q 'are counted ' "$said" || {
-        grep -Eq 'no tracepoint|vmlinux is missing|without libbpf' "$said" && skip "$(<"$said")"
+        grep -Eq 'no tracepoint|vmlinux is missing' "$said" && skip "$(<"$said")"
         fail "not attached: $(<"$said")"
     }
 }

@@ -24,6 +24,7 @@ accuracy check "$root/docs/compare-accuracy.md" corpus >out || status=$?
 assert_eq 1 "$status" "exit status for labels the other way round"
 assert_eq 4 "$(grep -c '^worse than documented: ' out)" "complaints about labels the other way round"
 
+need_part statistics
 # Sets of runs that are there are judged: what is found, and what is reported where nothing changed.
 add_runs() { # add_runs DIRECTORY PREFIX COUNT EFFECT OP [CHANGE]
     local directory=$1 prefix=$2 count=$3 effect=$4 op=$5 number

@@ -76,7 +76,7 @@ grep -qx 'user yes' <(answers) || fail "a user has no layer user: $(<out)"
 assert_eq "syscall no,fuse no,block no,causes no,waits no,locks no" \
     "$(answers | grep -E '^(syscall|fuse|block|causes|waits|locks) ' | paste -sd ,)" "layers for root"
 why="this takes root, or the capabilities CAP_BPF and CAP_PERFMON"
-! grep -q 'built without libbpf' out || why="this osprof is built without libbpf"
+! is_without bpf || why="this osprof is built without libbpf (Debian: libbpf-dev clang bpftool)"
 for layer in syscall fuse block waits locks; do
     assert_eq "$why" "$(reason "$layer")" "reason of $layer"
 done
@@ -97,7 +97,7 @@ if unshare --user --map-root-user true 2>/dev/null; then
     diagnose 1 unshare --user --map-root-user
     why="it has no effect in a user namespace, such as a container's; start osprof outside"
     assert_eq "no: $why" "$(verdict bpf): $(reason bpf)" "capabilities of root in a user namespace"
-    if ! grep -q 'built without libbpf' out; then
+    if ! is_without bpf; then
         why="capabilities have no effect in a user namespace; start osprof outside of it"
         assert_eq "no: $why" "$(verdict syscall): $(reason syscall)" "the layer syscall in a user namespace"
         assert_refused "cannot watch $scratch: $why" unshare --user --map-root-user "$OSPROF" attach --for 100ms "$scratch"
@@ -119,7 +119,7 @@ if [ "${IN_OWN_NAMESPACE:-}" ] && [ -d /sys/kernel/security ] && [ -d /sys/kerne
     diagnose 1
     assert_eq "no: /sys/kernel/security/lockdown is confidentiality; lockdown=integrity at boot lets it" \
         "$(verdict lockdown): $(reason lockdown)" "with lockdown=confidentiality"
-    if ! grep -q 'built without libbpf' out; then
+    if ! is_without bpf; then
         why="the kernel is locked down (confidentiality); lockdown=integrity at boot lets it"
         assert_eq "no: $why" "$(verdict syscall): $(reason syscall)" "the layer syscall with lockdown=confidentiality"
         assert_refused "cannot watch $scratch: $why" "$OSPROF" attach --for 100ms "$scratch"
@@ -133,12 +133,12 @@ if [ "${IN_OWN_NAMESPACE:-}" ] && [ -d /sys/kernel/security ] && [ -d /sys/kerne
     missing="/sys/kernel/btf/vmlinux is missing; a kernel with CONFIG_DEBUG_INFO_BTF has it"
     assert_eq "no: $missing" "$(verdict btf): $(reason btf)" "a kernel without types"
     assert_eq "no" "$(verdict syscall)" "the layer syscall of a kernel without types"
-    if ! grep -q 'built without libbpf' out; then
+    if ! is_without bpf; then
         assert_eq "no: $missing" "$(verdict io_uring): $(reason io_uring)" "io_uring of a kernel without types"
         assert_eq "no: $missing" "$(verdict faults): $(reason faults)" "page faults of a kernel without types"
     fi
 
-    if [ -e /sys/kernel/btf/vmlinux ] && ! grep -q 'built without libbpf' out; then
+    if [ -e /sys/kernel/btf/vmlinux ] && ! is_without bpf; then
         head -c 1000 /sys/kernel/btf/vmlinux >part-of-types
         damaged="/sys/kernel/btf/vmlinux (BTF) is empty or damaged; is something else mounted there?"
         for types in /dev/null part-of-types; do

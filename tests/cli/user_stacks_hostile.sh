@@ -9,6 +9,7 @@
 
 need_root
 need_fuse
+need_part stacks
 need python3 pgrep pkill setpriv strip unshare
 mkdir fs programs below inner outer
 mount -t tmpfs tmpfs fs
