@@ -150,7 +150,7 @@ healthy tar cf tree.tar tree
 healthy grep -r 'file 7' tree
 healthy find tree -name '*.txt' -newer Makefile
 healthy cp -r tree copy
-healthy make -B
+! have make || healthy make -B
 healthy python3 -c 'import json, subprocess'
 if command -v git >/dev/null; then
     git -c init.defaultBranch=main init -q . && git add tree

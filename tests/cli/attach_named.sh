@@ -10,6 +10,7 @@
 
 need_root
 need_fuse
+need pgrep
 
 # attached NAME WORDS: it is counted, with these words about what
 attached() {

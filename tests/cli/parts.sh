@@ -28,7 +28,7 @@ if is_without protobuf; then
     [ ! -e calls.pb ] || fail "a file is left"
 fi
 if is_without top; then
-    mount_osproffs
+    mount_osproffs "$lower" "$mnt"
     refuses top "draw on this terminal" "ncurses (Debian: libncurses-dev); with --batch text is printed instead" top "$mnt"
     expect 0 top --batch --count 1 --delay 0.1 "$mnt"
     unmount_osproffs

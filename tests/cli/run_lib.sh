@@ -1,8 +1,6 @@
 # shellcheck shell=bash
 # What the tests of osprof run share. Source after lib.sh.
 
-need pgrep ps
-
 # With a sanitizer the library does not run in programs without one: these are observed at their mounts alone.
 # shellcheck disable=SC2034 # for the tests
 is_preloaded=yes
@@ -21,7 +19,7 @@ interruptible=(env --default-signal=INT --default-signal=QUIT --default-signal=H
 # Prints the processes that run the osproffs under test over something in $scratch.
 own_daemons() {
     # shellcheck disable=SC2154 # set by the harness
-    pgrep -f "^osproffs .* $scratch" || true
+    grep -lsaP "^osproffs\0.*\0\Q$scratch\E" /proc/[0-9]*/cmdline | cut -d / -f 3 || true
 }
 
 no_daemons() {

@@ -2,7 +2,7 @@
 # The commands of docs/tutorial.md work as they stand there, find the lock that is planted, and prove that it is gone.
 . "$(dirname "$0")/lib.sh"
 need_fuse
-need perl
+need perl gnuplot
 
 tutorial=$(realpath -- "$tests_dir/../../scripts/docs/tutorial")
 document=$(realpath -- "$tests_dir/../../docs/tutorial.md")
