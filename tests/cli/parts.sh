@@ -31,10 +31,10 @@ if is_without top; then
     mount_osproffs "$lower" "$mnt"
     refuses top "draw on this terminal" "ncurses (Debian: libncurses-dev); with --batch text is printed instead" top "$mnt"
     expect 0 top --batch --count 1 --delay 0.1 "$mnt"
-    unmount_osproffs
+    unmount_osproffs "$mnt"
 fi
 if is_without bpf && is_root; then
-    refuses bpf "attach to /" "libbpf (Debian: libbpf-dev clang bpftool)" attach --for 100ms /
+    refuses bpf "watch /" "libbpf (Debian: libbpf-dev clang bpftool)" attach --for 100ms /
 fi
 if is_without containers && is_root && "$OSPROF" attach --for 100ms / >/dev/null 2>&1; then
     expect 2 attach --for 100ms --cgroup no-such-container
