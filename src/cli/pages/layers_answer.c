@@ -3,10 +3,10 @@
 #include "layers_page.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base.h"
+#include "str.h"
 #include "units.h"
 
 #define ROWS_MAX 4
@@ -15,7 +15,6 @@
 #define PART_MIN 0.2  /* a smaller part of the whole is not mentioned */
 #define SAID_MIN 0.05 /* nor is a smaller part of a part */
 #define LAYER_COLUMNS_MAX 16
-#define TEXT_SIZE 1024
 #define ELSEWHERE_SIZE 64
 #define AT_END ", or the end of a file," /* there a read gets nothing, and nobody is asked */
 #define NOT_SEEN_COLUMNS_MAX 120
@@ -34,36 +33,21 @@ struct printer {
     bool is_brief;
 };
 
-struct text {
-    char text[TEXT_SIZE];
-    size_t length;
-};
-
-__attribute__((format(printf, 2, 3))) static void append(struct text *text, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was begun one line above */
-    int written = vsnprintf(text->text + text->length, TEXT_SIZE - text->length, format, arguments);
-    va_end(arguments);
-    size_t room = TEXT_SIZE - 1 - text->length;
-    text->length += written > 0 && (size_t)written < room ? (size_t)written : written > 0 ? room : 0;
+static void append_ns(const struct printer *it, struct str *text, double ns) {
+    str_add(text, screen_firm(units_seconds(&it->units, ns / 1e9)).text);
 }
 
-static void append_ns(const struct printer *it, struct text *text, double ns) {
-    append(text, "%s", screen_firm(units_seconds(&it->units, ns / 1e9)).text);
-}
-
-static void append_share(struct text *text, double share) {
-    append(text, "%s", screen_firm(units_share(share)).text);
+static void append_share(struct str *text, double share) {
+    str_add(text, screen_firm(units_share(share)).text);
 }
 
 static const char *layer_name(const struct printer *it, size_t layer) {
     return layers_name(&it->table->profiles[layer]);
 }
 
-static void append_layer(const struct printer *it, struct text *text, size_t layer) {
+static void append_layer(const struct printer *it, struct str *text, size_t layer) {
     CLEANUP_FREE char *name = screen_cut(it->screen, layer_name(it, layer), LAYER_COLUMNS_MAX, SCREEN_BEGINNING);
-    append(text, "%s", name ? name : "");
+    str_add(text, name ? name : "");
 }
 
 static enum layer layer_of(const struct printer *it, size_t layer) {
@@ -93,7 +77,7 @@ static const char *who_answered(const struct printer *it, const struct layers_ro
 
 /* "the kernel's cache answered at least 96 % of 1.20 MiB that were read"; where bytes are not known "the kernel's cache,
  * or the end of a file, answered at least 96 % of 2,108 calls" */
-static void append_answered(const struct printer *it, struct text *text, const struct layers_row *row) {
+static void append_answered(const struct printer *it, struct str *text, const struct layers_row *row) {
     const bool are_reads = strcmp(row->name, "READ") == 0;
     for (size_t layer = 0; layer < it->table->layer_count; layer++) {
         const struct layers_cell *cell = &row->cells[layer];
@@ -102,25 +86,25 @@ static void append_answered(const struct printer *it, struct text *text, const s
         const char *who = share >= ANSWERED_MIN ? who_answered(it, row, layer) : NULL;
         if (!who)
             continue;
-        append(text, "%s%s%s answered %s", text->length > 0 ? "; " : "", who,
-               are_reads && isnan(of_bytes) ? AT_END : "", share < 1 ? "at least " : "");
+        str_addf(text, "%s%s%s answered %s", text->length > 0 ? "; " : "", who,
+                 are_reads && isnan(of_bytes) ? AT_END : "", share < 1 ? "at least " : "");
         append_share(text, share);
         if (isnan(of_bytes))
-            append(text, " of %s call%s", units_count(cell->calls).text, units_plural(cell->calls));
+            str_addf(text, " of %s call%s", units_count(cell->calls).text, units_plural(cell->calls));
         else
-            append(text, " of %s that were read", screen_firm(units_bytes(cell->moved_bytes)).text);
+            str_addf(text, " of %s that were read", screen_firm(units_bytes(cell->moved_bytes)).text);
     }
 }
 
 /* ---- Where the time went ------------------------------------------------------------------------ */
 
 /* "131 ms that these calls took", "118 ms at the layer fuse" */
-static void append_whole(const struct printer *it, struct text *text, const struct layers_row *row) {
+static void append_whole(const struct printer *it, struct str *text, const struct layers_row *row) {
     append_ns(it, text, row->cells[row->outermost].total_ns);
     if (layer_of(it, row->outermost) == LAYER_IS_USER) {
-        append(text, " that these calls took");
+        str_add(text, " that these calls took");
     } else {
-        append(text, " at the layer ");
+        str_add(text, " at the layer ");
         append_layer(it, text, row->outermost);
     }
 }
@@ -135,69 +119,70 @@ static double ns_elsewhere(const struct printer *it, size_t below, const char *n
     return op ? (double)op->total_cycles * 1e9 / (double)profile->clock.frequency_hz : 0;
 }
 
-/* Writes "LOOKUPs and GETATTRs": those of the ops whose time at a layer is no small part of that here. Returns their
- * time */
+/* Adds "LOOKUPs, GETATTRs and OPENs" to an empty text: those of the ops whose time at a layer is no small part of that
+ * here. Returns their time */
 static double list_elsewhere(const struct printer *it, const char *ops, size_t below, double here_ns,
-                             struct text *ret_names) {
+                             struct str *names) {
     char copy[ELSEWHERE_SIZE];
     char *rest = copy;
-    struct text names = {.length = 0};
-    char *last = NULL; /* the text before the last name */
+    size_t last = 0; /* where the last name's separator is */
     double total_ns = 0;
     snprintf(copy, sizeof(copy), "%s", ops);
     for (const char *op = strsep(&rest, " "); op; op = strsep(&rest, " ")) {
         double ns = ns_elsewhere(it, below, op);
         if (ns == 0 || ns < SAID_MIN * here_ns)
             continue;
-        last = names.text + names.length;
-        append(&names, "%s%ss", total_ns > 0 ? ", " : "", op);
+        last = names->length;
+        str_separate(names, ", ");
+        str_addf(names, "%ss", op);
         total_ns += ns;
     }
-    *ret_names = (struct text){.length = 0};
-    if (total_ns > 0)
-        append(ret_names, "%.*s%s%s", (int)(last - names.text), names.text, last == names.text ? "" : " and ",
-               last == names.text ? last : last + 2);
+    if (last > 0 && !names->failed) {
+        CLEANUP_FREE char *name = strdup(names->text + last + strlen(", "));
+        str_cut(names, last);
+        str_addf(names, " and %s", name ? name : "");
+    }
     return total_ns;
 }
 
 /* ", or in LOOKUPs and GETATTRs, which took 11 ms in all". Parts of a call may be in other rows, too: names are looked
  * up, and data is written before it is synced. */
-static void append_elsewhere(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+static void append_elsewhere(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
     const bool is_at_disk = layer_of(it, cell->below) == LAYER_IS_BLOCK;
-    struct text names;
+    CLEANUP_STR struct str names = {0};
     if (!row->relation || (layer_of(it, layer) != LAYER_IS_USER && !is_at_disk))
         return;
     const char *ops = is_at_disk ? row->relation->at_disk : row->relation->elsewhere;
     double total_ns = ops ? list_elsewhere(it, ops, cell->below, cell->here_ns, &names) : 0;
     if (total_ns == 0)
         return;
-    append(text, ", or in %s, which took ", names.text);
+    str_addf(text, ", or in %s, which took ", str_text(&names));
     append_ns(it, text, total_ns);
-    append(text, " in all");
+    str_add(text, " in all");
 }
 
 /* ", where disks took 128 ms for FLUSHs and WRITEs of these and all other calls": at the lowest layer of calls of which it
  * is not known what they ask of a disk. */
-static void append_at_disk(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+static void append_at_disk(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
     const size_t disk = it->table->layer_count - 1;
-    struct text names;
+    CLEANUP_STR struct str names = {0};
     if (layer_of(it, disk) != LAYER_IS_BLOCK || layer == disk || !row->relation || !row->relation->at_disk)
         return;
     double total_ns = list_elsewhere(it, row->relation->at_disk, disk, row->cells[layer].here_ns, &names);
     if (total_ns == 0)
         return;
-    append(text, ", where disks took ");
+    str_add(text, ", where disks took ");
     append_ns(it, text, total_ns);
-    append(text, " for %s of these and all other calls", names.text);
+    str_addf(text, " for %s of these and all other calls", str_text(&names));
 }
 
-static void append_queue(const struct printer *it, struct text *text, const struct layers_cell *cell) {
+static void append_queue(const struct printer *it, struct str *text, const struct layers_cell *cell) {
     if (cell->queued_ns < SAID_MIN * cell->total_ns || cell->queued_ns == 0)
         return;
-    append(text, ", ");
+    str_add(text, ", ");
     append_ns(it, text, cell->queued_ns);
-    append(text, " of them in its queue");
+    str_add(text, " of them in its queue");
 }
 
 /* True if some requests must come from other calls than those above: from programs that are not observed, or from the
@@ -223,9 +208,9 @@ static const char *bound_of(const struct printer *it, const struct layers_row *r
     return layer_of(it, row->cells[layer].below) == LAYER_IS_BLOCK ? "about " : "at most ";
 }
 
-static void append_share_here(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+static void append_share_here(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
     double whole_ns = row->cells[row->outermost].total_ns;
-    append(text, "%s", bound_of(it, row, layer));
+    str_add(text, bound_of(it, row, layer));
     append_share(text, whole_ns > 0 ? row->cells[layer].here_ns / whole_ns : 0);
 }
 
@@ -246,12 +231,12 @@ static const char *words_of(const struct printer *it, const struct layers_row *r
     return layers_words(layer_of(it, layer), layer_of(it, has_queue ? cell->queue : cell->below));
 }
 
-static void append_where(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+static void append_where(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
     const char *words = words_of(it, row, layer);
     const char *explanation = strstr(words, " (");
-    append(text, "%.*s",
-           (int)(explanation && is_said(it->said, words) ? explanation - words : (ptrdiff_t)strlen(words)), words);
+    str_addf(text, "%.*s",
+             (int)(explanation && is_said(it->said, words) ? explanation - words : (ptrdiff_t)strlen(words)), words);
     if (cell->below != it->table->layer_count) {
         append_elsewhere(it, text, row, layer);
         return;
@@ -261,12 +246,12 @@ static void append_where(const struct printer *it, struct text *text, const stru
 }
 
 /* "at least 98 % of 131 ms that these calls took were in the kernel and FUSE" */
-static void append_part(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
-    append(text, "%s", text->length > 0 ? "; " : "");
+static void append_part(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
+    str_separate(text, "; ");
     append_share_here(it, text, row, layer);
-    append(text, " of ");
+    str_add(text, " of ");
     append_whole(it, text, row);
-    append(text, " were ");
+    str_add(text, " were ");
     append_where(it, text, row, layer);
 }
 
@@ -275,7 +260,7 @@ static bool matters(const struct printer *it, const struct layers_row *row, size
 }
 
 /* The two largest parts. If all are known the first is mentioned however small it is. */
-static void append_parts(const struct printer *it, struct text *text, const struct layers_row *row) {
+static void append_parts(const struct printer *it, struct str *text, const struct layers_row *row) {
     size_t first = layers_largest_part(it->table, row, SIZE_MAX);
     size_t second = layers_largest_part(it->table, row, first);
     bool are_all_known = layers_known_end(it->table, row) == it->table->layer_count;
@@ -284,37 +269,37 @@ static void append_parts(const struct printer *it, struct text *text, const stru
     append_part(it, text, row, first);
     if (!matters(it, row, second))
         return;
-    append(text, ", and ");
+    str_add(text, ", and ");
     append_share_here(it, text, row, second);
-    append(text, " ");
+    str_add(text, " ");
     append_where(it, text, row, second);
 }
 
-static void append_took_longer(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer,
+static void append_took_longer(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer,
                                double more_ns) {
-    append(text, " took longer (");
+    str_add(text, " took longer (");
     append_ns(it, text, more_ns);
-    append(text, ") than ");
+    str_add(text, ") than ");
     append_layer(it, text, layer);
-    append(text, " (");
+    str_add(text, " (");
     append_ns(it, text, row->cells[layer].total_ns);
-    append(text, "): ");
+    str_add(text, "): ");
 }
 
 /* The queue holds the layer's own requests, so the layer below cannot have spent that time on them: "queue and fs took
  * longer (10 ms) than fuse (9.00 ms): they are not of the same calls" */
-static void append_too_much(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+static void append_too_much(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
     const size_t below = row->cells[layer].below;
     const size_t queue = row->cells[layer].queue;
     double more_ns = row->cells[queue].total_ns;
     append_layer(it, text, queue);
     if (below < it->table->layer_count) {
-        append(text, " and ");
+        str_add(text, " and ");
         append_layer(it, text, below);
         more_ns += row->cells[below].total_ns;
     }
     append_took_longer(it, text, row, layer, more_ns);
-    append(text, "they are not of the same calls");
+    str_add(text, "they are not of the same calls");
 }
 
 static bool has_mapped(const struct aggstats_profile *profile) {
@@ -323,38 +308,37 @@ static bool has_mapped(const struct aggstats_profile *profile) {
 }
 
 /* "; files were mapped, too, which are read without a call; user does not see 1 statically linked program" */
-static void append_not_seen(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+static void append_not_seen(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
     const struct aggstats_profile *profile = &it->table->profiles[layer];
     const char *not_seen = aggstats_profile_label(profile, "not_seen");
     const bool is_read = strcmp(row->name, "READ") == 0;
     if (layer_of(it, layer) != LAYER_IS_USER)
         return;
     if (has_mapped(profile) && (is_read || strcmp(row->name, "WRITE") == 0))
-        append(text, "; files were mapped, too, which are %s without a call", is_read ? "read" : "written");
+        str_addf(text, "; files were mapped, too, which are %s without a call", is_read ? "read" : "written");
     CLEANUP_FREE char *shown =
         not_seen ? screen_cut(it->screen, not_seen, NOT_SEEN_COLUMNS_MAX, SCREEN_BEGINNING) : NULL;
     if (shown && shown[0])
-        append(text, "; user does not see %s", shown);
+        str_addf(text, "; user does not see %s", shown);
 }
 
 /* "fuse took longer (118 ms) than user (80.0 ms): reading ahead goes on while nobody waits for it" */
-static void append_asynchronous(const struct printer *it, struct text *text, const struct layers_row *row) {
+static void append_asynchronous(const struct printer *it, struct str *text, const struct layers_row *row) {
     for (size_t layer = 0; layer < it->table->layer_count; layer++) {
         const struct layers_cell *cell = &row->cells[layer];
         if (!cell->is_there || cell->here != LAYERS_HERE_ASYNCHRONOUS)
             continue;
-        append(text, "%s", text->length > 0 ? "; " : "");
+        str_separate(text, "; ");
         if (cell->below == it->table->layer_count || row->cells[cell->below].total_ns <= cell->total_ns) {
             append_too_much(it, text, row, layer);
             continue;
         }
         append_layer(it, text, cell->below);
         append_took_longer(it, text, row, layer, row->cells[cell->below].total_ns);
-        append(text, "%s",
-               row->relation && row->relation->why_more ? row->relation->why_more
-                                                        : "it worked for more than these calls");
+        str_add(text, row->relation && row->relation->why_more ? row->relation->why_more
+                                                               : "it worked for more than these calls");
         if (layer_of(it, cell->below) == LAYER_IS_BLOCK)
-            append(text, ", or other programs used the disk");
+            str_add(text, ", or other programs used the disk");
         append_not_seen(it, text, row, layer);
     }
 }
@@ -368,22 +352,23 @@ static bool are_hidden_locks(const struct printer *it, const struct layers_row *
 }
 
 static void print_row(const struct printer *it, const struct layers_row *row) {
-    struct text text = {.length = 0};
+    CLEANUP_STR struct str text = {0};
     if (layers_are_kernels(it->table, row)) {
-        append(&text, LAYERS_KERNEL_DATA);
+        str_add(&text, LAYERS_KERNEL_DATA);
     } else if (are_hidden_locks(it, row)) {
         append_ns(it, &text, row->cells[row->outermost].total_ns);
-        append(&text, " that these calls took were in the kernel: locks of files are not forwarded to the mount");
+        str_add(&text, " that these calls took were in the kernel: locks of files are not forwarded to the mount");
     } else {
         append_answered(it, &text, row);
         append_parts(it, &text, row);
         if (!it->is_brief || text.length == 0) /* the table says which layers have more below */
             append_asynchronous(it, &text, row);
     }
-    CLEANUP_FREE char *sentence = NULL;
-    if (text.length == 0 || asprintf(&sentence, "%s: %s.", row->name, text.text) < 0)
+    CLEANUP_STR struct str sentence = {0};
+    if (text.length == 0)
         return;
-    screen_print_sentence(it->screen, 0, sentence);
+    str_addf(&sentence, "%s: %s.", row->name, str_text(&text));
+    screen_print_sentence(it->screen, 0, str_text(&sentence));
 }
 
 /* False if only one layer has it: then there is nothing to split. */

@@ -6,6 +6,7 @@
 
 #include "figures.h"
 #include "gnuplot.h"
+#include "str.h"
 #include "units.h"
 
 enum { TITLE_Y = 20, SUBTITLE_Y = 41, TITLE_HEIGHT = 56, KEY_HEIGHT = 26, PIXELS_PER_INCH = 96 };
@@ -117,28 +118,23 @@ void plot_page_square(struct plot_page *page, int x, int y, const char *colour) 
 
 /* ---- Title -------------------------------------------------------------------------------------- */
 
-static void append(char *text, const char *more) {
-    size_t length = strlen(text);
-    snprintf(text + length, PLOT_TEXT_SIZE - length, "%s", more);
-}
-
-static void append_start(char *text, const struct aggstats_profile *profile) {
+static void add_start(struct str *text, const struct aggstats_profile *profile) {
     char start[64];
     time_t seconds = (time_t)(profile->start_ns / 1000000000);
     struct tm tm;
     if (!profile->has_start || !localtime_r(&seconds, &tm) ||
         strftime(start, sizeof(start), ", from %Y-%m-%d %H:%M:%S %Z", &tm) == 0)
         return;
-    append(text, start);
+    str_add(text, start);
 }
 
 /* "36,484 calls, 1.18 s, from 2026-11-21 05:24:50 UTC" */
-static void format_sum(const struct aggstats_profile *profile, char ret_text[PLOT_TEXT_SIZE]) {
+static void add_sum(struct str *text, const struct aggstats_profile *profile) {
     const struct units units = {.frequency_hz = profile->clock.frequency_hz};
     struct figures_sum sum = figures_sum(profile);
-    snprintf(ret_text, PLOT_TEXT_SIZE, "%s call%s, %s%s", units_count(sum.calls).text, units_plural(sum.calls),
+    str_addf(text, "%s call%s, %s%s", units_count(sum.calls).text, units_plural(sum.calls),
              units_cycles(&units, sum.total_cycles).text, units.frequency_hz > 0 ? "" : " cycles");
-    append_start(ret_text, profile);
+    add_start(text, profile);
 }
 
 /* What was profiled, or else the file. */
@@ -152,9 +148,10 @@ static void put_title(struct plot_page *page) {
 }
 
 static void put_subtitle(struct plot_page *page) {
-    char text[PLOT_TEXT_SIZE];
-    format_sum(page->plot->profiles[0], text);
-    plot_page_untrusted(page, page->width / 2, SUBTITLE_Y, PLOT_CENTRE, PLOT_PLAIN, PLOT_FAINT, text, page->width / 7);
+    CLEANUP_STR struct str text = {0};
+    add_sum(&text, page->plot->profiles[0]);
+    plot_page_untrusted(page, page->width / 2, SUBTITLE_Y, PLOT_CENTRE, PLOT_PLAIN, PLOT_FAINT, str_text(&text),
+                        page->width / 7);
 }
 
 static bool has_title(const struct plot *plot) {
@@ -168,12 +165,12 @@ static void put_key(struct plot_page *page) {
     const int y = has_title(page->plot) ? SUBTITLE_Y + KEY_HEIGHT / 2 + 4 : SUBTITLE_Y - 4;
     for (int i = 0; i < PLOT_PROFILES_MAX; i++) {
         int x = 30 + i * half;
-        char text[PLOT_TEXT_SIZE];
+        CLEANUP_STR struct str text = {0};
         plot_page_square(page, x, y, colours[i]);
         plot_page_untrusted(page, x + 14, y - 8, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, page->plot->names[i],
                             (half - 60) / 8);
-        format_sum(page->plot->profiles[i], text);
-        plot_page_untrusted(page, x + 14, y + 8, PLOT_LEFT, PLOT_SMALL, PLOT_FAINT, text, (half - 60) / 6);
+        add_sum(&text, page->plot->profiles[i]);
+        plot_page_untrusted(page, x + 14, y + 8, PLOT_LEFT, PLOT_SMALL, PLOT_FAINT, str_text(&text), (half - 60) / 6);
     }
 }
 
