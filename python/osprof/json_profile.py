@@ -4,6 +4,7 @@ from . import checks
 from .distribution import COUNT_MAX, RESOLUTIONS, Distribution, Scale
 from .json_values import Value, take
 from .model import GROUPINGS, Busy, CallInFlight, Cause, Cells, Group, Joint, Operation, Profile, SlowCall, SlowCaller
+from .model import UNSEEN_KINDS, UnseenProgram
 from .text_header import INTERVALS_MAX
 from .text_times import unix_ns
 
@@ -14,6 +15,14 @@ _COUNTS = (
     "cache_missed_bytes",
     "cache_unjudged_bytes",
     "slow_cycles",
+    "threads_max",
+    "cost_calls",
+    "disk_other_bytes",
+    "waiting_requests",
+    "runs",
+    "merged",
+    "chosen_groups",
+    "missed_cycles",
 )
 _SECONDS = (
     "stolen_seconds",
@@ -24,6 +33,32 @@ _SECONDS = (
     "program_time_seconds",
     "locking_time_seconds",
 )
+
+
+_COUNTS_BY_WORD = (
+    "page_faults",
+    "seen_bytes",
+    "kernel_bytes",
+    "elsewhere_bytes",
+    "not_seen",
+    "not_told",
+    "disk_bytes",
+)
+_SECONDS_BY_WORD = ("cost_seconds", "disk_seconds")
+
+
+def _by_word(method):
+    return lambda member: {word: method(member.get(word)) for word in member.keys()}
+
+
+def _unseen_program(value):
+    return UnseenProgram(
+        value.need("kind").one_of(UNSEEN_KINDS),
+        value.need("program").text(),
+        value.need("runs").count(),
+        value.need("least_seconds").real(),
+        take(value, "most_seconds", Value.real),
+    )
 
 
 def _require(value, complaint):
@@ -222,6 +257,11 @@ def take_profile(value):
         setattr(profile, member, take(value, member, Value.count))
     for member in _SECONDS:
         setattr(profile, member, take(value, member, Value.real))
+    for member in _COUNTS_BY_WORD:
+        setattr(profile, member, take(value, member, _by_word(Value.count)) or getattr(profile, member))
+    for member in _SECONDS_BY_WORD:
+        setattr(profile, member, take(value, member, _by_word(Value.real)))
+    profile.unseen_programs = [_unseen_program(program) for program in value.get("unseen_programs") or ()]
     profile.clamped = value.need("clamped").count()
     profile.ungrouped = take(value, "ungrouped", Value.count) or 0
     profile.incomplete = value.need("incomplete").flag()

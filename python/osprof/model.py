@@ -210,6 +210,36 @@ class Group:
     operations: Dict[str, Operation] = field(default_factory=dict)
 
 
+# Why programs, calls and threads are not seen, as osprof(5) explains it.
+UNSEEN_KINDS = (
+    "static",
+    "set_id",
+    "foreign",
+    "sandboxed",
+    "go",
+    "bare",
+    "starved",
+    "async",
+    "io_uring",
+    "root",
+    "user",
+    "unknown",
+    "crowded",
+    "broken",
+)
+
+
+@dataclass
+class UnseenProgram:
+    """Programs of one kind and name that the layer user does not see."""
+
+    kind: str  # one of UNSEEN_KINDS
+    program: str
+    runs: int
+    least_seconds: float  # they ran so long at least, added up
+    most_seconds: Optional[float] = None  # and at most; None: unknown
+
+
 @dataclass
 class Profile:
     """A profile of one layer."""
@@ -230,6 +260,24 @@ class Profile:
     queue_time_seconds: Optional[float] = None
     program_time_seconds: Optional[float] = None
     locking_time_seconds: Optional[float] = None
+    page_faults: Optional[Dict[str, int]] = None  # "minor" and "major"
+    seen_bytes: Optional[Dict[str, int]] = None  # "read" and "written", like the next two: in the calls of programs
+    kernel_bytes: Optional[Dict[str, int]] = None  # by the kernel's own sums for the same programs
+    elsewhere_bytes: Optional[Dict[str, int]] = None  # on descriptors that do not count
+    not_seen: Dict[str, int] = field(default_factory=dict)  # by kind, one of UNSEEN_KINDS
+    unseen_programs: List[UnseenProgram] = field(default_factory=list)
+    threads_max: Optional[int] = None  # that could be counted at a time, if there were more
+    not_told: Dict[str, int] = field(default_factory=dict)  # by kind, see osprof(5)
+    cost_seconds: Optional[Dict[str, float]] = None  # of "each" system call of the machine, and of those "counted"
+    cost_calls: Optional[int] = None  # system calls of the machine
+    disk_bytes: Optional[Dict[str, int]] = None  # "read" and "written" at the disk of a command, and its "own"
+    disk_seconds: Optional[Dict[str, float]] = None  # that disk was "busy" for so long of the time it was "watched"
+    disk_other_bytes: Optional[int] = None  # of the process that the label disk_other names
+    waiting_requests: Optional[int] = None  # for a FUSE daemon in trouble
+    runs: Optional[int] = None
+    merged: Optional[int] = None  # how many profiles this is the sum of
+    chosen_groups: Optional[int] = None  # how many groups this is the sum of
+    missed_cycles: Optional[int] = None  # latency of their calls that is missing, at most
     clamped: int = 0
     ungrouped: int = 0
     incomplete: bool = False
@@ -269,6 +317,10 @@ class Profile:
     @property
     def elapsed_seconds(self) -> Optional[float]:
         return self.scale.seconds(self.elapsed_cycles)
+
+    @property
+    def missed_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.missed_cycles)
 
     @property
     def slow_seconds(self) -> Optional[float]:

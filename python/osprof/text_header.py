@@ -1,7 +1,7 @@
 """The header of a profile as text: facts, and labels."""
 
 from .distribution import COUNT_MAX, RESOLUTIONS
-from .model import GROUPINGS, Busy
+from .model import GROUPINGS, UNSEEN_KINDS, Busy, UnseenProgram
 from .text_calls import CallLines
 from .text_lines import Words, decoded, is_plain, unescaped
 from .text_outcomes import OutcomeLines
@@ -24,25 +24,79 @@ _NUMBERS = {
     "queue_time": ("queue_time_seconds", "nanoseconds", 1e9),
     "program_time": ("program_time_seconds", "nanoseconds", 1e9),
     "locking_time": ("locking_time_seconds", "nanoseconds", 1e9),
+    "threads_max": ("threads_max", "", 1),
+    "cost_calls": ("cost_calls", "calls", 1),
+    "disk_other_bytes": ("disk_other_bytes", "bytes", 1),
+    "waiting_requests": ("waiting_requests", "", 1),
+    "runs": ("runs", "", 1),
+    "merged": ("merged", "", 1),
+    "chosen_groups": ("chosen_groups", "", 1),
+    "missed": ("missed_cycles", "cycles", 1),
     "clamped": ("clamped", "calls", 1),
     "ungrouped": ("ungrouped", "calls", 1),
     "slow": ("slow_cycles", "cycles", 1),
 }
+# Facts that are several numbers, each with a word before it: the same, the words, and whether those are known that are
+# missing in the line.
+_DIRECTIONS = ("read", "written")
+_UNTOLD = ("of_machine", "of_processes", "of_cgroup", "failed", "untimed", "begun", "processes", "causes")
+_WORDS = {
+    "page_faults": ("page_faults", "", 1, ("minor", "major"), True),
+    "bytes_seen": ("seen_bytes", "bytes", 1, _DIRECTIONS, True),
+    "bytes_kernel": ("kernel_bytes", "bytes", 1, _DIRECTIONS, True),
+    "bytes_elsewhere": ("elsewhere_bytes", "bytes", 1, _DIRECTIONS, True),
+    "not_seen": ("not_seen", "", 1, UNSEEN_KINDS, False),
+    "not_told": ("not_told", "", 1, _UNTOLD, False),
+    "cost_time": ("cost_seconds", "nanoseconds", 1e9, ("each", "counted"), True),
+    "disk_bytes": ("disk_bytes", "bytes", 1, (*_DIRECTIONS, "own"), True),
+    "disk_time": ("disk_seconds", "nanoseconds", 1e9, ("busy", "watched"), False),
+}
+UNSEEN_PROGRAMS_MAX = 64
+UNSEEN_NAME_BYTES_MAX = 32
 # If one of these is known the others are, too.
 _TOGETHER = (
     ("cache_read_bytes", "cache_missed_bytes", "cache_unjudged_bytes"),
     ("user_time_seconds", "system_time_seconds"),
     ("program_time_seconds", "locking_time_seconds"),
+    ("seen_bytes", "kernel_bytes"),
+    ("cost_seconds", "cost_calls"),
 )
-_ABSENT_IF_ZERO = ("stopped_seconds", "slow_cycles")
+_ABSENT_IF_ZERO = (
+    "stopped_seconds",
+    "slow_cycles",
+    "threads_max",
+    "disk_other_bytes",
+    "merged",
+    "chosen_groups",
+    "missed_cycles",
+    "disk_seconds",
+)
+_ZEROS = {member: dict.fromkeys(words, 0) for member, _, _, words, is_whole in _WORDS.values() if is_whole}
 FACTS_OF_GROUPS = ("cache_read", "cache_missed", "cache_unjudged")
 
 
 def parse_number(lines, owner, key, value):
     """A fact of a profile, or of a group, that is one number."""
     member, unit, divisor = _NUMBERS[key]
-    number = Words(lines, value).only_count(f"a number of {unit}")
+    number = Words(lines, value).only_count(f"a number of {unit}" if unit else "a number")
     setattr(owner, member, number if divisor == 1 else number / divisor)
+
+
+def _parse_words(lines, owner, key, value):
+    """A fact that is several numbers, such as "read 4096 written 0"."""
+    member, unit, divisor, known, is_whole = _WORDS[key]
+    words, numbers = Words(lines, value), {}
+    while words.rest() or not numbers:
+        word = decoded(words.next())
+        if word not in known:
+            lines.fail(f'expected a word of the line "{key}", such as {known[0]}, found "{word}"')
+        if word in numbers:
+            lines.fail(f"expected every word once, found {word} a second time")
+        number = words.count(f"a number of {unit}" if unit else "a number")
+        numbers[word] = number if divisor == 1 else number / divisor
+    if is_whole:
+        numbers = {word: numbers.get(word, 0) for word in known}
+    setattr(owner, member, {word: numbers[word] for word in known if is_whole or numbers.get(word)})
 
 
 def is_label_key(key):
@@ -71,7 +125,11 @@ class Header:
             "busy": self._parse_busy,
             "busy_ops": self.outcomes.parse_busy_ops,
         }
-        self._repeated = {**self.outcomes.parsers, **self._calls.parsers}
+        self._repeated = {
+            **self.outcomes.parsers,
+            **self._calls.parsers,
+            "unseen_program": self._parse_unseen_program,
+        }
 
     def parse_line(self):
         """The current line, which begins with #."""
@@ -85,10 +143,12 @@ class Header:
         word = decoded(key)
         if word in self._repeated:
             self._repeated[word](Words(self._lines, value), value)
-        elif word in self._once or word in _NUMBERS:
+        elif word in self._once or word in _NUMBERS or word in _WORDS:
             self._refuse_second(word)
             if word in _NUMBERS:
                 parse_number(self._lines, self._profile, word, value)
+            elif word in _WORDS:
+                _parse_words(self._lines, self._profile, word, value)
             else:
                 self._once[word](value)
         else:
@@ -175,13 +235,27 @@ class Header:
             self._lines.fail("expected no more busy looks than looks, and some")
         self._profile.busy = Busy(looks, busy, most)
 
+    def _parse_unseen_program(self, words, _value):
+        programs = self._profile.unseen_programs
+        if len(programs) == UNSEEN_PROGRAMS_MAX:
+            self._lines.fail(f"expected at most {UNSEEN_PROGRAMS_MAX} programs that were not seen")
+        kind = words.next()
+        if decoded(kind) not in UNSEEN_KINDS:
+            self._lines.fail_expected("a kind of programs, such as static", kind)
+        runs, least, most = (words.keyed_count(word) for word in ("runs", "least", "most"))
+        words.keyword("name")
+        name = unescaped(words.remaining())
+        if len(name.encode("utf-8", "surrogateescape")) > UNSEEN_NAME_BYTES_MAX:
+            self._lines.fail(f"expected a program's name of at most {UNSEEN_NAME_BYTES_MAX} bytes")
+        programs.append(UnseenProgram(decoded(kind), name, runs, least / 1e9, most / 1e9 if most else None))
+
     def complete(self, rows_most):
         """What is to be done at the end of the profile. rows_most: the most intervals of an operation"""
         profile = self._profile
         for members in _TOGETHER:
             if any(getattr(profile, member) is not None for member in members):
                 for member in members:
-                    setattr(profile, member, getattr(profile, member) or 0)
+                    setattr(profile, member, getattr(profile, member) or dict(_ZEROS.get(member, ())) or 0)
         for member in _ABSENT_IF_ZERO:
             setattr(profile, member, getattr(profile, member) or None)
         self._complete_borders(rows_most)

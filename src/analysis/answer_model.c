@@ -2,9 +2,9 @@
 #include "answer_model.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/numbers.h"
 #include "base.h"
 
 /* ---- How much of the time ----------------------------------------------------------------------- */
@@ -122,12 +122,10 @@ static void find_fuse(const struct aggstats_profile *profile, struct answer_mode
  * that matters. */
 static void find_faults(const struct aggstats_profile *profile, struct answer_model *model) {
     const char *layer = aggstats_profile_label(profile, "layer");
-    const char *text = aggstats_profile_label(profile, "page_faults");
+    const uint64_t faults = profile->has_page_faults ? profile->page_faults.major : 0;
     const struct aggstats_op_profile *maps = aggstats_profile_op(profile, "MMAP");
-    const char *major = text ? strchr(text, ',') : NULL;
-    if (!layer || strcmp(layer, "user") != 0 || !major || !maps || maps->calls == 0 || !profile->has_elapsed)
+    if (!layer || strcmp(layer, "user") != 0 || !maps || maps->calls == 0 || !profile->has_elapsed)
         return;
-    const uint64_t faults = strtoull(major + 1, NULL, 10);
     if (faults >= FAULTS_MIN &&
         cycles_of_ns(profile, FAULT_NS) * (double)faults >= ANSWER_SHARE_MIN * (double)profile->elapsed_cycles)
         model->major_faults = faults;
@@ -353,7 +351,7 @@ static void find_oldest(const struct aggstats_profile *profile, struct answer_mo
 
 /* What a job of one thread waits for besides is not saved, unless it is in calls that were not seen. */
 static void find_advice(const struct aggstats_profile *profile, struct answer_model *model) {
-    const bool is_seen = !aggstats_profile_label(profile, "not_seen") && !model->witness.is_at_least;
+    const bool is_seen = !aggstats_profile_has_unseen(profile) && !model->witness.is_at_least;
     const double beside = (double)profile->elapsed_cycles - model->sum.total_cycles - model->rest.others_least;
     const struct advice_known known = {
         .total_cycles = model->sum.total_cycles,

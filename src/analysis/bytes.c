@@ -1,6 +1,5 @@
 #include "bytes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base.h"
@@ -64,28 +63,13 @@ struct bytes_seen bytes_seen(const struct aggstats_profile *profile) {
     return seen;
 }
 
-bool bytes_parse(const char *text, struct bytes_pair *ret_bytes) {
-    unsigned long long read;
-    unsigned long long written;
-    int end = 0;
-    if (sscanf(text, "%llu read, %llu written%n", &read, &written, &end) != 2 || text[end])
-        return false;
-    *ret_bytes = (struct bytes_pair){(double)read, (double)written};
-    return true;
-}
-
-static bool read_label(const struct aggstats_profile *profile, const char *key, struct bytes_pair *ret_bytes) {
-    const char *text = aggstats_profile_label(profile, key);
-    return text && bytes_parse(text, ret_bytes);
-}
-
 static void find_elsewhere(const struct aggstats_profile *profile, double seen, struct bytes_witness *witness) {
-    struct bytes_pair elsewhere;
-    if (!read_label(profile, "bytes_elsewhere", &elsewhere) || elsewhere.read + elsewhere.written <= 0)
+    const double elsewhere = (double)profile->bytes_elsewhere.read + (double)profile->bytes_elsewhere.written;
+    if (!profile->has_elsewhere || elsewhere <= 0)
         return;
-    witness->elsewhere = elsewhere.read + elsewhere.written;
-    witness->inside_share = seen / (seen + witness->elsewhere);
-    witness->is_elsewhere = witness->inside_share < BYTES_INSIDE_MIN && witness->elsewhere >= BYTES_GAP_MIN;
+    witness->elsewhere = elsewhere;
+    witness->inside_share = seen / (seen + elsewhere);
+    witness->is_elsewhere = witness->inside_share < BYTES_INSIDE_MIN && elsewhere >= BYTES_GAP_MIN;
 }
 
 static double share_of(double seen, double kernel) {
@@ -97,12 +81,11 @@ static bool is_missed(double seen, double kernel) {
 }
 
 struct bytes_witness bytes_witness(const struct aggstats_profile *profile) {
-    struct bytes_witness witness = {.share = {1, 1}, .inside_share = 1};
-    struct bytes_pair seen;
-    struct bytes_pair kernel;
-    witness.is_known = read_label(profile, "bytes_seen", &seen) && read_label(profile, "bytes_kernel", &kernel);
+    struct bytes_witness witness = {.is_known = profile->has_witness, .share = {1, 1}, .inside_share = 1};
     if (!witness.is_known)
         return witness;
+    const struct bytes_pair seen = {(double)profile->bytes_seen.read, (double)profile->bytes_seen.written};
+    const struct bytes_pair kernel = {(double)profile->bytes_kernel.read, (double)profile->bytes_kernel.written};
     find_elsewhere(profile, seen.read + seen.written, &witness);
     witness.share = (struct bytes_pair){share_of(seen.read, kernel.read), share_of(seen.written, kernel.written)};
     witness.is_read_missed = is_missed(seen.read, kernel.read);

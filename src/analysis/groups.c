@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "aggstats/numbers.h"
 #include "aggstats/words.h"
 #include "base.h"
 #include "wide_count.h"
@@ -126,21 +127,22 @@ static int add_meant(const struct aggstats_profile *profile, enum aggstats_group
     return error;
 }
 
-/* Names the groups, for the heading. */
-static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who, size_t count,
-                     wide_count missed_cycles_max) {
 #define HEADING(constant, word, several, heading, ...) [AGGSTATS_BY_##constant] = heading,
-    static const char *const headings[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(HEADING, HEADING, HEADING, HEADING)};
-    char value[AGGSTATS_GROUP_NAME_SIZE + 64];
-    char missed[WIDE_COUNT_TEXT_SIZE];
-    if (missed_cycles_max > 0)
-        snprintf(value, sizeof(value), "%.*s, but for %s cycles at most", AGGSTATS_GROUP_NAME_SIZE - 1, who,
-                 wide_count_format(missed_cycles_max, missed));
-    else if (count > 1)
-        snprintf(value, sizeof(value), "%.*s, %zu of them", AGGSTATS_GROUP_NAME_SIZE - 1, who, count);
-    else
-        snprintf(value, sizeof(value), "%.*s", AGGSTATS_GROUP_NAME_SIZE - 1, who);
+static const char *const headings[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(HEADING, HEADING, HEADING, HEADING)};
+
+/* Names the groups, for the heading. */
+static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who) {
+    char value[AGGSTATS_GROUP_NAME_SIZE];
+    snprintf(value, sizeof(value), "%s", who);
     return aggstats_profile_add_label(sum, headings[grouping], value);
+}
+
+const struct aggstats_label *groups_chosen(const struct aggstats_profile *profile) {
+    for (size_t i = profile->chosen_groups > 0 ? profile->label_count : 0; i > 0; i--)
+        for (size_t grouping = 0; grouping < AGGSTATS_GROUPINGS; grouping++)
+            if (headings[grouping] && strcmp(headings[grouping], profile->labels[i - 1].key) == 0)
+                return &profile->labels[i - 1];
+    return NULL;
 }
 
 int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who) {
@@ -155,11 +157,15 @@ int groups_select(struct aggstats_profile *profile, enum aggstats_grouping group
     for (size_t i = 0; i < profile->label_count && !error; i++)
         error = aggstats_profile_add_label(&sum, profile->labels[i].key, profile->labels[i].value);
     if (!error)
-        error = label_sum(&sum, grouping, who, count, missed_cycles_max);
+        error = label_sum(&sum, grouping, who);
+    if (!error)
+        error = aggstats_profile_describe(&sum, profile);
     if (error) {
         aggstats_profile_finish(&sum);
         return error;
     }
+    sum.chosen_groups = count;
+    sum.missed_cycles_max = missed_cycles_max > UINT64_MAX ? UINT64_MAX : (uint64_t)missed_cycles_max;
     sum.has_start = profile->has_start;
     sum.start_ns = profile->start_ns;
     sum.has_elapsed = profile->has_elapsed;

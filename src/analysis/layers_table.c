@@ -29,9 +29,7 @@ static double to_ns(const struct aggstats_profile *profile, uint64_t cycles) {
 
 /* The elapsed times of merged profiles are sums, and say nothing about when. */
 static bool has_times(const struct aggstats_profile *profile) {
-    const char *merged = aggstats_profile_label(profile, "merged");
-    return profile->has_start && profile->has_elapsed && layers_has_rate(profile) &&
-           (!merged || strcmp(merged, "1") == 0);
+    return profile->has_start && profile->has_elapsed && layers_has_rate(profile) && profile->merged <= 1;
 }
 
 enum layers_times layers_compare_times(const struct aggstats_profile *a, const struct aggstats_profile *b) {

@@ -100,17 +100,6 @@ static void note_start(struct merging *merging, const struct aggstats_profile *p
         merging->start_ns = profile->start_ns;
 }
 
-/* The number of profiles that a profile was merged from. */
-static uint64_t merged_from(const struct aggstats_profile *profile) {
-    const char *text = aggstats_profile_label(profile, "merged");
-    char *end;
-    if (!text || text[0] < '1' || text[0] > '9')
-        return 1;
-    errno = 0;
-    uint64_t count = strtoull(text, &end, 10);
-    return errno || *end != '\0' ? 1 : count;
-}
-
 /* ---- Labels ------------------------------------------------------------------------------------- */
 
 static struct merging_label *find_label(struct merging *merging, const char *key) {
@@ -172,45 +161,12 @@ static int add_values(struct merging_label *label, const char *list) {
     }
 }
 
-static bool is_of_amounts(const char *key) {
-    static const char *const keys[] = {"page_faults", "bytes_seen", "bytes_kernel", "bytes_elsewhere"};
-    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-        if (strcmp(keys[i], key) == 0)
-            return true;
-    return false;
-}
-
-static bool parse_amounts(const char *text, struct merging_amounts *ret_amounts) {
-    struct merging_amounts amounts = {0};
-    int end = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(amounts.numbers); i++) {
-        const char *expected_end = i == 0 ? ", " : "";
-        if (text[0] < '0' || text[0] > '9' ||
-            sscanf(text, "%" SCNu64 " %15[a-z]%n", &amounts.numbers[i], amounts.words[i], &end) != 2 ||
-            strncmp(text + end, SEPARATOR, strlen(expected_end)) != 0)
-            return false;
-        text += end + (int)strlen(expected_end);
-    }
-    *ret_amounts = amounts;
-    return *text == '\0';
-}
-
-/* Once one value has no amounts, or the sum is too large, there is none. */
-static void add_amounts(struct merging_label *label, const char *value) {
-    struct merging_amounts amounts = {0};
-    label->has_sum = label->has_sum && parse_amounts(value, &amounts);
-    for (size_t i = 0; i < ARRAY_SIZE(amounts.numbers) && label->has_sum; i++)
-        label->has_sum = strcmp(amounts.words[i], label->sum.words[i]) == 0 &&
-                         !__builtin_add_overflow(label->sum.numbers[i], amounts.numbers[i], &label->sum.numbers[i]);
-}
-
 /* Labels are for people: of too many only the first are kept. */
 static int begin_label(struct merging *merging, const struct aggstats_label *from) {
     if (merging->label_count == MERGING_LABELS_MAX)
         return 0;
     struct merging_label *label = &merging->labels[merging->label_count++];
     *label = (struct merging_label){.key = strdup(from->key), .value = strdup(from->value), .holder_count = 1};
-    label->has_sum = is_of_amounts(from->key) && parse_amounts(from->value, &label->sum);
     return label->key && label->value ? add_values(label, from->value) : -ENOMEM;
 }
 
@@ -219,7 +175,6 @@ static int add_label(struct merging *merging, const struct aggstats_label *from)
     if (!label)
         return begin_label(merging, from);
     label->holder_count++;
-    add_amounts(label, from->value);
     if (!label->differs && strcmp(label->value, from->value) == 0)
         return 0;
     label->differs = true;
@@ -228,10 +183,8 @@ static int add_label(struct merging *merging, const struct aggstats_label *from)
 
 static int add_labels(struct merging *merging, const struct aggstats_profile *profile) {
     int error = 0;
-    for (size_t i = 0; i < profile->label_count && !error; i++) {
-        if (strcmp(profile->labels[i].key, "merged") != 0)
-            error = add_label(merging, &profile->labels[i]);
-    }
+    for (size_t i = 0; i < profile->label_count && !error; i++)
+        error = add_label(merging, &profile->labels[i]);
     return error;
 }
 
@@ -243,7 +196,7 @@ static bool is_other_layer(const struct merging *merging, const struct aggstats_
 
 int merging_add(struct merging *merging, const struct aggstats_profile *profile) {
     size_t sum_index = 0;
-    uint64_t merged = merged_from(profile);
+    const uint64_t merged = profile->merged > 0 ? profile->merged : 1;
     if (is_other_layer(merging, profile))
         return -EXDEV;
     int error = add_labels(merging, profile);
@@ -283,29 +236,13 @@ static char *list_values(const struct merging_label *label, bool more) {
     return list;
 }
 
-static int append_sum(struct aggstats_profile *profile, const struct merging_label *label, bool is_more) {
-    const struct merging_amounts *sum = &label->sum;
-    char text[96];
-    snprintf(text, sizeof(text), "%" PRIu64 " %s" SEPARATOR "%" PRIu64 " %s%s", sum->numbers[0], sum->words[0],
-             sum->numbers[1], sum->words[1], is_more ? SEPARATOR MORE : "");
-    return aggstats_profile_add_label(profile, label->key, text);
-}
-
 static int append_merged_label(const struct merging *merging, struct aggstats_profile *profile,
                                const struct merging_label *label) {
     bool missing = label->holder_count < merging->added_count && !speaks_for_all(label);
-    if (label->has_sum)
-        return append_sum(profile, label, missing);
     if (!label->differs && !missing)
         return aggstats_profile_add_label(profile, label->key, label->value);
     CLEANUP_FREE char *list = list_values(label, label->more || missing);
     return list ? aggstats_profile_add_label(profile, label->key, list) : -ENOMEM;
-}
-
-static int append_count(struct aggstats_profile *profile, uint64_t count) {
-    char text[24];
-    snprintf(text, sizeof(text), "%" PRIu64, count);
-    return aggstats_profile_add_label(profile, "merged", text);
 }
 
 static int note_rescaled(struct merging *merging) {
@@ -332,7 +269,7 @@ static int replace_labels(struct merging *merging, struct aggstats_profile *prof
     int error = note_rescaled(merging);
     for (size_t i = 0; i < merging->label_count && !error; i++)
         error = append_merged_label(merging, profile, &merging->labels[i]);
-    return error ? error : append_count(profile, merging->merged_count);
+    return error;
 }
 
 /* Adds the sum of another rate, and its groups, to the first. */
@@ -363,6 +300,7 @@ int merging_result(struct merging *merging, struct aggstats_profile *ret_profile
         error = replace_labels(merging, sum);
     if (error)
         return error;
+    sum->merged = merging->merged_count;
     sum->has_start = merging->all_have_start;
     sum->start_ns = merging->start_ns;
     *ret_profile = *sum;

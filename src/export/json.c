@@ -31,20 +31,52 @@ static void write_clock(struct json_writer *writer, const struct aggstats_clock 
     json_end(writer, '}');
 }
 
+static void write_number(struct json_writer *writer, const char *name, enum aggstats_fact_unit unit, uint64_t number) {
+    if (unit == AGGSTATS_FACT_NANOSECONDS)
+        json_real(writer, name, (double)number / 1e9);
+    else
+        json_count(writer, name, number);
+}
+
 static void write_fact(struct json_writer *writer, const struct aggstats_profile *profile,
                        const struct aggstats_fact *fact) {
+    static const char *const endings[] = {[AGGSTATS_FACT_NANOSECONDS] = "_seconds",
+                                          [AGGSTATS_FACT_BYTES] = "_bytes",
+                                          [AGGSTATS_FACT_CALLS] = "",
+                                          [AGGSTATS_FACT_COUNT] = ""};
     char name[64];
     if (fact->unit == AGGSTATS_FACT_CYCLES) {
-        write_cycles(writer, profile, fact->name, fact->number);
-    } else if (fact->unit == AGGSTATS_FACT_NANOSECONDS) {
-        snprintf(name, sizeof(name), "%s_seconds", fact->name);
-        json_real(writer, name, (double)fact->number / 1e9);
-    } else if (fact->unit == AGGSTATS_FACT_BYTES) {
-        snprintf(name, sizeof(name), "%s_bytes", fact->name);
-        json_count(writer, name, fact->number);
-    } else {
-        json_count(writer, fact->name, fact->number);
+        write_cycles(writer, profile, fact->name, fact->numbers[0]);
+        return;
     }
+    snprintf(name, sizeof(name), "%s%s", fact->name, endings[fact->unit]);
+    if (!fact->words) {
+        write_number(writer, name, fact->unit, fact->numbers[0]);
+        return;
+    }
+    json_begin(writer, name, '{');
+    for (size_t i = 0; fact->words[i]; i++)
+        if (fact->has_zeros || fact->numbers[i] > 0)
+            write_number(writer, fact->words[i], fact->unit, fact->numbers[i]);
+    json_end(writer, '}');
+}
+
+static void write_unseen_programs(struct json_writer *writer, const struct aggstats_profile *profile) {
+    if (profile->unseen_program_count == 0)
+        return;
+    json_begin(writer, "unseen_programs", '[');
+    for (size_t i = 0; i < profile->unseen_program_count; i++) {
+        const struct aggstats_unseen_program *program = &profile->unseen_programs[i];
+        json_begin(writer, NULL, '{');
+        json_text(writer, "kind", aggstats_unseen_name(program->kind));
+        json_text(writer, "program", program->name);
+        json_count(writer, "runs", program->runs);
+        json_real(writer, "least_seconds", (double)program->least_ns / 1e9);
+        if (program->most_ns > 0)
+            json_real(writer, "most_seconds", (double)program->most_ns / 1e9);
+        json_end(writer, '}');
+    }
+    json_end(writer, ']');
 }
 
 static void write_facts(struct json_writer *writer, const struct aggstats_profile *profile) {
@@ -64,6 +96,7 @@ static void write_header(struct json_writer *writer, const struct aggstats_profi
         json_text(writer, "start", start);
     }
     write_facts(writer, profile);
+    write_unseen_programs(writer, profile);
     json_bool(writer, "incomplete", profile->incomplete);
     if (profile->busy.looks > 0) {
         json_begin(writer, "busy", '{');

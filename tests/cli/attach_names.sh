@@ -46,7 +46,7 @@ finished() {
 
 # not_told: how many calls the page says
 not_told() {
-    sed -n 's/^# not_told: \([0-9]*\) .*/\1/p' profile | grep . || echo 0
+    sed -n 's/^# not_told: of_[a-z]* \([0-9]*\).*/\1/p' profile | grep . || echo 0
 }
 
 mkdir fs other

@@ -327,7 +327,7 @@ ns_layer fs OPEN 4 40000 SETLKW 2 1200000000 >>locked
 expect_line "LOCK: 99.2 % of 1.21 s that these calls took were in the lower file system and below it." show locked
 
 # Not all that a layer has more is read ahead.
-ns_layer user READ 3 289000 MMAP 1 1000 | sed '2a # not_seen: 1 statically linked program' >unseen
+ns_layer user READ 3 289000 MMAP 1 1000 | sed '2a # not_seen: static 1' >unseen
 ns_layer fuse READ 66 1830000 OPEN 14 263000 >>unseen
 expect_line "READ: fuse took longer (1.83 ms) than user (289 µs): reading ahead goes on while nobody waits for it; files were mapped, too, which are read without a call; user does not see 1 statically linked program." show unseen
 ns_layer user READ 3 289000 OPEN 1 100000 >unseen

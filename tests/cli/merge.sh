@@ -323,24 +323,33 @@ with() {
 label() {
     sed -n "s/^# $1: //p" "$scratch/out"
 }
-with 'page_faults: 10 minor, 1 major' 'bytes_seen: 4000000 read, 5 written' 'bytes_kernel: 4000000 read, 5 written' >first.osprof
-with 'page_faults: 20 minor, 1 major' 'bytes_seen: 3000000 read, 5 written' 'bytes_kernel: 3000000 read, 5 written' >second.osprof
+with 'page_faults: minor 10 major 1' 'bytes_seen: read 4000000 written 5' 'bytes_kernel: read 4000000 written 5' >first.osprof
+with 'page_faults: minor 20 major 1' 'bytes_seen: read 3000000 written 5' 'bytes_kernel: read 3000000 written 5' >second.osprof
 with >without.osprof
-with 'bytes_kernel: 18446744073709551615 read, 5 written' >most.osprof
+with 'bytes_kernel: read 18446744073709551615 written 5' >most.osprof
 expect 0 merge first.osprof second.osprof
-assert_eq "30 minor, 2 major|7000000 read, 10 written|7000000 read, 10 written" \
+assert_eq "minor 30 major 2|read 7000000 written 10|read 7000000 written 10" \
     "$(label page_faults)|$(label bytes_seen)|$(label bytes_kernel)" "amounts of two"
 "$OSPROF" show out >shown
 ! grep -q '^Only' shown || fail "bytes are missed by a sum: $(<shown)"
 cp out sum.osprof
 expect 0 merge sum.osprof first.osprof
-assert_eq "40 minor, 3 major|11000000 read, 15 written" "$(label page_faults)|$(label bytes_kernel)" "amounts of a sum and another"
+assert_eq "minor 40 major 3|read 11000000 written 15" "$(label page_faults)|$(label bytes_kernel)" "amounts of a sum and another"
 expect 0 merge first.osprof without.osprof
-assert_eq "10 minor, 1 major, ..." "$(label page_faults)" "amounts of which some profiles have none"
-expect 0 merge most.osprof first.osprof
-assert_eq "18446744073709551615 read, 4000000 read, 5 written" "$(label bytes_kernel)" "more than 64 bits"
-"$OSPROF" show out >shown
-! grep -q '^Only' shown || fail "a list is read as an amount: $(<shown)"
+assert_eq "||2" "$(label page_faults)|$(label bytes_seen)|$(label merged)" "amounts of which some profiles have none"
+expect_trouble "osprof: cannot merge ./first.osprof: the sum does not fit 64 bits" merge ./most.osprof ./first.osprof
+
+# What was not seen is added by kind and name, what it cost is a mean of calls, and runs of a command are added.
+with 'not_seen: static 5 go 1' 'unseen_program: static runs 2 least 200 most 300 name a b' 'cost_time: each 100 counted 1000' 'cost_calls: 100' 'runs: 3' \
+    'disk_bytes: written 10 own 1' 'disk_time: busy 1 watched 2' >first.osprof
+with 'not_seen: static 7' 'unseen_program: static runs 1 least 900 most 0 name io_uring-cp' 'unseen_program: static runs 3 least 50 most 60 name a b' \
+    'cost_time: each 400 counted 4000' 'cost_calls: 200' 'runs: 2' 'disk_bytes: read 5 own 2' >second.osprof
+expect 0 merge first.osprof second.osprof
+assert_eq 'static runs 1 least 900 most 0 name io_uring-cp|static runs 5 least 250 most 360 name a b' "$(label unseen_program | paste -sd '|')" "programs that were not seen"
+assert_eq 'static 12 go 1|each 300 counted 3000|300|5|read 5 written 10 own 3' \
+    "$(label not_seen)|$(label cost_time)|$(label cost_calls)|$(label runs)|$(label disk_bytes)" "what was not seen, and what it cost"
+expect 0 merge first.osprof without.osprof
+assert_eq 'static 5 go 1|||' "$(label not_seen)|$(label cost_time)|$(label cost_calls)|$(label runs)" "what one of them does not know"
 
 # Progress is for terminals.
 if have script; then

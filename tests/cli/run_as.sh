@@ -196,6 +196,6 @@ assert_eq "osprof: cannot run ./only-root: Permission denied" "$(<err)" "command
 cp /bin/true set-id
 chmod 4755 set-id
 expect 0 run -p - -q --user "$name" -- ./set-id
-grep -q '^# not_seen: 1 set-id program' out || fail "a set-id program is not told: $(grep '^# not_seen' out)"
+grep -q '^# not_seen: set_id 1' out || fail "a set-id program is not told: $(grep '^# not_seen' out)"
 expect 0 run -p - -q -- ./set-id
 ! grep '^# not_seen' out || fail "for its owner it is none"

@@ -128,7 +128,7 @@ label() {
 
 # Prints what the page says, in one line. How busy a loop device is depends on the machine.
 told() {
-    sed 's/^# disk_busy: .*/# disk_busy: 50 %/' "$scratch/profile" | "$OSPROF" show - | sed -n '/^Meanwhile/,/^$/p' | tr '\n' ' '
+    sed 's/^# disk_time: .*/# disk_time: busy 1 watched 2/' "$scratch/profile" | "$OSPROF" show - | sed -n '/^Meanwhile/,/^$/p' | tr '\n' ' '
 }
 
 # assert_between LEAST NUMBER MOST WHAT
@@ -136,16 +136,16 @@ assert_between() {
     (($1 <= $2 && $2 <= $3)) || fail "$4: $2, not from $1 to $3: $(grep '^# disk' "$scratch/profile")"
 }
 
-# assert_others KEY: the disk's and the command's own bytes
+# assert_others read|written: the disk's and the command's own bytes, all in that direction
 assert_others() {
-    local value bytes own
-    value=$(label "$1")
-    [[ $value =~ ^([0-9]+)\ bytes,\ ([0-9]+)\ of\ the\ command,\ (loop[0-9]+)\ of\ (.*)$ ]] || fail "$1 is '$value'"
-    bytes=${BASH_REMATCH[1]} own=${BASH_REMATCH[2]}
-    assert_eq "${loops[0]#/dev/} $lower" "${BASH_REMATCH[3]} ${BASH_REMATCH[4]}" "the disk"
-    assert_between "$least" "$bytes" "$most" "bytes of the disk"
+    local read written own
+    [[ $(label disk_bytes) =~ ^read\ ([0-9]+)\ written\ ([0-9]+)\ own\ ([0-9]+)$ ]] || fail "disk_bytes is '$(label disk_bytes)'"
+    read=${BASH_REMATCH[1]} written=${BASH_REMATCH[2]} own=${BASH_REMATCH[3]}
+    assert_eq "${loops[0]#/dev/} $lower" "$(label disk) $(label disk_place)" "the disk"
+    assert_between "$least" "${!1}" "$most" "bytes of the disk"
+    assert_eq "${!1}" $((read + written)) "bytes in one direction"
     assert_between 0 "$own" $((4 << 20)) "bytes of the command"
-    [[ $(label disk_busy) =~ ^[0-9]+\ %$ ]] || fail "disk_busy is '$(label disk_busy)'"
+    [[ $(label disk_time) =~ ^(busy\ [0-9]+\ )?watched\ [0-9]+$ ]] || fail "disk_time is '$(label disk_time)'"
 }
 
 # assert_nobody WHAT
@@ -164,15 +164,15 @@ touch_ready="touch $scratch/ready; exec sleep 600"
 # ---- A neighbour
 
 run_job root "-d ." "exec $scratch/backupd $lower/other"
-assert_others disk_written
-[[ $(label disk_other) =~ ^([0-9]+)\ bytes,\ process\ ([0-9]+),\ backupd$ ]] || fail "who it was: '$(label disk_other)'"
-assert_between "$least" "${BASH_REMATCH[1]}" "$most" "bytes of the neighbour"
+assert_others written
+[[ "$(label disk_other_process) $(label disk_other)" =~ ^[0-9]+\ backupd$ ]] || fail "who it was: '$(label disk_other_process) $(label disk_other)'"
+assert_between "$least" "$(label disk_other_bytes)" "$most" "bytes of the neighbour"
 page=$(told)
 [[ $page =~ Meanwhile\ 6[4-9]\.?[0-9]*\ MiB\ were\ written\ to\ ${loops[0]},\ the\ disk\ of\  ]] || [[ $page == Meanwhile\ 7* ]] || fail "page: $page"
 [[ $page =~ mostly\ for\ others:\ the\ command\ wrote\ .*B\;\ the\ disk\ was\ busy\ for\ [0-9]+\ %\ of\ the\ time\;\ backupd\ \([0-9]+\)\ wrote ]] ||
     fail "page: $page"
 "$OSPROF" show --json "$scratch/profile" >"$scratch/json"
-grep -q '"disk_written": "[0-9]* bytes, ' "$scratch/json" || fail "not in JSON"
+grep -A 2 '"disk_bytes": {' "$scratch/json" | grep -q '"written": [1-9]' || fail "not in JSON"
 
 # One that wrote more, but before, is not meant.
 rm "$scratch/ready"
@@ -181,31 +181,30 @@ ln "$scratch/backupd" "$scratch/earlier"
 earlier_pid=$!
 wait_until 120 test -e "$scratch/ready" || fail "the earlier one is not ready"
 run_job root "-d ." "dd if=/dev/zero of=$lower/other bs=1M count=48 conv=fsync status=none; cd $lower; touch $scratch/ready; read -r <>$scratch/nap"
-[[ $(label disk_other) == *bash ]] || fail "beside an earlier one: '$(label disk_other)'"
+[[ $(label disk_other) == bash ]] || fail "beside an earlier one: '$(label disk_other)'"
 kill "$earlier_pid"
 earlier_pid=
 
 # Its child has written, and has ended.
 run_job root "-d ." "cd $lower; dd if=/dev/zero of=other bs=1M count=64 conv=fsync status=none; touch $scratch/ready; read -r <>$scratch/nap"
-assert_others disk_written
-[[ $(label disk_other) =~ ^[0-9]+\ bytes,\ process\ [0-9]+\ with\ its\ children,\ bash$ ]] || fail "a child: '$(label disk_other)'"
+assert_others written
+[[ "$(label disk_other_parent) $(label disk_other)" =~ ^[0-9]+\ bash$ ]] || fail "a child: '$(label disk_other_parent) $(label disk_other)'"
 
 # What is read
 sync -f "$lower"
 run_job root "-d ." "dd if=$lower/other of=/dev/null bs=1M iflag=direct status=none; $touch_ready"
-assert_others disk_read
-assert_eq "" "$(label disk_written)" "nothing was written"
+assert_others read
 [[ $(told) == *MiB\ were\ read\ from\ *the\ command\ read* ]] || fail "the page, of reading: $(told)"
 
 # Who it was is not for this user.
 run_job user "-d ." "exec $scratch/backupd $lower/other"
-assert_others disk_written
+assert_others written
 [[ $(label disk_other) != *backupd ]] || fail "another user's process: $(label disk_other)"
 [[ $(told) == *"mostly for others"*"of the time"* && $(told) != *backupd* ]] || fail "page of another user: $(told)"
 
 if ! fuse_missing >/dev/null; then
     run_job root "--layers fs -o flock -d $lower" "exec $scratch/backupd $lower/other"
-    assert_others disk_written
+    assert_others written
     [[ $(label disk_other) == *backupd ]] || fail "beside a mount: '$(label disk_other)'"
 fi
 

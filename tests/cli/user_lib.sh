@@ -24,7 +24,7 @@ user_run() {
 
 # not_seen: what the profile says that was not seen, without names
 not_seen() {
-    sed -n '/^# not_seen: /{s///; s/ ([^()]*)//g; p}' "$scratch/profile"
+    "$OSPROF" show --width 1000 "$scratch/profile" | sed -n '/^not_seen  /{s///; s/ ([^()]*)//g; p}'
 }
 
 # Prints the profile without its groups.

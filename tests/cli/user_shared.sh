@@ -23,10 +23,10 @@ small_run() {
 small_run 7
 assert_calls OPEN=7 READ=7 FSTAT=7 LSEEK=7 CLOSE=7
 small_run 131
-most=$(sed -n 's/^# not_seen: .* beyond \([0-9]*\) at a time$/\1/p' "$scratch/profile")
+most=$(sed -n 's/^# threads_max: //p' "$scratch/profile")
 (( ${most:-0} > 7 && most < 131 )) || fail "threads beyond '$most' at a time were not seen?"
 # The first thread may want a place too, for calls that turn out not to count.
-beyond=$(sed -n 's/^# not_seen: \([0-9]*\) threads beyond .*/\1/p' "$scratch/profile")
+beyond=$(sed -n 's/^# not_seen: crowded \([0-9]*\)$/\1/p' "$scratch/profile")
 (( beyond + $(calls READ) >= 131 && beyond <= 132 - most + 1 && $(calls READ) <= most )) ||
     fail "$(calls READ) threads were seen and $beyond were not, of 131"
 ! grep '^# incomplete:' "$scratch/profile" || fail "memory is said to be the cause"

@@ -131,14 +131,14 @@ label() {
 
 # part NAME WAY: the bytes read, or written
 part() {
-    label "$1" | grep -o "[0-9]* $2" | cut -d ' ' -f 1
+    label "$1" | grep -o "$2 [0-9]*" | cut -d ' ' -f 2
 }
 
 # assert_all_seen READ WRITTEN WHAT
 assert_all_seen() {
     local seen kernel way
     [ -n "$(label bytes_kernel)" ] || skip "the kernel does not say what processes read and write"
-    assert_eq "$1 read, $2 written" "$(label bytes_seen)" "bytes seen of $3"
+    assert_eq "read $1 written $2" "$(label bytes_seen)" "bytes seen of $3"
     for way in read written; do
         seen=$(part bytes_seen "$way")
         kernel=$(part bytes_kernel "$way")
@@ -168,7 +168,7 @@ user_run 0 sh -c 'env -i cat file >copy'
 for way in read written; do
     [ "$(part bytes_kernel "$way")" -ge "$((size * 9 / 10))" ] || fail "the kernel's sum of a program that was not seen: $(label bytes_kernel)"
 done
-assert_eq "0 read, 0 written" "$(label bytes_seen)" "bytes of a program that was not seen"
+assert_eq "read 0 written 0" "$(label bytes_seen)" "bytes of a program that was not seen"
 # shellcheck disable=SC2016 # for sh
 options='-d . --warmup 2 --repeat 3' user_run 0 sh -c '"$1" pass_on <file' sh "$program"
 assert_all_seen "$((3 * size))" 0 "three runs after two others"

@@ -14,7 +14,9 @@ expect 0 show --no-labels --width 66 a
 grep -Eq '^  97.6 %  FSYNC +11 +98.3 ms +<268 ms  waiting for th\.\.\.$' "$scratch/out" || fail "not in one line: $(<"$scratch/out")"
 
 # Others at the disk may be why, where something waited for it.
-written='# disk_written: 318767104 bytes, 4194304 of the command, sda of /srv'
+written='# disk_bytes: written 318767104 own 4194304\
+# disk: sda\
+# disk_place: /srv'
 sed "2i $written" "$data/why.osprof" >others
 expect 0 why --op FSYNC --width 200 others
 grep -q '^Waits for the disk may be because of others. Meanwhile 304 MiB were written to /dev/sda, the disk of /srv, mostly for others' "$scratch/out" ||

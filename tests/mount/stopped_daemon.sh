@@ -175,7 +175,7 @@ assert_says "$stopped" top
 assert_says "$stopped" why
 assert_says "What requests wait for the daemon is in no latency" top
 assert_says '"daemon": "stopped"' "$OSPROF" show --json "$mnt"
-assert_says '"waiting_requests": "3"' "$OSPROF" show --json "$mnt"
+assert_says '"waiting_requests": 3' "$OSPROF" show --json "$mnt"
 assert_says '"daemon": "stopped"' "$OSPROF" why --json "$mnt"
 assert_metrics 0 3
 # what reads the control file waits, and says so

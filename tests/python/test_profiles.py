@@ -81,6 +81,8 @@ class Figures(ScratchTest):
         self.assertEqual(document.get("start"), start and f"{start}{profile.start_ns % 10**9:09d}Z")
         for name in FACTS:
             self.assertEqual(document.get(name, 0), getattr(profile, name) or 0, name)
+        unseen = [known(vars(program)) for program in profile.unseen_programs]
+        self.assertEqual(document.get("unseen_programs", []), unseen)
         self.assertEqual(document["in_flight"], [call_of(call, "age") for call in profile.in_flight])
         self.assertEqual(document.get("slow_calls", []), [call_of(call, "latency") for call in profile.slow_calls])
         callers = [known(dict(vars(caller), op=caller.operation, operation=None)) for caller in profile.slow_callers]
@@ -112,7 +114,9 @@ CELL = ("number", "bucket", "count")
 FACTS = """elapsed_cycles elapsed_seconds stolen_seconds stopped_seconds storage_read_bytes cache_read_bytes
     cache_missed_bytes cache_unjudged_bytes user_time_seconds system_time_seconds queue_time_seconds
     program_time_seconds locking_time_seconds clamped ungrouped slow_cycles slow_seconds interval_cycles
-    interval_seconds""".split()
+    interval_seconds page_faults seen_bytes kernel_bytes elsewhere_bytes not_seen threads_max not_told cost_seconds
+    cost_calls disk_bytes disk_seconds disk_other_bytes waiting_requests runs merged chosen_groups missed_cycles
+    missed_seconds""".split()
 
 
 def readable(text):

@@ -424,12 +424,119 @@ START_TEST(bytes_read_from_storage_are_kept_added_and_subtracted) {
 }
 END_TEST
 
+#define KNOWN                                                                                                          \
+    "# page_faults: minor 10 major 1\n# bytes_seen: read 5 written 7\n# bytes_kernel: read 9 written 0\n"              \
+    "# cost_time: each 100 counted 1000\n# cost_calls: 100\n# disk_bytes: read 0 written 8 own 3\n# runs: 3\n"
+
+static char *text_of(const struct aggstats_profile *profile) {
+    char *written = NULL;
+    size_t size_bytes;
+    ck_assert_int_eq(aggstats_profile_format(profile, &written, &size_bytes), 0);
+    return written;
+}
+
+START_TEST(numbers_by_word_are_added_if_both_know_them) {
+    struct aggstats_profile a = parse("# osprof 1\n# resolution: 1\n" KNOWN "# not_seen: static 4 go 1\n");
+    struct aggstats_profile b = parse("# osprof 1\n# resolution: 1\n" KNOWN "# not_seen: static 2 user 3\n");
+    struct aggstats_profile none = parse("# osprof 1\n# resolution: 1\n");
+    b.cost_ns.each = 400;
+    b.cost_calls = 200;
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    ck_assert_uint_eq(a.page_faults.minor, 20);
+    ck_assert_uint_eq(a.page_faults.major, 2);
+    ck_assert(a.has_witness && a.bytes_seen.written == 14 && a.bytes_kernel.read == 18);
+    ck_assert_uint_eq(a.not_seen[AGGSTATS_UNSEEN_STATIC], 6);
+    ck_assert_uint_eq(a.not_seen[AGGSTATS_UNSEEN_USER], 3);
+    ck_assert_uint_eq(a.cost_ns.each, 300); /* the mean of calls */
+    ck_assert_uint_eq(a.cost_calls, 300);
+    ck_assert_uint_eq(a.runs, 6);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
+    ck_assert_uint_eq(a.page_faults.minor, 10);
+    ck_assert_uint_eq(a.not_seen[AGGSTATS_UNSEEN_STATIC], 4);
+    ck_assert_uint_eq(a.disk_bytes.written, 8);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
+    ck_assert(a.has_page_faults && a.page_faults.major == 0);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0); /* less than none */
+    ck_assert(!a.has_page_faults && a.page_faults.minor == 0);
+    ck_assert_int_eq(aggstats_profile_add(&b, &none), 0);
+    ck_assert(!b.has_page_faults && !b.has_witness && !b.has_cost && !b.has_disk && !b.has_runs);
+    ck_assert_uint_eq(b.not_seen[AGGSTATS_UNSEEN_STATIC], 2);
+    aggstats_profile_finish(&a);
+    aggstats_profile_finish(&b);
+    aggstats_profile_finish(&none);
+}
+END_TEST
+
+START_TEST(a_sum_of_sums_counts_all_profiles) {
+    struct aggstats_profile sum = parse("# osprof 1\n# resolution: 1\n# merged: 3\n");
+    struct aggstats_profile one = parse("# osprof 1\n# resolution: 1\n");
+    ck_assert_int_eq(aggstats_profile_add(&sum, &one), 0);
+    ck_assert_uint_eq(sum.merged, 4);
+    ck_assert_int_eq(aggstats_profile_add(&one, &sum), 0);
+    ck_assert_uint_eq(one.merged, 5);
+    ck_assert_int_eq(aggstats_profile_subtract(&one, &sum), 0);
+    ck_assert_uint_eq(one.merged, 5);
+    aggstats_profile_finish(&sum);
+    aggstats_profile_finish(&one);
+}
+END_TEST
+
+#define NAMED "# unseen_program: go runs 1 least 5 most 5 name x\\012y, (b)\n"
+
+/* Names may be any, and stay what they are. */
+START_TEST(programs_that_were_not_seen_are_added_by_kind_and_name) {
+    struct aggstats_profile a =
+        parse("# osprof 1\n# resolution: 1\n# unseen_program: static runs 2 least 10 most 0 name io_uring-cp\n" NAMED);
+    struct aggstats_profile b = parse("# osprof 1\n# resolution: 1\n"
+                                      "# unseen_program: static runs 1 least 50 most 60 name set-id 1\n"
+                                      "# unseen_program: static runs 1 least 9 most 9 name io_uring-cp\n"
+                                      "# unseen_program: set_id runs 7 least 1 most 2 name io_uring-cp\n" NAMED);
+    ck_assert_str_eq(b.unseen_programs[3].name, "x\ny, (b)");
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    CLEANUP_FREE char *written = text_of(&a);
+    ck_assert_ptr_nonnull(strstr(written, "# unseen_program: static runs 1 least 50 most 60 name set-id 1\n"
+                                          "# unseen_program: static runs 3 least 19 most 0 name io_uring-cp\n"
+                                          "# unseen_program: set_id runs 7 least 1 most 2 name io_uring-cp\n"
+                                          "# unseen_program: go runs 2 least 10 most 10 name x\\012y, (b)\n"));
+    aggstats_profile_finish(&a);
+    aggstats_profile_finish(&b);
+}
+END_TEST
+
+static const char *const broken_facts[] = {
+    "# page_faults: 93 minor, 2 major\n",
+    "# page_faults:\n",
+    "# page_faults: minor 1 minor 2\n",
+    "# bytes_seen: read 1 written\n",
+    "# not_seen: io_uring-cp 1\n",
+    "# not_seen: static 1\n# not_seen: static 1\n",
+    "# unseen_program: io_uring-cp runs 1 least 0 most 0 name a\n",
+    "# unseen_program: static runs 1 least 0 most 0\n",
+    "# unseen_program: static runs 1 least 0 most 0 name 123456789012345678901234567890123\n",
+};
+
+START_TEST(facts_of_another_form_are_refused) {
+    char text[256];
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    snprintf(text, sizeof(text), "# osprof 1\n# resolution: 1\n%sOP_READ 0 0\n 0\n", broken_facts[_i]);
+    FILE *stream = fmemopen(text, strlen(text), "re");
+    ck_assert_ptr_nonnull(stream);
+    ck_assert_int_eq(aggstats_profile_parse(stream, &profile, &error), -EBADMSG);
+    fclose(stream);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("profile");
     TCase *tcase = tcase_create("profile");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, sum_has_all_counts_and_keeps_the_first_header);
     tcase_add_test(tcase, adding_to_nothing_copies);
+    tcase_add_test(tcase, numbers_by_word_are_added_if_both_know_them);
+    tcase_add_test(tcase, a_sum_of_sums_counts_all_profiles);
+    tcase_add_test(tcase, programs_that_were_not_seen_are_added_by_kind_and_name);
+    tcase_add_loop_test(tcase, facts_of_another_form_are_refused, 0, COUNT(broken_facts));
     tcase_add_test(tcase, sum_of_two_resolutions_has_the_coarser);
     tcase_add_loop_test(tcase, sum_that_overflows_leaves_the_profile_alone, 0, COUNT(overflowing));
     tcase_add_test(tcase, rates_that_differ_do_not_add_up);

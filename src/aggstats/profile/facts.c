@@ -1,4 +1,4 @@
-/* The table of facts, the functions of those that are one or two numbers, and which labels may stand beside facts. */
+/* The table of facts, the functions of those that are numbers, and which labels may stand beside facts. */
 #include "facts.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include "profile_callers.h"
 #include "profile_owned.h"
 #include "profile_slow.h"
+#include "profile_unseen.h"
 #include "text_format.h"
 #include "text_parser.h"
 
@@ -31,14 +32,28 @@ int cycles_rescale(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
     return 0;
 }
 
-/* ---- Facts that are one number ---- */
+/* ---- Facts that are numbers ---- */
 
-static uint64_t *number_of(const struct fact *fact, struct aggstats_profile *profile) {
+static uint64_t *numbers_of(const struct fact *fact, struct aggstats_profile *profile) {
     return (uint64_t *)(void *)((char *)profile + fact->number.offset);
 }
 
-static uint64_t number_in(const struct fact *fact, const struct aggstats_profile *profile) {
-    return *(const uint64_t *)(const void *)((const char *)profile + fact->number.offset);
+static const uint64_t *numbers_in(const struct fact *fact, const struct aggstats_profile *profile) {
+    return (const uint64_t *)(const void *)((const char *)profile + fact->number.offset);
+}
+
+static size_t count_of(const struct fact *fact) {
+    size_t count = 0;
+    while (fact->number.words && fact->number.words[count])
+        count++;
+    return fact->number.words ? count : 1;
+}
+
+static bool has_any(const struct fact *fact, const struct aggstats_profile *profile) {
+    for (size_t i = 0; i < count_of(fact); i++)
+        if (numbers_in(fact, profile)[i] > 0)
+            return true;
+    return false;
 }
 
 static bool is_known(const struct fact *fact, const struct aggstats_profile *profile) {
@@ -52,33 +67,82 @@ static void set_known(const struct fact *fact, struct aggstats_profile *profile,
 
 /* Facts that are always known have no line if they are 0. */
 static bool is_told(const struct fact *fact, const struct aggstats_profile *profile) {
-    return is_known(fact, profile) && (fact->number.known_offset > 0 || number_in(fact, profile) > 0);
+    return is_known(fact, profile) && (fact->number.known_offset > 0 || has_any(fact, profile));
+}
+
+static const char *const expected_numbers[] = {[AGGSTATS_FACT_CYCLES] = "a number of cycles",
+                                               [AGGSTATS_FACT_NANOSECONDS] = "a number of nanoseconds",
+                                               [AGGSTATS_FACT_BYTES] = "a number of bytes",
+                                               [AGGSTATS_FACT_CALLS] = "a number of calls",
+                                               [AGGSTATS_FACT_COUNT] = "a number"};
+
+/* "read 4096 written 0": in any order, and those that are 0 may be missing. */
+static int parse_words(const struct fact *fact, struct parser *parser, uint64_t *numbers, char *value) {
+    const size_t count = count_of(fact);
+    uint64_t seen = 0;
+    char *cursor = value;
+    char *word = text_next_word(&cursor);
+    int err = 0;
+    do {
+        size_t i = 0;
+        while (i < count && strcmp(fact->number.words[i], word) != 0)
+            i++;
+        if (i == count)
+            return parser_fail(parser, "expected a word of the line \"%s\", such as %s, found \"%.40s\"", fact->key,
+                               fact->number.words[0], word);
+        if (seen & UINT64_C(1) << i)
+            return parser_fail(parser, "expected every word once, found %s a second time", word);
+        seen |= UINT64_C(1) << i;
+        err = parser_number(parser, text_next_word(&cursor), expected_numbers[fact->number.unit], &numbers[i]);
+        word = text_next_word(&cursor);
+    } while (err == 0 && word[0]);
+    return err;
 }
 
 static int parse_number(const struct fact *fact, struct parser *parser, struct aggstats_profile *profile, char *value) {
-    static const char *const expected[] = {[AGGSTATS_FACT_CYCLES] = "a number of cycles",
-                                           [AGGSTATS_FACT_NANOSECONDS] = "a number of nanoseconds",
-                                           [AGGSTATS_FACT_BYTES] = "a number of bytes",
-                                           [AGGSTATS_FACT_CALLS] = "a number of calls"};
     set_known(fact, profile, true);
-    return parser_only_number(parser, value, expected[fact->number.unit], number_of(fact, profile));
+    return fact->number.words
+               ? parse_words(fact, parser, numbers_of(fact, profile), value)
+               : parser_only_number(parser, value, expected_numbers[fact->number.unit], numbers_of(fact, profile));
+}
+
+static void write_number(const struct fact *fact, const struct aggstats_profile *profile, FILE *stream) {
+    const uint64_t *numbers = numbers_in(fact, profile);
+    fprintf(stream, "# %s:", fact->key);
+    for (size_t i = 0; i < count_of(fact); i++)
+        if (!fact->number.words)
+            fprintf(stream, " %" PRIu64, numbers[i]);
+        else if (fact->number.known_offset > 0 || numbers[i] > 0)
+            fprintf(stream, " %s %" PRIu64, fact->number.words[i], numbers[i]);
+    putc('\n', stream);
 }
 
 static int add_known(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other) {
     const bool known = is_known(fact, sum) && is_known(fact, other);
+    int err = 0;
     set_known(fact, sum, known);
-    return known ? add_number(number_of(fact, sum), number_in(fact, other)) : 0;
+    for (size_t i = 0; i < count_of(fact) && known && err == 0; i++)
+        err = add_number(&numbers_of(fact, sum)[i], numbers_in(fact, other)[i]);
+    return err;
 }
 
 static int subtract_known(const struct fact *fact, struct aggstats_profile *difference,
                           const struct aggstats_profile *other) {
-    const bool known = is_known(fact, difference) && is_known(fact, other);
-    const int err = known ? subtract_number(number_of(fact, difference), number_in(fact, other)) : 0;
-    const bool is_less = err < 0 && fact->number.less != FACT_LESS_IS_WRONG;
-    set_known(fact, difference, known && !(is_less && fact->number.less == FACT_LESS_IS_UNKNOWN));
-    if (!known || is_less)
-        *number_of(fact, difference) = 0;
-    return is_less ? 0 : err;
+    bool known = is_known(fact, difference) && is_known(fact, other);
+    if (fact->number.less == FACT_IS_THE_LATER_ONES)
+        return 0;
+    for (size_t i = 0; i < count_of(fact); i++) {
+        uint64_t *number = &numbers_of(fact, difference)[i];
+        const bool is_less = known && subtract_number(number, numbers_in(fact, other)[i]) < 0;
+        if (is_less && fact->number.less == FACT_LESS_IS_WRONG)
+            return -ERANGE;
+        if (is_less && fact->number.less == FACT_LESS_IS_UNKNOWN)
+            known = false;
+        if (is_less || !known)
+            *number = 0;
+    }
+    set_known(fact, difference, known);
+    return 0;
 }
 
 /* ---- A row ---- */
@@ -95,13 +159,13 @@ void fact_write(const struct fact *fact, const struct aggstats_profile *profile,
     if (fact->write)
         fact->write(profile, stream);
     else if (is_number(fact) && is_told(fact, profile))
-        fprintf(stream, "# %s: %" PRIu64 "\n", fact->key, number_in(fact, profile));
+        write_number(fact, profile, stream);
 }
 
 int fact_add(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other) {
-    if (is_number(fact))
-        return add_known(fact, sum, other);
-    return fact->add ? fact->add(sum, other) : 0;
+    if (fact->add)
+        return fact->add(sum, other);
+    return is_number(fact) ? add_known(fact, sum, other) : 0;
 }
 
 int fact_subtract(const struct fact *fact, struct aggstats_profile *difference, const struct aggstats_profile *other) {
@@ -112,7 +176,7 @@ int fact_subtract(const struct fact *fact, struct aggstats_profile *difference, 
 
 int fact_rescale(const struct fact *fact, struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
     if (fact->number.unit == AGGSTATS_FACT_CYCLES)
-        return cycles_rescale(number_of(fact, profile), from_hz, to_hz);
+        return cycles_rescale(numbers_of(fact, profile), from_hz, to_hz);
     return fact->rescale ? fact->rescale(profile, from_hz, to_hz) : 0;
 }
 
@@ -122,7 +186,7 @@ int fact_parse_of_group(const struct fact *fact, struct parser *parser, struct a
 
 void facts_write_of_group(const struct aggstats_profile *group, FILE *stream) {
     for (const struct fact *fact = facts; fact->key; fact++)
-        if (fact->of_groups && number_in(fact, group) > 0)
+        if (fact->of_groups && has_any(fact, group))
             fact_write(fact, group, stream);
 }
 
@@ -130,7 +194,7 @@ void facts_read_live(struct aggstats_profile *profile, uint64_t known, const uin
     for (const struct fact *fact = facts; fact->key; fact++) {
         if (fact->number.place == FACT_NOT_LIVE)
             continue;
-        *number_of(fact, profile) = numbers[fact->number.place];
+        *numbers_of(fact, profile) = numbers[fact->number.place];
         set_known(fact, profile, known & UINT64_C(1) << fact->number.place);
     }
 }
@@ -141,10 +205,21 @@ bool aggstats_profile_next_fact(const struct aggstats_profile *profile, unsigned
         if (!fact->number.json || !(fact->number.json_always || is_told(fact, profile)))
             continue;
         *position = (unsigned)(fact - facts) + 1;
-        *ret_fact = (struct aggstats_fact){fact->number.json, fact->number.unit, number_in(fact, profile)};
+        *ret_fact = (struct aggstats_fact){fact->number.json, fact->number.unit, numbers_in(fact, profile),
+                                           fact->number.words, fact->number.known_offset > 0};
         return true;
     }
     return false;
+}
+
+int aggstats_profile_describe(struct aggstats_profile *part, const struct aggstats_profile *whole) {
+    for (const struct fact *fact = facts; fact->key; fact++) {
+        if (!fact->of_whole || !is_number(fact))
+            continue;
+        memcpy(numbers_of(fact, part), numbers_in(fact, whole), count_of(fact) * sizeof(uint64_t));
+        set_known(fact, part, is_known(fact, whole));
+    }
+    return profile_copy_unseen(whole, part);
 }
 
 /* ---- Resolution; for longer facts see facts_parse.c and facts_write.c ---- */
@@ -263,6 +338,46 @@ static int subtract_busy(struct aggstats_profile *difference, const struct aggst
     return 0;
 }
 
+/* ---- Sums of profiles ---- */
+
+/* A profile that is no sum counts as one. */
+static int add_merged(struct aggstats_profile *sum, const struct aggstats_profile *other) {
+    if (sum->merged == 0 && other->merged == 0)
+        return 0;
+    sum->merged += sum->merged == 0;
+    return add_number(&sum->merged, other->merged > 0 ? other->merged : 1);
+}
+
+static int add_threads_max(struct aggstats_profile *sum, const struct aggstats_profile *other) {
+    if (sum->threads_max < other->threads_max)
+        sum->threads_max = other->threads_max;
+    return 0;
+}
+
+/* ---- What counting has cost ---- */
+
+static uint64_t mean_ns(uint64_t ns, uint64_t calls, uint64_t other_ns, uint64_t other_calls) {
+    const uint128 both = (uint128)calls + other_calls;
+    return both == 0 ? ns : (uint64_t)(((uint128)ns * calls + (uint128)other_ns * other_calls + both / 2) / both);
+}
+
+/* The time is that of one call: of both profiles the mean, by their calls. */
+static int add_cost(struct aggstats_profile *sum, const struct aggstats_profile *other) {
+    const uint64_t calls = sum->cost_calls;
+    sum->has_cost = sum->has_cost && other->has_cost;
+    if (!sum->has_cost)
+        return 0;
+    sum->cost_ns.each = mean_ns(sum->cost_ns.each, calls, other->cost_ns.each, other->cost_calls);
+    sum->cost_ns.counted = mean_ns(sum->cost_ns.counted, calls, other->cost_ns.counted, other->cost_calls);
+    return add_number(&sum->cost_calls, other->cost_calls);
+}
+
+static int add_nothing(struct aggstats_profile *sum, const struct aggstats_profile *other) {
+    (void)sum;
+    (void)other;
+    return 0;
+}
+
 /* ---- The longest calls ---- */
 
 static void drop_longest(struct aggstats_profile *profile) {
@@ -290,6 +405,40 @@ static int rescale_in_flight(struct aggstats_profile *profile, uint64_t from_hz,
 
 #define IN(member) .offset = offsetof(struct aggstats_profile, member)
 #define KNOWN(member) .known_offset = offsetof(struct aggstats_profile, member)
+
+static const char *const directions[] = {"read", "written", NULL};
+static const char *const disk_directions[] = {"read", "written", "own", NULL};
+static const char *const disk_times[] = {"busy", "watched", NULL};
+static const char *const page_faults[] = {"minor", "major", NULL};
+static const char *const cost_times[] = {"each", "counted", NULL};
+
+static const char *const unseen_words[AGGSTATS_UNSEEN_KINDS + 1] = {
+    [AGGSTATS_UNSEEN_STATIC] = "static",
+    [AGGSTATS_UNSEEN_SET_ID] = "set_id",
+    [AGGSTATS_UNSEEN_FOREIGN] = "foreign",
+    [AGGSTATS_UNSEEN_SANDBOXED] = "sandboxed",
+    [AGGSTATS_UNSEEN_GO] = "go",
+    [AGGSTATS_UNSEEN_BARE] = "bare",
+    [AGGSTATS_UNSEEN_STARVED] = "starved",
+    [AGGSTATS_UNSEEN_ASYNC] = "async",
+    [AGGSTATS_UNSEEN_IO_URING] = "io_uring",
+    [AGGSTATS_UNSEEN_ROOT] = "root",
+    [AGGSTATS_UNSEEN_USER] = "user",
+    [AGGSTATS_UNSEEN_UNKNOWN] = "unknown",
+    [AGGSTATS_UNSEEN_CROWDED] = "crowded",
+    [AGGSTATS_UNSEEN_BROKEN] = "broken",
+};
+
+static const char *const untold_words[AGGSTATS_UNTOLD_KINDS + 1] = {
+    [AGGSTATS_UNTOLD_OF_MACHINE] = "of_machine", [AGGSTATS_UNTOLD_OF_PROCESSES] = "of_processes",
+    [AGGSTATS_UNTOLD_OF_CGROUP] = "of_cgroup",   [AGGSTATS_UNTOLD_FAILED] = "failed",
+    [AGGSTATS_UNTOLD_UNTIMED] = "untimed",       [AGGSTATS_UNTOLD_BEGUN] = "begun",
+    [AGGSTATS_UNTOLD_PROCESSES] = "processes",   [AGGSTATS_UNTOLD_CAUSES] = "causes",
+};
+
+const char *aggstats_unseen_name(enum aggstats_unseen kind) {
+    return unseen_words[kind];
+}
 
 const struct fact facts[] = {
     {.key = "clock", .parse = parser_clock, .write = text_write_clock},
@@ -328,6 +477,77 @@ const struct fact facts[] = {
      .number = {IN(program_ns), KNOWN(has_program), .unit = AGGSTATS_FACT_NANOSECONDS, .json = "program_time"}},
     {.key = "locking_time",
      .number = {IN(locking_ns), KNOWN(has_program), .unit = AGGSTATS_FACT_NANOSECONDS, .json = "locking_time"}},
+    {.key = "page_faults",
+     .of_whole = true,
+     .number = {IN(page_faults), KNOWN(has_page_faults), .words = page_faults, .unit = AGGSTATS_FACT_COUNT,
+                .less = FACT_LESS_IS_UNKNOWN, .json = "page_faults"}},
+    {.key = "bytes_seen",
+     .of_whole = true,
+     .number = {IN(bytes_seen), KNOWN(has_witness), .words = directions, .unit = AGGSTATS_FACT_BYTES,
+                .less = FACT_LESS_IS_UNKNOWN, .json = "seen"}},
+    {.key = "bytes_kernel",
+     .of_whole = true,
+     .number = {IN(bytes_kernel), KNOWN(has_witness), .words = directions, .unit = AGGSTATS_FACT_BYTES,
+                .less = FACT_LESS_IS_UNKNOWN, .json = "kernel"}},
+    {.key = "bytes_elsewhere",
+     .of_whole = true,
+     .number = {IN(bytes_elsewhere), KNOWN(has_elsewhere), .words = directions, .unit = AGGSTATS_FACT_BYTES,
+                .less = FACT_LESS_IS_UNKNOWN, .json = "elsewhere"}},
+    {.key = "not_seen",
+     .of_whole = true,
+     .number = {IN(not_seen), .words = unseen_words, .unit = AGGSTATS_FACT_COUNT, .less = FACT_LESS_IS_ZERO,
+                .json = "not_seen"}},
+    {.key = "unseen_program",
+     .repeats = true,
+     .parse = parser_unseen,
+     .write = text_write_unseen,
+     .add = profile_add_all_unseen},
+    {.key = "threads_max",
+     .of_whole = true,
+     .add = add_threads_max,
+     .number = {IN(threads_max), .unit = AGGSTATS_FACT_COUNT, .less = FACT_IS_THE_LATER_ONES, .json = "threads_max"}},
+    {.key = "not_told",
+     .of_whole = true,
+     .number = {IN(not_told), .words = untold_words, .unit = AGGSTATS_FACT_COUNT, .less = FACT_LESS_IS_ZERO,
+                .json = "not_told"}},
+    {.key = "cost_time",
+     .of_whole = true,
+     .add = add_nothing, /* with the next */
+     .number = {IN(cost_ns), KNOWN(has_cost), .words = cost_times, .unit = AGGSTATS_FACT_NANOSECONDS,
+                .less = FACT_IS_THE_LATER_ONES, .json = "cost"}},
+    {.key = "cost_calls",
+     .of_whole = true,
+     .add = add_cost,
+     .number = {IN(cost_calls), KNOWN(has_cost), .unit = AGGSTATS_FACT_CALLS, .less = FACT_IS_THE_LATER_ONES,
+                .json = "cost_calls"}},
+    {.key = "disk_bytes",
+     .of_whole = true,
+     .number = {IN(disk_bytes), KNOWN(has_disk), .words = disk_directions, .unit = AGGSTATS_FACT_BYTES,
+                .less = FACT_LESS_IS_UNKNOWN, .json = "disk"}},
+    {.key = "disk_time",
+     .of_whole = true,
+     .number = {IN(disk_ns), .words = disk_times, .unit = AGGSTATS_FACT_NANOSECONDS, .less = FACT_LESS_IS_ZERO,
+                .json = "disk"}},
+    {.key = "disk_other_bytes",
+     .of_whole = true,
+     .number = {IN(disk_other_bytes), .unit = AGGSTATS_FACT_BYTES, .less = FACT_LESS_IS_ZERO, .json = "disk_other"}},
+    {.key = "waiting_requests",
+     .of_whole = true,
+     .number = {IN(waiting_requests), KNOWN(has_waiting_requests), .unit = AGGSTATS_FACT_COUNT,
+                .less = FACT_IS_THE_LATER_ONES, .json = "waiting_requests"}},
+    {.key = "runs",
+     .of_whole = true,
+     .number = {IN(runs), KNOWN(has_runs), .unit = AGGSTATS_FACT_COUNT, .less = FACT_IS_THE_LATER_ONES,
+                .json = "runs"}},
+    {.key = "merged",
+     .of_whole = true,
+     .add = add_merged,
+     .number = {IN(merged), .unit = AGGSTATS_FACT_COUNT, .less = FACT_IS_THE_LATER_ONES, .json = "merged"}},
+    {.key = "chosen_groups",
+     .number = {IN(chosen_groups), .unit = AGGSTATS_FACT_COUNT, .less = FACT_IS_THE_LATER_ONES,
+                .json = "chosen_groups"}},
+    {.key = "missed",
+     .number = {IN(missed_cycles_max), .unit = AGGSTATS_FACT_CYCLES, .less = FACT_LESS_IS_ZERO, .json = "missed"}},
     {.key = "interval", .parse = parser_interval, .write = write_interval, .rescale = rescale_interval},
     {.key = "borders", .parse = parser_borders, .write = text_write_borders, .rescale = rescale_borders},
     {.key = "clamped", .number = {IN(clamped), .unit = AGGSTATS_FACT_CALLS, .json = "clamped", .json_always = true}},
@@ -361,6 +581,8 @@ const struct fact facts[] = {
     {.key = "holder", .repeats = true, .parse = parser_holder},
     {.key = NULL},
 };
+
+_Static_assert(sizeof(facts) / sizeof(facts[0]) <= 64, "the parser has a bit for each");
 
 const struct fact *fact_of(const char *key) {
     for (const struct fact *fact = facts; fact->key; fact++)

@@ -28,12 +28,15 @@ enum fact_less {
     FACT_LESS_IS_WRONG, /* an error: the earlier profile is not contained in the later one */
     FACT_LESS_IS_UNKNOWN,
     FACT_LESS_IS_ZERO,
+    FACT_IS_THE_LATER_ONES, /* no difference is taken */
 };
 
-/* A fact that is one number, a uint64_t in struct aggstats_profile. In sums it is the sum, if both profiles know it. */
+/* A fact that is one number, a uint64_t in struct aggstats_profile, or several one after the other. In sums it is the sum,
+ * if both profiles know it. Each of several has a word before it in the line: "read 4096 written 0". */
 struct fact_number {
-    size_t offset;       /* of the number */
-    size_t known_offset; /* of a bool that is true if it is known; 0: it is always known */
+    size_t offset;            /* of the number */
+    const char *const *words; /* of several, up to NULL; NULL: it is one number */
+    size_t known_offset;      /* of a bool that is true if it is known; 0: it is always known */
     enum aggstats_fact_unit unit;
     enum fact_less less;
     enum fact_place place; /* in the live file */
@@ -45,6 +48,7 @@ struct fact {
     const char *key; /* of the line; NULL: the end of the table */
     bool repeats;    /* a profile may have several lines */
     bool of_groups;  /* a number that groups have too */
+    bool of_whole;   /* it is of the whole recording, whichever of its calls are chosen */
 
     struct fact_number number; /* unit other than AGGSTATS_FACT_OTHER: it is one number, the rest is NULL */
 
@@ -55,8 +59,8 @@ struct fact {
     void (*write)(const struct aggstats_profile *profile, FILE *stream);
 
     /* Add or subtract the other profile's. NULL: it belongs to operations or calls, and changes with them
-     * (profile_sum.c).
-     * Errors:  any, if the sum is too large, or the difference below 0 */
+     * (profile_sum.c); or it is a number that is added.
+     * Errors:  -ENOMEM; any other, if the sum is too large, or the difference below 0 */
     int (*add)(struct aggstats_profile *sum, const struct aggstats_profile *other);
     int (*subtract)(struct aggstats_profile *difference, const struct aggstats_profile *other);
 

@@ -8,6 +8,7 @@
 #include "base.h"
 #include "longest.h"
 #include "profile_slow.h"
+#include "profile_unseen.h"
 #include "text_format.h"
 
 /* ---- Life cycle ---- */
@@ -107,6 +108,7 @@ void aggstats_profile_finish(struct aggstats_profile *profile) {
         profile_forget_place(&profile->in_flight[i]);
     free(profile->in_flight);
     profile_free_slow(profile);
+    free(profile->unseen_programs);
     free(profile->borders);
     profile_free_joints(profile);
     profile_free_groups(profile);
@@ -201,6 +203,9 @@ static int fill_copy(const struct aggstats_profile *profile, struct aggstats_pro
     err = profile_copy_slow(profile, copy);
     if (err < 0)
         return err;
+    err = profile_copy_unseen(profile, copy);
+    if (err < 0)
+        return err;
     err = copy_joints(profile, copy);
     if (err < 0)
         return err;
@@ -223,6 +228,8 @@ int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstat
     copy.causes = NULL;
     copy.slow_calls = NULL;
     copy.callers = NULL;
+    copy.unseen_programs = NULL;
+    copy.unseen_program_count = 0;
     copy.cause_count = copy.slow_call_count = copy.caller_count = 0;
     copy.borders = NULL;
     copy.joints = NULL;

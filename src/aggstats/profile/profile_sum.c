@@ -151,10 +151,9 @@ static int add_profile(struct aggstats_profile *sum, const struct aggstats_profi
     err = err < 0 ? err : add_joints(sum, b);
     if (err < 0)
         return err;
-    for (const struct fact *fact = facts; fact->key; fact++)
-        if (fact_add(fact, sum, b) < 0)
-            return -EOVERFLOW;
-    return 0;
+    for (const struct fact *fact = facts; fact->key && err == 0; fact++)
+        err = fact_add(fact, sum, b);
+    return err;
 }
 
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b) {

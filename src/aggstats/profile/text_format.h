@@ -90,4 +90,7 @@ void text_write_busy_ops(const struct aggstats_profile *profile, FILE *stream);
 void text_write_left(const struct aggstats_profile *profile, FILE *stream);
 void text_write_in_flight(const struct aggstats_profile *profile, FILE *stream);
 
+/* Programs that were not seen (profile_unseen.c). */
+void text_write_unseen(const struct aggstats_profile *profile, FILE *stream);
+
 #endif

@@ -120,6 +120,9 @@ int parser_slow_caller(struct parser *parser, char *value);
 int parser_waiting(struct parser *parser, char *value);
 void parser_free_stacks(struct parser *parser);
 
+/* The value of "unseen_program" (profile_unseen.c). */
+int parser_unseen(struct parser *parser, char *value);
+
 /* A line that begins with '#' before the first operation. */
 int parser_header_line(struct parser *parser);
 

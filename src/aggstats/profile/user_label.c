@@ -16,10 +16,9 @@ static const char key_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 /* Keys of labels that programs of this project give. tests/cli/word_lists.sh finds those that are missing. */
 /* clang-format off */
 static const char *const own_keys[] = {
-    "layer", "host", "lower", "mount", "cache", "fstype", "data", "workers", "control", "profile", "merged",
-    "command", "runs", "approximate", "end", "daemon", "waiting_requests", "io_uring", "page_faults",
-    "not_seen", "not_told", "still_running", "devices", "bytes_seen", "bytes_kernel", "bytes_elsewhere",
-    "locks", "disk_read", "disk_written", "disk_busy", "disk_other", "attached", "cost", "only",
+    "layer", "host", "lower", "mount", "cache", "fstype", "data", "workers", "control", "profile", "command", "end",
+    "approximate", "daemon", "io_uring", "devices", "still_running", "locks", "disk", "disk_place", "disk_other",
+    "attached", "disk_other_process", "disk_other_parent", "cost", "only",
 };
 /* clang-format on */
 

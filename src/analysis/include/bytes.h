@@ -36,15 +36,11 @@ struct bytes_pair {
     double written;
 };
 
-/* Parses "1330 read, 1370 written", as in these labels. Returns false for anything else, so also for the lists of sums: what
- * only some of several profiles tell would be too little */
-bool bytes_parse(const char *text, struct bytes_pair *ret_bytes);
-
 #define BYTES_SHARE_MIN 0.9
 #define BYTES_INSIDE_MIN 0.01
 #define BYTES_GAP_MIN (1024.0 * 1024)
 
-/* What was seen held against the kernel's sums, by the labels bytes_seen, bytes_kernel and bytes_elsewhere. Of what was
+/* What was seen held against the kernel's sums. Of what was
  * read and what was written apart: too much of one would hide that some of the other is missing. */
 struct bytes_witness {
     bool is_known;

@@ -36,6 +36,9 @@ void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_I
  * Errors:  -ENOENT there are none, -ENOMEM, -EOVERFLOW; *profile untouched */
 int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who);
 
+/* The label that names the groups which groups_select() has chosen; NULL: it was not called. Owner: the profile */
+const struct aggstats_label *groups_chosen(const struct aggstats_profile *profile);
+
 /* Reduces the profile, and each of its groups, to some operations. Groups without calls of these are dropped. The heading
  * gets a line that says so. names: without OP_, in letters of either case
  * Errors:  -ENOMEM; *profile untouched */

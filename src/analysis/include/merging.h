@@ -14,12 +14,6 @@
 #define MERGING_LABELS_MAX 64
 #define MERGING_VALUES_MAX 4
 
-/* Two amounts in one label: "14188 minor, 1 major" */
-struct merging_amounts {
-    uint64_t numbers[2];
-    char words[2][16];
-};
-
 /* One header line of the profiles so far. */
 struct merging_label {
     char *key;
@@ -28,8 +22,6 @@ struct merging_label {
     size_t value_count;
     uint64_t holder_count; /* profiles that have it */
     bool differs;
-    bool has_sum; /* it is one of amounts, and all values are */
-    struct merging_amounts sum;
     bool more; /* there are more values than those kept */
 };
 
@@ -56,9 +48,7 @@ int merging_add(struct merging *merging, const struct aggstats_profile *profile)
 /* The layer of the profiles added so far, or NULL. Owner: merging */
 const char *merging_layer(const struct merging *merging);
 
-/* The sum, with groups. Labels of amounts, such as "bytes_seen", are added up; where some profiles have none, "..." follows.
- * Another label with several values lists them, with "..." for more; "merged" is the number of profiles, "approximate" says
- * what was rounded.
+/* The sum, with groups. A label with several values lists them, with "..." for more; "approximate" says what was rounded.
  * Owner:   the caller finishes *ret_profile
  * Errors:  -EINVAL nothing was added, and as above; *ret_profile untouched */
 int merging_result(struct merging *merging, struct aggstats_profile *ret_profile);

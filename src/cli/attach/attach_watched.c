@@ -91,14 +91,10 @@ char *attach_watched_arguments(const struct attach_watched *watched) {
     return text;
 }
 
-struct attach_not_told attach_watched_not_told(const struct attach_watched *watched) {
-    return (struct attach_not_told){
-        .whose = watched->processes.count > 0 ? "of these processes"
-                 : watched->cgroup.path       ? "of this control group"
-                                              : "of all programs of this machine",
-        .where = watched->target.mountpoint ? "here or on any other file system"
-                                            : "on these file systems, or on others such as /proc",
-    };
+enum aggstats_untold attach_watched_untold(const struct attach_watched *watched) {
+    return watched->processes.count > 0 ? AGGSTATS_UNTOLD_OF_PROCESSES
+           : watched->cgroup.path       ? AGGSTATS_UNTOLD_OF_CGROUP
+                                        : AGGSTATS_UNTOLD_OF_MACHINE;
 }
 
 /* Tells which of the mounted file systems hold files. */

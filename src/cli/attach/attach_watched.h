@@ -43,8 +43,8 @@ struct aggstats_label attach_watched_label(const struct attach_watched *watched)
  * Returns NULL without memory */
 char *attach_watched_arguments(const struct attach_watched *watched);
 
-/* What calls by names that were not told may be: "of all programs of this machine", "here or on any other file system". */
-struct attach_not_told attach_watched_not_told(const struct attach_watched *watched);
+/* Whose the calls by names are that are not told. */
+enum aggstats_untold attach_watched_untold(const struct attach_watched *watched);
 
 /* Begins to count.
  * Errors:  -errno, with *ret_why filled, as collector_start_calls() */

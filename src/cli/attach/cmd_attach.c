@@ -243,7 +243,7 @@ static int attach_watched(const struct attach_command *given, const struct attac
     if (!given->has_by && options->mounts)
         options->groupings |= 1U << AGGSTATS_BY_FILESYSTEM;
     watching.report.attached = attach_watched_arguments(watched);
-    watching.report.not_told = attach_watched_not_told(watched);
+    watching.report.whose = attach_watched_untold(watched);
     kept_open(&kept);
     int error = watching.report.attached ? start_slow_log(given, path, &options->slow_log) : -ENOMEM;
     if (error == 0 && given->events_file)

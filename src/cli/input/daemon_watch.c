@@ -166,12 +166,9 @@ bool daemon_state_warn(const struct daemon_state *state, char ret_text[DAEMON_TE
 int daemon_state_add_labels(const struct daemon_state *state, struct aggstats_profile *profile) {
     static const char *const names[] = {
         [DAEMON_STOPPED] = "stopped", [DAEMON_STUCK] = "stuck", [DAEMON_UNSEEN] = "unseen"};
-    char count[24];
     if (state->trouble == DAEMON_WORKS || !profile)
         return 0;
-    int error = aggstats_profile_add_label(profile, "daemon", names[state->trouble]);
-    snprintf(count, sizeof(count), "%" PRIu64, state->waiting);
-    if (!error && state->knows_unanswered && state->trouble != DAEMON_UNSEEN)
-        error = aggstats_profile_add_label(profile, "waiting_requests", count);
-    return error;
+    profile->has_waiting_requests = state->knows_unanswered && state->trouble != DAEMON_UNSEEN;
+    profile->waiting_requests = profile->has_waiting_requests ? state->waiting : 0;
+    return aggstats_profile_add_label(profile, "daemon", names[state->trouble]);
 }

@@ -56,7 +56,7 @@ bool daemon_state_format(const struct daemon_state *state, char ret_text[DAEMON_
 /* That, followed by DAEMON_NOT_COUNTED. */
 bool daemon_state_warn(const struct daemon_state *state, char ret_text[DAEMON_TEXT_SIZE]);
 
-/* The same for programs: labels of the profile, "daemon: stopped", "stuck" or "unseen", and "waiting_requests: 3".
+/* The same for programs: the profile's label "daemon", "stopped", "stuck" or "unseen", and its waiting_requests.
  * profile: NULL: does nothing
  * Errors:  -ENOMEM */
 int daemon_state_add_labels(const struct daemon_state *state, struct aggstats_profile *profile);

@@ -9,8 +9,8 @@
 #include "base.h"
 #include "callers_text.h"
 #include "columns.h"
-#include "cost_label.h"
 #include "disk_others.h"
+#include "facts_text.h"
 #include "groups.h"
 #include "html.h"
 #include "layers.h"
@@ -300,56 +300,33 @@ void answer_page_print_hidden_locks(double cycles, const struct units *units, co
     screen_print_sentence(screen, 0, text);
 }
 
-/* Of each kind of programs, in parentheses behind it, only the first names. The profile has more.
- * Owner:   the caller frees it; NULL: no memory */
-static char *leave_out_names(const char *text) {
-    char *shown = calloc(2, strlen(text) + 1); /* a short name becomes three dots */
-    char *to = shown;
-    unsigned commas = 0;
-    for (const char *from = text; shown && *from; from++) {
-        commas = *from == '(' ? 1 : *from == ')' ? 0 : commas + (commas > 0 && *from == ',');
-        if (commas == NOT_SEEN_NAMES + 1 && *from == ',')
-            to = mempcpy(to, ", ...", strlen(", ..."));
-        else if (commas <= NOT_SEEN_NAMES)
-            *to++ = *from;
-    }
-    return shown;
-}
-
+/* Of each kind of programs only the first names; the heading has more. */
 static void print_not_seen(const struct printer *it, const struct answer_row *row) {
-    CLEANUP_FREE char *names = leave_out_names(row->word ? row->word : "");
-    CLEANUP_FREE char *what = names ? screen_cut(it->screen, names, NOT_SEEN_COLUMNS, SCREEN_BEGINNING) : NULL;
-    char text[TEXT_SIZE];
-    char faults[TEXT_SIZE] = "";
+    CLEANUP_STR struct str kinds = {0};
+    CLEANUP_STR struct str text = {0};
+    if (row->profile)
+        facts_text_add_not_seen(&kinds, row->profile, NOT_SEEN_NAMES);
+    CLEANUP_FREE char *what = screen_cut(it->screen, str_text(&kinds), NOT_SEEN_COLUMNS, SCREEN_BEGINNING);
+    str_addf(&text, "Not seen: %s", what ? what : "");
     if (row->count > 0)
-        snprintf(faults, sizeof(faults), "%spage faults of mapped files (%s major in all)", row->word ? ", " : "",
+        str_addf(&text, "%spage faults of mapped files (%s major in all)", row->profile ? ", " : "",
                  units_count(row->count).text);
-    snprintf(text, sizeof(text), "Not seen: %.400s%.100s", what ? what : "", faults);
-    screen_print_in_ink(it->screen, INK_WARNING, text);
+    screen_print_in_ink(it->screen, INK_WARNING, str_text(&text));
 }
 
 static void print_not_told(const struct printer *it, const struct answer_row *row) {
-    char text[TEXT_SIZE];
-    snprintf(text, sizeof(text), "Not told: %.400s", row->word);
-    screen_print_sentence(it->screen, 0, text);
-}
-
-bool answer_not_seen_tells(const char *not_seen, const char *of) {
-    unsigned depth = 0;
-    for (const char *at = not_seen; *at; at++) {
-        depth += *at == '(';
-        depth -= *at == ')' && depth > 0;
-        if (depth == 0 && strncmp(at, of, strlen(of)) == 0)
-            return true;
-    }
-    return false;
+    CLEANUP_STR struct str text = {0};
+    CLEANUP_STR struct str what = {0};
+    facts_text_add_not_told(&what, row->profile);
+    str_addf(&text, "Not told: %s", str_text(&what));
+    screen_print_sentence(it->screen, 0, str_text(&text));
 }
 
 /* True of all kinds of programs and calls. A user's mount is in a user namespace, in which set-id bits do nothing. */
 static void print_remedy(const struct printer *it, const struct answer_row *row) {
     char text[TEXT_SIZE];
     snprintf(text, sizeof(text), "A mount over their files sees them: osprof run --layers fs -d DIR%s",
-             row->word && answer_not_seen_tells(row->word, "set-id") ? ", for set-id programs as root" : "");
+             row->is_of_set_id ? ", for set-id programs as root" : "");
     screen_print_sentence(it->screen, 0, text);
 }
 
@@ -480,9 +457,9 @@ static void print_all_advice(const struct printer *it, struct range rows) {
 }
 
 static void print_disk_others(const struct printer *it, const struct answer_row *row) {
-    char text[DISK_OTHERS_SIZE];
-    if (disk_others_format(row->profile, it->screen, text))
-        screen_print_sentence(it->screen, 0, text);
+    CLEANUP_STR struct str text = {0};
+    if (disk_others_add(&text, row->profile, it->screen))
+        screen_print_sentence(it->screen, 0, str_text(&text));
 }
 
 static void print_missed_bytes(const struct printer *it, const struct answer_row *row) {
@@ -496,9 +473,9 @@ static void print_missed_bytes(const struct printer *it, const struct answer_row
     snprintf(text, sizeof(text), "Only %s of the bytes that the kernel %s%s%s%s for these programs were seen%s",
              witness->is_read_missed ? read : written, witness->is_read_missed ? "read" : "wrote",
              are_both ? ", and of those that it wrote " : "", are_both ? written : "", are_both ? "," : "",
-             row->word ? ""
-                       : "; the rest may be of programs into which nothing is preloaded, or of what the C library "
-                         "writes when a program ends");
+             row->profile ? ""
+                          : "; the rest may be of programs into which nothing is preloaded, or of what the C library "
+                            "writes when a program ends");
     screen_print_in_ink(it->screen, INK_WARNING, text);
 }
 
@@ -882,15 +859,9 @@ static void print_cached(const struct printer *it, const struct answer_row *row)
 }
 
 static void print_cost(const struct printer *it, const struct answer_row *row) {
-    struct cost_label cost;
-    char text[TEXT_SIZE] = COST_NOT_MEASURED;
-    if (cost_label_parse(row->word, &cost))
-        snprintf(text, sizeof(text), "about %s more for each of %s system calls of this machine, %s for those counted",
-                 units_seconds(it->units, cost.other_ns / 1e9).text, units_count(cost.calls).text,
-                 units_seconds(it->units, cost.counted_ns / 1e9).text);
-    else if (strcmp(row->word, COST_NOT_MEASURED) != 0)
-        return;
-    screen_print_entry(it->screen, "cost", text);
+    CLEANUP_STR struct str text = {0};
+    facts_text_add_cost(&text, row->profile, it->units);
+    screen_print_entry(it->screen, "cost", text.length > 0 ? str_text(&text) : row->word);
 }
 
 static void print_none_moved(const struct printer *it, const struct answer_row *row) {

@@ -61,10 +61,6 @@ size_t answer_next_find(const struct answer_source *source, const struct aggstat
                         const struct answer_model *model, bool wants_calibration,
                         struct answer_next ret_next[ANSWER_NEXT_MAX]);
 
-/* True if a label of what was not seen has such programs or calls, "set-id". Names of programs, which may be any, are in
- * parentheses. */
-bool answer_not_seen_tells(const char *not_seen, const char *of);
-
 /* An argument, quoted for a shell if necessary. Owner: the caller frees it. Returns NULL without memory */
 char *answer_next_quote(const char *argument);
 
@@ -100,13 +96,13 @@ enum answer_kind {
     ANSWER_LOCKS,      /* cycles: of that, waiting for locks of files, added up */
     ANSWER_FUSE,       /* cycles: what FUSE added to these calls at most, added up; count: requests */
     ANSWER_HIDDEN_LOCKS,  /* cycles: programs waited for locks that the mount does not forward */
-    ANSWER_NOT_SEEN,      /* word: programs and calls that the layer user could not see, NULL: none; count: major page
-                           * faults, where files were mapped */
-    ANSWER_NOT_TOLD,      /* word: calls of which it is not known whether they belong to the profile */
-    ANSWER_REMEDY,        /* for these: a mount. word: the same */
+    ANSWER_NOT_SEEN,      /* profile: has programs and calls that the layer user could not see, NULL: none; count: major
+                           * page faults, where files were mapped */
+    ANSWER_NOT_TOLD,      /* profile: has calls of which it is not known whether they belong to it */
+    ANSWER_REMEDY,        /* for what is not seen: a mount; is_of_set_id */
     ANSWER_ATTACH,        /* for these, on one file system. word: a command */
     ANSWER_ELSEWHERE,     /* share: of the bytes, that were of files in the chosen directories; bytes: the others */
-    ANSWER_MISSED_BYTES,  /* witness; word: what was not seen, NULL: unknown */
+    ANSWER_MISSED_BYTES,  /* witness; profile: has what was not seen, NULL: unknown */
     ANSWER_REST,          /* rest: where the command was beside its calls; cycles: of the elapsed time */
     ANSWER_ADVICE,        /* advice; cycles: the elapsed time */
     ANSWER_DISK_OTHERS,   /* profile: others used the command's disk more than the command did */
@@ -123,7 +119,7 @@ enum answer_kind {
     ANSWER_NONE_MOVED,    /* word: that there was nothing, or why nothing is known */
     ANSWER_FAILED,        /* op; word: the error, NULL: a search for what is not there; count */
     ANSWER_OTHERS_FAILED, /* count: of kinds that have no row */
-    ANSWER_COST,          /* word: by how much calls were slower for being counted */
+    ANSWER_COST,          /* profile: by how much calls were slower for being counted; word: why that is unknown */
     ANSWER_NONE_FAILED,   /* count: queries for what is not there, which do not count as failures */
     ANSWER_NEXT,          /* next */
 };
@@ -143,8 +139,9 @@ struct answer_row {
     double per_call_second;
     bool is_bound;
     bool is_uneven;
-    bool is_observed; /* of a cause; else it is probable */
-    const char *word; /* see above; of whose: "calls on", "calls of program". Owner: profile */
+    bool is_of_set_id; /* set-id programs are among those that were not seen */
+    bool is_observed;  /* of a cause; else it is probable */
+    const char *word;  /* see above; of whose: "calls on", "calls of program". Owner: profile */
     const char
         *place;  /* of calls: the directory; of a peak: why there is no group; NULL: unknown. Owner: the profile */
     char *whose; /* of calls: the group that was chosen; NULL: all. Owner: the row */

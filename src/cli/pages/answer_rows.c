@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/numbers.h"
 #include "aggstats/words.h"
 #include "base.h"
 #include "callers_text.h"
-#include "cost_label.h"
 #include "disk_others.h"
+#include "facts_text.h"
 #include "groups.h"
 #include "layers.h"
 
@@ -32,20 +33,13 @@ static void add(struct answer_rows *rows, struct answer_row row) {
 
 /* ---- How much of the time ----------------------------------------------------------------------- */
 
-/* How many runs or profiles were added up; 0: none were, or the label is not a number. */
-static uint64_t parse_number(const char *number) {
-    bool is_number = number && number[0] && strlen(number) < 20 && number[strspn(number, "0123456789")] == '\0';
-    return is_number ? strtoull(number, NULL, 10) : 0;
-}
-
 static void add_elapsed(const struct aggstats_profile *profile, struct answer_rows *rows) {
-    const char *runs = aggstats_profile_label(profile, "runs");
     if (profile->has_elapsed)
         add(rows, (struct answer_row){
                       .kind = ANSWER_ELAPSED,
                       .cycles = (double)profile->elapsed_cycles,
-                      .count = parse_number(runs ? runs : aggstats_profile_label(profile, "merged")),
-                      .word = runs ? "runs" : "profiles",
+                      .count = profile->has_runs ? profile->runs : profile->merged,
+                      .word = profile->has_runs ? "runs" : "profiles",
                   });
 }
 
@@ -59,14 +53,6 @@ static const char *place_of(const struct aggstats_profile *profile) {
     return lower && lower[0] ? lower : mount && mount[0] ? mount : NULL;
 }
 
-/* The name alone, from a label that also says how many groups or what may be missing. */
-static char *copy_whose(const char *value) {
-    const char *more = strstr(value, ", but for ");
-    for (const char *next = more; next; next = strstr(next + 1, ", but for "))
-        more = next;
-    return more ? strndup(value, (size_t)(more - value)) : strdup(value);
-}
-
 /* The group of osprof show --of. */
 static void find_whose(const struct aggstats_profile *profile, struct answer_row *row) {
     for (size_t i = 0; i < profile->label_count; i++) {
@@ -75,7 +61,7 @@ static void find_whose(const struct aggstats_profile *profile, struct answer_row
         if (!is_path && strncmp(label->key, "calls of", strlen("calls of")) != 0)
             continue;
         free(row->whose);
-        row->whose = is_path ? copy_whose(label->value) : strdup(label->value);
+        row->whose = strdup(label->value);
         row->word = is_path ? "calls on" : label->key;
     }
 }
@@ -83,12 +69,12 @@ static void find_whose(const struct aggstats_profile *profile, struct answer_row
 static void add_time(const struct aggstats_profile *profile, const struct answer_model *model,
                      const struct answer_source *source, struct answer_rows *rows) {
     const char *layer = aggstats_profile_label(profile, "layer");
-    const char *not_seen = aggstats_profile_label(profile, "not_seen");
-    const char *not_told = aggstats_profile_label(profile, "not_told");
+    const struct aggstats_profile *unseen = aggstats_profile_has_unseen(profile) ? profile : NULL;
+    CLEANUP_STR struct str not_told = {0};
     struct answer_row row = {.place = place_of(profile),
                              .is_of_programs = layer && strcmp(layer, "user") == 0,
                              .is_of_disk = layers_of_name(layers_name(profile)) == LAYER_IS_BLOCK,
-                             .is_at_least = not_seen || model->witness.is_at_least,
+                             .is_at_least = unseen || model->witness.is_at_least,
                              .is_below_fuse = model->fuse.is_between && !model->fuse.is_known,
                              .has_local_locks = model->fuse.has_local_locks};
     if (row.is_of_programs && row.place && strcmp(row.place, "/") == 0)
@@ -132,18 +118,20 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
     if (disk_others_are_known(profile))
         add(rows, (struct answer_row){.kind = ANSWER_DISK_OTHERS, .profile = profile});
     if (model->witness.is_at_least)
-        add(rows, (struct answer_row){.kind = ANSWER_MISSED_BYTES, .witness = &model->witness, .word = not_seen});
+        add(rows, (struct answer_row){.kind = ANSWER_MISSED_BYTES, .witness = &model->witness, .profile = unseen});
     if (model->witness.is_elsewhere && model->elapsed_share < ANSWER_SHARE_MIN)
         add(rows, (struct answer_row){.kind = ANSWER_ELSEWHERE,
                                       .share = model->witness.inside_share,
                                       .bytes = model->witness.elsewhere,
                                       .place = row.place});
-    if (not_seen || model->major_faults > 0)
-        add(rows, (struct answer_row){.kind = ANSWER_NOT_SEEN, .word = not_seen, .count = model->major_faults});
-    if (not_told)
-        add(rows, (struct answer_row){.kind = ANSWER_NOT_TOLD, .word = not_told});
-    if ((not_seen || model->major_faults > 0) && !source->has_mount)
-        add(rows, (struct answer_row){.kind = ANSWER_REMEDY, .word = not_seen});
+    if (unseen || model->major_faults > 0)
+        add(rows, (struct answer_row){.kind = ANSWER_NOT_SEEN, .profile = unseen, .count = model->major_faults});
+    facts_text_add_not_told(&not_told, profile);
+    if (not_told.length > 0)
+        add(rows, (struct answer_row){.kind = ANSWER_NOT_TOLD, .profile = profile});
+    if ((unseen || model->major_faults > 0) && !source->has_mount)
+        add(rows,
+            (struct answer_row){.kind = ANSWER_REMEDY, .is_of_set_id = profile->not_seen[AGGSTATS_UNSEEN_SET_ID] > 0});
     if (source->attach && model->major_faults == 0)
         add(rows, (struct answer_row){.kind = ANSWER_ATTACH, .word = source->attach});
 }
@@ -283,9 +271,9 @@ static void add_moved(const struct aggstats_profile *profile, const struct answe
 }
 
 static void add_cost(const struct aggstats_profile *profile, struct answer_rows *rows) {
-    const char *cost = aggstats_profile_label(profile, COST_LABEL);
-    if (cost)
-        add(rows, (struct answer_row){.kind = ANSWER_COST, .word = cost});
+    const char *why_unknown = aggstats_profile_label(profile, "cost");
+    if (profile->has_cost || why_unknown)
+        add(rows, (struct answer_row){.kind = ANSWER_COST, .profile = profile, .word = why_unknown});
 }
 
 /* That nothing failed is not known where some calls are not told. */

@@ -1,4 +1,4 @@
-/* What others did at the disk of a command while it ran, in words: from the labels of osprof run, see osprof(5). */
+/* What others did at the disk of a command while it ran, in words. */
 #ifndef DISK_OTHERS_H
 #define DISK_OTHERS_H
 
@@ -6,15 +6,16 @@
 
 #include "aggstats.h"
 #include "screen.h"
-
-#define DISK_OTHERS_SIZE 512
+#include "str.h"
 
 /* True if others are known to have used the disk more than the command did, and it was not idle most of the time. Sums of profiles tell nothing of that. */
 bool disk_others_are_known(const struct aggstats_profile *profile);
 
-/* Returns false, and an empty text, if that is not so. */
-bool disk_others_format(const struct aggstats_profile *profile, const struct screen *screen,
-                        char ret_text[DISK_OTHERS_SIZE]);
+/* For how much of the time the disk had something to do; 0 also if that is not known. */
+unsigned disk_others_busy_percent(const struct aggstats_profile *profile);
+
+/* Adds the sentence. Returns false, and adds nothing, if nothing is known of others. */
+bool disk_others_add(struct str *text, const struct aggstats_profile *profile, const struct screen *screen);
 
 /* True for a cause of a slow call that may be the work of others at the disk. */
 bool disk_others_may_cause(const char *cause);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "facts_text.h"
 #include "str.h"
 #include "units.h"
 
@@ -310,14 +311,12 @@ static bool has_mapped(const struct aggstats_profile *profile) {
 /* "; files were mapped, too, which are read without a call; user does not see 1 statically linked program" */
 static void append_not_seen(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
     const struct aggstats_profile *profile = &it->table->profiles[layer];
-    const char *not_seen = aggstats_profile_label(profile, "not_seen");
     const bool is_read = strcmp(row->name, "READ") == 0;
     if (layer_of(it, layer) != LAYER_IS_USER)
         return;
     if (has_mapped(profile) && (is_read || strcmp(row->name, "WRITE") == 0))
         str_addf(text, "; files were mapped, too, which are %s without a call", is_read ? "read" : "written");
-    CLEANUP_FREE char *shown =
-        not_seen ? screen_cut(it->screen, not_seen, NOT_SEEN_COLUMNS_MAX, SCREEN_BEGINNING) : NULL;
+    CLEANUP_FREE char *shown = facts_text_not_seen(profile, it->screen, NOT_SEEN_COLUMNS_MAX);
     if (shown && shown[0])
         str_addf(text, "; user does not see %s", shown);
 }

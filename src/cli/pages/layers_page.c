@@ -11,6 +11,7 @@
 #include "base.h"
 #include "columns.h"
 #include "disk_others.h"
+#include "facts_text.h"
 #include "figures.h"
 #include "html.h"
 #include "layers.h"
@@ -103,8 +104,7 @@ static void warn_of_incomplete(const struct printer *it, size_t layer) {
 }
 
 static void warn_of_not_seen(const struct printer *it, size_t layer) {
-    const char *what = aggstats_profile_label(&it->table->profiles[layer], "not_seen");
-    CLEANUP_FREE char *shown = what ? screen_cut(it->screen, what, NOT_SEEN_COLUMNS, SCREEN_BEGINNING) : NULL;
+    CLEANUP_FREE char *shown = facts_text_not_seen(&it->table->profiles[layer], it->screen, NOT_SEEN_COLUMNS);
     CLEANUP_FREE char *text = NULL;
     if (shown && asprintf(&text, "Not seen at the layer %s: %s", layer_name(it, layer), shown) >= 0)
         screen_print_in_ink(it->screen, INK_WARNING, text);
@@ -112,10 +112,10 @@ static void warn_of_not_seen(const struct printer *it, size_t layer) {
 
 /* All layers of a run have the same. */
 static void tell_of_others(const struct printer *it) {
-    char text[DISK_OTHERS_SIZE];
+    CLEANUP_STR struct str text = {0};
     for (size_t i = 0; i < it->table->layer_count; i++)
-        if (disk_others_format(&it->table->profiles[i], it->screen, text)) {
-            screen_print_sentence(it->screen, 0, text);
+        if (disk_others_add(&text, &it->table->profiles[i], it->screen)) {
+            screen_print_sentence(it->screen, 0, str_text(&text));
             return;
         }
 }

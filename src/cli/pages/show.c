@@ -12,11 +12,12 @@
 #include "aggstats/user_label.h"
 #include "answer_model.h"
 #include "base.h"
-#include "bytes.h"
 #include "calibration.h"
 #include "chart.h"
 #include "columns.h"
+#include "facts_text.h"
 #include "figures.h"
+#include "groups.h"
 #include "groups_table.h"
 #include "html.h"
 #include "layers.h"
@@ -52,45 +53,29 @@ static void print_entry(const struct page *page, const char *key, const char *te
     screen_print_entry(&page->screen, key, text);
 }
 
-/* Sums that are held against each other. */
-static const struct {
-    const char *key;
-    const char *shown;
-    const char *of;
-} byte_sums[] = {
-    {"bytes_seen", "bytes", ", in the calls below"},
-    {"bytes_kernel", "kernel", ", by its own count of the same programs"},
-    {"bytes_elsewhere", "elsewhere", ", of files that do not count here, pipes, sockets and terminals"},
-};
-
-/* "1.27 MiB read, 12.6 MiB written, in the calls below". Returns false for other labels, and for lists of several */
-static bool print_byte_sum(const struct page *page, const struct aggstats_label *label) {
-    struct bytes_pair bytes;
-    CLEANUP_FREE char *text = NULL;
-    size_t i = 0;
-    while (i < ARRAY_SIZE(byte_sums) && strcmp(byte_sums[i].key, label->key) != 0)
-        i++;
-    if (i == ARRAY_SIZE(byte_sums) || !bytes_parse(label->value, &bytes))
-        return false;
-    if (asprintf(&text, "%s read, %s written%s", units_bytes(bytes.read).text, units_bytes(bytes.written).text,
-                 byte_sums[i].of) >= 0)
-        print_entry(page, byte_sums[i].shown, text);
-    else
-        text = NULL;
-    return true;
+/* "calls on  /src/a.c, but for 2,000 cycles at most", "calls of program  cc1, 3 of them" */
+static void print_chosen(const struct page *page, const struct aggstats_label *label) {
+    const struct aggstats_profile *profile = page->profile;
+    CLEANUP_STR struct str text = {0};
+    str_add(&text, label->value);
+    if (profile->missed_cycles_max > 0)
+        str_addf(&text, ", but for %" PRIu64 " cycles at most", profile->missed_cycles_max);
+    else if (profile->chosen_groups > 1)
+        str_addf(&text, ", %" PRIu64 " of them", profile->chosen_groups);
+    print_entry(page, label->key, str_text(&text));
 }
 
 static void print_label(const struct page *page, const struct aggstats_label *label) {
     const char *user_key = user_label_of_key(label->key);
-    CLEANUP_FREE char *text = NULL;
-    if (print_byte_sum(page, label))
-        return;
-    if (!user_key)
+    CLEANUP_STR struct str text = {0};
+    if (label == groups_chosen(page->profile)) {
+        print_chosen(page, label);
+    } else if (user_key) {
+        str_addf(&text, "%s=%s", user_key, label->value);
+        print_entry(page, "label", str_text(&text));
+    } else {
         print_entry(page, label->key, label->value);
-    else if (asprintf(&text, "%s=%s", user_key, label->value) >= 0)
-        print_entry(page, "label", text);
-    else
-        text = NULL;
+    }
 }
 
 static void print_labels(const struct page *page) {
@@ -250,6 +235,7 @@ static void print_owner(const struct page *page) {
 static void print_what_was_profiled(const struct page *page) {
     print_owner(page);
     print_labels(page);
+    facts_text_print(page->profile, &page->units, &page->screen);
     print_clock(page);
     print_span(page);
     print_state(page);

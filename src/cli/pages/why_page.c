@@ -370,13 +370,12 @@ static bool is_any_of_disk(const struct why_page *page) {
 }
 
 static void print_others(const struct why_page *page) {
-    char others[DISK_OTHERS_SIZE];
-    char text[DISK_OTHERS_SIZE + 64];
-    if (!is_any_of_disk(page) || !disk_others_format(page->profile, page->screen, others))
+    CLEANUP_STR struct str text = {0};
+    str_add(&text, "Waits for the disk may be because of others. ");
+    if (!is_any_of_disk(page) || !disk_others_add(&text, page->profile, page->screen))
         return;
-    snprintf(text, sizeof(text), "Waits for the disk may be because of others. %s", others);
     putc('\n', page->screen->stream);
-    screen_print_sentence(page->screen, 0, text);
+    screen_print_sentence(page->screen, 0, str_text(&text));
 }
 
 void why_page_print(const struct aggstats_profile *profile, const struct why_page_options *options,

@@ -200,7 +200,7 @@ static int put_machine(const struct page *page) {
 
 /* before: the command whose arguments the label has. A sum has those of several commands in one label. */
 static void put_typed(const struct page *page, const char *before, const char *label) {
-    if (aggstats_profile_label(page->profile, "merged") && strstr(label, ", "))
+    if (page->profile->merged > 0 && strstr(label, ", "))
         return;
     fprintf(page->stream, "<p>Again, %s: <code>%s",
             answer_next_can_be_typed(label) ? "as far as this profile tells"

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "aggstats/numbers.h"
 #include "answer_page.h"
 #include "base.h"
 #include "collector.h"
@@ -33,14 +34,13 @@ const char *run_attach_directory(const struct option_list *directories) {
 #define SEES_FOREIGN false /* not those of 32 bits */
 #endif
 
-static bool sees(const char *not_seen) {
-    return (SEES_FOREIGN || !answer_not_seen_tells(not_seen, "foreign")) &&
-           (!answer_not_seen_tells(not_seen, "io_uring") || collector_counts(COLLECTOR_RINGS));
+static bool sees(const struct aggstats_profile *layer) {
+    return (SEES_FOREIGN || layer->not_seen[AGGSTATS_UNSEEN_FOREIGN] == 0) &&
+           (layer->not_seen[AGGSTATS_UNSEEN_IO_URING] == 0 || collector_counts(COLLECTOR_RINGS));
 }
 
 char *run_attach_command(const char *directory, const struct aggstats_profile *layer) {
-    const char *not_seen = aggstats_profile_label(layer, "not_seen");
-    if (!directory || !not_seen || !sees(not_seen) || !collector_is_possible())
+    if (!directory || !aggstats_profile_has_unseen(layer) || !sees(layer) || !collector_is_possible())
         return NULL;
     CLEANUP_FREE char *quoted = answer_next_quote(directory);
     char *command = NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "aggstats/numbers.h"
 #include "base.h"
 #include "command.h"
 #include "figures.h"
@@ -137,7 +138,7 @@ static int start_mounts(struct run *run, int *ret_signal) {
 static struct run_programs programs_of(const struct run *run, const struct recording *layers) {
     const size_t index = recording_find(layers, "user");
     const struct aggstats_profile *user = index < layers->count ? &layers->layers[index] : NULL;
-    if (run->mounts.count != 1 || !user || aggstats_profile_label(user, "not_seen") || user->clock.frequency_hz == 0)
+    if (run->mounts.count != 1 || !user || aggstats_profile_has_unseen(user) || user->clock.frequency_hz == 0)
         return (struct run_programs){0};
     const double ns_per_cycle = 1e9 / (double)user->clock.frequency_hz;
     return (struct run_programs){.are_known = true,

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "aggstats/numbers.h"
 #include "base.h"
 #include "block_devices.h"
 #include "bytes.h"
@@ -177,7 +178,7 @@ static void add_group(struct run_neighbours *neighbours, const struct aggstats_g
 void run_neighbours_note_calls(struct run_neighbours *neighbours, const struct aggstats_profile *user,
                                const struct run_groups *groups, bool is_mounted) {
     const bool has_groups = !is_mounted && user->groupings & 1U << AGGSTATS_BY_FILESYSTEM;
-    if (aggstats_profile_label(user, "not_seen"))
+    if (aggstats_profile_has_unseen(user))
         return;
     neighbours->are_calls_known = true;
     neighbours->metadata_bytes = metadata_bytes(user);
@@ -284,32 +285,27 @@ static void look_at_place(const struct run_neighbours *neighbours, const struct 
     }
 }
 
-static int add_label(struct aggstats_profile *profile, const char *key, char *value) {
-    if (!value)
+static int add_name(struct aggstats_profile *profile, const char *key, const char *name) {
+    CLEANUP_FREE char *line = strdup(name);
+    if (!line)
         return -ENOMEM;
-    make_line(value);
-    return aggstats_profile_add_label(profile, key, value);
+    make_line(line);
+    return aggstats_profile_add_label(profile, key, line);
 }
 
+/* The kernel looks at the disk at each tick, so it may have been busy for a little more than the time. */
 static int add_disk(const struct run_neighbours *neighbours, const struct finding *finding,
                     struct aggstats_profile *profile) {
-    CLEANUP_FREE char *text = NULL;
-    if (asprintf(&text, "%llu bytes, %llu of the command, %s of %s",
-                 (unsigned long long)finding->disk_did.bytes[finding->way],
-                 (unsigned long long)own_bytes(&neighbours->begun, finding->way), finding->disk.name,
-                 finding->place->name) < 0)
-        text = NULL;
-    return add_label(profile, finding->way == RUN_READ ? "disk_read" : "disk_written", text);
-}
-
-/* The kernel looks at the disk at each tick, so the sum may be a little more than the time. */
-static int add_busy(const struct run_neighbours *neighbours, const struct finding *finding,
-                    struct aggstats_profile *profile) {
-    char text[32];
-    const double share =
-        (double)finding->disk_did.busy_ms * 1e6 / (double)(neighbours->ended_ns - neighbours->begun_ns);
-    snprintf(text, sizeof(text), "%.0f %%", share < 1 ? 100 * share : 100);
-    return add_label(profile, "disk_busy", text);
+    const uint64_t bytes = finding->disk_did.bytes[finding->way];
+    const uint64_t busy_ns = finding->disk_did.busy_ms * 1000000;
+    profile->has_disk = true;
+    profile->disk_bytes.read = finding->way == RUN_READ ? bytes : 0;
+    profile->disk_bytes.written = finding->way == RUN_READ ? 0 : bytes;
+    profile->disk_bytes.own = own_bytes(&neighbours->begun, finding->way);
+    profile->disk_ns.watched = (uint64_t)(neighbours->ended_ns - neighbours->begun_ns);
+    profile->disk_ns.busy = busy_ns < profile->disk_ns.watched ? busy_ns : profile->disk_ns.watched;
+    const int error = add_name(profile, "disk", finding->disk.name);
+    return error ? error : add_name(profile, "disk_place", finding->place->name);
 }
 
 /* What a process did on other disks is in its sum, too. So of several that may have been the one only those count that
@@ -329,12 +325,14 @@ static const struct run_other *find_other(const struct run_neighbours *neighbour
 static int add_other(const struct run_neighbours *neighbours, const struct finding *finding,
                      struct aggstats_profile *profile) {
     const struct run_other *other = find_other(neighbours, finding);
-    char text[128];
+    char pid[24];
     if (!other)
         return 0;
-    snprintf(text, sizeof(text), "%llu bytes, process %llu%s, %s", (unsigned long long)other->bytes,
-             (unsigned long long)other->pid, other->has_children ? " with its children" : "", other->program);
-    return add_label(profile, "disk_other", text);
+    profile->disk_other_bytes = other->bytes;
+    snprintf(pid, sizeof(pid), "%llu", (unsigned long long)other->pid);
+    const int error =
+        aggstats_profile_add_label(profile, other->has_children ? "disk_other_parent" : "disk_other_process", pid);
+    return error ? error : add_name(profile, "disk_other", other->program);
 }
 
 int run_neighbours_add(const struct run_neighbours *neighbours, struct aggstats_profile *profile) {
@@ -345,7 +343,5 @@ int run_neighbours_add(const struct run_neighbours *neighbours, struct aggstats_
     if (finding.others_bytes == 0)
         return 0;
     int error = add_disk(neighbours, &finding, profile);
-    if (error == 0)
-        error = add_busy(neighbours, &finding, profile);
     return error ? error : add_other(neighbours, &finding, profile);
 }

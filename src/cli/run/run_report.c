@@ -130,11 +130,9 @@ static void format_command(const char *const *command, char ret_text[COMMAND_BYT
 int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count) {
     char text[COMMAND_BYTES_MAX];
     format_command(command, text);
-    int error = aggstats_profile_add_label(profile, "command", text);
-    if (error || run_count == 1)
-        return error;
-    snprintf(text, sizeof(text), "%u", run_count);
-    return aggstats_profile_add_label(profile, "runs", text);
+    profile->has_runs = run_count > 1;
+    profile->runs = run_count > 1 ? run_count : 0;
+    return aggstats_profile_add_label(profile, "command", text);
 }
 
 /* ---- Reporting ---------------------------------------------------------------------------------- */

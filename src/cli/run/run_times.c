@@ -40,14 +40,7 @@ static void set_storage_read(const struct run_times *times, struct aggstats_prof
         profile->has_storage_read ? io.storage_read_bytes - times->before_io.storage_read_bytes : 0;
 }
 
-static int add_page_faults(const struct rusage *before, const struct rusage *now, struct aggstats_profile *profile) {
-    char text[64];
-    snprintf(text, sizeof(text), "%ld minor, %ld major", now->ru_minflt - before->ru_minflt,
-             now->ru_majflt - before->ru_majflt);
-    return aggstats_profile_add_label(profile, "page_faults", text);
-}
-
-int run_times_add(const struct run_times *times, bool is_mounted, struct aggstats_profile *profile) {
+void run_times_add(const struct run_times *times, bool is_mounted, struct aggstats_profile *profile) {
     struct rusage now;
     getrusage(RUSAGE_CHILDREN, &now);
     profile->has_cpu = true;
@@ -58,5 +51,7 @@ int run_times_add(const struct run_times *times, bool is_mounted, struct aggstat
     profile->queue_ns = profile->has_queue ? times->queued_ns : 0;
     if (!is_mounted)
         set_storage_read(times, profile);
-    return add_page_faults(&times->before, &now, profile);
+    profile->has_page_faults = true;
+    profile->page_faults.minor = (uint64_t)(now.ru_minflt - times->before.ru_minflt);
+    profile->page_faults.major = (uint64_t)(now.ru_majflt - times->before.ru_majflt);
 }

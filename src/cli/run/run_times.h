@@ -24,9 +24,8 @@ void run_times_begin(struct run_times *times);
 /* Call when a command has ended, before it is waited for: afterwards the kernel does not know. */
 void run_times_note(struct run_times *times, pid_t command);
 
-/* Sets the facts of the profile, of all that has ended since run_times_begin(), and adds the label page_faults.
- * is_mounted: osproffs was between, which reads from storage for the programs: then that is not known of them
- * Errors:     -ENOMEM */
-int run_times_add(const struct run_times *times, bool is_mounted, struct aggstats_profile *profile);
+/* Sets the facts of the profile, of all that has ended since run_times_begin(), page_faults too.
+ * is_mounted: osproffs was between, which reads from storage for the programs: then that is not known of them */
+void run_times_add(const struct run_times *times, bool is_mounted, struct aggstats_profile *profile);
 
 #endif

@@ -8,14 +8,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "aggstats/numbers.h"
 #include "base.h"
 #include "quiet_thread.h"
-#include "units.h"
 
 #define LOOK_MS 10
 #define WATCHED_MAX 64U /* each has a descriptor */
-#define PRECISE 0.1     /* both bounds differ by no more than this part of the larger one */
-#define NAME_SIZE (AGGSTATS_NAMED_SIZE + 1)
+
+_Static_assert(AGGSTATS_NAMED_SIZE < AGGSTATS_UNSEEN_NAME_SIZE, "names fit");
 
 /* ---- Watching ----------------------------------------------------------------------------------- */
 
@@ -135,51 +135,37 @@ void run_unseen_finish(struct run_unseen *unseen) {
     unseen->recorder = NULL;
 }
 
-/* ---- Printing ----------------------------------------------------------------------------------- */
+/* ---- Telling ------------------------------------------------------------------------------------ */
 
 /* All programs of one name. */
 struct sum {
-    char name[NAME_SIZE];
-    uint64_t count;
+    struct aggstats_unseen_program program;
     uint64_t known_count; /* of these it is known how long they ran */
-    int64_t least_ns;
-    int64_t most_ns;
 };
-
-/* A program may have any name. What separates names in the text is not in them. */
-static void read_name(const struct aggstats_named_program *program, char ret_name[NAME_SIZE]) {
-    char raw[NAME_SIZE] = "";
-    const char *at = raw;
-    const char *character;
-    memcpy(raw, program->name, AGGSTATS_NAMED_SIZE);
-    for (size_t bytes; (bytes = next_character(&at, &character)) > 0; ret_name++)
-        *ret_name =
-            bytes == 1 && *character > ' ' && *character < 0x7f && !strchr(",;()", *character) ? *character : '?';
-    *ret_name = '\0';
-}
 
 /* One that still runs has run until now. */
 static void add_life(const struct aggstats_named_program *program, const struct run_unseen_life *life,
                      struct sum *sum) {
     const int64_t until_now_ns = time_between_ns(program->start_ns, read_clock_ns(CLOCK_MONOTONIC));
-    sum->count++;
+    sum->program.runs++;
     if (life->is_over ? !life->is_known : life->pid_fd == 0 || until_now_ns < 0)
         return;
     sum->known_count++;
-    sum->least_ns += life->is_over ? life->least_ns : until_now_ns;
-    sum->most_ns += life->is_over ? life->most_ns : until_now_ns;
+    sum->program.least_ns += (uint64_t)(life->is_over ? life->least_ns : until_now_ns);
+    sum->program.most_ns += (uint64_t)(life->is_over ? life->most_ns : until_now_ns);
 }
 
-/* ret_sums: of AGGSTATS_NAMED_MAX. Returns how many */
-static size_t add_up(const struct run_unseen *unseen, unsigned note, struct sum *ret_sums) {
+/* ret_sums: of AGGSTATS_NAMED_MAX + 1. Returns how many */
+static size_t add_up(const struct run_unseen *unseen, unsigned note, enum aggstats_unseen kind, struct sum *ret_sums) {
     size_t count = 0;
     for (uint64_t i = 0; i < unseen->named.count; i++) {
         const struct aggstats_named_program *program = &unseen->named.programs[i];
         size_t place = 0;
         if (unseen->lives[i].is_of_before || program->state != AGGSTATS_NAMED_WHOLE || program->note != note)
             continue;
-        read_name(program, ret_sums[count].name);
-        while (strcmp(ret_sums[place].name, ret_sums[count].name) != 0)
+        ret_sums[count].program.kind = kind;
+        memcpy(ret_sums[count].program.name, program->name, AGGSTATS_NAMED_SIZE);
+        while (strcmp(ret_sums[place].program.name, ret_sums[count].program.name) != 0)
             place++;
         count += place == count;
         add_life(program, &unseen->lives[i], &ret_sums[place]);
@@ -188,51 +174,28 @@ static size_t add_up(const struct run_unseen *unseen, unsigned note, struct sum 
 }
 
 static int compare(const void *a, const void *b) {
-    const struct sum *first = a;
-    const struct sum *second = b;
+    const struct aggstats_unseen_program *first = &((const struct sum *)a)->program;
+    const struct aggstats_unseen_program *second = &((const struct sum *)b)->program;
     if (first->least_ns != second->least_ns)
         return first->least_ns > second->least_ns ? -1 : 1;
-    return first->count > second->count ? -1 : first->count < second->count;
+    return first->runs > second->runs ? -1 : first->runs < second->runs;
 }
 
-/* "busybox 1.90 s in 2 runs"; without the time, if it is not known */
-static void print_sum(const struct sum *sum, FILE *stream) {
-    const bool is_precise = (double)(sum->most_ns - sum->least_ns) <= PRECISE * (double)sum->most_ns;
-    const bool is_all = is_precise && sum->known_count == sum->count;
-    const struct units nanoseconds = {.frequency_hz = 1000000000, .ascii = true};
-    fputs(sum->name, stream);
-    if (sum->least_ns > 0 && sum->known_count > 0)
-        fprintf(stream, " %s%s", is_all ? "" : "at least ",
-                units_cycles(&nanoseconds, (double)(is_all ? sum->most_ns : sum->least_ns)).text);
-    if (sum->count > 1)
-        fprintf(stream, " in %llu runs", (unsigned long long)sum->count);
-}
-
-static void print_sums(struct sum *sums, size_t count, uint64_t all_count, struct run_unseen_printed *printed,
-                       FILE *stream) {
-    uint64_t others = all_count;
-    size_t i = 0;
-    qsort(sums, count, sizeof(*sums), compare);
-    for (; i < count && printed->name_count < RUN_UNSEEN_NAMES_MAX; i++) {
-        fputs(i > 0 ? ", " : " (", stream);
-        print_sum(&sums[i], stream);
-        others -= sums[i].count < others ? sums[i].count : others;
-        printed->name_count++;
-    }
-    if (i > 0 && others > 0)
-        fprintf(stream, " and %llu other%s", (unsigned long long)others, others == 1 ? "" : "s");
-    if (i > 0)
-        putc(')', stream);
-}
-
-void run_unseen_print(struct run_unseen *unseen, unsigned note, uint64_t count, struct run_unseen_printed *printed,
-                      FILE *stream) {
+int run_unseen_add(struct run_unseen *unseen, unsigned note, enum aggstats_unseen kind,
+                   struct aggstats_profile *profile) {
     CLEANUP_FREE struct sum *sums = unseen->recorder ? calloc(AGGSTATS_NAMED_MAX + 1, sizeof(*sums)) : NULL;
+    int error = 0;
     if (!sums)
-        return;
+        return unseen->recorder ? -ENOMEM : 0;
     pthread_mutex_lock(&unseen->lock);
     look_at_all(unseen);
-    const size_t sum_count = add_up(unseen, note, sums);
+    const size_t count = add_up(unseen, note, kind, sums);
     pthread_mutex_unlock(&unseen->lock);
-    print_sums(sums, sum_count, count, printed, stream);
+    qsort(sums, count, sizeof(*sums), compare);
+    for (size_t i = 0; i < count && profile->unseen_program_count < RUN_UNSEEN_NAMES_MAX && error == 0; i++) {
+        if (sums[i].known_count < sums[i].program.runs)
+            sums[i].program.most_ns = 0;
+        error = aggstats_profile_add_unseen(profile, &sums[i].program);
+    }
+    return error;
 }

@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "aggstats.h"
 #include "aggstats/shared.h"
 
 #define RUN_UNSEEN_NAMES_MAX 8 /* of all kinds together */
@@ -41,16 +41,11 @@ struct run_unseen {
  * Errors:  without a thread nothing is said of programs */
 void run_unseen_begin(struct run_unseen *unseen, struct aggstats_recorder *recorder);
 
-/* What is printed of several kinds of programs. Zeroed before the first. */
-struct run_unseen_printed {
-    unsigned name_count;
-};
-
-/* Prints the programs with this note, which have run longest first, " (busybox 1.90 s in 2 runs, mc)"; nothing if none
- * is named.
- * count:   of all with this note */
-void run_unseen_print(struct run_unseen *unseen, unsigned note, uint64_t count, struct run_unseen_printed *printed,
-                      FILE *stream);
+/* Adds the programs with this note to a profile, those which have run longest first, as far as all kinds together have no
+ * more than RUN_UNSEEN_NAMES_MAX names.
+ * Errors:  -ENOMEM */
+int run_unseen_add(struct run_unseen *unseen, unsigned note, enum aggstats_unseen kind,
+                   struct aggstats_profile *profile);
 
 void run_unseen_finish(struct run_unseen *unseen);
 

@@ -349,31 +349,18 @@ int run_user_reset(struct run_user *user) {
     return error;
 }
 
-/* What was not counted, in words. */
-static const struct note_words {
-    const char *adjective;
-    const char *noun;
-    const char *rest;
-} note_words[POSIX_NOTE_COUNT] = {
-    [POSIX_NOTE_STATIC] = {"statically linked ", "program", ""},
-    [POSIX_NOTE_SET_ID] = {"set-id ", "program", ""},
-    [POSIX_NOTE_FOREIGN] = {"foreign ", "program", ""},
-    [POSIX_NOTE_SANDBOXED] = {"sandboxed ", "program", ""},
-    [POSIX_NOTE_GO] = {"", "program", " of Go"},
-    [POSIX_NOTE_BARE] = {"", "program", " without the environment"},
-    [POSIX_NOTE_ROOT] = {"", "program", " in another root directory or mount namespace"},
-    [POSIX_NOTE_USER] = {"", "program", " of another user"},
-    [POSIX_NOTE_STARVED] = {"", "program", " that lacked descriptors or memory"},
-    [POSIX_NOTE_ASYNC] = {"asynchronous ", "call", ""},
-    [POSIX_NOTE_URING] = {"", "program", " with io_uring"},
+/* What was not counted. */
+static const struct {
+    enum posix_note note;
+    enum aggstats_unseen kind;
+} unseen_kinds[] = {
+    {POSIX_NOTE_STATIC, AGGSTATS_UNSEEN_STATIC},   {POSIX_NOTE_SET_ID, AGGSTATS_UNSEEN_SET_ID},
+    {POSIX_NOTE_FOREIGN, AGGSTATS_UNSEEN_FOREIGN}, {POSIX_NOTE_SANDBOXED, AGGSTATS_UNSEEN_SANDBOXED},
+    {POSIX_NOTE_GO, AGGSTATS_UNSEEN_GO},           {POSIX_NOTE_BARE, AGGSTATS_UNSEEN_BARE},
+    {POSIX_NOTE_STARVED, AGGSTATS_UNSEEN_STARVED}, {POSIX_NOTE_ASYNC, AGGSTATS_UNSEEN_ASYNC},
+    {POSIX_NOTE_URING, AGGSTATS_UNSEEN_IO_URING},  {POSIX_NOTE_ROOT, AGGSTATS_UNSEEN_ROOT},
+    {POSIX_NOTE_USER, AGGSTATS_UNSEEN_USER},
 };
-
-/* Prints one of several, as "2 set-id programs". Nothing if there is none. */
-static void print_count(uint64_t count, const struct note_words *words, FILE *stream) {
-    if (count > 0 && words->noun)
-        fprintf(stream, "%s%llu %s%s%s%s", ftell(stream) > 0 ? ", " : "", (unsigned long long)count, words->adjective,
-                words->noun, count == 1 ? "" : "s", words->rest);
-}
 
 /* Programs that have been executed to be observed, and were not. Those that static programs have executed nobody awaits,
  * so there may be more. */
@@ -381,15 +368,6 @@ static uint64_t never_begun(const struct run_user *user, const struct aggstats_s
     const uint32_t awaited = facts->notes[POSIX_NOTE_AWAITED] - user->before.notes[POSIX_NOTE_AWAITED];
     const int32_t missing = (int32_t)awaited;
     return missing > 0 ? (uint64_t)missing : 0;
-}
-
-/* Those of warm-ups too. */
-static void print_crowded(const struct aggstats_shared_facts *facts, FILE *stream) {
-    print_count(facts->crowded_threads, &(struct note_words){"", "thread", " beyond "}, stream);
-    if (facts->crowded_threads > 0)
-        fprintf(stream, "%llu at a time", (unsigned long long)facts->threads_max);
-    print_count(facts->broken_threads,
-                &(struct note_words){"", "thread", " with counters that a program has overwritten"}, stream);
 }
 
 /* A program that has just been executed, and goes on after the command, may be about to begin. */
@@ -402,40 +380,32 @@ static void let_begin(const struct run_user *user, struct aggstats_shared_facts 
     }
 }
 
-static void print_not_seen(struct run_user *user, const struct aggstats_shared_facts *facts, FILE *stream) {
-    struct run_unseen_printed printed = {0};
-    for (unsigned i = 0; i < POSIX_NOTE_COUNT; i++) {
-        const uint32_t count = facts->notes[i] - user->before.notes[i];
-        print_count(count, &note_words[i], stream);
-        if (count > 0 && note_words[i].noun)
-            run_unseen_print(&user->unseen, i, count, &printed, stream);
-    }
-    print_count(never_begun(user, facts), &(struct note_words){"", "program", " for an unknown reason"}, stream);
-    print_crowded(facts, stream);
-}
-
-/* Adds what is known of that. */
+/* Threads are those of warm-ups too. */
 static int add_not_seen(struct run_user *user, struct aggstats_profile *profile,
                         const struct aggstats_shared_facts *facts) {
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes = 0;
-    FILE *stream = open_memstream(&text, &size_bytes);
-    if (!stream)
-        return -ENOMEM;
-    print_not_seen(user, facts, stream);
-    if (fclose(stream) != 0)
-        return -ENOMEM;
-    return text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : 0;
+    int error = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(unseen_kinds) && error == 0; i++) {
+        const enum posix_note note = unseen_kinds[i].note;
+        const uint32_t count = facts->notes[note] - user->before.notes[note];
+        profile->not_seen[unseen_kinds[i].kind] = count;
+        if (count > 0)
+            error = run_unseen_add(&user->unseen, note, unseen_kinds[i].kind, profile);
+    }
+    profile->not_seen[AGGSTATS_UNSEEN_UNKNOWN] = never_begun(user, facts);
+    profile->not_seen[AGGSTATS_UNSEEN_CROWDED] = facts->crowded_threads;
+    profile->not_seen[AGGSTATS_UNSEEN_BROKEN] = facts->broken_threads;
+    profile->threads_max = facts->crowded_threads > 0 ? facts->threads_max : 0;
+    return error;
 }
 
-static int add_witness(const struct run_user *user, struct aggstats_profile *profile,
-                       const struct aggstats_shared_facts *facts) {
+static void add_witness(const struct run_user *user, struct aggstats_profile *profile,
+                        const struct aggstats_shared_facts *facts) {
     const uint64_t *sums = facts->sums;
     const uint64_t *before = user->before.sums;
     const struct run_witness other = {.read = sums[POSIX_SUM_OTHER_READ] - before[POSIX_SUM_OTHER_READ],
                                       .written = sums[POSIX_SUM_OTHER_WRITTEN] - before[POSIX_SUM_OTHER_WRITTEN],
                                       .reads = facts->notes[POSIX_NOTE_READS] - user->before.notes[POSIX_NOTE_READS]};
-    return run_witness_add(&user->witness, &other, user->is_narrowed, profile);
+    run_witness_add(&user->witness, &other, user->is_narrowed, profile);
 }
 
 int run_user_stop(struct run_user *user, bool is_mounted, struct recording *layers) {
@@ -445,13 +415,11 @@ int run_user_stop(struct run_user *user, bool is_mounted, struct recording *laye
         return 0;
     int error = aggstats_recorder_snapshot(user->recorder, &profile);
     count_left(&profile);
-    if (error == 0)
-        error = run_times_add(&user->times, is_mounted, &profile);
+    run_times_add(&user->times, is_mounted, &profile);
     let_begin(user, &facts);
     if (error == 0)
         error = add_not_seen(user, &profile, &facts);
-    if (error == 0)
-        error = add_witness(user, &profile, &facts);
+    add_witness(user, &profile, &facts);
     if (error == 0)
         error = recording_add(layers, &profile);
     if (error)

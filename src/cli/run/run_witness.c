@@ -1,15 +1,10 @@
 #include "run_witness.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "bytes.h"
 #include "proc.h"
 
 /* For each read that was not seen: to execute a program, the kernel and ld.so make reads of at most 832 bytes. */
 #define UNSEEN_BYTES 832
-
-#define TEXT_SIZE 64
 
 static struct run_witness look_at(const char *who) {
     struct proc_io io;
@@ -30,24 +25,20 @@ static uint64_t less(uint64_t number, uint64_t more) {
     return number > more ? number - more : 0;
 }
 
-static int add_bytes(struct aggstats_profile *profile, const char *key, uint64_t read, uint64_t written) {
-    char text[TEXT_SIZE];
-    snprintf(text, sizeof(text), "%" PRIu64 " read, %" PRIu64 " written", read, written);
-    return aggstats_profile_add_label(profile, key, text);
-}
-
-int run_witness_add(const struct run_witness *before, const struct run_witness *other, bool is_narrowed,
-                    struct aggstats_profile *profile) {
+void run_witness_add(const struct run_witness *before, const struct run_witness *other, bool is_narrowed,
+                     struct aggstats_profile *profile) {
     struct run_witness after;
     run_witness_look(&after);
     if (!before->is_known || !after.is_known)
-        return 0;
+        return;
     const struct bytes_seen seen = bytes_seen(profile);
     const uint64_t unseen_reads = less(after.reads - before->reads, seen.reads + other->reads);
-    int error = add_bytes(profile, "bytes_seen", seen.read, seen.written);
-    if (error == 0)
-        error = add_bytes(profile, "bytes_kernel",
-                          less(after.read - before->read, other->read + unseen_reads * UNSEEN_BYTES),
-                          less(after.written - before->written, other->written));
-    return error || !is_narrowed ? error : add_bytes(profile, "bytes_elsewhere", other->read, other->written);
+    profile->has_witness = true;
+    profile->bytes_seen = (struct aggstats_bytes){seen.read, seen.written};
+    profile->bytes_kernel =
+        (struct aggstats_bytes){less(after.read - before->read, other->read + unseen_reads * UNSEEN_BYTES),
+                                less(after.written - before->written, other->written)};
+    profile->has_elsewhere = is_narrowed;
+    if (is_narrowed)
+        profile->bytes_elsewhere = (struct aggstats_bytes){other->read, other->written};
 }

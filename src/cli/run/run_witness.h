@@ -19,13 +19,10 @@ struct run_witness {
 
 void run_witness_look(struct run_witness *ret_witness);
 
-/* Adds the labels bytes_seen and bytes_kernel, if the kernel says, and bytes_elsewhere if not all files count; see
- * osprof(5).
+/* Sets bytes_seen and bytes_kernel, if the kernel says, and bytes_elsewhere if not all files count; see osprof(5).
  * before: as the profile began
- * other:  on descriptors that do not count
- *
- * Errors: -ENOMEM */
-int run_witness_add(const struct run_witness *before, const struct run_witness *other, bool is_narrowed,
-                    struct aggstats_profile *profile);
+ * other:  on descriptors that do not count */
+void run_witness_add(const struct run_witness *before, const struct run_witness *other, bool is_narrowed,
+                     struct aggstats_profile *profile);
 
 #endif

@@ -89,17 +89,64 @@ struct aggstats_busy {
     bool by_op;    /* the same is known of each op: its busy_looks, no more than busy */
 };
 
-#define AGGSTATS_CAUSE_SIZE 96    /* the words of a cause, with their NUL */
-#define AGGSTATS_STACK_SIZE 768   /* where a thread waits in the kernel, with its NUL */
-#define AGGSTATS_PROGRAM_SIZE 32  /* the name of a program, with its NUL; a longer one is cut */
-#define AGGSTATS_HOLDER_SIZE 320  /* who holds what a call waits for, with its NUL; a longer text is cut */
-#define AGGSTATS_FUNCTION_SIZE 96 /* the name of a function, with its NUL; a longer one is cut */
+#define AGGSTATS_CAUSE_SIZE 96       /* the words of a cause, with their NUL */
+#define AGGSTATS_STACK_SIZE 768      /* where a thread waits in the kernel, with its NUL */
+#define AGGSTATS_PROGRAM_SIZE 32     /* the name of a program, with its NUL; a longer one is cut */
+#define AGGSTATS_HOLDER_SIZE 320     /* who holds what a call waits for, with its NUL; a longer text is cut */
+#define AGGSTATS_UNSEEN_NAME_SIZE 33 /* the name of such a program, with its NUL */
+#define AGGSTATS_FUNCTION_SIZE 96    /* the name of a function, with its NUL; a longer one is cut */
 
 /* Bytes that read calls have returned, by whether they were in the page cache. */
 struct aggstats_cache {
     uint64_t read_bytes;     /* of files that are read by way of it */
     uint64_t missed_bytes;   /* of these: of pages that read calls had to put there, or had read ahead; no more */
     uint64_t unjudged_bytes; /* of other files, and with O_DIRECT */
+};
+
+/* Programs and calls that the layer user does not see: how many of each kind. */
+enum aggstats_unseen {
+    AGGSTATS_UNSEEN_STATIC,    /* statically linked programs */
+    AGGSTATS_UNSEEN_SET_ID,    /* programs with another owner's rights, into which nothing is preloaded */
+    AGGSTATS_UNSEEN_FOREIGN,   /* programs of another C library or architecture */
+    AGGSTATS_UNSEEN_SANDBOXED, /* programs that have forbidden themselves system calls */
+    AGGSTATS_UNSEEN_GO,        /* dynamically linked programs of Go */
+    AGGSTATS_UNSEEN_BARE,      /* programs without the environment */
+    AGGSTATS_UNSEEN_STARVED,   /* programs that lacked descriptors or memory */
+    AGGSTATS_UNSEEN_ASYNC,     /* asynchronous calls */
+    AGGSTATS_UNSEEN_IO_URING,  /* programs with io_uring */
+    AGGSTATS_UNSEEN_ROOT,      /* programs in another root directory or mount namespace */
+    AGGSTATS_UNSEEN_USER,      /* programs of another user */
+    AGGSTATS_UNSEEN_UNKNOWN,   /* programs that did not begin to be counted, for an unknown reason */
+    AGGSTATS_UNSEEN_CROWDED,   /* threads beyond threads_max */
+    AGGSTATS_UNSEEN_BROKEN,    /* threads with counters that a program has overwritten */
+    AGGSTATS_UNSEEN_KINDS
+};
+
+/* Programs of one kind and name that were not seen. */
+struct aggstats_unseen_program {
+    enum aggstats_unseen kind;
+    char name[AGGSTATS_UNSEEN_NAME_SIZE]; /* any bytes: programs name themselves */
+    uint64_t runs;
+    uint64_t least_ns; /* they ran so long at least, added up; 0: unknown */
+    uint64_t most_ns;  /* and at most; 0: unknown */
+};
+
+/* What osprof attach does not tell, by kind. */
+enum aggstats_untold {
+    AGGSTATS_UNTOLD_OF_MACHINE,   /* calls by name, of all programs, that may be on other file systems */
+    AGGSTATS_UNTOLD_OF_PROCESSES, /* the same of the processes that were watched */
+    AGGSTATS_UNTOLD_OF_CGROUP,    /* the same of the control group */
+    AGGSTATS_UNTOLD_FAILED,       /* those of these calls that failed */
+    AGGSTATS_UNTOLD_UNTIMED,      /* requests of io_uring that asked for no completion */
+    AGGSTATS_UNTOLD_BEGUN,        /* calls that had begun before it attached */
+    AGGSTATS_UNTOLD_PROCESSES,    /* descendants for which there was no room */
+    AGGSTATS_UNTOLD_CAUSES,       /* slow calls of which too many ended at once */
+    AGGSTATS_UNTOLD_KINDS
+};
+
+struct aggstats_bytes {
+    uint64_t read;
+    uint64_t written;
 };
 
 /* A call that had not returned when the snapshot was taken. */
@@ -231,6 +278,47 @@ struct aggstats_profile {
     unsigned live_groupings;  /* of a profile from a live file: groupings that the recorder has and the file lacks */
     uint64_t ungrouped_calls; /* calls that ended before groups were switched on, or were in flight then: they are among
                                * the `other` of each grouping */
+
+    uint64_t runs;   /* of the command, added up; valid if has_runs */
+    uint64_t merged; /* how many profiles were added up by osprof merge; 0: it is no such sum */
+    bool has_runs;
+    bool has_page_faults;
+    bool has_witness;
+    bool has_elsewhere;
+    bool has_cost;
+    bool has_disk;
+    bool has_waiting_requests;
+    struct {
+        uint64_t minor;
+        uint64_t major;
+    } page_faults;                         /* of the programs; valid if has_page_faults */
+    struct aggstats_bytes bytes_seen;      /* in the calls of the layer user; valid, like the next, if has_witness */
+    struct aggstats_bytes bytes_kernel;    /* by the kernel's own sums for these programs */
+    struct aggstats_bytes bytes_elsewhere; /* on descriptors that do not count; valid if has_elsewhere */
+    uint64_t not_seen[AGGSTATS_UNSEEN_KINDS];
+    uint64_t threads_max;                            /* so many threads could be counted at a time; 0: unknown */
+    struct aggstats_unseen_program *unseen_programs; /* by kind, those that ran longest first. Bounded */
+    size_t unseen_program_count;
+    uint64_t not_told[AGGSTATS_UNTOLD_KINDS];
+    struct {
+        uint64_t each;
+        uint64_t counted;
+    } cost_ns; /* counting made each system call of the machine so much longer, and those that count; valid, like the
+                * next, if has_cost */
+    uint64_t cost_calls; /* system calls of the machine */
+    struct {
+        uint64_t read;
+        uint64_t written;
+        uint64_t own; /* of these, by the command */
+    } disk_bytes;     /* what the command's disk did in one direction, of which others did most; valid if has_disk */
+    struct {
+        uint64_t busy;
+        uint64_t watched;
+    } disk_ns;                  /* how long it had something to do; all 0: unknown */
+    uint64_t disk_other_bytes;  /* of the process that the label disk_other names; 0: none */
+    uint64_t waiting_requests;  /* requests that wait for a FUSE daemon in trouble; valid if has_waiting_requests */
+    uint64_t chosen_groups;     /* a profile of groups that were chosen: how many; 0: it is none */
+    uint64_t missed_cycles_max; /* at most this much latency of their calls is missing */
 
     void *reserved[1]; /* NULL */
 };

@@ -1,0 +1,204 @@
+#include "facts_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base.h"
+#include "disk_others.h"
+
+#define PRECISE 0.1 /* both bounds differ by no more than this part of the larger one */
+
+/* ---- Not seen ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *adjective;
+    const char *noun;
+    const char *rest;
+} unseen[AGGSTATS_UNSEEN_KINDS] = {
+    [AGGSTATS_UNSEEN_STATIC] = {"statically linked ", "program", ""},
+    [AGGSTATS_UNSEEN_SET_ID] = {"set-id ", "program", ""},
+    [AGGSTATS_UNSEEN_FOREIGN] = {"foreign ", "program", ""},
+    [AGGSTATS_UNSEEN_SANDBOXED] = {"sandboxed ", "program", ""},
+    [AGGSTATS_UNSEEN_GO] = {"", "program", " of Go"},
+    [AGGSTATS_UNSEEN_BARE] = {"", "program", " without the environment"},
+    [AGGSTATS_UNSEEN_STARVED] = {"", "program", " that lacked descriptors or memory"},
+    [AGGSTATS_UNSEEN_ASYNC] = {"asynchronous ", "call", ""},
+    [AGGSTATS_UNSEEN_IO_URING] = {"", "program", " with io_uring"},
+    [AGGSTATS_UNSEEN_ROOT] = {"", "program", " in another root directory or mount namespace"},
+    [AGGSTATS_UNSEEN_USER] = {"", "program", " of another user"},
+    [AGGSTATS_UNSEEN_UNKNOWN] = {"", "program", " for an unknown reason"},
+    [AGGSTATS_UNSEEN_CROWDED] = {"", "thread", " beyond "},
+    [AGGSTATS_UNSEEN_BROKEN] = {"", "thread", " with counters that a program has overwritten"},
+};
+
+/* A program may have any name. What separates names in the sentence is not in them. */
+static void add_name(struct str *text, const char *name) {
+    const char *character;
+    for (size_t bytes; (bytes = next_character(&name, &character)) > 0;) {
+        const bool is_harmless = bytes == 1 && *character > ' ' && *character < 0x7f && !strchr(",;()", *character);
+        str_add_bytes(text, is_harmless ? character : "?", 1);
+    }
+}
+
+/* "busybox 1.90 s in 2 runs"; without the time, if it is not known */
+static void add_program(struct str *text, const struct aggstats_unseen_program *program) {
+    const struct units nanoseconds = {.frequency_hz = 1000000000, .ascii = true};
+    const double least = (double)program->least_ns;
+    const double most = (double)program->most_ns;
+    const bool is_exact = most > 0 && most - least <= PRECISE * most;
+    add_name(text, program->name);
+    if (least > 0)
+        str_addf(text, " %s%s", is_exact ? "" : "at least ", units_cycles(&nanoseconds, is_exact ? most : least).text);
+    if (program->runs > 1)
+        str_addf(text, " in %" PRIu64 " runs", program->runs);
+}
+
+/* " (busybox 1.90 s in 2 runs, mc and 3 others)" */
+static void add_programs(struct str *text, const struct aggstats_profile *profile, enum aggstats_unseen kind,
+                         size_t names_max) {
+    uint64_t others = profile->not_seen[kind];
+    size_t count = 0;
+    for (size_t i = 0; i < profile->unseen_program_count; i++) {
+        const struct aggstats_unseen_program *program = &profile->unseen_programs[i];
+        if (program->kind != kind || count++ >= names_max)
+            continue;
+        str_add(text, count == 1 ? " (" : ", ");
+        add_program(text, program);
+        others -= program->runs < others ? program->runs : others;
+    }
+    if (count > names_max)
+        str_add(text, ", ...");
+    else if (count > 0 && others > 0)
+        str_addf(text, " and %" PRIu64 " other%s", others, units_plural(others));
+    str_add(text, count > 0 ? ")" : "");
+}
+
+void facts_text_add_not_seen(struct str *text, const struct aggstats_profile *profile, size_t names_max) {
+    const size_t begin = text->length;
+    for (unsigned kind = 0; kind < AGGSTATS_UNSEEN_KINDS; kind++) {
+        const uint64_t count = profile->not_seen[kind];
+        if (count == 0)
+            continue;
+        str_addf(text, "%s%" PRIu64 " %s%s%s%s", text->length > begin ? ", " : "", count, unseen[kind].adjective,
+                 unseen[kind].noun, units_plural(count), unseen[kind].rest);
+        if (kind == AGGSTATS_UNSEEN_CROWDED)
+            str_addf(text, "%" PRIu64 " at a time", profile->threads_max);
+        add_programs(text, profile, (enum aggstats_unseen)kind, names_max);
+    }
+}
+
+char *facts_text_not_seen(const struct aggstats_profile *profile, const struct screen *screen, int columns) {
+    CLEANUP_STR struct str text = {0};
+    facts_text_add_not_seen(&text, profile, FACTS_TEXT_ALL_NAMES);
+    return text.length > 0 ? screen_cut(screen, str_text(&text), columns, SCREEN_BEGINNING) : NULL;
+}
+
+/* ---- Not told ----------------------------------------------------------------------------------- */
+
+static void add_untold_calls(struct str *text, const struct aggstats_profile *profile) {
+    static const char *const whose[] = {
+        [AGGSTATS_UNTOLD_OF_MACHINE] = "of all programs of this machine",
+        [AGGSTATS_UNTOLD_OF_PROCESSES] = "of these processes",
+        [AGGSTATS_UNTOLD_OF_CGROUP] = "of this control group",
+    };
+    const bool is_of_one = aggstats_profile_label(profile, "mount") != NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(whose); i++) {
+        const uint64_t calls = profile->not_told[i];
+        if (calls > 0)
+            str_addf(
+                text, "%s%" PRIu64 " call%s by name (%" PRIu64 " failed), %s, may be %s", text->length > 0 ? "; " : "",
+                calls, units_plural(calls), profile->not_told[AGGSTATS_UNTOLD_FAILED], whose[i],
+                is_of_one ? "here or on any other file system" : "on these file systems, or on others such as /proc");
+    }
+}
+
+void facts_text_add_not_told(struct str *text, const struct aggstats_profile *profile) {
+    static const struct {
+        enum aggstats_untold kind;
+        const char *before;
+        const char *noun;
+        const char *behind;
+    } rows[] = {
+        {AGGSTATS_UNTOLD_UNTIMED, "how long ", "request", " of io_uring took that asked for no completion"},
+        {AGGSTATS_UNTOLD_BEGUN, "how long ", "call", " took that had begun before osprof attached"},
+        {AGGSTATS_UNTOLD_PROCESSES, "calls of ", "descendant",
+         ", and of what they started: there was no room for more processes"},
+        {AGGSTATS_UNTOLD_CAUSES, "what ", "slow call", " waited for: too many ended at once"},
+    };
+    add_untold_calls(text, profile);
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        const uint64_t count = profile->not_told[rows[i].kind];
+        if (count > 0)
+            str_addf(text, "%s%s%" PRIu64 " %s%s%s", text->length > 0 ? "; " : "", rows[i].before, count, rows[i].noun,
+                     units_plural(count), rows[i].behind);
+    }
+}
+
+/* ---- Other sentences ---------------------------------------------------------------------------- */
+
+void facts_text_add_cost(struct str *text, const struct aggstats_profile *profile, const struct units *units) {
+    if (profile->has_cost)
+        str_addf(text, "about %s more for each of %s system calls of this machine, %s for those counted",
+                 units_seconds(units, (double)profile->cost_ns.each / 1e9).text, units_count(profile->cost_calls).text,
+                 units_seconds(units, (double)profile->cost_ns.counted / 1e9).text);
+}
+
+static void add_disk(struct str *text, const struct aggstats_profile *profile) {
+    const bool is_read = profile->disk_bytes.read > 0;
+    if (!profile->has_disk)
+        return;
+    str_addf(text, "%s %s",
+             units_bytes((double)(is_read ? profile->disk_bytes.read : profile->disk_bytes.written)).text,
+             is_read ? "read" : "written");
+    str_addf(text, ", %s by the command", units_bytes((double)profile->disk_bytes.own).text);
+    if (profile->disk_other_bytes > 0)
+        str_addf(text, ", %s by disk_other", units_bytes((double)profile->disk_other_bytes).text);
+    if (profile->disk_ns.watched > 0)
+        str_addf(text, "; busy for %u %% of the time", disk_others_busy_percent(profile));
+}
+
+static void add_bytes(struct str *text, const struct aggstats_bytes *bytes, const char *of) {
+    str_addf(text, "%s read, %s written%s", units_bytes((double)bytes->read).text,
+             units_bytes((double)bytes->written).text, of);
+}
+
+static void add_number(struct str *text, uint64_t number, bool is_known) {
+    if (is_known)
+        str_addf(text, "%" PRIu64, number);
+}
+
+static void print_entry(const char *key, struct str *text, const struct screen *screen) {
+    if (text->length > 0)
+        screen_print_entry(screen, key, str_text(text));
+    str_cut(text, 0);
+}
+
+void facts_text_print(const struct aggstats_profile *profile, const struct units *units, const struct screen *screen) {
+    CLEANUP_STR struct str text = {0};
+    if (profile->has_page_faults)
+        str_addf(&text, "%" PRIu64 " minor, %" PRIu64 " major", profile->page_faults.minor, profile->page_faults.major);
+    print_entry("page_faults", &text, screen);
+    facts_text_add_not_seen(&text, profile, FACTS_TEXT_ALL_NAMES);
+    print_entry("not_seen", &text, screen);
+    facts_text_add_not_told(&text, profile);
+    print_entry("not_told", &text, screen);
+    if (profile->has_witness)
+        add_bytes(&text, &profile->bytes_seen, ", in the calls below");
+    print_entry("bytes", &text, screen);
+    if (profile->has_witness)
+        add_bytes(&text, &profile->bytes_kernel, ", by its own count of the same programs");
+    print_entry("kernel", &text, screen);
+    if (profile->has_elsewhere)
+        add_bytes(&text, &profile->bytes_elsewhere, ", of files that do not count here, pipes, sockets and terminals");
+    print_entry("elsewhere", &text, screen);
+    add_disk(&text, profile);
+    print_entry("disk_bytes", &text, screen);
+    facts_text_add_cost(&text, profile, units);
+    print_entry("cost", &text, screen);
+    add_number(&text, profile->waiting_requests, profile->has_waiting_requests);
+    print_entry("waiting_requests", &text, screen);
+    add_number(&text, profile->runs, profile->has_runs);
+    print_entry("runs", &text, screen);
+    add_number(&text, profile->merged, profile->merged > 0);
+    print_entry("merged", &text, screen);
+}

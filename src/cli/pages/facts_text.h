@@ -1,0 +1,29 @@
+/* What the facts of a profile say, in words. Each sentence is made here and nowhere else. */
+#ifndef FACTS_TEXT_H
+#define FACTS_TEXT_H
+
+#include "aggstats.h"
+#include "screen.h"
+#include "str.h"
+#include "units.h"
+
+#define FACTS_TEXT_ALL_NAMES SIZE_MAX
+
+/* "4 statically linked programs (busybox 1.90 s in 3 runs, mc), 1 program with io_uring"; nothing if all was seen. In
+ * names of programs the characters that separate names are '?'.
+ * names_max: of each kind; more become "..." */
+void facts_text_add_not_seen(struct str *text, const struct aggstats_profile *profile, size_t names_max);
+
+/* The same, cut to that many columns. Owner: the caller. Returns NULL if all was seen, or without memory */
+char *facts_text_not_seen(const struct aggstats_profile *profile, const struct screen *screen, int columns);
+
+/* "how long 2 calls took that had begun before osprof attached; ..."; nothing if all is told. */
+void facts_text_add_not_told(struct str *text, const struct aggstats_profile *profile);
+
+/* "about 300 ns more for each of 52,310 system calls of this machine, 812 ns for those counted"; nothing if unknown. */
+void facts_text_add_cost(struct str *text, const struct aggstats_profile *profile, const struct units *units);
+
+/* Prints the facts that are part of what was profiled, an entry each. */
+void facts_text_print(const struct aggstats_profile *profile, const struct units *units, const struct screen *screen);
+
+#endif
