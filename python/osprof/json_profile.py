@@ -252,6 +252,7 @@ def take_profile(value):
     scale = profile.scale
     profile.clock = take(clock, "kind", lambda member: member.one_of(("tsc", "cntvct", "monotonic")))
     profile.labels = {key: labels.get(key).text() for key in labels.keys()}
+    profile.lists = [key.text() for key in value.get("lists") or ()]
     profile.start_ns = _start(value)
     for member in _COUNTS:
         setattr(profile, member, take(value, member, Value.count))

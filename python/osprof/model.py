@@ -247,6 +247,7 @@ class Profile:
     scale: Scale
     clock: Optional[str] = None  # "tsc", "cntvct", "monotonic"
     labels: Dict[str, str] = field(default_factory=dict)
+    lists: List[str] = field(default_factory=list)  # keys of labels of which the profiles of a sum have several values
     start_ns: Optional[int] = None  # since 1970
     elapsed_cycles: Optional[int] = None
     stolen_seconds: Optional[float] = None

@@ -118,6 +118,7 @@ class Header:
         self._once = {
             "clock": self._parse_clock,
             "resolution": self._parse_resolution,
+            "lists": self._parse_lists,
             "start": self._parse_start,
             "interval": self._parse_interval,
             "borders": self._parse_borders,
@@ -195,6 +196,15 @@ class Header:
         if any(cause.latencies for cause in self._profile.causes):
             self._lines.fail("expected the resolution before buckets of causes")
         self._profile.scale.resolution = resolution
+
+    def _parse_lists(self, value):
+        words = Words(self._lines, value)
+        while words.rest():
+            key = unescaped(words.next())
+            if key not in self._profile.labels:
+                self._lines.fail_expected("the key of a label in a line before", key.encode("utf-8", "surrogateescape"))
+            if key not in self._profile.lists:
+                self._profile.lists.append(key)
 
     def _parse_start(self, value):
         self._profile.start_ns = unix_ns(decoded(value))

@@ -23,10 +23,9 @@ const char *layers_name(const struct aggstats_profile *profile) {
     return name ? name : "fs";
 }
 
-/* "passthrough, ...": that of some that were merged. */
+/* A mount that copies data has no such label. */
 bool layers_has_kernel_data(const struct aggstats_profile *profile) {
-    const char *data = aggstats_profile_label(profile, "data");
-    return data && strncmp(data, "passthrough", strlen("passthrough")) == 0;
+    return aggstats_profile_label(profile, "data") != NULL;
 }
 
 #define QUEUED "_QUEUED" /* see layers_is_queued() */

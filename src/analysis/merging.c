@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "str.h"
 
 #define OPS_MAX 4096 /* the parser's limit, so that the sum can be read back */
 #define SEPARATOR ", "
@@ -134,8 +135,8 @@ static void insert_value(struct merging_label *label, char **value) {
     label->value_count++;
 }
 
-static int add_value(struct merging_label *label, const char *value, size_t length) {
-    if (length == strlen(MORE) && strncmp(value, MORE, length) == 0) {
+static int add_value(struct merging_label *label, const char *value, size_t length, bool is_of_list) {
+    if (is_of_list && length == strlen(MORE) && strncmp(value, MORE, length) == 0) {
         label->more = true;
         return 0;
     }
@@ -150,11 +151,11 @@ static int add_value(struct merging_label *label, const char *value, size_t leng
     return 0;
 }
 
-/* A value may already be a list, in a profile that was merged. */
-static int add_values(struct merging_label *label, const char *list) {
-    for (const char *value = list;;) {
-        const char *end = strstr(value, SEPARATOR);
-        int error = add_value(label, value, end ? (size_t)(end - value) : strlen(value));
+static int add_values(struct merging_label *label, const struct aggstats_label *from) {
+    label->is_list = label->is_list || from->is_list;
+    for (const char *value = from->value;;) {
+        const char *end = from->is_list ? strstr(value, SEPARATOR) : NULL;
+        int error = add_value(label, value, end ? (size_t)(end - value) : strlen(value), from->is_list);
         if (error || !end)
             return error;
         value = end + strlen(SEPARATOR);
@@ -167,7 +168,7 @@ static int begin_label(struct merging *merging, const struct aggstats_label *fro
         return 0;
     struct merging_label *label = &merging->labels[merging->label_count++];
     *label = (struct merging_label){.key = strdup(from->key), .value = strdup(from->value), .holder_count = 1};
-    return label->key && label->value ? add_values(label, from->value) : -ENOMEM;
+    return label->key && label->value ? add_values(label, from) : -ENOMEM;
 }
 
 static int add_label(struct merging *merging, const struct aggstats_label *from) {
@@ -175,10 +176,10 @@ static int add_label(struct merging *merging, const struct aggstats_label *from)
     if (!label)
         return begin_label(merging, from);
     label->holder_count++;
-    if (!label->differs && strcmp(label->value, from->value) == 0)
+    if (!label->differs && strcmp(label->value, from->value) == 0 && label->is_list == from->is_list)
         return 0;
     label->differs = true;
-    return add_values(label, from->value);
+    return add_values(label, from);
 }
 
 static int add_labels(struct merging *merging, const struct aggstats_profile *profile) {
@@ -220,29 +221,25 @@ static bool speaks_for_all(const struct merging_label *label) {
 
 /* "node1, node2, ..." */
 static char *list_values(const struct merging_label *label, bool more) {
-    char *list = NULL;
-    size_t size_bytes = 0;
-    FILE *stream = open_memstream(&list, &size_bytes);
-    if (!stream)
-        return NULL;
+    struct str list = {0};
     for (size_t i = 0; i < label->value_count; i++)
-        fprintf(stream, "%s%s", i > 0 ? SEPARATOR : "", label->values[i]);
+        str_addf(&list, "%s%s", i > 0 ? SEPARATOR : "", label->values[i]);
     if (more)
-        fprintf(stream, "%s" MORE, label->value_count > 0 ? SEPARATOR : "");
-    if (fclose(stream) != 0) {
-        free(list);
-        return NULL;
-    }
-    return list;
+        str_addf(&list, "%s" MORE, label->value_count > 0 ? SEPARATOR : "");
+    return str_steal(&list);
 }
 
 static int append_merged_label(const struct merging *merging, struct aggstats_profile *profile,
                                const struct merging_label *label) {
     bool missing = label->holder_count < merging->added_count && !speaks_for_all(label);
-    if (!label->differs && !missing)
-        return aggstats_profile_add_label(profile, label->key, label->value);
-    CLEANUP_FREE char *list = list_values(label, label->more || missing);
-    return list ? aggstats_profile_add_label(profile, label->key, list) : -ENOMEM;
+    const bool is_one = !label->differs && !missing;
+    CLEANUP_FREE char *list = is_one ? NULL : list_values(label, label->more || missing);
+    if (!is_one && !list)
+        return -ENOMEM;
+    const int error = aggstats_profile_add_label(profile, label->key, is_one ? label->value : list);
+    if (error == 0)
+        profile->labels[profile->label_count - 1].is_list = label->is_list || !is_one;
+    return error;
 }
 
 static int note_rescaled(struct merging *merging) {

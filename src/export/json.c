@@ -85,9 +85,25 @@ static void write_facts(struct json_writer *writer, const struct aggstats_profil
         write_fact(writer, profile, &fact);
 }
 
+/* Labels that have several values. */
+static void write_lists(struct json_writer *writer, const struct aggstats_profile *profile) {
+    bool has_any = false;
+    for (size_t i = 0; i < profile->label_count; i++) {
+        if (!profile->labels[i].is_list)
+            continue;
+        if (!has_any)
+            json_begin(writer, "lists", '[');
+        json_text(writer, NULL, profile->labels[i].key);
+        has_any = true;
+    }
+    if (has_any)
+        json_end(writer, ']');
+}
+
 static void write_header(struct json_writer *writer, const struct aggstats_profile *profile) {
     json_count(writer, "version", JSON_VERSION);
     json_labels(writer, profile);
+    write_lists(writer, profile);
     write_clock(writer, &profile->clock);
     json_count(writer, "resolution", profile->resolution);
     if (profile->has_start) {

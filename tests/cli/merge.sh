@@ -96,6 +96,7 @@ expect_sum '# osprof 1
 # clock: monotonic 1000000000 Hz
 # resolution: 1
 # approximate: buckets and totals of 1 of the profiles are rescaled from other clock rates
+# lists: host
 # merged: 2
 OP_READ 6 90
  0 0 0 3 3
@@ -138,13 +139,22 @@ for host in a b c d e f; do
     profile "host-$host" 1000 1 "# host: $host" "# lower: /srv/$host" '# cache: auto' 'OP_A 1 1' ' 1'
 done
 expect 0 merge host-[ab].osprof -o ab.osprof
-assert_eq "# host: a, b|# lower: /srv/a, /srv/b|# cache: auto|# merged: 2" \
-    "$(grep -E '^# (host|lower|cache|merged)' ab.osprof | paste -sd '|')" "labels of two"
+assert_eq "# host: a, b|# lower: /srv/a, /srv/b|# cache: auto|# lists: host lower|# merged: 2" \
+    "$(grep -E '^# (host|lower|cache|lists|merged)' ab.osprof | paste -sd '|')" "labels of two"
 expect 0 merge host-*.osprof
 assert_eq "# host: a, b, c, d, ...|# merged: 6" "$(grep -E '^# (host|merged)' out | paste -sd '|')" "labels of six"
 # What was merged can be merged again.
 expect 0 merge ab.osprof host-b.osprof host-c.osprof
 assert_eq "# host: a, b, c|# merged: 4" "$(grep -E '^# (host|merged)' out | paste -sd '|')" "labels of a sum of sums"
+# A value with a comma is one; keys of labels that the user gave have a blank.
+for number in 1 2; do
+    profile "comma-$number" 1000 1 '# lower: /srv/b, a' "# label rack: $number" 'OP_A 1 1' ' 1'
+done
+expect 0 merge comma-[12].osprof -o commas
+assert_eq '# lower: /srv/b, a|# label rack: 1, 2|# lists: label\040rack' "$(grep -E '^# (lower|lists|label)' commas | paste -sd '|')" "a comma in a value"
+expect 0 merge commas comma-2.osprof host-a.osprof
+assert_eq '# lower: /srv/a, /srv/b, a|# label rack: 1, 2, ...|# lists: lower label\040rack host cache' \
+    "$(grep -E '^# (lower|lists|label)' out | paste -sd '|')" "a comma in a value of a list"
 
 # Which is first does not matter.
 expect 0 merge host-f.osprof host-a.osprof host-c.osprof host-e.osprof host-b.osprof

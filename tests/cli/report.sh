@@ -76,7 +76,9 @@ for command in "sh -c ls" "touch a;reboot" "echo \$(ls)" "a..."; do
     assert_eq "Again, with quotes as they were, which this profile does not have: osprof run -- $command" \
         "$(again 'layer: user' "command: $command")" "a command that cannot be typed"
 done
-assert_eq "" "$(again 'layer: user' 'merged: 2' 'command: make, make -j2' | sed -n '/Again/p')" "commands of a sum"
+assert_eq "" "$(again 'layer: user' 'command: make, make -j2' 'lower: /a, /b' 'lists: command' 'merged: 2' | sed -n '/Again/p')" "commands of a sum"
+assert_eq "" "$(again 'layer: fs' 'lower: /a, /b' 'lists: lower' 'merged: 2' | sed -n '/Again/p')" "directories of a sum"
+assert_eq "Again, as far as this profile tells: osproffs '/a, b' MOUNTPOINT" "$(again 'layer: fs' 'lower: /a, b' 'merged: 2')" "one directory of a sum, which has a comma"
 assert_eq "Again, as far as this profile tells: osprof attach -d /a" "$(again 'layer: fs' 'attached: -d /a')" "of the kernel"
 assert_eq "Again, as far as this profile tells: osproffs '/a b;c' /mnt" "$(again 'layer: fs' 'lower: /a b;c' 'mount: /mnt')" "a mount"
 assert_eq "Again, as far as this profile tells: osproffs /a MOUNTPOINT" "$(again 'layer: fs' 'lower: /a')" "a mount at an unknown place"

@@ -72,6 +72,7 @@ class Figures(ScratchTest):
     def assert_profile(self, document, profile):
         labels = {readable(key): readable(value) for key, value in profile.labels.items()}
         self.assertEqual(document["labels"], labels)
+        self.assertEqual(document.get("lists", []), profile.lists)
         self.assertEqual(document["clock"].get("kind"), profile.clock)
         self.assertEqual(document["clock"].get("frequency_hz"), profile.frequency_hz)
         self.assertEqual(document["resolution"], profile.resolution)

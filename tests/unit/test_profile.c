@@ -504,6 +504,7 @@ START_TEST(programs_that_were_not_seen_are_added_by_kind_and_name) {
 END_TEST
 
 static const char *const broken_facts[] = {
+    "# lists: host\n# host: a, b\n",
     "# page_faults: 93 minor, 2 major\n",
     "# page_faults:\n",
     "# page_faults: minor 1 minor 2\n",

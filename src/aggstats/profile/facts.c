@@ -412,23 +412,6 @@ static const char *const disk_times[] = {"busy", "watched", NULL};
 static const char *const page_faults[] = {"minor", "major", NULL};
 static const char *const cost_times[] = {"each", "counted", NULL};
 
-static const char *const unseen_words[AGGSTATS_UNSEEN_KINDS + 1] = {
-    [AGGSTATS_UNSEEN_STATIC] = "static",
-    [AGGSTATS_UNSEEN_SET_ID] = "set_id",
-    [AGGSTATS_UNSEEN_FOREIGN] = "foreign",
-    [AGGSTATS_UNSEEN_SANDBOXED] = "sandboxed",
-    [AGGSTATS_UNSEEN_GO] = "go",
-    [AGGSTATS_UNSEEN_BARE] = "bare",
-    [AGGSTATS_UNSEEN_STARVED] = "starved",
-    [AGGSTATS_UNSEEN_ASYNC] = "async",
-    [AGGSTATS_UNSEEN_IO_URING] = "io_uring",
-    [AGGSTATS_UNSEEN_ROOT] = "root",
-    [AGGSTATS_UNSEEN_USER] = "user",
-    [AGGSTATS_UNSEEN_UNKNOWN] = "unknown",
-    [AGGSTATS_UNSEEN_CROWDED] = "crowded",
-    [AGGSTATS_UNSEEN_BROKEN] = "broken",
-};
-
 static const char *const untold_words[AGGSTATS_UNTOLD_KINDS + 1] = {
     [AGGSTATS_UNTOLD_OF_MACHINE] = "of_machine", [AGGSTATS_UNTOLD_OF_PROCESSES] = "of_processes",
     [AGGSTATS_UNTOLD_OF_CGROUP] = "of_cgroup",   [AGGSTATS_UNTOLD_FAILED] = "failed",
@@ -436,13 +419,10 @@ static const char *const untold_words[AGGSTATS_UNTOLD_KINDS + 1] = {
     [AGGSTATS_UNTOLD_PROCESSES] = "processes",   [AGGSTATS_UNTOLD_CAUSES] = "causes",
 };
 
-const char *aggstats_unseen_name(enum aggstats_unseen kind) {
-    return unseen_words[kind];
-}
-
 const struct fact facts[] = {
     {.key = "clock", .parse = parser_clock, .write = text_write_clock},
     {.key = "resolution", .parse = parser_resolution, .write = write_resolution},
+    {.key = "lists", .parse = parser_lists, .write = text_write_lists},
     {.key = "start", .parse = parser_start, .write = text_write_start, .subtract = advance_start},
     {.key = "elapsed",
      .number = {IN(elapsed_cycles), KNOWN(has_elapsed), .unit = AGGSTATS_FACT_CYCLES, .json = "elapsed"}},

@@ -120,6 +120,22 @@ int parser_start(struct parser *parser, char *value) {
     return 0;
 }
 
+/* "host label\\040rack": of labels in lines before */
+int parser_lists(struct parser *parser, char *value) {
+    struct aggstats_profile *profile = &parser->profile;
+    char *cursor = value;
+    for (char *word = text_next_word(&cursor); word[0]; word = text_next_word(&cursor)) {
+        size_t i = 0;
+        text_unescape(word);
+        while (i < profile->label_count && strcmp(profile->labels[i].key, word) != 0)
+            i++;
+        if (i == profile->label_count)
+            return parser_fail_expected(parser, "the key of a label in a line before", word);
+        profile->labels[i].is_list = true;
+    }
+    return 0;
+}
+
 /* "READ object 12 pid 4711 age 30737418240" */
 int parser_in_flight(struct parser *parser, char *value) {
     struct aggstats_profile *profile = &parser->profile;

@@ -25,6 +25,18 @@ void text_write_start(const struct aggstats_profile *profile, FILE *stream) {
     fprintf(stream, "# start: %s\n", start);
 }
 
+void text_write_lists(const struct aggstats_profile *profile, FILE *stream) {
+    bool has_any = false;
+    for (size_t i = 0; i < profile->label_count; i++) {
+        if (!profile->labels[i].is_list)
+            continue;
+        fputs(has_any ? "" : "# lists:", stream);
+        text_write_word(profile->labels[i].key, stream);
+        has_any = true;
+    }
+    fputs(has_any ? "\n" : "", stream);
+}
+
 void text_write_busy_ops(const struct aggstats_profile *profile, FILE *stream) {
     bool has_any = false;
     if (!profile->busy.by_op)

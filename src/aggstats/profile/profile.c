@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/numbers.h"
 #include "base.h"
 #include "longest.h"
 #include "profile_slow.h"
@@ -28,6 +29,7 @@ int labels_copy(const struct aggstats_label *labels, size_t count, struct aggsta
     for (size_t i = 0; i < count; i++) {
         copy[i].key = strdup(labels[i].key);
         copy[i].value = strdup(labels[i].value);
+        copy[i].is_list = labels[i].is_list;
         if (copy[i].key && copy[i].value)
             continue;
         labels_free(copy, count);
@@ -316,6 +318,13 @@ const char *aggstats_profile_label(const struct aggstats_profile *profile, const
         if (strcmp(profile->labels[i].key, key) == 0)
             return profile->labels[i].value;
     return NULL;
+}
+
+bool aggstats_profile_has_list(const struct aggstats_profile *profile, const char *key) {
+    for (size_t i = 0; i < profile->label_count; i++)
+        if (strcmp(profile->labels[i].key, key) == 0)
+            return profile->labels[i].is_list;
+    return false;
 }
 
 int aggstats_profile_add_label(struct aggstats_profile *profile, const char *key, const char *value) {

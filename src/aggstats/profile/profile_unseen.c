@@ -11,6 +11,27 @@
 #include "text_format.h"
 #include "text_parser.h"
 
+const char *const unseen_words[AGGSTATS_UNSEEN_KINDS + 1] = {
+    [AGGSTATS_UNSEEN_STATIC] = "static",
+    [AGGSTATS_UNSEEN_SET_ID] = "set_id",
+    [AGGSTATS_UNSEEN_FOREIGN] = "foreign",
+    [AGGSTATS_UNSEEN_SANDBOXED] = "sandboxed",
+    [AGGSTATS_UNSEEN_GO] = "go",
+    [AGGSTATS_UNSEEN_BARE] = "bare",
+    [AGGSTATS_UNSEEN_STARVED] = "starved",
+    [AGGSTATS_UNSEEN_ASYNC] = "async",
+    [AGGSTATS_UNSEEN_IO_URING] = "io_uring",
+    [AGGSTATS_UNSEEN_ROOT] = "root",
+    [AGGSTATS_UNSEEN_USER] = "user",
+    [AGGSTATS_UNSEEN_UNKNOWN] = "unknown",
+    [AGGSTATS_UNSEEN_CROWDED] = "crowded",
+    [AGGSTATS_UNSEEN_BROKEN] = "broken",
+};
+
+const char *aggstats_unseen_name(enum aggstats_unseen kind) {
+    return unseen_words[kind];
+}
+
 int aggstats_profile_add_unseen(struct aggstats_profile *profile, const struct aggstats_unseen_program *program) {
     struct aggstats_unseen_program *grown =
         reallocarray(profile->unseen_programs, profile->unseen_program_count + 1, sizeof(*grown));

@@ -78,9 +78,14 @@ void text_write_value(FILE *stream, const char *value) {
     write_text(stream, value, false);
 }
 
+void text_write_word(const char *word, FILE *stream) {
+    putc(' ', stream);
+    write_text(stream, word, true);
+}
+
 void text_write_program(const char *program, FILE *stream) {
-    fputs(" program ", stream);
-    write_text(stream, program, true);
+    fputs(" program", stream);
+    text_write_word(program, stream);
 }
 
 void text_write_path(const char *path, FILE *stream) {

@@ -70,6 +70,9 @@ bool text_key_reserved(const char *key);
 /* Writes a text, with forbidden characters escaped. */
 void text_write_value(FILE *stream, const char *value);
 
+/* The same after a blank, with its blanks escaped. */
+void text_write_word(const char *word, FILE *stream);
+
 /* Ends a line, with the path before the end if it is known. */
 void text_write_path(const char *path, FILE *stream);
 
@@ -82,6 +85,7 @@ int text_write_slow(const struct aggstats_profile *profile, FILE *stream);
 /* Lines of facts (facts_write.c). */
 void text_write_clock(const struct aggstats_profile *profile, FILE *stream);
 void text_write_start(const struct aggstats_profile *profile, FILE *stream);
+void text_write_lists(const struct aggstats_profile *profile, FILE *stream);
 void text_write_borders(const struct aggstats_profile *profile, FILE *stream);
 void text_write_failed(const struct aggstats_profile *profile, FILE *stream);
 void text_write_bytes(const struct aggstats_profile *profile, FILE *stream);

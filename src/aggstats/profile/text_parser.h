@@ -93,6 +93,7 @@ int parser_path(struct parser *parser, char **cursor, char **ret_path);
 int parser_clock(struct parser *parser, char *value);
 int parser_resolution(struct parser *parser, char *value);
 int parser_start(struct parser *parser, char *value);
+int parser_lists(struct parser *parser, char *value);
 int parser_in_flight(struct parser *parser, char *value);
 int parser_interval(struct parser *parser, char *value);
 int parser_borders(struct parser *parser, char *value);

@@ -22,7 +22,8 @@ struct merging_label {
     size_t value_count;
     uint64_t holder_count; /* profiles that have it */
     bool differs;
-    bool more; /* there are more values than those kept */
+    bool is_list; /* some of the values are, of profiles that were merged */
+    bool more;    /* there are more values than those kept */
 };
 
 /* Zeroed: the sum of no profiles. */

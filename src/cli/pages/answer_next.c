@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/numbers.h"
 #include "base.h"
 #include "figures.h"
 #include "groups.h"
@@ -229,7 +230,8 @@ static char *busiest_path(const struct aggstats_profile *profile, enum aggstats_
 /* "/" cannot be profiled by a mount. Owner: the caller frees it */
 static char *find_directory(const struct aggstats_profile *profile) {
     const char *lower = aggstats_profile_label(profile, "lower");
-    char *path = lower && lower[0] == '/' ? strdup(lower) : busiest_path(profile, AGGSTATS_BY_FILESYSTEM);
+    const bool is_one = lower && lower[0] == '/' && !aggstats_profile_has_list(profile, "lower");
+    char *path = is_one ? strdup(lower) : busiest_path(profile, AGGSTATS_BY_FILESYSTEM);
     for (unsigned i = 0; i < 2 && path && strcmp(path, "/") == 0; i++) {
         free(path);
         path = busiest_path(profile, i == 0 ? AGGSTATS_BY_FILESYSTEM : AGGSTATS_BY_DIRECTORY);
@@ -254,12 +256,14 @@ static bool is_led_by_locks(const struct aggstats_profile *profile) {
 
 char *answer_next_slow(const struct aggstats_profile *profile) {
     const char *command = aggstats_profile_label(profile, "command");
+    const bool can_be_typed =
+        command && !aggstats_profile_has_list(profile, "command") && answer_next_can_be_typed(command);
     CLEANUP_FREE char *path = find_directory(profile);
     CLEANUP_FREE char *directory = path && strcmp(path, "/") != 0 ? answer_next_quote(path) : strdup("DIR");
     char *text = NULL;
     if (!directory || asprintf(&text, "osprof run --layers fs -o slow=10ms%s -d %s -- %s",
                                is_led_by_locks(profile) ? ",posix_lock,flock" : "", directory,
-                               command && answer_next_can_be_typed(command) ? command : "COMMAND") < 0)
+                               can_be_typed ? command : "COMMAND") < 0)
         return NULL;
     return text;
 }

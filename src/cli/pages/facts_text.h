@@ -17,7 +17,7 @@ void facts_text_add_not_seen(struct str *text, const struct aggstats_profile *pr
 /* The same, cut to that many columns. Owner: the caller. Returns NULL if all was seen, or without memory */
 char *facts_text_not_seen(const struct aggstats_profile *profile, const struct screen *screen, int columns);
 
-/* "how long 2 calls took that had begun before osprof attached; ..."; nothing if all is told. */
+/* "how long 2 calls took that had begun before osprof attached; ..."; nothing if no call is missing. */
 void facts_text_add_not_told(struct str *text, const struct aggstats_profile *profile);
 
 /* "about 300 ns more for each of 52,310 system calls of this machine, 812 ns for those counted"; nothing if unknown. */

@@ -53,7 +53,7 @@ static void print_entry(const struct page *page, const char *key, const char *te
     screen_print_entry(&page->screen, key, text);
 }
 
-/* "calls on  /src/a.c, but for 2,000 cycles at most", "calls of program  cc1, 3 of them" */
+/* Prints the groups that were chosen, with how many they are or how much latency of their calls may be missing. */
 static void print_chosen(const struct page *page, const struct aggstats_label *label) {
     const struct aggstats_profile *profile = page->profile;
     CLEANUP_STR struct str text = {0};
@@ -181,25 +181,20 @@ static void print_state(const struct page *page) {
 static void print_left(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
     const wide_count left_calls = figures_left(profile);
-    CLEANUP_FREE char *text = NULL;
-    char count[UNITS_TEXT_SIZE];
-    size_t size;
-    FILE *stream = left_calls > 0 ? open_memstream(&text, &size) : NULL;
-    if (!stream)
+    CLEANUP_STR struct str ops = {0};
+    CLEANUP_STR struct str text = {0};
+    if (left_calls == 0)
         return;
-    units_format_count(left_calls, count);
-    fprintf(stream, "%s call%s never returned (", count, units_plural(left_calls));
-    const char *separator = "";
     for (size_t i = 0; i < profile->op_count; i++) {
         if (profile->ops[i].left_calls == 0)
             continue;
-        units_format_count(profile->ops[i].left_calls, count);
-        fprintf(stream, "%s%s %s", separator, profile->ops[i].name, count);
-        separator = ", ";
+        str_separate(&ops, ", ");
+        str_addf(&ops, "%s %s", profile->ops[i].name, units_count(profile->ops[i].left_calls).text);
     }
-    fputs("): a jump left them, or their process ended or executed another program.", stream);
-    if (fclose(stream) == 0)
-        screen_print_in_ink(&page->screen, INK_PLAIN, text);
+    str_addf(&text,
+             "%s call%s never returned (%s): a jump left them, or their process ended or executed another program.",
+             units_count(left_calls).text, units_plural(left_calls), str_text(&ops));
+    screen_print_in_ink(&page->screen, INK_PLAIN, str_text(&text));
 }
 
 static void print_warnings(const struct page *page) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/numbers.h"
 #include "answer_page.h"
 #include "base.h"
 #include "command.h"
@@ -199,8 +200,9 @@ static int put_machine(const struct page *page) {
 }
 
 /* before: the command whose arguments the label has. A sum has those of several commands in one label. */
-static void put_typed(const struct page *page, const char *before, const char *label) {
-    if (page->profile->merged > 0 && strstr(label, ", "))
+static void put_typed(const struct page *page, const char *before, const char *key) {
+    const char *label = aggstats_profile_label(page->profile, key);
+    if (aggstats_profile_has_list(page->profile, key))
         return;
     fprintf(page->stream, "<p>Again, %s: <code>%s",
             answer_next_can_be_typed(label) ? "as far as this profile tells"
@@ -230,10 +232,10 @@ static int put_again(const struct page *page) {
     const char *lower = aggstats_profile_label(page->profile, "lower");
     const char *layer = aggstats_profile_label(page->profile, "layer");
     if (command)
-        put_typed(page, layer && strcmp(layer, "fs") == 0 ? "osprof run --layers fs -- " : "osprof run -- ", command);
+        put_typed(page, layer && strcmp(layer, "fs") == 0 ? "osprof run --layers fs -- " : "osprof run -- ", "command");
     else if (attached)
-        put_typed(page, "osprof attach ", attached);
-    else if (lower)
+        put_typed(page, "osprof attach ", "attached");
+    else if (lower && !aggstats_profile_has_list(page->profile, "lower"))
         put_mount(page, lower);
     if (!page->report->again || !page->report->again->page[0])
         return 0;

@@ -17,8 +17,9 @@ AGGSTATS_BEGIN_DECLARATIONS
 
 /* A line of a profile's header. */
 struct aggstats_label {
-    char *key;   /* lower-case words as in a profile's header: "lower", "mount", "cache" */
-    char *value; /* one line of text */
+    char *key;    /* lower-case words as in a profile's header: "lower", "mount", "cache" */
+    char *value;  /* one line of text */
+    bool is_list; /* of a sum, whose profiles had several values: the first of them, with ", " between them */
 };
 
 /* How calls are split into groups, each profiled separately besides the whole. */

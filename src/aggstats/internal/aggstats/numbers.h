@@ -36,6 +36,9 @@ int aggstats_profile_describe(struct aggstats_profile *part, const struct aggsta
 /* Appends a copy. Errors: -ENOMEM */
 int aggstats_profile_add_unseen(struct aggstats_profile *profile, const struct aggstats_unseen_program *program);
 
+/* True if the profiles of a sum have several values of that label. */
+bool aggstats_profile_has_list(const struct aggstats_profile *profile, const char *key);
+
 /* True if some programs or calls are known not to have been seen. */
 bool aggstats_profile_has_unseen(const struct aggstats_profile *profile);
 
