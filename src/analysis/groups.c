@@ -11,6 +11,7 @@
 #include "aggstats/numbers.h"
 #include "aggstats/words.h"
 #include "base.h"
+#include "str.h"
 #include "wide_count.h"
 
 /* ---- Names -------------------------------------------------------------------------------------- */
@@ -201,14 +202,10 @@ static struct aggstats_op_profile *list_kept(struct aggstats_profile *profile, c
 
 /* "calls of READ, WRITE" */
 static int label_ops(struct aggstats_profile *profile) {
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes = 0;
-    FILE *stream = open_memstream(&text, &size_bytes);
-    if (!stream)
-        return -ENOMEM;
+    CLEANUP_STR struct str text = {0};
     for (size_t i = 0; i < profile->op_count; i++)
-        fprintf(stream, "%s%s", i == 0 ? "calls of " : ", ", profile->ops[i].name);
-    return fclose(stream) == 0 ? aggstats_profile_add_label(profile, "only", text) : -ENOMEM;
+        str_addf(&text, "%s%s", i == 0 ? "calls of " : ", ", profile->ops[i].name);
+    return text.failed ? -ENOMEM : aggstats_profile_add_label(profile, "only", str_text(&text));
 }
 
 int groups_keep_ops(struct aggstats_profile *profile, const char *const *names, size_t count) {

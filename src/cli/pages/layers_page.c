@@ -122,28 +122,23 @@ static void tell_of_others(const struct printer *it) {
 
 /* "108 ms elapsed; user took 3.32 ms in 2,207 calls, fuse 2.73 ms in 29, block none" */
 static void print_layers_briefly(const struct printer *it) {
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes;
-    FILE *stream = open_memstream(&text, &size_bytes);
-    if (!stream)
-        return;
+    CLEANUP_STR struct str text = {0};
     for (size_t i = 0; i < it->table->layer_count; i++) {
         const struct aggstats_profile *profile = &it->table->profiles[i];
         const struct units units = {.frequency_hz = profile->clock.frequency_hz, .ascii = it->screen->ascii};
         const struct figures_sum sum = figures_sum(profile);
         CLEANUP_FREE char *name = shown_layer(it, i);
         if (i == 0 && profile->has_elapsed)
-            fprintf(stream, "%s elapsed; ", screen_firm(units_cycles(&units, (double)profile->elapsed_cycles)).text);
-        fprintf(stream, "%s%s ", i > 0 ? ", " : "", name ? name : "");
+            str_addf(&text, "%s elapsed; ", screen_firm(units_cycles(&units, (double)profile->elapsed_cycles)).text);
+        str_addf(&text, "%s%s ", i > 0 ? ", " : "", name ? name : "");
         if (sum.calls == 0)
-            fputs("none", stream);
+            str_add(&text, "none");
         else
-            fprintf(stream, "%s%s in %s%s", i == 0 ? "took " : "",
-                    screen_firm(units_cycles(&units, sum.total_cycles)).text, units_count(sum.calls).text,
-                    i == 0 ? sum.calls == 1 ? " call" : " calls" : "");
+            str_addf(&text, "%s%s in %s%s", i == 0 ? "took " : "",
+                     screen_firm(units_cycles(&units, sum.total_cycles)).text, units_count(sum.calls).text,
+                     i == 0 ? sum.calls == 1 ? " call" : " calls" : "");
     }
-    if (fclose(stream) == 0)
-        screen_print_sentence(it->screen, 0, text);
+    screen_print_sentence(it->screen, 0, str_text(&text));
 }
 
 static void print_heading(const struct printer *it) {
