@@ -87,9 +87,10 @@ def _parse_words(lines, owner, key, value):
     member, unit, divisor, known, is_whole = _WORDS[key]
     words, numbers = Words(lines, value), {}
     while words.rest() or not numbers:
-        word = decoded(words.next())
+        found = words.next()
+        word = decoded(found)
         if word not in known:
-            lines.fail(f'expected a word of the line "{key}", such as {known[0]}, found "{word}"')
+            lines.fail_expected("a word that has a number in this line", found)
         if word in numbers:
             lines.fail(f"expected every word once, found {word} a second time")
         number = words.count(f"a number of {unit}" if unit else "a number")
