@@ -101,7 +101,7 @@ static void add_untold_calls(struct str *text, const struct aggstats_profile *pr
         [AGGSTATS_UNTOLD_OF_PROCESSES] = "of these processes",
         [AGGSTATS_UNTOLD_OF_CGROUP] = "of this control group",
     };
-    const bool is_of_one = aggstats_profile_label(profile, "mount") != NULL;
+    const bool is_of_one = aggstats_profile_label(profile, "fstype") != NULL;
     for (size_t i = 0; i < ARRAY_SIZE(whose); i++) {
         const uint64_t calls = profile->not_told[i];
         if (calls > 0)
