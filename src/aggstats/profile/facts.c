@@ -88,8 +88,7 @@ static int parse_words(const struct fact *fact, struct parser *parser, uint64_t 
         while (i < count && strcmp(fact->number.words[i], word) != 0)
             i++;
         if (i == count)
-            return parser_fail(parser, "expected a word of the line \"%s\", such as %s, found \"%.40s\"", fact->key,
-                               fact->number.words[0], word);
+            return parser_fail_expected(parser, "a word that has a number in this line", word);
         if (seen & UINT64_C(1) << i)
             return parser_fail(parser, "expected every word once, found %s a second time", word);
         seen |= UINT64_C(1) << i;
@@ -405,6 +404,21 @@ static int rescale_in_flight(struct aggstats_profile *profile, uint64_t from_hz,
 
 #define IN(member) .offset = offsetof(struct aggstats_profile, member)
 #define KNOWN(member) .known_offset = offsetof(struct aggstats_profile, member)
+#define ALWAYS .known_offset = 0
+
+/* A fact of numbers that describes the whole recording. list: its words, NULL: it is one number; sum: a function, NULL:
+ * the numbers are added */
+#define WHOLE(name, member, known, list, kind, if_less, sum, view)                                                     \
+    {                                                                                                                  \
+        .key = name, .of_whole = true, .add = sum, .number = {                                                         \
+            IN(member),                                                                                                \
+            known,                                                                                                     \
+            .words = list,                                                                                             \
+            .unit = AGGSTATS_FACT_##kind,                                                                              \
+            .less = FACT_##if_less,                                                                                    \
+            .json = view                                                                                               \
+        }                                                                                                              \
+    }
 
 static const char *const directions[] = {"read", "written", NULL};
 static const char *const disk_directions[] = {"read", "written", "own", NULL};
@@ -457,72 +471,29 @@ const struct fact facts[] = {
      .number = {IN(program_ns), KNOWN(has_program), .unit = AGGSTATS_FACT_NANOSECONDS, .json = "program_time"}},
     {.key = "locking_time",
      .number = {IN(locking_ns), KNOWN(has_program), .unit = AGGSTATS_FACT_NANOSECONDS, .json = "locking_time"}},
-    {.key = "page_faults",
-     .of_whole = true,
-     .number = {IN(page_faults), KNOWN(has_page_faults), .words = page_faults, .unit = AGGSTATS_FACT_COUNT,
-                .less = FACT_LESS_IS_UNKNOWN, .json = "page_faults"}},
-    {.key = "bytes_seen",
-     .of_whole = true,
-     .number = {IN(bytes_seen), KNOWN(has_witness), .words = directions, .unit = AGGSTATS_FACT_BYTES,
-                .less = FACT_LESS_IS_UNKNOWN, .json = "seen"}},
-    {.key = "bytes_kernel",
-     .of_whole = true,
-     .number = {IN(bytes_kernel), KNOWN(has_witness), .words = directions, .unit = AGGSTATS_FACT_BYTES,
-                .less = FACT_LESS_IS_UNKNOWN, .json = "kernel"}},
-    {.key = "bytes_elsewhere",
-     .of_whole = true,
-     .number = {IN(bytes_elsewhere), KNOWN(has_elsewhere), .words = directions, .unit = AGGSTATS_FACT_BYTES,
-                .less = FACT_LESS_IS_UNKNOWN, .json = "elsewhere"}},
-    {.key = "not_seen",
-     .of_whole = true,
-     .number = {IN(not_seen), .words = unseen_words, .unit = AGGSTATS_FACT_COUNT, .less = FACT_LESS_IS_ZERO,
-                .json = "not_seen"}},
+    WHOLE("page_faults", page_faults, KNOWN(has_page_faults), page_faults, COUNT, LESS_IS_UNKNOWN, NULL, "page_faults"),
+    WHOLE("bytes_seen", bytes_seen, KNOWN(has_witness), directions, BYTES, LESS_IS_UNKNOWN, NULL, "seen"),
+    WHOLE("bytes_kernel", bytes_kernel, KNOWN(has_witness), directions, BYTES, LESS_IS_UNKNOWN, NULL, "kernel"),
+    WHOLE("bytes_elsewhere", bytes_elsewhere, KNOWN(has_elsewhere), directions, BYTES, LESS_IS_UNKNOWN, NULL,
+          "elsewhere"),
+    WHOLE("not_seen", not_seen, ALWAYS, unseen_words, COUNT, LESS_IS_ZERO, NULL, "not_seen"),
     {.key = "unseen_program",
      .repeats = true,
      .parse = parser_unseen,
      .write = text_write_unseen,
      .add = profile_add_all_unseen},
-    {.key = "threads_max",
-     .of_whole = true,
-     .add = add_threads_max,
-     .number = {IN(threads_max), .unit = AGGSTATS_FACT_COUNT, .less = FACT_IS_THE_LATER_ONES, .json = "threads_max"}},
-    {.key = "not_told",
-     .of_whole = true,
-     .number = {IN(not_told), .words = untold_words, .unit = AGGSTATS_FACT_COUNT, .less = FACT_LESS_IS_ZERO,
-                .json = "not_told"}},
-    {.key = "cost_time",
-     .of_whole = true,
-     .add = add_nothing, /* with the next */
-     .number = {IN(cost_ns), KNOWN(has_cost), .words = cost_times, .unit = AGGSTATS_FACT_NANOSECONDS,
-                .less = FACT_IS_THE_LATER_ONES, .json = "cost"}},
-    {.key = "cost_calls",
-     .of_whole = true,
-     .add = add_cost,
-     .number = {IN(cost_calls), KNOWN(has_cost), .unit = AGGSTATS_FACT_CALLS, .less = FACT_IS_THE_LATER_ONES,
-                .json = "cost_calls"}},
-    {.key = "disk_bytes",
-     .of_whole = true,
-     .number = {IN(disk_bytes), KNOWN(has_disk), .words = disk_directions, .unit = AGGSTATS_FACT_BYTES,
-                .less = FACT_LESS_IS_UNKNOWN, .json = "disk"}},
-    {.key = "disk_time",
-     .of_whole = true,
-     .number = {IN(disk_ns), .words = disk_times, .unit = AGGSTATS_FACT_NANOSECONDS, .less = FACT_LESS_IS_ZERO,
-                .json = "disk"}},
-    {.key = "disk_other_bytes",
-     .of_whole = true,
-     .number = {IN(disk_other_bytes), .unit = AGGSTATS_FACT_BYTES, .less = FACT_LESS_IS_ZERO, .json = "disk_other"}},
-    {.key = "waiting_requests",
-     .of_whole = true,
-     .number = {IN(waiting_requests), KNOWN(has_waiting_requests), .unit = AGGSTATS_FACT_COUNT,
-                .less = FACT_IS_THE_LATER_ONES, .json = "waiting_requests"}},
-    {.key = "runs",
-     .of_whole = true,
-     .number = {IN(runs), KNOWN(has_runs), .unit = AGGSTATS_FACT_COUNT, .less = FACT_IS_THE_LATER_ONES,
-                .json = "runs"}},
-    {.key = "merged",
-     .of_whole = true,
-     .add = add_merged,
-     .number = {IN(merged), .unit = AGGSTATS_FACT_COUNT, .less = FACT_IS_THE_LATER_ONES, .json = "merged"}},
+    WHOLE("threads_max", threads_max, ALWAYS, NULL, COUNT, IS_THE_LATER_ONES, add_threads_max, "threads_max"),
+    WHOLE("not_told", not_told, ALWAYS, untold_words, COUNT, LESS_IS_ZERO, NULL, "not_told"),
+    WHOLE("cost_time", cost_ns, KNOWN(has_cost), cost_times, NANOSECONDS, IS_THE_LATER_ONES, add_nothing,
+          "cost"), /* with the next */
+    WHOLE("cost_calls", cost_calls, KNOWN(has_cost), NULL, CALLS, IS_THE_LATER_ONES, add_cost, "cost_calls"),
+    WHOLE("disk_bytes", disk_bytes, KNOWN(has_disk), disk_directions, BYTES, LESS_IS_UNKNOWN, NULL, "disk"),
+    WHOLE("disk_time", disk_ns, ALWAYS, disk_times, NANOSECONDS, LESS_IS_ZERO, NULL, "disk"),
+    WHOLE("disk_other_bytes", disk_other_bytes, ALWAYS, NULL, BYTES, LESS_IS_ZERO, NULL, "disk_other"),
+    WHOLE("waiting_requests", waiting_requests, KNOWN(has_waiting_requests), NULL, COUNT, IS_THE_LATER_ONES, NULL,
+          "waiting_requests"),
+    WHOLE("runs", runs, KNOWN(has_runs), NULL, COUNT, IS_THE_LATER_ONES, NULL, "runs"),
+    WHOLE("merged", merged, ALWAYS, NULL, COUNT, IS_THE_LATER_ONES, add_merged, "merged"),
     {.key = "chosen_groups",
      .number = {IN(chosen_groups), .unit = AGGSTATS_FACT_COUNT, .less = FACT_IS_THE_LATER_ONES,
                 .json = "chosen_groups"}},
