@@ -21,7 +21,7 @@ static bool make_room(struct str *str, size_t more) {
     size_t wanted;
     if (str->failed)
         return false;
-    if (more < str->room - str->length)
+    if (str->text && more < str->room - str->length)
         return true;
     if (__builtin_add_overflow(str->length + 1, more, &wanted)) {
         fail(str);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What programs, files, control groups and disks are called changes no sentence and no advice: the page of a profile with such
-# names is that of one with plain names, but for the names themselves.
+# names is that of one with plain names, except for the names themselves.
 . "$(dirname "$0")/lib.sh"
 
 # named_profile PROGRAM FILE CGROUP: a profile in which they did everything, and the program was not seen either
