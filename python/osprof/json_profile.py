@@ -2,8 +2,8 @@
 
 from . import checks
 from .distribution import COUNT_MAX, RESOLUTIONS, Distribution, Scale
-from .json_values import Value, take
-from .model import GROUPINGS, Busy, CallInFlight, Cause, Cells, Group, Joint, Operation, Profile, SlowCall, SlowCaller
+from .json_values import Value, take, take_object
+from .model import GROUPINGS, Busy, CallInFlight, Cause, Cells, Group, Joint, Link, Operation, Profile, SlowCall, SlowCaller
 from .model import UNSEEN_KINDS, UnseenProgram
 from .text_header import INTERVALS_MAX
 from .text_times import unix_ns
@@ -156,6 +156,16 @@ def _groups(value, profile):
     return groups
 
 
+def _why(value):
+    members = {member: take(value, member, Value.text) for member in ("cause_id", "cause_class")}
+    return dict(members, **{flag: take(value, flag, Value.flag) or False for flag in ("other_thread", "since_before")})
+
+
+def _chain(value):
+    links = [take_object(link, Link) for link in value.get("links") or ()]
+    return {"links": links, "circle": take(value, "circle", Value.flag) or False}
+
+
 def _call_in_flight(value, scale):
     return CallInFlight(
         scale=scale,
@@ -167,7 +177,8 @@ def _call_in_flight(value, scale):
         path=take(value, "path", Value.text),
         cause=take(value, "cause", Value.text),
         stack=take(value, "stack", Value.text),
-        holder=take(value, "holder", Value.text),
+        **_why(value),
+        **_chain(value),
     )
 
 
@@ -179,6 +190,7 @@ def _cause(value, scale):
         calls=value.need("calls").count(),
         total_cycles=value.need("total_cycles").count(),
         longest_cycles=value.need("longest_cycles").count(),
+        **_why(value),
     )
     if value.get("buckets"):
         cause.latencies = Distribution(scale, _counts(value.get("buckets"), scale))
@@ -198,7 +210,8 @@ def _slow_call(value, scale):
         path=take(value, "path", Value.text),
         stack=take(value, "stack", Value.text),
         user_stack=take(value, "user_stack", Value.text),
-        holder=take(value, "holder", Value.text),
+        **_why(value),
+        **_chain(value),
         **{
             member: value.need(member).count()
             for member in (

@@ -107,6 +107,29 @@ class Busy:
 
 
 @dataclass
+class Link:
+    """Somebody who waits, for what, and who or what has that. What is unknown is None."""
+
+    process: Optional[int] = None  # that waits
+    thread: Optional[int] = None
+    program: Optional[str] = None
+    all_threads: bool = False  # all threads of the process have this cause
+    cause_id: Optional[str] = None
+    cause_class: Optional[str] = None
+    cause: Optional[str] = None
+    waits_for: Optional[str] = None  # "flock", "disk": a class of causes
+    object: Optional[str] = None  # the file, the mount point, the disk, the function of the kernel
+    source: Optional[str] = None  # the type of a FUSE file system, the server, the file of a loop device
+    cgroup: Optional[str] = None  # limits the waiter at that disk
+    requests: Optional[int] = None  # that the disk has not completed
+    relation: Optional[str] = None  # "held", "taken", "asked_before", "held_by_description", "held_by_unseen"
+    holder_process: Optional[int] = None
+    holder_thread: Optional[int] = None
+    holder_program: Optional[str] = None
+    others: Optional[int] = None  # other holders
+
+
+@dataclass
 class CallInFlight:
     """A call that had not returned."""
 
@@ -119,7 +142,12 @@ class CallInFlight:
     path: Optional[str] = None
     cause: Optional[str] = None
     stack: Optional[str] = None
-    holder: Optional[str] = None  # what exactly it waits for, and who or what holds that
+    cause_id: Optional[str] = None
+    cause_class: Optional[str] = None
+    other_thread: bool = False  # the cause is of another thread of the process, which works for this one
+    since_before: bool = False  # the call had begun before anybody looked
+    links: List[Link] = field(default_factory=list)  # what exactly it waits for, who or what holds that, and so on
+    circle: bool = False  # the last holder waits for one before
 
     @property
     def age_seconds(self) -> Optional[float]:
@@ -137,6 +165,10 @@ class Cause:
     total_cycles: int
     longest_cycles: int
     latencies: Optional[Distribution] = None  # of its calls, as far as they are known
+    cause_id: Optional[str] = None
+    cause_class: Optional[str] = None
+    other_thread: bool = False
+    since_before: bool = False
 
     @property
     def total_seconds(self) -> Optional[float]:
@@ -168,7 +200,12 @@ class SlowCall:
     path: Optional[str] = None
     stack: Optional[str] = None
     user_stack: Optional[str] = None  # functions of the program and its libraries; ends in "..." if there are more
-    holder: Optional[str] = None  # what exactly it waited for, and who or what held that
+    cause_id: Optional[str] = None
+    cause_class: Optional[str] = None
+    other_thread: bool = False
+    since_before: bool = False
+    links: List[Link] = field(default_factory=list)  # as of a call in flight, as it was seen last
+    circle: bool = False
 
     @property
     def latency_seconds(self) -> Optional[float]:

@@ -110,6 +110,11 @@ class Words:
         self._at = min(match.end() + 1, len(self._text))
         return match[1]
 
+    def peek(self):
+        """The word that next() would return."""
+        match = _WORD.match(self._text, self._at)
+        return match[1]
+
     def remaining(self):
         """What follows the blank behind the last word."""
         return self._text[self._at :]

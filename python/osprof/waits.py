@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import List, Optional
 
 from .json_values import take_object
+from .model import Link
 
 VERSION = 1
 
@@ -14,6 +15,7 @@ class Wait:
     """A cause of a thread."""
 
     cause: str
+    cause_class: str
     wait_class: str = field(metadata={"member": "class"})  # "held up", "cpu", "work"
     named: bool
     program: str
@@ -26,7 +28,10 @@ class Wait:
     thread_name: Optional[str] = None
     cgroup: Optional[str] = None
     stack: Optional[str] = None
-    holder: Optional[str] = None
+    cause_id: Optional[str] = None
+    holder: Optional[str] = None  # for people
+    links: List[Link] = field(default_factory=list)  # the same as data
+    circle: bool = False
 
 
 @dataclass

@@ -195,25 +195,17 @@ static enum peak_witness storage_says(const struct evidence *it, const struct pe
 }
 
 /* What most calls of the peak were seen to wait for; NULL: nothing, or of too few. */
-static const char *seen_wait(const struct evidence *it) {
+static const struct aggstats_why *seen_wait(const struct evidence *it) {
     const struct peak_waits waits = peak_waits_find(it->times->profile, it->op, it->peak);
     const bool are_most = waits.count > 0 && waits.waits[0].share * (double)waits.known_calls >=
                                                  PEAK_CAUSE_NEAR_MIN * (double)it->peak->calls;
-    return are_most ? waits.waits[0].cause->text : NULL;
-}
-
-static bool is_reading(const char *wait) {
-    static const char *const reading[] = {"reading from the disk", "reading metadata from the disk"};
-    for (size_t i = 0; i < ARRAY_SIZE(reading); i++)
-        if (strncmp(wait, reading[i], strlen(reading[i])) == 0)
-            return true;
-    return false;
+    return are_most ? &waits.waits[0].cause->why : NULL;
 }
 
 static enum peak_witness witness_of_read(const struct evidence *it, const struct peak_reason *reason) {
-    const char *wait = seen_wait(it);
+    const struct aggstats_why *wait = seen_wait(it);
     if (wait)
-        return is_reading(wait) ? PEAK_WITNESS_STACKS : PEAK_WITNESS_OTHER_STACKS;
+        return wait->kind == AGGSTATS_CAUSE_DISK_READ ? PEAK_WITNESS_STACKS : PEAK_WITNESS_OTHER_STACKS;
     return storage_says(it, reason);
 }
 

@@ -5,14 +5,13 @@
 
 #include "base.h"
 
-/* Recorders say in parentheses why a cause is unknown. */
 static bool is_known(const struct aggstats_cause *cause) {
-    return cause->text[0] != '(';
+    return cause->why.kind != AGGSTATS_CAUSE_UNKNOWN;
 }
 
 /* Those that did not fit are stored without a name. */
 static bool has_name(const struct aggstats_cause *cause) {
-    return strcmp(cause->text, "other causes") != 0;
+    return cause->why.kind != AGGSTATS_CAUSE_REST;
 }
 
 static uint64_t calls_in(const struct aggstats_cause *cause, const struct peak *peak) {

@@ -74,6 +74,20 @@ const char *kernel_stack_place(const struct kernel_stack *stack) {
     return stack->count > 0 ? stack->functions[stack->count - 1] : NULL;
 }
 
+const struct aggstats_why cause_no_cpu = {
+    .kind = AGGSTATS_CAUSE_CPU, .id = "no_cpu", .words = "ready to run, but without a CPU"};
+
+struct aggstats_why kernel_stack_why(const struct kernel_stack *stack) {
+    const char *place = kernel_stack_place(stack);
+    struct aggstats_why why = {.kind = AGGSTATS_CAUSE_FUNCTION};
+    if (!place)
+        return (struct aggstats_why){
+            .kind = AGGSTATS_CAUSE_UNKNOWN, .id = "not_seen", .words = "waiting, where cannot be seen"};
+    snprintf(why.id, sizeof(why.id), "%s", place);
+    snprintf(why.words, sizeof(why.words), "waiting in the kernel function %s", place);
+    return why;
+}
+
 /* ---- The table ---- */
 
 static int fail(struct causes_error *error, size_t line, const char *message) {
@@ -97,6 +111,12 @@ static bool is_text(const char *words) {
         if (iscntrl((unsigned char)*words))
             return false;
     return true;
+}
+
+/* Those that are found without a row. */
+static bool is_class_of_no_row(enum aggstats_cause_class class) {
+    return class == AGGSTATS_CAUSE_UNKNOWN || class == AGGSTATS_CAUSE_REST || class == AGGSTATS_CAUSE_RUNNING ||
+           class == AGGSTATS_CAUSE_FUNCTION;
 }
 
 /* "@TYPE,TYPE". Returns what is behind it */
@@ -135,24 +155,51 @@ static int parse_patterns(char *patterns, size_t line, struct cause_line *parsed
     return 0;
 }
 
-/* "[-] CAUSE: [@TYPE] [^]FUNCTION < FUNCTION" */
-static int parse_cause(char *text, size_t line, struct cause_line *parsed, struct causes_error *ret_error) {
-    char *colon = strchr(text, ':');
-    if (!colon)
-        return fail(ret_error, line, "expected CAUSE: [^]FUNCTION [< FUNCTION]..., found no colon");
-    *colon = '\0';
-    bool is_work = text[0] == '-';
-    const char *words = trim(text + is_work);
+/* "ID CLASS" */
+static int parse_id_and_class(char *text, size_t line, struct cause *cause, struct causes_error *ret_error) {
+    char *class = trim(text);
+    const char *id = strsep(&class, " \t");
+    if (!aggstats_cause_id_valid(id) || !class)
+        return fail(ret_error, line,
+                    "expected ID CLASS before the first of two colons, and as ID letters, digits, _, - and .");
+    snprintf(cause->why.id, sizeof(cause->why.id), "%s", id);
+    cause->why.kind = aggstats_cause_class_of_name(trim(class));
+    cause->has_class = true;
+    if (cause->why.kind == AGGSTATS_CAUSE_CLASSES || is_class_of_no_row(cause->why.kind))
+        return fail(ret_error, line, "there is no such class of causes; share/osproffs/causes lists them");
+    return 0;
+}
+
+static int parse_words(char *text, size_t line, struct cause *cause, struct causes_error *ret_error) {
+    const char *words = trim(text);
     if (!words[0])
         return fail(ret_error, line, "expected the cause in words before the colon");
-    if (strlen(words) >= CAUSE_SIZE)
+    if (strlen(words) >= sizeof(cause->why.words))
         return fail(ret_error, line, "the cause has more than 95 characters");
     if (!is_text(words))
         return fail(ret_error, line, "the cause has control characters");
-    *parsed = (struct cause_line){.cause.is_work = is_work};
-    snprintf(parsed->cause.words, sizeof(parsed->cause.words), "%s", words);
-    char *rest = colon + 1;
-    int err = parse_types(&rest, line, parsed, ret_error);
+    snprintf(cause->why.words, sizeof(cause->why.words), "%s", words);
+    return 0;
+}
+
+/* "[-] [ID CLASS:] WORDS: [@TYPE] [^]FUNCTION < FUNCTION" */
+static int parse_cause(char *text, size_t line, struct cause_line *parsed, struct causes_error *ret_error) {
+    char *rest = strrchr(text, ':');
+    if (!rest)
+        return fail(ret_error, line, "expected CAUSE: [^]FUNCTION [< FUNCTION]..., found no colon");
+    *rest++ = '\0';
+    *parsed = (struct cause_line){.cause.is_work = text[0] == '-'};
+    text += parsed->cause.is_work;
+    char *words = strchr(text, ':');
+    int err = 0;
+    if (words) {
+        *words++ = '\0';
+        err = parse_id_and_class(text, line, &parsed->cause, ret_error);
+    }
+    if (err == 0)
+        err = parse_words(words ? words : text, line, &parsed->cause, ret_error);
+    if (err == 0)
+        err = parse_types(&rest, line, parsed, ret_error);
     return err == 0 ? parse_patterns(rest, line, parsed, ret_error) : err;
 }
 

@@ -1,32 +1,25 @@
 /* Read from /proc/N: stat shows whether the thread can run, stack and wchan where it waits, and schedstat for how long
- * it waited for a CPU. Its CPU clock shows whether it is running. Its system call's descriptor shows the file system. */
+ * it waited for a CPU. Its CPU clock shows whether it is running. Its system call's descriptor shows the file system (place.h). */
 #include "thread_cause.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "aggstats/slow.h"
 #include "base.h"
-#include "mounts.h"
 #include "proc.h"
 
 #define STACK_BYTES 8192
-#define TYPE_SIZE 32
 #define FILE_BYTES_MAX 1048576
 #define NS_PER_SECOND 1000000000
 #define MOMENT_NS 200000
-#define NO_CPU "ready to run, but without a CPU"
 
-static_assert(CAUSE_SIZE <= AGGSTATS_CAUSE_SIZE, "a cause fits");
+static const struct aggstats_why running = {.kind = AGGSTATS_CAUSE_RUNNING, .id = "running", .words = "running"};
 
 /* ---- The tables --------------------------------------------------------------------------------- */
 
@@ -147,46 +140,47 @@ static uint64_t grown_ns(uint64_t count_ns, uint64_t kept) {
 }
 
 /* Nothing is known of the time before the first look. So it waits a moment, in which a thread that has a CPU runs. */
-static const char *name_moment(uint64_t thread, const struct ran *first) {
+static const struct aggstats_why *name_moment(uint64_t thread, const struct ran *first) {
     struct ran second;
     if (!first->can_run)
         return NULL;
     nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
     if (!read_ran(thread, &second) || !second.can_run)
-        return "running";
+        return &running;
     uint64_t passed_ns = (uint64_t)(second.time_ns - first->time_ns);
-    return second.ran_ns - first->ran_ns > passed_ns / 4 ? "running" : NO_CPU;
+    return second.ran_ns - first->ran_ns > passed_ns / 4 ? &running : &cause_no_cpu;
 }
 
 /* What it did most since the last look; NULL if it waited in the kernel. A thread that has just been woken counts as
  * still waiting. */
-static const char *name_run(const struct ran *ran, const uint64_t memory[2]) {
+static const struct aggstats_why *name_run(const struct ran *ran, const uint64_t memory[2]) {
     uint64_t half_ns = (uint64_t)(ran->time_ns - (int64_t)memory[0]) / 2;
     bool has_run = grown_ns(ran->ran_ns, memory[1]) > half_ns;
     bool was_queued = grown_ns(ran->queued_ns, memory[1] >> 32) > half_ns;
     bool is_queued = ran->can_run && memory[0] & 1 && !has_run;
     if (was_queued || is_queued)
-        return NO_CPU;
-    return ran->can_run && has_run ? "running" : NULL;
+        return &cause_no_cpu;
+    return ran->can_run && has_run ? &running : NULL;
 }
 
-static const char *find_run(const struct aggstats_look *look, bool *ret_can_run) {
+static const struct aggstats_why *find_run(const struct aggstats_look *look, bool *ret_can_run) {
     struct ran ran;
     bool is_known = read_ran(look->thread, &ran);
     *ret_can_run = ran.can_run;
     if (!is_known)
-        return ran.can_run ? "running" : NULL;
-    const char *name = look->memory[0] == 0 ? name_moment(look->thread, &ran) : name_run(&ran, look->memory);
+        return ran.can_run ? &running : NULL;
+    const struct aggstats_why *name =
+        look->memory[0] == 0 ? name_moment(look->thread, &ran) : name_run(&ran, look->memory);
     keep_ran(&ran, look->memory);
     return name;
 }
 
 /* The same of what was seen. */
-static const char *find_run_seen(const struct thread_seen *seen, uint64_t memory[2]) {
+static const struct aggstats_why *find_run_seen(const struct thread_seen *seen, uint64_t memory[2]) {
     const struct ran ran = {
         .can_run = seen->can_run, .time_ns = seen->time_ns, .ran_ns = seen->ran_ns, .queued_ns = seen->queued_ns};
-    const char *at_first = !seen->can_run ? NULL : seen->has_cpu ? "running" : NO_CPU;
-    const char *name = memory[0] == 0 ? at_first : name_run(&ran, memory);
+    const struct aggstats_why *at_first = !seen->can_run ? NULL : seen->has_cpu ? &running : &cause_no_cpu;
+    const struct aggstats_why *name = memory[0] == 0 ? at_first : name_run(&ran, memory);
     keep_ran(&ran, memory);
     return name;
 }
@@ -199,63 +193,69 @@ static bool read_stack(uint64_t thread, struct kernel_stack *ret_stack) {
     return ret_stack->count > 0;
 }
 
-/* ---- The file system ---- */
+/* ---- Its cause ---- */
 
-#define ARGUMENTS_USED 3
-
-/* Finds the type of a mount of the thread's process. */
-static bool find_type(uint64_t thread, uint64_t mount_id, char ret_type[TYPE_SIZE]) {
-    CLEANUP_MOUNTS struct mounts_table table;
-    struct mounts_entry entry;
-    mounts_open_of((pid_t)thread, &table);
-    while (mounts_next(&table, &entry)) {
-        if (entry.id != mount_id)
-            continue;
-        snprintf(ret_type, TYPE_SIZE, "%s", entry.type);
-        return true;
-    }
-    return false;
-}
-
-static bool find_type_of(uint64_t thread, uint64_t fd, char ret_type[TYPE_SIZE]) {
-    static const char key[] = "\nmnt_id:";
-    char name[48];
-    char text[256];
-    snprintf(name, sizeof(name), "fdinfo/%" PRIu64, fd);
-    const char *line = fd <= INT_MAX && read_thread(thread, name, text, sizeof(text)) ? strstr(text, key) : NULL;
-    return line && find_type(thread, strtoull(line + strlen(key), NULL, 10), ret_type);
-}
-
-/* Most system calls have the descriptor of the file, or of the directory of a path, first. splice(2) to a file has that
- * of a pipe first, which is mounted nowhere.
- * ret_type: "": unknown */
-static void read_type(uint64_t thread, char ret_type[TYPE_SIZE]) {
-    char text[192]; /* "NUMBER 0xARGUMENT ...", "running", or "-1 ..." outside of system calls */
-    uint64_t arguments[ARGUMENTS_USED];
-    ret_type[0] = '\0';
-    if (!read_thread(thread, "syscall", text, sizeof(text)))
-        return;
-    char *next = text;
-    long number = strtol(text, &next, 10);
-    for (size_t i = 0; i < ARGUMENTS_USED; i++)
-        arguments[i] = strtoull(next, &next, 16);
-    if (number < 0 || next == text || find_type_of(thread, arguments[0], ret_type))
-        return;
-    if (number == SYS_splice)
-        find_type_of(thread, arguments[2], ret_type);
-}
-
-const struct cause *thread_causes_find(const struct thread_causes *causes, const struct kernel_stack *stack,
-                                       const char *type) {
-    const struct cause *cause = causes->own ? causes_find(causes->own, stack, type) : NULL;
-    return cause ? cause : causes_find(causes->known, stack, type);
+struct cause thread_causes_find(const struct thread_causes *causes, const struct kernel_stack *stack,
+                                const char *type) {
+    const struct cause *own = causes->own ? causes_find(causes->own, stack, type) : NULL;
+    const struct cause *known = own && own->has_class ? NULL : causes_find(causes->known, stack, type);
+    if (!own)
+        return known ? *known : (struct cause){.why = kernel_stack_why(stack)};
+    struct cause found = *own;
+    if (!own->has_class)
+        found.why.kind = known ? known->why.kind : own->is_work ? AGGSTATS_CAUSE_WORK : AGGSTATS_CAUSE_OTHER;
+    return found;
 }
 
 bool thread_causes_need_type(const struct thread_causes *causes, const struct kernel_stack *stack) {
     return (causes->own && causes_need_type(causes->own, stack)) || causes_need_type(causes->known, stack);
 }
 
-/* Of one that is too long, keeps the innermost functions. */
+/* run: NULL: it has not run. is_able: it can. Returns false if it waits, and where is not known */
+static bool name_without_stack(const struct aggstats_why *run, bool is_able, struct aggstats_why *ret_why) {
+    static const struct aggstats_why hidden = {
+        .kind = AGGSTATS_CAUSE_UNKNOWN, .id = "hidden", .words = "(where it waits cannot be seen)"};
+    *ret_why = run ? *run : is_able ? running : hidden;
+    return run || is_able;
+}
+
+/* The type of the file system is read only if a cause depends on it, since that takes much longer than the stack. */
+bool thread_read(const struct thread_causes *causes, const struct aggstats_look *look,
+                 struct thread_reading *ret_reading) {
+    struct kernel_stack *stack = &ret_reading->stack;
+    bool is_able = false;
+    stack->count = 0;
+    ret_reading->has_place = false;
+    const struct aggstats_why *run = find_run(look, &is_able);
+    if (run || !read_stack(look->thread, stack))
+        return name_without_stack(run, is_able, &ret_reading->why);
+    if (thread_causes_need_type(causes, stack))
+        thread_reading_read_place(ret_reading, look->thread);
+    ret_reading->why = thread_causes_find(causes, stack, ret_reading->has_place ? ret_reading->place.type : "").why;
+    return true;
+}
+
+bool thread_read_seen(const struct thread_causes *causes, const struct thread_seen *seen, uint64_t memory[2],
+                      struct thread_reading *ret_reading) {
+    const struct aggstats_why *run = find_run_seen(seen, memory);
+    ret_reading->stack.count = 0;
+    ret_reading->has_place = false;
+    if (run || seen->stack->count == 0)
+        return name_without_stack(run, seen->can_run, &ret_reading->why);
+    ret_reading->stack = *seen->stack;
+    ret_reading->why = thread_causes_find(causes, seen->stack, seen->type).why;
+    return true;
+}
+
+void thread_reading_read_place(struct thread_reading *reading, uint64_t thread) {
+    if (reading->has_place)
+        return;
+    call_read(thread, &reading->call);
+    place_read(thread, &reading->call, &reading->place);
+    reading->has_place = true;
+}
+
+/* Of a stack that is too long, keeps the innermost functions. */
 static void format_stack(const struct kernel_stack *stack, char ret_text[AGGSTATS_STACK_SIZE]) {
     static const char more[] = " < ...";
     size_t length = 0;
@@ -270,46 +270,14 @@ static void format_stack(const struct kernel_stack *stack, char ret_text[AGGSTAT
     }
 }
 
-/* It waits there. */
-static void name_wait(const struct thread_causes *causes, const struct kernel_stack *stack, const char *type,
-                      struct aggstats_wait *ret_wait) {
-    format_stack(stack, ret_wait->stack);
-    const struct cause *cause = thread_causes_find(causes, stack, type);
-    if (cause)
-        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", cause->words);
-    else
-        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "waiting in the kernel function %s", kernel_stack_place(stack));
+void thread_reading_wait(const struct thread_reading *reading, struct aggstats_wait *ret_wait) {
+    ret_wait->cause = reading->why;
+    ret_wait->stack[0] = '\0';
+    format_stack(&reading->stack, ret_wait->stack);
 }
 
-/* run: NULL: it has not run. is_able: it can. Returns false if it waits, and where is not known */
-static bool name_without_stack(const char *run, bool is_able, struct aggstats_wait *ret_wait) {
-    const char *cause = run ? run : is_able ? "running" : "(where it waits cannot be seen)";
-    snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", cause);
-    return run || is_able;
-}
-
-/* The type of the file system is read only if a cause depends on it, since that takes much longer than the stack. */
-bool thread_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
-    const struct thread_causes *causes = context;
-    struct kernel_stack stack = {.count = 0};
-    char type[TYPE_SIZE] = "";
-    bool is_able = false;
-    const char *run = find_run(look, &is_able);
-    if (run || !read_stack(look->thread, &stack))
-        return name_without_stack(run, is_able, ret_wait);
-    if (thread_causes_need_type(causes, &stack))
-        read_type(look->thread, type);
-    name_wait(causes, &stack, type, ret_wait);
-    return true;
-}
-
-bool thread_cause_seen(const struct thread_causes *causes, const struct thread_seen *seen, uint64_t memory[2],
-                       struct aggstats_wait *ret_wait) {
-    struct kernel_stack stack;
-    const char *run = find_run_seen(seen, memory);
-    kernel_stack_parse(seen->stack, &stack);
-    if (run || stack.count == 0)
-        return name_without_stack(run, seen->can_run, ret_wait);
-    name_wait(causes, &stack, seen->type, ret_wait);
-    return true;
+bool thread_sleeps_still(uint64_t thread, uint64_t ran_ns) {
+    uint64_t now_ns;
+    uint64_t queued_ns;
+    return read_schedstat(thread, &now_ns, &queued_ns) && now_ns == ran_ns;
 }

@@ -4,6 +4,8 @@
 
 #include "aggstats/numbers.h"
 #include "base.h"
+#include "holders_text.h"
+#include "json_chain.h"
 #include "json_writer.h"
 #include "views_private.h"
 
@@ -123,6 +125,14 @@ static void write_header(struct json_writer *writer, const struct aggstats_profi
     }
 }
 
+static void write_holder(struct json_writer *writer, const struct aggstats_chain *chain) {
+    char text[HOLDERS_SHORT_SIZE];
+    if (!chain)
+        return;
+    json_text(writer, "holder", holders_format_thing(chain, text, sizeof(text)));
+    json_links(writer, chain);
+}
+
 static void write_calls_in_flight(struct json_writer *writer, const struct aggstats_profile *profile) {
     json_begin(writer, "in_flight", '[');
     for (size_t i = 0; i < profile->in_flight_count; i++) {
@@ -137,12 +147,11 @@ static void write_calls_in_flight(struct json_writer *writer, const struct aggst
         if (call->path)
             json_text(writer, "path", call->path);
         write_cycles(writer, profile, "age", call->age_cycles);
-        if (call->cause[0])
-            json_text(writer, "cause", call->cause);
+        if (call->cause.words[0])
+            json_why(writer, &call->cause);
         if (call->stack)
             json_text(writer, "stack", call->stack);
-        if (call->holder)
-            json_text(writer, "holder", call->holder);
+        write_holder(writer, call->chain);
         json_end(writer, '}');
     }
     json_end(writer, ']');
@@ -177,7 +186,7 @@ static void write_cause(struct json_writer *writer, const struct aggstats_profil
                         const struct aggstats_cause *cause) {
     json_begin(writer, NULL, '{');
     json_text(writer, "op", cause->op);
-    json_text(writer, "cause", cause->text);
+    json_why(writer, &cause->why);
     json_count(writer, "calls", cause->calls);
     write_cycles(writer, profile, "total", cause->total_cycles);
     write_cycles(writer, profile, "longest", cause->longest_cycles);
@@ -192,8 +201,8 @@ static void write_slow_call(struct json_writer *writer, const struct aggstats_pr
     json_text(writer, "op", call->op);
     write_cycles(writer, profile, "latency", call->latency_cycles);
     json_count(writer, "end_ns", (uint64_t)call->end_ns);
-    if (call->cause[0])
-        json_text(writer, "cause", call->cause);
+    if (call->cause.words[0])
+        json_why(writer, &call->cause);
     if (call->object > 0)
         json_count(writer, "inode", call->object);
     json_count(writer, "pid", call->pid);
@@ -212,8 +221,7 @@ static void write_slow_call(struct json_writer *writer, const struct aggstats_pr
         json_text(writer, "stack", call->stack);
     if (call->user_stack)
         json_text(writer, "user_stack", call->user_stack);
-    if (call->holder)
-        json_text(writer, "holder", call->holder);
+    write_holder(writer, call->chain);
     json_end(writer, '}');
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/why.h"
 #include "base.h"
 
 #define OTHER_CAUSES "other causes" /* as in recorders */
@@ -49,9 +50,10 @@ int metrics_causes_init(struct metrics_causes *causes, const struct aggstats_pro
     *causes = (struct metrics_causes){.count = 0};
     for (size_t i = 0; i < profile->cause_count && !error; i++) {
         const struct aggstats_cause *cause = &profile->causes[i];
-        bool is_other = strcmp(cause->text, OTHER_CAUSES) == 0 || named == METRICS_CAUSES_MAX;
+        char text[AGGSTATS_WHY_TEXT_SIZE];
+        bool is_other = cause->why.kind == AGGSTATS_CAUSE_REST || named == METRICS_CAUSES_MAX;
         named += !is_other;
-        error = add(causes, cause, is_other ? OTHER_CAUSES : cause->text, label_of);
+        error = add(causes, cause, is_other ? OTHER_CAUSES : aggstats_why_text(&cause->why, text), label_of);
     }
     return error;
 }

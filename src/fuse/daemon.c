@@ -311,7 +311,6 @@ static int create_layers(struct daemon *daemon) {
     daemon->recording.prof = &daemon->prof;
     daemon->recording.options = options;
     daemon->recording.names = &daemon->names;
-    daemon->recording.causes = &daemon->causes;
     daemon->recording.holders.causes = &daemon->causes;
     daemon->recording.path_of = path_of;
     daemon->recording.path_context = daemon;

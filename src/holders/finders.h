@@ -11,9 +11,7 @@
 struct waiting {
     uint64_t process;
     uint64_t thread;
-    struct kernel_stack stack;
-    struct call call;
-    struct place place;
+    struct thread_reading reading; /* with its place */
 };
 
 /* What is read once for a whole chain. */
@@ -24,23 +22,23 @@ struct search {
 };
 
 /* Fills in number and name of a process. */
-void party_set(struct holders_party *party, uint64_t process, uint64_t thread);
+void party_set(struct aggstats_party *party, uint64_t process, uint64_t thread);
 
 /* True if it runs or waits: a process that has ended may still be listed. */
 bool party_is_alive(uint64_t process);
 
 /* A lock of a file: link->thing says which one. Returns false if the table of locks does not have the request, as where
  * the file system itself keeps its locks. */
-bool find_lock_holder(struct search *search, const struct waiting *waiting, struct holders_link *link);
+bool find_lock_holder(struct search *search, const struct waiting *waiting, struct aggstats_link *link);
 
 /* The kind of lock for which a process without other threads waits, by the table of locks alone: that is readable where
- * stacks are hidden. HOLDERS_NO_THING: none */
-enum holders_thing find_lock_request(struct search *search, uint64_t process);
+ * stacks are hidden. AGGSTATS_CAUSE_OTHER: none */
+enum aggstats_cause_class find_lock_request(struct search *search, uint64_t process);
 
 /* The daemon of a FUSE file system. If the place is unknown, it is the one whose requests wait, if it is the only one. */
-void find_daemon(const struct search *search, const struct waiting *waiting, struct holders_link *link);
+void find_daemon(const struct search *search, const struct waiting *waiting, struct aggstats_link *link);
 
 /* The other end of the pipe that the thread reads from or writes to. */
-void find_pipe_end(const struct search *search, const struct waiting *waiting, struct holders_link *link);
+void find_pipe_end(const struct search *search, const struct waiting *waiting, struct aggstats_link *link);
 
 #endif

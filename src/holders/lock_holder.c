@@ -15,8 +15,8 @@
 
 /* ---- Processes ---- */
 
-void party_set(struct holders_party *party, uint64_t process, uint64_t thread) {
-    *party = (struct holders_party){.process = process, .thread = thread};
+void party_set(struct aggstats_party *party, uint64_t process, uint64_t thread) {
+    *party = (struct aggstats_party){.process = process, .thread = thread};
     if (process > 0)
         proc_name_read(process, party->name, sizeof(party->name));
 }
@@ -44,7 +44,7 @@ static bool look_for_lock(void *context, const struct descriptor *descriptor) {
     struct lock_search *search = context;
     char text[DESCRIPTORS_INFO_SIZE];
     if (descriptor->process == search->last || !may_have_locks(descriptor->link) ||
-        !descriptor_read_info(descriptor->process, descriptor->fd, text) || !descriptor_has_lock(text, search->lock))
+        !descriptor_read_info(descriptor->process, descriptor->fd, text) || !lock_is_among(text, search->lock))
         return true;
     if (search->count++ == 0) {
         search->first = descriptor->process;
@@ -56,26 +56,26 @@ static bool look_for_lock(void *context, const struct descriptor *descriptor) {
 
 /* ---- The holder ---- */
 
-static void set_path(struct holders_link *link, const char *path) {
+static void set_path(struct aggstats_link *link, const char *path) {
     if (!link->object[0])
         path_copy_end(path, link->object, sizeof(link->object));
 }
 
-static void set_holder(struct holders_link *link, enum holders_relation relation, uint64_t process, size_t others) {
+static void set_holder(struct aggstats_link *link, enum aggstats_relation relation, uint64_t process, size_t others) {
     link->relation = relation;
     link->others += others;
     party_set(&link->holder, process, 0);
 }
 
 /* Returns false if it does not have the lock, or is no more. */
-static bool is_holder(const struct lock *lock, bool is_held, struct holders_link *link) {
+static bool is_holder(const struct lock *lock, bool is_held, struct aggstats_link *link) {
     const uint64_t process = (uint64_t)lock->pid;
     struct lock_search search = {.lock = lock};
     enum descriptors_seen seen = descriptors_of(process, look_for_lock, &search);
     if (!party_is_alive(process))
         return false;
     if (!is_held) {
-        set_holder(link, HOLDERS_ASKED_BEFORE, process, 0);
+        set_holder(link, AGGSTATS_ASKED_BEFORE, process, 0);
         return true;
     }
     if (search.count > 0)
@@ -83,27 +83,27 @@ static bool is_holder(const struct lock *lock, bool is_held, struct holders_link
     else if (seen == DESCRIPTORS_ALL)
         return false;
     bool is_sure = search.count > 0 || lock->kind == LOCK_FCNTL;
-    set_holder(link, is_sure ? HOLDERS_HELD : HOLDERS_TAKEN, process, 0);
+    set_holder(link, is_sure ? AGGSTATS_HELD : AGGSTATS_TAKEN, process, 0);
     return true;
 }
 
-static void find_description(const struct search *search, const struct lock *lock, struct holders_link *link) {
+static void find_description(const struct search *search, const struct lock *lock, struct aggstats_link *link) {
     struct lock_search found = {.lock = lock};
     if (search->options->may_scan)
         descriptors_of_all(look_for_lock, &found);
     if (found.count == 0) {
-        link->relation = HOLDERS_BY_DESCRIPTION;
+        link->relation = AGGSTATS_BY_DESCRIPTION;
         return;
     }
     set_path(link, found.path);
-    set_holder(link, HOLDERS_HELD, found.first, found.count - 1);
+    set_holder(link, AGGSTATS_HELD, found.first, found.count - 1);
 }
 
-static void set_blocker(const struct search *search, const struct lock_blocker *blocker, struct holders_link *link) {
+static void set_blocker(const struct search *search, const struct lock_blocker *blocker, struct aggstats_link *link) {
     const struct lock *lock = blocker->lock;
     link->others = blocker->others;
     if (lock->pid == 0)
-        link->relation = HOLDERS_BY_UNSEEN;
+        link->relation = AGGSTATS_BY_UNSEEN;
     else if ((lock->pid < 0 || !is_holder(lock, blocker->is_held, link)) && blocker->is_held)
         find_description(search, lock, link);
 }
@@ -117,10 +117,12 @@ static bool read_locks(struct search *search) {
     return search->has_locks;
 }
 
-static struct lock_request make_request(const struct waiting *waiting, enum holders_thing thing) {
-    const struct place *place = &waiting->place;
-    const struct call *call = &waiting->call;
-    const enum lock_kind kind = thing == HOLDERS_FLOCK ? LOCK_FLOCK : thing == HOLDERS_FCNTL ? LOCK_FCNTL : LOCK_LEASE;
+static struct lock_request make_request(const struct waiting *waiting, enum aggstats_cause_class thing) {
+    const struct place *place = &waiting->reading.place;
+    const struct thread_call *call = &waiting->reading.call;
+    const enum lock_kind kind = thing == AGGSTATS_CAUSE_FLOCK   ? LOCK_FLOCK
+                                : thing == AGGSTATS_CAUSE_FCNTL ? LOCK_FCNTL
+                                                                : LOCK_LEASE;
     return (struct lock_request){
         .kind = kind,
         .process = waiting->process,
@@ -132,8 +134,9 @@ static struct lock_request make_request(const struct waiting *waiting, enum hold
     };
 }
 
-enum holders_thing find_lock_request(struct search *search, uint64_t process) {
-    static const enum holders_thing things[] = {HOLDERS_FLOCK, HOLDERS_FCNTL, HOLDERS_LEASE};
+enum aggstats_cause_class find_lock_request(struct search *search, uint64_t process) {
+    static const enum aggstats_cause_class things[] = {AGGSTATS_CAUSE_FLOCK, AGGSTATS_CAUSE_FCNTL,
+                                                       AGGSTATS_CAUSE_LEASE};
     const struct waiting waiting = {.process = process};
     struct lock_blocker blocker;
     for (size_t i = 0; read_locks(search) && i < ARRAY_SIZE(things); i++) {
@@ -141,10 +144,10 @@ enum holders_thing find_lock_request(struct search *search, uint64_t process) {
         if (lock_table_find(&search->locks, &request, &blocker))
             return things[i];
     }
-    return HOLDERS_NO_THING;
+    return AGGSTATS_CAUSE_OTHER;
 }
 
-bool find_lock_holder(struct search *search, const struct waiting *waiting, struct holders_link *link) {
+bool find_lock_holder(struct search *search, const struct waiting *waiting, struct aggstats_link *link) {
     struct lock_blocker blocker;
     const struct lock_request request = make_request(waiting, link->thing);
     if (!read_locks(search) || !lock_table_find(&search->locks, &request, &blocker))

@@ -16,6 +16,7 @@
 #include <sys/sysmacros.h>
 
 #include "base.h"
+#include "descriptors.h"
 
 #define WORD_SIZE 16
 #define DEPTH_MAX 1000000
@@ -123,6 +124,15 @@ static bool has_same_file(const struct lock *a, const struct lock *b) {
 bool lock_is_same(const struct lock *a, const struct lock *b) {
     return has_same_file(a, b) && a->is_description == b->is_description && a->is_write == b->is_write &&
            a->pid == b->pid && a->begin == b->begin && a->end == b->end;
+}
+
+bool lock_is_among(const char *fdinfo, const struct lock *lock) {
+    for (const char *value = descriptor_info_find(fdinfo, "lock"); value; value = descriptor_info_find(value, "lock")) {
+        struct lock found;
+        if (lock_parse(value, &found) && lock_is_same(&found, lock))
+            return true;
+    }
+    return false;
 }
 
 /* ---- The table ---- */

@@ -32,6 +32,9 @@ bool lock_parse(const char *line, struct lock *ret_lock);
 /* True if it is the same lock, whether of the table or of fdinfo. */
 bool lock_is_same(const struct lock *a, const struct lock *b);
 
+/* True if one of the lines of fdinfo with "lock:" is that lock. */
+bool lock_is_among(const char *fdinfo, const struct lock *lock);
+
 struct lock_table {
     struct lock *locks;
     size_t count;

@@ -40,12 +40,12 @@ static bool look_for_end(void *context, const struct descriptor *descriptor) {
     return true;
 }
 
-static void find_end(const struct search *search, struct end_search *end, struct holders_link *link) {
+static void find_end(const struct search *search, struct end_search *end, struct aggstats_link *link) {
     if (search->options->may_scan)
         descriptors_of_all(look_for_end, end);
     if (end->count == 0 && !end->has_self)
         return;
-    link->relation = HOLDERS_HELD;
+    link->relation = AGGSTATS_HELD;
     link->others = end->count > 0 ? end->count - 1 : 0;
     party_set(&link->holder, end->count > 0 ? end->first : end->self, 0);
 }
@@ -93,8 +93,8 @@ static void find_waiting_mount(uint64_t process, uint64_t thread, struct place *
         place_find_mount(thread, device, place);
 }
 
-void find_daemon(const struct search *search, const struct waiting *waiting, struct holders_link *link) {
-    struct place place = waiting->place;
+void find_daemon(const struct search *search, const struct waiting *waiting, struct aggstats_link *link) {
+    struct place place = waiting->reading.place;
     if (!place.has_mount)
         find_waiting_mount(waiting->process, waiting->thread, &place);
     const struct mounts_entry entry = {.type = place.type};
@@ -102,7 +102,7 @@ void find_daemon(const struct search *search, const struct waiting *waiting, str
         return;
     struct end_search end = {
         .fits = is_daemon, .self = waiting->process, .connection = mounts_kernel_device(place.device)};
-    link->thing = HOLDERS_FUSE;
+    link->thing = AGGSTATS_CAUSE_FUSE;
     path_copy_end(place.mount, link->object, sizeof(link->object));
     snprintf(link->source, sizeof(link->source), "%s", place.type);
     find_end(search, &end, link);
@@ -127,7 +127,7 @@ static bool is_pipe(const char *link) {
 
 /* splice(2) and sendfile(2) have two descriptors, one of which is the pipe. Others have the pipe first. */
 static bool find_pipe(const struct waiting *waiting, uint64_t *ret_fd, char ret_link[PATH_MAX]) {
-    const struct call *call = &waiting->call;
+    const struct thread_call *call = &waiting->reading.call;
     if (!call_descriptor(call, ret_fd) || !descriptor_read_link(waiting->thread, *ret_fd, ret_link))
         return false;
     if (call->number == SYS_splice && !is_pipe(ret_link)) {
@@ -137,7 +137,7 @@ static bool find_pipe(const struct waiting *waiting, uint64_t *ret_fd, char ret_
     return is_pipe(ret_link) || ret_link[0] == '/';
 }
 
-void find_pipe_end(const struct search *search, const struct waiting *waiting, struct holders_link *link) {
+void find_pipe_end(const struct search *search, const struct waiting *waiting, struct aggstats_link *link) {
     char text[DESCRIPTORS_INFO_SIZE];
     char pipe_link[PATH_MAX];
     uint64_t fd;
@@ -145,7 +145,7 @@ void find_pipe_end(const struct search *search, const struct waiting *waiting, s
         .fits = is_other_end,
         .self = waiting->process,
         .link = pipe_link,
-        .access = link->thing == HOLDERS_PIPE_ROOM ? O_RDONLY : O_WRONLY,
+        .access = link->thing == AGGSTATS_CAUSE_PIPE_ROOM ? O_RDONLY : O_WRONLY,
     };
     if (!find_pipe(waiting, &fd, pipe_link) || !descriptor_read_info(waiting->thread, fd, text))
         return;

@@ -8,28 +8,26 @@
 #include "base.h"
 
 #define THREADS_MAX 64
-#define OTHER_THREAD "another thread"
 
 /* It waits for another thread, which works on the request, or for a new request. */
-static bool waits_for_thread(const struct aggstats_wait *wait) {
-    return strstr(wait->stack, "futex") || strstr(wait->stack, "fuse_dev_do_read");
+static bool waits_for_thread(const struct thread_reading *reading) {
+    return reading->why.kind == AGGSTATS_CAUSE_THREAD || reading->why.kind == AGGSTATS_CAUSE_REQUESTS;
 }
 
 /* The activity of a thread; returns false if it waits for another one. */
-static bool look_at_other(struct daemon_causes *causes, uint64_t thread, struct aggstats_wait *ret_wait) {
+static bool look_at_other(const struct daemon_causes *causes, uint64_t thread, struct thread_reading *ret_reading) {
     uint64_t memory[2] = {0, 0};
     const struct aggstats_look look = {.thread = thread, .memory = memory};
-    *ret_wait = (struct aggstats_wait){.cause = ""};
-    return thread_cause(&causes->threads, &look, ret_wait) && !waits_for_thread(ret_wait);
+    return thread_read(causes->holders.causes, &look, ret_reading) && !waits_for_thread(ret_reading);
 }
 
 /* The common activity of all other threads that wait for no thread. Returns false if there is none, or they differ. */
-static bool find_other(struct daemon_causes *causes, uint64_t thread, struct aggstats_wait *ret_wait) {
+static bool find_other(const struct daemon_causes *causes, uint64_t thread, struct thread_reading *ret_reading) {
     char path[64];
     unsigned looked_at = 0;
     bool is_found = false;
     bool is_same = true;
-    struct aggstats_wait wait;
+    struct thread_reading reading;
     snprintf(path, sizeof(path), "/proc/%ld/task", (long)causes->process);
     DIR *threads = causes->process > 0 ? opendir(path) : NULL;
     for (struct dirent *entry; threads && (entry = readdir(threads)) && looked_at < THREADS_MAX;) {
@@ -37,10 +35,10 @@ static bool find_other(struct daemon_causes *causes, uint64_t thread, struct agg
         if (other == 0 || other == thread)
             continue;
         looked_at++;
-        if (!look_at_other(causes, other, &wait))
+        if (!look_at_other(causes, other, &reading))
             continue;
-        is_same = is_same && (!is_found || strcmp(wait.cause, ret_wait->cause) == 0);
-        *ret_wait = wait;
+        is_same = is_same && (!is_found || aggstats_why_is_same(&reading.why, &ret_reading->why));
+        *ret_reading = reading;
         is_found = true;
     }
     if (threads)
@@ -48,17 +46,28 @@ static bool find_other(struct daemon_causes *causes, uint64_t thread, struct agg
     return is_found && is_same;
 }
 
+/* If that is unknown, the thread's own stack stays. */
+static void name_other(const struct daemon_causes *causes, uint64_t thread, struct aggstats_wait *wait) {
+    static const struct aggstats_why unknown = {
+        .kind = AGGSTATS_CAUSE_THREAD, .id = "other_thread", .words = "waiting for another thread"};
+    struct thread_reading other;
+    if (!find_other(causes, thread, &other)) {
+        wait->cause = unknown;
+        return;
+    }
+    thread_reading_wait(&other, wait);
+    wait->cause.flags |= AGGSTATS_WHY_OTHER_THREAD;
+}
+
 bool daemon_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
     struct daemon_causes *causes = context;
-    struct aggstats_wait other = {.cause = ""};
-    bool is_known = thread_cause(&causes->threads, look, ret_wait);
-    if (is_known && waits_for_thread(ret_wait)) {
-        const bool has_other = find_other(causes, look->thread, &other);
-        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, has_other ? OTHER_THREAD ": %.*s" : "waiting for " OTHER_THREAD,
-                 (int)(AGGSTATS_CAUSE_SIZE - sizeof(OTHER_THREAD ": ")), other.cause);
-        if (has_other)
-            memcpy(ret_wait->stack, other.stack, sizeof(other.stack));
-    }
+    struct thread_reading reading;
+    const bool is_known = thread_read(causes->holders.causes, look, &reading);
+    thread_reading_wait(&reading, ret_wait);
+    if (is_known && waits_for_thread(&reading))
+        name_other(causes, look->thread, ret_wait);
+    else
+        slow_holders_find(&causes->holders, look, &reading, 0, ret_wait);
     if (causes->catch_up)
         causes->catch_up(causes->catch_up_context);
     return is_known;

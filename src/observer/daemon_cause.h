@@ -4,10 +4,10 @@
 #define DAEMON_CAUSE_H
 
 #include "aggstats/slow.h"
-#include "thread_cause.h"
+#include "slow_holders.h"
 
 struct daemon_causes {
-    struct thread_causes threads;
+    struct slow_holders holders;     /* its own */
     pid_t process;                   /* the daemon; 0: unknown yet */
     void (*catch_up)(void *context); /* counts all answers so far; NULL: nobody does */
     void *catch_up_context;

@@ -76,8 +76,7 @@ static int set_slow(void *context, uint64_t ns) {
         .threshold_ns = ns,
         .find_cause = daemon_cause,
         .context = &session->causes,
-        .find_holder = slow_holders_find,
-        .holder_context = &session->holders,
+        .wants_holders = true,
         .path_of = path_of,
         .path_context = session,
         .identify = seen_callers_identify_first,
@@ -172,11 +171,10 @@ int session_start(struct session *session, const struct session_options *options
                   void *catch_up_context) {
     *session = (struct session){.options = options,
                                 .mount = *mount,
-                                .causes = {.threads = options->causes,
+                                .causes = {.holders = {.causes = &options->causes},
                                            .process = process,
                                            .catch_up = catch_up,
-                                           .catch_up_context = catch_up_context},
-                                .holders = {.causes = &session->causes.threads}};
+                                           .catch_up_context = catch_up_context}};
     *mount = (struct fuse_mount){.path = NULL};
     pthread_mutex_init(&session->lock, NULL);
     int error = create_recorder(session, live_path, socket_path);

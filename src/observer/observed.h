@@ -11,7 +11,6 @@
 #include "option_list.h"
 #include "requests.h"
 #include "saving.h"
-#include "slow_holders.h"
 
 #define SESSION_CAUSE_SIZE 512
 
@@ -36,9 +35,8 @@ struct session {
     struct control control;
     struct saving saving;
     struct daemon_causes causes;
-    struct slow_holders holders; /* of the threads of these causes */
-    pthread_mutex_t lock;        /* for changing what is recorded */
-    bool is_saved;               /* nothing follows it */
+    pthread_mutex_t lock; /* for changing what is recorded */
+    bool is_saved;        /* nothing follows it */
 };
 
 /* Begins to record. live_path, socket_path: borrowed; for the profile's header

@@ -7,21 +7,23 @@
 #include <string.h>
 
 #include "base.h"
+#include "holders_text.h"
+#include "json_chain.h"
 #include "json_writer.h"
 
 struct slow_log_call *slow_log_call_copy(const struct aggstats_slow_call *call) {
-    const char *path = call->path ? call->path : "";
-    size_t path_bytes = strlen(path) + 1;
-    struct slow_log_call *copy = calloc(1, sizeof(*copy) + path_bytes);
+    const size_t path_bytes = call->path ? strlen(call->path) + 1 : 0;
+    const size_t chain_bytes = call->chain ? sizeof(*call->chain) : 0;
+    struct slow_log_call *copy = calloc(1, sizeof(*copy) + chain_bytes + path_bytes);
     if (!copy)
         return NULL;
     copy->call = *call;
-    copy->call.path = NULL;
     copy->call.stack = NULL;
     copy->call.user_stack = NULL;
-    copy->call.holder = NULL;
-    snprintf(copy->holder, sizeof(copy->holder), "%s", call->holder ? call->holder : "");
-    memcpy(copy->path, path, path_bytes);
+    if (call->chain)
+        copy->call.chain = memcpy(copy + 1, call->chain, chain_bytes);
+    if (call->path)
+        copy->call.path = memcpy((char *)(copy + 1) + chain_bytes, call->path, path_bytes);
     return copy;
 }
 
@@ -33,14 +35,16 @@ static void write_fields(struct json_writer *writer, const struct slow_log_call 
                          const struct aggstats_clock *clock) {
     const struct aggstats_slow_call *call = &line->call;
     char time[UTC_TEXT_SIZE];
+    char holder[HOLDERS_SHORT_SIZE];
     format_utc(call->end_ns, time);
     json_text(writer, "time", time);
     json_text(writer, "mount", mountpoint);
     json_text(writer, "op", call->op);
     json_count(writer, "latency_ns", nanoseconds(call->latency_cycles, clock));
-    json_text(writer, "cause", call->cause);
-    json_text(writer, "holder", line->holder);
-    json_text(writer, "path", line->path);
+    json_why(writer, &call->cause);
+    json_text(writer, "holder", holders_format_thing(call->chain, holder, sizeof(holder)));
+    json_links(writer, call->chain);
+    json_text(writer, "path", call->path ? call->path : "");
     if (call->object > 0)
         json_count(writer, "inode", call->object);
     json_count(writer, "pid", call->pid);

@@ -8,10 +8,8 @@
 #include "aggstats.h"
 
 struct slow_log_call {
-    struct aggstats_slow_call call;    /* without what it points to: path and holder are below */
-    uint64_t missing;                  /* slow calls before it that have no line */
-    char holder[AGGSTATS_HOLDER_SIZE]; /* "": unknown */
-    char path[];                       /* the same */
+    struct aggstats_slow_call call; /* without stacks; its path and its chain are behind this struct */
+    uint64_t missing;               /* slow calls before it that have no line */
 };
 
 /* Owner: the caller frees it, as one piece of memory. NULL: no memory */

@@ -255,15 +255,15 @@ with_line '# layer: block'
 expect_labels "  peak at 185 us: one disk read" <planted
 assert_eq "${near/may be /}, and they are requests to a disk " "$(explained)" "why a request is a disk read"
 # The stacks of slow calls tell, too.
-# with_wait CAUSE: of all three calls
+# with_wait WORDS CLASS: of all three calls
 with_wait() {
-    with_line "# slow: 1000\\n# cause: READ calls 3 total 600000 longest 200000 $1\\n# cause_buckets: 1 17:3"
+    with_line "# slow: 1000\\n# cause: READ calls 3 total 600000 longest 200000 class $2 words $1\\n# cause_buckets: 1 17:3"
 }
-with_wait "reading from the disk"
+with_wait "reading from the disk" disk_read
 expect_labels "  peak at 185 us: of its 3 calls 100.0 % reading from the disk
   peak at 185 us: one disk read" <planted
 assert_eq "${near/may be /}, and most were seen to wait for it " "$(explained | sed 's/READ.*//')" "why it is a disk read"
-with_wait "waiting for a lock of a file"
+with_wait "waiting for a lock of a file" lock
 expect_labels "  peak at 185 us: of its 3 calls 100.0 % waiting for a lock of a file" <planted
 assert_eq "$refuted, but most were seen to wait for something else " "$(explained)" "why it is none"
 mv saved planted

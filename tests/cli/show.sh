@@ -470,7 +470,7 @@ long=$(printf '/a directory with a long name%.0s' {1..9})
         '# bytes: READ asked 18446744073709551615 moved 9223372036854775808' \
         "# longest: READ 18446744073709551615 object 5 path $long" \
         "# in_flight: COPY_FILE_RANGE object 5 pid 4294967295 age 9223372036854775808 path ${long// /_}" \
-        '# waiting: 1 stack 0 waiting for something that has as many words as the words of a cause can have, all in all'
+        '# waiting: 1 stack 0 class other words waiting for something that has as many words as the words of a cause can have, all in all'
     printf 'OP_READ 9223372036854775808 18446744073709551615\n 9223372036854775807%s 1\n' "$(printf ' 0%.0s' {1..62})"
     printf 'OP_COPY_FILE_RANGE 1 0\n 0\n'
 } >wide

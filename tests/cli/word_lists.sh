@@ -102,3 +102,20 @@ while read -r key; do
     assert_eq "osproffs: label=$key=1: profiles have a header line of this name already; choose another key" "$(<err)" \
         "label of the name of a header line"
 done <keys
+
+# ---- Classes of causes, and the fields of links
+grep -oE '\] = "[a-z_]+"' "$tests_dir/../../src/aggstats/profile/why.c" | cut -d'"' -f2 >classes
+# shellcheck disable=SC2016 # the name of a member
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$tests_dir/../../python python3 -c '
+import json, sys
+from osprof import text_calls
+classes = open("classes").read().split()
+profile, waits = (json.load(open(name))["$defs"] for name in sys.argv[1:])
+assert len(classes) > 20 and classes == text_calls._CLASSES, (classes, text_calls._CLASSES)
+assert profile["cause_class"]["enum"] == classes, profile["cause_class"]
+for name in ("cause_class", "cause_id", "link"):
+    assert profile[name] == waits[name], name
+' "$schema" "$tests_dir/../../docs/waits.schema.json" || fail "classes of causes: $(<classes)"
+# shellcheck disable=SC2046
+sed -n '/^# classes are/,/^#     other/p' "$tests_dir/../../share/osproffs/causes" |
+    expect_words share/osproffs/causes $(grep -vxE 'unknown|rest|running|function' classes)

@@ -8,7 +8,7 @@
 
 static void promise_cause(const struct causes *causes, const struct kernel_stack *stack) {
     const struct cause *cause = causes_find(causes, stack, "ext4");
-    FUZZ_PROMISE(!cause || (cause->words[0] != '\0' && strlen(cause->words) < CAUSE_SIZE));
+    FUZZ_PROMISE(!cause || aggstats_why_valid(&cause->why));
     FUZZ_PROMISE(causes_need_type(causes, stack) || causes_find(causes, stack, "") == cause);
 }
 

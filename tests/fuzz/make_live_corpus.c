@@ -86,7 +86,9 @@ static void make_killed_paused(const char *path) {
 static bool find_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
     (void)context;
     (void)look;
-    snprintf(ret_wait->cause, sizeof(ret_wait->cause), "waiting for the corpus");
+    snprintf(ret_wait->cause.words, sizeof(ret_wait->cause.words), "waiting for the corpus");
+    ret_wait->chain = (struct aggstats_chain){
+        .links = {{.thing = AGGSTATS_CAUSE_FLOCK, .relation = AGGSTATS_HELD, .object = "/srv/a b"}}, .count = 1};
     return true;
 }
 

@@ -94,7 +94,7 @@ slow_reads() {
 assert_cause() {
     awk -v cause="$1" '
         /^OP_READ / { total = $3 }
-        /^# cause: READ calls / { cycles = $7; sub(/^.* longest [0-9]+ /, ""); 
+        /^# cause: READ calls / { cycles = $7; before = / other_thread words / ? "another thread: " : ""; sub(/^.* longest [0-9]+ .* words /, before)
             if ($0 == cause) found += cycles; else if (/without a CPU$|running$|it ended before it was sampled/) busy += cycles }
         END { exit !(total > 0 && found > 0.4 * total && found + busy >= 0.95 * total) }' "$profile" ||
         fail "not 95 % of READ are for '$1': $(grep '^OP_READ\|^# cause' "$profile")"

@@ -17,7 +17,7 @@ before_cleanup() {
 lines_of() {
     python3 -c '
 import json, sys
-fields = ["time", "mount", "op", "latency_ns", "cause", "holder", "path", "inode", "pid", "process", "program", "uid", "error",
+fields = ["time", "mount", "op", "latency_ns", "cause", "cause_id", "cause_class", "holder", "links", "path", "inode", "pid", "process", "program", "uid", "error",
           "asked_bytes", "moved_bytes", "offset", "missing"]
 count = 0
 for line in open(sys.argv[1]):
@@ -91,7 +91,7 @@ no/such No such file or directory
 END
 
 # By size: one older file is kept.
-mount_osproffs -o cache=none,slow=50ms,slowlog=slow.log,slowlog_size=4K "$lower" "$mnt"
+mount_osproffs -o cache=none,slow=50ms,slowlog=slow.log,slowlog_size=6K "$lower" "$mnt"
 live=$(live_file)
 be_slow 11
 
@@ -100,7 +100,7 @@ have_both_lines() {
 }
 
 wait_until 20 have_both_lines $((5 + 11)) || fail "lines are lost when the file is moved: $(cat "$log.1" "$log")"
-if [ "$(stat -c %s "$log")" -gt 4096 ] || [ "$(stat -c %s "$log.1")" -gt 4096 ]; then
+if [ "$(stat -c %s "$log")" -gt 6144 ] || [ "$(stat -c %s "$log.1")" -gt 6144 ]; then
     fail "files are too large: $(stat -c '%s %n' "$log" "$log.1")"
 fi
 assert_eq 600 "$(stat -c %a "$log")" "mode of the next log"

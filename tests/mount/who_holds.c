@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 
 #include "holders.h"
+#include "holders_text.h"
 
 /* "0:45" */
 static dev_t parse_device(const char *text) {
@@ -21,7 +22,7 @@ int main(int argc, char **argv) {
     char why[THREAD_CAUSES_WHY_SIZE];
     char text[HOLDERS_TEXT_SIZE];
     struct thread_causes causes = {.own = NULL};
-    struct holders_chain chain;
+    struct aggstats_chain chain;
     if (argc < 2 || thread_causes_init(&causes, NULL, why) < 0) {
         fprintf(stderr, "usage: who_holds PROCESS [THREAD [DEVICE]]\n");
         return 2;
@@ -33,7 +34,7 @@ int main(int argc, char **argv) {
         .device = argc > 3 ? parse_device(argv[3]) : 0,
     };
     holders_find(&options, &waiter, &chain);
-    puts(holders_format(&chain, text));
+    puts(holders_format(&chain, text, sizeof(text)));
     thread_causes_finish(&causes);
     return 0;
 }

@@ -62,7 +62,7 @@ awk '/^# cause: MKDIR / { all += $7; if (/waiting for a frozen/) seen += $7 }
     $1 == "OP_MKDIR" { total = $3 }
     END { exit !(all == total && seen >= 0.95 * all) }' "$scratch/profile" ||
     fail "the latency is not the cause's: $(grep -E -A 1 'cause|OP_MKDIR' "$scratch/profile")"
-grep -Eq "^# slow_call: MKDIR .* stack 1 process [1-9][0-9]* program mkdir path " "$scratch/profile" ||
+grep -Eq "^# slow_call: MKDIR .* stack 1 process [1-9][0-9]* program mkdir (link .*)?path " "$scratch/profile" ||
     fail "no slow call with its stack, its program and its path: $(grep '^# slow_call' "$scratch/profile")"
 grep -Eq "^# stack: .*percpu_rwsem_wait < .*mkdir.* < " "$scratch/profile" || fail "not where it waited"
 as_user cat "$mnt/.osprof" >"$scratch/others"

@@ -8,7 +8,7 @@ import unittest
 
 import osprof
 from helpers import DATA, TESTS, ScratchTest, as_file
-from osprof import comparison, reading, verdict, waits
+from osprof import comparison, model, reading, verdict, waits
 
 SCHEMAS = TESTS.parent / "docs"
 
@@ -79,7 +79,7 @@ class Documents(ScratchTest):
 
     def test_waits(self):
         both = dict(program="a", waiting_now=1, total_seconds=1.5, longest_seconds=1)
-        wait = dict(both, cause="a lock", named=True, waits=3, **{"class": "held up"})
+        wait = dict(both, cause="a lock", cause_class="lock", named=True, waits=3, **{"class": "held up"})
         lock = dict(both, lock="mutex", state="asleep", contentions=1)
         names = "elapsed_seconds threads processes threads_of_work total_seconds unnamed_seconds work_seconds".split()
         document = {name: 7 for name in names + ["lost_waits", "skipped_waits"]}
@@ -96,7 +96,7 @@ class Documents(ScratchTest):
             ("verdict", verdict.Verdict, {
                 "time": verdict.Time, "figure": verdict.Figure, "op": verdict.JudgedOperation,
                 "peak": verdict.RunsPeak}),
-            ("waits", waits.Waits, {"wait": waits.Wait, "lock": waits.Lock}),
+            ("waits", waits.Waits, {"wait": waits.Wait, "lock": waits.Lock, "link": model.Link}),
             ("recording", None, {"row": reading.Row, "cell": reading.Cell}),
         )
         for name, whole, kinds in rows:

@@ -84,8 +84,9 @@ class Figures(ScratchTest):
             self.assertEqual(document.get(name, 0), getattr(profile, name) or 0, name)
         unseen = [known(vars(program)) for program in profile.unseen_programs]
         self.assertEqual(document.get("unseen_programs", []), unseen)
-        self.assertEqual(document["in_flight"], [call_of(call, "age") for call in profile.in_flight])
-        self.assertEqual(document.get("slow_calls", []), [call_of(call, "latency") for call in profile.slow_calls])
+        in_flight, slow_calls = as_data(document["in_flight"]), as_data(document.get("slow_calls", []))
+        self.assertEqual(in_flight, [call_of(call, "age") for call in profile.in_flight])
+        self.assertEqual(slow_calls, [call_of(call, "latency") for call in profile.slow_calls])
         callers = [known(dict(vars(caller), op=caller.operation, operation=None)) for caller in profile.slow_callers]
         self.assertEqual(document.get("slow_callers", []), callers)
         self.assertEqual(document.get("causes", []), [cause_of(cause) for cause in profile.causes])
@@ -126,12 +127,18 @@ def readable(text):
 
 
 def known(members):
-    known_ones = {name: value for name, value in members.items() if value is not None}
+    known_ones = {name: value for name, value in members.items() if value is not None and value is not False}
     return {name: readable(value) if isinstance(value, str) else value for name, value in known_ones.items()}
+
+
+def as_data(calls):
+    """Without the sentence for people."""
+    return [{name: value for name, value in call.items() if name != "holder"} for call in calls]
 
 
 def call_of(call, latency):
     members = dict(vars(call), op=call.operation)
+    members["links"] = [known(vars(link)) for link in call.links] or None
     members[latency + "_seconds"] = getattr(call, latency + "_seconds")
     return known({name: value for name, value in members.items() if name not in ("scale", "operation")})
 
@@ -147,6 +154,7 @@ def cause_of(cause):
     members = {
         "op": cause.operation,
         "cause": cause.text,
+        **{member: getattr(cause, member) for member in ("cause_id", "cause_class", "other_thread", "since_before")},
         "calls": cause.calls,
         "total_cycles": cause.total_cycles,
         "total_seconds": cause.total_seconds,

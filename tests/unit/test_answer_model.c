@@ -557,7 +557,7 @@ END_TEST
 /* Half of all of its calls, and not of those that were looked at. */
 START_TEST(what_half_of_a_peak_waited_for_is_told) {
     uint64_t buckets[64] = {[24] = 49};
-    struct aggstats_cause cause = {.op = "FSYNC", .text = "waiting for the disk", .calls = 50, .buckets = buckets};
+    struct aggstats_cause cause = {.op = "FSYNC", .why.words = "waiting for the disk", .calls = 50, .buckets = buckets};
     profile.causes = &cause;
     profile.cause_count = 1;
     add_calls("FSYNC", 24, 100);

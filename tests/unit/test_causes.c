@@ -18,12 +18,12 @@ static struct causes *parse(const char *text) {
 
 /* The words, with "- " before those of waiting for work. */
 static const char *find_on(const char *type, const char *table, const char *stack_text) {
-    static char found[CAUSE_SIZE + 2];
+    static char found[AGGSTATS_CAUSE_SIZE + 2];
     struct kernel_stack stack;
     struct causes *causes = parse(table);
     kernel_stack_parse(stack_text, &stack);
     const struct cause *cause = causes_find(causes, &stack, type);
-    snprintf(found, sizeof(found), "%s%s", cause && cause->is_work ? "- " : "", cause ? cause->words : "(none)");
+    snprintf(found, sizeof(found), "%s%s", cause && cause->is_work ? "- " : "", cause ? cause->why.words : "(none)");
     causes_free(causes);
     return found;
 }
@@ -107,6 +107,23 @@ START_TEST(lines_may_be_of_waiting_for_work) {
 }
 END_TEST
 
+START_TEST(lines_may_have_an_identifier_and_a_class) {
+    struct kernel_stack stack;
+    struct causes *causes = parse("- a-b.C_9  pipe_data :  some words: with: read\nmy words: write\n");
+    kernel_stack_parse("read+0x1\n", &stack);
+    const struct cause *cause = causes_find(causes, &stack, "");
+    ck_assert(cause->has_class && cause->is_work);
+    ck_assert_str_eq(cause->why.id, "a-b.C_9");
+    ck_assert_int_eq(cause->why.kind, AGGSTATS_CAUSE_PIPE_DATA);
+    ck_assert_str_eq(cause->why.words, "some words: with");
+    kernel_stack_parse("write+0x1\n", &stack);
+    cause = causes_find(causes, &stack, "");
+    ck_assert(!cause->has_class);
+    ck_assert_str_eq(cause->why.id, "");
+    causes_free(causes);
+}
+END_TEST
+
 START_TEST(place_without_a_cause) {
     struct kernel_stack stack;
     kernel_stack_parse("io_schedule+0x1\nfolio_wait_bit_common+0x2\nsome_function+0x3\nvfs_read+0x4\n", &stack);
@@ -128,6 +145,12 @@ static void expect_error(const char *text, size_t line, const char *message) {
 START_TEST(wrong_lines) {
     char text[300];
     expect_error("words\n", 1, "no colon");
+    expect_error("disk: words: function\n", 1, "expected ID CLASS");
+    expect_error("a<b disk: words: function\n", 1, "expected ID CLASS");
+    expect_error("a disk b: words: function\n", 1, "no such class");
+    expect_error("a journal: words: function\n", 1, "no such class");
+    expect_error("a unknown: words: function\n", 1, "no such class");
+    expect_error("a disk:: function\n", 1, "before the colon");
     expect_error("# comment\n\n: function\n", 3, "before the colon");
     expect_error("-: function\n", 1, "before the colon");
     expect_error("words:\n", 1, "behind the colon");
@@ -554,6 +577,37 @@ START_TEST(each_line_is_the_first_for_a_stack) {
 }
 END_TEST
 
+#define ROWS_MAX 512
+
+/* "ID CLASS: WORDS" of each row. */
+static size_t read_heads(char heads[ROWS_MAX][192]) {
+    size_t count = 0;
+    for (const char *line = causes_text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        if (*line == '#' || *line == '\n')
+            continue;
+        const char *head = line + 2 * (line[0] == '-');
+        const char *words = strstr(head, ": ") + 2;
+        ck_assert_uint_lt(count, ROWS_MAX);
+        snprintf(heads[count++], sizeof(heads[0]), "%.*s", (int)(words + strcspn(words, ":\n") - head), head);
+    }
+    return count;
+}
+
+/* Rows of one cause have one identifier, one class and the same words, and no other cause has them. */
+START_TEST(identifiers_and_words_go_together) {
+    static char heads[ROWS_MAX][192];
+    const size_t count = read_heads(heads);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const size_t id = strcspn(heads[i], " ") + 1;
+            const bool is_same = strcmp(heads[i], heads[j]) == 0;
+            const bool has_same_id = strncmp(heads[i], heads[j], id) == 0;
+            const bool has_same_words = strcmp(strchr(heads[i], ':'), strchr(heads[j], ':')) == 0;
+            ck_assert_msg(is_same == has_same_id && is_same == has_same_words, "'%s', '%s'", heads[i], heads[j]);
+        }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("causes");
     TCase *tcase = suite_case(suite, "causes", NULL, NULL);
@@ -562,12 +616,14 @@ int main(void) {
     tcase_add_test(tcase, first_that_fits);
     tcase_add_test(tcase, lines_may_be_for_types_of_file_systems);
     tcase_add_test(tcase, lines_may_be_of_waiting_for_work);
+    tcase_add_test(tcase, lines_may_have_an_identifier_and_a_class);
     tcase_add_test(tcase, place_without_a_cause);
     tcase_add_test(tcase, wrong_lines);
     tcase = suite_case(suite, "table", NULL, NULL);
     tcase_add_loop_test(tcase, stacks_have_causes, 0, ARRAY_SIZE(stacks));
     tcase_add_test(tcase, a_worker_that_works_does_not_wait_for_work);
     tcase_add_test(tcase, causes_without_a_stack);
+    tcase_add_test(tcase, identifiers_and_words_go_together);
     tcase_add_test(tcase, each_line_is_the_first_for_a_stack);
     return run_suite(suite);
 }

@@ -271,7 +271,8 @@ static size_t count_lines(const char *text, const char *beginning) {
     "# cache: none\n# label rack: 7\n# start: 1970-01-01T00:00:01.5Z\n# elapsed: 2500000000\n# clamped: 3\n"           \
     "# incomplete: yes\n# failed: READ EIO 5 ENOENT 3\n# bytes: READ asked 4096 moved 100\n"                           \
     "# in_flight: READ object 9 pid 4711 age 2500000000\n"                                                             \
-    "# slow: 20000000\n# cause: READ calls 9 total 3000000000 longest 2000000 waiting for the disk\n"                  \
+    "# slow: 20000000\n# cause: READ calls 9 total 3000000000 longest 2000000 id disk class disk words waiting for "   \
+    "the disk\n"                                                                                                       \
     "OP_READ 12 140000000000\n 1 1 0 0 0 9\nOP_WRITE 1 7\n 0 1\n"
 
 static bool is_counter(const Prometheus__MetricFamily *family) {

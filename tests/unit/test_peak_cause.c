@@ -247,11 +247,13 @@ START_TEST(stacks_of_slow_calls_decide) {
     uint64_t buckets[AGGSTATS_BUCKETS_MAX] = {[16] = 50};
     add_calls(16, 100);
     of_op("LOOKUP");
-    cause = (struct aggstats_cause){.op = "LOOKUP", .text = "reading metadata from the disk", .buckets = buckets};
+    cause = (struct aggstats_cause){
+        .op = "LOOKUP", .why = {.kind = AGGSTATS_CAUSE_DISK_READ, .words = "?"}, .buckets = buckets};
     profile.cause_count = 1;
     ck_assert_str_eq(text_with_read(100 * 512), "one disk read");
     ck_assert_int_eq(reason.witness, PEAK_WITNESS_STACKS);
-    strcpy(cause.text, "waiting for a lock of a directory");
+    cause.why.kind = AGGSTATS_CAUSE_LOCK;
+    strcpy(cause.why.words, "reading from the disk"); /* as somebody may have called it */
     ck_assert_str_eq(text_with_read(100 * 512), "");
     buckets[16] = 49; /* of the others nothing is known */
     ck_assert_str_eq(text_with_read(100 * 512), "may be one disk read");

@@ -22,7 +22,7 @@ static void add(const char *of, const char *text, unsigned bucket, uint64_t call
     struct aggstats_cause *cause = &causes[profile.cause_count];
     *cause = (struct aggstats_cause){.buckets = buckets_of[profile.cause_count++]};
     snprintf(cause->op, sizeof(cause->op), "%s", of);
-    snprintf(cause->text, sizeof(cause->text), "%s", text);
+    snprintf(cause->why.words, sizeof(cause->why.words), "%s", text);
     cause->buckets[bucket] = calls;
 }
 
@@ -32,9 +32,9 @@ START_TEST(most_calls_come_first) {
     add("FSYNC", "running", 25, 2);
     struct peak_waits found = peak_waits_find(&profile, &op, &peak);
     ck_assert_uint_eq(found.count, 2); /* 2 % is too little to be reported */
-    ck_assert_str_eq(found.waits[0].cause->text, "the journal");
+    ck_assert_str_eq(found.waits[0].cause->why.words, "the journal");
     ck_assert_double_eq_tol(found.waits[0].share, 0.78, 1e-9);
-    ck_assert_str_eq(found.waits[1].cause->text, "the disk");
+    ck_assert_str_eq(found.waits[1].cause->why.words, "the disk");
     ck_assert_uint_eq(found.known_calls, 100);
 }
 END_TEST
@@ -52,6 +52,8 @@ START_TEST(what_is_not_known_is_in_no_share) {
     add("FSYNC", "(not known: it ended before it was sampled)", 25, 40);
     add("FSYNC", "other causes", 25, 10);
     add("FSYNC", "not known by latency", 25, 0);
+    causes[1].why.kind = AGGSTATS_CAUSE_UNKNOWN;
+    causes[2].why.kind = AGGSTATS_CAUSE_REST;
     causes[3].buckets = NULL;
     struct peak_waits found = peak_waits_find(&profile, &op, &peak);
     ck_assert_uint_eq(found.count, 1);
@@ -76,9 +78,9 @@ START_TEST(of_many_the_first_ones_are_told) {
     add("FSYNC", "d", 25, 30);
     struct peak_waits found = peak_waits_find(&profile, &op, &peak);
     ck_assert_uint_eq(found.count, PEAK_WAITS_MAX);
-    ck_assert_str_eq(found.waits[0].cause->text, "c");
-    ck_assert_str_eq(found.waits[1].cause->text, "d");
-    ck_assert_str_eq(found.waits[2].cause->text, "a");
+    ck_assert_str_eq(found.waits[0].cause->why.words, "c");
+    ck_assert_str_eq(found.waits[1].cause->why.words, "d");
+    ck_assert_str_eq(found.waits[2].cause->why.words, "a");
 }
 END_TEST
 

@@ -538,7 +538,7 @@ enum { WITH_VALUES = 1, WITH_GROUPS = 2, WITH_SLOW = 4, WITH_EVENTS = 8, WITH_AL
 
 static bool find_no_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
     (void)context, (void)look;
-    snprintf(ret_wait->cause, sizeof(ret_wait->cause), "not known");
+    snprintf(ret_wait->cause.words, sizeof(ret_wait->cause.words), "not known");
     return false;
 }
 

@@ -9,6 +9,7 @@
 
 #include "aggstats.h"
 #include "aggstats/caller_groups.h"
+#include "aggstats/links.h"
 #include "aggstats/slow.h"
 #include "base.h"
 #include "run_suite.h"
@@ -26,30 +27,45 @@ static char live_path[64];
 static const char *wait_words; /* atomic; what the thread waits for */
 static unsigned looks;         /* atomic */
 
+static const char *holder_words; /* atomic; NULL: it has not looked */
+static unsigned holder_looks;    /* atomic */
+
+static void find_holder(const struct aggstats_look *look, const char *cause, struct aggstats_wait *wait) {
+    const char *words = __atomic_load_n(&holder_words, __ATOMIC_ACQUIRE);
+    ck_assert_uint_ge(look->age_ns, THRESHOLD_NS);
+    wait->has_looked = words;
+    if (words && words[0]) {
+        struct aggstats_link *link = &wait->chain.links[0];
+        wait->chain.count = 1;
+        link->thing = AGGSTATS_CAUSE_FLOCK;
+        snprintf(link->object, sizeof(link->object), "%s", cause);
+        snprintf(link->holder.name, sizeof(link->holder.name), "%s", words);
+    }
+    __atomic_fetch_add(&holder_looks, 1, __ATOMIC_RELEASE);
+}
+
 static bool find_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
     (void)context;
     ck_assert_uint_eq(look->thread, (uint64_t)getpid()); /* the test's only thread that calls */
     look->memory[0]++;
     const char *words = __atomic_load_n(&wait_words, __ATOMIC_ACQUIRE);
-    snprintf(ret_wait->cause, sizeof(ret_wait->cause), "%s", words);
+    snprintf(ret_wait->cause.words, sizeof(ret_wait->cause.words), "%s", words);
     snprintf(ret_wait->stack, sizeof(ret_wait->stack), "wait_for_%s < do_call", words);
+    if (look->wants_holder)
+        find_holder(look, words, ret_wait);
     __atomic_fetch_add(&looks, 1, __ATOMIC_RELEASE);
     return true;
 }
 
-static const char *holder_words; /* atomic; NULL: it has not looked */
-static unsigned holder_looks;    /* atomic */
-
-static bool find_holder(void *context, const struct aggstats_look *look, const char *cause,
-                        char ret_holder[AGGSTATS_HOLDER_SIZE]) {
-    (void)context;
-    const char *words = __atomic_load_n(&holder_words, __ATOMIC_ACQUIRE);
-    ck_assert_uint_ge(look->age_ns, THRESHOLD_NS);
-    ck_assert_str_eq(cause, __atomic_load_n(&wait_words, __ATOMIC_ACQUIRE));
-    if (words && words[0])
-        snprintf(ret_holder, AGGSTATS_HOLDER_SIZE, "%s for %s", words, cause);
-    __atomic_fetch_add(&holder_looks, 1, __ATOMIC_RELEASE);
-    return words;
+/* "backup 992 for a lock"; NULL: nobody is known */
+static const char *holder_of(const struct aggstats_chain *chain) {
+    static char text[AGGSTATS_OBJECT_SIZE + AGGSTATS_PARTY_NAME_SIZE + 8];
+    if (!chain)
+        return NULL;
+    ck_assert_uint_eq(chain->count, 1);
+    ck_assert_int_eq(chain->links[0].thing, AGGSTATS_CAUSE_FLOCK);
+    snprintf(text, sizeof(text), "%s for %s", chain->links[0].holder.name, chain->links[0].object);
+    return text;
 }
 
 static char *path_of(void *context, uint64_t object) {
@@ -70,7 +86,7 @@ static struct aggstats_recorder *create_recorder(uint64_t threshold_ns) {
         .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = live_path};
     const struct aggstats_slow_options slow = {.threshold_ns = threshold_ns,
                                                .find_cause = find_cause,
-                                               .find_holder = threshold_ns == THRESHOLD_NS ? find_holder : NULL,
+                                               .wants_holders = threshold_ns == THRESHOLD_NS,
                                                .path_of = path_of,
                                                .identify = identify};
     struct aggstats_recorder *recorder = NULL;
@@ -147,7 +163,7 @@ static struct aggstats_profile live_profile(void) {
 
 static const struct aggstats_cause *cause_of(const struct aggstats_profile *profile, const char *op, const char *text) {
     for (size_t i = 0; i < profile->cause_count; i++)
-        if (strcmp(profile->causes[i].op, op) == 0 && strcmp(profile->causes[i].text, text) == 0)
+        if (strcmp(profile->causes[i].op, op) == 0 && strcmp(profile->causes[i].why.words, text) == 0)
             return &profile->causes[i];
     return NULL;
 }
@@ -177,7 +193,7 @@ static void expect_one_call(const struct aggstats_profile *profile, uint64_t lat
     ck_assert_uint_eq(profile->slow_call_count, 1);
     const struct aggstats_slow_call *call = &profile->slow_calls[0];
     ck_assert_str_eq(call->op, "FSYNC");
-    ck_assert_str_eq(call->cause, "the disk");
+    ck_assert_str_eq(call->cause.words, "the disk");
     ck_assert_str_eq(call->path, "/path/7");
     ck_assert_uint_eq(call->latency_cycles, latency_cycles);
     ck_assert_str_eq(call->stack, "wait_for_the disk < do_call");
@@ -234,17 +250,17 @@ START_TEST(holders) {
     struct aggstats_profile profile = snapshot_of(recorder);
     struct aggstats_profile live = live_profile();
     ck_assert_uint_eq(profile.slow_call_count, 4);
-    ck_assert_str_eq(profile.slow_calls[0].holder, "backup 992 for a lock");
-    ck_assert_ptr_null(profile.slow_calls[1].holder);
-    ck_assert_ptr_null(profile.slow_calls[2].holder);
-    ck_assert_str_eq(live.slow_calls[3].holder, "sync 993 for a lock");
+    ck_assert_str_eq(holder_of(profile.slow_calls[0].chain), "backup 992 for a lock");
+    ck_assert_ptr_null(profile.slow_calls[1].chain);
+    ck_assert_ptr_null(profile.slow_calls[2].chain);
+    ck_assert_str_eq(holder_of(live.slow_calls[3].chain), "sync 993 for a lock");
     aggstats_profile_finish(&profile);
     aggstats_profile_finish(&live);
     aggstats_recorder_reset(recorder);
     call_held(recorder, "a lock", "", 1);
     profile = snapshot_of(recorder);
     ck_assert_uint_eq(profile.slow_call_count, 1);
-    ck_assert_ptr_null(profile.slow_calls[0].holder);
+    ck_assert_ptr_null(profile.slow_calls[0].chain);
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
@@ -260,12 +276,12 @@ START_TEST(holders_are_looked_for_less_and_less) {
     wait_for_holder(before, 4);
     ck_assert_uint_gt(__atomic_load_n(&looks, __ATOMIC_ACQUIRE) - causes_before, 4);
     struct aggstats_profile live = live_profile();
-    ck_assert_str_eq(live.in_flight[0].holder, "backup 992 for a lock");
+    ck_assert_str_eq(holder_of(live.in_flight[0].chain), "backup 992 for a lock");
     /* 5, 10, 20 and 40 ms at the earliest */
     ck_assert_uint_ge((double)live.in_flight[0].age_cycles / (double)live.clock.frequency_hz, 0.04);
     ck_assert(aggstats_profile_has_paths(&live));
     aggstats_profile_drop_paths(&live);
-    ck_assert_ptr_null(live.in_flight[0].holder);
+    ck_assert_ptr_null(live.in_flight[0].chain);
     aggstats_profile_finish(&live);
     end(recorder, OP_FSYNC, &span);
     aggstats_recorder_destroy(recorder);
@@ -280,7 +296,7 @@ START_TEST(told_when_slow) {
     while (!is_told) {
         struct aggstats_profile profile = snapshot_of(recorder);
         ck_assert_uint_eq(profile.in_flight_count, 1);
-        is_told = profile.in_flight[0].cause[0];
+        is_told = profile.in_flight[0].cause.words[0];
         ck_assert(!is_told || profile.in_flight[0].age_cycles >= profile.slow_cycles);
         aggstats_profile_finish(&profile);
     }
@@ -339,7 +355,7 @@ static const char *cause_in_flight(void) {
     static char cause[AGGSTATS_CAUSE_SIZE];
     struct aggstats_profile live = live_profile();
     ck_assert_uint_eq(live.in_flight_count, 1);
-    memcpy(cause, live.in_flight[0].cause, sizeof(cause));
+    memcpy(cause, live.in_flight[0].cause.words, sizeof(cause));
     if (cause[0]) {
         ck_assert_str_eq(live.in_flight[0].stack, "wait_for_the server < do_call");
         ck_assert_str_eq(live.in_flight[0].path, "/path/7");
@@ -402,7 +418,7 @@ START_TEST(begun_in_a_pause) {
     call_seen(recorder, OP_FSYNC, 20, "a lock");
     struct aggstats_profile profile = snapshot_of(recorder);
     ck_assert_uint_eq(profile.cause_count, 1);
-    ck_assert_str_eq(profile.causes[0].text, "a lock");
+    ck_assert_str_eq(profile.causes[0].why.words, "a lock");
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
@@ -415,7 +431,7 @@ START_TEST(sums_of_many) {
     addend.causes = calloc(addend.cause_count, sizeof(*addend.causes));
     for (size_t i = 0; i < addend.cause_count; i++) {
         addend.causes[i] = (struct aggstats_cause){.op = "READ", .calls = 1, .total_cycles = 1};
-        snprintf(addend.causes[i].text, AGGSTATS_CAUSE_SIZE, "cause %zu", i);
+        snprintf(addend.causes[i].why.words, AGGSTATS_CAUSE_SIZE, "cause %zu", i);
     }
     addend.slow_call_count = 3000;
     addend.slow_calls = calloc(addend.slow_call_count, sizeof(*addend.slow_calls));
@@ -475,7 +491,7 @@ START_TEST(half_changed_live_file) {
     struct aggstats_profile profile;
     struct aggstats_parse_error error;
     const uint64_t odd_sequence = 3;
-    const off_t behind_sequence = 40; /* is the text of the first cause */
+    const off_t behind_sequence = 112; /* are the words of the first cause */
     call_seen(recorder, OP_FSYNC, 20, "first!");
     call_seen(recorder, OP_FSYNC, 20, "second");
     off_t text_at = replace_in_live("first!", "second", strlen("first!"));
@@ -715,7 +731,7 @@ START_TEST(ended_calls_are_reported) {
         sleep_ms(10); /* nobody asks: the recorder's thread tells */
     ck_assert_uint_eq(told.calls, 1);
     ck_assert_str_eq(told.last.op, "FSYNC");
-    ck_assert_str_eq(told.last.cause, "the journal");
+    ck_assert_str_eq(told.last.cause.words, "the journal");
     ck_assert_str_eq(told.last_path, "/path/7");
     ck_assert_uint_eq(told.last.latency_cycles, latency_cycles);
     ck_assert_uint_eq(told.last.error, EIO);
@@ -772,36 +788,38 @@ static struct aggstats_profile parse(const char *text) {
     return profile;
 }
 
-static const char text[] = "# osprof 1\n"
-                           "# clock: tsc 1000000000 Hz\n"
-                           "# resolution: 1\n"
-                           "# in_flight: READ object 3 pid 5 age 60\n"
-                           "# slow: 1000\n"
-                           "# cause: READ calls 1 total 3000 longest 4000 waiting for \\033 it\n"
-                           "# cause: READ calls 0 total 1000 longest 0 a lock\n"
-                           "# cause_buckets: 1 11:1\n"
-                           "# stack: disk_wait < do_call\n"
-                           "# stack: server\\033 < do_call\n"
-                           "# slow_call: READ latency 4000 end 1764038400123456789 cause 1 object 3 pid 5 uid 6 "
-                           "error 5 asked 10 moved 2 offset 4096 stack 1 process 4 program a\\040\\134b path /a b\n"
-                           "# slow_call: READ latency 4000 end 1764038400123456790 cause 2 object 3 pid 5 uid 6 "
-                           "error 0 asked 10 moved 2 offset 4096 stack 1 process 0\n"
-                           "# slow_call: READ latency 4000 end 1764038400123456791 cause 0 object 3 pid 5 uid 6 "
-                           "error 0 asked 10 moved 2 offset 4096 stack 0 process 0 path program x\n"
-                           "# user_stack: 2 pread < scan\\033 < main\n"
-                           "# slow_caller: READ calls 5 program a\\040\\134b scan\\033\n"
-                           "# slow_caller: READ calls 2\n"
-                           "# waiting: 1 stack 2 the server\n"
-                           "# holder: slow_call 2 the flock of /a b, held by x\\033 5\n"
-                           "# holder: in_flight 1 the server of /n\n"
-                           "OP_READ 2 4000\n 0 0 0 0 0 0 0 0 0 0 0 1\n";
+static const char text[] =
+    "# osprof 1\n"
+    "# clock: tsc 1000000000 Hz\n"
+    "# resolution: 1\n"
+    "# in_flight: READ object 3 pid 5 age 60 link waits_for server object /n source nas\n"
+    "# slow: 1000\n"
+    "# cause: READ calls 1 total 3000 longest 4000 class other words waiting for \\033 it\n"
+    "# cause: READ calls 0 total 1000 longest 0 id a_lock class flock other_thread since_before words a lock\n"
+    "# cause_buckets: 1 11:1\n"
+    "# stack: disk_wait < do_call\n"
+    "# stack: server\\033 < do_call\n"
+    "# slow_call: READ latency 4000 end 1764038400123456789 cause 1 object 3 pid 5 uid 6 "
+    "error 5 asked 10 moved 2 offset 4096 stack 1 process 4 program a\\040\\134b path /a b\n"
+    "# slow_call: READ latency 4000 end 1764038400123456790 cause 2 object 3 pid 5 uid 6 "
+    "error 0 asked 10 moved 2 offset 4096 stack 1 process 0 link process 5 thread 6 "
+    "waits_for flock object /a\\040b relation held holder_process 5 holder_program x\\033 "
+    "others 2 link process 5 all_threads yes cause_id events cause_class work cause waiting\\040on "
+    "link waits_for disk object sda requests 0 circle path link\n"
+    "# slow_call: READ latency 4000 end 1764038400123456791 cause 0 object 3 pid 5 uid 6 "
+    "error 0 asked 10 moved 2 offset 4096 stack 0 process 0 path program x\n"
+    "# user_stack: 2 pread < scan\\033 < main\n"
+    "# slow_caller: READ calls 5 program a\\040\\134b scan\\033\n"
+    "# slow_caller: READ calls 2\n"
+    "# waiting: 1 stack 2 class other words the server\n"
+    "OP_READ 2 4000\n 0 0 0 0 0 0 0 0 0 0 0 1\n";
 
 START_TEST(text_there_and_back) {
     CLEANUP_FREE char *written = NULL;
     size_t size_bytes;
     struct aggstats_profile profile = parse(text);
-    ck_assert_str_eq(profile.causes[0].text, "waiting for \033 it");
-    ck_assert_str_eq(profile.slow_calls[0].cause, "waiting for \033 it");
+    ck_assert_str_eq(profile.causes[0].why.words, "waiting for \033 it");
+    ck_assert_str_eq(profile.slow_calls[0].cause.words, "waiting for \033 it");
     ck_assert_str_eq(profile.slow_calls[0].path, "/a b");
     ck_assert_str_eq(profile.slow_calls[0].program, "a \\b");
     ck_assert_str_eq(profile.slow_calls[1].stack, "disk_wait < do_call");
@@ -812,10 +830,18 @@ START_TEST(text_there_and_back) {
     ck_assert_str_eq(profile.callers[0].function, "scan\033");
     ck_assert_str_eq(profile.callers[1].program, "");
     ck_assert_str_eq(profile.in_flight[0].stack, "server\033 < do_call");
-    ck_assert_str_eq(profile.in_flight[0].cause, "the server");
-    ck_assert_ptr_null(profile.slow_calls[0].holder);
-    ck_assert_str_eq(profile.slow_calls[1].holder, "the flock of /a b, held by x\033 5");
-    ck_assert_str_eq(profile.in_flight[0].holder, "the server of /n");
+    ck_assert_str_eq(profile.in_flight[0].cause.words, "the server");
+    ck_assert_int_eq(profile.causes[1].why.kind, AGGSTATS_CAUSE_FLOCK);
+    ck_assert_uint_eq(profile.causes[1].why.flags, AGGSTATS_WHY_FLAGS);
+    ck_assert_ptr_null(profile.slow_calls[0].chain);
+    const struct aggstats_chain *chain = profile.slow_calls[1].chain;
+    ck_assert(chain->count == 3 && chain->is_circle);
+    ck_assert_str_eq(chain->links[0].object, "/a b");
+    ck_assert_str_eq(chain->links[0].holder.name, "x\033");
+    ck_assert_str_eq(chain->links[1].cause.words, "waiting on");
+    ck_assert(chain->links[1].is_all && !chain->links[0].has_in_flight && chain->links[2].has_in_flight);
+    ck_assert_str_eq(profile.slow_calls[1].path, "link");
+    ck_assert_str_eq(profile.in_flight[0].chain->links[0].source, "nas");
     ck_assert_int_eq(aggstats_profile_format(&profile, &written, &size_bytes), 0);
     ck_assert_str_eq(written, text);
     aggstats_profile_finish(&profile);
@@ -861,6 +887,58 @@ START_TEST(sums_and_differences) {
 }
 END_TEST
 
+/* A value of each kind of field. */
+static const char *value_of(const struct link_field *field) {
+    static const char *const values[] = {
+        [LINK_FLAG] = "yes", [LINK_NUMBER] = "4711", [LINK_CLASS] = "disk", [LINK_RELATION] = "taken"};
+    return field->kind != LINK_TEXT ? values[field->kind] : strcmp(field->key, "cause_id") == 0 ? "a-b" : "a < \\ b\n";
+}
+
+/* In the live file a chain is a text of fields. */
+START_TEST(links_there_and_back) {
+    char encoded[CHAIN_TEXT_SIZE];
+    struct aggstats_chain chain = {.count = 2, .is_circle = true};
+    struct aggstats_chain decoded;
+    for (const struct link_field *field = link_fields; field->key; field++) {
+        ck_assert(!link_has(&chain.links[0], field));
+        ck_assert_msg(link_set(&chain.links[0], field, value_of(field)), "%s", field->key);
+        ck_assert_msg(link_has(&chain.links[0], field), "%s", field->key);
+    }
+    chain_encode(&chain, encoded);
+    ck_assert(chain_decode(encoded, &decoded));
+    ck_assert(decoded.count == 2 && decoded.is_circle);
+    for (const struct link_field *field = link_fields; field->key; field++) {
+        ck_assert(link_has(&decoded.links[0], field) && !link_has(&decoded.links[1], field));
+        if (field->kind == LINK_NUMBER)
+            ck_assert_uint_eq(link_number(&decoded.links[0], field), 4711);
+        else if (field->kind != LINK_FLAG)
+            ck_assert_str_eq(link_word(&decoded.links[0], field), value_of(field));
+    }
+}
+END_TEST
+
+START_TEST(the_last_links_of_a_long_chain_are_left_out) {
+    char encoded[CHAIN_TEXT_SIZE];
+    struct aggstats_chain chain = {.count = 4, .is_circle = true};
+    struct aggstats_chain decoded;
+    for (size_t i = 0; i < 4; i++)
+        memset(chain.links[i].object, 'a' + (int)i, 300);
+    chain_encode(&chain, encoded);
+    ck_assert(chain_decode(encoded, &decoded));
+    ck_assert(decoded.count == 3 && !decoded.is_circle);
+    ck_assert_str_eq(decoded.links[2].object, chain.links[2].object);
+    chain.count = 0;
+    chain_encode(&chain, encoded);
+    ck_assert_str_eq(encoded, "");
+    ck_assert(chain_decode(encoded, &decoded));
+    ck_assert_uint_eq(decoded.count, 0);
+    memset(encoded, 'x', sizeof(encoded));
+    ck_assert(!chain_decode(encoded, &decoded)); /* has no end */
+    strcpy(encoded, " link object x y");
+    ck_assert(!chain_decode(encoded, &decoded));
+}
+END_TEST
+
 static const char *const wrong_lines[] = {
     "# slow: x",
     "# cause: READ calls 1 total 3 longest 4",
@@ -873,11 +951,11 @@ static const char *const wrong_lines[] = {
     "# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1",
     "# stack: ",
     "# cause_buckets: 1 3:1",
-    "# cause: READ calls 1 total 3 longest 4 x\n# cause_buckets: 1 3:1 4:1",
-    "# cause: READ calls 9 total 3 longest 4 x\n# cause_buckets: 1 3:1 3:1",
-    "# cause: READ calls 9 total 3 longest 4 x\n# cause_buckets: 1 64:1",
-    "# cause: READ calls 9 total 3 longest 4 x\n# cause_buckets: 1 3",
-    "# cause: READ calls 9 total 3 longest 4 x\n# cause_buckets: 1 3:1\n# resolution: 2",
+    "# cause: READ calls 1 total 3 longest 4 class other words x\n# cause_buckets: 1 3:1 4:1",
+    "# cause: READ calls 9 total 3 longest 4 class other words x\n# cause_buckets: 1 3:1 3:1",
+    "# cause: READ calls 9 total 3 longest 4 class other words x\n# cause_buckets: 1 64:1",
+    "# cause: READ calls 9 total 3 longest 4 class other words x\n# cause_buckets: 1 3",
+    "# cause: READ calls 9 total 3 longest 4 class other words x\n# cause_buckets: 1 3:1\n# resolution: 2",
     "# slow_call: READ latency 1 end 99999999999999999999 cause 0",
     "# slow_call: READ latency 1",
     "# user_stack: 1 read < main",
@@ -888,17 +966,24 @@ static const char *const wrong_lines[] = {
     "# slow_caller: READ calls 1 scan",
     "# slow_caller: READ calls 1 program db",
     "# slow_caller: READ calls 1 program db scan\n# slow_caller: READ calls 1 program db scan",
-    "# waiting: 1 stack 0 words",
-    "# waiting: 0 stack 0 words",
-    "# holder: slow_call 1 x",
-    "# holder: in_flight 0 x",
-    "# holder: in_flight 1 x",
-    ("# in_flight: READ object 1 pid 1 age 1\n"
-     "# holder: in_flight 1 "),
-    ("# in_flight: READ object 1 pid 1 age 1\n"
-     "# holder: cause 1 x"),
-    ("# in_flight: READ object 1 pid 1 age 1\n"
-     "# holder: in_flight 1 x\n# holder: in_flight 1 y"),
+    "# waiting: 1 stack 0 class other words words",
+    "# waiting: 0 stack 0 class other words words",
+    "# cause: READ calls 1 total 3 longest 4 words x",
+    "# cause: READ calls 1 total 3 longest 4 id x words x",
+    "# cause: READ calls 1 total 3 longest 4 id < class disk words x",
+    "# cause: READ calls 1 total 3 longest 4 class journal words x",
+    "# cause: READ calls 1 total 3 longest 4 class disk since words x",
+    "# cause: READ calls 1 total 3 longest 4 class disk words ",
+    "# in_flight: READ object 1 pid 1 age 1 link waits_for journal",
+    "# in_flight: READ object 1 pid 1 age 1 link relation <",
+    "# in_flight: READ object 1 pid 1 age 1 link process -1",
+    "# in_flight: READ object 1 pid 1 age 1 link process 18446744073709551616",
+    "# in_flight: READ object 1 pid 1 age 1 link all_threads no",
+    "# in_flight: READ object 1 pid 1 age 1 link cause_id <",
+    "# in_flight: READ object 1 pid 1 age 1 link object",
+    "# in_flight: READ object 1 pid 1 age 1 link held by x",
+    "# in_flight: READ object 1 pid 1 age 1 circle",
+    "# in_flight: READ object 1 pid 1 age 1 link link link link link",
 };
 
 START_TEST(wrong_text) {
@@ -938,6 +1023,8 @@ int main(void) {
     tcase_add_test(tcase, text_there_and_back);
     tcase_add_test(tcase, sums_and_differences);
     tcase_add_test(tcase, sums_of_many);
+    tcase_add_test(tcase, links_there_and_back);
+    tcase_add_test(tcase, the_last_links_of_a_long_chain_are_left_out);
     tcase_add_loop_test(tcase, wrong_text, 0, ARRAY_SIZE(wrong_lines));
     return run_suite(suite);
 }

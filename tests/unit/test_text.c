@@ -226,10 +226,11 @@ START_TEST(any_text_is_plain_in_a_file_and_survives) {
     static const char template[] =
         "# osprof 1\n# lower: @\n# resolution: 1\n# label a: @\n# longest: READ 9 object 1 path @\n"
         "# in_flight: READ object 1 pid 2 age 3 program & path @\n# slow: 9\n"
-        "# cause: READ calls 1 total 9 longest 9 @\n# stack: @\n"
+        "# cause: READ calls 1 total 9 longest 9 class other words @\n# stack: @\n"
         "# slow_call: READ latency 9 end 1 cause 1 object 0 pid 1 uid 2 error 0 asked 0 moved 0 offset 0 stack 1 "
-        "process 0 program & path @\n# user_stack: 1 @\n# slow_caller: READ calls 1 program x @\n"
-        "# waiting: 1 stack 1 @\n# holder: slow_call 1 @\nOP_READ 7 9\n 0 0 0 4\n# program: @\n"
+        "process 0 program & link program & waits_for flock object & link cause & path @\n# user_stack: 1 @\n# "
+        "slow_caller: READ calls 1 program x @\n"
+        "# waiting: 1 stack 1 class other words @\nOP_READ 7 9\n 0 0 0 4\n# program: @\n"
         "OP_READ 1 2\n 0 1\n# file: 0 @\nOP_READ 1 2\n 0 1\n";
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
@@ -246,7 +247,8 @@ START_TEST(any_text_is_plain_in_a_file_and_survives) {
     struct aggstats_profile profile = parse(text);
     ck_assert_str_eq(aggstats_profile_label(&profile, "lower"), texts[_i].text);
     ck_assert_str_eq(profile.ops[0].longest_path, texts[_i].text);
-    ck_assert_str_eq(profile.slow_calls[0].holder, texts[_i].text);
+    ck_assert_str_eq(profile.slow_calls[0].chain->links[0].object, texts[_i].text);
+    ck_assert_str_eq(profile.slow_calls[0].chain->links[1].cause.words, texts[_i].text);
     ck_assert_str_eq(profile.groups[1].name, texts[_i].text);
     aggstats_profile_finish(&profile);
 }

@@ -7,7 +7,9 @@
 #include "run_suite.h"
 
 #define MS INT64_C(1000000)
-#define FLOCK_STACK "locks_lock_inode_wait+0x1/0x2\n__do_sys_flock+0x1/0x2\n"
+static const struct kernel_stack no_stack;
+static const struct kernel_stack flock_stack = {.functions = {"locks_lock_inode_wait", "__do_sys_flock"}, .count = 2};
+static const struct kernel_stack ioctl_stack = {.functions = {"some_driver_ioctl"}, .count = 1};
 #define FLOCK_CAUSE "waiting for a lock of a file that another holds (flock)"
 #define NO_CPU "ready to run, but without a CPU"
 
@@ -23,10 +25,9 @@ static void tear_down(void) {
 }
 
 static const char *name(const struct thread_seen *seen, uint64_t memory[2]) {
-    static struct aggstats_wait wait;
-    wait = (struct aggstats_wait){.cause = ""};
-    thread_cause_seen(&causes, seen, memory, &wait);
-    return wait.cause;
+    static struct thread_reading reading;
+    thread_read_seen(&causes, seen, memory, &reading);
+    return reading.why.words;
 }
 
 /* At the first look. */
@@ -34,11 +35,11 @@ static const struct {
     struct thread_seen seen;
     const char *cause;
 } first_looks[] = {
-    {{.stack = FLOCK_STACK, .type = ""}, FLOCK_CAUSE},
-    {{.stack = "some_driver_ioctl+0x1/0x2\n", .type = ""}, "waiting in the kernel function some_driver_ioctl"},
-    {{.stack = "", .type = ""}, "(where it waits cannot be seen)"},
-    {{.can_run = true, .has_cpu = true, .stack = "", .type = ""}, "running"},
-    {{.can_run = true, .stack = "", .type = ""}, NO_CPU},
+    {{.stack = &flock_stack, .type = ""}, FLOCK_CAUSE},
+    {{.stack = &ioctl_stack, .type = ""}, "waiting in the kernel function some_driver_ioctl"},
+    {{.stack = &no_stack, .type = ""}, "(where it waits cannot be seen)"},
+    {{.can_run = true, .has_cpu = true, .stack = &no_stack, .type = ""}, "running"},
+    {{.can_run = true, .stack = &no_stack, .type = ""}, NO_CPU},
 };
 
 START_TEST(first_look_is_of_that_moment) {
@@ -62,7 +63,7 @@ static const struct {
 
 START_TEST(later_looks_are_of_the_time_between) {
     uint64_t memory[2] = {0, 0};
-    struct thread_seen seen = {.time_ns = 1000 * MS, .stack = FLOCK_STACK, .type = ""};
+    struct thread_seen seen = {.time_ns = 1000 * MS, .stack = &flock_stack, .type = ""};
     name(&seen, memory);
     seen.time_ns += 100 * MS;
     seen.can_run = later_looks[_i].can_run;
@@ -72,10 +73,66 @@ START_TEST(later_looks_are_of_the_time_between) {
 }
 END_TEST
 
+/* Rows of the user's, and the class that the flock of another has then. */
+static const struct {
+    const char *row;
+    enum aggstats_cause_class kind;
+    const char *id;
+} own_rows[] = {
+    {"waiting for * journal: *_sys_flock", AGGSTATS_CAUSE_FLOCK, ""},
+    {"- idle: *_sys_flock", AGGSTATS_CAUSE_FLOCK, ""},
+    {"mine lock: reading from the disk: *_sys_flock", AGGSTATS_CAUSE_LOCK, "mine"},
+    {"disk disk: waiting for a lock of a file that another holds (flock): *_sys_flock", AGGSTATS_CAUSE_DISK, "disk"},
+    {"reading from the disk: something_else", AGGSTATS_CAUSE_FLOCK, "flock"},
+};
+
+START_TEST(words_of_ones_own_are_only_words) {
+    struct causes_error error;
+    struct thread_causes with = {.known = causes.known};
+    ck_assert_int_eq(causes_parse(own_rows[_i].row, &with.own, &error), 0);
+    const struct cause found = thread_causes_find(&with, &flock_stack, "");
+    ck_assert_int_eq(found.why.kind, own_rows[_i].kind);
+    ck_assert_str_eq(found.why.id, own_rows[_i].id);
+    causes_free(with.own);
+}
+END_TEST
+
+START_TEST(rows_of_ones_own_that_nothing_else_fits_are_of_no_class) {
+    struct causes_error error;
+    struct thread_causes with = {.known = causes.known};
+    ck_assert_int_eq(causes_parse("waiting for the disk: some_*\n- idle: other_*", &with.own, &error), 0);
+    ck_assert_int_eq(thread_causes_find(&with, &ioctl_stack, "").why.kind, AGGSTATS_CAUSE_OTHER);
+    const struct kernel_stack other = {.functions = {"other_ioctl"}, .count = 1};
+    ck_assert_int_eq(thread_causes_find(&with, &other, "").why.kind, AGGSTATS_CAUSE_WORK);
+    causes_free(with.own);
+}
+END_TEST
+
+/* The text of a stack is for people. */
+START_TEST(a_stack_is_data_beside_its_text) {
+    struct thread_seen seen = {.stack = &ioctl_stack, .type = ""};
+    struct thread_reading reading;
+    struct aggstats_wait wait;
+    uint64_t memory[2] = {0, 0};
+    thread_read_seen(&causes, &seen, memory, &reading);
+    ck_assert_int_eq(reading.why.kind, AGGSTATS_CAUSE_FUNCTION);
+    ck_assert_str_eq(reading.why.id, "some_driver_ioctl");
+    seen.stack = &flock_stack;
+    memory[0] = 0;
+    thread_read_seen(&causes, &seen, memory, &reading);
+    thread_reading_wait(&reading, &wait);
+    ck_assert_str_eq(wait.stack, "locks_lock_inode_wait < __do_sys_flock");
+    ck_assert_uint_eq(reading.stack.count, 2);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("thread_cause");
     TCase *tcase = suite_case(suite, "seen", set_up, tear_down);
     tcase_add_loop_test(tcase, first_look_is_of_that_moment, 0, ARRAY_SIZE(first_looks));
     tcase_add_loop_test(tcase, later_looks_are_of_the_time_between, 0, ARRAY_SIZE(later_looks));
+    tcase_add_loop_test(tcase, words_of_ones_own_are_only_words, 0, ARRAY_SIZE(own_rows));
+    tcase_add_test(tcase, rows_of_ones_own_that_nothing_else_fits_are_of_no_class);
+    tcase_add_test(tcase, a_stack_is_data_beside_its_text);
     return run_suite(suite);
 }

@@ -149,12 +149,12 @@ START_TEST(calls_in_flight_alone) {
 END_TEST
 
 START_TEST(causes_are_told_beside_the_calls_that_wait_now) {
-    struct aggstats_cause causes[] = {{"FSYNC", "waiting for the\033 disk", 2, 60000000, 50000000},
-                                      {"READ", "waiting for a lock", 1, 20000000, 20000000}};
+    struct aggstats_cause causes[] = {{"FSYNC", {.words = "waiting for the\033 disk"}, 2, 60000000, 50000000},
+                                      {"READ", {.words = "waiting for a lock"}, 1, 20000000, 20000000}};
     watch.latest.profile.slow_cycles = 10000000;
     watch.latest.profile.causes = causes;
     watch.latest.profile.cause_count = 2;
-    strcpy(calls[1].cause, "waiting for the disk");
+    strcpy(calls[1].cause.words, "waiting for the disk");
     CLEANUP_FREE char *text = draw(4, 80, false);
     ck_assert_ptr_nonnull(strstr(text, "\n   share     total   calls  operation  cause\n"
                                        "  75.0 %   60.0 ms       2  FSYNC      waiting for the? disk\n"

@@ -423,9 +423,10 @@ START_TEST(metrics_tell_of_the_whole_profile) {
 END_TEST
 
 START_TEST(metrics_count_slow_calls_by_cause) {
-    given("# clock: 1000 Hz\n# slow: 10\n# cause: READ calls 2 total 1500 longest 900 waiting for \"a\\033\"\n"
-          "# cause: FSYNC calls 1 total 20 longest 20 waiting for \"a\\033\"\n"
-          "# cause: READ calls 3 total 250 longest 90 waiting for \"a\\007\"\n"
+    given("# clock: 1000 Hz\n# slow: 10\n# cause: READ calls 2 total 1500 longest 900 class other words waiting for "
+          "\"a\\033\"\n"
+          "# cause: FSYNC calls 1 total 20 longest 20 class other words waiting for \"a\\033\"\n"
+          "# cause: READ calls 3 total 250 longest 90 class other words waiting for \"a\\007\"\n"
           "OP_READ 5 1750\n 0 0 0 0 0 0 0 0 0 0 5\n");
     view(&view_metrics);
     expect_line("osprof_slow_calls_total{op=\"READ\",cause=\"waiting for \\\"a?\\\"\"} 5");
@@ -441,9 +442,11 @@ START_TEST(metrics_have_a_bounded_number_of_causes) {
     CLEANUP_FREE char *lines = NULL;
     size_t size_bytes;
     FILE *stream = open_memstream(&lines, &size_bytes);
-    fputs("# clock: 1000 Hz\n# slow: 10\n# cause: READ calls 7 total 7000 longest 1 other causes\n", stream);
+    fputs("# clock: 1000 Hz\n# slow: 10\n# cause: READ calls 7 total 7000 longest 1 id other_causes class rest words "
+          "other causes\n",
+          stream);
     for (int i = 0; i < 128 + 5; i++)
-        fprintf(stream, "# cause: READ calls 1 total %d longest 1 cause %d\n", 6000 - i, i);
+        fprintf(stream, "# cause: READ calls 1 total %d longest 1 class other words cause %d\n", 6000 - i, i);
     fputs("OP_READ 1 1\n 1\n", stream);
     fclose(stream);
     given(lines);

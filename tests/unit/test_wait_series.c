@@ -8,8 +8,8 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static const struct wait_cause lock = {"waiting for a lock", WAIT_COUNTS, true};
-static const struct wait_cause disk = {"waiting for the disk", WAIT_COUNTS, true};
+static const struct wait_cause lock = {{.words = "waiting for a lock"}, WAIT_COUNTS, true};
+static const struct wait_cause disk = {{.words = "waiting for the disk"}, WAIT_COUNTS, true};
 static struct wait_series series;
 
 static void tear_down(void) {
@@ -18,7 +18,7 @@ static void tear_down(void) {
 
 static const struct wait_one_series *find(const struct wait_cause *cause, const char *program) {
     for (size_t i = 0; i < series.count; i++)
-        if (strcmp(series.series[i].cause, cause->words) == 0 && strcmp(series.series[i].program, program) == 0)
+        if (strcmp(series.series[i].cause, cause->why.words) == 0 && strcmp(series.series[i].program, program) == 0)
             return &series.series[i];
     return NULL;
 }
@@ -26,7 +26,7 @@ static const struct wait_one_series *find(const struct wait_cause *cause, const 
 static uint64_t sum_of(const struct wait_cause *cause) {
     uint64_t sum_ns = 0;
     for (size_t i = 0; i < series.count; i++)
-        sum_ns += strcmp(series.series[i].cause, cause->words) == 0 ? series.series[i].total_ns : 0;
+        sum_ns += strcmp(series.series[i].cause, cause->why.words) == 0 ? series.series[i].total_ns : 0;
     return sum_ns;
 }
 
@@ -83,7 +83,7 @@ END_TEST
 START_TEST(program_called_other_takes_no_place) {
     struct wait_cause cause = {.class = WAIT_COUNTS, .is_named = true};
     for (unsigned i = 0; i < 1009; i++) {
-        snprintf(cause.words, sizeof(cause.words), "cause %u", i);
+        snprintf(cause.why.words, sizeof(cause.why.words), "cause %u", i);
         wait_series_add(&series, &cause, "other", 1, SECOND);
     }
     wait_series_add(&series, &lock, "postgres", 1, 1);

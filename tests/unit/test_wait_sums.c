@@ -8,7 +8,7 @@
 
 #define MANY 100003U
 
-static const struct wait_cause lock = {"waiting for a lock", WAIT_COUNTS, true};
+static const struct wait_cause lock = {{.words = "waiting for a lock"}, WAIT_COUNTS, true};
 static struct wait_sums sums;
 
 static void tear_down(void) {

@@ -529,7 +529,6 @@ const struct fact facts[] = {
     {.key = "user_stack", .repeats = true, .parse = parser_user_stack},
     {.key = "slow_caller", .repeats = true, .parse = parser_slow_caller, .drop_paths = profile_free_callers},
     {.key = "waiting", .repeats = true, .parse = parser_waiting},
-    {.key = "holder", .repeats = true, .parse = parser_holder},
     {.key = NULL},
 };
 

@@ -153,13 +153,14 @@ int parser_in_flight(struct parser *parser, char *value) {
     if (err == 0)
         err = parser_program(parser, &cursor, call.program);
     if (err == 0)
+        err = parser_own_chain(parser, &cursor, &call.chain);
+    if (err == 0)
         err = parser_path(parser, &cursor, &call.path);
-    if (err < 0)
-        return err;
-    struct aggstats_call_in_flight *grown = parser_grow(profile->in_flight, profile->in_flight_count, sizeof(call));
+    struct aggstats_call_in_flight *grown =
+        err == 0 ? parser_grow(profile->in_flight, profile->in_flight_count, sizeof(call)) : NULL;
     if (!grown) {
-        free(call.path);
-        return -ENOMEM;
+        profile_forget_place(&call);
+        return err < 0 ? err : -ENOMEM;
     }
     profile->in_flight = grown;
     profile->in_flight[profile->in_flight_count++] = call;

@@ -30,7 +30,7 @@ void text_write_lists(const struct aggstats_profile *profile, FILE *stream) {
     for (size_t i = 0; i < profile->label_count; i++) {
         if (!profile->labels[i].is_list)
             continue;
-        fputs(has_any ? "" : "# lists:", stream);
+        fputs(has_any ? " " : "# lists: ", stream);
         text_write_word(profile->labels[i].key, stream);
         has_any = true;
     }
@@ -97,6 +97,7 @@ void text_write_in_flight(const struct aggstats_profile *profile, FILE *stream) 
                 call->pid, call->age_cycles);
         if (call->program[0])
             text_write_program(call->program, stream);
+        text_write_chain(call->chain, stream);
         text_write_path(call->path, stream);
     }
 }

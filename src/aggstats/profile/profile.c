@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/links.h"
 #include "aggstats/numbers.h"
 #include "base.h"
 #include "longest.h"
@@ -94,11 +95,11 @@ void profile_free_groups(struct aggstats_profile *profile) {
 void profile_forget_place(struct aggstats_call_in_flight *call) {
     free(call->path);
     free(call->stack);
-    free(call->holder);
+    free(call->chain);
     call->program[0] = '\0';
     call->path = NULL;
     call->stack = NULL;
-    call->holder = NULL;
+    call->chain = NULL;
 }
 
 void aggstats_profile_finish(struct aggstats_profile *profile) {
@@ -185,9 +186,9 @@ static int copy_calls_in_flight(const struct aggstats_profile *profile, struct a
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
         copy->in_flight[i].path = call->path ? strdup(call->path) : NULL;
         copy->in_flight[i].stack = call->stack ? strdup(call->stack) : NULL;
-        copy->in_flight[i].holder = call->holder ? strdup(call->holder) : NULL;
+        copy->in_flight[i].chain = chain_copy(call->chain);
         if ((call->path && !copy->in_flight[i].path) || (call->stack && !copy->in_flight[i].stack) ||
-            (call->holder && !copy->in_flight[i].holder))
+            (call->chain && !copy->in_flight[i].chain))
             err = -ENOMEM;
         copy->in_flight_count = i + 1; /* of those the texts are the copy's own */
     }
@@ -300,7 +301,7 @@ void profile_replace(struct aggstats_profile *profile, struct aggstats_profile *
 
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++)
-        if (profile->in_flight[i].path || profile->in_flight[i].stack || profile->in_flight[i].holder)
+        if (profile->in_flight[i].path || profile->in_flight[i].stack || profile->in_flight[i].chain)
             return true;
     for (size_t i = 0; i < profile->op_count; i++)
         if (profile->ops[i].longest_path)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/links.h"
+#include "aggstats/why.h"
 #include "base.h"
 #include "profile_callers.h"
 #include "profile_owned.h"
@@ -13,7 +15,7 @@ static void free_texts(struct aggstats_slow_call *call) {
     free(call->path);
     free(call->stack);
     free(call->user_stack);
-    free(call->holder);
+    free(call->chain);
 }
 
 void profile_free_slow_calls(struct aggstats_profile *profile) {
@@ -65,19 +67,19 @@ int profile_append_slow_call(struct aggstats_profile *profile, const struct aggs
     CLEANUP_FREE char *path = call->path ? strdup(call->path) : NULL;
     CLEANUP_FREE char *stack = call->stack ? strdup(call->stack) : NULL;
     CLEANUP_FREE char *user_stack = call->user_stack ? strdup(call->user_stack) : NULL;
-    CLEANUP_FREE char *holder = call->holder ? strdup(call->holder) : NULL;
+    CLEANUP_FREE struct aggstats_chain *chain = chain_copy(call->chain);
     struct aggstats_slow_call *grown = reallocarray(profile->slow_calls, profile->slow_call_count + 1, sizeof(*grown));
     if (grown)
         profile->slow_calls = grown;
     if (!grown || (call->path && !path) || (call->stack && !stack) || (call->user_stack && !user_stack) ||
-        (call->holder && !holder))
+        (call->chain && !chain))
         return -ENOMEM;
     struct aggstats_slow_call *added = &profile->slow_calls[profile->slow_call_count++];
     *added = *call;
     added->path = steal_pointer(&path);
     added->stack = steal_pointer(&stack);
     added->user_stack = steal_pointer(&user_stack);
-    added->holder = steal_pointer(&holder);
+    added->chain = steal_pointer(&chain);
     return 0;
 }
 
@@ -90,9 +92,10 @@ int profile_copy_slow(const struct aggstats_profile *profile, struct aggstats_pr
     return err < 0 ? err : profile_copy_callers(profile, copy);
 }
 
-struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const char *op, const char *text) {
+struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const char *op,
+                                          const struct aggstats_why *why) {
     for (size_t i = 0; i < profile->cause_count; i++)
-        if (strcmp(profile->causes[i].op, op) == 0 && strcmp(profile->causes[i].text, text) == 0)
+        if (strcmp(profile->causes[i].op, op) == 0 && aggstats_why_is_same(&profile->causes[i].why, why))
             return &profile->causes[i];
     return NULL;
 }
@@ -103,7 +106,7 @@ static int compare_causes(const void *left, const void *right) {
     if (a->total_cycles != b->total_cycles)
         return a->total_cycles < b->total_cycles ? 1 : -1;
     int order = strcmp(a->op, b->op);
-    return order != 0 ? order : strcmp(a->text, b->text);
+    return order != 0 ? order : strcmp(a->why.words, b->why.words);
 }
 
 static int compare_ends(const void *left, const void *right) {
@@ -133,10 +136,10 @@ static int add_cause_buckets(const struct aggstats_profile *sum, struct aggstats
 /* If there is no room for more, the rest of an op's causes are added together. */
 static int add_cause(struct aggstats_profile *sum, const struct aggstats_cause *cause) {
     struct aggstats_cause added = *cause;
-    struct aggstats_cause *same = profile_find_cause(sum, added.op, added.text);
+    struct aggstats_cause *same = profile_find_cause(sum, added.op, &added.why);
     if (!same && sum->cause_count >= PROFILE_CAUSES_MAX - AGGSTATS_OPS_MAX) {
-        strcpy(added.text, OTHER_CAUSES);
-        same = profile_find_cause(sum, added.op, added.text);
+        added.why = other_causes;
+        same = profile_find_cause(sum, added.op, &added.why);
     }
     if (!same)
         return profile_append_cause(sum, &added);
@@ -222,7 +225,7 @@ static int subtract_cause_buckets(const struct aggstats_profile *difference, con
 int profile_subtract_slow(struct aggstats_profile *difference, const struct aggstats_profile *earlier) {
     for (size_t i = 0; i < earlier->cause_count; i++) {
         const struct aggstats_cause *taken = &earlier->causes[i];
-        struct aggstats_cause *cause = profile_find_cause(difference, taken->op, taken->text);
+        struct aggstats_cause *cause = profile_find_cause(difference, taken->op, &taken->why);
         if (!cause || cause->calls < taken->calls || cause->total_cycles < taken->total_cycles)
             return -ERANGE;
         cause->calls -= taken->calls;

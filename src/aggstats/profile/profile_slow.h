@@ -7,7 +7,10 @@
 /* Of one profile; limits what a hostile text costs, since causes are searched one by one. */
 #define PROFILE_CAUSES_MAX 4096
 #define PROFILE_SLOW_CALLS_MAX 1024
-#define OTHER_CAUSES "other causes" /* for the rest, if an op has too many */
+
+/* For the rest, if an op has too many. */
+static const struct aggstats_why other_causes = {
+    .kind = AGGSTATS_CAUSE_REST, .id = "other_causes", .words = "other causes"};
 
 /* Errors: -ENOMEM; of sums -EOVERFLOW; of differences -ERANGE */
 void profile_free_slow(struct aggstats_profile *profile);
@@ -16,7 +19,8 @@ int profile_give_cause_buckets(const struct aggstats_profile *profile, struct ag
 int profile_append_cause(struct aggstats_profile *profile, const struct aggstats_cause *cause);
 int profile_append_slow_call(struct aggstats_profile *profile, const struct aggstats_slow_call *call);
 int profile_copy_slow(const struct aggstats_profile *profile, struct aggstats_profile *copy);
-struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const char *op, const char *text);
+struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const char *op,
+                                          const struct aggstats_why *why);
 void profile_sort_slow(struct aggstats_profile *profile);
 int profile_add_slow(struct aggstats_profile *sum, const struct aggstats_profile *addend);
 int profile_subtract_slow(struct aggstats_profile *difference, const struct aggstats_profile *earlier);

@@ -79,12 +79,11 @@ void text_write_value(FILE *stream, const char *value) {
 }
 
 void text_write_word(const char *word, FILE *stream) {
-    putc(' ', stream);
     write_text(stream, word, true);
 }
 
 void text_write_program(const char *program, FILE *stream) {
-    fputs(" program", stream);
+    fputs(" program ", stream);
     text_write_word(program, stream);
 }
 

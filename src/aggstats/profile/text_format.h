@@ -17,14 +17,18 @@
  *                                      " path ..." behind it if that is known
  *     # in_flight: READ object 12 pid 4711 age 30737418240      a line per call;
  *                                      " path ..." behind it if that is known
+ *                                      " link ...", who holds what it waits for (links.c), before the path
  *     # slow: 26000000               calls that took so long are slow; only if anybody looked for them
- *     # cause: READ calls 3 total 98000000 longest 61000000 reading from the disk     a line per op and cause
+ *     # cause: READ calls 3 total 98000000 longest 61000000 id disk_read class disk_read words reading from the disk
+ *                                      a line per op and cause; maybe without id; other_thread, since_before
+ *                                      before words if so
  *     # cause_buckets: 1 24:1 25:2     its calls by bucket, as far as that is known; the number of its line
  *     # stack: io_schedule < filemap_read     where threads wait in the kernel, each once
  *     # slow_call: READ latency 61000000 end 1764038400123456789 cause 1 object 12 pid 4711 uid 0 error 0 asked 4096
  *         moved 4096 offset 0 stack 1 process 4711        (one line) a line per call; cause and stack: the number of
- *                                      its line; " program ...", " path ..." behind it
- *     # waiting: 1 stack 2 reading from the disk     what a call in flight waits for; the number of its line
+ *                                      its line; " program ...", " link ...", " path ..." behind it
+ *     # waiting: 1 stack 2 id disk_read class disk_read words reading from the disk
+ *                                      what a call in flight waits for; the number of its line
  *     OP_LOOKUP 13640 3069650000
  *      0 0 0 120 4711 8809            sampled: a row per interval
  *     JOINT_LOOKUP_ERROR               behind all operations, if there are any
@@ -70,14 +74,17 @@ bool text_key_reserved(const char *key);
 /* Writes a text, with forbidden characters escaped. */
 void text_write_value(FILE *stream, const char *value);
 
-/* The same after a blank, with its blanks escaped. */
-void text_write_word(const char *word, FILE *stream);
-
 /* Ends a line, with the path before the end if it is known. */
 void text_write_path(const char *path, FILE *stream);
 
 /* " program cc1", with blanks escaped. */
 void text_write_program(const char *program, FILE *stream);
+
+/* A word, with blanks escaped. */
+void text_write_word(const char *word, FILE *stream);
+
+/* " link ... link ..." (links.c); nothing for NULL. */
+void text_write_chain(const struct aggstats_chain *chain, FILE *stream);
 
 /* Slow calls and causes, behind the calls in flight. Errors: -ENOMEM */
 int text_write_slow(const struct aggstats_profile *profile, FILE *stream);

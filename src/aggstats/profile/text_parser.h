@@ -38,6 +38,7 @@ struct parser {
     size_t outcome_count;
     char **stacks; /* stacks so far */
     size_t stack_count;
+    size_t chain_count; /* calls with links so far */
     struct aggstats_parse_error *error;
 };
 
@@ -89,6 +90,14 @@ int parser_program(struct parser *parser, char **cursor, char ret_program[AGGSTA
 /* "path /srv/a file", to the end of the line; or nothing. Owner: the caller frees *ret_path */
 int parser_path(struct parser *parser, char **cursor, char **ret_path);
 
+#define CHAINS_MAX 2048 /* more than a recorder has: limits what a small hostile text can make us allocate */
+
+/* "link process 4711 waits_for flock link ...", or nothing (links.c). */
+int parser_chain(struct parser *parser, char **cursor, struct aggstats_chain *ret_chain);
+
+/* The same in memory of its own; NULL, as before, for nothing. Owner: the caller frees *ret_chain */
+int parser_own_chain(struct parser *parser, char **cursor, struct aggstats_chain **ret_chain);
+
 /* Values of facts (facts.h): facts_parse.c. */
 int parser_clock(struct parser *parser, char *value);
 int parser_resolution(struct parser *parser, char *value);
@@ -116,7 +125,6 @@ bool parser_has_cause_buckets(const struct parser *parser);
 int parser_stack(struct parser *parser, char *value);
 int parser_slow_call(struct parser *parser, char *value);
 int parser_user_stack(struct parser *parser, char *value);
-int parser_holder(struct parser *parser, char *value);
 int parser_slow_caller(struct parser *parser, char *value);
 int parser_waiting(struct parser *parser, char *value);
 void parser_free_stacks(struct parser *parser);

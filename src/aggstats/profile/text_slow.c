@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/why.h"
 #include "base.h"
 #include "profile_callers.h"
 #include "profile_owned.h"
@@ -12,17 +13,32 @@
 /* More than a recorder has: limits what a hostile text makes us compare. */
 #define STACKS_MAX 2048
 
-/* What a holder belongs to, in its line. */
-#define HOLDER_OF_SLOW "slow_call"
-#define HOLDER_OF_IN_FLIGHT "in_flight"
+static const struct {
+    const char *word;
+    enum aggstats_why_flag flag;
+} flags[] = {{"other_thread", AGGSTATS_WHY_OTHER_THREAD}, {"since_before", AGGSTATS_WHY_SINCE_BEFORE}};
+
+/* ---- Causes ---- */
+
+/* "id ext4_commit class disk words waiting for the ext4 journal to commit", to the end of the line */
+static void write_why(const struct aggstats_why *why, FILE *stream) {
+    if (why->id[0])
+        fprintf(stream, "id %s ", why->id);
+    fprintf(stream, "class %s ", aggstats_cause_class_name(why->kind));
+    for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+        if (why->flags & flags[i].flag)
+            fprintf(stream, "%s ", flags[i].word);
+    fputs("words ", stream);
+    text_write_value(stream, why->words);
+    putc('\n', stream);
+}
 
 /* ---- Writing ---- */
 
 static void write_cause(const struct aggstats_cause *cause, FILE *stream) {
     fprintf(stream, "# cause: %s calls %" PRIu64 " total %" PRIu64 " longest %" PRIu64 " ", cause->op, cause->calls,
             cause->total_cycles, cause->longest_cycles);
-    text_write_value(stream, cause->text);
-    putc('\n', stream);
+    write_why(&cause->why, stream);
 }
 
 /* "# cause_buckets: 1 25:12 26:3"; only buckets with calls */
@@ -43,7 +59,7 @@ static void write_cause_buckets(const struct aggstats_profile *profile, size_t n
 
 /* The number of its cause among the lines of causes, from 1; 0: it is not there. */
 static size_t cause_number(const struct aggstats_profile *profile, const struct aggstats_slow_call *call) {
-    const struct aggstats_cause *cause = profile_find_cause(profile, call->op, call->cause);
+    const struct aggstats_cause *cause = profile_find_cause(profile, call->op, &call->cause);
     return cause ? (size_t)(cause - profile->causes) + 1 : 0;
 }
 
@@ -96,6 +112,7 @@ static void write_slow_call(const struct aggstats_profile *profile, const struct
             stack_number(stacks, call->stack), call->process);
     if (call->program[0])
         text_write_program(call->program, stream);
+    text_write_chain(call->chain, stream);
     text_write_path(call->path, stream);
 }
 
@@ -119,28 +136,11 @@ static void write_caller(const struct aggstats_caller *caller, FILE *stream) {
 static void write_waits(const struct aggstats_profile *profile, const struct stacks *stacks, FILE *stream) {
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        if (!call->cause[0])
+        if (!call->cause.words[0])
             continue;
         fprintf(stream, "# waiting: %zu stack %zu ", i + 1, stack_number(stacks, call->stack));
-        text_write_value(stream, call->cause);
-        putc('\n', stream);
+        write_why(&call->cause, stream);
     }
-}
-
-/* "# holder: slow_call 1 the flock of /srv/x, held by backup 992"; nothing if it is unknown */
-static void write_holder(const char *kind, size_t number, const char *holder, FILE *stream) {
-    if (!holder)
-        return;
-    fprintf(stream, "# holder: %s %zu ", kind, number);
-    text_write_value(stream, holder);
-    putc('\n', stream);
-}
-
-static void write_holders(const struct aggstats_profile *profile, FILE *stream) {
-    for (size_t i = 0; i < profile->slow_call_count; i++)
-        write_holder(HOLDER_OF_SLOW, i + 1, profile->slow_calls[i].holder, stream);
-    for (size_t i = 0; i < profile->in_flight_count; i++)
-        write_holder(HOLDER_OF_IN_FLIGHT, i + 1, profile->in_flight[i].holder, stream);
 }
 
 int text_write_slow(const struct aggstats_profile *profile, FILE *stream) {
@@ -161,8 +161,6 @@ int text_write_slow(const struct aggstats_profile *profile, FILE *stream) {
         write_caller(&profile->callers[i], stream);
     if (err == 0)
         write_waits(profile, &stacks, stream);
-    if (err == 0)
-        write_holders(profile, stream);
     free(stacks.texts);
     return err;
 }
@@ -193,15 +191,50 @@ static int copy_rest(struct parser *parser, char *cursor, const char *what, size
     return *ret_copy ? 0 : -ENOMEM;
 }
 
-static int parse_cause_text(struct parser *parser, char *cursor, char ret_text[AGGSTATS_CAUSE_SIZE]) {
-    char *text = NULL;
-    int err = parse_rest(parser, cursor, "cause", AGGSTATS_CAUSE_SIZE, &text);
-    if (err == 0)
-        snprintf(ret_text, AGGSTATS_CAUSE_SIZE, "%s", text);
-    return err;
+static int parse_id(struct parser *parser, const char *word, struct aggstats_why *why) {
+    if (!aggstats_cause_id_valid(word))
+        return parser_fail_expected(parser, "the identifier of a cause", word);
+    strcpy(why->id, word);
+    return 0;
 }
 
-/* "FSYNC calls 12 total 5200000000 longest 780000000 waiting for the ext4 journal to commit" */
+static int parse_class(struct parser *parser, const char *word, struct aggstats_why *why) {
+    why->kind = aggstats_cause_class_of_name(word);
+    return why->kind < AGGSTATS_CAUSE_CLASSES ? 0 : parser_fail_expected(parser, "a class of causes", word);
+}
+
+/* What write_why() writes. */
+static int parse_why(struct parser *parser, char *cursor, struct aggstats_why *ret_why) {
+    struct aggstats_why why = {.kind = AGGSTATS_CAUSE_OTHER};
+    char *word = text_next_word(&cursor);
+    int err = 0;
+    if (strcmp(word, "id") == 0) {
+        err = parse_id(parser, text_next_word(&cursor), &why);
+        word = text_next_word(&cursor);
+    }
+    if (err == 0)
+        err = strcmp(word, "class") == 0 ? parse_class(parser, text_next_word(&cursor), &why)
+                                         : parser_fail_expected(parser, "class", word);
+    word = text_next_word(&cursor);
+    for (size_t i = 0; i < ARRAY_SIZE(flags) && err == 0; i++) {
+        if (strcmp(word, flags[i].word) != 0)
+            continue;
+        why.flags |= flags[i].flag;
+        word = text_next_word(&cursor);
+    }
+    if (err == 0 && strcmp(word, "words") != 0)
+        err = parser_fail_expected(parser, "words", word);
+    char *words = NULL;
+    if (err == 0)
+        err = parse_rest(parser, cursor, "cause", AGGSTATS_CAUSE_SIZE, &words);
+    if (err < 0)
+        return err;
+    snprintf(why.words, sizeof(why.words), "%s", words);
+    *ret_why = why;
+    return 0;
+}
+
+/* "FSYNC calls 12 total 5200000000 longest 780000000 id ext4_commit class disk words waiting for the ext4 ..." */
 int parser_cause(struct parser *parser, char *value) {
     struct aggstats_cause cause = {.calls = 0};
     char *cursor = value;
@@ -215,8 +248,8 @@ int parser_cause(struct parser *parser, char *value) {
     if (err == 0)
         err = parser_keyed_number(parser, &cursor, "longest", &cause.longest_cycles);
     if (err == 0)
-        err = parse_cause_text(parser, cursor, cause.text);
-    if (err == 0 && profile_find_cause(&parser->profile, cause.op, cause.text))
+        err = parse_why(parser, cursor, &cause.why);
+    if (err == 0 && profile_find_cause(&parser->profile, cause.op, &cause.why))
         err = parser_fail(parser, "expected every cause of OP_%s once, found one a second time", cause.op);
     return err < 0 ? err : profile_append_cause(&parser->profile, &cause);
 }
@@ -306,7 +339,7 @@ static int settle_cause(struct parser *parser, uint64_t number, struct aggstats_
         return 0;
     if (number > profile->cause_count || strcmp(profile->causes[number - 1].op, call->op) != 0)
         return parser_fail(parser, "expected the number of a cause of OP_%s, found %" PRIu64, call->op, number);
-    memcpy(call->cause, profile->causes[number - 1].text, sizeof(call->cause));
+    call->cause = profile->causes[number - 1].why;
     return 0;
 }
 
@@ -367,9 +400,13 @@ int parser_slow_call(struct parser *parser, char *value) {
         err = parse_slow_numbers(parser, &cursor, &call);
     if (err == 0)
         err = parser_program(parser, &cursor, call.program);
+    CLEANUP_FREE struct aggstats_chain *chain = NULL;
     CLEANUP_FREE char *path = NULL;
     if (err == 0)
+        err = parser_own_chain(parser, &cursor, &chain);
+    if (err == 0)
         err = parser_path(parser, &cursor, &path);
+    call.chain = chain;
     call.path = path;
     return err < 0 ? err : profile_append_slow_call(&parser->profile, &call);
 }
@@ -417,7 +454,7 @@ int parser_slow_caller(struct parser *parser, char *value) {
     return err < 0 ? err : profile_append_caller(&parser->profile, &caller);
 }
 
-/* "1 stack 2 waiting for the disk": of the first call in flight */
+/* "1 stack 2 id disk class disk words waiting for the disk": of the first call in flight */
 int parser_waiting(struct parser *parser, char *value) {
     const struct aggstats_profile *profile = &parser->profile;
     uint64_t number = 0;
@@ -425,7 +462,7 @@ int parser_waiting(struct parser *parser, char *value) {
     char *stack = NULL;
     char *cursor = value;
     int err = parser_number(parser, text_next_word(&cursor), "the number of a call in flight", &number);
-    if (err == 0 && (number == 0 || number > profile->in_flight_count || profile->in_flight[number - 1].cause[0]))
+    if (err == 0 && (number == 0 || number > profile->in_flight_count || profile->in_flight[number - 1].cause.words[0]))
         err = parser_fail(parser, "expected one of the %zu calls in flight so far, once, found number %" PRIu64,
                           profile->in_flight_count, number);
     if (err == 0)
@@ -433,34 +470,9 @@ int parser_waiting(struct parser *parser, char *value) {
     if (err == 0)
         err = settle_stack(parser, stack_number, &stack);
     if (err == 0)
-        err = parse_cause_text(parser, cursor, profile->in_flight[number - 1].cause);
+        err = parse_why(parser, cursor, &profile->in_flight[number - 1].cause);
     if (err < 0 || !stack)
         return err;
     profile->in_flight[number - 1].stack = strdup(stack);
     return profile->in_flight[number - 1].stack ? 0 : -ENOMEM;
-}
-
-/* The holder of call number `number` of that kind, from 1; NULL: there is no such call, or it has one. */
-static char **holder_place(struct aggstats_profile *profile, const char *kind, uint64_t number) {
-    char **holder = NULL;
-    if (strcmp(kind, HOLDER_OF_SLOW) == 0 && number > 0 && number <= profile->slow_call_count)
-        holder = &profile->slow_calls[number - 1].holder;
-    else if (strcmp(kind, HOLDER_OF_IN_FLIGHT) == 0 && number > 0 && number <= profile->in_flight_count)
-        holder = &profile->in_flight[number - 1].holder;
-    return holder && !*holder ? holder : NULL;
-}
-
-/* "slow_call 1 the flock of /srv/x, held by backup 992": of the first slow call */
-int parser_holder(struct parser *parser, char *value) {
-    uint64_t number = 0;
-    char *cursor = value;
-    const char *kind = text_next_word(&cursor);
-    int err = parser_number(parser, text_next_word(&cursor), "the number of a call", &number);
-    if (err < 0)
-        return err;
-    char **holder = holder_place(&parser->profile, kind, number);
-    if (!holder)
-        return parser_fail(parser, "expected a %s or %s so far, once, found %s number %" PRIu64, HOLDER_OF_SLOW,
-                           HOLDER_OF_IN_FLIGHT, kind, number);
-    return copy_rest(parser, cursor, "holder", AGGSTATS_HOLDER_SIZE, holder);
 }

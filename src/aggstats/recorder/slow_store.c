@@ -13,35 +13,34 @@
 
 /* ---- Counting ---- */
 
-static struct slow_cause *find_cause(struct slow_store *store, uint64_t op, const char *text) {
+static struct slow_cause *find_cause(struct slow_store *store, uint64_t op, const struct aggstats_why *why) {
     for (uint64_t i = 0; i < store->cause_count; i++)
-        if (store->causes[i].op == op && strcmp(store->causes[i].text, text) == 0)
+        if (store->causes[i].op == op && aggstats_why_is_same(&store->causes[i].why, why))
             return &store->causes[i];
     return NULL;
 }
 
-static struct slow_cause *other_causes(struct slow_store *store, uint64_t op) {
+static struct slow_cause *rest_of(struct slow_store *store, uint64_t op) {
     struct slow_cause *other = &store->causes[SLOW_CAUSES_MAX + op];
     other->op = op;
-    strcpy(other->text, OTHER_CAUSES);
+    other->why = other_causes;
     return other;
 }
 
 /* The cause if it has been counted; else NULL. */
-static struct slow_cause *counted_cause(struct slow_store *store, uint64_t op, const char *text) {
-    struct slow_cause *cause = find_cause(store, op, text);
-    return cause || strcmp(text, OTHER_CAUSES) != 0 ? cause : other_causes(store, op);
+static struct slow_cause *counted_cause(struct slow_store *store, uint64_t op, const struct aggstats_why *why) {
+    struct slow_cause *cause = find_cause(store, op, why);
+    return cause || why->kind != AGGSTATS_CAUSE_REST ? cause : rest_of(store, op);
 }
 
-static struct slow_cause *cause_of(struct slow_store *store, uint64_t op, const char *text) {
-    struct slow_cause *cause = find_cause(store, op, text);
+static struct slow_cause *cause_of(struct slow_store *store, uint64_t op, const struct aggstats_why *why) {
+    struct slow_cause *cause = find_cause(store, op, why);
     if (cause)
         return cause;
     if (store->cause_count == SLOW_CAUSES_MAX)
-        return other_causes(store, op);
+        return rest_of(store, op);
     cause = &store->causes[store->cause_count++];
-    *cause = (struct slow_cause){.op = op};
-    snprintf(cause->text, sizeof(cause->text), "%s", text);
+    *cause = (struct slow_cause){.op = op, .why = *why};
     return cause;
 }
 
@@ -74,22 +73,21 @@ static size_t largest_part(const struct slow_part *parts, size_t count) {
 }
 
 const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
-                                       const struct slow_part *parts, size_t part_count, const char **ret_holder) {
+                                       const struct slow_part *parts, size_t part_count) {
     const uint64_t place = store->call_count % SLOW_CALLS_MAX;
     const struct slow_part *largest = &parts[largest_part(parts, part_count)];
     struct slow_call *kept = &store->calls[place];
     for (size_t i = 0; i < part_count; i++)
-        cause_of(store, call->op, parts[i].cause)->total_cycles += parts[i].cycles;
-    struct slow_cause *cause = cause_of(store, call->op, largest->cause);
+        cause_of(store, call->op, &parts[i].cause)->total_cycles += parts[i].cycles;
+    struct slow_cause *cause = cause_of(store, call->op, &largest->cause);
     cause->calls++;
     count_bucket(cause, bucket);
     if (cause->longest_cycles < call->latency_cycles)
         cause->longest_cycles = call->latency_cycles;
     *kept = *call;
-    snprintf(kept->cause, sizeof(kept->cause), "%s", cause->text);
+    kept->cause = cause->why;
     memcpy(kept->stack, largest->stack, sizeof(kept->stack));
-    memcpy(store->holders[place], largest->holder, sizeof(largest->holder));
-    *ret_holder = store->holders[place];
+    memcpy(kept->chain, largest->chain, sizeof(kept->chain));
     store->call_count++;
     return kept;
 }
@@ -132,7 +130,6 @@ void slow_store_reset(struct slow_store *store) {
     store->caller_count = 0;
     memset(store->callers, 0, sizeof(store->callers));
     memset(store->user_stacks, 0, sizeof(store->user_stacks));
-    memset(store->holders, 0, sizeof(store->holders));
     memset(store->causes, 0, sizeof(store->causes));
     memset(store->calls, 0, sizeof(store->calls));
 }
@@ -157,7 +154,7 @@ static void take_buckets(struct slow_cause *cause, const uint64_t *taken) {
 }
 
 static void take_cause(struct slow_store *store, int op, const struct aggstats_cause *taken) {
-    struct slow_cause *cause = op < 0 ? NULL : counted_cause(store, (uint64_t)op, taken->text);
+    struct slow_cause *cause = op < 0 ? NULL : counted_cause(store, (uint64_t)op, &taken->why);
     if (!cause)
         return;
     cause->calls -= taken->calls;
@@ -171,7 +168,7 @@ static void find_longest_again(struct slow_store *store) {
     uint64_t kept_count = store->call_count < SLOW_CALLS_MAX ? store->call_count : SLOW_CALLS_MAX;
     for (uint64_t i = 0; i < kept_count; i++) {
         const struct slow_call *call = &store->calls[i];
-        struct slow_cause *cause = counted_cause(store, call->op, call->cause);
+        struct slow_cause *cause = counted_cause(store, call->op, &call->cause);
         if (cause && cause->longest_cycles < call->latency_cycles)
             cause->longest_cycles = call->latency_cycles;
     }
@@ -210,7 +207,6 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
                      const struct aggstats_profile *profile) {
     struct slow_call calls[SLOW_CALLS_MAX];
     char user_stacks[SLOW_CALLS_MAX][AGGSTATS_STACK_SIZE];
-    char holders[SLOW_CALLS_MAX][AGGSTATS_HOLDER_SIZE];
     uint64_t taken_count = 0;
     uint64_t kept_count = 0;
     for (size_t i = 0; i < profile->cause_count; i++) {
@@ -220,12 +216,10 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
     uint64_t oldest = store->call_count > SLOW_CALLS_MAX ? store->call_count - SLOW_CALLS_MAX : 0;
     for (uint64_t i = oldest > taken_count ? oldest : taken_count; i < store->call_count; i++) {
         memcpy(user_stacks[kept_count], store->user_stacks[i % SLOW_CALLS_MAX], sizeof(user_stacks[0]));
-        memcpy(holders[kept_count], store->holders[i % SLOW_CALLS_MAX], sizeof(holders[0]));
         calls[kept_count++] = store->calls[i % SLOW_CALLS_MAX];
     }
     memcpy(store->calls, calls, kept_count * sizeof(calls[0]));
     memcpy(store->user_stacks, user_stacks, kept_count * sizeof(user_stacks[0]));
-    memcpy(store->holders, holders, kept_count * sizeof(holders[0]));
     store->call_count = kept_count;
     find_longest_again(store);
     drop_empty_causes(store);
@@ -240,6 +234,12 @@ static bool copy_text(const char *from, size_t size_bytes, char *ret_text) {
         return false;
     memcpy(ret_text, from, size_bytes);
     return true;
+}
+
+/* The same of a cause; it may be unknown. */
+static bool copy_why(const struct aggstats_why *from, struct aggstats_why *ret_why) {
+    *ret_why = from->words[0] ? *from : (struct aggstats_why){.flags = 0};
+    return !from->words[0] || aggstats_why_valid(from);
 }
 
 /* Returns false if no recorder has written that, or it was killed meanwhile. */
@@ -269,12 +269,14 @@ static int show_buckets(const struct slow_cause *cause, const struct aggstats_pr
 
 static int show_cause(const struct slow_cause *cause, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                       struct aggstats_profile *profile) {
-    struct aggstats_cause shown = {
-        .calls = cause->calls, .total_cycles = cause->total_cycles, .longest_cycles = cause->longest_cycles};
-    if (cause->op >= op_count || !copy_text(cause->text, sizeof(cause->text), shown.text) || !shown.text[0])
+    struct aggstats_cause shown = {.why = cause->why,
+                                   .calls = cause->calls,
+                                   .total_cycles = cause->total_cycles,
+                                   .longest_cycles = cause->longest_cycles};
+    if (cause->op >= op_count || !aggstats_why_valid(&cause->why))
         return -EBADMSG;
     text_name_copy(shown.op, op_names[cause->op]);
-    if (profile_find_cause(profile, shown.op, shown.text))
+    if (profile_find_cause(profile, shown.op, &shown.why))
         return -EBADMSG;
     int err = show_buckets(cause, profile, &shown);
     if (err == 0)
@@ -294,22 +296,19 @@ static int show_causes(const struct slow_store *store, const char (*op_names)[AG
     return err;
 }
 
-static bool copy_texts(const struct slow_call *call, const char *holder, struct aggstats_slow_call *shown,
-                       struct slow_texts *texts) {
-    if (!copy_text(call->cause, sizeof(call->cause), shown->cause) ||
-        !copy_text(call->program, sizeof(call->program), shown->program) ||
+static bool copy_texts(const struct slow_call *call, struct aggstats_slow_call *shown, struct slow_texts *texts) {
+    if (!copy_why(&call->cause, &shown->cause) || !copy_text(call->program, sizeof(call->program), shown->program) ||
         !copy_text(call->path, sizeof(call->path), texts->path) ||
-        !copy_text(call->stack, sizeof(call->stack), texts->stack) ||
-        !copy_text(holder, sizeof(texts->holder), texts->holder))
+        !copy_text(call->stack, sizeof(call->stack), texts->stack) || !chain_decode(call->chain, &texts->chain))
         return false;
     shown->path = texts->path[0] ? texts->path : NULL;
     shown->stack = texts->stack[0] ? texts->stack : NULL;
-    shown->holder = texts->holder[0] ? texts->holder : NULL;
+    shown->chain = texts->chain.count > 0 ? &texts->chain : NULL;
     return true;
 }
 
-int slow_store_show_call(const struct slow_call *call, const char *holder, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                         unsigned op_count, struct slow_texts *texts, struct aggstats_slow_call *ret_shown) {
+int slow_store_show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                         struct slow_texts *texts, struct aggstats_slow_call *ret_shown) {
     *ret_shown = (struct aggstats_slow_call){
         .end_ns = call->end_ns,
         .latency_cycles = call->latency_cycles,
@@ -322,7 +321,7 @@ int slow_store_show_call(const struct slow_call *call, const char *holder, const
         .moved_bytes = call->moved_bytes,
         .offset = call->offset,
     };
-    if (call->op >= op_count || call->end_ns < 0 || !copy_texts(call, holder, ret_shown, texts))
+    if (call->op >= op_count || call->end_ns < 0 || !copy_texts(call, ret_shown, texts))
         return -EBADMSG;
     text_name_copy(ret_shown->op, op_names[call->op]);
     return 0;
@@ -333,7 +332,7 @@ static int show_call(const struct slow_store *store, uint64_t place, const char 
     struct slow_texts texts;
     struct aggstats_slow_call shown;
     char user_stack[AGGSTATS_STACK_SIZE];
-    int err = slow_store_show_call(&store->calls[place], store->holders[place], op_names, op_count, &texts, &shown);
+    int err = slow_store_show_call(&store->calls[place], op_names, op_count, &texts, &shown);
     if (err == 0 && !copy_text(store->user_stacks[place], sizeof(user_stack), user_stack))
         err = -EBADMSG;
     if (err == 0 && user_stack[0])
@@ -379,16 +378,21 @@ static int set_text(const char *text, char **text_of_call) {
     return *text_of_call ? 0 : -ENOMEM;
 }
 
-static int show_wait(const struct slow_wait *wait, const char *holder, struct aggstats_call_in_flight *call) {
+static int set_chain(const struct aggstats_chain *chain, struct aggstats_chain **chain_of_call) {
+    if (chain->count == 0 || *chain_of_call)
+        return 0;
+    *chain_of_call = chain_copy(chain);
+    return *chain_of_call ? 0 : -ENOMEM;
+}
+
+static int show_wait(const struct slow_wait *wait, struct aggstats_call_in_flight *call) {
     struct slow_texts texts;
-    if (!copy_text(wait->seen.cause, sizeof(wait->seen.cause), call->cause) ||
-        !copy_text(wait->seen.stack, sizeof(wait->seen.stack), texts.stack) ||
-        !copy_text(wait->path, sizeof(wait->path), texts.path) ||
-        !copy_text(holder, sizeof(texts.holder), texts.holder))
+    if (!copy_why(&wait->cause, &call->cause) || !copy_text(wait->stack, sizeof(wait->stack), texts.stack) ||
+        !copy_text(wait->path, sizeof(wait->path), texts.path) || !chain_decode(wait->chain, &texts.chain))
         return -EBADMSG;
-    int err = call->cause[0] ? set_text(texts.stack, &call->stack) : 0;
-    if (err == 0 && call->cause[0])
-        err = set_text(texts.holder, &call->holder);
+    int err = call->cause.words[0] ? set_text(texts.stack, &call->stack) : 0;
+    if (err == 0 && call->cause.words[0])
+        err = set_chain(&texts.chain, &call->chain);
     return err < 0 ? err : set_text(texts.path, &call->path);
 }
 
@@ -401,7 +405,7 @@ static int show_waits(const struct slow_store *store, const uint64_t *starts, st
             continue;
         for (size_t wait = 0; wait < SLOW_WAITS_MAX && err == 0; wait++)
             if (store->waits[wait].start_cycles == starts[i])
-                err = show_wait(&store->waits[wait], store->wait_holders[wait], call);
+                err = show_wait(&store->waits[wait], call);
     }
     return err;
 }

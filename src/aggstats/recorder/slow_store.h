@@ -7,6 +7,7 @@
 #define SLOW_STORE_H
 
 #include "aggstats.h"
+#include "aggstats/links.h"
 #include "aggstats/slow.h"
 
 #define SLOW_CAUSES_MAX 128
@@ -18,7 +19,7 @@
 
 struct slow_cause {
     uint64_t op;
-    char text[AGGSTATS_CAUSE_SIZE];
+    struct aggstats_why why;
     uint64_t calls;
     uint64_t total_cycles;
     uint64_t longest_cycles;
@@ -29,7 +30,7 @@ struct slow_cause {
 
 struct slow_call {
     uint64_t op;
-    char cause[AGGSTATS_CAUSE_SIZE];
+    struct aggstats_why cause;
     int64_t end_ns;
     uint64_t latency_cycles;
     uint64_t object;
@@ -43,13 +44,16 @@ struct slow_call {
     uint64_t offset;
     char path[SLOW_PATH_SIZE];       /* "": unknown, like the next */
     char stack[AGGSTATS_STACK_SIZE]; /* when its cause was last seen */
+    char chain[CHAIN_TEXT_SIZE];     /* of its cause (chain_encode()) */
 };
 
 /* What a call in flight waits for. */
 struct slow_wait {
     uint64_t start_cycles; /* of the call; 0: this place is free */
-    struct aggstats_wait seen;
-    char path[SLOW_PATH_SIZE]; /* of the object; "": unknown */
+    struct aggstats_why cause;
+    char stack[AGGSTATS_STACK_SIZE]; /* "": unknown, like the next two */
+    char chain[CHAIN_TEXT_SIZE];     /* of the cause (chain_encode()) */
+    char path[SLOW_PATH_SIZE];       /* of the object */
 };
 
 /* A function of a program, and how many slow calls it has made. */
@@ -71,8 +75,6 @@ struct slow_store {
     uint64_t caller_count;
     struct slow_caller callers[SLOW_CALLERS_MAX + AGGSTATS_OPS_MAX]; /* as causes */
     char user_stacks[SLOW_CALLS_MAX][AGGSTATS_STACK_SIZE];           /* of calls, in their places; "": unknown */
-    char holders[SLOW_CALLS_MAX][AGGSTATS_HOLDER_SIZE];              /* the same */
-    char wait_holders[SLOW_WAITS_MAX][AGGSTATS_HOLDER_SIZE];
 };
 
 /* Call them around each change. */
@@ -87,17 +89,17 @@ static inline void slow_store_end(struct slow_store *store) {
 
 /* A part of a call's latency. */
 struct slow_part {
-    char cause[AGGSTATS_CAUSE_SIZE];
-    char stack[AGGSTATS_STACK_SIZE];   /* when it was last seen */
-    char holder[AGGSTATS_HOLDER_SIZE]; /* the last one found; "": none */
+    struct aggstats_why cause;
+    char stack[AGGSTATS_STACK_SIZE]; /* when it was last seen */
+    char chain[CHAIN_TEXT_SIZE];     /* the last one found; "": none */
     uint64_t cycles;
 };
 
 /* Adds a call that has ended. Its latency is the sum of its parts, of which there is at least one. bucket: of its
  * latency.
- * Returns the stored call with its cause, valid until the next change; ret_holder: its holder, likewise */
+ * Returns the stored call with its cause, valid until the next change */
 const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
-                                       const struct slow_part *parts, size_t part_count, const char **ret_holder);
+                                       const struct slow_part *parts, size_t part_count);
 
 /* Adds to the call that was added last which function has made it. function: "": that is not wanted; stack: NULL: unknown */
 void slow_store_add_caller(struct slow_store *store, const char *function, const char *stack);
@@ -118,13 +120,13 @@ int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGST
 struct slow_texts {
     char path[SLOW_PATH_SIZE];
     char stack[AGGSTATS_STACK_SIZE];
-    char holder[AGGSTATS_HOLDER_SIZE];
+    struct aggstats_chain chain;
 };
 
-/* A call as in profiles. holder: of AGGSTATS_HOLDER_SIZE bytes
+/* A call as in profiles.
  * Errors: -EBADMSG no recorder has written that
  * Owner:  the caller keeps *texts as long */
-int slow_store_show_call(const struct slow_call *call, const char *holder, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                         unsigned op_count, struct slow_texts *texts, struct aggstats_slow_call *ret_shown);
+int slow_store_show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                         struct slow_texts *texts, struct aggstats_slow_call *ret_shown);
 
 #endif

@@ -1,11 +1,12 @@
-/* Why a thread waits, in words: the kernel functions on its stack, matched with patterns. Pure functions. */
+/* Why a thread waits: the kernel functions on its stack, matched with patterns. Pure functions. */
 #ifndef CAUSES_H
 #define CAUSES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CAUSE_SIZE 96 /* of the words, with their NUL */
+#include "aggstats/why.h"
+
 #define CAUSE_FUNCTIONS_MAX 48
 #define CAUSE_FUNCTION_SIZE 64
 
@@ -21,15 +22,16 @@ struct kernel_stack {
 void kernel_stack_parse(const char *text, struct kernel_stack *ret_stack);
 
 /* Causes and their patterns, in order. A line is
- *     [-] CAUSE: [@TYPE[,TYPE]...] [^]FUNCTION [< FUNCTION]...
+ *     [-] [ID CLASS:] WORDS: [@TYPE[,TYPE]...] [^]FUNCTION [< FUNCTION]...
  * and matches a stack with these functions, each called by the next, directly or not; with ^ the first must be the
  * innermost; with @ the file system must be of one of these types; with - the thread waits for work. Functions and types
  * are patterns as in a shell (fnmatch(3)). Empty lines, and those that begin with '#', are ignored. */
 struct causes;
 
 struct cause {
-    char words[CAUSE_SIZE];
-    bool is_work; /* the thread waits for work: nothing holds it up */
+    struct aggstats_why why;
+    bool has_class; /* else the row says nothing of it */
+    bool is_work;   /* the thread waits for work: nothing holds it up */
 };
 
 struct causes_error {
@@ -55,5 +57,11 @@ const struct cause *causes_find(const struct causes *causes, const struct kernel
 /* The innermost function that does not merely wait on behalf of its caller; if all do, the outermost. NULL: an empty
  * stack */
 const char *kernel_stack_place(const struct kernel_stack *stack);
+
+/* "ready to run, but without a CPU": what no stack shows. */
+extern const struct aggstats_why cause_no_cpu;
+
+/* The cause of a stack that no row matches: the function in which it waits. Of an empty one, that nothing was seen */
+struct aggstats_why kernel_stack_why(const struct kernel_stack *stack);
 
 #endif

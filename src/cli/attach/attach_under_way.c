@@ -15,8 +15,6 @@
 
 #define CALLS_MAX 2048               /* that are shown at a time; users share them */
 #define SHOWN_NS UINT64_C(100000000) /* calls are shown when they are that old, if none is slow */
-#define STACK_BYTES 4096
-#define SINCE_BEFORE " (since before osprof attached)"
 
 /* A call that is under way. */
 struct call {
@@ -28,7 +26,7 @@ struct call {
     uint64_t look; /* the last one that saw it */
     int64_t seen_ns;
     struct collected_under_way seen;
-    char stack[STACK_BYTES]; /* when its thread waited last */
+    struct kernel_stack stack; /* when its thread waited last */
 };
 
 /* A slow call that has ended. */
@@ -92,7 +90,7 @@ static struct call *begin_call(struct attach_under_way *under_way, const struct 
     call->is_used = true;
     call->uid = seen->uid;
     user_shares_take(&under_way->shares, call->uid, 1);
-    call->stack[0] = '\0';
+    call->stack.count = 0;
     call->is_counted = !seen->is_named;
     call->span = seen->is_named ? aggstats_lane_watch(call->lane, seen->op, seen->thread, seen->begin_ns)
                                 : aggstats_lane_begin(under_way->recorder, call->lane, seen->op, seen->object,
@@ -127,7 +125,7 @@ static void see(void *context, const struct collected_under_way *seen, const cha
     call->seen_ns = read_clock_ns(CLOCK_MONOTONIC);
     call->look = under_way->look;
     if (stack[0])
-        snprintf(call->stack, sizeof(call->stack), "%s", stack);
+        kernel_stack_parse(stack, &call->stack);
 }
 
 static bool has_any_unseen(const struct attach_under_way *under_way) {
@@ -268,8 +266,9 @@ static const char *type_of(const struct attach_under_way *under_way, uint64_t ob
     return mount ? mount->type : NULL;
 }
 
-static bool name_cause(const struct attach_under_way *under_way, const struct aggstats_look *asked,
-                       struct aggstats_wait *ret_wait) {
+/* ret_call: what was seen of it. Returns false if it is not known, then both are as before */
+static bool read_call(const struct attach_under_way *under_way, const struct aggstats_look *asked,
+                      struct collected_under_way *ret_call, struct thread_reading *ret_reading) {
     const struct call *call = find_call(under_way, asked->thread, 0);
     if (!call)
         return false;
@@ -280,33 +279,29 @@ static bool name_cause(const struct attach_under_way *under_way, const struct ag
         .time_ns = call->seen_ns,
         .ran_ns = call->seen.ran_ns,
         .queued_ns = call->seen.queued_ns,
-        .stack = call->stack,
+        .stack = &call->stack,
         .type = type ? type : "",
     };
-    const bool is_known = thread_cause_seen(under_way->options.causes, &seen, asked->memory, ret_wait);
-    const size_t length = strlen(ret_wait->cause);
-    if (call->seen.had_begun)
-        snprintf(ret_wait->cause + length, AGGSTATS_CAUSE_SIZE - length, "%s", SINCE_BEFORE);
-    return is_known;
+    *ret_call = call->seen;
+    return thread_read_seen(under_way->options.causes, &seen, asked->memory, ret_reading);
 }
 
-/* An aggstats_cause_fn. */
+/* An aggstats_cause_fn. The stack was read when all threads were looked at: what a thread that has run since waits for is
+ * another thing, so its holder is not looked for. */
 static bool find_cause(void *context, const struct aggstats_look *asked, struct aggstats_wait *ret_wait) {
     struct attach_under_way *under_way = context;
+    struct collected_under_way call = {.device = 0};
+    struct thread_reading reading = {.has_place = false};
     pthread_mutex_lock(&under_way->lock);
-    const bool is_known = name_cause(under_way, asked, ret_wait);
+    const bool is_known = read_call(under_way, asked, &call, &reading);
     pthread_mutex_unlock(&under_way->lock);
+    thread_reading_wait(&reading, ret_wait);
+    if (reading.stack.count > 0 && !call.can_run && thread_sleeps_still(asked->thread, call.ran_ns))
+        slow_holders_find(&under_way->holders, asked, &reading,
+                          call.device > 0 ? mounts_device_of_kernel(call.device) : 0, ret_wait);
+    if (call.had_begun)
+        ret_wait->cause.flags |= AGGSTATS_WHY_SINCE_BEFORE;
     return is_known;
-}
-
-/* See struct slow_holders */
-static dev_t device_of(void *context, uint64_t thread) {
-    struct attach_under_way *under_way = context;
-    pthread_mutex_lock(&under_way->lock);
-    const struct call *call = find_call(under_way, thread, 0);
-    const uint32_t device = call ? call->seen.device : 0;
-    pthread_mutex_unlock(&under_way->lock);
-    return device > 0 ? mounts_device_of_kernel(device) : 0;
 }
 
 /* An aggstats_identify_fn: of the slow call that is reported. */
@@ -325,8 +320,7 @@ static int watch_slow(struct attach_under_way *under_way) {
         .threshold_ns = under_way->options.slow_ns,
         .find_cause = find_cause,
         .context = under_way,
-        .find_holder = slow_holders_find,
-        .holder_context = &under_way->holders,
+        .wants_holders = true,
         .path_of = under_way->options.groups ? attach_groups_path : NULL,
         .number_of = under_way->options.groups ? attach_groups_inode : NULL,
         .path_context = under_way->options.groups,
@@ -348,8 +342,7 @@ int attach_under_way_start(struct collector *collector, struct aggstats_recorder
     under_way->collector = collector;
     under_way->recorder = recorder;
     under_way->options = *options;
-    under_way->holders =
-        (struct slow_holders){.causes = options->causes, .device_of = device_of, .device_context = under_way};
+    under_way->holders = (struct slow_holders){.causes = options->causes};
     user_shares_init(&under_way->shares, CALLS_MAX, 0);
     pthread_mutex_init(&under_way->lock, NULL);
     under_way->nowhere = aggstats_lane_create(recorder);

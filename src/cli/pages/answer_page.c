@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/why.h"
 #include "base.h"
 #include "callers_text.h"
 #include "columns.h"
 #include "disk_others.h"
 #include "facts_text.h"
 #include "groups.h"
+#include "holders_text.h"
 #include "html.h"
 #include "layers.h"
 #include "peak_labels.h"
@@ -503,17 +505,20 @@ static void print_time(const struct printer *it, const struct answer_row *elapse
 }
 
 /* Owner: the caller frees it. NULL: unknown */
-static char *cut_holder(const struct printer *it, const char *holder) {
-    return holder ? screen_cut(it->screen, holder, AGGSTATS_HOLDER_SIZE, SCREEN_BEGINNING) : NULL;
+static char *make_holder(const struct printer *it, const struct aggstats_chain *chain) {
+    char holder[HOLDERS_SHORT_SIZE];
+    return chain ? screen_cut(it->screen, holders_format_thing(chain, holder, sizeof(holder)), sizeof(holder),
+                              SCREEN_BEGINNING)
+                 : NULL;
 }
 
 /* "Slow: FLOCK of 2.7 s waited for the flock of /srv/x, held by backup 992" */
 static void print_holder(const struct printer *it, const struct answer_row *row) {
     char latency[TEXT_SIZE];
-    char text[AGGSTATS_NAME_SIZE + AGGSTATS_HOLDER_SIZE + 128];
+    char text[AGGSTATS_NAME_SIZE + HOLDERS_SHORT_SIZE + 128];
     format_time(it, row->cycles, latency);
     CLEANUP_FREE char *op = screen_cut(it->screen, row->slow_call->op, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
-    CLEANUP_FREE char *holder = cut_holder(it, row->slow_call->holder);
+    CLEANUP_FREE char *holder = make_holder(it, row->slow_call->chain);
     snprintf(text, sizeof(text), "Slow: %s of %.64s waited for %s", op ? op : "", latency, holder ? holder : "");
     screen_print_sentence(it->screen, 0, text);
 }
@@ -532,12 +537,14 @@ static void print_callers(const struct printer *it, const struct answer_row *row
 static void print_in_flight(const struct printer *it, const struct answer_row *row) {
     const struct aggstats_call_in_flight *oldest = row->in_flight;
     char age[TEXT_SIZE];
-    char text[TEXT_SIZE + AGGSTATS_HOLDER_SIZE];
+    char words[AGGSTATS_WHY_TEXT_SIZE];
+    char text[TEXT_SIZE + HOLDERS_SHORT_SIZE];
     format_time(it, row->cycles, age);
     CLEANUP_FREE char *op = screen_cut(it->screen, oldest->op, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
-    CLEANUP_FREE char *cause = screen_cut(it->screen, oldest->cause, AGGSTATS_CAUSE_SIZE, SCREEN_BEGINNING);
+    CLEANUP_FREE char *cause =
+        screen_cut(it->screen, aggstats_why_text(&oldest->cause, words), sizeof(words), SCREEN_BEGINNING);
     CLEANUP_FREE char *program = screen_cut(it->screen, oldest->program, AGGSTATS_PROGRAM_SIZE, SCREEN_BEGINNING);
-    CLEANUP_FREE char *holder = cut_holder(it, oldest->holder);
+    CLEANUP_FREE char *holder = make_holder(it, oldest->chain);
     snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s%s%.40s for %.64s%s%.100s%s%s",
              units_count(row->count).text, units_plural(row->count), op ? op : "", program && program[0] ? " by " : "",
              program ? program : "", age, cause && cause[0] ? ", " : "", cause ? cause : "", holder ? ": " : "",
@@ -577,6 +584,9 @@ struct peaks {
  * Owner:   the caller frees it; NULL: no memory */
 static char *make_cause(const struct peaks *peaks, const struct answer_row *row, int columns) {
     char guess[64];
+    char words[AGGSTATS_WHY_TEXT_SIZE];
+    if (row->wait)
+        return screen_cut(peaks->it->screen, aggstats_why_text(row->wait, words), columns, SCREEN_BEGINNING);
     snprintf(guess, sizeof(guess), "%.60s%s", row->word, row->word[0] && peaks->has_observed ? "?" : "");
     return screen_cut(peaks->it->screen, row->is_observed ? row->word : guess, columns, SCREEN_BEGINNING);
 }

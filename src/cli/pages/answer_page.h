@@ -140,8 +140,10 @@ struct answer_row {
     bool is_bound;
     bool is_uneven;
     bool is_of_set_id; /* set-id programs are among those that were not seen */
-    bool is_observed;  /* of a cause; else it is probable */
-    const char *word;  /* see above; of whose: "calls on", "calls of program". Owner: profile */
+    bool is_observed; /* of a cause; else it is probable */
+    const struct aggstats_why
+        *wait; /* of a peak: what its calls were seen to wait for; NULL: word says what it may be. Owner: the profile */
+    const char *word; /* see above; of whose: "calls on", "calls of program". Owner: profile */
     const char
         *place;  /* of calls: the directory; of a peak: why there is no group; NULL: unknown. Owner: the profile */
     char *whose; /* of calls: the group that was chosen; NULL: all. Owner: the row */

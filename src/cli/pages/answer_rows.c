@@ -1,4 +1,5 @@
 /* Which facts the answer page has, and in which order. */
+#include "aggstats/why.h"
 #include "answer_page.h"
 
 #include <stdlib.h>
@@ -161,7 +162,8 @@ static void add_peaks(const struct aggstats_profile *profile, const struct answe
                                       .is_bound = !peak->is_longest_exact,
                                       .is_uneven = peak->is_uneven,
                                       .is_observed = peak->wait || peak_reason_is_seen(&peak->reason),
-                                      .word = peak->wait ? peak->wait->text : peak_reason_name(&peak->reason, peak->op),
+                                      .wait = peak->wait ? &peak->wait->why : NULL,
+                                      .word = peak_reason_name(&peak->reason, peak->op),
                                       .place = peak->is_file_unknown ? "(file not known: by=file)" : NULL,
                                       .group = peak->place,
                                       .base = peak->place ? groups_base(profile) : NULL});
@@ -218,21 +220,22 @@ static void add_all_groups(const struct aggstats_profile *profile, const struct 
 }
 
 /* What most slow calls of that operation waited for. */
-static const char *main_cause(const struct aggstats_profile *profile, const char *op) {
+static const struct aggstats_why *main_cause(const struct aggstats_profile *profile, const char *op) {
+    static const struct aggstats_why unknown = {.words = ""};
     for (size_t i = 0; i < profile->cause_count; i++)
         if (strcmp(profile->causes[i].op, op) == 0)
-            return profile->causes[i].text;
-    return "";
+            return &profile->causes[i].why;
+    return &unknown;
 }
 
 static void add_holder(const struct aggstats_profile *profile, const struct answer_model *model,
                        struct answer_rows *rows) {
     const char *op = model->peak_count > 0 ? model->peaks[0].op->name : "";
-    const char *cause = main_cause(profile, op);
+    const struct aggstats_why *cause = main_cause(profile, op);
     const struct aggstats_slow_call *longest = NULL;
     for (size_t i = 0; i < profile->slow_call_count; i++) {
         const struct aggstats_slow_call *call = &profile->slow_calls[i];
-        if (call->holder && strcmp(call->op, op) == 0 && strcmp(call->cause, cause) == 0 &&
+        if (call->chain && strcmp(call->op, op) == 0 && aggstats_why_is_same(&call->cause, cause) &&
             (!longest || call->latency_cycles > longest->latency_cycles))
             longest = call;
     }

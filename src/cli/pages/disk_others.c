@@ -65,12 +65,3 @@ bool disk_others_add(struct str *text, const struct aggstats_profile *profile, c
     add_other(text, profile, is_read, screen);
     return true;
 }
-
-bool disk_others_may_cause(const char *cause) {
-    static const char *const words[] = {
-        "disk", "journal", "XFS log", "dirty pages", "pages to be written", "page to be read", "direct I/O"};
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (strstr(cause, words[i]))
-            return true;
-    return false;
-}

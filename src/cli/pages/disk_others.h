@@ -17,7 +17,4 @@ unsigned disk_others_busy_percent(const struct aggstats_profile *profile);
 /* Adds the sentence. Returns false, and adds nothing, if nothing is known of others. */
 bool disk_others_add(struct str *text, const struct aggstats_profile *profile, const struct screen *screen);
 
-/* True for a cause of a slow call that may be the work of others at the disk. */
-bool disk_others_may_cause(const char *cause);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "aggstats/why.h"
 #include "base.h"
 #include "html.h"
 #include "peak_waits.h"
@@ -147,17 +148,19 @@ void peak_labels_explain_all(const struct aggstats_op_profile *op, const struct 
 /* ---- Causes of waiting -------------------------------------------------------------------------- */
 
 #define INDENT 2
-#define LINE_SIZE (128 + PEAK_WAITS_MAX * (AGGSTATS_CAUSE_SIZE + UNITS_TEXT_SIZE))
+#define LINE_SIZE (128 + PEAK_WAITS_MAX * (AGGSTATS_WHY_TEXT_SIZE + UNITS_TEXT_SIZE))
 
 static void format_line(const struct peak *peak, const struct peak_waits *waits, const struct units *units,
                         char ret_line[LINE_SIZE]) {
     int length = snprintf(ret_line, LINE_SIZE, "peak at %s: ", units_cycles(units, peak->p50_cycles).text);
+    char words[AGGSTATS_WHY_TEXT_SIZE];
     const bool are_some = waits->known_calls < peak->calls;
     length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "of %s%s %scall%s ", are_some ? "" : "its ",
                        units_count(waits->known_calls).text, are_some ? "slow " : "", units_plural(waits->known_calls));
     for (size_t i = 0; i < waits->count; i++)
-        length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "%s%s %s", i > 0 ? ", " : "",
-                           units_share(waits->waits[i].share).text, waits->waits[i].cause->text);
+        length +=
+            snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "%s%s %s", i > 0 ? ", " : "",
+                     units_share(waits->waits[i].share).text, aggstats_why_text(&waits->waits[i].cause->why, words));
 }
 
 void peak_labels_print_waits(const struct aggstats_profile *profile, const struct aggstats_op_profile *op,

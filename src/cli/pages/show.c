@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "aggstats/user_label.h"
+#include "aggstats/why.h"
 #include "answer_model.h"
 #include "base.h"
 #include "calibration.h"
@@ -310,11 +311,12 @@ static void print_call_in_flight(const struct page *page, const struct aggstats_
     int column = print_who_is_in_flight(page, call);
     /* the number of a node helps nobody */
     screen_print_wrapped(&page->screen, column, column, call->path ? call->path : "(not known)");
-    if (!call->cause[0])
+    char cause[AGGSTATS_WHY_TEXT_SIZE];
+    if (!call->cause.words[0])
         return;
     fprintf(page->screen.stream, "%*s", column, "");
     screen_ink(&page->screen, INK_WARNING);
-    screen_print_wrapped(&page->screen, column, column, call->cause);
+    screen_print_wrapped(&page->screen, column, column, aggstats_why_text(&call->cause, cause));
     screen_ink(&page->screen, INK_PLAIN);
 }
 
@@ -331,6 +333,7 @@ static void put_calls_in_flight(const struct page *page) {
     for (size_t i = 0; i < page->profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &page->profile->in_flight[i];
         char pid[UNITS_TEXT_SIZE];
+        char cause[AGGSTATS_WHY_TEXT_SIZE];
         snprintf(pid, sizeof(pid), "%" PRIu64, call->pid);
         html_begin_row(stream);
         html_put_cell(stream, HTML_NUMBER, units_cycles(&page->units, (double)call->age_cycles).text);
@@ -338,7 +341,7 @@ static void put_calls_in_flight(const struct page *page) {
         html_put_cell(stream, HTML_NAME, call->op);
         html_put_cell(stream, HTML_TEXT, call->program);
         html_put_cell(stream, HTML_TEXT, call->path ? call->path : "(not known)");
-        html_put_cell(stream, HTML_TEXT, call->cause);
+        html_put_cell(stream, HTML_TEXT, aggstats_why_text(&call->cause, cause));
         html_end_row(stream);
     }
     html_end_table(stream);

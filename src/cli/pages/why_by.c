@@ -1,5 +1,6 @@
 /* Slow calls of one caller, operation and main cause are a row. Causes are counted by operation only, so only the
  * latest calls can be assigned to callers. */
+#include "aggstats/why.h"
 #include "why_page.h"
 
 #include <inttypes.h>
@@ -42,7 +43,7 @@ static void name_who(const struct aggstats_slow_call *call, const char *by, char
 static struct row *find_row(struct table *table, const char *who, const struct aggstats_slow_call *call) {
     for (size_t i = 0; i < table->count; i++)
         if (strcmp(table->rows[i].who, who) == 0 && strcmp(table->rows[i].first->op, call->op) == 0 &&
-            strcmp(table->rows[i].first->cause, call->cause) == 0)
+            aggstats_why_is_same(&table->rows[i].first->cause, &call->cause))
             return &table->rows[i];
     return NULL;
 }
@@ -86,8 +87,10 @@ static void format_row(const struct row *row, const struct table *table, const s
 }
 
 static void print_row(const struct columns *columns, const struct columns_row *cells, const struct row *row) {
-    char text[AGGSTATS_NAME_SIZE + AGGSTATS_CAUSE_SIZE + 16];
-    snprintf(text, sizeof(text), "%s: %s", row->first->op, row->first->cause[0] ? row->first->cause : NOT_KNOWN);
+    const struct aggstats_why *why = &row->first->cause;
+    char cause[AGGSTATS_WHY_TEXT_SIZE];
+    char text[AGGSTATS_NAME_SIZE + AGGSTATS_WHY_TEXT_SIZE + 16];
+    snprintf(text, sizeof(text), "%s: %s", row->first->op, why->words[0] ? aggstats_why_text(why, cause) : NOT_KNOWN);
     columns_print_row(columns, cells, INK_PLAIN, text);
 }
 

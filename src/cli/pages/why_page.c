@@ -5,11 +5,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "aggstats/why.h"
 #include "answer_page.h"
 #include "base.h"
 #include "callers_text.h"
 #include "columns.h"
 #include "disk_others.h"
+#include "holders_text.h"
 #include "units.h"
 
 #define CALLS_SHOWN_MAX 12
@@ -105,6 +107,7 @@ static void print_causes(const struct why_page *page, const struct sums *sums) {
     static const char *const titles[] = {"share", "total", "calls", "longest", NULL};
     struct columns columns;
     struct columns_row row;
+    char text[AGGSTATS_WHY_TEXT_SIZE];
     if (sums->total_cycles <= 0)
         return;
     columns_init(&columns, page->screen, titles, "operation");
@@ -121,7 +124,7 @@ static void print_causes(const struct why_page *page, const struct sums *sums) {
         if (!wants(page, page->profile->causes[i].op))
             continue;
         format_cause(page, &page->profile->causes[i], sums->total_cycles, &row);
-        columns_print_row(&columns, &row, INK_PLAIN, page->profile->causes[i].text);
+        columns_print_row(&columns, &row, INK_PLAIN, aggstats_why_text(&page->profile->causes[i].why, text));
     }
     columns_end(&columns);
     explain_no_calls(page);
@@ -155,11 +158,12 @@ static void print_callers(const struct why_page *page) {
 /* ---- Calls -------------------------------------------------------------------------------------- */
 
 static void print_place(const struct why_page *page, const struct columns *columns, const char *path,
-                        const char *holder, const char *stack, const char *user_stack) {
+                        const struct aggstats_chain *chain, const char *stack, const char *user_stack) {
+    char holder[HOLDERS_SHORT_SIZE];
     if (path)
         columns_print_text(columns, INK_STRONG, path);
-    if (holder)
-        columns_print_text(columns, INK_PLAIN, holder);
+    if (chain)
+        columns_print_text(columns, INK_PLAIN, holders_format_thing(chain, holder, sizeof(holder)));
     if (page->options->stacks)
         columns_print_text(columns, INK_FAINT, stack ? stack : "(not seen where in the kernel)");
     if (page->options->stacks && user_stack)
@@ -167,7 +171,7 @@ static void print_place(const struct why_page *page, const struct columns *colum
 }
 
 static bool is_waiting(const struct why_page *page, const struct aggstats_call_in_flight *call) {
-    return call->cause[0] && wants(page, call->op);
+    return call->cause.words[0] && wants(page, call->op);
 }
 
 static void format_in_flight(const struct why_page *page, const struct aggstats_call_in_flight *call,
@@ -182,6 +186,7 @@ static void print_in_flight(const struct why_page *page) {
     const struct aggstats_profile *profile = page->profile;
     struct columns columns;
     struct columns_row row;
+    char text[AGGSTATS_WHY_TEXT_SIZE];
     size_t count = 0;
     columns_init(&columns, page->screen, titles, "operation");
     for (size_t i = 0; i < profile->in_flight_count; i++) {
@@ -201,8 +206,8 @@ static void print_in_flight(const struct why_page *page) {
         if (!is_waiting(page, call))
             continue;
         format_in_flight(page, call, &row);
-        columns_print_row(&columns, &row, INK_WARNING, call->cause);
-        print_place(page, &columns, call->path, call->holder, call->stack, NULL);
+        columns_print_row(&columns, &row, INK_WARNING, aggstats_why_text(&call->cause, text));
+        print_place(page, &columns, call->path, call->chain, call->stack, NULL);
     }
     columns_end(&columns);
 }
@@ -226,13 +231,14 @@ static void format_slow_call(const struct why_page *page, const struct aggstats_
 static void print_slow_call(const struct why_page *page, const struct columns *columns,
                             const struct aggstats_slow_call *call) {
     const char *error = call->error > 0 && call->error < 4096 ? strerrorname_np((int)call->error) : NULL;
-    char text[AGGSTATS_CAUSE_SIZE + 32];
+    char cause[AGGSTATS_WHY_TEXT_SIZE];
+    char text[AGGSTATS_WHY_TEXT_SIZE + 32];
     struct columns_row row;
     format_slow_call(page, call, &row);
     snprintf(text, sizeof(text), "%s%s%s", error ? error : "", error ? ", " : "",
-             call->cause[0] ? call->cause : "(not known)");
+             call->cause.words[0] ? aggstats_why_text(&call->cause, cause) : "(not known)");
     columns_print_row(columns, &row, INK_PLAIN, text);
-    print_place(page, columns, call->path, call->holder, call->stack, call->user_stack);
+    print_place(page, columns, call->path, call->chain, call->stack, call->user_stack);
 }
 
 /* What is shown. */
@@ -251,7 +257,7 @@ static struct shown visit_slow_calls(const struct why_page *page, struct columns
         if (!wants(page, call->op))
             continue;
         shown.count++;
-        shown.has_holder = shown.has_holder || call->holder;
+        shown.has_holder = shown.has_holder || call->chain;
         format_slow_call(page, call, &row);
         if (prints)
             print_slow_call(page, columns, call);
@@ -364,7 +370,7 @@ static void explain_cut(const struct why_page *page) {
 static bool is_any_of_disk(const struct why_page *page) {
     const struct aggstats_profile *profile = page->profile;
     for (size_t i = 0; i < profile->cause_count; i++)
-        if (wants(page, profile->causes[i].op) && disk_others_may_cause(profile->causes[i].text))
+        if (wants(page, profile->causes[i].op) && aggstats_cause_class_is_of_disk(profile->causes[i].why.kind))
             return true;
     return false;
 }

@@ -79,7 +79,7 @@ static struct wait_one_series *take_place(struct wait_series *series, const stru
         return NULL;
     const struct wait_one_series before = *least;
     struct wait_one_series *other = find_other(series, before.cause, before.class, true);
-    if (!other || !begin(least, cause->words, cause->class, program))
+    if (!other || !begin(least, cause->why.words, cause->class, program))
         return NULL;
     add(other, before.waits, before.total_ns);
     free(before.cause);
@@ -94,12 +94,12 @@ void wait_series_age(struct wait_series *series, uint64_t interval_ns) {
 
 void wait_series_add(struct wait_series *series, const struct wait_cause *cause, const char *program, uint64_t waits,
                      uint64_t total_ns) {
-    struct wait_one_series *found = find(series, cause->words, cause->class, program);
+    struct wait_one_series *found = find(series, cause->why.words, cause->class, program);
     if (!found && cause->is_named && strcmp(program, OTHER) != 0)
-        found = series->count - series->others < OWN_MAX ? append(series, cause->words, cause->class, program)
+        found = series->count - series->others < OWN_MAX ? append(series, cause->why.words, cause->class, program)
                                                          : take_place(series, cause, program, total_ns);
     if (!found)
-        found = find_other(series, cause->words, cause->class, cause->is_named);
+        found = find_other(series, cause->why.words, cause->class, cause->is_named);
     if (found)
         add(found, waits, total_ns);
 }

@@ -1,4 +1,5 @@
 /* Drawing calls in flight, and causes: LatencyTOP's screen, for one file system. */
+#include "aggstats/why.h"
 #include "top_views.h"
 
 #include <inttypes.h>
@@ -38,11 +39,12 @@ static void draw_call(const struct top_call *call, const struct units *units, st
     canvas_text(canvas, INK_PLAIN, " ");
     canvas_text(canvas, INK_PLAIN, call->call->path ? call->call->path : "(not known)");
     canvas_end_line(canvas);
-    if (!call->call->cause[0])
+    char cause[AGGSTATS_WHY_TEXT_SIZE];
+    if (!call->call->cause.words[0])
         return;
     canvas_move_to(canvas, names + AGE_COLUMNS + PID_COLUMNS + 2 + COMMAND_COLUMNS);
     canvas_text(canvas, INK_WARNING, " ");
-    canvas_text(canvas, INK_WARNING, call->call->cause);
+    canvas_text(canvas, INK_WARNING, aggstats_why_text(&call->call->cause, cause));
     canvas_end_line(canvas);
 }
 
@@ -53,7 +55,7 @@ static size_t draw_some(const struct top_watch *watch, bool slow_only, struct ca
     size_t count = 0;
     for (size_t i = 0; i < watch->frame.call_count; i++) {
         const struct top_call *call = &watch->frame.calls[i];
-        if (slow_only && !call->call->cause[0])
+        if (slow_only && !call->call->cause.words[0])
             continue;
         if (count++ == 0)
             draw_call_titles(canvas, names);
@@ -93,6 +95,7 @@ static void draw_cause_titles(struct canvas *canvas, int names) {
 static void draw_cause(const struct aggstats_cause *cause, double whole_cycles, const struct units *units,
                        struct canvas *canvas, int names) {
     char text[UNITS_TEXT_SIZE];
+    char words[AGGSTATS_WHY_TEXT_SIZE];
     units_format_share((double)cause->total_cycles / whole_cycles, text);
     canvas_right(canvas, INK_PLAIN, text, SHARE_COLUMNS);
     units_format_cycles(units, (double)cause->total_cycles, text);
@@ -103,7 +106,7 @@ static void draw_cause(const struct aggstats_cause *cause, double whole_cycles, 
     canvas_text(canvas, INK_STRONG, cause->op);
     canvas_move_to(canvas, SHARE_COLUMNS + TOTAL_COLUMNS + COUNT_COLUMNS + GAP_COLUMNS + names);
     canvas_text(canvas, INK_PLAIN, "  ");
-    canvas_line(canvas, INK_PLAIN, cause->text);
+    canvas_line(canvas, INK_PLAIN, aggstats_why_text(&cause->why, words));
 }
 
 static double sum_causes(const struct aggstats_profile *difference) {

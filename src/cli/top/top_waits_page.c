@@ -112,7 +112,7 @@ static void draw_waiter(const struct top_waits *waits, size_t index, int who_col
     canvas_text(canvas, is_chosen ? INK_STRONG : INK_PLAIN, waiter->who);
     canvas_move_to(canvas, begin + who_columns);
     canvas_text(canvas, INK_PLAIN, "  ");
-    canvas_line(canvas, INK_PLAIN, waiter->most->cause->words);
+    canvas_line(canvas, INK_PLAIN, waiter->most->cause->why.words);
 }
 
 /* The first of those that are shown: the chosen one is among them. */
@@ -167,7 +167,7 @@ static void draw_cause(const struct wait_view_row *row, uint64_t whole_ns, struc
     draw_numbers((const char *[]){is_work ? "-" : share.text, total.text, longest.text, count.text}, 4, INK_PLAIN,
                  canvas);
     canvas_text(canvas, INK_PLAIN, "  ");
-    canvas_text(canvas, INK_PLAIN, row->cause->words);
+    canvas_text(canvas, INK_PLAIN, row->cause->why.words);
     if (row->now > 0)
         snprintf(now, sizeof(now), " (%" PRIu64 " still)", row->now);
     canvas_line(canvas, INK_PLAIN, now);

@@ -60,7 +60,7 @@ const char *lock_place_state(const struct lock_place *place) {
 /* "rwsem to write, asleep: filename_create" */
 static void name_place(struct lock_place *place) {
     const char *access = lock_place_access(place);
-    snprintf(place->cause.words, sizeof(place->cause.words), "%s%s%s, %s: %s", lock_place_name(place),
+    snprintf(place->cause.why.words, sizeof(place->cause.why.words), "%s%s%s, %s: %s", lock_place_name(place),
              access ? " to " : "", access ? access : "", lock_place_state(place),
              place->function[0] ? place->function : "a function that cannot be seen");
 }
@@ -118,7 +118,7 @@ static void read_function(const struct lock_places *places, uint64_t stack, char
 /* From 1; 0 without memory. */
 static size_t find_or_add(struct lock_places *places, const struct lock_place *wanted) {
     for (size_t i = 0; i < places->count; i++)
-        if (strcmp(places->places[i]->cause.words, wanted->cause.words) == 0)
+        if (strcmp(places->places[i]->cause.why.words, wanted->cause.why.words) == 0)
             return i + 1;
     struct lock_place **grown = reallocarray(places->places, places->count + 1, sizeof(struct lock_place *));
     if (!grown)

@@ -8,17 +8,14 @@
 #include "mounts.h"
 #include "number_map.h"
 
-#define CPU_WORDS "ready to run, but without a CPU"
-#define QUOTA_WORDS "without a CPU, as its control group had used up its time"
-#define UNKNOWN_WORDS "waiting, where cannot be seen"
-
 #define SEEN_MAX WAITED_STACKS_MAX /* the kernel has no more either */
 
 /* A stack that has been read. */
 struct seen {
     const struct wait_cause *causes[WAITED_FOR_CPU]; /* by kind; NULL: not looked for yet */
     bool needs_type;                                 /* of the file system, for its cause */
-    char *text;                                      /* functions, the innermost first: "a < b" */
+    char (*functions)[CAUSE_FUNCTION_SIZE];          /* [count], the innermost first */
+    size_t count;
 };
 
 /* A file system that is mounted somewhere. */
@@ -37,6 +34,7 @@ struct wait_causes {
     struct number_map places;       /* of stacks in seen, from 1 */
     struct filesystem *filesystems; /* [filesystem_count] */
     size_t filesystem_count;
+    char *text; /* of the stack that was asked for last; NULL: none was */
 };
 
 const char *wait_class_name(enum wait_class class) {
@@ -53,7 +51,7 @@ struct wait_causes *wait_causes_create(struct waits *waits, const struct thread_
 
 static void forget_seen(struct wait_causes *causes) {
     for (size_t i = 0; i < causes->seen_count; i++) {
-        free(causes->seen[i]->text);
+        free(causes->seen[i]->functions);
         free(causes->seen[i]);
     }
     causes->seen_count = 0;
@@ -69,6 +67,7 @@ void wait_causes_destroy(struct wait_causes *causes) {
     free(causes->causes);
     free(causes->filesystems);
     free(causes->seen);
+    free(causes->text);
     free(causes);
 }
 
@@ -111,26 +110,6 @@ static const char *type_of(struct wait_causes *causes, uint32_t device) {
 
 /* ---- Stacks ------------------------------------------------------------------------------------- */
 
-/* Owner: the caller frees it. Returns NULL without memory */
-static char *join(const struct kernel_stack *functions) {
-    char *text = calloc(functions->count + 1, CAUSE_FUNCTION_SIZE + 3);
-    char *end = text;
-    for (size_t i = 0; text && i < functions->count; i++)
-        end = stpcpy(stpcpy(end, i > 0 ? " < " : ""), functions->functions[i]);
-    return text;
-}
-
-/* The inverse. */
-static void split(const char *text, struct kernel_stack *ret_functions) {
-    ret_functions->count = 0;
-    while (*text && ret_functions->count < CAUSE_FUNCTIONS_MAX) {
-        const size_t length = strcspn(text, " ");
-        snprintf(ret_functions->functions[ret_functions->count++], CAUSE_FUNCTION_SIZE, "%.*s", (int)length, text);
-        text += length;
-        text += strspn(text, " <");
-    }
-}
-
 /* Returns NULL if the kernel knows it no more, or without memory. */
 static struct seen *add_seen(struct wait_causes *causes, uint64_t stack) {
     CLEANUP_FREE char *names = NULL;
@@ -148,10 +127,12 @@ static struct seen *add_seen(struct wait_causes *causes, uint64_t stack) {
         return NULL;
     kernel_stack_parse(names, &functions);
     seen->needs_type = thread_causes_need_type(causes->table, &functions);
-    CLEANUP_FREE char *text = join(&functions);
-    if (!text || number_map_set(&causes->places, stack, causes->seen_count + 1) != 0)
+    seen->count = functions.count;
+    CLEANUP_FREE void *copy = malloc(sizeof(functions.functions[0]) * (functions.count + 1));
+    if (!copy || number_map_set(&causes->places, stack, causes->seen_count + 1) != 0)
         return NULL;
-    seen->text = steal_pointer(&text);
+    memcpy(copy, functions.functions, sizeof(functions.functions[0]) * functions.count);
+    seen->functions = steal_pointer(&copy);
     return causes->seen[causes->seen_count++] = steal_pointer(&seen);
 }
 
@@ -162,12 +143,24 @@ static struct seen *see(struct wait_causes *causes, uint64_t stack) {
 
 const char *wait_causes_stack(struct wait_causes *causes, uint64_t stack) {
     const struct seen *seen = stack != 0 ? see(causes, stack) : NULL;
-    return seen && seen->text[0] ? seen->text : NULL;
+    if (!seen || seen->count == 0)
+        return NULL;
+    free(causes->text);
+    causes->text = malloc(seen->count * (CAUSE_FUNCTION_SIZE + strlen(" < ")));
+    char *end = causes->text;
+    for (size_t i = 0; end && i < seen->count; i++)
+        end = stpcpy(stpcpy(end, i > 0 ? " < " : ""), seen->functions[i]);
+    return causes->text;
+}
+
+static void copy_functions(const struct seen *seen, struct kernel_stack *ret_functions) {
+    ret_functions->count = seen ? seen->count : 0;
+    for (size_t i = 0; i < ret_functions->count; i++)
+        memcpy(ret_functions->functions[i], seen->functions[i], CAUSE_FUNCTION_SIZE);
 }
 
 bool wait_causes_functions(struct wait_causes *causes, uint64_t stack, struct kernel_stack *ret_functions) {
-    const char *text = wait_causes_stack(causes, stack);
-    split(text ? text : "", ret_functions);
+    copy_functions(stack != 0 ? see(causes, stack) : NULL, ret_functions);
     return ret_functions->count > 0;
 }
 
@@ -176,7 +169,7 @@ bool wait_causes_functions(struct wait_causes *causes, uint64_t stack, struct ke
 /* Returns NULL without memory. */
 static const struct wait_cause *keep_cause(struct wait_causes *causes, const struct wait_cause *cause) {
     for (size_t i = 0; i < causes->cause_count; i++)
-        if (strcmp(causes->causes[i]->words, cause->words) == 0 && causes->causes[i]->class == cause->class)
+        if (aggstats_why_is_same(&causes->causes[i]->why, &cause->why) && causes->causes[i]->class == cause->class)
             return causes->causes[i];
     struct wait_cause **grown = reallocarray(causes->causes, causes->cause_count + 1, sizeof(struct wait_cause *));
     if (!grown)
@@ -189,35 +182,26 @@ static const struct wait_cause *keep_cause(struct wait_causes *causes, const str
     return causes->causes[causes->cause_count++] = kept;
 }
 
-/* What no line of the table fits is named by its function. If a signal would end it, it may wait for work. */
-static void name_wait(struct wait_causes *causes, const struct kernel_stack *functions, const struct waited_cell *cell,
-                      struct wait_cause *ret_cause) {
-    const char *place = kernel_stack_place(functions);
-    const struct cause *cause = thread_causes_find(causes->table, functions, type_of(causes, cell->device));
-    *ret_cause = (struct wait_cause){.is_named = cause};
-    if (cause) {
-        ret_cause->class = cause->is_work ? WAIT_IS_WORK : WAIT_COUNTS;
-        snprintf(ret_cause->words, sizeof(ret_cause->words), "%s", cause->words);
-        return;
-    }
-    ret_cause->class = cell->kind == WAITED_ASLEEP ? WAIT_IS_WORK : WAIT_COUNTS;
-    if (place)
-        snprintf(ret_cause->words, sizeof(ret_cause->words), "waiting in the kernel function %s", place);
-    else
-        snprintf(ret_cause->words, sizeof(ret_cause->words), UNKNOWN_WORDS);
-}
-
 static const struct wait_cause *find_cpu(struct wait_causes *causes, unsigned kind) {
-    static const struct wait_cause of_any = {CPU_WORDS, WAIT_FOR_CPU, true};
-    static const struct wait_cause of_group = {QUOTA_WORDS, WAIT_FOR_CPU, true};
-    return keep_cause(causes, kind == WAITED_FOR_CPU ? &of_any : &of_group);
+    static const struct aggstats_why of_group = {
+        .kind = AGGSTATS_CAUSE_CPU,
+        .id = "no_cpu_quota",
+        .words = "without a CPU, as its control group had used up its time",
+    };
+    return keep_cause(causes, &(struct wait_cause){.why = kind == WAITED_FOR_CPU ? cause_no_cpu : of_group,
+                                                   .class = WAIT_FOR_CPU,
+                                                   .is_named = true});
 }
 
+/* If a signal would end a wait that no line of the table fits, it may be for work. */
 static const struct wait_cause *find_wait(struct wait_causes *causes, const struct kernel_stack *functions,
                                           const struct waited_cell *cell) {
-    struct wait_cause cause;
-    name_wait(causes, functions, cell, &cause);
-    return keep_cause(causes, &cause);
+    const struct cause found = thread_causes_find(causes->table, functions, type_of(causes, cell->device));
+    const bool is_named = found.why.kind != AGGSTATS_CAUSE_FUNCTION && found.why.kind != AGGSTATS_CAUSE_UNKNOWN;
+    const bool is_work = is_named ? found.is_work : cell->kind == WAITED_ASLEEP;
+    return keep_cause(
+        causes,
+        &(struct wait_cause){.why = found.why, .class = is_work ? WAIT_IS_WORK : WAIT_COUNTS, .is_named = is_named});
 }
 
 const struct wait_cause *wait_causes_find(struct wait_causes *causes, const struct waited_cell *cell) {
@@ -227,7 +211,7 @@ const struct wait_cause *wait_causes_find(struct wait_causes *causes, const stru
     struct seen *seen = cell->stack != 0 ? see(causes, cell->stack) : NULL;
     if (seen && seen->causes[cell->kind])
         return seen->causes[cell->kind];
-    split(seen ? seen->text : "", &functions);
+    copy_functions(seen, &functions);
     const struct wait_cause *cause = find_wait(causes, &functions, cell);
     if (seen && !seen->needs_type)
         seen->causes[cell->kind] = cause;

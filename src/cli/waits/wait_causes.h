@@ -1,4 +1,4 @@
-/* What waits are for, in words, by the functions of the kernel that threads stand in. */
+/* What waits are for, by the functions of the kernel that threads stand in. */
 #ifndef WAIT_CAUSES_H
 #define WAIT_CAUSES_H
 
@@ -19,9 +19,9 @@ enum wait_class {
 const char *wait_class_name(enum wait_class class);
 
 struct wait_cause {
-    char words[CAUSE_SIZE];
+    struct aggstats_why why;
     enum wait_class class;
-    bool is_named; /* by the table; else words have the function */
+    bool is_named; /* by the table, or by the kernel; else words have the function */
 };
 
 struct wait_causes; /* opaque */
@@ -34,10 +34,10 @@ void wait_causes_destroy(struct wait_causes *causes);
  * Owner:   causes. Returns NULL without memory */
 const struct wait_cause *wait_causes_find(struct wait_causes *causes, const struct waited_cell *cell);
 
-/* "ext4_file_write_iter < vfs_write < ..."; NULL: it is not known. Owner: causes, until a stack is read */
+/* "ext4_file_write_iter < vfs_write < ..."; NULL: it is not known. Owner: causes, until the next one is asked for */
 const char *wait_causes_stack(struct wait_causes *causes, uint64_t stack);
 
-/* The same, one by one. Returns false if it is not known; then there are none */
+/* Its functions. Returns false if it is not known; then there are none */
 bool wait_causes_functions(struct wait_causes *causes, uint64_t stack, struct kernel_stack *ret_functions);
 
 #endif

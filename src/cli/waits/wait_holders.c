@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "aggstats/links.h"
 #include "base.h"
 #include "mounts.h"
 #include "proc.h"
@@ -51,7 +52,7 @@ void wait_holders_destroy(struct wait_holders *holders) {
     if (!holders)
         return;
     for (size_t i = 0; i < holders->kept_count; i++)
-        free(holders->kept[i].sentence);
+        free(holders->kept[i].chain);
     free(holders);
 }
 
@@ -173,35 +174,34 @@ static void note_hidden(struct wait_holders *holders, uint32_t thread) {
     holders->hides_stacks = holders->hides_stacks || is_hidden(thread, "stack");
 }
 
-static void keep(struct wait_holders *holders, const struct waiter *waiter, char *sentence) {
+static void keep(struct wait_holders *holders, const struct waiter *waiter, struct aggstats_chain *chain) {
     struct wait_held *held = make_room(holders, waiter);
-    free(held->sentence);
+    free(held->chain);
     *held = (struct wait_held){.cause = waiter->cause,
                                .of = wait_row_of(waiter->cause, &waiter->now.cell),
                                .waits_still = true,
                                .seen_ns = read_clock_ns(CLOCK_MONOTONIC),
                                .age_ns = waiter->now.age_ns,
-                               .sentence = sentence};
+                               .chain = chain};
 }
 
 /* Its stack is the one that the kernel's program has read: /proc shows it to root alone. */
 static void look(struct wait_holders *holders, struct wait_causes *causes, const struct waiter *waiter) {
     const struct waited_cell *cell = &waiter->now.cell;
-    struct kernel_stack functions;
+    struct thread_reading reading = {.why = waiter->cause->why};
+    const bool has_stack = wait_causes_functions(causes, cell->stack, &reading.stack);
     const struct holders_waiter who = {.process = cell->process,
                                        .thread = cell->thread,
-                                       .stack =
-                                           wait_causes_functions(causes, cell->stack, &functions) ? &functions : NULL,
+                                       .reading = has_stack ? &reading : NULL,
                                        .device = mounts_device_of_kernel(cell->device)};
-    struct holders_chain chain;
-    char text[HOLDERS_TEXT_SIZE];
+    struct aggstats_chain chain;
     note_hidden(holders, cell->thread);
-    if (!holders_find(&holders->options, &who, &chain) || strcmp(chain.links[0].cause, waiter->cause->words) != 0 ||
-        !sleeps_still(&waiter->now))
+    if (!holders_find(&holders->options, &who, &chain) ||
+        !aggstats_why_is_same(&chain.links[0].cause, &waiter->cause->why) || !sleeps_still(&waiter->now))
         return; /* nothing is known, or it waits for something else by now */
-    char *sentence = strdup(holders_format(&chain, text));
-    if (sentence)
-        keep(holders, waiter, sentence);
+    struct aggstats_chain *copy = chain_copy(&chain);
+    if (copy)
+        keep(holders, waiter, copy);
 }
 
 static bool was_looked_at(const struct wait_holders *holders, const struct waiter *other) {

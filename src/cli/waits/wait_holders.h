@@ -17,7 +17,7 @@ struct wait_held {
     bool waits_still;   /* as it did then, when threads were read last */
     int64_t seen_ns;    /* when, of the monotonic clock */
     uint64_t age_ns;    /* how long it had waited then */
-    char *sentence;     /* "postgres 4711 waits for the flock of /srv/x, held by backup 992" */
+    struct aggstats_chain *chain;
 };
 
 struct wait_holders; /* opaque */

@@ -1,5 +1,7 @@
 #include "wait_json.h"
 
+#include "holders_text.h"
+#include "json_chain.h"
 #include "json_writer.h"
 #include "lock_watch.h"
 
@@ -10,7 +12,7 @@ static void write_seconds(struct json_writer *writer, const char *key, uint64_t 
 }
 
 static void write_cause(struct json_writer *writer, const struct wait_cause *cause) {
-    json_text(writer, "cause", cause->words);
+    json_why(writer, &cause->why);
     json_text(writer, "class", wait_class_name(cause->class));
     json_bool(writer, "named", cause->is_named);
 }
@@ -44,8 +46,11 @@ static void write_row(struct json_writer *writer, struct wait_watch *watch, cons
     if (stack)
         json_text(writer, "stack", stack);
     const struct wait_held *held = wait_holders_find(watch->holders, WAIT_BY_THREAD, row);
-    if (held)
-        json_text(writer, "holder", held->sentence);
+    if (held) {
+        char text[HOLDERS_TEXT_SIZE];
+        json_text(writer, "holder", holders_format(held->chain, text, sizeof(text)));
+        json_links(writer, held->chain);
+    }
     json_end(writer, '}');
 }
 

@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "columns.h"
+#include "holders_text.h"
 #include "units.h"
 #include "wait_losses.h"
 
@@ -109,7 +110,7 @@ static void print_first(const struct page *page) {
     else
         append(text, "%s of that time, %s, ", is_most ? "Most" : "The largest part",
                share_text(first->total_ns, view->total_ns).text);
-    append(text, "%s %s", view->threads == 1 ? "it was" : "they were", first->cause->words);
+    append(text, "%s %s", view->threads == 1 ? "it was" : "they were", first->cause->why.words);
     if (most) {
         append(text, most->total_ns == first->total_ns ? ": " : ", above all ");
         append_who(page, text, most->who);
@@ -123,14 +124,16 @@ static void print_first(const struct page *page) {
 /* "1.50 s before the end: postgres 4711 waits for ..., held by ..." NULL: nobody is known. Owner: the caller frees it */
 static char *describe_holder(const struct page *page, const struct wait_view_row *row) {
     const struct wait_held *held = wait_holders_find(page->watch->holders, page->options->by, row->most);
+    char sentence[HOLDERS_TEXT_SIZE];
     char *text = NULL;
     if (!held || row->total_ns == 0)
         return NULL;
+    holders_format(held->chain, sentence, sizeof(sentence));
     const int64_t before_ns = page->end_ns > held->seen_ns ? page->end_ns - held->seen_ns : 0;
     int length = held->waits_still && before_ns < STILL_NS
-                     ? asprintf(&text, "%s", held->sentence)
+                     ? asprintf(&text, "%s", sentence)
                      : asprintf(&text, "%s before the end: %s",
-                                units_seconds(&page->units, (double)before_ns / 1e9).text, held->sentence);
+                                units_seconds(&page->units, (double)before_ns / 1e9).text, sentence);
     return length < 0 ? NULL : text;
 }
 
@@ -145,7 +148,7 @@ static void print_work(const struct page *page) {
         append(text, ", %s thread%s all the time", units_count(view->work_threads).text,
                units_plural(view->work_threads));
     for (size_t i = view->counting_rows; i < view->count && i < view->counting_rows + CAUSES_NAMED; i++)
-        append(text, "%s%s (%s)", i == view->counting_rows ? "; " : ", ", view->rows[i].cause->words,
+        append(text, "%s%s (%s)", i == view->counting_rows ? "; " : ", ", view->rows[i].cause->why.words,
                share_text(view->rows[i].total_ns, view->work_ns).text);
     append(text, ".%s", page->options->has_work || page->options->has_no_hints ? "" : " --work shows them.");
     screen_print_sentence(page->screen, 0, text);
@@ -244,10 +247,10 @@ static void print_programs(const struct page *page, const struct columns *column
 /* "waiting for a lock of the file (2 still)" */
 static void print_row(const struct page *page, const struct columns *columns, const struct wait_view_row *row) {
     const bool has_stack = page->options->has_stacks && row->cause->class != WAIT_FOR_CPU;
-    char text[CAUSE_SIZE + 48];
+    char text[AGGSTATS_CAUSE_SIZE + 48];
     struct columns_row numbers;
     format_row(page, row, &numbers);
-    snprintf(text, sizeof(text), row->now > 0 ? "%s (%" PRIu64 " still)" : "%s", row->cause->words, row->now);
+    snprintf(text, sizeof(text), row->now > 0 ? "%s (%" PRIu64 " still)" : "%s", row->cause->why.words, row->now);
     columns_print_row(columns, &numbers, INK_PLAIN, text);
     if (page->options->by == WAIT_BY_NOBODY && !page->options->has_no_names)
         print_programs(page, columns, row->cause);

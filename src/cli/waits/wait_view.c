@@ -90,7 +90,7 @@ static void add_row(struct wait_view_row *sum, const struct wait_view_row *row) 
 static int compare_names(const void *a, const void *b) {
     const struct wait_view_row *row_a = a;
     const struct wait_view_row *row_b = b;
-    const int causes = strcmp(row_a->cause->words, row_b->cause->words);
+    const int causes = strcmp(row_a->cause->why.words, row_b->cause->why.words);
     const int classes = (int)row_a->cause->class - (int)row_b->cause->class;
     return causes ? causes : classes ? classes : strcmp(row_a->who, row_b->who);
 }

@@ -102,10 +102,9 @@ int recording_set_slow(void *context, uint64_t ns) {
     struct recording *recording = context;
     const struct aggstats_slow_options wanted = {
         .threshold_ns = ns,
-        .find_cause = thread_cause,
-        .context = recording->causes,
-        .find_holder = slow_holders_find,
-        .holder_context = &recording->holders,
+        .find_cause = slow_holders_look,
+        .context = &recording->holders,
+        .wants_holders = true,
         .path_of = recording->path_of,
         .path_context = recording->path_context,
         .identify = process_identify_first,

@@ -13,7 +13,6 @@
 #include "prof.h"
 #include "slow_holders.h"
 #include "slow_log.h"
-#include "thread_cause.h"
 
 struct recording {
     bool is_recorded;                   /* if false, nothing can be changed (timing) */
@@ -21,8 +20,7 @@ struct recording {
     struct prof *prof;
     const struct options *options;
     struct node_names *names;
-    struct thread_causes *causes;
-    struct slow_holders holders; /* its own, of these causes */
+    struct slow_holders holders; /* its own; and causes of slow calls */
     aggstats_path_fn path_of;
     void *path_context;
     struct slow_log *slow_log; /* NULL: no log */

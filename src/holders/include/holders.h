@@ -12,13 +12,6 @@
  * Returns true if it says more than the waiter's own cause
  * Threads: any. May wait for a moment to find out whether a thread runs */
 bool holders_find(const struct holders_options *options, const struct holders_waiter *waiter,
-                  struct holders_chain *ret_chain);
-
-/* "postgres 4711 waits for the flock of /srv/x, held by backup 992, which waits for the disk vda". What a terminal would
- * obey in names becomes '?'. A text that is too long is cut. Returns ret_text */
-const char *holders_format(const struct holders_chain *chain, char ret_text[HOLDERS_TEXT_SIZE]);
-
-/* The same without the first waiter: "the flock of /srv/x, held by backup 992"; "" if only its cause is known. */
-const char *holders_format_thing(const struct holders_chain *chain, char ret_text[HOLDERS_TEXT_SIZE]);
+                  struct aggstats_chain *ret_chain);
 
 #endif

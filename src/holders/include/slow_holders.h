@@ -1,4 +1,4 @@
-/* Holders of what slow calls wait for, as the recorder's watcher of slow calls asks for them. */
+/* Causes of slow calls, and holders of what they wait for, as the recorder's watcher of slow calls asks for them. */
 #ifndef SLOW_HOLDERS_H
 #define SLOW_HOLDERS_H
 
@@ -9,17 +9,17 @@
 #include "thread_cause.h"
 
 struct slow_holders {
-    struct thread_causes *causes; /* borrowed */
-    int64_t next_ns;              /* not looked for before, by CLOCK_MONOTONIC; 0 at first */
-    /* The file system that a thread's call by name is on. Returns 0 if it is unknown. NULL: it always is
-     * Threads: that of slow_holders_find() */
-    dev_t (*device_of)(void *context, uint64_t thread);
-    void *device_context;
+    const struct thread_causes *causes; /* borrowed */
+    int64_t next_ns;                    /* not looked for before, by CLOCK_MONOTONIC; 0 at first */
 };
 
-/* An aggstats_holder_fn; context: a struct slow_holders. For threads of this process and others. It takes at most about
- * a tenth of the time: a machine with many processes or mounts is looked at less often. */
-bool slow_holders_find(void *context, const struct aggstats_look *look, const char *cause,
-                       char ret_holder[AGGSTATS_HOLDER_SIZE]);
+/* An aggstats_cause_fn, for threads of this process and others; context: a struct slow_holders. */
+bool slow_holders_look(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
+
+/* Finds the holder for a thread that has been read, if that is wanted. It takes at most about a tenth of the time: a
+ * machine with many processes or mounts is looked at less often.
+ * device: of the file system that the call is on; 0: unknown, is read if possible */
+void slow_holders_find(struct slow_holders *holders, const struct aggstats_look *look,
+                       const struct thread_reading *reading, dev_t device, struct aggstats_wait *wait);
 
 #endif

@@ -91,9 +91,9 @@ struct aggstats_busy {
 };
 
 #define AGGSTATS_CAUSE_SIZE 96       /* the words of a cause, with their NUL */
+#define AGGSTATS_CAUSE_ID_SIZE 64    /* its identifier, with its NUL */
 #define AGGSTATS_STACK_SIZE 768      /* where a thread waits in the kernel, with its NUL */
 #define AGGSTATS_PROGRAM_SIZE 32     /* the name of a program, with its NUL; a longer one is cut */
-#define AGGSTATS_HOLDER_SIZE 320     /* who holds what a call waits for, with its NUL; a longer text is cut */
 #define AGGSTATS_UNSEEN_NAME_SIZE 33 /* the name of such a program, with its NUL */
 #define AGGSTATS_FUNCTION_SIZE 96    /* the name of a function, with its NUL; a longer one is cut */
 
@@ -150,6 +150,100 @@ struct aggstats_bytes {
     uint64_t written;
 };
 
+/* The kind of thing that is waited for; share/osproffs/causes explains those that its rows may have. */
+enum aggstats_cause_class {
+    AGGSTATS_CAUSE_OTHER,
+    AGGSTATS_CAUSE_UNKNOWN,  /* what is waited for was not seen */
+    AGGSTATS_CAUSE_REST,     /* all causes that found no room */
+    AGGSTATS_CAUSE_RUNNING,  /* nothing: the thread runs */
+    AGGSTATS_CAUSE_FUNCTION, /* no row fits; the identifier is the function of the kernel in which it waits */
+    AGGSTATS_CAUSE_DISK_READ,
+    AGGSTATS_CAUSE_DISK,
+    AGGSTATS_CAUSE_STORAGE,
+    AGGSTATS_CAUSE_FLOCK,
+    AGGSTATS_CAUSE_FCNTL,
+    AGGSTATS_CAUSE_LEASE,
+    AGGSTATS_CAUSE_FROZEN,
+    AGGSTATS_CAUSE_FUSE,
+    AGGSTATS_CAUSE_SERVER,
+    AGGSTATS_CAUSE_PIPE_ROOM,
+    AGGSTATS_CAUSE_PIPE_DATA,
+    AGGSTATS_CAUSE_LOCK,
+    AGGSTATS_CAUSE_MEMORY,
+    AGGSTATS_CAUSE_CPU,
+    AGGSTATS_CAUSE_NETWORK,
+    AGGSTATS_CAUSE_SOCKET,
+    AGGSTATS_CAUSE_THREAD,
+    AGGSTATS_CAUSE_REQUESTS,
+    AGGSTATS_CAUSE_STOPPED,
+    AGGSTATS_CAUSE_WORK,
+};
+
+#define AGGSTATS_CAUSE_CLASSES (AGGSTATS_CAUSE_WORK + 1)
+
+enum aggstats_why_flag {
+    AGGSTATS_WHY_OTHER_THREAD = 1, /* another thread of the process waits, which does this one's work */
+    AGGSTATS_WHY_SINCE_BEFORE = 2, /* the call had begun before anybody looked */
+};
+
+#define AGGSTATS_WHY_FLAGS 3 /* all of these */
+
+/* What a thread waits for. Two are the same if kind, flags and identifier are; those without identifiers if flags and words are. */
+struct aggstats_why {
+    enum aggstats_cause_class kind;
+    unsigned flags;
+    char id[AGGSTATS_CAUSE_ID_SIZE]; /* "ext4_commit"; "": none, as of users' own rows */
+    char words[AGGSTATS_CAUSE_SIZE]; /* "waiting for the ext4 journal to commit"; "": unknown, or not looked for */
+};
+
+#define AGGSTATS_LINKS_MAX 4
+#define AGGSTATS_PARTY_NAME_SIZE 64
+#define AGGSTATS_OBJECT_SIZE 512 /* the names of what is waited for, with their NUL; of longer ones the end is kept */
+
+/* How the holder has what another waits for. */
+enum aggstats_relation {
+    AGGSTATS_NOBODY_KNOWN,
+    AGGSTATS_HELD,           /* it holds the lock; serves the file system; reads or writes the pipe */
+    AGGSTATS_TAKEN,          /* it took the lock; whether it has passed it on by fork(2) cannot be seen */
+    AGGSTATS_ASKED_BEFORE,   /* it waits for a lock that overlaps, and is served first */
+    AGGSTATS_BY_DESCRIPTION, /* an open file description holds the lock; whose is unknown */
+    AGGSTATS_BY_UNSEEN,      /* a process of another pid namespace */
+};
+
+struct aggstats_party {
+    uint64_t process;                    /* 0: unknown */
+    uint64_t thread;                     /* 0: any of the process */
+    char name[AGGSTATS_PARTY_NAME_SIZE]; /* of the process, any bytes; "": unknown */
+};
+
+/* Somebody who waits, for what, and who or what has that. */
+struct aggstats_link {
+    struct aggstats_party waiter; /* process 0: the file of the loop device that is the link before */
+    bool is_all;                  /* all threads of the waiter have this cause */
+    struct aggstats_why cause;
+    enum aggstats_cause_class thing;   /* what is waited for; AGGSTATS_CAUSE_OTHER: only the cause is known */
+    char object[AGGSTATS_OBJECT_SIZE]; /* any bytes; "": unknown, like the next two. The path of the locked file, or of
+                                        * the mount of a frozen, FUSE or network file system; the name of the disk; of a
+                                        * lock of the kernel the function that asked for it */
+    char
+        source[AGGSTATS_OBJECT_SIZE]; /* the type of a FUSE file system; the name of the server; the file of a disk that
+                                        * is a loop device */
+    char group[AGGSTATS_OBJECT_SIZE]; /* of a disk: the control group that limits the waiter there */
+    bool has_in_flight;
+    uint64_t in_flight; /* of a disk: requests that it has not completed */
+    enum aggstats_relation relation;
+    struct aggstats_party holder;
+    uint64_t others; /* other holders of the same thing */
+};
+
+/* links[i + 1].waiter is links[i].holder, or one of its threads. The last holder is not followed if nothing is known of
+ * it, or if the chain is full. */
+struct aggstats_chain {
+    struct aggstats_link links[AGGSTATS_LINKS_MAX];
+    size_t count;
+    bool is_circle; /* the last holder is the waiter of a link */
+};
+
 /* A call that had not returned when the snapshot was taken. */
 struct aggstats_call_in_flight {
     char op[AGGSTATS_NAME_SIZE];
@@ -157,19 +251,20 @@ struct aggstats_call_in_flight {
     uint64_t object;
     uint64_t pid;
     char program[AGGSTATS_PROGRAM_SIZE]; /* its program, if it has been found out; "": unknown */
-    char *path;                      /* of the object, if it has been found out; NULL: unknown. Owner: the profile */
-    char cause[AGGSTATS_CAUSE_SIZE]; /* what it waits for, if it is slow; "": unknown */
-    char *stack;  /* kernel stack: functions, the innermost first, with " < " between them. NULL: unknown.
+    char *path;                /* of the object, if it has been found out; NULL: unknown. Owner: the profile */
+    struct aggstats_why cause; /* what it waits for, if it is slow */
+    char *stack;               /* kernel stack: functions, the innermost first, with " < " between them. NULL: unknown.
                   * Owner:   the profile */
-    char *holder; /* what exactly it waits for, and who or what holds that: "the flock of /srv/x, held by backup 992".
-                   * NULL: unknown. Owner: the profile */
+    struct aggstats_chain
+        *chain; /* what exactly it waits for, and who or what has that; at least one link. NULL: unknown.
+                                   * Owner:   the profile */
 };
 
 /* What slow calls of an op have waited for. A slow call counts for the cause that took most of its time, and each cause
  * has the time that it took: so the causes of an op add up to all its slow calls, and their latency, exactly. */
 struct aggstats_cause {
     char op[AGGSTATS_NAME_SIZE];
-    char text[AGGSTATS_CAUSE_SIZE]; /* "waiting for the ext4 journal to commit" */
+    struct aggstats_why why;
     uint64_t calls;
     uint64_t total_cycles;
     uint64_t longest_cycles; /* latency of the longest of these calls */
@@ -180,8 +275,8 @@ struct aggstats_cause {
 /* A slow call that has ended. */
 struct aggstats_slow_call {
     char op[AGGSTATS_NAME_SIZE];
-    char cause[AGGSTATS_CAUSE_SIZE]; /* the one that took most of its time */
-    int64_t end_ns;                  /* Unix time */
+    struct aggstats_why cause; /* the one that took most of its time */
+    int64_t end_ns;            /* Unix time */
     uint64_t latency_cycles;
     uint64_t object;
     uint64_t pid;                        /* of the thread that called */
@@ -195,7 +290,7 @@ struct aggstats_slow_call {
     char *path;       /* of the object; NULL: unknown. Owner: the profile */
     char *stack;      /* kernel stack of its thread when the cause was last seen; like that of a call in flight */
     char *user_stack; /* functions of the program and its libraries when the call ended, in the same form */
-    char *holder;     /* when the cause was last seen with one; like that of a call in flight */
+    struct aggstats_chain *chain; /* when the cause was last seen with one; like that of a call in flight */
 };
 
 /* Slow calls of an op that one function has made: the innermost one of the program itself, not of a library. */

@@ -8,6 +8,7 @@
 
 #include "aggstats/caller_groups.h"
 #include "aggstats/recorder.h"
+#include "aggstats/why.h"
 
 #define AGGSTATS_SLOW_MIN_NS 1000000U                 /* 1 ms: shorter calls cannot be watched in time */
 #define AGGSTATS_SLOW_MAX_NS UINT64_C(86400000000000) /* a day */
@@ -18,24 +19,20 @@ struct aggstats_look {
     uint64_t age_cycles; /* how long it has been in flight */
     uint64_t age_ns;     /* the same */
     uint64_t *memory;    /* two numbers for the function itself, kept between looks at this call; 0 at the first */
+    bool wants_holder;   /* who or what holds what the thread waits for is to be found, too */
 };
 
 /* The result of a look. */
 struct aggstats_wait {
-    char cause[AGGSTATS_CAUSE_SIZE]; /* what the thread waits for, in words */
+    struct aggstats_why cause;       /* what the thread waits for */
     char stack[AGGSTATS_STACK_SIZE]; /* kernel stack, as in struct aggstats_slow_call; "": unknown */
+    bool has_looked;                 /* for a holder; else that is wanted again at the next look */
+    struct aggstats_chain chain;     /* of the cause, from the same reading of the thread; no links: unknown */
 };
 
 /* Finds what a thread waits for. Returns false if that is unknown, and the cause says why.
  * Threads: one of the recorder, one at a time. ret_wait is zeroed before */
 typedef bool (*aggstats_cause_fn)(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
-
-/* Finds who or what holds what a thread waits for, in words: "the flock of /srv/x, held by backup 992". cause: the one
- * found just before; nothing is said of another. ret_holder: is "" before, and stays so if nothing is known.
- * Returns false if it has not looked, to keep its cost low: it is asked again at the next look
- * Threads: as aggstats_cause_fn */
-typedef bool (*aggstats_holder_fn)(void *context, const struct aggstats_look *look, const char *cause,
-                                   char ret_holder[AGGSTATS_HOLDER_SIZE]);
 
 /* The path of a call's object; NULL: unknown.
  * Owner:   the caller frees it.
@@ -60,11 +57,8 @@ typedef void (*aggstats_slow_fn)(void *context, const struct aggstats_slow_call 
 struct aggstats_slow_options {
     uint64_t threshold_ns; /* calls that take this long, or longer, are slow; 0: none is any more */
     aggstats_cause_fn find_cause;
-    void *context; /* for find_cause */
-    aggstats_holder_fn
-        find_holder; /* of a call that is slow: when it becomes so, and whenever its age has doubled; NULL:
-                                     * holders are not looked for */
-    void *holder_context;
+    void *context;                 /* for find_cause */
+    bool wants_holders;            /* of a call that is slow: when it becomes so, and whenever its age has doubled */
     aggstats_path_fn path_of;      /* NULL: no paths */
     aggstats_number_fn number_of;  /* which slow calls have as their objects; NULL: these themselves */
     void *path_context;            /* of both */

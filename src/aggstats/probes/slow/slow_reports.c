@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 int slow_reports_init(struct slow_reports *reports) {
     user_shares_init(&reports->shares, SLOW_REPORTS_MAX, 0);
@@ -16,7 +15,7 @@ void slow_reports_finish(struct slow_reports *reports) {
     *reports = (struct slow_reports){.calls = NULL};
 }
 
-void slow_reports_add(struct slow_reports *reports, const struct slow_call *call, const char *holder) {
+void slow_reports_add(struct slow_reports *reports, const struct slow_call *call) {
     if (!reports->calls)
         return;
     if (!user_shares_are_left(&reports->shares, (uid_t)call->uid)) {
@@ -24,17 +23,15 @@ void slow_reports_add(struct slow_reports *reports, const struct slow_call *call
         return;
     }
     user_shares_take(&reports->shares, (uid_t)call->uid, 1);
-    struct slow_report *report = &reports->calls[reports->added_count++ % SLOW_REPORTS_MAX];
-    report->call = *call;
-    memcpy(report->holder, holder, sizeof(report->holder));
+    reports->calls[reports->added_count++ % SLOW_REPORTS_MAX] = *call;
 }
 
 /* The number of calls dropped is reported with the next one taken, which may have been added before them. */
-bool slow_reports_take(struct slow_reports *reports, struct slow_report *ret_report, uint64_t *ret_lost) {
+bool slow_reports_take(struct slow_reports *reports, struct slow_call *ret_call, uint64_t *ret_lost) {
     if (reports->taken_count == reports->added_count)
         return false;
-    *ret_report = reports->calls[reports->taken_count++ % SLOW_REPORTS_MAX];
-    user_shares_give(&reports->shares, (uid_t)ret_report->call.uid, 1);
+    *ret_call = reports->calls[reports->taken_count++ % SLOW_REPORTS_MAX];
+    user_shares_give(&reports->shares, (uid_t)ret_call->uid, 1);
     *ret_lost = reports->lost_count;
     reports->lost_count = 0;
     return true;

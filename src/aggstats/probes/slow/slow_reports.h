@@ -12,13 +12,8 @@
 
 #define SLOW_REPORTS_MAX 512
 
-struct slow_report {
-    struct slow_call call;
-    char holder[AGGSTATS_HOLDER_SIZE]; /* "": unknown */
-};
-
 struct slow_reports {
-    struct slow_report *calls; /* number i in i % SLOW_REPORTS_MAX; NULL: there is no report function */
+    struct slow_call *calls; /* number i in i % SLOW_REPORTS_MAX; NULL: there is no report function */
     struct user_shares shares;
     uint64_t added_count;
     uint64_t taken_count;
@@ -30,9 +25,9 @@ int slow_reports_init(struct slow_reports *reports);
 void slow_reports_finish(struct slow_reports *reports);
 
 /* Does nothing without a report function. */
-void slow_reports_add(struct slow_reports *reports, const struct slow_call *call, const char *holder);
+void slow_reports_add(struct slow_reports *reports, const struct slow_call *call);
 
 /* Takes the oldest one. ret_lost: how many were dropped since the one before. Returns false if there is none */
-bool slow_reports_take(struct slow_reports *reports, struct slow_report *ret_report, uint64_t *ret_lost);
+bool slow_reports_take(struct slow_reports *reports, struct slow_call *ret_call, uint64_t *ret_lost);
 
 #endif

@@ -18,7 +18,9 @@
 #define LOOK_MAX_NS 100000000 /* while there are calls */
 #define SLEEP_NS INT64_C(3000000000)
 #define AGE_PARTS 16
-#define NOT_SEEN "(not known: it ended before it was sampled)"
+
+static const struct aggstats_why not_sampled = {
+    .kind = AGGSTATS_CAUSE_UNKNOWN, .id = "not_sampled", .words = "(not known: it ended before it was sampled)"};
 
 static uint64_t threshold_of(const struct slow *slow) {
     return __atomic_load_n(&slow->store->threshold_cycles, __ATOMIC_RELAXED);
@@ -64,15 +66,14 @@ static struct slow_pending *add_pending(struct slow *slow, const struct aggstats
 
 /* A call that keeps waiting for something else has more causes than there is room for: the last entry takes the
  * rest. */
-static struct slow_part *part_of(struct slow_pending *pending, const char *cause) {
+static struct slow_part *part_of(struct slow_pending *pending, const struct aggstats_why *cause) {
     size_t i = 0;
-    while (i < pending->part_count && strcmp(pending->parts[i].cause, cause) != 0)
+    while (i < pending->part_count && !aggstats_why_is_same(&pending->parts[i].cause, cause))
         i++;
     if (i == SLOW_PARTS_MAX)
         return &pending->parts[SLOW_PARTS_MAX - 1];
     if (i == pending->part_count) {
-        pending->parts[i] = (struct slow_part){.cycles = 0};
-        snprintf(pending->parts[i].cause, AGGSTATS_CAUSE_SIZE, "%s", cause);
+        pending->parts[i] = (struct slow_part){.cause = *cause};
         pending->part_count++;
     }
     return &pending->parts[i];
@@ -110,8 +111,8 @@ static uint64_t number_of(const struct slow *slow, uint64_t object) {
 /* The result of a look, and the object of the call. */
 struct found {
     struct aggstats_wait wait;
+    char chain[CHAIN_TEXT_SIZE];
     char path[SLOW_PATH_SIZE];
-    char holder[AGGSTATS_HOLDER_SIZE];
 };
 
 /* If the cause has changed since the last look, nobody knows when: so each gets half of the time. */
@@ -119,21 +120,22 @@ static void note_cause(struct slow *slow, struct slow_pending *pending, const st
                        uint64_t age_cycles) {
     struct slow_wait *wait = wait_of(slow, pending);
     const struct aggstats_wait *seen = &found->wait;
-    struct slow_part *part = part_of(pending, seen->cause);
+    struct slow_part *part = part_of(pending, &seen->cause);
     uint64_t passed_cycles = age_cycles - pending->age_cycles;
     if (pending->last)
         pending->last->cycles += passed_cycles / 2;
     part->cycles += pending->last ? passed_cycles - passed_cycles / 2 : passed_cycles;
     memcpy(part->stack, seen->stack, sizeof(seen->stack));
-    if (found->holder[0])
-        memcpy(part->holder, found->holder, sizeof(part->holder));
+    if (found->chain[0])
+        memcpy(part->chain, found->chain, sizeof(part->chain));
     pending->last = part;
     pending->age_cycles = age_cycles;
     slow_store_begin(slow->store);
     wait->start_cycles = pending->start_cycles;
-    wait->seen = *seen;
+    wait->cause = seen->cause;
+    memcpy(wait->stack, seen->stack, sizeof(wait->stack));
+    memcpy(wait->chain, part->chain, sizeof(wait->chain));
     memcpy(wait->path, found->path, sizeof(wait->path));
-    memcpy(slow->store->wait_holders[pending - slow->pendings], part->holder, sizeof(part->holder));
     slow_store_end(slow->store);
 }
 
@@ -141,15 +143,6 @@ static uint64_t nanoseconds(const struct slow *slow, uint64_t cycles) {
     const uint64_t threshold_cycles = threshold_of(slow);
     const double per_cycle = (double)__atomic_load_n(&slow->threshold_ns, __ATOMIC_RELAXED) / (double)threshold_cycles;
     return threshold_cycles > 0 ? (uint64_t)((double)cycles * per_cycle) : 0;
-}
-
-/* Who holds what it waits for costs more than the cause, so it is looked for less often. */
-static void ask_holder(struct slow *slow, const struct aggstats_look *look, struct slow_pending *pending,
-                       struct found *found) {
-    const bool is_due = look->age_cycles >= threshold_of(slow) && look->age_cycles / 2 >= pending->holder_age_cycles;
-    if (slow->options.find_holder && is_due &&
-        slow->options.find_holder(slow->options.holder_context, look, found->wait.cause, found->holder))
-        pending->holder_age_cycles = look->age_cycles;
 }
 
 /* Called without the lock, since it may take long: only this thread adds pending calls, and none is freed before it has
@@ -162,9 +155,14 @@ static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pe
         .age_cycles = age_cycles,
         .age_ns = nanoseconds(slow, age_cycles),
         .memory = pending->memory,
+        /* a holder costs more than the cause, so it is looked for less often */
+        .wants_holder = slow->options.wants_holders && age_cycles >= threshold_of(slow) &&
+                        age_cycles / 2 >= pending->holder_age_cycles,
     };
     slow->options.find_cause(slow->options.context, &look, &found.wait);
-    ask_holder(slow, &look, pending, &found);
+    if (found.wait.has_looked)
+        pending->holder_age_cycles = age_cycles;
+    chain_encode(&found.wait.chain, found.chain);
     copy_path(slow, __atomic_load_n(&seen->block->current_object, __ATOMIC_RELAXED), found.path);
     quiet_lock(&slow->lock, &before);
     if (is_same(seen) && pending->block == seen->block && pending->start_cycles == seen->start_cycles)
@@ -189,16 +187,16 @@ static void look_closer(struct slow *slow, const struct seen *seen, uint64_t thr
 
 /* ---- Reporting ---- */
 
-static bool take_ended(struct slow *slow, struct slow_report *ret_report, uint64_t *ret_lost) {
+static bool take_ended(struct slow *slow, struct slow_call *ret_call, uint64_t *ret_lost) {
     sigset_t before;
     quiet_lock(&slow->lock, &before);
-    bool is_taken = slow_reports_take(&slow->reports, ret_report, ret_lost);
+    bool is_taken = slow_reports_take(&slow->reports, ret_call, ret_lost);
     quiet_unlock(&slow->lock, &before);
     return is_taken;
 }
 
 void slow_report(struct slow *slow) {
-    struct slow_report report;
+    struct slow_call call;
     uint64_t lost;
     struct slow_texts texts;
     struct aggstats_slow_call shown;
@@ -206,8 +204,8 @@ void slow_report(struct slow *slow) {
     if (!slow->options.report)
         return;
     quiet_lock(&slow->report_lock, &before);
-    while (take_ended(slow, &report, &lost))
-        if (slow_store_show_call(&report.call, report.holder, slow->op_names, slow->op_count, &texts, &shown) == 0)
+    while (take_ended(slow, &call, &lost))
+        if (slow_store_show_call(&call, slow->op_names, slow->op_count, &texts, &shown) == 0)
             slow->options.report(slow->options.report_context, &shown, lost);
     quiet_unlock(&slow->report_lock, &before);
 }
@@ -287,7 +285,7 @@ static void find_caller(const struct slow *slow, struct slow_call *call) {
 
 /* The cause of the last look is taken to have lasted until the end. */
 static void add_last_part(struct slow_pending *pending, uint64_t latency_cycles) {
-    struct slow_part *last = pending->last ? pending->last : part_of(pending, NOT_SEEN);
+    struct slow_part *last = pending->last ? pending->last : part_of(pending, &not_sampled);
     last->cycles += latency_cycles > pending->age_cycles ? latency_cycles - pending->age_cycles : 0;
 }
 
@@ -299,13 +297,12 @@ static void count_locked(struct slow *slow, const struct aggstats_span *span, co
         struct slow_pending *seen = pending ? pending : &unseen;
         add_last_part(seen, call->latency_cycles);
         slow_store_begin(slow->store);
-        const char *holder;
         const struct slow_call *kept = slow_store_add(
             slow->store, call, aggstats_bucket_of(call->latency_cycles, slow->threads->layout.resolution), seen->parts,
-            seen->part_count, &holder);
+            seen->part_count);
         slow_store_add_caller(slow->store, ended->function ? ended->function : "", ended->user_stack);
         slow_store_end(slow->store);
-        slow_reports_add(&slow->reports, kept, holder);
+        slow_reports_add(&slow->reports, kept);
     }
     if (pending)
         free_pending(slow, pending);

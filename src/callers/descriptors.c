@@ -11,8 +11,7 @@
 
 /* ---- fdinfo ---- */
 
-/* Lines are of the form "name:\tvalue". Returns NULL if there is none of that name */
-static const char *find_value(const char *text, const char *name) {
+const char *descriptor_info_find(const char *text, const char *name) {
     size_t length = strlen(name);
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
         if (strncmp(line, name, length) == 0 && line[length] == ':')
@@ -21,7 +20,7 @@ static const char *find_value(const char *text, const char *name) {
 }
 
 static bool find_number(const char *text, const char *name, int base, uint64_t *ret_number) {
-    const char *value = find_value(text, name);
+    const char *value = descriptor_info_find(text, name);
     char *end = NULL;
     if (!value)
         return false;
@@ -40,15 +39,6 @@ void descriptor_info_parse(const char *text, struct descriptor_info *ret_info) {
     ret_info->has_mount = find_number(text, "mnt_id", 10, &ret_info->mount);
     ret_info->has_inode = find_number(text, "ino", 10, &ret_info->inode);
     ret_info->has_connection = find_number(text, "fuse_connection", 10, &ret_info->connection);
-}
-
-bool descriptor_has_lock(const char *text, const struct lock *lock) {
-    for (const char *value = find_value(text, "lock"); value; value = find_value(value, "lock")) {
-        struct lock found;
-        if (lock_parse(value, &found) && lock_is_same(&found, lock))
-            return true;
-    }
-    return false;
 }
 
 /* ---- One ---- */

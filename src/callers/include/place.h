@@ -11,29 +11,31 @@
 #define PLACE_TYPE_SIZE 32
 #define PLACE_SOURCE_SIZE 512
 
-struct call {
+struct thread_call {
     bool is_known;
     long number;
     uint64_t arguments[CALL_ARGUMENTS];
 };
 
 /* Parses /proc/N/syscall. Returns false outside of system calls. A pure function */
-bool call_parse(const char *text, struct call *ret_call);
+bool call_parse(const char *text, struct thread_call *ret_call);
 
 /* Reads the call of a thread. is_known is false if it is in none, or hidden from us */
-void call_read(uint64_t thread, struct call *ret_call);
+void call_read(uint64_t thread, struct thread_call *ret_call);
 
 /* The descriptor of the file that the call is on. Returns false if it has none, or has a path: that may lead anywhere */
-bool call_descriptor(const struct call *call, uint64_t *ret_fd);
+bool call_descriptor(const struct thread_call *call, uint64_t *ret_fd);
 
 /* The descriptor of the directory in which the name of the call begins. Returns false if it has none */
-bool call_directory(const struct call *call, uint64_t *ret_fd);
+bool call_directory(const struct thread_call *call, uint64_t *ret_fd);
 
 /* Zeroed: unknown. */
 struct place {
     bool has_inode;
     uint64_t inode;
     char path[PATH_MAX]; /* of the file; "": unknown */
+    bool is_near;        /* the mount is that of something else in the call: names may lead to another one */
+    bool is_directory;   /* namely of the directory in which the name begins */
     bool has_mount;      /* then the members below are known */
     dev_t device;        /* of the file system */
     char mount[PATH_MAX];
@@ -41,9 +43,8 @@ struct place {
     char source[PLACE_SOURCE_SIZE];
 };
 
-/* Reads the place of a call of a thread.
- * is_step: names of its calls lead no further than to an entry of their directory, so the mount is that of the directory */
-void place_read(uint64_t thread, const struct call *call, bool is_step, struct place *ret_place);
+/* Reads the place of a call of a thread. */
+void place_read(uint64_t thread, const struct thread_call *call, struct place *ret_place);
 
 /* Finds a mount of a file system in the thread's mount table, or if that is hidden in our own. Returns false if there is
  * none */

@@ -14,8 +14,8 @@
 /* ---- The call ---- */
 
 /* "NUMBER 0xARGUMENT ...", "running", or "-1 ..." outside of system calls. */
-bool call_parse(const char *text, struct call *ret_call) {
-    struct call call = {.is_known = true};
+bool call_parse(const char *text, struct thread_call *ret_call) {
+    struct thread_call call = {.is_known = true};
     char *next = NULL;
     call.number = strtol(text, &next, 10);
     if (next == text || call.number < 0)
@@ -30,17 +30,17 @@ bool call_parse(const char *text, struct call *ret_call) {
     return true;
 }
 
-void call_read(uint64_t thread, struct call *ret_call) {
+void call_read(uint64_t thread, struct thread_call *ret_call) {
     char path[48];
     char text[192];
-    *ret_call = (struct call){.is_known = false};
+    *ret_call = (struct thread_call){.is_known = false};
     snprintf(path, sizeof(path), "/proc/%" PRIu64 "/syscall", thread);
     if (read_beginning(AT_FDCWD, path, text, sizeof(text)))
         call_parse(text, ret_call);
 }
 
 /* Returns false if the call is none of these. */
-static bool first_argument(const struct call *call, const long *numbers, size_t count, uint64_t *ret_fd) {
+static bool first_argument(const struct thread_call *call, const long *numbers, size_t count, uint64_t *ret_fd) {
     bool is_one = false;
     for (size_t i = 0; call->is_known && i < count; i++)
         is_one = is_one || numbers[i] == call->number;
@@ -50,7 +50,7 @@ static bool first_argument(const struct call *call, const long *numbers, size_t 
     return is_one;
 }
 
-bool call_descriptor(const struct call *call, uint64_t *ret_fd) {
+bool call_descriptor(const struct thread_call *call, uint64_t *ret_fd) {
     /* Calls whose first argument is the file. */
     static const long numbers[] = {
         SYS_read,         SYS_write,     SYS_pread64,  SYS_pwrite64,   SYS_readv,     SYS_writev,     SYS_preadv,
@@ -62,7 +62,7 @@ bool call_descriptor(const struct call *call, uint64_t *ret_fd) {
     return first_argument(call, numbers, ARRAY_SIZE(numbers), ret_fd);
 }
 
-bool call_directory(const struct call *call, uint64_t *ret_fd) {
+bool call_directory(const struct thread_call *call, uint64_t *ret_fd) {
     static const long numbers[] = {
         SYS_openat,     SYS_openat2,   SYS_newfstatat,        SYS_statx,
         SYS_mkdirat,    SYS_mknodat,   SYS_unlinkat,          SYS_renameat2,
@@ -123,23 +123,34 @@ bool place_find_path(const char *path, struct place *ret_place) {
     return ret_place->has_mount;
 }
 
-void place_read(uint64_t thread, const struct call *call, bool is_step, struct place *ret_place) {
+/* Finds the mount of a descriptor. Returns false if there is no such descriptor */
+static bool find_mount_of(uint64_t thread, uint64_t fd, struct descriptor_info *ret_info, struct place *place) {
     char text[DESCRIPTORS_INFO_SIZE];
+    if (fd > INT_MAX || !descriptor_read_info(thread, fd, text))
+        return false;
+    descriptor_info_parse(text, ret_info);
+    if (ret_info->has_mount)
+        find_mount_by_number(thread, ret_info->mount, place);
+    return true;
+}
+
+/* Most system calls have the descriptor of the file, or of the directory of a path, first. splice(2) to a file has that
+ * of a pipe first, which is mounted nowhere. */
+void place_read(uint64_t thread, const struct thread_call *call, struct place *ret_place) {
     struct descriptor_info info;
-    uint64_t fd;
+    uint64_t fd = call->arguments[0];
     *ret_place = (struct place){.has_mount = false};
-    const bool has_file = call_descriptor(call, &fd);
-    if (!has_file && !(is_step && call_directory(call, &fd)))
+    if (!call->is_known)
         return;
-    if (!descriptor_read_info(thread, fd, text))
+    ret_place->is_near = !call_descriptor(call, &fd);
+    ret_place->is_directory = ret_place->is_near && call_directory(call, &fd);
+    if (!find_mount_of(thread, fd, &info, ret_place) || ret_place->is_near)
         return;
-    descriptor_info_parse(text, &info);
-    ret_place->has_inode = has_file && info.has_inode;
-    ret_place->inode = ret_place->has_inode ? info.inode : 0;
-    if (has_file)
-        descriptor_read_link(thread, fd, ret_place->path);
-    if (info.has_mount)
-        find_mount_by_number(thread, info.mount, ret_place);
+    ret_place->has_inode = info.has_inode;
+    ret_place->inode = info.has_inode ? info.inode : 0;
+    descriptor_read_link(thread, fd, ret_place->path);
+    if (call->number == SYS_splice && !ret_place->has_mount)
+        find_mount_of(thread, call->arguments[2], &info, ret_place);
 }
 
 /* ---- Servers ---- */

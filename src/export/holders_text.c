@@ -4,18 +4,27 @@
 #include <string.h>
 
 #include "base.h"
-#include "holders.h"
+#include "holders_text.h"
+
+#define MORE "..."
 
 struct text {
-    char *bytes; /* HOLDERS_TEXT_SIZE */
+    char *bytes;
+    size_t size;
     size_t length;
+    size_t cut_at;
+    bool is_cut;
 };
 
 /* ---- Characters ---- */
 
+/* Of a text that is too long a place near the end is remembered, from which "..." fits. */
 static void add_character(struct text *text, const char *character, size_t length) {
-    if (text->length + length >= HOLDERS_TEXT_SIZE)
+    text->is_cut = text->is_cut || text->length + length >= text->size;
+    if (text->is_cut)
         return;
+    if (text->length + sizeof(MORE) <= text->size)
+        text->cut_at = text->length;
     memcpy(text->bytes + text->length, character, length);
     text->length += length;
     text->bytes[text->length] = '\0';
@@ -48,13 +57,13 @@ static void add_count(struct text *text, uint64_t count, const char *thing) {
 /* ---- Parties ---- */
 
 /* "postgres 4711" */
-static void add_process(struct text *text, const struct holders_party *party) {
+static void add_process(struct text *text, const struct aggstats_party *party) {
     add(text, party->name[0] ? party->name : "process");
     add(text, " ");
     add_number(text, party->process);
 }
 
-static void add_waiter(struct text *text, const struct holders_party *waiter) {
+static void add_waiter(struct text *text, const struct aggstats_party *waiter) {
     add_process(text, waiter);
     if (waiter->thread == 0 || waiter->thread == waiter->process)
         return;
@@ -64,8 +73,8 @@ static void add_waiter(struct text *text, const struct holders_party *waiter) {
 }
 
 /* The holder was named before. */
-static void add_follower(struct text *text, const struct holders_link *link) {
-    const struct holders_party *waiter = &link->waiter;
+static void add_follower(struct text *text, const struct aggstats_link *link) {
+    const struct aggstats_party *waiter = &link->waiter;
     if (link->is_all) {
         add(text, ", all threads of which");
     } else if (waiter->thread == 0) {
@@ -85,7 +94,7 @@ static void add_of(struct text *text, const char *thing, const char *name, const
     add(text, name[0] ? name : unknown);
 }
 
-static void add_disk(struct text *text, const struct holders_link *link) {
+static void add_disk(struct text *text, const struct aggstats_link *link) {
     add_of(text, "the disk ", link->object, "");
     if (link->has_in_flight) {
         add(text, " (");
@@ -98,54 +107,54 @@ static void add_disk(struct text *text, const struct holders_link *link) {
         add_of(text, ", limited by the waiter's control group ", link->group, "");
 }
 
-static void add_thing(struct text *text, const struct holders_link *link) {
+static void add_thing(struct text *text, const struct aggstats_link *link) {
     switch (link->thing) {
-    case HOLDERS_FLOCK:
+    case AGGSTATS_CAUSE_FLOCK:
         add_of(text, "the flock of ", link->object, "a file");
         break;
-    case HOLDERS_FCNTL:
+    case AGGSTATS_CAUSE_FCNTL:
         add_of(text, "the fcntl lock of ", link->object, "a file");
         break;
-    case HOLDERS_LEASE:
+    case AGGSTATS_CAUSE_LEASE:
         add_of(text, "the lease of ", link->object, "a file");
         break;
-    case HOLDERS_KERNEL_LOCK:
+    case AGGSTATS_CAUSE_LOCK:
         add_of(text, "the kernel's lock in ", link->object, "an unknown function");
         break;
-    case HOLDERS_FROZEN:
+    case AGGSTATS_CAUSE_FROZEN:
         add_of(text, "the frozen file system ", link->object, "");
         break;
-    case HOLDERS_FUSE:
+    case AGGSTATS_CAUSE_FUSE:
         add_of(text, "the FUSE file system ", link->object, "");
         break;
-    case HOLDERS_SERVER:
+    case AGGSTATS_CAUSE_SERVER:
         add_of(text, "the server ", link->source, "");
         add_of(text, " of ", link->object, "");
         break;
-    case HOLDERS_PIPE_ROOM:
+    case AGGSTATS_CAUSE_PIPE_ROOM:
         add_of(text, "room in ", link->object, "a pipe");
         break;
-    case HOLDERS_PIPE_DATA:
+    case AGGSTATS_CAUSE_PIPE_DATA:
         add_of(text, "data from ", link->object, "a pipe");
         break;
-    case HOLDERS_DISK:
+    case AGGSTATS_CAUSE_DISK:
         add_disk(text, link);
         break;
-    case HOLDERS_NO_THING:
+    default:
         break;
     }
 }
 
-static const char *verb_of(const struct holders_link *link) {
+static const char *verb_of(const struct aggstats_link *link) {
     switch (link->thing) {
-    case HOLDERS_FUSE:
+    case AGGSTATS_CAUSE_FUSE:
         return ", served by ";
-    case HOLDERS_PIPE_ROOM:
+    case AGGSTATS_CAUSE_PIPE_ROOM:
         return ", read by ";
-    case HOLDERS_PIPE_DATA:
+    case AGGSTATS_CAUSE_PIPE_DATA:
         return ", written by ";
     default:
-        return link->relation == HOLDERS_TAKEN ? ", taken by " : ", held by ";
+        return link->relation == AGGSTATS_TAKEN ? ", taken by " : ", held by ";
     }
 }
 
@@ -157,23 +166,23 @@ static void add_others(struct text *text, size_t count) {
     add(text, ")");
 }
 
-static void add_holder(struct text *text, const struct holders_link *link) {
+static void add_holder(struct text *text, const struct aggstats_link *link) {
     switch (link->relation) {
-    case HOLDERS_NOBODY_KNOWN:
+    case AGGSTATS_NOBODY_KNOWN:
         return;
-    case HOLDERS_BY_DESCRIPTION:
+    case AGGSTATS_BY_DESCRIPTION:
         add(text, ", held by an open file description");
         break;
-    case HOLDERS_BY_UNSEEN:
+    case AGGSTATS_BY_UNSEEN:
         add(text, ", held by a process that cannot be seen");
         break;
-    case HOLDERS_ASKED_BEFORE:
+    case AGGSTATS_ASKED_BEFORE:
         add(text, ", for which ");
         add_process(text, &link->holder);
         add(text, " asked before");
         break;
-    case HOLDERS_HELD:
-    case HOLDERS_TAKEN:
+    case AGGSTATS_HELD:
+    case AGGSTATS_TAKEN:
         add(text, verb_of(link));
         add_process(text, &link->holder);
         break;
@@ -183,29 +192,29 @@ static void add_holder(struct text *text, const struct holders_link *link) {
 
 /* ---- Sentences ---- */
 
-static void add_wait(struct text *text, const struct holders_link *link) {
-    if (link->thing != HOLDERS_NO_THING) {
+static void add_wait(struct text *text, const struct aggstats_link *link) {
+    if (link->thing != AGGSTATS_CAUSE_OTHER) {
         add(text, " waits for ");
         add_thing(text, link);
         add_holder(text, link);
-    } else if (link->cause[0]) {
+    } else if (link->cause.words[0]) {
         add(text, link->is_all ? " are " : " is ");
-        add(text, link->cause);
+        add(text, link->cause.words);
     } else {
         add(text, ": what it waits for cannot be seen");
     }
 }
 
 /* The file of a loop device. */
-static void add_place(struct text *text, const struct holders_link *link) {
-    add(text, link->thing == HOLDERS_DISK ? " on " : " in ");
+static void add_place(struct text *text, const struct aggstats_link *link) {
+    add(text, link->thing == AGGSTATS_CAUSE_DISK ? " on " : " in ");
     add_thing(text, link);
     add_holder(text, link);
 }
 
-static void add_rest(struct text *text, const struct holders_chain *chain) {
+static void add_rest(struct text *text, const struct aggstats_chain *chain) {
     for (size_t i = 1; i < chain->count; i++) {
-        const struct holders_link *link = &chain->links[i];
+        const struct aggstats_link *link = &chain->links[i];
         if (link->waiter.process == 0) {
             add_place(text, link);
             continue;
@@ -217,24 +226,29 @@ static void add_rest(struct text *text, const struct holders_chain *chain) {
         add(text, ": a circle");
 }
 
-const char *holders_format(const struct holders_chain *chain, char ret_text[HOLDERS_TEXT_SIZE]) {
-    struct text text = {.bytes = ret_text};
-    const struct holders_link *first = &chain->links[0];
+static const char *finish(struct text *text) {
+    if (text->is_cut)
+        memcpy(text->bytes + text->cut_at, MORE, sizeof(MORE));
+    return text->bytes;
+}
+
+const char *holders_format(const struct aggstats_chain *chain, char *ret_text, size_t size_bytes) {
+    struct text text = {.bytes = ret_text, .size = size_bytes};
+    const struct aggstats_link *first = &chain->links[0];
     ret_text[0] = '\0';
     add_waiter(&text, &first->waiter);
     add_wait(&text, first);
     add_rest(&text, chain);
-    return ret_text;
+    return finish(&text);
 }
 
-const char *holders_format_thing(const struct holders_chain *chain, char ret_text[HOLDERS_TEXT_SIZE]) {
-    struct text text = {.bytes = ret_text};
-    const struct holders_link *first = &chain->links[0];
+const char *holders_format_thing(const struct aggstats_chain *chain, char *ret_text, size_t size_bytes) {
+    struct text text = {.bytes = ret_text, .size = size_bytes};
     ret_text[0] = '\0';
-    if (first->thing == HOLDERS_NO_THING)
+    if (!chain || chain->links[0].thing == AGGSTATS_CAUSE_OTHER)
         return ret_text;
-    add_thing(&text, first);
-    add_holder(&text, first);
+    add_thing(&text, &chain->links[0]);
+    add_holder(&text, &chain->links[0]);
     add_rest(&text, chain);
-    return ret_text;
+    return finish(&text);
 }

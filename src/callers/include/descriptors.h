@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lock_table.h"
-
 #define DESCRIPTORS_INFO_SIZE 8192
 #define DESCRIPTORS_MAX 200000 /* that are looked at in one search */
 
@@ -27,8 +25,10 @@ struct descriptor_info {
 /* Parses fdinfo. A pure function. */
 void descriptor_info_parse(const char *text, struct descriptor_info *ret_info);
 
-/* True if one of the lines of fdinfo with "lock:" is that lock. A pure function. */
-bool descriptor_has_lock(const char *text, const struct lock *lock);
+/* The value in the first line "NAME:\tVALUE" of fdinfo, from there to the end of the text; NULL: there is none. A pure
+ * function.
+ * Owner:   text */
+const char *descriptor_info_find(const char *text, const char *name);
 
 /* thread: or a process. Returns false if it is not there, or hidden from us; then the text is empty */
 bool descriptor_read_info(uint64_t thread, uint64_t fd, char ret_text[DESCRIPTORS_INFO_SIZE]);
