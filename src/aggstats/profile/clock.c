@@ -66,7 +66,7 @@ static uint32_t cycle_counter_kind(void) {
 }
 #elif defined(__aarch64__)
 static uint32_t cycle_counter_kind(void) {
-    return AGGSTATS_CLOCK_CNTVCT; /* the architecture promises that it is constant and nonstop */
+    return AGGSTATS_CLOCK_CNTVCT; /* the architecture promises a constant, nonstop counter */
 }
 #else
 static uint32_t cycle_counter_kind(void) {

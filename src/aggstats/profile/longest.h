@@ -16,20 +16,20 @@ static inline const uint64_t *aggstats_beside_const(const struct aggstats_counte
     return &counters->buckets[64 * (size_t)resolution];
 }
 
-/* Reads it from counters that a thread writes. */
+/* Reads the longest call from counters that another thread may be writing. object: 0 if it does not match the cycles */
 struct longest longest_read(const struct aggstats_counters *counters, unsigned resolution);
 
-/* The same, and resets the thread's. */
+/* The same, and resets the longest call of the counters. */
 struct longest longest_take(struct aggstats_counters *counters, unsigned resolution);
 
-/* Reads it from counters that nobody else writes. */
+/* Reads and writes the longest call of counters that no other thread writes. */
 struct longest longest_get(const struct aggstats_counters *counters, unsigned resolution);
 void longest_put(struct aggstats_counters *counters, unsigned resolution, struct longest longest);
 
-/* Sets it to the other, if that is longer. */
+/* Sets *longest to `other`, if `other` is longer. */
 void longest_raise(struct longest *longest, struct longest other);
 
-/* True if it lies in the last bucket that has calls. buckets: in memory order */
+/* True if longest_cycles lies in the last bucket that has calls. buckets: in memory order */
 bool longest_is_possible(const uint64_t *buckets, unsigned resolution, uint64_t longest_cycles);
 
 #endif

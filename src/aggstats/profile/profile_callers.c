@@ -27,7 +27,7 @@ int profile_copy_callers(const struct aggstats_profile *profile, struct aggstats
     return err;
 }
 
-/* By what they are of: 0 if that is the same. */
+/* Orders callers by op, program and function. */
 static int compare_names(const struct aggstats_caller *a, const struct aggstats_caller *b) {
     int order = strcmp(a->op, b->op);
     if (order == 0)

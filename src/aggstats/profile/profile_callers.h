@@ -4,7 +4,7 @@
 
 #include "aggstats.h"
 
-#define PROFILE_CALLERS_MAX 4096 /* of one profile; limits what a hostile text costs */
+#define PROFILE_CALLERS_MAX 4096 /* callers of one profile; limits the cost of a hostile text */
 
 /* Errors: -ENOMEM; of sums -EOVERFLOW; of differences -ERANGE */
 void profile_free_callers(struct aggstats_profile *profile);

@@ -1,4 +1,4 @@
-/* Private: what profiles own, and how they are changed.
+/* Private: the memory of profiles, and changing profiles.
  *
  * A function that changes a profile works on a copy and replaces the profile at the end, so that an error leaves the
  * profile as it was. */

@@ -159,7 +159,7 @@ static int rescale_longest(struct aggstats_op_profile *op, unsigned resolution, 
     return err;
 }
 
-/* A bound that is rounded is one more. */
+/* Rounding may lower the bound, so 1 is added. */
 static int rescale_bound(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
     int err = *cycles > 0 ? cycles_rescale(cycles, from_hz, to_hz) : 0;
     *cycles += err == 0 && *cycles > 0 && *cycles < UINT64_MAX;

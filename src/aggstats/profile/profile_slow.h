@@ -4,7 +4,7 @@
 
 #include "aggstats.h"
 
-/* Of one profile; limits what a hostile text costs, since causes are searched one by one. */
+/* Limits for one profile. Causes are searched linearly, so the limits bound the cost of a hostile text. */
 #define PROFILE_CAUSES_MAX 4096
 #define PROFILE_SLOW_CALLS_MAX 1024
 

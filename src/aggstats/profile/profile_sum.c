@@ -117,7 +117,7 @@ static int add_cells(struct aggstats_joint_profile *a, const struct aggstats_joi
     return err;
 }
 
-/* Of those that only one has, the sum would be of a part. */
+/* Drops a joint profile that only one of the two profiles has: its sum would not cover all calls. */
 static int add_joints(struct aggstats_profile *sum, const struct aggstats_profile *b) {
     size_t kept = 0;
     int err = 0;

@@ -46,7 +46,7 @@ static int parse_counts(struct parser *parser, char *cursor, uint64_t row[AGGSTA
     return 0;
 }
 
-/* The rows of one op as they come. */
+/* The rows of one op while they are being read. */
 struct rows {
     struct aggstats_op_profile *op;
     uint64_t finished_calls;

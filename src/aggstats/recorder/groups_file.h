@@ -83,7 +83,7 @@ struct groups_file {
     uint64_t cells_used;
     uint64_t names_used;
     uint64_t missed;                    /* calls whose object found no cell */
-    uint8_t used_blocks[GROUPS_BLOCKS]; /* 1: it may have cells that are used; set before they are */
+    uint8_t used_blocks[GROUPS_BLOCKS]; /* 1: the block may have used cells; set before a cell is used */
     struct group_mount mounts[GROUPS_MOUNTS];
     struct group_caller callers[GROUPS_CALLERS];
     struct group_object objects[GROUPS_OBJECTS] __attribute__((aligned(CACHE_LINE_BYTES)));

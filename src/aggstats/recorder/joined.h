@@ -1,6 +1,6 @@
-/* Private: the recorder of a process that counts in the live file of another one. All that it follows is in this private
- * memory, or in the thread's cache: sizes, offsets, and where each op's counters are. In the file it only adds to
- * counters, and reads numbers that it checks. */
+/* Private: the recorder of a process that counts in the live file of another process. It takes all sizes, offsets and
+ * places of counters from this private memory or from the thread's cache, never from the file. In the file the recorder
+ * only adds to counters, and reads numbers that it checks. */
 #ifndef JOINED_H
 #define JOINED_H
 

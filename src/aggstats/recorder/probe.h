@@ -23,11 +23,11 @@ struct probe_ops {
     /* Collects its data, before the counters are read: a call is counted in the counters first. */
     void (*read)(struct probe *probe);
 
-    /* Until it goes on, nothing that it shows may change. */
+    /* hold: from now on the data of show() must not change; go_on: the data may change again. */
     void (*hold)(struct probe *probe);
     void (*go_on)(struct probe *probe);
 
-    /* From here on it shows only later calls. */
+    /* reset: from now on show() shows only later calls. */
     void (*reset)(struct probe *probe);
     void (*pause)(struct probe *probe);
     void (*resume)(struct probe *probe);

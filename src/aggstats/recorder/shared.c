@@ -29,7 +29,7 @@ static void *map_memory(size_t size_bytes) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Installs a mapping. If another thread installed one first, that one is kept. */
+/* Installs a mapping. If another thread has installed a block first, keeps that block and unmaps the new one. */
 static struct aggstats_block *keep(struct aggstats_block **place, struct aggstats_block *block, size_t size_bytes) {
     struct aggstats_block *other = NULL;
     if (block && !__atomic_compare_exchange_n(place, &other, block, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {

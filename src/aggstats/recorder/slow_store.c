@@ -101,7 +101,7 @@ static struct slow_caller *find_caller(struct slow_store *store, uint64_t op, co
     return NULL;
 }
 
-/* Those that found no room are counted together. */
+/* Callers of an op that find no room share one entry. */
 static struct slow_caller *caller_of(struct slow_store *store, const struct slow_call *call, const char *function) {
     struct slow_caller *caller = find_caller(store, call->op, call->program, function);
     if (caller)

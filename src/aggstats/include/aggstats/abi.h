@@ -4,8 +4,8 @@
  * interface. One number stands for all of it:
  *   - It goes up with every change of a layout, of hot.h, or of a function's parameters.
  *   - It is the library's soversion and the version of its symbols: a program is never started with another library.
- *   - aggstats_recorder_create() passes it to the library, which refuses another one with -EPROTO. That finds programs
- *     compiled with other headers than those of the library that they were linked with.
+ *   - aggstats_recorder_create() passes it to the library, which refuses another number with -EPROTO. This check finds
+ *     programs whose headers do not match the library.
  * Within one number functions may be added, and members at two places:
  *   - at the end of options. The caller passes their size: members that it does not know are 0, and members that the
  *     library does not know must be 0. So no padding may be added;

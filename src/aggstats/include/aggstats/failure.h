@@ -6,7 +6,8 @@
 
 AGGSTATS_BEGIN_DECLARATIONS
 
-/* Kinds of failures: one for each errno value that file systems return, and a last one for all others. */
+/* The number of kinds of failures: one kind for each errno value that file systems return; the last kind is for all
+ * other values. */
 #define AGGSTATS_FAILURES 44U
 
 /* The kind of an errno value; AGGSTATS_FAILURES - 1 if it has none of its own. */

@@ -29,7 +29,7 @@ enum aggstats_grouping {
     AGGSTATS_BY_UID,
     AGGSTATS_BY_PROGRAM,    /* processes by name, all of one name together */
     AGGSTATS_BY_CGROUP,     /* by path, as the recording process sees it */
-    AGGSTATS_BY_FILE,       /* by path; those that take most of the time */
+    AGGSTATS_BY_FILE,       /* by path; only the files that take most of the time */
     AGGSTATS_BY_DIRECTORY,  /* the same for directories, each with the files in it */
     AGGSTATS_BY_FILESYSTEM, /* by where it is mounted and its type, "/srv ext4" */
     AGGSTATS_GROUPINGS      /* their number, and "none" */
@@ -45,7 +45,8 @@ enum aggstats_grouping aggstats_grouping_of_name(const char *name);
 /* True if its groups have numbers; else they have names only. */
 bool aggstats_grouping_has_ids(enum aggstats_grouping grouping);
 
-/* True if its groups are objects of calls, not callers: files, directories and file systems. Each may have missed calls. */
+/* True if its groups are objects of calls, not callers: files, directories and file systems. Such a group may have
+ * missed calls. */
 bool aggstats_grouping_has_objects(enum aggstats_grouping grouping);
 
 /* True if the names of its groups are paths, which may be private. */
@@ -53,7 +54,7 @@ bool aggstats_grouping_has_paths(enum aggstats_grouping grouping);
 
 #define AGGSTATS_GROUP_NAME_SIZE 256 /* with its NUL */
 
-/* A non-empty cell of a sparse table: what one bucket got in one interval, or with one value. */
+/* A non-empty cell of a sparse table: the calls of one bucket in one interval, or with one value. */
 struct aggstats_cell {
     uint32_t row;
     uint32_t bucket;
@@ -69,8 +70,8 @@ struct aggstats_op_profile {
     struct aggstats_cell *samples; /* of a sampled profile: by interval, then bucket; intervals add up to the buckets */
     size_t sample_count;
     /* of the calls that have ended; groups have none */
-    uint64_t asked_bytes; /* that calls were asked to move, modulo 2^64; and that they moved */
-    uint64_t moved_bytes;
+    uint64_t asked_bytes;                 /* requested by the calls, modulo 2^64 */
+    uint64_t moved_bytes;                 /* moved by the calls, modulo 2^64 */
     uint64_t failures[AGGSTATS_FAILURES]; /* calls that failed, by kind (failure.h) */
     uint64_t longest_cycles; /* latency of the longest call, which is in the last bucket that has calls; 0: only the
                               * bucket is known */
@@ -99,8 +100,8 @@ struct aggstats_busy {
 
 /* Bytes that read calls have returned, by whether they were in the page cache. */
 struct aggstats_cache {
-    uint64_t read_bytes;     /* of files that are read by way of it */
-    uint64_t missed_bytes;   /* of these: of pages that read calls had to put there, or had read ahead; no more */
+    uint64_t read_bytes;     /* of files that are read through the page cache */
+    uint64_t missed_bytes;   /* part of read_bytes: from pages that read calls had to load, or had read ahead */
     uint64_t unjudged_bytes; /* of other files, and with O_DIRECT */
 };
 
@@ -260,8 +261,9 @@ struct aggstats_call_in_flight {
                                    * Owner:   the profile */
 };
 
-/* What slow calls of an op have waited for. A slow call counts for the cause that took most of its time, and each cause
- * has the time that it took: so the causes of an op add up to all its slow calls, and their latency, exactly. */
+/* A cause of waiting, of an op's slow calls. A slow call is counted at the cause that took most of its time. Its
+ * latency is split among its causes. So the causes of an op add up exactly to the count and latency of its slow
+ * calls. */
 struct aggstats_cause {
     char op[AGGSTATS_NAME_SIZE];
     struct aggstats_why why;
@@ -438,17 +440,17 @@ struct aggstats_group {
     struct aggstats_profile profile;     /* clock, resolution, cache and ops, of calls that have ended; nothing else */
 };
 
-/* Frees what a profile owns and zeroes it. */
+/* Frees the memory that a profile owns, and zeroes the profile. */
 void aggstats_profile_finish(struct aggstats_profile *profile);
 
 /* Deep copy. Errors: -ENOMEM, *ret_copy untouched */
 int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
 
-/* True if it has paths, which may be private: of a call in flight, of a slow one, of an op's longest, of cgroups, or of
- * files; or stacks of calls, or functions that made them. */
+/* True if the profile has paths, which may be private: of calls in flight, slow calls, longest calls, cgroups or files;
+ * or if it has stacks of calls or names of calling functions. */
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile);
 
-/* Removes all of these: groups named by paths, slow calls and their callers are dropped, other calls lose their path and stack. */
+/* Removes all of these: drops slow calls, their callers, and groups named by paths; other calls lose path and stack. */
 void aggstats_profile_drop_paths(struct aggstats_profile *profile);
 
 /* The value of a header line, or NULL. Owner: the profile. */

@@ -19,7 +19,7 @@ int aggstats_profile_format(const struct aggstats_profile *profile, char **ret_t
 /* Where and why a text is not a profile. */
 struct aggstats_parse_error {
     size_t line;       /* from 1; 0: not about one line */
-    char message[160]; /* what was expected and what was found, no newline */
+    char message[160]; /* the expected and the found text, without newline */
 };
 
 /* Reads one profile up to the end of the stream; a recording of several is an error.

@@ -84,11 +84,11 @@ struct aggstats_call_of {
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_call_of *of,
                         uint64_t latency_cycles);
 
-/* Calls that have ended, of one caller on one object, with latencies of one bucket. */
+/* Ended calls of one caller on one object, with latencies of one bucket. */
 struct aggstats_group_calls {
-    uint64_t
-        caller; /* a number that means one identity for ever. identify is called within the call if the recorder does
-                      * not know it, or has forgotten it; its own number is to be ignored */
+    /* A number that always means the same identity. If the recorder does not know the number, or has forgotten it, it
+     * calls identify before aggstats_group_add_calls() returns; identify must ignore its caller argument. */
+    uint64_t caller;
     uint64_t object; /* as above */
     unsigned op;
     uint64_t calls;

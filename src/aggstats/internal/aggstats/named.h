@@ -1,12 +1,13 @@
-/* libaggstats, inside this project: programs that those who share a live file name, such as those that will not count in
- * it. The process that made the file watches how long they run. */
+/* libaggstats, inside this project: the list of named programs in a shared live file. Processes that share the file add
+ * programs, such as programs whose calls will not be counted. The process that made the file watches how long the
+ * programs run. */
 #ifndef AGGSTATS_NAMED_H
 #define AGGSTATS_NAMED_H
 
 #include <stdint.h>
 
-#define AGGSTATS_NAMED_MAX 1088U   /* those beyond are not named */
-#define AGGSTATS_NAMED_OWN_MAX 64U /* the first, which the file's maker names; the same */
+#define AGGSTATS_NAMED_MAX 1088U   /* further programs are not named */
+#define AGGSTATS_NAMED_OWN_MAX 64U /* the first entries, for the file's maker; its further programs are not named */
 #define AGGSTATS_NAMED_SIZE 32
 
 enum aggstats_named_state {

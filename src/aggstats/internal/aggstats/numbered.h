@@ -38,15 +38,15 @@ enum aggstats_change {
     AGGSTATS_CHANGE_PAUSE, /* also if it was paused already; the next, if it was running */
     AGGSTATS_CHANGE_RESUME,
     AGGSTATS_CHANGE_ROTATE,      /* the window ends here if the profile is saved: one of the next two follows */
-    AGGSTATS_CHANGE_ROTATED,     /* it was saved: the window begins where that one ended; no blocks */
-    AGGSTATS_CHANGE_NOT_ROTATED, /* it was not saved, or a reset came in between; no blocks */
+    AGGSTATS_CHANGE_ROTATED,     /* the profile was saved: a window begins at the end of the saved window; no blocks */
+    AGGSTATS_CHANGE_NOT_ROTATED, /* the profile was not saved, or a reset came in between; no blocks */
 };
 
 struct aggstats_changed {
     enum aggstats_change change;
     uint64_t cycles; /* the time of the change in the window */
     int64_t realtime_ns;
-    const struct aggstats_numbered *blocks; /* those with numbered calls */
+    const struct aggstats_numbered *blocks; /* the blocks with numbered calls */
     size_t block_count;
 };
 

@@ -27,8 +27,8 @@
 /* As aggstats_recorder_create(), with a live file in which that many threads of other processes may count at one time;
  * fewer if the process may not make so large a file, most of which is a hole (RLIMIT_FSIZE).
  * shared_threads: 1..AGGSTATS_SHARED_THREADS_MAX
- * groupings:      for which the file has room, as bits (1 << AGGSTATS_BY_FILE); 0: none (aggstats/shared_groups.h). It
- *                 has none either if it must be small */
+ * groupings:      for which the file has room, as bits (1 << AGGSTATS_BY_FILE); 0: none (aggstats/shared_groups.h). A
+ *                 file that must be small has no room for groupings */
 int aggstats_recorder_create_shared(const struct aggstats_recorder_options *options, uint64_t shared_threads,
                                     unsigned groupings, struct aggstats_recorder **ret_recorder);
 
@@ -89,11 +89,11 @@ struct aggstats_named *aggstats_recorder_named(struct aggstats_recorder *recorde
 /* ---- For the process that made the file ----
  *
  * Its snapshots show the counts of all threads, and are sampled profiles if it has set an interval. Resets, pauses and
- * rotations are for all threads too. What threads had left when they ended before a reset is not shown after it. Calls in
- * flight of threads that have ended in them, as by exec or SIGKILL, are not shown. They stay counted, and never end.
+ * rotations are for all threads too. Counts of threads that ended before a reset are not shown after it. If a thread
+ * ended during a call, as by exec or SIGKILL, the call is not shown as in flight. It stays counted, and never ends.
  *
- * Processes of other users may count in the file, and may write anything there at any time. The worst that they can do to
- * the maker is to make its profile wrong: it maps nothing of the file that they may write, and checks all that it reads. */
+ * Processes of other users may count in the file, and may write anything there at any time. They can make the maker's
+ * profile wrong, and nothing else: the maker does not map their part of the file, and checks all data read from it. */
 
 /* Resets change none of them. */
 struct aggstats_shared_facts {
@@ -118,8 +118,7 @@ void aggstats_maker_name_take_back(const struct aggstats_recorder *recorder, int
 /* Copies the named programs. Any text may be a name, any number a pid or time. */
 void aggstats_maker_read_named(const struct aggstats_recorder *recorder, struct aggstats_named *ret_named);
 
-/* Returns how many threads have a call in flight. It may be one that turns out not to
- * count (aggstats/watched.h).
+/* Returns how many threads have a call in flight, including calls that may turn out not to count (aggstats/watched.h).
  * ret_ops: bit i: there is one of op i; may be NULL
  * Threads: any; takes a system call for each block that was ever taken */
 unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder, uint64_t *ret_ops);

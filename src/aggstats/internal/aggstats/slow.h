@@ -30,16 +30,19 @@ struct aggstats_wait {
     struct aggstats_chain chain;     /* of the cause, from the same reading of the thread; no links: unknown */
 };
 
-/* Finds what a thread waits for. Returns false if that is unknown, and the cause says why.
- * Threads: one of the recorder, one at a time. ret_wait is zeroed before */
+/* Finds the cause for which a thread waits. Returns false if the cause is unknown; ret_wait->cause says why then.
+ * ret_wait: zeroed before the call
+ * Threads: a thread of the recorder, one at a time */
 typedef bool (*aggstats_cause_fn)(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
 
 /* The path of a call's object; NULL: unknown.
  * Owner:   the caller frees it.
- * Threads: those that end calls, and the watching one: so it must not wait for anything that calls may wait for */
+ * Threads: threads that end calls, and the watching thread. The function must not wait for anything that calls may wait
+ *          for */
 typedef char *(*aggstats_path_fn)(void *context, uint64_t object);
 
-/* The number that people know an object by, such as that of its inode; 0: unknown. Threads: as above */
+/* The number by which users know an object, such as its inode number; 0: unknown.
+ * Threads: as above */
 typedef uint64_t (*aggstats_number_fn)(void *context, uint64_t object);
 
 /* Brings calls in flight that begin elsewhere up to date, before each look at calls in flight.
@@ -99,12 +102,12 @@ struct aggstats_ended_call {
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     uint64_t offset;
-    const char *function;   /* of the program, that made it; NULL: not wanted */
+    const char *function;   /* the function of the program that made the call; NULL: not wanted */
     const char *user_stack; /* see struct aggstats_slow_call; NULL: unknown */
 };
 
 /* Counts a call that aggstats_end() has ended, if it was slow.
- * Threads: the one that made it, before its next. Takes a lock */
+ * Threads: the calling thread, before its next call. Takes a lock */
 void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats_span *span,
                        const struct aggstats_ended_call *call);
 

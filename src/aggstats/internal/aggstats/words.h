@@ -19,8 +19,10 @@
     whole(BLOCK, "block")
 
 /* Groupings of profiles, in the order in which they are listed.
- * caller: events files have it, so that it can be asked of them too. surrounding: what a caller belongs to, known only
- * from /proc while the caller lives. object: what calls work on. whole: what contains them; a mount has one.
+ * caller:      a property of the caller that events files record, so recordings can be grouped by it too
+ * surrounding: the caller's environment, known only from /proc while the caller lives
+ * object:      a file or directory on which calls work
+ * whole:       the file system of the objects; a mount has exactly one
  * Fields: constant AGGSTATS_BY_..., word, word for several groups, heading of the calls of one group, what its groups
  * are known by */
 #define GROUPING_ROWS(caller, surrounding, object, whole)                              \

@@ -344,7 +344,7 @@ int groups_show_begin(struct groups *groups, bool marks, const char (*op_names)[
     return err;
 }
 
-/* What groups of the profile have of it. */
+/* The op's latency in all groups that have been shown. */
 static uint64_t shown_cycles(const struct groups_showing *showing, const char *op_name) {
     uint64_t cycles = 0;
     for (size_t i = 0; i < showing->profile->group_count; i++) {
@@ -374,7 +374,7 @@ static int add_rest_of(const struct groups_showing *showing, struct groups *grou
     return err;
 }
 
-/* Shows what the whole has and no group: as one group more, of others. */
+/* Shows one more group, `other`: the calls of the whole profile that no group has. */
 static int show_rest(struct groups_showing *showing, struct group_calls *ret_sum) {
     struct groups rest = {0};
     struct group_calls sum = {0};

@@ -46,7 +46,9 @@ void groups_finish(struct groups *groups);
 /* The group of that identity; NULL: there is none. has_ids: by number and instance; else by name */
 struct group *groups_find(struct groups *groups, const struct aggstats_identity *identity, bool has_ids);
 
-/* A new one. ret_folded: the group that had to go, whose place it takes; NULL: none had. NULL: -ENOMEM */
+/* Adds a group. ret_was_folded: all places were in use; the least recently seen group was added to the others, and the
+ * new group has its place.
+ * Errors:  NULL: -ENOMEM */
 struct group *groups_add(struct groups *groups, const struct aggstats_identity *identity, bool *ret_was_folded);
 
 /* Counts a call. Without memory for it the call is missing from the groups. */
@@ -68,13 +70,15 @@ void group_add_cache(struct group *group, const struct aggstats_cache *cache);
 /* Adds calls that were counted elsewhere. Errors: -ENOMEM */
 int groups_add_bucket(struct groups *groups, struct group *group, unsigned op, const struct group_calls *more);
 
-/* A place that was never used; there must be one. It is nobody's yet. NULL: -ENOMEM */
+/* Takes a place that was never used, and gives it no identity; there must be such a place.
+ * Errors:  NULL: -ENOMEM */
 struct group *groups_take_unused(struct groups *groups);
 
-/* Adds all that one group has to another; it is nobody's then. */
+/* Moves all calls of `from` to `into`, and frees the place of `from`. */
 void groups_unite(struct groups *groups, struct group *from, struct group *into);
 
-/* The same, but the first keeps them. Errors: -ENOMEM; it may have got some */
+/* Adds the calls of `from` to `into`; `from` keeps them.
+ * Errors:  -ENOMEM; `into` may have got some of the calls */
 int groups_add_calls(const struct groups *groups, const struct group *from, struct group *into);
 
 /* Nobody has called yet. */
@@ -103,12 +107,12 @@ int groups_show_begin(struct groups *groups, bool marks, const char (*op_names)[
                       struct groups_showing *ret_showing);
 int group_show(struct groups_showing *showing, struct group *group);
 
-/* Instead of a group of others: what the whole has, and no group that was shown. may_miss: it may have calls of any
- * group */
+/* Shows the group `other`, made of the calls of the whole profile that no shown group has. may_miss: `other` may have
+ * calls of any group */
 int groups_show_rest(struct groups_showing *showing, bool may_miss);
 
-/* After a group of others: adds to it what the whole has, and no group that was shown. Such calls ended before the
- * groups began, or were in flight then. They are not marked. ret_calls: how many they are */
+/* After the group `other` has been shown: adds to it the calls of the whole profile that no shown group has. Such calls
+ * ended before the groups began, or were in flight then. They are not marked. ret_calls: their number */
 int groups_show_unseen(struct groups_showing *showing, uint64_t *ret_calls);
 void groups_show_end(struct groups_showing *showing);
 

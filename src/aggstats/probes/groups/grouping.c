@@ -180,7 +180,7 @@ static bool check_callers(struct grouping *grouping) {
     return any || (tables.name_objects && !names_now);
 }
 
-/* A thread that has been asking for one name for that long hangs. */
+/* True if the names thread hangs: it has been asking for one name for NAMES_WAIT_NS. */
 static bool is_hung(struct grouping *grouping, int64_t now) {
     int64_t asking_ns = __atomic_load_n(&grouping->asking_ns, __ATOMIC_RELAXED);
     return asking_ns != 0 && now - asking_ns >= NAMES_WAIT_NS;

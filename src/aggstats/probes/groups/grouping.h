@@ -61,14 +61,15 @@ void grouping_end(struct grouping *grouping);
 /* Ends the thread and frees all. */
 void grouping_stop(struct grouping *grouping);
 
-/* Puts a call into its thread's queue; NULL: it has none. May ask who its caller is, and notes in it that it has.
+/* Puts a call into its thread's queue; queue NULL: counts the call at once. Identifies a new caller if necessary, and
+ * marks the queued call as asked.
  * Threads: the queue's */
 void grouping_add_slowly(struct grouping *grouping, struct call_queue *queue, const struct queued_call *call);
 
-/* Tells the thread that there are calls. Threads: any */
+/* Wakes the thread that takes calls from the queues. Threads: any */
 void grouping_wake(struct grouping *grouping);
 
-/* The same if no caller need be asked for, and there is room. Returns false if it was not done.
+/* As grouping_add_slowly(), if the caller is known and the queue has room. Otherwise returns false and does nothing.
  * Threads: the queue's */
 static inline bool grouping_add_fast(struct grouping *grouping, struct call_queue *queue, unsigned op,
                                      const struct aggstats_call_of *of, uint64_t latency_cycles) {

@@ -95,8 +95,8 @@ static struct group *find_or_add(struct grouping_table *table, const struct aggs
     return group;
 }
 
-/* These replace a process's start if that is unknown: nobody asked in time, or the process has ended. The former may
- * still be identified. Ended ones of one name are one group. */
+/* Used instead of the start time of a process if it is unknown: the process was not looked up in time and may still be
+ * identified, or it has ended. Ended processes with the same name are one group. */
 enum { START_NOT_ASKED = 0, START_GONE = 1 };
 #define START_GONE_NAMED (UINT64_C(1) << 63)
 

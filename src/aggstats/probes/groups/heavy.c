@@ -236,7 +236,8 @@ static int unite_shown(struct aggstats_group *into, struct aggstats_group *from)
     return err;
 }
 
-/* Merges those of one name, from first on: a file and the one that replaced it, and those whose names are unknown. */
+/* Merges groups with equal names, from index `first` on: a file with the file that replaced it, and all objects without
+ * a known name. */
 static int unite_names(struct aggstats_profile *profile, size_t first) {
     struct aggstats_group *groups = profile->groups;
     size_t kept = first;

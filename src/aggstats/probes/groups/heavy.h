@@ -20,7 +20,7 @@
 /* The entry of a place in groups. */
 struct heavy_entry {
     uint64_t object;
-    uint64_t bound_cycles; /* its own latency, and what it may have missed */
+    uint64_t bound_cycles; /* the latency of its counted calls, plus the latency that it may have missed */
     uint32_t heap_index;
     uint32_t chain_next; /* place + 1; 0 ends the chain */
     bool is_named;
@@ -67,8 +67,8 @@ void heavy_guess(struct heavy *heavy, uint64_t object, const char *name);
 /* Forgets all calls. */
 void heavy_clear(struct heavy *heavy);
 
-/* As grouping_show() and grouping_end_marks(). Objects of one name are shown as one. ret_unseen: as
- * groups_show_unseen()'s; NULL: without that */
+/* As grouping_show() and grouping_end_marks(). Objects with the same name are shown as one group. ret_unseen: as
+ * ret_calls of groups_show_unseen(); NULL: groups_show_unseen() is not called */
 int heavy_show(struct heavy *heavy, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
                enum aggstats_grouping grouping, struct aggstats_profile *profile, uint64_t *ret_unseen);
 void heavy_end_marks(struct heavy *heavy, bool take);

@@ -31,7 +31,7 @@ struct shared_groups {
     void *context;
     struct group_cell *cells;  /* [GROUPS_CELLS]: as last read */
     struct group_cell *before; /* the same at the last reset, without keys */
-    uint32_t *used;            /* [GROUPS_CELLS]: the indexes of those that have been read */
+    uint32_t *used;            /* [GROUPS_CELLS]: indexes of the cells that have been read */
     size_t used_count;
 };
 

@@ -13,7 +13,7 @@
 
 struct joint_table {
     bool is_on;         /* atomic */
-    bool is_marked;     /* what it showed at joints_mark() can be subtracted from it */
+    bool is_marked;     /* joints_mark() was called, and no reset since: the shown counts can be subtracted */
     uint64_t *counts;   /* [rows][buckets]; atomic, only grow */
     uint64_t *baseline; /* counts from before the window, or in its pauses */
     uint64_t *frozen;   /* as of the beginning of the current pause */

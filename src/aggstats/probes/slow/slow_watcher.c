@@ -255,11 +255,11 @@ static void *run(void *argument) {
     while (!__atomic_load_n(&slow->stop, __ATOMIC_ACQUIRE)) {
         uint64_t threshold_cycles = threshold_of(slow);
         const bool may_sleep = idle_looks >= IDLE_LOOKS || threshold_cycles == 0;
-        __atomic_store_n(&slow->is_asleep, may_sleep, __ATOMIC_SEQ_CST); /* a call that begins from now on wakes it */
+        __atomic_store_n(&slow->is_asleep, may_sleep, __ATOMIC_SEQ_CST); /* from now on a beginning call wakes it */
         bool any = threshold_cycles > 0 && look_at_all(slow, threshold_cycles, may_sleep);
         slow_report(slow);
         idle_looks = any ? 0 : idle_looks + 1;
-        /* the thread that woke it has yet to begin its call, which may take a while */
+        /* the thread that woke this one has yet to begin its call, which may take a while */
         if (wait_for_next(slow, may_sleep && !any))
             idle_looks = 0;
     }

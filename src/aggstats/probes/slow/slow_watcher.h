@@ -51,7 +51,7 @@ struct slow {
     unsigned op_count;
 };
 
-/* What it watches, and where it counts; all borrowed. */
+/* The threads to watch, and the store for slow calls; all pointers are borrowed. */
 struct slow_place {
     const struct threads *threads;
     struct slow_store *store;
