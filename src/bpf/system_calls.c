@@ -491,7 +491,7 @@ static void drop(void *context, unsigned op, const struct collected_cell *cell, 
     (void)context, (void)op, (void)cell, (void)sum;
 }
 
-/* From now on it watches what it is for. */
+/* Ends the measurement, and starts watching the requested file systems and control group. */
 static void end_measuring(const struct measuring *measuring, const struct system_calls *of,
                           struct call_programs *programs, struct collector *collector) {
     const struct counting_lane nowhere[COLLECTOR_LANES_MAX] = {{.recorder = NULL}};

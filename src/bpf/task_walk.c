@@ -98,7 +98,7 @@ static int make_room(struct task_walk *walk, size_t room_bytes) {
     return 0;
 }
 
-/* Reads all that it tells, to the end. */
+/* Reads the output of the iterator, to its end. */
 static int read_all(struct task_walk *walk, size_t *ret_bytes) {
     size_t bytes = 0;
     ssize_t length = 1;

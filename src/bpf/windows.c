@@ -7,7 +7,8 @@
 
 #include "base.h"
 
-/* When the kernel changes a map of maps, even to the same, it waits until no program uses it any more that began before. */
+/* An update of a map of maps, even with the same map, waits until all running programs that may use the old map have
+ * ended. */
 int windows_wait(int windows_fd, unsigned number, int window_fd) {
     return bpf_map_update_elem(windows_fd, &number, &window_fd, BPF_ANY) < 0 ? negative_errno() : 0;
 }

@@ -40,7 +40,7 @@ struct collected_reads {
     unsigned long long unjudged_bytes; /* of other files */
 };
 
-/* Calls of one kind that have ended, on one CPU. */
+/* Counts of ended calls of one kind, on one CPU. */
 struct collected {
     unsigned long long buckets[COLLECTED_BUCKETS];
     unsigned long long total_ns;
@@ -119,8 +119,8 @@ struct collected_name {
 /* How it is known which file system a call is on. */
 enum collected_place {
     COLLECTED_FD,        /* the first argument is a descriptor */
-    COLLECTED_FDS,       /* the first or the third one is of it */
-    COLLECTED_SENT,      /* the first or the second one is of it */
+    COLLECTED_FDS,       /* the descriptor of the first argument, or else of the third */
+    COLLECTED_SENT,      /* the descriptor of the second argument, or else of the first */
     COLLECTED_MAPPED,    /* the fifth argument is a descriptor */
     COLLECTED_OPENED,    /* the result is a descriptor; else as the next */
     COLLECTED_RESOLVED,  /* the same, but it says how names are resolved */
@@ -249,12 +249,12 @@ struct collected_under_way {
 
 /* Which file a request is on. */
 enum collected_target {
-    COLLECTED_TARGET_FILE, /* the one that it has */
+    COLLECTED_TARGET_FILE, /* the file of the request */
     COLLECTED_TARGET_CLOSED,
-    COLLECTED_TARGET_OPENED,  /* the result, if it is one; else it is not known */
-    COLLECTED_TARGET_STATX,   /* struct statx has the device; else it is not known */
-    COLLECTED_TARGET_UNKNOWN, /* it is a name */
-    COLLECTED_TARGET_UNLINK,  /* an entry of a directory, and so are those after it */
+    COLLECTED_TARGET_OPENED,  /* the file of the resulting descriptor; unknown after a failure */
+    COLLECTED_TARGET_STATX,   /* struct statx has the device; unknown after a failure */
+    COLLECTED_TARGET_UNKNOWN, /* the request has a name */
+    COLLECTED_TARGET_UNLINK,  /* this and the next targets: an entry of a directory */
     COLLECTED_TARGET_RENAME,
     COLLECTED_TARGET_MKDIR,
     COLLECTED_TARGET_LINK,

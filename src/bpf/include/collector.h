@@ -1,5 +1,5 @@
-/* Programs in the kernel (BPF) that count calls, and what they have counted. What is attached goes with the process:
- * nothing is left of one that was killed.
+/* BPF programs that count calls in the kernel, and the reading of their counts. The kernel detaches the programs when
+ * this process ends, even if it is killed.
  *
  * Needs the capabilities CAP_BPF and CAP_PERFMON, Linux 5.11, for system calls 5.15, and that the kernel tells its types (BTF). */
 #ifndef COLLECTOR_H
@@ -51,8 +51,9 @@ bool collector_is_locked_down(void);
 bool collector_is_possible(void);
 
 /* Requests of the kernel to FUSE daemons, from when it sends one until it has the answer; Linux 6.11. There are two
- * lanes, the layers "fuse" and "queue". In the latter is how long requests waited for a worker that was at another one:
- * until it had answered that. It is true of daemons where the thread that takes a request answers it. */
+ * lanes, the layers "fuse" and "queue". The lane "queue" has the time that a request waited for a worker while the
+ * worker was busy with another request. This time is right for daemons in which the thread that takes a request also
+ * answers it. */
 struct fuse_requests {
     uint32_t connections[COLLECTED_CONNECTIONS_MAX]; /* of the mounts: their device numbers, as the kernel has them */
     unsigned connection_count;
@@ -89,10 +90,10 @@ struct system_calls {
     struct process_numbers processes; /* only these, and their descendants */
     uint64_t cgroup;       /* only processes in this control group (version 2) and below: its inode's number; 0: all */
     unsigned cgroup_level; /* below the root of all of them */
-    bool has_groups;       /* what calls are on, and whose they are, is counted too: collector_group() */
-    bool has_cgroups;      /* by control group, too */
+    bool has_groups;       /* count calls by file and by caller too: collector_group() */
+    bool has_cgroups;      /* count calls by control group too */
     uint64_t slow_ns; /* calls that take so long, or longer, are reported by collector_take_slow() too; 0: none is */
-    bool has_user_stacks; /* with where in their programs they were made */
+    bool has_user_stacks; /* report the calling places in the programs too */
     uint32_t own_parent; /* a process: the calls of its children are not counted, like those of this process; 0: none */
 };
 
@@ -121,9 +122,9 @@ uint64_t collector_processes_lost(const struct collector *collector);
  * Errors:  those of bpf(2) */
 int collector_note_device(struct collector *collector, uint32_t device, bool holds_files);
 
-/* Finds calls that had begun before system calls were counted, by looking at all threads that sleep. They are counted by
- * collector_begun_before() when they end. Where the kernel does not let programs do that, they are left out without being
- * counted. Call once, when all that is watched is known. */
+/* Finds calls that had begun before system calls were counted, by looking at all sleeping threads. When such a call
+ * ends, collector_begun_before() counts it. If the kernel does not allow BPF programs to look at threads, such calls
+ * are ignored. Call once, when the watched files and processes are known. */
 void collector_note_begun(struct collector *collector);
 
 /* Calls on watched files that have ended by now, and had begun before any were counted. How long they took is not known. */
@@ -141,7 +142,7 @@ typedef void collector_under_way_fn(void *context, const struct collected_under_
 int collector_find_under_way(struct collector *collector, uint64_t min_age_ns, collector_under_way_fn *tell,
                              void *context, uint64_t *ret_count);
 
-/* A slow call that has ended. It is in what collector_count() adds from then on. from: NULL: not wanted */
+/* Receives a slow call that has ended. The next collector_count() includes the call. from: NULL: not wanted */
 typedef void collector_slow_fn(void *context, const struct collected_slow *call,
                                const struct collected_user_stack *from);
 

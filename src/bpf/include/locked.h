@@ -21,7 +21,7 @@ enum locked_kind {
 struct locked_now {
     struct waiting_now waiting;
     unsigned owner_thread; /* 0: unknown; the kernel knows it of mutexes, and of rw_semaphores that are held to write */
-    unsigned is_chosen;    /* its process is among those whose fights are counted */
+    unsigned is_chosen;    /* 1: contention in this thread's process is counted */
 };
 
 #endif

@@ -7,8 +7,8 @@
 
 /* By the number of the process, in the first of all PID namespaces. */
 struct process_of_set {
-    unsigned long long begin_ns; /* when it began, as the kernel has it */
-    unsigned has_ended;          /* all its threads have; the kernel frees it later */
+    unsigned long long begin_ns; /* start time of the process, as the kernel has it */
+    unsigned has_ended;          /* all threads have ended; the kernel frees the process later */
     unsigned unused;
 };
 

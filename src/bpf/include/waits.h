@@ -20,10 +20,10 @@ int waits_start(const struct process_numbers *of, struct waits **ret_waits, char
 /* Since when waits count, of the monotonic clock. */
 int64_t waits_begin_ns(const struct waits *waits);
 
-/* Waits that have ended, of one thread in one place. */
+/* Receives the sum of ended waits of one thread in one place. */
 typedef void waits_ended_fn(void *context, const struct waited_cell *cell, const struct waited_sum *sum);
 
-/* A thread that waits now. */
+/* Receives a thread that is waiting now. */
 typedef void waits_now_fn(void *context, const struct waiting_now *now);
 
 struct waits_readers {

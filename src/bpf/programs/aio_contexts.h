@@ -1,11 +1,11 @@
-/* The contexts of io_submit(2): which of them were last used for what is watched. What io_getevents(2) waits for is not told,
- * but its context. */
+/* The contexts of io_submit(2) that were last used for watched files. The kernel does not report the files for which
+ * io_getevents(2) waits, only the context. */
 #ifndef AIO_CONTEXTS_H
 #define AIO_CONTEXTS_H
 
 #include "kernel.h"
 
-#define CONTEXTS_MAX 4096 /* the one that was used least recently makes room */
+#define CONTEXTS_MAX 4096 /* the least recently used context is evicted */
 #define FD_IN_IOCB 20     /* where the descriptor is in struct iocb */
 
 struct aio_context {

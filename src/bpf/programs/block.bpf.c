@@ -104,7 +104,7 @@ int BPF_PROG(block_rq_issue, struct request *request) {
     return 0;
 }
 
-/* The driver could not take it: it waits in the queue as if it had never left it. */
+/* The driver could not take the request. It counts as queued all the time, since it was first queued or issued. */
 SEC("tp_btf/block_rq_requeue")
 int BPF_PROG(block_rq_requeue, struct request *request) {
     const __u64 key = (__u64)request;
@@ -137,7 +137,7 @@ static __always_inline int error_of(int status) {
     }
 }
 
-/* Of a request that is done part by part, the last one ends it. */
+/* A request may be completed in parts. The last part ends the request. */
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(block_rq_complete, struct request *request, int status, unsigned int bytes) {
     const __u64 now_ns = bpf_ktime_get_ns();

@@ -53,7 +53,7 @@ struct {
 
 struct latest_cgroup {
     __u64 number;
-    __u64 calls; /* that are left until it is looked up again */
+    __u64 calls; /* the remaining calls before the name is looked up again */
 };
 
 /* Of the latest call on this CPU. */
@@ -92,7 +92,7 @@ static __always_inline __u64 number_of(const struct inode *inode, __u64 generati
 /* Two members of a dentry that are side by side. */
 struct entry_of_dentry {
     const struct dentry *parent;
-    __u64 hash_len; /* by which the kernel finds it in that directory */
+    __u64 hash_len; /* hash and length of the name, the kernel's key in the parent directory */
 };
 
 /* Of all components that names have here, from the dentry at an address on. */
@@ -182,7 +182,7 @@ __noinline __u64 note_dentry(__u64 address) {
     return object;
 }
 
-/* Remembers what it is called, if that is not known. Returns its number */
+/* Remembers the name of a file, unless it is known already. Returns the file's number */
 static __always_inline __u64 note_object(const struct dentry *dentry) {
     return has_groups && dentry ? note_dentry((__u64)dentry) : 0;
 }

@@ -1,5 +1,5 @@
-/* Calls of 32-bit programs: other numbers, and arguments in other registers (x86). They are made to look like those of 64
- * bits. */
+/* Calls of 32-bit programs: other numbers, and arguments in other registers (x86). Number and registers are translated
+ * to the 64-bit form. */
 #ifndef CALLS_OF_32_BITS_H
 #define CALLS_OF_32_BITS_H
 
@@ -10,7 +10,7 @@
 #define OF_32_BITS (1 << 22) /* TIF_32BIT */
 #define REGISTERS_MAX 24
 
-/* Set before it is loaded: the same call of 64 bits, and one more; 0: not counted. */
+/* Set before loading: the number of the same 64-bit call, plus 1; 0: not counted. */
 const volatile __u16 same_numbers[COLLECTED_SYSCALLS];
 
 /* As struct pt_regs of the kernel has them. */
@@ -20,7 +20,7 @@ struct moved_registers {
 
 enum { AT_ENTRY, AT_EXIT, MOVED_PLACES };
 
-/* Room for those of the call that begins, and of the one that ends. */
+/* Room for the registers at the entry and at the exit of a call. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, MOVED_PLACES);

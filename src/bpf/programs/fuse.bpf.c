@@ -1,6 +1,5 @@
 /* The layers "fuse" and "queue": requests of the kernel to FUSE daemons, from when it sends one until it has the
- * answer. In the queue is, of that, the time for which a request waited for a worker that was at another one: until it
- * had answered that. */
+ * answer. "queue" is the part of this time in which a request waited while its worker was busy with another request. */
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_OPCODES)
 #include "call_counts.h"
@@ -56,7 +55,7 @@ static __always_inline __u32 device_of(const struct fuse_req *request) {
                                               : BPF_CORE_READ(request, fm, fc, dev);
 }
 
-/* Which mount it is of; negative: none of those. */
+/* The index of the request's mount in connections; negative: not a watched mount. */
 static __always_inline int connection_of(const struct fuse_req *request) {
     return find_device(connections, connection_count, COLLECTED_CONNECTIONS_MAX, device_of(request));
 }

@@ -1,4 +1,4 @@
-/* Calls that signals interrupt: one that the kernel makes anew is one call. */
+/* Calls that signals interrupt. A call that the kernel restarts counts as one call. */
 #ifndef INTERRUPTED_H
 #define INTERRUPTED_H
 
@@ -12,7 +12,7 @@
 #define RT_SIGRETURN 139
 #endif
 
-/* The kernel's results of calls that it makes anew when a signal has been handled. */
+/* The kernel's results of calls that it restarts after handling a signal: ERESTARTSYS to ERESTART_RESTARTBLOCK. */
 #define RESTART_FIRST 512
 #define RESTART_LAST 516
 
@@ -28,7 +28,7 @@ static __always_inline void fail_interrupted(struct task_struct *task, struct th
 
 static __always_inline void interrupt(struct task_struct *task, struct thread *thread, const struct pt_regs *registers,
                                       __u64 now_ns) {
-    fail_interrupted(task, thread); /* of a handler that has been interrupted too, or never returned */
+    fail_interrupted(task, thread); /* the handler was itself interrupted, or never returned */
     thread->interrupted = thread->call;
     thread->interrupted_reads = thread->reads;
     thread->end_ns = now_ns;
@@ -36,7 +36,7 @@ static __always_inline void interrupt(struct task_struct *task, struct thread *t
     thread->state = AT_ONCE;
 }
 
-/* Whether the call that begins is the interrupted one. */
+/* Continues the interrupted call if the beginning call is its restart. Returns whether it is. */
 static __always_inline bool resume(struct task_struct *task, struct thread *thread, const struct pt_regs *registers,
                                    __u32 number) {
     const bool is_same = thread->interrupted.number == number && BPF_CORE_READ(registers, sp) == thread->stack;

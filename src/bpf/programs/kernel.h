@@ -80,7 +80,7 @@ struct mount {
     struct mount *mnt_parent;
     struct dentry *mnt_mountpoint;
     struct vfsmount mnt;
-    struct list_head mnt_mounts; /* those that are mounted in it, by their mnt_child */
+    struct list_head mnt_mounts; /* child mounts, linked by mnt_child */
     struct list_head mnt_child;
     struct mnt_namespace *mnt_ns;
 };

@@ -67,7 +67,7 @@ static __always_inline void end_phase(struct fight *fight, __u64 now_ns) {
     fight->since_ns = now_ns;
 }
 
-/* What it takes to look at a fight is not part of it. */
+/* The time that this program takes is not counted as contention. */
 static __always_inline void fill_fight(struct fight *fight, struct task_struct *task, __u64 lock, unsigned kind) {
     fill_cell(&fight->cell, task, kind);
     fight->cell.stack = note_stack(task, OF_TRACEPOINTS);

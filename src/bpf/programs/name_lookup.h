@@ -48,7 +48,7 @@ struct lookup {
     __u32 mounts_left;                          /* to walk over: nothing else runs on this CPU meanwhile */
     bool is_entry;                              /* the directory is what is looked for */
     bool follows;                               /* the last component too, if it is a symbolic link */
-    char dentry[DENTRY_BYTES + PART_BYTES + 8]; /* the latest one found; behind it its name, if that is elsewhere */
+    char dentry[DENTRY_BYTES + PART_BYTES + 8]; /* the latest dentry; then its name, if stored outside */
     char text[2 * TEXT_HALF + NAME_BYTES];
 };
 
@@ -73,7 +73,7 @@ static __always_inline __u64 word_at(const struct lookup *lookup, __u32 position
 
 /* ---- Names -------------------------------------------------------------------------------------- */
 
-/* The lowest bit that is set is that of the first byte that is 0. */
+/* Marks zero bytes: the lowest set bit of the result belongs to the first zero byte. 0: no byte is zero */
 static __always_inline __u64 zero_bytes(__u64 word) {
     return (word - ONES) & ~word & HIGH_BITS;
 }

@@ -212,7 +212,7 @@ __noinline __u64 missed_by(const struct reading_call *call, __u64 returned_bytes
     return missed_bytes < returned_bytes ? missed_bytes : returned_bytes;
 }
 
-/* What a call has read that returned that many bytes. */
+/* Splits the bytes that a call returned by the state of the page cache. */
 static __always_inline struct collected_reads end_reading(const struct reading_call *call, __u64 returned_bytes) {
     if (call->reading == READS_UNJUDGED)
         return (struct collected_reads){.unjudged_bytes = returned_bytes};

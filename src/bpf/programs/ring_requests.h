@@ -1,9 +1,9 @@
-/* Requests of io_uring, from when the kernel has taken one until it posts its completion. Which file it is on is known
- * then: it may be one that a request before it opens.
+/* Requests of io_uring, from when the kernel has taken a request until it posts the completion. Most files are looked
+ * up at the completion, because an earlier request may open the file.
  *
- * A request that asks for no completion has no end that can be seen, and no latency: it is counted apart. A completion for
- * which the ring has no room cannot be seen either: the request stays among those under way until its memory is used for
- * the next one, and is lost then. */
+ * If a request asks for no completion, its end cannot be seen, so its latency is unknown: it is counted separately. A
+ * completion for which the ring has no room cannot be seen either. Such a request counts as under way until the kernel
+ * uses its memory for another request; then it is lost. */
 #ifndef RING_REQUESTS_H
 #define RING_REQUESTS_H
 

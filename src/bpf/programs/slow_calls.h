@@ -1,5 +1,4 @@
-/* Calls that were slow, each by itself, told when they have ended. Who watches calls that are under way may sleep until one
- * begins. */
+/* Reports each slow call when it has ended. The thread that watches calls under way may sleep until a call begins. */
 #ifndef SLOW_CALLS_H
 #define SLOW_CALLS_H
 
@@ -9,10 +8,10 @@
 #include "kernel.h"
 #include "under_way.h"
 
-/* Set before it is loaded: calls that take so long are slow; 0: none is, and nothing here is left in the programs. */
+/* Set before loading: calls of this latency or more are slow; 0: no call is slow, and the code here is never run. */
 const volatile __u64 slow_ns;
 
-/* Set before it is loaded: tells where in their programs they were made. */
+/* Set before loading: report the place in the program that made a slow call. */
 const volatile bool has_user_stacks;
 
 #define IS_EXITING 0x00000004 /* PF_EXITING: it has no memory any more */

@@ -79,7 +79,7 @@ int BPF_PROG(sys_enter, struct pt_regs *all_registers, long any_number) {
     thread->reads = (struct reading_call){.reading = READS_NOTHING};
     if (row->position != COLLECTED_NOWHERE && found.file)
         note_reading(thread, &found, registers, row->position);
-    thread->call.begin_ns = bpf_ktime_get_ns(); /* of calls that are counted alone, and of what they do alone */
+    thread->call.begin_ns = bpf_ktime_get_ns(); /* last: excludes the time that this program takes */
     return 0;
 }
 

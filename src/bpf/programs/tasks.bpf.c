@@ -1,5 +1,6 @@
-/* Calls that are under way, found by looking at all threads of the machine, each in its turn. An object of its own: where
- * the kernel refuses it, calls are counted all the same. It shares maps with the programs that count. */
+/* Finds calls under way by looking at all threads of the machine, one after the other. A BPF object of its own: if the
+ * kernel refuses to load this object, calls are counted nevertheless. The object shares maps with the programs that
+ * count. */
 #include "collected.h"
 #define COUNTING_SLOTS (2 * COLLECTED_CALL_OPS)
 #include "call_arguments.h"
@@ -7,7 +8,7 @@
 #include "calls_of_32_bits.h"
 #include "under_way.h"
 
-/* Set before it is loaded, as where calls are counted. */
+/* Set before loading, as in syscall.bpf.c. */
 const volatile struct collected_call calls[COLLECTED_SYSCALLS];
 
 #define IS_OF_KERNEL 0x00200000 /* PF_KTHREAD */
@@ -58,7 +59,8 @@ static __always_inline __u64 begin_at_latest(const struct task_struct *task) {
     return begin_ns < count_from_ns ? begin_ns : count_from_ns - 1;
 }
 
-/* A thread that has a call has begun it meanwhile. The operation is last: it is what tells that there is a call. */
+/* If the thread has a call already, the call began meanwhile and is kept. op is written last: it marks the call as
+ * valid. */
 static __always_inline void note_call(struct task_struct *task, const struct pt_regs *registers, __u32 number) {
     const volatile struct collected_call *row = &calls[number];
     const struct found found = find_begun(task, registers, row);

@@ -1,4 +1,4 @@
-/* Calls that are under way, one of a thread. */
+/* Calls under way, at most one for each thread. */
 #ifndef UNDER_WAY_H
 #define UNDER_WAY_H
 

@@ -8,8 +8,8 @@
 #include "process_set_shared.h"
 
 /* Set before it is loaded. */
-const volatile bool has_processes; /* only those of the map are watched */
-const volatile __u32 own_process;  /* is not watched, and nor is what it starts */
+const volatile bool has_processes; /* watch only the processes of the map */
+const volatile __u32 own_process;  /* osprof itself: neither this process nor its descendants are watched */
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
