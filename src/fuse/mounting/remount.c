@@ -69,7 +69,7 @@ static const struct fuse_opt libfuse_options[] = {
 /* The changes to a mount. */
 struct change {
     unsigned long flags;
-    char kept[256]; /* options that stay as they were when it was mounted: "profile, by" */
+    char kept[256]; /* given options that a remount cannot change: "profile, by" */
 };
 
 static bool take_flag(const char *option, unsigned long *flags) {

@@ -139,8 +139,8 @@ static int check_paths(const struct options *options) {
 
 /* ---- Defaults that depend on other options ------------------------------------------------------ */
 
-/* The kernel checks permissions on every mount that other users may use, unless this is switched off. An existing mount
- * keeps what it was made with. */
+/* The kernel checks permissions on every mount that other users may use, unless an option switches the checks off. An
+ * existing mount keeps its setting. */
 static bool adds_permission_checks(const struct options *options) {
     return options->action == OPTIONS_MOUNT && options->allow_other && !options->no_default_permissions &&
            !options->default_permissions;

@@ -1,5 +1,4 @@
-/* The table of osproffs's options, used by parsing, --help and completion. The functions that some rows need come
- * before it. */
+/* The table of osproffs's options, used by parsing, --help and completion, and before it the functions of its rows. */
 #include "options_rows.h"
 
 #include <string.h>

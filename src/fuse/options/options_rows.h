@@ -4,7 +4,8 @@
 
 #include "option_table.h"
 
-/* Parsed into struct options. Names are those of -o, except those that begin with "-". In the order of --help. */
+/* The rows are parsed into struct options, and stand in the order of --help. A name is an argument of -o, unless it
+ * begins with "-". */
 extern const struct option_row options_rows[];
 
 #endif

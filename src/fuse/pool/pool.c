@@ -131,7 +131,7 @@ static void leave(struct pool *pool, struct pool_worker *worker) {
         __atomic_store_n(&pool->chosen_count, pool->chosen_count - 1, __ATOMIC_SEQ_CST);
     }
     pthread_mutex_unlock(&pool->lock);
-    pool_enter(pool, worker); /* if the others have left meanwhile, it stays */
+    pool_enter(pool, worker); /* the last chosen worker stays chosen: binds its thread again */
 }
 
 /* ---- The end ---- */

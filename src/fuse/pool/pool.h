@@ -72,7 +72,7 @@ struct pool {
     uint64_t pause_cycles;                       /* the latest pause; under the lock */
     uint64_t began_cycles;                       /* when workers were chosen; under the lock */
     uint64_t again_cycles;                       /* atomic; no worker is chosen before this time */
-    int offered;                                 /* atomic; a CPU that needs one more worker; -1: none */
+    int offered;                                 /* atomic; a CPU that needs another worker; -1: none */
     uint32_t period;                             /* atomic; counts the times that workers were chosen; never 0 */
     uint32_t taken[CPU_SETSIZE];                 /* atomic; the latest period in which a worker was bound to the CPU */
 };

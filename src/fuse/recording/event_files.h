@@ -26,7 +26,7 @@ struct event_files {
     int dir_fd;                      /* of the command line's file; -1: none */
     char *name;
 
-    pthread_mutex_t lock; /* of what follows: one command at a time */
+    pthread_mutex_t lock; /* of the members below; held for a whole command */
     bool is_recording;
     bool end_hangs;      /* the recorded events could not be saved in time at the end */
     int ring_dir_fd;     /* directory of the ring's file; -1: there is no ring, or no file for it */

@@ -41,7 +41,7 @@ static int new_file_name(struct new_file *file, const char *name) {
     return nameless_file_give_name(&file->file, name, false);
 }
 
-/* Removes it, unless it has got its name. */
+/* Closes the file, and thereby removes it unless it has got its name. */
 static void new_file_finish(struct new_file *file) {
     nameless_file_finish(&file->file);
     close_fd(&file->dir_fd);
@@ -192,7 +192,7 @@ int rotator_save_last(struct rotator *rotator, const struct control_text *text) 
 
 /* ---- By the clock ---- */
 
-/* Prints a line when it begins to fail, and one when it works again. */
+/* Prints a message when writing fails for the first time, and when it works again. */
 static void tell(struct rotator *rotator, const struct saving *saving, int err) {
     const char *shown = rotator->target->shown;
     if (err == -ECANCELED)

@@ -49,8 +49,8 @@ int rotator_rotate(struct rotator *rotator, const struct control_file *file);
 
 /* Call before saving the final profile: from now on no span is taken from the profile. Waits for the thread, and for a
  * rotation whose file is getting its name, for two seconds at most each.
- * Returns false if one of them hangs: all that it uses must stay. Prints a message if its calls may be in the final
- * profile too */
+ * Returns false if the thread or the rotation hangs; the rotator and all memory it uses must then stay. Prints a
+ * message if the calls of the hanging rotation may be in the final profile too */
 bool rotator_end(struct rotator *rotator);
 
 /* Writes a text as the last file of the series. Errors: those of writing */

@@ -17,7 +17,7 @@ bool request_lacks_fsetid(uint32_t opcode, const char *body) {
     case FUSE_SETATTR:
         memcpy(&setattr, body, sizeof(setattr));
         return setattr.valid & FATTR_SIZE && setattr.valid & FATTR_KILL_SUIDGID; /* chown always has the flag */
-    case FUSE_CREATE: /* it may find a file, and truncate it */
+    case FUSE_CREATE: /* may open an existing file, and truncate it */
         memcpy(&create, body, sizeof(create));
         return create.open_flags & FUSE_OPEN_KILL_SUIDGID;
     default:

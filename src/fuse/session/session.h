@@ -83,10 +83,10 @@ void session_leave(bool interruptible);
 /* Call between session_leave() and the next request if the thread has more to do, which may take time. */
 void session_goes_on(void);
 
-/* For a thread that serves one blocking request. After session_add_server() the session counts it as serving that
- * request. The thread itself calls the second function before it serves the request, and the third to answer it. Call
- * the last one if the thread could not be started.
- * Returns NULL without memory */
+/* For a thread that serves a blocking request. From session_add_server() on the session counts the thread as serving
+ * the request. The thread calls session_be_server() before it serves the request, and session_end_server() to answer
+ * the request. If the thread could not be started, call session_remove_server().
+ * Errors:  session_add_server() returns NULL without memory */
 struct session_server *session_add_server(struct session *session, uint64_t request);
 void session_be_server(struct session_server *server);
 void session_end_server(struct session_server *server, fuse_req_t req, int error);

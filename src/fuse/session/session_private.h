@@ -29,7 +29,7 @@ struct interrupt {
 
 /* A thread that serves requests: a worker, one of libfuse's for a ring, or one that waits for a lock. */
 struct session_server {
-    struct session_server *next; /* the list of those that are no workers */
+    struct session_server *next; /* in the list of servers other than workers */
     struct session *session;
     pthread_t thread;
     struct worker *worker;  /* NULL if it is no worker */
@@ -38,7 +38,7 @@ struct session_server {
     pid_t caller;           /* atomic; the caller of the current request */
     uint64_t request;       /* atomic; the current request; 0: none */
     uint64_t interruptible; /* atomic; the current request while it may be interrupted; else 0 */
-    unsigned interrupters;  /* atomic; threads that may be about to signal it */
+    unsigned interrupters;  /* atomic; threads that may be about to signal this thread */
 };
 
 /* Which of its user's shares a request counts against. */
@@ -112,14 +112,15 @@ struct session {
     int error;
 };
 
-/* This thread as one that serves requests; NULL if it serves none. */
+/* The server of the current thread; NULL: the thread serves no requests. */
 extern _Thread_local struct session_server *session_this_server;
 
 static inline void session_wake_main_thread(struct session *session) {
     pthread_kill(session->main_thread, MAIN_SIGNAL);
 }
 
-/* Adds a worker that waits for requests: the one that was parked last, or a new one. Errors: -EAGAIN, -ENOMEM */
+/* Adds a worker that waits for requests: wakes the latest parked worker, or creates a new one.
+ * Errors:  -EAGAIN, -ENOMEM */
 int session_add_waiting_worker(struct session *session);
 
 /* Joins and frees the workers that have ended. Threads: the main thread */
@@ -127,7 +128,7 @@ void session_join_ended_workers(struct session *session);
 
 void session_free_worker(struct worker *worker);
 
-/* Wakes the parked workers, so that they see that the session ends. Call under the lock */
+/* Wakes the parked workers when the session ends. Call under the lock */
 void session_wake_parked_workers(struct session *session);
 
 /* For a new thread: undoes the scheduling it inherited if a bound worker started it. */
@@ -177,7 +178,7 @@ void session_free_deferred(struct session *session, struct deferred *deferred);
 bool session_interrupt_deferred(struct session *session, uint64_t request);
 void session_drop_deferred(struct session *session);
 
-/* Refuses deferred requests that would keep others waiting. Threads: the main thread */
+/* Refuses late deferred requests, which would make other requests wait too long. Threads: the main thread */
 bool session_has_late(struct session *session);
 void session_refuse_late(struct session *session);
 

@@ -23,8 +23,8 @@
 
 #define PARKED_NS (10 * NS_PER_S) /* after this a parked worker that is not needed ends */
 
-/* The worker is no longer idle. Returns true if it was the last idle one. When all workers become plain at the same
- * time, either it sees that, or the main thread sees that nobody is idle. */
+/* The worker is no longer idle. Returns true if no other worker is idle. If all workers become plain at the same time,
+ * either this worker sees the change, or the main thread sees that no worker is idle. */
 static bool worker_leave_idle(struct worker *worker) {
     if (!worker->counted)
         return false;

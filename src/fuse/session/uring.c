@@ -11,8 +11,9 @@
 
 #include "base.h"
 
-/* libfuse has one function for requests of rings. It says of any other request that it is none; built without rings, it
- * says that it is not supported. The request here is of neither kind: libfuse tests a flag in it, which is not set. */
+/* fuse_req_get_payload() fails with -EINVAL for a request that did not come over a ring, and with another error if
+ * libfuse was built without rings. This function passes zeroed memory as a request: libfuse tests only a flag in the
+ * request, which is not set here. */
 bool ring_is_built_in(void) {
     static const _Alignas(16) char nothing[4096];
     fuse_req_t none = (fuse_req_t)(uintptr_t)nothing;

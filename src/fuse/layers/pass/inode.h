@@ -47,7 +47,7 @@ struct inode {
             uint32_t after;
         } forgotten;
         struct {                /* found by name */
-            uint32_t children;  /* names in it by which others are found, and threads that look at it for a moment */
+            uint32_t children;  /* references: names of other inodes in this directory, and threads using the inode */
             uint32_t hash_next; /* slot + 1; in the chain of its first name */
         } named;
     } list;

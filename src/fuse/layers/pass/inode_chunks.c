@@ -42,7 +42,7 @@ void inode_chunks_finish(struct inode_chunks *chunks) {
     *chunks = (struct inode_chunks){.count = 0};
 }
 
-/* Whole pages, if a page is no larger than they are; otherwise they are zeroed one by one. */
+/* Gives the memory back as whole pages. If pages are too large for that, zeroes each entry instead. */
 static void clear_beside(const struct inode_chunks *chunks, uint32_t chunk) {
     void *beside = inode_chunks_beside(chunks, chunk * INODE_CHUNK_SLOTS);
     if (madvise(beside, INODE_CHUNK_SLOTS * INODE_BESIDE_BYTES, MADV_DONTNEED) == 0)

@@ -24,7 +24,7 @@ struct inode_chunks {
     uint32_t with_room;         /* chunk + 1; the first with memory and room */
     uint32_t without_memory;    /* chunk + 1; the first that has given its memory back */
     uint32_t spare_count;       /* chunks with memory and no used slot */
-    uint32_t resting_first;     /* chunk + 1; of the chunks whose inodes all rest, the one that has for longest */
+    uint32_t resting_first;     /* chunk + 1; list of chunks in which all inodes rest, the longest resting first */
     uint32_t resting_last;
     uint32_t resting_count;
 };
@@ -52,7 +52,7 @@ void inode_chunks_clear_beside(const struct inode_chunks *chunks);
  * memory */
 struct inode *inode_chunks_take(struct inode_chunks *chunks);
 
-/* Frees a slot, whose generation becomes the next one. */
+/* Frees the inode's slot, and increments its generation. */
 void inode_chunks_give(struct inode_chunks *chunks, struct inode *inode, bool was_resting);
 
 /* From now on the inode is merely remembered; it is in use again. */

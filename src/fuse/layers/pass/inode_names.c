@@ -129,8 +129,8 @@ static void lose_first(struct inode_table *table, struct inode *inode, struct in
     lost->losers[lost->loser_count++] = inode;
 }
 
-/* A directory was moved below one that was below it: the old name of the latter is void. Nothing is below an inode
- * without children, so a new one costs no walk, however deep it is. */
+/* A directory cannot be below itself. So if the new directory was below the inode, the old name of the uppermost
+ * directory between them is void. An inode without children needs no walk, so a new inode is cheap at any depth. */
 static void break_circle(struct inode_table *table, const struct inode *inode, struct inode *directory,
                          struct inode_names_lost *lost) {
     struct inode *above = directory;

@@ -29,8 +29,8 @@ struct inode_names_lost {
     size_t loser_count;
 };
 
-/* Makes it the first name. Another inode with that first name loses it. So does a directory above that cannot be where
- * its name says, because it is below.
+/* Makes `name` in `directory` the first name of the inode. If another inode has this first name, it loses the name. If
+ * `directory` was below the inode, the uppermost directory between them has moved, and loses its old name.
  * Owner:   takes name over */
 void inode_names_put(struct inode_table *table, struct inode *inode, struct inode *directory, struct inode_name *name,
                      struct inode_names_lost *lost);

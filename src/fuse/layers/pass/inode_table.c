@@ -469,7 +469,7 @@ static int look_up(struct inode_table *table, const struct inode_key *key, mode_
     if (err == 0)
         err = keep_path_fd(table, inode, place, path_fd);
     if (err < 0 && --inode->lookup_count == 0)
-        inode_table_release(table, inode); /* only those that are found by name need memory */
+        inode_table_release(table, inode); /* only inodes found by name can fail: they need memory */
     if (err == 0)
         *ret_inode = inode;
     return err;

@@ -20,13 +20,14 @@
  *   - An inode's number (fs_ino) is its slot + 1 and, above that, its generation: no number is used for another inode
  *     later. A slot is not reused while its lookup count is above 0, nor while names of other inodes are in it; when it
  *     is reused, its generation has changed.
- *   - One lower inode of one lower mount has one slot, however many hard links it has.
+ *   - A lower inode of a lower mount has exactly one slot, also if it has several hard links.
  *   - Slots never move, so finding one by number takes no lock. Counts, the hash tables, names and the list of
  *     forgotten inodes change under one lock, which is never held over a system call.
  *   - path_fd of an inode that has a handle, or keeps_path_fd, goes from -1 to a descriptor at most once between the
- *     first lookup and the last forget, so it may be used without the lock. That of any other inode may be closed at
+ *     first lookup and the last forget, so it may be used without the lock. path_fd of any other inode may be closed at
  *     any time while it is not in use (inode_table_begin_step()), so it is read only under the lock.
- *   - An inode that is found by name and has none keeps its descriptor, up to a bound: nothing else leads to it. */
+ *   - An inode that is to be found by name, but has no name, keeps its descriptor, up to a bound: only the descriptor
+ *     leads to the inode. */
 #ifndef INODE_TABLE_H
 #define INODE_TABLE_H
 
@@ -76,8 +77,9 @@ struct inode *inode_table_get(struct inode_table *table, fs_ino ino);
 struct inode *inode_table_at(struct inode_table *table, uint32_t slot);
 
 /* Finds or adds the inode and counts one lookup. *path_fd is taken over (and set to -1) if the inode keeps it. An inode
- * with a handle keeps it while there is room, unless it is a regular file or a symbolic link. One that is found by name
- * keeps it unless it is listed and there is no room. Without a descriptor the latter needs a place.
+ * with a handle keeps the descriptor while there is room, unless it is a regular file or a symbolic link. An inode
+ * found by name keeps the descriptor, unless the inode is listed and there is no room. An inode found by name that has
+ * no descriptor needs a place.
  * place: NULL: unknown
  * Errors:  -ENOMEM */
 int inode_table_look_up(struct inode_table *table, const struct inode_key *key, mode_t type,
@@ -106,14 +108,16 @@ struct inode_step {
  * Errors:  -ESTALE it has no descriptor, and nothing leads to it. No step has begun then */
 int inode_table_begin_step(struct inode_table *table, struct inode *inode, struct inode_step *ret_step);
 
-/* Makes *fd, opened for step->inode, its descriptor, in use; if it got one meanwhile, uses that one. *fd: taken over,
- * or -1. Returns the descriptor in use, -1 if there is none. */
+/* Ends the step. *fd, opened for step->inode, becomes the inode's descriptor; if the inode has got a descriptor
+ * meanwhile, that descriptor stays. Begins a use of the inode's descriptor.
+ * fd:      *fd may be -1; set to -1 if taken over
+ * Returns the descriptor in use, -1 if there is none. */
 int inode_table_end_step(struct inode_table *table, struct inode_step *step, int *fd);
 
 /* Ends the use of a descriptor. */
 void inode_table_leave(struct inode_table *table, int fd);
 
-/* The inode is not found by this name. Returns false if it has no other; it keeps this one then. */
+/* The inode was not found by step->name: drops the name. Returns false if it is the only name; the inode keeps it. */
 bool inode_table_try_next_name(struct inode_table *table, const struct inode_step *step);
 
 /* The inode was found by another name. */

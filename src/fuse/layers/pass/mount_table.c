@@ -72,7 +72,7 @@ static const long pseudo_fs_types[] = {
 bool is_pseudo_fs(int fd) {
     struct statfs fs;
     if (fstatfs(fd, &fs) < 0)
-        return true; /* if it does not answer, it is not trusted */
+        return true; /* a file system of unknown type is not trusted */
     for (size_t index = 0; index < ARRAY_SIZE(pseudo_fs_types); index++) {
         if ((unsigned long)fs.f_type == (unsigned long)pseudo_fs_types[index])
             return true;

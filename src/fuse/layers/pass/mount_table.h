@@ -46,8 +46,9 @@ bool is_pseudo_fs(int fd);
 int mount_table_init(struct mount_table *table, bool shows_pseudo);
 void mount_table_finish(struct mount_table *table);
 
-/* What distinguishes fd's inode from a later one with the same number: its handle, or else its time of birth
- * (HANDLE_IS_BIRTH_TIME); 0 bytes if there is neither. ret_mount_id: of the mount that it is on
+/* Distinguishes fd's inode from a later inode with the same number.
+ * ret_handle:   the file handle, or else the time of birth (HANDLE_IS_BIRTH_TIME); 0 bytes if there is neither
+ * ret_mount_id: the ID of fd's mount
  * Errors:  those of statx(2) */
 int mount_table_identify(const struct lower_mount *mount, int fd, struct lower_handle *ret_handle,
                          uint64_t *ret_mount_id);

@@ -41,15 +41,15 @@ struct listing {
     struct lister *lister;          /* NULL with caller */
     fs_fill_fn fill;
     void *context;
-    size_t offered_count; /* those that fitted */
+    size_t offered_count; /* entries that fitted */
 };
 
 static bool is_looked_up(const struct listing *listing, const char *name) {
     return listing->caller && !is_dots(name) && pass_next_has_attributes(listing->lister);
 }
 
-/* Offers one entry, after looking it up if wanted. If the lookup fails it is sent as a bare name: a program that uses
- * it looks it up and sees the error. */
+/* Offers one entry, with attributes if these are wanted. If the lookup fails, the entry is sent as a bare name: a
+ * program that uses the name looks it up and gets the error. */
 static bool offer(const struct listing *listing, const struct open_file *file, const struct dirent64 *lower) {
     struct pass *pass = listing->pass;
     struct fs_entry entry = {0};

@@ -382,8 +382,8 @@ static int write_back_at(struct pass *pass, struct open_file *file, uid_t uid, c
     return err < 0 ? err : write_whole(pass, fd >= 0 ? fd : file->fd, data, size_bytes, offset);
 }
 
-/* The kernel does not say whose page it is. It belongs to one of the users that have the file open for writing; to root
- * only if all of them are root, so that nobody else uses reserved blocks or exceeds a quota. */
+/* The kernel does not report the owner of a cached page. Returns one of the users that have the file open for writing.
+ * Returns root only if all of them are root, so that no other user uses reserved blocks or exceeds a quota. */
 static uid_t find_page_owner(struct pass *pass, const struct inode *inode) {
     uid_t uid = 0;
     pthread_mutex_lock(&pass->open_files_lock);

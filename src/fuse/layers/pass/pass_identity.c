@@ -58,7 +58,7 @@ static bool permitted_is_effective(void) {
     return own->data[0].permitted == own->data[0].effective && own->data[1].permitted == own->data[1].effective;
 }
 
-/* Raises those wanted capabilities that the daemon has. */
+/* Makes the wanted capabilities effective, as far as the daemon has them, and no others. */
 static void take_capabilities(uint64_t wanted) {
     struct capability_sets sets = *own_capabilities();
     sets.data[0].effective &= (uint32_t)wanted;

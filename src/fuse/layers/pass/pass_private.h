@@ -42,7 +42,7 @@ struct lister {
     uint32_t looked_count; /* LOOKUPs since then */
 };
 
-/* A directory, and the caller that listed it last. */
+/* A directory and its latest lister. */
 struct listed {
     fs_ino directory;
     uint32_t lister;

@@ -45,10 +45,10 @@ void path_fds_finish(struct path_fds *fds);
 /* Errors: -ENOMEM */
 int path_fds_add(struct path_fds *fds, int fd, uint32_t slot, enum path_fd_list list);
 
-/* The owner gives it up. Returns true if the caller must close it; else its last user does. */
+/* The owner gives the descriptor up. Returns true if the caller must close it; otherwise its last user does. */
 bool path_fds_remove(struct path_fds *fds, int fd);
 
-/* Puts it at the end of that list. */
+/* Puts the descriptor at the end of a list. */
 void path_fds_move(struct path_fds *fds, int fd, enum path_fd_list list);
 
 /* Begins a use of a descriptor that has an owner. */
@@ -57,7 +57,7 @@ void path_fds_use(struct path_fds *fds, int fd);
 /* Ends a use; does nothing for a descriptor that is not in the table. Returns true if the caller must close it. */
 bool path_fds_leave(struct path_fds *fds, int fd);
 
-/* The least recently used one that is not in use; -1: none. */
+/* The least recently used descriptor that is not in use; -1: none. */
 int path_fds_oldest(const struct path_fds *fds, enum path_fd_list list);
 
 #endif

@@ -28,7 +28,7 @@ struct seen_names {
 /* NULL: no memory. Owner: the caller frees it with free() */
 struct seen_names *seen_names_create(void);
 
-/* Forgets all names but those that are being noted. Threads: any */
+/* Forgets all names, except names that another thread is noting just now. Threads: any */
 void seen_names_clear(struct seen_names *names);
 
 /* Threads: any */
