@@ -1,9 +1,9 @@
-/* The current directory is remembered until it changes. A reader checks afterwards whether it has changed meanwhile,
- * and asks the kernel if so. The thread that has asked stores the answer unless another one is storing one. So nobody
- * waits.
+/* The current directory is remembered until it changes. After reading the remembered path, a reader checks whether the
+ * directory has changed meanwhile; if so, the reader asks the kernel. A thread that has asked the kernel stores the
+ * answer, unless another thread is storing. So no thread waits.
  *
- * A child of vfork(2) that changes its directory must not change what its parent remembers. From then on each call asks
- * whose directory it is. */
+ * A child of vfork(2) that changes its directory must not change the path that its parent remembers. From then on each
+ * call checks which process it is in. */
 #include "directory.h"
 
 #include <limits.h>
@@ -20,7 +20,7 @@ static struct {
     uint64_t generation; /* atomic: counts changes */
     uint64_t sequence;   /* atomic: odd while text is written */
     uint64_t known;      /* atomic: the generation of the rest, plus 1; 0: nothing yet */
-    int place;           /* atomic: enum below_place, of what is below it */
+    int place;           /* atomic: enum below_place, for the files below */
     size_t length;       /* of the text */
     char text[PATH_MAX];
 } current;

@@ -1,5 +1,5 @@
-/* The loader has put the objects into a list, in the order in which it searches them. Those that a program begins with
- * stay there as they are; others are added behind them. */
+/* The loader keeps a list of objects, in the order in which it searches them. The objects present at the start of the
+ * program stay in their places; objects loaded later are appended. */
 #include "next_symbol.h"
 
 #include <elf.h>
@@ -94,7 +94,7 @@ static const struct link_map *own_map(void) {
     return map;
 }
 
-/* NULL: it is not there, or one before it has no hash table */
+/* NULL: the list has no C library, or an object before the C library has no hash table */
 static const struct link_map *find_c_library(const struct link_map *map) {
     const uint32_t hash = hash_of(C_LIBRARY_SYMBOL);
     for (; map; map = map->l_next) {

@@ -11,7 +11,7 @@
 #define OLDEST_CONSISTENT OLDEST_VERSION
 #endif
 
-/* ---- Symbols with newer versions: the oldest is as good. NULL: the program has no library that has it ---- */
+/* ---- Symbols with newer versions: the oldest version suffices. NULL: no loaded library has the symbol ---- */
 
 #define OLDEST(SYMBOL, VERSION)                                                                                        \
     extern __typeof__(SYMBOL) oldest_##SYMBOL __attribute__((weak));                                                   \

@@ -172,7 +172,7 @@ bool telling_may_be_device(int fd) {
     return fd == asked.fd || telling_is_device(fd);
 }
 
-/* For a thread of which it is known that it may be. */
+/* True if the write answers a request, given telling_may_be_device(fd). */
 static inline bool is_answered_at(int fd, uint64_t unique) {
     return fd != asked.fd || unique == asked.unique || telling_is_device(fd);
 }

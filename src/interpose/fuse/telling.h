@@ -20,8 +20,8 @@ uint64_t telling_now(void);
 /* True if the descriptor is the device. */
 bool telling_is_device(int fd);
 
-/* True if it may be: what a thread writes to the descriptor that it read its last request from is an answer if it
- * answers that request. */
+/* True if the descriptor may be the device: it is the device, or this thread read its latest request from it. In the
+ * latter case a write that answers this request is taken for an answer. */
 bool telling_may_be_device(int fd);
 
 /* bytes: the beginning of a request read from the device; time_cycles: when it came */

@@ -1,6 +1,6 @@
-/* Functions that unmap memory or make it unreadable. We remember which memory is readable, where names lie that the
- * program passes to the kernel. Memory that the C library itself gives back, as in free(3), is not seen: but no program
- * may use a name that it has freed. */
+/* Functions that unmap memory, or make memory unreadable. We remember where memory is readable, to read names that the
+ * program passes to the kernel; these functions make us forget. Memory that the C library itself unmaps, as in free(3),
+ * is not seen, but a program must not use a freed name anyway. */
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/shm.h>

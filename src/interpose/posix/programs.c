@@ -136,9 +136,9 @@ static void look_at(struct launch *launch, const char *path, char *const *variab
         keep_name(launch, path, room);
 }
 
-/* ---- Before it is executed, and if it is not ---- */
+/* ---- Before a program is executed, and if that fails ---- */
 
-/* What it takes to ask, the loader needs too. */
+/* Uses only system calls that the loader makes too: a filter that lets the program start allows them. */
 static bool has_filter(void) {
     static const char wanted[] = "\nSeccomp:\t0";
     char text[2048];
@@ -149,8 +149,8 @@ static bool has_filter(void) {
     return length <= 0 || !memmem(text, (size_t)length, wanted, sizeof(wanted) - 1);
 }
 
-/* A process that is still may have a filter, which the program will have too: that is executed without us. Memory is not
- * checked, since that would be a system call. */
+/* A process in PRELOAD_STILL may have a seccomp filter. The program inherits the filter, so it is executed without us.
+ * Memory is not checked, since a check would make a system call. */
 static bool is_filtered(struct launch *launch, char *const *variables) {
     const int state = __atomic_load_n(&preload.state, __ATOMIC_ACQUIRE);
     if (state != PRELOAD_FILTERED && !(state == PRELOAD_STILL && has_filter()))

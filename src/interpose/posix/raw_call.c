@@ -1,8 +1,10 @@
-/* System calls that a program makes by number, with syscall(2). Those that take a descriptor's number from its file must be
- * followed to know which files count: close(2), close_range(2), dup2(2) and dup3(2). A number that a call makes, such as
- * pidfd_getfd(2) or recvmsg(2), was free before, so nothing is remembered of it, and it is looked at when it is first
- * used. A program that forbids itself system calls, by number or with prctl(2), is not observed any
- * more, nor are programs that it executes. It is not observed either from when it has prepared for that. */
+/* System calls that a program makes by number, with syscall(2). Calls that close a descriptor, or give the descriptor
+ * another file, must be followed to know which files count: close(2), close_range(2), dup2(2) and dup3(2). A descriptor
+ * that a call creates, as pidfd_getfd(2) or recvmsg(2) do, was free before. So nothing is remembered about the
+ * descriptor, and its file is looked up at the first use.
+ *
+ * When a program prepares to forbid itself system calls, by number or with prctl(2), the process is not observed from
+ * then on. Once system calls are forbidden, programs that the process executes are not observed either. */
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-/* Private: programs that use io_uring(7). What they ask of a ring is written to memory that the kernel reads, so it is not
- * observed. Each process that sets up a ring is noted once: by syscall(2), or by a function of liburing, which makes its
- * system calls itself. */
+/* Private: programs that use io_uring(7). Requests are written to memory that the kernel reads, so they are not
+ * observed. Each process that sets up a ring is noted once. A ring is set up with syscall(2), or with a function of
+ * liburing, which makes its system calls itself. */
 #ifndef RINGS_H
 #define RINGS_H
 

@@ -1,10 +1,10 @@
-/* Functions for streams. Only calls that reach the kernel count: one that libc's buffer answers takes less time than
- * our clock. Their bytes are those that the kernel was asked for, not those that the program was given.
+/* Functions for streams. Only calls that reach the kernel count: a call that libc's buffer answers takes less time than
+ * our clock. The counted bytes are the bytes requested from the kernel, not the bytes given to the program.
  *
- * What reaches the kernel is found by the pointers of struct _IO_FILE, which have been the same since glibc 2.1: before
- * a call if it surely stays in the buffer, and after it by what the buffer holds then. They are read without the
- * stream's lock, which another thread may hold for ever: a race makes a wrong figure, and no more. A buffer of wide
- * characters is not visible. */
+ * The pointers of struct _IO_FILE, unchanged since glibc 2.1, show whether a call reaches the kernel: before the call,
+ * if the call surely stays in the buffer; otherwise after the call, by the contents of the buffer. The pointers are
+ * read without the stream's lock, which another thread may hold for ever: a race can make a figure wrong, and nothing
+ * else. A buffer of wide characters is not visible. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdio_ext.h>

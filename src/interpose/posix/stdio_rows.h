@@ -8,16 +8,16 @@
 #ifndef STDIO_ROWS_H
 #define STDIO_ROWS_H
 
-/* Whether it stays in the buffer. */
+/* Whether a call stays in the buffer. */
 #define NEVER_KNOWN false
 #define HOLDS(BYTES) (stdio_held(stream) >= (BYTES))
 #define HOLDS_LINE(STREAM, END, MOST) stdio_holds_line(STREAM, END, MOST)
 #define HAS_ROOM(BYTES) (stdio_room(stream) >= (BYTES))
 
-/* The operation of a call that moves the position: what is pending it writes. */
+/* The operation of a call that moves the position: with pending output the call flushes. */
 #define SEEKS (stream && stdio_pending(stream) > 0 ? POSIX_FFLUSH : POSIX_FSEEK)
 
-/* How many bytes. */
+/* The number of bytes. */
 #define UNKNOWN 0
 #define RESULT ((int64_t)result)
 #define ONE (result != EOF)

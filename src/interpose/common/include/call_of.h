@@ -1,4 +1,4 @@
-/* Whether a call counts, and what it is of. */
+/* Whether a call counts, and its subject. */
 #ifndef CALL_OF_H
 #define CALL_OF_H
 

@@ -35,9 +35,9 @@ enum preload_state {
     PRELOAD_NOT_STARTED, /* no call yet; constructors of other objects may run first */
     PRELOAD_STARTING,
     PRELOAD_OFF,
-    PRELOAD_ON,       /* there is a run to be part of */
-    PRELOAD_STILL,    /* this process takes no part in it any more; programs that it executes may */
-    PRELOAD_FILTERED, /* nor may these, since it has forbidden itself system calls */
+    PRELOAD_ON,       /* this process is observed by a run */
+    PRELOAD_STILL,    /* this process is not observed any more; programs that it executes may be */
+    PRELOAD_FILTERED, /* the process has forbidden itself system calls: nor are programs that it executes observed */
 };
 
 struct preload {

@@ -25,10 +25,11 @@ static inline bool wrapper_has_thread(void) {
 #endif
 }
 
-/* The next function of that name behind this object's: the one called without it. If there is none, that of the
- * library, if it is loaded, which then stays so; NULL if there is no such library. If nobody has the function: one that
- * fails with ENOSYS, returning -1. Keeps errno, but where next_symbol() does not find it, not always the message of
- * dlerror(3). */
+/* Finds the function that the program would call without this object: the next function of that name behind this
+ * object. If there is none, takes the function of `library`, if the library is loaded; it then stays loaded. If no
+ * object has the function, returns a function that fails with ENOSYS and returns -1. Keeps errno. If next_symbol() does
+ * not find the function, the message of dlerror(3) may be lost.
+ * library: NULL: none */
 void *real_find(const char *symbol, const char *library);
 
 /* The functions that an object wraps, in a section whose ends the linker knows. Without pointers to symbols, which the

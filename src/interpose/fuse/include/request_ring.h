@@ -6,8 +6,9 @@
  *          every REQUEST_NAME_BYTES of names. Slot n is at n % slot_count. A record is complete when its `ready` is the
  *          number of its slot + 1. Slots of names have 0 there, so that the reader finds the next record if the writer
  *          of one was killed.
- * Units:   cycles of the clock that the ring names. The reader trusts nothing in it: the daemon may write what it
- *          likes. */
+ * Units:   cycles of the clock that the ring names
+ *
+ * The daemon may write any bytes into the ring, so the reader checks all that it reads. */
 #ifndef REQUEST_RING_H
 #define REQUEST_RING_H
 

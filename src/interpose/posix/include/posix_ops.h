@@ -58,7 +58,8 @@ enum posix_note {
     POSIX_NOTE_COUNT = AGGSTATS_NOTES,
 };
 
-/* What is noted of programs of that kind; POSIX_NOTE_COUNT: nothing, as they are observed, or load one that is. */
+/* The note for executables of a kind; POSIX_NOTE_COUNT: no note, because such programs are observed, or load a program
+ * that is observed. */
 static inline enum posix_note posix_note_of(enum executable kind) {
     static const enum posix_note notes[] = {
         [EXECUTABLE_DYNAMIC] = POSIX_NOTE_COUNT, [EXECUTABLE_GO] = POSIX_NOTE_GO,
