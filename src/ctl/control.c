@@ -422,7 +422,7 @@ const char *control_parse_joint(const char *argument, struct control_joint *ret_
     return NULL;
 }
 
-/* "10" is seconds for time_parse(), and milliseconds for those who write it. */
+/* time_parse() reads "10" as seconds, but users mean milliseconds: a unit is required. */
 static bool lacks_unit(const char *text) {
     const size_t digits = strspn(text, "0123456789.");
     return digits > 0 && text[digits] == '\0';

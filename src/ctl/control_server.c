@@ -17,7 +17,7 @@
 #define PATIENCE_S 2        /* with a client that stops sending or receiving, */
 #define ANSWERING_MAX_S 5   /* and with a slow client: others wait */
 #define NAMING_MAX_MS 1500  /* with a client that names a file: less than the wait at the end */
-#define STRANGER_MAX_MS 250 /* with a client that has not shown who it is */
+#define STRANGER_MAX_MS 250 /* with a client that has connected, but sent nothing */
 #define STOPPING_MAX_S 2
 #define WAITING_MAX 128 /* connections that nobody has accepted yet */
 #define SHOW "show"
@@ -202,8 +202,8 @@ static int read_outcome(int fd) {
     return number == 0 ? 0 : number > 0 && number < 4096 ? -(int)number : -EIO;
 }
 
-/* The client now gives the file its name, and answers with the result. If it is killed before it answers, it may have
- * named the file. A file that gets its name too late is empty, since its calls are still in the profile. */
+/* Asks the client to give the file its name, and reads the result. A client that is killed before its answer may have
+ * named the file. If a file gets its name too late, the file is empty, since its calls are still in the profile. */
 static int have_name_given(void *context) {
     const struct question *question = context;
     struct control_file_name before;

@@ -19,7 +19,7 @@ static void unescape(char *text) {
     *to = '\0';
 }
 
-/* Returns the first word; *text becomes what follows it. */
+/* Returns the first word, and moves *text behind it. */
 static char *take_word(char **text) {
     char *word = strsep(text, " ");
     if (!*text)
@@ -126,7 +126,7 @@ static int describe_boot(struct events_file *file, char *rest) {
 }
 
 static int describe_pid(struct events_file *file, char *rest) {
-    take_number(rest, UINT64_MAX, &file->pid); /* if it cannot be read, it stays unknown */
+    take_number(rest, UINT64_MAX, &file->pid); /* an unreadable number leaves the pid unknown */
     return 0;
 }
 

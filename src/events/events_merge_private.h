@@ -8,7 +8,7 @@
 
 #define MERGE_CHUNK_BYTES (1U << 20) /* a chunk of this size is ended */
 
-/* One boot of one machine, or one machine of a merged file. */
+/* A boot of a machine, or a machine of a merged file. */
 struct merge_machine {
     struct events_file clock; /* only clocks and clock_hz, as events_unix_ns() needs them. Owner of clocks: this */
     const char *boot;         /* NULL: not known, so no other recording is of the same boot */

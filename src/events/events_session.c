@@ -140,7 +140,7 @@ void events_recorder_state(struct events_recorder *events, struct events_state *
     pthread_mutex_lock(&events->lock);
     *ret_state = events->state;
     pthread_mutex_unlock(&events->lock);
-    ret_state->dropped += events_count_dropped(events); /* in addition to those that could not be saved */
+    ret_state->dropped += events_count_dropped(events); /* state.dropped has only calls whose saving failed */
 }
 
 /* Saves the threads' buffers to the ring first. */

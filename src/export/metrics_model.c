@@ -95,7 +95,7 @@ static const char *label_of(const struct metrics_labels *labels, size_t i) {
     return labels->labels[i].value;
 }
 
-/* Labels that differ only in what a terminal obeys are one series. NULL: it is new */
+/* Finds the series with equal labels; the values have no control characters. NULL: there is none */
 static struct metrics_wait *find_wait(const struct metrics_subject *subject, const struct metrics_labels *labels) {
     for (size_t i = 0; i < subject->wait_count; i++) {
         size_t same = 0;

@@ -88,7 +88,7 @@ static struct slow_log_call *next_call(struct slow_log *log, bool *ret_has_ended
 
 /* ---- Writing ---- */
 
-/* Prints a line when it begins to fail, and one when it works again. */
+/* Prints a message when writing fails for the first time, and when it works again. */
 static void tell(struct slow_log *log, int err) {
     if (err < 0 && !log->is_failing)
         log_message("slowlog=%s: cannot write: %s; slow calls are counted until it can be written again",

@@ -1,8 +1,8 @@
-/* A log file that others may move away.
+/* A log file that other programs may move away, such as logrotate(8).
  *
- * It is private (mode 0600), and has only one writer (flock). Before each line the name is checked: if it is not this
- * file's any more, as after logrotate(8), a new file is made. A file that would get too large is renamed to NAME.1. A
- * line is written as a whole, or not at all. */
+ * The file is private (mode 0600), and has only one writer (flock). Before each line the name is checked: if it no
+ * longer belongs to this file, a new file is made. A file that would get too large is renamed to NAME.1. A line is
+ * written as a whole, or not at all. */
 #ifndef SLOW_LOG_FILE_H
 #define SLOW_LOG_FILE_H
 

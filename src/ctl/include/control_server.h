@@ -57,7 +57,7 @@ int control_server_start(struct control_server *server, const struct control *co
                          void *context, const uint64_t *handed_over);
 
 /* Removes the socket, and waits for the thread, at most two seconds in case a command hangs.
- * Returns false if it hangs: all that it uses must stay */
+ * Returns false if the thread hangs: the memory that it uses must then stay */
 bool control_server_stop(struct control_server *server);
 
 /* Tells the waiting clients the outcome of the final profile, in a line: "saved PATH"; "elsewhere PATH" if it could not

@@ -7,8 +7,8 @@
 #include "control.h"
 
 /* Saves a profile in the regular file `name` of a directory. An existing file is replaced, unless it is the profile of
- * another mount, or one that began later: then the profile goes to a new file NAME.1, NAME.2 and so on. Others that
- * save there at the same time wait.
+ * another mount, or of a mount that began later: then the profile goes to a new file NAME.1, NAME.2 and so on.
+ * Processes that save in the directory at the same time wait for each other.
  * keeps_old: the existing file is kept as NAME.old, and an existing file of that name is treated in the same way.
  * ret_other_name: the new file's name; NULL: it is `name`.
  * Owner:   the caller frees it

@@ -195,7 +195,7 @@ enum events_mark_kind {
     EVENTS_MARK_START = 1,       /* recording began; calls in flight then are missing. index 0: began with the mount */
     EVENTS_MARK_STOP = 2,        /* recording ended; `index` and `dropped` are final. The last chunk */
     EVENTS_MARK_RESET = 3,       /* the profile was reset */
-    EVENTS_MARK_PAUSE = 4,       /* calls that end after it are not counted */
+    EVENTS_MARK_PAUSE = 4,       /* from here on calls that end are not counted */
     EVENTS_MARK_RESUME = 5,      /* from here on calls that end are counted again */
     EVENTS_MARK_ROTATE = 6,      /* a window of the profile ends here, if it can be saved */
     EVENTS_MARK_ROTATED = 7,     /* it was saved: the profile begins at the mark ROTATE of that number. The time of this
@@ -240,8 +240,8 @@ enum events_string_kind {
  * 1970 by the wall clock of each recording's machine, at the rate that the file's description gives. Numbers of nodes,
  * open files, callers and processes of a recording have the recording's number in their upper bits, so that they differ
  * from those of the others: node XOR number << EVENTS_HOST_NODE_SHIFT, thread XOR number << EVENTS_HOST_THREAD_SHIFT.
- * Those of recording 0 stay as they were. A mark of one recording lists calls of the others so that it has no effect on
- * them. */
+ * The numbers of recording 0 stay unchanged. A mark PAUSE or RESUME of one recording lists the streams of the other
+ * recordings with index UINT64_MAX, so the mark has no effect on their calls. */
 struct events_host {
     uint32_t number;       /* from 0, without gaps */
     uint32_t machine;      /* equal numbers: the same boot of the same machine, so the calls have one clock */

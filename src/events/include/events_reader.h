@@ -201,8 +201,8 @@ struct events_text events_path(const struct events_file *file, uint64_t node, ui
 int events_find_links(struct events_file *file);
 
 /* The same. If no path was recorded, and after events_find_links(), the path is derived from the call that last found
- * or created the node: the path of the directory and the name in the call's record. It is cut if it is longer; it may
- * hold any bytes. Returns its length; 0: not known */
+ * or created the node: the path of the directory and the name in the call's record. A longer path is cut. The path may
+ * hold any bytes. Returns the length of the path; 0: not known */
 #define EVENTS_PATH_SIZE 4608
 size_t events_whole_path(const struct events_file *file, uint64_t node, uint64_t cycles,
                          char ret_path[EVENTS_PATH_SIZE]);

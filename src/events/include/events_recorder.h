@@ -1,4 +1,4 @@
-/* Recording calls one by one into an events file.
+/* Recording single calls into an events file.
  *
  * Each thread fills one of two buffers while a thread of the recorder saves the other. If both are full, calls are
  * dropped and counted: nobody waits for the saving. Buffers are also saved once a second, so a process that is killed

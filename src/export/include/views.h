@@ -5,7 +5,7 @@
 
 #include "aggstats.h"
 
-/* What threads of a machine have waited for: of one cause and one program. */
+/* Waits of threads of the machine, summed for one cause and one program. */
 struct view_wait {
     const char *cause;
     const char *class; /* "held up", "cpu" or "work" */
@@ -14,7 +14,7 @@ struct view_wait {
     double seconds;
 };
 
-/* One of several profiles that are written together. */
+/* A profile, as part of a view of several profiles. */
 struct view_target {
     const struct aggstats_profile *profile; /* if it is down, only the labels are written */
     bool is_up;                             /* it is being recorded */
