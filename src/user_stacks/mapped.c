@@ -256,7 +256,7 @@ static bool read_mappings(uint32_t number, uint64_t start_stack, const struct pr
     return false;
 }
 
-/* The one that it has, or one that is free, or that was not asked for longest. */
+/* The entry of the process; otherwise a free entry, or else the least recently used one. */
 static struct process *find_place(uint32_t number, uint64_t start_stack) {
     struct process *oldest = &processes[0];
     for (size_t i = 0; i < PROCESSES_MAX; i++) {

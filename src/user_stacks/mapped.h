@@ -23,8 +23,8 @@ struct mapping {
 
 struct process {
     uint32_t number;
-    uint64_t start_stack; /* where its stack begins: another one for each program that it executes */
-    uint64_t used;        /* when it was asked for */
+    uint64_t start_stack; /* address of the stack's beginning; differs for each program that the process executes */
+    uint64_t used;        /* the latest use */
     struct mapping *mappings;
     size_t count;
 };
@@ -32,9 +32,9 @@ struct process {
 /* Before all others. The table is borrowed; at_of_table: of it, this reader's. */
 void mapped_init(struct unreadable *table, struct file_place *at_of_table);
 
-/* What a process has mapped now, or had when it was asked for last, if it has ended or executes another program.
+/* The current mappings of a process; if it has ended or executes another program, the mappings at the latest call.
  * Owner:   static, until the next call
- * Returns NULL if that is not known */
+ * Returns NULL if the mappings are unknown */
 const struct process *mapped_find(uint32_t process, uint64_t start_stack);
 
 /* Forgets all of it, and frees nothing: it may be half changed. */

@@ -44,7 +44,7 @@ static void copy_printable(const char *name, char ret_copy[AGGSTATS_FUNCTION_SIZ
     ret_copy[used] = '\0';
 }
 
-/* A function, with what says which it is. */
+/* A function, with its name and kind. */
 struct function {
     char name[AGGSTATS_FUNCTION_SIZE];
     bool is_of_program;
@@ -181,9 +181,9 @@ static void answer(const struct question *question, struct answer *ret_answer) {
         be_unknown("its stack cannot be followed", &ret_answer->functions);
 }
 
-/* ---- Programs that become shorter while they are read -------------------------------------------- */
+/* ---- Programs that are truncated while being read ------------------------------------------------ */
 
-#define SHORTER_MAX 64 /* what has been read of others is lost with them */
+#define SHORTER_MAX 64 /* each time the reader abandons the memory of all files read so far; then it restarts */
 
 static sigjmp_buf shorter;
 

@@ -1,17 +1,17 @@
-/* Private: what the processes that read programs may do.
+/* Private: the rights of the readers, the processes that read programs.
  *
- * They need the right to see what any process has mapped and to read any file, and nothing else: their user owns no file and
- * no other process, and a filter of system calls lets them open files to read only, and start, execute, signal or connect
- * to nothing. */
+ * A reader needs the right to see the mappings of any process and to read any file, and no other right. The user of a
+ * reader owns no file and no other process. A seccomp filter allows a reader to open files only for reading, and does
+ * not allow a reader to start, execute or signal processes, or to connect. */
 #ifndef READER_RIGHTS_H
 #define READER_RIGHTS_H
 
 #include <stdbool.h>
 
-/* Whether this process has the capabilities that they keep, and those to give up the others. */
+/* Whether this process has the capabilities that readers keep, and the capabilities needed to change the user. */
 bool reader_rights_are_there(void);
 
-/* Gives up all but these, for good, with limits of memory.
+/* Gives up all other capabilities for good, changes the user, and limits memory.
  * Errors:  those of setgroups(2), setresuid(2) and capset(2) */
 int reader_rights_give_up(void);
 

@@ -1,8 +1,8 @@
-/* The process that starts those that read programs.
+/* The starter: the process that starts the readers.
  *
- * It was forked before anything was counted, so it and its children have no memory in common with osprof, and there are no
- * threads in it. A reader that waits for a file system that hangs cannot be killed: it is left, another one is started, and
- * the whole device is noted as unreadable for as long as it hangs. */
+ * The starter is forked before anything is counted, so the starter and its children share no memory with osprof, and
+ * the starter has no threads. A reader that waits for a hanging file system cannot be killed. Such a reader is
+ * abandoned, and another reader is started. The whole device is noted as unreadable for as long as the reader hangs. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include "protocol.h"
 #include "reader_rights.h"
 
-#define CHILDREN_MAX 4 /* of a number, of which all but one hang */
+#define CHILDREN_MAX 4 /* for each reader number; all but the latest child hang */
 #define NOTE_MS 20000  /* until they are noted again, which unreadable.h forgets after a minute */
 #define ENDS_MS 50     /* a process that was killed, unless it hangs */
 #define STATE_FIELD 3

@@ -61,7 +61,7 @@ static bool find_base(const struct frame *frame, const Dwarf_Op *ops, size_t cou
 
 enum saved { SAVED, SAVED_NOWHERE, SAVED_BEYOND, SAVED_UNKNOWN };
 
-/* The value that a register has in the caller; before: what it has now. */
+/* Finds the value of a register in the caller. before: the value in the called function; NULL: unknown */
 static enum saved find_saved(Dwarf_Frame *tables, int number, uint64_t base, const struct collected_user_stack *from,
                              const uint64_t *before, uint64_t *ret_value) {
     Dwarf_Op memory[3];
@@ -130,7 +130,8 @@ static enum unwound unwind_by_frame(const struct collected_user_stack *from, con
     return UNWOUND_BY_FRAME;
 }
 
-/* The kernel has found the caller of the same function. It stops at a frame that has none, and at what it cannot read. */
+/* Takes the caller from the kernel's stack, if the kernel has found the same function. The kernel's stack ends at a
+ * function without a frame, and at unreadable memory. */
 static enum unwound unwind_by_kernel(const struct collected_user_stack *from, const struct process *process,
                                      struct frame *frame) {
     const unsigned count =

@@ -1,4 +1,4 @@
-/* Private: from a function to the one that called it. */
+/* Private: steps from a function to its caller. */
 #ifndef UNWIND_H
 #define UNWIND_H
 

@@ -54,7 +54,7 @@ struct reader {
 struct user_stacks {
     pid_t starter;
     int control;                         /* of it; -1: it has ended */
-    struct reader readers[READERS];      /* the second one is for those that others shall not wait for */
+    struct reader readers[READERS];      /* the second reader serves users whose programs take long */
     struct user_time users[USERS_MAX];   /* in which their programs are read */
     uint32_t namespaced[NAMESPACED_MAX]; /* processes of other user namespaces, also when they have ended */
 };

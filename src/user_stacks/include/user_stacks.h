@@ -1,16 +1,16 @@
-/* Which functions of a program the stack of its thread is of.
+/* Finds the functions of a program that are on the stack of a thread.
  *
- * Programs are read by a process of its own, the reader, since anybody may have made them: it has no right but to read them,
- * and what is wrong in one of them ends only that process, which is started again. A file that has taken too long, or ended it,
- * is left alone for a minute. It opens what is mapped by /proc/PID/map_files, so it looks up no names, and finds what is in a
- * container or deleted.
+ * Programs are read by a separate process, the reader, since programs may be hostile. The reader may only read files.
+ * If a malformed program crashes the reader, only that process ends, and is started again. A file that has taken too
+ * long, or has crashed the reader, is ignored for a minute. The reader opens mapped files by /proc/PID/map_files. So it
+ * looks up no names, and also finds files that are deleted, or in a container.
  *
- * There is a second reader for users whose programs take long, so that others do not wait for it. Answers are waited for
- * during a part of the time only, and the time in which programs of a user are read is bounded too: what is not answered in
- * time is not known.
+ * A second reader serves users whose programs take long, so that other users do not wait. osprof waits for answers
+ * during a limited part of the time, and the time for reading a user's programs is limited too. If an answer is late,
+ * the stack is unknown.
  *
- * The C library has no frame pointers, and its wrappers of system calls have no frames at all: the function that called one
- * is not among those that the kernel finds. So stacks are followed by the unwind tables (.eh_frame) of programs, as far as
+ * The C library has no frame pointers, and its wrappers of system calls have no frames. So the kernel does not find the
+ * function that called a wrapper. Stacks are therefore followed by the unwind tables (.eh_frame) of programs, as far as
  * the copy of the stack goes, and by frame pointers where there are no tables. */
 #ifndef USER_STACKS_H
 #define USER_STACKS_H
@@ -25,7 +25,8 @@ struct user_stacks; /* opaque */
 
 #define USER_STACKS_WHY_SIZE 160
 
-/* Starts that process, and one that starts it again. No other thread may be there yet, and nothing that others may not see.
+/* Starts the readers, and a process that restarts them. Call before this process starts threads or has secrets: the new
+ * processes are forked from it.
  * Owner:   the caller finishes *ret_stacks
  * Errors:  -ENOTSUP and others, with *ret_why filled: a clause, for the user */
 int user_stacks_start(struct user_stacks **ret_stacks, char ret_why[USER_STACKS_WHY_SIZE]);
