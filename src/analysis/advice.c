@@ -16,7 +16,7 @@
 #define CALLS_FOR_ANOTHER 16 /* so many calls come with one open; then a larger buffer saves most of them */
 #define PLACE_MIN 0.5        /* of the latency: a program or a place has most */
 #define OVERLAP_MAX 1.1      /* sum over union, of calls that hardly overlap */
-#define CROWD_MAX 2.0        /* the same of calls that come one by one mostly */
+#define CROWD_MAX 2.0        /* sum over union, of calls that mostly do not overlap */
 
 struct finding {
     const struct aggstats_profile *profile;
@@ -334,7 +334,7 @@ static bool follow_fuse(const struct finding *it, struct advice *advice) {
     return advice->busy_cycles >= ADVICE_SHARE_MIN * elapsed;
 }
 
-/* It is summed over callers, so it is a bound also where they overlapped. */
+/* added_cycles is summed over callers, so the bound also holds for overlapping calls. */
 static bool follow_mount(const struct finding *it, struct advice *advice) {
     const double share = it->known->added_cycles / (double)it->profile->elapsed_cycles;
     advice->calls = advice->of_calls = figures_sum(it->profile).calls;
@@ -356,7 +356,7 @@ static bool follow(const struct finding *it, struct advice *advice) {
     }
 }
 
-/* Inserts it, if it is one of those with the largest bounds. */
+/* Inserts the advice, unless ADVICE_MAX others have larger bounds. */
 static size_t insert(struct advice all[ADVICE_MAX], size_t count, const struct advice *advice) {
     size_t place = count;
     while (place > 0 && all[place - 1].bound < advice->bound)

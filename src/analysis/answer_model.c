@@ -179,7 +179,7 @@ static struct answer_peak peak_of(const struct answer_model *model, const struct
     };
 }
 
-/* Inserts it, if it is one of the most expensive. */
+/* Inserts the peak, unless ANSWER_PEAKS_MAX others are more expensive. */
 static void add_peak(struct answer_model *model, const struct answer_peak *peak) {
     size_t place = model->peak_count;
     while (place > 0 && model->peaks[place - 1].cost_share < peak->cost_share)
@@ -335,7 +335,7 @@ static void find_failures(const struct aggstats_profile *profile, struct answer_
                 add_failure(model,
                             &(struct answer_failure){op, failure, op->failures[failure], is_search(op->name, failure)});
         }
-        /* A recorder that has one of these has all. */
+        /* A recorder either counts all of these figures, or none. */
         model->knows_outcomes =
             model->knows_outcomes || op->longest_cycles > 0 || op->asked_bytes > 0 || aggstats_failed_calls(op) > 0;
     }

@@ -309,7 +309,7 @@ static void add_op(struct compare_result *result, const struct aggstats_op_profi
     op->b = b ? b : &result->absent;
 }
 
-/* Those of a, then those that only b has. */
+/* Lists the ops of a, then the ops that only b has. */
 static int list_ops(struct compare_result *result) {
     result->ops = calloc(result->a.op_count + result->b.op_count + 1, sizeof(*result->ops));
     result->absent.buckets = calloc((size_t)AGGSTATS_BUCKETS_MAX, sizeof(*result->absent.buckets));
@@ -343,7 +343,7 @@ static double change_of(const struct compare_op *op) {
     return fabs((double)op->a->total_cycles - (double)op->b->total_cycles);
 }
 
-/* Different ones, then others that changed, then the rest. */
+/* Different ops come first, then other changed ops, then the rest. */
 static int rank_of(const struct compare_op *op) {
     return compare_is_different(op->verdict) ? 0 : op->list == COMPARE_CHANGED ? 1 : 2;
 }

@@ -119,8 +119,8 @@ const char *merging_layer(const struct merging *merging) {
     return NULL;
 }
 
-/* Keeps the first values in byte order, so that the order of the profiles does not matter. Takes *value over if it is
- * one of them. */
+/* Keeps the first MERGING_VALUES_MAX values in byte order, so that the order of the profiles does not matter. Takes
+ * *value over if it is kept. */
 static void insert_value(struct merging_label *label, char **value) {
     size_t at = 0;
     while (at < label->value_count && strcmp(label->values[at], *value) < 0)

@@ -276,7 +276,7 @@ static void subtract_calls(struct aggstats_op_profile *from, const struct aggsta
     from->total_cycles -= calls->total_cycles < from->total_cycles ? calls->total_cycles : from->total_cycles;
 }
 
-/* Makes the total one that its buckets allow. */
+/* Limits the total latency to the range that the buckets allow. */
 static void settle_op(struct aggstats_op_profile *op, unsigned resolution) {
     const struct figures_bounds bounds = figures_total_bounds(op, resolution);
     op->calls = figures_finished(op, resolution);

@@ -15,13 +15,13 @@ struct outliers_spread {
     double below; /* standard deviations */
     double above;
     double pooled;  /* standard deviation of all operations together; 0: not taken into account */
-    double freedom; /* degrees of freedom, without those of the pooled one */
+    double freedom; /* degrees of freedom of below and above, without pooled */
 };
 
 /* scratch: room for as many */
 struct outliers_spread outliers_spread_of(const double *values, size_t count, double *scratch);
 
-/* The spread as one of the values sees it: that of the others, if there are few. */
+/* The spread for judging values[index]. If there are few values, the spread of the other values. */
 struct outliers_spread outliers_spread_beside(const struct outliers_spread *spread, const double *values, size_t count,
                                               size_t index);
 

@@ -173,7 +173,8 @@ static double others_as_slow(const struct evidence *it, double ns) {
     return calls;
 }
 
-/* Whether what was read is that of these calls and of no others. Programs also have read what they execute and map. */
+/* Whether these calls must have read from storage: other calls cannot have read so many bytes. At the layer user the
+ * bytes also include executed and mapped files, so the answer is false. */
 static bool must_be_theirs(const struct evidence *it, const struct peak_reason *reason, double bytes) {
     const double calls = reason->near_part * (double)it->peak->calls;
     const double others = others_as_slow(it, reason->time->ns.lower / PEAK_CAUSE_MEMORY_FACTOR);

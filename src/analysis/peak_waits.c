@@ -21,7 +21,7 @@ static uint64_t calls_in(const struct aggstats_cause *cause, const struct peak *
     return calls;
 }
 
-/* Inserts it, if it is one of those with most calls. */
+/* Inserts the cause, unless PEAK_WAITS_MAX others have more calls. */
 static void add_cause(struct peak_waits *waits, const struct aggstats_cause *cause, uint64_t calls) {
     size_t place = waits->count;
     while (place > 0 && waits->waits[place - 1].calls < calls)

@@ -28,7 +28,7 @@ int top_subtract(const struct aggstats_profile *before, const struct aggstats_pr
     int error = aggstats_profile_copy(now, &difference);
     if (error)
         return error;
-    difference.clock = before->clock; /* one clock, so that they can be subtracted; the better rate is set below */
+    difference.clock = before->clock; /* subtraction requires equal clocks; the better rate is set below */
     error = aggstats_profile_subtract(&difference, before);
     difference.clock = now->clock;
     if (error)

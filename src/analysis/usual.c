@@ -76,7 +76,7 @@ static void use_total(struct usual *usual, const struct histogram *it, double to
     double near = 0;
     double far = 0;
     double far_variance = 0;
-    double together = 0; /* the probability that two calls are in one bucket */
+    double together = 0; /* probability of two calls being in the same bucket */
     for (unsigned bucket = it->first; bucket < it->end; bucket++) {
         const double calls = (double)it->buckets[bucket];
         const double cycles = calls * exp2((double)bucket / it->resolution) * expm1(width) / width;

@@ -172,7 +172,7 @@ void verdict_compare_times(struct verdict_runs *runs) {
     compare_times(runs, elapsed_of, &runs->result->elapsed);
 }
 
-/* The number of runs that began before this one. */
+/* The number of runs that began earlier. */
 static double place_in_time(const struct verdict_runs *runs, size_t run) {
     size_t before = 0;
     for (size_t other = 0; other < runs->count; other++)

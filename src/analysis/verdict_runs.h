@@ -8,7 +8,7 @@
 
 /* Effects that are judged together. Each family has a share of the probability of any false change. */
 enum verdict_family {
-    VERDICT_FAMILY_USUAL, /* usual latencies: what is asked about most, so they have most of it */
+    VERDICT_FAMILY_USUAL, /* usual latencies: the main question, so they have the largest share */
     VERDICT_FAMILY_TAIL,  /* shares of slow calls */
     VERDICT_FAMILY_REST,
     VERDICT_FAMILY_COUNT,

@@ -31,12 +31,12 @@ struct answer_peak {
     double longest_cycles;             /* of its calls */
     bool is_longest_exact;             /* else it is the upper bound of the peak's last bucket */
     bool is_uneven;                    /* its mean is at least ANSWER_UNEVEN_MIN times its p50 */
-    struct peak_reason reason;         /* what its calls waited for; its time is one of those given */
-    const struct aggstats_cause *wait; /* what at least ANSWER_WAIT_MIN of its calls were seen to wait for; NULL:
+    struct peak_reason reason;         /* cause of the calls' latency; reason.time points into the given times */
+    const struct aggstats_cause *wait; /* observed cause of waiting of at least ANSWER_WAIT_MIN of the calls; NULL:
                                          * unknown.
                                          * Owner:   the profile */
-    bool is_file_unknown; /* of syncs: only the directory is known, of a file that is meant; there is no place then */
-    const struct aggstats_group *place; /* the file, or else the directory, with most of it; NULL: none certainly.
+    bool is_file_unknown; /* for syncs: only the directory of the synced file is known; place is NULL then */
+    const struct aggstats_group *place; /* the file, or else the directory, with most of the latency; NULL: uncertain.
                                          * Owner:   the profile */
 };
 
@@ -108,22 +108,25 @@ struct answer_model {
     struct answer_transfer transfers[BYTES_WAY_COUNT];
     size_t transfer_count;
     struct answer_failure
-        failures[ANSWER_FAILURES_MAX]; /* the most frequent first, then searches; without those that programs ask
-                                        * for, see below */
+        failures[ANSWER_FAILURES_MAX]; /* the most frequent first, then searches; without expected failures, see
+                                        * asked_for */
     size_t failure_count;
-    wide_count failed_calls;                      /* of these and others that did not fit */
+    wide_count failed_calls;                      /* calls of all failures, also of failures that did not fit */
     wide_count asked_for;                         /* calls that failed as programs expect */
-    bool knows_outcomes;                          /* bytes and failures that are missing were none */
+    bool knows_outcomes;                          /* bytes and failures were counted: 0 means none */
     const struct aggstats_call_in_flight *oldest; /* NULL: none in flight. Owner: the profile */
 };
 
-/* Peaks beyond the first ANSWER_PEAKS_MIN must cost at least ANSWER_SHARE_MIN; those beyond the first must cost a share
- * that is not printed as 0. ENOENT of LOOKUP and ENODATA of GETXATTR are not counted as failures: they are how programs
- * find out what is there. Calls of the layer user that do the same are among the failures, but behind all others. A file or directory has most of a peak if its own calls are at least ANSWER_PLACE_MIN of the
- * peak's latency; calls that it may have missed would only add to that. A file is synced, not a directory: so for FSYNC
- * and FDATASYNC a directory is named only if its files are known, and they are several. It is named by its path, which only root and
- * the owner see.
- * times:   those that apply to this profile, as found by calibration_for_profile() */
+/* Peaks beyond the first ANSWER_PEAKS_MIN must cost at least ANSWER_SHARE_MIN. All peaks but the first must cost a
+ * share that is not printed as 0.
+ *
+ * ENOENT of LOOKUP and ENODATA of GETXATTR are not counted as failures: programs look for files and attributes that
+ * way. Such calls of the layer user are counted as failures, but listed behind all others.
+ *
+ * A file or directory has most of a peak if its own calls are at least ANSWER_PLACE_MIN of the peak's latency; missed
+ * calls would only add to this share. Programs sync files, not directories: so for FSYNC and FDATASYNC a directory is
+ * named only if its files are known, and there are several. It is named by its path, which only root and the owner see.
+ * times:   the times that apply to this profile, from calibration_for_profile() */
 void answer_model_make(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
                        struct answer_model *ret_model);
 

@@ -15,8 +15,8 @@ enum bytes_way {
 
 struct bytes_moved {
     double bytes;
-    double total_cycles;                  /* of the operations that have moved any */
-    const struct aggstats_op_profile *op; /* the one that has moved most; NULL: none has. Owner: the profile */
+    double total_cycles;                  /* of all operations that moved bytes */
+    const struct aggstats_op_profile *op; /* the operation that moved most bytes; NULL: none. Owner: the profile */
 };
 
 struct bytes_moved bytes_moved(const struct aggstats_profile *profile, enum bytes_way way);

@@ -49,7 +49,7 @@ enum compare_verdict {
     COMPARE_SCORE,     /* by the score, and maybe by more */
     COMPARE_TOTALS,    /* by the number of calls or the total latency, not by the score */
     COMPARE_PEAKS,     /* by the peaks alone */
-    COMPARE_ONE_SIDED, /* only one of them has calls that have ended */
+    COMPARE_ONE_SIDED, /* only one profile has ended calls */
 };
 
 static inline bool compare_is_different(enum compare_verdict verdict) {
@@ -59,7 +59,7 @@ static inline bool compare_is_different(enum compare_verdict verdict) {
 /* For readers. */
 enum compare_list {
     COMPARE_CHANGED,     /* different; or with a small part of the latency, and different by the same rules else */
-    COMPARE_MAYBE_NOISE, /* not, but calls or latency are not the same */
+    COMPARE_MAYBE_NOISE, /* not different, but calls or latency have changed */
     COMPARE_SAME,        /* calls and latency have hardly changed */
 };
 
@@ -98,18 +98,18 @@ struct compare_result {
     struct compare_op *ops;
     size_t op_count;
     size_t different_count;               /* they come first, ordered by the change of total latency, largest first */
-    size_t list_counts[COMPARE_SAME + 1]; /* changed ones follow that have a small part of the latency */
+    size_t list_counts[COMPARE_SAME + 1]; /* ops of each list; changed ops that are not different follow the others */
     bool is_identical;                    /* all calls of all ops are in the same buckets, with the same totals */
     size_t slot_count;                    /* 0: not both are sampled */
     double slot_cycles;
-    struct aggstats_op_profile absent; /* stands for ops that one lacks */
+    struct aggstats_op_profile absent; /* stands for an op that a or b lacks */
 };
 
-/* Makes a profile comparable with others: rescales it to their clock rate, unless it has that one already (a difference
- * of a thousandth is one rate, measured twice), and coarsens it to their resolution.
- * is_rescaled: set to true if that makes buckets approximate
- * Errors:  -EDOM its rate is unknown, -EOVERFLOW its latencies do not fit, -ENOMEM; *profile untouched -EINVAL it has a
- *          coarser resolution */
+/* Makes a profile comparable with others: rescales the profile to the clock rate, and coarsens it to the resolution.
+ * Rates that differ by up to a thousandth count as equal: they are two measurements of one rate.
+ * is_rescaled: set to true if the profile was rescaled; its buckets are approximate then
+ * Errors:  -EDOM its rate is unknown, -EOVERFLOW its latencies do not fit, -ENOMEM; *profile untouched. -EINVAL it has
+ *          a coarser resolution */
 int compare_bring_to(struct aggstats_profile *profile, uint64_t rate_hz, unsigned resolution, bool *is_rescaled);
 
 /* Compares b with a.

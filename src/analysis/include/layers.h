@@ -93,8 +93,8 @@ struct layers_row {
     size_t outermost;                       /* the first layer that has calls of it, page faults included, which are
                                              * below the layer user; for requests seen at the disk alone, which may be
                                              * for other programs, the first layer that has the operation */
-    size_t layer_count;                     /* layers that have it, without the queue; 1: no counterpart */
-    bool is_of_disk_alone;                  /* only a disk has requests of it, which may be for other programs */
+    size_t layer_count;                     /* layers with this operation, except queue; 1: no counterpart */
+    bool is_of_disk_alone;                  /* only the disk has such requests, maybe for other programs */
 };
 
 struct layers_table {
@@ -135,11 +135,12 @@ double layers_answered_share(const struct layers_table *table, const struct laye
  * the end of a file do not count. NAN: it is not known how many bytes were moved, here or below. 0: as above */
 double layers_answered_bytes(const struct layers_table *table, const struct layers_row *row, size_t layer);
 
-/* The first layer whose own part of the time is unknown: the parts of those above add up to the total of the outermost,
- * less that of this one. The number of layers: all are known, and add up to the total. */
+/* The first layer whose own part of the time is unknown: the parts of the layers above add up to the total of the
+ * outermost layer, less the total of this layer. The number of layers: all parts are known, and add up to the total. */
 size_t layers_known_end(const struct layers_table *table, const struct layers_row *row);
 
-/* The layer with the largest part, among those above that end except one. The number of layers: none has any. */
+/* The layer with the largest part, among the layers above layers_known_end(), except the layer `but`. The number of
+ * layers: no such layer has a part. */
 size_t layers_largest_part(const struct layers_table *table, const struct layers_row *row, size_t but);
 
 /* The operations of a layer that are in a row and were called, "READ, PREAD". has_queued: with READ_QUEUED and so on */

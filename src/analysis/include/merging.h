@@ -20,7 +20,7 @@ struct merging_label {
     char *value;                      /* of the first profile that has it */
     char *values[MERGING_VALUES_MAX]; /* different ones: the first in byte order */
     size_t value_count;
-    uint64_t holder_count; /* profiles that have it */
+    uint64_t holder_count; /* profiles that have the label */
     bool differs;
     bool is_list; /* some of the values are, of profiles that were merged */
     bool more;    /* there are more values than those kept */

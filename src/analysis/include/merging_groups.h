@@ -12,7 +12,7 @@ struct merging_group {
     uint64_t hash;               /* of its name */
     unsigned next;               /* number of the next row whose hash has the same end, from 1; 0: there is none */
     uint64_t profile_number;     /* of the last profile that had it */
-    uint64_t others_seen_cycles; /* latency of `other` in profiles that had it */
+    uint64_t others_seen_cycles; /* latency of `other` in profiles with this group */
     uint64_t carried_cycles;     /* at most this much latency of its calls was added to `other` before it was kept */
 };
 

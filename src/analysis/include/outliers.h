@@ -58,7 +58,7 @@ struct outliers_result {
     size_t busy_count;
     size_t profile_count;
     size_t group_count;
-    size_t judged_profile_count; /* those that have an operation with enough peers */
+    size_t judged_profile_count; /* profiles that have an operation with enough peers */
     uint64_t judged_count;       /* operations of profiles that were judged */
     double least_factor; /* smaller differences of a latency cannot be found in any operation, so few are the profiles,
                           * or so different; at least factor_min */

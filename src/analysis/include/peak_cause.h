@@ -60,13 +60,15 @@ struct peak_reason {
  *   lower quartile divided by PEAK_CAUSE_MEMORY_FACTOR; for ops that write or flush also less than that of writes,
  *   for those that flush also less than that of flushes.
  *
- * That is what they may have waited for. It is certain for requests at the layer block, where the stacks of most calls
- * were seen, and for READ if the profile says how much was read from storage (storage_read_bytes): each of these calls
- * a sector at least, and each call of another op that takes as long PEAK_CAUSE_OTHERS_BYTES at most. For other ops that
- * read, such as LOOKUP, it is not certain, as nobody knows which of them read; nor at the layer user, as programs and
- * mapped files are read without a call. If less was read than one sector for each
- * of these calls, or the calls moved no bytes, a disk read is not the cause. That calls were answered by memory is certain
- * if at most every tenth can have read a sector.
+ * The cause is a possible cause. It is certain in three cases:
+ * - for requests at the layer block;
+ * - if the stacks of most calls show the wait for the disk;
+ * - for READ, if the profile has the bytes read from storage (storage_read_bytes), and they suffice for a sector for
+ *   each of these calls, plus PEAK_CAUSE_OTHERS_BYTES for each call of another op that takes as long.
+ * For other ops that read, such as LOOKUP, the cause is not certain, as it is unknown which of their calls read. At the
+ * layer user the cause is not certain either, as programs and mapped files are read without a call. If less than a
+ * sector was read for each of these calls, or the calls moved no bytes, a disk read is not the cause. The cause memory
+ * is certain if at most a tenth of the calls can have read a sector.
  *
  * A machine's own times (sleep, quantum) are near so many latencies that they are no evidence.
  * Source:  thesis §3.1.2 (differs: nearness alone names no peak) */

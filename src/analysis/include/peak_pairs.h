@@ -7,7 +7,7 @@
 #define PEAK_PAIRS_MAX (2 * PEAKS_MAX)
 
 #define PEAK_PAIRS_MOVED_OCTAVES 0.5 /* a peak that moved less has stayed */
-#define PEAK_PAIRS_APART_OCTAVES 3.0 /* one that is farther away is another peak */
+#define PEAK_PAIRS_APART_OCTAVES 3.0 /* peaks farther apart do not correspond */
 
 enum peak_change {
     PEAK_STAYED,

@@ -30,7 +30,7 @@ struct preemption_calls {
 
 struct preemption_estimate {
     struct preemption_calls calls;         /* in all */
-    double arriving[AGGSTATS_BUCKETS_MAX]; /* of those expected, by the bucket that they are in */
+    double arriving[AGGSTATS_BUCKETS_MAX]; /* the expected preempted calls in each bucket */
 };
 
 /* What one op's calls lose to preemption, and in which buckets. The CPU time of a bucket's calls is its mean latency,
