@@ -1,6 +1,6 @@
 /* Reads and writes that are no calls of their own, in the current directory, one after the other.
  *
- *     async_calls WHAT[=TIMES]...        WHAT: a row of the table below
+ *     async_calls ACTION[=TIMES]...      ACTION: a row of the table below
  *
  * The files are "ringed" and, where a read waits, "fifo". Exit status 77: the kernel lacks what is wanted. */
 #include <errno.h>

@@ -78,7 +78,7 @@ static void first_in_vfork(int count) {
         err(1, "pipe");
     pid_t first = fork();
     if (first == 0) {
-        pid_t borrower = vfork(); /* NOLINT(clang-analyzer-*): it is what is tested */
+        pid_t borrower = vfork(); /* NOLINT(clang-analyzer-*): the test is about vfork(2) */
         if (borrower == 0)
             _exit(pread(fd, &byte, 1, 0) != 1);
         wait_for(borrower);

@@ -1,7 +1,7 @@
 /* Makes calls of files in the current directory at places where a preloaded library is easily in the way: between the
  * making of a process and its exec, in signal handlers, with next to no descriptors, memory or file sizes.
  *
- *     hard_calls WHAT        WHAT: a row of the table below
+ *     hard_calls ACTION      ACTION: a row of the table below
  *
  * What it prints, and its exit status, are the same whether somebody counts or not. */
 #include <aio.h>
@@ -42,7 +42,7 @@ static void wait_for(pid_t child) {
 
 static void write_in_child_of_vfork(void) {
     int fd = open_data();
-    /* NOLINTBEGIN(clang-analyzer-*): it is what is tested */
+    /* NOLINTBEGIN(clang-analyzer-*): the test is about vfork(2) */
     pid_t child = vfork();
     if (child == 0) {
         if (write(fd, "x", 1) != 1 || dup2(fd, 1) != 1 || close(fd) < 0)

@@ -1,6 +1,6 @@
-/* Leaves calls of files in the current directory before they return, or only seems to, in a signal handler.
+/* Leaves calls on files in the current directory before they return, or only seems to, in a signal handler.
  *
- *     left_calls WHAT        WHAT: a row of the table below
+ *     left_calls ACTION      ACTION: a row of the table below
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -151,7 +151,7 @@ static void end_threads(void) {
     CHECK(pthread_create(&thread, NULL, read_in_thread, NULL) == 0 && pthread_join(thread, NULL) == 0);
 }
 
-/* So that the call that it interrupts returns. */
+/* Makes the interrupted call return. */
 static void read_and_write(int signal) {
     (void)signal;
     read_often(data_fd, 2);
@@ -180,7 +180,7 @@ static void read_in_coroutine(void) {
     CHECK(read_until_signal() == 1);
 }
 
-/* One whose stack lies above the others, and one whose stack lies below. */
+/* Two coroutines: the stack of the first lies above all other stacks, the stack of the second below. */
 static void switch_in_calls(void) {
     static char stacks[2][STACK_BYTES];
     static ucontext_t coroutine;

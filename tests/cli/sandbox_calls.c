@@ -14,7 +14,7 @@
  *              child       in a child of fork(2)
  *              executed    and then executes itself
  *
- * It prints what its calls give. It uses no stdio, so that it makes few system calls. */
+ * Prints the results of its calls. Uses no stdio, so that it makes few system calls. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>

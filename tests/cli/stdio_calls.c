@@ -3,7 +3,7 @@
  *     stdio_calls write WAY      the file "out", by one function of libc
  *     stdio_calls print WAY      the same by standard output
  *     stdio_calls read WAY       the file "out", and its bytes are as written
- *     stdio_calls WHAT           a row of the last table below
+ *     stdio_calls ACTION         ACTION: a row of the last table below
  *
  * Exit status 0: all that it saw itself was as it should be. */
 #include <fcntl.h>

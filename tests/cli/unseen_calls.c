@@ -1,4 +1,4 @@
-/* What no layer user sees, or that it ends. In the current directory, which may be on a mount.
+/* Makes calls that no layer user sees, or whose end it does not see, in the current directory, which may be on a mount.
  *     unseen_calls uring          writes a file through io_uring(7). Exit status 77: the kernel has none
  *     unseen_calls mapped PAGES   reads a file of so many pages through a mapping, from storage
  *     unseen_calls run MS [PROGRAM ARGUMENT...]

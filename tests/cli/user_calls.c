@@ -1,8 +1,8 @@
 /* Makes known numbers of calls in the current directory, for the layer user.
  *
- *     user_calls WHAT        WHAT: a row of the table below
+ *     user_calls ACTION      ACTION: a row of the table below
  *
- * Exit status 0: all that it saw itself was as it should be. */
+ * Exit status 0: all calls had the expected results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -211,7 +211,7 @@ static void in_child_of_vfork(void) {
     int fd = open_data();
     int null_fd = open("/dev/null", O_RDWR);
     CHECK(stat("data", &attr) == 0);
-    /* NOLINTBEGIN(clang-analyzer-*): it is what is tested */
+    /* NOLINTBEGIN(clang-analyzer-*): the test is about vfork(2) */
     pid_t child = vfork();
     if (child == 0) {
         char byte = 0;

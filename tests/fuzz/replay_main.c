@@ -1,5 +1,5 @@
-/* Runs a fuzz target over files instead of a fuzzer: every file named, and every file in a directory named. What the
- * target finds wrong it shows by aborting.
+/* Runs a fuzz target on files instead of a fuzzer's input: on each named file, and on each file in a named directory.
+ * The target aborts on an error.
  * Usage: PROGRAM FILE|DIRECTORY... */
 #include <dirent.h>
 #include <errno.h>

@@ -126,7 +126,7 @@ static void count_entries(const char *what, DIR *stream) {
     probe_note("%s: %d entries", what, count);
 }
 
-/* A stream that is rewound shows what is there now, also what others changed. */
+/* A rewound stream shows the current entries, also after changes by other processes. */
 void behaviour_rewind(void) {
     int below_fd = make_files("rewind", 1009);
     DIR *stream = open_stream();

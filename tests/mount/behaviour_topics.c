@@ -1,4 +1,4 @@
-/* The topics of behaviour, and what they share. */
+/* The topics of behaviour, and their common functions. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

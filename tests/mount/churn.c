@@ -1,6 +1,6 @@
 /* churn DIR SEED STEPS: creates, links, renames and removes names at random in the few directories that other processes
- * churn at the same time. Each new file gets one write(2) of one byte. Prints how many writes succeeded. Names that
- * are suddenly there, or gone, are expected; every other error ends it with status 1. */
+ * churn at the same time. Writes one byte to each new file, with one write(2). Prints how many writes succeeded. Names
+ * that suddenly exist, or are gone, are expected; every other error ends the program with status 1. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

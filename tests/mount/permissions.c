@@ -1,8 +1,8 @@
-/* permissions prepare DIR IDENTITY EVERY [brief]: root makes the objects that the same with "run" needs.
- * permissions run DIR IDENTITY EVERY [brief]: makes every so many of all calls in the directory as that identity.
- * permissions manifest DIR IDENTITY: what is in the directory afterwards; the identity is printed only.
- * permissions list [brief]: the identities.
- * Run by the name of --ids it prints who runs it. */
+/* permissions prepare DIR IDENTITY EVERY [brief]: as root, makes the objects that the same command with "run" needs.
+ * permissions run DIR IDENTITY EVERY [brief]: makes every EVERY-th of all calls in the directory as the identity.
+ * permissions manifest DIR IDENTITY: prints the contents of the directory afterwards; the identity is only printed.
+ * permissions list [brief]: prints the identities.
+ * When executed under the name --ids, the program prints its user and groups. */
 #include "permissions.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* "Me" is the user that files and ACLs name, "stranger" one that they do not. */
+/* Files and ACLs name the user "me", and do not name the user "stranger". */
 enum { ID_ROOT = 0, ID_OTHER = 10001, ID_GROUP = 10002, ID_STRANGER = 20001, ID_ME = 65534 };
 
 enum owner { ROOT, OTHER, OTHER_GROUP, ME, ME_GROUP, OWNERS };

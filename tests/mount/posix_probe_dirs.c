@@ -85,7 +85,7 @@ static void print_types(void) {
     probe_stat("types");
 }
 
-/* What readdir calls an inode number is what stat calls it. */
+/* Compares the inode numbers of readdir(3) and stat(2). */
 static void compare_inodes(void) {
     DIR *stream = open_stream("types");
     int differing = 0;

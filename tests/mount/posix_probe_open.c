@@ -214,7 +214,7 @@ static void never_named(void) {
     close(fd);
 }
 
-/* What a new file in it would get, it gets. */
+/* An unnamed file gets the mode and ACL that a new file in the directory gets. */
 static void made_in(const char *directory, mode_t mask) {
     umask(mask);
     int fd = TRY_FD(open(directory, O_TMPFILE | O_WRONLY, 06666));

@@ -298,7 +298,7 @@ static void enter_sandbox(void) {
         die("seccomp");
 }
 
-/* What it does when the file system has begun. */
+/* Does the action of the mode, after the file system has begun. */
 static void go_on(void) {
     if (is_mode("clones"))
         clone_device();

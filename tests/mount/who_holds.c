@@ -1,8 +1,8 @@
-/* Prints who holds what a thread waits for.
+/* Prints the holder of the object that a thread waits for.
  *
  * usage: who_holds PROCESS [THREAD [DEVICE]]
  *
- * DEVICE is that of the file system, as mountpoint -d prints it. */
+ * DEVICE is the device of the file system, in the format of mountpoint -d. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -51,7 +51,7 @@ int op_call(struct fs_layer *layer, enum fs_op op, struct op_arguments *argument
 /* True if no call has written to the results since op_arguments_init(). */
 bool op_results_untouched(const struct op_arguments *arguments);
 
-/* ---- Arguments as numbers, so that they can be compared ---- */
+/* ---- Arguments as numbers, for comparisons ---- */
 
 #define OP_WORDS_MAX 10
 

@@ -8,7 +8,7 @@
 
 struct stage stage;
 
-static char base[64]; /* holds every test's directory, so that one call removes what failed tests left */
+static char base[64]; /* has the directories of all tests, so that one call also removes the files of failed tests */
 
 /* ---- Directories ---- */
 

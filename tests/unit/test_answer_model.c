@@ -407,7 +407,7 @@ START_TEST(searches_for_files_are_behind_failures) {
     add_calls("STAT", 10, 100);
     add_calls("UNLINK", 10, 100);
     ops[0].failures[none] = 90;
-    ops[1].failures[none] = 2; /* who removes a file has not searched for it */
+    ops[1].failures[none] = 2; /* a program that removes a file does not search for it */
     make();
     ck_assert_uint_eq(model.failure_count, 2);
     ck_assert_uint_eq(model.failed_calls, 92);

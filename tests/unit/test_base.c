@@ -292,7 +292,7 @@ static bool is_planted(const char *name) {
 
 START_TEST(only_strangers_in_shared_directories_plant) {
     if (geteuid() != 0)
-        return; /* only root can make what belongs to others */
+        return; /* only root can make files of other users */
     ck_assert_int_eq(mkfifoat(dir_fd, "own", 0600), 0);
     ck_assert_int_eq(mkfifoat(dir_fd, "fifo", 0600), 0);
     ck_assert_int_eq(symlinkat("own", dir_fd, "link"), 0);

@@ -1,4 +1,4 @@
-/* What a canvas lets through, and where it cuts. */
+/* Characters that a canvas lets through, and where it cuts text. */
 #include <check.h>
 #include <locale.h>
 #include <string.h>

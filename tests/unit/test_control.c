@@ -1,4 +1,4 @@
-/* The control file: what a write does, what it refuses, and that a refused write does nothing. */
+/* The control file: accepted writes and their effects; refused writes, which have no effect. */
 #include <check.h>
 #include <inttypes.h>
 #include <limits.h>

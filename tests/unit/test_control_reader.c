@@ -1,4 +1,4 @@
-/* Reading without waiting: what the child brings, and what becomes of it. */
+/* Reading without waiting: the text from the child, and the end of the child. */
 #include <check.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -122,7 +122,7 @@ static void close_control(fs_file file) {
     ck_assert_int_eq(CTL(release, &owner, CTL_INO, file), 0);
 }
 
-/* All that one open shows, read in pieces of that size. Owner: the caller frees it */
+/* The whole text of an open control file, read in pieces of that size. Owner: the caller frees it */
 static char *read_in_pieces(fs_file file, size_t piece_bytes) {
     char *text = calloc(1, 65536);
     off_t offset = 0;
@@ -308,7 +308,7 @@ static void count_forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
     hidden_forgets += (unsigned)count;
 }
 
-/* The names that were offered, one behind the other. */
+/* Appends an offered name to a text. */
 static bool append_name(void *context, const struct fs_dirent *dirent) {
     char *offered = context;
     size_t used = strlen(offered);

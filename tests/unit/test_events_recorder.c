@@ -1,4 +1,4 @@
-/* Recording calls one by one: what is in the file is what was counted, exactly, whatever comes between. */
+/* Recording single calls: the file has exactly the counted calls, whatever happens meanwhile. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -513,7 +513,7 @@ START_TEST(limit_of_file_sizes_is_kept_to) {
 }
 END_TEST
 
-/* Two chunks of one error, and one of another; and one that is cut. */
+/* Two chunks of each of two errors; and a truncated chunk. */
 START_TEST(failures_are_told_by_error) {
     struct events_writer writer = {0};
     struct events_file *file;

@@ -1,5 +1,5 @@
-/* Forks: a child counts in memory of its own, and its parent goes on as if nothing had been. Each test compares exact
- * counts in both. Children tell by their exit status whether they saw what they should. */
+/* Forks: a child counts in memory of its own, and does not affect the counts of its parent. Each test compares exact
+ * counts in both. The exit status of a child says whether its counts were right. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Text that is not ours, in scripts that could run it. */
+/* Foreign text in gnuplot scripts is quoted, so that gnuplot does not execute it. */
 #include <check.h>
 #include <string.h>
 

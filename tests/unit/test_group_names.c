@@ -63,7 +63,7 @@ static void record(struct aggstats_recorder *recorder, uint64_t object) {
     aggstats_group_add(recorder, OP_READ, &of, aggstats_end(recorder, &span));
 }
 
-/* Calls of the groups of that name; "other": those that have none. */
+/* Calls of all groups with that name; "other": calls of the group `other`. */
 static uint64_t calls_named(struct aggstats_recorder *recorder, const char *name) {
     struct aggstats_profile profile;
     uint64_t calls = 0;

@@ -67,7 +67,7 @@ static uint64_t calls_shown_of(struct aggstats_recorder *recorder, enum aggstats
     return calls;
 }
 
-/* Together they have what the whole has; while calls end they may lag behind. */
+/* The groups add up to the whole profile. While calls end, the groups may lag behind (exactly: false). */
 static void expect_sums(const struct aggstats_profile *profile, bool exactly) {
     const struct aggstats_op_profile *whole = aggstats_profile_op(profile, "READ");
     for (unsigned bucket = 0; whole && bucket < 64 * profile->resolution; bucket++) {

@@ -131,7 +131,7 @@ START_TEST(files_of_one_name_are_shown_as_one) {
     heavy_count(&heavy, 9, OP_READ, 8);
     heavy_count(&heavy, 1, OP_READ, 1);
     heavy_count(&heavy, 2, OP_READ, 2);
-    heavy_count(&heavy, 3, OP_WRITE, 4); /* in the place of 1, whose bound it takes over */
+    heavy_count(&heavy, 3, OP_WRITE, 4); /* evicts 1, and takes over its bound */
     heavy_note(&heavy, 9, true, "/else", 0);
     heavy_note(&heavy, 2, true, "/same", 0);
     heavy_note(&heavy, 3, true, "/same", 0);

@@ -23,7 +23,7 @@ static void tear_down(void) {
     inode_chunks_finish(&chunks);
 }
 
-/* Marks what it takes, as memory that is in use. */
+/* Takes inodes, and marks their memory as used. */
 static void take(unsigned count) {
     for (unsigned i = 0; i < count; i++) {
         inodes[i] = inode_chunks_take(&chunks);

@@ -498,9 +498,9 @@ START_TEST(one_without_links_is_kept_as_one_without_a_name) {
     ck_assert(!inode_table_end_giving_up(table, fd, true));
     ck_assert_uint_eq(give_up_all(), 0);
     ck_assert_int_eq(inode_path_fd(file), fd);
-    fd = inode_table_begin_giving_up(table, 0, &is_nameless); /* one too many */
+    fd = inode_table_begin_giving_up(table, 0, &is_nameless); /* the limit is exceeded by one */
     ck_assert(is_nameless && inode_table_end_giving_up(table, fd, false));
-    ck_assert_str_eq(step_to(file), "file"); /* if there is any way, it is this one */
+    ck_assert_str_eq(step_to(file), "file"); /* the name is the only way to the file, if there is a way */
 }
 END_TEST
 
@@ -694,7 +694,7 @@ START_TEST(threads_never_see_an_inode_change_that_they_hold) {
 }
 END_TEST
 
-/* A file whose size is the inode's number, so that a descriptor tells whose it is. */
+/* Opens a file of `number` bytes, so that the size identifies the inode of a descriptor. */
 static int open_sized(ino_t number) {
     int fd = memfd_create("inode", MFD_CLOEXEC);
     ck_assert_int_ge(fd, 0);

@@ -369,7 +369,7 @@ START_TEST(every_finished_call_survives_sigkill) {
 }
 END_TEST
 
-/* Resets so often that most kills hit one. */
+/* Resets so often that most kills hit a reset. */
 static void reset_until_killed(struct victim *victim) {
     if (try_create(&victim->recorder) < 0)
         _exit(1);

@@ -1,4 +1,4 @@
-/* The command line: what is accepted becomes one struct, what is not gets one clear line. */
+/* The command line: valid options fill struct options; an invalid option causes one clear message. */
 #include <check.h>
 #include <errno.h>
 #include <limits.h>

@@ -40,7 +40,7 @@ static bool can_bind(void) {
 
 /* ---- Callers ---- */
 
-/* A thread that sleeps on a CPU that it may be asked for; it ends with the test's process. */
+/* A thread that sleeps on its CPU until the test's process ends. */
 static void *sleep_there(void *ret_thread) {
     __atomic_store_n((uint32_t *)ret_thread, (uint32_t)gettid(), __ATOMIC_RELEASE);
     pause();
@@ -395,7 +395,7 @@ START_TEST(a_worker_without_a_cpu_makes_all_plain) {
     bind_to_first_cpu();
     ck_assert(!pool_tick(&pool, device_fd));
     ck_assert(!pool_tick(&pool, device_fd));
-    ck_assert_int_eq(eventfd_write(device_fd, 1), 0); /* a request that it does not come to take */
+    ck_assert_int_eq(eventfd_write(device_fd, 1), 0); /* a request that the worker never takes */
     ck_assert(pool_tick(&pool, device_fd));
     assert_plain();
 }

@@ -1,4 +1,4 @@
-/* What the kernel says of a thread: here, of the one that asks. */
+/* The kernel's facts about a thread, here about the calling thread. */
 #include <check.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -230,7 +230,7 @@ static int open_new(const char *file, const char *expected_name) {
     return err;
 }
 
-/* The final profile, and the older one that it keeps, would replace what is there. */
+/* The names of the final profile, and of the older profile kept beside it, are busy: both would be overwritten. */
 START_TEST(new_file_is_neither_there_nor_where_the_final_profile_goes) {
     ck_assert_int_eq(mkdir("inner", 0755), 0);
     ck_assert_int_eq(symlink("nowhere", "saved"), 0);

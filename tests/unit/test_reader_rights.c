@@ -1,4 +1,4 @@
-/* What a process that reads programs may do. */
+/* The rights of a process that reads programs. */
 #include "reader_rights.h"
 
 #include <check.h>

@@ -478,7 +478,7 @@ static struct seen raw_counts_of_all(const struct worker *workers, unsigned coun
     return sum;
 }
 
-/* What resets removed plus what remains is what the blocks hold: all calls, exactly. */
+/* Calls removed by resets and remaining calls add up to all calls, as the blocks have them. */
 START_TEST(resets_meanwhile_lose_no_update) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct watcher watcher = {.recorder = recorder, .reset = true};

@@ -34,7 +34,7 @@ END_TEST
 
 START_TEST(no_ring_of_another_user_is_joined) {
     if (geteuid() != 0)
-        return; /* only root can make what belongs to others */
+        return; /* only root can make files of other users */
     ck_assert_int_eq(chown(path, OTHER, OTHER), 0);
     ck_assert_int_eq(chmod(path, 0666), 0);
     ck_assert_ptr_null(request_ring_join());

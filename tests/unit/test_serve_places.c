@@ -1,4 +1,4 @@
-/* Who gives way when places or answers are short, and whose turn it is. */
+/* Which client is dropped when places or answers are short, and which client is next. */
 #include <check.h>
 
 #include "base.h"

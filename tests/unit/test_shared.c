@@ -200,7 +200,7 @@ END_TEST
 
 START_TEST(child_of_vfork_counts_as_its_parent) {
     struct aggstats_recorder *recorder = join();
-    /* NOLINTBEGIN(clang-analyzer-*): it is what is tested */
+    /* NOLINTBEGIN(clang-analyzer-*): the test is about vfork(2) */
     pid_t child = vfork();
     if (child == 0) {
         record(recorder, OP_READ, 5); /* the first call of all */
@@ -217,7 +217,7 @@ END_TEST
 START_TEST(child_of_vfork_joins_for_its_parent) {
     struct aggstats_recorder *recorder = NULL;
     volatile bool shares_memory = false; /* not under valgrind and ThreadSanitizer, which make it a fork */
-    /* NOLINTBEGIN(clang-analyzer-*): it is what is tested */
+    /* NOLINTBEGIN(clang-analyzer-*): the test is about vfork(2) */
     pid_t child = vfork();
     if (child == 0) {
         shares_memory = true;
@@ -335,7 +335,7 @@ START_TEST(block_got_by_a_child_of_vfork_is_its_parents) {
     pid_t child = fork();
     if (child == 0) {
         aggstats_shared_lend_memory(recorder);
-        /* NOLINTBEGIN(clang-analyzer-*): it is what is tested */
+        /* NOLINTBEGIN(clang-analyzer-*): the test is about vfork(2) */
         pid_t borrower = vfork();
         if (borrower == 0) {
             record(recorder, OP_WRITE, 1);
@@ -880,7 +880,7 @@ int main(void) {
     suite_add_tcase(suite, seen);
     TCase *faults = tcase_create("faults");
     tcase_add_checked_fixture(faults, set_up, tear_down);
-/* They all count in one place, which nobody reads. */
+/* The threads all count in one place, which nobody reads: a data race for ThreadSanitizer. */
 #if !defined(__SANITIZE_THREAD__)
     tcase_add_test(faults, threads_that_find_no_room_are_told_of);
 #endif

@@ -1,4 +1,4 @@
-/* Signal handlers that record what they do, while the thread that they interrupt records: each call is counted once. */
+/* Signal handlers record calls while they interrupt a recording thread: each call is counted exactly once. */
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>

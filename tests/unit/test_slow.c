@@ -288,7 +288,7 @@ START_TEST(holders_are_looked_for_less_and_less) {
 }
 END_TEST
 
-/* It is looked at before it is slow, but that is not reported. */
+/* The recorder looks at a call before it is slow, but reports no cause then. */
 START_TEST(told_when_slow) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     struct aggstats_span span = begin(recorder, OP_FSYNC, "the disk");

@@ -531,8 +531,8 @@ static size_t lines_in(const char *text, size_t size_bytes) {
     return count;
 }
 
-/* As a file is that was cut short, and to which another was appended. Behind a line that stayed whole nothing can be
- * known of those that followed. */
+/* A truncated file to which another profile was appended. If the cut is at the end of a line, the missing lines cannot
+ * be noticed. */
 START_TEST(recording_that_was_cut_within_a_line_is_refused) {
     for (size_t cut = 1; cut < strlen(user_profile); cut++) {
         char text[2048];

@@ -13,7 +13,7 @@ static struct aggstats_op_profile ops[3];
 static struct aggstats_call_in_flight calls[3];
 static struct aggstats_profile now;
 
-/* Two ops whose calls have ended, and one that hangs. */
+/* Two ops with ended calls, and an op with hanging calls. */
 static void set_up(void) {
     memset(read_buckets, 0, sizeof(read_buckets));
     memset(mkdir_buckets, 0, sizeof(mkdir_buckets));

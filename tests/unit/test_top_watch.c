@@ -135,7 +135,7 @@ END_TEST
 START_TEST(who_looks_while_it_ends_sees_no_call_twice) {
     record_reads(7);
     refresh();
-    watch.latest.profile.elapsed_cycles += UINT64_C(1) << 40; /* it had said that it ends, and was not gone */
+    watch.latest.profile.elapsed_cycles += UINT64_C(1) << 40; /* the end was announced, but not complete */
     record_reads(2);
     aggstats_recorder_unlink_live(recorder);
     aggstats_recorder_destroy(steal_pointer(&recorder));

@@ -1,4 +1,4 @@
-/* Labels that users give: which are taken, and what is said of the others. */
+/* Labels that users give: accepted labels, and messages about refused labels. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static const struct {
     {"rack=\x1b[31m", "rack=?[31m: the value"},
     {"rack=\x7f", "rack=?: the value"},
     {"rack=\xc2\x9b", "rack=?: the value"},
-    {"rack=\xe2\x80\xae", "rack=?: the value"}, /* NOLINT(misc-misleading-bidirectional): so that it is refused */
+    {"rack=\xe2\x80\xae", "rack=?: the value"}, /* NOLINT(misc-misleading-bidirectional): to be refused */
     {"rack=\xff", "rack=\xef\xbf\xbd: the value"},
     {"rack=\xed\xa0\x80", "rack=\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd: the value"},
 };

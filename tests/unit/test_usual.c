@@ -1,4 +1,4 @@
-/* The usual latency: what moves it, and what does not. */
+/* The usual latency, and its reaction to changes of calls. */
 #include "usual.h"
 
 #include <check.h>
@@ -67,7 +67,7 @@ START_TEST(calls_in_a_bucket_alone_may_lie_anywhere_in_it) {
 }
 END_TEST
 
-/* Slow calls that take as much time as most of the others hide it. */
+/* The total gives the position in the bucket, unless slow calls take about as much time as all other calls. */
 START_TEST(the_total_says_where_in_their_bucket_calls_lie) {
     for (int tenth = 0; tenth < 10; tenth++) {
         set_up();

@@ -110,7 +110,7 @@ START_TEST(same_is_alike) {
 }
 END_TEST
 
-/* In each run of a side. spread: what is added in every other one */
+/* Sets the failed calls of an op in all runs of one side. spread: added in every second run */
 static void let_fail(size_t first, const char *name, int error, uint64_t calls, uint64_t spread) {
     for (size_t run = first; run < first + RUNS; run++)
         op_of(&profiles[run], name)->failures[aggstats_failure_of_error(error)] = calls + run % 2 * spread;
@@ -437,7 +437,7 @@ START_TEST(everything_slower_is_told_once) {
 }
 END_TEST
 
-/* All but one are 2.3 times slower: that one took 1.12 times as long, and is not called faster. */
+/* All ops but one take 2.3 times as long. The remaining op takes 1.12 times as long, and is not called faster. */
 START_TEST(op_that_grew_less_than_the_rest_is_not_faster) {
     for (size_t run = 0; run < 2 * RUNS; run++)
         for (size_t i = 0; i < OPS; i++) {
@@ -455,7 +455,7 @@ START_TEST(op_that_grew_less_than_the_rest_is_not_faster) {
 }
 END_TEST
 
-/* ... and one that stays while all others become faster is no slowdown. */
+/* ... and an unchanged op is no slowdown when all other ops become faster. */
 START_TEST(op_that_stays_while_others_get_faster_is_no_slowdown) {
     for (size_t run = 0; run < 2 * RUNS; run++)
         for (size_t i = 0; i < OPS; i++) {

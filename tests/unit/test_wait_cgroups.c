@@ -1,4 +1,4 @@
-/* Control groups by their numbers: those that came since, those that have gone, and any number of others beside them. */
+/* Control groups by their numbers: new groups, removed groups, and any number of other groups beside them. */
 #include <check.h>
 #include <stdint.h>
 #include <stdio.h>
