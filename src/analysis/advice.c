@@ -26,8 +26,8 @@ struct finding {
 
 struct rule {
     const char *name;
-    const char *ops;  /* that it is about, separated by blanks, of all layers */
-    const char *with; /* that go with these, and may be saved too */
+    const char *ops;  /* ops of all layers that the rule is about, separated by blanks */
+    const char *with; /* ops that come with these, and may be saved too */
     wide_count calls_min;
 
     /* True for an op that is meant. NULL: all are */
@@ -178,7 +178,8 @@ static wide_count opens_of(const struct finding *it, const struct aggstats_group
     return count_of(&of_group, OPENS);
 }
 
-/* The file that was opened most often. Its calls are at most what the group has, and what it may have missed. */
+/* Finds the file that was opened most often. An upper bound of its latency is the group's latency, plus the latency
+ * that the group may have missed. */
 static bool is_one_file(const struct finding *it, struct advice *advice) {
     const double elapsed = (double)it->profile->elapsed_cycles;
     wide_count most = 0;

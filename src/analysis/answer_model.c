@@ -52,7 +52,8 @@ static double cycles_of_ns(const struct aggstats_profile *profile, uint64_t ns) 
 /* A command is of one thread if that had at least so much of the CPU time (run_times.c). */
 #define FIRST_THREAD_MIN 0.98
 
-/* Of one thread: calls do not overlap, so their sum is the time in calls. Of several it is at least that. */
+/* With one thread calls do not overlap, so the time beside calls is the elapsed time less the sum of the calls. With
+ * several threads this difference is a lower bound. */
 static void find_rest(const struct aggstats_profile *profile, struct answer_model *model) {
     struct answer_rest *rest = &model->rest;
     if (!profile->has_cpu || !profile->has_elapsed || profile->clock.frequency_hz == 0)
@@ -349,7 +350,7 @@ static void find_oldest(const struct aggstats_profile *profile, struct answer_mo
 
 /* ---- Advice ---- */
 
-/* What a job of one thread waits for besides is not saved, unless it is in calls that were not seen. */
+/* If a job of one thread also waits outside of calls, no advice saves that time, unless some calls were not seen. */
 static void find_advice(const struct aggstats_profile *profile, struct answer_model *model) {
     const bool is_seen = !aggstats_profile_has_unseen(profile) && !model->witness.is_at_least;
     const double beside = (double)profile->elapsed_cycles - model->sum.total_cycles - model->rest.others_least;

@@ -65,7 +65,7 @@ static struct evidence evidence_of_figure(const struct verdict_op *op, enum verd
     return (struct evidence){.p = effect->p, .figure = figure, .is_more = effect->difference > 0};
 }
 
-/* The share of a slow peak that grows makes an op slower, and so does that of a fast one that shrinks. */
+/* An op becomes slower if the share of a slow peak grows, or the share of a fast peak shrinks. */
 static struct evidence evidence_of_peak(const struct verdict_op *op, const struct verdict_peak *peak) {
     const bool is_slow = peak->place.centre > log2(op->ratios[VERDICT_MEAN].a);
     return (struct evidence){

@@ -12,7 +12,7 @@ struct call_prober {
     uint32_t device; /* of a file of its own, as the kernel has it */
 };
 
-/* In ns, of a call each; the shortest that was seen, for others disturb it. */
+/* The shortest measured time of a call, in ns: longer times were disturbed by other processes. */
 struct call_times {
     double on_file;  /* on that file */
     double on_other; /* on a pipe */

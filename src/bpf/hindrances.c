@@ -9,7 +9,7 @@
 #define FIRST_USER_NAMESPACE 0xEFFFFFFDU /* its inode: PROC_USER_INIT_INO of the kernel */
 #define FIRST_PID_NAMESPACE 0xEFFFFFFCU  /* the same: PROC_PID_INIT_INO */
 
-/* Root of another one has all capabilities, but they do not count here. */
+/* Root in another user namespace has all capabilities there, but they do not allow loading BPF programs. */
 bool collector_is_in_user_namespace(void) {
     struct stat attr;
     return stat("/proc/self/ns/user", &attr) == 0 && attr.st_ino != FIRST_USER_NAMESPACE;

@@ -7,7 +7,7 @@
 struct bpf_object_skeleton;
 struct btf;
 
-/* What an older kernel lacks, and what to say then. */
+/* A tracepoint that an older kernel lacks, and the Linux version that has it, for the message. */
 struct loading_needs {
     const char *tracepoint;
     const char *since;

@@ -69,7 +69,7 @@ int process_set_watch(const struct process_set *set, const struct process_number
     return error;
 }
 
-/* Those that have ended are there until the kernel frees them. */
+/* Ended processes stay in the set until the kernel frees them. */
 bool process_set_has_some(const struct process_set *set) {
     const int processes = bpf_map__fd(set->processes);
     struct process_of_set entry;

@@ -196,7 +196,8 @@ static int subtract_beside(struct aggstats_op_profile *a, const struct aggstats_
     return err;
 }
 
-/* What was left in b is so in a; where b was mistaken, as of a call whose thread was in another one, it has ended. */
+/* Subtracts b's calls that never end. If b has one by mistake (its thread was already in another call), the difference
+ * counts the call as ended. */
 static void subtract_left(struct aggstats_op_profile *a, const struct aggstats_op_profile *b) {
     const uint64_t left_calls = a->left_calls < b->left_calls ? a->left_calls : b->left_calls;
     a->left_calls -= left_calls;

@@ -34,8 +34,8 @@ struct group_object { /* number 0 is not used */
     uint64_t hash;    /* of the path; 0: free */
     uint32_t name;    /* where struct group_name is among the names; 0: unknown */
     uint8_t flags;
-    uint8_t mount;  /* of the directory that it is in; 0: not asked for */
-    uint8_t inside; /* of what is in it */
+    uint8_t mount;  /* number of the mount of the parent directory; 0: not looked up */
+    uint8_t inside; /* number of the mount of files in this directory; 0: not looked up */
     uint8_t unused;
 };
 

@@ -3,8 +3,8 @@
  * A word names the thread: its number as of gettid(2), and in the upper half the PID namespace in which that is a number,
  * as the number of the namespace's inode. A thread takes the block by changing the word from one that names nobody who
  * lives to its own. The kernel is asked whether a thread lives, so nothing needs to be done when a thread ends, however
- * it ends. After execve(2) a thread has the same number: it takes over what it had before. Where it cannot be known
- * whether a thread lives, because its number is of another namespace, it lives. */
+ * it ends. After execve(2) a thread has the same number: it takes over its former block. If it cannot be known whether
+ * a thread lives, because its number is of another namespace, the thread is taken to live. */
 #ifndef LIVE_OWNER_H
 #define LIVE_OWNER_H
 

@@ -1,5 +1,5 @@
 /* Reading live files, of processes that run, hang or have died. The file is read with pread() only: mapping it would
- * turn a file cut short into SIGBUS. Nothing in it is trusted before it has been checked. */
+ * turn a file cut short into SIGBUS. All data of the file is checked before use. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

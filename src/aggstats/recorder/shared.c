@@ -17,7 +17,7 @@
 #include "base.h"
 #include "joined.h"
 
-/* Above the numbers that recorders of one process give themselves. */
+/* Greater than the numbers of a process's own recorders. */
 #define FIRST_ID (UINT64_C(1) << 63)
 
 AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
@@ -47,9 +47,9 @@ static size_t first_bytes(const struct joined *joined, uint64_t number) {
     return number < WHOLE_BLOCKS ? joined->block_bytes : joined->page_bytes;
 }
 
-/* Allocates before it maps, so that a full file system is an error here and no SIGBUS later. errno is that of opening
- * the file, if that fails.
- * live_fd: of the file while it is being joined; else -1; also for those that follow */
+/* Allocates before mapping, so that a full file system causes an error here and no SIGBUS later. If the file cannot be
+ * opened, sets errno accordingly.
+ * live_fd: here and below: the file while it is being joined; otherwise -1 */
 static struct aggstats_block *map_block(struct joined *joined, uint64_t number, int live_fd) {
     const off_t offset = (off_t)(joined->header_bytes + number * joined->block_bytes);
     CLEANUP_FD int own_fd = live_fd < 0 ? open_to_map(joined->path) : -1;
@@ -137,8 +137,8 @@ static enum claim try_block(struct joined *joined, uint64_t number, live_owner s
     return CLAIM_DONE;
 }
 
-/* Looks at some blocks that were taken before, from the one that was taken last: in a row of short processes that is the
- * free one. Then makes one. Only if there can be no more it looks at all. */
+/* Looks at some existing blocks, beginning with the latest taken block: after a short-lived process this block is free.
+ * If none of these is free, makes a block. Looks at all blocks only if the maximum number exists. */
 static enum claim claim_block(struct joined *joined, live_owner self, int live_fd, struct claimed *ret_claimed) {
     const uint64_t max = joined->block_count_max;
     const uint64_t made = __atomic_load_n(&joined->shared->numbers.block_count, __ATOMIC_ACQUIRE);
@@ -174,7 +174,7 @@ static void note_loss(struct joined *joined, enum claim claim, int error) {
                            __ATOMIC_RELAXED);
 }
 
-/* In it all ops have their places. */
+/* A block for calls that are lost. All ops have places in it. */
 static void claim_lost_block(const struct joined *joined, struct claimed *ret_claimed) {
     *ret_claimed = (struct claimed){.block = (struct aggstats_block *)(void *)lost, .allocated_bytes = UINT32_MAX};
     for (unsigned op = 0; op < joined->layout.op_count; op++)

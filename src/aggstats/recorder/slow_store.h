@@ -107,7 +107,7 @@ void slow_store_add_caller(struct slow_store *store, const char *function, const
 /* Forgets the calls so far; waits of calls in flight stay. */
 void slow_store_reset(struct slow_store *store);
 
-/* Subtracts what a profile shows of them. */
+/* Subtracts the slow calls that a profile shows. */
 void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                      const struct aggstats_profile *profile);
 

@@ -264,7 +264,7 @@ static bool add_beside(uint64_t *sum, const uint64_t *beside) {
     return overflow;
 }
 
-/* In a shared block nobody knows whose object it is. */
+/* In a shared block the object may belong to another call, so it is dropped. */
 static void add_longest(struct aggstats_counters *sum, const struct aggstats_counters *counters, unsigned resolution,
                         bool shared) {
     struct longest longest = longest_get(sum, resolution);

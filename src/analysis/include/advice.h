@@ -39,8 +39,8 @@ struct advice {
     const struct aggstats_group *program; /* that makes most of them; NULL: none, or unknown, like the next */
     const struct aggstats_group *place;   /* the file, directory or file system of most of them */
     double busy_cycles;                   /* how long at least one of them was in flight */
-    bool is_exact;                        /* that is; else it is an estimate */
-    bool is_one_at_a_time;                /* they hardly overlapped */
+    bool is_exact;                        /* busy_cycles is exact; otherwise an estimate */
+    bool is_one_at_a_time;                /* the calls hardly overlapped */
     double bound; /* share of the elapsed time that is saved in calls at most, those that go with them included */
     /* The same beside calls, since programs work for each call too, and a FUSE daemon takes CPUs: that is not told apart
      * from other work. All time in which the job was on a CPU, or waited for one, if that is known; else all the rest. */

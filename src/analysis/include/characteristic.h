@@ -59,8 +59,8 @@ struct characteristic {
 #define CHARACTERISTIC_NEAR_MAX 3
 
 /* The times near a latency: more than half of it and less than twice, which is one bucket to either side at resolution
- * 1. Those of devices and networks come first, since they explain what a file system waits for; then the nearest by
- * ratio, then the earlier one. Only the first CHARACTERISTIC_NEAR_MAX are returned.
+ * 1. Times of devices and networks come first, since a file system waits for these; then the nearest by ratio, then the
+ * earlier in the list. Only the first CHARACTERISTIC_NEAR_MAX are returned.
  * latency_ns: of a peak, the mean latency of its mode
  * Shape:   ret_near[CHARACTERISTIC_NEAR_MAX]
  * Returns how many */

@@ -1,9 +1,9 @@
 /* The sum of many profiles: of any resolution, added up at the coarsest of them, and of any clock rate.
  *
- * Memory does not grow with their number: there is one sum per clock rate, up to a bound; only the first few values of
- * each label are kept, and a bounded number of groups. Only calls in flight, which are all kept, add to it. Each rate
- * has its own sum so that it is rescaled once, at the end: rescaling many small profiles one by one would shift all
- * their few calls by rounding in the same direction. */
+ * Memory does not grow with the number of profiles: there is one sum per clock rate, up to a bound; only the first few
+ * values of each label are kept, and a bounded number of groups. Only calls in flight need memory without a bound,
+ * since all of them are kept. Each rate has a sum of its own, which is rescaled once, at the end. Rescaling many small
+ * profiles one by one would shift all their few calls in the same direction by rounding. */
 #ifndef MERGING_H
 #define MERGING_H
 

@@ -1,6 +1,6 @@
-/* What most calls of a peak waited for: characteristic times say what it may be, and what was seen of the storage or of
- * the calls' stacks whether it is so. All pages that name peaks use this one rule, so no two contradict each other. Pure
- * functions. */
+/* The cause of the latency of most calls of a peak. Characteristic times give possible causes; bytes read from storage,
+ * or stacks of the calls, confirm or exclude a cause. All pages that name peaks use this rule, so pages do not
+ * contradict each other. Pure functions. */
 #ifndef PEAK_CAUSE_H
 #define PEAK_CAUSE_H
 
@@ -47,9 +47,9 @@ enum peak_witness {
 /* A cause, and the evidence for it. */
 struct peak_reason {
     enum peak_cause cause;
-    const struct characteristic *time; /* the time of the cause; without a cause, the one of those that the op may wait
-                                        * for that most calls are near. NULL: there is none. Owner: times */
-    double near_part;                  /* share of the peak's calls near it; PEAK_CAUSE_MEMORY: of those much faster */
+    const struct characteristic *time; /* the time of the cause; without a cause, the time with most calls near it, of
+                                        * the times that the op may wait for. NULL: there is none. Owner: times */
+    double near_part;                  /* share of the peak's calls near `time`; PEAK_CAUSE_MEMORY: much faster calls */
     enum peak_witness witness;
 };
 

@@ -1,7 +1,7 @@
 /* What has changed between two sets of runs: a word for each op, and effects with their intervals (effect.h).
  *
- * A change is one that is not by chance and surely larger than what matters: the end of its interval that is nearer to 0
- * is held against that. Where the interval holds the bound, it is not decided.
+ * A difference is a change if it is not by chance, and surely larger than the bound of what matters: the end of its
+ * interval nearer to 0 must exceed the bound. If the interval contains the bound, the effect is undecided.
  *
  * A ratio is that of the figures as they are. A latency has a second one, its own change: what is left of it without
  * the common factor of each run. That is the median over ops of how far the logarithm of an op's usual latency lies from
@@ -134,8 +134,8 @@ struct verdict_op {
     struct verdict_ratio ratios[VERDICT_FIGURE_COUNT];
     struct verdict_ratio own[VERDICT_FIGURE_COUNT]; /* without the common factor of each run; a, b: as they are. These
                                                      * are judged */
-    bool is_changed[VERDICT_FIGURE_COUNT];          /* which figures made it a change */
-    enum verdict_figure decided_by; /* a change of latency: what decided; VERDICT_UNDECIDED: what did not */
+    bool is_changed[VERDICT_FIGURE_COUNT];          /* the figures that have changed */
+    enum verdict_figure decided_by; /* the figure that decided on a change; VERDICT_UNDECIDED: that did not decide */
     struct verdict_tail tail;
     struct verdict_failures failures;
     struct verdict_peak *peaks;
@@ -187,7 +187,7 @@ int verdict_compare(struct aggstats_profile *profiles, size_t a_count, size_t co
 
 void verdict_finish(struct verdict_result *result);
 
-/* What one may want to know of a result; bits. */
+/* Questions about a result; bits. */
 enum verdict_question {
     VERDICT_ON_CHANGE = 1 << 0, /* an op has changed, or all of them together */
     VERDICT_ON_SLOWER =

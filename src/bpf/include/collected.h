@@ -8,7 +8,7 @@
 
 #define COLLECTED_ERRORS 134
 
-/* In one of them is counted, the other one is read. */
+/* Programs count in one window, while the collector reads the other. */
 #define COLLECTED_WINDOWS 2
 
 /* floor(log2(value)); value is not 0. */
@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) unsigned collected_bucket(unsigned 
 /* Bytes that read calls have returned. */
 struct collected_reads {
     unsigned long long cached_bytes;   /* of files in the page cache */
-    unsigned long long missed_bytes;   /* of these: that were not in it before read calls put them there */
+    unsigned long long missed_bytes;   /* part of cached_bytes: loaded into the cache by read calls */
     unsigned long long unjudged_bytes; /* of other files */
 };
 
@@ -171,11 +171,11 @@ struct collected_call {
     unsigned char directory; /* which argument is a descriptor of the directory, and one more; 0: the current one */
     unsigned char name;      /* which argument is the name */
     unsigned char answer;    /* which argument points to the answer */
-    unsigned char flags;     /* which argument has flags, and one more: those below; 0: none */
+    unsigned char flags;     /* which argument has the flag below, and one more; 0: none */
     unsigned char follows;   /* whether the name is followed without flags */
     unsigned char empty_op;  /* the operation if the name is empty, and one more; 0: the same */
     unsigned char flag_op;   /* the operation with the flag, and one more; 0: the flag says whether it is followed */
-    unsigned flag;           /* with this flag it is otherwise */
+    unsigned flag;           /* reverses `follows`, or selects flag_op */
     unsigned char only;      /* enum collected_only */
 };
 

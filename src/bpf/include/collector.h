@@ -169,9 +169,9 @@ bool collector_op_moves_bytes(unsigned op);
 /* Whether it counts which bytes of read calls came from the page cache (aggstats/caches.h). */
 bool collector_has_caches(const struct collector *collector);
 
-/* Adds all calls that have ended by now, and were not added before. Each is added once.
- * lanes:   as many as the collector has; what belongs to one that is not open is dropped
- * Errors:  those of bpf(2); what could not be read is added the next time, or lost
+/* Adds all calls that have ended by now, and were not added before. Each call is added once.
+ * lanes:   as many as the collector has; calls of a lane that is not open are dropped
+ * Errors:  those of bpf(2); calls that could not be read are added the next time, or lost
  * Threads: one at a time */
 int collector_count(struct collector *collector, const struct counting_lane *lanes);
 
@@ -186,7 +186,7 @@ void collector_group(struct collector *collector, collector_group_fn *add, void 
 /* True if the last window was so full that the next one should be taken soon. */
 bool collector_is_crowded(const struct collector *collector);
 
-/* What an object was called when it was first seen. Returns false if it is not known any more. Threads: any */
+/* The name of an object when it was first seen. Returns false if the name is no longer known. Threads: any */
 bool collector_name(const struct collector *collector, uint64_t object, struct collected_name *ret_name);
 
 /* Calls that were not counted: a program was not run, for the CPU was in it already, or too many were under way.

@@ -6,8 +6,8 @@
 
 #define LOCKED_THREADS_MAX 65536
 
-/* Of waited_cell.kind, as the kernel tells it (LCB_F_*): what kind of lock it is, and how a thread waits for it. Without
- * any it is a semaphore. A lock to read or to write that is no other is a rw_semaphore, or with spinning an rwlock. */
+/* Bits of waited_cell.kind, from the kernel (LCB_F_*): the kind of the lock, and how a thread waits. No bit: a
+ * semaphore. LOCKED_READING or LOCKED_WRITING alone: a rw_semaphore; with LOCKED_SPINNING: an rwlock. */
 enum locked_kind {
     LOCKED_SPINNING = 1 << 0,
     LOCKED_READING = 1 << 1,

@@ -15,7 +15,7 @@ enum waited_kind {
     WAITED_BLOCKED,       /* not interruptible by all signals */
     WAITED_FOR_CPU,       /* ready to run */
     WAITED_FOR_CPU_QUOTA, /* the same, but the control group has used up its time */
-    WAITED_UNSEEN,        /* it is not known for how long, nor where: that it ended was not reported */
+    WAITED_UNSEEN,        /* time and place are unknown: the end of the wait was not reported */
     WAITED_KINDS,
 };
 
@@ -48,8 +48,8 @@ struct waited_stack {
 struct waiting_now {
     struct waited_cell cell;
     unsigned long long age_ns; /* since when it was first seen, at most */
-    unsigned is_since_before;  /* it had begun to wait before it was first seen */
-    unsigned fallen_asleep;    /* how often it has: the lower half of its voluntary_ctxt_switches */
+    unsigned is_since_before;  /* 1: the wait had begun before the thread was first seen */
+    unsigned fallen_asleep;    /* how often: the lower half of the thread's voluntary_ctxt_switches */
 };
 
 #endif

@@ -22,7 +22,7 @@ static __always_inline void count_begun_before(void) {
         __sync_fetch_and_add(count, 1);
 }
 
-/* Counts it, among those that are not told in the second half of the slots. */
+/* Counts a call that has ended. If its file system is unknown, it is counted in the second half of the slots. */
 static __noinline void end(struct task_struct *task, struct under_way *call, const struct reading_call *reads,
                            __u64 end_ns, long result) {
     const __u64 moved = call->asked_bytes > 0 && result > 0 ? (__u64)result : 0;

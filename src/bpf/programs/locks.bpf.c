@@ -1,6 +1,7 @@
-/* The kernel's locks that threads fight for: each fight by the kernel functions that the thread is in, asleep and spinning told
- * apart. A mutex may do both, in turn, before it is had: that is one fight. Threads of the kernel are left out, and so is
- * what had begun before. Stacks are read when a fight begins: when it ends the thread has the lock, and others wait. */
+/* Contention of the kernel's locks. Each wait ("fight") is counted by the kernel functions that the thread is in, with
+ * time asleep and time spinning separately. A thread may spin and sleep alternately before it gets a mutex: this is one
+ * fight. Kernel threads are not counted, nor fights that had begun before. The stack is read when a fight begins,
+ * because at its end the thread holds the lock, and other threads wait. */
 #include "locked.h"
 #include "waited_cells.h"
 
@@ -54,7 +55,7 @@ struct {
     __type(value, struct spinning);
 } of_cpus SEC(".maps");
 
-/* Who spins for a mutex may fall asleep for it. */
+/* A thread that spins for a mutex may fall asleep. */
 static __always_inline bool is_of_thread(unsigned kind) {
     return !(kind & LOCKED_SPINNING) || (kind & LOCKED_MUTEX);
 }

@@ -1,8 +1,8 @@
-/* Keeps the set of watched processes: a process that a watched one forks comes into it, one that has ended leaves it, and
- * descendants that there are already are found by a walk over all processes.
+/* Keeps the set of watched processes. A child of a watched process is added, and an ended process is removed.
+ * Descendants that exist at the beginning are found by a walk over all processes.
  *
- * These programs are attached before the walk. A child that is forked during the walk is watched if any of its ancestors is:
- * its parent may not have been visited yet. */
+ * These programs are attached before the walk. A child that is forked during the walk is watched if any of its
+ * ancestors is watched: its parent may not have been visited yet. */
 #ifndef PROCESS_SET_CHANGES_H
 #define PROCESS_SET_CHANGES_H
 

@@ -15,8 +15,9 @@ struct under_way {
     __u32 known;
 };
 
-/* What a call that a signal has interrupted waits for. Without a handler it is made anew at once. After a handler it is
- * either made anew or has failed, as the result of rt_sigreturn(2) tells. If the handler never returns it has failed. */
+/* The state of a call that a signal has interrupted. Without a handler the kernel restarts the call at once. After a
+ * handler the kernel restarts the call, or the call fails: the result of rt_sigreturn(2) shows which. If the handler
+ * never returns, the call has failed. */
 enum interrupted {
     AT_ONCE,
     IN_HANDLER,

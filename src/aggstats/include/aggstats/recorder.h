@@ -165,8 +165,8 @@ int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggsta
  * ends: calls in flight are in flight in the new one. pause freezes what snapshots show. resume goes on as if the pause
  * had not been: calls that end in a pause are not counted, and while paused no call is shown in flight. Pausing while
  * paused, or resuming while running, changes nothing. After a reset while paused the recorder is paused, and empty.
- * Each window has its own longest call. A call that ends at the very moment of the change may not be considered for
- * that; if it is in a slower bucket than all others, only that bucket is known then.
+ * Each window has its own longest calls. A call that ends at the very moment of the change may be missed as the
+ * longest; if it is alone in the last non-empty bucket, only the bucket of the longest call is known.
  * Errors:  as aggstats_recorder_snapshot(); nothing has changed then
  * Threads: any */
 int aggstats_recorder_reset(struct aggstats_recorder *recorder);
@@ -177,12 +177,12 @@ int aggstats_recorder_resume(struct aggstats_recorder *recorder);
  * but neither rotate nor destroy it. */
 typedef int (*aggstats_save_fn)(void *context, const struct aggstats_profile *profile);
 
-/* Saves what the recorder has seen since its start, last reset or last rotation. If that succeeds, a new window begins
- * at the moment of that profile: each call is in one of the two, the one in which it ends. So the profile has no calls
- * in flight, and its label "end" says when it ended. Bytes and failures of calls that were just ending may be in a
- * later window. Until save() has returned, snapshots still include the profile. The recorder may be paused and resumed,
- * and intervals begin and end meanwhile; after a reset meanwhile nothing is subtracted. Intervals that ended meanwhile
- * become one in the new window.
+/* Rotates: saves the profile of the time since the start, the latest reset or the latest rotation. If save() succeeds,
+ * a new window begins at the end of the saved profile, and each call belongs to the window in which it ends. So the
+ * saved profile has no calls in flight; its label "end" is the time of its end. Bytes and failures of calls that were
+ * just ending may be in a later window. Until save() has returned, snapshots still include the saved profile. Meanwhile
+ * the recorder may be paused and resumed, and intervals begin and end. After a reset meanwhile nothing is subtracted.
+ * Intervals that ended meanwhile are merged into one interval of the new window.
  * Errors:  the result of save(), -EBUSY a rotation is under way, and those of aggstats_recorder_snapshot(); nothing has
  *          changed then
  * Threads: any; save() is called without locks */

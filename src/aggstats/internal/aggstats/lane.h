@@ -1,7 +1,7 @@
 /* libaggstats, inside this project: calls of other threads.
  *
- * If a third process observes a call that one thread or process begins and another ends, it counts the call in a lane:
- * one call at a time, like those of a thread. Calls in flight, and slow ones, are shown as usual. */
+ * An observing process counts calls of other processes in lanes. Such a call may begin in one thread and end in another
+ * thread. Like a thread's block, a lane has one call at a time. Calls in flight, and slow calls, are shown as usual. */
 #ifndef AGGSTATS_LANE_H
 #define AGGSTATS_LANE_H
 
@@ -48,7 +48,7 @@ struct aggstats_counted {
     uint64_t moved_bytes;
     const uint64_t *failures; /* [AGGSTATS_FAILURES]; NULL: none are counted */
     uint64_t clamped;         /* negative differences among those in bucket 0 */
-    uint64_t seen_cycles;     /* a time of aggstats_clock_now() at which all of them had ended */
+    uint64_t seen_cycles;     /* a time of aggstats_clock_now(), after the end of all these calls */
 };
 
 /* Adds them. Threads: as aggstats_lane_begin() */

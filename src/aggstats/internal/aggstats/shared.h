@@ -1,11 +1,11 @@
 /* libaggstats, inside this project: a live file in which any number of processes count, one after the other and at
  * once.
  *
- * The process that makes it has a recorder of aggstats_recorder_create_shared(), which shows all counts. Each thread
- * that counts has a block of the file. When it has ended, also by exec or SIGKILL, the next thread of any process takes
- * the block over. So the file grows with the largest number of threads at one time, not with the number of all threads.
- * Beyond 64 threads, each takes a page of memory for its first four operations, and another page for about four more
- * (resolution 1). */
+ * The process that makes the file, the maker, calls aggstats_recorder_create_shared(). The maker's recorder shows all
+ * counts. Each thread that counts has a block of the file. When the thread has ended, also by exec or SIGKILL, the next
+ * thread of any process takes the block over. So the file grows with the largest number of threads at one time, not
+ * with the number of all threads. Beyond 64 threads, each takes a page of memory for its first four operations, and
+ * another page for about four more (resolution 1). */
 #ifndef AGGSTATS_SHARED_H
 #define AGGSTATS_SHARED_H
 
@@ -17,12 +17,12 @@
 
 #define AGGSTATS_SHARED_THREADS_MAX 65536U
 
-/* Numbers in the file that those who share it add to, with a meaning of their own, except for the last two notes:
- * processes with calls that were not counted, as they could not open the file. */
+/* Sums in the file. The processes that share the file add numbers, and define the meaning of each note and sum. Only
+ * the last two notes are defined here: processes with uncounted calls, because they could not open the file. */
 #define AGGSTATS_NOTES 20
 #define AGGSTATS_SUMS 2
 #define AGGSTATS_NOTE_MISSING (AGGSTATS_NOTES - 2U) /* there is no such file in their directories */
-#define AGGSTATS_NOTE_DENIED (AGGSTATS_NOTES - 1U)  /* they may not */
+#define AGGSTATS_NOTE_DENIED (AGGSTATS_NOTES - 1U)  /* no permission */
 
 /* As aggstats_recorder_create(), with a live file in which that many threads of other processes may count at one time;
  * fewer if the process may not make so large a file, most of which is a hole (RLIMIT_FSIZE).
@@ -32,8 +32,8 @@
 int aggstats_recorder_create_shared(const struct aggstats_recorder_options *options, uint64_t shared_threads,
                                     unsigned groupings, struct aggstats_recorder **ret_recorder);
 
-/* From now on counts in a shared live file. It must have these operations, in this order. The calling thread gets a
- * block at once, other threads get one at their first calls.
+/* From now on counts in a shared live file. The file must have these operations, in this order. The calling thread gets
+ * a block at once, other threads get a block at their first calls.
  * has_borrowed_memory: the memory is another process's, as after vfork(2)
  * Owner:   the process, for as long as it lives. The recorder may be passed to aggstats_shared_begin(), to functions
  *          that end a call, to aggstats_recorder_note() and _sum(), to those of aggstats/watched.h, and to nothing else
@@ -97,9 +97,9 @@ struct aggstats_named *aggstats_recorder_named(struct aggstats_recorder *recorde
 
 /* Resets change none of them. */
 struct aggstats_shared_facts {
-    uint64_t threads_max;     /* that can count at one time */
-    uint64_t crowded_threads; /* whose calls are missing because there were more */
-    uint64_t broken_threads;  /* whose counters, when last read, were no recorder's: their calls are missing */
+    uint64_t threads_max;     /* maximum number of threads counting at one time */
+    uint64_t crowded_threads; /* threads beyond threads_max: their calls are missing */
+    uint64_t broken_threads;  /* threads with invalid counters at the latest reading: their calls are missing */
     uint32_t notes[AGGSTATS_NOTES];
     uint64_t sums[AGGSTATS_SUMS]; /* of larger numbers */
 };

@@ -1,4 +1,4 @@
-/* libaggstats, inside this project: slow calls, and what they waited for. */
+/* libaggstats, inside this project: slow calls, and their causes of waiting. */
 #ifndef AGGSTATS_SLOW_H
 #define AGGSTATS_SLOW_H
 
@@ -63,7 +63,7 @@ struct aggstats_slow_options {
     void *context;                 /* for find_cause */
     bool wants_holders;            /* of a call that is slow: when it becomes so, and whenever its age has doubled */
     aggstats_path_fn path_of;      /* NULL: no paths */
-    aggstats_number_fn number_of;  /* which slow calls have as their objects; NULL: these themselves */
+    aggstats_number_fn number_of;  /* translates the objects of slow calls; NULL: they stay as they are */
     void *path_context;            /* of both */
     aggstats_identify_fn identify; /* of the callers of slow calls; NULL: they are not identified. Called by the threads
                                     * that end calls, while their callers wait: must not wait for these */
@@ -71,7 +71,7 @@ struct aggstats_slow_options {
     aggstats_slow_fn report; /* NULL: no reports. While calls are in flight it is called within half of the threshold,
                               * or 100 ms, after they have ended; else within some seconds */
     void *report_context;
-    aggstats_gather_fn gather; /* NULL: those who make calls, or see them, put them into their blocks themselves */
+    aggstats_gather_fn gather; /* NULL: the threads that make or observe calls keep their blocks up to date */
     void *gather_context;
 };
 

@@ -41,7 +41,7 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_watched_count(struct aggstats_re
 }
 
 /* The same in a lane (aggstats/lane.h), of a call that another thread makes: until it is dropped, the thread that watches
- * slow calls looks at it. If it counts, that is counted elsewhere.
+ * slow calls looks at it. The lane does not count the call.
  * Threads: one at a time in a lane */
 static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_lane_watch(struct aggstats_block *lane, unsigned op,
                                                                        uint64_t thread, uint64_t start_cycles) {

@@ -8,9 +8,9 @@
  * After a third of a second without calls it sleeps until the next one begins. That costs calls nothing either: each
  * compares the recorder's number with that of the block in its thread's cache anyway. While the thread sleeps the
  * number is another (AGGSTATS_ASLEEP), so the next call takes the path of a thread's first one, restores the number and
- * wakes it. The time until then counts as looks that saw nothing. The first look after it is at a random moment of one
- * interval, so that calls which wake the thread are seen as often as others. A call that begins at the very moment at
- * which the thread falls asleep may not see the other number: so it sleeps for some seconds only.
+ * wakes the thread. The time asleep counts as looks that saw no call. The first look after waking is at a random moment
+ * of an interval, so that a call that wakes the thread is as likely to be seen as any other call. A call that begins
+ * just when the thread falls asleep may not see AGGSTATS_ASLEEP: so the thread sleeps for some seconds at most.
  *
  * In a live file that other processes count in, calls cannot wake the thread. What is counted there is a command, whose
  * time may be short: so the thread looks 500 times a second, and neither waits longer nor sleeps, unless there are so many

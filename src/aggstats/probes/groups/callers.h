@@ -34,8 +34,8 @@ void callers_finish(struct callers *callers);
 /* NULL: unknown. */
 struct caller *callers_find(struct callers *callers, uint64_t key);
 
-/* The place for a new caller: a free one, or that of the caller in its set that was seen least recently, whose calls
- * must be taken from it first. Identified callers are displaced first. */
+/* The place for a new caller: a free place in its set, or the place of the least recently seen caller. The caller of
+ * this function must first take over the calls of the displaced caller. Identified callers are displaced first. */
 struct caller *callers_place(struct callers *callers, uint64_t key);
 
 /* Puts a new caller there, to be checked now. Errors: -ENOMEM; the place is free then */

@@ -262,7 +262,7 @@ static int show_op(struct aggstats_profile *profile, const char *name, const str
         free(op.buckets);
         return 0;
     }
-    if (op.calls < calls->calls) /* what they took beyond their buckets' lower bounds is not known */
+    if (op.calls < calls->calls) /* the exact latency of a part of the calls is unknown */
         profile_limit_total(&op, profile->resolution);
     profile->ops[profile->op_count++] = op;
     return 0;

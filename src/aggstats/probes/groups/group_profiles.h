@@ -8,7 +8,7 @@
 #include "aggstats/caller_groups.h"
 #include "layout.h"
 
-/* How often it is asked who a group is, while it calls: ever more rarely. */
+/* Time between two identifications of a group that makes calls: grows from the minimum to the maximum. */
 #define CHECK_INTERVAL_MIN_NS 1000000
 #define CHECK_INTERVAL_MAX_NS 1000000000
 

@@ -34,7 +34,7 @@ static void count_now(struct grouping *grouping, const struct queued_call *call)
     quiet_unlock(&grouping->lock, &before);
 }
 
-/* True if the thread has not been met recently. While it waits for its call it can be identified. */
+/* True if the thread has not been met recently. The thread can be identified while it waits for its call. */
 static bool is_new_caller(const struct grouping *grouping, struct call_queue *queue, uint32_t thread) {
     const uint64_t mark = __atomic_load_n(&grouping->met_mark, __ATOMIC_ACQUIRE);
     return mark != 0 && thread != 0 && (!queue || call_queue_is_new(queue, mark, thread));
