@@ -284,7 +284,7 @@ static int parse_line(const struct control *control, const struct control_asker 
     return 0;
 }
 
-/* Lines of a text; one that lacks its newline counts. An empty text is one empty line. */
+/* Counts the lines of a text. A last line without a newline counts. An empty text is one empty line. */
 static size_t count_lines(const char *data, size_t size_bytes) {
     size_t count = size_bytes == 0 || data[size_bytes - 1] != '\n';
     for (size_t i = 0; i < size_bytes; i++)

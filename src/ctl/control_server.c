@@ -281,7 +281,7 @@ static void serve(struct control_server *server, int fd) {
 
 #define STRANGERS_MAX 16 /* descriptors that others may want */
 
-/* In the order in which they connected. */
+/* In the order of their connection. */
 struct strangers {
     unsigned count;
     struct pollfd connections[STRANGERS_MAX + 1]; /* and the listening socket behind the last */

@@ -1,5 +1,5 @@
-/* Why calls are missing in the file. All calls that are dropped between the last save that succeeded and the next one
- * that does are counted as dropped because of the failure. */
+/* Reasons why calls are missing in the file. After a failure to save, all calls dropped since the latest successful
+ * save and until the next successful save are counted as dropped because of the failure. */
 #include "base.h"
 #include "recorder_private.h"
 

@@ -119,8 +119,8 @@ int events_groups_count(struct events_groups *groups, const struct event *event,
 
 /* ---- Showing ---- */
 
-/* Merges a group into the last one that is shown, which is that of the others of its grouping; the first group merged
- * becomes it. */
+/* Merges a group into the group `other` of its grouping, the last group shown. If there is none, the group itself
+ * becomes the group `other`. */
 static int fold(struct aggstats_profile *profile, struct aggstats_group *group) {
     struct aggstats_group *last = profile->group_count > 0 ? &profile->groups[profile->group_count - 1] : NULL;
     if (!last || last->grouping != group->grouping || last->who != AGGSTATS_WHO_OTHER) {

@@ -1,4 +1,4 @@
-/* What all formats of exported calls need. */
+/* Functions for all formats of exported calls. */
 #include <string.h>
 
 #include "events_export_private.h"

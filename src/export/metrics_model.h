@@ -36,7 +36,7 @@ struct metrics_subject {
     struct metrics_labels common; /* of all its samples */
     struct metrics_labels info;   /* of the info only */
     struct metrics_causes causes;
-    bool is_up; /* if false, it has only the metric that says so */
+    bool is_up; /* false: osprof_up, with value 0, is the only metric */
     bool is_stuck;
     bool knows_waiting;
     uint64_t waiting;

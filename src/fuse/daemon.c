@@ -70,7 +70,7 @@ struct daemon {
     struct mounting mounting;
     bool is_wrong_usage;
     bool live_is_needed; /* the profile is nowhere else */
-    char *outcome;       /* what happened to the final profile, for processes that wait for it; NULL: no memory */
+    char *outcome;       /* of saving the final profile, for waiting processes; NULL: no memory */
 };
 
 /* ---- Arguments ---- */

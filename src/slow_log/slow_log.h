@@ -26,7 +26,7 @@ struct slow_log_options {
 struct slow_log;
 
 /* Opens the file, and starts the thread. Prints errors.
- * Errors:  -EPERM, -ENOTSUP it is not a file that may be written to, -EBUSY another process writes to it, those of
+ * Errors:  -EPERM, -ENOTSUP the file may not be written to, -EBUSY another process writes to the file, those of
  *          opening
  * Owner:   the caller ends it */
 int slow_log_start(const struct slow_log_options *options, struct slow_log **ret_log);

@@ -20,9 +20,10 @@ struct slow_log_file {
 #define SLOW_LOG_FILE_NONE                                                                                             \
     { .dir_fd = -1, .fd = -1 }
 
-/* Opens or makes it. Prints errors. file: a path, relative to the current directory
- * Errors:  -EPERM it is another user's, -EACCES others may read it, -ENOTSUP it is no regular file, -EBUSY another
- *          process writes to it, and those of opening it */
+/* Opens or creates the file. Prints errors.
+ * path:    relative to the current directory
+ * Errors:  -EPERM another user owns the file, -EACCES other users may read it, -ENOTSUP it is no regular file, -EBUSY
+ *          another process writes to it, and those of opening it */
 int slow_log_file_open(struct slow_log_file *file, const char *path, uint64_t size_bytes_max);
 void slow_log_file_close(struct slow_log_file *file);
 

@@ -26,7 +26,7 @@ struct shared_file {
     struct shared_file *next;
     struct stat identity;
     unsigned users;
-    int64_t spent_ns; /* CPU time, in which it was read */
+    int64_t spent_ns; /* CPU time for reading the file */
     int64_t uses;
     struct elf_file file;
 };

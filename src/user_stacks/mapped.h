@@ -1,4 +1,4 @@
-/* Private: what processes have mapped to run it, the last ones that were asked for. Files stay open as long as that. */
+/* Private: the executable mappings of the most recently used processes. The mapped files stay open as long as that. */
 #ifndef MAPPED_H
 #define MAPPED_H
 

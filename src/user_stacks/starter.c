@@ -45,7 +45,7 @@ static void keep_away_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Those that have ended by themselves, or hang no more, make room. What others hang at stays noted. */
+/* Frees the places of children that have ended. Renews the notes of files at which other children hang. */
 static void look_after_children(struct starter *starter) {
     for (unsigned number = 0; number < READERS; number++)
         for (unsigned i = 0; i < CHILDREN_MAX; i++) {

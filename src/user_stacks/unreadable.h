@@ -11,7 +11,7 @@
 #define UNREADABLE_MAX 64
 #define READERS 2
 
-/* A file as /proc/PID/maps has it. All zero: none; inode 0: all of that device. */
+/* A file as /proc/PID/maps has it. All zero: none; inode 0 alone: all files of the device. */
 struct file_place {
     unsigned device_major;
     unsigned device_minor;

@@ -23,17 +23,17 @@
 #include "time_share.h"
 
 #define QUESTION_NS (1000 * NS_PER_MS) /* a reader that takes longer is ended */
-#define USUAL_NS (2 * NS_PER_MS)       /* which a question may take without counting against its user */
-#define START_NS (50 * NS_PER_MS)      /* between two of them */
-#define ASKED_MAX 16                   /* that are not answered */
-#define USERS_MAX 64                   /* those that took least time give way */
+#define USUAL_NS (2 * NS_PER_MS)       /* time of a question that does not count against its user */
+#define START_NS (50 * NS_PER_MS)      /* between two starts of a reader */
+#define ASKED_MAX 16                   /* questions that are not answered */
+#define USERS_MAX 64                   /* the users that took least time are forgotten */
 #define NAMESPACED_MAX 1024            /* processes that are remembered, a place each */
 
-/* For answers of each reader is waited apart. */
+/* For waiting for answers, of each reader separately. */
 static const struct time_share_limits wait_limits[READERS] = {{.at_once_ns = 200 * NS_PER_MS, .divisor = 2},
                                                               {.at_once_ns = 50 * NS_PER_MS, .divisor = 8}};
 static const struct time_share_limits user_limits = {.at_once_ns = 2000 * NS_PER_MS, .divisor = 10};
-#define FAST_NS (50 * NS_PER_MS) /* of these: users whose programs took longer are read by the second reader */
+#define FAST_NS (50 * NS_PER_MS) /* of user_limits: if a user's programs took longer, the second reader reads them */
 
 struct user_time {
     uint64_t user;
@@ -46,8 +46,8 @@ struct reader {
     int64_t started_ns;
     uint64_t asked;
     uint64_t answered;
-    int64_t begun_ns;           /* when it could begin with the first question that is not answered */
-    uint64_t askers[ASKED_MAX]; /* whose programs these questions are about, in order of their numbers */
+    int64_t begun_ns;           /* when the reader could begin with the first unanswered question */
+    uint64_t askers[ASKED_MAX]; /* users of the programs in unanswered questions, in order of the questions' numbers */
     struct time_share waited;
 };
 
@@ -55,7 +55,7 @@ struct user_stacks {
     pid_t starter;
     int control;                         /* of it; -1: it has ended */
     struct reader readers[READERS];      /* the second reader serves users whose programs take long */
-    struct user_time users[USERS_MAX];   /* in which their programs are read */
+    struct user_time users[USERS_MAX];   /* time for reading the programs of each user */
     uint32_t namespaced[NAMESPACED_MAX]; /* processes of other user namespaces, also when they have ended */
 };
 
@@ -174,7 +174,7 @@ static struct time_share *share_of(struct user_stacks *stacks, uint64_t user) {
     return &least->share;
 }
 
-/* Whether it is of another user namespace: whose root may mount file systems that hang a process that reads them. */
+/* Whether the process is in another user namespace. Root there may mount file systems that hang a reader. */
 static bool is_namespaced(struct user_stacks *stacks, uint32_t process) {
     uint32_t *place = &stacks->namespaced[process % NAMESPACED_MAX];
     char path[32];

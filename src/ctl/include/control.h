@@ -19,8 +19,8 @@ struct control_file {
     const char *name; /* NULL: the default place */
     int fd;           /* opened by the client, empty, for writing; the name is then for messages only. -1: this process
                        * opens it by name */
-    int (*give_name)(void *context); /* of an open file: has the client give it its name, once it is complete. NULL: it
-                                      * has one. Returns 0 or -errno */
+    int (*give_name)(void *context); /* for an open file: has the client name the complete file. NULL: the file has a
+                                      * name. Returns 0 or -errno */
     void *context;
 };
 
@@ -71,18 +71,18 @@ struct control {
     control_file_fn events; /* no file: ends recording; NULL: not possible */
     void *events_context;
     control_path_fn path_of;     /* NULL: none is known */
-    control_number_fn number_of; /* by which people know objects; NULL: they know these */
+    control_number_fn number_of; /* translates objects to the numbers that users know; NULL: objects are such numbers */
     void *path_context;          /* of both */
     size_t intervals_max;        /* of sampled profiles; 0: the default */
 };
 
-/* Who gives commands. */
+/* The client that gives a command. */
 struct control_asker {
-    bool has_our_paths;              /* absolute paths mean the same to it as to us; else its commands name no files */
-    int fd;                          /* opened by it for a command that names a file; -1: none */
+    bool has_our_paths;              /* absolute paths mean the same to client and us; else no command names files */
+    int fd;                          /* opened by the client for a command that names a file; -1: none */
     int (*give_name)(void *context); /* of struct control_file, as the context */
 
-    /* Carries a command out with the rights of the asker. NULL: with those of this process. */
+    /* Carries a command out with the rights of the client. NULL: with the rights of this process. */
     int (*act)(void *context, int (*apply)(void *data), void *data);
     void *context;
 };
@@ -97,7 +97,7 @@ struct control_text {
     bool exceeds_live; /* has intervals, joint profiles or groups, which a live file lacks */
 };
 
-/* The text that one open of a file reads: the current profile, in that view.
+/* Makes the text of a file that is opened: the current profile, in a view.
  * shows_paths: whether the reader may see the names of files that others use
  * Owner:   the caller frees ret_text->text
  * Errors:  -ENOMEM

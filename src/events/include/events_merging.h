@@ -1,10 +1,10 @@
 /* Merging several recordings into one events file with a common time line.
  *
  * A call's place on the time line is its start by the wall clock of its machine, computed from the pairs of clocks.
- * Recordings of one boot of a machine use the pairs of all of them, so that their calls keep their order. Latencies are
- * not changed, unless the clocks' rates differ by more than 1/1000: then they are converted to cycles of the first
- * recording. A call never begins before the end of the previous call of its stream: if the clocks' rates would make it
- * so, it is moved, and the distance is part of the stated error. */
+ * All recordings of one boot of a machine share their pairs, so that the calls of these recordings keep their order.
+ * Latencies are not changed, unless the clocks' rates differ by more than 1/1000: then they are converted to cycles of
+ * the first recording. A call never begins before the end of the previous call of its stream. If the clocks' rates
+ * would put the call earlier, the call is moved, and the distance is part of the stated error. */
 #ifndef EVENTS_MERGING_H
 #define EVENTS_MERGING_H
 

@@ -1,5 +1,5 @@
-/* Where a file of events is made. It is readable by its owner alone, since it contains names and who did what, and no
- * other file is overwritten. */
+/* Creates the file of a recording. Only its owner may read the file, since it contains names, and the actions of users.
+ * No other file is overwritten. */
 #ifndef EVENTS_PLACE_H
 #define EVENTS_PLACE_H
 

@@ -22,7 +22,7 @@ struct events_text {
 struct events_op {
     char *name; /* as in profiles, without OP_; NULL: there is no op of this number */
     bool counts_bytes;
-    const char *columns[EVENTS_COLUMNS_MAX]; /* names; first those that every record has */
+    const char *columns[EVENTS_COLUMNS_MAX]; /* names; the columns of all records come first */
     unsigned column_count;
     unsigned column_count_all; /* in records with EVENTS_MORE */
     const char *texts[EVENTS_TEXTS_MAX];
@@ -49,11 +49,11 @@ struct events_run {
     size_t records_bytes;
 };
 
-/* One of the recordings that a file was merged from. */
+/* A recording in a merged file. */
 struct events_host_seen {
     struct events_host head;
-    char *name;        /* of its machine; NULL: it does not say */
-    char *description; /* of its own file */
+    char *name;        /* of the machine; NULL: unknown */
+    char *description; /* of the original file */
 };
 
 /* Calls that are missing in the file, or cannot be read. */
@@ -194,7 +194,7 @@ bool events_is_unordered(struct events_order *order, const struct event *event);
 
 /* ---- Strings ---- */
 
-/* A node's path as it was known at that time, else the next one known. bytes is NULL: none. */
+/* The latest path of a node that was known at that time; if there is none, the next known path. bytes is NULL: none. */
 struct events_text events_path(const struct events_file *file, uint64_t node, uint64_t cycles);
 
 /* Reads all records, once, as events_whole_path() needs it. Errors: -ENOMEM, and the file is to be closed */

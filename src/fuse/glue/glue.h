@@ -21,8 +21,8 @@
 /* Blocking lock requests, each waiting in a thread of its own (glue_lock.c). */
 struct lock_waiters {
     pthread_mutex_t lock;
-    struct user_shares shares; /* one is taken by each that waits; changed under the lock */
-    bool ending;               /* no new ones; those that wait are told to give up */
+    struct user_shares shares; /* each waiter takes a share; changed under the lock */
+    bool ending;               /* no new waiters are admitted, and all waiters give up */
     struct lock_waiter *first;
 };
 

@@ -1,5 +1,6 @@
-/* Lock requests. One that blocks gets a thread of its own, so that it never occupies a worker, and so that
- * FUSE_INTERRUPT works: without it, a process that waits for the lock could not even be killed. */
+/* Lock requests. A blocking request gets a thread of its own. So the request does not occupy a worker, and
+ * FUSE_INTERRUPT
+ * works: without FUSE_INTERRUPT, a process that waits for the lock could not even be killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

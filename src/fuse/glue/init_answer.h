@@ -9,7 +9,7 @@
 
 #ifdef HAVE_FUSE_KILLPRIV_V2
 
-/* This libfuse knows all that we ask the kernel for. */
+/* This libfuse knows all features that we request from the kernel. */
 static inline void init_answer_look(const struct glue *glue, const void *request, ssize_t size_bytes) {
     (void)glue, (void)request, (void)size_bytes;
 }

@@ -1,5 +1,6 @@
-/* The mount: made with libfuse, negotiated with the kernel, and ended. It is mounted first and served later, so that
- * its device number is known to all who need it before the first request. All functions print errors. */
+/* The mount: made with libfuse, negotiated with the kernel, and ended. The file system is mounted first and served
+ * later, so that all users of its device number know the number before the first request. All functions print
+ * errors. */
 #ifndef MOUNTING_H
 #define MOUNTING_H
 

@@ -1,5 +1,5 @@
-/* Changing the flags of an existing mount. mount(8) leaves that to its helper (mount.fuse3), which starts us with all
- * options that the mount has, those in fstab(5), and those that were asked for, later ones last. */
+/* Changing the flags of an existing mount. mount(8) leaves the change to its helper (mount.fuse3), which starts us with
+ * the options of the mount, the options in fstab(5), and the requested options, in this order. */
 #include "remount.h"
 
 #include <string.h>

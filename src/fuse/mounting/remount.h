@@ -5,8 +5,8 @@
 #include "mount_options.h"
 
 /* Changes those options of the mount of options->lower at options->mountpoint that mount(8) can change, and prints
- * errors. Flags that are not given stay. An option that cannot change is refused if the mount shows that it differs;
- * else it is named as staying, because a line of fstab(5) has those options too.
+ * errors. Flags that are not given stay. An option that cannot change is refused if the mount shows another value.
+ * Otherwise a message says that the option stays: a line of fstab(5) may have such options too.
  * argv: the command line that the options are from
  * Returns the exit status: 0, 1 it failed, 2 an option is unknown */
 int remount(const struct options *options, int argc, char **argv);

@@ -56,7 +56,8 @@ int event_files_start(struct event_files *files);
  * Threads: any */
 int event_files_command(void *context, const struct control_file *file);
 
-/* Ends recording, after all calls. Says what is missing. Returns false if saving hangs: all that it uses must stay */
+/* Ends recording, after all calls. Prints which calls are missing. Returns false if saving hangs; the memory that it
+ * uses must then stay */
 bool event_files_end(struct event_files *files);
 void event_files_finish(struct event_files *files);
 

@@ -13,9 +13,9 @@ struct node_names {
 };
 
 /* The node's path below the mount, "/" for the mount itself. It is cut at the front if it is too long, and ends with "
- * (deleted)" if the node is deleted. If the node is held or open the kernel gives its path. Else, if we may wait, the
- * lower file system is asked for what it has in memory. Else it is the name last looked up. Of several hard links it is
- * one. Returns false if the name may be outdated, or is the reason why there is none, in parentheses. An
+ * (deleted)" if the node is deleted. If the node is held or open, the kernel gives its path. Otherwise, if we may wait,
+ * the lower file system gives a name that it has in memory. Otherwise the path is the name looked up last. If there are
+ * several hard links, any of them. Returns false if the name may be outdated, or is a reason in parentheses. An
  * aggstats_name_fn; context: a struct node_names.
  * Threads: any */
 bool node_name(void *context, uint64_t node, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]);

@@ -23,7 +23,7 @@ struct profile_target {
 };
 
 /* file: as given by the user, NULL for the default: osprof.out, or standard output in the foreground.
- * Says what is wrong, in one line.
+ * Prints a message about an error, in one line.
  * Owner:   the caller finishes *ret_target
  * Errors:  -errno of what failed */
 int profile_target_init(struct profile_target *ret_target, const char *file, bool foreground);

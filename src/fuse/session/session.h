@@ -5,10 +5,10 @@
  * released, so a call that hangs in the lower file system does not delay the next. Three idle workers for each CPU
  * stay; those beyond are parked, and end when they have not been needed for ten seconds.
  *
- * Why not libfuse's loop: it cancels threads and joins them, however long they hang. This one interrupts them, waits
- * two seconds at most for those that hang in the lower file system, and lets the profile be saved regardless: what they
- * have counted is already in it. FUSE_INTERRUPT is handled here too, because libfuse takes locks that all workers share
- * twice a request to be able to.
+ * Why not libfuse's loop: it cancels threads and joins them, however long they hang. This loop interrupts threads, and
+ * waits two seconds at most for threads that hang in the lower file system. Then the profile is saved regardless, since
+ * it has the counts of hanging threads already. FUSE_INTERRUPT is handled here too: libfuse would take locks that all
+ * workers share, twice for each request.
  *
  * With io_uring libfuse's threads take most requests instead (uring.h), and workers what still comes through the
  * device. */

@@ -27,7 +27,7 @@ struct interrupt {
     unsigned misses; /* ticks in a row that found no thread serving it: not yet, or no longer */
 };
 
-/* A thread that serves requests: a worker, one of libfuse's for a ring, or one that waits for a lock. */
+/* A thread that serves requests: a worker, a thread of libfuse for a ring, or a thread that waits for a lock. */
 struct session_server {
     struct session_server *next; /* in the list of servers other than workers */
     struct session *session;
@@ -102,7 +102,7 @@ struct session {
     pthread_mutex_t deferred_lock;         /* protects the next three */
     struct deferred_queue deferred[CHARGE_KINDS][USER_SHARES_COUNTERS];
     unsigned deferred_count[CHARGE_KINDS]; /* atomic; changed under deferred_lock */
-    unsigned deferred_turn;                /* of the queues: whose turn it is */
+    unsigned deferred_turn;                /* the queue to serve next */
     void (*later)(void *data);             /* atomic; NULL: nothing to call */
     void *later_data;                      /* under the lock */
     int64_t called_ns;                     /* when it last called something; used by the main thread only */

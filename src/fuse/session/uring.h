@@ -58,8 +58,8 @@ void *ring_reply_memory(fuse_req_t req, size_t size_bytes);
 /* ---- The reply thread ----
  *
  * Answers the requests of threads that do not belong to libfuse. A thread that answers over a ring also takes the next
- * request from it, and that request would be lost if the thread then ended. So such threads let this one answer. It
- * also ends libfuse's threads, for which libfuse waits however long they hang. */
+ * request from the ring, and that request would be lost if the thread then ended. So such threads let the reply thread
+ * answer. The reply thread also ends libfuse's threads, for which libfuse waits however long they hang. */
 
 /* Call before INIT is answered. Returns NULL without memory */
 struct ring_reply_thread *ring_reply_thread_create(struct fuse_session *fuse);

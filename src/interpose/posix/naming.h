@@ -12,10 +12,10 @@
  * Returns NULL if it cannot be named */
 struct aggstats_named_program *posix_name(enum posix_note note, const char *name, pid_t pid);
 
-/* Names this program, which goes on otherwise than it did before. */
+/* Adds the program of this process to the named programs, when it is observed differently from now on. */
 void posix_name_self(enum posix_note note, pid_t pid);
 
-/* It runs in that process. */
+/* Notes the process in which the program runs. */
 void posix_name_pid(struct aggstats_named_program *program, pid_t pid);
 
 #endif

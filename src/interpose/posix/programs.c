@@ -193,10 +193,10 @@ static void launch_look(struct launch *launch, enum launch_way way, const char *
     munmap(room, PATH_MAX);
 }
 
-/* Whose process it will be. */
+/* The process that will execute the program. */
 enum launch_process {
-    LAUNCH_ITSELF, /* this one */
-    LAUNCH_CHILD,  /* one that is made for it */
+    LAUNCH_ITSELF, /* this process */
+    LAUNCH_CHILD,  /* a new child */
 };
 
 static void launch_note(struct launch *launch, enum launch_process process) {

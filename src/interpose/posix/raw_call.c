@@ -145,7 +145,7 @@ static long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
     case SYS_close_range:
         fd_table_forget_range((unsigned)values[0], (unsigned)values[1]);
         break;
-    case SYS_clone: /* what it shares is in the flags */
+    case SYS_clone: /* the flags may say that memory is shared */
     case SYS_clone3:
         preload_share_memory();
         break;

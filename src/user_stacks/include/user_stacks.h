@@ -31,14 +31,15 @@ struct user_stacks; /* opaque */
  * Errors:  -ENOTSUP and others, with *ret_why filled: a clause, for the user */
 int user_stacks_start(struct user_stacks **ret_stacks, char ret_why[USER_STACKS_WHY_SIZE]);
 
-/* The number of the process that starts readers. Calls of its children should not be counted; it makes none itself. */
+/* The number of the starter, the process that starts readers. Do not count calls of its children; the starter itself
+ * makes no calls. */
 uint32_t user_stacks_parent(const struct user_stacks *stacks);
 
-/* Notes what a process has mapped, in case it ends before it is asked for. Does not wait.
+/* Notes the mappings of a process, in case the process ends before its stack is needed. Does not wait.
  * start_stack: as in struct collected_slow */
 void user_stacks_note(struct user_stacks *stacks, uint32_t process, uint64_t start_stack);
 
-/* The stack is known to its end, and has none of the program itself but the one that the kernel begins it with. */
+/* The stack is known to its end, and has no function of the program itself, except the program's entry. */
 #define USER_STACKS_NONE "(none: only libraries are on its stack)"
 
 /* Names of functions. */

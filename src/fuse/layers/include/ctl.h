@@ -1,5 +1,6 @@
-/* The ctl layer serves the control file, and the other views of the profile, in the root of the mount. It passes all
- * other ops on. It is above the prof layer, so reading the profile does not change it. */
+/* The ctl layer serves the control file, and the other views of the profile, in the root of the mount. Ops on other
+ * files are passed to the next layer. ctl is above the prof layer, so reading the profile does not change the
+ * profile. */
 #ifndef CTL_H
 #define CTL_H
 
@@ -36,7 +37,7 @@ struct ctl_options {
     /* True if the caller may command, sees paths, and is not limited to a share of memory. */
     bool (*is_trusted)(void *context, const struct fs_caller *caller);
 
-    /* Calls apply(data) with the caller's rights. Returns what that returns, or -errno */
+    /* Calls apply(data) with the caller's rights. Returns the result of apply(), or -errno */
     int (*act_as)(void *context, const struct fs_caller *caller, int (*apply)(void *data), void *data);
     void *context; /* for both functions */
 

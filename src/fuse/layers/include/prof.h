@@ -9,7 +9,7 @@
 /* What is recorded of an op's calls besides counting them: bits. */
 enum prof_wanted {
     PROF_VALUES = (1U << AGGSTATS_VALUE_COUNT) - 1,           /* latencies by values: bits (1 << AGGSTATS_SIZE) */
-    PROF_USAGE = 1U << AGGSTATS_BLOCKED | 1U << AGGSTATS_CPU, /* of these, those of resource usage */
+    PROF_USAGE = 1U << AGGSTATS_BLOCKED | 1U << AGGSTATS_CPU, /* the values of resource usage */
     PROF_GROUPS = 1U << AGGSTATS_VALUE_COUNT,                 /* callers, files, directories */
     PROF_SLOW = PROF_GROUPS << 1,                             /* slow calls are reported to the recorder */
     PROF_EVENTS = PROF_GROUPS << 2,                           /* events */

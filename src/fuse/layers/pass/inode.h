@@ -7,7 +7,7 @@
 struct inode_name;
 struct open_file;
 
-/* What distinguishes one lower inode from another. */
+/* The identity of a lower inode. */
 struct inode_key {
     dev_t device;
     ino_t number;

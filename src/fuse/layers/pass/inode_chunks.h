@@ -3,8 +3,9 @@
  * that no number leads to a slot without an inode. The first chunk, which has the root, keeps its memory.
  *
  * Chunks that have memory and room are filled first. One chunk without used slots keeps its memory, so that a single
- * inode that comes and goes does not cost a chunk each time. Inodes that are merely remembered may rest in their slots:
- * they cost nothing beside others in the same chunk, and chunks that have no others are listed, to be emptied. */
+ * inode that comes and goes does not cost a chunk each time. Forgotten inodes that are still remembered may rest in
+ * their slots. A resting inode costs nothing while its chunk has other inodes. Chunks with only resting inodes are
+ * listed, to be emptied. */
 #ifndef INODE_CHUNKS_H
 #define INODE_CHUNKS_H
 

@@ -39,7 +39,7 @@ struct inode_table {
     size_t name_count;              /* of first names */
     int closing[INODE_CLOSING_MAX]; /* descriptors to close without the lock */
     unsigned closing_count;
-    unsigned closing_now;                      /* of those taken from there, and others; atomic, as gone */
+    unsigned closing_now;                      /* now being closed, from `closing` or elsewhere; atomic, as gone */
     size_t gone;                               /* closed so far */
     bool has_named;                            /* some inode has been found by name; atomic */
     bool has_shrunk;                           /* much was freed: malloc_trim() is called without the lock */

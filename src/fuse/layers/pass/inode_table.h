@@ -1,20 +1,21 @@
 /* The inodes that the kernel knows: which lower inode each one is, and its lookup count.
  *
- * A lower inode is found again in one of two ways. By its file handle, where the lower file system and the daemon's
- * privileges allow that (root). Otherwise by name: through a descriptor that it holds or, when that was closed because
- * others needed it more, by opening its name in its directory, which is found in the same way. Its handle, which any
- * user may ask for (name_to_handle_at(2)), or else its time of birth tells whether it is still the same inode.
+ * A lower inode is found again in one of two ways. The first way is the file handle, if the lower file system and the
+ * daemon's privileges allow that (root). The second way is the name: the inode holds a descriptor; if the descriptor
+ * was closed to make room for others, the name is opened in its directory, which is found in the same way. The handle,
+ * which any user may request (name_to_handle_at(2)), or else the time of birth shows whether the inode is still the
+ * same.
  *
  * With handles only directories, and what the kernel opens by itself (FIFOs, devices, sockets), keep a descriptor while
  * there is room: a file that was deleted below must not stay allocated because the kernel remembers its name.
  *
  * An inode that is found by name and has lost its name keeps its descriptor, since programs may use it without OPEN. A
- * kernel that knows FUSE_NOTIFY_PRUNE is asked to forget those that nobody uses; the main thread does that, because
- * evicting an inode can wait for work that only workers do.
+ * kernel that knows FUSE_NOTIFY_PRUNE is asked to forget such inodes that are not in use. The main thread asks, because
+ * the eviction of an inode can wait for work that only workers do.
  *
  * Forgotten inodes are remembered by handle, up to 262,144 of them, so that file handles taken through the mount stay
- * valid. Memory that no other inode is in is kept for 65,536 of them at most, and the rest is given back. A slot never
- * moves, since its inode's number leads to it without a lock: so one inode that stays keeps the 104 KiB around it.
+ * valid. Memory that has only forgotten inodes is kept for 65,536 of them at most; the rest is given back. A slot never
+ * moves, since the inode's number leads to the slot without a lock: so a single inode keeps the 104 KiB of its chunk.
  *
  * Invariants:
  *   - An inode's number (fs_ino) is its slot + 1 and, above that, its generation: no number is used for another inode
@@ -45,7 +46,7 @@ int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_t
                        struct inode_table **ret_table);
 void inode_table_destroy(struct inode_table *table);
 
-/* From now on inodes remember the directory that they are looked up in; or no more. What they remembered before is
+/* keeps: from now on inodes remember the directory of their latest lookup; false: they do not. Earlier directories are
  * forgotten.
  * Threads: any, one at a time */
 void inode_table_keep_above(struct inode_table *table, bool keeps);
@@ -144,9 +145,9 @@ size_t inode_table_gone(const struct inode_table *table);
 void inode_table_begin_closing(struct inode_table *table, unsigned count);
 void inode_table_end_closing(struct inode_table *table, unsigned count);
 
-/* Begins a use of the least recently used descriptor, to give it up; -1 if there is none that is not in use. It is of
- * an inode that can be opened again, except if there are more than nameless_max others, or only others: then
- * ret_is_nameless is set. */
+/* Begins a use of the least recently used descriptor, to give it up; -1: all are in use. The inode of the descriptor
+ * can be opened again, unless there are more than nameless_max nameless inodes, or only nameless inodes: then a
+ * descriptor of a nameless inode is returned, and ret_is_nameless is set. */
 int inode_table_begin_giving_up(struct inode_table *table, size_t nameless_max, bool *ret_is_nameless);
 
 /* Ends that use. is_wanted: its file has no link any more, so it is kept. Returns false if it was not closed. */
@@ -159,8 +160,8 @@ fs_ino *inode_table_list_nameless(struct inode_table *table, size_t *ret_count);
 /* Counts removals and renames in a directory, to tell whether a name that was seen before is still valid. */
 uint32_t inode_table_removals(struct inode_table *table, const struct inode *directory);
 
-/* Call before a name is removed or moved. Returns the inode that is found by it, NULL if there is none. It stays until
- * it is let go. */
+/* Call before a name is removed or moved. Returns the inode that is found by the name, NULL if there is none. The inode
+ * stays until inode_table_let_go(). */
 struct inode *inode_table_begin_removal(struct inode_table *table, const struct inode *directory, const char *name);
 
 /* The name is removed, or has become that in `moved` (NULL: removed). Returns true if the inode has another name, which

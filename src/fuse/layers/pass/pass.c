@@ -59,7 +59,7 @@ static void share_out(struct pass *pass, size_t limit) {
     user_shares_init(&pass->open_file_shares, open_files_max, pass->own_uid);
 }
 
-/* A small part of all descriptors, so that these never exhaust them. */
+/* A small part of all descriptors, so that recent descriptors never exhaust the limit. */
 static unsigned recent_max(size_t limit) {
     size_t share = limit / 16;
     return share < 1 ? 1 : share < PASS_RECENT ? (unsigned)share : PASS_RECENT;
@@ -76,7 +76,8 @@ static int open_proc(struct pass *pass) {
     return 0;
 }
 
-/* Looks the root up like any inode, so that hard links to it from below find it; it gets number 1. */
+/* Looks the root up like any other inode, so that further names of the root find the same inode. The root gets number
+ * 1. */
 static int enter_root(struct pass *pass, const struct pass_options *options, size_t limit, int *root_fd) {
     struct stat attr;
     if (fstat(*root_fd, &attr) < 0)

@@ -349,9 +349,9 @@ static void follow_direct(struct open_file *file, unsigned flags) {
         __atomic_store_n(&file->is_direct, is_wanted, __ATOMIC_RELAXED);
 }
 
-/* The kernel takes a page for written once its request is answered, whatever count the answer has. So all of it is
- * written, or the answer is the error that prevented that. A signal is no such error, except while we unmount: then the
- * lower file system may hang. */
+/* The kernel takes a page for written once its request is answered, whatever count the answer has. So this function
+ * writes all bytes, or returns the error that prevented it. A signal is no such error, except while we unmount: then
+ * the lower file system may hang. */
 static int write_whole(struct pass *pass, int fd, const char *data, size_t size_bytes, off_t offset) {
     struct space_wait wait = {0};
     while (size_bytes > 0) {

@@ -7,9 +7,10 @@
  * take its set-id bits away. With no_default_permissions every op that names a file acts as the caller.
  *
  * This changes the effective user, not only the file-system user: the kernel then takes all effective capabilities away
- * by itself, and nothing in the lower file system can mistake the thread for root. It gives them back with root's uid.
- * The capabilities that the caller has are raised again, if it is in the daemon's user namespace. Its groups and
- * capabilities are those of its thread (pass_caller.c). Root with all capabilities costs one system call.
+ * by itself, and nothing in the lower file system can mistake the thread for root. With root's uid the kernel gives the
+ * capabilities back. If the caller is in the daemon's user namespace, the caller's capabilities are raised again.
+ * Groups and capabilities are taken from the calling thread (pass_caller.c). Root with all capabilities costs one
+ * system call.
  *
  * glibc's wrappers would change every thread of the process, so the system calls are made raw. Real and saved user stay
  * root: so the thread can come back, and nobody else may send it signals or trace it. */
@@ -38,7 +39,7 @@ static bool set_capabilities(const struct capability_sets *sets) {
     return syscall(SYS_capset, &header, sets->data) == 0;
 }
 
-/* The sets with which this thread starts, and to which it returns. */
+/* The capability sets at the start of this thread, restored after each identity. */
 static const struct capability_sets *own_capabilities(void) {
     static _Thread_local struct capability_sets own;
     static _Thread_local bool known;

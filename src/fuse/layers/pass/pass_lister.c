@@ -1,10 +1,11 @@
 /* Which names of a listing are sent with their attributes (READDIRPLUS).
  *
  * The kernel asks for attributes with the first names of a directory (all of a small one), and goes on while it sees
- * one of them used. Each takes a lookup, used or not. A missing one costs a LOOKUP if it is used. So they pay off for a
- * caller that uses a third of them or more; for one that uses only names and one stat in ten, they were four fifths of
- * the time. We do not see the use of attributes that were sent. So some names are sent without, and the LOOKUPs that
- * come for these show what share of them the caller uses.
+ * one of them used. Sent attributes cost a lookup, used or not. Missing attributes cost a LOOKUP if the caller needs
+ * them. So sending pays off for a caller that uses a third of the attributes or more. For a caller that used only names
+ * and one stat in ten, sending took four fifths of the time. We do not see the use of attributes that were sent. So
+ * some names are sent without attributes, and the LOOKUPs for these names show what share of attributes the caller
+ * uses.
  *
  * A caller's share counts for all directories that it lists, most of which are small. LOOKUPs count for the caller that
  * listed their directory last, whichever thread sends them. Callers and directories have a place each by their number,
@@ -13,7 +14,7 @@
 
 #define PERIOD_FIRST 8U /* one name in so many is sent bare: while little is known, */
 #define PERIOD_USER 64U /* for callers that use attributes, */
-#define PERIOD_OTHER 1U /* and for others: all of them */
+#define PERIOD_OTHER 1U /* and for other callers: all names */
 #define ENOUGH 32U      /* bare names needed for a judgement */
 #define WORTH_ONE_IN 3U /* share of attributes used below which LOOKUPs cost less (docs/benchmarks.md) */
 

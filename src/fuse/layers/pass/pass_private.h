@@ -243,8 +243,8 @@ int pass_enter_by_handle(struct pass *pass, uint32_t mount_index, const struct i
 int pass_enter_held(struct pass *pass, uint32_t mount_index, const struct inode_place *place, bool is_mount_root,
                     int *fd, struct fs_entry *ret_entry);
 
-/* One descriptor is kept in reserve for finishing what cannot be undone: a name that was made must be looked up.
- * use: closes it, if it is there. keep: opens it again. */
+/* One descriptor is kept in reserve, to finish an op that cannot be undone: a created name must be looked up.
+ * use: closes the descriptor, if it is open. keep: opens it again. */
 bool pass_use_spare_fd(struct pass *pass);
 void pass_keep_spare_fd(struct pass *pass);
 

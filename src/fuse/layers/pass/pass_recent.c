@@ -6,8 +6,8 @@
  * below, and its mount. So after a second, or when a name is removed through the mount, all are closed. */
 #include "pass_private.h"
 
-/* A descriptor and its inode, in one word, so that one exchange takes both: whatever else happens to the slot
- * meanwhile, a descriptor has one owner. 0: none. */
+/* A descriptor and its inode, in one word, so that one atomic exchange takes both, and a descriptor always has exactly
+ * one owner. 0: none. */
 static uint64_t pack(const struct inode *inode, int fd) {
     return (uint64_t)inode->slot << 32 | (uint64_t)(inode->generation & UINT16_MAX) << 16 |
            (uint64_t)(uint16_t)(fd + 1);

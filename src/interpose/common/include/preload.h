@@ -1,4 +1,4 @@
-/* What a preloaded object knows of the run that it is part of, from one variable of the environment:
+/* The run that observes a process. A preloaded object learns about the run from one variable of the environment:
  *
  *     OSPROF_POSIX=CLOCK [LETTER[NUMBER]]... LIVE//DIRECTORY//DIRECTORY...    without the blanks
  *

@@ -21,7 +21,7 @@ struct scope {
 extern struct scope scope;
 
 /* Reads the variable of the environment from its second character on (preload.h), up to the path of the live file, and
- * cuts it into strings, which must stay. Returns that path; NULL: it is not such a text */
+ * cuts it into strings, which must stay. Returns the path of the live file; NULL: the text is malformed */
 char *scope_parse(char *text);
 
 /* A quick look at an absolute path. False: it is of no pseudo file system, except for one like "/a/../proc", of which
