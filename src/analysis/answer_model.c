@@ -88,11 +88,11 @@ static bool is_waited_for(const struct aggstats_op_profile *op) {
     return true;
 }
 
-/* For each request: more is of calls that overlapped reads and writes which nobody waited for. */
+/* Per request. A larger difference comes from calls that overlapped background reads and writes. */
 #define FUSE_ADDS_MAX_NS 1000000
 
-/* Whatever programs waited and the lower file system did not take is FUSE's, the page cache's or copying. Locks that the
- * mount does not forward are waited for in the kernel. */
+/* The programs' waiting time, less the time in the lower file system, is spent in FUSE, in the page cache, or on
+ * copying. Programs wait in the kernel for locks that the mount does not forward. */
 static void find_fuse(const struct aggstats_profile *profile, struct answer_model *model) {
     const char *layer = aggstats_profile_label(profile, "layer");
     struct answer_fuse *fuse = &model->fuse;

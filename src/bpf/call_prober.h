@@ -1,4 +1,5 @@
-/* Private: how long system calls take now, measured by a process of its own, as what is attached leaves this one out. */
+/* Private: measures how long system calls take now. A separate process measures, because attached programs do not count
+ * calls of this process. */
 #ifndef CALL_PROBER_H
 #define CALL_PROBER_H
 

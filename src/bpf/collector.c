@@ -170,8 +170,8 @@ static int switch_window(struct collector *collector) {
     return windows_wait(collector->counts_of_windows_fd, old, collector->counts[old]);
 }
 
-/* A program that counts in the other window already may have said so before the slot is taken here: so the next time it is
- * taken once more. */
+/* A program that already counts in the other window may have marked the slot as used before the slot is taken here. So
+ * the next call takes the slot once more. */
 static int take_slots(struct collector *collector, const struct taking *taking) {
     for (unsigned slot = 0; slot < collector->slot_count; slot++) {
         const bool is_used = __atomic_exchange_n(&collector->is_used[slot], false, __ATOMIC_SEQ_CST);
@@ -212,8 +212,8 @@ static int take_cells(struct collector *collector, int window_fd) {
     return windows_empty(window_fd, taking.cells, taking.sums, CELLS_TOGETHER, add_cells, &taking);
 }
 
-/* A call is in a histogram before it is in a cell, and a cell never of an earlier window: so there are no groups of calls that
- * are not in the histograms. */
+/* A call is added to a histogram first, then to a cell of the same or a later window. So all calls of groups are in the
+ * histograms. */
 int collector_count(struct collector *collector, const struct counting_lane *lanes) {
     const unsigned window = collector->in_use;
     collector->cells_taken = 0;

@@ -1,6 +1,6 @@
-/* The table is an array of pointers, of a size that is a power of two. A dentry is in the place that the upper bits of its
- * hash number, and most have that alone: then it points back to the place, 8 * (hash >> shift) bytes after the table's
- * begin. So of dentries the one shift and begin are right on which most agree. */
+/* The kernel's table is an array of pointers; its size is a power of two. The upper bits of a dentry's hash are the
+ * index. Most dentries are alone in their place, and then point back to the place, at 8 * (hash >> shift) bytes after
+ * the beginning of the table. The right shift and beginning are the values on which most dentries agree. */
 #include "name_table.h"
 
 #include <bpf/bpf.h>

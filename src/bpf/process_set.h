@@ -31,18 +31,19 @@ struct process_set {
 /* Before the programs are loaded: those that keep the set are loaded if there are some. */
 void process_set_choose(struct bpf_object *programs, const struct process_numbers *some);
 
-/* Watches them and all their descendants, once the programs are attached: no descendant is missed that is forked meanwhile.
+/* Watches the processes and all their descendants. Call when the programs are attached: then no descendant that is
+ * forked meanwhile is missed.
  * Errors:  those of bpf(2) */
 int process_set_watch(const struct process_set *set, const struct process_numbers *some);
 
-/* A single process, without its descendants. Errors: those of bpf(2) */
+/* Adds or removes a single process, without its descendants. Errors: those of bpf(2) */
 int process_set_add(const struct process_set *set, uint32_t process);
 void process_set_remove(const struct process_set *set, uint32_t process);
 
-/* Whether one of them is there still. */
+/* Whether any watched process still exists. */
 bool process_set_has_some(const struct process_set *set);
 
-/* Descendants that are not watched, as there was no room. Threads: any */
+/* The number of descendants that are not watched, because there was no room. Threads: any */
 uint64_t process_set_lost(const struct process_set *set);
 
 #endif

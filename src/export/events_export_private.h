@@ -18,8 +18,7 @@ const char *events_export_error(unsigned error, char ret_text[16]);
 /* ---- Lanes ----
  *
  * Overlapping calls of one caller are in different lanes, so that the calls of a lane follow each other. A thread that
- * executes another program becomes a new caller. A thread that gets the number of an ended thread is a new caller
- * too. */
+ * executes another program becomes a new caller; so does a thread that gets the number of an ended thread. */
 
 /* More overlapping calls share the last lane. */
 #define EVENTS_LANES_MAX 1024U

@@ -88,8 +88,8 @@ struct collected_cell_sum {
 
 #define COLLECTED_CELLS_MAX 131072 /* of a window */
 
-/* The name of an object or a control group, as of when it was first seen: its components, from the last one on. An object is
- * an inode, or, where another file may have its number too, a path to it. */
+/* The name that an object or a control group had when first seen: its components, from the last one on. An object is an
+ * inode, or, where another file may have the same number, a path to the inode. */
 #define COLLECTED_PARTS 16
 #define COLLECTED_PART_BYTES 64
 #define COLLECTED_CGROUP_PARTS 8
@@ -198,8 +198,8 @@ struct collected_slow {
 
 #define COLLECTED_SLOW_BYTES (256 * 1024) /* of all that have not been read */
 
-/* Where a program was when a slow call ended: its registers, what the kernel found by its frame pointers, and the top of
- * its stack, for functions that have none. */
+/* The place of a program at the end of a slow call: registers, the functions that the kernel found by frame pointers,
+ * and the top of the stack, for functions without frame pointers. */
 #define COLLECTED_USER_FUNCTIONS 32
 #define COLLECTED_USER_PART_BYTES 512
 #define COLLECTED_USER_PARTS 8
@@ -223,7 +223,7 @@ struct collected_slow_user {
 
 #define COLLECTED_SLOW_USER_BYTES (2 * 1024 * 1024)
 
-/* A call on a watched file that is under way, or one that may be. */
+/* A call under way that is on a watched file, or may be. */
 struct collected_under_way {
     unsigned long long begin_ns;    /* CLOCK_MONOTONIC */
     unsigned long long object;      /* 0: unknown */

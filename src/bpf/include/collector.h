@@ -34,16 +34,16 @@ enum collector_countable {
     COLLECTOR_FAULTS, /* page faults of mapped files */
 };
 
-/* Whether this kernel has the tracepoints for that. Needs no privilege, like the next four. */
+/* Whether this kernel has the tracepoints for counting `what`. Needs no privilege, like the next four functions. */
 bool collector_counts(enum collector_countable what);
 
-/* Whether capabilities are those of a user namespace, where they let nobody load programs. */
+/* Whether this process is in a user namespace, in which capabilities do not allow loading BPF programs. */
 bool collector_is_in_user_namespace(void);
 
-/* Whether this process knows processes by the numbers that the kernel has for them: not in a PID namespace of its own. */
+/* Whether process numbers here are the kernel's numbers: false in a PID namespace. */
 bool collector_has_process_numbers(void);
 
-/* Whether the kernel is locked down so that programs may not read its memory. */
+/* Whether kernel lockdown forbids BPF programs to read the kernel's memory. */
 #define COLLECTOR_LOCKDOWN "/sys/kernel/security/lockdown"
 bool collector_is_locked_down(void);
 
@@ -68,8 +68,9 @@ int collector_start_fuse(const struct fuse_requests *requests, struct collector 
 /* True if the first mount has ended, and its number has been given to another one. */
 bool collector_fuse_has_ended(const struct collector *collector);
 
-/* Requests to disks, from when the driver gets one until the disk has done it; as operations of their own, how long they
- * had waited in the kernel's queue before, if they were put into it. There is one lane, the layer "block". */
+/* Requests to disks, from the time when the driver gets a request until the disk has done it. Separate operations have
+ * the time that requests waited in the kernel's queue before, if they were queued. There is one lane, the layer
+ * "block". */
 struct disk_requests {
     uint32_t disks[COLLECTED_DISKS_MAX]; /* their device numbers, as the kernel has them */
     unsigned disk_count;
@@ -79,20 +80,20 @@ struct disk_requests {
 int collector_start_disks(const struct disk_requests *requests, struct collector **ret_collector,
                           char ret_why[COLLECTOR_WHY_SIZE]);
 
-/* System calls on files, by all programs but this one, or some; the layer "syscall", with operations of the layer "user".
- * In the second lane are calls by names of which it is not known whether they are on such files, and as an operation of its
- * own requests of io_uring on such files that ask for no completion: how long these take is not known. */
+/* System calls on files, by all other programs, or by some; the layer "syscall", with operations of the layer "user".
+ * The second lane has calls by name for which it is unknown whether they are on such files. It also has a separate
+ * operation for requests of io_uring on such files that ask for no completion: their latency is unknown. */
 #define COLLECTOR_UNTIMED "URING_UNTIMED"
 struct system_calls {
     uint32_t device;                  /* of the file system, as the kernel has it; 0: all that hold files */
-    bool has_one_device;              /* stat(2) tells that device of all its files, unlike btrfs and overlayfs */
-    bool has_lasting_numbers;         /* an inode number and its generation are of one file for ever, as of ext4 */
+    bool has_one_device;              /* stat(2) shows that device for all its files, unlike btrfs and overlayfs */
+    bool has_lasting_numbers;         /* inode number and generation identify one file for ever, as on ext4 */
     struct process_numbers processes; /* only these, and their descendants */
     uint64_t cgroup;       /* only processes in this control group (version 2) and below: its inode's number; 0: all */
     unsigned cgroup_level; /* below the root of all of them */
     bool has_groups;       /* count calls by file and by caller too: collector_group() */
     bool has_cgroups;      /* count calls by control group too */
-    uint64_t slow_ns; /* calls that take so long, or longer, are reported by collector_take_slow() too; 0: none is */
+    uint64_t slow_ns; /* collector_take_slow() also reports calls that take this long or longer; 0: it reports none */
     bool has_user_stacks; /* report the calling places in the programs too */
     uint32_t own_parent; /* a process: the calls of its children are not counted, like those of this process; 0: none */
 };
@@ -117,8 +118,8 @@ bool collector_has_processes(const struct collector *collector);
 /* Descendants whose calls are not counted: there was no room for more processes. Threads: any */
 uint64_t collector_processes_lost(const struct collector *collector);
 
-/* With all file systems: whether a mounted one holds files. device: as the kernel has it. Calls that only tell an unknown
- * device are not told.
+/* If all file systems are watched: notes whether a mounted file system holds files. device: as the kernel has it. A
+ * call of which only an unknown device is known counts as a call on an unknown file.
  * Errors:  those of bpf(2) */
 int collector_note_device(struct collector *collector, uint32_t device, bool holds_files);
 
@@ -127,17 +128,18 @@ int collector_note_device(struct collector *collector, uint32_t device, bool hol
  * are ignored. Call once, when the watched files and processes are known. */
 void collector_note_begun(struct collector *collector);
 
-/* Calls on watched files that have ended by now, and had begun before any were counted. How long they took is not known. */
+/* The number of ended calls on watched files that had begun before counting began. Their latency is unknown. */
 uint64_t collector_begun_before(const struct collector *collector);
 
-/* A call on a watched file that is under way, or one by a name, which may be on any file.
- * stack:   the functions of the kernel that its thread is in, a line each, the innermost first, as in /proc/PID/stack; "": its thread runs, or could
- * Owner:   all of it is valid until it returns */
+/* Receives a call under way on a watched file, or a call by name, which may be on any file.
+ * stack:   the kernel functions that the thread is in, a line each, the innermost first, as in /proc/PID/stack; "": the
+ *          thread runs, or is ready to run
+ * Owner:   the arguments are valid until the function returns */
 typedef void collector_under_way_fn(void *context, const struct collected_under_way *call, const char *stack);
 
-/* Tells all that have been under way for so long, by looking at all threads of the PID namespace.
- * ret_count: how many there are of all ages
- * Errors:  -ENOTSUP the kernel does not let programs do that, -ENOMEM, those of bpf(2)
+/* Reports all calls that have been under way for at least min_age_ns, by looking at all threads of the PID namespace.
+ * ret_count: the number of calls of any age
+ * Errors:  -ENOTSUP the kernel does not allow BPF programs to look at threads, -ENOMEM, those of bpf(2)
  * Threads: one at a time, after collector_note_begun() */
 int collector_find_under_way(struct collector *collector, uint64_t min_age_ns, collector_under_way_fn *tell,
                              void *context, uint64_t *ret_count);
@@ -146,13 +148,14 @@ int collector_find_under_way(struct collector *collector, uint64_t min_age_ns, c
 typedef void collector_slow_fn(void *context, const struct collected_slow *call,
                                const struct collected_user_stack *from);
 
-/* Tells slow calls that have ended since the last time, in their order. Threads: one at a time */
+/* Reports slow calls that have ended since the previous call, in their order. Threads: one at a time */
 void collector_take_slow(struct collector *collector, collector_slow_fn *tell, void *context);
 
-/* How many slow calls were not told, for too many had ended since the last time. Threads: any */
+/* The number of slow calls that were not reported, because too many had ended. Threads: any */
 uint64_t collector_slow_lost(const struct collector *collector);
 
-/* Can be read when a slow call has ended, or after collector_wake_at_begin() a call begins; until collector_take_slow().
+/* A descriptor that becomes readable when a slow call has ended, or when a call begins after collector_wake_at_begin().
+ * It stays readable until collector_take_slow().
  * Owner:   collector
  * Returns -1 if no call is slow */
 int collector_slow_fd(const struct collector *collector);
@@ -166,7 +169,7 @@ const char *const *collector_ops(const struct collector *collector, unsigned *re
 /* Whether an operation of system calls moves bytes. */
 bool collector_op_moves_bytes(unsigned op);
 
-/* Whether it counts which bytes of read calls came from the page cache (aggstats/caches.h). */
+/* Whether the collector counts which bytes of read calls came from the page cache (aggstats/caches.h). */
 bool collector_has_caches(const struct collector *collector);
 
 /* Adds all calls that have ended by now, and were not added before. Each call is added once.
@@ -175,12 +178,12 @@ bool collector_has_caches(const struct collector *collector);
  * Threads: one at a time */
 int collector_count(struct collector *collector, const struct counting_lane *lanes);
 
-/* Calls that have ended since the last time, in the first lane, of one program and file. */
+/* Receives the ended calls of one program on one file, in the first lane, since the previous time. */
 typedef void collector_group_fn(void *context, unsigned op, const struct collected_cell *cell,
                                 const struct collected_cell_sum *sum);
 
-/* From now on each collector_count() calls that too, for all calls that it has added. Calls that found no room, of more than
- * COLLECTED_CELLS_MAX kinds since the last time, are left out. */
+/* From now on collector_count() also calls add() for all calls that it adds. If there are more than COLLECTED_CELLS_MAX
+ * kinds of calls since the previous time, calls that found no room are left out. */
 void collector_group(struct collector *collector, collector_group_fn *add, void *context);
 
 /* True if the last window was so full that the next one should be taken soon. */

@@ -1,5 +1,6 @@
-/* Which of the kernel's locks all threads of the machine fight for, counted in the kernel. Threads of the kernel, and those of
- * this process, are left out, and so is what had begun before. Nothing is left of a process that was killed.
+/* Contention of the kernel's locks by all threads of the machine, counted in the kernel. Kernel threads, threads of
+ * this process, and waits that had begun before are not counted. The kernel detaches the programs when this process
+ * ends, even if it is killed.
  *
  * Needs what the collector needs (collector.h), and Linux 5.19. */
 #ifndef LOCKS_H

@@ -1,5 +1,6 @@
-/* What all threads of the machine wait for, counted in the kernel by where in it they stand. Threads of the kernel, and those
- * of this process, are left out. Nothing is left of a process that was killed.
+/* Waits of all threads of the machine, counted in the kernel, by the kernel functions in which a thread waits. Kernel
+ * threads and threads of this process are not counted. The kernel detaches the programs when this process ends, even if
+ * it is killed.
  *
  * Needs what the collector needs (collector.h), and is not for a PID namespace of its own. */
 #ifndef WAITS_H

@@ -1,9 +1,9 @@
-/* What counted calls are on, and whose they are: cells of the same windows as the histograms (call_counts.h). A call is in its
- * cell after it is in its histogram. What a file is called is found once, when it is first seen.
+/* Files and callers of counted calls: cells in the same windows as the histograms (call_counts.h). A call is added to
+ * its histogram first, then to its cell. The name of a file is looked up once, when the file is first seen.
  *
- * The kernel does not tell when an inode goes away, and another file may get its number, and even its address. Where its
- * generation does not tell them apart, a file is known by its path as the kernel has it at the call: the name that was found
- * for a path stays right, whatever file is there. */
+ * The kernel does not report the end of an inode, and another file may get its number, and even its address. If the
+ * generation does not distinguish such files, a file is identified by its path in the kernel at the time of the call:
+ * the name found for a path stays right, whatever file is there. */
 #ifndef CALL_CELLS_H
 #define CALL_CELLS_H
 
@@ -75,8 +75,8 @@ const volatile bool has_lasting_numbers;
 #define FUSE_MAGIC 0x65735546
 #define OVERLAYFS_MAGIC 0x794c7630
 
-/* Whether a file may have the number of an inode that is no more, or that is there: of FUSE, whose daemon chooses; of other
- * file systems without generations; of layers and subvolumes. Such a file is known by its path. */
+/* Whether a file may have the number of another inode, existing or removed: on FUSE, where the daemon chooses numbers;
+ * on other file systems without generations; on layers and subvolumes. Such a file is identified by its path. */
 static __always_inline bool is_known_by_path(const struct inode *inode, __u64 generation) {
     if (generation == 0 || device > 0)
         return generation == 0 || !has_lasting_numbers;
@@ -112,8 +112,8 @@ __noinline __u64 path_of(__u64 address) {
 
 #define BY_PATH (1ULL << 63)
 
-/* A number of a file that no other file has, at any time: odd. It is of the inode, with all its names, or of one name alone:
- * BY_PATH. */
+/* A unique number of a file: no other file ever has it. The number is odd. It stands for the inode with all its names,
+ * or with BY_PATH for a single name. */
 static __always_inline __u64 object_of(const struct dentry *dentry) {
     const struct inode *inode = BPF_CORE_READ(dentry, d_inode);
     if (!inode)
@@ -192,8 +192,8 @@ static __always_inline const struct kernfs_node *parent_of(const struct kernfs_n
     return bpf_core_field_exists(before->parent) ? BPF_CORE_READ(before, parent) : BPF_CORE_READ(node, __parent);
 }
 
-/* Whether a control group's name is known because the latest call on this CPU was of it too. Now and then it is looked up all
- * the same, for names that were not looked up for long make room for others. */
+/* Whether the name of a control group is known, because the latest call on this CPU was of the same group. The name is
+ * looked up again from time to time, because the map evicts names that have not been looked up for long. */
 static __always_inline bool is_latest_cgroup(__u64 number) {
     const __u32 first = 0;
     struct latest_cgroup *latest = bpf_map_lookup_elem(&latest_cgroups, &first);

@@ -1,5 +1,6 @@
-/* What a call is on. A call on a descriptor is known by the descriptor. A call by a name is known when it has ended: by
- * what it has returned, a descriptor, or the attributes, which have the device; or where the name leads (name_lookup.h). */
+/* Finds the file of a call. If the call has a descriptor, its file is known at once. If the call has a name, the file
+ * is known when the call has ended: from the returned descriptor, from returned attributes, which have the device, or
+ * by looking the name up (name_lookup.h). */
 #ifndef CALL_PLACES_H
 #define CALL_PLACES_H
 

@@ -1,9 +1,10 @@
-/* Where a name leads: looked up as the kernel does it, in its cache of names (dcache), when a call has ended. All that the
- * call has found on its way is in the cache then.
+/* Finds the file of a name. The name is looked up as the kernel does it, in the kernel's dentry cache, when a call has
+ * ended. All dentries that the call has passed are in the cache then.
  *
- * Nothing is guessed. A dentry counts only if it is in the kernel's hash table, has that name, and is in that directory;
- * a mount, if it is mounted there. A symbolic link is followed if the kernel has its text at hand. Whatever is not in the
- * cache is not told. The collector finds out where the table is (name_table.c); until then it is empty. */
+ * Nothing is guessed. A dentry counts only if it is in the kernel's hash table, has the name, and is in the directory;
+ * a mount counts only if it is mounted there. A symbolic link is followed if the kernel has its text in memory. If a
+ * dentry is not in the cache, the file is unknown. The collector finds the hash table (name_table.c); until then no
+ * file is found. */
 #ifndef NAME_LOOKUP_H
 #define NAME_LOOKUP_H
 
@@ -205,8 +206,8 @@ struct mount_walk {
     __u64 left;    /* to walk over */
 };
 
-/* A callback of bpf_for_each_map_elem(). A mount that has another parent is being unmounted or moved, and its list is another
- * one: then the answer stays unknown. Returns 1 at the end */
+/* A callback of bpf_for_each_map_elem(). A mount with another parent is being unmounted or moved, and is in another
+ * list: then the answer stays unknown. Returns 1 at the end */
 static long step_over_mount(void *map, const void *key, void *value, struct mount_walk *walk) {
     const struct mount *mount = (const struct mount *)(walk->node - bpf_core_field_offset(struct mount, mnt_child));
     const bool is_end = walk->node == walk->head;

@@ -1,5 +1,5 @@
-/* Where the kernel has its hash table of dentries is not told to programs. It is concluded (name_table.c) from dentries of
- * files that the collector has open: from their hashes, and from where they hang in the table. */
+/* The kernel does not export the address of its hash table of dentries. The address is computed (name_table.c) from
+ * dentries of files that the collector has open: from their hashes, and their places in the table. */
 #ifndef NAME_SAMPLES_H
 #define NAME_SAMPLES_H
 

@@ -1,8 +1,9 @@
-/* Page faults of mapped files, from when the kernel looks for the page in its cache until the fault is done, if it is a
- * major one: the page was not in memory. Of others the end is not told, and nothing waits.
+/* Major page faults of mapped files, from the look for the page in the page cache until the end of the fault. A fault
+ * is major if the page was not in memory. The kernel does not report the end of minor faults, and threads do not wait
+ * in them.
  *
- * The kernel may look again when it has waited for the page, which is the same fault as long as it has done no other one
- * of that thread. */
+ * After waiting for the page the kernel may look for the page again. This is the same fault, unless the kernel has
+ * handled another fault of the thread in between. */
 #ifndef PAGE_FAULTS_H
 #define PAGE_FAULTS_H
 

@@ -48,8 +48,8 @@ static __always_inline struct found find_begun(struct task_struct *task, const s
     return find_before(task, registers, call);
 }
 
-/* A thread that sleeps has done so since it left its CPU; in the worst case its call began then. This thread got its own
- * just now, by the same clock. */
+/* Estimates the latest beginning of a sleeping thread's call: the time when the thread last got a CPU. last_arrival is
+ * not CLOCK_MONOTONIC, but this thread got its CPU just now, which relates the two clocks. */
 static __always_inline __u64 begin_at_latest(const struct task_struct *task) {
     struct task_struct *self = (struct task_struct *)bpf_get_current_task_btf();
     const __u64 own_ns = BPF_CORE_READ(self, sched_info.last_arrival);

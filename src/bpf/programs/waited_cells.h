@@ -1,5 +1,5 @@
-/* Waits added up in cells, and stacks that are kept once: what the programs of waits and of locks have in common. Each has maps
- * of its own. The collector's side is waited_memory.h. */
+/* Common code of waits.bpf.c and locks.bpf.c: waits are added up in cells, and each stack is kept once. Each program
+ * has maps of its own. waited_memory.h is the user-space side. */
 #ifndef WAITED_CELLS_H
 #define WAITED_CELLS_H
 

@@ -1,6 +1,6 @@
-/* What threads wait for: each wait by the kernel functions that the thread is in, and each time that it is ready to run but
- * without a CPU. Threads of the kernel are left out. A stack is read when the wait ends, while the thread still stands in it:
- * so waits that had begun before are known too. */
+/* Waits of threads. Each wait is counted by the kernel functions that the thread is in; the time that a thread is ready
+ * to run without a CPU is counted too. Kernel threads are not counted. The stack is read when the wait ends, while the
+ * thread is still in it: so waits that had begun before are known too. */
 #include "process_set_changes.h"
 #include "task_calls.h"
 #include "waited_cells.h"
@@ -104,9 +104,9 @@ static __always_inline struct thread *thread_of(const struct task_struct *task) 
     return bpf_map_lookup_elem(&threads, &number);
 }
 
-/* A thread that leaves a CPU had got one before, but no program has run for that. It happens (Linux 6.18) to what is woken, or
- * gets the CPU, while a process is running there that loads, attaches or reads BPF programs; the kernel does not count it as
- * skipped. When the wait ended is not known. */
+/* A thread leaves a CPU, but no program was run when the thread got the CPU, so the end of its wait is unknown. This
+ * happens (Linux 6.18) if the thread is woken or gets the CPU while a process there loads, attaches or reads BPF
+ * programs. The kernel does not count such a case as a skipped run. */
 static __always_inline void count_unseen(struct task_struct *task) {
     struct waited_cell cell = {.stack = 0};
     fill_cell(&cell, task, WAITED_UNSEEN);

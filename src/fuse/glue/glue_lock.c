@@ -1,6 +1,5 @@
 /* Lock requests. A blocking request gets a thread of its own. So the request does not occupy a worker, and
- * FUSE_INTERRUPT
- * works: without FUSE_INTERRUPT, a process that waits for the lock could not even be killed. */
+ * FUSE_INTERRUPT works: without FUSE_INTERRUPT, a process that waits for the lock could not even be killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 /* The mount: made with libfuse, negotiated with the kernel, and ended. The file system is mounted first and served
- * later, so that all users of its device number know the number before the first request. All functions print
- * errors. */
+ * later, so that its device number is known before the first request. All functions print errors. */
 #ifndef MOUNTING_H
 #define MOUNTING_H
 

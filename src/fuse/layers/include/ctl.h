@@ -1,6 +1,5 @@
 /* The ctl layer serves the control file, and the other views of the profile, in the root of the mount. Ops on other
- * files are passed to the next layer. ctl is above the prof layer, so reading the profile does not change the
- * profile. */
+ * files are passed on. The ctl layer is above the prof layer, so reading the profile does not change the profile. */
 #ifndef CTL_H
 #define CTL_H
 

@@ -76,8 +76,7 @@ static int open_proc(struct pass *pass) {
     return 0;
 }
 
-/* Looks the root up like any other inode, so that further names of the root find the same inode. The root gets number
- * 1. */
+/* Looks the root up like any other inode, so that further names of the root find the same inode. Its number is 1. */
 static int enter_root(struct pass *pass, const struct pass_options *options, size_t limit, int *root_fd) {
     struct stat attr;
     if (fstat(*root_fd, &attr) < 0)
