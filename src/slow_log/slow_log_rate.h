@@ -1,5 +1,6 @@
-/* Limits the lines of a log in each minute, which begins with its first line, so that no user's calls take those of others:
- * a maximum for root, the same for each other user, and twice as many for all other users. Pure functions. */
+/* Limits the lines of a log in each minute, so that no user's calls use up the lines of other users. There is a maximum
+ * for root, the same maximum for each other user, and twice the maximum for all other users together. A minute begins
+ * with its first line. Pure functions. */
 #ifndef SLOW_LOG_RATE_H
 #define SLOW_LOG_RATE_H
 

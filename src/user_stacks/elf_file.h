@@ -1,5 +1,5 @@
-/* Private: a program or library: the names of its functions, and its unwind tables. Anybody may have made the file: numbers and
- * lengths of names are bounded, and its caller bounds the time. */
+/* Private: a program or library: the names of its functions, and its unwind tables. The file may be hostile: numbers
+ * and lengths of names are bounded here, and the caller bounds the time. */
 #ifndef ELF_FILE_H
 #define ELF_FILE_H
 

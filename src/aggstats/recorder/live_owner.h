@@ -1,9 +1,9 @@
-/* Private: which thread has a block of a shared live file.
+/* Private: the thread that owns a block of a shared live file.
  *
- * A word names the thread: its number as of gettid(2), and in the upper half the PID namespace in which that is a number,
- * as the number of the namespace's inode. A thread takes the block by changing the word from one that names nobody who
- * lives to its own. The kernel is asked whether a thread lives, so nothing needs to be done when a thread ends, however
- * it ends. After execve(2) a thread has the same number: it takes over its former block. If it cannot be known whether
+ * A word names the owner: the lower half is its number as of gettid(2), the upper half the inode number of its PID
+ * namespace. A thread takes a block by replacing a word that names no living thread with its own word. The kernel is
+ * asked whether a thread lives. So nothing needs to be done when a thread ends, however it ends. After execve(2) a
+ * thread has the same number: it takes over its former block. If it cannot be known whether
  * a thread lives, because its number is of another namespace, the thread is taken to live. */
 #ifndef LIVE_OWNER_H
 #define LIVE_OWNER_H

@@ -149,8 +149,8 @@ static int write_at(int fd, const void *from, size_t size_bytes, size_t offset) 
     return written_bytes == (ssize_t)size_bytes ? 0 : written_bytes < 0 ? negative_errno() : -EIO;
 }
 
-/* Behind the header there is room for the blocks, without memory. So a block is allocated within the file, and the limits
- * of other processes to the size of files do not matter. */
+/* The file has its final size from the beginning, with a hole for the blocks. So a block is allocated within the file,
+ * and the file size limits of other processes (RLIMIT_FSIZE) do not matter. */
 static int make_shared(const struct live *live, const struct plan *plan) {
     const uint64_t bytes = plan->header_bytes + plan->shared_threads * live->header->block_stride_bytes;
     const uint64_t groupings = plan->groupings;

@@ -224,7 +224,8 @@ static int create(const struct aggstats_recorder_options *options, uint64_t shar
     return 0;
 }
 
-/* A structure as in an earlier or a later header. own: zeroed. Errors: -EINVAL the caller sets what we do not know of */
+/* Copies options of an earlier or a later header. own: zeroed.
+ * Errors:  -EINVAL the caller sets a member that we do not know */
 static int copy_options(struct aggstats_recorder_options *own, const void *options, size_t options_bytes) {
     const unsigned char *bytes = options;
     for (size_t i = sizeof(*own); i < options_bytes; i++)

@@ -39,8 +39,8 @@ static struct aggstats_block *keep(struct aggstats_block **place, struct aggstat
     return block;
 }
 
-/* The first blocks get memory as a whole: in ordinary runs no thread must ask for more later, and the file has no holes,
- * whose removal is slow where the file system discards what is freed. */
+/* The first blocks get all their memory at once. So in ordinary runs no thread must ask for more memory later, and the
+ * file has no holes: removing a file with holes is slow if the file system discards freed blocks. */
 #define WHOLE_BLOCKS 64
 
 static size_t first_bytes(const struct joined *joined, uint64_t number) {

@@ -314,8 +314,8 @@ static struct group_cell *find_cell_from(struct groups_file *file, uint64_t firs
     return NULL;
 }
 
-/* The first cells of a subject are together, so that a short process touches few pages; more of them are anywhere. NULL:
- * there is no room. */
+/* The first cells of a subject are adjacent, so that a short-lived process touches few pages; further cells may be
+ * anywhere. NULL: there is no room. */
 static struct group_cell *find_cell(struct groups_file *file, uint64_t key, bool has_object) {
     const uint64_t together = (key >> CELL_SUBJECT_SHIFT) * MIXER >> (64 - GROUPS_CELLS_BITS);
     const uint64_t among = (key + (key >> CELL_OP_SHIFT) * 5) % CELLS_TOGETHER;

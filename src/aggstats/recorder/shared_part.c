@@ -66,8 +66,7 @@ void shared_part_write_named(const struct shared_part *part, unsigned number, si
 
 /* ---- Blocks ---- */
 
-/* False: the thread that has the block makes no call: it has ended, or is a process that has ended and is not waited for
- * yet. */
+/* False: the block's owner makes no call, because the thread has ended, or is a zombie. */
 static bool owner_may_call(const struct shared_part *part, uint64_t number) {
     const size_t offset = offsetof(struct live_shared, owners) + number * sizeof(live_owner);
     struct proc_stat stat;

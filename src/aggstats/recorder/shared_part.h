@@ -36,10 +36,10 @@ int shared_part_read_named(const struct shared_part *part, struct aggstats_named
 /* How many threads have a call in flight. ret_ops: bit i: one of op i */
 unsigned shared_part_in_flight(const struct shared_part *part, uint64_t *ret_ops);
 
-/* Adds all blocks. Calls in flight of threads that have ended are no calls in flight. Blocks that no recorder has written
- * are left out.
- * takes_longest: resets their longest calls too. One that ends meanwhile may be lost
- * ret_broken:    how many were left out
+/* Adds all blocks. If a thread ended during a call, the call does not count as in flight. Invalid blocks, which no
+ * recorder can have written, are left out.
+ * takes_longest: also resets the longest calls of the blocks. A longest call that ends meanwhile may be lost
+ * ret_broken:    the number of blocks left out
  * Errors:        -ENOMEM, and as above */
 int shared_part_tally(const struct shared_part *part, bool takes_longest, struct tally *tally, uint64_t *ret_broken);
 

@@ -101,7 +101,7 @@ struct slow_part {
 const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
                                        const struct slow_part *parts, size_t part_count);
 
-/* Adds to the call that was added last which function has made it. function: "": that is not wanted; stack: NULL: unknown */
+/* Adds the calling function to the call that was added last. function: "": not wanted; stack: NULL: unknown */
 void slow_store_add_caller(struct slow_store *store, const char *function, const char *stack);
 
 /* Forgets the calls so far; waits of calls in flight stay. */

@@ -1,5 +1,4 @@
-/* What is recorded of calls beside their latency, and can be changed while calls are served: joint profiles, groups, and
- * what slow calls wait for. */
+/* Records that can be switched on and off while calls are served: joint profiles, groups, and causes of slow calls. */
 #ifndef DAEMON_RECORDING_H
 #define DAEMON_RECORDING_H
 

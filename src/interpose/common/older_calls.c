@@ -1,5 +1,5 @@
-/* Functions of libc that are newer than the oldest that a preloaded object may be loaded with (older_libc.h): the linker
- * takes these in their place. */
+/* Replacements of libc functions that the oldest supported libc (older_libc.h) lacks. The linker uses these
+ * replacements in a preloaded object. */
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>

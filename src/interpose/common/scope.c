@@ -1,6 +1,6 @@
-/* Only devices without a disk (major number 0) can be pseudo file systems. Of some the variable says whether they
- * count: where asking would be a request to a server, and where the kernel's answer does not tell them from others. What
- * is known of the others is kept in a small table, in which a device may replace another. */
+/* Only devices without a disk (major number 0) can be pseudo file systems. For some devices the variable says whether
+ * they count: if asking the kernel would cause a request to a server, or if the kernel's answer would be ambiguous. For
+ * the other devices a small table remembers the kernel's answers. In the table a device may replace another device. */
 #include "scope.h"
 
 #include <linux/magic.h>

@@ -1,5 +1,5 @@
-/* A path is made absolute, and free of "." and "..", by its text. Its buffer is small, for stacks of signal handlers: what
- * is longer has no subject. */
+/* A path is made absolute, and "." and ".." are removed, by the text alone. The buffer is small, to fit on the stack of
+ * a signal handler: a longer path has no subject. */
 #include "subjects.h"
 
 #include <errno.h>

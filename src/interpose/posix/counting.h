@@ -115,8 +115,8 @@ static inline call_of all_files_count(void) {
     return preload_looks() && scope_place_of("/", "/") == BELOW_INSIDE && preload_join(&posix_ops) ? CALL_COUNTS : 0;
 }
 
-/* A function that opens a file begins, such as open(2) or fopen(3). Among all files nearly every one counts: so the live
- * file is joined before. */
+/* Call at the beginning of a function that opens a file, such as open(2) or fopen(3). If all files count, nearly every
+ * opened file counts: so the live file is joined before. */
 static inline struct call_watch posix_watch(enum posix_op op) {
     if (scope.has_all)
         preload_join(&posix_ops);

@@ -1,6 +1,7 @@
-/* Executed programs. The run counts those that will not be observed, or only in part, since their calls are missing in the
- * profile; and those that will be, to know whether they have begun to be. Where the loader could not load this object, it
- * is left out of their environment, since the loader would complain. */
+/* Executed programs. The run counts programs that will not be observed, or only in part, since their calls are missing
+ * in the profile. It also counts programs that will be observed, to notice programs whose observation does not begin.
+ * If the loader of a program could not load this object, the object is left out of the program's environment, since the
+ * loader would print a warning. */
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
@@ -45,8 +46,8 @@ static int note_of_error(int error) {
     return error == EMFILE || error == ENFILE || error == ENOMEM ? POSIX_NOTE_STARVED : POSIX_NOTE_ROOT;
 }
 
-/* Whether a program can open the file: 0 or errno. Capabilities that the process still has are gone then, which access(2)
- * heeds. The functions called here and below are those that we wrap. */
+/* Whether an executed program will be able to open the file: 0 or errno. The program will not have all capabilities of
+ * this process; access(2) takes that into account. The functions called here and below are our wrappers. */
 static int try_open(const char *path, int mode) {
     int fd = access(path, mode) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     const int error = fd < 0 ? errno : 0;

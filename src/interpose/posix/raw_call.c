@@ -126,8 +126,8 @@ static long other_call(long number, const long values[6], long result) {
     }
 }
 
-/* Counts the call if it is that of a counted function, and programs are known to make it so: libuv closes files and asks
- * for attributes; with a C library older than the kernel, many do. real: syscall(2) */
+/* Counts the call if it belongs to a counted function, and programs are known to make it by number: libuv closes files
+ * and reads attributes so; so do many programs if the C library is older than the kernel. real: syscall(2) */
 static long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
     switch (number) {
         RAW_ROWS(COUNT_ROW)

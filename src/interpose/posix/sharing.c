@@ -1,6 +1,6 @@
-/* Functions that make a process with the memory of this one: vfork(2), and clone(2) with CLONE_VM. From then on it is
- * asked whose memory it is before something is remembered of descriptors, or of the current directory, which the two
- * do not share (preload_owns_memory()). Processes that a program makes so by system calls of its own are not noticed. */
+/* Functions that create a process that shares our memory: vfork(2), and clone(2) with CLONE_VM. The two processes do
+ * not share descriptors and the current directory. So from then on each process checks that it owns the memory before
+ * it remembers facts about these (preload_owns_memory()). Processes created by inline system calls are not noticed. */
 #include <sched.h>
 #include <stdarg.h>
 

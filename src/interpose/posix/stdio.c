@@ -137,8 +137,8 @@ static void stream_abandon(struct stream_call *call) {
 }
 #define CLEANUP_STREAM __attribute__((cleanup(stream_abandon)))
 
-/* True if the buffer that was filled before the call is still the one to read. What is pending is written by a seek, and
- * empties it. */
+/* True if the buffer still has the data that was read before the call. A seek writes pending output, and empties the
+ * buffer. */
 static bool is_same_buffer(const struct stream_call *call) {
     const FILE *stream = call->stream;
     if (stream->_IO_read_end != call->read_end)

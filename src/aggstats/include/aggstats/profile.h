@@ -462,11 +462,11 @@ int aggstats_profile_add_label(struct aggstats_profile *profile, const char *key
 /* The op of that name, or NULL. Owner: the profile. */
 const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_profile *profile, const char *name);
 
-/* A percentile: the smallest latency that a given share of the calls that have ended do not exceed. p50 of two calls is
- * the shorter one. It certainly lies between lower_cycles and upper_cycles: these are the bounds of its bucket, narrowed
- * by the longest call, if that is known, and by what the total leaves for it; so it is often exact where calls are few. cycles
- * is its position if the calls of the bucket are spread evenly over the logarithm of latency, in bucket 0 over latency
- * itself; or that bound which is nearest to it. */
+/* A percentile: the smallest latency that a given share of the ended calls do not exceed. p50 of two calls is the
+ * shorter call. A percentile certainly lies between lower_cycles and upper_cycles. These are the bounds of its bucket,
+ * narrowed by the longest call, if that is known, and by the total latency; so the percentile is often exact if calls
+ * are few. cycles is the position of the percentile if the calls of the bucket are spread evenly over the logarithm of
+ * latency (in bucket 0 over latency itself), limited to these bounds. */
 struct aggstats_percentile {
     unsigned bucket;
     double cycles;

@@ -20,7 +20,7 @@
 
 #include "aggstats/shared.h"
 
-/* What a call is on: an object, or only the directory in which it is, and the mount; 0: none of that is known. */
+/* The subject of a call: an object, or only its directory, and the mount; 0: all are unknown. */
 typedef uint32_t aggstats_subject;
 
 #define AGGSTATS_SUBJECT_OBJECT_BITS 16
@@ -36,8 +36,8 @@ static inline aggstats_subject aggstats_subject_on(aggstats_subject subject, uns
     return (subject & ((1U << AGGSTATS_SUBJECT_MOUNT_SHIFT) - 1)) | mount << AGGSTATS_SUBJECT_MOUNT_SHIFT;
 }
 
-/* For aggstats_shared_begin(): so snapshots tell the path of a call in flight, and of the longest. 0: only the directory is
- * known */
+/* The object for aggstats_shared_begin(), so that snapshots have the paths of calls in flight and of the longest call.
+ * 0: only the directory is known */
 static inline uint64_t aggstats_subject_object(aggstats_subject subject) {
     const bool is_place = subject >> AGGSTATS_SUBJECT_OBJECT_BITS & 1;
     return is_place ? 0 : subject & ((1U << AGGSTATS_SUBJECT_OBJECT_BITS) - 1);
@@ -60,7 +60,7 @@ size_t aggstats_subject_path(const struct aggstats_recorder *recorder, aggstats_
 size_t aggstats_subject_directory(const struct aggstats_recorder *recorder, aggstats_subject subject, char *ret_path,
                                   size_t size_bytes);
 
-/* What was found there: remembered for all that is in this directory. */
+/* Notes the mount of the files in aggstats_subject_directory(). */
 void aggstats_subject_note_mount(struct aggstats_recorder *recorder, aggstats_subject subject, unsigned mount);
 
 /* The number of a mount. id: of the mount, as in mountinfo; 0: unknown, then the device must do. 0: there is no room */

@@ -12,9 +12,9 @@
  * of an interval, so that a call that wakes the thread is as likely to be seen as any other call. A call that begins
  * just when the thread falls asleep may not see AGGSTATS_ASLEEP: so the thread sleeps for some seconds at most.
  *
- * In a live file that other processes count in, calls cannot wake the thread. What is counted there is a command, whose
- * time may be short: so the thread looks 500 times a second, and neither waits longer nor sleeps, unless there are so many
- * threads that looking takes long. */
+ * In a live file that other processes count in, calls cannot wake the thread. Such a file counts a command, which may
+ * run for a short time: so the thread looks 500 times a second, and does not sleep. It waits longer only if there are
+ * so many threads that looking takes long. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -193,8 +193,8 @@ static bool fall_asleep(const struct watch *watch) {
     return is_idle(watch, &seen) || !recorder_end_sleep(recorder);
 }
 
-/* Calls in flight by now do not belong to the time asleep. The next look comes at a random moment of the coming interval,
- * so the fraction of a look that the sleep leaves over is dropped rather than added to it. */
+/* Calls in flight now do not belong to the time asleep. The next look is at a random moment of the coming interval, so
+ * the remaining fraction of a look is dropped, not added to the interval. */
 static int64_t end_sleep(struct watch *watch) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     note_idle_until(watch, now_ns);

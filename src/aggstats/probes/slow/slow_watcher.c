@@ -234,9 +234,9 @@ static int64_t look_interval_ns(const struct slow *slow) {
     return half_ns < LOOK_MAX_NS ? half_ns : LOOK_MAX_NS;
 }
 
-/* Sleeps until the next call wakes it, if it is idle, as was announced before it looked. A call may miss that: so it sleeps
- * only for a while.
- * Returns whether it was woken. */
+/* Sleeps until the next call wakes this thread, if it is idle, as announced before the look. A call may miss the
+ * announcement, so the sleep has a limit.
+ * Returns whether the thread was woken. */
 static bool wait_for_next(struct slow *slow, bool is_idle) {
     int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + (is_idle ? SLEEP_NS : look_interval_ns(slow));
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};

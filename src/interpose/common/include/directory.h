@@ -1,4 +1,4 @@
-/* The current directory of this process, as far as it is known. All functions keep errno, except for directory_path(). */
+/* The current directory of this process, as far as it is known. All functions except directory_path() keep errno. */
 #ifndef DIRECTORY_H
 #define DIRECTORY_H
 

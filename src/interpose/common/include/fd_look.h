@@ -12,8 +12,8 @@
 
 #include "own_call.h"
 
-/* In ret_attributes only the type, the device number and the mount, if the mask says so, are valid. Returns false if there is no such descriptor. Keeps
- * errno */
+/* Returns false if there is no such descriptor. Keeps errno.
+ * ret_attributes: only the type, the device number, and, if the mask has its bit, the mount are valid */
 static inline bool fd_look(int fd, struct statx *ret_attributes) {
     int saved_errno = errno;
     long result =

@@ -1,9 +1,10 @@
-/* Which descriptors belong to files that count: found out once, by the kind of file and its device, or by the kernel's
- * path, and remembered until the descriptor is closed. If the program opens or closes descriptors without calling our wrappers, a descriptor may be
- * unknown, or the table may say what was true of its number before; every wrapper that gives a number a new meaning
- * updates it.
+/* The table of descriptors whose files count. Whether a file counts is found out once, from its kind and device, or
+ * from the kernel's path, and remembered until the descriptor is closed. Every wrapper that gives a descriptor a new
+ * file updates the table. If the program opens or closes descriptors without our wrappers, a descriptor may be unknown,
+ * or its entry may be of an earlier file.
  *
- * A child of vfork(2) has its parent's table and other descriptors: it only ever forgets. All functions keep errno. */
+ * A child of vfork(2) shares its parent's table, but has descriptors of its own: so it only removes entries. All
+ * functions keep errno. */
 #ifndef FD_TABLE_H
 #define FD_TABLE_H
 

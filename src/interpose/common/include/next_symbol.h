@@ -1,9 +1,9 @@
-/* Functions of the objects that the loader has loaded behind this one, as dlsym(RTLD_NEXT, ...) finds them, up to the C
- * library: what is behind that may be unloaded some day.
+/* Finds functions in the objects that the loader has loaded behind this object, like dlsym(RTLD_NEXT, ...), up to the C
+ * library: objects behind the C library may be unloaded later.
  *
- * Only their symbol tables are read, and memory that nobody changes: this takes no lock, and uses no variable of a thread
- * (errno) and no message of dlerror(3). So it may be called at any time, in a signal handler and in a child of clone(2)
- * that has no thread area (wrapper.h) too. */
+ * The functions here only read the objects' symbol tables and memory that never changes. They take no lock, and use no
+ * thread-local variable (errno) and no message of dlerror(3). So they may be called at any time, also in a signal
+ * handler, and in a child of clone(2) that has no thread area (wrapper.h). */
 #ifndef NEXT_SYMBOL_H
 #define NEXT_SYMBOL_H
 

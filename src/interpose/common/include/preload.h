@@ -7,15 +7,15 @@
  *
  *     a        all; no directories follow, which else must
  *     e        files of any kind
- *     dNUMBER  those on the device of major number 0 and this minor number, without asking the kernel
- *     pNUMBER  not those on that device
+ *     dNUMBER  files on the device of major number 0 and this minor number, without asking the kernel
+ *     pNUMBER  no files on that device
  *
  * A preloaded object keeps only memory in the program: no descriptor, thread or handler, and takes no lock that a fork
- * could leave locked. So all processes of a run count in one live file (aggstats/shared.h), which each joins when it
- * begins, as later it may be another user, or in another root directory. A block of counters belongs to the thread that a word
- * there names, and is free when the kernel knows no such thread any more. What a child of fork must find out anew is in
- * memory that the kernel zeroes for it (wiped_page.h). A child of vfork shares the memory, and only ever forgets what
- * is known of descriptors. The call of a cancelled thread is ended by its unwinding (unwind.c).
+ * could leave locked. So all processes of a run count in one live file (aggstats/shared.h). Each process joins the file
+ * when it begins, as later it may have another user or another root directory. A word in a block of counters names the
+ * thread that owns the block; when this thread has ended, the block is free. State that a child of fork must initialise
+ * again is in memory that the kernel zeroes for the child (wiped_page.h). A child of vfork shares the memory, and only
+ * removes knowledge about descriptors. The call of a cancelled thread is ended by its unwinding (unwind.c).
  *
  * All functions keep errno, may be called in signal handlers and before constructors, and take no lock. */
 #ifndef PRELOAD_H

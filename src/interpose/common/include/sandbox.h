@@ -1,5 +1,5 @@
-/* Programs that forbid themselves system calls (seccomp(2)): from then on a preloaded object makes none of its own, since
- * that may get the program killed. */
+/* Programs that forbid themselves system calls (seccomp(2)). From then on a preloaded object makes no system calls of
+ * its own, since the kernel might kill the program for them. */
 #ifndef SANDBOX_H
 #define SANDBOX_H
 

@@ -1,5 +1,5 @@
-/* What calls are of, for profiles of files, directories and mounts (aggstats/shared_groups.h). Only asked for if the run
- * has such groups. All functions keep errno. */
+/* The subjects of calls, for profiles of files, directories and mounts (aggstats/shared_groups.h). Subjects are looked
+ * up only if the run has such groups. All functions keep errno. */
 #ifndef SUBJECTS_H
 #define SUBJECTS_H
 

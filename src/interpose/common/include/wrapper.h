@@ -53,9 +53,9 @@ static inline void *wrapper_find(struct wrapper_real *real) {
     return found;
 }
 
-/* Call when the object is loaded. Each function is looked up when it is first called. Where that takes the loader's help,
- * all are looked up now: later it would do harm, since the loader drops the message that dlerror(3) would return, and
- * takes a lock, which may be held for ever in a child that libc does not know of (clone(2) by hand). */
+/* Call when the object is loaded. Each function is looked up at its first call. If the lookup needs the loader, all
+ * functions are looked up now. A later lookup would do harm: the loader drops the message that dlerror(3) would return,
+ * and takes a lock, which may be held for ever in a child that libc does not know about (made with clone(2)). */
 static inline void wrapper_start(void) {
     const size_t count = next_symbol_works() ? 0 : (size_t)(wrapper_reals_end - wrapper_reals_begin);
     for (size_t i = 0; i < count; i++)
