@@ -12,7 +12,7 @@ static char base[64]; /* has the directories of all tests, so that one call also
 
 /* ---- Directories ---- */
 
-static void make_base(void) {
+void stage_make_base(void) {
     const char *temporary = getenv("TMPDIR");
     snprintf(base, sizeof(base), "%.32s/test-pass-XXXXXX", temporary ? temporary : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(base));
@@ -30,7 +30,7 @@ static int allow_one(const char *path, const struct stat *attr, int type, struct
     return type == FTW_D || type == FTW_DNR ? chmod(path, 0700) : 0;
 }
 
-static void remove_base(void) {
+void stage_remove_base(void) {
     nftw(base, allow_one, 16, FTW_PHYS | FTW_MOUNT);
     nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
@@ -50,7 +50,7 @@ static void start(bool check_as_caller, size_t forgotten_inodes_max) {
     stage.layer = pass_layer(stage.pass);
 }
 
-static void set_up(void) {
+void stage_set_up(void) {
     stage.self = (struct fs_caller){.uid = geteuid(), .gid = getegid(), .pid = getpid(), .umask = 022};
     snprintf(stage.path, sizeof(stage.path), "%s/lower-XXXXXX", base);
     ck_assert_ptr_nonnull(mkdtemp(stage.path));
@@ -58,13 +58,13 @@ static void set_up(void) {
     start(false, 1000);
 }
 
-static void tear_down(void) {
+void stage_tear_down(void) {
     pass_destroy(stage.pass);
     close_fd(&stage.fd);
 }
 
 void stage_restart(bool check_as_caller, size_t forgotten_inodes_max) {
-    tear_down();
+    stage_tear_down();
     start(check_as_caller, forgotten_inodes_max);
 }
 
@@ -77,15 +77,6 @@ bool stage_is_root(const char *skipped) {
         return true;
     fprintf(stderr, "skipped, needs root: %s\n", skipped);
     return false;
-}
-
-/* ---- Cases ---- */
-
-TCase *stage_add_case(Suite *suite, const char *name) {
-    TCase *tcase = suite_case(suite, name, set_up, tear_down);
-    tcase_add_unchecked_fixture(tcase, make_base, remove_base);
-    tcase_set_timeout(tcase, 120);
-    return tcase;
 }
 
 /* ---- Files ---- */

@@ -2,13 +2,12 @@
 #ifndef STAGE_H
 #define STAGE_H
 
-#include <check.h>
 #include <limits.h>
 
 #include "fs_ops.h"
 #include "pass.h"
 #include "pass_private.h"
-#include "run_suite.h"
+#include "testing.h"
 
 struct stage {
     int fd;            /* the lower directory */
@@ -20,8 +19,14 @@ struct stage {
 
 extern struct stage stage;
 
-/* Adds a case whose tests each get a new stage; what they leave behind is removed when all have run. */
-TCase *stage_add_case(Suite *suite, const char *name);
+/* Begins a case whose tests get a new stage each. What they leave behind is removed when all have run. */
+#define STAGE_CASE()                                                                                                   \
+    TEST_CASE(.begin = stage_make_base, .end = stage_remove_base, .set_up = stage_set_up,                              \
+              .tear_down = stage_tear_down, .seconds = 120)
+void stage_make_base(void);
+void stage_remove_base(void);
+void stage_set_up(void);
+void stage_tear_down(void);
 
 /* Opens the lower directory anew, with a pass layer of other options. */
 void stage_restart(bool check_as_caller, size_t forgotten_inodes_max);

@@ -1,5 +1,4 @@
 /* Which advice a profile gives, and which it does not: each rule, and the cases next to it. */
-#include <check.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +6,7 @@
 
 #include "answer_model.h"
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define US 1000 /* cycles, at 1 GHz */
 
@@ -63,7 +62,7 @@ static void expect_none(void) {
 /* ---- Bounds ---- */
 
 /* Never two at once: the sum is the union, and what is around calls is little. */
-START_TEST(sum_of_calls_one_by_one_is_the_bound) {
+TEST(sum_of_calls_one_by_one_is_the_bound) {
     begin("user", 500, 1, "FSYNC 500");
     calls("FSYNC", 1000, 500 * US);
     const struct advice *advice = expect(ADVICE_COMMITS);
@@ -73,10 +72,9 @@ START_TEST(sum_of_calls_one_by_one_is_the_bound) {
     ck_assert_double_eq_tol(advice->bound, 0.501, 1e-6);
     ck_assert_uint_eq(advice->calls, 1000);
 }
-END_TEST
 
 /* 50 % of 1,000 looks: 46.9 to 53.1 %. */
-START_TEST(upper_end_of_the_interval_is_the_bound_of_calls_that_overlap) {
+TEST(upper_end_of_the_interval_is_the_bound_of_calls_that_overlap) {
     begin("user", 700, 2, "FSYNC 500 READ 300");
     calls("FSYNC", 1000, 510 * US);
     calls("READ", 1000, 310 * US);
@@ -86,10 +84,9 @@ START_TEST(upper_end_of_the_interval_is_the_bound_of_calls_that_overlap) {
     ck_assert_double_eq_tol(advice->busy_cycles, 5e8, 1);
     ck_assert_double_eq_tol(advice->bound, 0.531, 0.001);
 }
-END_TEST
 
 /* Their sum, but no more than the union of all. */
-START_TEST(what_comes_with_commits_is_in_their_bound) {
+TEST(what_comes_with_commits_is_in_their_bound) {
     begin("user", 600, 2, "FSYNC 400 UNLINK 150 READ 100");
     calls("FSYNC", 1000, 400 * US);
     calls("UNLINK", 1000, 150 * US);
@@ -101,9 +98,8 @@ START_TEST(what_comes_with_commits_is_in_their_bound) {
     calls("READ", 1000, 100 * US);
     ck_assert_double_eq_tol(expect(ADVICE_COMMITS)->bound, 0.531, 0.002);
 }
-END_TEST
 
-START_TEST(time_between_calls_is_bounded_where_it_is_known) {
+TEST(time_between_calls_is_bounded_where_it_is_known) {
     begin("user", 500, 1, "FSYNC 500");
     add("# user_time: 200000000\n# system_time: 0\n# queue_time: 0\n");
     calls("FSYNC", 1000, 500 * US);
@@ -115,10 +111,9 @@ START_TEST(time_between_calls_is_bounded_where_it_is_known) {
     advice = expect(ADVICE_COMMITS);
     ck_assert_double_eq_tol(advice->bound + advice->between, 1, 1e-9);
 }
-END_TEST
 
 /* As of counts of the kernel, of earlier versions, or of a run that was too short. */
-START_TEST(without_looks_of_operations_there_is_no_advice) {
+TEST(without_looks_of_operations_there_is_no_advice) {
     static const char *const headers[] = {"", "# busy: 500 looks 1000 most 1\n",
                                           "# busy: 49 looks 99 most 1\n# busy_ops: FSYNC 49\n"};
     for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
@@ -128,9 +123,8 @@ START_TEST(without_looks_of_operations_there_is_no_advice) {
         expect_none();
     }
 }
-END_TEST
 
-START_TEST(the_largest_bounds_come_first_and_are_three) {
+TEST(the_largest_bounds_come_first_and_are_three) {
     begin("user", 900, 1, "FSYNC 120 READ 300 WRITE 200 STAT 250");
     add("# bytes: READ asked 160000 moved 160000\n# bytes: WRITE asked 160000 moved 160000\n# failed: STAT ENOENT "
         "2000\n");
@@ -143,11 +137,10 @@ START_TEST(the_largest_bounds_come_first_and_are_three) {
     ck_assert_double_ge(model.advice[1].bound, model.advice[2].bound);
     ck_assert_double_ge(model.advice[2].bound, 0.25);
 }
-END_TEST
 
 /* ---- Commits ---- */
 
-START_TEST(few_or_cheap_or_large_commits_are_well) {
+TEST(few_or_cheap_or_large_commits_are_well) {
     begin("user", 500, 1, "FSYNC 500");
     calls("FSYNC", 29, 17000 * US);
     expect_none();
@@ -160,9 +153,8 @@ START_TEST(few_or_cheap_or_large_commits_are_well) {
     calls("WRITE", 1000, 1 * US);
     expect_none();
 }
-END_TEST
 
-START_TEST(commits_of_many_threads_at_once_are_batches) {
+TEST(commits_of_many_threads_at_once_are_batches) {
     begin("user", 500, 8, "FSYNC 500");
     calls("FSYNC", 1000, 990 * US);
     ck_assert(!expect(ADVICE_COMMITS)->is_one_at_a_time);
@@ -170,9 +162,8 @@ START_TEST(commits_of_many_threads_at_once_are_batches) {
     calls("FSYNC", 1000, 1010 * US);
     expect_none();
 }
-END_TEST
 
-START_TEST(groups_say_who_and_where) {
+TEST(groups_say_who_and_where) {
     begin("user", 500, 1, "FDATASYNC 500");
     calls("FDATASYNC", 1000, 500 * US);
     add("# program: sqlite3\n");
@@ -191,7 +182,6 @@ START_TEST(groups_say_who_and_where) {
     ck_assert_str_eq(advice->place->name, "/db");
     ck_assert_int_eq(advice->place->grouping, AGGSTATS_BY_DIRECTORY);
 }
-END_TEST
 
 /* ---- Small reads and writes ---- */
 
@@ -201,17 +191,16 @@ static void begin_reads(unsigned asked_bytes, const char *more) {
     calls("READ", 10000, 30 * US);
 }
 
-START_TEST(small_reads_in_order_are_tiny) {
+TEST(small_reads_in_order_are_tiny) {
     begin_reads(16, "");
     calls("OPEN", 2, 30 * US);
     const struct advice *advice = expect(ADVICE_TINY_READS);
     ck_assert_double_eq_tol(advice->bytes, 16, 1e-9);
     ck_assert_uint_eq(advice->calls, 10000);
 }
-END_TEST
 
 /* Of files that are small, or in no order, or small themselves; or of a size that is usual. */
-START_TEST(other_small_reads_are_well) {
+TEST(other_small_reads_are_well) {
     begin_reads(131072, "");
     expect_none();
     begin_reads(2048, "");
@@ -227,9 +216,8 @@ START_TEST(other_small_reads_are_well) {
     calls("READ", 900, 333 * US);
     expect_none();
 }
-END_TEST
 
-START_TEST(small_writes_in_order_are_tiny_unless_each_is_synced) {
+TEST(small_writes_in_order_are_tiny_unless_each_is_synced) {
     for (unsigned syncs = 1000; syncs <= 1001; syncs++) {
         begin("user", 400, 1, "WRITE 300 FSYNC 10");
         add("# bytes: WRITE asked 160000 moved 160000\n");
@@ -241,11 +229,10 @@ START_TEST(small_writes_in_order_are_tiny_unless_each_is_synced) {
             expect_none();
     }
 }
-END_TEST
 
 /* ---- What is not there ---- */
 
-START_TEST(most_look_ups_must_be_in_vain) {
+TEST(most_look_ups_must_be_in_vain) {
     begin("user", 400, 1, "STAT 300");
     add("# failed: STAT ENOENT 1500\n");
     calls("STAT", 2000, 150 * US);
@@ -261,15 +248,13 @@ START_TEST(most_look_ups_must_be_in_vain) {
     calls("STAT", 3001, 100 * US);
     expect_none();
 }
-END_TEST
 
-START_TEST(look_ups_of_a_mount_are_such_too) {
+TEST(look_ups_of_a_mount_are_such_too) {
     begin("fs", 400, 1, "LOOKUP 300");
     add("# failed: LOOKUP ENOENT 2000\n");
     calls("LOOKUP", 2000, 150 * US);
     ck_assert_str_eq(expect(ADVICE_MISSING)->op->name, "LOOKUP");
 }
-END_TEST
 
 /* ---- One file, again and again ---- */
 
@@ -288,7 +273,7 @@ static void begin_opens(unsigned of_one_file) {
     calls("CLOSE", 2000 - of_one_file, 25 * US);
 }
 
-START_TEST(a_file_must_be_opened_again_and_again) {
+TEST(a_file_must_be_opened_again_and_again) {
     begin_opens(1200);
     const struct advice *advice = expect(ADVICE_REOPENED);
     ck_assert_str_eq(advice->op->name, "OPEN");
@@ -298,7 +283,6 @@ START_TEST(a_file_must_be_opened_again_and_again) {
     begin_opens(999);
     expect_none();
 }
-END_TEST
 
 /* ---- FUSE ---- */
 
@@ -311,7 +295,7 @@ static void begin_on(const char *file_system) {
     calls("STAT", 800, 440 * US);
 }
 
-START_TEST(files_on_fuse_are_known_by_their_type) {
+TEST(files_on_fuse_are_known_by_their_type) {
     static const char *const others[] = {"/mnt ext4", "/mnt fusectl", "/fuse nfs4", "/a\\040fuse.b xfs"};
     begin_on("/mnt fuse.sshfs");
     const struct advice *advice = expect(ADVICE_FUSE);
@@ -324,10 +308,9 @@ START_TEST(files_on_fuse_are_known_by_their_type) {
         expect_none();
     }
 }
-END_TEST
 
 /* Programs waited so much longer than the lower file system took. */
-START_TEST(what_a_mount_adds_is_bounded) {
+TEST(what_a_mount_adds_is_bounded) {
     begin("fs", 100, 1, "GETATTR 100");
     add("# program_time: 400000000\n# locking_time: 0\n");
     calls("GETATTR", 1000, 100 * US);
@@ -337,29 +320,4 @@ START_TEST(what_a_mount_adds_is_bounded) {
     add("# program_time: 190000000\n# locking_time: 0\n");
     calls("GETATTR", 1000, 100 * US);
     expect_none();
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("advice");
-    tcase_add_test(tcase, sum_of_calls_one_by_one_is_the_bound);
-    tcase_add_test(tcase, upper_end_of_the_interval_is_the_bound_of_calls_that_overlap);
-    tcase_add_test(tcase, what_comes_with_commits_is_in_their_bound);
-    tcase_add_test(tcase, time_between_calls_is_bounded_where_it_is_known);
-    tcase_add_test(tcase, without_looks_of_operations_there_is_no_advice);
-    tcase_add_test(tcase, the_largest_bounds_come_first_and_are_three);
-    tcase_add_test(tcase, few_or_cheap_or_large_commits_are_well);
-    tcase_add_test(tcase, commits_of_many_threads_at_once_are_batches);
-    tcase_add_test(tcase, groups_say_who_and_where);
-    tcase_add_test(tcase, small_reads_in_order_are_tiny);
-    tcase_add_test(tcase, other_small_reads_are_well);
-    tcase_add_test(tcase, small_writes_in_order_are_tiny_unless_each_is_synced);
-    tcase_add_test(tcase, most_look_ups_must_be_in_vain);
-    tcase_add_test(tcase, look_ups_of_a_mount_are_such_too);
-    tcase_add_test(tcase, a_file_must_be_opened_again_and_again);
-    tcase_add_test(tcase, files_on_fuse_are_known_by_their_type);
-    tcase_add_test(tcase, what_a_mount_adds_is_bounded);
-    Suite *suite = suite_create("advice");
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

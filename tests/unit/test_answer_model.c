@@ -1,5 +1,4 @@
 /* What a profile says to somebody in a hurry. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +6,7 @@
 #include "answer_model.h"
 #include "base.h"
 #include "histograms.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define OPS_MAX 8
 
@@ -42,7 +41,9 @@ static void make(void) {
 
 /* ---- How much of the time ---- */
 
-START_TEST(the_share_of_the_elapsed_time_is_a_sum_over_callers) {
+TEST_CASE(.set_up = set_up);
+
+TEST(the_share_of_the_elapsed_time_is_a_sum_over_callers) {
     add_calls("READ", 10, 1000); /* 1.536 us each */
     profile.has_elapsed = true;
     profile.elapsed_cycles = 1024000;
@@ -50,18 +51,16 @@ START_TEST(the_share_of_the_elapsed_time_is_a_sum_over_callers) {
     ck_assert_double_eq_tol(model.elapsed_share, 1.5, 1e-9);
     ck_assert(!model.has_busy);
 }
-END_TEST
 
-START_TEST(without_an_elapsed_time_there_is_no_share) {
+TEST(without_an_elapsed_time_there_is_no_share) {
     add_calls("READ", 10, 1000);
     profile.busy = (struct aggstats_busy){.looks = 100, .busy = 50, .most = 2};
     make();
     ck_assert_double_eq(model.elapsed_share, 0);
     ck_assert(!model.has_busy);
 }
-END_TEST
 
-START_TEST(looks_tell_the_busy_share_and_how_sure_it_is) {
+TEST(looks_tell_the_busy_share_and_how_sure_it_is) {
     add_calls("READ", 10, 1000);
     profile.has_elapsed = true;
     profile.elapsed_cycles = 1000000;
@@ -72,9 +71,8 @@ START_TEST(looks_tell_the_busy_share_and_how_sure_it_is) {
     ck_assert_double_eq_tol(model.busy_error, 0.00784, 0.0001); /* 1.96 sqrt(0.2 * 0.8 / 10000) */
     ck_assert_uint_eq(model.busy_most, 4);
 }
-END_TEST
 
-START_TEST(looks_that_always_saw_a_call_are_not_sure_that_there_always_is) {
+TEST(looks_that_always_saw_a_call_are_not_sure_that_there_always_is) {
     add_calls("READ", 10, 1000);
     profile.has_elapsed = true;
     profile.elapsed_cycles = 1000000;
@@ -83,9 +81,8 @@ START_TEST(looks_that_always_saw_a_call_are_not_sure_that_there_always_is) {
     ck_assert(model.has_busy);
     ck_assert_double_gt(model.busy_error, 0.05);
 }
-END_TEST
 
-START_TEST(a_sum_tells_more_than_a_few_looks_unless_it_exceeds_the_elapsed_time) {
+TEST(a_sum_tells_more_than_a_few_looks_unless_it_exceeds_the_elapsed_time) {
     add_calls("READ", 10, 1000); /* 1.536 ms */
     profile.has_elapsed = true;
     profile.elapsed_cycles = 3000000;
@@ -100,9 +97,8 @@ START_TEST(a_sum_tells_more_than_a_few_looks_unless_it_exceeds_the_elapsed_time)
     make();
     ck_assert(model.has_busy);
 }
-END_TEST
 
-START_TEST(calls_that_never_overlap_are_the_time_with_a_call_in_flight) {
+TEST(calls_that_never_overlap_are_the_time_with_a_call_in_flight) {
     add_calls("READ", 10, 1000); /* 1.536 ms */
     profile.has_elapsed = true;
     profile.elapsed_cycles = 3072000;
@@ -121,9 +117,8 @@ START_TEST(calls_that_never_overlap_are_the_time_with_a_call_in_flight) {
     make();
     ck_assert(!model.is_one_by_one);
 }
-END_TEST
 
-START_TEST(a_call_in_flight_is_in_no_sum) {
+TEST(a_call_in_flight_is_in_no_sum) {
     static struct aggstats_call_in_flight call = {.op = "READ", .age_cycles = 1000000};
     add_calls("READ", 10, 1000);
     profile.has_elapsed = true;
@@ -134,7 +129,6 @@ START_TEST(a_call_in_flight_is_in_no_sum) {
     make();
     ck_assert(!model.is_one_by_one);
 }
-END_TEST
 
 /* ---- The rest of the time ---- */
 
@@ -146,7 +140,7 @@ static void set_times(uint64_t elapsed, uint64_t user, uint64_t system, uint64_t
     profile.queue_ns = queue;
 }
 
-START_TEST(beside_the_calls_of_one_thread_the_time_is_divided) {
+TEST(beside_the_calls_of_one_thread_the_time_is_divided) {
     add_calls("READ", 10, 1000); /* 1.536 ms */
     set_times(10000000, 3000000, 1000000, 500000);
     make();
@@ -165,9 +159,8 @@ START_TEST(beside_the_calls_of_one_thread_the_time_is_divided) {
     ck_assert_double_eq_tol(model.rest.computing_most, 5000000 - 1536000, 1);
     ck_assert_double_eq_tol(model.rest.queued_most, 5000000 - 1536000 - 3000000, 1);
 }
-END_TEST
 
-START_TEST(cpu_time_beyond_the_time_outside_of_calls_was_within_them) {
+TEST(cpu_time_beyond_the_time_outside_of_calls_was_within_them) {
     add_calls("READ", 10, 1000); /* 1.536 ms */
     set_times(10000000, 8464000, 1000000, 0);
     make();
@@ -176,9 +169,8 @@ START_TEST(cpu_time_beyond_the_time_outside_of_calls_was_within_them) {
     make();
     ck_assert_double_eq(model.rest.within_least, 0);
 }
-END_TEST
 
-START_TEST(beside_the_calls_of_several_the_time_cannot_be_divided) {
+TEST(beside_the_calls_of_several_the_time_cannot_be_divided) {
     add_calls("READ", 10, 1000);
     set_times(10000000, 3000000, 1000000, 0);
     profile.has_queue = false;
@@ -195,9 +187,8 @@ START_TEST(beside_the_calls_of_several_the_time_cannot_be_divided) {
     make();
     ck_assert_int_eq(model.rest.kind, ANSWER_REST_UNKNOWN);
 }
-END_TEST
 
-START_TEST(waiting_for_locks_is_a_number_of_its_own) {
+TEST(waiting_for_locks_is_a_number_of_its_own) {
     add_calls("READ", 10, 1000);
     make();
     ck_assert_double_eq(model.lock_cycles, 0);
@@ -206,13 +197,12 @@ START_TEST(waiting_for_locks_is_a_number_of_its_own) {
     make();
     ck_assert_double_eq_tol(model.lock_cycles, 2 * 1.5 * 1048576, 2);
 }
-END_TEST
 
 /* ---- What a mount adds ---- */
 
 static struct aggstats_label fs_layer = {(char[]){"layer"}, (char[]){"fs"}};
 
-START_TEST(what_programs_waited_beyond_the_operations_is_what_fuse_adds_at_most) {
+TEST(what_programs_waited_beyond_the_operations_is_what_fuse_adds_at_most) {
     profile.labels = &fs_layer;
     profile.label_count = 1;
     add_calls("LOOKUP", 10, 1000); /* 1.536 ms */
@@ -233,9 +223,8 @@ START_TEST(what_programs_waited_beyond_the_operations_is_what_fuse_adds_at_most)
     make();
     ck_assert(!model.fuse.is_between);
 }
-END_TEST
 
-START_TEST(locks_that_no_operation_has_are_not_fuse) {
+TEST(locks_that_no_operation_has_are_not_fuse) {
     profile.labels = &fs_layer;
     profile.label_count = 1;
     add_calls("LOOKUP", 10, 1000);
@@ -249,9 +238,8 @@ START_TEST(locks_that_no_operation_has_are_not_fuse) {
     make();
     ck_assert_double_eq(model.fuse.hidden_lock_cycles, 0);
 }
-END_TEST
 
-START_TEST(looks_that_saw_nothing_tell_nothing_of_short_calls) {
+TEST(looks_that_saw_nothing_tell_nothing_of_short_calls) {
     add_calls("READ", 10, 1000);
     profile.has_elapsed = true;
     profile.elapsed_cycles = 1000000;
@@ -259,11 +247,10 @@ START_TEST(looks_that_saw_nothing_tell_nothing_of_short_calls) {
     make();
     ck_assert(!model.has_busy);
 }
-END_TEST
 
 /* ---- Peaks ---- */
 
-START_TEST(peaks_are_in_the_order_of_their_cost) {
+TEST(peaks_are_in_the_order_of_their_cost) {
     add_calls("READ", 8, 1000);  /* 384 us in all */
     add_calls("READ", 20, 10);   /* 15.7 ms */
     add_calls("FSYNC", 18, 100); /* 39.3 ms */
@@ -276,9 +263,8 @@ START_TEST(peaks_are_in_the_order_of_their_cost) {
     ck_assert_double_eq_tol(model.peaks[0].cost_share, 39321.6 / (39321.6 + 15728.6 + 384), 0.001);
     ck_assert_double_eq_tol(model.peaks[0].peak.p50_cycles, exp2(18.5), 20000);
 }
-END_TEST
 
-START_TEST(of_many_peaks_the_five_most_expensive_are_told) {
+TEST(of_many_peaks_the_five_most_expensive_are_told) {
     static const char *const names[] = {"A", "B", "C", "D", "E", "F", "G"};
     for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
         add_calls(names[i], 10, 100 + (i * 5) % 7);
@@ -287,9 +273,8 @@ START_TEST(of_many_peaks_the_five_most_expensive_are_told) {
     for (size_t i = 0; i < model.peak_count; i++)
         ck_assert_uint_eq(model.peaks[i].peak.calls, 106 - i);
 }
-END_TEST
 
-START_TEST(a_fourth_peak_that_costs_nothing_is_not_told) {
+TEST(a_fourth_peak_that_costs_nothing_is_not_told) {
     add_calls("A", 10, 1000);
     add_calls("B", 10, 5);
     add_calls("C", 10, 4);
@@ -297,9 +282,8 @@ START_TEST(a_fourth_peak_that_costs_nothing_is_not_told) {
     make();
     ck_assert_uint_eq(model.peak_count, 3);
 }
-END_TEST
 
-START_TEST(calls_that_only_the_kernel_makes_are_no_peaks) {
+TEST(calls_that_only_the_kernel_makes_are_no_peaks) {
     add_calls("WRITE", 10, 100);
     add_calls("GETXATTR", 20, 100);
     ops[1].failures[aggstats_failure_of_name("ENODATA")] = 96;
@@ -314,9 +298,8 @@ START_TEST(calls_that_only_the_kernel_makes_are_no_peaks) {
     make();
     ck_assert_uint_eq(model.peak_count, 2);
 }
-END_TEST
 
-START_TEST(p50_does_not_explain_a_peak_with_a_long_tail) {
+TEST(p50_does_not_explain_a_peak_with_a_long_tail) {
     add_calls("FSYNC", 22, 32);
     add_calls("FSYNC", 23, 4);
     make();
@@ -334,9 +317,8 @@ START_TEST(p50_does_not_explain_a_peak_with_a_long_tail) {
     ck_assert(model.peaks[0].is_longest_exact);
     ck_assert_double_eq(model.peaks[0].longest_cycles, 160000000);
 }
-END_TEST
 
-START_TEST(the_longest_call_is_in_the_last_peak_of_an_operation) {
+TEST(the_longest_call_is_in_the_last_peak_of_an_operation) {
     add_calls("LOCK", 11, 49);
     add_calls("LOCK", 21, 47);
     ops[0].longest_cycles = 0x3p20;
@@ -348,18 +330,16 @@ START_TEST(the_longest_call_is_in_the_last_peak_of_an_operation) {
     ck_assert(!model.peaks[1].is_longest_exact);
     ck_assert_double_eq(model.peaks[1].longest_cycles, 0x1p12);
 }
-END_TEST
 
-START_TEST(a_profile_without_calls_has_no_peaks) {
+TEST(a_profile_without_calls_has_no_peaks) {
     make();
     ck_assert_uint_eq(model.peak_count, 0);
     ck_assert_uint_eq(model.sum.calls, 0);
 }
-END_TEST
 
 /* ---- Causes ---- */
 
-START_TEST(peaks_have_the_cause_that_the_rule_for_all_pages_gives_them) {
+TEST(peaks_have_the_cause_that_the_rule_for_all_pages_gives_them) {
     const struct characteristic time = {.kind = CHARACTERISTIC_DEVICE_READ, .ns = {98304, 98304, 98304}};
     add_calls("READ", 16, 100);
     answer_model_make(&profile, &time, 1, &model);
@@ -368,11 +348,10 @@ START_TEST(peaks_have_the_cause_that_the_rule_for_all_pages_gives_them) {
     make();
     ck_assert_int_eq(model.peaks[0].reason.cause, PEAK_CAUSE_NOT_KNOWN);
 }
-END_TEST
 
 /* ---- Bytes and failures ---- */
 
-START_TEST(bytes_have_a_rate_of_the_elapsed_time_and_one_of_the_calls) {
+TEST(bytes_have_a_rate_of_the_elapsed_time_and_one_of_the_calls) {
     add_calls("READ", 10, 1000); /* 1.536 ms */
     ops[0].moved_bytes = 3072;
     make();
@@ -384,9 +363,8 @@ START_TEST(bytes_have_a_rate_of_the_elapsed_time_and_one_of_the_calls) {
     make();
     ck_assert_double_eq_tol(model.transfers[0].per_elapsed_second, 1e6, 1);
 }
-END_TEST
 
-START_TEST(what_programs_ask_for_is_no_failure) {
+TEST(what_programs_ask_for_is_no_failure) {
     add_calls("LOOKUP", 10, 100);
     add_calls("GETXATTR", 10, 100);
     ops[0].failures[aggstats_failure_of_name("ENOENT")] = 90;
@@ -400,9 +378,8 @@ START_TEST(what_programs_ask_for_is_no_failure) {
     ck_assert_uint_eq(model.failures[0].calls, 2);
     ck_assert_str_eq(aggstats_failure_name(model.failures[1].failure), "EACCES");
 }
-END_TEST
 
-START_TEST(searches_for_files_are_behind_failures) {
+TEST(searches_for_files_are_behind_failures) {
     const unsigned none = aggstats_failure_of_name("ENOENT");
     add_calls("STAT", 10, 100);
     add_calls("UNLINK", 10, 100);
@@ -421,9 +398,8 @@ START_TEST(searches_for_files_are_behind_failures) {
     ck_assert(!model.failures[1].is_search);
     ck_assert(model.failures[2].is_search);
 }
-END_TEST
 
-START_TEST(what_is_not_told_has_not_happened_only_if_outcomes_are_told) {
+TEST(what_is_not_told_has_not_happened_only_if_outcomes_are_told) {
     add_calls("LOOKUP", 10, 100);
     make();
     ck_assert(!model.knows_outcomes); /* counts alone */
@@ -438,9 +414,8 @@ START_TEST(what_is_not_told_has_not_happened_only_if_outcomes_are_told) {
     ck_assert_uint_eq(model.asked_for, 7);
     ck_assert_uint_eq(model.failure_count, 0);
 }
-END_TEST
 
-START_TEST(of_many_failures_the_commonest_are_told_and_all_counted) {
+TEST(of_many_failures_the_commonest_are_told_and_all_counted) {
     add_calls("WRITE", 10, 100);
     for (unsigned failure = 0; failure < 8; failure++)
         ops[0].failures[failure] = failure + 1;
@@ -450,9 +425,8 @@ START_TEST(of_many_failures_the_commonest_are_told_and_all_counted) {
     ck_assert_uint_eq(model.failures[ANSWER_FAILURES_MAX - 1].calls, 8 - ANSWER_FAILURES_MAX + 1);
     ck_assert_uint_eq(model.failed_calls, 36);
 }
-END_TEST
 
-START_TEST(of_calls_in_flight_the_oldest_is_told) {
+TEST(of_calls_in_flight_the_oldest_is_told) {
     struct aggstats_call_in_flight calls[] = {{.op = "READ", .age_cycles = 5}, {.op = "FSYNC", .age_cycles = 9}};
     make();
     ck_assert_ptr_null(model.oldest);
@@ -461,7 +435,6 @@ START_TEST(of_calls_in_flight_the_oldest_is_told) {
     make();
     ck_assert_ptr_eq(model.oldest, &calls[1]);
 }
-END_TEST
 
 /* ---- Where peaks are ---- */
 
@@ -489,7 +462,7 @@ static const char *place_of(size_t peak) {
     return model.peaks[peak].place ? model.peaks[peak].place->name : "";
 }
 
-START_TEST(file_with_half_of_a_peak_is_told) {
+TEST(file_with_half_of_a_peak_is_told) {
     add_calls("READ", 10, 1000);
     add_calls("READ", 20, 100);
     add_place(AGGSTATS_BY_FILE, "/fast", 10, 1000);
@@ -497,17 +470,15 @@ START_TEST(file_with_half_of_a_peak_is_told) {
     ck_assert_str_eq(place_of(0), "/slow");
     ck_assert_str_eq(place_of(1), "/fast");
 }
-END_TEST
 
-START_TEST(file_with_less_than_half_of_a_peak_is_not_told_whatever_it_has_missed) {
+TEST(file_with_less_than_half_of_a_peak_is_not_told_whatever_it_has_missed) {
     add_calls("READ", 10, 1000);
     add_place(AGGSTATS_BY_FILE, "/file", 10, 499);
     places[0].missed_cycles_max = UINT64_MAX;
     ck_assert_str_eq(place_of(0), "");
 }
-END_TEST
 
-START_TEST(directory_is_told_where_no_file_is) {
+TEST(directory_is_told_where_no_file_is) {
     add_calls("READ", 10, 1000);
     add_place(AGGSTATS_BY_DIRECTORY, "/directory", 10, 900);
     add_place(AGGSTATS_BY_FILE, "/directory/file", 10, 400);
@@ -515,7 +486,6 @@ START_TEST(directory_is_told_where_no_file_is) {
     add_place(AGGSTATS_BY_FILE, "/directory/other file", 10, 500);
     ck_assert_str_eq(place_of(0), "/directory/other file");
 }
-END_TEST
 
 static void sync_in_all_places(void) {
     for (size_t i = 0; i < profile.group_count; i++)
@@ -523,7 +493,7 @@ static void sync_in_all_places(void) {
 }
 
 /* It is a file that is synced. */
-START_TEST(a_sync_is_on_a_directory_only_if_its_files_are_known_and_several) {
+TEST(a_sync_is_on_a_directory_only_if_its_files_are_known_and_several) {
     add_calls("FSYNC", 10, 1000);
     add_place(AGGSTATS_BY_DIRECTORY, "/", 10, 1000);
     sync_in_all_places();
@@ -543,19 +513,17 @@ START_TEST(a_sync_is_on_a_directory_only_if_its_files_are_known_and_several) {
     ck_assert_str_eq(place_of(0), "/journal");
     ck_assert(!model.peaks[0].is_file_unknown);
 }
-END_TEST
 
-START_TEST(others_and_what_has_no_name_are_no_place) {
+TEST(others_and_what_has_no_name_are_no_place) {
     add_calls("READ", 10, 1000);
     add_place(AGGSTATS_BY_FILE, "other", 10, 1000);
     add_place(AGGSTATS_BY_FILE, "(name forgotten)", 10, 1000);
     add_place(AGGSTATS_BY_CGROUP, "/system.slice", 10, 1000);
     ck_assert_str_eq(place_of(0), "");
 }
-END_TEST
 
 /* Half of all of its calls, and not of those that were looked at. */
-START_TEST(what_half_of_a_peak_waited_for_is_told) {
+TEST(what_half_of_a_peak_waited_for_is_told) {
     uint64_t buckets[64] = {[24] = 49};
     struct aggstats_cause cause = {.op = "FSYNC", .why.words = "waiting for the disk", .calls = 50, .buckets = buckets};
     profile.causes = &cause;
@@ -568,53 +536,4 @@ START_TEST(what_half_of_a_peak_waited_for_is_told) {
     make();
     ck_assert_ptr_eq(model.peaks[0].wait, &cause);
     ck_assert_ptr_null(model.peaks[1].wait);
-}
-END_TEST
-
-static Suite *answer_model_suite(void) {
-    Suite *suite = suite_create("answer_model");
-    TCase *shares = suite_case(suite, "shares", set_up, NULL);
-    tcase_add_test(shares, the_share_of_the_elapsed_time_is_a_sum_over_callers);
-    tcase_add_test(shares, without_an_elapsed_time_there_is_no_share);
-    tcase_add_test(shares, looks_tell_the_busy_share_and_how_sure_it_is);
-    tcase_add_test(shares, looks_that_always_saw_a_call_are_not_sure_that_there_always_is);
-    tcase_add_test(shares, a_sum_tells_more_than_a_few_looks_unless_it_exceeds_the_elapsed_time);
-    tcase_add_test(shares, calls_that_never_overlap_are_the_time_with_a_call_in_flight);
-    tcase_add_test(shares, a_call_in_flight_is_in_no_sum);
-    tcase_add_test(shares, beside_the_calls_of_one_thread_the_time_is_divided);
-    tcase_add_test(shares, cpu_time_beyond_the_time_outside_of_calls_was_within_them);
-    tcase_add_test(shares, beside_the_calls_of_several_the_time_cannot_be_divided);
-    tcase_add_test(shares, waiting_for_locks_is_a_number_of_its_own);
-    tcase_add_test(shares, what_programs_waited_beyond_the_operations_is_what_fuse_adds_at_most);
-    tcase_add_test(shares, locks_that_no_operation_has_are_not_fuse);
-    tcase_add_test(shares, looks_that_saw_nothing_tell_nothing_of_short_calls);
-    TCase *peaks = suite_case(suite, "peaks", set_up, NULL);
-    tcase_add_test(peaks, peaks_are_in_the_order_of_their_cost);
-    tcase_add_test(peaks, of_many_peaks_the_five_most_expensive_are_told);
-    tcase_add_test(peaks, a_fourth_peak_that_costs_nothing_is_not_told);
-    tcase_add_test(peaks, calls_that_only_the_kernel_makes_are_no_peaks);
-    tcase_add_test(peaks, a_profile_without_calls_has_no_peaks);
-    tcase_add_test(peaks, the_longest_call_is_in_the_last_peak_of_an_operation);
-    tcase_add_test(peaks, p50_does_not_explain_a_peak_with_a_long_tail);
-    TCase *causes = suite_case(suite, "causes", set_up, NULL);
-    tcase_add_test(causes, peaks_have_the_cause_that_the_rule_for_all_pages_gives_them);
-    tcase_add_test(causes, what_half_of_a_peak_waited_for_is_told);
-    TCase *places_told = suite_case(suite, "places", set_up, NULL);
-    tcase_add_test(places_told, file_with_half_of_a_peak_is_told);
-    tcase_add_test(places_told, file_with_less_than_half_of_a_peak_is_not_told_whatever_it_has_missed);
-    tcase_add_test(places_told, directory_is_told_where_no_file_is);
-    tcase_add_test(places_told, a_sync_is_on_a_directory_only_if_its_files_are_known_and_several);
-    tcase_add_test(places_told, others_and_what_has_no_name_are_no_place);
-    TCase *facts = suite_case(suite, "facts", set_up, NULL);
-    tcase_add_test(facts, bytes_have_a_rate_of_the_elapsed_time_and_one_of_the_calls);
-    tcase_add_test(facts, what_programs_ask_for_is_no_failure);
-    tcase_add_test(facts, searches_for_files_are_behind_failures);
-    tcase_add_test(facts, what_is_not_told_has_not_happened_only_if_outcomes_are_told);
-    tcase_add_test(facts, of_many_failures_the_commonest_are_told_and_all_counted);
-    tcase_add_test(facts, of_calls_in_flight_the_oldest_is_told);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(answer_model_suite());
 }

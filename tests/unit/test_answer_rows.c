@@ -1,12 +1,11 @@
 /* The answer page as data: which rows a profile has, and which the profile next to it has not. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer_page.h"
 #include "base.h"
 #include "holders_text.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define HEAD "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n"
 #define READS "OP_READ 100 153600\n 0 0 0 0 0 0 0 0 0 0 100\n" /* 1.536 us each */
@@ -74,7 +73,9 @@ static const char *commands(void) {
 
 /* ---- How much of the time ---- */
 
-START_TEST(the_elapsed_time_is_a_row_if_it_is_known) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(the_elapsed_time_is_a_row_if_it_is_known) {
     make("# elapsed: 1024000\n", READS);
     ck_assert_int_eq(rows.rows[0].kind, ANSWER_ELAPSED);
     ck_assert_double_eq(rows.rows[0].cycles, 1024000);
@@ -82,9 +83,8 @@ START_TEST(the_elapsed_time_is_a_row_if_it_is_known) {
     make("", READS);
     ck_assert_uint_eq(count_of(ANSWER_ELAPSED), 0);
 }
-END_TEST
 
-START_TEST(what_was_added_up_is_counted) {
+TEST(what_was_added_up_is_counted) {
     make("# elapsed: 1024000\n# runs: 5\n", READS);
     ck_assert_uint_eq(row_of(ANSWER_ELAPSED, 0)->count, 5);
     ck_assert_str_eq(row_of(ANSWER_ELAPSED, 0)->word, "runs");
@@ -92,9 +92,8 @@ START_TEST(what_was_added_up_is_counted) {
     ck_assert_uint_eq(row_of(ANSWER_ELAPSED, 0)->count, 7);
     ck_assert_str_eq(row_of(ANSWER_ELAPSED, 0)->word, "profiles");
 }
-END_TEST
 
-START_TEST(samples_that_are_accurate_replace_the_sum) {
+TEST(samples_that_are_accurate_replace_the_sum) {
     make("# elapsed: 1024000\n# lower: /srv\n# busy: 2000 looks 10000 most 4\n", READS);
     const struct answer_row *busy = row_of(ANSWER_BUSY, 0);
     ck_assert_double_eq_tol(busy->share, 0.2, 1e-9);
@@ -108,16 +107,14 @@ START_TEST(samples_that_are_accurate_replace_the_sum) {
     ck_assert_double_eq(sum->cycles, 153600);
     ck_assert_uint_eq(count_of(ANSWER_BUSY), 0);
 }
-END_TEST
 
-START_TEST(without_calls_there_is_one_row_and_no_command) {
+TEST(without_calls_there_is_one_row_and_no_command) {
     make("", "OP_READ 0 0\n 0\n");
     ck_assert_uint_eq(rows.count, 1);
     ck_assert_int_eq(rows.rows[0].kind, ANSWER_NO_CALLS);
 }
-END_TEST
 
-START_TEST(the_chosen_group_is_named_as_it_is) {
+TEST(the_chosen_group_is_named_as_it_is) {
     make("# calls of program: cc1\n", READS);
     ck_assert_str_eq(row_of(ANSWER_SUM, 0)->word, "calls of program");
     ck_assert_str_eq(row_of(ANSWER_SUM, 0)->whose, "cc1");
@@ -127,7 +124,6 @@ START_TEST(the_chosen_group_is_named_as_it_is) {
     make("", READS);
     ck_assert_ptr_null(row_of(ANSWER_SUM, 0)->whose);
 }
-END_TEST
 
 /* ---- Where it went ---- */
 
@@ -136,7 +132,7 @@ END_TEST
     " object 1 pid 1 uid 1 error 0 asked 0 moved 0 offset 0 stack 0 process 1" links "\n"
 #define HELD_BY(program) " link waits_for flock object /a relation held holder_process 2 holder_program " program
 
-START_TEST(who_held_what_the_first_operation_waited_for_is_a_row) {
+TEST(who_held_what_the_first_operation_waited_for_is_a_row) {
 #define CAUSES_OF_SYNCS                                                                                                \
     "# slow: 1000\n# cause: FSYNC calls 8 total 9000000 longest 1572864 id a_lock class flock words a lock\n"          \
     "# cause: FSYNC calls 2 total 2000000 longest 1572864 id disk class disk words a lock\n"
@@ -153,9 +149,8 @@ START_TEST(who_held_what_the_first_operation_waited_for_is_a_row) {
     make(held, "OP_READ 100 153600000\n 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 100\n" SYNCS); /* READ comes first */
     ck_assert_uint_eq(count_of(ANSWER_HOLDER), 0);
 }
-END_TEST
 
-START_TEST(peaks_are_rows_with_their_share) {
+TEST(peaks_are_rows_with_their_share) {
     make("", READS SYNCS);
     ck_assert_uint_eq(count_of(ANSWER_PEAK), 2);
     const struct answer_row *peak = row_of(ANSWER_PEAK, 0);
@@ -167,7 +162,6 @@ START_TEST(peaks_are_rows_with_their_share) {
     make("", SYNCS);
     ck_assert_uint_eq(count_of(ANSWER_PEAK), 1);
 }
-END_TEST
 
 /* Causes of so many of the calls of FSYNC. */
 #define CAUSES(calls)                                                                                                  \
@@ -175,16 +169,15 @@ END_TEST
     " total 15728640 longest 1572864 class other words waiting for the journal\n"                                      \
     "# cause_buckets: 1 20:" #calls "\n"
 
-START_TEST(a_cause_that_half_of_the_calls_had_was_observed) {
+TEST(a_cause_that_half_of_the_calls_had_was_observed) {
     make(CAUSES(5), SYNCS);
     ck_assert(row_of(ANSWER_PEAK, 0)->is_observed);
     ck_assert_str_eq(row_of(ANSWER_PEAK, 0)->wait->words, "waiting for the journal");
     make(CAUSES(4), SYNCS);
     ck_assert(!row_of(ANSWER_PEAK, 0)->is_observed);
 }
-END_TEST
 
-START_TEST(the_oldest_call_in_flight_is_a_row) {
+TEST(the_oldest_call_in_flight_is_a_row) {
     make("# in_flight: READ object 3 pid 5 age 1000\n# in_flight: READ object 4 pid 6 age 2500\n",
          "OP_READ 102 153600\n 0 0 0 0 0 0 0 0 0 0 100\n");
     ck_assert_uint_eq(row_of(ANSWER_IN_FLIGHT, 0)->count, 2);
@@ -193,7 +186,6 @@ START_TEST(the_oldest_call_in_flight_is_a_row) {
     make("", READS);
     ck_assert_uint_eq(count_of(ANSWER_IN_FLIGHT), 0);
 }
-END_TEST
 
 /* Two groups, and their cycles. */
 #define PROGRAMS(first_cycles, second_cycles)                                                                          \
@@ -205,7 +197,7 @@ static void assert_groups(size_t count) {
     ck_assert_int_eq(row_of(ANSWER_GROUP, 0)->grouping, AGGSTATS_BY_PROGRAM);
 }
 
-START_TEST(groups_below_a_hundredth_have_no_row) {
+TEST(groups_below_a_hundredth_have_no_row) {
     make("", PROGRAMS("100000", "53600"));
     assert_groups(2);
     ck_assert_double_eq_tol(row_of(ANSWER_GROUP, 1)->share, 0.34896, 1e-4);
@@ -213,32 +205,29 @@ START_TEST(groups_below_a_hundredth_have_no_row) {
     assert_groups(1);
     ck_assert_str_eq(row_of(ANSWER_GROUP, 0)->group->name, "cc1");
 }
-END_TEST
 
 /* Two file systems, and their cycles. */
 #define FILE_SYSTEMS(first_cycles, second_cycles)                                                                      \
     READS "# filesystem: 0 / ext4\nOP_READ 50 " first_cycles "\n 0 0 0 0 0 0 0 0 0 0 50\n"                             \
           "# filesystem: 0 /srv xfs\nOP_READ 50 " second_cycles "\n 0 0 0 0 0 0 0 0 0 0 50\n"
 
-START_TEST(file_systems_have_rows_if_there_are_several) {
+TEST(file_systems_have_rows_if_there_are_several) {
     make("", FILE_SYSTEMS("100000", "53600"));
     ck_assert_uint_eq(count_of(ANSWER_GROUP), 2);
     ck_assert_str_eq(row_of(ANSWER_GROUP, 1)->group->name, "/srv xfs");
     make("", FILE_SYSTEMS("153000", "600"));
     ck_assert_uint_eq(count_of(ANSWER_GROUP), 0);
 }
-END_TEST
 
-START_TEST(of_six_groupings_five_have_rows) {
+TEST(of_six_groupings_five_have_rows) {
     groupings = (1U << AGGSTATS_GROUPINGS) - 1;
     make("", READS);
     ck_assert_uint_eq(count_of(ANSWER_GROUP), 5);
     ck_assert_int_eq(row_of(ANSWER_GROUP, 0)->grouping, AGGSTATS_BY_FILE);
     ck_assert_int_eq(row_of(ANSWER_GROUP, 4)->grouping, AGGSTATS_BY_UID);
 }
-END_TEST
 
-START_TEST(a_grouping_without_groups_has_the_row_of_nobody) {
+TEST(a_grouping_without_groups_has_the_row_of_nobody) {
     groupings = 1U << AGGSTATS_BY_PROGRAM;
     make("", READS);
     assert_groups(1);
@@ -247,11 +236,10 @@ START_TEST(a_grouping_without_groups_has_the_row_of_nobody) {
     make("", READS);
     ck_assert_uint_eq(count_of(ANSWER_GROUP), 0);
 }
-END_TEST
 
 /* ---- How much, what failed ---- */
 
-START_TEST(bytes_are_a_row_and_so_is_that_there_were_none) {
+TEST(bytes_are_a_row_and_so_is_that_there_were_none) {
     make("# elapsed: 1000000000\n# bytes: READ asked 4096 moved 4096\n", READS);
     const struct answer_row *moved = row_of(ANSWER_MOVED, 0);
     ck_assert_str_eq(moved->word, "read");
@@ -263,53 +251,47 @@ START_TEST(bytes_are_a_row_and_so_is_that_there_were_none) {
     make("", READS); /* a recorder that does not know */
     ck_assert_uint_eq(count_of(ANSWER_MOVED) + count_of(ANSWER_NONE_MOVED), 0);
 }
-END_TEST
 
-START_TEST(failures_are_rows_the_most_frequent_first) {
+TEST(failures_are_rows_the_most_frequent_first) {
     make("# failed: READ EIO 2 EACCES 3\n", READS);
     ck_assert_uint_eq(count_of(ANSWER_FAILED), 2);
     ck_assert_str_eq(row_of(ANSWER_FAILED, 0)->word, "EACCES");
     ck_assert_uint_eq(row_of(ANSWER_FAILED, 0)->count, 3);
     ck_assert_uint_eq(count_of(ANSWER_OTHERS_FAILED) + count_of(ANSWER_NONE_FAILED), 0);
 }
-END_TEST
 
-START_TEST(kinds_beyond_the_fifth_are_others) {
+TEST(kinds_beyond_the_fifth_are_others) {
     make("# failed: READ EIO 6 EACCES 5 EPERM 4 ENOENT 3 EINVAL 2\n", READS);
     ck_assert_uint_eq(count_of(ANSWER_OTHERS_FAILED), 0);
     make("# failed: READ EIO 7 EACCES 6 EPERM 5 ENOENT 4 EINVAL 3 EAGAIN 2\n", READS);
     ck_assert_uint_eq(count_of(ANSWER_FAILED), 5);
     ck_assert_uint_eq(row_of(ANSWER_OTHERS_FAILED, 0)->count, 2);
 }
-END_TEST
 
-START_TEST(queries_for_what_is_not_there_are_no_failures) {
+TEST(queries_for_what_is_not_there_are_no_failures) {
     make("# failed: LOOKUP ENOENT 3\n", "OP_LOOKUP 10 15360\n 0 0 0 0 0 0 0 0 0 0 10\n");
     ck_assert_uint_eq(count_of(ANSWER_FAILED), 0);
     ck_assert_uint_eq(row_of(ANSWER_NONE_FAILED, 0)->count, 3);
     make("", "OP_LOOKUP 10 15360\n 0 0 0 0 0 0 0 0 0 0 10\n");
     ck_assert_uint_eq(count_of(ANSWER_NONE_FAILED), 0);
 }
-END_TEST
 
 /* ---- What next ---- */
 
-START_TEST(the_chart_of_the_costliest_operation_comes_first) {
+TEST(the_chart_of_the_costliest_operation_comes_first) {
     make("", READS SYNCS);
     ck_assert_str_eq(commands(), "osprof show --op FSYNC p.osprof\n");
     source.profile = "-";
     make("", READS);
     ck_assert_str_eq(commands(), "osprof show --op READ PROFILE\n");
 }
-END_TEST
 
-START_TEST(the_busiest_group_can_be_shown_alone) {
+TEST(the_busiest_group_can_be_shown_alone) {
     make("", PROGRAMS("100000", "53600"));
     ck_assert_str_eq(commands(), "osprof show --op READ p.osprof\nosprof show --by program --of cc1 p.osprof\n");
 }
-END_TEST
 
-START_TEST(causes_are_shown_by_osprof_why_unless_a_group_was_chosen) {
+TEST(causes_are_shown_by_osprof_why_unless_a_group_was_chosen) {
     make(CAUSES(10), SYNCS);
     ck_assert_str_eq(commands(), "osprof show --op FSYNC p.osprof\nosprof why p.osprof\n");
     source.by = "program";
@@ -317,16 +299,14 @@ START_TEST(causes_are_shown_by_osprof_why_unless_a_group_was_chosen) {
     make(CAUSES(10), SYNCS);
     ck_assert_str_eq(commands(), "osprof show --by program --of cc1 --op FSYNC p.osprof\n");
 }
-END_TEST
 
-START_TEST(a_mount_that_records_can_be_watched) {
+TEST(a_mount_that_records_can_be_watched) {
     source.is_live = true;
     make("", READS);
     ck_assert_str_eq(commands(), "osprof show --op READ p.osprof\nosprof top p.osprof\n");
 }
-END_TEST
 
-START_TEST(a_run_is_looked_at_again_and_not_made_again) {
+TEST(a_run_is_looked_at_again_and_not_made_again) {
     source = (struct answer_source){.profile = "", .is_run = true};
     wants_calibration = true;
     make("", READS);
@@ -342,11 +322,10 @@ START_TEST(a_run_is_looked_at_again_and_not_made_again) {
     make("", READS);
     ck_assert_str_eq(commands(), "osprof show --layer fs --op READ @1.2\nosprof show --layer fs --by file @1.2\n");
 }
-END_TEST
 
 #define HALF "OP_READ 50 76800\n 0 0 0 0 0 0 0 0 0 0 50\n"
 
-START_TEST(all_files_are_offered_unless_one_has_all_of_the_time) {
+TEST(all_files_are_offered_unless_one_has_all_of_the_time) {
     source = (struct answer_source){.profile = "", .is_run = true, .has_groups_unasked = true};
     make("", READS "# file: 0 /srv/a\n" READS);
     ck_assert_str_eq(commands(), "osprof show --op READ\n");
@@ -355,9 +334,8 @@ START_TEST(all_files_are_offered_unless_one_has_all_of_the_time) {
     make("", READS "# file: 0 /srv/a\n" HALF "# file: other\n" HALF);
     ck_assert_str_eq(commands(), "osprof show --op READ\nosprof show --by file\n");
 }
-END_TEST
 
-START_TEST(of_a_run_that_is_not_kept_nothing_can_be_looked_at) {
+TEST(of_a_run_that_is_not_kept_nothing_can_be_looked_at) {
     source = (struct answer_source){.is_run = true, .directory = "a", .has_groups_unasked = true};
     make("", READS);
     ck_assert_str_eq(commands(), "");
@@ -365,9 +343,8 @@ START_TEST(of_a_run_that_is_not_kept_nothing_can_be_looked_at) {
     make("", READS);
     ck_assert_str_eq(commands(), "osprof calibrate a\n");
 }
-END_TEST
 
-START_TEST(what_gives_way_is_left_out_until_only_the_sentence_is_left) {
+TEST(what_gives_way_is_left_out_until_only_the_sentence_is_left) {
     make("# elapsed: 1024000\n" CAUSES(10), SYNCS);
     size_t before = rows.count;
     const size_t commands_before = count_of(ANSWER_NEXT);
@@ -380,53 +357,11 @@ START_TEST(what_gives_way_is_left_out_until_only_the_sentence_is_left) {
     ck_assert_uint_eq(count_of(ANSWER_NEXT), 0);
     ck_assert_uint_eq(count_of(ANSWER_PEAK), 0);
 }
-END_TEST
 
-START_TEST(a_command_is_left_when_operations_give_way) {
+TEST(a_command_is_left_when_operations_give_way) {
     make("", READS);
     while (count_of(ANSWER_PEAK) > 0 && answer_rows_leave_out(&rows))
         ;
     ck_assert_uint_eq(count_of(ANSWER_PEAK), 0);
     ck_assert_uint_eq(count_of(ANSWER_NEXT), 1);
-}
-END_TEST
-
-static Suite *answer_rows_suite(void) {
-    Suite *suite = suite_create("answer_rows");
-    TCase *time = suite_case(suite, "time", set_up, tear_down);
-    tcase_add_test(time, the_elapsed_time_is_a_row_if_it_is_known);
-    tcase_add_test(time, what_was_added_up_is_counted);
-    tcase_add_test(time, samples_that_are_accurate_replace_the_sum);
-    tcase_add_test(time, without_calls_there_is_one_row_and_no_command);
-    tcase_add_test(time, the_chosen_group_is_named_as_it_is);
-    TCase *where = suite_case(suite, "where", set_up, tear_down);
-    tcase_add_test(where, who_held_what_the_first_operation_waited_for_is_a_row);
-    tcase_add_test(where, peaks_are_rows_with_their_share);
-    tcase_add_test(where, a_cause_that_half_of_the_calls_had_was_observed);
-    tcase_add_test(where, the_oldest_call_in_flight_is_a_row);
-    tcase_add_test(where, groups_below_a_hundredth_have_no_row);
-    tcase_add_test(where, file_systems_have_rows_if_there_are_several);
-    tcase_add_test(where, of_six_groupings_five_have_rows);
-    tcase_add_test(where, a_grouping_without_groups_has_the_row_of_nobody);
-    TCase *outcomes = suite_case(suite, "outcomes", set_up, tear_down);
-    tcase_add_test(outcomes, bytes_are_a_row_and_so_is_that_there_were_none);
-    tcase_add_test(outcomes, failures_are_rows_the_most_frequent_first);
-    tcase_add_test(outcomes, kinds_beyond_the_fifth_are_others);
-    tcase_add_test(outcomes, queries_for_what_is_not_there_are_no_failures);
-    TCase *next = suite_case(suite, "next", set_up, tear_down);
-    tcase_add_test(next, the_chart_of_the_costliest_operation_comes_first);
-    tcase_add_test(next, the_busiest_group_can_be_shown_alone);
-    tcase_add_test(next, causes_are_shown_by_osprof_why_unless_a_group_was_chosen);
-    tcase_add_test(next, a_mount_that_records_can_be_watched);
-    tcase_add_test(next, a_run_is_looked_at_again_and_not_made_again);
-    tcase_add_test(next, all_files_are_offered_unless_one_has_all_of_the_time);
-    tcase_add_test(next, of_a_run_that_is_not_kept_nothing_can_be_looked_at);
-    TCase *screen = suite_case(suite, "screen", set_up, tear_down);
-    tcase_add_test(screen, what_gives_way_is_left_out_until_only_the_sentence_is_left);
-    tcase_add_test(screen, a_command_is_left_when_operations_give_way);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(answer_rows_suite());
 }

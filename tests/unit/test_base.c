@@ -1,7 +1,6 @@
 /* Careful helpers: whole files or none, descriptors that are closed once. */
 #include "base.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,8 +10,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "run_suite.h"
 #include "stolen.h"
+#include "testing.h"
 
 static char directory[64];
 static int dir_fd;
@@ -60,7 +59,9 @@ static void clean(const char *name) {
 
 /* ---- Descriptors ---- */
 
-START_TEST(close_fd_keeps_errno_and_closes_once) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(close_fd_keeps_errno_and_closes_once) {
     int fd = open("/", O_PATH);
     int copy = fd;
     errno = EXDEV;
@@ -72,9 +73,8 @@ START_TEST(close_fd_keeps_errno_and_closes_once) {
     close_fd(&fd);
     ck_assert_int_eq(errno, EXDEV);
 }
-END_TEST
 
-START_TEST(stealing_leaves_nothing_behind) {
+TEST(stealing_leaves_nothing_behind) {
     int fd = 4711;
     char *pointer = directory;
     ck_assert_int_eq(steal_fd(&fd), 4711);
@@ -82,15 +82,13 @@ START_TEST(stealing_leaves_nothing_behind) {
     ck_assert_ptr_eq(steal_pointer(&pointer), directory);
     ck_assert_ptr_null(pointer);
 }
-END_TEST
 
-START_TEST(negative_errno_is_never_success) {
+TEST(negative_errno_is_never_success) {
     errno = ENOENT;
     ck_assert_int_eq(negative_errno(), -ENOENT);
     errno = 0;
     ck_assert_int_lt(negative_errno(), 0);
 }
-END_TEST
 
 struct slow_reader {
     int fd;
@@ -106,7 +104,7 @@ static void *read_slowly(void *argument) {
     return NULL;
 }
 
-START_TEST(write_all_writes_all_over_short_writes) {
+TEST(write_all_writes_all_over_short_writes) {
     enum { SIZE = 1000003 };
     static char data[SIZE];
     struct slow_reader reader = {0};
@@ -123,10 +121,9 @@ START_TEST(write_all_writes_all_over_short_writes) {
     ck_assert_int_eq(write_all(-1, data, 1), -EBADF);
     ck_assert_int_eq(write_all(-1, data, 0), 0);
 }
-END_TEST
 
 /* SIGXFSZ would end this process. One that the program waits for stays. */
-START_TEST(blocks_beyond_the_limit_of_files_are_an_error_without_a_signal) {
+TEST(blocks_beyond_the_limit_of_files_are_an_error_without_a_signal) {
     struct rlimit before;
     sigset_t signals;
     int fd = openat(dir_fd, "file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -148,9 +145,8 @@ START_TEST(blocks_beyond_the_limit_of_files_are_an_error_without_a_signal) {
     ck_assert_int_eq(unlinkat(dir_fd, "file", 0), 0);
     ck_assert_int_eq(allocate_blocks(-1, 0, 4096), -EBADF);
 }
-END_TEST
 
-START_TEST(beginning_of_a_file_is_text_or_empty) {
+TEST(beginning_of_a_file_is_text_or_empty) {
     char text[5] = "????";
     ck_assert(!read_beginning(dir_fd, "file", text, sizeof(text)));
     ck_assert_str_eq(text, "");
@@ -169,11 +165,10 @@ START_TEST(beginning_of_a_file_is_text_or_empty) {
     ck_assert_str_eq(text, "");
     clean("file");
 }
-END_TEST
 
 /* ---- Replacing ---- */
 
-START_TEST(file_is_made_or_replaced_with_exactly_that_mode) {
+TEST(file_is_made_or_replaced_with_exactly_that_mode) {
     struct stat attr;
     umask(0777);
     ck_assert_int_eq(replace("first", NULL), 0);
@@ -185,9 +180,8 @@ START_TEST(file_is_made_or_replaced_with_exactly_that_mode) {
     ck_assert_uint_eq(count_names(), 1);
     clean("file");
 }
-END_TEST
 
-START_TEST(old_file_is_kept_under_its_backup_name) {
+TEST(old_file_is_kept_under_its_backup_name) {
     ck_assert_int_eq(replace("first", "file.old"), 0);
     ck_assert_uint_eq(count_names(), 1);
     ck_assert_int_eq(replace("second", "file.old"), 0);
@@ -198,9 +192,8 @@ START_TEST(old_file_is_kept_under_its_backup_name) {
     clean("file");
     clean("file.old");
 }
-END_TEST
 
-START_TEST(what_is_no_regular_file_is_left_alone) {
+TEST(what_is_no_regular_file_is_left_alone) {
     struct stat attr;
     ck_assert_int_eq(replace_file(dir_fd, "other", NULL, 0600, "other", 5), 0);
     ck_assert_int_eq(symlinkat("other", dir_fd, "file"), 0);
@@ -216,9 +209,8 @@ START_TEST(what_is_no_regular_file_is_left_alone) {
     clean("file");
     clean("other");
 }
-END_TEST
 
-START_TEST(failure_leaves_the_old_file_and_nothing_else) {
+TEST(failure_leaves_the_old_file_and_nothing_else) {
     static char much[65536];
     struct rlimit limit;
     memset(much, 'x', sizeof(much));
@@ -238,10 +230,9 @@ START_TEST(failure_leaves_the_old_file_and_nothing_else) {
     ck_assert_int_eq(unlinkat(dir_fd, "directory", AT_REMOVEDIR), 0);
     clean("file");
 }
-END_TEST
 
 /* Those of old were made of the process number and a count. */
-START_TEST(names_that_others_could_guess_are_no_obstacle) {
+TEST(names_that_others_could_guess_are_no_obstacle) {
     char name[64];
     for (unsigned i = 0; i < 1000; i++) {
         snprintf(name, sizeof(name), ".osprof.%ld-%u.tmp", (long)getpid(), i);
@@ -256,7 +247,6 @@ START_TEST(names_that_others_could_guess_are_no_obstacle) {
     }
     clean("file");
 }
-END_TEST
 
 static _Noreturn void be_killed_while_writing(void) {
     static char much[65536];
@@ -268,7 +258,7 @@ static _Noreturn void be_killed_while_writing(void) {
     _exit(replace_file(dir_fd, "file", NULL, 0640, much, sizeof(much)) == 0);
 }
 
-START_TEST(who_is_killed_while_writing_leaves_nothing) {
+TEST(who_is_killed_while_writing_leaves_nothing) {
     CLEANUP_FD int unnamed = openat(dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
     if (unnamed < 0)
         return; /* this file system has no files without names */
@@ -280,7 +270,6 @@ START_TEST(who_is_killed_while_writing_leaves_nothing) {
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ);
     ck_assert_uint_eq(count_names(), 0);
 }
-END_TEST
 
 /* ---- What others have made ---- */
 
@@ -290,7 +279,7 @@ static bool is_planted(const char *name) {
     return may_be_planted(path);
 }
 
-START_TEST(only_strangers_in_shared_directories_plant) {
+TEST(only_strangers_in_shared_directories_plant) {
     if (geteuid() != 0)
         return; /* only root can make files of other users */
     ck_assert_int_eq(mkfifoat(dir_fd, "own", 0600), 0);
@@ -314,7 +303,6 @@ START_TEST(only_strangers_in_shared_directories_plant) {
     clean("link");
     clean("file");
 }
-END_TEST
 
 static void *replace_over_and_over(void *argument) {
     static char text[2][2048];
@@ -326,7 +314,7 @@ static void *replace_over_and_over(void *argument) {
     return (void *)wrong; /* NOLINT(performance-no-int-to-ptr): a count */
 }
 
-START_TEST(threads_replacing_one_file_never_show_a_part_of_it) {
+TEST(threads_replacing_one_file_never_show_a_part_of_it) {
     pthread_t threads[2];
     void *wrong;
     ck_assert_int_eq(replace_file(dir_fd, "file", NULL, 0640, "", 0), 0);
@@ -343,11 +331,10 @@ START_TEST(threads_replacing_one_file_never_show_a_part_of_it) {
     ck_assert_uint_eq(count_names(), 1);
     clean("file");
 }
-END_TEST
 
 /* ---- Parents ---- */
 
-START_TEST(path_is_split_into_directory_and_name) {
+TEST(path_is_split_into_directory_and_name) {
     static const struct {
         const char *path;
         int status;
@@ -377,9 +364,8 @@ START_TEST(path_is_split_into_directory_and_name) {
             ck_assert_str_eq(name, paths[i].name);
     }
 }
-END_TEST
 
-START_TEST(moments_are_told_in_utc_to_the_nanosecond) {
+TEST(moments_are_told_in_utc_to_the_nanosecond) {
     static const struct {
         int64_t unix_ns;
         const char *text;
@@ -396,9 +382,8 @@ START_TEST(moments_are_told_in_utc_to_the_nanosecond) {
         ck_assert_str_eq(text, moments[i].text);
     }
 }
-END_TEST
 
-START_TEST(stolen_time_is_the_eighth_number) {
+TEST(stolen_time_is_the_eighth_number) {
     uint64_t ticks = 0;
     ck_assert(stolen_parse("cpu  1 2 3 4 5 6 7 12345 9 10\ncpu0 1 2\n", &ticks));
     ck_assert_uint_eq(ticks, 12345);
@@ -406,31 +391,4 @@ START_TEST(stolen_time_is_the_eighth_number) {
     ck_assert(!stolen_parse("cpu0 1 2 3 4 5 6 7 8\n", &ticks));
     ck_assert(!stolen_parse("", &ticks));
     ck_assert_uint_eq(ticks, 12345);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("base");
-    TCase *tcase = tcase_create("base");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, close_fd_keeps_errno_and_closes_once);
-    tcase_add_test(tcase, stealing_leaves_nothing_behind);
-    tcase_add_test(tcase, negative_errno_is_never_success);
-    tcase_add_test(tcase, write_all_writes_all_over_short_writes);
-    tcase_add_test(tcase, blocks_beyond_the_limit_of_files_are_an_error_without_a_signal);
-    tcase_add_test(tcase, beginning_of_a_file_is_text_or_empty);
-    tcase_add_test(tcase, file_is_made_or_replaced_with_exactly_that_mode);
-    tcase_add_test(tcase, old_file_is_kept_under_its_backup_name);
-    tcase_add_test(tcase, what_is_no_regular_file_is_left_alone);
-    tcase_add_test(tcase, failure_leaves_the_old_file_and_nothing_else);
-    tcase_add_test(tcase, names_that_others_could_guess_are_no_obstacle);
-    tcase_add_test(tcase, who_is_killed_while_writing_leaves_nothing);
-    tcase_add_test(tcase, only_strangers_in_shared_directories_plant);
-    tcase_add_test(tcase, threads_replacing_one_file_never_show_a_part_of_it);
-    tcase_add_test(tcase, path_is_split_into_directory_and_name);
-    tcase_add_test(tcase, moments_are_told_in_utc_to_the_nanosecond);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    tcase_add_test(tcase, stolen_time_is_the_eighth_number);
-    return run_suite(suite);
 }

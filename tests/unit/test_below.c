@@ -1,9 +1,8 @@
 /* Where a path is, by its text. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "below.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static const struct {
     const char *directory, *base, *path;
@@ -38,15 +37,6 @@ static const struct {
     {"/", "/x", "../..", BELOW_INSIDE},
 };
 
-START_TEST(path_is_where_its_text_says) {
+TEST(path_is_where_its_text_says, .to = sizeof(rows) / sizeof(rows[0])) {
     ck_assert_int_eq(below_place_of(rows[_i].directory, rows[_i].base, rows[_i].path), rows[_i].place);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("below");
-    TCase *tcase = tcase_create("below");
-    tcase_add_loop_test(tcase, path_is_where_its_text_says, 0, sizeof(rows) / sizeof(rows[0]));
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,11 +1,10 @@
 /* Buckets, against whole-number arithmetic: x >= 2^(b/r) exactly when x^r >= 2^b. */
-#include <check.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "aggstats.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static const unsigned resolutions[] = {1, 2, 4, 8};
 
@@ -39,25 +38,24 @@ static unsigned reference_bucket(uint64_t x, unsigned resolution) {
     return (unsigned)limb * 32 + 31 - (unsigned)__builtin_clz(power.limbs[limb]);
 }
 
-START_TEST(bucket_of_zero_and_one_is_zero) {
+TEST_CASE(.seconds = 120);
+
+TEST(bucket_of_zero_and_one_is_zero, .to = 4) {
     ck_assert_uint_eq(aggstats_bucket_of(0, resolutions[_i]), 0);
     ck_assert_uint_eq(aggstats_bucket_of(1, resolutions[_i]), 0);
 }
-END_TEST
 
-START_TEST(largest_latency_falls_in_the_last_bucket) {
+TEST(largest_latency_falls_in_the_last_bucket, .to = 4) {
     ck_assert_uint_eq(aggstats_bucket_of(UINT64_MAX, resolutions[_i]), 64 * resolutions[_i] - 1);
 }
-END_TEST
 
-START_TEST(small_latencies_fall_where_the_formula_says) {
+TEST(small_latencies_fall_where_the_formula_says, .to = 4) {
     for (uint64_t x = 0; x < 20011; x++)
         ck_assert_uint_eq(aggstats_bucket_of(x, resolutions[_i]), reference_bucket(x, resolutions[_i]));
 }
-END_TEST
 
 /* Around every border: the largest whole number below it and the smallest not below it, found by bisection. */
-START_TEST(every_border_is_exact) {
+TEST(every_border_is_exact, .to = 4) {
     const unsigned resolution = resolutions[_i];
     for (unsigned bucket = 1; bucket < 64 * resolution; bucket++) {
         uint64_t below = 1;
@@ -75,9 +73,8 @@ START_TEST(every_border_is_exact) {
         ck_assert_uint_eq(aggstats_bucket_of(above, resolution), reference_bucket(above, resolution));
     }
 }
-END_TEST
 
-START_TEST(scattered_latencies_fall_where_the_formula_says) {
+TEST(scattered_latencies_fall_where_the_formula_says, .to = 4) {
     uint64_t state = 88172645463325252U;
     for (int i = 0; i < 30011; i++) {
         state ^= state << 13; /* xorshift: numbers of all lengths after the shift below */
@@ -87,9 +84,8 @@ START_TEST(scattered_latencies_fall_where_the_formula_says) {
         ck_assert_uint_eq(aggstats_bucket_of(x, resolutions[_i]), reference_bucket(x, resolutions[_i]));
     }
 }
-END_TEST
 
-START_TEST(bounds_meet_and_hold_the_mean) {
+TEST(bounds_meet_and_hold_the_mean, .to = 4) {
     const unsigned resolution = resolutions[_i];
     for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
         double lower = aggstats_bucket_lower(bucket, resolution);
@@ -102,23 +98,20 @@ START_TEST(bounds_meet_and_hold_the_mean) {
     ck_assert_double_eq(aggstats_bucket_lower(0, resolution), 1);
     ck_assert_double_eq(aggstats_bucket_upper(64 * resolution - 1, resolution), ldexp(1, 64));
 }
-END_TEST
 
-START_TEST(mean_of_a_bucket_is_three_halves_of_its_lower_bound) {
+TEST(mean_of_a_bucket_is_three_halves_of_its_lower_bound) {
     ck_assert_double_eq(aggstats_bucket_mean(0, 1), 1.5);
     ck_assert_double_eq(aggstats_bucket_mean(10, 1), 1536);
 }
-END_TEST
 
-START_TEST(only_four_resolutions_are_valid) {
+TEST(only_four_resolutions_are_valid) {
     for (unsigned resolution = 0; resolution < 300; resolution++) {
         bool expected = resolution == 1 || resolution == 2 || resolution == 4 || resolution == 8;
         ck_assert_int_eq(aggstats_resolution_valid(resolution), expected);
     }
 }
-END_TEST
 
-START_TEST(every_bucket_has_a_slot_of_its_own) {
+TEST(every_bucket_has_a_slot_of_its_own, .to = 4) {
     const unsigned bucket_count = 64 * resolutions[_i];
     bool is_taken[AGGSTATS_BUCKETS_MAX] = {false};
     for (unsigned bucket = 0; bucket < bucket_count; bucket++) {
@@ -128,30 +121,10 @@ START_TEST(every_bucket_has_a_slot_of_its_own) {
         is_taken[slot] = true;
     }
 }
-END_TEST
 
-START_TEST(calls_of_2_to_the_10_to_15_cycles_take_one_cache_line) {
+TEST(calls_of_2_to_the_10_to_15_cycles_take_one_cache_line) {
     for (uint64_t latency_cycles = 1024; latency_cycles < 32768; latency_cycles++) {
         unsigned slot = aggstats_slot(aggstats_bucket_of(latency_cycles, 1), 1);
         ck_assert_uint_lt(offsetof(struct aggstats_counters, buckets) + slot * sizeof(uint64_t), 64);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("bucket");
-    TCase *tcase = tcase_create("bucket");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, bucket_of_zero_and_one_is_zero, 0, 4);
-    tcase_add_loop_test(tcase, largest_latency_falls_in_the_last_bucket, 0, 4);
-    tcase_add_loop_test(tcase, small_latencies_fall_where_the_formula_says, 0, 4);
-    tcase_add_loop_test(tcase, every_border_is_exact, 0, 4);
-    tcase_add_loop_test(tcase, scattered_latencies_fall_where_the_formula_says, 0, 4);
-    tcase_add_loop_test(tcase, bounds_meet_and_hold_the_mean, 0, 4);
-    tcase_add_test(tcase, mean_of_a_bucket_is_three_halves_of_its_lower_bound);
-    tcase_add_test(tcase, only_four_resolutions_are_valid);
-    tcase_add_loop_test(tcase, every_bucket_has_a_slot_of_its_own, 0, 4);
-    tcase_add_test(tcase, calls_of_2_to_the_10_to_15_cycles_take_one_cache_line);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* How much of the time calls are in flight. */
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +13,7 @@
 #include "aggstats/lane.h"
 #include "aggstats/slow.h"
 #include "proc.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static struct aggstats_recorder *create_watched(void) {
     static const char *const names[] = {"READ"};
@@ -47,7 +46,7 @@ static struct aggstats_busy wait_for_looks(struct aggstats_recorder *recorder, u
     return busy_of(recorder);
 }
 
-START_TEST(looks_see_calls_in_flight_and_nothing_else) {
+TEST(looks_see_calls_in_flight_and_nothing_else) {
     struct aggstats_recorder *recorder = create_watched();
     struct aggstats_busy idle = wait_for_looks(recorder, 20);
     ck_assert_uint_eq(idle.busy, 0);
@@ -61,7 +60,6 @@ START_TEST(looks_see_calls_in_flight_and_nothing_else) {
     ck_assert_uint_eq(wait_for_looks(recorder, 40).busy, after.busy);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static bool find_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
     (void)context, (void)look, (void)ret_wait;
@@ -113,15 +111,14 @@ static void check_call_is_seen(struct aggstats_recorder *recorder) {
 }
 
 /* Less than one a second; and the first call afterwards is seen, and not the time before it. */
-START_TEST(calls_end_quiet_times_that_cost_few_wake_ups) {
+TEST(calls_end_quiet_times_that_cost_few_wake_ups) {
     struct aggstats_recorder *recorder = create_watched();
     check_quiet(recorder, 1, 700 - 20);
     check_call_is_seen(recorder);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(so_they_do_where_slow_ones_are_looked_for) {
+TEST(so_they_do_where_slow_ones_are_looked_for) {
     const struct aggstats_slow_options slow = {.threshold_ns = 10000000, .find_cause = find_cause};
     struct aggstats_recorder *recorder = create_watched();
     ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &slow), 0);
@@ -129,7 +126,6 @@ START_TEST(so_they_do_where_slow_ones_are_looked_for) {
     check_call_is_seen(recorder);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static int64_t now_ns(void) {
     struct timespec now;
@@ -172,15 +168,13 @@ static void check_share(bool is_lane) {
     aggstats_recorder_destroy(recorder);
 }
 
-START_TEST(calls_after_quiet_times_have_their_share_of_the_looks) {
+TEST(calls_after_quiet_times_have_their_share_of_the_looks) {
     check_share(false);
 }
-END_TEST
 
-START_TEST(so_have_those_in_lanes) {
+TEST(so_have_those_in_lanes) {
     check_share(true);
 }
-END_TEST
 
 /* Whose thread has stayed behind. Returns whether the call is counted. */
 static bool counts_in_child(struct aggstats_recorder *recorder) {
@@ -192,7 +186,7 @@ static bool counts_in_child(struct aggstats_recorder *recorder) {
     return profile.op_count == 1 && profile.ops[0].calls == 1 && profile.busy.looks == 0;
 }
 
-START_TEST(child_of_a_process_whose_thread_sleeps_wakes_nobody) {
+TEST(child_of_a_process_whose_thread_sleeps_wakes_nobody) {
     const struct timespec quiet = {.tv_nsec = 700000000};
     struct aggstats_recorder *recorder = create_watched();
     int status;
@@ -206,9 +200,8 @@ START_TEST(child_of_a_process_whose_thread_sleeps_wakes_nobody) {
     ck_assert_uint_gt(busy_of(recorder).busy, 0);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(nobody_looks_unless_asked) {
+TEST(nobody_looks_unless_asked) {
     static const char *const names[] = {"READ"};
     const struct aggstats_recorder_options options = {.op_names = names, .op_count = 1, .resolution = 1};
     struct aggstats_recorder *recorder;
@@ -218,9 +211,8 @@ START_TEST(nobody_looks_unless_asked) {
     ck_assert_int_eq(aggstats_recorder_watch(recorder, false), -EBUSY);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(reset_begins_anew_and_a_pause_does_not_count) {
+TEST(reset_begins_anew_and_a_pause_does_not_count) {
     struct aggstats_recorder *recorder = create_watched();
     struct aggstats_span span = aggstats_begin(recorder, 0, 1, 1);
     while (busy_of(recorder).busy < 5)
@@ -238,14 +230,13 @@ START_TEST(reset_begins_anew_and_a_pause_does_not_count) {
     aggstats_end(recorder, &span);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static int save(void *context, const struct aggstats_profile *profile) {
     *(struct aggstats_busy *)context = profile->busy;
     return 0;
 }
 
-START_TEST(looks_are_in_one_span_each) {
+TEST(looks_are_in_one_span_each) {
     struct aggstats_recorder *recorder = create_watched();
     struct aggstats_busy saved;
     wait_for_looks(recorder, 200);
@@ -254,9 +245,8 @@ START_TEST(looks_are_in_one_span_each) {
     ck_assert_uint_lt(busy_of(recorder).looks, saved.looks);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(sums_and_differences_have_them) {
+TEST(sums_and_differences_have_them) {
     struct aggstats_profile a = {.resolution = 1, .busy = {.looks = 100, .busy = 30, .most = 2}};
     struct aggstats_profile b = {.resolution = 1, .busy = {.looks = 50, .busy = 50, .most = 7}};
     const struct aggstats_profile unwatched = {.resolution = 1};
@@ -272,7 +262,6 @@ START_TEST(sums_and_differences_have_them) {
     aggstats_profile_finish(&a);
     aggstats_profile_finish(&b);
 }
-END_TEST
 
 /* ---- Looks of each op ---- */
 
@@ -318,7 +307,7 @@ static void call_until_seen(struct aggstats_recorder *recorder, unsigned op, uin
     aggstats_end(recorder, &span);
 }
 
-START_TEST(each_op_has_its_looks) {
+TEST(each_op_has_its_looks) {
     struct aggstats_recorder *recorder = create_with_ops(NULL);
     call_until_seen(recorder, READ, 5);
     const struct op_looks read = op_looks_of(recorder);
@@ -332,10 +321,9 @@ START_TEST(each_op_has_its_looks) {
     ck_assert_uint_eq(both.of[STAT], 0);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* The look counts once for each of them, and once for all. */
-START_TEST(calls_at_once_are_looks_of_both_ops) {
+TEST(calls_at_once_are_looks_of_both_ops) {
     struct aggstats_recorder *recorder = create_with_ops(NULL);
     struct aggstats_block *lane = aggstats_lane_create(recorder);
     const uint64_t now_cycles = aggstats_clock_now(aggstats_hot(recorder)->clock_kind);
@@ -349,9 +337,8 @@ START_TEST(calls_at_once_are_looks_of_both_ops) {
     ck_assert_uint_eq(looks.whole.most, 2);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(reset_forgets_looks_of_ops) {
+TEST(reset_forgets_looks_of_ops) {
     struct aggstats_recorder *recorder = create_with_ops(NULL);
     call_until_seen(recorder, READ, 3);
     ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
@@ -366,14 +353,13 @@ START_TEST(reset_forgets_looks_of_ops) {
     ck_assert_uint_eq(looks.of[WRITE], looks.whole.busy);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static int save_op_looks(void *context, const struct aggstats_profile *profile) {
     *(struct op_looks *)context = op_looks_in(profile);
     return 0;
 }
 
-START_TEST(looks_of_ops_are_in_one_span_each) {
+TEST(looks_of_ops_are_in_one_span_each) {
     struct aggstats_recorder *recorder = create_with_ops(NULL);
     struct op_looks saved;
     call_until_seen(recorder, READ, 4);
@@ -387,9 +373,8 @@ START_TEST(looks_of_ops_are_in_one_span_each) {
     ck_assert_uint_eq(after.of[WRITE], after.whole.busy);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(live_file_has_looks_of_ops) {
+TEST(live_file_has_looks_of_ops) {
     char path[] = "/tmp/test_busy.XXXXXX";
     struct aggstats_profile profile;
     int fd = mkstemp(path);
@@ -410,7 +395,6 @@ START_TEST(live_file_has_looks_of_ops) {
     unlink(path);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 #define WITH_LOOKS "# osprof 1\n# busy: 30 looks 100 most 2\n# busy_ops: READ 20 WRITE 15\n"
 #define OPS_OF_IT "OP_READ 1 5\n 0 0 1\nOP_WRITE 1 5\n 0 0 1\n"
@@ -431,7 +415,7 @@ static void check_op_looks(const struct aggstats_profile *profile, uint64_t read
     ck_assert_uint_eq(looks.of[WRITE], write);
 }
 
-START_TEST(sums_and_differences_have_looks_of_ops) {
+TEST(sums_and_differences_have_looks_of_ops) {
     struct aggstats_profile a = parse(WITH_LOOKS OPS_OF_IT);
     const struct aggstats_profile b =
         parse("# osprof 1\n# busy: 5 looks 10 most 1\n# busy_ops: READ 5\nOP_READ 1 5\n 0 0 1\n");
@@ -441,10 +425,9 @@ START_TEST(sums_and_differences_have_looks_of_ops) {
     ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
     check_op_looks(&a, 20, 15);
 }
-END_TEST
 
 /* As of a profile of before there were any: nothing is known of the sum, and not that there were none. */
-START_TEST(sum_with_one_that_has_none_has_none) {
+TEST(sum_with_one_that_has_none_has_none) {
     struct aggstats_profile a = parse(WITH_LOOKS OPS_OF_IT);
     const struct aggstats_profile b = parse("# osprof 1\n# busy: 5 looks 10 most 1\nOP_READ 1 5\n 0 0 1\n");
     ck_assert(!b.busy.by_op);
@@ -453,10 +436,9 @@ START_TEST(sum_with_one_that_has_none_has_none) {
     ck_assert(!a.busy.by_op);
     ck_assert_uint_eq(aggstats_profile_op(&a, "READ")->busy_looks, 0);
 }
-END_TEST
 
 /* The looks of READ grow by more than all do, or would shrink. */
-START_TEST(impossible_difference_of_looks_is_unknown) {
+TEST(impossible_difference_of_looks_is_unknown) {
     static const char *const earlier[] = {
         "# osprof 1\n# busy: 25 looks 90 most 2\n# busy_ops: READ 10\nOP_READ 1 5\n 0 0 1\n",
         "# osprof 1\n# busy: 25 looks 90 most 2\n# busy_ops: READ 21\nOP_READ 1 5\n 0 0 1\n"};
@@ -468,9 +450,8 @@ START_TEST(impossible_difference_of_looks_is_unknown) {
         ck_assert(!a.busy.by_op);
     }
 }
-END_TEST
 
-START_TEST(text_has_looks_of_ops) {
+TEST(text_has_looks_of_ops) {
     static const char *const lines[] = {"# busy_ops: READ 20 WRITE 15\n", "# busy_ops: none\n"};
     for (size_t i = 0; i < 2; i++) {
         char text[512];
@@ -486,9 +467,8 @@ START_TEST(text_has_looks_of_ops) {
         free(written);
     }
 }
-END_TEST
 
-START_TEST(impossible_looks_of_ops_are_refused) {
+TEST(impossible_looks_of_ops_are_refused) {
     static const char *const lines[] = {"# busy_ops: READ 31\n", "# busy_ops: READ 1 READ 2\n",
                                         "# busy_ops: READ\n",    "# busy_ops: STAT 1\n",
                                         "# busy_ops:\n",         "# busy_ops: READ none\n"};
@@ -501,33 +481,4 @@ START_TEST(impossible_looks_of_ops_are_refused) {
         ck_assert_msg(aggstats_profile_parse(stream, &profile, &error) == -EBADMSG, "%s", lines[i]);
         fclose(stream);
     }
-}
-END_TEST
-
-int main(void) {
-    TCase *tcase = tcase_create("busy");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, looks_see_calls_in_flight_and_nothing_else);
-    tcase_add_test(tcase, calls_end_quiet_times_that_cost_few_wake_ups);
-    tcase_add_test(tcase, so_they_do_where_slow_ones_are_looked_for);
-    tcase_add_test(tcase, calls_after_quiet_times_have_their_share_of_the_looks);
-    tcase_add_test(tcase, so_have_those_in_lanes);
-    tcase_add_test(tcase, child_of_a_process_whose_thread_sleeps_wakes_nobody);
-    tcase_add_test(tcase, nobody_looks_unless_asked);
-    tcase_add_test(tcase, reset_begins_anew_and_a_pause_does_not_count);
-    tcase_add_test(tcase, looks_are_in_one_span_each);
-    tcase_add_test(tcase, sums_and_differences_have_them);
-    tcase_add_test(tcase, each_op_has_its_looks);
-    tcase_add_test(tcase, calls_at_once_are_looks_of_both_ops);
-    tcase_add_test(tcase, reset_forgets_looks_of_ops);
-    tcase_add_test(tcase, looks_of_ops_are_in_one_span_each);
-    tcase_add_test(tcase, live_file_has_looks_of_ops);
-    tcase_add_test(tcase, sums_and_differences_have_looks_of_ops);
-    tcase_add_test(tcase, sum_with_one_that_has_none_has_none);
-    tcase_add_test(tcase, impossible_difference_of_looks_is_unknown);
-    tcase_add_test(tcase, text_has_looks_of_ops);
-    tcase_add_test(tcase, impossible_looks_of_ops_are_refused);
-    Suite *suite = suite_create("busy");
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

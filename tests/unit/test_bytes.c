@@ -1,10 +1,9 @@
 /* Which operations move bytes, and what the kernel says of them. */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bytes.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define OPS_MAX 8
 
@@ -23,7 +22,9 @@ static void add_op(const char *name, uint64_t calls, uint64_t moved_bytes, uint6
     snprintf(op->name, sizeof(op->name), "%s", name);
 }
 
-START_TEST(all_that_read_are_one_sum) {
+TEST_CASE(.set_up = set_up);
+
+TEST(all_that_read_are_one_sum) {
     add_op("READ", 1, 10, 100);
     add_op("FGETC", 1, 4096, 7);
     add_op("PREADV", 1, 20, 30);
@@ -36,17 +37,15 @@ START_TEST(all_that_read_are_one_sum) {
     ck_assert_double_eq(bytes_moved(&profile, BYTES_WRITTEN).bytes, 1);
     ck_assert_ptr_null(bytes_moved(&profile, BYTES_COPIED).op);
 }
-END_TEST
 
-START_TEST(attributes_and_lists_are_no_bytes_of_files) {
+TEST(attributes_and_lists_are_no_bytes_of_files) {
     add_op("GETXATTR", 1, 10, 1);
     add_op("READDIR", 1, 10, 1);
     for (enum bytes_way way = 0; way < BYTES_WAY_COUNT; way++)
         ck_assert_double_eq(bytes_moved(&profile, way).bytes, 0);
 }
-END_TEST
 
-START_TEST(the_kernel_has_copies_twice_and_splices_not_at_all) {
+TEST(the_kernel_has_copies_twice_and_splices_not_at_all) {
     add_op("SENDFILE", 3, 100, 1);
     add_op("SPLICE", 5, 1000, 1);
     add_op("PWRITE", 7, 10, 1);
@@ -57,7 +56,6 @@ START_TEST(the_kernel_has_copies_twice_and_splices_not_at_all) {
     ck_assert_uint_eq(seen.written, 111);
     ck_assert_uint_eq(seen.reads, 16);
 }
-END_TEST
 
 static void set_sums(struct aggstats_bytes seen, struct aggstats_bytes kernel) {
     profile.has_witness = true;
@@ -74,15 +72,14 @@ static struct bytes_witness witness(uint64_t seen, uint64_t kernel) {
 
 #define MIB (UINT64_C(1) << 20)
 
-START_TEST(less_than_nine_tenths_are_at_least) {
+TEST(less_than_nine_tenths_are_at_least) {
     ck_assert(witness(89 * MIB, 100 * MIB).is_at_least);
     ck_assert_double_eq_tol(witness(89 * MIB, 100 * MIB).share.read, 0.89, 1e-9);
     ck_assert(!witness(90 * MIB, 100 * MIB).is_at_least);
     ck_assert(witness(0, 100 * MIB).is_at_least);
 }
-END_TEST
 
-START_TEST(what_was_read_does_not_stand_for_what_was_written) {
+TEST(what_was_read_does_not_stand_for_what_was_written) {
     set_sums((struct aggstats_bytes){.read = 200 * MIB},
              (struct aggstats_bytes){.read = 50 * MIB, .written = 100 * MIB});
     ck_assert(bytes_witness(&profile).is_at_least && bytes_witness(&profile).is_written_missed);
@@ -91,45 +88,18 @@ START_TEST(what_was_read_does_not_stand_for_what_was_written) {
              (struct aggstats_bytes){.read = 50 * MIB, .written = 100 * MIB});
     ck_assert(bytes_witness(&profile).is_read_missed && !bytes_witness(&profile).is_written_missed);
 }
-END_TEST
 
-START_TEST(a_small_gap_accuses_nobody) {
+TEST(a_small_gap_accuses_nobody) {
     ck_assert(!witness(0, MIB - 1).is_at_least);
     ck_assert(witness(0, MIB).is_at_least);
 }
-END_TEST
 
-START_TEST(the_kernel_may_know_of_less) {
+TEST(the_kernel_may_know_of_less) {
     ck_assert_double_eq(witness(MIB, 0).share.read, 1);
     ck_assert_double_eq(witness(0, 0).share.read, 1);
     ck_assert(witness(0, 0).is_known && !witness(5 * MIB, MIB).is_at_least);
 }
-END_TEST
 
-START_TEST(without_the_kernels_sums_nothing_is_known) {
+TEST(without_the_kernels_sums_nothing_is_known) {
     ck_assert(!bytes_witness(&profile).is_known && !bytes_witness(&profile).is_at_least);
-}
-END_TEST
-
-static Suite *bytes_suite(void) {
-    Suite *suite = suite_create("bytes");
-    TCase *moved = tcase_create("moved");
-    tcase_add_checked_fixture(moved, set_up, NULL);
-    tcase_add_test(moved, all_that_read_are_one_sum);
-    tcase_add_test(moved, attributes_and_lists_are_no_bytes_of_files);
-    tcase_add_test(moved, the_kernel_has_copies_twice_and_splices_not_at_all);
-    suite_add_tcase(suite, moved);
-    TCase *held = tcase_create("witness");
-    tcase_add_checked_fixture(held, set_up, NULL);
-    tcase_add_test(held, less_than_nine_tenths_are_at_least);
-    tcase_add_test(held, what_was_read_does_not_stand_for_what_was_written);
-    tcase_add_test(held, a_small_gap_accuses_nobody);
-    tcase_add_test(held, the_kernel_may_know_of_less);
-    tcase_add_test(held, without_the_kernels_sums_nothing_is_known);
-    suite_add_tcase(suite, held);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(bytes_suite());
 }

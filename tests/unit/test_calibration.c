@@ -1,12 +1,11 @@
 /* Calibrations: as text, by host and clock, and as labels of peaks. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base.h"
 #include "calibration.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static const char whole[] = "# osprof calibration 1\n"
                             "# host: node1\n"
@@ -32,7 +31,9 @@ static void finish(void) {
     calibration_finish(&calibration);
 }
 
-START_TEST(what_was_read_is_written) {
+TEST_CASE(.tear_down = finish);
+
+TEST(what_was_read_is_written) {
     char *text;
     size_t size_bytes;
     ck_assert_int_eq(parse(whole, sizeof(whole) - 1), 0);
@@ -44,9 +45,8 @@ START_TEST(what_was_read_is_written) {
     ck_assert_str_eq(text, whole);
     free(text);
 }
-END_TEST
 
-START_TEST(a_time_takes_the_place_of_its_like) {
+TEST(a_time_takes_the_place_of_its_like) {
     const struct characteristic read = {
         .kind = CHARACTERISTIC_DEVICE_READ, .place = (char[]){"/dev/sda1"}, .ns = {1, 2, 3}, .sample_count = 7};
     const struct characteristic other = {
@@ -60,7 +60,6 @@ START_TEST(a_time_takes_the_place_of_its_like) {
     ck_assert_str_eq(calibration.times[4].place, "/dev/sdb1"); /* after those of /dev/sda1 */
     ck_assert_double_eq(calibration.times[4].ns.median, 5);
 }
-END_TEST
 
 #define HEADER "# osprof calibration 1\n# host: node1\n# clock: tsc 2500000000 Hz\n"
 
@@ -98,25 +97,23 @@ static const struct {
     {HEADER "quantum 1 2 3 4 5\nquantum 1 2 3 4 5\n", 5},
 };
 
-START_TEST(broken_text_is_refused_with_its_line) {
+TEST(broken_text_is_refused_with_its_line, .to = ARRAY_SIZE(broken)) {
     ck_assert_int_eq(parse(broken[_i].text, strlen(broken[_i].text)), -EBADMSG);
     ck_assert_uint_eq(why.line, broken[_i].line);
     ck_assert_int_eq(strncmp(why.message, "expected ", 9), 0);
 }
-END_TEST
 
-START_TEST(nul_bytes_and_endless_lines_are_refused) {
+TEST(nul_bytes_and_endless_lines_are_refused) {
     static char endless[100000];
     static const char nul[] = HEADER "quantum 1 2 3\0 4 5\n";
     memset(endless, 'x', sizeof(endless));
     ck_assert_int_eq(parse(nul, sizeof(nul) - 1), -EBADMSG);
     ck_assert_int_eq(parse(endless, sizeof(endless)), -EBADMSG);
 }
-END_TEST
 
 /* ---- Whose -------------------------------------------------------------------------------------- */
 
-START_TEST(a_machine_is_told_by_name_and_clock_rate) {
+TEST(a_machine_is_told_by_name_and_clock_rate) {
     const struct aggstats_clock same = {AGGSTATS_CLOCK_TSC, 2501000000};
     const struct aggstats_clock faster = {AGGSTATS_CLOCK_TSC, 2503000000};
     const struct aggstats_clock in_ns = {AGGSTATS_CLOCK_MONOTONIC, 1000000000};
@@ -126,7 +123,6 @@ START_TEST(a_machine_is_told_by_name_and_clock_rate) {
     ck_assert(!calibration_is_of(&calibration, "node1", &faster));
     ck_assert(!calibration_is_of(&calibration, "node11", &same));
 }
-END_TEST
 
 static const struct {
     const char *state_home; /* below the directory of the test; NULL: not set */
@@ -161,7 +157,7 @@ static void set_or_unset(const char *name, const char *format, const char *direc
         unsetenv(name);
 }
 
-START_TEST(files_are_where_state_is_kept) {
+TEST(files_are_where_state_is_kept, .to = ARRAY_SIZE(places)) {
     char directory[] = "/tmp/osprof-calibration-XXXXXX";
     struct calibration_file file;
     ck_assert_ptr_nonnull(mkdtemp(directory));
@@ -177,19 +173,4 @@ START_TEST(files_are_where_state_is_kept) {
     CLEANUP_FREE char *remove = NULL;
     ck_assert_int_ge(asprintf(&remove, "rm -r %s", directory), 0);
     ck_assert_int_eq(system(remove), 0); /* NOLINT(cert-env33-c): a fixed command */
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("calibration");
-    TCase *all = tcase_create("calibration");
-    tcase_add_checked_fixture(all, NULL, finish);
-    tcase_add_test(all, what_was_read_is_written);
-    tcase_add_test(all, a_time_takes_the_place_of_its_like);
-    tcase_add_loop_test(all, broken_text_is_refused_with_its_line, 0, ARRAY_SIZE(broken));
-    tcase_add_test(all, nul_bytes_and_endless_lines_are_refused);
-    tcase_add_test(all, a_machine_is_told_by_name_and_clock_rate);
-    tcase_add_loop_test(all, files_are_where_state_is_kept, 0, ARRAY_SIZE(places));
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
 }

@@ -1,11 +1,10 @@
 /* Characters that a canvas lets through, and where it cuts text. */
-#include <check.h>
 #include <locale.h>
 #include <string.h>
 
 #include "base.h"
 #include "canvas.h"
-#include "run_suite.h"
+#include "testing.h"
 
 /* Text drawn on a canvas, with blanks before and a mark behind; the caller frees it. */
 static char *draw(const char *text, bool ascii, int width, bool clipped) {
@@ -47,15 +46,18 @@ static const struct {
     {"\xe6\xbc\xa2", "\xe6\xbc\xa2|\n", "???|\n"}, /* two columns wide */
 };
 
-START_TEST(what_a_terminal_could_obey_becomes_a_question_mark) {
+bool testing_possible(void) {
+    return setlocale(LC_CTYPE, "C.UTF-8") != NULL;
+}
+
+TEST(what_a_terminal_could_obey_becomes_a_question_mark, .to = ARRAY_SIZE(texts)) {
     CLEANUP_FREE char *utf8 = draw(texts[_i].text, false, 80, false);
     CLEANUP_FREE char *ascii = draw(texts[_i].text, true, 80, true);
     ck_assert_str_eq(utf8, texts[_i].utf8);
     ck_assert_str_eq(ascii, texts[_i].ascii);
 }
-END_TEST
 
-START_TEST(lines_are_clipped_at_the_width) {
+TEST(lines_are_clipped_at_the_width) {
     CLEANUP_FREE char *exact = draw("12345", false, 6, true);
     CLEANUP_FREE char *longer = draw("12345", false, 3, true);
     CLEANUP_FREE char *one = draw("12345", false, 1, true);
@@ -65,18 +67,16 @@ START_TEST(lines_are_clipped_at_the_width) {
     ck_assert_str_eq(one, "1\n");
     ck_assert_str_eq(wide, "1|\n");
 }
-END_TEST
 
-START_TEST(long_texts_are_whole_where_nothing_clips) {
+TEST(long_texts_are_whole_where_nothing_clips) {
     char text[4000];
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     CLEANUP_FREE char *drawn = draw(text, false, 80, false);
     ck_assert_uint_eq(strlen(drawn), sizeof(text) - 1 + 2);
 }
-END_TEST
 
-START_TEST(columns_are_reached_and_kept) {
+TEST(columns_are_reached_and_kept) {
     char *drawn = NULL;
     size_t size_bytes;
     const struct screen screen = {.width = 50, .stream = open_memstream(&drawn, &size_bytes)};
@@ -99,22 +99,4 @@ START_TEST(columns_are_reached_and_kept) {
     sprintf(expected, "\xe6\xbc\xa2    5 µs!%*send\n%*s\n", 37, "", 50, "");
     ck_assert_str_eq(drawn, expected);
     free(drawn);
-}
-END_TEST
-
-static Suite *canvas_suite(void) {
-    Suite *suite = suite_create("canvas");
-    TCase *drawing = tcase_create("drawing");
-    tcase_add_loop_test(drawing, what_a_terminal_could_obey_becomes_a_question_mark, 0, ARRAY_SIZE(texts));
-    tcase_add_test(drawing, lines_are_clipped_at_the_width);
-    tcase_add_test(drawing, long_texts_are_whole_where_nothing_clips);
-    tcase_add_test(drawing, columns_are_reached_and_kept);
-    suite_add_tcase(suite, drawing);
-    return suite;
-}
-
-int main(void) {
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77;
-    return run_suite(canvas_suite());
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static struct causes *parse(const char *text) {
     struct causes *causes = NULL;
@@ -32,7 +32,7 @@ static const char *find_in(const char *table, const char *stack_text) {
     return find_on("", table, stack_text);
 }
 
-START_TEST(stacks_are_read) {
+TEST(stacks_are_read) {
     struct kernel_stack stack;
     kernel_stack_parse("[<0>] jbd2_log_wait_commit+0xcd/0x140 [jbd2]\n"
                        "[<0>] ext4_sync_file.isra.0+0x1/0x2\n[<0>] 0xffffffff\n",
@@ -47,9 +47,8 @@ START_TEST(stacks_are_read) {
     ck_assert_uint_eq(stack.count, 0);
     ck_assert_ptr_null(kernel_stack_place(&stack));
 }
-END_TEST
 
-START_TEST(long_stacks_are_cut) {
+TEST(long_stacks_are_cut) {
     char text[CAUSE_FUNCTIONS_MAX * 2 * 100] = "";
     struct kernel_stack stack;
     for (int i = 0; i < 2 * CAUSE_FUNCTIONS_MAX; i++)
@@ -58,9 +57,8 @@ START_TEST(long_stacks_are_cut) {
     ck_assert_uint_eq(stack.count, CAUSE_FUNCTIONS_MAX);
     ck_assert_uint_eq(strlen(stack.functions[0]), CAUSE_FUNCTION_SIZE - 1);
 }
-END_TEST
 
-START_TEST(first_that_fits) {
+TEST(first_that_fits) {
     const char *table = "# a comment\n\nspecial: inner < outer\n  general :  inner\nother: in?er_* < main\n";
     ck_assert_str_eq(find_in(table, "inner+0x1\nbetween+0x1\nouter+0x2\n"), "special");
     ck_assert_str_eq(find_in(table, "outer+0x1\ninner+0x2\n"), "general"); /* the other way round */
@@ -73,7 +71,6 @@ START_TEST(first_that_fits) {
     ck_assert_str_eq(find_in("words: ^outer", ""), "(none)");
     ck_assert_str_eq(find_in("", "inner"), "(none)");
 }
-END_TEST
 
 static bool needs_type(const char *table, const char *stack_text) {
     struct kernel_stack stack;
@@ -84,7 +81,7 @@ static bool needs_type(const char *table, const char *stack_text) {
     return needs;
 }
 
-START_TEST(lines_may_be_for_types_of_file_systems) {
+TEST(lines_may_be_for_types_of_file_systems) {
     const char *table = "first: special\nserver: @nfs,nfs4 wait\ndisk: @ext[234],xfs ^wait < read\nany: wait\n";
     ck_assert_str_eq(find_on("nfs4", table, "wait+0x1\nread+0x1\n"), "server");
     ck_assert_str_eq(find_on("ext4", table, "wait+0x1\nread+0x1\n"), "disk");
@@ -96,18 +93,16 @@ START_TEST(lines_may_be_for_types_of_file_systems) {
     ck_assert(!needs_type(table, "special+0x1\nwait+0x1\n"));
     ck_assert(!needs_type(table, "read+0x1\n"));
 }
-END_TEST
 
-START_TEST(lines_may_be_of_waiting_for_work) {
+TEST(lines_may_be_of_waiting_for_work) {
     const char *table = "- idle: ep_poll\nbusy: write\n  -idle, too: read\nwell-known - words: open\n";
     ck_assert_str_eq(find_in(table, "ep_poll+0x1\n"), "- idle");
     ck_assert_str_eq(find_in(table, "write+0x1\n"), "busy");
     ck_assert_str_eq(find_in(table, "read+0x1\n"), "- idle, too");
     ck_assert_str_eq(find_in(table, "open+0x1\n"), "well-known - words");
 }
-END_TEST
 
-START_TEST(lines_may_have_an_identifier_and_a_class) {
+TEST(lines_may_have_an_identifier_and_a_class) {
     struct kernel_stack stack;
     struct causes *causes = parse("- a-b.C_9  pipe_data :  some words: with: read\nmy words: write\n");
     kernel_stack_parse("read+0x1\n", &stack);
@@ -122,16 +117,14 @@ START_TEST(lines_may_have_an_identifier_and_a_class) {
     ck_assert_str_eq(cause->why.id, "");
     causes_free(causes);
 }
-END_TEST
 
-START_TEST(place_without_a_cause) {
+TEST(place_without_a_cause) {
     struct kernel_stack stack;
     kernel_stack_parse("io_schedule+0x1\nfolio_wait_bit_common+0x2\nsome_function+0x3\nvfs_read+0x4\n", &stack);
     ck_assert_str_eq(kernel_stack_place(&stack), "some_function");
     kernel_stack_parse("schedule+0x1\nschedule_timeout+0x2\n", &stack);
     ck_assert_str_eq(kernel_stack_place(&stack), "schedule_timeout");
 }
-END_TEST
 
 static void expect_error(const char *text, size_t line, const char *message) {
     struct causes *causes = NULL;
@@ -142,7 +135,7 @@ static void expect_error(const char *text, size_t line, const char *message) {
     ck_assert_msg(strstr(error.message, message) != NULL, "%s", error.message);
 }
 
-START_TEST(wrong_lines) {
+TEST(wrong_lines) {
     char text[300];
     expect_error("words\n", 1, "no colon");
     expect_error("disk: words: function\n", 1, "expected ID CLASS");
@@ -168,7 +161,6 @@ START_TEST(wrong_lines) {
     snprintf(text, sizeof(text), "words: %064d\n", 0);
     expect_error(text, 1, "63 characters");
 }
-END_TEST
 
 /* ---- The table that comes with osproffs ---- */
 
@@ -526,20 +518,18 @@ static const char *type_of(size_t i) {
 }
 
 /* A worker of the kernel that works is not idle, nor is one that has no cause. */
-START_TEST(a_worker_that_works_does_not_wait_for_work) {
+TEST(a_worker_that_works_does_not_wait_for_work) {
     ck_assert_str_eq(find_in(causes_text, "some_function\nprocess_one_work\nworker_thread\nkthread\n"), "(none)");
     ck_assert_str_eq(find_in(causes_text, "submit_bio_wait\nprocess_one_work\nworker_thread\nkthread\n"),
                      "waiting for the disk");
 }
-END_TEST
 
-START_TEST(stacks_have_causes) {
+TEST(stacks_have_causes, .to = ARRAY_SIZE(stacks)) {
     ck_assert_str_eq(find_on(type_of(_i), causes_text, stacks[_i].stack), stacks[_i].cause);
 }
-END_TEST
 
 /* As a caller sees that has no more than wchan. */
-START_TEST(causes_without_a_stack) {
+TEST(causes_without_a_stack) {
     ck_assert_str_eq(find_in(causes_text, "jbd2_log_wait_commit"), "waiting for the ext4 journal to commit");
     ck_assert_str_eq(find_in(causes_text, "filename_create"), "waiting for a lock of a directory");
     ck_assert_str_eq(find_in(causes_text, "request_wait_answer"), "waiting for another FUSE daemon");
@@ -548,7 +538,6 @@ START_TEST(causes_without_a_stack) {
     ck_assert_str_eq(find_on("xfs", causes_text, "folio_wait_bit_common"), "waiting for the disk");
     ck_assert_str_eq(find_in(causes_text, "folio_wait_bit_common"), "(none)");
 }
-END_TEST
 
 static bool is_first_for_a_stack(const char *before, const char *line) {
     for (size_t i = 0; i < ARRAY_SIZE(stacks); i++)
@@ -559,7 +548,7 @@ static bool is_first_for_a_stack(const char *before, const char *line) {
 }
 
 /* No line of the table is hidden by others before it, or fits nothing. */
-START_TEST(each_line_is_the_first_for_a_stack) {
+TEST(each_line_is_the_first_for_a_stack) {
     CLEANUP_FREE char *before = calloc(1, strlen(causes_text) + 1);
     CLEANUP_FREE char *copy = strdup(causes_text);
     unsigned lines = 0;
@@ -575,7 +564,6 @@ START_TEST(each_line_is_the_first_for_a_stack) {
     }
     ck_assert_uint_gt(lines, 50);
 }
-END_TEST
 
 #define ROWS_MAX 512
 
@@ -594,7 +582,7 @@ static size_t read_heads(char heads[ROWS_MAX][192]) {
 }
 
 /* Rows of one cause have one identifier, one class and the same words, and no other cause has them. */
-START_TEST(identifiers_and_words_go_together) {
+TEST(identifiers_and_words_go_together) {
     static char heads[ROWS_MAX][192];
     const size_t count = read_heads(heads);
     for (size_t i = 0; i < count; i++)
@@ -605,25 +593,4 @@ START_TEST(identifiers_and_words_go_together) {
             const bool has_same_words = strcmp(strchr(heads[i], ':'), strchr(heads[j], ':')) == 0;
             ck_assert_msg(is_same == has_same_id && is_same == has_same_words, "'%s', '%s'", heads[i], heads[j]);
         }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("causes");
-    TCase *tcase = suite_case(suite, "causes", NULL, NULL);
-    tcase_add_test(tcase, stacks_are_read);
-    tcase_add_test(tcase, long_stacks_are_cut);
-    tcase_add_test(tcase, first_that_fits);
-    tcase_add_test(tcase, lines_may_be_for_types_of_file_systems);
-    tcase_add_test(tcase, lines_may_be_of_waiting_for_work);
-    tcase_add_test(tcase, lines_may_have_an_identifier_and_a_class);
-    tcase_add_test(tcase, place_without_a_cause);
-    tcase_add_test(tcase, wrong_lines);
-    tcase = suite_case(suite, "table", NULL, NULL);
-    tcase_add_loop_test(tcase, stacks_have_causes, 0, ARRAY_SIZE(stacks));
-    tcase_add_test(tcase, a_worker_that_works_does_not_wait_for_work);
-    tcase_add_test(tcase, causes_without_a_stack);
-    tcase_add_test(tcase, identifiers_and_words_go_together);
-    tcase_add_test(tcase, each_line_is_the_first_for_a_stack);
-    return run_suite(suite);
 }

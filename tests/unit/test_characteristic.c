@@ -1,14 +1,13 @@
 /* Quartiles, and which times are near a latency. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
 #include "characteristic.h"
-#include "run_suite.h"
+#include "testing.h"
 
-START_TEST(kinds_are_found_by_their_keys) {
+TEST(kinds_are_found_by_their_keys) {
     for (int kind = 0; kind < CHARACTERISTIC_COUNT; kind++) {
         ck_assert_int_eq(characteristic_of_key(characteristic_key((enum characteristic_kind)kind)), kind);
         ck_assert_ptr_nonnull(characteristic_title((enum characteristic_kind)kind));
@@ -16,7 +15,6 @@ START_TEST(kinds_are_found_by_their_keys) {
     ck_assert_int_eq(characteristic_of_key("Quantum"), -1);
     ck_assert_int_eq(characteristic_of_key(""), -1);
 }
-END_TEST
 
 static const struct {
     double values[5];
@@ -30,7 +28,7 @@ static const struct {
     {{1, 1, 1, 1, 1000000}, 5, {1, 1, 1}}, /* one that was disturbed */
 };
 
-START_TEST(quartiles_lie_between_the_nearest_values) {
+TEST(quartiles_lie_between_the_nearest_values, .to = ARRAY_SIZE(samples)) {
     double values[5];
     memcpy(values, samples[_i].values, sizeof(values));
     struct quartiles found = quartiles_of(values, samples[_i].count);
@@ -38,19 +36,17 @@ START_TEST(quartiles_lie_between_the_nearest_values) {
     ck_assert_double_eq(found.median, samples[_i].wanted.median);
     ck_assert_double_eq(found.upper, samples[_i].wanted.upper);
 }
-END_TEST
 
 /* 1 to 4 are half of the sum, and become half of the values. */
-START_TEST(long_values_weigh_more) {
+TEST(long_values_weigh_more) {
     double values[] = {1, 4, 1, 1, 1};
     const double wanted[] = {1, 1, 1, 4, 4};
     weigh_by_value(values, 5);
     for (size_t i = 0; i < 5; i++)
         ck_assert_double_eq(values[i], wanted[i]);
 }
-END_TEST
 
-START_TEST(equal_values_stay_as_they_are) {
+TEST(equal_values_stay_as_they_are) {
     double values[] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
     double zeros[] = {0, 0};
     weigh_by_value(values, 7);
@@ -60,7 +56,6 @@ START_TEST(equal_values_stay_as_they_are) {
     ck_assert_double_eq(zeros[0] + zeros[1], 0);
     weigh_by_value(zeros, 0);
 }
-END_TEST
 
 /* ---- Near --------------------------------------------------------------------------------------- */
 
@@ -73,7 +68,7 @@ static size_t find_near(const double *medians_ns, size_t count, double latency_n
     return characteristic_near(times, count, latency_ns, near);
 }
 
-START_TEST(near_is_less_than_a_factor_of_two) {
+TEST(near_is_less_than_a_factor_of_two) {
     const double median_ns = 1000;
     ck_assert_uint_eq(find_near(&median_ns, 1, 500), 0);
     ck_assert_uint_eq(find_near(&median_ns, 1, 500.1), 1);
@@ -82,10 +77,9 @@ START_TEST(near_is_less_than_a_factor_of_two) {
     ck_assert_uint_eq(find_near(&median_ns, 1, 0), 0);
     ck_assert_uint_eq(find_near(&median_ns, 0, 1000), 0);
 }
-END_TEST
 
 /* By ratio 750 is farther from 1000 than 1300. */
-START_TEST(the_nearest_three_come_in_order) {
+TEST(the_nearest_three_come_in_order) {
     const double medians_ns[] = {1900, 750, 1300, 1.0, 1301};
     ck_assert_uint_eq(find_near(medians_ns, 5, 1000), 3);
     ck_assert_uint_eq(near[0]->sample_count, 2);
@@ -96,19 +90,17 @@ START_TEST(the_nearest_three_come_in_order) {
     ck_assert_uint_eq(near[1]->sample_count, 1);
     ck_assert_uint_eq(near[2]->sample_count, 0);
 }
-END_TEST
 
-START_TEST(among_equals_the_first_comes_first) {
+TEST(among_equals_the_first_comes_first) {
     const double medians_ns[] = {4000000, 4000000, 4000000, 4000000};
     ck_assert_uint_eq(find_near(medians_ns, 4, 4000000), 3);
     ck_assert_uint_eq(near[0]->sample_count, 0);
     ck_assert_uint_eq(near[1]->sample_count, 1);
     ck_assert_uint_eq(near[2]->sample_count, 2);
 }
-END_TEST
 
 /* However far they are, up to the factor of two. */
-START_TEST(devices_and_networks_come_before_the_machine) {
+TEST(devices_and_networks_come_before_the_machine) {
     const struct characteristic times[] = {
         {.kind = CHARACTERISTIC_SLEEP, .ns = {.median = 75000}},
         {.kind = CHARACTERISTIC_TIMER_INTERRUPT, .ns = {.median = 74000}},
@@ -124,20 +116,4 @@ START_TEST(devices_and_networks_come_before_the_machine) {
     ck_assert_ptr_eq(near[0], &times[4]);
     ck_assert_ptr_eq(near[1], &times[2]);
     ck_assert_ptr_eq(near[2], &times[3]);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("characteristic");
-    TCase *all = tcase_create("characteristic");
-    tcase_add_test(all, kinds_are_found_by_their_keys);
-    tcase_add_loop_test(all, quartiles_lie_between_the_nearest_values, 0, ARRAY_SIZE(samples));
-    tcase_add_test(all, long_values_weigh_more);
-    tcase_add_test(all, equal_values_stay_as_they_are);
-    tcase_add_test(all, near_is_less_than_a_factor_of_two);
-    tcase_add_test(all, the_nearest_three_come_in_order);
-    tcase_add_test(all, among_equals_the_first_comes_first);
-    tcase_add_test(all, devices_and_networks_come_before_the_machine);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
 }

@@ -1,10 +1,9 @@
 /* How counts become bars, and buckets columns. */
-#include <check.h>
 #include <string.h>
 
 #include "base.h"
 #include "chart.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static uint64_t buckets[AGGSTATS_BUCKETS_MAX];
 static struct aggstats_op_profile op;
@@ -28,17 +27,17 @@ static const struct {
     {100, 17}, {999, 24}, {1000, 25}, {1000000, 49}, {UINT64_MAX, 155},
 };
 
-START_TEST(a_row_is_begun_exactly_at_its_power_of_ten) {
+TEST_CASE(.set_up = set_up);
+
+TEST(a_row_is_begun_exactly_at_its_power_of_ten, .to = ARRAY_SIZE(heights)) {
     ck_assert_uint_eq(chart_eighths(heights[_i].count), heights[_i].eighths);
 }
-END_TEST
 
-START_TEST(no_calls_need_no_columns) {
+TEST(no_calls_need_no_columns) {
     ck_assert_uint_eq(axis_of(1, 80).column_count, 0);
 }
-END_TEST
 
-START_TEST(the_axis_spans_the_buckets_of_all_ops) {
+TEST(the_axis_spans_the_buckets_of_all_ops) {
     uint64_t other_buckets[64] = {[4] = 1};
     const struct aggstats_op_profile other = {.buckets = other_buckets};
     const struct aggstats_op_profile *const both[] = {&op, &other};
@@ -51,18 +50,16 @@ START_TEST(the_axis_spans_the_buckets_of_all_ops) {
     ck_assert_uint_eq(axis.column_width, 3);
     ck_assert_uint_eq(axis.gap_width, 1);
 }
-END_TEST
 
-START_TEST(all_64_buckets_fit_80_columns) {
+TEST(all_64_buckets_fit_80_columns) {
     buckets[0] = buckets[63] = 1;
     struct chart_axis axis = axis_of(1, 80);
     ck_assert_uint_eq(axis.column_count, 64);
     ck_assert_uint_eq(axis.column_width, 1);
     ck_assert_uint_eq(axis.merged, 1);
 }
-END_TEST
 
-START_TEST(neighbours_share_a_column_where_the_screen_is_narrow) {
+TEST(neighbours_share_a_column_where_the_screen_is_narrow) {
     buckets[0] = buckets[AGGSTATS_BUCKETS_MAX - 1] = 1;
     struct chart_axis axis = axis_of(8, 80);
     ck_assert_uint_eq(axis.merged, 8);
@@ -73,7 +70,6 @@ START_TEST(neighbours_share_a_column_where_the_screen_is_narrow) {
     axis = axis_of(8, SCREEN_WIDTH_MAX); /* where there is room, a column is still a power of two */
     ck_assert_uint_eq(axis.merged, 8);
 }
-END_TEST
 
 /* What is printed for the op, which the caller frees. */
 static char *print_to_text(unsigned resolution, uint64_t frequency_hz) {
@@ -88,7 +84,7 @@ static char *print_to_text(unsigned resolution, uint64_t frequency_hz) {
     return text;
 }
 
-START_TEST(bars_stand_at_their_latency) {
+TEST(bars_stand_at_their_latency) {
     buckets[10] = 1; /* 1.024 us to 2.048 us of a 1 GHz clock */
     buckets[11] = 10;
     buckets[13] = 500;
@@ -100,7 +96,6 @@ START_TEST(bars_stand_at_their_latency) {
                            "      ++---------+----\n"
                            "       1 us      10 us\n");
 }
-END_TEST
 
 /* An op beside another whose calls take up to 33 ms, so that both have a long axis. */
 static char *print_beside_slow_calls(int width) {
@@ -118,7 +113,7 @@ static char *print_beside_slow_calls(int width) {
     return text;
 }
 
-START_TEST(the_axis_is_as_wide_as_the_data_on_the_scale_of_all) {
+TEST(the_axis_is_as_wide_as_the_data_on_the_scale_of_all) {
     buckets[11] = 10;
     buckets[14] = 1;
     CLEANUP_FREE char *text = print_beside_slow_calls(60);
@@ -127,9 +122,8 @@ START_TEST(the_axis_is_as_wide_as_the_data_on_the_scale_of_all) {
                            "      ++---------+----\n"
                            "       1 us      10 us\n");
 }
-END_TEST
 
-START_TEST(an_axis_has_a_tick_although_the_data_ends_before) {
+TEST(an_axis_has_a_tick_although_the_data_ends_before) {
     op.buckets = buckets;
     buckets[8] = 1; /* 256 ns */
     CLEANUP_FREE char *text = print_beside_slow_calls(60);
@@ -137,17 +131,15 @@ START_TEST(an_axis_has_a_tick_although_the_data_ends_before) {
                            "      +------+--\n"
                            "             1 us\n");
 }
-END_TEST
 
-START_TEST(no_tick_reaches_beyond_the_screen) {
+TEST(no_tick_reaches_beyond_the_screen) {
     buckets[10] = buckets[49] = 1; /* 2^50 ns are 13 days */
     CLEANUP_FREE char *text = print_beside_slow_calls(47);
     for (const char *line = text; *line; line = strchr(line, '\n') + 1)
         ck_assert_uint_le(strcspn(line, "\n"), 47);
 }
-END_TEST
 
-START_TEST(merged_columns_add_up) {
+TEST(merged_columns_add_up) {
     for (unsigned bucket = 80; bucket < 160; bucket++)
         buckets[bucket] = 5;
     CLEANUP_FREE char *text = print_to_text(8, 1000000000);
@@ -155,13 +147,11 @@ START_TEST(merged_columns_add_up) {
     ck_assert_ptr_nonnull(strstr(text, "   10 |:: :: :: :: :: :: :: :: :: ::\n"));
     ck_assert_ptr_nonnull(strstr(text, "    1 |## ## ## ## ## ## ## ## ## ##\n"));
 }
-END_TEST
 
-START_TEST(an_op_without_finished_calls_prints_nothing) {
+TEST(an_op_without_finished_calls_prints_nothing) {
     CLEANUP_FREE char *text = print_to_text(1, 1000000000);
     ck_assert_str_eq(text, "");
 }
-END_TEST
 
 /* ---- A single line ---- */
 
@@ -169,7 +159,7 @@ static struct chart_axis line_axis(unsigned resolution, unsigned columns) {
     return chart_line_axis(ops, 1, resolution, columns);
 }
 
-START_TEST(a_line_tells_the_digits_of_the_counts) {
+TEST(a_line_tells_the_digits_of_the_counts) {
     buckets[10] = 1; /* 1.024 us to 2.048 us of a 1 GHz clock */
     buckets[11] = 9;
     buckets[12] = 10;
@@ -182,9 +172,8 @@ START_TEST(a_line_tells_the_digits_of_the_counts) {
     chart_format_line(&axis, &op, false, text);
     ck_assert_str_eq(text, "▁▁▂ ▇█");
 }
-END_TEST
 
-START_TEST(a_line_has_no_blanks_at_its_end) {
+TEST(a_line_has_no_blanks_at_its_end) {
     buckets[10] = buckets[30] = 1;
     struct chart_axis axis = line_axis(1, 80);
     buckets[30] = 0;
@@ -192,9 +181,8 @@ START_TEST(a_line_has_no_blanks_at_its_end) {
     chart_format_line(&axis, &op, true, text);
     ck_assert_str_eq(text, "1");
 }
-END_TEST
 
-START_TEST(ticks_stand_above_their_latency) {
+TEST(ticks_stand_above_their_latency) {
     buckets[9] = buckets[31] = 1; /* 512 ns to 4.3 s */
     const struct units units = {.frequency_hz = 1000000000, .ascii = true};
     char text[CHART_LINE_SIZE];
@@ -202,9 +190,8 @@ START_TEST(ticks_stand_above_their_latency) {
     chart_format_ticks(&axis, &units, text);
     ck_assert_str_eq(text, " 1 us      1 ms      1 s");
 }
-END_TEST
 
-START_TEST(a_line_fits_any_width_and_its_ticks_do_not_touch) {
+TEST(a_line_fits_any_width_and_its_ticks_do_not_touch) {
     const struct units units = {.frequency_hz = 1000000000, .ascii = true};
     char text[CHART_LINE_SIZE];
     for (unsigned bucket = 0; bucket < AGGSTATS_BUCKETS_MAX; bucket++)
@@ -217,40 +204,4 @@ START_TEST(a_line_fits_any_width_and_its_ticks_do_not_touch) {
         chart_format_ticks(&axis, &units, text);
         ck_assert_ptr_null(strstr(text, "s1"));
     }
-}
-END_TEST
-
-static Suite *chart_suite(void) {
-    Suite *suite = suite_create("chart");
-    TCase *scaling = tcase_create("scaling");
-    tcase_add_checked_fixture(scaling, set_up, NULL);
-    tcase_add_loop_test(scaling, a_row_is_begun_exactly_at_its_power_of_ten, 0, ARRAY_SIZE(heights));
-    tcase_add_test(scaling, no_calls_need_no_columns);
-    tcase_add_test(scaling, the_axis_spans_the_buckets_of_all_ops);
-    tcase_add_test(scaling, all_64_buckets_fit_80_columns);
-    tcase_add_test(scaling, neighbours_share_a_column_where_the_screen_is_narrow);
-    suite_add_tcase(suite, scaling);
-
-    TCase *drawing = tcase_create("drawing");
-    tcase_add_checked_fixture(drawing, set_up, NULL);
-    tcase_add_test(drawing, bars_stand_at_their_latency);
-    tcase_add_test(drawing, the_axis_is_as_wide_as_the_data_on_the_scale_of_all);
-    tcase_add_test(drawing, an_axis_has_a_tick_although_the_data_ends_before);
-    tcase_add_test(drawing, no_tick_reaches_beyond_the_screen);
-    tcase_add_test(drawing, merged_columns_add_up);
-    tcase_add_test(drawing, an_op_without_finished_calls_prints_nothing);
-    suite_add_tcase(suite, drawing);
-
-    TCase *line = tcase_create("line");
-    tcase_add_checked_fixture(line, set_up, NULL);
-    tcase_add_test(line, a_line_tells_the_digits_of_the_counts);
-    tcase_add_test(line, a_line_has_no_blanks_at_its_end);
-    tcase_add_test(line, ticks_stand_above_their_latency);
-    tcase_add_test(line, a_line_fits_any_width_and_its_ticks_do_not_touch);
-    suite_add_tcase(suite, line);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(chart_suite());
 }

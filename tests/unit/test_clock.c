@@ -1,10 +1,9 @@
 /* The clock: what is found, and that its rate is true. */
-#include <check.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "aggstats.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static uint64_t raw_ns(void) {
     struct timespec ts;
@@ -12,15 +11,14 @@ static uint64_t raw_ns(void) {
     return (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
 }
 
-START_TEST(detected_clock_has_a_name_and_a_rate) {
+TEST(detected_clock_has_a_name_and_a_rate) {
     struct aggstats_clock clock;
     aggstats_clock_detect(&clock);
     ck_assert_ptr_nonnull(aggstats_clock_name(clock.kind));
     ck_assert_uint_gt(clock.frequency_hz, 0);
 }
-END_TEST
 
-START_TEST(clock_never_runs_backwards_in_a_thread) {
+TEST(clock_never_runs_backwards_in_a_thread) {
     struct aggstats_clock clock;
     aggstats_clock_detect(&clock);
     uint64_t last_cycles = aggstats_clock_now(clock.kind);
@@ -30,7 +28,6 @@ START_TEST(clock_never_runs_backwards_in_a_thread) {
         last_cycles = now_cycles;
     }
 }
-END_TEST
 
 struct moment {
     uint64_t cycles;
@@ -54,7 +51,7 @@ static struct moment moment_now(uint32_t kind) {
 }
 
 /* 50 ppm if the rate was measured; the kernel steers the monotonic clock, by up to 500 ppm (adjtimex(2)). */
-START_TEST(rate_agrees_with_the_raw_clock) {
+TEST(rate_agrees_with_the_raw_clock) {
     const struct timespec wait = {.tv_nsec = 300000000};
     struct aggstats_clock clock;
     aggstats_clock_detect(&clock);
@@ -66,18 +63,16 @@ START_TEST(rate_agrees_with_the_raw_clock) {
     ck_assert_double_lt(measured_hz, (1 + bound) * (double)clock.frequency_hz);
     ck_assert_double_gt(measured_hz, (1 - bound) * (double)clock.frequency_hz);
 }
-END_TEST
 
-START_TEST(names_are_those_of_profiles) {
+TEST(names_are_those_of_profiles) {
     ck_assert_str_eq(aggstats_clock_name(AGGSTATS_CLOCK_TSC), "tsc");
     ck_assert_str_eq(aggstats_clock_name(AGGSTATS_CLOCK_CNTVCT), "cntvct");
     ck_assert_str_eq(aggstats_clock_name(AGGSTATS_CLOCK_MONOTONIC), "monotonic");
     ck_assert_ptr_null(aggstats_clock_name(0));
     ck_assert_ptr_null(aggstats_clock_name(4));
 }
-END_TEST
 
-START_TEST(monotonic_clock_counts_nanoseconds) {
+TEST(monotonic_clock_counts_nanoseconds) {
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC, &ts);
     uint64_t before_ns = (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
@@ -86,18 +81,4 @@ START_TEST(monotonic_clock_counts_nanoseconds) {
     uint64_t after_ns = (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
     ck_assert_uint_ge(now, before_ns);
     ck_assert_uint_le(now, after_ns);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("clock");
-    TCase *tcase = tcase_create("clock");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, detected_clock_has_a_name_and_a_rate);
-    tcase_add_test(tcase, clock_never_runs_backwards_in_a_thread);
-    tcase_add_test(tcase, rate_agrees_with_the_raw_clock);
-    tcase_add_test(tcase, names_are_those_of_profiles);
-    tcase_add_test(tcase, monotonic_clock_counts_nanoseconds);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,10 +1,9 @@
 /* Tables of cells: which columns there is room for, how wide they are, and that no cell joins another. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base.h"
 #include "columns.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static const struct columns_column columns[] = {{"calls", 8}, {"mean", 6}, {"p99", 5}};
 
@@ -50,43 +49,39 @@ static void assert_printed(struct columns_table table, const struct page *page, 
     ck_assert_str_eq(printed, expected);
 }
 
-START_TEST(columns_are_as_wide_as_they_are_told) {
+TEST(columns_are_as_wide_as_they_are_told) {
     assert_printed((struct columns_table){.gap = 0}, &narrow, 80,
                    "\n"
                    "op      calls  mean  p99\n"
                    "READ        1  2 ms  3 s\n"
                    "WRITE      12     -  4 s\n");
 }
-END_TEST
 
-START_TEST(a_cell_that_is_too_wide_joins_no_other) {
+TEST(a_cell_that_is_too_wide_joins_no_other) {
     assert_printed((struct columns_table){.gap = 0}, &wide, 80,
                    "\n"
                    "op      calls  mean  p99\n"
                    "READ        1  2 ms  3 s\n"
                    "WRITE      12 123.4 ms  4 s\n");
 }
-END_TEST
 
-START_TEST(with_a_gap_the_column_becomes_wider) {
+TEST(with_a_gap_the_column_becomes_wider) {
     assert_printed((struct columns_table){.gap = 2}, &wide, 80,
                    "\n"
                    "op      calls      mean  p99\n"
                    "READ        1      2 ms  3 s\n"
                    "WRITE      12  123.4 ms  4 s\n");
 }
-END_TEST
 
-START_TEST(what_has_no_room_is_left_out) {
+TEST(what_has_no_room_is_left_out) {
     assert_printed((struct columns_table){.gap = 0}, &narrow, 5 + 8 + 6 + 4,
                    "\n"
                    "op      calls  mean\n"
                    "READ        1  2 ms\n"
                    "WRITE      12     -\n");
 }
-END_TEST
 
-START_TEST(behind_it_there_are_others_only_if_that_is_wanted) {
+TEST(behind_it_there_are_others_only_if_that_is_wanted) {
     assert_printed((struct columns_table){.gap = 2}, &wide, 5 + 8 + 9,
                    "\nop      calls\nREAD        1\nWRITE      12\n");
     assert_printed((struct columns_table){.gap = 2, .has_gaps = true}, &wide, 5 + 8 + 9,
@@ -95,9 +90,8 @@ START_TEST(behind_it_there_are_others_only_if_that_is_wanted) {
                    "READ        1  3 s\n"
                    "WRITE      12  4 s\n");
 }
-END_TEST
 
-START_TEST(the_order_says_who_gets_room_first) {
+TEST(the_order_says_who_gets_room_first) {
     static const unsigned last_first[] = {2, 1, 0};
     assert_printed((struct columns_table){.gap = 0, .order = last_first}, &narrow, 5 + 5 + 6,
                    "\n"
@@ -105,47 +99,23 @@ START_TEST(the_order_says_who_gets_room_first) {
                    "READ   2 ms  3 s\n"
                    "WRITE     -  4 s\n");
 }
-END_TEST
 
-START_TEST(hidden_columns_take_no_room) {
+TEST(hidden_columns_take_no_room) {
     assert_printed((struct columns_table){.gap = 0, .hidden = 1U << 0}, &narrow, 5 + 6 + 5,
                    "\n"
                    "op     mean  p99\n"
                    "READ   2 ms  3 s\n"
                    "WRITE     -  4 s\n");
 }
-END_TEST
 
-START_TEST(names_alone_have_no_blanks_behind_them) {
+TEST(names_alone_have_no_blanks_behind_them) {
     assert_printed((struct columns_table){.gap = 0}, &narrow, 5 + 7, "\nop\nREAD\nWRITE\n");
 }
-END_TEST
 
-START_TEST(fitting_tells_what_is_left) {
+TEST(fitting_tells_what_is_left) {
     struct columns_table table = {.columns = columns, .column_count = ARRAY_SIZE(columns)};
     ck_assert_int_eq(columns_fit(&table, 8 + 6 + 5 + 3), 3);
     ck_assert_int_eq(table.widths[2], 5);
     ck_assert_int_eq(columns_fit(&table, 8 + 5), 5);
     ck_assert_int_eq(table.widths[1], 0);
-}
-END_TEST
-
-static Suite *columns_suite(void) {
-    Suite *suite = suite_create("columns");
-    TCase *cells = tcase_create("cells");
-    tcase_add_test(cells, columns_are_as_wide_as_they_are_told);
-    tcase_add_test(cells, a_cell_that_is_too_wide_joins_no_other);
-    tcase_add_test(cells, with_a_gap_the_column_becomes_wider);
-    tcase_add_test(cells, what_has_no_room_is_left_out);
-    tcase_add_test(cells, behind_it_there_are_others_only_if_that_is_wanted);
-    tcase_add_test(cells, the_order_says_who_gets_room_first);
-    tcase_add_test(cells, hidden_columns_take_no_room);
-    tcase_add_test(cells, names_alone_have_no_blanks_behind_them);
-    tcase_add_test(cells, fitting_tells_what_is_left);
-    suite_add_tcase(suite, cells);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(columns_suite());
 }

@@ -1,11 +1,10 @@
 /* Comparisons of complete profiles: every verdict, clock rates, resolutions, time. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
 #include "compare.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define RATE "# clock: tsc 1000000000 Hz\n"
 
@@ -95,7 +94,9 @@ static const struct {
     {"OP_X 100 0\n 0\n", "OP_X 50 0\n 0\n", COMPARE_CHEAP},
 };
 
-START_TEST(an_op_gets_its_verdict) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(an_op_gets_its_verdict, .to = ARRAY_SIZE(pairs)) {
     static const char rest[] = RATE "OP_REST 100 90000\n 0 0 0 0 0 0 0 0 0 100\n";
     CLEANUP_FREE char *a_text = NULL;
     CLEANUP_FREE char *b_text = NULL;
@@ -107,10 +108,9 @@ START_TEST(an_op_gets_its_verdict) {
     ck_assert_uint_eq(result.different_count, compare_is_different(pairs[_i].verdict));
     ck_assert_uint_eq(result.op_count, 2);
 }
-END_TEST
 
 /* Of the pairs: REST is the same, and X in the list by its verdict, or noise. */
-START_TEST(an_op_is_in_a_list) {
+TEST(an_op_is_in_a_list, .to = ARRAY_SIZE(pairs)) {
     static const char rest[] = RATE "OP_REST 100 90000\n 0 0 0 0 0 0 0 0 0 100\n";
     CLEANUP_FREE char *a_text = NULL;
     CLEANUP_FREE char *b_text = NULL;
@@ -126,10 +126,9 @@ START_TEST(an_op_is_in_a_list) {
     ck_assert_uint_eq(result.list_counts[op("X")->list], op("X")->list == COMPARE_SAME ? 2 : 1);
     ck_assert(!result.is_identical);
 }
-END_TEST
 
 /* A part of less than 1 % that takes 20 times as long is changed, but makes no difference. */
-START_TEST(cheap_op_that_changed_much_makes_no_difference) {
+TEST(cheap_op_that_changed_much_makes_no_difference) {
     static const char rest[] = RATE "OP_REST 100 9000000\n 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 100\n";
     CLEANUP_FREE char *a_text = NULL;
     CLEANUP_FREE char *b_text = NULL;
@@ -146,9 +145,8 @@ START_TEST(cheap_op_that_changed_much_makes_no_difference) {
     compare(a_text, a_text);
     ck_assert(result.is_identical);
 }
-END_TEST
 
-START_TEST(thresholds_are_the_caller_s) {
+TEST(thresholds_are_the_caller_s) {
     const char *const a_text = RATE "OP_X 1000 96000\n 0 0 0 0 0 0 1000\n";
     const char *const b_text = RATE "OP_X 1000 115000\n 0 0 0 0 0 0 985 0 0 0 15\n";
     options.score_only = true;
@@ -168,9 +166,8 @@ START_TEST(thresholds_are_the_caller_s) {
     compare(a_text, b_text);
     ck_assert_int_eq(op("X")->verdict, COMPARE_CHEAP);
 }
-END_TEST
 
-START_TEST(peaks_matter_by_their_weight) {
+TEST(peaks_matter_by_their_weight) {
     options.peak_percent = 10;
     compare(RATE "OP_X 1000 96000\n 0 0 0 0 0 0 1000\n", RATE "OP_X 1000 115000\n 0 0 0 0 0 0 985 0 0 0 15\n");
     ck_assert_uint_eq(op("X")->peak_count, 2);
@@ -180,10 +177,9 @@ START_TEST(peaks_matter_by_their_weight) {
     result.options.peak_percent = 30;
     ck_assert(!compare_peak_matters(&result, op("X"), &op("X")->peaks[1]));
 }
-END_TEST
 
 /* Different ones first, by how much their latency changed. */
-START_TEST(interesting_ops_come_first) {
+TEST(interesting_ops_come_first) {
     compare(RATE "OP_A 100 60000\n 0 0 0 0 0 0 0 0 0 100\nOP_B 100 50000\n 0 0 0 0 0 0 0 0 100\n"
                  "OP_C 100 40000\n 0 0 0 0 0 0 0 0 100\nOP_D 100 30000\n 0 0 0 0 0 0 0 0 100\n",
             RATE "OP_A 100 60000\n 0 0 0 0 0 0 0 0 0 100\nOP_B 100 55000\n 0 0 0 0 0 0 0 0 99 1\n"
@@ -193,14 +189,13 @@ START_TEST(interesting_ops_come_first) {
     for (size_t i = 0; i < 4; i++)
         ck_assert_str_eq(result.ops[i].name, expected[i]);
 }
-END_TEST
 
 /* ---- Two hosts ---------------------------------------------------------------------------------- */
 
 #define SLOW "# clock: tsc 1000000000 Hz\nOP_X 100 50000\n 0 0 0 0 0 0 0 0 70 20 0 0 10\n"
 #define FAST "# clock: tsc 2000000000 Hz\nOP_X 100 100000\n 0 0 0 0 0 0 0 0 0 70 20 0 0 10\n"
 
-START_TEST(clock_rates_do_not_matter) {
+TEST(clock_rates_do_not_matter) {
     compare(SLOW, FAST);
     ck_assert(result.rescaled);
     ck_assert_uint_eq(result.a.clock.frequency_hz, 2000000000);
@@ -212,10 +207,9 @@ START_TEST(clock_rates_do_not_matter) {
     ck_assert_uint_eq(result.a.clock.frequency_hz, 2000000000);
     ck_assert_double_eq(op("X")->scores[DISTANCE_EARTHMOVER], 0);
 }
-END_TEST
 
 /* Whatever the rate: in one order as in the other, and never far from what it is without. */
-START_TEST(odd_clock_rates_give_one_score) {
+TEST(odd_clock_rates_give_one_score) {
     double forth;
     compare("# clock: tsc 1000000000 Hz\nOP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n",
             "# clock: tsc 1414213562 Hz\nOP_X 100 70710\n 0 0 0 0 0 0 0 0 50 50\n");
@@ -227,10 +221,9 @@ START_TEST(odd_clock_rates_give_one_score) {
             "# clock: tsc 1000000000 Hz\nOP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n");
     ck_assert_double_eq(op("X")->scores[DISTANCE_EARTHMOVER], forth);
 }
-END_TEST
 
 /* A narrow peak, whose latencies all lie in one bucket of one clock and in two of the other's: not different. */
-START_TEST(rescaling_alone_makes_no_difference) {
+TEST(rescaling_alone_makes_no_difference) {
     options = compare_defaults(DISTANCE_EARTHMOVER);
     options.threshold = 0.25;
     compare("# clock: tsc 1000000000 Hz\nOP_X 100 40000\n 0 0 0 0 0 0 0 0 100\n",
@@ -243,18 +236,16 @@ START_TEST(rescaling_alone_makes_no_difference) {
             "# clock: tsc 1414213562 Hz\nOP_X 100 104000\n 0 0 0 0 0 0 0 0 0 0 100\n");
     ck_assert_int_eq(op("X")->verdict, COMPARE_SCORE);
 }
-END_TEST
 
-START_TEST(a_rate_measured_twice_is_one) {
+TEST(a_rate_measured_twice_is_one) {
     compare("# clock: tsc 1000000000 Hz\nOP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n",
             "# clock: tsc 1000400000 Hz\nOP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n");
     ck_assert(!result.rescaled);
     ck_assert_double_eq(op("X")->scores[DISTANCE_EARTHMOVER], 0);
 }
-END_TEST
 
 /* At the higher rate the last bucket would be beyond all; at the lower one all fits. */
-START_TEST(what_does_not_fit_the_higher_rate_goes_to_the_lower) {
+TEST(what_does_not_fit_the_higher_rate_goes_to_the_lower) {
     parse("# clock: tsc 1000000000 Hz\n# resolution: 1\nOP_X 1 9223372036854775808\n 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
           "0 0 0 "
           "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1\n",
@@ -265,24 +256,21 @@ START_TEST(what_does_not_fit_the_higher_rate_goes_to_the_lower) {
     ck_assert_uint_eq(result.b.clock.frequency_hz, 1000000000);
     ck_assert_uint_eq(op("X")->b->buckets[7], 100);
 }
-END_TEST
 
-START_TEST(resolutions_do_not_matter) {
+TEST(resolutions_do_not_matter) {
     compare(RATE "# resolution: 8\nOP_X 100 50000\n 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 40 0 30 0 30\n",
             RATE "# resolution: 2\nOP_X 100 50000\n 0 0 0 0 0 70 30\n");
     ck_assert_uint_eq(result.a.resolution, 2);
     ck_assert_uint_eq(result.b.resolution, 2);
     ck_assert_double_eq(op("X")->scores[DISTANCE_EARTHMOVER], 0);
 }
-END_TEST
 
-START_TEST(without_rates_cycles_are_compared) {
+TEST(without_rates_cycles_are_compared) {
     compare("OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", "OP_X 100 100000\n 0 0 0 0 0 0 0 0 0 100\n");
     ck_assert_double_eq(op("X")->scores[DISTANCE_EARTHMOVER], 1);
 }
-END_TEST
 
-START_TEST(one_rate_alone_is_an_error) {
+TEST(one_rate_alone_is_an_error) {
     parse(RATE "OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", &a);
     parse("OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", &b);
     struct compare_result untouched = {.op_count = 0, .slot_cycles = 7};
@@ -290,9 +278,8 @@ START_TEST(one_rate_alone_is_an_error) {
     ck_assert_int_eq(compare_profiles(&b, &a, &options, &untouched), -EDOM);
     ck_assert_double_eq(untouched.slot_cycles, 7);
 }
-END_TEST
 
-START_TEST(empty_profiles_have_results) {
+TEST(empty_profiles_have_results) {
     compare(RATE, RATE);
     ck_assert_uint_eq(result.op_count, 0);
     ck_assert_uint_eq(result.different_count, 0);
@@ -302,20 +289,18 @@ START_TEST(empty_profiles_have_results) {
     ck_assert_uint_eq(op("X")->a->calls, 0);
     ck_assert_uint_eq(result.a.clock.frequency_hz, 1000000000);
 }
-END_TEST
 
-START_TEST(a_profile_is_like_itself) {
+TEST(a_profile_is_like_itself) {
     compare(SLOW, SLOW);
     for (int method = 0; method < DISTANCE_METHOD_COUNT; method++)
         ck_assert_double_eq(op("X")->scores[method], 0);
     ck_assert_uint_eq(result.different_count, 0);
 }
-END_TEST
 
 /* ---- Time --------------------------------------------------------------------------------------- */
 
 /* Four intervals of 1000 against two of 2000 cycles: two slots. In the second the calls are an octave slower. */
-START_TEST(sampled_profiles_are_compared_over_time) {
+TEST(sampled_profiles_are_compared_over_time) {
     compare(RATE "# interval: 1000\nOP_X 80 640\n 0 0 20\n 0 0 20\n 0 0 20\n 0 0 20\n",
             RATE "# interval: 2000\nOP_X 80 960\n 0 0 40\n 0 0 0 40\n");
     ck_assert_uint_eq(result.slot_count, 2);
@@ -328,10 +313,9 @@ START_TEST(sampled_profiles_are_compared_over_time) {
     ck_assert_double_eq_tol(slots[0].score, 0, 1e-9);
     ck_assert_double_eq_tol(slots[1].score, 1, 1e-9);
 }
-END_TEST
 
 /* Three intervals in two slots: the middle one is halved. */
-START_TEST(an_interval_across_a_border_is_divided) {
+TEST(an_interval_across_a_border_is_divided) {
     compare(RATE "# interval: 1000\nOP_X 60 480\n 0 0 20\n 0 0 20\n 0 0 20\n",
             RATE "# interval: 1500\nOP_X 20 160\n 0 0 20\n -\n");
     ck_assert_uint_eq(result.slot_count, 2);
@@ -340,17 +324,15 @@ START_TEST(an_interval_across_a_border_is_divided) {
     ck_assert_double_eq_tol(op("X")->slots[1].b_calls, 0, 1e-9);
     ck_assert_double_eq(op("X")->slots[1].score, 64);
 }
-END_TEST
 
-START_TEST(one_sampled_profile_has_no_counterpart) {
+TEST(one_sampled_profile_has_no_counterpart) {
     compare(RATE "# interval: 1000\nOP_X 40 320\n 0 0 20\n 0 0 20\n", RATE "OP_X 40 320\n 0 0 40\n");
     ck_assert_uint_eq(result.slot_count, 0);
     ck_assert_ptr_null(op("X")->slots);
 }
-END_TEST
 
 /* As long as it may be; and the calls of all slots are those of all buckets. */
-START_TEST(slots_hold_all_calls) {
+TEST(slots_hold_all_calls) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
     FILE *stream = open_memstream(&text, &size_bytes);
@@ -364,45 +346,4 @@ START_TEST(slots_hold_all_calls) {
     for (size_t i = 0; i < result.slot_count; i++)
         calls += op("X")->slots[i].a_calls;
     ck_assert_double_eq_tol(calls, 30000, 1e-6);
-}
-END_TEST
-
-static Suite *compare_suite(void) {
-    Suite *suite = suite_create("compare");
-    TCase *verdicts = tcase_create("verdicts");
-    tcase_add_checked_fixture(verdicts, set_up, tear_down);
-    tcase_add_loop_test(verdicts, an_op_gets_its_verdict, 0, ARRAY_SIZE(pairs));
-    tcase_add_loop_test(verdicts, an_op_is_in_a_list, 0, ARRAY_SIZE(pairs));
-    tcase_add_test(verdicts, cheap_op_that_changed_much_makes_no_difference);
-    tcase_add_test(verdicts, thresholds_are_the_caller_s);
-    tcase_add_test(verdicts, peaks_matter_by_their_weight);
-    tcase_add_test(verdicts, interesting_ops_come_first);
-    tcase_add_test(verdicts, empty_profiles_have_results);
-    tcase_add_test(verdicts, a_profile_is_like_itself);
-    suite_add_tcase(suite, verdicts);
-
-    TCase *hosts = tcase_create("hosts");
-    tcase_add_checked_fixture(hosts, set_up, tear_down);
-    tcase_add_test(hosts, clock_rates_do_not_matter);
-    tcase_add_test(hosts, odd_clock_rates_give_one_score);
-    tcase_add_test(hosts, rescaling_alone_makes_no_difference);
-    tcase_add_test(hosts, a_rate_measured_twice_is_one);
-    tcase_add_test(hosts, what_does_not_fit_the_higher_rate_goes_to_the_lower);
-    tcase_add_test(hosts, resolutions_do_not_matter);
-    tcase_add_test(hosts, without_rates_cycles_are_compared);
-    tcase_add_test(hosts, one_rate_alone_is_an_error);
-    suite_add_tcase(suite, hosts);
-
-    TCase *over_time = tcase_create("time");
-    tcase_add_checked_fixture(over_time, set_up, tear_down);
-    tcase_add_test(over_time, sampled_profiles_are_compared_over_time);
-    tcase_add_test(over_time, an_interval_across_a_border_is_divided);
-    tcase_add_test(over_time, one_sampled_profile_has_no_counterpart);
-    tcase_add_test(over_time, slots_hold_all_calls);
-    suite_add_tcase(suite, over_time);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(compare_suite());
 }

@@ -1,6 +1,5 @@
 /* Which container a control group belongs to, and its name in made-up files of the runtimes, also where users have put
  * other things there. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 
 #include "base.h"
 #include "container_names.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define ID_A "3f2a9c1b2d4e5f60718293a4b5c6d7e8f90123456789abcdef0123456789abcd"
 #define ID_B "aaaaaaaaaaaa5f60718293a4b5c6d7e8f90123456789abcdef0123456789abcd"
@@ -102,7 +101,9 @@ static const struct {
     {"/machine.slice/libpod-conmon-" ID_A ".scope", ""},
 };
 
-START_TEST(container_of_a_path_is_found) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(container_of_a_path_is_found, .to = ARRAY_SIZE(paths)) {
     struct container container;
     make_group(paths[_i].path);
     const bool is_found = container_parse(paths[_i].path, &container);
@@ -113,7 +114,6 @@ START_TEST(container_of_a_path_is_found) {
     ck_assert_int_eq(container.is_inner, paths[_i].is_inner);
     ck_assert_uint_eq(container.user, paths[_i].user);
 }
-END_TEST
 
 /* ---- Names -------------------------------------------------------------------------------------- */
 
@@ -159,14 +159,13 @@ static const struct {
      "[7, {\"id\": 7}, {\"id\": \"" ID_A "\", \"names\": {}}]", "podman 3f2a9c1b2d4e"},
 };
 
-START_TEST(name_is_read) {
+TEST(name_is_read, .to = ARRAY_SIZE(names)) {
     write_file(names[_i].file, names[_i].text);
     make_group(names[_i].cgroup);
     ck_assert_str_eq(described(names[_i].cgroup), names[_i].described);
 }
-END_TEST
 
-START_TEST(name_of_a_users_container_is_in_his_home_only) {
+TEST(name_of_a_users_container_is_in_his_home_only) {
     const char *ours = "[{\"id\": \"" ID_A "\", \"names\": [\"ours\"]}]";
     make_group(USERS);
     make_group("/machine.slice");
@@ -177,9 +176,8 @@ START_TEST(name_of_a_users_container_is_in_his_home_only) {
     ck_assert_str_eq(described(USERS "libpod-" ID_A ".scope"), "hers (podman 3f2a9c1b2d4e)");
     ck_assert_str_eq(described("/machine.slice/libpod-" ID_A ".scope"), "ours (podman 3f2a9c1b2d4e)");
 }
-END_TEST
 
-START_TEST(name_is_looked_up_once) {
+TEST(name_is_looked_up_once) {
     struct container_names *all = container_names_create(root, groups);
     struct container container;
     make_group(DOCKER);
@@ -190,7 +188,6 @@ START_TEST(name_is_looked_up_once) {
     ck_assert_str_eq(container.name, "before");
     container_names_destroy(all);
 }
-END_TEST
 
 static void ask_many(struct container_names *all, const char *begin, const char *end) {
     struct container container;
@@ -204,7 +201,7 @@ static void ask_many(struct container_names *all, const char *begin, const char 
 }
 
 /* Containers of users, and ids that were containers once. */
-START_TEST(name_is_found_after_any_number_of_others) {
+TEST(name_is_found_after_any_number_of_others) {
     static const char *const others[][2] = {{USERS "docker-", ".scope"}, {"/docker/", ""}};
     struct container container;
     for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
@@ -217,9 +214,8 @@ START_TEST(name_is_found_after_any_number_of_others) {
         container_names_destroy(all);
     }
 }
-END_TEST
 
-START_TEST(users_containers_do_not_make_a_name_forgotten) {
+TEST(users_containers_do_not_make_a_name_forgotten) {
     struct container_names *all = container_names_create(root, groups);
     struct container container;
     make_group(DOCKER);
@@ -231,9 +227,8 @@ START_TEST(users_containers_do_not_make_a_name_forgotten) {
     ck_assert_str_eq(container.name, "before");
     container_names_destroy(all);
 }
-END_TEST
 
-START_TEST(name_longer_than_the_bound_is_not_taken) {
+TEST(name_longer_than_the_bound_is_not_taken) {
     char text[CONTAINER_NAME_SIZE + 32];
     make_group(DOCKER);
     for (size_t length = CONTAINER_NAME_SIZE - 1; length <= CONTAINER_NAME_SIZE; length++) {
@@ -242,7 +237,6 @@ START_TEST(name_longer_than_the_bound_is_not_taken) {
         ck_assert_int_eq(strncmp(described(DOCKER), "000", 3) == 0, length < CONTAINER_NAME_SIZE);
     }
 }
-END_TEST
 
 /* ---- Groups that are called like a container's ------------------------------------------------- */
 
@@ -253,7 +247,7 @@ static void give_away(const char *cgroup, uid_t user) {
 }
 
 /* In a group that somebody has been given, he makes others, with any names. */
-START_TEST(group_of_somebody_else_is_no_container) {
+TEST(group_of_somebody_else_is_no_container, .to = 5) {
     static const struct {
         const char *group;
         uid_t owner;
@@ -280,17 +274,15 @@ START_TEST(group_of_somebody_else_is_no_container) {
     }
     ck_assert_str_eq(described(cgroup), made[_i].described);
 }
-END_TEST
 
-START_TEST(group_whose_beginning_is_missing_is_no_container) {
+TEST(group_whose_beginning_is_missing_is_no_container) {
     make_group(".../docker-" ID_A ".scope");
     ck_assert_str_eq(described(".../docker-" ID_A ".scope"), "");
 }
-END_TEST
 
 /* ---- Other things in place of the file ---------------------------------------------------------- */
 
-START_TEST(file_beyond_the_bound_is_not_read) {
+TEST(file_beyond_the_bound_is_not_read) {
     char path[512];
     make_group(DOCKER);
     write_file(DOCKER_FILE, "{\"Name\": \"/web1\"}");
@@ -298,18 +290,16 @@ START_TEST(file_beyond_the_bound_is_not_read) {
     ck_assert_int_eq(truncate(path, (off_t)1 << 40), 0);
     ck_assert_str_eq(described(DOCKER), "docker 3f2a9c1b2d4e");
 }
-END_TEST
 
-START_TEST(fifo_is_not_waited_for) {
+TEST(fifo_is_not_waited_for) {
     char path[512];
     make_group(DOCKER);
     path_in_root(DOCKER_FILE, path);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert_str_eq(described(DOCKER), "docker 3f2a9c1b2d4e");
 }
-END_TEST
 
-START_TEST(link_in_place_of_the_file_is_not_followed) {
+TEST(link_in_place_of_the_file_is_not_followed) {
     char path[512];
     make_group(DOCKER);
     write_file("/elsewhere", "{\"Name\": \"/web1\"}");
@@ -317,9 +307,8 @@ START_TEST(link_in_place_of_the_file_is_not_followed) {
     ck_assert_int_eq(symlink("../../../../../elsewhere", path), 0);
     ck_assert_str_eq(described(DOCKER), "docker 3f2a9c1b2d4e");
 }
-END_TEST
 
-START_TEST(link_in_a_home_is_not_followed) {
+TEST(link_in_a_home_is_not_followed) {
     char path[512];
     make_group(USERS);
     write_file("/etc/passwd", "jane:x:1000:1000::/home/jane:/bin/sh\n");
@@ -328,11 +317,10 @@ START_TEST(link_in_a_home_is_not_followed) {
     ck_assert_int_eq(symlink("../../../var/lib", path), 0);
     ck_assert_str_eq(described(USERS "libpod-" ID_A ".scope"), "podman 3f2a9c1b2d4e");
 }
-END_TEST
 
 /* ---- What users call them ----------------------------------------------------------------------- */
 
-START_TEST(container_is_called_by_name_and_id) {
+TEST(container_is_called_by_name_and_id) {
     const struct container container = {.id = ID_A, .name = "web1"};
     const struct container nameless = {.id = ID_A};
     ck_assert(container_is_called(&container, "web1"));
@@ -344,27 +332,4 @@ START_TEST(container_is_called_by_name_and_id) {
     ck_assert(!container_is_called(&container, "3f2a9c1b2d4f"));
     ck_assert(!container_is_called(&container, ID_A "0"));
     ck_assert(!container_is_called(&nameless, ""));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("container_names");
-    TCase *tcase = suite_case(suite, "cgroups", set_up, tear_down);
-    tcase_add_loop_test(tcase, container_of_a_path_is_found, 0, ARRAY_SIZE(paths));
-    tcase_add_test(tcase, container_is_called_by_name_and_id);
-    tcase = suite_case(suite, "names", set_up, tear_down);
-    tcase_add_loop_test(tcase, name_is_read, 0, ARRAY_SIZE(names));
-    tcase_add_test(tcase, name_of_a_users_container_is_in_his_home_only);
-    tcase_add_test(tcase, name_is_looked_up_once);
-    tcase_add_test(tcase, name_is_found_after_any_number_of_others);
-    tcase_add_test(tcase, users_containers_do_not_make_a_name_forgotten);
-    tcase_add_test(tcase, name_longer_than_the_bound_is_not_taken);
-    tcase = suite_case(suite, "hostile", set_up, tear_down);
-    tcase_add_loop_test(tcase, group_of_somebody_else_is_no_container, 0, 5);
-    tcase_add_test(tcase, group_whose_beginning_is_missing_is_no_container);
-    tcase_add_test(tcase, file_beyond_the_bound_is_not_read);
-    tcase_add_test(tcase, fifo_is_not_waited_for);
-    tcase_add_test(tcase, link_in_place_of_the_file_is_not_followed);
-    tcase_add_test(tcase, link_in_a_home_is_not_followed);
-    return run_suite(suite);
 }

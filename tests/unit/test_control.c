@@ -1,5 +1,4 @@
 /* The control file: accepted writes and their effects; refused writes, which have no effect. */
-#include <check.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -7,7 +6,7 @@
 
 #include "base.h"
 #include "control.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static const char *const op_names[] = {"READ", "WRITE"};
 
@@ -86,7 +85,9 @@ static int write_text(const char *text) {
 static const char *const resetting[] = {
     "reset", "reset\n", "0\n", "1\n", "\n", "", "\r\n", "  \t\n", "1", " reset \r\n", "pause\n\nresume\n", "0\n1\n"};
 
-START_TEST(every_spelling_of_reset_empties_the_profile) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(every_spelling_of_reset_empties_the_profile, .to = ARRAY_SIZE(resetting)) {
     make_calls(7);
     ck_assert_uint_eq(calls_shown(), 7);
     ck_assert_int_eq(write_text(resetting[_i]), 0);
@@ -94,9 +95,8 @@ START_TEST(every_spelling_of_reset_empties_the_profile) {
     make_calls(3);
     ck_assert_uint_eq(calls_shown(), 3);
 }
-END_TEST
 
-START_TEST(calls_between_pause_and_resume_are_not_shown) {
+TEST(calls_between_pause_and_resume_are_not_shown) {
     make_calls(5);
     ck_assert_int_eq(write_text("pause\n"), 0);
     make_calls(11);
@@ -105,14 +105,12 @@ START_TEST(calls_between_pause_and_resume_are_not_shown) {
     make_calls(2);
     ck_assert_uint_eq(calls_shown(), 7);
 }
-END_TEST
 
-START_TEST(a_lone_newline_at_the_end_is_no_empty_line) {
+TEST(a_lone_newline_at_the_end_is_no_empty_line) {
     make_calls(5);
     ck_assert_int_eq(write_text("resume\n"), 0);
     ck_assert_uint_eq(calls_shown(), 5);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -127,31 +125,28 @@ static const struct {
     {"dump \303\244.out\n", "\303\244.out"},
 };
 
-START_TEST(dump_passes_the_rest_of_the_line) {
+TEST(dump_passes_the_rest_of_the_line, .to = ARRAY_SIZE(dumping)) {
     make_calls(3);
     ck_assert_int_eq(write_text(dumping[_i].text), 0);
     ck_assert_int_eq(dumps.count, 1);
     ck_assert_str_eq(dumps.file, dumping[_i].file);
     ck_assert_uint_eq(calls_shown(), 3);
 }
-END_TEST
 
-START_TEST(commands_run_in_order) {
+TEST(commands_run_in_order) {
     make_calls(3);
     ck_assert_int_eq(write_text("dump first\npause\nreset\ndump second\nresume"), 0);
     ck_assert_int_eq(dumps.count, 2);
     ck_assert_str_eq(dumps.file, "second");
     ck_assert_uint_eq(calls_shown(), 0);
 }
-END_TEST
 
-START_TEST(the_longest_path_is_accepted) {
+TEST(the_longest_path_is_accepted) {
     char text[PATH_MAX + 8] = "dump ";
     memset(text + 5, 'x', PATH_MAX - 1);
     ck_assert_int_eq(write_text(text), 0);
     ck_assert_uint_eq(strlen(dumps.file), PATH_MAX - 1);
 }
-END_TEST
 
 /* ---- Refused ------------------------------------------------------------------------------------- */
 
@@ -195,14 +190,13 @@ static void assert_nothing_done(void) {
     ck_assert_uint_eq(groups.groupings, ~0U);
 }
 
-START_TEST(a_malformed_line_refuses_the_whole_write) {
+TEST(a_malformed_line_refuses_the_whole_write, .to = ARRAY_SIZE(refused)) {
     make_calls(7);
     ck_assert_int_eq(write_text(refused[_i].text), -EINVAL);
     ck_assert_msg(strstr(reason, refused[_i].in_reason) != NULL, "reason is: %s", reason);
     ck_assert_ptr_null(strchr(reason, '\n'));
     assert_nothing_done();
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -215,7 +209,7 @@ static const struct {
     {"groups directory+process", {.groupings = 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_PROCESS}},
 };
 
-START_TEST(groups_are_passed_on) {
+TEST(groups_are_passed_on, .to = ARRAY_SIZE(grouping)) {
     ck_assert_int_eq(write_text(grouping[_i].text), 0);
     ck_assert_uint_eq(groups.groupings, grouping[_i].wanted.groupings);
     ck_assert_uint_eq(groups.directory_depth, grouping[_i].wanted.directory_depth);
@@ -226,33 +220,29 @@ START_TEST(groups_are_passed_on) {
     ck_assert_int_eq(write_text(grouping[_i].text), -ENOMEM);
     ck_assert_msg(strstr(reason, "failed: Cannot allocate memory") != NULL, "reason is: %s", reason);
 }
-END_TEST
 
-START_TEST(without_groups_they_are_refused) {
+TEST(without_groups_they_are_refused) {
     control.groups = NULL;
     ck_assert_int_eq(write_text("groups off"), -EINVAL);
     ck_assert_str_eq(reason, "line 1: groups off: not possible here");
 }
-END_TEST
 
 /* Whatever is added to the list of commands, the message about an unknown one must not cut it. */
-START_TEST(the_list_of_commands_is_whole) {
+TEST(the_list_of_commands_is_whole) {
     ck_assert_int_eq(write_text("abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz"), -EINVAL);
     ck_assert_msg(strlen(reason) < CONTROL_REASON_SIZE - 1 && reason[strlen(reason) - 1] == ']', "reason is: %s",
                   reason);
 }
-END_TEST
 
-START_TEST(a_nul_byte_is_refused) {
+TEST(a_nul_byte_is_refused) {
     make_calls(7);
     ck_assert_int_eq(control_write(&control, &CONTROL_SELF, "reset\nre\0set\n", 13, reason), -EINVAL);
     ck_assert_str_eq(reason, "line 2: found a NUL byte; commands are plain text");
     ck_assert_int_eq(control_write(&control, &CONTROL_SELF, "", 1, reason), -EINVAL);
     assert_nothing_done();
 }
-END_TEST
 
-START_TEST(too_long_a_path_is_refused) {
+TEST(too_long_a_path_is_refused) {
     char text[PATH_MAX + 8] = "dump ";
     memset(text + 5, 'x', PATH_MAX);
     make_calls(7);
@@ -260,9 +250,8 @@ START_TEST(too_long_a_path_is_refused) {
     ck_assert_msg(strstr(reason, "longer than 4095 bytes") != NULL, "reason is: %s", reason);
     assert_nothing_done();
 }
-END_TEST
 
-START_TEST(the_longest_write_is_accepted_and_one_byte_more_is_not) {
+TEST(the_longest_write_is_accepted_and_one_byte_more_is_not) {
     static char text[CONTROL_WRITE_MAX + 1];
     memset(text, '\n', sizeof(text));
     make_calls(7);
@@ -271,9 +260,8 @@ START_TEST(the_longest_write_is_accepted_and_one_byte_more_is_not) {
     ck_assert_int_eq(control_write(&control, &CONTROL_SELF, text, sizeof(text) - 1, reason), 0);
     ck_assert_uint_eq(calls_shown(), 0);
 }
-END_TEST
 
-START_TEST(a_failing_command_stops_the_ones_after_it) {
+TEST(a_failing_command_stops_the_ones_after_it) {
     make_calls(7);
     dumps.answer = -ENOSPC;
     ck_assert_int_eq(write_text("dump a b\nreset\n"), -ENOSPC);
@@ -281,9 +269,8 @@ START_TEST(a_failing_command_stops_the_ones_after_it) {
     ck_assert_int_eq(dumps.count, 1);
     ck_assert_uint_eq(calls_shown(), 7);
 }
-END_TEST
 
-START_TEST(rotate_passes_the_rest_of_the_line) {
+TEST(rotate_passes_the_rest_of_the_line) {
     ck_assert_int_eq(write_text("pause\n rotate \t a b.osprof \r\nresume\n"), 0);
     ck_assert_int_eq(rotations.count, 1);
     ck_assert_str_eq(rotations.file, "a b.osprof");
@@ -294,9 +281,8 @@ START_TEST(rotate_passes_the_rest_of_the_line) {
     control.rotate = NULL;
     ck_assert_int_eq(write_text("rotate a"), -EOPNOTSUPP);
 }
-END_TEST
 
-START_TEST(events_needs_a_file_or_off) {
+TEST(events_needs_a_file_or_off) {
     ck_assert_int_eq(write_text("events a"), -EINVAL);
     ck_assert_str_eq(reason, "line 1: events a: not possible here");
     control.events = record_dump;
@@ -310,9 +296,8 @@ START_TEST(events_needs_a_file_or_off) {
     rotations.answer = -EBUSY;
     ck_assert_int_eq(write_text("events a"), -EBUSY);
 }
-END_TEST
 
-START_TEST(with_a_series_rotate_needs_no_file_and_dump_does) {
+TEST(with_a_series_rotate_needs_no_file_and_dump_does) {
     control.has_series = true;
     ck_assert_int_eq(write_text("rotate\n"), 0);
     ck_assert_str_eq(rotations.file, "(default)");
@@ -321,17 +306,15 @@ START_TEST(with_a_series_rotate_needs_no_file_and_dump_does) {
     ck_assert_str_eq(reason, "line 2: dump: the file is missing; without one, rotate");
     ck_assert_int_eq(rotations.count, 1);
 }
-END_TEST
 
-START_TEST(dump_without_a_place_to_dump_is_not_supported) {
+TEST(dump_without_a_place_to_dump_is_not_supported) {
     control.dump = NULL;
     ck_assert_int_eq(write_text("dump\n"), -EOPNOTSUPP);
 }
-END_TEST
 
 /* ---- Reading ------------------------------------------------------------------------------------- */
 
-START_TEST(reading_gives_the_profile_now) {
+TEST(reading_gives_the_profile_now) {
     struct control_text text;
     make_calls(13);
     ck_assert_int_eq(control_read(&control, &view_text, true, &text), 0);
@@ -341,9 +324,8 @@ START_TEST(reading_gives_the_profile_now) {
     ck_assert(!text.has_paths);
     free(text.text);
 }
-END_TEST
 
-START_TEST(metrics_keep_the_rate_they_began_with) {
+TEST(metrics_keep_the_rate_they_began_with) {
     struct control_text metrics;
     struct control_text json;
     make_calls(1);
@@ -359,7 +341,6 @@ START_TEST(metrics_keep_the_rate_they_began_with) {
     free(metrics.text);
     free(json.text);
 }
-END_TEST
 
 static char *path_of_object(void *context, uint64_t object) {
     char *path;
@@ -367,7 +348,7 @@ static char *path_of_object(void *context, uint64_t object) {
     return asprintf(&path, "/private/%" PRIu64, object) < 0 ? NULL : path;
 }
 
-START_TEST(paths_are_shown_only_where_they_may_be) {
+TEST(paths_are_shown_only_where_they_may_be, .to = 2) {
     struct control_text text;
     bool shows = _i == 1;
     control.path_of = path_of_object;
@@ -378,46 +359,4 @@ START_TEST(paths_are_shown_only_where_they_may_be) {
     ck_assert_msg(shows == (strstr(text.text, "path /private/4711\n") != NULL), "text is: %s", text.text);
     ck_assert(text.has_paths == shows);
     free(text.text);
-}
-END_TEST
-
-static Suite *control_suite(void) {
-    Suite *suite = suite_create("control");
-    TCase *accepted = tcase_create("accepted");
-    tcase_add_checked_fixture(accepted, set_up, tear_down);
-    tcase_add_loop_test(accepted, every_spelling_of_reset_empties_the_profile, 0, ARRAY_SIZE(resetting));
-    tcase_add_test(accepted, calls_between_pause_and_resume_are_not_shown);
-    tcase_add_test(accepted, a_lone_newline_at_the_end_is_no_empty_line);
-    tcase_add_loop_test(accepted, dump_passes_the_rest_of_the_line, 0, ARRAY_SIZE(dumping));
-    tcase_add_test(accepted, commands_run_in_order);
-    tcase_add_test(accepted, the_longest_path_is_accepted);
-    suite_add_tcase(suite, accepted);
-
-    TCase *rejected = tcase_create("refused");
-    tcase_add_checked_fixture(rejected, set_up, tear_down);
-    tcase_add_loop_test(rejected, a_malformed_line_refuses_the_whole_write, 0, ARRAY_SIZE(refused));
-    tcase_add_loop_test(accepted, groups_are_passed_on, 0, ARRAY_SIZE(grouping));
-    tcase_add_test(rejected, without_groups_they_are_refused);
-    tcase_add_test(rejected, the_list_of_commands_is_whole);
-    tcase_add_test(rejected, a_nul_byte_is_refused);
-    tcase_add_test(rejected, too_long_a_path_is_refused);
-    tcase_add_test(rejected, the_longest_write_is_accepted_and_one_byte_more_is_not);
-    tcase_add_test(rejected, a_failing_command_stops_the_ones_after_it);
-    tcase_add_test(accepted, rotate_passes_the_rest_of_the_line);
-    tcase_add_test(accepted, events_needs_a_file_or_off);
-    tcase_add_test(accepted, with_a_series_rotate_needs_no_file_and_dump_does);
-    tcase_add_test(rejected, dump_without_a_place_to_dump_is_not_supported);
-    suite_add_tcase(suite, rejected);
-
-    TCase *reading = tcase_create("reading");
-    tcase_add_checked_fixture(reading, set_up, tear_down);
-    tcase_add_test(reading, reading_gives_the_profile_now);
-    tcase_add_test(reading, metrics_keep_the_rate_they_began_with);
-    tcase_add_loop_test(reading, paths_are_shown_only_where_they_may_be, 0, 2);
-    suite_add_tcase(suite, reading);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(control_suite());
 }

@@ -1,12 +1,11 @@
 /* Reading without waiting: the text from the child, and the end of the child. */
-#include <check.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base.h"
 #include "control_reader.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static char directory[64];
 static char path[96];
@@ -50,7 +49,9 @@ static void assert_no_child(void) {
     ck_assert_int_eq(errno, ECHILD);
 }
 
-START_TEST(a_profile_is_brought_whole) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(a_profile_is_brought_whole) {
     struct aggstats_profile profile;
     write_profile();
     ck_assert_int_eq(control_reader_begin(&reader, path), 0);
@@ -61,9 +62,8 @@ START_TEST(a_profile_is_brought_whole) {
     ck_assert_int_eq(reader.pid, 0);
     assert_no_child();
 }
-END_TEST
 
-START_TEST(who_is_at_it_is_not_begun_again) {
+TEST(who_is_at_it_is_not_begun_again) {
     struct aggstats_profile profile;
     write_profile();
     ck_assert_int_eq(control_reader_begin(&reader, path), 0);
@@ -74,9 +74,8 @@ START_TEST(who_is_at_it_is_not_begun_again) {
     aggstats_profile_finish(&profile);
     assert_no_child();
 }
-END_TEST
 
-START_TEST(what_cannot_be_read_is_told) {
+TEST(what_cannot_be_read_is_told) {
     struct aggstats_profile profile;
     ck_assert_int_eq(control_reader_begin(&reader, path), 0);
     ck_assert_int_eq(collect(&profile), -ENOENT);
@@ -85,9 +84,8 @@ START_TEST(what_cannot_be_read_is_told) {
     ck_assert_int_eq(collect(&profile), -ENOENT);
     assert_no_child();
 }
-END_TEST
 
-START_TEST(what_is_no_profile_is_told) {
+TEST(what_is_no_profile_is_told, .to = 2) {
     static const char *const texts[] = {"OP_READ what\n", ""};
     struct aggstats_profile profile;
     FILE *stream = fopen(path, "w");
@@ -98,9 +96,8 @@ START_TEST(what_is_no_profile_is_told) {
     ck_assert_int_eq(collect(&profile), -EBADMSG);
     assert_no_child();
 }
-END_TEST
 
-START_TEST(a_child_that_was_killed_has_brought_nothing) {
+TEST(a_child_that_was_killed_has_brought_nothing) {
     struct aggstats_profile profile;
     write_profile(); /* it cannot have ended: the pipe does not hold all */
     ck_assert_int_eq(control_reader_begin(&reader, path), 0);
@@ -108,9 +105,8 @@ START_TEST(a_child_that_was_killed_has_brought_nothing) {
     ck_assert_int_eq(collect(&profile), -EIO);
     assert_no_child();
 }
-END_TEST
 
-START_TEST(nothing_is_waited_for_at_the_end) {
+TEST(nothing_is_waited_for_at_the_end) {
     write_profile();
     ck_assert_int_eq(control_reader_begin(&reader, path), 0);
     pid_t child = reader.pid;
@@ -121,24 +117,4 @@ START_TEST(nothing_is_waited_for_at_the_end) {
     assert_no_child();
     control_reader_wait(&reader, 60000000000);
     ck_assert_int_eq(control_reader_collect(&reader, NULL), -EAGAIN);
-}
-END_TEST
-
-static Suite *control_reader_suite(void) {
-    Suite *suite = suite_create("control_reader");
-    TCase *reading = tcase_create("reading");
-    tcase_add_checked_fixture(reading, set_up, tear_down);
-    tcase_set_timeout(reading, 60);
-    tcase_add_test(reading, a_profile_is_brought_whole);
-    tcase_add_test(reading, who_is_at_it_is_not_begun_again);
-    tcase_add_test(reading, what_cannot_be_read_is_told);
-    tcase_add_loop_test(reading, what_is_no_profile_is_told, 0, 2);
-    tcase_add_test(reading, a_child_that_was_killed_has_brought_nothing);
-    tcase_add_test(reading, nothing_is_waited_for_at_the_end);
-    suite_add_tcase(suite, reading);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(control_reader_suite());
 }

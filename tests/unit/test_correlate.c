@@ -1,11 +1,10 @@
 /* Ops and peaks with equal numbers of calls. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base.h"
 #include "correlate.h"
 #include "histograms.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define OPS 3
 
@@ -30,8 +29,10 @@ static void tear_down(void) {
     correlate_finish(&correlations);
 }
 
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
 /* readdir has four peaks; what its last two did is what readpage did (thesis §7.2.1). */
-START_TEST(two_peaks_are_another_op) {
+TEST(two_peaks_are_another_op) {
     histogram_add(&histograms[0], 6, 21307, 1);
     histogram_add(&histograms[0], 11, 9811, 1);
     histogram_add(&histograms[0], 16, 1709, 1);
@@ -52,19 +53,17 @@ START_TEST(two_peaks_are_another_op) {
     ck_assert_ptr_eq(parts[1].op, &ops[1]);
     ck_assert_uint_eq(parts[1].peak_count, 1);
 }
-END_TEST
 
-START_TEST(ops_called_together_are_one_group) {
+TEST(ops_called_together_are_one_group) {
     for (int i = 0; i < OPS; i++)
         histogram_add(&histograms[i], 5, 8026, 1);
     correlate();
     ck_assert_uint_eq(correlations.count, 1);
     ck_assert_uint_eq(correlations.found[0].part_count, 3);
 }
-END_TEST
 
 /* Three of three, or 28 of 28, is nothing special; 2,800 of 2,800 is. */
-START_TEST(small_numbers_are_equal_by_chance) {
+TEST(small_numbers_are_equal_by_chance, .to = 3) {
     static const uint64_t calls[] = {3, 9, 2800};
     static const size_t expected[] = {0, 0, 1};
     histogram_add(&histograms[0], 5, calls[_i], 1);
@@ -72,35 +71,31 @@ START_TEST(small_numbers_are_equal_by_chance) {
     correlate();
     ck_assert_uint_eq(correlations.count, expected[_i]);
 }
-END_TEST
 
-START_TEST(equal_peaks_of_one_op_are_no_correlation) {
+TEST(equal_peaks_of_one_op_are_no_correlation) {
     histogram_add(&histograms[0], 5, 1000, 1);
     histogram_add(&histograms[0], 15, 1000, 1);
     correlate();
     ck_assert_uint_eq(correlations.count, 0);
 }
-END_TEST
 
-START_TEST(one_call_more_is_not_equal) {
+TEST(one_call_more_is_not_equal) {
     histogram_add(&histograms[0], 5, 100000, 1);
     histogram_add(&histograms[1], 9, 100001, 1);
     correlate();
     ck_assert_uint_eq(correlations.count, 0);
 }
-END_TEST
 
-START_TEST(calls_in_flight_are_in_no_peak) {
+TEST(calls_in_flight_are_in_no_peak) {
     histogram_add(&histograms[0], 5, 1000, 1);
     histogram_add(&histograms[1], 9, 1000, 1);
     histograms[0].op.calls++;
     correlate();
     ck_assert_uint_eq(correlations.count, 1);
 }
-END_TEST
 
 /* Of independent numbers, however many peaks there are, hardly any are taken for more than chance. */
-START_TEST(independent_numbers_do_not_correlate) {
+TEST(independent_numbers_do_not_correlate) {
     uint64_t state = 1729;
     size_t found = 0;
     for (int round = 0; round < 500; round++) {
@@ -115,30 +110,12 @@ START_TEST(independent_numbers_do_not_correlate) {
     correlations = (struct correlations){0};
     ck_assert_uint_le(found, 50);
 }
-END_TEST
 
-START_TEST(an_empty_profile_has_none) {
+TEST(an_empty_profile_has_none) {
     correlate();
     ck_assert_uint_eq(correlations.count, 0);
     tear_down();
     profile.op_count = 0;
     correlate();
     ck_assert_uint_eq(correlations.count, 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("correlate");
-    TCase *equal = tcase_create("equal");
-    tcase_add_checked_fixture(equal, set_up, tear_down);
-    tcase_add_test(equal, two_peaks_are_another_op);
-    tcase_add_test(equal, ops_called_together_are_one_group);
-    tcase_add_loop_test(equal, small_numbers_are_equal_by_chance, 0, 3);
-    tcase_add_test(equal, equal_peaks_of_one_op_are_no_correlation);
-    tcase_add_test(equal, one_call_more_is_not_equal);
-    tcase_add_test(equal, calls_in_flight_are_in_no_peak);
-    tcase_add_test(equal, independent_numbers_do_not_correlate);
-    tcase_add_test(equal, an_empty_profile_has_none);
-    suite_add_tcase(suite, equal);
-    return run_suite(suite);
 }

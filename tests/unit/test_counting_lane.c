@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "counting_lane.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static const char *const ops[] = {"READ", "WRITE"};
 static struct aggstats_recorder *recorder;
@@ -31,7 +31,9 @@ static void count(struct collected *collected, uint64_t ns) {
         collected->longest_ns = ns;
 }
 
-START_TEST(kernel_has_the_buckets_of_the_library) {
+TEST_CASE(.tear_down = tear_down);
+
+TEST(kernel_has_the_buckets_of_the_library) {
     for (unsigned shift = 0; shift < 64; shift++) {
         for (uint64_t eighth = 8; eighth < 16; eighth++) {
             for (uint64_t off = 0; off < 3; off++) {
@@ -47,9 +49,8 @@ START_TEST(kernel_has_the_buckets_of_the_library) {
         ck_assert_uint_eq(collected_bucket(borders[i] - 1), 63 * 4 + i);
     }
 }
-END_TEST
 
-START_TEST(calls_are_in_the_buckets_of_the_recorder) {
+TEST(calls_are_in_the_buckets_of_the_recorder, .to = 4) {
     static const unsigned resolutions[] = {1, 2, 4, 8};
     const unsigned resolution = resolutions[_i];
     static const uint64_t latencies_ns[] = {0, 1, 700, 701, 90000, 3000000000, 400000000000};
@@ -71,9 +72,8 @@ START_TEST(calls_are_in_the_buckets_of_the_recorder) {
         ck_assert_uint_ge(profile.ops[0].buckets[aggstats_bucket_of(latencies_ns[i], coarse) * resolution / coarse], 2);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(failures_and_bytes_are_those_of_the_kernel) {
+TEST(failures_and_bytes_are_those_of_the_kernel) {
     struct collected collected = {
         .asked_bytes = 4096, .moved_bytes = 100, .failures = {[0] = 1, [2] = 3 /* ENOENT */, [133] = 1}};
     struct aggstats_profile profile;
@@ -89,21 +89,9 @@ START_TEST(failures_and_bytes_are_those_of_the_kernel) {
     ck_assert_uint_eq(profile.ops[0].failures[AGGSTATS_FAILURES - 1], 2);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(what_has_no_lane_is_dropped) {
+TEST(what_has_no_lane_is_dropped) {
     struct collected collected = {.total_ns = 0};
     count(&collected, 7);
     counting_lane_add(&(struct counting_lane){.recorder = NULL}, 0, &collected, 1);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("counting_lane");
-    TCase *tcase = suite_case(suite, "calls", NULL, tear_down);
-    tcase_add_test(tcase, kernel_has_the_buckets_of_the_library);
-    tcase_add_loop_test(tcase, calls_are_in_the_buckets_of_the_recorder, 0, 4);
-    tcase_add_test(tcase, failures_and_bytes_are_those_of_the_kernel);
-    tcase_add_test(tcase, what_has_no_lane_is_dropped);
-    return run_suite(suite);
 }

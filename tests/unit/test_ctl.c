@@ -1,6 +1,5 @@
 /* The ctl layer: the control file and the views beside it are served here, whole, and everything else passes by
  * untouched. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "layer_failing.h"
 #include "op_calls.h"
 #include "prof.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static size_t entry_count; /* of the latest listing */
 
@@ -161,7 +160,9 @@ static void make_text_long(void) {
     set_up_above(&next.layer);
 }
 
-START_TEST(others_together_hold_texts_up_to_a_bound) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(others_together_hold_texts_up_to_a_bound) {
     static fs_file files[CTL_OTHERS_BYTES_MAX / 8191 + 1];
     static const struct fs_caller another = {.uid = 1021, .gid = 1013, .pid = 109};
     size_t count = 0;
@@ -183,7 +184,6 @@ START_TEST(others_together_hold_texts_up_to_a_bound) {
         close_control(files[--count]);
     ck_assert_uint_eq(ctl.others_bytes.taken, 0);
 }
-END_TEST
 
 /* ---- Finding it ---- */
 
@@ -196,7 +196,7 @@ static void check_entry(const struct fs_entry *entry, unsigned index) {
     ck_assert_uint_eq(entry->attr.st_nlink, 1);
 }
 
-START_TEST(each_file_is_found_by_its_name_in_the_root) {
+TEST(each_file_is_found_by_its_name_in_the_root, .to = CTL_FILES) {
     struct fs_entry entry;
     unsigned index = (unsigned)_i;
     ck_assert_int_eq(CTL(lookup, &other, FS_ROOT_INO, names[index], &entry), 0);
@@ -205,9 +205,8 @@ START_TEST(each_file_is_found_by_its_name_in_the_root) {
     check_entry(&entry, index);
     ck_assert_uint_eq(next.calls, 0);
 }
-END_TEST
 
-START_TEST(names_fit_where_the_longest_control_name_does) {
+TEST(names_fit_where_the_longest_control_name_does) {
     char control_name[CTL_NAME_MAX + 1];
     char name[NAME_MAX + 1];
     memset(control_name, 'n', CTL_NAME_MAX);
@@ -220,9 +219,8 @@ START_TEST(names_fit_where_the_longest_control_name_does) {
     }
     ck_assert_uint_eq(longest, NAME_MAX);
 }
-END_TEST
 
-START_TEST(its_name_is_an_ordinary_one_elsewhere) {
+TEST(its_name_is_an_ordinary_one_elsewhere, .to = CTL_FILES) {
     struct fs_entry entry;
     fs_file file;
     ck_assert_int_eq(CTL(lookup, &other, 2, names[_i], &entry), NEXT_STATUS);
@@ -232,18 +230,16 @@ START_TEST(its_name_is_an_ordinary_one_elsewhere) {
     ck_assert_int_eq(CTL(rename, &other, 2, names[_i], FS_ROOT_INO, "b"), NEXT_STATUS);
     ck_assert_uint_eq(next.calls, 5);
 }
-END_TEST
 
-START_TEST(names_like_theirs_are_ordinary) {
+TEST(names_like_theirs_are_ordinary) {
     static const char *const others[] = {"", ".", NAME "x", NAME ".", NAME ".jso", NAME ".jsonx", NAME ".csv", ".json"};
     struct fs_entry entry;
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)
         ck_assert_int_eq(CTL(lookup, &other, FS_ROOT_INO, others[i], &entry), NEXT_STATUS);
     ck_assert_uint_eq(next.calls, ARRAY_SIZE(others));
 }
-END_TEST
 
-START_TEST(its_name_in_the_root_can_be_neither_made_nor_taken_away) {
+TEST(its_name_in_the_root_can_be_neither_made_nor_taken_away, .to = CTL_FILES) {
     struct fs_entry entry;
     fs_file file;
     ck_assert_int_eq(CTL(mknod, &root, FS_ROOT_INO, names[_i], S_IFREG | 0644, 0, &entry), -EEXIST);
@@ -259,9 +255,8 @@ START_TEST(its_name_in_the_root_can_be_neither_made_nor_taken_away) {
     ck_assert_int_eq(CTL(rename2, &root, 2, "b", FS_ROOT_INO, names[_i], 1), -EPERM);
     ck_assert_uint_eq(next.calls, 0);
 }
-END_TEST
 
-START_TEST(create_opens_it_as_it_is) {
+TEST(create_opens_it_as_it_is) {
     struct fs_entry entry;
     fs_file file;
     ck_assert_int_eq(CTL(create, &other, FS_ROOT_INO, NAME, 0600, O_WRONLY, &entry, &file), -EACCES);
@@ -274,7 +269,6 @@ START_TEST(create_opens_it_as_it_is) {
     close_control(file);
     ck_assert_uint_eq(next.calls, 0);
 }
-END_TEST
 
 /* ---- Listing ---- */
 
@@ -334,7 +328,7 @@ static void set_up_listing(void) {
     set_up_above(&listing.layer);
 }
 
-START_TEST(lower_files_of_their_names_are_not_listed) {
+TEST(lower_files_of_their_names_are_not_listed) {
     char offered[NAMES_SIZE] = "";
     set_up_listing();
     ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 0, append_name, offered, &entry_count), 0);
@@ -348,9 +342,8 @@ START_TEST(lower_files_of_their_names_are_not_listed) {
     ck_assert_int_eq(CTL(readdir, &other, 2, 1, 0, append_name, offered, &entry_count), 0);
     ck_assert_str_eq(offered, "before " NAME " " NAME ".json " NAME ".metrics behind ");
 }
-END_TEST
 
-START_TEST(listing_stops_when_an_entry_does_not_fit) {
+TEST(listing_stops_when_an_entry_does_not_fit) {
     unsigned offered = 0;
     set_up_listing();
     ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 0, refuse_name, &offered, &entry_count), 0);
@@ -359,11 +352,10 @@ START_TEST(listing_stops_when_an_entry_does_not_fit) {
                      0); /* from the hidden one on */
     ck_assert_uint_eq(offered, 2);
 }
-END_TEST
 
 /* ---- Reading ---- */
 
-START_TEST(open_takes_the_snapshot) {
+TEST(open_takes_the_snapshot) {
     make_calls(3);
     fs_file early = open_control(&other, O_RDONLY);
     make_calls(2);
@@ -377,9 +369,8 @@ START_TEST(open_takes_the_snapshot) {
     close_control(early);
     close_control(late);
 }
-END_TEST
 
-START_TEST(each_file_shows_its_view_as_of_its_open) {
+TEST(each_file_shows_its_view_as_of_its_open, .to = CTL_FILES) {
     static const struct {
         const char *head;
         const char *calls;
@@ -396,11 +387,10 @@ START_TEST(each_file_shows_its_view_as_of_its_open) {
     ck_assert_ptr_nonnull(strstr(text, shown[_i].calls));
     close_control(file);
 }
-END_TEST
 
 static const size_t pieces_bytes[] = {1, 7, 61, 4096};
 
-START_TEST(pieces_of_any_size_make_the_whole) {
+TEST(pieces_of_any_size_make_the_whole, .to = (int)ARRAY_SIZE(pieces_bytes)) {
     struct aggstats_profile profile;
     struct aggstats_parse_error error;
     make_calls(13);
@@ -412,9 +402,8 @@ START_TEST(pieces_of_any_size_make_the_whole) {
     aggstats_profile_finish(&profile);
     close_control(file);
 }
-END_TEST
 
-START_TEST(behind_the_end_there_is_nothing) {
+TEST(behind_the_end_there_is_nothing) {
     char byte = 'x';
     struct fs_read_into into = {.memory = &byte, .pipe_fd = -1};
     size_t got_bytes = 1;
@@ -428,9 +417,8 @@ START_TEST(behind_the_end_there_is_nothing) {
     ck_assert_int_eq(byte, 'x');
     close_control(file);
 }
-END_TEST
 
-START_TEST(looking_does_not_change_what_is_seen) {
+TEST(looking_does_not_change_what_is_seen) {
     static struct prof prof;
     struct fs_entry entry;
     struct stat attr;
@@ -447,11 +435,10 @@ START_TEST(looking_does_not_change_what_is_seen) {
     ck_assert_int_eq(CTL(lookup, &owner, FS_ROOT_INO, "b", &entry), NEXT_STATUS);
     ck_assert_uint_eq(calls_counted(), 1);
 }
-END_TEST
 
 /* ---- Writing ---- */
 
-START_TEST(commands_are_carried_out) {
+TEST(commands_are_carried_out) {
     make_calls(5);
     ck_assert_int_eq(write_command(&owner, "reset\n"), 0);
     ck_assert_uint_eq(calls_counted(), 0);
@@ -464,28 +451,25 @@ START_TEST(commands_are_carried_out) {
     ck_assert_int_eq(dumps, 1);
     ck_assert_str_eq(reported, "");
 }
-END_TEST
 
-START_TEST(malformed_command_does_nothing_and_the_reason_is_told) {
+TEST(malformed_command_does_nothing_and_the_reason_is_told) {
     make_calls(5);
     ck_assert_int_eq(write_command(&owner, "reset\nnonsense\n"), -EINVAL);
     ck_assert_uint_eq(calls_counted(), 5);
     ck_assert_ptr_nonnull(strstr(reported, "nonsense"));
 }
-END_TEST
 
 static const int writing_flags[] = {O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC, O_RDWR | O_APPEND};
 
-START_TEST(only_the_owner_and_root_open_it_for_writing) {
+TEST(only_the_owner_and_root_open_it_for_writing, .to = (int)ARRAY_SIZE(writing_flags)) {
     fs_file file;
     ck_assert_int_eq(CTL(open, &other, CTL_INO, writing_flags[_i], &file), -EACCES);
     close_control(open_control(&owner, writing_flags[_i]));
     close_control(open_control(&root, writing_flags[_i]));
     close_control(open_control(&other, O_RDONLY));
 }
-END_TEST
 
-START_TEST(root_without_capabilities_does_not_command) {
+TEST(root_without_capabilities_does_not_command) {
     size_t written_bytes = 0;
     fs_file refused;
     fs_file file = open_control(&root, O_WRONLY);
@@ -495,10 +479,9 @@ START_TEST(root_without_capabilities_does_not_command) {
     ck_assert_int_eq(CTL(access, &root, CTL_INO, W_OK), 0);
     close_control(file);
 }
-END_TEST
 
 /* Without a number that /proc knows nobody is seen to have our directories. */
-START_TEST(files_are_named_by_who_sees_our_directories_only) {
+TEST(files_are_named_by_who_sees_our_directories_only) {
     const struct fs_caller self = {.uid = OWNER_UID, .gid = 1013, .pid = getpid()};
     const struct fs_caller unseen = {.uid = OWNER_UID, .gid = 1013, .pid = 0};
     dumps = 0;
@@ -515,10 +498,9 @@ START_TEST(files_are_named_by_who_sees_our_directories_only) {
     ck_assert_int_eq(dumps, 2);
     ck_assert_uint_eq(acted_as, 0);
 }
-END_TEST
 
 /* Not even root, whom no mode stops. */
-START_TEST(nobody_opens_a_view_for_writing_or_changes_it) {
+TEST(nobody_opens_a_view_for_writing_or_changes_it, .to = (int)ARRAY_SIZE(writing_flags)) {
     static const fs_ino inos[] = {JSON_INO, METRICS_INO};
     const struct stat wanted = {.st_size = 0};
     struct stat attr;
@@ -531,9 +513,8 @@ START_TEST(nobody_opens_a_view_for_writing_or_changes_it) {
         ck_assert_int_eq(CTL(setattr, &root, inos[i], FS_NO_FILE, &wanted, FS_SET_SIZE, &attr), -EPERM);
     }
 }
-END_TEST
 
-START_TEST(access_tells_what_open_would) {
+TEST(access_tells_what_open_would) {
     ck_assert_int_eq(CTL(access, &other, CTL_INO, R_OK), 0);
     ck_assert_int_eq(CTL(access, &other, CTL_INO, F_OK), 0);
     ck_assert_int_eq(CTL(access, &other, CTL_INO, W_OK), -EACCES);
@@ -542,9 +523,8 @@ START_TEST(access_tells_what_open_would) {
     ck_assert_int_eq(CTL(access, &root, CTL_INO, R_OK | W_OK), 0);
     ck_assert_int_eq(CTL(access, &root, CTL_INO, X_OK), -EACCES);
 }
-END_TEST
 
-START_TEST(truncation_is_accepted_and_other_changes_are_refused) {
+TEST(truncation_is_accepted_and_other_changes_are_refused) {
     const struct stat wanted = {.st_mode = 0666, .st_uid = 1, .st_gid = 1, .st_size = 0};
     struct stat attr;
     ck_assert_int_eq(CTL(setattr, &owner, CTL_INO, FS_NO_FILE, &wanted, FS_SET_SIZE, &attr), 0);
@@ -557,12 +537,11 @@ START_TEST(truncation_is_accepted_and_other_changes_are_refused) {
     ck_assert_uint_eq(attr.st_mode, S_IFREG | 0644);
     ck_assert_uint_eq(attr.st_uid, OWNER_UID);
 }
-END_TEST
 
 /* ---- Routing ---- */
 
 /* ENOSYS would tell the kernel never to send such a request again, for whatever file; for POLL that is right. */
-START_TEST(no_op_on_these_files_reaches_the_next_layer) {
+TEST(no_op_on_these_files_reaches_the_next_layer, .to = FS_OP_COUNT * CTL_FILES) {
     enum fs_op op = (enum fs_op)(_i / CTL_FILES);
     fs_ino ino = CTL_INO + (fs_ino)(_i % CTL_FILES);
     fs_file file = open_file(ino, &owner, ino == CTL_INO ? O_RDWR : O_RDONLY);
@@ -578,25 +557,22 @@ START_TEST(no_op_on_these_files_reaches_the_next_layer) {
     if (op != FS_OP_RELEASE)
         close_control(file);
 }
-END_TEST
 
-START_TEST(file_system_statistics_are_those_of_the_bottom) {
+TEST(file_system_statistics_are_those_of_the_bottom) {
     arguments.ino = CTL_INO;
     ck_assert_int_eq(op_call(&ctl.layer, FS_OP_STATFS, &arguments), NEXT_STATUS);
     ck_assert_uint_eq(bottom.calls, 1);
     arguments.ino = FS_ROOT_INO;
     ck_assert(layer_failing_was_called_with(&bottom, FS_OP_STATFS, &arguments));
 }
-END_TEST
 
-START_TEST(nothing_is_copied_into_them) {
+TEST(nothing_is_copied_into_them, .to = CTL_FILES) {
     size_t copied_bytes;
     ck_assert_int_eq(CTL(copy_file_range, &owner, 2, 11, 0, CTL_INO + (fs_ino)_i, 12, 0, 5, 0, &copied_bytes), -EPERM);
     ck_assert_uint_eq(next.calls, 0);
 }
-END_TEST
 
-START_TEST(every_other_call_passes_unchanged) {
+TEST(every_other_call_passes_unchanged, .to = FS_OP_COUNT) {
     enum fs_op op = (enum fs_op)_i;
     const int statuses[] = {NEXT_STATUS, -ENOSYS, 0};
     for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
@@ -607,9 +583,8 @@ START_TEST(every_other_call_passes_unchanged) {
         ck_assert(op_results_untouched(&arguments));
     }
 }
-END_TEST
 
-START_TEST(forgets_of_these_files_stay_here) {
+TEST(forgets_of_these_files_stay_here) {
     for (unsigned index = 0; index < CTL_FILES; index++)
         ctl.layer.ops->forget(&ctl.layer, CTL_INO + index, 7);
     ck_assert_uint_eq(next.forgets, 0);
@@ -618,53 +593,5 @@ START_TEST(forgets_of_these_files_stay_here) {
     ck_assert_uint_eq(next.forgotten_ino, 4711);
     ck_assert_uint_eq(next.forgotten_count, 7);
 }
-END_TEST
 
 /* ---- Run ---- */
-
-static void add_finding(Suite *suite) {
-    TCase *tcase = suite_case(suite, "finding", set_up, tear_down);
-    tcase_add_loop_test(tcase, each_file_is_found_by_its_name_in_the_root, 0, CTL_FILES);
-    tcase_add_test(tcase, names_fit_where_the_longest_control_name_does);
-    tcase_add_loop_test(tcase, its_name_is_an_ordinary_one_elsewhere, 0, CTL_FILES);
-    tcase_add_test(tcase, names_like_theirs_are_ordinary);
-    tcase_add_loop_test(tcase, its_name_in_the_root_can_be_neither_made_nor_taken_away, 0, CTL_FILES);
-    tcase_add_test(tcase, create_opens_it_as_it_is);
-    tcase_add_test(tcase, lower_files_of_their_names_are_not_listed);
-    tcase_add_test(tcase, listing_stops_when_an_entry_does_not_fit);
-}
-
-static void add_using(Suite *suite) {
-    TCase *tcase = suite_case(suite, "using", set_up, tear_down);
-    tcase_add_test(tcase, open_takes_the_snapshot);
-    tcase_add_loop_test(tcase, each_file_shows_its_view_as_of_its_open, 0, CTL_FILES);
-    tcase_add_loop_test(tcase, pieces_of_any_size_make_the_whole, 0, (int)ARRAY_SIZE(pieces_bytes));
-    tcase_add_test(tcase, behind_the_end_there_is_nothing);
-    tcase_add_test(tcase, others_together_hold_texts_up_to_a_bound);
-    tcase_add_test(tcase, looking_does_not_change_what_is_seen);
-    tcase_add_test(tcase, commands_are_carried_out);
-    tcase_add_test(tcase, malformed_command_does_nothing_and_the_reason_is_told);
-    tcase_add_loop_test(tcase, only_the_owner_and_root_open_it_for_writing, 0, (int)ARRAY_SIZE(writing_flags));
-    tcase_add_test(tcase, root_without_capabilities_does_not_command);
-    tcase_add_test(tcase, files_are_named_by_who_sees_our_directories_only);
-    tcase_add_loop_test(tcase, nobody_opens_a_view_for_writing_or_changes_it, 0, (int)ARRAY_SIZE(writing_flags));
-    tcase_add_test(tcase, access_tells_what_open_would);
-    tcase_add_test(tcase, truncation_is_accepted_and_other_changes_are_refused);
-}
-
-static void add_routing(Suite *suite) {
-    TCase *tcase = suite_case(suite, "routing", set_up, tear_down);
-    tcase_add_loop_test(tcase, no_op_on_these_files_reaches_the_next_layer, 0, FS_OP_COUNT * CTL_FILES);
-    tcase_add_test(tcase, file_system_statistics_are_those_of_the_bottom);
-    tcase_add_loop_test(tcase, nothing_is_copied_into_them, 0, CTL_FILES);
-    tcase_add_loop_test(tcase, every_other_call_passes_unchanged, 0, FS_OP_COUNT);
-    tcase_add_test(tcase, forgets_of_these_files_stay_here);
-}
-
-int main(void) {
-    Suite *suite = suite_create("ctl");
-    add_finding(suite);
-    add_using(suite);
-    add_routing(suite);
-    return run_suite(suite);
-}

@@ -1,11 +1,10 @@
 /* Distances: by hand, and what every distance must satisfy. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base.h"
 #include "distance.h"
 #include "histograms.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static struct histogram a;
 static struct histogram b;
@@ -21,7 +20,9 @@ static double score(enum distance_method method) {
 
 /* ---- By hand ------------------------------------------------------------------------------------ */
 
-START_TEST(totals_are_compared_with_the_larger) {
+TEST_CASE(.set_up = set_up);
+
+TEST(totals_are_compared_with_the_larger) {
     histogram_add(&a, 10, 30, 1);
     histogram_add(&b, 10, 40, 1);
     a.op.total_cycles = 1000;
@@ -29,19 +30,17 @@ START_TEST(totals_are_compared_with_the_larger) {
     ck_assert_double_eq_tol(score(DISTANCE_TOTOPS), 25, 1e-12);
     ck_assert_double_eq_tol(score(DISTANCE_TOTLAT), 80, 1e-12);
 }
-END_TEST
 
-START_TEST(calls_in_flight_are_not_compared) {
+TEST(calls_in_flight_are_not_compared) {
     histogram_add(&a, 10, 30, 1);
     histogram_add(&b, 10, 30, 1);
     b.op.calls += 70;
     ck_assert_double_eq(score(DISTANCE_TOTOPS), 0);
 }
-END_TEST
 
 /* Equal numbers of calls: chi-square = 6^2/20 + 4^2/30 + 2^2/10 = 1.8 + 0.5333 + 0.4 = 2.7333 with 2 degrees of
  * freedom, for which P is exp(-x/2). */
-START_TEST(chi_square_of_equal_numbers) {
+TEST(chi_square_of_equal_numbers) {
     histogram_add(&a, 10, 13, 1);
     histogram_add(&b, 10, 7, 1);
     histogram_add(&a, 11, 13, 1);
@@ -51,21 +50,19 @@ START_TEST(chi_square_of_equal_numbers) {
     double chi_square = 36.0 / 20 + 16.0 / 30 + 4.0 / 10;
     ck_assert_double_eq_tol(score(DISTANCE_CHISQUARE), 100 * (1 - exp(-chi_square / 2)), 1e-10);
 }
-END_TEST
 
 /* Twice as many calls, distributed alike. */
-START_TEST(chi_square_allows_for_numbers) {
+TEST(chi_square_allows_for_numbers) {
     histogram_add(&a, 10, 13, 1);
     histogram_add(&b, 10, 26, 1);
     histogram_add(&a, 12, 5, 1);
     histogram_add(&b, 12, 10, 1);
     ck_assert_double_eq_tol(score(DISTANCE_CHISQUARE), 0, 1e-9);
 }
-END_TEST
 
 /* 30 of 1,200 against 3 of 900 calls: ratio sqrt(3/4); (30 r - 3/r)^2/33 + (1170 r - 897/r)^2/2067, one degree of
  * freedom, for which P is erfc(sqrt(x/2)). */
-START_TEST(chi_square_of_unequal_numbers) {
+TEST(chi_square_of_unequal_numbers) {
     histogram_add(&a, 10, 1170, 1);
     histogram_add(&b, 10, 897, 1);
     histogram_add(&a, 20, 30, 1);
@@ -74,9 +71,8 @@ START_TEST(chi_square_of_unequal_numbers) {
     double chi_square = pow(30 * r - 3 / r, 2) / 33 + pow(1170 * r - 897 / r, 2) / 2067;
     ck_assert_double_eq_tol(score(DISTANCE_CHISQUARE), 100 * (1 - erfc(sqrt(chi_square / 2))), 1e-9);
 }
-END_TEST
 
-START_TEST(chi_square_takes_any_numbers) {
+TEST(chi_square_takes_any_numbers) {
     for (unsigned bucket = 0; bucket < 64; bucket++) {
         a.buckets[bucket] = bucket % 2 ? UINT64_MAX / 64 : 1;
         b.buckets[bucket] = bucket % 2 ? 0 : UINT64_MAX / 64;
@@ -86,10 +82,9 @@ START_TEST(chi_square_takes_any_numbers) {
     b.buckets[7] = 1;
     ck_assert(isfinite(score(DISTANCE_CHISQUARE)));
 }
-END_TEST
 
 /* The example of thesis §5.7: both bins moved by one is 1; one of two moved by three is 1.5. */
-START_TEST(earth_is_moved_bucket_by_bucket) {
+TEST(earth_is_moved_bucket_by_bucket) {
     histogram_add(&a, 1, 10, 1);
     histogram_add(&a, 5, 10, 1);
     histogram_add(&b, 2, 20, 1);
@@ -100,17 +95,15 @@ START_TEST(earth_is_moved_bucket_by_bucket) {
     histogram_add(&b, 2, 5, 1);
     ck_assert_double_eq_tol(score(DISTANCE_EARTHMOVER), 1.5, 1e-12);
 }
-END_TEST
 
-START_TEST(a_bucket_of_resolution_1_is_the_unit) {
+TEST(a_bucket_of_resolution_1_is_the_unit) {
     histogram_add(&a, 80, 10, 8);
     histogram_add(&b, 96, 10, 8);
     ck_assert_double_eq_tol(distance_score(DISTANCE_EARTHMOVER, &a.op, &b.op, 8), 2, 1e-12);
 }
-END_TEST
 
 /* What noise may have done costs nothing, of a longer way the rest. */
-START_TEST(far_moves_only_are_rated) {
+TEST(far_moves_only_are_rated) {
     histogram_add(&a, 10, 100, 1);
     histogram_add(&b, 11, 70, 1);
     ck_assert_double_eq(score(DISTANCE_FARMOVER), 0);
@@ -118,10 +111,9 @@ START_TEST(far_moves_only_are_rated) {
     histogram_add(&b, 13, 70, 1);
     ck_assert_double_eq_tol(score(DISTANCE_FARMOVER), 3 - DISTANCE_NOISE_OCTAVES, 1e-12);
 }
-END_TEST
 
 /* The slowest tenth, from 10.9 to 11, goes to 20 to 21: 9.1 to 10 octaves. Nobody else goes far. */
-START_TEST(few_calls_that_go_far_are_rated) {
+TEST(few_calls_that_go_far_are_rated) {
     histogram_add(&a, 10, 100, 1);
     histogram_add(&b, 10, 900, 1);
     histogram_add(&b, 20, 100, 1);
@@ -131,19 +123,17 @@ START_TEST(few_calls_that_go_far_are_rated) {
     double variance = 0.1 * (from * from + from * to + to * to) / 3 - mean * mean;
     ck_assert_double_eq_tol(score(DISTANCE_FARMOVER), mean - sqrt(variance / 100), 1e-12);
 }
-END_TEST
 
 /* 10 to 11 becomes 11 to 13: the call at share s goes 1 + s octaves, from s = 3/4 on too far by s - 3/4. */
-START_TEST(ways_are_cut_within_a_bucket) {
+TEST(ways_are_cut_within_a_bucket) {
     histogram_add(&a, 10, 100, 1);
     histogram_add(&b, 11, 50, 1);
     histogram_add(&b, 12, 50, 1);
     ck_assert_double_eq_tol(score(DISTANCE_FARMOVER), 1.0 / 32 - sqrt((1.0 / 192 - 1.0 / 1024) / 100), 1e-12);
 }
-END_TEST
 
 /* One of ten goes nine octaves: a chance. A hundred of a thousand do: none. */
-START_TEST(one_slow_call_among_few_is_no_difference) {
+TEST(one_slow_call_among_few_is_no_difference) {
     histogram_add(&a, 10, 10, 1);
     histogram_add(&b, 10, 9, 1);
     histogram_add(&b, 19, 1, 1);
@@ -153,9 +143,8 @@ START_TEST(one_slow_call_among_few_is_no_difference) {
     histogram_add(&b, 19, 99, 1);
     ck_assert_double_gt(score(DISTANCE_FARMOVER), 5 * distance_traits(DISTANCE_FARMOVER)->threshold);
 }
-END_TEST
 
-START_TEST(one_call_among_very_many_is_no_share) {
+TEST(one_call_among_very_many_is_no_share) {
     histogram_add(&a, 3, 1, 1);
     histogram_add(&a, 10, UINT64_MAX / 2, 1);
     histogram_add(&b, 10, 7, 1);
@@ -164,10 +153,9 @@ START_TEST(one_call_among_very_many_is_no_share) {
     histogram_add(&b, 20, 7, 1);
     ck_assert(isfinite(score(DISTANCE_FARMOVER)));
 }
-END_TEST
 
 /* Peaks of 100 and 20 calls against 80 and 40: (20 + 20) / (100 + 40). */
-START_TEST(peaks_are_compared_one_by_one) {
+TEST(peaks_are_compared_one_by_one) {
     histogram_add(&a, 10, 100, 1);
     histogram_add(&a, 14, 20, 1);
     histogram_add(&b, 10, 80, 1);
@@ -176,9 +164,8 @@ START_TEST(peaks_are_compared_one_by_one) {
     /* latencies, in units of 1.5 * 1024 cycles: 100 and 320 against 80 and 640 */
     ck_assert_double_eq_tol(score(DISTANCE_GROUPLAT), 100.0 * (20 + 320) / (100 + 640), 1e-9);
 }
-END_TEST
 
-START_TEST(other_peaks_are_as_different_as_can_be) {
+TEST(other_peaks_are_as_different_as_can_be) {
     histogram_add(&a, 10, 100, 1);
     histogram_add(&a, 14, 20, 1);
     histogram_add(&b, 10, 120, 1);
@@ -186,34 +173,30 @@ START_TEST(other_peaks_are_as_different_as_can_be) {
     histogram_add(&b, 16, 20, 1); /* the same number, but two octaves away */
     ck_assert_double_eq(score(DISTANCE_GROUPLAT), 100);
 }
-END_TEST
 
-START_TEST(totals_far_apart_need_no_peaks) {
+TEST(totals_far_apart_need_no_peaks) {
     histogram_add(&a, 10, 100, 1);
     histogram_add(&b, 10, 100, 1);
     b.op.total_cycles *= 11;
     ck_assert_double_eq(score(DISTANCE_GROUPOPS), 100);
 }
-END_TEST
 
 /* ---- Every method ------------------------------------------------------------------------------- */
 
-START_TEST(nothing_is_as_far_as_can_be) {
+TEST(nothing_is_as_far_as_can_be, .to = DISTANCE_METHOD_COUNT) {
     enum distance_method method = (enum distance_method)_i;
     ck_assert_double_eq(score(method), 0);
     histogram_add(&a, 10, 100, 1);
     ck_assert_double_eq(score(method), distance_traits(method)->score_max);
     ck_assert_double_eq(distance_score(method, &b.op, &a.op, 1), distance_traits(method)->score_max);
 }
-END_TEST
 
-START_TEST(names_are_found_again) {
+TEST(names_are_found_again, .to = DISTANCE_METHOD_COUNT) {
     enum distance_method method = (enum distance_method)_i;
     ck_assert_int_eq(distance_method_of_name(distance_traits(method)->name), _i);
     ck_assert_int_eq(distance_method_of_name("nonsense"), -1);
     ck_assert_int_eq(distance_method_of_name("earthmover"), DISTANCE_EARTHMOVER);
 }
-END_TEST
 
 static void fill_at_random(struct histogram *histogram, unsigned resolution, uint64_t *state) {
     histogram_init(histogram);
@@ -222,7 +205,7 @@ static void fill_at_random(struct histogram *histogram, unsigned resolution, uin
                            8 + 20 * random_share(state), 0.7);
 }
 
-START_TEST(scores_are_symmetric_and_bounded) {
+TEST(scores_are_symmetric_and_bounded, .to = DISTANCE_METHOD_COUNT) {
     enum distance_method method = (enum distance_method)_i;
     uint64_t state = 99;
     for (int round = 0; round < 500; round++) {
@@ -235,9 +218,8 @@ START_TEST(scores_are_symmetric_and_bounded) {
         ck_assert_double_eq(distance_score(method, &a.op, &a.op, resolution), 0);
     }
 }
-END_TEST
 
-START_TEST(earth_mover_obeys_the_triangle) {
+TEST(earth_mover_obeys_the_triangle) {
     uint64_t state = 7;
     struct histogram c;
     for (int round = 0; round < 500; round++) {
@@ -250,10 +232,9 @@ START_TEST(earth_mover_obeys_the_triangle) {
         ck_assert_double_le(ac, ab + bc + 1e-12);
     }
 }
-END_TEST
 
 /* Twice the clock rate moves both by an octave: a difference in buckets stays what it is. */
-START_TEST(earth_mover_does_not_see_the_clock) {
+TEST(earth_mover_does_not_see_the_clock) {
     uint64_t state = 3;
     struct histogram moved_a;
     struct histogram moved_b;
@@ -267,42 +248,4 @@ START_TEST(earth_mover_does_not_see_the_clock) {
         ck_assert_double_eq_tol(distance_score(DISTANCE_EARTHMOVER, &a.op, &b.op, 2),
                                 distance_score(DISTANCE_EARTHMOVER, &moved_a.op, &moved_b.op, 2), 1e-12);
     }
-}
-END_TEST
-
-static Suite *distance_suite(void) {
-    Suite *suite = suite_create("distance");
-    TCase *by_hand = tcase_create("by hand");
-    tcase_add_checked_fixture(by_hand, set_up, NULL);
-    tcase_add_test(by_hand, totals_are_compared_with_the_larger);
-    tcase_add_test(by_hand, calls_in_flight_are_not_compared);
-    tcase_add_test(by_hand, chi_square_of_equal_numbers);
-    tcase_add_test(by_hand, chi_square_allows_for_numbers);
-    tcase_add_test(by_hand, chi_square_of_unequal_numbers);
-    tcase_add_test(by_hand, chi_square_takes_any_numbers);
-    tcase_add_test(by_hand, earth_is_moved_bucket_by_bucket);
-    tcase_add_test(by_hand, a_bucket_of_resolution_1_is_the_unit);
-    tcase_add_test(by_hand, far_moves_only_are_rated);
-    tcase_add_test(by_hand, few_calls_that_go_far_are_rated);
-    tcase_add_test(by_hand, ways_are_cut_within_a_bucket);
-    tcase_add_test(by_hand, one_slow_call_among_few_is_no_difference);
-    tcase_add_test(by_hand, one_call_among_very_many_is_no_share);
-    tcase_add_test(by_hand, peaks_are_compared_one_by_one);
-    tcase_add_test(by_hand, other_peaks_are_as_different_as_can_be);
-    tcase_add_test(by_hand, totals_far_apart_need_no_peaks);
-    suite_add_tcase(suite, by_hand);
-
-    TCase *properties = tcase_create("properties");
-    tcase_add_checked_fixture(properties, set_up, NULL);
-    tcase_add_loop_test(properties, nothing_is_as_far_as_can_be, 0, DISTANCE_METHOD_COUNT);
-    tcase_add_loop_test(properties, names_are_found_again, 0, DISTANCE_METHOD_COUNT);
-    tcase_add_loop_test(properties, scores_are_symmetric_and_bounded, 0, DISTANCE_METHOD_COUNT);
-    tcase_add_test(properties, earth_mover_obeys_the_triangle);
-    tcase_add_test(properties, earth_mover_does_not_see_the_clock);
-    suite_add_tcase(suite, properties);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(distance_suite());
 }

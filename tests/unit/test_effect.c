@@ -1,14 +1,13 @@
 /* The t test, variances together, many tests, and how many runs it takes. */
 #include "effect.h"
 
-#include <check.h>
 #include <math.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 
 /* A: 1 to 5, B: 2 to 6; the p and the quantile are from tables of Student's distribution with 8 degrees of freedom. */
-START_TEST(effect_is_students) {
+TEST(effect_is_students) {
     const double values[] = {1, 2, 3, 4, 5, 2, 3, 4, 5, 6};
     struct effect effect = effect_of(values, 5, 10);
     effect_conclude(&effect);
@@ -20,9 +19,8 @@ START_TEST(effect_is_students) {
     ck_assert_double_eq_tol(effect.low, 1 - 2.3060041, 1e-6);
     ck_assert_double_eq_tol(effect.high, 1 + 2.3060041, 1e-6);
 }
-END_TEST
 
-START_TEST(tolerance_widens_the_interval_and_spares_what_is_within) {
+TEST(tolerance_widens_the_interval_and_spares_what_is_within) {
     const double values[] = {1, 2, 3, 2, 3, 4};
     struct effect effect = effect_of(values, 3, 6);
     struct effect tolerant = effect;
@@ -34,9 +32,8 @@ START_TEST(tolerance_widens_the_interval_and_spares_what_is_within) {
     ck_assert_double_lt(effect.p, 0.5);
     ck_assert_double_eq_tol(tolerant.p, 1, 1e-12);
 }
-END_TEST
 
-START_TEST(one_run_borrows_the_spread_of_the_other_side) {
+TEST(one_run_borrows_the_spread_of_the_other_side) {
     const double values[] = {10, 1, 2, 3};
     struct effect effect = effect_of(values, 1, 4);
     effect_conclude(&effect);
@@ -44,9 +41,8 @@ START_TEST(one_run_borrows_the_spread_of_the_other_side) {
     ck_assert_double_eq_tol(effect.variance, 1, 1e-12);
     ck_assert_double_eq_tol(effect.freedom, 2, 1e-12);
 }
-END_TEST
 
-START_TEST(values_that_are_missing_do_not_count) {
+TEST(values_that_are_missing_do_not_count) {
     const double values[] = {1, NAN, 3, NAN, NAN, 5};
     struct effect effect = effect_of(values, 3, 6);
     ck_assert(effect.is_known);
@@ -54,18 +50,16 @@ START_TEST(values_that_are_missing_do_not_count) {
     ck_assert_uint_eq(effect.b_count, 1);
     ck_assert_double_eq_tol(effect.difference, 3, 1e-12);
 }
-END_TEST
 
-START_TEST(two_values_tell_nothing) {
+TEST(two_values_tell_nothing) {
     const double values[] = {1, NAN, 3, NAN};
     struct effect effect = effect_of(values, 2, 4);
     effect_conclude(&effect);
     ck_assert(!effect.is_known);
     ck_assert_double_eq(effect.p, 1);
 }
-END_TEST
 
-START_TEST(without_spread_any_difference_is_sure) {
+TEST(without_spread_any_difference_is_sure) {
     const double values[] = {100, 100, 101, 101};
     struct effect effect = effect_of(values, 2, 4);
     effect_conclude(&effect);
@@ -76,9 +70,8 @@ START_TEST(without_spread_any_difference_is_sure) {
     effect_conclude(&effect);
     ck_assert_double_eq(effect.p, 1);
 }
-END_TEST
 
-START_TEST(what_is_sure_is_the_end_of_the_interval_nearer_to_none) {
+TEST(what_is_sure_is_the_end_of_the_interval_nearer_to_none) {
     struct effect effect = {.is_known = true, .difference = 0.5, .low = 0.2, .high = 0.8};
     ck_assert_double_eq(effect_sure_difference(&effect), 0.2);
     effect = (struct effect){.is_known = true, .difference = -0.5, .low = -0.8, .high = -0.2};
@@ -88,7 +81,6 @@ START_TEST(what_is_sure_is_the_end_of_the_interval_nearer_to_none) {
     effect = (struct effect){.difference = 0.5, .low = 0.2, .high = 0.8};
     ck_assert_double_eq(effect_sure_difference(&effect), 0);
 }
-END_TEST
 
 /* ---- Variances ---- */
 
@@ -96,7 +88,7 @@ static struct effect effect_with(double variance) {
     return (struct effect){.is_known = true, .a_count = 3, .b_count = 3, .variance = variance, .freedom = 4};
 }
 
-START_TEST(equal_variances_stay_and_are_known_better) {
+TEST(equal_variances_stay_and_are_known_better) {
     struct effect effects[4];
     struct effect *pointers[4];
     for (size_t i = 0; i < 4; i++) {
@@ -110,9 +102,8 @@ START_TEST(equal_variances_stay_and_are_known_better) {
         ck_assert_double_lt(effects[i].variance, 2.7);
     }
 }
-END_TEST
 
-START_TEST(a_variance_that_is_small_by_chance_is_drawn_to_the_others) {
+TEST(a_variance_that_is_small_by_chance_is_drawn_to_the_others) {
     const double variances[] = {1e-4, 1, 1.2, 0.8, 1.1, 0.9};
     struct effect effects[6];
     struct effect *pointers[6];
@@ -125,9 +116,8 @@ START_TEST(a_variance_that_is_small_by_chance_is_drawn_to_the_others) {
     ck_assert_double_gt(effects[0].freedom, 4);
     ck_assert_double_le(effects[0].freedom, 8);
 }
-END_TEST
 
-START_TEST(no_variance_and_few_effects_are_left_alone) {
+TEST(no_variance_and_few_effects_are_left_alone) {
     struct effect effects[3] = {effect_with(0), effect_with(1), effect_with(2)};
     struct effect *pointers[3] = {&effects[0], &effects[1], &effects[2]};
     effects_moderate(pointers, 3);
@@ -135,7 +125,6 @@ START_TEST(no_variance_and_few_effects_are_left_alone) {
     ck_assert_double_eq(effects[1].variance, 1);
     ck_assert_double_eq(effects[2].freedom, 4);
 }
-END_TEST
 
 /* ---- Many ---- */
 
@@ -149,7 +138,7 @@ static void judge(const double *p, size_t count, struct effect *ret_effects) {
 }
 
 /* Holm: the least against 0.05 / 4, the next against 0.05 / 3, ... until one is above. */
-START_TEST(tests_are_judged_together) {
+TEST(tests_are_judged_together) {
     const double p[] = {0.04, 0.01, 0.026, 0.016};
     struct effect effects[4];
     judge(p, 4, effects);
@@ -160,11 +149,10 @@ START_TEST(tests_are_judged_together) {
     judge(p, 1, effects);
     ck_assert(effects[0].is_beyond);
 }
-END_TEST
 
 /* ---- Runs ---- */
 
-START_TEST(runs_needed_grow_with_the_spread) {
+TEST(runs_needed_grow_with_the_spread) {
     struct effect effect = {.a_count = 3, .b_count = 3, .difference = 0.2, .freedom = 4, .variance = 0.01};
     size_t few = effect_runs_needed(&effect, 0.1, 0.01, 1000);
     effect.variance = 0.1;
@@ -185,31 +173,9 @@ START_TEST(runs_needed_grow_with_the_spread) {
     effect.difference = 0; /* to be found within */
     ck_assert_uint_gt(effect_runs_needed(&effect, 0.1, 0.01, 1000), 10);
 }
-END_TEST
 
-START_TEST(slope_is_tested_against_its_variance) {
+TEST(slope_is_tested_against_its_variance) {
     ck_assert(effect_line_is_sure(-1, 0.01, 5, 0.01));
     ck_assert(!effect_line_is_sure(0.1, 0.01, 5, 0.01));
     ck_assert(!effect_line_is_sure(1, 0, 5, 0.01));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("effect");
-    TCase *tcase = tcase_create("effect");
-    tcase_add_test(tcase, effect_is_students);
-    tcase_add_test(tcase, tolerance_widens_the_interval_and_spares_what_is_within);
-    tcase_add_test(tcase, one_run_borrows_the_spread_of_the_other_side);
-    tcase_add_test(tcase, values_that_are_missing_do_not_count);
-    tcase_add_test(tcase, two_values_tell_nothing);
-    tcase_add_test(tcase, without_spread_any_difference_is_sure);
-    tcase_add_test(tcase, what_is_sure_is_the_end_of_the_interval_nearer_to_none);
-    tcase_add_test(tcase, equal_variances_stay_and_are_known_better);
-    tcase_add_test(tcase, a_variance_that_is_small_by_chance_is_drawn_to_the_others);
-    tcase_add_test(tcase, no_variance_and_few_effects_are_left_alone);
-    tcase_add_test(tcase, tests_are_judged_together);
-    tcase_add_test(tcase, runs_needed_grow_with_the_spread);
-    tcase_add_test(tcase, slope_is_tested_against_its_variance);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -6,7 +6,7 @@
 #include "base.h"
 #include "events_reader.h"
 #include "events_writer.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { LOOKUP, READ, SYMLINK };
 
@@ -82,7 +82,9 @@ static unsigned count_calls(void) {
     return count;
 }
 
-START_TEST(description_is_read) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(description_is_read) {
     describe();
     read_all(writer.size_bytes);
     ck_assert_str_eq(file->host, "one\ntwo\\three");
@@ -99,9 +101,8 @@ START_TEST(description_is_read) {
     ck_assert_int_eq(events_column(file, SYMLINK, "umask", true), 1);
     ck_assert(file->flags == EVENTS_NAMES && !file->ops[3].name);
 }
-END_TEST
 
-START_TEST(record_is_read_as_written) {
+TEST(record_is_read_as_written) {
     const struct events_buffer head = {.stream = 1, .worker = 4711, .first_index = 20, .record_count = 1};
     const uint64_t columns[] = {99, 022, 1000};
     const char *const texts[] = {"a name", "/a/target"};
@@ -139,18 +140,16 @@ START_TEST(record_is_read_as_written) {
     ck_assert(!events_next(cursor, &event));
     events_cursor_close(cursor);
 }
-END_TEST
 
-START_TEST(record_without_names_takes_64_bytes) {
+TEST(record_without_names_takes_64_bytes) {
     describe();
     size_t before = writer.size_bytes;
     reads(0, 0, 0, 1, 100);
     size_t heads = sizeof(struct events_chunk) + sizeof(struct events_buffer);
     ck_assert_uint_eq(writer.size_bytes - before - heads, 64);
 }
-END_TEST
 
-START_TEST(calls_of_all_streams_come_by_their_start) {
+TEST(calls_of_all_streams_come_by_their_start) {
     struct events_cursor *cursor = NULL;
     struct event event;
     uint64_t last_cycles = 0;
@@ -169,9 +168,8 @@ START_TEST(calls_of_all_streams_come_by_their_start) {
     ck_assert_uint_eq(count, 20);
     ck_assert_uint_eq(file->losses.disordered, 0);
 }
-END_TEST
 
-START_TEST(what_is_dropped_and_missing_is_counted) {
+TEST(what_is_dropped_and_missing_is_counted) {
     const struct events_mark_stream start[] = {{.stream = 1, .index = 100, .dropped = 3}};
     const struct events_mark_stream stop[] = {{.stream = 1, .index = 150, .dropped = 14}, {.stream = 2, .index = 9}};
     describe();
@@ -184,9 +182,8 @@ START_TEST(what_is_dropped_and_missing_is_counted) {
     ck_assert_uint_eq(file->losses.missing, 3 + 16 + 9);
     ck_assert(!file->losses.is_open && file->losses.cut_bytes == 0 && file->losses.unreadable == 0);
 }
-END_TEST
 
-START_TEST(mark_tells_sides_by_numbers_of_calls) {
+TEST(mark_tells_sides_by_numbers_of_calls) {
     const struct events_mark_stream reset[] = {{.stream = 9, .index = 0}, {.stream = 1, .index = 3}};
     describe();
     mark(EVENTS_MARK_RESET, 0, reset, 2);
@@ -196,10 +193,9 @@ START_TEST(mark_tells_sides_by_numbers_of_calls) {
     ck_assert(!events_is_before(&file->marks[0], &(struct event){.stream = 9, .index = 0}));
     ck_assert(!events_is_before(&file->marks[0], &(struct event){.stream = 5, .index = 0}));
 }
-END_TEST
 
 /* Wherever a file is cut, what is before is read, and nothing else. */
-START_TEST(cut_file_is_read_as_far_as_it_is_whole) {
+TEST(cut_file_is_read_as_far_as_it_is_whole) {
     describe();
     size_t first = writer.size_bytes;
     reads(1, 0, 0, 3, 1000);
@@ -218,9 +214,8 @@ START_TEST(cut_file_is_read_as_far_as_it_is_whole) {
         file = NULL;
     }
 }
-END_TEST
 
-START_TEST(torn_chunk_ends_the_file) {
+TEST(torn_chunk_ends_the_file) {
     describe();
     reads(1, 0, 0, 3, 1000);
     size_t second = writer.size_bytes;
@@ -230,9 +225,8 @@ START_TEST(torn_chunk_ends_the_file) {
     ck_assert_uint_eq(count_calls(), 3);
     ck_assert_uint_eq(file->losses.cut_bytes, writer.size_bytes - second);
 }
-END_TEST
 
-START_TEST(broken_record_ends_its_chunk) {
+TEST(broken_record_ends_its_chunk) {
     const struct events_buffer head = {.stream = 1, .record_count = 3};
     const struct events_record record = {.head = events_head(LOOKUP, 5, 0, 0)};
     const struct events_record unknown = {.head = events_head(17, 5, 0, 0)};
@@ -249,9 +243,8 @@ START_TEST(broken_record_ends_its_chunk) {
     ck_assert_uint_eq(file->losses.unreadable, 2);
     ck_assert_uint_eq(count_calls(), 5);
 }
-END_TEST
 
-START_TEST(disordered_records_are_read_and_counted) {
+TEST(disordered_records_are_read_and_counted) {
     describe();
     reads(1, 0, 0, 3, 5000);
     reads(1, 3, 0, 3, 1000);
@@ -259,10 +252,9 @@ START_TEST(disordered_records_are_read_and_counted) {
     ck_assert_uint_eq(file->losses.disordered, 1);
     ck_assert_uint_eq(count_calls(), 6);
 }
-END_TEST
 
 /* The recording is known to have lasted an hour, and another one on either side is possible. */
-START_TEST(calls_of_impossible_times_are_read_and_counted) {
+TEST(calls_of_impossible_times_are_read_and_counted) {
     const uint64_t hour = 3600 * UINT64_C(1000000000);
     const struct events_clock clocks[] = {{.cycles = 10 * hour}, {.cycles = 11 * hour}};
     describe();
@@ -282,9 +274,8 @@ START_TEST(calls_of_impossible_times_are_read_and_counted) {
     ck_assert_uint_eq(file->losses.outside, 7 + 11 + 13);
     ck_assert_uint_eq(count_calls(), 3 + 5 + 7 + 11 + 13);
 }
-END_TEST
 
-START_TEST(chunk_of_unknown_kind_is_skipped) {
+TEST(chunk_of_unknown_kind_is_skipped) {
     describe();
     events_chunk_begin(&writer, (enum events_chunk_kind)99, "12345678", 8);
     events_chunk_end(&writer);
@@ -293,9 +284,8 @@ START_TEST(chunk_of_unknown_kind_is_skipped) {
     ck_assert_uint_eq(file->losses.skipped, 1);
     ck_assert_uint_eq(count_calls(), 3);
 }
-END_TEST
 
-START_TEST(chunks_that_were_never_written_are_counted) {
+TEST(chunks_that_were_never_written_are_counted) {
     describe();
     reads(1, 0, 0, 3, 1000);
     writer.sequence += 4;
@@ -304,7 +294,6 @@ START_TEST(chunks_that_were_never_written_are_counted) {
     ck_assert_uint_eq(file->losses.lost, 4);
     ck_assert_uint_eq(count_calls(), 6);
 }
-END_TEST
 
 static void break_start(size_t at, unsigned char byte, const char *expected) {
     describe();
@@ -313,22 +302,19 @@ static void break_start(size_t at, unsigned char byte, const char *expected) {
     ck_assert_msg(strstr(complaint, expected), "%s", complaint);
 }
 
-START_TEST(other_files_are_refused) {
+TEST(other_files_are_refused) {
     break_start(0, 'X', "no events file");
 }
-END_TEST
 
-START_TEST(other_byte_order_is_refused) {
+TEST(other_byte_order_is_refused) {
     break_start(offsetof(struct events_start, byte_order), 9, "byte order");
 }
-END_TEST
 
-START_TEST(other_version_is_refused) {
+TEST(other_version_is_refused) {
     break_start(offsetof(struct events_start, major), 7, "version");
 }
-END_TEST
 
-START_TEST(strings_are_found) {
+TEST(strings_are_found) {
     struct events_text text;
     describe();
     events_chunk_begin(&writer, EVENTS_STRINGS, NULL, 0);
@@ -345,7 +331,6 @@ START_TEST(strings_are_found) {
     ck_assert(text.length == 4 && memcmp(text.bytes, "make", 4) == 0);
     ck_assert_uint_eq(events_task(file, &(struct event){.thread = 7}, &text), 0);
 }
-END_TEST
 
 static void clock_pair(uint64_t cycles, int64_t realtime_ns, int64_t monotonic_ns, uint32_t status) {
     const struct events_clock clock = {.cycles = cycles,
@@ -358,7 +343,7 @@ static void clock_pair(uint64_t cycles, int64_t realtime_ns, int64_t monotonic_n
     events_chunk_end(&writer);
 }
 
-START_TEST(time_is_that_of_the_nearest_pairs) {
+TEST(time_is_that_of_the_nearest_pairs) {
     describe();
     clock_pair(3000, 50000, 50000, 0);
     clock_pair(1000, 10000, 10000, 0);
@@ -370,49 +355,19 @@ START_TEST(time_is_that_of_the_nearest_pairs) {
     ck_assert_int_eq(events_unix_ns(file, 3100), 53000);
     ck_assert_uint_eq(events_error_ns(file, 1500), 1010);
 }
-END_TEST
 
-START_TEST(error_of_time_is_what_the_kernel_says_and_what_was_set) {
+TEST(error_of_time_is_what_the_kernel_says_and_what_was_set) {
     describe();
     clock_pair(1000, 10000, 10000, 0);
     clock_pair(2000, 27000, 20000, 0); /* set forward by 7000 */
     read_all(writer.size_bytes);
     ck_assert_uint_eq(events_error_ns(file, 1500), 1010 + 7000);
 }
-END_TEST
 
-START_TEST(unsynchronized_clock_has_no_bound) {
+TEST(unsynchronized_clock_has_no_bound) {
     describe();
     clock_pair(1000, 10000, 10000, 0x40);
     read_all(writer.size_bytes);
     ck_assert_uint_eq(events_error_ns(file, 1000), UINT64_MAX);
     ck_assert_int_eq(events_unix_ns(file, 1500), 10500); /* at 1 GHz */
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("events_file");
-    TCase *tcase = suite_case(suite, "format", set_up, tear_down);
-    tcase_add_test(tcase, description_is_read);
-    tcase_add_test(tcase, record_is_read_as_written);
-    tcase_add_test(tcase, record_without_names_takes_64_bytes);
-    tcase_add_test(tcase, calls_of_all_streams_come_by_their_start);
-    tcase_add_test(tcase, what_is_dropped_and_missing_is_counted);
-    tcase_add_test(tcase, mark_tells_sides_by_numbers_of_calls);
-    tcase_add_test(tcase, strings_are_found);
-    tcase_add_test(tcase, time_is_that_of_the_nearest_pairs);
-    tcase_add_test(tcase, error_of_time_is_what_the_kernel_says_and_what_was_set);
-    tcase_add_test(tcase, unsynchronized_clock_has_no_bound);
-    tcase = suite_case(suite, "broken", set_up, tear_down);
-    tcase_add_test(tcase, cut_file_is_read_as_far_as_it_is_whole);
-    tcase_add_test(tcase, torn_chunk_ends_the_file);
-    tcase_add_test(tcase, broken_record_ends_its_chunk);
-    tcase_add_test(tcase, disordered_records_are_read_and_counted);
-    tcase_add_test(tcase, calls_of_impossible_times_are_read_and_counted);
-    tcase_add_test(tcase, chunk_of_unknown_kind_is_skipped);
-    tcase_add_test(tcase, chunks_that_were_never_written_are_counted);
-    tcase_add_test(tcase, other_files_are_refused);
-    tcase_add_test(tcase, other_byte_order_is_refused);
-    tcase_add_test(tcase, other_version_is_refused);
-    return run_suite(suite);
 }

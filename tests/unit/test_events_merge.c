@@ -7,7 +7,7 @@
 
 #include "base.h"
 #include "events_writer.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define SECOND INT64_C(1000000000)
 #define BEGIN_NS (INT64_C(1700000000) * SECOND) /* true time */
@@ -177,7 +177,9 @@ static const char *host_name(const struct event *event) {
 
 /* ---- Time ---- */
 
-START_TEST(calls_are_where_true_time_has_them_within_the_stated_error) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(calls_are_where_true_time_has_them_within_the_stated_error) {
     record(&near, BEGIN_NS, SECOND / 10);
     record(&far, BEGIN_NS + SECOND / 20, SECOND / 10);
     merge_all();
@@ -198,9 +200,8 @@ START_TEST(calls_are_where_true_time_has_them_within_the_stated_error) {
     ck_assert_uint_eq(merged->hosts[1].head.error_ns, 2000000);
     events_cursor_close(cursor);
 }
-END_TEST
 
-START_TEST(latencies_stay_as_they_were_counted) {
+TEST(latencies_stay_as_they_were_counted) {
     record(&near, BEGIN_NS, SECOND / 10);
     record(&far, BEGIN_NS, SECOND / 10);
     merge_all();
@@ -216,9 +217,8 @@ START_TEST(latencies_stay_as_they_were_counted) {
         ck_assert_uint_eq(seen[i], 2);
     events_cursor_close(cursor);
 }
-END_TEST
 
-START_TEST(latencies_of_another_rate_are_rescaled) {
+TEST(latencies_of_another_rate_are_rescaled) {
     struct machine twice = far;
     twice.hz = 2000000000;
     twice.real_hz = 2000000000;
@@ -233,7 +233,6 @@ START_TEST(latencies_of_another_rate_are_rescaled) {
             ck_assert_uint_eq(event.latency_cycles, (1000 + event.index + 1) / 2);
     events_cursor_close(cursor);
 }
-END_TEST
 
 static unsigned count_unordered(void) {
     struct events_cursor *cursor = NULL;
@@ -249,16 +248,15 @@ static unsigned count_unordered(void) {
     return count;
 }
 
-START_TEST(calls_farther_apart_than_the_error_are_ordered) {
+TEST(calls_farther_apart_than_the_error_are_ordered) {
     record(&near, BEGIN_NS, SECOND / 10);
     record(&far, BEGIN_NS + SECOND / 20, SECOND / 10);
     merge_all();
     ck_assert_uint_eq(count_unordered(), 0);
 }
-END_TEST
 
 /* 1 ms and 2 ms of error: what is 3 ms apart may be the other way round. */
-START_TEST(calls_within_the_error_are_not_called_ordered) {
+TEST(calls_within_the_error_are_not_called_ordered) {
     struct machine exact = far;
     exact.wall_off_ns = 0;
     record(&near, BEGIN_NS, SECOND / 10);
@@ -266,9 +264,8 @@ START_TEST(calls_within_the_error_are_not_called_ordered) {
     merge_all();
     ck_assert_uint_eq(count_unordered(), CALLS); /* each of the second machine, which come later */
 }
-END_TEST
 
-START_TEST(without_a_clock_that_is_set_nothing_is_ordered) {
+TEST(without_a_clock_that_is_set_nothing_is_ordered) {
     struct machine unset = far;
     unset.status = STA_UNSYNC;
     record(&near, BEGIN_NS, SECOND / 10);
@@ -277,9 +274,8 @@ START_TEST(without_a_clock_that_is_set_nothing_is_ordered) {
     ck_assert_uint_eq(merged->hosts[1].head.error_ns, UINT64_MAX);
     ck_assert_uint_eq(count_unordered(), 2 * CALLS - 1);
 }
-END_TEST
 
-START_TEST(recordings_of_one_boot_are_ordered_exactly) {
+TEST(recordings_of_one_boot_are_ordered_exactly) {
     struct machine unset = near;
     unset.status = STA_UNSYNC;
     record(&unset, BEGIN_NS, 10000);
@@ -288,10 +284,9 @@ START_TEST(recordings_of_one_boot_are_ordered_exactly) {
     ck_assert_uint_eq(merged->hosts[0].head.machine, merged->hosts[1].head.machine);
     ck_assert_uint_eq(count_unordered(), 0);
 }
-END_TEST
 
 /* A clock that goes 900 ppm fast makes calls longer than the time between their starts. */
-START_TEST(calls_of_a_stream_never_overlap) {
+TEST(calls_of_a_stream_never_overlap) {
     struct machine busy = far;
     busy.real_hz = 1000900000; /* within a thousandth: still the same rate */
     record(&near, BEGIN_NS, SECOND / 10);
@@ -304,11 +299,10 @@ START_TEST(calls_of_a_stream_never_overlap) {
     ck_assert_uint_gt(merged->hosts[1].head.error_ns, busy.error_ns + 49000);
     ck_assert_uint_lt(merged->hosts[1].head.error_ns, busy.error_ns + 60000);
 }
-END_TEST
 
 /* ---- Numbers ---- */
 
-START_TEST(objects_and_callers_of_different_hosts_are_kept_apart) {
+TEST(objects_and_callers_of_different_hosts_are_kept_apart) {
     record(&near, BEGIN_NS, SECOND / 10);
     record(&far, BEGIN_NS, SECOND / 10);
     merge_all();
@@ -336,9 +330,8 @@ START_TEST(objects_and_callers_of_different_hosts_are_kept_apart) {
     }
     events_cursor_close(cursor);
 }
-END_TEST
 
-START_TEST(ops_are_one_by_name) {
+TEST(ops_are_one_by_name) {
     record(&near, BEGIN_NS, SECOND / 10);
     record(&far, BEGIN_NS, SECOND / 10);
     merge_all();
@@ -359,9 +352,8 @@ START_TEST(ops_are_one_by_name) {
     ck_assert_uint_eq(lookups, 2 * 11);
     events_cursor_close(cursor);
 }
-END_TEST
 
-START_TEST(an_op_with_other_columns_has_a_number_of_its_own) {
+TEST(an_op_with_other_columns_has_a_number_of_its_own) {
     struct machine newer = far;
     newer.ops[1] = "op 2 READ bytes|size file offset result||";
     record(&near, BEGIN_NS, SECOND / 10);
@@ -372,9 +364,8 @@ START_TEST(an_op_with_other_columns_has_a_number_of_its_own) {
     ck_assert_int_eq(events_column(merged, 1, "file", false), 0);
     ck_assert_int_eq(events_column(merged, 2, "file", false), 1);
 }
-END_TEST
 
-START_TEST(descriptions_tell_what_is_common_and_what_is_not) {
+TEST(descriptions_tell_what_is_common_and_what_is_not) {
     record(&near, BEGIN_NS, SECOND / 10);
     record(&far, BEGIN_NS, SECOND / 10);
     merge_all();
@@ -383,11 +374,10 @@ START_TEST(descriptions_tell_what_is_common_and_what_is_not) {
     ck_assert_str_eq(merged->labels[0].value, "/srv");
     ck_assert_ptr_nonnull(strstr(merged->hosts[1].description, "\nlabel mount far\n"));
 }
-END_TEST
 
 /* ---- Completeness ---- */
 
-START_TEST(what_is_missing_is_still_known) {
+TEST(what_is_missing_is_still_known) {
     record(&near, BEGIN_NS, SECOND / 10);
     record(&far, BEGIN_NS, SECOND / 10);
     /* of the last file all but its last mark */
@@ -399,9 +389,8 @@ START_TEST(what_is_missing_is_still_known) {
     ck_assert_uint_eq(merged->losses.missing + merged->losses.dropped, 0);
     ck_assert(merged->hosts[1].head.flags & EVENTS_HOST_OPEN && !(merged->hosts[0].head.flags & EVENTS_HOST_OPEN));
 }
-END_TEST
 
-START_TEST(a_mark_of_one_recording_does_nothing_to_others) {
+TEST(a_mark_of_one_recording_does_nothing_to_others) {
     record(&near, BEGIN_NS, SECOND / 10);
     write_mark(&writers[0], EVENTS_MARK_RESET, cycles_at(&near, BEGIN_NS + 5 * SECOND), 50);
     write_mark(&writers[0], EVENTS_MARK_PAUSE, cycles_at(&near, BEGIN_NS + 6 * SECOND), 60);
@@ -423,9 +412,8 @@ START_TEST(a_mark_of_one_recording_does_nothing_to_others) {
     }
     events_cursor_close(cursor);
 }
-END_TEST
 
-START_TEST(a_merged_file_is_merged_again) {
+TEST(a_merged_file_is_merged_again) {
     record(&near, BEGIN_NS, SECOND / 10);
     record(&far, BEGIN_NS + SECOND / 20, SECOND / 10);
     merge_all();
@@ -449,9 +437,8 @@ START_TEST(a_merged_file_is_merged_again) {
     events_close(file);
     ck_assert_int_eq(events_writer_finish(&again), 0);
 }
-END_TEST
 
-START_TEST(a_recording_without_times_is_refused) {
+TEST(a_recording_without_times_is_refused) {
     record(&near, BEGIN_NS, SECOND / 10);
     record(&far, BEGIN_NS, SECOND / 10);
     files[1]->clock_count = 0;
@@ -459,29 +446,4 @@ START_TEST(a_recording_without_times_is_refused) {
     const struct events_file *all[] = {files[0], files[1]};
     ck_assert_int_eq(events_merge(all, 2, keep, &merged_bytes, &place), -ENODATA);
     ck_assert_uint_eq(place, 1);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("events_merge");
-    TCase *tcase = suite_case(suite, "time", set_up, tear_down);
-    tcase_add_test(tcase, calls_are_where_true_time_has_them_within_the_stated_error);
-    tcase_add_test(tcase, latencies_stay_as_they_were_counted);
-    tcase_add_test(tcase, latencies_of_another_rate_are_rescaled);
-    tcase_add_test(tcase, calls_farther_apart_than_the_error_are_ordered);
-    tcase_add_test(tcase, calls_within_the_error_are_not_called_ordered);
-    tcase_add_test(tcase, without_a_clock_that_is_set_nothing_is_ordered);
-    tcase_add_test(tcase, recordings_of_one_boot_are_ordered_exactly);
-    tcase_add_test(tcase, calls_of_a_stream_never_overlap);
-    tcase = suite_case(suite, "numbers", set_up, tear_down);
-    tcase_add_test(tcase, objects_and_callers_of_different_hosts_are_kept_apart);
-    tcase_add_test(tcase, ops_are_one_by_name);
-    tcase_add_test(tcase, an_op_with_other_columns_has_a_number_of_its_own);
-    tcase_add_test(tcase, descriptions_tell_what_is_common_and_what_is_not);
-    tcase = suite_case(suite, "completeness", set_up, tear_down);
-    tcase_add_test(tcase, what_is_missing_is_still_known);
-    tcase_add_test(tcase, a_mark_of_one_recording_does_nothing_to_others);
-    tcase_add_test(tcase, a_merged_file_is_merged_again);
-    tcase_add_test(tcase, a_recording_without_times_is_refused);
-    return run_suite(suite);
 }

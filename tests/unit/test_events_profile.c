@@ -5,7 +5,7 @@
 #include "base.h"
 #include "events_profile.h"
 #include "events_writer.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { LOOKUP, READ };
 enum { HZ = 1000000000 };
@@ -111,7 +111,9 @@ static void whole(void) {
     mark(EVENTS_MARK_STOP, 10000, 0, 6);
 }
 
-START_TEST(all_calls_are_counted_as_a_recorder_counts_them) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(all_calls_are_counted_as_a_recorder_counts_them) {
     whole();
     ck_assert_int_eq(make(&(struct events_profile_options){0}), 0);
     const struct aggstats_op_profile *read = op_of("READ");
@@ -131,9 +133,8 @@ START_TEST(all_calls_are_counted_as_a_recorder_counts_them) {
     ck_assert(!profile.incomplete && profile.elapsed_cycles == 10000 && profile.clock.frequency_hz == HZ);
     ck_assert_int_eq(profile.start_ns, 1000000);
 }
-END_TEST
 
-START_TEST(reset_begins_anew) {
+TEST(reset_begins_anew) {
     mark(EVENTS_MARK_START, 0, 0, 0);
     calls(0, six, 3);
     mark(EVENTS_MARK_RESET, 2500, 0, 3);
@@ -151,9 +152,8 @@ START_TEST(reset_begins_anew) {
     ck_assert_uint_eq(op_of("READ")->calls, 4);
     ck_assert_int_eq(make(&(struct events_profile_options){.window = 3}), -ERANGE);
 }
-END_TEST
 
-START_TEST(what_ends_in_a_pause_is_not_counted) {
+TEST(what_ends_in_a_pause_is_not_counted) {
     mark(EVENTS_MARK_START, 0, 0, 0);
     calls(0, six, 6);
     mark(EVENTS_MARK_PAUSE, 1500, 0, 2);
@@ -165,9 +165,8 @@ START_TEST(what_ends_in_a_pause_is_not_counted) {
     ck_assert_uint_eq(op_of("LOOKUP")->calls, 1);
     ck_assert_uint_eq(profile.elapsed_cycles, 7000);
 }
-END_TEST
 
-START_TEST(rotation_counts_if_it_succeeded) {
+TEST(rotation_counts_if_it_succeeded) {
     mark(EVENTS_MARK_START, 0, 0, 0);
     calls(0, six, 6);
     mark(EVENTS_MARK_ROTATE, 1500, 1, 2);
@@ -181,22 +180,20 @@ START_TEST(rotation_counts_if_it_succeeded) {
     ck_assert_uint_eq(op_of("READ")->calls, 3);
     ck_assert_uint_eq(events_window_count(file), 2);
 }
-END_TEST
 
 static bool is_of_eleven(void *context, const struct event *event) {
     (void)context;
     return event->thread == 11;
 }
 
-START_TEST(only_what_is_wanted_is_counted) {
+TEST(only_what_is_wanted_is_counted) {
     whole();
     ck_assert_int_eq(make(&(struct events_profile_options){.wants = is_of_eleven}), 0);
     ck_assert_uint_eq(profile.op_count, 1);
     ck_assert_uint_eq(op_of("READ")->calls, 2);
 }
-END_TEST
 
-START_TEST(intervals_add_up) {
+TEST(intervals_add_up) {
     whole();
     ck_assert_int_eq(make(&(struct events_profile_options){.interval_ns = 3000}), 0);
     ck_assert_uint_eq(profile.interval_count, 4);
@@ -212,9 +209,8 @@ START_TEST(intervals_add_up) {
     ck_assert_int_eq(make(&(struct events_profile_options){.interval_ns = 1, .all = true}), 0);
     ck_assert_uint_eq(profile.interval_count, 10001);
 }
-END_TEST
 
-START_TEST(values_are_related_as_asked) {
+TEST(values_are_related_as_asked) {
     const struct events_joint joints[] = {{"READ", AGGSTATS_SIZE}, {"LOOKUP", AGGSTATS_ERROR}};
     whole();
     ck_assert_int_eq(make(&(struct events_profile_options){.joints = joints, .joint_count = 2}), 0);
@@ -226,7 +222,6 @@ START_TEST(values_are_related_as_asked) {
     const struct events_joint cpu = {"READ", AGGSTATS_CPU};
     ck_assert_int_eq(make(&(struct events_profile_options){.joints = &cpu, .joint_count = 1}), -EINVAL);
 }
-END_TEST
 
 static const struct aggstats_group *group_of(enum aggstats_grouping grouping, const char *name) {
     for (size_t i = 0; i < profile.group_count; i++)
@@ -242,7 +237,7 @@ static uint64_t calls_of(const struct aggstats_group *group) {
     return count;
 }
 
-START_TEST(groups_add_up) {
+TEST(groups_add_up) {
     uint64_t sum[AGGSTATS_GROUPINGS] = {0};
     const unsigned groupings = 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_UID |
                                1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY;
@@ -258,18 +253,16 @@ START_TEST(groups_add_up) {
     ck_assert_uint_eq(calls_of(group_of(AGGSTATS_BY_FILE, "/sub/other?")), 2);
     ck_assert_uint_eq(calls_of(group_of(AGGSTATS_BY_DIRECTORY, "/sub")), 6);
 }
-END_TEST
 
-START_TEST(missing_calls_are_told) {
+TEST(missing_calls_are_told) {
     mark(EVENTS_MARK_START, 0, 0, 0);
     calls(0, six, 3); /* and no end */
     ck_assert_int_eq(make(&(struct events_profile_options){0}), 0);
     ck_assert(profile.incomplete);
     ck_assert_uint_eq(profile.elapsed_cycles, 2900);
 }
-END_TEST
 
-START_TEST(a_pause_that_nobody_ended_counts_no_time) {
+TEST(a_pause_that_nobody_ended_counts_no_time) {
     mark(EVENTS_MARK_START, 0, 0, 0);
     calls(0, six, 6); /* the last one ends at 5050 */
     mark(EVENTS_MARK_PAUSE, 1500, 0, 2);
@@ -278,9 +271,8 @@ START_TEST(a_pause_that_nobody_ended_counts_no_time) {
     ck_assert_int_eq(make(&(struct events_profile_options){.window = 1}), 0);
     ck_assert_uint_eq(profile.elapsed_cycles, 1500);
 }
-END_TEST
 
-START_TEST(groups_of_one_total_are_in_the_order_of_their_numbers) {
+TEST(groups_of_one_total_are_in_the_order_of_their_numbers) {
     const struct made two[] = {{READ, 100, 5, 13, 0, 1}, {READ, 100, 5, 11, 0, 1}};
     mark(EVENTS_MARK_START, 0, 0, 0);
     calls(0, two, 2);
@@ -294,19 +286,17 @@ START_TEST(groups_of_one_total_are_in_the_order_of_their_numbers) {
     ck_assert_uint_eq(profile.groups[0].id, 11);
     ck_assert_uint_eq(profile.groups[1].id, 13);
 }
-END_TEST
 
-START_TEST(every_clock_of_a_recorder_is_known) {
+TEST(every_clock_of_a_recorder_is_known) {
     for (uint32_t kind = AGGSTATS_CLOCK_TSC; kind <= AGGSTATS_CLOCK_MONOTONIC; kind++) {
         const struct events_file of_kind = {.clock_kind = (char *)(uintptr_t)aggstats_clock_name(kind), .clock_hz = HZ};
         ck_assert_uint_eq(events_profile_clock(&of_kind).kind, kind);
         ck_assert_uint_eq(events_profile_clock(&of_kind).frequency_hz, HZ);
     }
 }
-END_TEST
 
 /* So many that the table of an op grows, and is put into its order, many times. */
-START_TEST(cells_add_up_to_the_buckets) {
+TEST(cells_add_up_to_the_buckets) {
     enum { COUNT = 5000 };
     struct made *many = calloc(COUNT, sizeof(*many));
     uint64_t sums[64] = {0};
@@ -331,26 +321,4 @@ START_TEST(cells_add_up_to_the_buckets) {
         sums[profile.joints[0].cells[i].bucket] += profile.joints[0].cells[i].count;
     ck_assert_mem_eq(sums, read->buckets, sizeof(sums));
     free(many);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("events_profile");
-    TCase *tcase = tcase_create("events_profile");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, all_calls_are_counted_as_a_recorder_counts_them);
-    tcase_add_test(tcase, reset_begins_anew);
-    tcase_add_test(tcase, what_ends_in_a_pause_is_not_counted);
-    tcase_add_test(tcase, rotation_counts_if_it_succeeded);
-    tcase_add_test(tcase, only_what_is_wanted_is_counted);
-    tcase_add_test(tcase, intervals_add_up);
-    tcase_add_test(tcase, values_are_related_as_asked);
-    tcase_add_test(tcase, groups_add_up);
-    tcase_add_test(tcase, missing_calls_are_told);
-    tcase_add_test(tcase, a_pause_that_nobody_ended_counts_no_time);
-    tcase_add_test(tcase, groups_of_one_total_are_in_the_order_of_their_numbers);
-    tcase_add_test(tcase, every_clock_of_a_recorder_is_known);
-    tcase_add_test(tcase, cells_add_up_to_the_buckets);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

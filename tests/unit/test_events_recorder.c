@@ -16,7 +16,7 @@
 #include "events_reader.h"
 #include "events_recorder.h"
 #include "events_writer.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { LOOKUP, READ, WRITE, OPS };
 
@@ -176,7 +176,9 @@ static void check_call(const struct events_file *file, const struct event *event
     }
 }
 
-START_TEST(calls_are_in_the_file) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(calls_are_in_the_file) {
     int fd = new_file();
     struct copy copy;
     start(&(struct events_wanted){.fd = dup(fd)});
@@ -195,9 +197,8 @@ START_TEST(calls_are_in_the_file) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
-START_TEST(time_of_calls_is_that_of_the_wall_clock) {
+TEST(time_of_calls_is_that_of_the_wall_clock) {
     int fd = new_file();
     struct copy copy;
     int64_t before_ns = read_clock_ns(CLOCK_REALTIME);
@@ -217,7 +218,6 @@ START_TEST(time_of_calls_is_that_of_the_wall_clock) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
 /* ---- Lanes ---- */
 
@@ -265,7 +265,7 @@ static void check_lane_call(const struct events_file *file, const struct event *
 }
 
 /* Calls of other threads overlap; what is lost of them is counted, between two of a lane and where nothing else is. */
-START_TEST(calls_in_lanes_are_in_the_file) {
+TEST(calls_in_lanes_are_in_the_file) {
     struct lane lanes[LANES];
     struct copy copy;
     pthread_t thread;
@@ -294,9 +294,8 @@ START_TEST(calls_in_lanes_are_in_the_file) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
-START_TEST(callers_have_names) {
+TEST(callers_have_names) {
     int fd = new_file();
     struct copy copy;
     struct events_text name;
@@ -309,7 +308,6 @@ START_TEST(callers_have_names) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
 static void add_call_of(const struct lane *lane, uint64_t start_cycles, uint64_t process, const char *program) {
     const uint64_t columns[] = {4096, 100};
@@ -329,7 +327,7 @@ static void check_program(const struct events_file *file, const struct event *ev
 }
 
 /* It executes another program, and ends; then another process gets its number. */
-START_TEST(a_call_has_the_name_that_its_thread_had_then) {
+TEST(a_call_has_the_name_that_its_thread_had_then) {
     int fd = new_file();
     struct copy copy;
     start(&(struct events_wanted){.fd = dup(fd)});
@@ -343,7 +341,6 @@ START_TEST(a_call_has_the_name_that_its_thread_had_then) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
 static void check_name(const struct events_file *file, const struct event *event) {
     struct events_text name = events_text_of(file, event, "name");
@@ -351,7 +348,7 @@ static void check_name(const struct events_file *file, const struct event *event
         ck_assert(name.length == 8 && memcmp(name.bytes, "the name", 8) == 0 && event->has_more);
 }
 
-START_TEST(names_and_paths_are_recorded_where_wanted) {
+TEST(names_and_paths_are_recorded_where_wanted) {
     int fd = new_file();
     struct copy copy;
     start(&(struct events_wanted){.fd = dup(fd), .names = true});
@@ -376,9 +373,8 @@ START_TEST(names_and_paths_are_recorded_where_wanted) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
-START_TEST(no_name_is_recorded_where_none_is_wanted) {
+TEST(no_name_is_recorded_where_none_is_wanted) {
     int fd = new_file();
     struct copy copy;
     start(&(struct events_wanted){.fd = dup(fd)});
@@ -390,10 +386,9 @@ START_TEST(no_name_is_recorded_where_none_is_wanted) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
 /* More than a file system lets us write: what does not fit is counted, and the rest stays readable. */
-START_TEST(drops_are_counted_exactly_when_nothing_can_be_saved) {
+TEST(drops_are_counted_exactly_when_nothing_can_be_saved) {
     int fd = new_file();
     struct copy copy;
     struct events_state state;
@@ -415,7 +410,6 @@ START_TEST(drops_are_counted_exactly_when_nothing_can_be_saved) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
 /* Without a thread that saves: one that waits for a lock of ours, in find_task. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -427,7 +421,7 @@ static bool wait_at_gate(void *context, uint32_t thread, uint64_t *ret_process, 
     return false;
 }
 
-START_TEST(full_buffers_drop_and_are_gone_on_with) {
+TEST(full_buffers_drop_and_are_gone_on_with) {
     int fd = new_file();
     struct copy copy;
     struct events_state state;
@@ -459,9 +453,8 @@ START_TEST(full_buffers_drop_and_are_gone_on_with) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
-START_TEST(file_of_limited_size_ends_there) {
+TEST(file_of_limited_size_ends_there) {
     int fd = new_file();
     struct copy copy;
     struct events_state state = {.is_on = true};
@@ -486,10 +479,9 @@ START_TEST(file_of_limited_size_ends_there) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
 /* A limit of file sizes is one of the file: it has an end, too. */
-START_TEST(limit_of_file_sizes_is_kept_to) {
+TEST(limit_of_file_sizes_is_kept_to) {
     int fd = new_file();
     struct copy copy;
     struct events_state state = {.is_on = true};
@@ -511,10 +503,9 @@ START_TEST(limit_of_file_sizes_is_kept_to) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
 /* Two chunks of each of two errors; and a truncated chunk. */
-START_TEST(failures_are_told_by_error) {
+TEST(failures_are_told_by_error) {
     struct events_writer writer = {0};
     struct events_file *file;
     char complaint[EVENTS_COMPLAINT_SIZE];
@@ -541,9 +532,8 @@ START_TEST(failures_are_told_by_error) {
     events_close(file);
     events_writer_finish(&writer);
 }
-END_TEST
 
-START_TEST(ring_holds_the_last_calls) {
+TEST(ring_holds_the_last_calls) {
     int fd = new_file();
     struct copy copy;
     const unsigned calls = 100003;
@@ -564,9 +554,8 @@ START_TEST(ring_holds_the_last_calls) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
-START_TEST(ring_that_has_ended_can_be_written) {
+TEST(ring_that_has_ended_can_be_written) {
     int fd = new_file();
     struct copy copy;
     start(&(struct events_wanted){.fd = -1, .ring_bytes = 1U << 20});
@@ -579,9 +568,8 @@ START_TEST(ring_that_has_ended_can_be_written) {
     free_copy(&copy);
     close(fd);
 }
-END_TEST
 
-START_TEST(recording_begins_and_ends_at_any_time) {
+TEST(recording_begins_and_ends_at_any_time) {
     struct copy copy;
     uint64_t all = 0;
     for (unsigned round = 1; round < 5; round++) {
@@ -601,7 +589,6 @@ START_TEST(recording_begins_and_ends_at_any_time) {
     }
     ck_assert_uint_eq(all, 1 + 2 + 3 + 4);
 }
-END_TEST
 
 /* ---- The profile made of calls is the recorded one ---- */
 
@@ -675,7 +662,7 @@ static void change_windows(unsigned rounds) {
     }
 }
 
-START_TEST(profile_of_calls_is_the_recorded_one) {
+TEST(profile_of_calls_is_the_recorded_one) {
     int fd = new_file();
     struct copy copy;
     struct aggstats_profile profile;
@@ -697,28 +684,4 @@ START_TEST(profile_of_calls_is_the_recorded_one) {
     aggstats_profile_finish(&profile);
     free_copy(&copy);
     close(fd);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("events_recorder");
-    TCase *tcase = suite_case(suite, "recording", set_up, tear_down);
-    tcase_add_test(tcase, calls_are_in_the_file);
-    tcase_add_test(tcase, time_of_calls_is_that_of_the_wall_clock);
-    tcase_add_test(tcase, calls_in_lanes_are_in_the_file);
-    tcase_add_test(tcase, callers_have_names);
-    tcase_add_test(tcase, a_call_has_the_name_that_its_thread_had_then);
-    tcase_add_test(tcase, names_and_paths_are_recorded_where_wanted);
-    tcase_add_test(tcase, no_name_is_recorded_where_none_is_wanted);
-    tcase_add_test(tcase, recording_begins_and_ends_at_any_time);
-    tcase_add_test(tcase, profile_of_calls_is_the_recorded_one);
-    tcase = suite_case(suite, "no room", set_up, tear_down);
-    tcase_add_test(tcase, drops_are_counted_exactly_when_nothing_can_be_saved);
-    tcase_add_test(tcase, full_buffers_drop_and_are_gone_on_with);
-    tcase_add_test(tcase, file_of_limited_size_ends_there);
-    tcase_add_test(tcase, limit_of_file_sizes_is_kept_to);
-    tcase_add_test(tcase, failures_are_told_by_error);
-    tcase_add_test(tcase, ring_holds_the_last_calls);
-    tcase_add_test(tcase, ring_that_has_ended_can_be_written);
-    return run_suite(suite);
 }

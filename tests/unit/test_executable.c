@@ -1,5 +1,4 @@
 /* What is said of a program before it is executed. */
-#include <check.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +8,7 @@
 #include <unistd.h>
 
 #include "executable.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static char directory[] = "/tmp/test-executable-XXXXXX";
 static char program[sizeof(directory) + 16];
@@ -84,29 +83,28 @@ static void write_script(const char *interpreter) {
     write_file(script, text, strlen(text));
 }
 
-START_TEST(program_with_a_loader_is_dynamic) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(program_with_a_loader_is_dynamic) {
     write_elf(ELFCLASS64, own_machine(), "/lib64/ld-linux-x86-64.so.2");
     ck_assert_int_eq(executable_look(program), EXECUTABLE_DYNAMIC);
     ck_assert_int_eq(executable_look("/proc/self/exe"), EXECUTABLE_DYNAMIC);
 }
-END_TEST
 
-START_TEST(program_without_a_loader_is_static) {
+TEST(program_without_a_loader_is_static) {
     write_elf(ELFCLASS64, own_machine(), NULL);
     ck_assert_int_eq(executable_look(program), EXECUTABLE_STATIC);
 }
-END_TEST
 
-START_TEST(loader_is_known_by_its_name) {
+TEST(loader_is_known_by_its_name) {
     write_elf(ELFCLASS64, own_machine(), NULL);
     snprintf(script, sizeof(script), "%s/ld-linux.so.2", directory);
     ck_assert_int_eq(rename(program, script), 0);
     ck_assert_int_eq(executable_look(script), EXECUTABLE_LOADER);
     ck_assert_ptr_null(executable_reason(EXECUTABLE_LOADER));
 }
-END_TEST
 
-START_TEST(dynamic_program_of_go_is_told_by_its_note) {
+TEST(dynamic_program_of_go_is_told_by_its_note) {
     memcpy(note_owner, "Go", 3);
     write_elf(ELFCLASS64, own_machine(), "/lib64/ld-linux-x86-64.so.2");
     ck_assert_int_eq(executable_look(program), EXECUTABLE_GO);
@@ -117,9 +115,8 @@ START_TEST(dynamic_program_of_go_is_told_by_its_note) {
     ck_assert_int_eq(executable_look(program), EXECUTABLE_DYNAMIC);
     note_owner[0] = '\0';
 }
-END_TEST
 
-START_TEST(other_loaders_and_machines_are_foreign) {
+TEST(other_loaders_and_machines_are_foreign) {
     write_elf(ELFCLASS64, own_machine(), "/lib/ld-musl-x86_64.so.1");
     ck_assert_int_eq(executable_look(program), EXECUTABLE_FOREIGN);
     write_elf(ELFCLASS32, EM_386, "/lib/ld-linux.so.2");
@@ -127,9 +124,8 @@ START_TEST(other_loaders_and_machines_are_foreign) {
     write_elf(ELFCLASS64, EM_SPARCV9, NULL);
     ck_assert_int_eq(executable_look(program), EXECUTABLE_FOREIGN);
 }
-END_TEST
 
-START_TEST(script_is_what_its_interpreter_is) {
+TEST(script_is_what_its_interpreter_is) {
     write_elf(ELFCLASS64, own_machine(), NULL);
     write_script(program);
     ck_assert_int_eq(executable_look(script), EXECUTABLE_STATIC);
@@ -138,18 +134,16 @@ START_TEST(script_is_what_its_interpreter_is) {
     write_script("");
     ck_assert_int_eq(executable_look(script), EXECUTABLE_DYNAMIC);
 }
-END_TEST
 
-START_TEST(set_id_program_is_so_for_others_only) {
+TEST(set_id_program_is_so_for_others_only) {
     write_elf(ELFCLASS64, own_machine(), "/lib64/ld-linux-x86-64.so.2");
     ck_assert_int_eq(chmod(program, 04755), 0);
     ck_assert_int_eq(executable_look(program), EXECUTABLE_DYNAMIC);
     if (geteuid() == 0 && chown(program, 65534, 0) == 0 && chmod(program, 04755) == 0)
         ck_assert_int_eq(executable_look(program), EXECUTABLE_SET_ID);
 }
-END_TEST
 
-START_TEST(what_is_no_program_is_left_alone) {
+TEST(what_is_no_program_is_left_alone) {
     write_file(program, "\177ELF", 4);
     ck_assert_int_eq(executable_look(program), EXECUTABLE_DYNAMIC);
     write_file(program, "", 0);
@@ -158,9 +152,8 @@ START_TEST(what_is_no_program_is_left_alone) {
     ck_assert_int_eq(executable_look("/dev/null"), EXECUTABLE_DYNAMIC);
     ck_assert_int_eq(executable_look("/none"), EXECUTABLE_DYNAMIC);
 }
-END_TEST
 
-START_TEST(name_is_looked_for_in_the_path) {
+TEST(name_is_looked_for_in_the_path) {
     char found[64];
     char path[128];
     write_file(program, "", 0);
@@ -171,22 +164,4 @@ START_TEST(name_is_looked_for_in_the_path) {
     ck_assert_ptr_null(executable_find("", found, sizeof(found)));
     ck_assert_ptr_null(executable_find("program", found, 4));
     ck_assert_str_eq(executable_find("./any", found, sizeof(found)), "./any");
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("executable");
-    TCase *tcase = tcase_create("executable");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, program_with_a_loader_is_dynamic);
-    tcase_add_test(tcase, program_without_a_loader_is_static);
-    tcase_add_test(tcase, loader_is_known_by_its_name);
-    tcase_add_test(tcase, dynamic_program_of_go_is_told_by_its_note);
-    tcase_add_test(tcase, other_loaders_and_machines_are_foreign);
-    tcase_add_test(tcase, script_is_what_its_interpreter_is);
-    tcase_add_test(tcase, set_id_program_is_so_for_others_only);
-    tcase_add_test(tcase, what_is_no_program_is_left_alone);
-    tcase_add_test(tcase, name_is_looked_for_in_the_path);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

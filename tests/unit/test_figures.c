@@ -1,12 +1,11 @@
 /* Percentiles, sums and bounds of profiles. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
 #include "figures.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static uint64_t buckets[AGGSTATS_BUCKETS_MAX];
 static struct aggstats_op_profile op;
@@ -22,31 +21,30 @@ static unsigned percentile(unsigned percent) {
     return found.bucket;
 }
 
-START_TEST(computed_counts_are_rounded_and_stay_within_64_bits) {
+TEST_CASE(.set_up = set_up);
+
+TEST(computed_counts_are_rounded_and_stay_within_64_bits) {
     ck_assert_uint_eq(figures_count(0.49), 0);
     ck_assert_uint_eq(figures_count(2.5), 3);
     ck_assert_uint_eq(figures_count(0x1p63), UINT64_C(1) << 63);
     ck_assert_uint_eq(figures_count(nextafter(0x1p64, 0)), UINT64_MAX - 2047);
     ck_assert_uint_eq(figures_count(0x1p64), UINT64_MAX);
 }
-END_TEST
 
-START_TEST(no_calls_have_no_percentile) {
+TEST(no_calls_have_no_percentile) {
     struct aggstats_percentile found = {.bucket = 77};
     ck_assert(!aggstats_percentile(&op, 1, 500, &found));
     ck_assert_uint_eq(found.bucket, 77);
 }
-END_TEST
 
-START_TEST(one_call_is_every_percentile) {
+TEST(one_call_is_every_percentile) {
     buckets[63] = 1;
     ck_assert_uint_eq(percentile(1), 63);
     ck_assert_uint_eq(percentile(50), 63);
     ck_assert_uint_eq(percentile(100), 63);
 }
-END_TEST
 
-START_TEST(a_percentile_changes_buckets_at_the_exact_call) {
+TEST(a_percentile_changes_buckets_at_the_exact_call) {
     buckets[10] = 50;
     buckets[20] = 49;
     buckets[30] = 1;
@@ -57,28 +55,25 @@ START_TEST(a_percentile_changes_buckets_at_the_exact_call) {
     buckets[30] = 2; /* of 101 calls 50 are less than a half */
     ck_assert_uint_eq(percentile(50), 20);
 }
-END_TEST
 
-START_TEST(huge_counts_do_not_overflow) {
+TEST(huge_counts_do_not_overflow) {
     buckets[5] = UINT64_MAX / 2;
     buckets[6] = UINT64_MAX / 2;
     ck_assert_uint_eq(percentile(50), 5);
     ck_assert_uint_eq(percentile(51), 6);
     ck_assert_uint_eq(percentile(99), 6);
 }
-END_TEST
 
-START_TEST(fine_resolutions_use_all_their_buckets) {
+TEST(fine_resolutions_use_all_their_buckets) {
     struct aggstats_percentile found;
     buckets[AGGSTATS_BUCKETS_MAX - 1] = 3;
     ck_assert_uint_eq(figures_finished(&op, 8), 3);
     ck_assert(aggstats_percentile(&op, 8, 500, &found));
     ck_assert_uint_eq(found.bucket, AGGSTATS_BUCKETS_MAX - 1);
 }
-END_TEST
 
 /* The second of 4 calls in [1024, 2048) lies at 3/8 of the way, logarithmically. */
-START_TEST(percentiles_are_interpolated_within_their_bucket) {
+TEST(percentiles_are_interpolated_within_their_bucket) {
     struct aggstats_percentile found;
     buckets[3] = 8;
     buckets[10] = 4;
@@ -88,9 +83,8 @@ START_TEST(percentiles_are_interpolated_within_their_bucket) {
     ck_assert_double_eq(found.upper_cycles, 2048);
     ck_assert_double_eq_tol(found.cycles, 1024 * pow(2, 0.375), 1e-9);
 }
-END_TEST
 
-START_TEST(the_lowest_bucket_is_interpolated_from_zero) {
+TEST(the_lowest_bucket_is_interpolated_from_zero) {
     struct aggstats_percentile found;
     buckets[0] = 2;
     op.total_cycles = 2;
@@ -98,10 +92,9 @@ START_TEST(the_lowest_bucket_is_interpolated_from_zero) {
     ck_assert_double_eq(found.lower_cycles, 0);
     ck_assert_double_eq(found.cycles, 0.5);
 }
-END_TEST
 
 /* Latencies are known here, and their percentiles exactly. */
-START_TEST(percentiles_are_within_their_error) {
+TEST(percentiles_are_within_their_error) {
     static const unsigned resolutions[] = {1, 2, 4, 8};
     static uint64_t latencies[1000];
     for (size_t i = 0; i < ARRAY_SIZE(latencies); i++)
@@ -120,7 +113,6 @@ START_TEST(percentiles_are_within_their_error) {
         }
     }
 }
-END_TEST
 
 static int compare_latencies(const void *left, const void *right) {
     const uint64_t a = *(const uint64_t *)left;
@@ -129,7 +121,7 @@ static int compare_latencies(const void *left, const void *right) {
 }
 
 /* Latencies are random, and so are their number, resolution, and whether the longest is known. */
-START_TEST(percentiles_are_possible_and_in_order) {
+TEST(percentiles_are_possible_and_in_order) {
     static const unsigned per_milles[] = {1, 10, 250, 500, 900, 990, 999, 1000};
     static uint64_t latencies[2000];
     uint64_t random = 1;
@@ -167,7 +159,6 @@ START_TEST(percentiles_are_possible_and_in_order) {
             ck_assert_double_eq(before, (double)longest);
     }
 }
-END_TEST
 
 /* Adds a call, and the longest, if that is known. */
 static void add_call(uint64_t latency, unsigned resolution, bool is_longest_known) {
@@ -177,7 +168,7 @@ static void add_call(uint64_t latency, unsigned resolution, bool is_longest_know
         op.longest_cycles = latency;
 }
 
-START_TEST(of_two_calls_p50_is_the_shorter_one_exactly) {
+TEST(of_two_calls_p50_is_the_shorter_one_exactly) {
     struct aggstats_percentile found;
     add_call(6000, 1, true);
     add_call(2500000000, 1, true);
@@ -188,9 +179,8 @@ START_TEST(of_two_calls_p50_is_the_shorter_one_exactly) {
     ck_assert(aggstats_percentile(&op, 1, 501, &found));
     ck_assert_double_eq(found.cycles, 2500000000);
 }
-END_TEST
 
-START_TEST(of_calls_that_take_equally_long_p50_is_that_time) {
+TEST(of_calls_that_take_equally_long_p50_is_that_time) {
     for (unsigned resolution = 1; resolution <= 8; resolution *= 2) {
         struct aggstats_percentile found;
         set_up();
@@ -202,10 +192,9 @@ START_TEST(of_calls_that_take_equally_long_p50_is_that_time) {
         ck_assert_double_ge(found.upper_cycles, 800000000);
     }
 }
-END_TEST
 
 /* 790 to 810 ms, in a bucket from 537 ms to 1.07 s: the third of five took at least (4 s - 2 * 810 ms) / 3. */
-START_TEST(of_calls_that_take_about_equally_long_p50_is_about_that) {
+TEST(of_calls_that_take_about_equally_long_p50_is_about_that) {
     static const uint64_t latencies[] = {790000000, 795000000, 800000000, 805000000, 810000000};
     struct aggstats_percentile found;
     for (unsigned i = 0; i < ARRAY_SIZE(latencies); i++)
@@ -218,9 +207,8 @@ START_TEST(of_calls_that_take_about_equally_long_p50_is_about_that) {
     ck_assert_double_ge(found.upper_cycles, 800000000);
     ck_assert_double_le(found.lower_cycles, 800000000);
 }
-END_TEST
 
-START_TEST(a_total_that_contradicts_the_buckets_tells_nothing) {
+TEST(a_total_that_contradicts_the_buckets_tells_nothing) {
     struct aggstats_percentile found;
     buckets[10] = 3;
     op.total_cycles = 3 * 2048 + 1;
@@ -232,9 +220,8 @@ START_TEST(a_total_that_contradicts_the_buckets_tells_nothing) {
     ck_assert_double_eq(found.lower_cycles, 2047.5);
     ck_assert_double_eq(found.upper_cycles, 2048);
 }
-END_TEST
 
-START_TEST(ranks_begin_with_the_shortest_call_and_end_with_the_longest) {
+TEST(ranks_begin_with_the_shortest_call_and_end_with_the_longest) {
     struct aggstats_percentile found = {.bucket = 77};
     add_call(100, 1, true);
     add_call(3000, 1, true);
@@ -249,35 +236,31 @@ START_TEST(ranks_begin_with_the_shortest_call_and_end_with_the_longest) {
     ck_assert(aggstats_latency_of_rank(&op, 1, 3, &found));
     ck_assert_double_eq(found.cycles, 1000000);
 }
-END_TEST
 
-START_TEST(bounds_are_sums_over_the_buckets) {
+TEST(bounds_are_sums_over_the_buckets) {
     buckets[3] = 2;  /* 8..16 */
     buckets[10] = 1; /* 1024..2048 */
     struct figures_bounds bounds = figures_total_bounds(&op, 1);
     ck_assert_ldouble_eq(bounds.lower_cycles, 2 * 8 + 1024);
     ck_assert_ldouble_eq(bounds.upper_cycles, 2 * 16 + 2048);
 }
-END_TEST
 
-START_TEST(the_lowest_bucket_may_hold_nothing_but_zeros) {
+TEST(the_lowest_bucket_may_hold_nothing_but_zeros) {
     buckets[0] = 5;
     struct figures_bounds bounds = figures_total_bounds(&op, 1);
     ck_assert_ldouble_eq(bounds.lower_cycles, 0);
     ck_assert_ldouble_eq(bounds.upper_cycles, 10);
 }
-END_TEST
 
-START_TEST(sums_count_all_ops) {
+TEST(sums_count_all_ops) {
     struct aggstats_op_profile ops[] = {{.calls = 5, .total_cycles = 100}, {.calls = 2, .total_cycles = 30}};
     const struct aggstats_profile profile = {.ops = ops, .op_count = 2};
     struct figures_sum sum = figures_sum(&profile);
     ck_assert_uint_eq(sum.calls, 7);
     ck_assert_double_eq(sum.total_cycles, 130);
 }
-END_TEST
 
-START_TEST(sums_do_not_wrap) {
+TEST(sums_do_not_wrap) {
     struct aggstats_op_profile ops[] = {{.calls = UINT64_MAX, .total_cycles = UINT64_MAX},
                                         {.calls = UINT64_MAX, .total_cycles = UINT64_MAX},
                                         {.calls = 3, .total_cycles = 3}};
@@ -287,49 +270,11 @@ START_TEST(sums_do_not_wrap) {
     ck_assert_str_eq(wide_count_format(sum.calls, text), "36893488147419103233");
     ck_assert_double_eq(sum.total_cycles, 0x1p65);
 }
-END_TEST
 
-START_TEST(calls_in_flight_are_counted_by_op) {
+TEST(calls_in_flight_are_counted_by_op) {
     struct aggstats_call_in_flight calls[] = {{.op = "READ"}, {.op = "FSYNC"}, {.op = "READ"}};
     const struct aggstats_profile profile = {.in_flight = calls, .in_flight_count = 3};
     ck_assert_uint_eq(figures_in_flight(&profile, "READ"), 2);
     ck_assert_uint_eq(figures_in_flight(&profile, "FSYNC"), 1);
     ck_assert_uint_eq(figures_in_flight(&profile, "REA"), 0);
-}
-END_TEST
-
-static Suite *figures_suite(void) {
-    Suite *suite = suite_create("figures");
-    TCase *percentiles = tcase_create("percentiles");
-    tcase_add_checked_fixture(percentiles, set_up, NULL);
-    tcase_add_test(percentiles, no_calls_have_no_percentile);
-    tcase_add_test(percentiles, one_call_is_every_percentile);
-    tcase_add_test(percentiles, a_percentile_changes_buckets_at_the_exact_call);
-    tcase_add_test(percentiles, huge_counts_do_not_overflow);
-    tcase_add_test(percentiles, fine_resolutions_use_all_their_buckets);
-    tcase_add_test(percentiles, percentiles_are_interpolated_within_their_bucket);
-    tcase_add_test(percentiles, the_lowest_bucket_is_interpolated_from_zero);
-    tcase_add_test(percentiles, percentiles_are_within_their_error);
-    tcase_add_test(percentiles, percentiles_are_possible_and_in_order);
-    tcase_add_test(percentiles, of_two_calls_p50_is_the_shorter_one_exactly);
-    tcase_add_test(percentiles, of_calls_that_take_equally_long_p50_is_that_time);
-    tcase_add_test(percentiles, of_calls_that_take_about_equally_long_p50_is_about_that);
-    tcase_add_test(percentiles, a_total_that_contradicts_the_buckets_tells_nothing);
-    tcase_add_test(percentiles, ranks_begin_with_the_shortest_call_and_end_with_the_longest);
-    suite_add_tcase(suite, percentiles);
-
-    TCase *sums = tcase_create("sums");
-    tcase_add_checked_fixture(sums, set_up, NULL);
-    tcase_add_test(sums, bounds_are_sums_over_the_buckets);
-    tcase_add_test(sums, the_lowest_bucket_may_hold_nothing_but_zeros);
-    tcase_add_test(sums, sums_count_all_ops);
-    tcase_add_test(sums, sums_do_not_wrap);
-    tcase_add_test(sums, calls_in_flight_are_counted_by_op);
-    tcase_add_test(sums, computed_counts_are_rounded_and_stay_within_64_bits);
-    suite_add_tcase(suite, sums);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(figures_suite());
 }

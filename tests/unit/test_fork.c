@@ -1,6 +1,5 @@
 /* Forks: a child counts in memory of its own, and does not affect the counts of its parent. Each test compares exact
  * counts in both. The exit status of a child says whether its counts were right. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,7 +13,7 @@
 #include "aggstats.h"
 #include "aggstats/caller_groups.h"
 #include "aggstats/joint_profiles.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "WRITE"};
@@ -143,37 +142,36 @@ static bool count_from_nothing(void) {
     return is_empty && shows(recorder, 36, 0) && aggstats_recorder_live_complete(recorder);
 }
 
-START_TEST(child_starts_from_nothing_and_the_parent_goes_on) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down, .seconds = 120);
+
+TEST(child_starts_from_nothing_and_the_parent_goes_on) {
     record(recorder, OP_READ, 101);
     ck_assert(succeeds(start(count_from_nothing)));
     expect_parent(101);
     record(recorder, OP_READ, 103);
     expect_parent(204);
 }
-END_TEST
 
 static bool count_without_ever_having_counted(void) {
     return count_from_nothing() && aggstats_recorder_reset(recorder) == 0 && shows(recorder, 0, 0);
 }
 
-START_TEST(parent_that_has_not_counted_yet_is_no_exception) {
+TEST(parent_that_has_not_counted_yet_is_no_exception) {
     ck_assert(succeeds(start(count_without_ever_having_counted)));
     expect_parent(0);
     record(recorder, OP_WRITE, 7);
     expect_parent(7);
 }
-END_TEST
 
 static bool remove_live_file(void) {
     record(recorder, OP_READ, 3);
     return aggstats_recorder_unlink_live(recorder) == 0 && access(path, F_OK) == 0;
 }
 
-START_TEST(child_does_not_remove_the_live_file) {
+TEST(child_does_not_remove_the_live_file) {
     ck_assert(succeeds(start(remove_live_file)));
     expect_parent(0);
 }
-END_TEST
 
 static struct aggstats_span outer;
 static struct aggstats_span inner;
@@ -186,7 +184,7 @@ static bool end_calls(void) {
     return are_open && shows(recorder, 13, 0);
 }
 
-START_TEST(calls_in_progress_end_in_both) {
+TEST(calls_in_progress_end_in_both) {
     record(recorder, OP_READ, 5);
     outer = aggstats_begin(recorder, OP_WRITE, 1, 1);
     inner = aggstats_begin(recorder, OP_READ, 2, 2);
@@ -196,19 +194,17 @@ START_TEST(calls_in_progress_end_in_both) {
     aggstats_end(recorder, &outer);
     expect_parent(7);
 }
-END_TEST
 
 static bool fork_again(void) {
     record(recorder, OP_READ, 23);
     return succeeds(start(count_from_nothing)) && shows(recorder, 23, 0);
 }
 
-START_TEST(grandchild_starts_from_nothing_too) {
+TEST(grandchild_starts_from_nothing_too) {
     record(recorder, OP_READ, 29);
     ck_assert(succeeds(start(fork_again)));
     expect_parent(29);
 }
-END_TEST
 
 static bool execute(void) {
     record(recorder, OP_READ, 31);
@@ -216,12 +212,11 @@ static bool execute(void) {
     return false;
 }
 
-START_TEST(child_that_executes_a_program_does_no_harm) {
+TEST(child_that_executes_a_program_does_no_harm) {
     record(recorder, OP_READ, 37);
     ck_assert(succeeds(start(execute)));
     expect_parent(37);
 }
-END_TEST
 
 static bool record_anew(void) {
     struct aggstats_recorder *own = NULL;
@@ -233,14 +228,13 @@ static bool record_anew(void) {
     return live_file_shows(child_path, 41, getpid(), true);
 }
 
-START_TEST(child_may_make_a_recorder_with_a_live_file) {
+TEST(child_may_make_a_recorder_with_a_live_file) {
     record(recorder, OP_READ, 43);
     pid_t child = start(record_anew);
     ck_assert(succeeds(child));
     ck_assert(live_file_shows(child_path, 41, child, false));
     expect_parent(43);
 }
-END_TEST
 
 /* ---- A parent that dies ---- */
 
@@ -261,7 +255,7 @@ static bool leave_child_behind(void) {
     return true;
 }
 
-START_TEST(dead_parent_is_not_said_to_record) {
+TEST(dead_parent_is_not_said_to_record) {
     ck_assert_int_eq(pipe(hold), 0);
     pid_t parent = start(leave_child_behind);
     ck_assert(succeeds(parent));
@@ -269,11 +263,10 @@ START_TEST(dead_parent_is_not_said_to_record) {
     close(hold[0]);
     close(hold[1]);
 }
-END_TEST
 
 /* ---- Children without handlers ---- */
 
-START_TEST(vforked_child_counts_for_its_parent) {
+TEST(vforked_child_counts_for_its_parent) {
     volatile bool is_shared = false; /* valgrind and ThreadSanitizer make it a fork */
     record(recorder, OP_READ, 59);
     pid_t child = vfork(); // NOLINT(clang-analyzer-security.insecureAPI.vfork)
@@ -285,7 +278,6 @@ START_TEST(vforked_child_counts_for_its_parent) {
     ck_assert(succeeds(child));
     expect_parent(is_shared ? 120 : 59);
 }
-END_TEST
 
 #if !defined(__SANITIZE_THREAD__)
 static void *record_in_thread(void *unused) {
@@ -293,7 +285,8 @@ static void *record_in_thread(void *unused) {
     return unused;
 }
 
-START_TEST(child_without_handlers_counts_nowhere) {
+#if !defined(__SANITIZE_THREAD__)
+TEST(child_without_handlers_counts_nowhere) {
     record(recorder, OP_READ, 67);
     pid_t child = _Fork();
     if (child == 0) {
@@ -309,7 +302,7 @@ START_TEST(child_without_handlers_counts_nowhere) {
     ck_assert(succeeds(child));
     expect_parent(67);
 }
-END_TEST
+#endif
 
 /* ---- The recorder's threads ---- */
 
@@ -368,7 +361,10 @@ static bool end_sampling(void) {
     return aggstats_recorder_set_interval(recorder, 0, 0) == 0 && !has_dimensions(recorder) && shows(recorder, 0, 0);
 }
 
-START_TEST(threads_of_the_recorder_stay_with_the_parent) {
+/* The locks of AddressSanitizer's allocator stay as they were at the fork: a child may wait for them for ever, where
+ * other threads allocate memory at that moment, be they the recorder's. */
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+TEST(threads_of_the_recorder_stay_with_the_parent) {
     static const child_fn children[] = {ask_anew, only_destroy, end_sampling};
     ck_assert(ask_for_dimensions());
     uint64_t calls = 0;
@@ -380,7 +376,7 @@ START_TEST(threads_of_the_recorder_stay_with_the_parent) {
     ck_assert(group_is(calls));
     expect_parent(calls);
 }
-END_TEST
+#endif
 #endif
 
 /* ---- Threads that record, and take the library's locks, while another forks ---- */
@@ -423,7 +419,8 @@ static bool count_in_both(void) {
            shows(second, 0, 0);
 }
 
-START_TEST(forks_beside_threads_that_record_lose_nothing) {
+#ifndef __SANITIZE_ADDRESS__
+TEST(forks_beside_threads_that_record_lose_nothing) {
     pthread_t threads[THREADS + 1];
     uint64_t rounds[THREADS] = {0};
     uint64_t calls = 0;
@@ -442,7 +439,7 @@ START_TEST(forks_beside_threads_that_record_lose_nothing) {
     expect_parent(calls);
     aggstats_recorder_destroy(second);
 }
-END_TEST
+#endif
 
 /* Recorders that come and go: none of their live files is left locked by a child. */
 static void *create_and_destroy(void *argument) {
@@ -458,7 +455,7 @@ static void *create_and_destroy(void *argument) {
     return NULL;
 }
 
-START_TEST(recorders_that_come_and_go_meanwhile_let_go_of_their_files) {
+TEST(recorders_that_come_and_go_meanwhile_let_go_of_their_files) {
     pthread_t thread = 0;
     bool are_free = true;
     pid_t children[CHILDREN];
@@ -475,35 +472,4 @@ START_TEST(recorders_that_come_and_go_meanwhile_let_go_of_their_files) {
     close(hold[0]);
     ck_assert(are_free);
     expect_parent(0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("fork");
-    TCase *tcase = tcase_create("fork");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, child_starts_from_nothing_and_the_parent_goes_on);
-    tcase_add_test(tcase, parent_that_has_not_counted_yet_is_no_exception);
-    tcase_add_test(tcase, child_does_not_remove_the_live_file);
-    tcase_add_test(tcase, calls_in_progress_end_in_both);
-    tcase_add_test(tcase, grandchild_starts_from_nothing_too);
-    tcase_add_test(tcase, child_that_executes_a_program_does_no_harm);
-    tcase_add_test(tcase, child_may_make_a_recorder_with_a_live_file);
-    tcase_add_test(tcase, dead_parent_is_not_said_to_record);
-    tcase_add_test(tcase, vforked_child_counts_for_its_parent);
-#if !defined(__SANITIZE_THREAD__)
-    tcase_add_test(tcase, child_without_handlers_counts_nowhere);
-#endif
-/* The locks of AddressSanitizer's allocator stay as they were at the fork: a child may wait for them for ever, where
- * other threads allocate memory at that moment, be they the recorder's. */
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-    tcase_add_test(tcase, threads_of_the_recorder_stay_with_the_parent);
-#endif
-#ifndef __SANITIZE_ADDRESS__
-    tcase_add_test(tcase, forks_beside_threads_that_record_lose_nothing);
-#endif
-    tcase_add_test(tcase, recorders_that_come_and_go_meanwhile_let_go_of_their_files);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

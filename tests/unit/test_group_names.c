@@ -1,6 +1,5 @@
 /* Names of objects: a snapshot has those that only the recorder's thread may ask for, but waits for no thread that
  * hangs; calls count to the object that place_of() says. */
-#include <check.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 
 #include "aggstats.h"
 #include "aggstats/caller_groups.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { OP_READ, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ"};
@@ -83,7 +82,9 @@ static double now_s(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-START_TEST(snapshot_has_names_of_the_last_moment) {
+TEST_CASE(.seconds = 120);
+
+TEST(snapshot_has_names_of_the_last_moment) {
     struct lower lower = {.hangs = false};
     struct aggstats_recorder *recorder = create_recorder(AGGSTATS_BY_FILE, &lower);
     for (uint64_t object = 1; object <= 50; object++) {
@@ -94,10 +95,9 @@ START_TEST(snapshot_has_names_of_the_last_moment) {
     }
     destroy_recorder(recorder, &lower);
 }
-END_TEST
 
 /* The first waits, but not long; the next finds that it is no use. */
-START_TEST(snapshot_does_not_wait_for_a_thread_that_hangs) {
+TEST(snapshot_does_not_wait_for_a_thread_that_hangs) {
     struct lower lower = {.hangs = true};
     struct aggstats_recorder *recorder = create_recorder(AGGSTATS_BY_FILE, &lower);
     record(recorder, 7);
@@ -113,9 +113,10 @@ START_TEST(snapshot_does_not_wait_for_a_thread_that_hangs) {
         ;
     destroy_recorder(recorder, &lower);
 }
-END_TEST
 
-START_TEST(calls_count_to_their_directory) {
+TEST_CASE();
+
+TEST(calls_count_to_their_directory) {
     struct lower lower = {.hangs = false};
     struct aggstats_recorder *recorder = create_recorder(AGGSTATS_BY_DIRECTORY, &lower);
     record(recorder, 101);
@@ -128,9 +129,8 @@ START_TEST(calls_count_to_their_directory) {
     ck_assert_uint_eq(calls_named(recorder, "other"), 2);
     destroy_recorder(recorder, &lower);
 }
-END_TEST
 
-START_TEST(files_take_no_directories_and_directories_need_them) {
+TEST(files_take_no_directories_and_directories_need_them) {
     const struct aggstats_recorder_options options = {.op_names = op_names, .op_count = OP_COUNT, .resolution = 1};
     struct aggstats_recorder *recorder = NULL;
     ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
@@ -140,23 +140,4 @@ START_TEST(files_take_no_directories_and_directories_need_them) {
     wanted = (struct aggstats_grouping_options){.grouping = AGGSTATS_BY_DIRECTORY, .name_object = name_by_waiting};
     ck_assert_int_eq(aggstats_recorder_group(recorder, &wanted), -EINVAL);
     aggstats_recorder_destroy(recorder);
-}
-END_TEST
-
-static Suite *group_names_suite(void) {
-    Suite *suite = suite_create("group_names");
-    TCase *tcase = tcase_create("names");
-    tcase_add_test(tcase, snapshot_has_names_of_the_last_moment);
-    tcase_add_test(tcase, snapshot_does_not_wait_for_a_thread_that_hangs);
-    tcase_set_timeout(tcase, 120);
-    suite_add_tcase(suite, tcase);
-    tcase = tcase_create("directories");
-    tcase_add_test(tcase, calls_count_to_their_directory);
-    tcase_add_test(tcase, files_take_no_directories_and_directories_need_them);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(group_names_suite());
 }

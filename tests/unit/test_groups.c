@@ -1,5 +1,4 @@
 /* Groups: every call is there once, in the group of who made it. */
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 #include "aggstats.h"
 #include "aggstats/caller_groups.h"
 #include "aggstats/lane.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "LOOKUP"};
@@ -95,7 +94,9 @@ static void wait_a_little(void) {
     nanosleep(&little, NULL);
 }
 
-START_TEST(calls_are_in_the_group_of_their_caller) {
+TEST_CASE(.seconds = 120);
+
+TEST(calls_are_in_the_group_of_their_caller) {
     struct aggstats_recorder *recorder = create_recorder(1, 0, NULL);
     record(recorder, 17, 3);
     record(recorder, 4711, 5);
@@ -111,10 +112,9 @@ START_TEST(calls_are_in_the_group_of_their_caller) {
     expect_exact_sums(recorder);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* Of user 1000 and of root, and the kernel's own: for others, which have a user, and for nobody. */
-START_TEST(groupings_do_not_know_of_each_other) {
+TEST(groupings_do_not_know_of_each_other) {
     static const struct aggstats_call_of callers[] = {{17, 1000}, {18, 1000}, {19, 0}, {0, 1000}, {0, 0}};
     struct aggstats_recorder *recorder = create_recorder(1, 2, NULL);
     const struct aggstats_grouping_options by_uid = {.grouping = AGGSTATS_BY_UID};
@@ -140,7 +140,6 @@ START_TEST(groupings_do_not_know_of_each_other) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* Of the calls that are added. */
 static struct {
@@ -176,7 +175,7 @@ static void add_calls(struct aggstats_recorder *recorder, uint64_t number, const
     aggstats_group_add_calls(recorder, &added);
 }
 
-START_TEST(number_of_a_caller_means_one_identity) {
+TEST(number_of_a_caller_means_one_identity) {
     struct aggstats_recorder *recorder = create_recorder(1, 0, identify_adding);
     const struct aggstats_identity shell = {.id = 5, .instance = 1, .name = "sh"};
     const struct aggstats_identity executed = {.id = 5, .instance = 2, .name = "dd"};
@@ -201,9 +200,8 @@ START_TEST(number_of_a_caller_means_one_identity) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(wrong_wishes_are_refused) {
+TEST(wrong_wishes_are_refused) {
     struct aggstats_recorder *recorder = create_ungrouped(1);
     struct aggstats_grouping_options grouping = {.grouping = AGGSTATS_UNGROUPED};
     aggstats_group_add(recorder, OP_READ, &(struct aggstats_call_of){.thread = 1}, 1); /* nobody wants to know */
@@ -220,7 +218,6 @@ START_TEST(wrong_wishes_are_refused) {
     ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), -EINVAL);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static void record_on(struct aggstats_recorder *recorder, uint64_t object, unsigned calls) {
     for (unsigned i = 0; i < calls; i++) {
@@ -248,7 +245,7 @@ static bool name_object(void *unused, uint64_t object, bool may_wait, char ret_n
     return is_known;
 }
 
-START_TEST(calls_are_with_the_file_that_they_work_on) {
+TEST(calls_are_with_the_file_that_they_work_on) {
     struct aggstats_recorder *recorder = create_ungrouped(1);
     const struct aggstats_grouping_options by_file = {.grouping = AGGSTATS_BY_FILE, .name_object = name_object};
     ck_assert_int_eq(aggstats_recorder_group(recorder, &by_file), 0);
@@ -270,7 +267,6 @@ START_TEST(calls_are_with_the_file_that_they_work_on) {
     ck_assert_uint_eq(calls_on(recorder, "/7"), 0);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* Callers 170 to 179 are threads of process 17. 13 cannot be found. */
 static bool identify_tens(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
@@ -280,7 +276,7 @@ static bool identify_tens(void *unused, uint32_t caller, struct aggstats_identit
     return caller != 13;
 }
 
-START_TEST(threads_come_to_their_process) {
+TEST(threads_come_to_their_process) {
     struct aggstats_recorder *recorder = create_recorder(1, 0, identify_tens);
     for (uint32_t caller = 170; caller < 180; caller++)
         record(recorder, caller, caller - 169);
@@ -298,7 +294,6 @@ START_TEST(threads_come_to_their_process) {
     expect_exact_sums(recorder);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static uint64_t instance;     /* atomic */
 static const char *exec_name; /* atomic */
@@ -334,7 +329,7 @@ static bool identify_nobody(void *unused, uint32_t unused_caller, struct aggstat
 }
 
 /* Calls before and after it was found to be gone. */
-START_TEST(caller_that_is_gone_is_one_group) {
+TEST(caller_that_is_gone_is_one_group) {
     struct aggstats_recorder *recorder = create_recorder(1, 0, identify_nobody);
     record(recorder, 13, 1);
     for (int before = 0; before < 3; before++) {
@@ -349,9 +344,8 @@ START_TEST(caller_that_is_gone_is_one_group) {
     expect_exact_sums(recorder);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(another_program_is_the_same_process) {
+TEST(another_program_is_the_same_process) {
     __atomic_store_n(&instance, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&exec_name, "sh", __ATOMIC_RELEASE);
     struct aggstats_recorder *recorder = create_recorder(1, 0, identify_changing);
@@ -364,9 +358,8 @@ START_TEST(another_program_is_the_same_process) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(number_used_anew_is_another_process) {
+TEST(number_used_anew_is_another_process) {
     __atomic_store_n(&instance, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&exec_name, "early", __ATOMIC_RELEASE);
     struct aggstats_recorder *recorder = create_recorder(1, 0, identify_changing);
@@ -382,7 +375,6 @@ START_TEST(number_used_anew_is_another_process) {
     expect_exact_sums(recorder);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Names at the first call ---- */
 
@@ -412,7 +404,7 @@ static uint64_t calls_named(const struct aggstats_profile *profile, enum aggstat
 }
 
 /* A caller that is asked for later is gone by then. */
-START_TEST(callers_have_the_name_of_their_first_call) {
+TEST(callers_have_the_name_of_their_first_call) {
     struct aggstats_recorder *recorder = create_ungrouped(1);
     group_by(recorder, AGGSTATS_BY_PROCESS, identify_nobody, identify_first);
     group_by(recorder, AGGSTATS_BY_PROGRAM, identify_nobody, identify_first);
@@ -433,10 +425,9 @@ START_TEST(callers_have_the_name_of_their_first_call) {
     }
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* By name they are few, however many there were. */
-START_TEST(many_callers_are_few_programs) {
+TEST(many_callers_are_few_programs) {
     struct aggstats_recorder *recorder = create_ungrouped(1);
     group_by(recorder, AGGSTATS_BY_PROGRAM, identify_nobody, identify_first);
     for (uint32_t caller = 1000; caller < 10000; caller++)
@@ -448,10 +439,9 @@ START_TEST(many_callers_are_few_programs) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* What more come are not asked for, and nobody's calls are lost. */
-START_TEST(first_calls_are_asked_for_within_bounds) {
+TEST(first_calls_are_asked_for_within_bounds) {
     enum { CALLERS = 200000 };
     time_t before = time(NULL);
     struct aggstats_recorder *recorder = create_ungrouped(1);
@@ -468,14 +458,13 @@ START_TEST(first_calls_are_asked_for_within_bounds) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static bool identify_first_changing(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
     return identify_changing(unused, caller, ret_identity);
 }
 
 /* Unlike those of a process, the calls of before stay where they are. */
-START_TEST(another_program_has_what_it_calls) {
+TEST(another_program_has_what_it_calls) {
     __atomic_store_n(&exec_name, "sh", __ATOMIC_RELEASE);
     struct aggstats_recorder *recorder = create_ungrouped(1);
     group_by(recorder, AGGSTATS_BY_PROGRAM, identify_changing, identify_first_changing);
@@ -495,9 +484,8 @@ START_TEST(another_program_has_what_it_calls) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(number_used_anew_is_asked_for_again) {
+TEST(number_used_anew_is_asked_for_again) {
     __atomic_store_n(&exec_name, "early", __ATOMIC_RELEASE);
     struct aggstats_recorder *recorder = create_ungrouped(1);
     group_by(recorder, AGGSTATS_BY_PROCESS, identify_nobody, identify_first_changing);
@@ -516,9 +504,8 @@ START_TEST(number_used_anew_is_asked_for_again) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(first_calls_are_asked_for_in_one_way) {
+TEST(first_calls_are_asked_for_in_one_way) {
     struct aggstats_recorder *recorder = create_ungrouped(1);
     const struct aggstats_grouping_options other = {
         .grouping = AGGSTATS_BY_PROGRAM, .identify = identify_nobody, .identify_first = identify_first_changing};
@@ -526,9 +513,8 @@ START_TEST(first_calls_are_asked_for_in_one_way) {
     ck_assert_int_eq(aggstats_recorder_group(recorder, &other), -EINVAL);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(least_recent_callers_are_added_up) {
+TEST(least_recent_callers_are_added_up, .to = 2) {
     struct aggstats_recorder *recorder = create_recorder(_i ? 8 : 1, 3, NULL);
     for (uint32_t caller = 1; caller <= 2000; caller++) {
         record(recorder, caller, 2);
@@ -545,7 +531,6 @@ START_TEST(least_recent_callers_are_added_up) {
     expect_exact_sums(recorder);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* Numbers that are far apart, and alike in their low bits. */
 static bool identify_itself(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
@@ -554,7 +539,7 @@ static bool identify_itself(void *unused, uint32_t caller, struct aggstats_ident
     return true;
 }
 
-START_TEST(callers_of_like_numbers_stay_themselves) {
+TEST(callers_of_like_numbers_stay_themselves) {
     enum { CALLERS = 40 };
     struct aggstats_recorder *recorder = create_recorder(1, 0, identify_itself);
     struct aggstats_profile profile = {0};
@@ -578,7 +563,6 @@ START_TEST(callers_of_like_numbers_stay_themselves) {
     expect_exact_sums(recorder);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* All callers are threads of one process. */
 static bool identify_one(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
@@ -587,7 +571,7 @@ static bool identify_one(void *unused, uint32_t caller, struct aggstats_identity
     return true;
 }
 
-START_TEST(many_threads_are_one_process) {
+TEST(many_threads_are_one_process) {
     struct aggstats_recorder *recorder = create_recorder(1, 2, identify_one);
     for (uint32_t caller = 1; caller <= 1000; caller++)
         record(recorder, caller, 2);
@@ -600,9 +584,8 @@ START_TEST(many_threads_are_one_process) {
     expect_exact_sums(recorder);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(reset_and_pause_hold_for_them_too) {
+TEST(reset_and_pause_hold_for_them_too) {
     struct aggstats_recorder *recorder = create_recorder(1, 0, NULL);
     record(recorder, 1, 2);
     ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
@@ -619,7 +602,6 @@ START_TEST(reset_and_pause_hold_for_them_too) {
     expect_exact_sums(recorder);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static pthread_mutex_t hold = PTHREAD_MUTEX_INITIALIZER;
 
@@ -629,7 +611,7 @@ static bool identify_when_let(void *unused, uint32_t caller, struct aggstats_ide
     return identify_tens(unused, caller, ret_identity);
 }
 
-START_TEST(nobody_waits_for_who_it_is) {
+TEST(nobody_waits_for_who_it_is) {
     struct aggstats_recorder *recorder = create_recorder(1, 0, identify_when_let);
     pthread_mutex_lock(&hold);
     for (uint32_t caller = 100; caller < 130; caller++)
@@ -642,7 +624,6 @@ START_TEST(nobody_waits_for_who_it_is) {
     expect_exact_sums(recorder);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static struct aggstats_recorder *shared;
 static bool done; /* atomic */
@@ -653,7 +634,7 @@ static void *record_until_done(void *unused) {
     return unused;
 }
 
-START_TEST(windows_hold_no_more_than_their_op) {
+TEST(windows_hold_no_more_than_their_op) {
     pthread_t threads[3];
     __atomic_store_n(&done, false, __ATOMIC_RELEASE);
     shared = create_recorder(1, 0, identify_tens);
@@ -671,7 +652,6 @@ START_TEST(windows_hold_no_more_than_their_op) {
         pthread_join(threads[i], NULL);
     aggstats_recorder_destroy(shared);
 }
-END_TEST
 
 static void *record_much(void *first) {
     for (uint32_t i = 0; i < 100000; i++)
@@ -679,7 +659,7 @@ static void *record_much(void *first) {
     return NULL;
 }
 
-START_TEST(no_call_is_lost_with_many_threads) {
+TEST(no_call_is_lost_with_many_threads, .to = 2) {
     static const uint32_t first[4] = {0, 20, 500, 500000};
     pthread_t threads[4];
     shared = create_recorder(_i ? 8 : 1, _i ? 4 : 0, identify_tens);
@@ -698,7 +678,6 @@ START_TEST(no_call_is_lost_with_many_threads) {
     expect_exact_sums(shared);
     aggstats_recorder_destroy(shared);
 }
-END_TEST
 
 /* ---- Switched on while calls are counted ---------------------------------------------------------- */
 
@@ -746,7 +725,7 @@ static void expect_no_groups(struct aggstats_recorder *recorder, uint64_t calls)
     aggstats_profile_finish(&profile);
 }
 
-START_TEST(calls_before_late_groups_are_others_and_are_said) {
+TEST(calls_before_late_groups_are_others_and_are_said, .to = 2) {
     struct aggstats_recorder *recorder = create_ungrouped(_i ? 8 : 1);
     record(recorder, 21, 7);
     struct aggstats_span in_flight = aggstats_begin(recorder, OP_READ, 1, 21);
@@ -764,9 +743,8 @@ START_TEST(calls_before_late_groups_are_others_and_are_said) {
     expect_late(recorder, 3, 0, 0);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(groups_that_end_are_forgotten_and_begin_anew) {
+TEST(groups_that_end_are_forgotten_and_begin_anew) {
     struct aggstats_recorder *recorder = create_recorder(1, 0, NULL); /* from its start on */
     record(recorder, 21, 4);
     aggstats_recorder_end_groups(recorder);
@@ -787,10 +765,9 @@ START_TEST(groups_that_end_are_forgotten_and_begin_anew) {
     expect_no_groups(recorder, 1507);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* All or none: what is on stays as it was. */
-START_TEST(wrong_late_groups_change_nothing) {
+TEST(wrong_late_groups_change_nothing) {
     struct aggstats_recorder *recorder = create_ungrouped(1);
     const struct aggstats_grouping_options twice[] = {late_ones[1], late_ones[1]};
     const struct aggstats_grouping_options nameless[] = {late_ones[1], {.grouping = AGGSTATS_BY_FILE}};
@@ -808,7 +785,6 @@ START_TEST(wrong_late_groups_change_nothing) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static struct aggstats_recorder *rotating;
 
@@ -826,7 +802,7 @@ static int save_and_switch(void *context, const struct aggstats_profile *profile
     return 0;
 }
 
-START_TEST(late_groups_are_rotated_with_the_whole) {
+TEST(late_groups_are_rotated_with_the_whole) {
     bool switches = false;
     rotating = create_ungrouped(1);
     record(rotating, 21, 7);
@@ -841,10 +817,9 @@ START_TEST(late_groups_are_rotated_with_the_whole) {
     expect_late(rotating, 9, 5, 5);
     aggstats_recorder_destroy(rotating);
 }
-END_TEST
 
 /* A number of another thread by then, as nobody looked meanwhile. */
-START_TEST(late_groups_ask_for_callers_again) {
+TEST(late_groups_ask_for_callers_again) {
     struct aggstats_recorder *recorder = create_ungrouped(1);
     const unsigned before = __atomic_load_n(&asked_first, __ATOMIC_RELAXED);
     for (unsigned round = 1; round <= 3; round++) {
@@ -855,9 +830,8 @@ START_TEST(late_groups_ask_for_callers_again) {
     }
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(groups_are_switched_while_many_threads_call) {
+TEST(groups_are_switched_while_many_threads_call, .to = 2) {
     static const uint32_t first[4] = {0, 20, 500, 500000};
     pthread_t threads[4];
     shared = create_ungrouped(_i ? 8 : 1);
@@ -878,41 +852,4 @@ START_TEST(groups_are_switched_while_many_threads_call) {
     expect_sums_of_each(&profile);
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(shared);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("groups");
-    TCase *tcase = tcase_create("groups");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, calls_are_in_the_group_of_their_caller);
-    tcase_add_test(tcase, groupings_do_not_know_of_each_other);
-    tcase_add_test(tcase, calls_are_with_the_file_that_they_work_on);
-    tcase_add_test(tcase, number_of_a_caller_means_one_identity);
-    tcase_add_test(tcase, wrong_wishes_are_refused);
-    tcase_add_test(tcase, threads_come_to_their_process);
-    tcase_add_test(tcase, caller_that_is_gone_is_one_group);
-    tcase_add_test(tcase, another_program_is_the_same_process);
-    tcase_add_test(tcase, number_used_anew_is_another_process);
-    tcase_add_test(tcase, callers_have_the_name_of_their_first_call);
-    tcase_add_test(tcase, many_callers_are_few_programs);
-    tcase_add_test(tcase, first_calls_are_asked_for_within_bounds);
-    tcase_add_test(tcase, another_program_has_what_it_calls);
-    tcase_add_test(tcase, number_used_anew_is_asked_for_again);
-    tcase_add_test(tcase, first_calls_are_asked_for_in_one_way);
-    tcase_add_loop_test(tcase, least_recent_callers_are_added_up, 0, 2);
-    tcase_add_test(tcase, callers_of_like_numbers_stay_themselves);
-    tcase_add_test(tcase, many_threads_are_one_process);
-    tcase_add_test(tcase, reset_and_pause_hold_for_them_too);
-    tcase_add_test(tcase, nobody_waits_for_who_it_is);
-    tcase_add_test(tcase, windows_hold_no_more_than_their_op);
-    tcase_add_loop_test(tcase, no_call_is_lost_with_many_threads, 0, 2);
-    tcase_add_loop_test(tcase, calls_before_late_groups_are_others_and_are_said, 0, 2);
-    tcase_add_test(tcase, groups_that_end_are_forgotten_and_begin_anew);
-    tcase_add_test(tcase, wrong_late_groups_change_nothing);
-    tcase_add_test(tcase, late_groups_are_rotated_with_the_whole);
-    tcase_add_test(tcase, late_groups_ask_for_callers_again);
-    tcase_add_loop_test(tcase, groups_are_switched_while_many_threads_call, 0, 2);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* Profiles of many files in bounded memory: what is exact is exact, and bounds hold. */
-#include <check.h>
 #include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "aggstats/caller_groups.h"
 #include "heavy.h"
 #include "profile_owned.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "text_format.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };
@@ -80,7 +79,7 @@ static uint64_t total_of_others(const struct aggstats_profile *profile) {
     return 0;
 }
 
-START_TEST(few_files_are_all_exact) {
+TEST(few_files_are_all_exact) {
     struct heavy heavy = create(4);
     for (unsigned i = 0; i < 100; i++)
         heavy_count(&heavy, 1 + i % 4, i % 2, 10 * (1 + i % 4));
@@ -93,10 +92,9 @@ START_TEST(few_files_are_all_exact) {
     aggstats_profile_finish(&profile);
     heavy_finish(&heavy);
 }
-END_TEST
 
 /* Of 100, 20 and 30 the second goes; its calls are others', and the newcomer may be it. */
-START_TEST(smallest_bound_goes_and_is_taken_over) {
+TEST(smallest_bound_goes_and_is_taken_over) {
     struct heavy heavy = create(3);
     heavy_count(&heavy, 1, OP_READ, 100);
     heavy_count(&heavy, 2, OP_READ, 20);
@@ -113,9 +111,8 @@ START_TEST(smallest_bound_goes_and_is_taken_over) {
     aggstats_profile_finish(&profile);
     heavy_finish(&heavy);
 }
-END_TEST
 
-START_TEST(nothing_to_work_on_is_among_the_others) {
+TEST(nothing_to_work_on_is_among_the_others) {
     struct heavy heavy = create(2);
     heavy_count(&heavy, 0, OP_READ, 100);
     struct aggstats_profile profile = show(&heavy);
@@ -124,9 +121,8 @@ START_TEST(nothing_to_work_on_is_among_the_others) {
     aggstats_profile_finish(&profile);
     heavy_finish(&heavy);
 }
-END_TEST
 
-START_TEST(files_of_one_name_are_shown_as_one) {
+TEST(files_of_one_name_are_shown_as_one) {
     struct heavy heavy = create(3);
     heavy_count(&heavy, 9, OP_READ, 8);
     heavy_count(&heavy, 1, OP_READ, 1);
@@ -143,9 +139,8 @@ START_TEST(files_of_one_name_are_shown_as_one) {
     aggstats_profile_finish(&profile);
     heavy_finish(&heavy);
 }
-END_TEST
 
-START_TEST(latest_name_is_kept_and_a_reason_until_there_is_one) {
+TEST(latest_name_is_kept_and_a_reason_until_there_is_one) {
     struct heavy heavy = create(2);
     uint64_t objects[2];
     heavy_count(&heavy, 1, OP_READ, 1);
@@ -167,9 +162,8 @@ START_TEST(latest_name_is_kept_and_a_reason_until_there_is_one) {
     aggstats_profile_finish(&profile);
     heavy_finish(&heavy);
 }
-END_TEST
 
-START_TEST(after_a_reset_all_is_as_new) {
+TEST(after_a_reset_all_is_as_new) {
     struct heavy heavy = create(2);
     for (unsigned i = 1; i < 10; i++)
         heavy_count(&heavy, i, OP_READ, i);
@@ -187,10 +181,9 @@ START_TEST(after_a_reset_all_is_as_new) {
     aggstats_profile_finish(&profile);
     heavy_finish(&heavy);
 }
-END_TEST
 
 /* While what was marked is saved, 2 goes and comes again: what it has missed then may be of the new window. */
-START_TEST(rotation_takes_what_was_saved_from_bounds) {
+TEST(rotation_takes_what_was_saved_from_bounds) {
     struct heavy heavy = create(2);
     heavy_count(&heavy, 1, OP_READ, 100);
     heavy_count(&heavy, 2, OP_READ, 20);
@@ -211,9 +204,8 @@ START_TEST(rotation_takes_what_was_saved_from_bounds) {
     aggstats_profile_finish(&profile);
     heavy_finish(&heavy);
 }
-END_TEST
 
-START_TEST(rotation_that_failed_changes_nothing) {
+TEST(rotation_that_failed_changes_nothing) {
     struct heavy heavy = create(2);
     heavy_count(&heavy, 1, OP_READ, 100);
     heavy_count(&heavy, 2, OP_READ, 20);
@@ -228,7 +220,6 @@ START_TEST(rotation_that_failed_changes_nothing) {
     aggstats_profile_finish(&profile);
     heavy_finish(&heavy);
 }
-END_TEST
 
 /* ---- A million files, used as Zipf says ---- */
 
@@ -311,7 +302,9 @@ static void count_zipf(struct heavy *heavy, const double *before, uint64_t *true
     }
 }
 
-START_TEST(top_files_of_a_million_are_found_in_bounded_memory) {
+TEST_CASE(.seconds = 240);
+
+TEST(top_files_of_a_million_are_found_in_bounded_memory) {
     double *before = make_distribution();
     uint64_t *true_cycles = calloc(FILES + 1, sizeof(*true_cycles));
     uint64_t all_cycles = 0;
@@ -331,32 +324,4 @@ START_TEST(top_files_of_a_million_are_found_in_bounded_memory) {
     heavy_finish(&heavy);
     free(true_cycles);
     free(before);
-}
-END_TEST
-
-static Suite *heavy_suite(void) {
-    Suite *suite = suite_create("heavy");
-    TCase *tcase = tcase_create("exactness and bounds");
-    tcase_add_test(tcase, few_files_are_all_exact);
-    tcase_add_test(tcase, smallest_bound_goes_and_is_taken_over);
-    tcase_add_test(tcase, nothing_to_work_on_is_among_the_others);
-    tcase_add_test(tcase, after_a_reset_all_is_as_new);
-    suite_add_tcase(suite, tcase);
-    tcase = tcase_create("names");
-    tcase_add_test(tcase, files_of_one_name_are_shown_as_one);
-    tcase_add_test(tcase, latest_name_is_kept_and_a_reason_until_there_is_one);
-    suite_add_tcase(suite, tcase);
-    tcase = tcase_create("rotation");
-    tcase_add_test(tcase, rotation_takes_what_was_saved_from_bounds);
-    tcase_add_test(tcase, rotation_that_failed_changes_nothing);
-    suite_add_tcase(suite, tcase);
-    tcase = tcase_create("a million files");
-    tcase_add_test(tcase, top_files_of_a_million_are_found_in_bounded_memory);
-    tcase_set_timeout(tcase, 240);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(heavy_suite());
 }

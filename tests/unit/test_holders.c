@@ -1,5 +1,4 @@
 /* What is read of descriptors, calls, mounts and disks; causes that have a holder; sentences. */
-#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -19,11 +18,11 @@
 #include "place.h"
 #include "proc.h"
 #include "process.h"
-#include "run_suite.h"
+#include "testing.h"
 
 /* ---- fdinfo ---- */
 
-START_TEST(fdinfo_tells_access_mount_and_inode) {
+TEST(fdinfo_tells_access_mount_and_inode) {
     struct descriptor_info info;
     descriptor_info_parse("pos:\t0\nflags:\t02100002\nmnt_id:\t26\nino:\t10960660\n", &info);
     ck_assert(info.has_access && info.has_mount && info.has_inode && !info.has_connection);
@@ -31,28 +30,25 @@ START_TEST(fdinfo_tells_access_mount_and_inode) {
     ck_assert_uint_eq(info.mount, 26);
     ck_assert_uint_eq(info.inode, 10960660);
 }
-END_TEST
 
-START_TEST(fdinfo_of_an_older_kernel_has_no_inode) {
+TEST(fdinfo_of_an_older_kernel_has_no_inode) {
     struct descriptor_info info;
     descriptor_info_parse("pos:\t0\nflags:\t0100001\nmnt_id:\t26\nfuse_connection:\t61", &info);
     ck_assert(info.has_access && info.has_mount && !info.has_inode && info.has_connection);
     ck_assert_int_eq(info.access, O_WRONLY);
     ck_assert_uint_eq(info.connection, 61);
 }
-END_TEST
 
 static const char *const no_fdinfo[] = {"",        "\n\n\n",      "ino",         "ino:",     "ino:\n",
                                         "ino:\tx", "ino:\t12x\n", "xino:\t12\n", " ino:\t12"};
 
-START_TEST(other_texts_are_no_fdinfo) {
+TEST(other_texts_are_no_fdinfo, .to = ARRAY_SIZE(no_fdinfo)) {
     struct descriptor_info info;
     descriptor_info_parse(no_fdinfo[_i], &info);
     ck_assert(!info.has_access && !info.has_mount && !info.has_inode && !info.has_connection);
 }
-END_TEST
 
-START_TEST(a_lock_is_found_among_those_of_a_descriptor) {
+TEST(a_lock_is_found_among_those_of_a_descriptor) {
     static const char text[] = "pos:\t0\nino:\t1\n"
                                "lock:\tgarbage\n"
                                "lock:\t1: FLOCK  ADVISORY  WRITE 7 fe:00:1 0 EOF\n"
@@ -65,11 +61,10 @@ START_TEST(a_lock_is_found_among_those_of_a_descriptor) {
     ck_assert(!lock_is_among(text, &lock));
     ck_assert(!lock_is_among("", &lock));
 }
-END_TEST
 
 /* ---- Calls ---- */
 
-START_TEST(the_file_of_a_call_is_its_first_argument) {
+TEST(the_file_of_a_call_is_its_first_argument) {
     struct thread_call call;
     char text[96];
     uint64_t fd = 0;
@@ -80,9 +75,8 @@ START_TEST(the_file_of_a_call_is_its_first_argument) {
     ck_assert(call_descriptor(&call, &fd));
     ck_assert_uint_eq(fd, 5);
 }
-END_TEST
 
-START_TEST(calls_of_paths_have_no_descriptor) {
+TEST(calls_of_paths_have_no_descriptor) {
     struct thread_call call;
     char text[96];
     uint64_t fd = 47;
@@ -98,16 +92,14 @@ START_TEST(calls_of_paths_have_no_descriptor) {
     ck_assert(!call_directory(&call, &fd));
     ck_assert_uint_eq(fd, 47);
 }
-END_TEST
 
 static const char *const no_call[] = {"", "\n", "running\n", "-1 0x7ffe 0x7f00\n", "73", "73 0x5", "73 0x5 0x2 x"};
 
-START_TEST(outside_of_calls_there_is_none) {
+TEST(outside_of_calls_there_is_none, .to = ARRAY_SIZE(no_call)) {
     struct thread_call call = {.number = 47};
     ck_assert(!call_parse(no_call[_i], &call));
     ck_assert_int_eq(call.number, 47);
 }
-END_TEST
 
 /* ---- Mounts and disks ---- */
 
@@ -128,16 +120,15 @@ static const struct {
     {"", NULL},
 };
 
-START_TEST(the_source_of_a_mount_names_the_server) {
+TEST(the_source_of_a_mount_names_the_server, .to = ARRAY_SIZE(sources)) {
     struct place place = {.has_mount = true};
     char name[64] = "before";
     snprintf(place.source, sizeof(place.source), "%s", sources[_i].source);
     ck_assert_int_eq(place_server(&place, name, sizeof(name)), sources[_i].server != NULL);
     ck_assert_str_eq(name, sources[_i].server ? sources[_i].server : "before");
 }
-END_TEST
 
-START_TEST(requests_in_flight_are_reads_and_writes) {
+TEST(requests_in_flight_are_reads_and_writes) {
     uint64_t count = 47;
     ck_assert(disk_parse_in_flight("       3        4\n", &count));
     ck_assert_uint_eq(count, 7);
@@ -146,7 +137,6 @@ START_TEST(requests_in_flight_are_reads_and_writes) {
     ck_assert(!disk_parse_in_flight("x y", &count));
     ck_assert_uint_eq(count, 7);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -164,10 +154,9 @@ static const struct {
     {"", false},
 };
 
-START_TEST(a_limit_is_of_that_disk_and_no_lack_of_one) {
+TEST(a_limit_is_of_that_disk_and_no_lack_of_one, .to = ARRAY_SIZE(limits)) {
     ck_assert_int_eq(disk_limit_is_set(limits[_i].text, "7:0"), limits[_i].is_set);
 }
-END_TEST
 
 static const char groups_of_both[] = "4:cpu,cpuacct:/of cpu\n3:blkio:/slow/web:1\n1:name=systemd:/init\n0::/unified\n";
 static const char groups_of_none[] = "3:blkio2,x:/a\nblkio\n:\n";
@@ -185,7 +174,7 @@ static const struct {
     {"", "", NULL},
 };
 
-START_TEST(a_group_is_that_of_the_controller) {
+TEST(a_group_is_that_of_the_controller, .to = ARRAY_SIZE(groups)) {
     CLEANUP_FREE char *text = strdup(groups[_i].text);
     const char *group = process_cgroup_in(text, groups[_i].controller);
     if (groups[_i].group)
@@ -193,7 +182,6 @@ START_TEST(a_group_is_that_of_the_controller) {
     else
         ck_assert_ptr_null(group);
 }
-END_TEST
 
 /* ---- Sentences ---- */
 
@@ -218,7 +206,9 @@ static void hold_by(const char *name, uint64_t process) {
 
 #define ASSERT_SAYS(expected) ck_assert_str_eq(holders_format(&chain, text, sizeof(text)), expected)
 
-START_TEST(what_is_not_known_is_left_out) {
+TEST_CASE(.set_up = set_up);
+
+TEST(what_is_not_known_is_left_out) {
     ASSERT_SAYS("postgres 4711 waits for the flock of /srv/x");
     chain.links[0].object[0] = '\0';
     ASSERT_SAYS("postgres 4711 waits for the flock of a file");
@@ -229,7 +219,6 @@ START_TEST(what_is_not_known_is_left_out) {
     ASSERT_SAYS("process 4711 (thread 4712): what it waits for cannot be seen");
     ck_assert_str_eq(holders_format_thing(&chain, text, sizeof(text)), "");
 }
-END_TEST
 
 static const struct {
     enum aggstats_relation relation;
@@ -245,7 +234,7 @@ static const struct {
     {AGGSTATS_BY_UNSEEN, 0, "held by a process that cannot be seen"},
 };
 
-START_TEST(the_holder_is_told_as_far_as_it_is_known) {
+TEST(the_holder_is_told_as_far_as_it_is_known, .to = ARRAY_SIZE(relations)) {
     char expected[128];
     hold_by("backup", 992);
     chain.links[0].relation = relations[_i].relation;
@@ -253,9 +242,8 @@ START_TEST(the_holder_is_told_as_far_as_it_is_known) {
     snprintf(expected, sizeof(expected), "postgres 4711 waits for the flock of /srv/x, %s", relations[_i].words);
     ASSERT_SAYS(expected);
 }
-END_TEST
 
-START_TEST(a_chain_is_one_sentence) {
+TEST(a_chain_is_one_sentence) {
     hold_by("backup", 992);
     add((struct aggstats_link){.waiter = {992, 0, "backup"},
                                .thing = AGGSTATS_CAUSE_DISK,
@@ -281,9 +269,8 @@ START_TEST(a_chain_is_one_sentence) {
     chain.links[1].is_all = true;
     ASSERT_SAYS("postgres 4711 waits for the flock of /srv/x, held by backup 992, all threads of which are sleeping");
 }
-END_TEST
 
-START_TEST(a_circle_is_told) {
+TEST(a_circle_is_told) {
     hold_by("backup", 992);
     add((struct aggstats_link){.waiter = {992, 0, "backup"}, .thing = AGGSTATS_CAUSE_FCNTL, .object = "/srv/y"});
     hold_by("postgres", 4711);
@@ -292,9 +279,8 @@ START_TEST(a_circle_is_told) {
         "postgres 4711 waits for the flock of /srv/x, held by backup 992, which waits for the fcntl lock of /srv/y, "
         "held by postgres 4711: a circle");
 }
-END_TEST
 
-START_TEST(a_loop_device_is_a_file_of_somebody) {
+TEST(a_loop_device_is_a_file_of_somebody) {
     chain.links[0] = (struct aggstats_link){
         .waiter = {7, 7, "dd"}, .thing = AGGSTATS_CAUSE_DISK, .object = "loop0", .source = "/mnt/image"};
     add((struct aggstats_link){.thing = AGGSTATS_CAUSE_FUSE, .object = "/mnt"});
@@ -304,16 +290,14 @@ START_TEST(a_loop_device_is_a_file_of_somebody) {
         "dd 7 waits for the disk loop0, which is the file /mnt/image in the FUSE file system /mnt, served by osproffs "
         "9, which is stopped");
 }
-END_TEST
 
-START_TEST(names_cannot_do_anything_to_a_terminal) {
+TEST(names_cannot_do_anything_to_a_terminal) {
     hold_by("\033[2Jevil\n", 992);
     snprintf(chain.links[0].object, sizeof(chain.links[0].object), "/srv/\xff\033]0;x\a");
     ASSERT_SAYS("postgres 4711 waits for the flock of /srv/\xef\xbf\xbd?]0;x?, held by ?[2Jevil? 992");
 }
-END_TEST
 
-START_TEST(long_names_are_cut_and_never_run_over) {
+TEST(long_names_are_cut_and_never_run_over) {
     for (size_t i = 0; i < AGGSTATS_LINKS_MAX; i++) {
         struct aggstats_link *link = &chain.links[i];
         *link = (struct aggstats_link){.waiter = {1, 1, ""}, .thing = AGGSTATS_CAUSE_DISK, .relation = AGGSTATS_HELD};
@@ -332,7 +316,6 @@ START_TEST(long_names_are_cut_and_never_run_over) {
         ck_assert_int_eq(strchr(text, '\xef') != NULL, strstr(text, "\xef\xbf\xbd...") != NULL);
     }
 }
-END_TEST
 
 /* ---- Locks of the kernel, which others know ---- */
 
@@ -368,7 +351,9 @@ static bool find_kernel_lock(uint64_t owner) {
     return is_found;
 }
 
-START_TEST(the_owner_of_a_lock_of_the_kernel_is_given) {
+TEST_CASE();
+
+TEST(the_owner_of_a_lock_of_the_kernel_is_given) {
     char expected[160];
     pid_t child = fork();
     if (child == 0) {
@@ -385,40 +370,10 @@ START_TEST(the_owner_of_a_lock_of_the_kernel_is_given) {
     ck_assert_int_eq(strncmp(text, expected, strlen(expected)), 0); /* behind it: what that one waits for */
     ck_assert(!chain.is_circle);
 }
-END_TEST
 
 static const uint64_t no_owners[] = {0, UINT64_MAX};
 
-START_TEST(an_owner_that_is_not_there_is_left_out) {
+TEST(an_owner_that_is_not_there_is_left_out, .to = ARRAY_SIZE(no_owners)) {
     ck_assert(find_kernel_lock(no_owners[_i]));
     ck_assert_str_eq(text, "the kernel's lock in ext4_file_write_iter");
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("holders");
-    TCase *read = suite_case(suite, "read", NULL, NULL);
-    tcase_add_test(read, fdinfo_tells_access_mount_and_inode);
-    tcase_add_test(read, fdinfo_of_an_older_kernel_has_no_inode);
-    tcase_add_loop_test(read, other_texts_are_no_fdinfo, 0, ARRAY_SIZE(no_fdinfo));
-    tcase_add_test(read, a_lock_is_found_among_those_of_a_descriptor);
-    tcase_add_test(read, the_file_of_a_call_is_its_first_argument);
-    tcase_add_test(read, calls_of_paths_have_no_descriptor);
-    tcase_add_loop_test(read, outside_of_calls_there_is_none, 0, ARRAY_SIZE(no_call));
-    tcase_add_loop_test(read, the_source_of_a_mount_names_the_server, 0, ARRAY_SIZE(sources));
-    tcase_add_test(read, requests_in_flight_are_reads_and_writes);
-    tcase_add_loop_test(read, a_limit_is_of_that_disk_and_no_lack_of_one, 0, ARRAY_SIZE(limits));
-    tcase_add_loop_test(read, a_group_is_that_of_the_controller, 0, ARRAY_SIZE(groups));
-    TCase *sentence = suite_case(suite, "sentence", set_up, NULL);
-    tcase_add_test(sentence, what_is_not_known_is_left_out);
-    tcase_add_loop_test(sentence, the_holder_is_told_as_far_as_it_is_known, 0, ARRAY_SIZE(relations));
-    tcase_add_test(sentence, a_chain_is_one_sentence);
-    tcase_add_test(sentence, a_circle_is_told);
-    tcase_add_test(sentence, a_loop_device_is_a_file_of_somebody);
-    tcase_add_test(sentence, names_cannot_do_anything_to_a_terminal);
-    tcase_add_test(sentence, long_names_are_cut_and_never_run_over);
-    TCase *kernel_lock = suite_case(suite, "kernel_lock", NULL, NULL);
-    tcase_add_test(kernel_lock, the_owner_of_a_lock_of_the_kernel_is_given);
-    tcase_add_loop_test(kernel_lock, an_owner_that_is_not_there_is_left_out, 0, ARRAY_SIZE(no_owners));
-    return run_suite(suite);
 }

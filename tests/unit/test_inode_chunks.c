@@ -1,12 +1,11 @@
 /* Memory of inodes: what is not used goes back to the system, and numbers stay in no doubt. */
 #include "inode_chunks.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "run_suite.h"
+#include "testing.h"
 
 #define COUNT (200U * INODE_CHUNK_SLOTS)
 
@@ -55,7 +54,9 @@ static size_t resident_bytes(void) {
     return resident;
 }
 
-START_TEST(memory_of_a_chunk_is_given_back_when_no_slot_of_it_is_used) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down, .seconds = 120);
+
+TEST(memory_of_a_chunk_is_given_back_when_no_slot_of_it_is_used) {
     take(COUNT);
     ck_assert_uint_ge(resident_bytes(), COUNT * sizeof(struct inode));
     for (unsigned i = 0; i < COUNT; i++)
@@ -65,10 +66,9 @@ START_TEST(memory_of_a_chunk_is_given_back_when_no_slot_of_it_is_used) {
     for (unsigned i = 0; i < COUNT; i += 50 * INODE_CHUNK_SLOTS)
         ck_assert_uint_eq(inodes[i]->lookup_count, 7);
 }
-END_TEST
 
 /* Else each file that is opened alone would cost a chunk's memory anew. */
-START_TEST(one_that_comes_and_goes_keeps_its_memory) {
+TEST(one_that_comes_and_goes_keeps_its_memory) {
     take(INODE_CHUNK_SLOTS - 1); /* the first chunk is full */
     struct inode *alone = inode_chunks_take(&chunks);
     for (unsigned turn = 0; turn < 3; turn++) {
@@ -78,7 +78,6 @@ START_TEST(one_that_comes_and_goes_keeps_its_memory) {
         ck_assert_ptr_eq(inode_chunks_take(&chunks), alone);
     }
 }
-END_TEST
 
 static int compare_numbers(const void *one, const void *other) {
     uint64_t a = *(const uint64_t *)one;
@@ -86,7 +85,7 @@ static int compare_numbers(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-START_TEST(no_number_is_given_twice) {
+TEST(no_number_is_given_twice) {
     for (unsigned turn = 0; turn < 3; turn++) {
         take(COUNT);
         for (unsigned i = 0; i < COUNT; i++)
@@ -98,9 +97,8 @@ START_TEST(no_number_is_given_twice) {
     for (unsigned i = 1; i < 3 * COUNT; i++)
         ck_assert_uint_ne(numbers[i - 1], numbers[i]);
 }
-END_TEST
 
-START_TEST(what_has_no_memory_is_nobodys) {
+TEST(what_has_no_memory_is_nobodys) {
     take(COUNT);
     for (unsigned i = 0; i < COUNT; i++)
         numbers[i] = inode_ino(inodes[i]);
@@ -111,9 +109,8 @@ START_TEST(what_has_no_memory_is_nobodys) {
         ck_assert(!inode->used);
     }
 }
-END_TEST
 
-START_TEST(chunks_with_memory_are_filled_first) {
+TEST(chunks_with_memory_are_filled_first) {
     take(20 * INODE_CHUNK_SLOTS);
     for (unsigned i = 0; i < 20 * INODE_CHUNK_SLOTS; i++)
         if (i % INODE_CHUNK_SLOTS != 5 || i / INODE_CHUNK_SLOTS != 13)
@@ -122,17 +119,4 @@ START_TEST(chunks_with_memory_are_filled_first) {
     for (unsigned i = 0; i < INODE_CHUNK_SLOTS; i++)
         ck_assert_ptr_nonnull(inode_chunks_take(&chunks));
     ck_assert_uint_eq(resident_bytes(), before);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("inode chunks");
-    TCase *tcase = suite_case(suite, "memory", set_up, tear_down);
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, memory_of_a_chunk_is_given_back_when_no_slot_of_it_is_used);
-    tcase_add_test(tcase, one_that_comes_and_goes_keeps_its_memory);
-    tcase_add_test(tcase, no_number_is_given_twice);
-    tcase_add_test(tcase, what_has_no_memory_is_nobodys);
-    tcase_add_test(tcase, chunks_with_memory_are_filled_first);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* The inode table: one slot per lower inode, counted lookups, numbers that are never in doubt. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,7 +10,7 @@
 
 #include "base.h"
 #include "inode_table.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static struct inode_table *table;
 
@@ -68,7 +67,9 @@ static size_t path_fds_kept(void) {
 
 /* ---- Identity ---- */
 
-START_TEST(directory_of_the_latest_look_up_is_kept_until_the_inode_is_another) {
+TEST_CASE(.tear_down = tear_down, .seconds = 120);
+
+TEST(directory_of_the_latest_look_up_is_kept_until_the_inode_is_another) {
     uint64_t above;
     create_table(10, 1);
     inode_table_keep_above(table, true);
@@ -92,15 +93,13 @@ START_TEST(directory_of_the_latest_look_up_is_kept_until_the_inode_is_another) {
     ck_assert(!inode_table_above(table, inode_ino(file), &above));
     ck_assert(!inode_table_above(table, 99, &above) && !inode_table_above(table, 0, &above));
 }
-END_TEST
 
-START_TEST(first_inode_has_the_number_of_the_root) {
+TEST(first_inode_has_the_number_of_the_root) {
     create_table(10, 10);
     ck_assert_uint_eq(inode_ino(look_up_file(77)), FS_ROOT_INO);
 }
-END_TEST
 
-START_TEST(same_lower_inode_is_the_same_inode_and_counted) {
+TEST(same_lower_inode_is_the_same_inode_and_counted) {
     create_table(10, 10);
     look_up_file(1);
     struct inode *inode = look_up_file(77);
@@ -109,9 +108,8 @@ START_TEST(same_lower_inode_is_the_same_inode_and_counted) {
     ck_assert_uint_eq(inodes_known(), 2);
     ck_assert_ptr_eq(inode_table_get(table, inode_ino(inode)), inode);
 }
-END_TEST
 
-START_TEST(any_difference_makes_another_inode) {
+TEST(any_difference_makes_another_inode) {
     unsigned char other_bytes[8] = {1};
     const struct inode_key keys[] = {
         {.device = 1, .number = 77, .handle = handle_bytes, .handle_size_bytes = 8},
@@ -130,9 +128,8 @@ START_TEST(any_difference_makes_another_inode) {
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
         ck_assert_uint_eq(inode_ino(look_up_key(&keys[i], S_IFREG)), i + 1);
 }
-END_TEST
 
-START_TEST(handle_of_any_length_is_kept_whole) {
+TEST(handle_of_any_length_is_kept_whole, .from = INODE_HANDLE_INLINE_BYTES - 1, .to = 129) {
     const uint32_t size_bytes = (uint32_t)_i;
     unsigned char bytes[128];
     memset(bytes, 'h', sizeof(bytes));
@@ -148,9 +145,8 @@ START_TEST(handle_of_any_length_is_kept_whole) {
     inode_table_forget(table, inode_ino(inode), 1);
     ck_assert_uint_eq(inodes_known(), 1);
 }
-END_TEST
 
-START_TEST(numbers_never_given_out_find_nothing) {
+TEST(numbers_never_given_out_find_nothing) {
     create_table(10, 10);
     look_up_file(1);
     const fs_ino numbers[] = {0, 2, 1024, UINT32_MAX, (fs_ino)1 << 32, ((fs_ino)1 << 32) + 1, UINT64_MAX};
@@ -162,10 +158,9 @@ START_TEST(numbers_never_given_out_find_nothing) {
     }
     ck_assert_uint_eq(inodes_known(), 1);
 }
-END_TEST
 
 /* More inodes than the first hash table and the first chunk of slots hold. */
-START_TEST(growing_moves_and_loses_no_inode) {
+TEST(growing_moves_and_loses_no_inode) {
     enum { COUNT = 20011 };
     static struct inode *inodes[COUNT];
     create_table(10, 10);
@@ -181,11 +176,10 @@ START_TEST(growing_moves_and_loses_no_inode) {
         inode_table_forget(table, inode_ino(inodes[i]), 2);
     ck_assert_uint_eq(inodes_known(), 1 + 10); /* the root, and those remembered */
 }
-END_TEST
 
 /* ---- Forgetting ---- */
 
-START_TEST(inode_stays_until_every_lookup_is_forgotten) {
+TEST(inode_stays_until_every_lookup_is_forgotten) {
     create_table(10, 0);
     look_up_file(1);
     struct inode *inode = look_up_file(77);
@@ -198,9 +192,8 @@ START_TEST(inode_stays_until_every_lookup_is_forgotten) {
     inode_table_forget(table, inode_ino(inode), 1);
     ck_assert_uint_eq(inodes_known(), 1);
 }
-END_TEST
 
-START_TEST(forgetting_too_much_is_forgetting_all) {
+TEST(forgetting_too_much_is_forgetting_all) {
     create_table(10, 0);
     look_up_file(1);
     fs_ino ino = inode_ino(look_up_file(77));
@@ -209,18 +202,16 @@ START_TEST(forgetting_too_much_is_forgetting_all) {
     ck_assert_uint_eq(inodes_known(), 1);
     ck_assert_uint_eq(look_up_file(78)->lookup_count, 1);
 }
-END_TEST
 
-START_TEST(root_is_never_forgotten) {
+TEST(root_is_never_forgotten) {
     create_table(10, 0);
     look_up_file(1);
     inode_table_forget(table, FS_ROOT_INO, 1000);
     ck_assert_uint_eq(inodes_known(), 1);
     ck_assert_ptr_nonnull(inode_table_get(table, FS_ROOT_INO));
 }
-END_TEST
 
-START_TEST(slot_used_again_has_another_generation_and_number) {
+TEST(slot_used_again_has_another_generation_and_number) {
     create_table(10, 0);
     look_up_file(1);
     fs_ino before = 0;
@@ -240,9 +231,8 @@ START_TEST(slot_used_again_has_another_generation_and_number) {
         inode_table_forget(table, ino, 1);
     }
 }
-END_TEST
 
-START_TEST(number_is_not_used_again_while_known) {
+TEST(number_is_not_used_again_while_known) {
     create_table(10, 0);
     look_up_file(1);
     struct inode *known = look_up_file(77);
@@ -252,11 +242,10 @@ START_TEST(number_is_not_used_again_while_known) {
         ck_assert_uint_ne(inode_ino(look_up_file(i)), inode_ino(known));
     ck_assert_uint_eq(known->number, 77);
 }
-END_TEST
 
 /* ---- Remembering the forgotten ---- */
 
-START_TEST(forgotten_inode_is_found_again_by_number) {
+TEST(forgotten_inode_is_found_again_by_number) {
     create_table(10, 10);
     look_up_file(1);
     struct inode *inode = look_up_file(77);
@@ -270,9 +259,8 @@ START_TEST(forgotten_inode_is_found_again_by_number) {
     ck_assert_int_eq(inode_table_revive(table, inode_ino(inode), &revived), 0);
     ck_assert_uint_eq(revived->lookup_count, 2);
 }
-END_TEST
 
-START_TEST(forgotten_inode_is_the_same_when_looked_up_again) {
+TEST(forgotten_inode_is_the_same_when_looked_up_again) {
     create_table(10, 10);
     look_up_file(1);
     struct inode *inode = look_up_file(77);
@@ -282,9 +270,8 @@ START_TEST(forgotten_inode_is_the_same_when_looked_up_again) {
     ck_assert_uint_eq(inode->generation, generation);
     ck_assert_uint_eq(inode->lookup_count, 1);
 }
-END_TEST
 
-START_TEST(those_forgotten_longest_ago_go_first) {
+TEST(those_forgotten_longest_ago_go_first) {
     struct inode *revived;
     create_table(10, 3);
     look_up_file(1);
@@ -302,11 +289,10 @@ START_TEST(those_forgotten_longest_ago_go_first) {
     for (fs_ino ino = 3; ino <= 6; ino++)
         ck_assert_int_eq(inode_table_revive(table, ino, &revived), ino == 4 ? -ESTALE : 0);
 }
-END_TEST
 
 /* ---- Descriptors ---- */
 
-START_TEST(directory_with_handle_keeps_a_descriptor_while_there_is_room) {
+TEST(directory_with_handle_keeps_a_descriptor_while_there_is_room) {
     create_table(2, 10);
     look_up_file(1);
     for (ino_t i = 2; i <= 5; i++) {
@@ -319,9 +305,8 @@ START_TEST(directory_with_handle_keeps_a_descriptor_while_there_is_room) {
     const struct inode_key key = key_with_handle(2);
     ck_assert_int_ge(inode_path_fd(look_up_key(&key, S_IFDIR)), 0);
 }
-END_TEST
 
-START_TEST(destroy_closes_every_descriptor) {
+TEST(destroy_closes_every_descriptor) {
     const struct inode_key key = {.number = 77, .is_by_name = true};
     create_table(10, 10);
     int kept_fd = inode_path_fd(look_up_key(&key, S_IFREG));
@@ -329,7 +314,6 @@ START_TEST(destroy_closes_every_descriptor) {
     ck_assert(!is_open(kept_fd));
     inode_table_destroy(NULL);
 }
-END_TEST
 
 /* ---- Found by name ---- */
 
@@ -386,7 +370,7 @@ static const char *step_to(struct inode *inode) {
     return step.name;
 }
 
-START_TEST(descriptor_without_a_name_is_kept_and_closed_when_forgotten) {
+TEST(descriptor_without_a_name_is_kept_and_closed_when_forgotten) {
     const struct inode_key key = {.number = 77, .is_by_name = true};
     create_named_table();
     struct inode *inode = look_up_key(&key, S_IFREG);
@@ -398,9 +382,8 @@ START_TEST(descriptor_without_a_name_is_kept_and_closed_when_forgotten) {
     ck_assert(!is_open(fd));
     ck_assert_uint_eq(inodes_known(), 1); /* without a handle there is no remembering */
 }
-END_TEST
 
-START_TEST(descriptor_that_was_given_up_is_found_again_step_by_step) {
+TEST(descriptor_that_was_given_up_is_found_again_step_by_step) {
     create_named_table();
     struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
     struct inode *file = look_up_named(3, S_IFREG, directory, "file", true);
@@ -420,9 +403,8 @@ START_TEST(descriptor_that_was_given_up_is_found_again_step_by_step) {
     inode_table_leave(table, found_fd);
     ck_assert_uint_eq(give_up_all(), 1);
 }
-END_TEST
 
-START_TEST(way_to_what_is_deep_is_not_walked_again_for_each_step) {
+TEST(way_to_what_is_deep_is_not_walked_again_for_each_step) {
     enum { DEPTH = 300 };
     struct inode *directories[DEPTH + 1];
     create_named_table();
@@ -444,9 +426,8 @@ START_TEST(way_to_what_is_deep_is_not_walked_again_for_each_step) {
         inode_table_forget(table, inode_ino(directories[depth]), 1);
     ck_assert_uint_eq(inodes_known(), 1);
 }
-END_TEST
 
-START_TEST(descriptor_in_use_is_closed_by_the_last_use) {
+TEST(descriptor_in_use_is_closed_by_the_last_use) {
     create_named_table();
     struct inode *file = look_up_named(2, S_IFREG, root, "file", true);
     struct inode_step first;
@@ -461,9 +442,8 @@ START_TEST(descriptor_in_use_is_closed_by_the_last_use) {
     inode_table_leave(table, second.fd);
     ck_assert(!is_open(second.fd));
 }
-END_TEST
 
-START_TEST(listed_inode_keeps_no_descriptor_without_room) {
+TEST(listed_inode_keeps_no_descriptor_without_room) {
     const struct inode_key key = {.number = 2, .is_by_name = true};
     create_named_table();
     for (size_t room = 0; room < 2; room++) {
@@ -475,9 +455,8 @@ START_TEST(listed_inode_keeps_no_descriptor_without_room) {
         ck_assert_int_eq(fd < 0, room == 1);
     }
 }
-END_TEST
 
-START_TEST(files_give_their_descriptors_up_before_directories) {
+TEST(files_give_their_descriptors_up_before_directories) {
     create_named_table();
     struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
     struct inode *file = look_up_named(3, S_IFREG, root, "file", true);
@@ -487,9 +466,8 @@ START_TEST(files_give_their_descriptors_up_before_directories) {
     ck_assert(inode_table_end_giving_up(table, fd, false));
     ck_assert_int_ge(inode_path_fd(directory), 0);
 }
-END_TEST
 
-START_TEST(one_without_links_is_kept_as_one_without_a_name) {
+TEST(one_without_links_is_kept_as_one_without_a_name) {
     create_named_table();
     struct inode *file = look_up_named(2, S_IFREG, root, "file", true);
     bool is_nameless;
@@ -502,9 +480,8 @@ START_TEST(one_without_links_is_kept_as_one_without_a_name) {
     ck_assert(is_nameless && inode_table_end_giving_up(table, fd, false));
     ck_assert_str_eq(step_to(file), "file"); /* the name is the only way to the file, if there is a way */
 }
-END_TEST
 
-START_TEST(directory_stays_while_names_are_in_it) {
+TEST(directory_stays_while_names_are_in_it) {
     create_named_table();
     struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
     struct inode *file = look_up_named(3, S_IFREG, directory, "file", false);
@@ -519,7 +496,6 @@ START_TEST(directory_stays_while_names_are_in_it) {
     ck_assert_uint_eq(inodes_known(), 1);
     ck_assert_uint_eq(path_fds_kept(), 1);
 }
-END_TEST
 
 /* mv FROM TO, as the pass layer reports it. */
 static void rename_file(struct inode *from, const char *name, struct inode *to, const char *new_name) {
@@ -537,7 +513,7 @@ static void remove_file(struct inode *directory, const char *name) {
         inode_table_let_go(table, inode);
 }
 
-START_TEST(name_that_moves_is_followed) {
+TEST(name_that_moves_is_followed) {
     create_named_table();
     struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
     struct inode *file = look_up_named(3, S_IFREG, root, "file", false);
@@ -549,9 +525,8 @@ START_TEST(name_that_moves_is_followed) {
     rename_file(root, "directory", root, "renamed");
     ck_assert_str_eq(step_to(file), "renamed");
 }
-END_TEST
 
-START_TEST(removed_name_leaves_the_descriptor) {
+TEST(removed_name_leaves_the_descriptor) {
     create_named_table();
     struct inode *file = look_up_named(2, S_IFREG, root, "file", true);
     struct inode *closed = look_up_named(3, S_IFREG, root, "closed", false);
@@ -561,9 +536,8 @@ START_TEST(removed_name_leaves_the_descriptor) {
     ck_assert_str_eq(step_to(file), "");
     ck_assert_ptr_null(step_to(closed));
 }
-END_TEST
 
-START_TEST(hard_link_is_found_by_its_other_names) {
+TEST(hard_link_is_found_by_its_other_names) {
     create_named_table();
     struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
     struct inode *file = look_up_named(3, S_IFREG, root, "first", false);
@@ -594,9 +568,8 @@ START_TEST(hard_link_is_found_by_its_other_names) {
     inode_table_forget(table, inode_ino(directory), 1);
     ck_assert_uint_eq(inodes_known(), 1);
 }
-END_TEST
 
-START_TEST(name_belongs_to_the_latest_that_was_found_there) {
+TEST(name_belongs_to_the_latest_that_was_found_there) {
     create_named_table();
     struct inode *replaced = look_up_named(2, S_IFREG, root, "file", true);
     struct inode *file = look_up_named(3, S_IFREG, root, "file", false);
@@ -604,10 +577,9 @@ START_TEST(name_belongs_to_the_latest_that_was_found_there) {
     ck_assert_uint_eq(give_up_all(), 0);
     ck_assert_str_eq(step_to(replaced), "");
 }
-END_TEST
 
 /* b was in a, and a is in b now: each was seen in the other. */
-START_TEST(names_never_lead_in_a_circle) {
+TEST(names_never_lead_in_a_circle) {
     create_named_table();
     struct inode *a = look_up_named(2, S_IFDIR, root, "a", false);
     struct inode *b = look_up_named(3, S_IFDIR, a, "b", false);
@@ -619,9 +591,8 @@ START_TEST(names_never_lead_in_a_circle) {
     inode_table_forget(table, inode_ino(b), 2);
     ck_assert_uint_eq(inodes_known(), 1);
 }
-END_TEST
 
-START_TEST(name_seen_before_it_went_is_not_believed) {
+TEST(name_seen_before_it_went_is_not_believed) {
     const struct inode_key key = {.number = 2, .is_by_name = true, .handle = handle_bytes, .handle_size_bytes = 20};
     create_named_table();
     struct inode *file = look_up_named(2, S_IFREG, root, "file", true);
@@ -635,9 +606,8 @@ START_TEST(name_seen_before_it_went_is_not_believed) {
     ck_assert_uint_eq(give_up_all(), 0);
     ck_assert_str_eq(step_to(file), "");
 }
-END_TEST
 
-START_TEST(path_begins_at_what_has_a_descriptor) {
+TEST(path_begins_at_what_has_a_descriptor) {
     char below[PATH_MAX];
     create_named_table();
     struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
@@ -652,7 +622,6 @@ START_TEST(path_begins_at_what_has_a_descriptor) {
     ck_assert_str_eq(below, "");
     ck_assert_int_eq(inode_table_begin_path(table, 99, below), -1);
 }
-END_TEST
 
 /* ---- Many threads ---- */
 
@@ -678,7 +647,7 @@ static void *look_up_and_forget(void *argument) {
     return NULL;
 }
 
-START_TEST(threads_never_see_an_inode_change_that_they_hold) {
+TEST(threads_never_see_an_inode_change_that_they_hold, .to = 2) {
     const size_t forgotten_max = _i == 0 ? 0 : NUMBERS / 2;
     pthread_t threads[THREADS];
     unsigned wrong[THREADS] = {0};
@@ -692,7 +661,6 @@ START_TEST(threads_never_see_an_inode_change_that_they_hold) {
     }
     ck_assert_uint_eq(inodes_known(), 1 + forgotten_max);
 }
-END_TEST
 
 /* Opens a file of `number` bytes, so that the size identifies the inode of a descriptor. */
 static int open_sized(ino_t number) {
@@ -769,7 +737,7 @@ static void *find_and_forget(void *argument) {
     return NULL;
 }
 
-START_TEST(threads_use_no_descriptor_of_another_inode) {
+TEST(threads_use_no_descriptor_of_another_inode) {
     pthread_t threads[THREADS];
     unsigned wrong[THREADS] = {0};
     create_named_table();
@@ -782,73 +750,5 @@ START_TEST(threads_use_no_descriptor_of_another_inode) {
     ck_assert_uint_eq(inodes_known(), 1);
     ck_assert_uint_eq(path_fds_kept(), 1);
 }
-END_TEST
 
 /* ---- Run ---- */
-
-static TCase *add_case(Suite *suite, const char *name) {
-    TCase *tcase = suite_case(suite, name, NULL, tear_down);
-    tcase_set_timeout(tcase, 120);
-    return tcase;
-}
-
-static void add_identity(Suite *suite) {
-    TCase *tcase = add_case(suite, "identity");
-    tcase_add_test(tcase, directory_of_the_latest_look_up_is_kept_until_the_inode_is_another);
-    tcase_add_test(tcase, first_inode_has_the_number_of_the_root);
-    tcase_add_test(tcase, same_lower_inode_is_the_same_inode_and_counted);
-    tcase_add_test(tcase, any_difference_makes_another_inode);
-    tcase_add_loop_test(tcase, handle_of_any_length_is_kept_whole, INODE_HANDLE_INLINE_BYTES - 1,
-                        INODE_HANDLE_INLINE_BYTES + 2);
-    tcase_add_loop_test(tcase, handle_of_any_length_is_kept_whole, 127, 129);
-    tcase_add_test(tcase, numbers_never_given_out_find_nothing);
-    tcase_add_test(tcase, growing_moves_and_loses_no_inode);
-}
-
-static void add_forgetting(Suite *suite) {
-    TCase *tcase = add_case(suite, "forgetting");
-    tcase_add_test(tcase, inode_stays_until_every_lookup_is_forgotten);
-    tcase_add_test(tcase, forgetting_too_much_is_forgetting_all);
-    tcase_add_test(tcase, root_is_never_forgotten);
-    tcase_add_test(tcase, slot_used_again_has_another_generation_and_number);
-    tcase_add_test(tcase, number_is_not_used_again_while_known);
-    tcase_add_test(tcase, forgotten_inode_is_found_again_by_number);
-    tcase_add_test(tcase, forgotten_inode_is_the_same_when_looked_up_again);
-    tcase_add_test(tcase, those_forgotten_longest_ago_go_first);
-    tcase_add_loop_test(tcase, threads_never_see_an_inode_change_that_they_hold, 0, 2);
-}
-
-static void add_descriptors(Suite *suite) {
-    TCase *tcase = add_case(suite, "descriptors");
-    tcase_add_test(tcase, directory_with_handle_keeps_a_descriptor_while_there_is_room);
-    tcase_add_test(tcase, destroy_closes_every_descriptor);
-}
-
-static void add_found_by_name(Suite *suite) {
-    TCase *tcase = add_case(suite, "found by name");
-    tcase_add_test(tcase, descriptor_without_a_name_is_kept_and_closed_when_forgotten);
-    tcase_add_test(tcase, descriptor_that_was_given_up_is_found_again_step_by_step);
-    tcase_add_test(tcase, way_to_what_is_deep_is_not_walked_again_for_each_step);
-    tcase_add_test(tcase, descriptor_in_use_is_closed_by_the_last_use);
-    tcase_add_test(tcase, listed_inode_keeps_no_descriptor_without_room);
-    tcase_add_test(tcase, files_give_their_descriptors_up_before_directories);
-    tcase_add_test(tcase, one_without_links_is_kept_as_one_without_a_name);
-    tcase_add_test(tcase, directory_stays_while_names_are_in_it);
-    tcase_add_test(tcase, name_that_moves_is_followed);
-    tcase_add_test(tcase, removed_name_leaves_the_descriptor);
-    tcase_add_test(tcase, hard_link_is_found_by_its_other_names);
-    tcase_add_test(tcase, name_belongs_to_the_latest_that_was_found_there);
-    tcase_add_test(tcase, names_never_lead_in_a_circle);
-    tcase_add_test(tcase, name_seen_before_it_went_is_not_believed);
-    tcase_add_test(tcase, path_begins_at_what_has_a_descriptor);
-    tcase_add_test(tcase, threads_use_no_descriptor_of_another_inode);
-}
-
-int main(void) {
-    Suite *suite = suite_create("inode table");
-    add_identity(suite);
-    add_forgetting(suite);
-    add_descriptors(suite);
-    add_found_by_name(suite);
-    return run_suite(suite);
-}

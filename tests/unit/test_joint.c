@@ -1,12 +1,11 @@
 /* Joint profiles: that every call is there once, in the row of its value and the bucket of its latency. */
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "aggstats.h"
 #include "aggstats/joint_profiles.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "LOOKUP"};
@@ -65,7 +64,9 @@ static void expect_contained(const struct aggstats_profile *profile) {
     }
 }
 
-START_TEST(rows_are_powers_of_two_or_numbers) {
+TEST_CASE(.seconds = 120);
+
+TEST(rows_are_powers_of_two_or_numbers) {
     ck_assert_uint_eq(aggstats_value_row(AGGSTATS_SIZE, 0), 0);
     for (unsigned power = 0; power < 64; power++) {
         uint64_t number = UINT64_C(1) << power;
@@ -85,9 +86,8 @@ START_TEST(rows_are_powers_of_two_or_numbers) {
     ck_assert_int_eq(aggstats_value_of_name("taste"), -1);
     ck_assert_ptr_null(aggstats_value_name(AGGSTATS_VALUE_COUNT));
 }
-END_TEST
 
-START_TEST(calls_are_counted_while_asked_for) {
+TEST(calls_are_counted_while_asked_for) {
     struct aggstats_recorder *recorder = create_recorder(1);
     record(recorder, AGGSTATS_SIZE, 4096);
     ck_assert_int_eq(aggstats_recorder_set_joint(recorder, OP_READ, 1U << AGGSTATS_SIZE), 0);
@@ -116,9 +116,8 @@ START_TEST(calls_are_counted_while_asked_for) {
     ck_assert_int_eq(aggstats_recorder_set_joint(recorder, OP_READ, 1U << AGGSTATS_VALUE_COUNT), -EINVAL);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(reset_and_pause_hold_for_them_too) {
+TEST(reset_and_pause_hold_for_them_too) {
     struct aggstats_recorder *recorder = create_recorder(1);
     ck_assert_int_eq(aggstats_recorder_set_joint(recorder, OP_READ, 1U << AGGSTATS_SIZE), 0);
     record(recorder, AGGSTATS_SIZE, 1);
@@ -139,7 +138,6 @@ START_TEST(reset_and_pause_hold_for_them_too) {
     aggstats_profile_finish(&resumed);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static struct aggstats_recorder *shared;
 
@@ -151,7 +149,7 @@ static void *record_until_done(void *unused) {
     return unused;
 }
 
-START_TEST(windows_hold_no_more_than_their_op) {
+TEST(windows_hold_no_more_than_their_op) {
     pthread_t threads[3];
     __atomic_store_n(&done, false, __ATOMIC_RELEASE);
     shared = create_recorder(1);
@@ -170,7 +168,6 @@ START_TEST(windows_hold_no_more_than_their_op) {
         pthread_join(threads[i], NULL);
     aggstats_recorder_destroy(shared);
 }
-END_TEST
 
 static void *record_much(void *unused) {
     for (uint64_t i = 0; i < 200000; i++)
@@ -178,7 +175,7 @@ static void *record_much(void *unused) {
     return unused;
 }
 
-START_TEST(no_call_is_lost_with_many_threads) {
+TEST(no_call_is_lost_with_many_threads, .to = 2) {
     pthread_t threads[4];
     shared = create_recorder(_i ? 8 : 1);
     ck_assert_int_eq(aggstats_recorder_set_joint(shared, OP_READ, 1U << AGGSTATS_SIZE), 0);
@@ -205,18 +202,4 @@ START_TEST(no_call_is_lost_with_many_threads) {
     aggstats_profile_finish(&twice);
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(shared);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("joint");
-    TCase *joint = tcase_create("joint");
-    tcase_set_timeout(joint, 120);
-    tcase_add_test(joint, rows_are_powers_of_two_or_numbers);
-    tcase_add_test(joint, calls_are_counted_while_asked_for);
-    tcase_add_test(joint, reset_and_pause_hold_for_them_too);
-    tcase_add_test(joint, windows_hold_no_more_than_their_op);
-    tcase_add_loop_test(joint, no_call_is_lost_with_many_threads, 0, 2);
-    suite_add_tcase(suite, joint);
-    return run_suite(suite);
 }

@@ -3,7 +3,7 @@
 
 #include "aggstats.h"
 #include "aggstats/lane.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define START_CYCLES 1000000U
 #define LATENCY_CYCLES 4096U
@@ -40,7 +40,9 @@ static struct aggstats_profile snapshot(void) {
     return profile;
 }
 
-START_TEST(call_that_another_thread_ends_has_the_latency_that_was_told) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(call_that_another_thread_ends_has_the_latency_that_was_told) {
     pthread_t thread;
     struct aggstats_span span = begin(OP_A, 0);
     ck_assert_int_eq(pthread_create(&thread, NULL, end_in_thread, &span), 0);
@@ -54,9 +56,8 @@ START_TEST(call_that_another_thread_ends_has_the_latency_that_was_told) {
     ck_assert_uint_eq(profile.in_flight_count, 0);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(calls_that_overlap_are_all_in_flight) {
+TEST(calls_that_overlap_are_all_in_flight) {
     struct aggstats_span first = begin(OP_A, 11);
     begin(OP_B, 13);
     begin(OP_B, 17);
@@ -69,9 +70,8 @@ START_TEST(calls_that_overlap_are_all_in_flight) {
     }
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(lane_is_not_given_to_a_thread) {
+TEST(lane_is_not_given_to_a_thread) {
     struct aggstats_span in_lane = begin(OP_A, 19);
     struct aggstats_span of_thread = aggstats_begin(recorder, OP_B, 23, 29);
     ck_assert_ptr_ne(in_lane.block, of_thread.block);
@@ -82,10 +82,9 @@ START_TEST(lane_is_not_given_to_a_thread) {
     ck_assert_uint_eq(profile.in_flight_count, 0);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 /* Also of a window that has begun since: no window has less finished calls than calls. */
-START_TEST(call_that_is_forgotten_is_in_no_window) {
+TEST(call_that_is_forgotten_is_in_no_window) {
     struct aggstats_span ended = begin(OP_A, 31);
     struct aggstats_span forgotten = begin(OP_A, 37);
     ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
@@ -102,7 +101,6 @@ START_TEST(call_that_is_forgotten_is_in_no_window) {
     ck_assert_uint_eq(profile.op_count, 0);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 static bool is_incomplete(void) {
     struct aggstats_profile profile = snapshot();
@@ -116,7 +114,7 @@ static int save(void *context, const struct aggstats_profile *profile) {
     return 0;
 }
 
-START_TEST(profile_is_incomplete_in_the_window_in_which_calls_were_lost) {
+TEST(profile_is_incomplete_in_the_window_in_which_calls_were_lost) {
     bool was_incomplete = false;
     ck_assert(!is_incomplete());
     aggstats_recorder_add_lost(recorder, 3);
@@ -132,7 +130,6 @@ START_TEST(profile_is_incomplete_in_the_window_in_which_calls_were_lost) {
     ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
     ck_assert(!is_incomplete());
 }
-END_TEST
 
 /* 3 of bucket 10 and 2 of bucket 12. */
 static void count_five(struct aggstats_block *lane, uint64_t total_cycles) {
@@ -142,7 +139,7 @@ static void count_five(struct aggstats_block *lane, uint64_t total_cycles) {
     aggstats_lane_count(recorder, lane, OP_B, &counted);
 }
 
-START_TEST(calls_that_were_counted_elsewhere_add_up_and_none_is_said_to_be_the_longest) {
+TEST(calls_that_were_counted_elsewhere_add_up_and_none_is_said_to_be_the_longest) {
     struct aggstats_block *lane = aggstats_lane_create(recorder);
     count_five(lane, 12000);
     count_five(lane, 13000);
@@ -158,9 +155,8 @@ START_TEST(calls_that_were_counted_elsewhere_add_up_and_none_is_said_to_be_the_l
     ck_assert_uint_eq(profile.in_flight_count, 0);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(longest_of_calls_that_were_counted_elsewhere_is_kept_if_it_is_known) {
+TEST(longest_of_calls_that_were_counted_elsewhere_is_kept_if_it_is_known) {
     struct aggstats_block *lane = aggstats_lane_create(recorder);
     const uint64_t buckets[64] = {[12] = 2};
     struct aggstats_counted counted = {.buckets = buckets, .total_cycles = 12000, .longest_cycles = 7000};
@@ -172,9 +168,8 @@ START_TEST(longest_of_calls_that_were_counted_elsewhere_is_kept_if_it_is_known) 
     ck_assert_uint_eq(profile.ops[0].longest_cycles, 7000);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(calls_that_were_counted_elsewhere_are_of_the_window_in_which_they_are_added) {
+TEST(calls_that_were_counted_elsewhere_are_of_the_window_in_which_they_are_added) {
     struct aggstats_block *lane = aggstats_lane_create(recorder);
     const uint64_t buckets[64] = {[0] = 7};
     const struct aggstats_counted counted = {.buckets = buckets, .total_cycles = 5, .clamped = 2};
@@ -188,19 +183,4 @@ START_TEST(calls_that_were_counted_elsewhere_are_of_the_window_in_which_they_are
     ck_assert_uint_eq(profile.ops[0].total_cycles, 5);
     ck_assert_uint_eq(profile.clamped, 2);
     aggstats_profile_finish(&profile);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("lane");
-    TCase *tcase = suite_case(suite, "calls", set_up, tear_down);
-    tcase_add_test(tcase, call_that_another_thread_ends_has_the_latency_that_was_told);
-    tcase_add_test(tcase, calls_that_overlap_are_all_in_flight);
-    tcase_add_test(tcase, lane_is_not_given_to_a_thread);
-    tcase_add_test(tcase, call_that_is_forgotten_is_in_no_window);
-    tcase_add_test(tcase, profile_is_incomplete_in_the_window_in_which_calls_were_lost);
-    tcase_add_test(tcase, calls_that_were_counted_elsewhere_add_up_and_none_is_said_to_be_the_longest);
-    tcase_add_test(tcase, longest_of_calls_that_were_counted_elsewhere_is_kept_if_it_is_known);
-    tcase_add_test(tcase, calls_that_were_counted_elsewhere_are_of_the_window_in_which_they_are_added);
-    return run_suite(suite);
 }

@@ -1,11 +1,10 @@
 /* Which operations of layers are related, and what stays between two layers. */
-#include <check.h>
 #include <string.h>
 
 #include "fs_ops.h"
 #include "layers.h"
 #include "posix_ops.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "wire_ops.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -20,25 +19,22 @@ static const char *const calls_of_libc[] = {POSIX_OPS(NAME_OF_POSIX)};
 static const char *const disk_requests[] = {"READ",  "WRITE",       "FLUSH",        "DISCARD",
                                             "OTHER", "READ_QUEUED", "WRITE_QUEUED", "OTHER_QUEUED"};
 
-START_TEST(every_call_of_libc_is_in_a_row) {
+TEST(every_call_of_libc_is_in_a_row, .to = COUNT(calls_of_libc)) {
     ck_assert_msg(layers_relate(LAYER_IS_USER, calls_of_libc[_i]), "%s is in no row of layers_relation.c",
                   calls_of_libc[_i]);
 }
-END_TEST
 
-START_TEST(every_request_is_in_a_row_at_each_layer_that_has_it) {
+TEST(every_request_is_in_a_row_at_each_layer_that_has_it, .to = COUNT(requests)) {
     static const enum layer layers[] = {LAYER_IS_FUSE, LAYER_IS_QUEUE, LAYER_IS_DAEMON, LAYER_IS_FS};
     for (size_t i = 0; i < COUNT(layers); i++)
         ck_assert_msg(layers_relate(layers[i], requests[_i]), "%s is in no row of layers_relation.c", requests[_i]);
 }
-END_TEST
 
-START_TEST(every_request_to_a_disk_is_in_a_row) {
+TEST(every_request_to_a_disk_is_in_a_row, .to = COUNT(disk_requests)) {
     ck_assert_msg(layers_relate(LAYER_IS_BLOCK, disk_requests[_i]), "%s is in no row", disk_requests[_i]);
 }
-END_TEST
 
-START_TEST(names_are_those_of_their_layer) {
+TEST(names_are_those_of_their_layer) {
     ck_assert_str_eq(layers_relate(LAYER_IS_FS, "FLUSH")->name, "CLOSE");
     ck_assert_str_eq(layers_relate(LAYER_IS_BLOCK, "FLUSH")->name, "FLUSH");
     ck_assert_ptr_null(layers_relate(LAYER_IS_USER, "FLUSH"));
@@ -52,23 +48,20 @@ START_TEST(names_are_those_of_their_layer) {
     ck_assert_ptr_null(layers_relate(LAYER_IS_BLOCK, "_QUEUED"));
     ck_assert_ptr_null(layers_relate(LAYER_IS_OTHER, "READ"));
 }
-END_TEST
 
-START_TEST(layers_are_ordered_from_the_program_to_the_disk) {
+TEST(layers_are_ordered_from_the_program_to_the_disk) {
     static const char *const names[] = {"user", "fuse", "queue", "daemon", "fs", "block", "ext4"};
     for (size_t i = 0; i < COUNT(names); i++)
         ck_assert_uint_eq(layers_of_name(names[i]), i);
     ck_assert_uint_eq(layers_of_name(""), LAYER_IS_OTHER);
 }
-END_TEST
 
-START_TEST(there_are_words_between_all_layers) {
+TEST(there_are_words_between_all_layers) {
     for (enum layer layer = LAYER_IS_USER; layer <= LAYER_IS_OTHER; layer++)
         for (enum layer below = layer + 1; below <= LAYER_IS_OTHER; below++)
             ck_assert_uint_gt(strlen(layers_words(layer, below)), 0);
     ck_assert_uint_gt(strlen(layers_words(LAYER_IS_OTHER, LAYER_IS_OTHER)), 0);
 }
-END_TEST
 
 /* ---- Tables ------------------------------------------------------------------------------------- */
 
@@ -108,7 +101,9 @@ static const struct layers_row *row(const char *name) {
     ck_abort_msg("no row %s", name);
 }
 
-START_TEST(operations_of_a_row_are_added_up_in_nanoseconds) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(operations_of_a_row_are_added_up_in_nanoseconds) {
     layer("# layer: user\n# clock: tsc 2000000000 Hz\nOP_READ 5 4000\n-\nOP_PREAD 2 2000\n-\nOP_OPEN 1 10\n-\n");
     layer("# layer: fs\n" NS "OP_READ 3 900\n-\n");
     make();
@@ -129,9 +124,8 @@ START_TEST(operations_of_a_row_are_added_up_in_nanoseconds) {
     layers_format_ops(&table, read, 0, true, text, 8);
     ck_assert_str_eq(text, "READ, P");
 }
-END_TEST
 
-START_TEST(time_before_a_disk_got_a_request_is_an_operation_that_need_not_be_named) {
+TEST(time_before_a_disk_got_a_request_is_an_operation_that_need_not_be_named) {
     char text[64];
     layer("# layer: fs\n" NS "OP_READ 3 9000\n-\n");
     layer("# layer: block\n" NS "OP_READ 3 900\n-\nOP_READ_QUEUED 2 100\n-\n");
@@ -141,9 +135,8 @@ START_TEST(time_before_a_disk_got_a_request_is_an_operation_that_need_not_be_nam
     layers_format_ops(&table, row("READ"), 1, false, text, sizeof(text));
     ck_assert_str_eq(text, "READ");
 }
-END_TEST
 
-START_TEST(what_a_disk_alone_has_comes_last) {
+TEST(what_a_disk_alone_has_comes_last) {
     layer("# layer: user\n" NS "OP_FSYNC 40 1390000\n-\nOP_LSEEK 2 3\n-\n");
     layer("# layer: block\n" NS "OP_FLUSH 80 1500000\n-\nOP_READ 2 1600000\n-\n");
     make();
@@ -153,9 +146,8 @@ START_TEST(what_a_disk_alone_has_comes_last) {
     ck_assert(table.rows[table.row_count - 1].is_of_disk_alone);
     ck_assert(!table.rows[0].is_of_disk_alone);
 }
-END_TEST
 
-START_TEST(bytes_at_the_end_of_a_file_are_none) {
+TEST(bytes_at_the_end_of_a_file_are_none) {
     layer("# layer: user\n" NS "# bytes: READ asked 8192 moved 4096\nOP_READ 2 900\n-\n");
     layer("# layer: fs\n" NS "# bytes: READ asked 8192 moved 4096\nOP_READ 1 90\n-\n");
     make();
@@ -174,9 +166,8 @@ START_TEST(bytes_at_the_end_of_a_file_are_none) {
     make();
     ck_assert_double_nan(layers_answered_bytes(&table, row("READ"), 0)); /* not told */
 }
-END_TEST
 
-START_TEST(what_waited_for_a_worker_is_a_part_of_what_fuse_took) {
+TEST(what_waited_for_a_worker_is_a_part_of_what_fuse_took) {
     layer("# layer: user\n" NS "OP_READ 5 5000\n-\nOP_OPEN 1 90\n-\n");
     layer("# layer: fuse\n" NS "OP_READ 5 4500\n-\nOP_OPEN 1 80\n-\n");
     layer("# layer: queue\n" NS "OP_READ 2 1200\n-\n");
@@ -195,18 +186,16 @@ START_TEST(what_waited_for_a_worker_is_a_part_of_what_fuse_took) {
     ck_assert(!row("OPEN")->cells[2].is_there); /* nothing waited */
     ck_assert_double_eq(row("OPEN")->cells[1].here_ns, 50);
 }
-END_TEST
 
-START_TEST(a_queue_alone_is_a_row_by_itself) {
+TEST(a_queue_alone_is_a_row_by_itself) {
     layer("# layer: queue\n" NS "OP_READ 2 1200\n-\n");
     make();
     ck_assert_uint_eq(row("READ")->outermost, 0);
     ck_assert_uint_eq(row("READ")->layer_count, 0);
     ck_assert_double_eq(row("READ")->cells[0].here_ns, 1200);
 }
-END_TEST
 
-START_TEST(parts_of_a_row_add_up_to_its_outermost_total) {
+TEST(parts_of_a_row_add_up_to_its_outermost_total) {
     layer("# layer: user\n" NS "OP_WRITE 5 5000\n-\n");
     layer("# layer: fuse\n" NS "OP_WRITE 5 4500\n-\n");
     layer("# layer: fs\n" NS "OP_WRITE 5 4000\n-\n");
@@ -221,9 +210,8 @@ START_TEST(parts_of_a_row_add_up_to_its_outermost_total) {
     ck_assert_uint_eq(layers_largest_part(&table, write, 3), 2);
     ck_assert_uint_eq(layers_known_end(&table, write), 4);
 }
-END_TEST
 
-START_TEST(layer_below_that_takes_longer_is_asynchronous_and_nothing_is_negative) {
+TEST(layer_below_that_takes_longer_is_asynchronous_and_nothing_is_negative) {
     layer("# layer: user\n" NS "OP_READ 5 1000\n-\n");
     layer("# layer: fuse\n" NS "OP_READ 3 4000\n-\n");
     layer("# layer: fs\n" NS "OP_READ 3 900\n-\n");
@@ -235,9 +223,8 @@ START_TEST(layer_below_that_takes_longer_is_asynchronous_and_nothing_is_negative
     ck_assert_double_eq(read->cells[1].here_ns, 3100);
     ck_assert_uint_eq(layers_largest_part(&table, read, SIZE_MAX), 3);
 }
-END_TEST
 
-START_TEST(parts_above_an_asynchronous_layer_are_known) {
+TEST(parts_above_an_asynchronous_layer_are_known) {
     layer("# layer: user\n" NS "OP_READ 5 5000\n-\n");
     layer("# layer: fuse\n" NS "OP_READ 3 4000\n-\n");
     layer("# layer: fs\n" NS "OP_READ 3 900\n-\n");
@@ -247,9 +234,8 @@ START_TEST(parts_above_an_asynchronous_layer_are_known) {
     ck_assert_uint_eq(layers_largest_part(&table, row("READ"), SIZE_MAX), 1);
     ck_assert_uint_eq(layers_largest_part(&table, row("READ"), 1), 0);
 }
-END_TEST
 
-START_TEST(time_in_a_queue_counts_but_not_as_a_request) {
+TEST(time_in_a_queue_counts_but_not_as_a_request) {
     layer("# layer: fs\n" NS "OP_READ 3 9000\n-\n");
     layer("# layer: block\n" NS "OP_READ 2 4000\n-\nOP_READ_QUEUED 1 500\n-\n");
     make();
@@ -259,9 +245,8 @@ START_TEST(time_in_a_queue_counts_but_not_as_a_request) {
     ck_assert_double_eq(disk->queued_ns, 500);
     ck_assert_double_eq(row("READ")->cells[0].here_ns, 4500);
 }
-END_TEST
 
-START_TEST(operation_without_counterpart_is_alone) {
+TEST(operation_without_counterpart_is_alone) {
     layer("# layer: user\n" NS "OP_MMAP 3 9000\n-\nOP_OPEN 1 20\n-\n");
     layer("# layer: fs\n" NS "OP_BMAP 2 4000\n-\nOP_unheard-of 1 1\n-\nOP_GETATTR 1 1\n-\n");
     layer("# layer: block\n" NS "OP_WRITE 1 7\n-\n");
@@ -281,9 +266,8 @@ START_TEST(operation_without_counterpart_is_alone) {
     ck_assert_uint_eq(row("STAT")->cells[0].here, LAYERS_HERE_UNKNOWN);
     ck_assert_double_eq(row("STAT")->cells[1].here_ns, 1);
 }
-END_TEST
 
-START_TEST(layer_of_another_name_is_related_to_none) {
+TEST(layer_of_another_name_is_related_to_none) {
     layer("# layer: user\n" NS "OP_READ 3 9000\n-\n");
     layer("# layer: ext4\n" NS "OP_READ 1 20\n-\n");
     make();
@@ -292,9 +276,8 @@ START_TEST(layer_of_another_name_is_related_to_none) {
     ck_assert_uint_eq(table.rows[1].layer_count, 1);
     ck_assert_uint_eq(table.rows[1].outermost, 1);
 }
-END_TEST
 
-START_TEST(rows_are_ordered_by_what_the_outermost_layer_took) {
+TEST(rows_are_ordered_by_what_the_outermost_layer_took) {
     layer("# layer: user\n" NS "OP_OPEN 1 20\n-\nOP_READ 1 10\n-\nOP_LSEEK 0 0\n-\n");
     layer("# layer: fs\n" NS "OP_READ 1 900\n-\nOP_POLL 1 15\n-\n");
     make();
@@ -303,10 +286,9 @@ START_TEST(rows_are_ordered_by_what_the_outermost_layer_took) {
     ck_assert_str_eq(table.rows[1].name, "POLL");
     ck_assert_str_eq(table.rows[2].name, "READ");
 }
-END_TEST
 
 /* Page faults of mapped files are requests that no call of a program asks for. */
-START_TEST(row_begins_at_the_first_layer_with_calls) {
+TEST(row_begins_at_the_first_layer_with_calls) {
     layer("# layer: user\n" NS "OP_OPEN 1 20\n-\nOP_WRITE 1 10\n-\n");
     layer("# layer: fuse\n" NS "OP_READ 3 900\n-\n");
     layer("# layer: fs\n" NS "OP_READ 3 600\n-\n");
@@ -320,9 +302,8 @@ START_TEST(row_begins_at_the_first_layer_with_calls) {
     ck_assert_uint_eq(layers_largest_part(&table, &table.rows[0], 2), 1);
     ck_assert_uint_eq(row("DISCARD")->outermost, 3);
 }
-END_TEST
 
-START_TEST(clock_of_unknown_rate_is_compared_by_calls_only) {
+TEST(clock_of_unknown_rate_is_compared_by_calls_only) {
     layer("# layer: user\nOP_READ 4 20\n-\n");
     layer("# layer: fs\n" NS "OP_READ 1 10\n-\n");
     make();
@@ -332,7 +313,6 @@ START_TEST(clock_of_unknown_rate_is_compared_by_calls_only) {
     ck_assert_double_eq(layers_answered_share(&table, row("READ"), 0), 0.75);
     ck_assert_uint_eq(layers_largest_part(&table, row("READ"), SIZE_MAX), 2);
 }
-END_TEST
 
 static const struct {
     const char *user;
@@ -354,7 +334,7 @@ static const struct {
      "# merged: 2\n# start: 2026-01-01T00:00:02Z\n# elapsed: 1000000000\n", LAYERS_TIMES_ALIKE},
 };
 
-START_TEST(layers_of_other_times_are_not_subtracted) {
+TEST(layers_of_other_times_are_not_subtracted, .to = COUNT(spans)) {
     char text[512];
     snprintf(text, sizeof(text), "# layer: user\n" NS "%sOP_READ 4 2000\n-\n", spans[_i].user);
     layer(text);
@@ -366,9 +346,8 @@ START_TEST(layers_of_other_times_are_not_subtracted) {
     ck_assert_uint_eq(row("READ")->cells[0].here, are_apart ? LAYERS_HERE_UNKNOWN : LAYERS_HERE_KNOWN);
     ck_assert_double_eq(layers_answered_share(&table, row("READ"), 0), are_apart ? 0 : 0.75);
 }
-END_TEST
 
-START_TEST(answered_are_only_calls_beyond_the_requests) {
+TEST(answered_are_only_calls_beyond_the_requests) {
     layer("# layer: user\n" NS "OP_READ 100 1000\n-\nOP_WRITE 100 1000\n-\nOP_STAT 3 10\n-\n");
     layer("# layer: fs\n" NS "OP_READ 4 10\n-\nOP_WRITE 4 10\n-\nOP_LOOKUP 7 10\n-\n");
     layer("# layer: block\n" NS "OP_READ 3 5\n-\n");
@@ -379,48 +358,12 @@ START_TEST(answered_are_only_calls_beyond_the_requests) {
     ck_assert_double_eq(layers_answered_share(&table, row("WRITE"), 0), 0); /* these are put off, not answered */
     ck_assert_double_eq(layers_answered_share(&table, row("STAT"), 0), 0);
 }
-END_TEST
 
-START_TEST(recording_without_calls_has_no_rows) {
+TEST(recording_without_calls_has_no_rows) {
     layer("# layer: user\n");
     layer("# layer: fs\n");
     make();
     ck_assert_uint_eq(table.row_count, 0);
     layers_table_finish(&table);
     ck_assert_int_eq(layers_table_make(NULL, 0, &table), 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("layers_table");
-    TCase *names = tcase_create("names");
-    tcase_add_loop_test(names, every_call_of_libc_is_in_a_row, 0, COUNT(calls_of_libc));
-    tcase_add_loop_test(names, every_request_is_in_a_row_at_each_layer_that_has_it, 0, COUNT(requests));
-    tcase_add_loop_test(names, every_request_to_a_disk_is_in_a_row, 0, COUNT(disk_requests));
-    tcase_add_test(names, names_are_those_of_their_layer);
-    tcase_add_test(names, layers_are_ordered_from_the_program_to_the_disk);
-    tcase_add_test(names, there_are_words_between_all_layers);
-    suite_add_tcase(suite, names);
-    TCase *tables = tcase_create("tables");
-    tcase_add_checked_fixture(tables, set_up, tear_down);
-    tcase_add_test(tables, operations_of_a_row_are_added_up_in_nanoseconds);
-    tcase_add_test(tables, time_before_a_disk_got_a_request_is_an_operation_that_need_not_be_named);
-    tcase_add_test(tables, what_a_disk_alone_has_comes_last);
-    tcase_add_test(tables, bytes_at_the_end_of_a_file_are_none);
-    tcase_add_test(tables, what_waited_for_a_worker_is_a_part_of_what_fuse_took);
-    tcase_add_test(tables, a_queue_alone_is_a_row_by_itself);
-    tcase_add_test(tables, parts_of_a_row_add_up_to_its_outermost_total);
-    tcase_add_test(tables, layer_below_that_takes_longer_is_asynchronous_and_nothing_is_negative);
-    tcase_add_test(tables, parts_above_an_asynchronous_layer_are_known);
-    tcase_add_test(tables, time_in_a_queue_counts_but_not_as_a_request);
-    tcase_add_test(tables, operation_without_counterpart_is_alone);
-    tcase_add_test(tables, layer_of_another_name_is_related_to_none);
-    tcase_add_test(tables, rows_are_ordered_by_what_the_outermost_layer_took);
-    tcase_add_test(tables, row_begins_at_the_first_layer_with_calls);
-    tcase_add_test(tables, clock_of_unknown_rate_is_compared_by_calls_only);
-    tcase_add_loop_test(tables, layers_of_other_times_are_not_subtracted, 0, COUNT(spans));
-    tcase_add_test(tables, answered_are_only_calls_beyond_the_requests);
-    tcase_add_test(tables, recording_without_calls_has_no_rows);
-    suite_add_tcase(suite, tables);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* Live files: what a dead, hung or running process has counted, and files that are none. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,7 +11,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static const char *const op_names[] = {"READ", "WRITE"};
 enum { OP_READ, OP_WRITE, OP_COUNT };
@@ -93,7 +92,9 @@ static struct seen read_seen(void) {
 
 /* ---- The file ---- */
 
-START_TEST(file_is_private_and_new) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down, .seconds = 120);
+
+TEST(file_is_private_and_new) {
     struct aggstats_recorder *recorder = create_recorder();
     struct aggstats_recorder *second = NULL;
     struct stat status;
@@ -105,25 +106,22 @@ START_TEST(file_is_private_and_new) {
     aggstats_recorder_destroy(recorder);
     ck_assert_int_eq(stat(path, &status), 0);
 }
-END_TEST
 
-START_TEST(link_in_its_place_is_not_followed) {
+TEST(link_in_its_place_is_not_followed) {
     struct aggstats_recorder *recorder = NULL;
     ck_assert_int_eq(symlink("elsewhere", path), 0);
     ck_assert_int_eq(try_create(&recorder), -EEXIST);
     ck_assert_ptr_null(recorder);
 }
-END_TEST
 
-START_TEST(missing_directory_is_an_error) {
+TEST(missing_directory_is_an_error) {
     struct aggstats_recorder *recorder = NULL;
     snprintf(path, sizeof(path), "%s/no/live", directory);
     ck_assert_int_eq(try_create(&recorder), -ENOENT);
     ck_assert_ptr_null(recorder);
 }
-END_TEST
 
-START_TEST(unlink_removes_the_file_after_a_change_of_directory) {
+TEST(unlink_removes_the_file_after_a_change_of_directory) {
     snprintf(path, sizeof(path), "live");
     ck_assert_int_eq(chdir(directory), 0);
     struct aggstats_recorder *recorder = create_recorder();
@@ -139,11 +137,10 @@ START_TEST(unlink_removes_the_file_after_a_change_of_directory) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Reading ---- */
 
-START_TEST(live_file_shows_what_a_snapshot_shows) {
+TEST(live_file_shows_what_a_snapshot_shows) {
     struct aggstats_recorder *recorder = create_recorder();
     struct aggstats_profile snapshot;
     struct aggstats_profile live;
@@ -166,9 +163,8 @@ START_TEST(live_file_shows_what_a_snapshot_shows) {
     aggstats_profile_finish(&live);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(info_tells_who_records_and_whether) {
+TEST(info_tells_who_records_and_whether) {
     struct aggstats_recorder *recorder = create_recorder();
     struct aggstats_profile profile;
     struct aggstats_live_info info;
@@ -187,9 +183,8 @@ START_TEST(info_tells_who_records_and_whether) {
     ck_assert_uint_eq(sum_up(&profile).finished, 11);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(head_has_labels_and_state_but_no_counts) {
+TEST(head_has_labels_and_state_but_no_counts) {
     struct aggstats_recorder *recorder = create_recorder();
     struct aggstats_profile whole;
     struct aggstats_profile head;
@@ -213,9 +208,8 @@ START_TEST(head_has_labels_and_state_but_no_counts) {
     aggstats_profile_finish(&whole);
     close(fd);
 }
-END_TEST
 
-START_TEST(elapsed_time_of_a_finished_recorder_stands_still) {
+TEST(elapsed_time_of_a_finished_recorder_stands_still) {
     struct aggstats_recorder *recorder = create_recorder();
     struct aggstats_profile profiles[2];
     const uint32_t kind = aggstats_hot(recorder)->clock_kind;
@@ -230,7 +224,6 @@ START_TEST(elapsed_time_of_a_finished_recorder_stands_still) {
     aggstats_profile_finish(&profiles[0]);
     aggstats_profile_finish(&profiles[1]);
 }
-END_TEST
 
 struct writer {
     pthread_t thread;
@@ -248,7 +241,7 @@ static void *write_on(void *argument) {
     return NULL;
 }
 
-START_TEST(reading_while_others_record_and_reset_is_consistent) {
+TEST(reading_while_others_record_and_reset_is_consistent) {
     struct writer writers[2];
     struct aggstats_recorder *recorder = create_recorder();
     for (int i = 0; i < 2; i++) {
@@ -263,11 +256,10 @@ START_TEST(reading_while_others_record_and_reset_is_consistent) {
     }
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Processes that hang or die ---- */
 
-START_TEST(hung_call_is_shown_with_its_age) {
+TEST(hung_call_is_shown_with_its_age) {
     int ready[2];
     ck_assert_int_eq(pipe(ready), 0);
     pid_t child = fork();
@@ -304,7 +296,6 @@ START_TEST(hung_call_is_shown_with_its_age) {
     aggstats_profile_finish(&profile);
     close(ready[0]);
 }
-END_TEST
 
 #define VICTIM_THREADS 4
 
@@ -348,7 +339,7 @@ static void kill_and_reap(pid_t child) {
     ck_assert(WIFSIGNALED(status));
 }
 
-START_TEST(every_finished_call_survives_sigkill) {
+TEST(every_finished_call_survives_sigkill, .to = 20) {
     struct victim *victim = share_victim();
     pid_t child = fork();
     if (child == 0)
@@ -367,7 +358,6 @@ START_TEST(every_finished_call_survives_sigkill) {
     ck_assert_uint_le(seen.calls, done + VICTIM_THREADS);
     munmap(victim, sizeof(*victim));
 }
-END_TEST
 
 /* Resets so often that most kills hit a reset. */
 static void reset_until_killed(struct victim *victim) {
@@ -380,7 +370,7 @@ static void reset_until_killed(struct victim *victim) {
     }
 }
 
-START_TEST(sigkill_in_a_reset_leaves_the_window_before_or_after) {
+TEST(sigkill_in_a_reset_leaves_the_window_before_or_after, .to = 20) {
     struct victim *victim = share_victim();
     pid_t child = fork();
     if (child == 0)
@@ -393,7 +383,6 @@ START_TEST(sigkill_in_a_reset_leaves_the_window_before_or_after) {
     ck_assert_uint_le(seen.calls, 3);
     munmap(victim, sizeof(*victim));
 }
-END_TEST
 
 /* ---- Files that are none ---- */
 
@@ -431,7 +420,7 @@ static int read_bytes(const char *data, size_t size_bytes, struct aggstats_parse
     return err;
 }
 
-START_TEST(file_cut_short_is_refused_with_a_reason) {
+TEST(file_cut_short_is_refused_with_a_reason) {
     size_t size_bytes;
     char *data = make_sample(&size_bytes);
     struct aggstats_parse_error error;
@@ -443,10 +432,9 @@ START_TEST(file_cut_short_is_refused_with_a_reason) {
     }
     free(data);
 }
-END_TEST
 
 /* Whatever a byte becomes, the reader returns; in the header's fixed part it mostly refuses. */
-START_TEST(damaged_byte_never_crashes) {
+TEST(damaged_byte_never_crashes) {
     size_t size_bytes;
     char *data = make_sample(&size_bytes);
     struct aggstats_parse_error error;
@@ -459,9 +447,8 @@ START_TEST(damaged_byte_never_crashes) {
     }
     free(data);
 }
-END_TEST
 
-START_TEST(other_files_are_not_live_files) {
+TEST(other_files_are_not_live_files) {
     struct aggstats_parse_error error;
     static const char text[] = "# osprof 1\nOP_READ 1 1\n 1\n";
     ck_assert_int_eq(read_bytes(text, strlen(text), &error), -EBADMSG);
@@ -471,9 +458,8 @@ START_TEST(other_files_are_not_live_files) {
     close(fd);
     ck_assert(!aggstats_live_is(-1));
 }
-END_TEST
 
-START_TEST(newer_version_is_refused) {
+TEST(newer_version_is_refused) {
     size_t size_bytes;
     char *data = make_sample(&size_bytes);
     struct aggstats_parse_error error;
@@ -481,30 +467,4 @@ START_TEST(newer_version_is_refused) {
     ck_assert_int_eq(read_bytes(data, size_bytes, &error), -EBADMSG);
     ck_assert_ptr_nonnull(strstr(error.message, "version"));
     free(data);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("live");
-    TCase *tcase = tcase_create("live");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, file_is_private_and_new);
-    tcase_add_test(tcase, link_in_its_place_is_not_followed);
-    tcase_add_test(tcase, missing_directory_is_an_error);
-    tcase_add_test(tcase, unlink_removes_the_file_after_a_change_of_directory);
-    tcase_add_test(tcase, live_file_shows_what_a_snapshot_shows);
-    tcase_add_test(tcase, info_tells_who_records_and_whether);
-    tcase_add_test(tcase, head_has_labels_and_state_but_no_counts);
-    tcase_add_test(tcase, elapsed_time_of_a_finished_recorder_stands_still);
-    tcase_add_test(tcase, reading_while_others_record_and_reset_is_consistent);
-    tcase_add_test(tcase, hung_call_is_shown_with_its_age);
-    tcase_add_loop_test(tcase, every_finished_call_survives_sigkill, 0, 20);
-    tcase_add_loop_test(tcase, sigkill_in_a_reset_leaves_the_window_before_or_after, 0, 20);
-    tcase_add_test(tcase, file_cut_short_is_refused_with_a_reason);
-    tcase_add_test(tcase, damaged_byte_never_crashes);
-    tcase_add_test(tcase, other_files_are_not_live_files);
-    tcase_add_test(tcase, newer_version_is_refused);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,9 +1,8 @@
 /* What osprof why -a --locks says of the time for which threads fought for locks of the kernel. */
-#include <check.h>
 
 #include "base.h"
 #include "lock_page.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define BEGINNING "Locks of the kernel: "
 
@@ -27,17 +26,9 @@ static void soften(char *text) {
             *text = ' ';
 }
 
-START_TEST(sleeping_and_spinning_are_told_apart) {
+TEST(sleeping_and_spinning_are_told_apart, .to = ARRAY_SIZE(times)) {
     char text[LOCK_PAGE_SENTENCE_SIZE];
     lock_page_describe(times[_i].asleep_ns, times[_i].spinning_ns, true, text);
     soften(text);
     ck_assert_str_eq(text, times[_i].text);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("lock_page");
-    TCase *told = suite_case(suite, "told", NULL, NULL);
-    tcase_add_loop_test(told, sleeping_and_spinning_are_told_apart, 0, ARRAY_SIZE(times));
-    return run_suite(suite);
 }

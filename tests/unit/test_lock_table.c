@@ -1,11 +1,10 @@
 /* The table of file locks, as text of the kernel or of anybody. */
-#include <check.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 #include "base.h"
 #include "lock_table.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define FILE_A "fe:00:10960660"
 #define FILE_B "fe:00:10960661"
@@ -38,7 +37,7 @@ static struct lock_request request_on(enum lock_kind kind, uint64_t process, uin
 
 /* ---- Lines ---- */
 
-START_TEST(a_line_tells_kind_process_file_and_bytes) {
+TEST(a_line_tells_kind_process_file_and_bytes) {
     struct lock lock;
     ck_assert(lock_parse("17: POSIX  ADVISORY  WRITE 4711 fe:10:10960660 100 199\n", &lock));
     ck_assert_uint_eq(lock.depth, 0);
@@ -50,7 +49,6 @@ START_TEST(a_line_tells_kind_process_file_and_bytes) {
     ck_assert_uint_eq(lock.begin, 100);
     ck_assert_uint_eq(lock.end, 199);
 }
-END_TEST
 
 static const struct {
     const char *line;
@@ -68,7 +66,7 @@ static const struct {
     {"\t2: POSIX  ADVISORY  READ  7 00:2b:1 0 EOF", 0, LOCK_FCNTL, false, 7}, /* of fdinfo */
 };
 
-START_TEST(kinds_and_waits_are_told_apart) {
+TEST(kinds_and_waits_are_told_apart, .to = ARRAY_SIZE(lines)) {
     struct lock lock;
     ck_assert(lock_parse(lines[_i].line, &lock));
     ck_assert_uint_eq(lock.depth, lines[_i].depth);
@@ -76,7 +74,6 @@ START_TEST(kinds_and_waits_are_told_apart) {
     ck_assert_int_eq(lock.is_description, lines[_i].is_description);
     ck_assert_int_eq(lock.pid, lines[_i].pid);
 }
-END_TEST
 
 static const char *const wrong[] = {
     "",
@@ -99,14 +96,13 @@ static const char *const wrong[] = {
     "1: FLOCKFLOCKFLOCKFLOCKFLOCKFLOCKFLOCK  ADVISORY  WRITE 1 fe:00:1 0 EOF",
 };
 
-START_TEST(other_lines_are_no_locks) {
+TEST(other_lines_are_no_locks, .to = ARRAY_SIZE(wrong)) {
     struct lock lock = {.inode = 47};
     ck_assert(!lock_parse(wrong[_i], &lock));
     ck_assert_uint_eq(lock.inode, 47);
 }
-END_TEST
 
-START_TEST(a_lock_is_the_same_in_fdinfo) {
+TEST(a_lock_is_the_same_in_fdinfo) {
     struct lock a;
     struct lock b;
     ck_assert(lock_parse("17: FLOCK  ADVISORY  WRITE 4711 " FILE_A " 0 EOF\n", &a));
@@ -119,7 +115,6 @@ START_TEST(a_lock_is_the_same_in_fdinfo) {
     ck_assert(lock_parse("\t1: POSIX  ADVISORY  WRITE 4711 " FILE_A " 0 EOF\n", &b));
     ck_assert(!lock_is_same(&a, &b));
 }
-END_TEST
 
 /* ---- Requests ---- */
 
@@ -132,7 +127,7 @@ static const char fight[] = "1: FLOCK  ADVISORY  WRITE 10 " FILE_A " 0 EOF\n"
                             "3: LEASE  BREAKING  WRITE 30 " FILE_B " 0 EOF\n"
                             "3: -> LEASE  BREAKER   READ 31 <none>:0 0 EOF\n";
 
-START_TEST(a_request_waits_for_the_lock_above_it) {
+TEST(a_request_waits_for_the_lock_above_it) {
     struct lock_blocker blocker;
     ck_assert_int_eq(blocker_of(fight, request_of(LOCK_FLOCK, 11), &blocker), 10);
     ck_assert(blocker.is_held);
@@ -141,16 +136,14 @@ START_TEST(a_request_waits_for_the_lock_above_it) {
     ck_assert_int_eq(blocker_of(fight, request_of(LOCK_LEASE, 31), NULL), 30);
     ck_assert_int_eq(blocker_of(fight, request_on(LOCK_LEASE, 31, 10960661), NULL), 30);
 }
-END_TEST
 
-START_TEST(a_request_behind_others_waits_for_who_holds_the_lock) {
+TEST(a_request_behind_others_waits_for_who_holds_the_lock) {
     struct lock_blocker blocker;
     ck_assert_int_eq(blocker_of(fight, request_of(LOCK_FCNTL, 21), &blocker), 20);
     ck_assert(blocker.is_held);
 }
-END_TEST
 
-START_TEST(a_request_for_other_bytes_waits_for_another_request_only) {
+TEST(a_request_for_other_bytes_waits_for_another_request_only) {
     struct lock_blocker blocker;
     static const char text[] = "1: POSIX  ADVISORY  WRITE 10 " FILE_A " 0 9\n"
                                "1: -> POSIX  ADVISORY  WRITE 11 " FILE_A " 0 99\n"
@@ -160,16 +153,14 @@ START_TEST(a_request_for_other_bytes_waits_for_another_request_only) {
     ck_assert_int_eq(blocker_of(text, request_of(LOCK_FCNTL, 11), &blocker), 10);
     ck_assert(blocker.is_held);
 }
-END_TEST
 
-START_TEST(who_waits_for_nothing_has_no_blocker) {
+TEST(who_waits_for_nothing_has_no_blocker) {
     ck_assert_int_eq(blocker_of(fight, request_of(LOCK_FLOCK, 10), NULL), -2);
     ck_assert_int_eq(blocker_of(fight, request_of(LOCK_FLOCK, 20), NULL), -2);
     ck_assert_int_eq(blocker_of(fight, request_of(LOCK_LEASE, 11), NULL), -2);
     ck_assert_int_eq(blocker_of("", request_of(LOCK_FLOCK, 11), NULL), -2);
     ck_assert_int_eq(blocker_of(fight, request_on(LOCK_FLOCK, 11, 10960661), NULL), -2);
 }
-END_TEST
 
 /* A process of several threads. */
 static const char two_files[] = "1: FLOCK  ADVISORY  WRITE 10 " FILE_A " 0 EOF\n"
@@ -177,35 +168,32 @@ static const char two_files[] = "1: FLOCK  ADVISORY  WRITE 10 " FILE_A " 0 EOF\n
                                 "2: FLOCK  ADVISORY  WRITE 20 " FILE_B " 0 EOF\n"
                                 "2: -> FLOCK  ADVISORY  WRITE 11 " FILE_B " 0 EOF\n";
 
-START_TEST(of_two_requests_of_a_process_the_file_decides) {
+TEST(of_two_requests_of_a_process_the_file_decides) {
     ck_assert_int_eq(blocker_of(two_files, request_of(LOCK_FLOCK, 11), NULL), -2);
     ck_assert_int_eq(blocker_of(two_files, request_on(LOCK_FLOCK, 11, 10960660), NULL), 10);
     ck_assert_int_eq(blocker_of(two_files, request_on(LOCK_FLOCK, 11, 10960661), NULL), 20);
 }
-END_TEST
 
 static const char descriptions[] = "1: OFDLCK ADVISORY  WRITE -1 " FILE_A " 0 EOF\n"
                                    "1: -> POSIX  ADVISORY  WRITE 11 " FILE_A " 0 EOF\n"
                                    "2: POSIX  ADVISORY  WRITE 20 " FILE_B " 0 EOF\n"
                                    "2: -> OFDLCK ADVISORY  WRITE -1 " FILE_B " 0 EOF\n";
 
-START_TEST(requests_of_descriptions_are_found_by_their_file) {
+TEST(requests_of_descriptions_are_found_by_their_file) {
     ck_assert_int_eq(blocker_of(descriptions, request_of(LOCK_FCNTL, 11), NULL), -1);
     ck_assert_int_eq(blocker_of(descriptions, request_of(LOCK_FCNTL, 12), NULL), -2);
     ck_assert_int_eq(blocker_of(descriptions, request_on(LOCK_FCNTL, 12, 10960661), NULL), 20);
 }
-END_TEST
 
-START_TEST(a_request_of_a_process_is_none_of_a_description) {
+TEST(a_request_of_a_process_is_none_of_a_description) {
     struct lock_request request = request_on(LOCK_FCNTL, 12, 10960661);
     request.knows_owner = true;
     ck_assert_int_eq(blocker_of(descriptions, request, NULL), -2);
     request.is_description = true;
     ck_assert_int_eq(blocker_of(descriptions, request, NULL), 20);
 }
-END_TEST
 
-START_TEST(others_that_share_the_lock_are_counted) {
+TEST(others_that_share_the_lock_are_counted) {
     struct lock_blocker blocker;
     static const char text[] = "1: FLOCK  ADVISORY  READ  10 " FILE_A " 0 EOF\n"
                                "1: -> FLOCK  ADVISORY  WRITE 11 " FILE_A " 0 EOF\n"
@@ -217,7 +205,6 @@ START_TEST(others_that_share_the_lock_are_counted) {
     ck_assert_int_eq(blocker_of(text, request_of(LOCK_FLOCK, 11), &blocker), 10);
     ck_assert_uint_eq(blocker.others, 2);
 }
-END_TEST
 
 static const char *const cut[] = {
     "1: -> FLOCK  ADVISORY  WRITE 11 " FILE_A " 0 EOF\n",
@@ -225,27 +212,6 @@ static const char *const cut[] = {
     "garbage\n1: -> FLOCK  ADVISORY  WRITE 11 " FILE_A " 0 EOF\n",
 };
 
-START_TEST(a_request_without_a_lock_above_it_has_no_blocker) {
+TEST(a_request_without_a_lock_above_it_has_no_blocker, .to = ARRAY_SIZE(cut)) {
     ck_assert_int_eq(blocker_of(cut[_i], request_of(LOCK_FLOCK, 11), NULL), -2);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("lock_table");
-    TCase *line = suite_case(suite, "line", NULL, NULL);
-    tcase_add_test(line, a_line_tells_kind_process_file_and_bytes);
-    tcase_add_loop_test(line, kinds_and_waits_are_told_apart, 0, ARRAY_SIZE(lines));
-    tcase_add_loop_test(line, other_lines_are_no_locks, 0, ARRAY_SIZE(wrong));
-    tcase_add_test(line, a_lock_is_the_same_in_fdinfo);
-    TCase *request = suite_case(suite, "request", NULL, NULL);
-    tcase_add_test(request, a_request_waits_for_the_lock_above_it);
-    tcase_add_test(request, a_request_behind_others_waits_for_who_holds_the_lock);
-    tcase_add_test(request, a_request_for_other_bytes_waits_for_another_request_only);
-    tcase_add_test(request, who_waits_for_nothing_has_no_blocker);
-    tcase_add_test(request, of_two_requests_of_a_process_the_file_decides);
-    tcase_add_test(request, requests_of_descriptions_are_found_by_their_file);
-    tcase_add_test(request, a_request_of_a_process_is_none_of_a_description);
-    tcase_add_test(request, others_that_share_the_lock_are_counted);
-    tcase_add_loop_test(request, a_request_without_a_lock_above_it_has_no_blocker, 0, ARRAY_SIZE(cut));
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* The longest call of an op: exact in each window, over threads, pauses, rotations, live files, sums and texts; and
  * never one that the buckets do not allow. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,7 +11,7 @@
 
 #include "aggstats.h"
 #include "live_file.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "LOOKUP"};
@@ -160,7 +159,9 @@ static void check_live(const char *path, struct seen expected) {
     close(fd);
 }
 
-START_TEST(each_window_has_its_own) {
+TEST_CASE(.seconds = 300);
+
+TEST(each_window_has_its_own, .to = 4) {
     char path[] = "/tmp/test-longest-XXXXXX";
     int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
@@ -177,10 +178,9 @@ START_TEST(each_window_has_its_own) {
     check_live(path, model.window);
     ck_assert_int_eq(unlink(path), 0);
 }
-END_TEST
 
 /* A recorder that was killed while it moved longest calls into the window leaves none that could be wrong. */
-START_TEST(live_file_of_a_change_half_done_tells_none) {
+TEST(live_file_of_a_change_half_done_tells_none) {
     char path[] = "/tmp/test-longest-XXXXXX";
     int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
@@ -208,9 +208,8 @@ START_TEST(live_file_of_a_change_half_done_tells_none) {
     ck_assert_int_eq(unlink(path), 0);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(child_begins_anew) {
+TEST(child_begins_anew) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     uint64_t cycles = record(recorder, 5, 1 << 30);
     pid_t child = fork();
@@ -228,7 +227,6 @@ START_TEST(child_begins_anew) {
     check_recorder(recorder, (struct seen){cycles, 5});
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Threads ---- */
 
@@ -266,7 +264,7 @@ static struct seen join_threads(struct load *loads) {
     return longest;
 }
 
-START_TEST(longest_of_all_threads_is_exact) {
+TEST(longest_of_all_threads_is_exact, .to = 4) {
     struct aggstats_recorder *recorder = create_recorder(1U << _i, NULL);
     struct load loads[THREADS];
     run_threads(recorder, loads);
@@ -279,7 +277,6 @@ START_TEST(longest_of_all_threads_is_exact) {
     check_recorder(recorder, join_threads(loads));
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 struct spans {
     struct seen longest;
@@ -300,7 +297,7 @@ static int save_span(void *context, const struct aggstats_profile *profile) {
 }
 
 /* Of a call that ends at the very border of two spans it may not be known which is its own. */
-START_TEST(rotation_under_load_tells_nothing_that_is_not_so) {
+TEST(rotation_under_load_tells_nothing_that_is_not_so, .to = 4) {
     struct aggstats_recorder *recorder = create_recorder(1U << _i, NULL);
     struct load loads[THREADS];
     struct spans spans = {.known = 0};
@@ -316,7 +313,6 @@ START_TEST(rotation_under_load_tells_nothing_that_is_not_so) {
         ck_assert_uint_eq(spans.longest.cycles, longest.cycles);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Sums, differences, texts ---- */
 
@@ -363,7 +359,7 @@ static void check_is_known_right(const struct aggstats_profile *profile, uint64_
     ck_assert_str_eq(op->longest_path ? op->longest_path : "", path);
 }
 
-START_TEST(sum_has_the_longer_and_difference_what_is_new) {
+TEST(sum_has_the_longer_and_difference_what_is_new) {
     unsigned random = 1;
     for (unsigned i = 0; i < 2000; i++) {
         uint64_t latencies[40];
@@ -390,9 +386,8 @@ START_TEST(sum_has_the_longer_and_difference_what_is_new) {
         aggstats_profile_finish(&earlier);
     }
 }
-END_TEST
 
-START_TEST(coarser_or_at_another_rate_it_stays_or_is_not_known) {
+TEST(coarser_or_at_another_rate_it_stays_or_is_not_known) {
     unsigned random = 7;
     for (unsigned i = 0; i < 500; i++) {
         uint64_t latencies[10];
@@ -410,7 +405,6 @@ START_TEST(coarser_or_at_another_rate_it_stays_or_is_not_known) {
         aggstats_profile_finish(&profile);
     }
 }
-END_TEST
 
 static int parse(const char *text, struct aggstats_profile *ret_profile, struct aggstats_parse_error *error) {
     FILE *stream = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
@@ -420,7 +414,7 @@ static int parse(const char *text, struct aggstats_profile *ret_profile, struct 
     return err;
 }
 
-START_TEST(text_keeps_it) {
+TEST(text_keeps_it) {
     const uint64_t latencies[] = {5000, 70001, 33};
     struct aggstats_profile profile = profile_of_calls(1, latencies, 3, true);
     struct aggstats_profile read;
@@ -443,7 +437,6 @@ START_TEST(text_keeps_it) {
     aggstats_profile_finish(&profile);
     aggstats_profile_finish(&read);
 }
-END_TEST
 
 static const struct wrong {
     const char *line;
@@ -458,7 +451,7 @@ static const struct wrong {
     {"WRITE 40 object 1 path /x", "expected OP_WRITE behind what is told of its calls"},
 };
 
-START_TEST(text_that_cannot_be_is_refused) {
+TEST(text_that_cannot_be_is_refused, .to = (int)(sizeof(wrongs) / sizeof(wrongs[0]))) {
     struct aggstats_profile profile;
     struct aggstats_parse_error error;
     char text[256];
@@ -466,9 +459,8 @@ START_TEST(text_that_cannot_be_is_refused) {
     ck_assert_int_eq(parse(text, &profile, &error), -EBADMSG);
     ck_assert_str_eq(error.message, wrongs[_i].message);
 }
-END_TEST
 
-START_TEST(what_cannot_be_is_not_written) {
+TEST(what_cannot_be_is_not_written) {
     const uint64_t latencies[] = {5000, 70001, 33};
     struct aggstats_profile profile = profile_of_calls(1, latencies, 3, true);
     char *text;
@@ -476,23 +468,4 @@ START_TEST(what_cannot_be_is_not_written) {
     profile.ops[0].longest_cycles = 700010;
     ck_assert_int_eq(aggstats_profile_format(&profile, &text, &size_bytes), -EINVAL);
     aggstats_profile_finish(&profile);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("longest");
-    TCase *tcase = tcase_create("longest");
-    tcase_set_timeout(tcase, 300);
-    tcase_add_loop_test(tcase, each_window_has_its_own, 0, 4);
-    tcase_add_test(tcase, live_file_of_a_change_half_done_tells_none);
-    tcase_add_test(tcase, child_begins_anew);
-    tcase_add_loop_test(tcase, longest_of_all_threads_is_exact, 0, 4);
-    tcase_add_loop_test(tcase, rotation_under_load_tells_nothing_that_is_not_so, 0, 4);
-    tcase_add_test(tcase, sum_has_the_longer_and_difference_what_is_new);
-    tcase_add_test(tcase, coarser_or_at_another_rate_it_stays_or_is_not_known);
-    tcase_add_test(tcase, text_keeps_it);
-    tcase_add_loop_test(tcase, text_that_cannot_be_is_refused, 0, (int)(sizeof(wrongs) / sizeof(wrongs[0])));
-    tcase_add_test(tcase, what_cannot_be_is_not_written);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

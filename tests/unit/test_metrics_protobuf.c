@@ -1,6 +1,5 @@
 /* Metrics as protobuf, read back by protobuf-c: the same samples as in the text, and each bucket of the profile once,
  * where its latencies are. */
-#include <check.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +7,7 @@
 
 #include "base.h"
 #include "metrics.pb-c.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "values.h"
 #include "views.h"
 
@@ -152,7 +151,9 @@ static void given_buckets(unsigned resolution, const char *rate) {
     given(text);
 }
 
-START_TEST(each_bucket_is_where_its_geometric_mean_is) {
+TEST_CASE(.tear_down = tear_down);
+
+TEST(each_bucket_is_where_its_geometric_mean_is, .to = (int)(ARRAY_SIZE(resolutions) * ARRAY_SIZE(rates))) {
     const unsigned resolution = resolutions[_i % 4];
     const char *rate = rates[_i / 4];
     given_buckets(resolution, rate);
@@ -179,10 +180,9 @@ START_TEST(each_bucket_is_where_its_geometric_mean_is) {
     ck_assert_uint_eq(histogram->sample_count, calls);
     ck_assert_double_eq(histogram->sample_sum, 123456789 / strtod(rate, NULL));
 }
-END_TEST
 
 /* What osprof(5) promises of bounds. */
-START_TEST(bounds_move_by_half_a_bucket_at_most) {
+TEST(bounds_move_by_half_a_bucket_at_most, .to = (int)(ARRAY_SIZE(resolutions) * ARRAY_SIZE(rates))) {
     const unsigned resolution = resolutions[_i % 4];
     given_buckets(resolution, rates[_i / 4]);
     const struct native native = read_buckets(find_histogram("READ"));
@@ -190,18 +190,16 @@ START_TEST(bounds_move_by_half_a_bucket_at_most) {
     const double is = aggstats_bucket_upper(0, resolution) / strtod(rates[_i / 4], NULL);
     ck_assert_double_le(fabs(log2(told / is)), 0.5 / resolution + 1e-12);
 }
-END_TEST
 
 /* A rate that is a power of two moves none. */
-START_TEST(bounds_that_are_native_ones_stay) {
+TEST(bounds_that_are_native_ones_stay) {
     given("# clock: tsc 1073741824 Hz\nOP_READ 1 9\n 0 0 0 1\n");
     const struct native native = read_buckets(find_histogram("READ"));
     ck_assert_uint_eq(native.buckets, 1);
     ck_assert_int_eq(native.index[0], 4 - 30); /* 2^3 to 2^4 cycles */
 }
-END_TEST
 
-START_TEST(histogram_without_calls_is_a_native_one) {
+TEST(histogram_without_calls_is_a_native_one) {
     given("# clock: 1000 Hz\n# in_flight: READ object 1 pid 1 age 500\nOP_READ 1 0\n-\n");
     const Prometheus__Histogram *histogram = find_histogram("READ");
     ck_assert_uint_eq(histogram->sample_count, 0);
@@ -211,9 +209,8 @@ START_TEST(histogram_without_calls_is_a_native_one) {
     ck_assert_uint_eq(histogram->zero_count, 0);
     ck_assert_uint_eq(read_buckets(histogram).buckets, 0);
 }
-END_TEST
 
-START_TEST(counts_keep_63_bits) {
+TEST(counts_keep_63_bits) {
     given("# clock: 1000 Hz\nOP_READ 18446744073709551615 18446744073709551615\n"
           " 9223372036854775807 0 9223372036854775807 1\n");
     const struct native native = read_buckets(find_histogram("READ"));
@@ -224,9 +221,8 @@ START_TEST(counts_keep_63_bits) {
     ck_assert_uint_eq(find_histogram("READ")->sample_count, UINT64_MAX);
     ck_assert_double_eq(find_histogram("READ")->sample_sum, 0x1p64 / 1000);
 }
-END_TEST
 
-START_TEST(larger_counts_are_refused) {
+TEST(larger_counts_are_refused) {
     char *text = NULL;
     size_t size_bytes = 7;
     parse("# clock: 1000 Hz\nOP_READ 18446744073709551615 1\n 9223372036854775808\n", &profile);
@@ -234,7 +230,6 @@ START_TEST(larger_counts_are_refused) {
     ck_assert_ptr_null(text);
     ck_assert_uint_eq(size_bytes, 7);
 }
-END_TEST
 
 /* ---- Beside the text ---------------------------------------------------------------------------- */
 
@@ -285,7 +280,7 @@ static Prometheus__MetricType type_of(const Prometheus__MetricFamily *family) {
                                                 : PROMETHEUS__METRIC_TYPE__GAUGE;
 }
 
-START_TEST(gauges_counters_and_labels_are_those_of_the_text) {
+TEST(gauges_counters_and_labels_are_those_of_the_text) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
     given(WHOLE);
@@ -319,24 +314,21 @@ START_TEST(gauges_counters_and_labels_are_those_of_the_text) {
     ck_assert_double_eq(slow->counter->value, 1.5);
     ck_assert_double_eq(find_family("osprof_slow_calls_total")->metric[0]->counter->value, 9);
 }
-END_TEST
 
 /* As in the text, but that nothing needs an escape. */
-START_TEST(labels_are_harmless_to_terminals) {
+TEST(labels_are_harmless_to_terminals) {
     given("# mount: a\"b\\\\c\\012d\\033[2Je\xff\n# clock: 1000 Hz\nOP_READ 1 1\n 1\n");
     ck_assert_str_eq(label_of(find_family(LATENCY)->metric[0], "mount"), "a\"b\\\\c\nd?[2Je\xef\xbf\xbd");
 }
-END_TEST
 
-START_TEST(empty_profile_has_every_family) {
+TEST(empty_profile_has_every_family) {
     given("# osprof 1\n# clock: 1000 Hz\n");
     ck_assert_uint_eq(find_family(LATENCY)->n_metric, 0);
     ck_assert_uint_eq(find_family("osprof_start_time_seconds")->n_metric, 0);
     ck_assert_uint_eq(find_family("osprof_info")->n_metric, 1);
 }
-END_TEST
 
-START_TEST(several_profiles_share_the_families) {
+TEST(several_profiles_share_the_families) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
     struct aggstats_profile other = {0};
@@ -357,9 +349,8 @@ START_TEST(several_profiles_share_the_families) {
     ck_assert_ptr_nonnull(strstr(text, LATENCY "_bucket{mount=\"/n\",op=\"READ\",le=\"+Inf\"} 3\n"));
     aggstats_profile_finish(&other);
 }
-END_TEST
 
-START_TEST(of_one_that_is_down_only_that_is_told) {
+TEST(of_one_that_is_down_only_that_is_told) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
     struct aggstats_profile down = {0}; /* no resolution, no clock */
@@ -382,33 +373,11 @@ START_TEST(of_one_that_is_down_only_that_is_told) {
     ck_assert_int_eq(view_format(&view_metrics, &profile, &text, &size_bytes), 0);
     ck_assert_ptr_null(strstr(text, "osprof_up"));
 }
-END_TEST
 
-START_TEST(no_profile_is_no_sample) {
+TEST(no_profile_is_no_sample) {
     read_families(NULL, 0);
     for (size_t i = 0; i < family_count; i++)
         ck_assert_uint_eq(families[i]->n_metric, 0);
 }
-END_TEST
 
 /* ---- Run ---------------------------------------------------------------------------------------- */
-
-int main(void) {
-    Suite *suite = suite_create("metrics_protobuf");
-    const int scales = (int)(ARRAY_SIZE(resolutions) * ARRAY_SIZE(rates));
-    TCase *latencies = suite_case(suite, "latencies", NULL, tear_down);
-    tcase_add_loop_test(latencies, each_bucket_is_where_its_geometric_mean_is, 0, scales);
-    tcase_add_loop_test(latencies, bounds_move_by_half_a_bucket_at_most, 0, scales);
-    tcase_add_test(latencies, bounds_that_are_native_ones_stay);
-    tcase_add_test(latencies, histogram_without_calls_is_a_native_one);
-    tcase_add_test(latencies, counts_keep_63_bits);
-    tcase_add_test(latencies, larger_counts_are_refused);
-    TCase *text = suite_case(suite, "text", NULL, tear_down);
-    tcase_add_test(text, gauges_counters_and_labels_are_those_of_the_text);
-    tcase_add_test(text, labels_are_harmless_to_terminals);
-    tcase_add_test(text, empty_profile_has_every_family);
-    tcase_add_test(text, several_profiles_share_the_families);
-    tcase_add_test(text, of_one_that_is_down_only_that_is_told);
-    tcase_add_test(text, no_profile_is_no_sample);
-    return run_suite(suite);
-}

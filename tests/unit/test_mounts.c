@@ -1,5 +1,4 @@
 /* The table of mounts, as text. */
-#include <check.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
@@ -13,7 +12,7 @@
 #include "base.h"
 #include "mounts.h"
 #include "path.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static const char text[] = "21 1 0:19 / / rw,relatime - overlay overlay rw\n"
                            "22 21 0:20 / /proc rw,nosuid shared:5 - proc proc rw\n"
@@ -50,7 +49,7 @@ static const struct {
     {"/srv/odd", true, "a?b/c", false, false},
 };
 
-START_TEST(a_path_lies_in_the_mount_above_it) {
+TEST(a_path_lies_in_the_mount_above_it, .to = ARRAY_SIZE(paths)) {
     CLEANUP_MOUNTS struct mounts_table table = table_of(text);
     struct mounts_device device;
     ck_assert_int_eq(mounts_find_device(&table, paths[_i].path, paths[_i].through, &device), 0);
@@ -59,9 +58,8 @@ START_TEST(a_path_lies_in_the_mount_above_it) {
     ck_assert_int_eq(device.is_profiled, paths[_i].is_profiled);
     free(device.name);
 }
-END_TEST
 
-START_TEST(a_line_tells_device_root_path_options_type_and_source) {
+TEST(a_line_tells_device_root_path_options_type_and_source) {
     CLEANUP_MOUNTS struct mounts_table table =
         table_of("27 24 0:32 /a\\040b /srv/net rw,nosuid shared:9 - fuse.osproffs from rw,allow_other\n");
     struct mounts_entry entry;
@@ -75,7 +73,6 @@ START_TEST(a_line_tells_device_root_path_options_type_and_source) {
     ck_assert(mounts_is_profiled(&entry));
     ck_assert(!mounts_next(&table, &entry));
 }
-END_TEST
 
 /* The mount at /a hides that at /a/b, and what was mounted on it later. Mounts are not always in the order in which they lie
  * on each other: they may have been moved. */
@@ -100,7 +97,7 @@ static const struct {
     {"/c", "top", true},        {"/c/file", "top", false},
 };
 
-START_TEST(a_hidden_mount_has_no_path) {
+TEST(a_hidden_mount_has_no_path, .to = ARRAY_SIZE(visible)) {
     CLEANUP_MOUNTS struct mounts_table table = table_of(covered);
     struct mounts_entry entry;
     struct mounts_entry at = {.id = 0};
@@ -109,7 +106,6 @@ START_TEST(a_hidden_mount_has_no_path) {
     ck_assert_int_eq(mounts_at(&table, visible[_i].path, &at), visible[_i].is_mount_point);
     ck_assert_uint_eq(at.id != 0, visible[_i].is_mount_point);
 }
-END_TEST
 
 /* is_mounted: an own file system is there */
 static void make_directory(const char *top, const char *name, bool is_mounted) {
@@ -119,7 +115,7 @@ static void make_directory(const char *top, const char *name, bool is_mounted) {
     ck_assert(!is_mounted || mount("none", path, "tmpfs", 0, NULL) == 0);
 }
 
-START_TEST(a_walk_finds_the_mount_that_the_kernel_finds) {
+TEST(a_walk_finds_the_mount_that_the_kernel_finds) {
     static const char *const names[] = {"", "a", "a/b", "a/b/c", "d", "e", "e/f", "g"};
     char made[] = "/tmp/test_mounts.XXXXXX";
     char from[PATH_MAX];
@@ -156,9 +152,8 @@ START_TEST(a_walk_finds_the_mount_that_the_kernel_finds) {
     umount2(top, MNT_DETACH);
     rmdir(made);
 }
-END_TEST
 
-START_TEST(a_mount_is_found_by_number_device_and_type_hidden_or_not) {
+TEST(a_mount_is_found_by_number_device_and_type_hidden_or_not) {
     CLEANUP_MOUNTS struct mounts_table table = table_of(covered);
     struct mounts_entry entry;
     ck_assert(mounts_of_device(&table, makedev(0, 8), &entry));
@@ -174,45 +169,40 @@ START_TEST(a_mount_is_found_by_number_device_and_type_hidden_or_not) {
     ck_assert(!mounts_of_id(&table, 3, &entry));
     ck_assert_uint_eq(entry.id, 31); /* as before */
 }
-END_TEST
 
-START_TEST(mounts_on_each_other_are_walked_to_an_end) {
+TEST(mounts_on_each_other_are_walked_to_an_end) {
     CLEANUP_MOUNTS struct mounts_table table = table_of("37 38 0:8 / /loop rw - tmpfs one rw\n"
                                                         "38 37 0:9 / /loop rw - tmpfs other rw\n");
     struct mounts_entry entry;
     ck_assert(mounts_of_path(&table, "/loop/x", &entry));
     ck_assert(!mounts_of_path(&table, "/elsewhere", &entry));
 }
-END_TEST
 
-START_TEST(without_a_table_nothing_is_found) {
+TEST(without_a_table_nothing_is_found) {
     struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
     ck_assert(!mounts_of_path(&table, "/", &entry));
     ck_assert(!mounts_at(&table, "/", &entry));
     ck_assert(!mounts_of_id(&table, 1, &entry));
 }
-END_TEST
 
-START_TEST(an_option_is_found_whole) {
+TEST(an_option_is_found_whole) {
     ck_assert(mounts_has_option("rw,nosuid,noexec", "rw"));
     ck_assert(mounts_has_option("rw,nosuid,noexec", "noexec"));
     ck_assert(!mounts_has_option("rw,nosuid,noexec", "suid"));
     ck_assert(!mounts_has_option("rw,nosuid,noexec", "no"));
     ck_assert(!mounts_has_option("", "rw"));
 }
-END_TEST
 
-START_TEST(what_all_mounts_of_a_device_forbid_is_forbidden) {
+TEST(what_all_mounts_of_a_device_forbid_is_forbidden) {
     CLEANUP_MOUNTS struct mounts_table table = table_of("1 0 0:8 / /a rw,nosuid,nodev - tmpfs a rw\n"
                                                         "2 0 0:9 / /b rw - tmpfs b rw\n"
                                                         "3 0 0:8 / /c rw,nosuid - tmpfs a rw\n");
     ck_assert_uint_eq(mounts_forbidden(&table, makedev(0, 8)), ST_NOSUID);
     ck_assert_uint_eq(mounts_forbidden(&table, makedev(0, 8)), 0); /* nothing is left to be read */
 }
-END_TEST
 
-START_TEST(the_table_of_the_system_has_a_root) {
+TEST(the_table_of_the_system_has_a_root) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
     bool found = false;
@@ -221,29 +211,9 @@ START_TEST(the_table_of_the_system_has_a_root) {
         found = found || strcmp(entry.path, "/") == 0;
     ck_assert(found);
 }
-END_TEST
 
-START_TEST(without_mounts_there_is_no_device) {
+TEST(without_mounts_there_is_no_device) {
     struct mounts_table table = {.stream = NULL};
     struct mounts_device device;
     ck_assert_int_eq(mounts_find_device(&table, "/", true, &device), -ENOENT);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("mounts");
-    TCase *all = tcase_create("mounts");
-    tcase_add_loop_test(all, a_path_lies_in_the_mount_above_it, 0, ARRAY_SIZE(paths));
-    tcase_add_test(all, a_line_tells_device_root_path_options_type_and_source);
-    tcase_add_loop_test(all, a_hidden_mount_has_no_path, 0, ARRAY_SIZE(visible));
-    tcase_add_test(all, a_walk_finds_the_mount_that_the_kernel_finds);
-    tcase_add_test(all, a_mount_is_found_by_number_device_and_type_hidden_or_not);
-    tcase_add_test(all, mounts_on_each_other_are_walked_to_an_end);
-    tcase_add_test(all, without_a_table_nothing_is_found);
-    tcase_add_test(all, an_option_is_found_whole);
-    tcase_add_test(all, what_all_mounts_of_a_device_forbid_is_forbidden);
-    tcase_add_test(all, the_table_of_the_system_has_a_root);
-    tcase_add_test(all, without_mounts_there_is_no_device);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
 }

@@ -1,8 +1,7 @@
 /* Functions behind an object are those that the loader finds there. */
-#include <check.h>
 
 #include "next_symbol_asker.h"
-#include "run_suite.h"
+#include "testing.h"
 
 /* The last four of libc's have two versions. */
 static const char *const functions[] = {
@@ -12,38 +11,28 @@ static const char *const functions[] = {
     "malloc",  "next_only", "putw",      "posix_spawn", "posix_spawnp", "glob",        "pthread_kill",
 };
 
-START_TEST(functions_are_those_that_the_loader_finds) {
+/* Not with a C library without such tables. */
+bool testing_possible(void) {
+    return asker_works();
+}
+
+TEST(functions_are_those_that_the_loader_finds, .to = sizeof(functions) / sizeof(functions[0])) {
     const char *symbol = functions[_i];
     void *found = asker_asks_loader(symbol);
     ck_assert_msg(found, "%s is not there", symbol);
     ck_assert_msg(asker_reads(symbol) == found, "%s is another function", symbol);
 }
-END_TEST
 
-START_TEST(library_before_the_c_library_goes_first) {
+TEST(library_before_the_c_library_goes_first) {
     ck_assert(asker_reads("putw") == (void *)(__UINTPTR_TYPE__)next_wrapper);
     ck_assert_int_eq(next_only(), 1);
 }
-END_TEST
 
 /* Left to the loader: indirect functions, variables, and what is not there. */
-START_TEST(what_is_no_function_there_is_not_found) {
+TEST(what_is_no_function_there_is_not_found) {
     static const char *const others[] = {"environ", "asker_works", "no_such_function", "", "rea", "readx"};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         ck_assert_msg(!asker_reads(others[i]), "%s", others[i]);
     void *strlen_found = asker_reads("strlen");
     ck_assert(!strlen_found || strlen_found == asker_asks_loader("strlen"));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("next_symbol");
-    TCase *tcase = tcase_create("next_symbol");
-    if (!asker_works())
-        return 77; /* a C library without such tables */
-    tcase_add_loop_test(tcase, functions_are_those_that_the_loader_finds, 0, sizeof(functions) / sizeof(functions[0]));
-    tcase_add_test(tcase, library_before_the_c_library_goes_first);
-    tcase_add_test(tcase, what_is_no_function_there_is_not_found);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

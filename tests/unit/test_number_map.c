@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "number_map.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static struct number_map map;
 
@@ -14,15 +14,16 @@ static void tear_down(void) {
     number_map_finish(&map);
 }
 
-START_TEST(what_was_never_set_is_not_there) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(what_was_never_set_is_not_there) {
     ck_assert_uint_eq(number_map_get(&map, 7), 0);
     ck_assert_int_eq(number_map_set(&map, 7, 1), 0);
     ck_assert_uint_eq(number_map_get(&map, 8), 0);
     ck_assert_uint_eq(number_map_get(&map, 0), 0);
 }
-END_TEST
 
-START_TEST(the_latest_value_counts) {
+TEST(the_latest_value_counts) {
     ck_assert_int_eq(number_map_set(&map, 7, 1), 0);
     ck_assert_int_eq(number_map_set(&map, 7, UINT64_MAX), 0);
     ck_assert_int_eq(number_map_set(&map, 0, 3), 0);
@@ -30,10 +31,9 @@ START_TEST(the_latest_value_counts) {
     ck_assert_uint_eq(number_map_get(&map, 0), 3);
     ck_assert_uint_eq(map.count, 2);
 }
-END_TEST
 
 /* Numbers one after the other, and numbers that differ in their upper half only, as nodes of several hosts do. */
-START_TEST(many_are_all_found_again) {
+TEST(many_are_all_found_again) {
     enum { COUNT = 10000 };
     for (uint64_t i = 0; i < COUNT; i++) {
         ck_assert_int_eq(number_map_set(&map, i, i + 1), 0);
@@ -46,25 +46,11 @@ START_TEST(many_are_all_found_again) {
     ck_assert_uint_eq(map.count, 2 * COUNT);
     ck_assert_uint_le(2 * map.count, map.room);
 }
-END_TEST
 
-START_TEST(a_finished_one_is_empty) {
+TEST(a_finished_one_is_empty) {
     ck_assert_int_eq(number_map_set(&map, 7, 1), 0);
     number_map_finish(&map);
     ck_assert_uint_eq(number_map_get(&map, 7), 0);
     ck_assert_int_eq(number_map_set(&map, 8, 2), 0);
     ck_assert_uint_eq(number_map_get(&map, 8), 2);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("number_map");
-    TCase *tcase = tcase_create("number_map");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, what_was_never_set_is_not_there);
-    tcase_add_test(tcase, the_latest_value_counts);
-    tcase_add_test(tcase, many_are_all_found_again);
-    tcase_add_test(tcase, a_finished_one_is_empty);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

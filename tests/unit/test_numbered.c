@@ -8,7 +8,7 @@
 
 #include "aggstats.h"
 #include "aggstats/numbered.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define THREADS 3
 #define CALLS_MAX 400000U
@@ -114,7 +114,9 @@ static void check_window(void) {
     aggstats_profile_finish(&profile);
 }
 
-START_TEST(reset_falls_between_two_calls_of_each_thread) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(reset_falls_between_two_calls_of_each_thread) {
     pthread_t threads[THREADS];
     for (int round = 0; round < 5; round++) {
         tear_down();
@@ -133,14 +135,13 @@ START_TEST(reset_falls_between_two_calls_of_each_thread) {
         check_window();
     }
 }
-END_TEST
 
 static int save_nothing(void *answer, const struct aggstats_profile *profile) {
     (void)profile;
     return *(int *)answer;
 }
 
-START_TEST(rotations_tell_whether_they_were_saved) {
+TEST(rotations_tell_whether_they_were_saved) {
     int answer = 0;
     make_call(&made[0], 0);
     ck_assert_int_eq(aggstats_recorder_rotate(recorder, save_nothing, &answer), 0);
@@ -151,9 +152,8 @@ START_TEST(rotations_tell_whether_they_were_saved) {
     ck_assert_int_eq(told.change, AGGSTATS_CHANGE_NOT_ROTATED);
     ck_assert_uint_eq(told_count, 4);
 }
-END_TEST
 
-START_TEST(cancelled_number_is_given_again) {
+TEST(cancelled_number_is_given_again) {
     struct aggstats_span span = aggstats_begin(recorder, 0, 0, 0);
     uint64_t number = aggstats_number_begin(&span);
     aggstats_end(recorder, &span);
@@ -166,7 +166,6 @@ START_TEST(cancelled_number_is_given_again) {
     ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
     ck_assert_uint_eq(told_count, 1);
 }
-END_TEST
 
 static void *make_some_calls(void *argument) {
     for (unsigned i = 0; i < 101; i++)
@@ -175,7 +174,7 @@ static void *make_some_calls(void *argument) {
 }
 
 /* A thread that has ended leaves its block to the next. */
-START_TEST(next_thread_goes_on_with_the_numbers) {
+TEST(next_thread_goes_on_with_the_numbers) {
     for (unsigned turn = 1; turn <= 3; turn++) {
         pthread_t thread;
         ck_assert_int_eq(pthread_create(&thread, NULL, make_some_calls, &made[0]), 0);
@@ -186,15 +185,4 @@ START_TEST(next_thread_goes_on_with_the_numbers) {
         ck_assert_uint_eq(border_of(made[0].block), turn * 101);
         check_window();
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("numbered");
-    TCase *tcase = suite_case(suite, "calls", set_up, tear_down);
-    tcase_add_test(tcase, reset_falls_between_two_calls_of_each_thread);
-    tcase_add_test(tcase, rotations_tell_whether_they_were_saved);
-    tcase_add_test(tcase, cancelled_number_is_given_again);
-    tcase_add_test(tcase, next_thread_goes_on_with_the_numbers);
-    return run_suite(suite);
 }

@@ -1,11 +1,10 @@
 /* Tables of options: what is given arrives in the member that the row names, or is refused. */
-#include <check.h>
 #include <string.h>
 
 #include "base.h"
 #include "command.h"
 #include "option_table.h"
-#include "run_suite.h"
+#include "testing.h"
 
 struct given {
     bool flag;
@@ -47,7 +46,7 @@ static bool parse(const char **line, struct given *ret_given, struct arguments *
     return options_parse(&table, count, argv, ret_given, ret_arguments, ret_status);
 }
 
-START_TEST(each_option_goes_into_its_member) {
+TEST(each_option_goes_into_its_member) {
     struct given given;
     struct arguments arguments;
     enum status status;
@@ -69,9 +68,8 @@ START_TEST(each_option_goes_into_its_member) {
     ck_assert_ptr_null(arguments.rest[2]);
     option_list_finish(&given.ops);
 }
-END_TEST
 
-START_TEST(what_is_not_given_is_as_before) {
+TEST(what_is_not_given_is_as_before) {
     struct given given;
     struct arguments arguments;
     enum status status;
@@ -81,7 +79,6 @@ START_TEST(what_is_not_given_is_as_before) {
     ck_assert_str_eq(options_given(&arguments, "flag share count"), "share");
     ck_assert_ptr_null(options_given(&arguments, "flag count"));
 }
-END_TEST
 
 static const char *const refused[][2] = {
     {"-x", NULL},           {"--nothing", NULL},     {"--f", NULL},         {"--flag=1", NULL},
@@ -90,25 +87,10 @@ static const char *const refused[][2] = {
     {"--word=group", NULL}, {"--round", "--square"}, {"-oa", "-ob"},
 };
 
-START_TEST(what_does_not_fit_is_refused) {
+TEST(what_does_not_fit_is_refused, .to = ARRAY_SIZE(refused)) {
     struct given given;
     struct arguments arguments;
     enum status status = STATUS_OK;
     ck_assert(!parse(LINE(refused[_i][0], refused[_i][1]), &given, &arguments, &status));
     ck_assert_int_eq(status, STATUS_TROUBLE);
-}
-END_TEST
-
-static Suite *option_table_suite(void) {
-    Suite *suite = suite_create("option_table");
-    TCase *parsing = tcase_create("parsing");
-    tcase_add_test(parsing, each_option_goes_into_its_member);
-    tcase_add_test(parsing, what_is_not_given_is_as_before);
-    tcase_add_loop_test(parsing, what_does_not_fit_is_refused, 0, ARRAY_SIZE(refused));
-    suite_add_tcase(suite, parsing);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(option_table_suite());
 }

@@ -1,5 +1,4 @@
 /* The command line: valid options fill struct options; an invalid option causes one clear message. */
-#include <check.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -7,8 +6,8 @@
 
 #include "base.h"
 #include "options.h"
-#include "run_suite.h"
 #include "said.h"
+#include "testing.h"
 #include "uring.h"
 
 #define ARGUMENTS_MAX 8
@@ -46,7 +45,9 @@ static bool is_for_libfuse(const char *argument) {
     return false;
 }
 
-START_TEST(profiles_may_be_rotated) {
+TEST_CASE(.tear_down = tear_down);
+
+TEST(profiles_may_be_rotated) {
     parse_good("lower mount -o rotate=3600,keep=48,profile=d/");
     ck_assert_uint_eq(options.rotate_s, 3600);
     ck_assert_uint_eq(options.keep, 48);
@@ -55,9 +56,8 @@ START_TEST(profiles_may_be_rotated) {
     parse_good("lower mount");
     ck_assert(options.rotate_s == 0 && options.keep == 0);
 }
-END_TEST
 
-START_TEST(two_directories_are_enough) {
+TEST(two_directories_are_enough) {
     parse_good("lower mount");
     ck_assert_int_eq(options.action, OPTIONS_MOUNT);
     ck_assert_str_eq(options.lower, "lower");
@@ -73,9 +73,8 @@ START_TEST(two_directories_are_enough) {
     ck_assert(!options.default_permissions && !options.forward_posix_locks && !options.forward_flocks);
     ck_assert(!is_for_libfuse("lower") && !is_for_libfuse("mount"));
 }
-END_TEST
 
-START_TEST(every_option_is_understood) {
+TEST(every_option_is_understood) {
     parse_good("-f -s lower mount -o profile=a/b,control=.p,live=/run,resolution=8 -ocache=none,timing=off,posix_lock,"
                "flock,workers=plain");
     ck_assert(options.plain_workers);
@@ -89,9 +88,8 @@ START_TEST(every_option_is_understood) {
     ck_assert(options.forward_posix_locks && options.forward_flocks);
     ck_assert_uint_eq(options.interval_ns, 0);
 }
-END_TEST
 
-START_TEST(what_is_recorded_besides) {
+TEST(what_is_recorded_besides) {
     parse_good("lower mount -o interval=0.25,intervals=16");
     ck_assert_uint_eq(options.interval_ns, 250000000);
     ck_assert_uint_eq(options.intervals_max, 16);
@@ -118,9 +116,8 @@ START_TEST(what_is_recorded_besides) {
     ck_assert_uint_eq(options.interval_ns, 86400000000000);
     ck_assert_uint_eq(options.intervals_max, 0);
 }
-END_TEST
 
-START_TEST(labels_are_kept_as_they_are_given) {
+TEST(labels_are_kept_as_they_are_given) {
     parse_good("lower mount -o label=rack=7,label=note=a\\,b\\\\c -o label=town=K\xc3\xb6ln");
     ck_assert_uint_eq(options.labels.count, 3);
     ck_assert_str_eq(options.labels.texts[0], "rack=7");
@@ -128,9 +125,8 @@ START_TEST(labels_are_kept_as_they_are_given) {
     ck_assert_str_eq(options.labels.texts[2], "town=K\xc3\xb6ln");
     ck_assert(!is_for_libfuse("rack"));
 }
-END_TEST
 
-START_TEST(names_are_values_in_order) {
+TEST(names_are_values_in_order, .to = 4) {
     static const char *const resolutions[] = {"lower mount -o resolution=1", "lower mount -o resolution=2",
                                               "lower mount -o resolution=4", "lower mount -o resolution=8"};
     static const char *const caches[] = {"auto", "none", "always"};
@@ -139,37 +135,32 @@ START_TEST(names_are_values_in_order) {
     if (_i < 3)
         ck_assert_str_eq(cache_mode_name((enum cache_mode)_i), caches[_i]);
 }
-END_TEST
 
-START_TEST(debugging_stays_in_the_foreground_and_libfuse_is_told) {
+TEST(debugging_stays_in_the_foreground_and_libfuse_is_told) {
     parse_good("lower mount -d");
     ck_assert(options.debug && options.foreground);
     ck_assert(is_for_libfuse("-d"));
 }
-END_TEST
 
-START_TEST(others_bring_the_kernels_checks) {
+TEST(others_bring_the_kernels_checks) {
     parse_good("lower mount -o allow_other");
     ck_assert(options.allow_other && options.default_permissions);
     ck_assert(is_for_libfuse("allow_other") && is_for_libfuse("default_permissions"));
 }
-END_TEST
 
-START_TEST(a_mount_that_is_there_keeps_what_is_not_given) {
+TEST(a_mount_that_is_there_keeps_what_is_not_given) {
     parse_good("-o remount,ro,allow_other lower mount");
     ck_assert_int_eq(options.action, OPTIONS_REMOUNT);
     ck_assert(options.allow_other && !options.default_permissions);
 }
-END_TEST
 
-START_TEST(checks_of_the_kernel_can_be_declined) {
+TEST(checks_of_the_kernel_can_be_declined) {
     parse_good("lower mount -o allow_other,no_default_permissions");
     ck_assert(options.allow_other && !options.default_permissions);
     ck_assert(is_for_libfuse("allow_other") && !is_for_libfuse("default_permissions"));
 }
-END_TEST
 
-START_TEST(slow_calls_may_be_logged) {
+TEST(slow_calls_may_be_logged) {
     static const struct {
         const char *size;
         uint64_t bytes;
@@ -188,22 +179,19 @@ START_TEST(slow_calls_may_be_logged) {
     parse_good("lower mount -o slowlog=syslog,slowlog_rate=7");
     ck_assert_uint_eq(options.slow_log_rate, 7);
 }
-END_TEST
 
-START_TEST(what_is_libfuses_is_left_to_it) {
+TEST(what_is_libfuses_is_left_to_it) {
     parse_good("lower mount -o auto_unmount,ro");
     ck_assert(is_for_libfuse("auto_unmount") && is_for_libfuse("ro"));
 }
-END_TEST
 
-START_TEST(later_values_win) {
+TEST(later_values_win) {
     parse_good("lower mount -o profile=a,resolution=2 -o profile=b,resolution=4");
     ck_assert_str_eq(options.profile, "b");
     ck_assert_uint_eq(options.resolution, 4);
 }
-END_TEST
 
-START_TEST(control_name_leaves_room_for_the_suffixes) {
+TEST(control_name_leaves_room_for_the_suffixes) {
     char line[512];
     snprintf(line, sizeof(line), "lower mount -o control=%.*d", NAME_MAX - (int)strlen(".metrics"), 0);
     parse_good(line);
@@ -213,32 +201,28 @@ START_TEST(control_name_leaves_room_for_the_suffixes) {
     ck_assert_int_eq(parse(line), -EINVAL);
     ck_assert_ptr_nonnull(strstr(said(), "must be a plain file name of at most 247 bytes"));
 }
-END_TEST
 
-START_TEST(help_and_version_need_nothing_else) {
+TEST(help_and_version_need_nothing_else, .to = 4) {
     static const char *const lines[] = {"-h", "--help", "-V", "--version"};
     parse_good(lines[_i]);
     ck_assert_int_eq(options.action, _i < 2 ? OPTIONS_HELP : OPTIONS_VERSION);
 }
-END_TEST
 
-START_TEST(help_complains_of_no_value) {
+TEST(help_complains_of_no_value) {
     parse_good("-o resolution=3,max_read=1,pseudofs -h");
     ck_assert_int_eq(options.action, OPTIONS_HELP);
 }
-END_TEST
 
-START_TEST(flags_that_take_each_other_back_count_in_order) {
+TEST(flags_that_take_each_other_back_count_in_order) {
     parse_good("lower mount -o noatime,nodiratime,atime,diratime");
     ck_assert(!options.no_atime && !options.no_directory_atime && !is_for_libfuse("atime"));
     options_finish(&options);
     parse_good("lower mount -o atime,noatime,diratime,nodiratime");
     ck_assert(options.no_atime && options.no_directory_atime && is_for_libfuse("noatime"));
 }
-END_TEST
 
 /* Lists as in fstab, and as scripts put them together. */
-START_TEST(lists_are_read_as_by_mount) {
+TEST(lists_are_read_as_by_mount, .to = 4) {
     static const char *const lines[] = {"lower mount -o allow_other,", "lower mount -o defaults,allow_other",
                                         "-o ,allow_other,,defaults lower mount",
                                         "-o defaults -o allow_other lower mount"};
@@ -250,15 +234,13 @@ START_TEST(lists_are_read_as_by_mount) {
     parse_good("-o remount,defaults lower mount");
     ck_assert_int_eq(options.action, OPTIONS_REMOUNT);
 }
-END_TEST
 
-START_TEST(time_of_slow_calls_has_a_unit) {
+TEST(time_of_slow_calls_has_a_unit) {
     parse_good("lower mount -o slow=10s");
     ck_assert_uint_eq(options.slow_ns, UINT64_C(10000000000));
 }
-END_TEST
 
-START_TEST(option_is_known_as_it_is_given) {
+TEST(option_is_known_as_it_is_given) {
     static const char *const ours[] = {"-d",         "debug", "-f",         "--version",
                                        "cache=none", "by=",   "nodiratime", "label=a=1"};
     static const char *const others[] = {"-x", "d", "f", "version", "cache", "nodiratime=1", "caches=1", "ro", ""};
@@ -267,13 +249,11 @@ START_TEST(option_is_known_as_it_is_given) {
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)
         ck_assert_msg(!options_have(others[i]), "%s", others[i]);
 }
-END_TEST
 
-START_TEST(completion_needs_nothing_else) {
+TEST(completion_needs_nothing_else) {
     parse_good("--complete");
     ck_assert_int_eq(options.action, OPTIONS_COMPLETE);
 }
-END_TEST
 
 static const struct {
     const char *line;
@@ -371,7 +351,7 @@ static const struct {
 };
 
 /* libfuse itself would go on without. */
-START_TEST(rings_are_refused_where_libfuse_has_none) {
+TEST(rings_are_refused_where_libfuse_has_none) {
     said_listen();
     if (parse("lower mount -o io_uring") == 0) {
         ck_assert(ring_is_built_in() && options.over_ring && is_for_libfuse("io_uring"));
@@ -380,44 +360,11 @@ START_TEST(rings_are_refused_where_libfuse_has_none) {
     ck_assert_msg(!ring_is_built_in() && said_lines() == 1, "%s", said());
     ck_assert_msg(strstr(said(), "osproffs: io_uring: ") == said() && strstr(said(), "built with"), "%s", said());
 }
-END_TEST
 
-START_TEST(mistake_gets_one_line_that_names_it) {
+TEST(mistake_gets_one_line_that_names_it, .to = (int)ARRAY_SIZE(bad_lines)) {
     said_listen();
     ck_assert_int_eq(parse(bad_lines[_i].line), -EINVAL);
     ck_assert_msg(said_lines() == 1, "%s: %s", bad_lines[_i].line, said());
     ck_assert_msg(strstr(said(), bad_lines[_i].named), "%s: %s", bad_lines[_i].line, said());
     ck_assert_ptr_eq(strstr(said(), "osproffs: "), said());
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("options");
-    TCase *tcase = tcase_create("options");
-    tcase_add_checked_fixture(tcase, NULL, tear_down);
-    tcase_add_test(tcase, two_directories_are_enough);
-    tcase_add_test(tcase, profiles_may_be_rotated);
-    tcase_add_test(tcase, every_option_is_understood);
-    tcase_add_test(tcase, what_is_recorded_besides);
-    tcase_add_test(tcase, labels_are_kept_as_they_are_given);
-    tcase_add_loop_test(tcase, names_are_values_in_order, 0, 4);
-    tcase_add_test(tcase, debugging_stays_in_the_foreground_and_libfuse_is_told);
-    tcase_add_test(tcase, others_bring_the_kernels_checks);
-    tcase_add_test(tcase, a_mount_that_is_there_keeps_what_is_not_given);
-    tcase_add_test(tcase, checks_of_the_kernel_can_be_declined);
-    tcase_add_test(tcase, slow_calls_may_be_logged);
-    tcase_add_test(tcase, what_is_libfuses_is_left_to_it);
-    tcase_add_test(tcase, later_values_win);
-    tcase_add_test(tcase, control_name_leaves_room_for_the_suffixes);
-    tcase_add_test(tcase, rings_are_refused_where_libfuse_has_none);
-    tcase_add_loop_test(tcase, help_and_version_need_nothing_else, 0, 4);
-    tcase_add_test(tcase, help_complains_of_no_value);
-    tcase_add_test(tcase, flags_that_take_each_other_back_count_in_order);
-    tcase_add_test(tcase, option_is_known_as_it_is_given);
-    tcase_add_loop_test(tcase, lists_are_read_as_by_mount, 0, 4);
-    tcase_add_test(tcase, time_of_slow_calls_has_a_unit);
-    tcase_add_test(tcase, completion_needs_nothing_else);
-    tcase_add_loop_test(tcase, mistake_gets_one_line_that_names_it, 0, (int)ARRAY_SIZE(bad_lines));
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

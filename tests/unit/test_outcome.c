@@ -1,5 +1,4 @@
 /* What comes of calls: failures by kind and bytes, exact over threads, windows, live files, forks and sums. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,7 +9,7 @@
 
 #include "aggstats.h"
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define THREADS 8U
 #define CALLS 100003U /* of each thread */
@@ -87,7 +86,7 @@ static void check_recorder(struct aggstats_recorder *recorder, struct counts loo
 
 /* ---- Kinds ---- */
 
-START_TEST(kinds_have_names_and_are_found_by_them) {
+TEST(kinds_have_names_and_are_found_by_them) {
     for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++) {
         ck_assert_ptr_nonnull(aggstats_failure_name(failure));
         ck_assert_int_eq(aggstats_failure_of_name(aggstats_failure_name(failure)), (int)failure);
@@ -96,10 +95,9 @@ START_TEST(kinds_have_names_and_are_found_by_them) {
     ck_assert_int_eq(aggstats_failure_of_name("ENOTHING"), -1);
     ck_assert_int_eq(aggstats_failure_of_name(""), -1);
 }
-END_TEST
 
 /* strerrorname_np() is the C library's own table. */
-START_TEST(error_has_the_kind_of_its_name_or_is_another) {
+TEST(error_has_the_kind_of_its_name_or_is_another) {
     const unsigned other = AGGSTATS_FAILURES - 1;
     unsigned named = 0;
     for (int error = -1; error < 5000; error++) {
@@ -113,11 +111,10 @@ START_TEST(error_has_the_kind_of_its_name_or_is_another) {
     ck_assert_uint_eq(aggstats_failure_of_error(INT32_MAX), other);
     ck_assert_uint_eq(aggstats_failure_of_error(INT32_MIN), other);
 }
-END_TEST
 
 /* ---- Counting ---- */
 
-START_TEST(each_failure_is_counted_as_its_kind) {
+TEST(each_failure_is_counted_as_its_kind, .to = 4) {
     struct aggstats_recorder *recorder = create_recorder(1U << _i, NULL);
     uint64_t expected[AGGSTATS_FAILURES] = {0};
     for (int error = 1; error < 200; error++) {
@@ -135,9 +132,8 @@ START_TEST(each_failure_is_counted_as_its_kind) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(bytes_count_also_of_calls_that_failed) {
+TEST(bytes_count_also_of_calls_that_failed, .to = 4) {
     struct aggstats_recorder *recorder = create_recorder(1U << _i, NULL);
     move_bytes(recorder, 4096, 100, 0);
     move_bytes(recorder, 17, 0, EACCES);
@@ -146,20 +142,18 @@ START_TEST(bytes_count_also_of_calls_that_failed) {
                    (struct counts){.eacces = 1, .failed = 1, .asked_bytes = 4113, .moved_bytes = 100});
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(bytes_that_wrap_break_no_snapshot) {
+TEST(bytes_that_wrap_break_no_snapshot) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     move_bytes(recorder, UINT64_MAX, 1, 0);
     move_bytes(recorder, 12, 2, 0);
     check_recorder(recorder, (struct counts){0}, (struct counts){.asked_bytes = 11, .moved_bytes = 3});
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Windows ---- */
 
-START_TEST(reset_and_pause_hold_for_outcomes_too) {
+TEST(reset_and_pause_hold_for_outcomes_too, .to = 4) {
     struct aggstats_recorder *recorder = create_recorder(1U << _i, NULL);
     fail_with(recorder, ENOENT);
     move_bytes(recorder, 10, 7, 0);
@@ -181,10 +175,9 @@ START_TEST(reset_and_pause_hold_for_outcomes_too) {
     check_recorder(recorder, (struct counts){.enoent = 1, .eacces = 2, .failed = 3}, read);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* Two failures that are counted just after a reset, of calls that ended just before. */
-START_TEST(window_has_no_more_failures_than_calls) {
+TEST(window_has_no_more_failures_than_calls) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct aggstats_span span = aggstats_begin(recorder, OP_LOOKUP, 1, 1);
     aggstats_end(recorder, &span);
@@ -196,7 +189,6 @@ START_TEST(window_has_no_more_failures_than_calls) {
     check_recorder(recorder, (struct counts){.eacces = 1, .failed = 1}, (struct counts){0});
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Threads ---- */
 
@@ -224,7 +216,7 @@ static const struct counts all_lookups = {.enoent = THREADS * ((CALLS + 2) / 3),
                                           .failed = THREADS * ((CALLS + 2) / 3 + (CALLS + 1) / 3)};
 static const struct counts all_reads = {.asked_bytes = THREADS * CALLS * 5, .moved_bytes = THREADS * CALLS * 3};
 
-START_TEST(no_outcome_is_lost_by_many_threads) {
+TEST(no_outcome_is_lost_by_many_threads) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     pthread_t threads[THREADS];
     start_threads(recorder, threads);
@@ -232,7 +224,6 @@ START_TEST(no_outcome_is_lost_by_many_threads) {
     check_recorder(recorder, all_lookups, all_reads);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static void check_order(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->op_count; i++) {
@@ -252,7 +243,7 @@ static void read_live(int fd) {
     aggstats_profile_finish(&profile);
 }
 
-START_TEST(snapshots_meanwhile_never_have_more_failures_than_calls) {
+TEST(snapshots_meanwhile_never_have_more_failures_than_calls) {
     char path[] = "/tmp/test_outcome.XXXXXX";
     const int fd = mkstemp(path);
     ck_assert_int_ge(fd, 0);
@@ -275,11 +266,10 @@ START_TEST(snapshots_meanwhile_never_have_more_failures_than_calls) {
     close(live_fd);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- What outlives a thread, a process, a fork ---- */
 
-START_TEST(live_file_has_them) {
+TEST(live_file_has_them, .to = 4) {
     char path[] = "/tmp/test_outcome.XXXXXX";
     close(mkstemp(path));
     unlink(path);
@@ -297,9 +287,8 @@ START_TEST(live_file_has_them) {
     ck_assert_int_eq(aggstats_recorder_unlink_live(recorder), 0);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(child_has_none_of_its_parents) {
+TEST(child_has_none_of_its_parents) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     fail_with(recorder, ENOENT);
     move_bytes(recorder, 5, 3, 0);
@@ -316,11 +305,10 @@ START_TEST(child_has_none_of_its_parents) {
                    (struct counts){.asked_bytes = 5, .moved_bytes = 3});
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Arithmetic ---- */
 
-START_TEST(sums_and_differences_have_them) {
+TEST(sums_and_differences_have_them) {
     struct aggstats_recorder *recorder = create_recorder(8, NULL);
     fail_with(recorder, ENOENT);
     move_bytes(recorder, 5, 3, 0);
@@ -341,9 +329,8 @@ START_TEST(sums_and_differences_have_them) {
     aggstats_profile_finish(&second);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(difference_has_no_more_failures_than_calls) {
+TEST(difference_has_no_more_failures_than_calls) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     fail_with(recorder, 0);
     struct aggstats_profile earlier = snapshot_of(recorder);
@@ -356,9 +343,8 @@ START_TEST(difference_has_no_more_failures_than_calls) {
     aggstats_profile_finish(&later);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(what_has_fewer_cannot_be_taken_from) {
+TEST(what_has_fewer_cannot_be_taken_from, .to = 3) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     move_bytes(recorder, 5, 3, EIO);
     struct aggstats_profile earlier = snapshot_of(recorder);
@@ -372,31 +358,4 @@ START_TEST(what_has_fewer_cannot_be_taken_from) {
     aggstats_profile_finish(&earlier);
     aggstats_profile_finish(&later);
     aggstats_recorder_destroy(recorder);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("outcome");
-    TCase *kinds = suite_case(suite, "kinds", NULL, NULL);
-    tcase_add_test(kinds, kinds_have_names_and_are_found_by_them);
-    tcase_add_test(kinds, error_has_the_kind_of_its_name_or_is_another);
-
-    TCase *counting = suite_case(suite, "counting", NULL, NULL);
-    tcase_add_loop_test(counting, each_failure_is_counted_as_its_kind, 0, 4);
-    tcase_add_loop_test(counting, bytes_count_also_of_calls_that_failed, 0, 4);
-    tcase_add_test(counting, bytes_that_wrap_break_no_snapshot);
-    tcase_add_loop_test(counting, reset_and_pause_hold_for_outcomes_too, 0, 4);
-    tcase_add_test(counting, window_has_no_more_failures_than_calls);
-
-    TCase *threads = suite_case(suite, "threads", NULL, NULL);
-    tcase_add_test(threads, no_outcome_is_lost_by_many_threads);
-    tcase_add_test(threads, snapshots_meanwhile_never_have_more_failures_than_calls);
-    tcase_add_loop_test(threads, live_file_has_them, 0, 4);
-    tcase_add_test(threads, child_has_none_of_its_parents);
-
-    TCase *arithmetic = suite_case(suite, "arithmetic", NULL, NULL);
-    tcase_add_test(arithmetic, sums_and_differences_have_them);
-    tcase_add_test(arithmetic, difference_has_no_more_failures_than_calls);
-    tcase_add_loop_test(arithmetic, what_has_fewer_cannot_be_taken_from, 0, 3);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* Outliers: what is put into one profile of many is found there, and nothing else is; in what they may differ. */
-#include <check.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +8,7 @@
 #include "base.h"
 #include "histograms.h"
 #include "outliers.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define PROFILES 101
 #define ODD 17 /* the profile that has the fault */
@@ -106,7 +105,9 @@ static const struct outlier *only_one(enum outliers_kind kind) {
     return outlier;
 }
 
-START_TEST(alike_profiles_have_no_outliers) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(alike_profiles_have_no_outliers) {
     add_all(&usual, &usual);
     ck_assert_uint_eq(result.found_count, 0);
     ck_assert_uint_eq(result.busy_count, 0);
@@ -115,9 +116,8 @@ START_TEST(alike_profiles_have_no_outliers) {
     ck_assert_uint_eq(result.judged_count, PROFILES * OPS);
     ck_assert_uint_eq(result.group_count, 1);
 }
-END_TEST
 
-START_TEST(operation_that_takes_twice_as_long_is_found) {
+TEST(operation_that_takes_twice_as_long_is_found, .to = 2) {
     struct host odd = usual;
     odd.slower_octaves_read = _i == 0 ? 1.1 : -1.1;
     add_all(&usual, &odd);
@@ -127,9 +127,8 @@ START_TEST(operation_that_takes_twice_as_long_is_found) {
                             0.3 * outlier->factor);
     ck_assert_double_lt(outlier->chance, 1e-6);
 }
-END_TEST
 
-START_TEST(few_calls_that_stall_are_found) {
+TEST(few_calls_that_stall_are_found) {
     struct host odd = usual;
     odd.read_stalled_per_mille = 20;
     add_all(&usual, &odd);
@@ -141,9 +140,8 @@ START_TEST(few_calls_that_stall_are_found) {
     ck_assert_double_ge(outlier->around_seconds, stall_seconds / 2.5);
     ck_assert_double_le(outlier->around_seconds, stall_seconds * 2.5);
 }
-END_TEST
 
-START_TEST(fast_path_that_is_gone_is_found) {
+TEST(fast_path_that_is_gone_is_found) {
     struct host others = usual;
     others.reads_have_two_paths = true;
     add_all(&others, &usual);
@@ -154,9 +152,8 @@ START_TEST(fast_path_that_is_gone_is_found) {
     ck_assert_double_ge(outlier->around_seconds, fast_seconds / 2.5);
     ck_assert_double_le(outlier->around_seconds, fast_seconds * 2.5);
 }
-END_TEST
 
-START_TEST(busy_profile_is_told_apart) {
+TEST(busy_profile_is_told_apart) {
     struct host odd = usual;
     odd.slower_octaves = 3;
     add_all(&usual, &odd);
@@ -166,9 +163,8 @@ START_TEST(busy_profile_is_told_apart) {
     ck_assert_double_ge(result.busy[0].common_factor, 4);
     ck_assert_double_le(result.busy[0].common_factor, 16);
 }
-END_TEST
 
-START_TEST(slow_operation_of_a_busy_profile_is_found) {
+TEST(slow_operation_of_a_busy_profile_is_found) {
     struct host odd = usual;
     odd.slower_octaves = 3;
     odd.slower_octaves_read = 1.3;
@@ -177,7 +173,6 @@ START_TEST(slow_operation_of_a_busy_profile_is_found) {
     ck_assert_double_eq_tol(log2(outlier->factor), 1.3, 0.5);
     ck_assert_double_ge(outlier->common_factor, 4);
 }
-END_TEST
 
 /* Of calls, of a clock, of buckets. */
 static const struct host others_odd[] = {
@@ -190,14 +185,13 @@ static const struct host others_odd[] = {
     {.resolution = 2, .frequency_hz = HZ, .calls = 20, .slower_octaves_read = 0.3, .layer = "fs", .value = ""},
 };
 
-START_TEST(what_says_nothing_of_latency_makes_no_outlier) {
+TEST(what_says_nothing_of_latency_makes_no_outlier, .to = (int)ARRAY_SIZE(others_odd)) {
     add_all(&usual, &others_odd[_i]);
     ck_assert_uint_eq(result.found_count, 0);
     ck_assert_uint_eq(result.busy_count, 0);
 }
-END_TEST
 
-START_TEST(peers_are_of_one_layer_and_one_value) {
+TEST(peers_are_of_one_layer_and_one_value) {
     const char *const layers[] = {"fs", "user"};
     const char *const values[] = {"a", "b"};
     for (int i = 0; i < 4 * 7; i++) {
@@ -212,9 +206,8 @@ START_TEST(peers_are_of_one_layer_and_one_value) {
     ck_assert_uint_eq(result.found_count, 0);
     ck_assert_uint_eq(result.judged_count, 4 * 7 * OPS);
 }
-END_TEST
 
-START_TEST(too_few_peers_are_no_judges) {
+TEST(too_few_peers_are_no_judges) {
     for (int i = 0; i < OUTLIERS_PROFILES_MIN - 1; i++) {
         struct host host = usual;
         host.slower_octaves_read = 5 * i;
@@ -224,10 +217,9 @@ START_TEST(too_few_peers_are_no_judges) {
     ck_assert_uint_eq(result.found_count, 0);
     ck_assert_uint_eq(result.judged_profile_count, 0);
 }
-END_TEST
 
 /* Nothing can be found in one operation of three profiles; with five operations the others show how much is natural. */
-START_TEST(of_three_profiles_a_much_slower_operation_is_found) {
+TEST(of_three_profiles_a_much_slower_operation_is_found) {
     for (int i = 0; i < 3; i++) {
         struct host host = usual;
         host.slower_octaves = 0.3 * random_normal(&state);
@@ -243,17 +235,15 @@ START_TEST(of_three_profiles_a_much_slower_operation_is_found) {
     ck_assert_double_gt(result.least_factor, 1.5);
     ck_assert_double_lt(result.least_factor, exp2(4.3));
 }
-END_TEST
 
-START_TEST(three_profiles_that_are_alike_have_no_outliers) {
+TEST(three_profiles_that_are_alike_have_no_outliers) {
     for (int i = 0; i < 3; i++)
         add("node", &usual);
     ck_assert_int_eq(outliers_find(outliers, 1.5, &result), 0);
     ck_assert_uint_eq(result.found_count, 0);
 }
-END_TEST
 
-START_TEST(smaller_differences_do_not_matter_if_so_wished) {
+TEST(smaller_differences_do_not_matter_if_so_wished) {
     struct host odd = usual;
     odd.slower_octaves_read = 1.1;
     add_all(&usual, &odd);
@@ -261,9 +251,8 @@ START_TEST(smaller_differences_do_not_matter_if_so_wished) {
     ck_assert_int_eq(outliers_find(outliers, 4, &result), 0);
     ck_assert_uint_eq(result.found_count, 0);
 }
-END_TEST
 
-START_TEST(odd_profiles_are_taken_or_refused) {
+TEST(odd_profiles_are_taken_or_refused) {
     struct aggstats_profile profile = {.resolution = 1};
     uint64_t buckets[64] = {0};
     struct aggstats_op_profile op = {.name = "READ", .buckets = buckets};
@@ -286,27 +275,4 @@ START_TEST(odd_profiles_are_taken_or_refused) {
     ck_assert_int_eq(outliers_find(outliers, 1.5, &result), 0);
     ck_assert_uint_eq(result.judged_count, 7);
     ck_assert_uint_eq(result.found_count, 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("outliers");
-    TCase *tcase = tcase_create("outliers");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, alike_profiles_have_no_outliers);
-    tcase_add_loop_test(tcase, operation_that_takes_twice_as_long_is_found, 0, 2);
-    tcase_add_test(tcase, few_calls_that_stall_are_found);
-    tcase_add_test(tcase, fast_path_that_is_gone_is_found);
-    tcase_add_test(tcase, busy_profile_is_told_apart);
-    tcase_add_test(tcase, slow_operation_of_a_busy_profile_is_found);
-    tcase_add_loop_test(tcase, what_says_nothing_of_latency_makes_no_outlier, 0, (int)ARRAY_SIZE(others_odd));
-    tcase_add_test(tcase, peers_are_of_one_layer_and_one_value);
-    tcase_add_test(tcase, too_few_peers_are_no_judges);
-    tcase_add_test(tcase, of_three_profiles_a_much_slower_operation_is_found);
-    tcase_add_test(tcase, three_profiles_that_are_alike_have_no_outliers);
-    tcase_add_test(tcase, smaller_differences_do_not_matter_if_so_wished);
-    tcase_add_test(tcase, odd_profiles_are_taken_or_refused);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* Directories that other users cannot exchange. What is of others only root can make: without root only the rest is tested. */
-#include <check.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -7,7 +6,7 @@
 
 #include "base.h"
 #include "own_dir.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define OTHER 65534
 
@@ -99,24 +98,24 @@ static const struct {
     {"sticky/their_link/deeper", 0, -EPERM, 0, true},
 };
 
-START_TEST(a_path_is_opened_if_no_other_user_controls_it) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(a_path_is_opened_if_no_other_user_controls_it, .to = ARRAY_SIZE(cases)) {
     CLEANUP_FD int fd = -1;
     if (cases[_i].needs_root && geteuid() != 0)
         return;
     ck_assert_int_eq(open_below(cases[_i].path, cases[_i].made_max, true, &fd), cases[_i].strict);
     ck_assert_int_eq(fd >= 0, cases[_i].strict == 0);
 }
-END_TEST
 
-START_TEST(others_may_control_a_path_that_need_not_be_found_again) {
+TEST(others_may_control_a_path_that_need_not_be_found_again, .to = ARRAY_SIZE(cases)) {
     CLEANUP_FD int fd = -1;
     if (cases[_i].needs_root && geteuid() != 0)
         return;
     ck_assert_int_eq(open_below(cases[_i].path, cases[_i].made_max, false, &fd), cases[_i].other);
 }
-END_TEST
 
-START_TEST(it_is_the_directory_of_that_name) {
+TEST(it_is_the_directory_of_that_name) {
     CLEANUP_FD int fd = -1;
     struct stat wanted;
     struct stat got;
@@ -125,9 +124,8 @@ START_TEST(it_is_the_directory_of_that_name) {
     ck_assert_int_eq(fstat(fd, &got), 0);
     ck_assert_uint_eq(got.st_ino, wanted.st_ino);
 }
-END_TEST
 
-START_TEST(what_is_made_is_for_its_owner_alone) {
+TEST(what_is_made_is_for_its_owner_alone) {
     CLEANUP_FD int fd = -1;
     struct stat attr;
     ck_assert_int_eq(open_below("missing/deeper", 2, true, &fd), 0);
@@ -136,9 +134,8 @@ START_TEST(what_is_made_is_for_its_owner_alone) {
     ck_assert_int_eq(fstat(fd, &attr), 0);
     ck_assert_uint_eq(attr.st_mode & 07777, 0700);
 }
-END_TEST
 
-START_TEST(paths_are_absolute_and_not_endless) {
+TEST(paths_are_absolute_and_not_endless) {
     char path[2 * PATH_MAX];
     int fd;
     ck_assert_int_eq(own_dir_open("tmp", 0, false, &fd), -EINVAL);
@@ -149,18 +146,4 @@ START_TEST(paths_are_absolute_and_not_endless) {
     memset(path + 1, 'x', NAME_MAX + 1);
     path[NAME_MAX + 2] = '\0';
     ck_assert_int_eq(own_dir_open(path, 0, false, &fd), -ENAMETOOLONG);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("own_dir");
-    TCase *all = tcase_create("own_dir");
-    tcase_add_checked_fixture(all, set_up, tear_down);
-    tcase_add_loop_test(all, a_path_is_opened_if_no_other_user_controls_it, 0, ARRAY_SIZE(cases));
-    tcase_add_loop_test(all, others_may_control_a_path_that_need_not_be_found_again, 0, ARRAY_SIZE(cases));
-    tcase_add_test(all, it_is_the_directory_of_that_name);
-    tcase_add_test(all, what_is_made_is_for_its_owner_alone);
-    tcase_add_test(all, paths_are_absolute_and_not_endless);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* The pass layer's directories: every name once, positions that can be returned to, counted entries. */
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
@@ -97,7 +96,9 @@ static void check_every_name_seen(unsigned count) {
 
 static const size_t rooms[] = {1, 7, 100, SIZE_MAX};
 
-START_TEST(every_name_comes_once_whatever_fits) {
+STAGE_CASE();
+
+TEST(every_name_comes_once_whatever_fits, .to = (int)ARRAY_SIZE(rooms)) {
     make_names(NAMES);
     open_root();
     while (read_some(listing.next_offset, rooms[_i]) > 0)
@@ -106,9 +107,8 @@ START_TEST(every_name_comes_once_whatever_fits) {
     ck_assert_uint_eq(listing.count, NAMES + 2);
     close_root();
 }
-END_TEST
 
-START_TEST(types_are_told) {
+TEST(types_are_told) {
     static const struct {
         const char *name;
         mode_t type;
@@ -130,16 +130,14 @@ START_TEST(types_are_told) {
     ck_assert_uint_eq(found, ARRAY_SIZE(nodes));
     close_root();
 }
-END_TEST
 
-START_TEST(file_is_no_directory) {
+TEST(file_is_no_directory) {
     stage_write("file", "");
     fs_ino ino = stage_look_up("file").ino;
     ck_assert_int_eq(STAGE(opendir, ino, &directory), -ENOTDIR);
 }
-END_TEST
 
-START_TEST(removed_directory_is_empty_and_gives_no_stale_entries) {
+TEST(removed_directory_is_empty_and_gives_no_stale_entries) {
     ck_assert_int_eq(mkdirat(stage.fd, "directory", 0755), 0);
     stage_write("directory/name-0", "");
     stage_write("directory/name-1", "");
@@ -161,11 +159,10 @@ START_TEST(removed_directory_is_empty_and_gives_no_stale_entries) {
     }
     ck_assert_int_eq(STAGE(releasedir, ino, file), 0);
 }
-END_TEST
 
 /* ---- Positions ---- */
 
-START_TEST(positions_can_be_returned_to) {
+TEST(positions_can_be_returned_to) {
     make_names(NAMES);
     open_root();
     while (read_some(listing.next_offset, SIZE_MAX) > 0)
@@ -181,9 +178,8 @@ START_TEST(positions_can_be_returned_to) {
     }
     close_root();
 }
-END_TEST
 
-START_TEST(rewinding_shows_what_was_made_since) {
+TEST(rewinding_shows_what_was_made_since) {
     make_names(3);
     open_root();
     while (read_some(listing.next_offset, SIZE_MAX) > 0)
@@ -197,10 +193,9 @@ START_TEST(rewinding_shows_what_was_made_since) {
     check_every_name_seen(5);
     close_root();
 }
-END_TEST
 
 /* As `rm -r` does: what has been read is deleted before one reads on. */
-START_TEST(deleting_while_reading_skips_nothing) {
+TEST(deleting_while_reading_skips_nothing) {
     make_names(NAMES);
     open_root();
     while (read_some(listing.next_offset, 37) > 0) {
@@ -215,9 +210,8 @@ START_TEST(deleting_while_reading_skips_nothing) {
     check_every_name_seen(NAMES);
     close_root();
 }
-END_TEST
 
-START_TEST(open_directories_are_read_independently) {
+TEST(open_directories_are_read_independently) {
     fs_file other;
     make_names(97);
     open_root();
@@ -230,10 +224,9 @@ START_TEST(open_directories_are_read_independently) {
     ck_assert_int_eq(STAGE(releasedir, FS_ROOT_INO, other), 0);
     close_root();
 }
-END_TEST
 
 /* Their entries are not kept then, and each read goes back to where the last one ended. */
-START_TEST(directories_beyond_a_users_share_are_read_whole) {
+TEST(directories_beyond_a_users_share_are_read_whole) {
     const struct fs_caller user = {.uid = stage.self.uid + 1, .gid = stage.self.gid};
     static struct listing listings[7];
     fs_file files[ARRAY_SIZE(listings)];
@@ -259,7 +252,6 @@ START_TEST(directories_beyond_a_users_share_are_read_whole) {
     }
     ck_assert_uint_eq(stage.pass->entries_shares.taken, 0);
 }
-END_TEST
 
 /* ---- With attributes ---- */
 
@@ -281,7 +273,7 @@ static unsigned list_and_use(unsigned count, unsigned one_in) {
     return listing.with_entry;
 }
 
-START_TEST(every_entry_that_fits_is_a_counted_lookup) {
+TEST(every_entry_that_fits_is_a_counted_lookup) {
     enum { COUNT = 211 };
     make_names(COUNT);
     unsigned with_entry = list_and_use(COUNT, 1);
@@ -295,9 +287,8 @@ START_TEST(every_entry_that_fits_is_a_counted_lookup) {
         ck_assert_uint_eq(stage_look_up(name).ino, listing.inos[number]);
     }
 }
-END_TEST
 
-START_TEST(who_uses_few_attributes_is_given_few) {
+TEST(who_uses_few_attributes_is_given_few) {
     make_names(NAMES);
     unsigned first = list_and_use(NAMES, 0);
     ck_assert_uint_gt(first, 0);
@@ -309,9 +300,8 @@ START_TEST(who_uses_few_attributes_is_given_few) {
     ck_assert_uint_lt(list_and_use(NAMES, 0), NAMES); /* and not any more */
     ck_assert_uint_eq(list_and_use(NAMES, 0), 0);
 }
-END_TEST
 
-START_TEST(callers_are_told_apart) {
+TEST(callers_are_told_apart) {
     struct fs_caller other = stage.self;
     make_names(NAMES);
     list_and_use(NAMES, 0);
@@ -324,9 +314,8 @@ START_TEST(callers_are_told_apart) {
     close_root();
     ck_assert_uint_eq(list_and_use(NAMES, 0), 0);
 }
-END_TEST
 
-START_TEST(entry_that_does_not_fit_is_not_counted) {
+TEST(entry_that_does_not_fit_is_not_counted) {
     stage_restart(false, 0);
     make_names(97);
     open_root();
@@ -340,9 +329,8 @@ START_TEST(entry_that_does_not_fit_is_not_counted) {
     }
     close_root();
 }
-END_TEST
 
-START_TEST(plain_listing_counts_nothing) {
+TEST(plain_listing_counts_nothing) {
     make_names(97);
     open_root();
     while (read_some(listing.next_offset, 10) > 0)
@@ -351,7 +339,6 @@ START_TEST(plain_listing_counts_nothing) {
     ck_assert_uint_eq(stage_inodes_known(), 1);
     close_root();
 }
-END_TEST
 
 /* ---- Permission ---- */
 
@@ -384,7 +371,7 @@ static int list_as_ordinary_user(void) {
     return status;
 }
 
-START_TEST(directory_opens_with_read_permission_alone) {
+TEST(directory_opens_with_read_permission_alone) {
     ck_assert_int_eq(mkdirat(stage.fd, "readable", 0755), 0);
     stage_write("readable/name-0", "");
     ck_assert_int_eq(fchmodat(stage.fd, "readable", 0444, 0), 0);
@@ -396,41 +383,5 @@ START_TEST(directory_opens_with_read_permission_alone) {
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
-END_TEST
 
 /* ---- Run ---- */
-
-static void add_names(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "names");
-    tcase_add_loop_test(tcase, every_name_comes_once_whatever_fits, 0, (int)ARRAY_SIZE(rooms));
-    tcase_add_test(tcase, types_are_told);
-    tcase_add_test(tcase, file_is_no_directory);
-    tcase_add_test(tcase, removed_directory_is_empty_and_gives_no_stale_entries);
-    tcase_add_test(tcase, directory_opens_with_read_permission_alone);
-}
-
-static void add_positions(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "positions");
-    tcase_add_test(tcase, positions_can_be_returned_to);
-    tcase_add_test(tcase, rewinding_shows_what_was_made_since);
-    tcase_add_test(tcase, deleting_while_reading_skips_nothing);
-    tcase_add_test(tcase, open_directories_are_read_independently);
-}
-
-static void add_entries(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "entries");
-    tcase_add_test(tcase, directories_beyond_a_users_share_are_read_whole);
-    tcase_add_test(tcase, every_entry_that_fits_is_a_counted_lookup);
-    tcase_add_test(tcase, who_uses_few_attributes_is_given_few);
-    tcase_add_test(tcase, callers_are_told_apart);
-    tcase_add_test(tcase, entry_that_does_not_fit_is_not_counted);
-    tcase_add_test(tcase, plain_listing_counts_nothing);
-}
-
-int main(void) {
-    Suite *suite = suite_create("pass: directories");
-    add_names(suite);
-    add_positions(suite);
-    add_entries(suite);
-    return run_suite(suite);
-}

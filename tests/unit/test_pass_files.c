@@ -1,5 +1,4 @@
 /* The pass layer's open files: data, appending, direct access, attributes, extended attributes, running out. */
-#include <check.h>
 #include <errno.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
@@ -32,7 +31,9 @@ static const char *read_at(struct stage_file open, size_t size_bytes, off_t offs
 
 /* ---- Data ---- */
 
-START_TEST(what_is_written_is_read) {
+STAGE_CASE();
+
+TEST(what_is_written_is_read) {
     stage_write("file", "");
     struct stage_file open = stage_open("file", O_RDWR);
     ck_assert_uint_eq(write_at(open, "abcdef", 0, O_RDWR), 6);
@@ -47,7 +48,6 @@ START_TEST(what_is_written_is_read) {
     stage_close(open);
     ck_assert_str_eq(stage_text("file"), "abXYef");
 }
-END_TEST
 
 /* ---- Data through a pipe ---- */
 
@@ -92,7 +92,7 @@ static void read_all(int fd, char *content, size_t size_bytes) {
 static const size_t piped_reads[][3] = {
     {4096, 65536, 65536}, {131, 70001, 70001}, {199003, 65536, 1000}, {0, 262144, 200003}};
 
-START_TEST(a_pipe_holds_all_that_was_read) {
+TEST(a_pipe_holds_all_that_was_read, .to = (int)ARRAY_SIZE(piped_reads)) {
     int ends[2];
     size_t read_bytes = 0;
     const size_t *wanted = piped_reads[_i];
@@ -102,9 +102,8 @@ START_TEST(a_pipe_holds_all_that_was_read) {
     read_all(ends[0], piped, read_bytes);
     check_content(piped, read_bytes, wanted[0]);
 }
-END_TEST
 
-START_TEST(a_pipe_too_small_is_spoilt_and_memory_holds_all) {
+TEST(a_pipe_too_small_is_spoilt_and_memory_holds_all) {
     int ends[2];
     size_t read_bytes = 0;
     struct fs_read_into into = read_piped(ends, 4096, 70001, 131, &read_bytes);
@@ -113,9 +112,8 @@ START_TEST(a_pipe_too_small_is_spoilt_and_memory_holds_all) {
     check_content(piped, read_bytes, 131);
     close(ends[0]);
 }
-END_TEST
 
-START_TEST(behind_the_end_a_pipe_stays_empty) {
+TEST(behind_the_end_a_pipe_stays_empty) {
     int ends[2];
     size_t read_bytes = 4711;
     struct fs_read_into into = read_piped(ends, 65536, 65536, PIPED_BYTES, &read_bytes);
@@ -123,9 +121,8 @@ START_TEST(behind_the_end_a_pipe_stays_empty) {
     ck_assert_uint_eq(read_bytes, 0);
     read_all(ends[0], piped, 0);
 }
-END_TEST
 
-START_TEST(access_mode_is_the_lower_files) {
+TEST(access_mode_is_the_lower_files) {
     size_t size_bytes = 4711;
     char byte = 'x';
     struct fs_read_into into = {.memory = &byte, .pipe_fd = -1};
@@ -139,9 +136,8 @@ START_TEST(access_mode_is_the_lower_files) {
     stage_close(reader);
     stage_close(writer);
 }
-END_TEST
 
-START_TEST(open_truncates_when_asked_and_only_then) {
+TEST(open_truncates_when_asked_and_only_then) {
     stage_write("file", "text");
     stage_close(stage_open("file", O_WRONLY));
     ck_assert_str_eq(stage_text("file"), "text");
@@ -150,10 +146,9 @@ START_TEST(open_truncates_when_asked_and_only_then) {
     stage_close(stage_open("file", O_WRONLY | O_TRUNC));
     ck_assert_str_eq(stage_text("file"), "");
 }
-END_TEST
 
 /* The offset that comes with an append was right when the writer looked; another one may have written since. */
-START_TEST(appending_writers_never_overwrite_each_other) {
+TEST(appending_writers_never_overwrite_each_other) {
     stage_write("file", "");
     struct stage_file first = stage_open("file", O_WRONLY | O_APPEND);
     struct stage_file second = stage_open("file", O_WRONLY | O_APPEND);
@@ -165,9 +160,8 @@ START_TEST(appending_writers_never_overwrite_each_other) {
     stage_close(first);
     stage_close(second);
 }
-END_TEST
 
-START_TEST(append_flag_may_come_and_go_while_the_file_is_open) {
+TEST(append_flag_may_come_and_go_while_the_file_is_open) {
     stage_write("file", "abc");
     struct stage_file open = stage_open("file", O_WRONLY);
     write_at(open, "d", 0, O_WRONLY | O_APPEND); /* after fcntl(F_SETFL) above */
@@ -175,16 +169,14 @@ START_TEST(append_flag_may_come_and_go_while_the_file_is_open) {
     ck_assert_str_eq(stage_text("file"), "Abcd");
     stage_close(open);
 }
-END_TEST
 
-START_TEST(page_cache_writes_where_it_says_though_the_file_appends) {
+TEST(page_cache_writes_where_it_says_though_the_file_appends) {
     stage_write("file", "abcdef");
     struct stage_file open = stage_open("file", O_WRONLY | O_APPEND);
     write_at(open, "XY", 1, O_WRONLY | O_APPEND | FS_WRITE_FROM_CACHE);
     ck_assert_str_eq(stage_text("file"), "aXYdef");
     stage_close(open);
 }
-END_TEST
 
 /* ---- Direct ---- */
 
@@ -198,7 +190,7 @@ static bool can_open_direct(const char *name, struct stage_file *ret_open) {
     return status == 0;
 }
 
-START_TEST(direct_writes_work_from_unaligned_memory) {
+TEST(direct_writes_work_from_unaligned_memory) {
     enum { BLOCK = 4096 };
     static char block[BLOCK + 64] __attribute__((aligned(4096)));
     static char below[2 * BLOCK];
@@ -219,9 +211,8 @@ START_TEST(direct_writes_work_from_unaligned_memory) {
     }
     stage_close(open);
 }
-END_TEST
 
-START_TEST(page_cache_may_write_any_size_to_a_direct_file) {
+TEST(page_cache_may_write_any_size_to_a_direct_file) {
     struct stage_file open;
     stage_write("file", "abcdef");
     if (!can_open_direct("file", &open))
@@ -230,11 +221,10 @@ START_TEST(page_cache_may_write_any_size_to_a_direct_file) {
     ck_assert_str_eq(stage_text("file"), "aXYZef");
     stage_close(open);
 }
-END_TEST
 
 /* ---- Other ops on data ---- */
 
-START_TEST(holes_are_made_found_and_copied) {
+TEST(holes_are_made_found_and_copied) {
     enum { BLOCK = 65536 };
     off_t offset;
     size_t copied_bytes;
@@ -257,9 +247,8 @@ START_TEST(holes_are_made_found_and_copied) {
     stage_close(from);
     stage_close(to);
 }
-END_TEST
 
-START_TEST(fallocate_modes_are_passed_on) {
+TEST(fallocate_modes_are_passed_on) {
     stage_write("file", "text");
     struct stage_file open = stage_open("file", O_RDWR);
     ck_assert_int_eq(STAGE(fallocate, open.ino, open.file, FALLOC_FL_KEEP_SIZE, 0, 8192), 0);
@@ -272,9 +261,8 @@ START_TEST(fallocate_modes_are_passed_on) {
     ck_assert_int_eq(STAGE(fallocate, open.ino, open.file, 1 << 20, 0, 1), -EOPNOTSUPP);
     stage_close(open);
 }
-END_TEST
 
-START_TEST(inode_flags_are_read_and_other_ioctls_refused) {
+TEST(inode_flags_are_read_and_other_ioctls_refused) {
     int flags = -1;
     int expected = -1;
     int result = -1;
@@ -293,9 +281,8 @@ START_TEST(inode_flags_are_read_and_other_ioctls_refused) {
     ck_assert_int_eq(STAGE(ioctl, open.ino, open.file, &call, &result), -ENOTTY);
     stage_close(open);
 }
-END_TEST
 
-START_TEST(what_the_kernel_does_itself_is_not_implemented) {
+TEST(what_the_kernel_does_itself_is_not_implemented) {
     uint64_t block = 0;
     unsigned events;
     stage_write("file", "");
@@ -304,9 +291,8 @@ START_TEST(what_the_kernel_does_itself_is_not_implemented) {
     ck_assert_int_eq(STAGE(poll, open.ino, open.file, &events), -ENOSYS);
     stage_close(open);
 }
-END_TEST
 
-START_TEST(statistics_are_the_lower_file_systems) {
+TEST(statistics_are_the_lower_file_systems) {
     struct statvfs seen;
     struct statvfs below;
     ck_assert_int_eq(fstatvfs(stage.fd, &below), 0);
@@ -315,11 +301,10 @@ START_TEST(statistics_are_the_lower_file_systems) {
     ck_assert_uint_eq(seen.f_bsize, below.f_bsize);
     ck_assert_uint_eq(seen.f_namemax, below.f_namemax);
 }
-END_TEST
 
 /* ---- What must not be opened ---- */
 
-START_TEST(fifos_sockets_and_devices_are_never_opened) {
+TEST(fifos_sockets_and_devices_are_never_opened) {
     struct fs_entry entry;
     fs_file file;
     static const int flags[] = {O_RDONLY, O_WRONLY, O_RDWR, O_RDONLY | O_NONBLOCK};
@@ -335,11 +320,10 @@ START_TEST(fifos_sockets_and_devices_are_never_opened) {
         ck_assert_int_eq(STAGE(unlink, FS_ROOT_INO, "node"), 0);
     }
 }
-END_TEST
 
 /* ---- Create ---- */
 
-START_TEST(create_makes_a_file_and_opens_it) {
+TEST(create_makes_a_file_and_opens_it) {
     struct fs_entry entry;
     struct stage_file open;
     ck_assert_int_eq(STAGE(create, FS_ROOT_INO, "file", 0640, O_RDWR | O_EXCL, &entry, &open.file), 0);
@@ -350,9 +334,8 @@ START_TEST(create_makes_a_file_and_opens_it) {
     ck_assert_str_eq(stage_text("file"), "text");
     stage_close(open);
 }
-END_TEST
 
-START_TEST(created_file_may_forbid_what_it_was_opened_for) {
+TEST(created_file_may_forbid_what_it_was_opened_for) {
     struct fs_entry entry;
     struct stage_file open;
     ck_assert_int_eq(STAGE(create, FS_ROOT_INO, "file", 0, O_RDWR, &entry, &open.file), 0);
@@ -361,9 +344,8 @@ START_TEST(created_file_may_forbid_what_it_was_opened_for) {
     ck_assert_str_eq(read_at(open, 10, 0), "text");
     stage_close(open);
 }
-END_TEST
 
-START_TEST(create_of_an_existing_file_opens_it) {
+TEST(create_of_an_existing_file_opens_it) {
     struct fs_entry entry;
     fs_file file;
     stage_write("file", "text");
@@ -377,9 +359,8 @@ START_TEST(create_of_an_existing_file_opens_it) {
     ck_assert_str_eq(stage_text("file"), "");
     ck_assert_int_eq(STAGE(release, entry.ino, file), 0);
 }
-END_TEST
 
-START_TEST(create_goes_through_no_symlink) {
+TEST(create_goes_through_no_symlink) {
     struct fs_entry entry;
     fs_file file;
     stage_write("file", "text");
@@ -391,9 +372,8 @@ START_TEST(create_goes_through_no_symlink) {
     ck_assert_str_eq(stage_text("file"), "text");
     ck_assert_int_eq(faccessat(stage.fd, "missing", F_OK, 0), -1);
 }
-END_TEST
 
-START_TEST(create_on_a_directory_is_refused) {
+TEST(create_on_a_directory_is_refused) {
     struct fs_entry entry;
     fs_file file;
     ck_assert_int_eq(mkdirat(stage.fd, "directory", 0755), 0);
@@ -402,11 +382,10 @@ START_TEST(create_on_a_directory_is_refused) {
     ck_assert_int_eq(STAGE(create, FS_ROOT_INO, "directory", 0644, O_RDWR, &entry, &file), -EISDIR);
     ck_assert_uint_eq(stage_lookup_count(ino), 1);
 }
-END_TEST
 
 /* ---- Attributes ---- */
 
-START_TEST(size_is_changed_by_name_and_by_open_file) {
+TEST(size_is_changed_by_name_and_by_open_file) {
     struct stat attr = {.st_size = 3};
     stage_write("file", "abcdef");
     struct stage_file writer = stage_open("file", O_RDWR);
@@ -427,9 +406,8 @@ START_TEST(size_is_changed_by_name_and_by_open_file) {
     stage_close(reader);
     stage_close(writer);
 }
-END_TEST
 
-START_TEST(times_are_set_one_by_one_and_left_alone) {
+TEST(times_are_set_one_by_one_and_left_alone) {
     const struct stat wanted = {.st_atim = {1009, 7}, .st_mtim = {2003, 11}};
     struct stat attr;
     stage_write("file", "");
@@ -446,9 +424,8 @@ START_TEST(times_are_set_one_by_one_and_left_alone) {
     ck_assert_int_eq(attr.st_mtim.tv_sec, 2003);
     ck_assert_int_eq(stage_stat("file").st_mtim.tv_nsec, 11);
 }
-END_TEST
 
-START_TEST(mode_is_changed_also_of_an_open_file) {
+TEST(mode_is_changed_also_of_an_open_file) {
     const struct stat wanted = {.st_mode = 04711};
     struct stat attr;
     stage_write("file", "");
@@ -460,16 +437,14 @@ START_TEST(mode_is_changed_also_of_an_open_file) {
     ck_assert_uint_eq(attr.st_mode, S_IFREG | 04711);
     stage_close(open);
 }
-END_TEST
 
-START_TEST(access_asks_the_lower_file_system) {
+TEST(access_asks_the_lower_file_system) {
     stage_write("file", "");
     fs_ino ino = stage_look_up("file").ino;
     ck_assert_int_eq(STAGE(access, ino, F_OK), 0);
     ck_assert_int_eq(STAGE(access, ino, R_OK | W_OK), 0);
     ck_assert_int_eq(STAGE(access, ino, X_OK), -EACCES); /* for root too */
 }
-END_TEST
 
 /* ---- Extended attributes ---- */
 
@@ -481,7 +456,7 @@ static bool has_user_attributes(void) {
     return false;
 }
 
-START_TEST(attributes_are_set_read_listed_and_removed) {
+TEST(attributes_are_set_read_listed_and_removed) {
     char value[64];
     size_t size_bytes = 0;
     stage_write("file", "");
@@ -503,9 +478,8 @@ START_TEST(attributes_are_set_read_listed_and_removed) {
     ck_assert_int_eq(STAGE(getxattr, ino, "user.key", value, sizeof(value), &size_bytes), -ENODATA);
     ck_assert_int_eq(STAGE(setxattr, ino, "nonsense.key", "x", 1, 0), -EOPNOTSUPP);
 }
-END_TEST
 
-START_TEST(trusted_names_are_listed_for_root_only) {
+TEST(trusted_names_are_listed_for_root_only) {
     const struct fs_caller other = {.uid = 65534, .gid = 65534, .pid = getpid()};
     char names[256];
     size_t size_bytes;
@@ -524,7 +498,6 @@ START_TEST(trusted_names_are_listed_for_root_only) {
     ck_assert_uint_eq(size_bytes, sizeof("user.key"));
     ck_assert_int_eq(STAGE_AS(&other, listxattr, ino, names, 3, &size_bytes), -ERANGE);
 }
-END_TEST
 
 /* ---- Running out ---- */
 
@@ -554,7 +527,7 @@ static int open_until_it_fails(fs_file *files, const struct fs_entry *entries, i
     return status;
 }
 
-START_TEST(without_descriptors_calls_fail_and_nothing_breaks) {
+TEST(without_descriptors_calls_fail_and_nothing_breaks) {
     struct fs_entry entries[FILES];
     fs_file files[FILES];
     char name[16];
@@ -578,9 +551,8 @@ START_TEST(without_descriptors_calls_fail_and_nothing_breaks) {
         ck_assert_int_eq(STAGE(release, entries[i].ino, files[i]), 0);
     stage_close(stage_open("0", O_RDONLY)); /* as if nothing had been */
 }
-END_TEST
 
-START_TEST(lookups_beyond_the_budget_fail_and_recover) {
+TEST(lookups_beyond_the_budget_fail_and_recover) {
     enum { NAMES = 211 };
     struct fs_entry entries[NAMES];
     char name[16];
@@ -604,9 +576,8 @@ START_TEST(lookups_beyond_the_budget_fail_and_recover) {
     stage.layer->ops->forget(stage.layer, entries[0].ino, 1);
     ck_assert(S_ISDIR(stage_look_up("0").attr.st_mode));
 }
-END_TEST
 
-START_TEST(borrowed_file_is_closed_when_it_is_returned) {
+TEST(borrowed_file_is_closed_when_it_is_returned) {
     stage_write("file", "text");
     struct stage_file opened = stage_open("file", O_RDONLY);
     struct inode *inode;
@@ -620,57 +591,5 @@ START_TEST(borrowed_file_is_closed_when_it_is_returned) {
     pass_return_open_file(stage.pass, borrowed);
     ck_assert_int_eq(-1, fcntl(fd, F_GETFD));
 }
-END_TEST
 
 /* ---- Run ---- */
-
-static void add_data(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "data");
-    tcase_add_test(tcase, what_is_written_is_read);
-    tcase_add_loop_test(tcase, a_pipe_holds_all_that_was_read, 0, (int)ARRAY_SIZE(piped_reads));
-    tcase_add_test(tcase, a_pipe_too_small_is_spoilt_and_memory_holds_all);
-    tcase_add_test(tcase, behind_the_end_a_pipe_stays_empty);
-    tcase_add_test(tcase, access_mode_is_the_lower_files);
-    tcase_add_test(tcase, open_truncates_when_asked_and_only_then);
-    tcase_add_test(tcase, appending_writers_never_overwrite_each_other);
-    tcase_add_test(tcase, append_flag_may_come_and_go_while_the_file_is_open);
-    tcase_add_test(tcase, page_cache_writes_where_it_says_though_the_file_appends);
-    tcase_add_test(tcase, direct_writes_work_from_unaligned_memory);
-    tcase_add_test(tcase, page_cache_may_write_any_size_to_a_direct_file);
-    tcase_add_test(tcase, holes_are_made_found_and_copied);
-    tcase_add_test(tcase, fallocate_modes_are_passed_on);
-    tcase_add_test(tcase, inode_flags_are_read_and_other_ioctls_refused);
-    tcase_add_test(tcase, what_the_kernel_does_itself_is_not_implemented);
-    tcase_add_test(tcase, statistics_are_the_lower_file_systems);
-}
-
-static void add_opening(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "opening");
-    tcase_add_test(tcase, fifos_sockets_and_devices_are_never_opened);
-    tcase_add_test(tcase, create_makes_a_file_and_opens_it);
-    tcase_add_test(tcase, created_file_may_forbid_what_it_was_opened_for);
-    tcase_add_test(tcase, create_of_an_existing_file_opens_it);
-    tcase_add_test(tcase, create_goes_through_no_symlink);
-    tcase_add_test(tcase, create_on_a_directory_is_refused);
-    tcase_add_test(tcase, borrowed_file_is_closed_when_it_is_returned);
-    tcase_add_test(tcase, without_descriptors_calls_fail_and_nothing_breaks);
-    tcase_add_test(tcase, lookups_beyond_the_budget_fail_and_recover);
-}
-
-static void add_attributes(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "attributes");
-    tcase_add_test(tcase, size_is_changed_by_name_and_by_open_file);
-    tcase_add_test(tcase, times_are_set_one_by_one_and_left_alone);
-    tcase_add_test(tcase, mode_is_changed_also_of_an_open_file);
-    tcase_add_test(tcase, access_asks_the_lower_file_system);
-    tcase_add_test(tcase, attributes_are_set_read_listed_and_removed);
-    tcase_add_test(tcase, trusted_names_are_listed_for_root_only);
-}
-
-int main(void) {
-    Suite *suite = suite_create("pass: files");
-    add_data(suite);
-    add_opening(suite);
-    add_attributes(suite);
-    return run_suite(suite);
-}

@@ -1,5 +1,4 @@
 /* The pass layer acting as its callers, and lower mounts. All of it needs root: nobody else can act as others. */
-#include <check.h>
 #include <errno.h>
 #include <grp.h>
 #include <pthread.h>
@@ -22,6 +21,7 @@ static size_t entry_count; /* of the latest listing */
 static struct fs_caller other; /* an ordinary user without supplementary groups */
 
 static void set_up(void) {
+    stage_set_up();
     other = (struct fs_caller){.uid = OTHER, .gid = OTHER, .umask = 022};
 }
 
@@ -112,7 +112,10 @@ static char *thread_identity(void) {
 
 /* ---- Ownership ---- */
 
-START_TEST(what_is_made_belongs_to_the_caller) {
+TEST_CASE(.begin = stage_make_base, .end = stage_remove_base, .set_up = set_up, .tear_down = stage_tear_down,
+          .seconds = 120);
+
+TEST(what_is_made_belongs_to_the_caller, .to = MAKING) {
     if (!stage_is_root("acting as the caller"))
         return;
     ck_assert_int_eq(ops[_i](make_playground(0777, 0)), 0);
@@ -121,9 +124,8 @@ START_TEST(what_is_made_belongs_to_the_caller) {
     ck_assert_uint_eq(attr.st_gid, OTHER);
     ck_assert_uint_eq(attr.st_mode, modes_made[_i]);
 }
-END_TEST
 
-START_TEST(root_with_another_group_makes_files_of_that_group) {
+TEST(root_with_another_group_makes_files_of_that_group, .to = MAKING) {
     if (!stage_is_root("acting as the caller"))
         return;
     other.uid = 0;
@@ -132,18 +134,16 @@ START_TEST(root_with_another_group_makes_files_of_that_group) {
     ck_assert_uint_eq(stage_stat("playground/new").st_uid, 0);
     ck_assert_uint_eq(stage_stat("playground/new").st_gid, GROUP);
 }
-END_TEST
 
-START_TEST(set_group_id_directory_gives_its_group) {
+TEST(set_group_id_directory_gives_its_group, .to = MAKING) {
     if (!stage_is_root("acting as the caller"))
         return;
     ck_assert_int_eq(ops[_i](make_playground(02777, GROUP)), 0);
     ck_assert_uint_eq(stage_stat("playground/new").st_uid, OTHER);
     ck_assert_uint_eq(stage_stat("playground/new").st_gid, GROUP);
 }
-END_TEST
 
-START_TEST(umask_of_the_caller_is_applied) {
+TEST(umask_of_the_caller_is_applied, .to = MAKING) {
     if (!stage_is_root("acting as the caller"))
         return;
     other.umask = 0137;
@@ -152,16 +152,14 @@ START_TEST(umask_of_the_caller_is_applied) {
         ck_assert_uint_eq(stage_stat("playground/new").st_mode & 0777,
                           (S_ISDIR(modes_made[_i]) ? 0777 : 0666) & ~0137U);
 }
-END_TEST
 
-START_TEST(directory_of_others_is_not_changed) {
+TEST(directory_of_others_is_not_changed, .to = (int)ARRAY_SIZE(ops)) {
     if (!stage_is_root("acting as the caller"))
         return;
     ck_assert_int_eq(ops[_i](make_playground(0755, 0)), -EACCES);
 }
-END_TEST
 
-START_TEST(sticky_directory_protects_the_files_of_others) {
+TEST(sticky_directory_protects_the_files_of_others) {
     if (!stage_is_root("acting as the caller"))
         return;
     fs_ino sticky = make_directory("sticky", 01777, 0);
@@ -171,7 +169,6 @@ START_TEST(sticky_directory_protects_the_files_of_others) {
     ck_assert_int_eq(STAGE_AS(&other, rename, sticky, "file", sticky, "new"), -EPERM);
     ck_assert_int_eq(STAGE_AS(&other, unlink, sticky, "own"), 0);
 }
-END_TEST
 
 /* ---- Groups ---- */
 
@@ -200,7 +197,7 @@ static void stop_member(pid_t member) {
 
 static const size_t group_counts[] = {1, 2, 255, 256, 257, 3001};
 
-START_TEST(supplementary_groups_of_the_caller_count) {
+TEST(supplementary_groups_of_the_caller_count, .to = (int)ARRAY_SIZE(group_counts)) {
     static gid_t groups[3001];
     const size_t count = group_counts[_i];
     if (!stage_is_root("supplementary groups"))
@@ -219,11 +216,10 @@ START_TEST(supplementary_groups_of_the_caller_count) {
     stop_member(member);
     ck_assert_int_eq(do_unlink(ino), -EACCES); /* a caller who is gone has none */
 }
-END_TEST
 
 /* ---- Back to oneself ---- */
 
-START_TEST(thread_is_itself_again_after_every_op) {
+TEST(thread_is_itself_again_after_every_op, .to = 2 * (int)ARRAY_SIZE(ops)) {
     if (!stage_is_root("acting as the caller"))
         return;
     fs_ino ino = make_playground(_i % 2 ? 0777 : 0755, 0); /* the op succeeds, or fails */
@@ -232,7 +228,6 @@ START_TEST(thread_is_itself_again_after_every_op) {
     CLEANUP_FREE char *after = thread_identity();
     ck_assert_str_eq(after, before);
 }
-END_TEST
 
 struct maker {
     pthread_t thread;
@@ -255,7 +250,7 @@ static void *make_files(void *argument) {
     return NULL;
 }
 
-START_TEST(threads_act_each_as_its_own_caller) {
+TEST(threads_act_each_as_its_own_caller) {
     struct maker makers[8];
     if (!stage_is_root("acting as the caller"))
         return;
@@ -269,7 +264,6 @@ START_TEST(threads_act_each_as_its_own_caller) {
         ck_assert_uint_eq(makers[i].wrong, 0);
     }
 }
-END_TEST
 
 /* ---- Set-id bits ---- */
 
@@ -282,7 +276,7 @@ static mode_t mode_after_write_as(const struct fs_caller *caller) {
     return stage_stat("set-id").st_mode & ALLPERMS;
 }
 
-START_TEST(write_takes_set_id_bits_as_it_would_below) {
+TEST(write_takes_set_id_bits_as_it_would_below) {
     if (!stage_is_root("set-id bits"))
         return;
     ck_assert_uint_eq(mode_after_write_as(&stage.self), 06777);
@@ -293,7 +287,6 @@ START_TEST(write_takes_set_id_bits_as_it_would_below) {
     ck_assert_uint_eq(mode_after_write_as(&other), 0777);
     ck_assert_uint_eq(mode_after_write_as(&stage.self), 06777);
 }
-END_TEST
 
 /* The mode that a write as the other user leaves of 02666, set-group-id without execution. */
 static mode_t locking_mark_after_write(pid_t pid) {
@@ -306,7 +299,7 @@ static mode_t locking_mark_after_write(pid_t pid) {
     return stage_stat("mark").st_mode & ALLPERMS;
 }
 
-START_TEST(members_of_the_group_keep_its_locking_mark) {
+TEST(members_of_the_group_keep_its_locking_mark) {
     const gid_t group = GROUP;
     if (!stage_is_root("set-id bits"))
         return;
@@ -316,9 +309,8 @@ START_TEST(members_of_the_group_keep_its_locking_mark) {
     stop_member(member);
     ck_assert_uint_eq(locking_mark_after_write(member), 0666);
 }
-END_TEST
 
-START_TEST(change_of_nothing_takes_set_id_bits_away) {
+TEST(change_of_nothing_takes_set_id_bits_away) {
     const struct stat nothing = {.st_mode = 0};
     struct stat attr;
     if (!stage_is_root("set-id bits"))
@@ -327,9 +319,8 @@ START_TEST(change_of_nothing_takes_set_id_bits_away) {
     ck_assert_int_eq(STAGE_AS(&other, setattr, stage_look_up("program").ino, FS_NO_FILE, &nothing, 0, &attr), 0);
     ck_assert_uint_eq(attr.st_mode, S_IFREG | 0755);
 }
-END_TEST
 
-START_TEST(set_id_bits_can_be_set_after_anybodys_write) {
+TEST(set_id_bits_can_be_set_after_anybodys_write) {
     const struct stat wanted = {.st_mode = 06755};
     struct stat attr;
     if (!stage_is_root("set-id bits"))
@@ -339,11 +330,10 @@ START_TEST(set_id_bits_can_be_set_after_anybodys_write) {
     ck_assert_int_eq(STAGE(setattr, stage_look_up("file").ino, FS_NO_FILE, &wanted, FS_SET_MODE, &attr), 0);
     ck_assert_uint_eq(attr.st_mode, S_IFREG | 06755);
 }
-END_TEST
 
 /* ---- Who checks ---- */
 
-START_TEST(lower_file_system_checks_when_the_kernel_does_not) {
+TEST(lower_file_system_checks_when_the_kernel_does_not) {
     const struct stat wanted = {.st_mode = 0777, .st_uid = OTHER, .st_size = 0};
     struct fs_entry entry;
     struct stat attr;
@@ -372,10 +362,9 @@ START_TEST(lower_file_system_checks_when_the_kernel_does_not) {
     ck_assert_uint_eq(stage_stat("private").st_mode, S_IFREG | 0600);
     ck_assert_str_eq(stage_text("private"), "text");
 }
-END_TEST
 
 /* ACLs of other kinds than POSIX's nobody else checks, so all go the same way. */
-START_TEST(attributes_of_the_system_are_set_as_the_caller) {
+TEST(attributes_of_the_system_are_set_as_the_caller) {
     static const unsigned char owner_only[] = {2, 0,    0,    0,    1,    0,    6, 0, 0xff, 0xff, 0xff, 0xff, 4,   0, 0,
                                                0, 0xff, 0xff, 0xff, 0xff, 0x20, 0, 0, 0,    0xff, 0xff, 0xff, 0xff};
     const char *const name = "system.posix_acl_access";
@@ -390,9 +379,8 @@ START_TEST(attributes_of_the_system_are_set_as_the_caller) {
     ck_assert_int_eq(STAGE_AS(&other, setxattr, ino, name, owner_only, sizeof(owner_only), 0), -EPERM);
     ck_assert_int_eq(STAGE_AS(&other, removexattr, ino, name), -EPERM);
 }
-END_TEST
 
-START_TEST(lower_file_system_lets_the_owner_in) {
+TEST(lower_file_system_lets_the_owner_in) {
     const struct stat wanted = {.st_mode = 0640, .st_size = 2};
     struct stat attr;
     fs_file file;
@@ -407,9 +395,8 @@ START_TEST(lower_file_system_lets_the_owner_in) {
     ck_assert_uint_eq(attr.st_mode, S_IFREG | 0640);
     ck_assert_str_eq(stage_text("own"), "te");
 }
-END_TEST
 
-START_TEST(what_the_kernel_has_checked_is_done) {
+TEST(what_the_kernel_has_checked_is_done) {
     const struct stat wanted = {.st_mode = 0644};
     struct fs_entry entry;
     struct stat attr;
@@ -425,7 +412,6 @@ START_TEST(what_the_kernel_has_checked_is_done) {
     ck_assert_int_eq(STAGE_AS(&other, access, entry.ino, R_OK), 0); /* but ACCESS asks about the caller */
     ck_assert_int_eq(STAGE_AS(&other, access, entry.ino, W_OK), -EACCES);
 }
-END_TEST
 
 /* ---- Lower mounts ---- */
 
@@ -443,7 +429,7 @@ static bool mount_below(void) {
     return true;
 }
 
-START_TEST(lower_mounts_are_entered_and_their_inodes_told_apart) {
+TEST(lower_mounts_are_entered_and_their_inodes_told_apart) {
     struct fs_entry entry;
     if (!stage_is_root("lower mounts") || !mount_below())
         return;
@@ -460,7 +446,6 @@ START_TEST(lower_mounts_are_entered_and_their_inodes_told_apart) {
     ck_assert_int_eq(STAGE(rename, mounted.ino, "file", FS_ROOT_INO, "file"), -EXDEV);
     ck_assert_int_eq(STAGE(link, entry.ino, FS_ROOT_INO, "file", &entry), -EXDEV);
 }
-END_TEST
 
 static bool count_entry(void *context, const struct fs_dirent *dirent) {
     unsigned *entries = context;
@@ -468,7 +453,7 @@ static bool count_entry(void *context, const struct fs_dirent *dirent) {
     return true;
 }
 
-START_TEST(path_into_the_own_mount_is_a_loop) {
+TEST(path_into_the_own_mount_is_a_loop) {
     struct fs_entry entry;
     fs_file file;
     unsigned entries = 0;
@@ -482,9 +467,8 @@ START_TEST(path_into_the_own_mount_is_a_loop) {
     ck_assert_int_eq(STAGE(releasedir, FS_ROOT_INO, file), 0);
     ck_assert_uint_eq(stage_inodes_known(), 1);
 }
-END_TEST
 
-START_TEST(mount_is_held_by_handles_whoever_meets_it_first) {
+TEST(mount_is_held_by_handles_whoever_meets_it_first) {
     struct fs_entry entry;
     if (!stage_is_root("lower mounts") || !mount_below())
         return;
@@ -493,57 +477,5 @@ START_TEST(mount_is_held_by_handles_whoever_meets_it_first) {
     const struct inode *inode = inode_table_get(stage.pass->inodes, entry.ino);
     ck_assert_int_ge(mount_table_get(&stage.pass->mounts, inode->mount_index)->fd, 0);
 }
-END_TEST
 
 /* ---- Run ---- */
-
-static TCase *add_case(Suite *suite, const char *name) {
-    TCase *tcase = stage_add_case(suite, name);
-    tcase_add_checked_fixture(tcase, set_up, NULL);
-    return tcase;
-}
-
-static void add_ownership(Suite *suite) {
-    TCase *tcase = add_case(suite, "ownership");
-    tcase_add_loop_test(tcase, what_is_made_belongs_to_the_caller, 0, MAKING);
-    tcase_add_loop_test(tcase, root_with_another_group_makes_files_of_that_group, 0, MAKING);
-    tcase_add_loop_test(tcase, set_group_id_directory_gives_its_group, 0, MAKING);
-    tcase_add_loop_test(tcase, umask_of_the_caller_is_applied, 0, MAKING);
-    tcase_add_loop_test(tcase, directory_of_others_is_not_changed, 0, (int)ARRAY_SIZE(ops));
-    tcase_add_test(tcase, sticky_directory_protects_the_files_of_others);
-    tcase_add_loop_test(tcase, supplementary_groups_of_the_caller_count, 0, (int)ARRAY_SIZE(group_counts));
-}
-
-static void add_restoring(Suite *suite) {
-    TCase *tcase = add_case(suite, "restoring");
-    tcase_add_loop_test(tcase, thread_is_itself_again_after_every_op, 0, 2 * (int)ARRAY_SIZE(ops));
-    tcase_add_test(tcase, threads_act_each_as_its_own_caller);
-    tcase_add_test(tcase, write_takes_set_id_bits_as_it_would_below);
-    tcase_add_test(tcase, members_of_the_group_keep_its_locking_mark);
-    tcase_add_test(tcase, change_of_nothing_takes_set_id_bits_away);
-    tcase_add_test(tcase, set_id_bits_can_be_set_after_anybodys_write);
-}
-
-static void add_checking(Suite *suite) {
-    TCase *tcase = add_case(suite, "checking");
-    tcase_add_test(tcase, lower_file_system_checks_when_the_kernel_does_not);
-    tcase_add_test(tcase, attributes_of_the_system_are_set_as_the_caller);
-    tcase_add_test(tcase, lower_file_system_lets_the_owner_in);
-    tcase_add_test(tcase, what_the_kernel_has_checked_is_done);
-}
-
-static void add_mounts(Suite *suite) {
-    TCase *tcase = add_case(suite, "lower mounts");
-    tcase_add_test(tcase, lower_mounts_are_entered_and_their_inodes_told_apart);
-    tcase_add_test(tcase, path_into_the_own_mount_is_a_loop);
-    tcase_add_test(tcase, mount_is_held_by_handles_whoever_meets_it_first);
-}
-
-int main(void) {
-    Suite *suite = suite_create("pass: identity");
-    add_ownership(suite);
-    add_restoring(suite);
-    add_checking(suite);
-    add_mounts(suite);
-    return run_suite(suite);
-}

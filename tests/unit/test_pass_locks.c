@@ -1,5 +1,4 @@
 /* The pass layer's forwarded locks: owners are told apart, waiting can be interrupted, closing drops. */
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,7 +40,9 @@ static int set_flock(struct stage_file open, short type) {
 
 /* ---- Record locks ---- */
 
-START_TEST(owners_conflict_where_their_ranges_do) {
+STAGE_CASE();
+
+TEST(owners_conflict_where_their_ranges_do) {
     open_both();
     ck_assert_int_eq(set_lock(alices, ALICE, F_WRLCK, 10, 10), 0);
     ck_assert_int_eq(set_lock(bobs, BOB, F_WRLCK, 15, 1), -EAGAIN);
@@ -53,18 +54,16 @@ START_TEST(owners_conflict_where_their_ranges_do) {
     ck_assert_int_eq(set_lock(bobs, BOB, F_WRLCK, 15, 1), -EAGAIN);
     close_both();
 }
-END_TEST
 
-START_TEST(readers_share) {
+TEST(readers_share) {
     open_both();
     ck_assert_int_eq(set_lock(alices, ALICE, F_RDLCK, 0, 0), 0);
     ck_assert_int_eq(set_lock(bobs, BOB, F_RDLCK, 0, 0), 0);
     ck_assert_int_eq(set_lock(bobs, BOB, F_WRLCK, 0, 0), -EAGAIN);
     close_both();
 }
-END_TEST
 
-START_TEST(an_owner_is_one_whatever_file_it_uses) {
+TEST(an_owner_is_one_whatever_file_it_uses) {
     open_both();
     ck_assert_int_eq(set_lock(alices, ALICE, F_WRLCK, 0, 0), 0);
     ck_assert_int_eq(set_lock(bobs, ALICE, F_WRLCK, 0, 0), 0);
@@ -72,9 +71,8 @@ START_TEST(an_owner_is_one_whatever_file_it_uses) {
     ck_assert_int_eq(set_lock(bobs, BOB, F_RDLCK, 0, 0), 0);
     close_both();
 }
-END_TEST
 
-START_TEST(getlk_tells_who_is_in_the_way) {
+TEST(getlk_tells_who_is_in_the_way) {
     struct fs_lock lock = {.owner = BOB, .type = F_RDLCK, .start = 0, .length = 0};
     open_both();
     ck_assert_int_eq(set_lock(alices, ALICE, F_WRLCK, 10, 10), 0);
@@ -87,9 +85,8 @@ START_TEST(getlk_tells_who_is_in_the_way) {
     ck_assert_int_eq(lock.type, F_UNLCK);
     close_both();
 }
-END_TEST
 
-START_TEST(locks_of_programs_below_count_too) {
+TEST(locks_of_programs_below_count_too) {
     struct flock below = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     open_both();
     CLEANUP_FD int fd = openat(stage.fd, "file", O_RDWR);
@@ -99,9 +96,8 @@ START_TEST(locks_of_programs_below_count_too) {
     ck_assert_int_eq(set_lock(alices, ALICE, F_RDLCK, 0, 0), 0);
     close_both();
 }
-END_TEST
 
-START_TEST(flush_drops_the_locks_of_its_owner_alone) {
+TEST(flush_drops_the_locks_of_its_owner_alone) {
     open_both();
     ck_assert_int_eq(set_lock(alices, ALICE, F_WRLCK, 0, 10), 0);
     ck_assert_int_eq(set_lock(bobs, BOB, F_WRLCK, 10, 10), 0);
@@ -110,10 +106,9 @@ START_TEST(flush_drops_the_locks_of_its_owner_alone) {
     ck_assert_int_eq(set_lock(alices, ALICE, F_WRLCK, 10, 10), -EAGAIN);
     close_both();
 }
-END_TEST
 
 /* Each has a descriptor of the daemon's. */
-START_TEST(owners_of_one_user_are_bounded_as_files_are) {
+TEST(owners_of_one_user_are_bounded_as_files_are) {
     static const struct fs_caller user = {.uid = 65534, .gid = 65534};
     uint64_t owner = 0;
     int status = 0;
@@ -136,19 +131,17 @@ START_TEST(owners_of_one_user_are_bounded_as_files_are) {
     pass_drop_all_locks(stage.pass);
     ck_assert_uint_eq(stage.pass->open_file_shares.taken, 0);
 }
-END_TEST
 
-START_TEST(read_only_files_can_be_locked_for_reading) {
+TEST(read_only_files_can_be_locked_for_reading) {
     stage_write("file", "");
     struct stage_file open = stage_open("file", O_RDONLY);
     ck_assert_int_eq(set_lock(open, ALICE, F_RDLCK, 0, 0), 0);
     stage_close(open);
 }
-END_TEST
 
 /* ---- flock ---- */
 
-START_TEST(flocks_belong_to_the_open_file) {
+TEST(flocks_belong_to_the_open_file) {
     open_both();
     ck_assert_int_eq(set_flock(alices, F_WRLCK), 0);
     ck_assert_int_eq(set_flock(bobs, F_RDLCK), -EAGAIN);
@@ -160,7 +153,6 @@ START_TEST(flocks_belong_to_the_open_file) {
     ck_assert_int_eq(set_flock(alices, F_WRLCK), 0);
     stage_close(alices);
 }
-END_TEST
 
 /* ---- Waiting ---- */
 
@@ -203,7 +195,7 @@ static bool nobody_can_wait(void) {
 
 static const struct fs_lock wanted[] = {{.owner = BOB, .type = F_WRLCK}, {.is_flock = true, .type = F_WRLCK}};
 
-START_TEST(waiting_is_interrupted_by_a_signal) {
+TEST(waiting_is_interrupted_by_a_signal, .to = (int)ARRAY_SIZE(wanted)) {
     const struct sigaction interrupt = {.sa_handler = do_nothing};
     if (!wanted[_i].is_flock && nobody_can_wait())
         return;
@@ -223,9 +215,8 @@ START_TEST(waiting_is_interrupted_by_a_signal) {
     ck_assert_int_eq(waiter.status, -EINTR);
     close_both();
 }
-END_TEST
 
-START_TEST(waiting_ends_when_the_lock_is_free) {
+TEST(waiting_ends_when_the_lock_is_free, .to = (int)ARRAY_SIZE(wanted)) {
     if (!wanted[_i].is_flock && nobody_can_wait())
         return;
     open_both();
@@ -241,7 +232,6 @@ START_TEST(waiting_ends_when_the_lock_is_free) {
     ck_assert_int_eq(waiter.status, 0);
     stage_close(bobs);
 }
-END_TEST
 
 /* ---- Many threads ---- */
 
@@ -271,7 +261,7 @@ static void *lock_and_unlock(void *argument) {
     return NULL;
 }
 
-START_TEST(only_one_owner_at_a_time_holds_a_lock) {
+TEST(only_one_owner_at_a_time_holds_a_lock) {
     enum { THREADS = 8 };
     struct locker lockers[THREADS];
     unsigned held = 0;
@@ -288,33 +278,5 @@ START_TEST(only_one_owner_at_a_time_holds_a_lock) {
         stage_close(lockers[i].open);
     }
 }
-END_TEST
 
 /* ---- Run ---- */
-
-static void add_owners(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "owners");
-    tcase_add_test(tcase, owners_conflict_where_their_ranges_do);
-    tcase_add_test(tcase, readers_share);
-    tcase_add_test(tcase, an_owner_is_one_whatever_file_it_uses);
-    tcase_add_test(tcase, getlk_tells_who_is_in_the_way);
-    tcase_add_test(tcase, locks_of_programs_below_count_too);
-    tcase_add_test(tcase, flush_drops_the_locks_of_its_owner_alone);
-    tcase_add_test(tcase, owners_of_one_user_are_bounded_as_files_are);
-    tcase_add_test(tcase, read_only_files_can_be_locked_for_reading);
-    tcase_add_test(tcase, flocks_belong_to_the_open_file);
-}
-
-static void add_waiting(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "waiting");
-    tcase_add_loop_test(tcase, waiting_is_interrupted_by_a_signal, 0, (int)ARRAY_SIZE(wanted));
-    tcase_add_loop_test(tcase, waiting_ends_when_the_lock_is_free, 0, (int)ARRAY_SIZE(wanted));
-    tcase_add_test(tcase, only_one_owner_at_a_time_holds_a_lock);
-}
-
-int main(void) {
-    Suite *suite = suite_create("pass: locks");
-    add_owners(suite);
-    add_waiting(suite);
-    return run_suite(suite);
-}

@@ -1,5 +1,4 @@
 /* The pass layer's names: finding, making, moving and removing them, and the lookups that it counts. */
-#include <check.h>
 #include <errno.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
@@ -84,7 +83,9 @@ static const try_fn tries[] = {try_mknod,  try_mkdir, try_symlink,     try_link,
 
 /* ---- Lookup ---- */
 
-START_TEST(lookup_shows_what_is_below) {
+STAGE_CASE();
+
+TEST(lookup_shows_what_is_below) {
     stage_write("file", "text");
     struct fs_entry entry = stage_look_up("file");
     struct stat below = stage_stat("file");
@@ -94,9 +95,8 @@ START_TEST(lookup_shows_what_is_below) {
     ck_assert_int_eq(entry.attr.st_mtim.tv_nsec, below.st_mtim.tv_nsec);
     ck_assert_uint_ne(entry.ino, FS_ROOT_INO);
 }
-END_TEST
 
-START_TEST(root_is_the_lower_directory) {
+TEST(root_is_the_lower_directory) {
     struct stat attr;
     struct fs_entry entry;
     ck_assert_int_eq(STAGE(getattr, FS_ROOT_INO, FS_NO_FILE, &attr), 0);
@@ -104,17 +104,15 @@ START_TEST(root_is_the_lower_directory) {
     ck_assert_int_eq(STAGE(lookup, FS_ROOT_INO, ".", &entry), 0);
     ck_assert_uint_eq(entry.ino, FS_ROOT_INO);
 }
-END_TEST
 
-START_TEST(errors_of_lookup_are_the_lower_ones) {
+TEST(errors_of_lookup_are_the_lower_ones) {
     stage_write("file", "");
     ck_assert_int_eq(try_lookup(FS_ROOT_INO, "missing"), -ENOENT);
     ck_assert_int_eq(try_lookup(FS_ROOT_INO, long_name), -ENAMETOOLONG);
     ck_assert_int_eq(try_lookup(stage_look_up("file").ino, "below a file"), -ENOTDIR);
 }
-END_TEST
 
-START_TEST(names_that_leave_the_directory_are_refused) {
+TEST(names_that_leave_the_directory_are_refused, .to = (int)ARRAY_SIZE(tries)) {
     static const char *const names[] = {"", "/", "directory/inner", "/etc", "../x", "directory/"};
     stage_write("file", "");
     ck_assert_int_eq(mkdirat(stage.fd, "directory", 0755), 0);
@@ -128,14 +126,12 @@ START_TEST(names_that_leave_the_directory_are_refused) {
     ck_assert_uint_eq(stage_stat("directory").st_nlink, 2);
     ck_assert_str_eq(stage_text("file"), "");
 }
-END_TEST
 
-START_TEST(nothing_is_above_the_root) {
+TEST(nothing_is_above_the_root) {
     ck_assert_int_lt(try_lookup(FS_ROOT_INO, ".."), 0);
 }
-END_TEST
 
-START_TEST(parent_is_found_by_dots) {
+TEST(parent_is_found_by_dots) {
     ck_assert_int_eq(mkdirat(stage.fd, "outer", 0755), 0);
     ck_assert_int_eq(mkdirat(stage.fd, "outer/inner", 0755), 0);
     fs_ino outer = stage_look_up("outer").ino;
@@ -144,10 +140,9 @@ START_TEST(parent_is_found_by_dots) {
     ck_assert_uint_eq(stage_look_up_in(outer, "..").ino, FS_ROOT_INO);
     ck_assert_uint_eq(stage_lookup_count(outer), 2);
 }
-END_TEST
 
 /* Somebody moved it away below: its parent is none of ours. */
-START_TEST(parent_outside_the_lower_directory_is_not_found) {
+TEST(parent_outside_the_lower_directory_is_not_found) {
     char elsewhere[160];
     struct fs_entry entry;
     ck_assert_int_eq(mkdirat(stage.fd, "outer", 0755), 0);
@@ -157,20 +152,18 @@ START_TEST(parent_outside_the_lower_directory_is_not_found) {
     ck_assert_int_eq(renameat(stage.fd, "outer", AT_FDCWD, elsewhere), 0);
     ck_assert_int_eq(STAGE(lookup, inner, "..", &entry), -ESTALE);
 }
-END_TEST
 
 /* ---- Counting lookups ---- */
 
-START_TEST(op_that_returns_an_entry_counts_one_lookup) {
+TEST(op_that_returns_an_entry_counts_one_lookup, .to = CREATING) {
     stage_write("file", "");
     ck_assert_int_eq(tries[_i](FS_ROOT_INO, "new"), 0);
     bool is_link = tries[_i] == try_link; /* which looked its file up before */
     fs_ino ino = stage_look_up("new").ino;
     ck_assert_uint_eq(stage_lookup_count(ino), is_link ? 3 : 2);
 }
-END_TEST
 
-START_TEST(failed_op_counts_nothing) {
+TEST(failed_op_counts_nothing, .to = CREATING) {
     stage_write("file", "");
     stage_write("there", "");
     fs_ino file = stage_look_up("file").ino;
@@ -180,9 +173,8 @@ START_TEST(failed_op_counts_nothing) {
     ck_assert_uint_eq(stage_lookup_count(there), 1);
     ck_assert_uint_eq(stage_lookup_count(file), tries[_i] == try_link ? 2 : 1);
 }
-END_TEST
 
-START_TEST(forget_frees_when_all_lookups_are_taken_back) {
+TEST(forget_frees_when_all_lookups_are_taken_back) {
     stage_restart(false, 0);
     stage_write("file", "");
     fs_ino ino = stage_look_up("file").ino;
@@ -196,9 +188,8 @@ START_TEST(forget_frees_when_all_lookups_are_taken_back) {
     stage.layer->ops->forget(stage.layer, FS_ROOT_INO, 100);
     ck_assert_uint_eq(stage_inodes_known(), 1);
 }
-END_TEST
 
-START_TEST(hard_links_are_one_inode) {
+TEST(hard_links_are_one_inode) {
     stage_write("file", "");
     struct fs_entry file = stage_look_up("file");
     struct fs_entry linked;
@@ -210,9 +201,8 @@ START_TEST(hard_links_are_one_inode) {
     ck_assert_uint_eq(stage_look_up("made below").ino, file.ino);
     ck_assert_uint_eq(stage_lookup_count(file.ino), 3);
 }
-END_TEST
 
-START_TEST(numbers_are_not_used_again_while_known) {
+TEST(numbers_are_not_used_again_while_known) {
     enum { COUNT = 211 };
     struct fs_entry known[COUNT];
     char name[16];
@@ -230,9 +220,8 @@ START_TEST(numbers_are_not_used_again_while_known) {
             ck_assert_uint_ne(known[i].ino, known[other].ino);
     }
 }
-END_TEST
 
-START_TEST(number_used_again_has_another_generation) {
+TEST(number_used_again_has_another_generation) {
     enum { ROUNDS = 53 };
     struct fs_entry seen[ROUNDS];
     stage_restart(false, 0);
@@ -245,11 +234,10 @@ START_TEST(number_used_again_has_another_generation) {
             ck_assert(seen[i].ino != seen[other].ino || seen[i].generation != seen[other].generation);
     }
 }
-END_TEST
 
 /* ---- What the kernel has forgotten ---- */
 
-START_TEST(forgotten_inode_is_found_again_by_number) {
+TEST(forgotten_inode_is_found_again_by_number) {
     if (!stage_has_handles()) {
         fprintf(stderr, "skipped, needs root and a file system with file handles: finding forgotten inodes\n");
         return;
@@ -268,9 +256,8 @@ START_TEST(forgotten_inode_is_found_again_by_number) {
     ck_assert_int_eq(try_lookup(before.ino, "."), -ESTALE);
     ck_assert_uint_eq(stage_lookup_count(before.ino), 0);
 }
-END_TEST
 
-START_TEST(forgotten_inode_that_is_not_remembered_is_stale) {
+TEST(forgotten_inode_that_is_not_remembered_is_stale) {
     stage_restart(false, 0);
     stage_write("file", "");
     fs_ino ino = stage_look_up("file").ino;
@@ -278,9 +265,8 @@ START_TEST(forgotten_inode_that_is_not_remembered_is_stale) {
     ck_assert_int_eq(try_lookup(ino, "."), -ESTALE);
     ck_assert_int_eq(try_lookup(4711, "."), -ESTALE);
 }
-END_TEST
 
-START_TEST(unlinked_file_lives_while_it_is_open) {
+TEST(unlinked_file_lives_while_it_is_open) {
     const struct stat wanted = {.st_size = 2, .st_mode = 0600};
     struct stat attr;
     fs_file again;
@@ -297,11 +283,10 @@ START_TEST(unlinked_file_lives_while_it_is_open) {
     ck_assert_int_eq(STAGE(release, open.ino, again), 0);
     stage_close(open);
 }
-END_TEST
 
 /* ---- Making and removing ---- */
 
-START_TEST(mknod_makes_every_type) {
+TEST(mknod_makes_every_type) {
     struct fs_entry entry;
     static const mode_t types[] = {S_IFREG, S_IFIFO, S_IFSOCK};
     static const char *const names[] = {"file", "fifo", "socket"};
@@ -315,9 +300,8 @@ START_TEST(mknod_makes_every_type) {
     ck_assert_int_eq(STAGE(mknod, FS_ROOT_INO, "device", S_IFCHR | 0600, makedev(1, 3), &entry), 0);
     ck_assert_uint_eq(stage_stat("device").st_rdev, makedev(1, 3));
 }
-END_TEST
 
-START_TEST(umask_is_applied_to_what_is_made) {
+TEST(umask_is_applied_to_what_is_made) {
     struct fs_entry entry;
     fs_file file;
     stage.self.umask = 027;
@@ -331,9 +315,8 @@ START_TEST(umask_is_applied_to_what_is_made) {
     ck_assert_int_eq(STAGE(mknod, FS_ROOT_INO, "fifo", S_IFIFO | 0666, 0, &entry), 0);
     ck_assert_uint_eq(entry.attr.st_mode, S_IFIFO | 0666);
 }
-END_TEST
 
-START_TEST(removing_gives_the_lower_errors) {
+TEST(removing_gives_the_lower_errors) {
     stage_write("file", "");
     ck_assert_int_eq(mkdirat(stage.fd, "directory", 0755), 0);
     ck_assert_int_eq(mkdirat(stage.fd, "directory/inner", 0755), 0);
@@ -346,9 +329,8 @@ START_TEST(removing_gives_the_lower_errors) {
     ck_assert_int_eq(STAGE(unlink, FS_ROOT_INO, "file"), 0);
     ck_assert_int_eq(faccessat(stage.fd, "file", F_OK, 0), -1);
 }
-END_TEST
 
-START_TEST(rename_moves_between_directories_and_replaces) {
+TEST(rename_moves_between_directories_and_replaces) {
     stage_write("a", "from a");
     ck_assert_int_eq(mkdirat(stage.fd, "directory", 0755), 0);
     stage_write("directory/b", "from b");
@@ -360,9 +342,8 @@ START_TEST(rename_moves_between_directories_and_replaces) {
     ck_assert_str_eq(stage_text("directory/b"), "from a");
     ck_assert_int_eq(faccessat(stage.fd, "a", F_OK, 0), -1);
 }
-END_TEST
 
-START_TEST(rename_flags_are_passed_on_whole) {
+TEST(rename_flags_are_passed_on_whole) {
     stage_write("a", "from a");
     stage_write("b", "from b");
     ck_assert_int_eq(STAGE(rename2, FS_ROOT_INO, "a", FS_ROOT_INO, "b", RENAME_NOREPLACE), -EEXIST);
@@ -373,14 +354,12 @@ START_TEST(rename_flags_are_passed_on_whole) {
     ck_assert_int_eq(STAGE(rename2, FS_ROOT_INO, "b", FS_ROOT_INO, "c", RENAME_NOREPLACE | RENAME_EXCHANGE), -EINVAL);
     ck_assert_int_eq(STAGE(rename2, FS_ROOT_INO, "b", FS_ROOT_INO, "c", 1U << 30), -EINVAL);
 }
-END_TEST
 
-START_TEST(directories_are_not_linked) {
+TEST(directories_are_not_linked) {
     struct fs_entry entry;
     ck_assert_int_eq(mkdirat(stage.fd, "directory", 0755), 0);
     ck_assert_int_eq(STAGE(link, stage_look_up("directory").ino, FS_ROOT_INO, "linked", &entry), -EPERM);
 }
-END_TEST
 
 /* ---- Symlinks ---- */
 
@@ -393,7 +372,7 @@ static fs_ino make_symlink(const char *target) {
 
 static const char *const targets[] = {"file", "directory", ".", "..", "/", "/etc/passwd", "dangling", "symlink"};
 
-START_TEST(symlinks_are_never_followed) {
+TEST(symlinks_are_never_followed, .to = (int)ARRAY_SIZE(targets)) {
     const struct stat wanted = {.st_mode = 0123, .st_size = 1};
     struct fs_entry entry;
     struct stat attr;
@@ -416,9 +395,8 @@ START_TEST(symlinks_are_never_followed) {
     ck_assert_uint_eq(stage_stat("file").st_mode, S_IFREG | 0644);
     ck_assert_uint_eq(stage_stat("directory").st_mode, S_IFDIR | 0755);
 }
-END_TEST
 
-START_TEST(times_of_a_symlink_are_its_own) {
+TEST(times_of_a_symlink_are_its_own) {
     const struct stat wanted = {.st_mtim = {.tv_sec = 1009, .tv_nsec = 7}};
     struct stat attr;
     stage_write("file", "");
@@ -428,9 +406,8 @@ START_TEST(times_of_a_symlink_are_its_own) {
     ck_assert_int_eq(stage_stat("symlink").st_mtim.tv_sec, 1009);
     ck_assert_int_ne(stage_stat("file").st_mtim.tv_sec, 1009);
 }
-END_TEST
 
-START_TEST(hard_link_to_a_symlink_is_a_symlink) {
+TEST(hard_link_to_a_symlink_is_a_symlink) {
     struct fs_entry linked;
     stage_write("file", "");
     fs_ino ino = make_symlink("file");
@@ -439,14 +416,12 @@ START_TEST(hard_link_to_a_symlink_is_a_symlink) {
     ck_assert_uint_eq(stage_stat("linked").st_ino, stage_stat("symlink").st_ino);
     ck_assert_uint_eq(stage_stat("file").st_nlink, 1);
 }
-END_TEST
 
-START_TEST(target_that_does_not_fit_is_an_error) {
+TEST(target_that_does_not_fit_is_an_error) {
     char target[8];
     fs_ino ino = make_symlink("12345678");
     ck_assert_int_eq(STAGE(readlink, ino, target, sizeof(target)), -ENAMETOOLONG);
 }
-END_TEST
 
 /* ---- What a name leads to from one moment to the next ---- */
 
@@ -464,7 +439,7 @@ static void *exchange_names(void *argument) {
 }
 
 /* An entry is the one file or the other, whole: what is found by its number later has the attributes that it told. */
-START_TEST(name_that_changes_its_file_gives_one_of_them) {
+TEST(name_that_changes_its_file_gives_one_of_them) {
     struct exchange exchange = {false};
     pthread_t thread;
     unsigned found[2] = {0};
@@ -487,7 +462,6 @@ START_TEST(name_that_changes_its_file_gives_one_of_them) {
     ck_assert_uint_gt(found[0], 0);
     ck_assert_uint_gt(found[1], 0);
 }
-END_TEST
 
 /* As file systems write them; and those that are not known, with another type or size. */
 static const struct {
@@ -507,7 +481,7 @@ static const struct {
     {NFS_SUPER_MAGIC, 1, 8, {0x12345, 7}, 0},
 };
 
-START_TEST(number_is_found_in_handles_that_are_known) {
+TEST(number_is_found_in_handles_that_are_known, .to = (int)ARRAY_SIZE(handles)) {
     union {
         struct file_handle head;
         unsigned char bytes[sizeof(struct file_handle) + sizeof(handles[0].words)];
@@ -517,64 +491,5 @@ START_TEST(number_is_found_in_handles_that_are_known) {
     ck_assert_int_eq(handles[_i].number != 0, handle_number(handles[_i].fs_type, &handle.head, &number));
     ck_assert_uint_eq(handles[_i].number, number);
 }
-END_TEST
 
 /* ---- Run ---- */
-
-static void add_lookups(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "lookup");
-    tcase_add_test(tcase, lookup_shows_what_is_below);
-    tcase_add_test(tcase, root_is_the_lower_directory);
-    tcase_add_test(tcase, errors_of_lookup_are_the_lower_ones);
-    tcase_add_loop_test(tcase, names_that_leave_the_directory_are_refused, 0, (int)ARRAY_SIZE(tries));
-    tcase_add_test(tcase, nothing_is_above_the_root);
-    tcase_add_test(tcase, parent_is_found_by_dots);
-    tcase_add_test(tcase, parent_outside_the_lower_directory_is_not_found);
-}
-
-static void add_counting(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "counting lookups");
-    tcase_add_loop_test(tcase, op_that_returns_an_entry_counts_one_lookup, 0, CREATING);
-    tcase_add_loop_test(tcase, failed_op_counts_nothing, 0, CREATING);
-    tcase_add_test(tcase, forget_frees_when_all_lookups_are_taken_back);
-    tcase_add_test(tcase, hard_links_are_one_inode);
-    tcase_add_test(tcase, numbers_are_not_used_again_while_known);
-    tcase_add_test(tcase, number_used_again_has_another_generation);
-    tcase_add_test(tcase, forgotten_inode_is_found_again_by_number);
-    tcase_add_test(tcase, forgotten_inode_that_is_not_remembered_is_stale);
-    tcase_add_test(tcase, unlinked_file_lives_while_it_is_open);
-}
-
-static void add_making(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "making and removing");
-    tcase_add_test(tcase, mknod_makes_every_type);
-    tcase_add_test(tcase, umask_is_applied_to_what_is_made);
-    tcase_add_test(tcase, removing_gives_the_lower_errors);
-    tcase_add_test(tcase, rename_moves_between_directories_and_replaces);
-    tcase_add_test(tcase, rename_flags_are_passed_on_whole);
-    tcase_add_test(tcase, directories_are_not_linked);
-}
-
-static void add_changing(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "changing names");
-    tcase_add_test(tcase, name_that_changes_its_file_gives_one_of_them);
-    tcase_add_loop_test(tcase, number_is_found_in_handles_that_are_known, 0, (int)ARRAY_SIZE(handles));
-}
-
-static void add_symlinks(Suite *suite) {
-    TCase *tcase = stage_add_case(suite, "symlinks");
-    tcase_add_loop_test(tcase, symlinks_are_never_followed, 0, (int)ARRAY_SIZE(targets));
-    tcase_add_test(tcase, times_of_a_symlink_are_its_own);
-    tcase_add_test(tcase, hard_link_to_a_symlink_is_a_symlink);
-    tcase_add_test(tcase, target_that_does_not_fit_is_an_error);
-}
-
-int main(void) {
-    Suite *suite = suite_create("pass: names");
-    add_lookups(suite);
-    add_counting(suite);
-    add_making(suite);
-    add_changing(suite);
-    add_symlinks(suite);
-    return run_suite(suite);
-}

@@ -1,5 +1,4 @@
 /* Owners that have no number in the daemon's user namespace. */
-#include <check.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -16,7 +15,9 @@ static struct stat attributes(const char *name) {
     return attr;
 }
 
-START_TEST(owners_with_a_number_are_shown_as_they_are) {
+STAGE_CASE();
+
+TEST(owners_with_a_number_are_shown_as_they_are) {
     if (!stage_is_root("owners other than this user"))
         return;
     stage_write("file", "");
@@ -25,9 +26,8 @@ START_TEST(owners_with_a_number_are_shown_as_they_are) {
     ck_assert_uint_eq(attr.st_uid, 12345);
     ck_assert_uint_eq(attr.st_gid, 23456);
 }
-END_TEST
 
-START_TEST(owners_without_a_number_are_shown_as_our_own) {
+TEST(owners_without_a_number_are_shown_as_our_own) {
     if (!stage_is_root("owners other than this user"))
         return;
     stage_write("file", "");
@@ -38,9 +38,8 @@ START_TEST(owners_without_a_number_are_shown_as_our_own) {
     stage.pass->overflow_gid = 23456;
     ck_assert_uint_eq(attributes("file").st_gid, getegid());
 }
-END_TEST
 
-START_TEST(a_namespace_that_maps_no_ids_has_overflow_ids) {
+TEST(a_namespace_that_maps_no_ids_has_overflow_ids) {
     if (unshare(CLONE_NEWUSER) < 0) {
         fputs("skipped: user namespaces are not allowed here\n", stderr);
         return;
@@ -48,14 +47,4 @@ START_TEST(a_namespace_that_maps_no_ids_has_overflow_ids) {
     pass_find_overflow_ids(stage.pass);
     ck_assert_int_eq(stage.pass->overflow_uid, geteuid()); /* what this user is shown as itself */
     ck_assert_int_eq(stage.pass->overflow_gid, getegid());
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("pass_owner");
-    TCase *shown = stage_add_case(suite, "shown");
-    tcase_add_test(shown, owners_with_a_number_are_shown_as_they_are);
-    tcase_add_test(shown, owners_without_a_number_are_shown_as_our_own);
-    tcase_add_test(shown, a_namespace_that_maps_no_ids_has_overflow_ids);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* The pass layer above a file system that reads and writes less than it is asked for, and then fails. */
-#include <check.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -55,43 +54,41 @@ static int write_parts(const struct part *wanted, unsigned flags, size_t *ret_wr
 
 /* ---- From the page cache ---- */
 
-START_TEST(page_cache_is_written_whole_in_parts) {
+STAGE_CASE();
+
+TEST(page_cache_is_written_whole_in_parts) {
     static const struct part wanted[] = {{3, 0}, {0, EINTR}, {1, 0}, {0, EINTR}, {0, EINTR}, {4, 0}, {0, 0}};
     size_t written_bytes = 0;
     ck_assert_int_eq(write_parts(wanted, FS_WRITE_FROM_CACHE, &written_bytes), 0);
     ck_assert_uint_eq(written_bytes, TEXT_BYTES);
     ck_assert_str_eq(stage_text("file"), TEXT);
 }
-END_TEST
 
 static const int errors[] = {ENOSPC, EDQUOT, EFBIG, EIO};
 
-START_TEST(error_behind_a_part_is_the_answer_to_the_page_cache) {
+TEST(error_behind_a_part_is_the_answer_to_the_page_cache, .to = (int)ARRAY_SIZE(errors)) {
     const struct part wanted[] = {{3, 0}, {0, errors[_i]}, {0, 0}};
     size_t written_bytes = 4711;
     ck_assert_int_eq(write_parts(wanted, FS_WRITE_FROM_CACHE, &written_bytes), -errors[_i]);
     ck_assert_uint_eq(written_bytes, 4711);
 }
-END_TEST
 
-START_TEST(signal_ends_a_write_back_while_the_mount_ends) {
+TEST(signal_ends_a_write_back_while_the_mount_ends) {
     static const struct part wanted[] = {{3, 0}, {0, EINTR}, {0, 0}};
     size_t written_bytes = 0;
     pass_end(stage.pass);
     ck_assert_int_eq(write_parts(wanted, FS_WRITE_FROM_CACHE, &written_bytes), -EINTR);
 }
-END_TEST
 
 /* ---- From and for programs ---- */
 
-START_TEST(program_is_told_of_a_part) {
+TEST(program_is_told_of_a_part) {
     static const struct part wanted[] = {{3, 0}, {0, ENOSPC}, {0, 0}};
     size_t written_bytes = 0;
     ck_assert_int_eq(write_parts(wanted, 0, &written_bytes), 0);
     ck_assert_uint_eq(written_bytes, 3);
     ck_assert_str_eq(stage_text("file"), "abc");
 }
-END_TEST
 
 #define PAGE 4096
 #define FILE_BYTES (3 * PAGE + 5)
@@ -114,43 +111,26 @@ static int read_parts(const struct part *wanted, size_t *ret_read_bytes) {
     return status;
 }
 
-START_TEST(read_in_parts_is_whole) {
+TEST(read_in_parts_is_whole) {
     static const struct part wanted[] = {{PAGE, 0}, {PAGE, 0}, {0, 0}};
     size_t read_bytes = 0;
     ck_assert_int_eq(read_parts(wanted, &read_bytes), 0);
     ck_assert_uint_eq(read_bytes, FILE_BYTES);
     ck_assert_uint_eq(reads_done, 3);
 }
-END_TEST
 
-START_TEST(end_of_a_file_is_not_asked_for_twice) {
+TEST(end_of_a_file_is_not_asked_for_twice) {
     static const struct part wanted[] = {{0, 0}};
     size_t read_bytes = 0;
     ck_assert_int_eq(read_parts(wanted, &read_bytes), 0);
     ck_assert_uint_eq(read_bytes, FILE_BYTES);
     ck_assert_uint_eq(reads_done, 1);
 }
-END_TEST
 
 /* A short answer would say that the file ends there. */
-START_TEST(error_behind_a_part_that_was_read_is_the_answer) {
+TEST(error_behind_a_part_that_was_read_is_the_answer, .to = 2) {
     static const int read_errors[] = {EIO, EINTR};
     const struct part wanted[] = {{PAGE, 0}, {0, read_errors[_i]}, {0, 0}};
     size_t read_bytes = 0;
     ck_assert_int_eq(read_parts(wanted, &read_bytes), -read_errors[_i]);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("pass: parts");
-    TCase *tcase = stage_add_case(suite, "writes");
-    tcase_add_test(tcase, page_cache_is_written_whole_in_parts);
-    tcase_add_loop_test(tcase, error_behind_a_part_is_the_answer_to_the_page_cache, 0, (int)ARRAY_SIZE(errors));
-    tcase_add_test(tcase, signal_ends_a_write_back_while_the_mount_ends);
-    tcase_add_test(tcase, program_is_told_of_a_part);
-    tcase = stage_add_case(suite, "reads");
-    tcase_add_test(tcase, read_in_parts_is_whole);
-    tcase_add_test(tcase, end_of_a_file_is_not_asked_for_twice);
-    tcase_add_loop_test(tcase, error_behind_a_part_that_was_read_is_the_answer, 0, 2);
-    return run_suite(suite);
 }

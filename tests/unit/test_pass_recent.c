@@ -1,5 +1,4 @@
 /* Descriptors that the pass layer keeps for a moment: that it keeps them, and lets go of them. */
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -64,7 +63,9 @@ static bool start(struct fs_entry *ret_one, struct fs_entry *ret_two) {
     return true;
 }
 
-START_TEST(the_last_one_is_kept_until_later) {
+STAGE_CASE();
+
+TEST(the_last_one_is_kept_until_later) {
     struct fs_entry one;
     struct fs_entry two;
     if (!start(&one, &two))
@@ -84,9 +85,8 @@ START_TEST(the_last_one_is_kept_until_later) {
     expect_links(one.ino, 1);
     ck_assert_int_eq(asked_count, 2);
 }
-END_TEST
 
-START_TEST(removing_a_name_lets_go) {
+TEST(removing_a_name_lets_go) {
     struct fs_entry one;
     struct fs_entry two;
     if (!start(&one, &two))
@@ -102,9 +102,8 @@ START_TEST(removing_a_name_lets_go) {
     ck_assert_int_eq(STAGE(rename, FS_ROOT_INO, "three", FS_ROOT_INO, "two"), 0);
     ck_assert_int_eq(descriptors(), before);
 }
-END_TEST
 
-START_TEST(nothing_is_kept_if_nobody_comes_later) {
+TEST(nothing_is_kept_if_nobody_comes_later) {
     struct fs_entry one;
     struct fs_entry two;
     if (!start(&one, &two))
@@ -117,10 +116,9 @@ START_TEST(nothing_is_kept_if_nobody_comes_later) {
     expect_links(one.ino, 1);
     ck_assert_int_eq(descriptors(), before);
 }
-END_TEST
 
 /* A slot that is used again has another inode. */
-START_TEST(a_kept_one_is_never_taken_for_another_inode) {
+TEST(a_kept_one_is_never_taken_for_another_inode) {
     struct fs_entry one;
     struct fs_entry two;
     if (!start(&one, &two))
@@ -135,7 +133,6 @@ START_TEST(a_kept_one_is_never_taken_for_another_inode) {
         stage.layer->ops->forget(stage.layer, entry.ino, 1);
     }
 }
-END_TEST
 
 /* ---- Threads ---- */
 
@@ -154,7 +151,7 @@ static void *look_often(void *unused) {
     return unused;
 }
 
-START_TEST(threads_find_their_own_inodes_while_others_close) {
+TEST(threads_find_their_own_inodes_while_others_close) {
     pthread_t threads[THREADS];
     if (!start(&shared[0], &shared[1]))
         return;
@@ -171,16 +168,4 @@ START_TEST(threads_find_their_own_inodes_while_others_close) {
     ck_assert_int_le(descriptors(), before + THREADS);
     pass_close_recent(stage.pass);
     ck_assert_int_eq(descriptors(), before);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("pass_recent");
-    TCase *kept = stage_add_case(suite, "kept");
-    tcase_add_test(kept, the_last_one_is_kept_until_later);
-    tcase_add_test(kept, removing_a_name_lets_go);
-    tcase_add_test(kept, nothing_is_kept_if_nobody_comes_later);
-    tcase_add_test(kept, a_kept_one_is_never_taken_for_another_inode);
-    tcase_add_test(kept, threads_find_their_own_inodes_while_others_close);
-    return run_suite(suite);
 }

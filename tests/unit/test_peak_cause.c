@@ -1,11 +1,10 @@
 /* Which times are evidence of what a peak's calls waited for, and what makes it certain. */
-#include <check.h>
 #include <stdio.h>
 
 #include "base.h"
 #include "histograms.h"
 #include "peak_cause.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static struct histogram histogram;
 static struct aggstats_op_profile ops[2]; /* the histogram, and another op */
@@ -45,7 +44,9 @@ static struct characteristic time_of(enum characteristic_kind kind, double ns) {
     return (struct characteristic){.kind = kind, .ns = {ns, ns, ns}};
 }
 
-START_TEST(reads_near_the_device_have_read_the_device) {
+TEST_CASE(.set_up = set_up);
+
+TEST(reads_near_the_device_have_read_the_device) {
     const struct characteristic times[] = {time_of(CHARACTERISTIC_DEVICE_WRITE, 98304),
                                            time_of(CHARACTERISTIC_DEVICE_READ, 98304)};
     add_calls(16, 100);
@@ -53,9 +54,8 @@ START_TEST(reads_near_the_device_have_read_the_device) {
     ck_assert_int_eq(cause_with(times, 1), PEAK_CAUSE_NOT_KNOWN); /* a read waits for no write */
     ck_assert_int_eq(cause_with(NULL, 0), PEAK_CAUSE_NOT_KNOWN);
 }
-END_TEST
 
-START_TEST(a_peak_whose_calls_lie_mostly_elsewhere_is_not_the_device) {
+TEST(a_peak_whose_calls_lie_mostly_elsewhere_is_not_the_device) {
     const struct characteristic time = time_of(CHARACTERISTIC_DEVICE_READ, 98304);
     add_calls(16, 49);
     add_calls(17, 51); /* twice as long: one peak, two reads maybe */
@@ -63,9 +63,8 @@ START_TEST(a_peak_whose_calls_lie_mostly_elsewhere_is_not_the_device) {
     add_calls(16, 10);
     ck_assert_int_eq(cause_with(&time, 1), PEAK_CAUSE_DEVICE_READ);
 }
-END_TEST
 
-START_TEST(calls_much_faster_than_the_device_were_answered_by_memory) {
+TEST(calls_much_faster_than_the_device_were_answered_by_memory) {
     const struct characteristic time = time_of(CHARACTERISTIC_DEVICE_READ, 98304);
     of_op("GETATTR");
     add_calls(13, 90); /* 12.3 us: an eighth */
@@ -73,9 +72,8 @@ START_TEST(calls_much_faster_than_the_device_were_answered_by_memory) {
     add_calls(14, 20); /* a quarter: not sure any more */
     ck_assert_int_eq(cause_with(&time, 1), PEAK_CAUSE_NOT_KNOWN);
 }
-END_TEST
 
-START_TEST(a_sync_may_be_a_write_or_a_flush) {
+TEST(a_sync_may_be_a_write_or_a_flush) {
     const struct characteristic times[] = {time_of(CHARACTERISTIC_DEVICE_WRITE, 98304),
                                            time_of(CHARACTERISTIC_DEVICE_FLUSH, 98304)};
     of_op("FSYNC");
@@ -84,10 +82,9 @@ START_TEST(a_sync_may_be_a_write_or_a_flush) {
     ck_assert_int_eq(cause_with(times, 1), PEAK_CAUSE_DEVICE_WRITE);
     ck_assert_int_eq(cause_with(times + 1, 1), PEAK_CAUSE_DEVICE_FLUSH);
 }
-END_TEST
 
 /* At the layer user too. */
-START_TEST(ops_wait_for_what_they_ask_the_device_for) {
+TEST(ops_wait_for_what_they_ask_the_device_for) {
     static const struct {
         const char *op;
         enum peak_cause cause;
@@ -117,33 +114,29 @@ START_TEST(ops_wait_for_what_they_ask_the_device_for) {
                           "%s at %s", rows[i].op, peak_reason_text(&reason, &histogram.op));
         }
 }
-END_TEST
 
-START_TEST(all_ops_may_wait_for_the_network) {
+TEST(all_ops_may_wait_for_the_network) {
     const struct characteristic time = time_of(CHARACTERISTIC_ROUND_TRIP, 98304);
     of_op("MKDIR");
     add_calls(16, 100);
     ck_assert_int_eq(cause_with(&time, 1), PEAK_CAUSE_ROUND_TRIP);
 }
-END_TEST
 
-START_TEST(times_of_the_machine_explain_nothing_by_themselves) {
+TEST(times_of_the_machine_explain_nothing_by_themselves) {
     const struct characteristic times[] = {time_of(CHARACTERISTIC_SLEEP, 98304),
                                            time_of(CHARACTERISTIC_QUANTUM, 98304)};
     add_calls(16, 100);
     ck_assert_int_eq(cause_with(times, 2), PEAK_CAUSE_NOT_KNOWN);
 }
-END_TEST
 
-START_TEST(without_the_rate_of_the_clock_there_are_no_causes) {
+TEST(without_the_rate_of_the_clock_there_are_no_causes) {
     const struct characteristic time = time_of(CHARACTERISTIC_DEVICE_READ, 98304);
     add_calls(16, 100);
     profile.clock.frequency_hz = 0;
     ck_assert_int_eq(cause_with(&time, 1), PEAK_CAUSE_NOT_KNOWN);
 }
-END_TEST
 
-START_TEST(the_reason_is_a_time_and_how_many_calls_are_near_it) {
+TEST(the_reason_is_a_time_and_how_many_calls_are_near_it) {
     const struct characteristic times[] = {time_of(CHARACTERISTIC_ROUND_TRIP, 9e6),
                                            time_of(CHARACTERISTIC_DEVICE_READ, 98304)};
     add_calls(16, 30);
@@ -153,9 +146,8 @@ START_TEST(the_reason_is_a_time_and_how_many_calls_are_near_it) {
     ck_assert_double_eq_tol(reason.near_part, 0.75, 1e-9);
     ck_assert_str_eq(peak_reason_text(&reason, &histogram.op), "may be one disk read");
 }
-END_TEST
 
-START_TEST(without_a_cause_the_reason_is_the_time_that_most_calls_are_near) {
+TEST(without_a_cause_the_reason_is_the_time_that_most_calls_are_near) {
     const struct characteristic times[] = {time_of(CHARACTERISTIC_ROUND_TRIP, 9e6),
                                            time_of(CHARACTERISTIC_DEVICE_READ, 98304),
                                            time_of(CHARACTERISTIC_SLEEP, 196608)};
@@ -168,9 +160,8 @@ START_TEST(without_a_cause_the_reason_is_the_time_that_most_calls_are_near) {
     ck_assert_int_eq(cause_with(times + 2, 1), PEAK_CAUSE_NOT_KNOWN);
     ck_assert_ptr_null(reason.time);
 }
-END_TEST
 
-START_TEST(a_sync_that_takes_longer_than_a_flush_has_not_stayed_in_memory) {
+TEST(a_sync_that_takes_longer_than_a_flush_has_not_stayed_in_memory) {
     const struct characteristic times[] = {time_of(CHARACTERISTIC_DEVICE_READ, 98304),
                                            time_of(CHARACTERISTIC_DEVICE_FLUSH, 3000)};
     add_calls(13, 100); /* 12.3 us: an eighth of a read, four flushes */
@@ -181,7 +172,6 @@ START_TEST(a_sync_that_takes_longer_than_a_flush_has_not_stayed_in_memory) {
     ck_assert_int_eq(cause_with(times, 2), PEAK_CAUSE_NOT_KNOWN);
     ck_assert_int_eq(cause_with(times, 1), PEAK_CAUSE_MEMORY);
 }
-END_TEST
 
 /* ---- What was seen of a disk ---- */
 
@@ -194,17 +184,16 @@ static const char *text_with_read(uint64_t storage_read_bytes) {
     return peak_reason_text(&reason, &histogram.op);
 }
 
-START_TEST(reads_are_disk_reads_if_enough_was_read_from_storage) {
+TEST(reads_are_disk_reads_if_enough_was_read_from_storage) {
     add_calls(16, 100);
     ck_assert_str_eq(text_with_read(100 * 512), "one disk read");
     ck_assert_str_eq(text_with_read(100 * 512 - 1), "");
     ck_assert_int_eq(reason.witness, PEAK_WITNESS_TOO_FEW_BYTES);
     ck_assert_str_eq(text_with_read(0), "");
 }
-END_TEST
 
 /* Two LOOKUPs that took as long may have read, too. */
-START_TEST(reads_may_be_disk_reads_if_other_calls_can_have_read_it_all) {
+TEST(reads_may_be_disk_reads_if_other_calls_can_have_read_it_all) {
     add_calls(16, 100);
     other_buckets[16] = 2;
     ck_assert_str_eq(text_with_read(100 * 512 + 2 * 262144), "one disk read");
@@ -214,19 +203,17 @@ START_TEST(reads_may_be_disk_reads_if_other_calls_can_have_read_it_all) {
     other_buckets[5] = 1000; /* from memory: they have read nothing */
     ck_assert_str_eq(text_with_read(100 * 512), "one disk read");
 }
-END_TEST
 
 /* A LOOKUP of 93 us in a directory that is in memory is no disk read. */
-START_TEST(lookups_are_never_certain_to_have_read) {
+TEST(lookups_are_never_certain_to_have_read) {
     of_op("LOOKUP");
     add_calls(16, 1);
     ck_assert_str_eq(text_with_read(0), "");
     ck_assert_str_eq(text_with_read(4096), "may be one disk read");
     ck_assert_str_eq(text_with_read(1 << 30), "may be one disk read");
 }
-END_TEST
 
-START_TEST(reads_of_no_bytes_are_no_disk_reads) {
+TEST(reads_of_no_bytes_are_no_disk_reads) {
     add_calls(16, 100);
     histogram.op.asked_bytes = 409600;
     ck_assert_str_eq(text_with_read(1 << 20), "");
@@ -241,9 +228,8 @@ START_TEST(reads_of_no_bytes_are_no_disk_reads) {
     of_op("STAT"); /* has no bytes */
     ck_assert_str_eq(text_with_read(1 << 20), "may be one disk read");
 }
-END_TEST
 
-START_TEST(stacks_of_slow_calls_decide) {
+TEST(stacks_of_slow_calls_decide) {
     uint64_t buckets[AGGSTATS_BUCKETS_MAX] = {[16] = 50};
     add_calls(16, 100);
     of_op("LOOKUP");
@@ -259,9 +245,8 @@ START_TEST(stacks_of_slow_calls_decide) {
     ck_assert_str_eq(text_with_read(100 * 512), "may be one disk read");
     profile.cause_count = 0;
 }
-END_TEST
 
-START_TEST(requests_to_a_disk_are_seen_and_never_answered_by_memory) {
+TEST(requests_to_a_disk_are_seen_and_never_answered_by_memory) {
     struct aggstats_label layer = {(char[]){"layer"}, (char[]){"block"}};
     profile.labels = &layer;
     profile.label_count = 1;
@@ -272,9 +257,8 @@ START_TEST(requests_to_a_disk_are_seen_and_never_answered_by_memory) {
     add_calls(10, 100);
     ck_assert_int_eq(cause_with(&device_read, 1), PEAK_CAUSE_NOT_KNOWN);
 }
-END_TEST
 
-START_TEST(calls_are_from_memory_if_hardly_anything_was_read_from_storage) {
+TEST(calls_are_from_memory_if_hardly_anything_was_read_from_storage) {
     add_calls(10, 100);
     ck_assert_str_eq(text_with_read(9 * 512), "from memory");
     ck_assert_str_eq(text_with_read(11 * 512), "may be from memory");
@@ -282,34 +266,4 @@ START_TEST(calls_are_from_memory_if_hardly_anything_was_read_from_storage) {
     ck_assert_str_eq(text_with_read(0), "in memory");
     of_op("WRITE"); /* says nothing of what was written */
     ck_assert_str_eq(text_with_read(0), "may be in memory");
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("peak_cause");
-    TCase *causes = tcase_create("causes");
-    tcase_add_checked_fixture(causes, set_up, NULL);
-    tcase_add_test(causes, reads_near_the_device_have_read_the_device);
-    tcase_add_test(causes, a_peak_whose_calls_lie_mostly_elsewhere_is_not_the_device);
-    tcase_add_test(causes, calls_much_faster_than_the_device_were_answered_by_memory);
-    tcase_add_test(causes, a_sync_may_be_a_write_or_a_flush);
-    tcase_add_test(causes, ops_wait_for_what_they_ask_the_device_for);
-    tcase_add_test(causes, all_ops_may_wait_for_the_network);
-    tcase_add_test(causes, times_of_the_machine_explain_nothing_by_themselves);
-    tcase_add_test(causes, without_the_rate_of_the_clock_there_are_no_causes);
-    tcase_add_test(causes, the_reason_is_a_time_and_how_many_calls_are_near_it);
-    tcase_add_test(causes, without_a_cause_the_reason_is_the_time_that_most_calls_are_near);
-    tcase_add_test(causes, a_sync_that_takes_longer_than_a_flush_has_not_stayed_in_memory);
-    suite_add_tcase(suite, causes);
-    TCase *seen = tcase_create("what was seen of a disk");
-    tcase_add_checked_fixture(seen, set_up, NULL);
-    tcase_add_test(seen, reads_are_disk_reads_if_enough_was_read_from_storage);
-    tcase_add_test(seen, reads_may_be_disk_reads_if_other_calls_can_have_read_it_all);
-    tcase_add_test(seen, lookups_are_never_certain_to_have_read);
-    tcase_add_test(seen, reads_of_no_bytes_are_no_disk_reads);
-    tcase_add_test(seen, stacks_of_slow_calls_decide);
-    tcase_add_test(seen, requests_to_a_disk_are_seen_and_never_answered_by_memory);
-    tcase_add_test(seen, calls_are_from_memory_if_hardly_anything_was_read_from_storage);
-    suite_add_tcase(suite, seen);
-    return run_suite(suite);
 }

@@ -1,11 +1,10 @@
 /* Which peak became which. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base.h"
 #include "histograms.h"
 #include "peak_pairs.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static struct histogram a;
 static struct histogram b;
@@ -22,12 +21,13 @@ static void add_peak(struct histogram *histogram, unsigned bucket, uint64_t call
     histogram_add(histogram, bucket + 1, calls / 10, 1);
 }
 
-START_TEST(nothing_pairs_with_nothing) {
+TEST_CASE(.set_up = set_up);
+
+TEST(nothing_pairs_with_nothing) {
     ck_assert_uint_eq(peak_pairs_match(&a.op, &b.op, 1, pairs), 0);
 }
-END_TEST
 
-START_TEST(equal_peaks_have_stayed) {
+TEST(equal_peaks_have_stayed) {
     add_peak(&a, 8, 1000);
     add_peak(&a, 14, 500);
     ck_assert_uint_eq(peak_pairs_match(&a.op, &a.op, 1, pairs), 2);
@@ -36,9 +36,8 @@ START_TEST(equal_peaks_have_stayed) {
         ck_assert_double_eq(pairs[i].moved_octaves, 0);
     }
 }
-END_TEST
 
-START_TEST(a_near_peak_has_moved) {
+TEST(a_near_peak_has_moved) {
     add_peak(&a, 8, 1000);
     add_peak(&a, 14, 500);
     add_peak(&b, 8, 1000);
@@ -48,9 +47,8 @@ START_TEST(a_near_peak_has_moved) {
     ck_assert_int_eq(pairs[1].change, PEAK_MOVED);
     ck_assert_double_eq_tol(pairs[1].moved_octaves, 2, 1e-9);
 }
-END_TEST
 
-START_TEST(a_far_peak_is_another) {
+TEST(a_far_peak_is_another) {
     add_peak(&a, 8, 1000);
     add_peak(&a, 14, 500);
     add_peak(&b, 8, 1000);
@@ -63,10 +61,9 @@ START_TEST(a_far_peak_is_another) {
     ck_assert_int_eq(pairs[2].change, PEAK_APPEARED);
     ck_assert_uint_eq(pairs[2].b.calls, 500);
 }
-END_TEST
 
 /* The bucket between is a sixth of the lower peak on one side, a third on the other; all else is the same. */
-START_TEST(a_valley_that_fills_up_makes_no_peak_vanish) {
+TEST(a_valley_that_fills_up_makes_no_peak_vanish) {
     histogram_add(&a, 8, 1000, 1);
     histogram_add(&a, 9, 50, 1);
     histogram_add(&a, 10, 300, 1);
@@ -82,10 +79,9 @@ START_TEST(a_valley_that_fills_up_makes_no_peak_vanish) {
     ck_assert_uint_eq(peak_pairs_match(&b.op, &a.op, 1, pairs), 2);
     ck_assert_uint_eq(pairs[1].a.calls, 400);
 }
-END_TEST
 
 /* But where the other has much less, it has appeared. */
-START_TEST(a_peak_out_of_a_thin_tail_has_appeared) {
+TEST(a_peak_out_of_a_thin_tail_has_appeared) {
     histogram_add(&a, 8, 1000, 1);
     histogram_add(&a, 9, 100, 1);
     histogram_add(&a, 14, 3, 1);
@@ -95,10 +91,9 @@ START_TEST(a_peak_out_of_a_thin_tail_has_appeared) {
     ck_assert_int_eq(pairs[0].change, PEAK_STAYED);
     ck_assert_int_eq(pairs[1].change, PEAK_APPEARED);
 }
-END_TEST
 
 /* Of random pairs: all calls are in exactly one pair, and both orders say the same. */
-START_TEST(pairs_hold_all_calls) {
+TEST(pairs_hold_all_calls) {
     uint64_t state = 815;
     for (int round = 0; round < 500; round++) {
         set_up();
@@ -120,20 +115,4 @@ START_TEST(pairs_hold_all_calls) {
         ck_assert_uint_eq(a_calls, 0);
         ck_assert_uint_eq(b_calls, 0);
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("peak_pairs");
-    TCase *matching = tcase_create("matching");
-    tcase_add_checked_fixture(matching, set_up, NULL);
-    tcase_add_test(matching, nothing_pairs_with_nothing);
-    tcase_add_test(matching, equal_peaks_have_stayed);
-    tcase_add_test(matching, a_near_peak_has_moved);
-    tcase_add_test(matching, a_far_peak_is_another);
-    tcase_add_test(matching, a_valley_that_fills_up_makes_no_peak_vanish);
-    tcase_add_test(matching, a_peak_out_of_a_thin_tail_has_appeared);
-    tcase_add_test(matching, pairs_hold_all_calls);
-    suite_add_tcase(suite, matching);
-    return run_suite(suite);
 }

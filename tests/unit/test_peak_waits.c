@@ -1,10 +1,9 @@
 /* Which causes explain a peak: by latency, and by no more than is known. */
-#include <check.h>
 #include <string.h>
 
 #include "base.h"
 #include "peak_waits.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static uint64_t buckets_of[5][64];
 static struct aggstats_cause causes[5];
@@ -26,7 +25,9 @@ static void add(const char *of, const char *text, unsigned bucket, uint64_t call
     cause->buckets[bucket] = calls;
 }
 
-START_TEST(most_calls_come_first) {
+TEST_CASE(.set_up = set_up);
+
+TEST(most_calls_come_first) {
     add("FSYNC", "the disk", 24, 20);
     add("FSYNC", "the journal", 26, 78);
     add("FSYNC", "running", 25, 2);
@@ -37,17 +38,15 @@ START_TEST(most_calls_come_first) {
     ck_assert_str_eq(found.waits[1].cause->why.words, "the disk");
     ck_assert_uint_eq(found.known_calls, 100);
 }
-END_TEST
 
-START_TEST(other_peaks_and_operations_do_not_count) {
+TEST(other_peaks_and_operations_do_not_count) {
     add("FSYNC", "the journal", 27, 50);
     add("WRITE", "the disk", 25, 50);
     ck_assert_uint_eq(peak_waits_find(&profile, &op, &peak).count, 0);
     ck_assert_uint_eq(peak_waits_find(&profile, &op, &peak).known_calls, 0);
 }
-END_TEST
 
-START_TEST(what_is_not_known_is_in_no_share) {
+TEST(what_is_not_known_is_in_no_share) {
     add("FSYNC", "the journal", 25, 30);
     add("FSYNC", "(not known: it ended before it was sampled)", 25, 40);
     add("FSYNC", "other causes", 25, 10);
@@ -60,18 +59,16 @@ START_TEST(what_is_not_known_is_in_no_share) {
     ck_assert_double_eq_tol(found.waits[0].share, 0.75, 1e-9);
     ck_assert_uint_eq(found.known_calls, 40);
 }
-END_TEST
 
 /* Causes of calls that the operation had before a rotation */
-START_TEST(more_than_the_peak_has_is_not_known) {
+TEST(more_than_the_peak_has_is_not_known) {
     add("FSYNC", "the journal", 25, 101);
     struct peak_waits found = peak_waits_find(&profile, &op, &peak);
     ck_assert_double_eq(found.waits[0].share, 1);
     ck_assert_uint_eq(found.known_calls, 100);
 }
-END_TEST
 
-START_TEST(of_many_the_first_ones_are_told) {
+TEST(of_many_the_first_ones_are_told) {
     add("FSYNC", "a", 25, 20);
     add("FSYNC", "b", 25, 10);
     add("FSYNC", "c", 25, 40);
@@ -81,16 +78,4 @@ START_TEST(of_many_the_first_ones_are_told) {
     ck_assert_str_eq(found.waits[0].cause->why.words, "c");
     ck_assert_str_eq(found.waits[1].cause->why.words, "d");
     ck_assert_str_eq(found.waits[2].cause->why.words, "a");
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("peak_waits");
-    TCase *tcase = suite_case(suite, "causes", set_up, NULL);
-    tcase_add_test(tcase, most_calls_come_first);
-    tcase_add_test(tcase, other_peaks_and_operations_do_not_count);
-    tcase_add_test(tcase, what_is_not_known_is_in_no_share);
-    tcase_add_test(tcase, more_than_the_peak_has_is_not_known);
-    tcase_add_test(tcase, of_many_the_first_ones_are_told);
-    return run_suite(suite);
 }

@@ -1,11 +1,10 @@
 /* Peaks of histograms: by eye, and under noise. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base.h"
 #include "histograms.h"
 #include "peaks.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define BUCKETS 20
 
@@ -40,7 +39,9 @@ static const struct {
     {{0, 70, 4, 90, 3, 50}, 3, {{1, 1, 1, 70}, {2, 3, 3, 94}, {4, 5, 5, 53}}},
 };
 
-START_TEST(peaks_are_where_the_eye_sees_them) {
+TEST_CASE(.seconds = 120);
+
+TEST(peaks_are_where_the_eye_sees_them, .to = ARRAY_SIZE(histograms)) {
     struct histogram histogram;
     struct peak found[PEAKS_MAX];
     histogram_init(&histogram);
@@ -55,9 +56,8 @@ START_TEST(peaks_are_where_the_eye_sees_them) {
         ck_assert_uint_eq(found[i].calls, histograms[_i].peaks[i].calls);
     }
 }
-END_TEST
 
-START_TEST(the_last_bucket_is_a_peak_too) {
+TEST(the_last_bucket_is_a_peak_too, .to = 4) {
     static const unsigned resolutions[] = {1, 2, 4, 8};
     struct histogram histogram;
     struct peak found[PEAKS_MAX];
@@ -69,10 +69,9 @@ START_TEST(the_last_bucket_is_a_peak_too) {
     ck_assert_uint_eq(found[1].first, last);
     ck_assert_uint_eq(found[1].calls, UINT64_MAX / 2);
 }
-END_TEST
 
 /* 30 calls of 3 * 2^9 cycles and 10 of 3 * 2^12, which is 4 / 7 of all latency. */
-START_TEST(a_peak_tells_its_place_and_its_share) {
+TEST(a_peak_tells_its_place_and_its_share) {
     struct histogram histogram;
     struct peak found[PEAKS_MAX];
     histogram_init(&histogram);
@@ -84,10 +83,9 @@ START_TEST(a_peak_tells_its_place_and_its_share) {
     ck_assert_double_eq_tol(found[1].latency_share, 4.0 / 7, 1e-12);
     ck_assert_double_eq_tol(found[0].latency_share, 3.0 / 7, 1e-12);
 }
-END_TEST
 
 /* Whatever the histogram: peaks are in order, do not overlap, and hold all calls. */
-START_TEST(peaks_hold_all_calls) {
+TEST(peaks_hold_all_calls) {
     static const unsigned resolutions[] = {1, 2, 4, 8};
     uint64_t state = 4711;
     struct histogram histogram;
@@ -111,10 +109,9 @@ START_TEST(peaks_hold_all_calls) {
         ck_assert_uint_eq(calls, 0);
     }
 }
-END_TEST
 
 /* Two calls may lie anywhere: with as many gaps as there can be, there are no more peaks than room for them. */
-START_TEST(there_is_room_for_all_peaks) {
+TEST(there_is_room_for_all_peaks, .to = 4) {
     static const unsigned resolutions[] = {1, 2, 4, 8};
     const unsigned resolution = resolutions[_i];
     struct histogram histogram;
@@ -125,7 +122,6 @@ START_TEST(there_is_room_for_all_peaks) {
     size_t count = peaks_find(&histogram.op, resolution, found);
     ck_assert_uint_eq(count, (64 * resolution + resolution) / (resolution + 1));
 }
-END_TEST
 
 /* How many of 1,000 histograms of one path show more than one peak. */
 static unsigned count_false(unsigned resolution, unsigned calls, double deviation) {
@@ -141,7 +137,7 @@ static unsigned count_false(unsigned resolution, unsigned calls, double deviatio
     return false_count;
 }
 
-START_TEST(noise_makes_no_peaks) {
+TEST(noise_makes_no_peaks, .to = 4) {
     static const unsigned resolutions[] = {1, 2, 4, 8};
     static const unsigned calls[] = {3, 10, 30, 100, 1000};
     static const double deviations[] = {0.3, 1, 3, 6};
@@ -149,11 +145,10 @@ START_TEST(noise_makes_no_peaks) {
         for (size_t d = 0; d < ARRAY_SIZE(deviations); d++)
             ck_assert_uint_le(count_false(resolutions[_i], calls[c], deviations[d]), 5);
 }
-END_TEST
 
 /* One set of latencies, at all resolutions: peaks of as many calls, give or take what lies in the valleys, and as far
  * along. */
-START_TEST(resolutions_show_the_same_peaks) {
+TEST(resolutions_show_the_same_peaks, .to = 20) {
     static const unsigned resolutions[] = {1, 2, 4, 8};
     uint64_t state = 42 + (uint64_t)_i;
     const unsigned calls[] = {5000, 800, 60};
@@ -172,23 +167,4 @@ START_TEST(resolutions_show_the_same_peaks) {
             ck_assert_double_eq_tol(found[i].centre, 12 + phase + 5 * i, 0.35);
         }
     }
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("peaks");
-    TCase *peaks = tcase_create("peaks");
-    tcase_set_timeout(peaks, 120);
-    tcase_add_loop_test(peaks, peaks_are_where_the_eye_sees_them, 0, ARRAY_SIZE(histograms));
-    tcase_add_loop_test(peaks, the_last_bucket_is_a_peak_too, 0, 4);
-    tcase_add_loop_test(peaks, there_is_room_for_all_peaks, 0, 4);
-    tcase_add_test(peaks, a_peak_tells_its_place_and_its_share);
-    tcase_add_test(peaks, peaks_hold_all_calls);
-    suite_add_tcase(suite, peaks);
-    TCase *noise = tcase_create("noise");
-    tcase_set_timeout(noise, 120);
-    tcase_add_loop_test(noise, noise_makes_no_peaks, 0, 4);
-    tcase_add_loop_test(noise, resolutions_show_the_same_peaks, 0, 20);
-    suite_add_tcase(suite, noise);
-    return run_suite(suite);
 }

@@ -1,10 +1,9 @@
 /* Intervals merged to bins: as many as fit, and nothing lost. */
-#include <check.h>
 #include <string.h>
 
 #include "base.h"
 #include "plot_bins.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define INTERVALS 1000U
 #define BUCKETS 3U
@@ -45,18 +44,19 @@ static struct plot_bins choose(size_t bins_max, size_t cells_max) {
     return bins;
 }
 
-START_TEST(few_intervals_stay_as_they_are) {
+TEST_CASE(.set_up = set_up);
+
+TEST(few_intervals_stay_as_they_are) {
     struct plot_bins bins = choose(INTERVALS, INTERVALS * BUCKETS);
     ck_assert_uint_eq(bins.factor, 1);
     ck_assert_uint_eq(bins.count, INTERVALS);
     ck_assert_uint_eq(plot_bins_merge(&bins, &op, cells), INTERVALS * BUCKETS);
     ck_assert_mem_eq(cells, samples, sizeof(samples));
 }
-END_TEST
 
 static const size_t bins_max_of[] = {999, 501, 500, 61, 7, 2, 1};
 
-START_TEST(sums_are_kept) {
+TEST(sums_are_kept, .to = (int)ARRAY_SIZE(bins_max_of)) {
     struct plot_bins bins = choose(bins_max_of[_i], SIZE_MAX);
     ck_assert_uint_le(bins.count, bins_max_of[_i]);
     size_t count = plot_bins_merge(&bins, &op, cells);
@@ -65,9 +65,8 @@ START_TEST(sums_are_kept) {
     for (unsigned bucket = 5; bucket < 5 + BUCKETS; bucket++)
         ck_assert_uint_eq(sum(cells, count, bucket), sum(samples, ARRAY_SIZE(samples), bucket));
 }
-END_TEST
 
-START_TEST(bins_end_where_their_last_interval_does) {
+TEST(bins_end_where_their_last_interval_does) {
     struct plot_bins bins = choose(300, SIZE_MAX); /* of 4, the last too */
     ck_assert_uint_eq(bins.factor, 4);
     ck_assert(plot_bins_begin(&bins, &plot, 0) == 0);
@@ -76,34 +75,30 @@ START_TEST(bins_end_where_their_last_interval_does) {
     ck_assert(plot_bins_begin(&bins, &plot, bins.count - 1) == (double)borders[INTERVALS - 2]);
     ck_assert(plot_bins_begin(&bins, &plot, bins.count) == (double)borders[INTERVALS - 1]);
 }
-END_TEST
 
-START_TEST(times_are_seconds_where_the_clock_is_known) {
+TEST(times_are_seconds_where_the_clock_is_known) {
     struct plot_bins bins = choose(1, SIZE_MAX);
     profile.clock.frequency_hz = 1000;
     ck_assert(plot_bins_begin(&bins, &plot, 1) == (double)borders[INTERVALS - 1] / 1000);
 }
-END_TEST
 
-START_TEST(intervals_without_length_are_counted) {
+TEST(intervals_without_length_are_counted) {
     struct plot_bins bins = choose(500, SIZE_MAX);
     ck_assert(plot_bins_timed(&plot));
     memset(borders, 0, sizeof(borders));
     ck_assert(!plot_bins_timed(&plot));
     ck_assert(plot_bins_begin(&bins, &plot, 3) == 6);
 }
-END_TEST
 
-START_TEST(too_many_cells_make_fewer_bins) {
+TEST(too_many_cells_make_fewer_bins) {
     struct plot_bins bins = choose(INTERVALS, 300);
     ck_assert_uint_le(bins.cell_count, 300);
     ck_assert_uint_ge(bins.cell_count, 100);
     bins = choose(INTERVALS, 1); /* not even one bin is as small */
     ck_assert_uint_eq(bins.count, 1);
 }
-END_TEST
 
-START_TEST(a_profile_without_intervals_is_no_data) {
+TEST(a_profile_without_intervals_is_no_data) {
     struct plot_bins bins = {.factor = 77};
     profile.interval_count = 0;
     ck_assert_int_eq(plot_bins_choose(&plot, 1, 1, &bins), -ENODATA);
@@ -111,20 +106,4 @@ START_TEST(a_profile_without_intervals_is_no_data) {
     op.sample_count = 0;
     ck_assert_int_eq(plot_bins_choose(&plot, 1, 1, &bins), -ENODATA);
     ck_assert_uint_eq(bins.factor, 77);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("plot_bins");
-    TCase *bins = tcase_create("bins");
-    tcase_add_checked_fixture(bins, set_up, NULL);
-    tcase_add_test(bins, few_intervals_stay_as_they_are);
-    tcase_add_loop_test(bins, sums_are_kept, 0, (int)ARRAY_SIZE(bins_max_of));
-    tcase_add_test(bins, bins_end_where_their_last_interval_does);
-    tcase_add_test(bins, times_are_seconds_where_the_clock_is_known);
-    tcase_add_test(bins, intervals_without_length_are_counted);
-    tcase_add_test(bins, too_many_cells_make_fewer_bins);
-    tcase_add_test(bins, a_profile_without_intervals_is_no_data);
-    suite_add_tcase(suite, bins);
-    return run_suite(suite);
 }

@@ -1,14 +1,13 @@
 /* Which workers are chosen, on which CPUs, and when all are plain again. All workers are this thread, except one. */
 #include "pool.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "run_suite.h"
+#include "testing.h"
 
 #define NS_PER_S 1000000000U
 #define SHORT_NS 1000U
@@ -170,7 +169,16 @@ static void assert_plain(void) {
 
 /* ---- Binding ---- */
 
-START_TEST(short_calls_bind_a_worker_to_the_cpu_of_its_caller) {
+static bool has_cpu(int number) {
+    cpu_set_t cpus;
+    return number == 0 || (sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) > number);
+}
+
+TEST_CASE(.set_up = set_up, .tear_down = tear_down, .seconds = 100);
+
+TEST(short_calls_bind_a_worker_to_the_cpu_of_its_caller, .to = 2) {
+    if (!has_cpu(_i))
+        return;
     if (!can_bind())
         return;
     int cpu = nth_cpu(_i);
@@ -178,17 +186,15 @@ START_TEST(short_calls_bind_a_worker_to_the_cpu_of_its_caller) {
     ck_assert(!pool_is_plain(&pool));
     assert_bound_to(cpu);
 }
-END_TEST
 
-START_TEST(slow_calls_and_large_reads_bind_none) {
+TEST(slow_calls_and_large_reads_bind_none) {
     const uint32_t caller = (uint32_t)gettid();
     ck_assert(!serve_slow(caller));
     ck_assert(!serve(&worker, SOME_CALLS, &caller, 1, SHORT_NS, true));
     assert_plain();
 }
-END_TEST
 
-START_TEST(more_callers_than_cpus_are_served_by_few_workers_on_any_cpu) {
+TEST(more_callers_than_cpus_are_served_by_few_workers_on_any_cpu) {
     struct pool_worker others[64];
     unsigned joined = 0;
     if (!can_serve_many())
@@ -203,43 +209,38 @@ START_TEST(more_callers_than_cpus_are_served_by_few_workers_on_any_cpu) {
     ck_assert_uint_eq(joined + 1, pool.home.cpu_count / 2);
     assert_few();
 }
-END_TEST
 
-START_TEST(few_workers_are_bound_when_callers_are_few_again) {
+TEST(few_workers_are_bound_when_callers_are_few_again) {
     if (!can_serve_many())
         return;
     ck_assert(serve_many(SHORT_NS));
     ck_assert(serve_short(caller_on_cpu(nth_cpu(0))));
     assert_bound_to(nth_cpu(0));
 }
-END_TEST
 
-START_TEST(slow_calls_of_many_make_workers_plain) {
+TEST(slow_calls_of_many_make_workers_plain) {
     if (!can_serve_many())
         return;
     ck_assert(serve_many(SHORT_NS));
     ck_assert(!serve_many(SLOW_NS));
     assert_plain();
 }
-END_TEST
 
-START_TEST(callers_that_cannot_be_seen_bind_none) {
+TEST(callers_that_cannot_be_seen_bind_none) {
     const uint32_t nobody = UINT32_MAX;
     ck_assert(!serve_short(nobody));
     ck_assert(!serve_short(0)); /* the kernel's own */
     assert_plain();
 }
-END_TEST
 
-START_TEST(none_is_bound_where_that_is_not_wanted) {
+TEST(none_is_bound_where_that_is_not_wanted) {
     pool_init(&pool, &test_clock, false);
     ck_assert(!serve_short((uint32_t)gettid()));
     ck_assert_uint_eq(pool_now(&pool), 0);
     assert_plain();
 }
-END_TEST
 
-START_TEST(none_is_bound_where_there_is_one_cpu) {
+TEST(none_is_bound_where_there_is_one_cpu) {
     const struct scheduling_home home = pool.home;
     scheduling_bind(gettid(), nth_cpu(0));
     scheduling_restore(&(struct scheduling_home){.cpu_count = 1}, gettid()); /* to the class, with no CPUs to go to */
@@ -249,18 +250,16 @@ START_TEST(none_is_bound_where_there_is_one_cpu) {
     scheduling_restore(&home, gettid());
     pool.home = home;
 }
-END_TEST
 
-START_TEST(caller_that_moves_is_followed) {
+TEST(caller_that_moves_is_followed) {
     if (!can_bind())
         return;
     bind_to_first_cpu();
     ck_assert(!serve_short(caller_on_cpu(nth_cpu(1))));
     assert_bound_to(nth_cpu(1));
 }
-END_TEST
 
-START_TEST(second_caller_brings_a_worker_to_its_cpu) {
+TEST(second_caller_brings_a_worker_to_its_cpu) {
     struct pool_worker second = {.thread = gettid()};
     if (!can_bind())
         return;
@@ -275,9 +274,8 @@ START_TEST(second_caller_brings_a_worker_to_its_cpu) {
     assert_bound_to(second.cpu);
     ck_assert(!pool_join(&pool, &second)); /* once */
 }
-END_TEST
 
-START_TEST(worker_whose_caller_went_where_another_is_leaves) {
+TEST(worker_whose_caller_went_where_another_is_leaves) {
     struct pool_worker second = {.thread = gettid()};
     if (!can_bind())
         return;
@@ -292,11 +290,10 @@ START_TEST(worker_whose_caller_went_where_another_is_leaves) {
     ck_assert(!serve_short(caller)); /* the last one stays */
     ck_assert(pool_worker_is_chosen(&worker));
 }
-END_TEST
 
 /* ---- Being plain again ---- */
 
-START_TEST(slow_calls_make_workers_plain_for_a_pause) {
+TEST(slow_calls_make_workers_plain_for_a_pause) {
     if (!can_bind())
         return;
     bind_to_first_cpu();
@@ -307,10 +304,9 @@ START_TEST(slow_calls_make_workers_plain_for_a_pause) {
     ck_assert_uint_ge(waited_ns, 5000000);
     ck_assert_uint_lt(waited_ns, 10 * (uint64_t)NS_PER_S);
 }
-END_TEST
 
 /* Each time was soon over. */
-START_TEST(pauses_become_longer_up_to_a_second) {
+TEST(pauses_become_longer_up_to_a_second) {
     uint64_t waited_ns = 0;
     if (!can_bind())
         return;
@@ -323,9 +319,8 @@ START_TEST(pauses_become_longer_up_to_a_second) {
     ck_assert_uint_ge(waited_ns, NS_PER_S / 2);
     ck_assert_uint_le(waited_ns, 10 * (uint64_t)NS_PER_S);
 }
-END_TEST
 
-START_TEST(a_few_slow_calls_change_nothing) {
+TEST(a_few_slow_calls_change_nothing) {
     if (!can_bind())
         return;
     bind_to_first_cpu();
@@ -336,16 +331,14 @@ START_TEST(a_few_slow_calls_change_nothing) {
     }
     ck_assert(pool_worker_is_chosen(&worker));
 }
-END_TEST
 
-START_TEST(bound_workers_are_few_on_any_cpu_when_callers_become_many) {
+TEST(bound_workers_are_few_on_any_cpu_when_callers_become_many) {
     if (!can_serve_many())
         return;
     bind_to_first_cpu();
     ck_assert(serve_many(SHORT_NS));
     assert_few();
 }
-END_TEST
 
 /* Serves calls of one caller; whenever the worker is to look, others wait, or not. */
 static void serve_one_of_others(uint32_t caller, bool others_wait) {
@@ -359,7 +352,7 @@ static void serve_one_of_others(uint32_t caller, bool others_wait) {
     }
 }
 
-START_TEST(caller_with_several_requests_at_a_time_makes_workers_plain) {
+TEST(caller_with_several_requests_at_a_time_makes_workers_plain) {
     const uint32_t caller = (uint32_t)gettid();
     if (!can_bind())
         return;
@@ -369,16 +362,14 @@ START_TEST(caller_with_several_requests_at_a_time_makes_workers_plain) {
     serve_one_of_others(caller, true);
     assert_plain();
 }
-END_TEST
 
-START_TEST(waiting_requests_are_seen) {
+TEST(waiting_requests_are_seen) {
     ck_assert(!pool_requests_wait(device_fd));
     ck_assert_int_eq(eventfd_write(device_fd, 1), 0);
     ck_assert(pool_requests_wait(device_fd));
 }
-END_TEST
 
-START_TEST(a_call_that_hangs_makes_workers_plain) {
+TEST(a_call_that_hangs_makes_workers_plain) {
     if (!can_bind())
         return;
     bind_to_first_cpu();
@@ -387,9 +378,8 @@ START_TEST(a_call_that_hangs_makes_workers_plain) {
     ck_assert(pool_tick(&pool, device_fd));
     assert_plain();
 }
-END_TEST
 
-START_TEST(a_worker_without_a_cpu_makes_all_plain) {
+TEST(a_worker_without_a_cpu_makes_all_plain) {
     if (!can_bind())
         return;
     bind_to_first_cpu();
@@ -399,10 +389,9 @@ START_TEST(a_worker_without_a_cpu_makes_all_plain) {
     ck_assert(pool_tick(&pool, device_fd));
     assert_plain();
 }
-END_TEST
 
 /* Who was answered takes the CPU of the worker, as is intended. */
-START_TEST(a_caller_that_goes_on_for_long_changes_nothing) {
+TEST(a_caller_that_goes_on_for_long_changes_nothing) {
     if (!can_bind())
         return;
     bind_to_first_cpu();
@@ -412,9 +401,8 @@ START_TEST(a_caller_that_goes_on_for_long_changes_nothing) {
         ck_assert(!pool_tick(&pool, device_fd));
     ck_assert(pool_worker_is_chosen(&worker));
 }
-END_TEST
 
-START_TEST(without_requests_workers_are_plain_but_ready) {
+TEST(without_requests_workers_are_plain_but_ready) {
     int ticks = 0;
     if (!can_bind())
         return;
@@ -424,9 +412,8 @@ START_TEST(without_requests_workers_are_plain_but_ready) {
     assert_plain();
     ck_assert(serve_short((uint32_t)gettid())); /* at once */
 }
-END_TEST
 
-START_TEST(stopped_it_binds_none_any_more) {
+TEST(stopped_it_binds_none_any_more) {
     if (!can_bind())
         return;
     bind_to_first_cpu();
@@ -435,9 +422,8 @@ START_TEST(stopped_it_binds_none_any_more) {
     ck_assert(!serve_short((uint32_t)gettid()));
     assert_plain();
 }
-END_TEST
 
-START_TEST(worker_made_plain_before_it_enters_is_scheduled_so) {
+TEST(worker_made_plain_before_it_enters_is_scheduled_so) {
     const uint32_t caller = (uint32_t)gettid();
     bool wakes = false;
     if (!can_bind())
@@ -452,7 +438,6 @@ START_TEST(worker_made_plain_before_it_enters_is_scheduled_so) {
     pool_enter(&pool, &worker);
     assert_plain();
 }
-END_TEST
 
 /* ---- Threads ---- */
 
@@ -461,7 +446,7 @@ static void *look_at_oneself(void *ret_class) {
     return NULL;
 }
 
-START_TEST(threads_can_be_started_as_at_home) {
+TEST(threads_can_be_started_as_at_home) {
     pthread_attr_t attr;
     pthread_t thread;
     int class = -1;
@@ -475,47 +460,11 @@ START_TEST(threads_can_be_started_as_at_home) {
     pthread_attr_destroy(&attr);
     ck_assert_int_eq(class, SCHED_OTHER);
 }
-END_TEST
 
-START_TEST(cpu_of_a_thread_is_the_one_that_it_runs_on) {
+TEST(cpu_of_a_thread_is_the_one_that_it_runs_on, .to = 2) {
+    if (!has_cpu(_i))
+        return;
     int cpu = nth_cpu(_i);
     ck_assert_int_eq(scheduling_cpu_of(caller_on_cpu(cpu)), cpu);
     ck_assert_int_eq(scheduling_cpu_of(UINT32_MAX), -1);
-}
-END_TEST
-
-int main(void) {
-    cpu_set_t cpus;
-    int cpu_count = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) > 1 ? 2 : 1;
-    Suite *suite = suite_create("pool");
-    TCase *tcase = tcase_create("pool");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 100);
-    tcase_add_loop_test(tcase, short_calls_bind_a_worker_to_the_cpu_of_its_caller, 0, cpu_count);
-    tcase_add_test(tcase, slow_calls_and_large_reads_bind_none);
-    tcase_add_test(tcase, more_callers_than_cpus_are_served_by_few_workers_on_any_cpu);
-    tcase_add_test(tcase, few_workers_are_bound_when_callers_are_few_again);
-    tcase_add_test(tcase, slow_calls_of_many_make_workers_plain);
-    tcase_add_test(tcase, callers_that_cannot_be_seen_bind_none);
-    tcase_add_test(tcase, none_is_bound_where_that_is_not_wanted);
-    tcase_add_test(tcase, none_is_bound_where_there_is_one_cpu);
-    tcase_add_test(tcase, caller_that_moves_is_followed);
-    tcase_add_test(tcase, second_caller_brings_a_worker_to_its_cpu);
-    tcase_add_test(tcase, worker_whose_caller_went_where_another_is_leaves);
-    tcase_add_test(tcase, slow_calls_make_workers_plain_for_a_pause);
-    tcase_add_test(tcase, pauses_become_longer_up_to_a_second);
-    tcase_add_test(tcase, a_few_slow_calls_change_nothing);
-    tcase_add_test(tcase, bound_workers_are_few_on_any_cpu_when_callers_become_many);
-    tcase_add_test(tcase, caller_with_several_requests_at_a_time_makes_workers_plain);
-    tcase_add_test(tcase, waiting_requests_are_seen);
-    tcase_add_test(tcase, a_call_that_hangs_makes_workers_plain);
-    tcase_add_test(tcase, a_worker_without_a_cpu_makes_all_plain);
-    tcase_add_test(tcase, a_caller_that_goes_on_for_long_changes_nothing);
-    tcase_add_test(tcase, without_requests_workers_are_plain_but_ready);
-    tcase_add_test(tcase, stopped_it_binds_none_any_more);
-    tcase_add_test(tcase, worker_made_plain_before_it_enters_is_scheduled_so);
-    tcase_add_test(tcase, threads_can_be_started_as_at_home);
-    tcase_add_loop_test(tcase, cpu_of_a_thread_is_the_one_that_it_runs_on, 0, cpu_count);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

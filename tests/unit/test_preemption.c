@@ -1,10 +1,9 @@
 /* Preemption, against the numbers of thesis §3.3.1 and by hand. */
-#include <check.h>
 #include <string.h>
 
 #include "base.h"
 #include "preemption.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define QUANTUM 67108864.0 /* 2^26 */
 
@@ -15,28 +14,25 @@ static double of_thesis(const struct preemption_terms *terms, double cpu_cycles)
     return preemption_probability(terms, cpu_cycles) * terms->quantum_cycles / terms->period_cycles;
 }
 
-START_TEST(probabilities_are_those_of_the_thesis) {
+TEST(probabilities_are_those_of_the_thesis) {
     const struct preemption_terms typical = {.quantum_cycles = QUANTUM, .yield = 0.01, .period_cycles = 1 << 15};
     const struct preemption_terms thread = {.quantum_cycles = QUANTUM, .yield = 0.1, .period_cycles = 1 << 19};
     /* 0.5 * 0.99^2048, "10^-9"; 0.5 * 0.9^128, "0.7 * 10^-6" */
     ck_assert_double_eq_tol(of_thesis(&typical, 1 << 14), 5.75e-10, 0.01e-10);
     ck_assert_double_eq_tol(of_thesis(&thread, 1 << 18), 6.95e-7, 0.01e-7);
 }
-END_TEST
 
-START_TEST(who_never_yields_is_preempted_once_a_quantum) {
+TEST(who_never_yields_is_preempted_once_a_quantum) {
     const struct preemption_terms terms = {.quantum_cycles = QUANTUM};
     ck_assert_double_eq(preemption_probability(&terms, QUANTUM / 8), 0.125);
     ck_assert_double_eq(preemption_probability(&terms, 0), 0);
     ck_assert_double_eq(preemption_probability(&terms, 5 * QUANTUM), 1);
 }
-END_TEST
 
-START_TEST(who_always_yields_is_never_preempted) {
+TEST(who_always_yields_is_never_preempted) {
     const struct preemption_terms terms = {.quantum_cycles = QUANTUM, .yield = 1, .period_cycles = 1000};
     ck_assert_double_eq(preemption_probability(&terms, 1000), 0);
 }
-END_TEST
 
 /* ---- Estimate ----------------------------------------------------------------------------------- */
 
@@ -68,8 +64,10 @@ static void estimate_for(unsigned threads) {
     preemption_estimate(&terms, &profile, &op, &estimate);
 }
 
+TEST_CASE(.set_up = set_up);
+
 /* 2^20 calls of 1.5 * 2^10 cycles, give or take a third, are 24 quanta of CPU time, 16 to 32. */
-START_TEST(calls_arrive_where_the_others_turns_are_over) {
+TEST(calls_arrive_where_the_others_turns_are_over) {
     buckets[10] = 1 << 20;
     estimate_for(2);
     ck_assert_double_eq(estimate.calls.expected, 24);
@@ -80,10 +78,9 @@ START_TEST(calls_arrive_where_the_others_turns_are_over) {
     ck_assert_double_eq(estimate.arriving[26], 0);
     ck_assert_double_eq(estimate.arriving[27], 24);
 }
-END_TEST
 
 /* 2^26 + 1.5 * 2^25 cycles are 1.75 * 2^26; at resolution 8 those are in bucket floor(8 * 26.807). */
-START_TEST(long_calls_arrive_further_on) {
+TEST(long_calls_arrive_further_on) {
     buckets[25] = 4;
     estimate_for(2);
     ck_assert_double_eq(estimate.arriving[26], 3);
@@ -95,18 +92,16 @@ START_TEST(long_calls_arrive_further_on) {
     ck_assert_double_eq(estimate.arriving[aggstats_bucket_of((uint64_t)(mean + QUANTUM), 8)], 4 * mean / QUANTUM);
     ck_assert_double_eq(estimate.calls.expected, 4 * mean / QUANTUM);
 }
-END_TEST
 
-START_TEST(calls_beyond_a_quantum_have_waited) {
+TEST(calls_beyond_a_quantum_have_waited) {
     buckets[26] = 1000000;
     buckets[63] = 1000000;
     buckets[0] = 1000000; /* no CPU time to speak of */
     estimate_for(2);
     ck_assert_double_eq(estimate.calls.upper, 0);
 }
-END_TEST
 
-START_TEST(known_cpu_time_counts_in_place_of_latency) {
+TEST(known_cpu_time_counts_in_place_of_latency) {
     /* at 1 GHz: calls of 1.5 * 2^20 cycles that used 1.5 * 2^10 */
     const struct aggstats_cell cells[] = {
         {.row = aggstats_value_row(AGGSTATS_CPU, 1024), .bucket = 20, .count = 100},
@@ -125,11 +120,10 @@ START_TEST(known_cpu_time_counts_in_place_of_latency) {
     estimate_for(2);
     ck_assert_double_eq_tol(estimate.calls.expected, 24 * 1024, 1e-9);
 }
-END_TEST
 
 /* ---- Terms -------------------------------------------------------------------------------------- */
 
-START_TEST(waits_that_were_counted_are_yields) {
+TEST(waits_that_were_counted_are_yields) {
     const struct aggstats_cell cells[] = {
         {.row = aggstats_value_row(AGGSTATS_BLOCKED, 0), .bucket = 10, .count = 600},
         {.row = aggstats_value_row(AGGSTATS_BLOCKED, 1), .bucket = 20, .count = 150},
@@ -147,29 +141,10 @@ START_TEST(waits_that_were_counted_are_yields) {
     ck_assert_double_eq(terms.quantum_cycles, 5);
     ck_assert_uint_eq(terms.threads, 2);
 }
-END_TEST
 
-START_TEST(an_empty_profile_has_no_yields) {
+TEST(an_empty_profile_has_no_yields) {
     profile.op_count = 0;
     profile.has_elapsed = true;
     profile.elapsed_cycles = 30000;
     ck_assert_double_eq(preemption_terms_of(&profile, 5, 2).yield, 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("preemption");
-    TCase *all = tcase_create("preemption");
-    tcase_add_checked_fixture(all, set_up, NULL);
-    tcase_add_test(all, probabilities_are_those_of_the_thesis);
-    tcase_add_test(all, who_never_yields_is_preempted_once_a_quantum);
-    tcase_add_test(all, who_always_yields_is_never_preempted);
-    tcase_add_test(all, calls_arrive_where_the_others_turns_are_over);
-    tcase_add_test(all, long_calls_arrive_further_on);
-    tcase_add_test(all, calls_beyond_a_quantum_have_waited);
-    tcase_add_test(all, known_cpu_time_counts_in_place_of_latency);
-    tcase_add_test(all, waits_that_were_counted_are_yields);
-    tcase_add_test(all, an_empty_profile_has_no_yields);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* The kernel's facts about a thread, here about the calling thread. */
-#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -7,44 +6,40 @@
 #include <unistd.h>
 
 #include "proc.h"
-#include "run_suite.h"
+#include "testing.h"
 
 /* ---- stat ---- */
 
-START_TEST(a_name_may_hold_blanks_and_parentheses) {
+TEST(a_name_may_hold_blanks_and_parentheses) {
     struct proc_stat stat;
     ck_assert_int_eq(prctl(PR_SET_NAME, "a) S (b 1"), 0);
     ck_assert(proc_stat_read((uint64_t)gettid(), &stat));
     ck_assert_str_eq(stat.name, "a) S (b 1");
     ck_assert_int_eq(stat.state[0], 'R');
 }
-END_TEST
 
-START_TEST(fields_have_the_numbers_of_the_manual) {
+TEST(fields_have_the_numbers_of_the_manual) {
     struct proc_stat stat;
     ck_assert(proc_stat_read((uint64_t)gettid(), &stat));
     ck_assert_ptr_eq(proc_stat_field(&stat, 3), stat.state);
     ck_assert_int_eq(strtol(proc_stat_field(&stat, 4), NULL, 10), getppid());
     ck_assert_int_eq(strtol(proc_stat_field(&stat, 6), NULL, 10), getsid(0));
 }
-END_TEST
 
-START_TEST(there_are_not_a_hundred_fields) {
+TEST(there_are_not_a_hundred_fields) {
     struct proc_stat stat;
     ck_assert(proc_stat_read((uint64_t)gettid(), &stat));
     ck_assert_ptr_null(proc_stat_field(&stat, 100));
 }
-END_TEST
 
-START_TEST(of_a_thread_that_is_not_there_nothing_is_read) {
+TEST(of_a_thread_that_is_not_there_nothing_is_read) {
     struct proc_stat stat;
     ck_assert(!proc_stat_read(UINT64_MAX, &stat));
 }
-END_TEST
 
 /* ---- status ---- */
 
-START_TEST(numbers_are_those_of_their_lines) {
+TEST(numbers_are_those_of_their_lines) {
     uint64_t number = 0;
     ck_assert_int_eq(prctl(PR_SET_NAME, "\nTgid:\t1"), 0); /* no name makes a line */
     ck_assert(proc_status_number((uint64_t)gettid(), "Tgid", 10, &number));
@@ -52,9 +47,8 @@ START_TEST(numbers_are_those_of_their_lines) {
     ck_assert(proc_status_number((uint64_t)gettid(), "PPid", 10, &number));
     ck_assert_uint_eq(number, (uint64_t)getppid());
 }
-END_TEST
 
-START_TEST(signals_that_wait_are_bits) {
+TEST(signals_that_wait_are_bits) {
     sigset_t set;
     uint64_t pending = 0;
     sigemptyset(&set);
@@ -64,19 +58,17 @@ START_TEST(signals_that_wait_are_bits) {
     ck_assert(proc_status_number((uint64_t)gettid(), "SigPnd", 16, &pending));
     ck_assert_uint_eq(pending, UINT64_C(1) << (SIGUSR2 - 1));
 }
-END_TEST
 
-START_TEST(what_is_not_there_is_not_read) {
+TEST(what_is_not_there_is_not_read) {
     uint64_t number = 47;
     ck_assert(!proc_status_number((uint64_t)gettid(), "Tg", 10, &number));
     ck_assert(!proc_status_number(UINT64_MAX, "Tgid", 10, &number));
     ck_assert_uint_eq(number, 47);
 }
-END_TEST
 
 /* ---- io ---- */
 
-START_TEST(calls_and_bytes_are_summed_each_for_itself) {
+TEST(calls_and_bytes_are_summed_each_for_itself) {
     struct proc_io before;
     struct proc_io after;
     char bytes[11] = "";
@@ -97,9 +89,8 @@ START_TEST(calls_and_bytes_are_summed_each_for_itself) {
     ck_assert_uint_ge(after.read_bytes - before.read_bytes, 143);
     ck_assert_uint_le(after.read_bytes - before.read_bytes, 143 + 256);
 }
-END_TEST
 
-START_TEST(what_is_dirtied_is_to_be_written_to_storage) {
+TEST(what_is_dirtied_is_to_be_written_to_storage) {
     struct proc_io before;
     struct proc_io after;
     char bytes[8192] = "";
@@ -114,53 +105,24 @@ START_TEST(what_is_dirtied_is_to_be_written_to_storage) {
     const uint64_t dirtied = after.storage_written_bytes - before.storage_written_bytes;
     ck_assert(dirtied == sizeof(bytes) || dirtied == 0); /* in memory, or on a file system that counts otherwise */
 }
-END_TEST
 
-START_TEST(of_nobody_there_are_no_sums) {
+TEST(of_nobody_there_are_no_sums) {
     struct proc_io io = {.reads = 47};
     ck_assert(!proc_io_read("nobody", &io));
     ck_assert_uint_eq(io.reads, 47);
 }
-END_TEST
 
 /* ---- The name ---- */
 
-START_TEST(a_name_ends_where_the_program_ended_it) {
+TEST(a_name_ends_where_the_program_ended_it) {
     char name[32];
     ck_assert_int_eq(prctl(PR_SET_NAME, "a name\n"), 0);
     proc_name_read((uint64_t)gettid(), name, sizeof(name));
     ck_assert_str_eq(name, "a name\n");
 }
-END_TEST
 
-START_TEST(nobody_has_no_name) {
+TEST(nobody_has_no_name) {
     char name[32] = "before";
     proc_name_read(UINT64_MAX, name, sizeof(name));
     ck_assert_str_eq(name, "");
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("proc");
-    TCase *stat = tcase_create("stat");
-    tcase_add_test(stat, a_name_may_hold_blanks_and_parentheses);
-    tcase_add_test(stat, fields_have_the_numbers_of_the_manual);
-    tcase_add_test(stat, there_are_not_a_hundred_fields);
-    tcase_add_test(stat, of_a_thread_that_is_not_there_nothing_is_read);
-    suite_add_tcase(suite, stat);
-    TCase *status = tcase_create("status");
-    tcase_add_test(status, numbers_are_those_of_their_lines);
-    tcase_add_test(status, signals_that_wait_are_bits);
-    tcase_add_test(status, what_is_not_there_is_not_read);
-    suite_add_tcase(suite, status);
-    TCase *io = tcase_create("io");
-    tcase_add_test(io, calls_and_bytes_are_summed_each_for_itself);
-    tcase_add_test(io, what_is_dirtied_is_to_be_written_to_storage);
-    tcase_add_test(io, of_nobody_there_are_no_sums);
-    suite_add_tcase(suite, io);
-    TCase *name = tcase_create("name");
-    tcase_add_test(name, a_name_ends_where_the_program_ended_it);
-    tcase_add_test(name, nobody_has_no_name);
-    suite_add_tcase(suite, name);
-    return run_suite(suite);
 }

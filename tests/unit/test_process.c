@@ -1,5 +1,4 @@
 /* Who a caller is, by what /proc has of threads. */
-#include <check.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 
 #include "aggstats/caller_groups.h"
 #include "process.h"
-#include "run_suite.h"
+#include "testing.h"
 
 typedef bool (*way_fn)(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
 static const way_fn ways[] = {process_identify, process_identify_first, process_identify_cgroup};
@@ -28,7 +27,7 @@ static void *identify_own_thread(void *way) {
     return is_known && identity.id == (uint64_t)getpid() && strcmp(identity.name, odd_name) == 0 ? way : NULL;
 }
 
-START_TEST(thread_is_its_process) {
+TEST(thread_is_its_process, .to = 2) {
     pthread_t thread;
     void *result;
     prctl(PR_SET_NAME, odd_name);
@@ -36,9 +35,8 @@ START_TEST(thread_is_its_process) {
     pthread_join(thread, &result);
     ck_assert_ptr_nonnull(result);
 }
-END_TEST
 
-START_TEST(process_that_is_gone_is_not_known) {
+TEST(process_that_is_gone_is_not_known, .to = (int)WAY_COUNT) {
     struct aggstats_identity identity;
     pid_t child = fork();
     if (child == 0)
@@ -46,16 +44,14 @@ START_TEST(process_that_is_gone_is_not_known) {
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
     ck_assert(!ways[_i](NULL, (uint32_t)child, &identity));
 }
-END_TEST
 
-START_TEST(start_tells_processes_apart) {
+TEST(start_tells_processes_apart) {
     struct aggstats_identity identity;
     ck_assert(process_identify(NULL, (uint32_t)getpid(), &identity));
     ck_assert_uint_gt(identity.instance, 1);
 }
-END_TEST
 
-START_TEST(cgroup_is_a_path) {
+TEST(cgroup_is_a_path) {
     struct aggstats_identity identity;
     char line[4200];
     char *path = NULL;
@@ -72,16 +68,4 @@ START_TEST(cgroup_is_a_path) {
         ck_assert_str_eq(identity.name, path);
     else
         ck_assert_str_eq(identity.name + 3, path + strlen(path) - (sizeof(identity.name) - 4));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("process");
-    TCase *tcase = tcase_create("process");
-    tcase_add_loop_test(tcase, thread_is_its_process, 0, 2);
-    tcase_add_loop_test(tcase, process_that_is_gone_is_not_known, 0, (int)WAY_COUNT);
-    tcase_add_test(tcase, cgroup_is_a_path);
-    tcase_add_test(tcase, start_tells_processes_apart);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

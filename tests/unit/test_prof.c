@@ -1,5 +1,4 @@
 /* The prof layer: known latencies in, the same buckets out; nothing else of a call changes. */
-#include <check.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -19,7 +18,7 @@
 #include "layer_failing.h"
 #include "op_calls.h"
 #include "prof.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define ATTEMPTS 300
 
@@ -104,15 +103,15 @@ static void check_truth(enum fs_op op, unsigned resolution, uint64_t delay_ns) {
 
 static const uint64_t delays_ns[] = {10000, 1000000, 100000000};
 
-START_TEST(delay_lands_in_the_bucket_of_the_formula) {
+TEST_CASE(.seconds = 120);
+
+TEST(delay_lands_in_the_bucket_of_the_formula, .to = FS_OP_COUNT * (int)ARRAY_SIZE(delays_ns)) {
     check_truth((enum fs_op)(_i % FS_OP_COUNT), 1, delays_ns[_i / FS_OP_COUNT]);
 }
-END_TEST
 
-START_TEST(delay_lands_in_the_fine_bucket_of_the_formula) {
+TEST(delay_lands_in_the_fine_bucket_of_the_formula, .to = FS_OP_COUNT) {
     check_truth((enum fs_op)_i, 8, 1000000);
 }
-END_TEST
 
 /* ---- Passing on ---- */
 
@@ -157,17 +156,17 @@ static void check_call_is_passed_on(int status) {
     tear_down();
 }
 
-START_TEST(call_passes_unchanged_and_is_counted_once) {
+TEST_CASE();
+
+TEST(call_passes_unchanged_and_is_counted_once) {
     check_call_is_passed_on(0);
 }
-END_TEST
 
 static const int errors[] = {EPERM, ENOENT, EIO, ENOSYS, EOPNOTSUPP, ESTALE, 4095};
 
-START_TEST(error_passes_unchanged_and_is_counted_once) {
+TEST(error_passes_unchanged_and_is_counted_once, .to = (int)ARRAY_SIZE(errors)) {
     check_call_is_passed_on(-errors[_i]);
 }
-END_TEST
 
 /* ---- What came of calls ---- */
 
@@ -208,7 +207,7 @@ static void check_outcome(const struct aggstats_op_profile *op, int error) {
 
 static const int outcomes[] = {0, ENOENT, EIO, 4095};
 
-START_TEST(failures_of_all_ops_are_counted_and_bytes_of_those_that_move_them) {
+TEST(failures_of_all_ops_are_counted_and_bytes_of_those_that_move_them, .to = (int)ARRAY_SIZE(outcomes)) {
     struct aggstats_profile profile;
     create_recorder(1);
     call_each_op(-outcomes[_i]);
@@ -219,9 +218,8 @@ START_TEST(failures_of_all_ops_are_counted_and_bytes_of_those_that_move_them) {
     aggstats_profile_finish(&profile);
     tear_down();
 }
-END_TEST
 
-START_TEST(forget_passes_uncounted) {
+TEST(forget_passes_uncounted) {
     struct layer_failing failing;
     struct aggstats_profile profile;
     create_recorder(1);
@@ -239,7 +237,6 @@ START_TEST(forget_passes_uncounted) {
     aggstats_profile_finish(&profile);
     tear_down();
 }
-END_TEST
 
 /* ---- In flight ---- */
 
@@ -254,7 +251,7 @@ static void *call_write(void *argument) {
     return NULL;
 }
 
-START_TEST(call_in_flight_shows_inode_and_caller) {
+TEST(call_in_flight_shows_inode_and_caller) {
     struct layer_delay delay;
     struct aggstats_profile profile;
     pthread_t thread;
@@ -275,7 +272,6 @@ START_TEST(call_in_flight_shows_inode_and_caller) {
     pthread_join(thread, NULL);
     tear_down();
 }
-END_TEST
 
 /* ---- Many threads ---- */
 
@@ -377,25 +373,25 @@ static void run_workers(unsigned count, struct watcher *watcher) {
         stop_watcher(watcher);
 }
 
-START_TEST(no_call_is_lost_by_any_number_of_threads) {
+TEST_CASE(.seconds = 120);
+
+TEST(no_call_is_lost_by_any_number_of_threads, .to = (int)ARRAY_SIZE(thread_counts)) {
     create_recorder(1);
     run_workers(thread_counts[_i], NULL);
     check_shares(CALLS);
     tear_down();
 }
-END_TEST
 
-START_TEST(snapshots_meanwhile_cost_no_call) {
+TEST(snapshots_meanwhile_cost_no_call, .to = (int)ARRAY_SIZE(thread_counts)) {
     struct watcher watcher = {.reset = false};
     create_recorder(1);
     run_workers(thread_counts[_i], &watcher);
     check_shares(CALLS);
     tear_down();
 }
-END_TEST
 
 /* What resets took is gone from sight; but nothing is ever in doubt afterwards, and new calls count exactly. */
-START_TEST(resets_meanwhile_leave_exact_counts) {
+TEST(resets_meanwhile_leave_exact_counts, .to = (int)ARRAY_SIZE(thread_counts)) {
     struct watcher watcher = {.reset = true};
     create_recorder(1);
     run_workers(thread_counts[_i], &watcher);
@@ -404,11 +400,12 @@ START_TEST(resets_meanwhile_leave_exact_counts) {
     check_shares(CALLS);
     tear_down();
 }
-END_TEST
 
 /* ---- Names ---- */
 
-START_TEST(every_op_has_the_name_of_its_row) {
+TEST_CASE();
+
+TEST(every_op_has_the_name_of_its_row) {
     ck_assert_str_eq(fs_op_names[FS_OP_LOOKUP], "LOOKUP");
     ck_assert_str_eq(fs_op_names[FS_OP_COPY_FILE_RANGE], "COPY_FILE_RANGE");
     for (int op = 0; op < FS_OP_COUNT; op++) {
@@ -417,7 +414,6 @@ START_TEST(every_op_has_the_name_of_its_row) {
             ck_assert_str_ne(fs_op_names[op], fs_op_names[other]);
     }
 }
-END_TEST
 
 /* ---- Single calls ---- */
 
@@ -480,7 +476,7 @@ static void check_record(const struct events_file *file, const unsigned char *by
     ck_assert_uint_eq(record.uid, arguments.caller.uid);
 }
 
-START_TEST(every_op_is_recorded_with_what_its_row_names) {
+TEST(every_op_is_recorded_with_what_its_row_names, .to = 2) {
     create_recorder(1);
     void *data;
     struct events_file *file = record_all_ops(_i == 1, &data);
@@ -498,7 +494,6 @@ START_TEST(every_op_is_recorded_with_what_its_row_names) {
     events_close(file);
     tear_down();
 }
-END_TEST
 
 static void check_create(const struct events_file *file, const struct event *event) {
     struct events_text name = events_text_of(file, event, "name");
@@ -507,7 +502,7 @@ static void check_create(const struct events_file *file, const struct event *eve
     ck_assert(name.length == strlen(arguments.name) && memcmp(name.bytes, arguments.name, name.length) == 0);
 }
 
-START_TEST(columns_have_the_arguments_of_the_call) {
+TEST(columns_have_the_arguments_of_the_call) {
     create_recorder(1);
     void *data;
     struct events_file *file = record_all_ops(true, &data);
@@ -528,7 +523,6 @@ START_TEST(columns_have_the_arguments_of_the_call) {
     events_close(file);
     tear_down();
 }
-END_TEST
 
 /* ---- What is wanted besides counting ---- */
 
@@ -597,7 +591,7 @@ static void call_writes(void) {
 }
 
 /* Each of what may be wanted gets each call once, whatever else is wanted; and none any more when it is not. */
-START_TEST(whatever_is_wanted_gets_each_call_once) {
+TEST(whatever_is_wanted_gets_each_call_once, .to = WITH_ALL + 1) {
     struct layer_delay delay;
     create_recorder(1);
     arguments.results.written_bytes = 41;
@@ -616,7 +610,6 @@ START_TEST(whatever_is_wanted_gets_each_call_once) {
     check_details((unsigned)_i & (WITH_GROUPS | WITH_SLOW), 2 * WANTED_CALLS);
     tear_down();
 }
-END_TEST
 
 /* Ops that have a value beside the error, and what their calls have of it. */
 static const struct {
@@ -663,7 +656,7 @@ static void check_value(enum fs_op op, enum aggstats_value value, int status) {
     ck_assert_int_eq(prof_set_joint(&prof, op, 0), 0);
 }
 
-START_TEST(latency_is_related_to_the_values_of_the_call) {
+TEST(latency_is_related_to_the_values_of_the_call, .to = (int)ARRAY_SIZE(outcomes)) {
     static const enum aggstats_value values[] = {AGGSTATS_SIZE, AGGSTATS_OFFSET, AGGSTATS_RESULT, AGGSTATS_PAST_EOF};
     struct layer_failing failing;
     create_recorder(1);
@@ -680,62 +673,5 @@ START_TEST(latency_is_related_to_the_values_of_the_call) {
             check_value((enum fs_op)op, values[i], -outcomes[_i]);
     tear_down();
 }
-END_TEST
 
 /* ---- Run ---- */
-
-static void add_events(Suite *suite) {
-    TCase *tcase = tcase_create("single calls");
-    tcase_add_loop_test(tcase, every_op_is_recorded_with_what_its_row_names, 0, 2);
-    tcase_add_test(tcase, columns_have_the_arguments_of_the_call);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-}
-
-static void add_details(Suite *suite) {
-    TCase *tcase = tcase_create("what is wanted besides");
-    tcase_add_loop_test(tcase, whatever_is_wanted_gets_each_call_once, 0, WITH_ALL + 1);
-    tcase_add_loop_test(tcase, latency_is_related_to_the_values_of_the_call, 0, (int)ARRAY_SIZE(outcomes));
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-}
-
-static void add_truth(Suite *suite) {
-    TCase *tcase = tcase_create("truth");
-    tcase_add_loop_test(tcase, delay_lands_in_the_bucket_of_the_formula, 0, FS_OP_COUNT * (int)ARRAY_SIZE(delays_ns));
-    tcase_add_loop_test(tcase, delay_lands_in_the_fine_bucket_of_the_formula, 0, FS_OP_COUNT);
-    tcase_set_timeout(tcase, 120);
-    suite_add_tcase(suite, tcase);
-}
-
-static void add_passing_on(Suite *suite) {
-    TCase *tcase = tcase_create("passing on");
-    tcase_add_test(tcase, call_passes_unchanged_and_is_counted_once);
-    tcase_add_loop_test(tcase, error_passes_unchanged_and_is_counted_once, 0, (int)ARRAY_SIZE(errors));
-    tcase_add_test(tcase, forget_passes_uncounted);
-    tcase_add_loop_test(tcase, failures_of_all_ops_are_counted_and_bytes_of_those_that_move_them, 0,
-                        (int)ARRAY_SIZE(outcomes));
-    tcase_add_test(tcase, call_in_flight_shows_inode_and_caller);
-    tcase_add_test(tcase, every_op_has_the_name_of_its_row);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-}
-
-static void add_threaded(Suite *suite) {
-    TCase *tcase = tcase_create("many threads");
-    tcase_add_loop_test(tcase, no_call_is_lost_by_any_number_of_threads, 0, (int)ARRAY_SIZE(thread_counts));
-    tcase_add_loop_test(tcase, snapshots_meanwhile_cost_no_call, 0, (int)ARRAY_SIZE(thread_counts));
-    tcase_add_loop_test(tcase, resets_meanwhile_leave_exact_counts, 0, (int)ARRAY_SIZE(thread_counts));
-    tcase_set_timeout(tcase, 120);
-    suite_add_tcase(suite, tcase);
-}
-
-int main(void) {
-    Suite *suite = suite_create("prof");
-    add_truth(suite);
-    add_passing_on(suite);
-    add_threaded(suite);
-    add_events(suite);
-    add_details(suite);
-    return run_suite(suite);
-}

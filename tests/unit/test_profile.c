@@ -1,12 +1,11 @@
 /* Profile arithmetic: sums are exact, errors leave the profile as it was. */
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "aggstats.h"
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 
 /* ---- Help ---- */
 
@@ -40,7 +39,7 @@ static const char text_b[] = "# osprof 1\n# layer: other\n# clock: tsc 100000000
 
 /* ---- Adding ---- */
 
-START_TEST(sum_has_all_counts_and_keeps_the_first_header) {
+TEST(sum_has_all_counts_and_keeps_the_first_header) {
     struct aggstats_profile a = parse(text_a);
     struct aggstats_profile b = parse(text_b);
     ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
@@ -49,25 +48,22 @@ START_TEST(sum_has_all_counts_and_keeps_the_first_header) {
                "# start: 2026-11-21T02:30:00.000000000Z\n# elapsed: 1500\n# clamped: 3\n"
                "OP_LOOKUP 1 900\n 0 0 0 1\nOP_READ 12 370\n 1 7 4\nOP_WRITE 2 100\n 0 1\n");
 }
-END_TEST
 
-START_TEST(adding_to_nothing_copies) {
+TEST(adding_to_nothing_copies) {
     struct aggstats_profile sum = {0};
     struct aggstats_profile a = parse(text_a);
     ck_assert_int_eq(aggstats_profile_add(&sum, &a), 0);
     aggstats_profile_finish(&a);
     expect(&sum, text_a);
 }
-END_TEST
 
-START_TEST(sum_of_two_resolutions_has_the_coarser) {
+TEST(sum_of_two_resolutions_has_the_coarser) {
     struct aggstats_profile fine = parse("# clock: tsc 1000000000 Hz\n# resolution: 4\nOP_READ 10 10\n 1 2 3 4\n");
     struct aggstats_profile coarse = parse("# clock: tsc 1000000000 Hz\n# resolution: 2\nOP_READ 3 3\n 1 2\n");
     ck_assert_int_eq(aggstats_profile_add(&fine, &coarse), 0);
     aggstats_profile_finish(&coarse);
     expect(&fine, "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 2\nOP_READ 13 13\n 4 9\n");
 }
-END_TEST
 
 #define ALMOST "18446744073709551615" /* 2^64 - 1 */
 
@@ -78,16 +74,15 @@ static const char *const overflowing[][2] = {
     {HEADER "# clamped: " ALMOST "\nOP_READ 1 1\n 1\n", HEADER "# clamped: 1\nOP_READ 1 1\n 1\n"},
 };
 
-START_TEST(sum_that_overflows_leaves_the_profile_alone) {
+TEST(sum_that_overflows_leaves_the_profile_alone, .to = (int)ARRAY_SIZE(overflowing)) {
     struct aggstats_profile a = parse(overflowing[_i][0]);
     struct aggstats_profile b = parse(overflowing[_i][1]);
     ck_assert_int_eq(aggstats_profile_add(&a, &b), -EOVERFLOW);
     aggstats_profile_finish(&b);
     expect(&a, overflowing[_i][0]);
 }
-END_TEST
 
-START_TEST(rates_that_differ_do_not_add_up) {
+TEST(rates_that_differ_do_not_add_up) {
     struct aggstats_profile a = parse("# clock: tsc 1000000000 Hz\nOP_READ 1 1\n 1\n");
     struct aggstats_profile other = parse("# clock: tsc 1002000000 Hz\nOP_READ 1 1\n 1\n");
     struct aggstats_profile unknown = parse("OP_READ 1 1\n 1\n");
@@ -101,14 +96,13 @@ START_TEST(rates_that_differ_do_not_add_up) {
     aggstats_profile_finish(&measured_again);
     expect(&a, HEADER "OP_READ 2 2\n 2\n");
 }
-END_TEST
 
 /* ---- Groups ---- */
 
 static const char grouped[] = "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 2\nOP_READ 3 12\n 0 1 1 0 1\n"
                               "# process: 17 cat\nOP_READ 2 8\n 0 1 1\n# process: kernel\nOP_READ 1 4\n 0 0 0 0 1\n";
 
-START_TEST(groups_change_with_the_whole) {
+TEST(groups_change_with_the_whole) {
     struct aggstats_profile coarse = parse(grouped);
     struct aggstats_profile slow = parse(grouped);
     ck_assert_int_eq(aggstats_profile_coarsen(&coarse, 1), 0);
@@ -118,9 +112,8 @@ START_TEST(groups_change_with_the_whole) {
     expect(&slow, "# osprof 1\n# clock: tsc 500000000 Hz\n# resolution: 2\nOP_READ 3 6\n 2 0 1\n"
                   "# process: 17 cat\nOP_READ 2 4\n 2\n# process: kernel\nOP_READ 1 2\n 0 0 1\n");
 }
-END_TEST
 
-START_TEST(sums_and_differences_have_no_groups) {
+TEST(sums_and_differences_have_no_groups) {
     struct aggstats_profile a = parse(grouped);
     struct aggstats_profile b = parse(grouped);
     ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
@@ -130,9 +123,8 @@ START_TEST(sums_and_differences_have_no_groups) {
     aggstats_profile_finish(&b);
     aggstats_profile_finish(&a);
 }
-END_TEST
 
-START_TEST(others_get_no_paths) {
+TEST(others_get_no_paths) {
     struct aggstats_profile profile =
         parse("# osprof 1\n# resolution: 1\n# in_flight: READ object 1 pid 2 age 3 path /secret\nOP_READ 3 6\n 0 2\n"
               "# uid: 7\nOP_READ 2 4\n 0 2\n# cgroup: /user.slice\nOP_READ 2 4\n 0 2\n# file: 7 /secret\nOP_READ 2 4\n "
@@ -148,11 +140,10 @@ START_TEST(others_get_no_paths) {
     aggstats_profile_drop_paths(&profile);
     expect(&profile, "# osprof 1\n# resolution: 1\nOP_READ 2 4\n 0 2\n");
 }
-END_TEST
 
 /* ---- Subtracting ---- */
 
-START_TEST(difference_undoes_the_sum) {
+TEST(difference_undoes_the_sum) {
     struct aggstats_profile a = parse(text_a);
     struct aggstats_profile b = parse(text_b);
     ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
@@ -161,9 +152,8 @@ START_TEST(difference_undoes_the_sum) {
     a.has_start = true; /* b did not say when it began */
     expect(&a, text_a);
 }
-END_TEST
 
-START_TEST(difference_begins_where_the_earlier_ends) {
+TEST(difference_begins_where_the_earlier_ends) {
     struct aggstats_profile later = parse(text_a);
     struct aggstats_profile earlier =
         parse(HEADER "# start: 2026-11-21T02:30:00.5Z\n# elapsed: 250\nOP_READ 1 100\n 1\n");
@@ -173,26 +163,23 @@ START_TEST(difference_begins_where_the_earlier_ends) {
                    "# start: 2026-11-21T02:30:00.500000250Z\n# elapsed: 750\n# clamped: 2\n"
                    "OP_READ 4 200\n 0 0 4\nOP_WRITE 2 100\n 0 1\n");
 }
-END_TEST
 
 /* In the earlier snapshot the third call was in flight; it ended in between, so it belongs to the difference. */
-START_TEST(call_in_flight_belongs_to_where_it_ends) {
+TEST(call_in_flight_belongs_to_where_it_ends) {
     struct aggstats_profile later = parse(HEADER "OP_READ 3 600\n 2 0 1\n");
     struct aggstats_profile earlier = parse(HEADER "OP_READ 3 200\n 2\n");
     ck_assert_int_eq(aggstats_profile_subtract(&later, &earlier), 0);
     aggstats_profile_finish(&earlier);
     expect(&later, HEADER "OP_READ 1 400\n 0 0 1\n");
 }
-END_TEST
 
-START_TEST(difference_of_equals_is_empty) {
+TEST(difference_of_equals_is_empty) {
     struct aggstats_profile a = parse(HEADER "OP_READ 3 600\n 2 0 1\n");
     struct aggstats_profile same = parse(HEADER "OP_READ 3 600\n 2 0 1\n");
     ck_assert_int_eq(aggstats_profile_subtract(&a, &same), 0);
     aggstats_profile_finish(&same);
     expect(&a, HEADER);
 }
-END_TEST
 
 static const char *const not_contained[] = {
     HEADER "OP_READ 4 100\n 4\n",                           /* a bucket */
@@ -202,18 +189,17 @@ static const char *const not_contained[] = {
     HEADER "# elapsed: 1\n# clamped: 9\nOP_READ 1 1\n 1\n", /* the clamped */
 };
 
-START_TEST(what_is_not_contained_cannot_be_taken_away) {
+TEST(what_is_not_contained_cannot_be_taken_away, .to = (int)ARRAY_SIZE(not_contained)) {
     struct aggstats_profile a = parse(text_a);
     struct aggstats_profile b = parse(not_contained[_i]);
     ck_assert_int_eq(aggstats_profile_subtract(&a, &b), -ERANGE);
     aggstats_profile_finish(&b);
     expect(&a, text_a);
 }
-END_TEST
 
 /* ---- Resolution ---- */
 
-START_TEST(coarser_profile_agrees_with_coarser_buckets) {
+TEST(coarser_profile_agrees_with_coarser_buckets, .to = 4) {
     static const unsigned coarser[] = {1, 2, 4, 8};
     struct aggstats_profile profile = parse("# resolution: 8\nOP_READ 100000 0\n 0\n");
     uint64_t expected[64 * 8] = {0};
@@ -228,37 +214,33 @@ START_TEST(coarser_profile_agrees_with_coarser_buckets) {
     ck_assert_int_eq(aggstats_profile_coarsen(&profile, 3), -EINVAL);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 /* ---- Clock rate ---- */
 
-START_TEST(doubling_the_rate_moves_every_call_one_octave_up) {
+TEST(doubling_the_rate_moves_every_call_one_octave_up) {
     struct aggstats_profile profile = parse(HEADER "# elapsed: 1001\nOP_READ 9 301\n 1 2 0 6\n");
     ck_assert_int_eq(aggstats_profile_rescale(&profile, 2000000000), 0);
     expect(&profile,
            "# osprof 1\n# clock: tsc 2000000000 Hz\n# resolution: 1\n# elapsed: 2002\nOP_READ 9 602\n 0 1 2 0 6\n");
 }
-END_TEST
 
-START_TEST(halving_the_rate_keeps_the_shortest_in_bucket_zero) {
+TEST(halving_the_rate_keeps_the_shortest_in_bucket_zero) {
     struct aggstats_profile profile = parse(HEADER "OP_READ 9 301\n 1 2 0 6\n");
     ck_assert_int_eq(aggstats_profile_rescale(&profile, 500000000), 0);
     expect(&profile, "# osprof 1\n# clock: tsc 500000000 Hz\n# resolution: 1\nOP_READ 9 151\n 3 0 6\n");
 }
-END_TEST
 
 /* [2^10, 2^11) becomes [1.5 * 2^10, 1.5 * 2^11): a third of that range lies below 2^11, two thirds above. */
-START_TEST(calls_are_spread_in_proportion_to_the_overlap) {
+TEST(calls_are_spread_in_proportion_to_the_overlap) {
     struct aggstats_profile profile = parse(HEADER "OP_READ 1000 1500000\n 0 0 0 0 0 0 0 0 0 0 1000\n");
     ck_assert_int_eq(aggstats_profile_rescale(&profile, 1500000000), 0);
     expect(&profile, "# osprof 1\n# clock: tsc 1500000000 Hz\n# resolution: 1\n"
                      "OP_READ 1000 2250000\n 0 0 0 0 0 0 0 0 0 0 333 667\n");
 }
-END_TEST
 
 static const uint64_t rates_hz[] = {1, 999999999, 1000000001, 1234567891, 2596000000, 123456, UINT64_C(4000000000)};
 
-START_TEST(rescaling_keeps_every_call) {
+TEST(rescaling_keeps_every_call, .to = (int)ARRAY_SIZE(rates_hz)) {
     struct aggstats_profile profile =
         parse(HEADER "OP_READ 12 99\n 1 2 3\nOP_WRITE 101 1\n 0 7 0 0 0 0 0 11 13 17 53\n");
     ck_assert_int_eq(aggstats_profile_rescale(&profile, rates_hz[_i]), 0);
@@ -270,9 +252,8 @@ START_TEST(rescaling_keeps_every_call) {
     }
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(rescaling_that_cannot_be_done_leaves_the_profile_alone) {
+TEST(rescaling_that_cannot_be_done_leaves_the_profile_alone) {
     static const char huge[] = HEADER "OP_READ 1 " ALMOST "\n 0 1\n";
     struct aggstats_profile profile = parse(huge);
     struct aggstats_profile unknown = parse("OP_READ 1 1\n 1\n");
@@ -282,11 +263,10 @@ START_TEST(rescaling_that_cannot_be_done_leaves_the_profile_alone) {
     aggstats_profile_finish(&unknown);
     expect(&profile, huge);
 }
-END_TEST
 
 /* ---- The rest ---- */
 
-START_TEST(copy_shares_nothing) {
+TEST(copy_shares_nothing) {
     struct aggstats_profile a = parse(text_a);
     struct aggstats_profile copy;
     ck_assert_int_eq(aggstats_profile_copy(&a, &copy), 0);
@@ -295,9 +275,8 @@ START_TEST(copy_shares_nothing) {
     aggstats_profile_finish(&a);
     expect(&copy, text_a);
 }
-END_TEST
 
-START_TEST(ops_and_labels_are_found_by_name) {
+TEST(ops_and_labels_are_found_by_name) {
     struct aggstats_profile a = parse(text_a);
     ck_assert_uint_eq(aggstats_profile_op(&a, "WRITE")->calls, 2);
     ck_assert_ptr_null(aggstats_profile_op(&a, "WRIT"));
@@ -305,25 +284,20 @@ START_TEST(ops_and_labels_are_found_by_name) {
     ck_assert_ptr_null(aggstats_profile_label(&a, "host"));
     aggstats_profile_finish(&a);
 }
-END_TEST
 
-START_TEST(empty_profile_may_be_finished_twice) {
+TEST(empty_profile_may_be_finished_twice) {
     struct aggstats_profile empty = {0};
     aggstats_profile_finish(&empty);
     aggstats_profile_sort(&empty);
     aggstats_profile_finish(&empty);
 }
-END_TEST
 
-START_TEST(equal_totals_are_sorted_by_name) {
+TEST(equal_totals_are_sorted_by_name) {
     struct aggstats_profile profile = parse(HEADER "OP_B 1 5\n 1\nOP_C 1 6\n 1\nOP_A 1 5\n 1\n");
     expect(&profile, HEADER "OP_C 1 6\n 1\nOP_A 1 5\n 1\nOP_B 1 5\n 1\n");
 }
-END_TEST
 
-#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
-
-START_TEST(cpu_times_are_known_of_sums_only_if_they_are_of_all) {
+TEST(cpu_times_are_known_of_sums_only_if_they_are_of_all) {
     static const char head[] = "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n";
     CLEANUP_FREE char *text = NULL;
     CLEANUP_FREE char *written = NULL;
@@ -342,9 +316,8 @@ START_TEST(cpu_times_are_known_of_sums_only_if_they_are_of_all) {
     aggstats_profile_finish(&b);
     aggstats_profile_finish(&without);
 }
-END_TEST
 
-START_TEST(time_without_running_is_kept_added_and_subtracted) {
+TEST(time_without_running_is_kept_added_and_subtracted) {
     static const char text[] =
         "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 100\n# stopped: 30\n";
     static const char never[] = "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 100\n";
@@ -367,9 +340,8 @@ START_TEST(time_without_running_is_kept_added_and_subtracted) {
     aggstats_profile_finish(&b);
     aggstats_profile_finish(&without);
 }
-END_TEST
 
-START_TEST(stolen_time_is_kept_added_and_subtracted) {
+TEST(stolen_time_is_kept_added_and_subtracted) {
     static const char text[] =
         "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 100\n# stolen: 30\n";
     CLEANUP_FREE char *written = NULL;
@@ -395,10 +367,9 @@ START_TEST(stolen_time_is_kept_added_and_subtracted) {
     aggstats_profile_finish(&b);
     aggstats_profile_finish(&without);
 }
-END_TEST
 
 /* What was read before a reset in between is more than what is there now. */
-START_TEST(bytes_read_from_storage_are_kept_added_and_subtracted) {
+TEST(bytes_read_from_storage_are_kept_added_and_subtracted) {
     static const char text[] =
         "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 100\n# storage_read: 4096\n";
     CLEANUP_FREE char *written = NULL;
@@ -422,7 +393,6 @@ START_TEST(bytes_read_from_storage_are_kept_added_and_subtracted) {
     aggstats_profile_finish(&b);
     aggstats_profile_finish(&none);
 }
-END_TEST
 
 #define KNOWN                                                                                                          \
     "# page_faults: minor 10 major 1\n# bytes_seen: read 5 written 7\n# bytes_kernel: read 9 written 0\n"              \
@@ -435,7 +405,7 @@ static char *text_of(const struct aggstats_profile *profile) {
     return written;
 }
 
-START_TEST(numbers_by_word_are_added_if_both_know_them) {
+TEST(numbers_by_word_are_added_if_both_know_them) {
     struct aggstats_profile a = parse("# osprof 1\n# resolution: 1\n" KNOWN "# not_seen: static 4 go 1\n");
     struct aggstats_profile b = parse("# osprof 1\n# resolution: 1\n" KNOWN "# not_seen: static 2 user 3\n");
     struct aggstats_profile none = parse("# osprof 1\n# resolution: 1\n");
@@ -465,9 +435,8 @@ START_TEST(numbers_by_word_are_added_if_both_know_them) {
     aggstats_profile_finish(&b);
     aggstats_profile_finish(&none);
 }
-END_TEST
 
-START_TEST(a_sum_of_sums_counts_all_profiles) {
+TEST(a_sum_of_sums_counts_all_profiles) {
     struct aggstats_profile sum = parse("# osprof 1\n# resolution: 1\n# merged: 3\n");
     struct aggstats_profile one = parse("# osprof 1\n# resolution: 1\n");
     ck_assert_int_eq(aggstats_profile_add(&sum, &one), 0);
@@ -479,12 +448,11 @@ START_TEST(a_sum_of_sums_counts_all_profiles) {
     aggstats_profile_finish(&sum);
     aggstats_profile_finish(&one);
 }
-END_TEST
 
 #define NAMED "# unseen_program: go runs 1 least 5 most 5 name x\\012y, (b)\n"
 
 /* Names may be any, and stay what they are. */
-START_TEST(programs_that_were_not_seen_are_added_by_kind_and_name) {
+TEST(programs_that_were_not_seen_are_added_by_kind_and_name) {
     struct aggstats_profile a =
         parse("# osprof 1\n# resolution: 1\n# unseen_program: static runs 2 least 10 most 0 name io_uring-cp\n" NAMED);
     struct aggstats_profile b = parse("# osprof 1\n# resolution: 1\n"
@@ -501,7 +469,6 @@ START_TEST(programs_that_were_not_seen_are_added_by_kind_and_name) {
     aggstats_profile_finish(&a);
     aggstats_profile_finish(&b);
 }
-END_TEST
 
 static const char *const broken_facts[] = {
     "# lists: host\n# host: a, b\n",
@@ -516,7 +483,7 @@ static const char *const broken_facts[] = {
     "# unseen_program: static runs 1 least 0 most 0 name 123456789012345678901234567890123\n",
 };
 
-START_TEST(facts_of_another_form_are_refused) {
+TEST(facts_of_another_form_are_refused, .to = (int)ARRAY_SIZE(broken_facts)) {
     char text[256];
     struct aggstats_profile profile;
     struct aggstats_parse_error error;
@@ -525,44 +492,4 @@ START_TEST(facts_of_another_form_are_refused) {
     ck_assert_ptr_nonnull(stream);
     ck_assert_int_eq(aggstats_profile_parse(stream, &profile, &error), -EBADMSG);
     fclose(stream);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("profile");
-    TCase *tcase = tcase_create("profile");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, sum_has_all_counts_and_keeps_the_first_header);
-    tcase_add_test(tcase, adding_to_nothing_copies);
-    tcase_add_test(tcase, numbers_by_word_are_added_if_both_know_them);
-    tcase_add_test(tcase, a_sum_of_sums_counts_all_profiles);
-    tcase_add_test(tcase, programs_that_were_not_seen_are_added_by_kind_and_name);
-    tcase_add_loop_test(tcase, facts_of_another_form_are_refused, 0, COUNT(broken_facts));
-    tcase_add_test(tcase, sum_of_two_resolutions_has_the_coarser);
-    tcase_add_loop_test(tcase, sum_that_overflows_leaves_the_profile_alone, 0, COUNT(overflowing));
-    tcase_add_test(tcase, rates_that_differ_do_not_add_up);
-    tcase_add_test(tcase, groups_change_with_the_whole);
-    tcase_add_test(tcase, others_get_no_paths);
-    tcase_add_test(tcase, sums_and_differences_have_no_groups);
-    tcase_add_test(tcase, difference_undoes_the_sum);
-    tcase_add_test(tcase, difference_begins_where_the_earlier_ends);
-    tcase_add_test(tcase, call_in_flight_belongs_to_where_it_ends);
-    tcase_add_test(tcase, difference_of_equals_is_empty);
-    tcase_add_loop_test(tcase, what_is_not_contained_cannot_be_taken_away, 0, COUNT(not_contained));
-    tcase_add_loop_test(tcase, coarser_profile_agrees_with_coarser_buckets, 0, 4);
-    tcase_add_test(tcase, doubling_the_rate_moves_every_call_one_octave_up);
-    tcase_add_test(tcase, halving_the_rate_keeps_the_shortest_in_bucket_zero);
-    tcase_add_test(tcase, calls_are_spread_in_proportion_to_the_overlap);
-    tcase_add_loop_test(tcase, rescaling_keeps_every_call, 0, COUNT(rates_hz));
-    tcase_add_test(tcase, rescaling_that_cannot_be_done_leaves_the_profile_alone);
-    tcase_add_test(tcase, copy_shares_nothing);
-    tcase_add_test(tcase, ops_and_labels_are_found_by_name);
-    tcase_add_test(tcase, empty_profile_may_be_finished_twice);
-    tcase_add_test(tcase, equal_totals_are_sorted_by_name);
-    suite_add_tcase(suite, tcase);
-    tcase_add_test(tcase, stolen_time_is_kept_added_and_subtracted);
-    tcase_add_test(tcase, bytes_read_from_storage_are_kept_added_and_subtracted);
-    tcase_add_test(tcase, cpu_times_are_known_of_sums_only_if_they_are_of_all);
-    tcase_add_test(tcase, time_without_running_is_kept_added_and_subtracted);
-    return run_suite(suite);
 }

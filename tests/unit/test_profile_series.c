@@ -1,5 +1,4 @@
 /* Series of profiles: names in the order of time, and only own files are removed. */
-#include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 
 #include "base.h"
 #include "profile_series.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static char directory[64];
 static char text[] = "# osprof 1\n# mount: /mnt\n# start: x\n";
@@ -43,7 +42,9 @@ static void expect_next(int64_t now_ns, int64_t *after_ms, const char *expected)
     ck_assert_str_eq(name, expected);
 }
 
-START_TEST(each_name_is_later_than_all_before) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(each_name_is_later_than_all_before) {
     int64_t after_ms = 0;
     expect_next(noon_ns, &after_ms, "web-20261126T120000.000Z.osprof");
     expect_next(noon_ns, &after_ms, "web-20261126T120000.001Z.osprof");                 /* in the same millisecond */
@@ -53,17 +54,15 @@ START_TEST(each_name_is_later_than_all_before) {
     expect_next(noon_ns, &after_ms, "web-20261127T000000.000Z.osprof");
     ck_assert_int_eq(remove("web-20261126T235959.999Z.osprof"), 0);
 }
-END_TEST
 
-START_TEST(time_has_four_digits_of_years) {
+TEST(time_has_four_digits_of_years) {
     int64_t after_ms = INT64_C(253402300799999); /* the last of the year 9999 */
     char name[NAME_MAX + 1];
     ck_assert_int_eq(profile_series_next(&series, 0, &after_ms, name), -EOVERFLOW);
 }
-END_TEST
 
 /* Who may rename files there could leave no name for what comes. */
-START_TEST(there_is_always_a_next_name) {
+TEST(there_is_always_a_next_name) {
     int64_t after_ms = 0;
     make("web-99991231T235959.999Z.osprof", text);
     make("web-90000101T000000.000Z.osprof", text);
@@ -75,7 +74,6 @@ START_TEST(there_is_always_a_next_name) {
     ck_assert_int_eq(remove("web-90000101T000000.000Z.osprof"), 0);
     ck_assert_int_eq(remove("web-89991231T235959.999Z.osprof"), 0);
 }
-END_TEST
 
 /* Not of the series: other names, other mounts, no profiles. */
 static const struct {
@@ -90,7 +88,7 @@ static const struct {
     {"web-20261126T110000.002Z.osprof", ""},
 };
 
-START_TEST(only_the_oldest_of_the_series_are_removed) {
+TEST(only_the_oldest_of_the_series_are_removed) {
     static const char *const names[] = {"web-20261126T115959.999Z.osprof", "web-20261126T120000.000Z.osprof",
                                         "web-20261126T120000.001Z.osprof"};
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)
@@ -105,15 +103,4 @@ START_TEST(only_the_oldest_of_the_series_are_removed) {
     ck_assert_int_eq(access(names[1], F_OK), -1);
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)
         ck_assert_int_eq(remove(others[i].name), 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("profile series");
-    TCase *tcase = suite_case(suite, "profile series", set_up, tear_down);
-    tcase_add_test(tcase, each_name_is_later_than_all_before);
-    tcase_add_test(tcase, time_has_four_digits_of_years);
-    tcase_add_test(tcase, there_is_always_a_next_name);
-    tcase_add_test(tcase, only_the_oldest_of_the_series_are_removed);
-    return run_suite(suite);
 }

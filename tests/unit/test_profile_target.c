@@ -1,5 +1,4 @@
 /* Where profiles are saved: settled at the start, whatever becomes of the current directory. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,8 +9,8 @@
 
 #include "base.h"
 #include "profile_target.h"
-#include "run_suite.h"
 #include "said.h"
+#include "testing.h"
 
 static char directory[64];
 static struct profile_target target;
@@ -71,7 +70,9 @@ static const char *text_of(const char *name) {
     return text;
 }
 
-START_TEST(default_is_a_file_where_one_started_that_keeps_the_older_one) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(default_is_a_file_where_one_started_that_keeps_the_older_one) {
     struct stat attr;
     settle(NULL, false);
     ck_assert_int_eq(save("first"), 0);
@@ -86,9 +87,8 @@ START_TEST(default_is_a_file_where_one_started_that_keeps_the_older_one) {
     ck_assert_int_eq(stat("osprof.out", &attr), 0);
     ck_assert_uint_eq(attr.st_mode, S_IFREG | 0640);
 }
-END_TEST
 
-START_TEST(text_with_paths_is_for_its_owner_alone) {
+TEST(text_with_paths_is_for_its_owner_alone) {
     const struct control_text private = {.text = (char[]){"private"}, .size_bytes = 7, .has_paths = true};
     settle(NULL, false);
     ck_assert_int_eq(save("public"), 0);
@@ -103,9 +103,8 @@ START_TEST(text_with_paths_is_for_its_owner_alone) {
     ck_assert_uint_eq(mode_of("osprof.out"), 0640);
     ck_assert_uint_eq(mode_of("osprof.out.old"), 0600);
 }
-END_TEST
 
-START_TEST(file_may_be_named) {
+TEST(file_may_be_named, .to = 2) {
     ck_assert_int_eq(mkdir("inner", 0755), 0);
     settle("inner/saved", _i);
     ck_assert_int_eq(save("first"), 0);
@@ -113,7 +112,6 @@ START_TEST(file_may_be_named) {
     ck_assert_str_eq(text_of("inner/saved"), "second");
     ck_assert_ptr_nonnull(strstr(target.shown, "inner/saved"));
 }
-END_TEST
 
 /* Settles on standard output while that is memory without a name, whose descriptor this returns. */
 static int settle_on_memory(const char *file, bool foreground) {
@@ -125,7 +123,7 @@ static int settle_on_memory(const char *file, bool foreground) {
 }
 
 /* "-", and the foreground's default */
-START_TEST(standard_output_is_written_to) {
+TEST(standard_output_is_written_to, .to = 2) {
     char text[16] = "";
     int memory_fd = settle_on_memory(_i ? "-" : NULL, true);
     ck_assert_int_eq(save("profile"), 0);
@@ -133,10 +131,9 @@ START_TEST(standard_output_is_written_to) {
     ck_assert_str_eq(text, "profile");
     close(memory_fd);
 }
-END_TEST
 
 /* As osprof run does it: memory that nobody else can open */
-START_TEST(what_nobody_can_read_any_more_is_not_saved) {
+TEST(what_nobody_can_read_any_more_is_not_saved) {
     int memory_fd = settle_on_memory("-", true);
     ck_assert_int_eq(target.reader, getppid());
     target.reader = 1 << 30; /* no process has such a number */
@@ -145,16 +142,14 @@ START_TEST(what_nobody_can_read_any_more_is_not_saved) {
     ck_assert_int_eq(lseek(memory_fd, 0, SEEK_END), 0);
     close(memory_fd);
 }
-END_TEST
 
-START_TEST(unnamed_file_outlives_who_starts_a_background) {
+TEST(unnamed_file_outlives_who_starts_a_background) {
     int memory_fd = settle_on_memory("-", false);
     ck_assert_int_eq(target.reader, 0);
     close(memory_fd);
 }
-END_TEST
 
-START_TEST(fifo_with_a_reader_is_written_to) {
+TEST(fifo_with_a_reader_is_written_to) {
     char text[16] = "";
     ck_assert_int_eq(mkfifo("fifo", 0600), 0);
     ck_assert_int_eq(profile_target_init(&target, "fifo", false), -ENXIO); /* nobody reads: told now */
@@ -165,22 +160,20 @@ START_TEST(fifo_with_a_reader_is_written_to) {
     ck_assert_int_eq(save("profile"), 0);
     ck_assert_int_eq(read(reader, text, sizeof(text)), 7);
 }
-END_TEST
 
 static const struct {
     const char *file;
     int status;
 } bad_files[] = {{"missing/saved", -ENOENT}, {"inner", -EISDIR}, {"inner/", -EISDIR}, {"", -EINVAL}, {"/", -EISDIR}};
 
-START_TEST(place_that_cannot_work_is_told_at_the_start) {
+TEST(place_that_cannot_work_is_told_at_the_start, .to = (int)ARRAY_SIZE(bad_files)) {
     ck_assert_int_eq(mkdir("inner", 0755), 0);
     ck_assert_int_eq(profile_target_init(&target, bad_files[_i].file, false), bad_files[_i].status);
     ck_assert_uint_eq(said_lines(), 1);
     ck_assert_ptr_nonnull(strstr(said(), "profile="));
 }
-END_TEST
 
-START_TEST(directory_that_must_not_be_written_is_told_at_the_start) {
+TEST(directory_that_must_not_be_written_is_told_at_the_start) {
     ck_assert_int_eq(mkdir("inner", 0555), 0);
     ck_assert_int_eq(chmod(directory, 0755), 0);
     bool is_root = geteuid() == 0;
@@ -192,9 +185,8 @@ START_TEST(directory_that_must_not_be_written_is_told_at_the_start) {
     ck_assert_int_eq(status, -EACCES);
     ck_assert_uint_eq(said_lines(), 1);
 }
-END_TEST
 
-START_TEST(another_file_is_relative_to_the_start) {
+TEST(another_file_is_relative_to_the_start) {
     ck_assert_int_eq(mkdir("inner", 0755), 0);
     settle(NULL, false);
     ck_assert_int_eq(save_as("saved", 0), 0);
@@ -206,9 +198,8 @@ START_TEST(another_file_is_relative_to_the_start) {
     ck_assert_int_eq(save_as("inner/..", 0), -EISDIR);
     ck_assert_int_eq(save_as("missing/saved", 0), -ENOENT);
 }
-END_TEST
 
-START_TEST(other_file_lies_neither_behind_a_symlink_nor_in_the_own_mount) {
+TEST(other_file_lies_neither_behind_a_symlink_nor_in_the_own_mount) {
     struct stat attr;
     ck_assert_int_eq(mkdir("inner", 0755), 0);
     ck_assert_int_eq(stat("inner", &attr), 0);
@@ -219,7 +210,6 @@ START_TEST(other_file_lies_neither_behind_a_symlink_nor_in_the_own_mount) {
     ck_assert_int_eq(save_as("inner/saved", attr.st_dev), -ELOOP);
     ck_assert_int_eq(save_as("inner/saved", attr.st_dev + 1), 0);
 }
-END_TEST
 
 static int open_new(const char *file, const char *expected_name) {
     CLEANUP_FD int dir_fd = -1;
@@ -231,7 +221,7 @@ static int open_new(const char *file, const char *expected_name) {
 }
 
 /* The names of the final profile, and of the older profile kept beside it, are busy: both would be overwritten. */
-START_TEST(new_file_is_neither_there_nor_where_the_final_profile_goes) {
+TEST(new_file_is_neither_there_nor_where_the_final_profile_goes) {
     ck_assert_int_eq(mkdir("inner", 0755), 0);
     ck_assert_int_eq(symlink("nowhere", "saved"), 0);
     settle(NULL, false);
@@ -245,25 +235,4 @@ START_TEST(new_file_is_neither_there_nor_where_the_final_profile_goes) {
     ck_assert_int_eq(open_new("saved", NULL), -EEXIST);
     ck_assert_int_eq(open_new("missing/span", NULL), -ENOENT);
     ck_assert_int_eq(open_new("inner/", NULL), -EISDIR);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("profile target");
-    TCase *tcase = tcase_create("profile target");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, default_is_a_file_where_one_started_that_keeps_the_older_one);
-    tcase_add_test(tcase, text_with_paths_is_for_its_owner_alone);
-    tcase_add_loop_test(tcase, file_may_be_named, 0, 2);
-    tcase_add_loop_test(tcase, standard_output_is_written_to, 0, 2);
-    tcase_add_test(tcase, what_nobody_can_read_any_more_is_not_saved);
-    tcase_add_test(tcase, unnamed_file_outlives_who_starts_a_background);
-    tcase_add_test(tcase, fifo_with_a_reader_is_written_to);
-    tcase_add_loop_test(tcase, place_that_cannot_work_is_told_at_the_start, 0, (int)ARRAY_SIZE(bad_files));
-    tcase_add_test(tcase, directory_that_must_not_be_written_is_told_at_the_start);
-    tcase_add_test(tcase, another_file_is_relative_to_the_start);
-    tcase_add_test(tcase, other_file_lies_neither_behind_a_symlink_nor_in_the_own_mount);
-    tcase_add_test(tcase, new_file_is_neither_there_nor_where_the_final_profile_goes);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

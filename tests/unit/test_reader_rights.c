@@ -1,7 +1,6 @@
 /* The rights of a process that reads programs. */
 #include "reader_rights.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run_suite.h"
+#include "testing.h"
 
 static bool is_refused(long result) {
     return result < 0 && errno == EPERM;
@@ -55,26 +54,14 @@ static int status_of(int (*act)(void)) {
     return WEXITSTATUS(status);
 }
 
-START_TEST(it_may_read_files) {
+TEST(it_may_read_files) {
     ck_assert_int_eq(status_of(read_as_it_may), 0);
 }
-END_TEST
 
-START_TEST(it_may_write_none) {
+TEST(it_may_write_none) {
     ck_assert_int_eq(status_of(write_files), 0);
 }
-END_TEST
 
-START_TEST(it_may_start_signal_or_connect_to_nothing) {
+TEST(it_may_start_signal_or_connect_to_nothing) {
     ck_assert_int_eq(status_of(act_on_others), 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("reader_rights");
-    TCase *tcase = suite_case(suite, "filter", NULL, NULL);
-    tcase_add_test(tcase, it_may_read_files);
-    tcase_add_test(tcase, it_may_write_none);
-    tcase_add_test(tcase, it_may_start_signal_or_connect_to_nothing);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* The recorder: every call counted, whatever threads, snapshots and resets do meanwhile. */
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,7 +9,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define CALLS 1000007 /* in all, over all threads */
 
@@ -65,7 +64,7 @@ static struct seen take_snapshot(struct aggstats_recorder *recorder) {
 
 /* ---- One thread ---- */
 
-START_TEST(new_recorder_shows_no_operation) {
+TEST(new_recorder_shows_no_operation) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct aggstats_profile profile;
     ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
@@ -78,9 +77,8 @@ START_TEST(new_recorder_shows_no_operation) {
     aggstats_recorder_destroy(recorder);
     aggstats_recorder_destroy(NULL);
 }
-END_TEST
 
-START_TEST(call_is_counted_once_with_its_latency) {
+TEST(call_is_counted_once_with_its_latency, .to = 4) {
     const unsigned resolution = 1U << _i;
     struct aggstats_recorder *recorder = create_recorder(resolution, NULL);
     struct aggstats_profile profile;
@@ -96,10 +94,9 @@ START_TEST(call_is_counted_once_with_its_latency) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* Each begins long ago enough to be 2^exponent cycles. */
-START_TEST(calls_of_any_length_are_in_their_bucket) {
+TEST(calls_of_any_length_are_in_their_bucket, .to = 4) {
     const unsigned resolution = 1U << _i;
     struct aggstats_recorder *recorder = create_recorder(resolution, NULL);
     uint64_t expected[AGGSTATS_BUCKETS_MAX] = {0};
@@ -116,9 +113,8 @@ START_TEST(calls_of_any_length_are_in_their_bucket) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(nested_calls_are_both_counted) {
+TEST(nested_calls_are_both_counted) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct aggstats_span outer = aggstats_begin(recorder, OP_READ, 1, 1);
     record(recorder, OP_LOOKUP, 3);
@@ -128,9 +124,8 @@ START_TEST(nested_calls_are_both_counted) {
     ck_assert_uint_eq(seen.finished, 4);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(negative_difference_counts_as_zero_and_as_clamped) {
+TEST(negative_difference_counts_as_zero_and_as_clamped) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct aggstats_profile profile;
     struct aggstats_span span = aggstats_begin(recorder, OP_READ, 1, 1);
@@ -147,9 +142,8 @@ START_TEST(negative_difference_counts_as_zero_and_as_clamped) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(call_in_flight_is_listed_with_its_age) {
+TEST(call_in_flight_is_listed_with_its_age) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct aggstats_profile profile;
     uint64_t before_cycles = aggstats_clock_now(aggstats_hot(recorder)->clock_kind);
@@ -166,9 +160,8 @@ START_TEST(call_in_flight_is_listed_with_its_age) {
     ck_assert_uint_eq(take_snapshot(recorder).in_flight, 0);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(labels_are_kept_in_order) {
+TEST(labels_are_kept_in_order) {
     char text[][8] = {"layer", "test", "cache", "auto"};
     const struct aggstats_label labels[] = {{text[0], text[1]}, {text[2], text[3]}};
     const struct aggstats_recorder_options options = {
@@ -184,7 +177,6 @@ START_TEST(labels_are_kept_in_order) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Options ---- */
 
@@ -217,14 +209,13 @@ static const struct aggstats_recorder_options bad_options[] = {
     {.op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC}},
 };
 
-START_TEST(bad_options_are_refused) {
+TEST(bad_options_are_refused, .to = sizeof(bad_options) / sizeof(bad_options[0])) {
     struct aggstats_recorder *recorder = NULL;
     ck_assert_int_eq(aggstats_recorder_create(&bad_options[_i], &recorder), -EINVAL);
     ck_assert_ptr_null(recorder);
 }
-END_TEST
 
-START_TEST(largest_recorder_works) {
+TEST(largest_recorder_works) {
     static char texts[AGGSTATS_OPS_MAX][AGGSTATS_NAME_SIZE];
     const char *names[AGGSTATS_OPS_MAX];
     for (int op = 0; op < AGGSTATS_OPS_MAX; op++) {
@@ -240,7 +231,6 @@ START_TEST(largest_recorder_works) {
     ck_assert_uint_eq(take_snapshot(recorder).finished, AGGSTATS_OPS_MAX * (AGGSTATS_OPS_MAX + 1) / 2);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Reset, pause, resume against a call in flight ---- */
 
@@ -296,7 +286,7 @@ static void play(struct aggstats_recorder *recorder, const char *events) {
     }
 }
 
-START_TEST(call_belongs_to_the_window_in_which_it_ends) {
+TEST(call_belongs_to_the_window_in_which_it_ends, .to = sizeof(stories) / sizeof(stories[0])) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     play(recorder, stories[_i].events);
     struct seen seen = take_snapshot(recorder);
@@ -306,7 +296,6 @@ START_TEST(call_belongs_to_the_window_in_which_it_ends) {
                   (unsigned long)seen.finished, seen.in_flight);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static uint64_t elapsed_now(struct aggstats_recorder *recorder) {
     struct aggstats_profile profile;
@@ -316,7 +305,7 @@ static uint64_t elapsed_now(struct aggstats_recorder *recorder) {
     return elapsed_cycles;
 }
 
-START_TEST(elapsed_time_leaves_pauses_out) {
+TEST(elapsed_time_leaves_pauses_out) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     const uint32_t kind = aggstats_hot(recorder)->clock_kind;
     uint64_t start_cycles = aggstats_clock_now(kind); /* after the recorder's own start */
@@ -334,9 +323,8 @@ START_TEST(elapsed_time_leaves_pauses_out) {
     ck_assert_uint_le(elapsed_cycles, end_cycles - start_cycles - (resumed_cycles - paused_cycles));
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(reset_moves_the_start) {
+TEST(reset_moves_the_start) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct aggstats_profile first;
     struct aggstats_profile second;
@@ -352,7 +340,6 @@ START_TEST(reset_moves_the_start) {
     aggstats_profile_finish(&second);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Many threads ---- */
 
@@ -391,7 +378,9 @@ static void join_workers(struct worker *workers, unsigned count) {
 static const unsigned thread_counts[] = {1, 2, 8, 16};
 #define WORKERS_MAX 16
 
-START_TEST(no_call_is_lost_by_any_number_of_threads) {
+TEST_CASE(.seconds = 120);
+
+TEST(no_call_is_lost_by_any_number_of_threads, .to = 4) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct worker workers[WORKERS_MAX] = {0};
     start_workers(workers, thread_counts[_i], recorder);
@@ -401,7 +390,6 @@ START_TEST(no_call_is_lost_by_any_number_of_threads) {
     ck_assert_uint_eq(seen.finished, CALLS);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 struct watcher {
     pthread_t thread;
@@ -434,7 +422,7 @@ static void stop_watcher(struct watcher *watcher) {
     ck_assert_uint_gt(watcher->rounds, 0);
 }
 
-START_TEST(snapshots_meanwhile_are_consistent_and_cost_no_call) {
+TEST(snapshots_meanwhile_are_consistent_and_cost_no_call, .to = 4) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct watcher watcher = {.recorder = recorder};
     struct worker workers[WORKERS_MAX] = {0};
@@ -447,7 +435,6 @@ START_TEST(snapshots_meanwhile_are_consistent_and_cost_no_call) {
     ck_assert_uint_eq(seen.finished, CALLS);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* Calls that a block has counted since the recorder began, whatever was reset. */
 static struct seen raw_counts(const struct aggstats_recorder *recorder, const struct aggstats_block *block) {
@@ -479,7 +466,7 @@ static struct seen raw_counts_of_all(const struct worker *workers, unsigned coun
 }
 
 /* Calls removed by resets and remaining calls add up to all calls, as the blocks have them. */
-START_TEST(resets_meanwhile_lose_no_update) {
+TEST(resets_meanwhile_lose_no_update, .to = 4) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct watcher watcher = {.recorder = recorder, .reset = true};
     struct worker workers[WORKERS_MAX] = {0};
@@ -499,7 +486,6 @@ START_TEST(resets_meanwhile_lose_no_update) {
     ck_assert_uint_eq(take_snapshot(recorder).finished, 101);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 struct gate {
     pthread_barrier_t barrier;
@@ -519,7 +505,7 @@ static void *work_in_phases(void *argument) {
     return NULL;
 }
 
-START_TEST(each_reset_removes_exactly_what_had_ended) {
+TEST(each_reset_removes_exactly_what_had_ended) {
     enum { THREADS = 4 };
     pthread_t threads[THREADS] = {0};
     struct gate gate = {.recorder = create_recorder(1, NULL)};
@@ -539,7 +525,6 @@ START_TEST(each_reset_removes_exactly_what_had_ended) {
     ck_assert_uint_eq(take_snapshot(gate.recorder).calls, 0);
     aggstats_recorder_destroy(gate.recorder);
 }
-END_TEST
 
 static char *temporary_path(void) {
     static char directory[] = "/tmp/test-recorder-XXXXXX";
@@ -555,7 +540,7 @@ static void remove_temporary(char *path) {
     rmdir(path);
 }
 
-START_TEST(threads_that_come_and_go_share_blocks_and_lose_nothing) {
+TEST(threads_that_come_and_go_share_blocks_and_lose_nothing) {
     char *path = temporary_path();
     struct aggstats_recorder *recorder = create_recorder(1, path);
     struct worker workers[4] = {0};
@@ -574,9 +559,8 @@ START_TEST(threads_that_come_and_go_share_blocks_and_lose_nothing) {
     aggstats_recorder_destroy(recorder);
     remove_temporary(path);
 }
-END_TEST
 
-START_TEST(thread_may_use_several_recorders) {
+TEST(thread_may_use_several_recorders) {
     struct aggstats_recorder *recorders[3];
     for (int i = 0; i < 3; i++)
         recorders[i] = create_recorder(1, NULL);
@@ -588,7 +572,6 @@ START_TEST(thread_may_use_several_recorders) {
     for (int i = 0; i < 3; i++)
         aggstats_recorder_destroy(recorders[i]);
 }
-END_TEST
 
 struct survivor {
     pthread_barrier_t barrier;
@@ -604,7 +587,7 @@ static void *outlive(void *argument) {
     return NULL;
 }
 
-START_TEST(thread_may_outlive_a_recorder) {
+TEST(thread_may_outlive_a_recorder) {
     struct survivor survivor = {.recorder = create_recorder(1, NULL)};
     pthread_t thread = 0;
     pthread_barrier_init(&survivor.barrier, NULL, 2);
@@ -618,12 +601,14 @@ START_TEST(thread_may_outlive_a_recorder) {
     aggstats_recorder_destroy(survivor.recorder);
     pthread_barrier_destroy(&survivor.barrier);
 }
-END_TEST
 
 /* ---- No memory, no room ---- */
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-START_TEST(without_memory_calls_are_counted_and_the_profile_says_so) {
+TEST_CASE();
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(without_memory_calls_are_counted_and_the_profile_says_so) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct rlimit limit;
     getrlimit(RLIMIT_AS, &limit);
@@ -638,10 +623,10 @@ START_TEST(without_memory_calls_are_counted_and_the_profile_says_so) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
+#endif
 #endif
 
-START_TEST(full_file_system_costs_no_call) {
+TEST(full_file_system_costs_no_call) {
     char *path = temporary_path();
     struct aggstats_recorder *recorder = create_recorder(1, path);
     struct stat status;
@@ -660,55 +645,5 @@ START_TEST(full_file_system_costs_no_call) {
     aggstats_recorder_destroy(recorder);
     remove_temporary(path);
 }
-END_TEST
 
 /* ---- Run ---- */
-
-static void add_single(Suite *suite) {
-    TCase *tcase = tcase_create("one thread");
-    tcase_add_test(tcase, new_recorder_shows_no_operation);
-    tcase_add_loop_test(tcase, call_is_counted_once_with_its_latency, 0, 4);
-    tcase_add_loop_test(tcase, calls_of_any_length_are_in_their_bucket, 0, 4);
-    tcase_add_test(tcase, nested_calls_are_both_counted);
-    tcase_add_test(tcase, negative_difference_counts_as_zero_and_as_clamped);
-    tcase_add_test(tcase, call_in_flight_is_listed_with_its_age);
-    tcase_add_test(tcase, labels_are_kept_in_order);
-    tcase_add_loop_test(tcase, bad_options_are_refused, 0, sizeof(bad_options) / sizeof(bad_options[0]));
-    tcase_add_test(tcase, largest_recorder_works);
-    tcase_add_loop_test(tcase, call_belongs_to_the_window_in_which_it_ends, 0, sizeof(stories) / sizeof(stories[0]));
-    tcase_add_test(tcase, elapsed_time_leaves_pauses_out);
-    tcase_add_test(tcase, reset_moves_the_start);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-}
-
-static void add_threaded(Suite *suite) {
-    TCase *tcase = tcase_create("many threads");
-    tcase_add_loop_test(tcase, no_call_is_lost_by_any_number_of_threads, 0, 4);
-    tcase_add_loop_test(tcase, snapshots_meanwhile_are_consistent_and_cost_no_call, 0, 4);
-    tcase_add_loop_test(tcase, resets_meanwhile_lose_no_update, 0, 4);
-    tcase_add_test(tcase, each_reset_removes_exactly_what_had_ended);
-    tcase_add_test(tcase, threads_that_come_and_go_share_blocks_and_lose_nothing);
-    tcase_add_test(tcase, thread_may_use_several_recorders);
-    tcase_add_test(tcase, thread_may_outlive_a_recorder);
-    tcase_set_timeout(tcase, 120);
-    suite_add_tcase(suite, tcase);
-}
-
-static void add_shortage(Suite *suite) {
-    TCase *tcase = tcase_create("shortage");
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    tcase_add_test(tcase, without_memory_calls_are_counted_and_the_profile_says_so);
-#endif
-    tcase_add_test(tcase, full_file_system_costs_no_call);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-}
-
-int main(void) {
-    Suite *suite = suite_create("recorder");
-    add_single(suite);
-    add_threaded(suite);
-    add_shortage(suite);
-    return run_suite(suite);
-}

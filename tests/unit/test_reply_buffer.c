@@ -1,15 +1,14 @@
 /* Memory for replies: aligned, kept, and of each thread its own. */
 #include "reply_buffer.h"
 
-#include <check.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_suite.h"
+#include "testing.h"
 
-START_TEST(reply_memory_is_aligned_kept_and_grows) {
+TEST(reply_memory_is_aligned_kept_and_grows) {
     char *small = reply_buffer_get(1);
     ck_assert_ptr_nonnull(small);
     ck_assert_ptr_eq(reply_buffer_get(1), small);
@@ -22,7 +21,6 @@ START_TEST(reply_memory_is_aligned_kept_and_grows) {
     char *large = reply_buffer_get(1U << 20);
     ck_assert_ptr_eq(reply_buffer_get(1), large);
 }
-END_TEST
 
 static void *take_buffer(void *argument) {
     *(void **)argument = reply_buffer_get(65536);
@@ -30,7 +28,7 @@ static void *take_buffer(void *argument) {
     return NULL;
 }
 
-START_TEST(every_thread_has_reply_memory_of_its_own) {
+TEST(every_thread_has_reply_memory_of_its_own) {
     pthread_t thread;
     void *others = NULL;
     char *own = reply_buffer_get(65536);
@@ -41,14 +39,4 @@ START_TEST(every_thread_has_reply_memory_of_its_own) {
     ck_assert_ptr_ne(others, own);
     ck_assert_int_eq(own[0], 'x');
     ck_assert_int_eq(own[65535], 'x');
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("reply_buffer");
-    TCase *tcase = tcase_create("reply_buffer");
-    tcase_add_test(tcase, reply_memory_is_aligned_kept_and_grows);
-    tcase_add_test(tcase, every_thread_has_reply_memory_of_its_own);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,11 +1,10 @@
 /* Joining the ring of requests: a file of this user or of root, and no other. */
-#include <check.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "base.h"
 #include "request_ring.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define OTHER 65534
 
@@ -27,21 +26,21 @@ static void tear_down(void) {
     unlink(path);
 }
 
-START_TEST(the_ring_of_this_user_is_joined) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(the_ring_of_this_user_is_joined) {
     ck_assert_ptr_nonnull(request_ring_join());
 }
-END_TEST
 
-START_TEST(no_ring_of_another_user_is_joined) {
+TEST(no_ring_of_another_user_is_joined) {
     if (geteuid() != 0)
         return; /* only root can make files of other users */
     ck_assert_int_eq(chown(path, OTHER, OTHER), 0);
     ck_assert_int_eq(chmod(path, 0666), 0);
     ck_assert_ptr_null(request_ring_join());
 }
-END_TEST
 
-START_TEST(the_ring_of_root_is_joined_by_others) {
+TEST(the_ring_of_root_is_joined_by_others) {
     if (geteuid() != 0)
         return;
     ck_assert_int_eq(chmod(path, 0666), 0);
@@ -50,22 +49,8 @@ START_TEST(the_ring_of_root_is_joined_by_others) {
     ck_assert_int_eq(seteuid(0), 0);
     ck_assert_ptr_nonnull(ring);
 }
-END_TEST
 
-START_TEST(no_ring_that_is_cut_short_is_joined) {
+TEST(no_ring_that_is_cut_short_is_joined) {
     ck_assert_int_eq(truncate(path, (off_t)request_ring_bytes(REQUEST_RING_SLOTS) - 1), 0);
     ck_assert_ptr_null(request_ring_join());
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("request_ring");
-    TCase *all = tcase_create("request_ring");
-    tcase_add_checked_fixture(all, set_up, tear_down);
-    tcase_add_test(all, the_ring_of_this_user_is_joined);
-    tcase_add_test(all, no_ring_of_another_user_is_joined);
-    tcase_add_test(all, the_ring_of_root_is_joined_by_others);
-    tcase_add_test(all, no_ring_that_is_cut_short_is_joined);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
 }

@@ -1,7 +1,7 @@
 /* Requests of a FUSE daemon and their answers, of which some are lost. */
 #include "requests.h"
 
-#include "run_suite.h"
+#include "testing.h"
 
 #define OPCODE_GETATTR 3
 #define OPCODE_READ 15
@@ -65,7 +65,9 @@ static bool is_incomplete(void) {
     return incomplete;
 }
 
-START_TEST(oldest_of_too_many_goes_and_is_lost) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(oldest_of_too_many_goes_and_is_lost) {
     for (uint64_t i = 0; i < REQUESTS_MAX; i++)
         ask(2 * (i + 1), OPCODE_GETATTR, 1000 + i);
     ck_assert(!is_incomplete());
@@ -82,9 +84,8 @@ START_TEST(oldest_of_too_many_goes_and_is_lost) {
     answer(100002 + 2 * 13, 3013 + 300);
     check_profile(REQUESTS_MAX + 1, 3, 1000 + 500 + 300);
 }
-END_TEST
 
-START_TEST(number_of_another_request_means_that_the_answer_was_lost) {
+TEST(number_of_another_request_means_that_the_answer_was_lost) {
     ask(2, OPCODE_READ, 1000);
     ask(2, OPCODE_GETATTR, 5000);
     ck_assert_uint_eq(requests.not_counted, 1);
@@ -93,10 +94,9 @@ START_TEST(number_of_another_request_means_that_the_answer_was_lost) {
     answer(2, 5100);
     check_profile(1, 1, 100);
 }
-END_TEST
 
 /* Who serves a mount anew may have the kernel ask again what was not answered. */
-START_TEST(request_that_is_asked_again_goes_on) {
+TEST(request_that_is_asked_again_goes_on) {
     ask(2, OPCODE_GETATTR, 1000);
     ask(2 | ASKED_AGAIN, OPCODE_GETATTR, 5000);
     check_profile(1, 0, 0);
@@ -104,9 +104,8 @@ START_TEST(request_that_is_asked_again_goes_on) {
     check_profile(1, 1, 5000);
     ck_assert(!is_incomplete());
 }
-END_TEST
 
-START_TEST(what_was_lost_before_a_reset_does_not_make_the_profile_incomplete) {
+TEST(what_was_lost_before_a_reset_does_not_make_the_profile_incomplete) {
     ask(2, OPCODE_READ, 1000);
     ask(2, OPCODE_GETATTR, 5000);
     ck_assert(is_incomplete());
@@ -114,15 +113,4 @@ START_TEST(what_was_lost_before_a_reset_does_not_make_the_profile_incomplete) {
     ck_assert(!is_incomplete());
     requests_note_lost(&requests, 1);
     ck_assert(is_incomplete());
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("requests");
-    TCase *tcase = suite_case(suite, "answers", set_up, tear_down);
-    tcase_add_test(tcase, oldest_of_too_many_goes_and_is_lost);
-    tcase_add_test(tcase, number_of_another_request_means_that_the_answer_was_lost);
-    tcase_add_test(tcase, request_that_is_asked_again_goes_on);
-    tcase_add_test(tcase, what_was_lost_before_a_reset_does_not_make_the_profile_incomplete);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* Rotation: each call is in exactly one of the profiles that are saved, or in what is still shown; in all dimensions.
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,7 +11,7 @@
 #include "aggstats.h"
 #include "aggstats/caller_groups.h"
 #include "aggstats/joint_profiles.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "LOOKUP"};
@@ -147,7 +146,7 @@ static void expect_everywhere(const struct sums *sums, uint64_t calls) {
 
 /* ---- One thread ---- */
 
-START_TEST(what_was_saved_is_not_shown_any_more) {
+TEST(what_was_saved_is_not_shown_any_more, .to = 4) {
     struct aggstats_recorder *recorder = create_full_recorder(1U << _i);
     for (unsigned round = 1; round <= 3; round++) {
         struct sums saved = {0};
@@ -160,7 +159,6 @@ START_TEST(what_was_saved_is_not_shown_any_more) {
     }
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static bool is_known; /* atomic */
 
@@ -171,7 +169,7 @@ static bool identify_at_last(void *unused, uint32_t unused_caller, struct aggsta
 }
 
 /* Groups that have names only: who has none yet is among the others of the span in which he called. */
-START_TEST(callers_without_a_name_are_saved_once) {
+TEST(callers_without_a_name_are_saved_once) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     const struct aggstats_grouping_options grouping = {.grouping = AGGSTATS_BY_PROGRAM, .identify = identify_at_last};
     struct sums saved = {0};
@@ -187,9 +185,8 @@ START_TEST(callers_without_a_name_are_saved_once) {
     }
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(next_span_begins_where_the_last_ended) {
+TEST(next_span_begins_where_the_last_ended) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct sums saved = {0};
     struct aggstats_profile profile;
@@ -205,9 +202,8 @@ START_TEST(next_span_begins_where_the_last_ended) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(what_cannot_be_saved_stays) {
+TEST(what_cannot_be_saved_stays) {
     struct aggstats_recorder *recorder = create_full_recorder(1);
     record(recorder, 11);
     struct sums before = shown(recorder);
@@ -225,9 +221,8 @@ START_TEST(what_cannot_be_saved_stays) {
     ck_assert_int_eq(saved.start_ns, before.start_ns);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(call_in_flight_is_in_the_later_span) {
+TEST(call_in_flight_is_in_the_later_span) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct sums saved = {0};
     struct aggstats_span span = aggstats_begin(recorder, OP_READ, 1, 1);
@@ -240,7 +235,6 @@ START_TEST(call_in_flight_is_in_the_later_span) {
     ck_assert_uint_eq(shown(recorder).calls, 0);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Pauses and resets, also while a profile is being saved ---- */
 
@@ -301,7 +295,7 @@ static int play_saving(void *context, const struct aggstats_profile *profile) {
     return err;
 }
 
-START_TEST(pauses_and_resets_meanwhile_count_as_after_it) {
+TEST(pauses_and_resets_meanwhile_count_as_after_it, .to = (int)(sizeof(scripts) / sizeof(scripts[0]))) {
     struct play script = {.recorder = create_full_recorder(2), .steps = scripts[_i].steps};
     play(&script);
     ck_assert_int_eq(*script.steps, '\0');
@@ -310,7 +304,6 @@ START_TEST(pauses_and_resets_meanwhile_count_as_after_it) {
     expect_everywhere(&rest, scripts[_i].shown);
     aggstats_recorder_destroy(script.recorder);
 }
-END_TEST
 
 static uint64_t elapsed(struct aggstats_recorder *recorder) {
     struct aggstats_profile profile;
@@ -353,7 +346,7 @@ static void rotate_and_pause(struct pair *pair, unsigned round, uint64_t *sum) {
 }
 
 /* The elapsed times of the spans add up to that without rotations, whatever was paused. Both are paused in the end. */
-START_TEST(elapsed_times_add_up) {
+TEST(elapsed_times_add_up) {
     struct pair pair = {.plain = create_recorder(1, NULL), .rotated = create_recorder(1, NULL)};
     uint64_t sum = 0;
     do_to_both(&pair, aggstats_recorder_reset);
@@ -366,7 +359,6 @@ START_TEST(elapsed_times_add_up) {
     aggstats_recorder_destroy(pair.plain);
     aggstats_recorder_destroy(pair.rotated);
 }
-END_TEST
 
 static int rotate_within(void *context, const struct aggstats_profile *profile) {
     struct sums sums = {0};
@@ -375,13 +367,12 @@ static int rotate_within(void *context, const struct aggstats_profile *profile) 
     return 0;
 }
 
-START_TEST(second_rotation_at_once_is_refused) {
+TEST(second_rotation_at_once_is_refused) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     ck_assert_int_eq(aggstats_recorder_rotate(recorder, rotate_within, recorder), 0);
     ck_assert_int_eq(aggstats_recorder_rotate(recorder, rotate_within, recorder), 0);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* A joint profile that began anew while the span was saved loses nothing to it. */
 static int restart_joint(void *context, const struct aggstats_profile *profile) {
@@ -392,7 +383,7 @@ static int restart_joint(void *context, const struct aggstats_profile *profile) 
     return 0;
 }
 
-START_TEST(joint_profile_begun_meanwhile_is_whole) {
+TEST(joint_profile_begun_meanwhile_is_whole) {
     struct aggstats_recorder *recorder = create_full_recorder(1);
     record(recorder, 5);
     ck_assert_int_eq(aggstats_recorder_rotate(recorder, restart_joint, recorder), 0);
@@ -400,7 +391,6 @@ START_TEST(joint_profile_begun_meanwhile_is_whole) {
     expect_everywhere(&rest, 3);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Many threads ---- */
 
@@ -420,7 +410,7 @@ static void *record_many(void *argument) {
 
 /* Calls and totals exactly; of calls that were just ending groups and joint profiles may lack some, of each bucket no
  * more than there are threads. */
-START_TEST(spans_add_up_to_all_calls) {
+TEST(spans_add_up_to_all_calls, .to = 4) {
     struct load load = {.recorder = create_full_recorder(1U << _i), .running = RECORDERS};
     struct sums saved = {0};
     struct sums failed = {.answer = -EIO};
@@ -448,10 +438,9 @@ START_TEST(spans_add_up_to_all_calls) {
     ck_assert_uint_ge(saved.in_joints + 64 * (1U << _i) * RECORDERS, calls);
     aggstats_recorder_destroy(load.recorder);
 }
-END_TEST
 
 /* The same recorder would show this total if it had never been rotated. */
-START_TEST(totals_add_up_exactly) {
+TEST(totals_add_up_exactly) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct sums saved = {0};
     uint64_t total_cycles = 0;
@@ -465,7 +454,6 @@ START_TEST(totals_add_up_exactly) {
     ck_assert_uint_eq(saved.total_cycles, total_cycles);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Live file, fork ---- */
 
@@ -482,7 +470,7 @@ static uint64_t calls_in_live(const char *path) {
     return sums.calls;
 }
 
-START_TEST(live_file_has_the_span_since) {
+TEST(live_file_has_the_span_since) {
     char path[] = "rotation.live";
     struct sums saved = {0};
     struct sums failed = {.answer = -EIO};
@@ -498,7 +486,6 @@ START_TEST(live_file_has_the_span_since) {
     ck_assert_uint_eq(calls_in_live(path), 3);
     unlink(path);
 }
-END_TEST
 
 static int fork_while_saving(void *context, const struct aggstats_profile *profile) {
     struct aggstats_recorder *recorder = context;
@@ -520,31 +507,10 @@ static int fork_while_saving(void *context, const struct aggstats_profile *profi
     return 0;
 }
 
-START_TEST(child_of_who_saves_rotates_by_itself) {
+TEST(child_of_who_saves_rotates_by_itself) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     record(recorder, 5);
     ck_assert_int_eq(aggstats_recorder_rotate(recorder, fork_while_saving, recorder), 0);
     ck_assert_uint_eq(shown(recorder).calls, 0);
     aggstats_recorder_destroy(recorder);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("rotation");
-    TCase *tcase = suite_case(suite, "rotation", NULL, NULL);
-    tcase_add_loop_test(tcase, what_was_saved_is_not_shown_any_more, 0, 4);
-    tcase_add_test(tcase, callers_without_a_name_are_saved_once);
-    tcase_add_test(tcase, next_span_begins_where_the_last_ended);
-    tcase_add_test(tcase, what_cannot_be_saved_stays);
-    tcase_add_test(tcase, call_in_flight_is_in_the_later_span);
-    tcase_add_loop_test(tcase, pauses_and_resets_meanwhile_count_as_after_it, 0,
-                        (int)(sizeof(scripts) / sizeof(scripts[0])));
-    tcase_add_test(tcase, elapsed_times_add_up);
-    tcase_add_test(tcase, second_rotation_at_once_is_refused);
-    tcase_add_test(tcase, joint_profile_begun_meanwhile_is_whole);
-    tcase_add_loop_test(tcase, spans_add_up_to_all_calls, 0, 4);
-    tcase_add_test(tcase, totals_add_up_exactly);
-    tcase_add_test(tcase, live_file_has_the_span_since);
-    tcase_add_test(tcase, child_of_who_saves_rotates_by_itself);
-    return run_suite(suite);
 }

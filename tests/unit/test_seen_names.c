@@ -1,12 +1,11 @@
 /* Names that were seen last: the latest is kept, until another takes its place; and nobody reads half of two. */
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_suite.h"
 #include "seen_names.h"
+#include "testing.h"
 
 static struct seen_names *create(void) {
     struct seen_names *names = seen_names_create();
@@ -22,7 +21,7 @@ static void expect(const struct seen_names *names, fs_ino ino, uint64_t above, c
     ck_assert_str_eq(found, name);
 }
 
-START_TEST(latest_name_is_found) {
+TEST(latest_name_is_found) {
     struct seen_names *names = create();
     char found[SEEN_NAME_SIZE];
     uint64_t above;
@@ -33,9 +32,8 @@ START_TEST(latest_name_is_found) {
     expect(names, 7, 4, "eight...");
     free(names);
 }
-END_TEST
 
-START_TEST(name_that_is_too_long_is_not_known) {
+TEST(name_that_is_too_long_is_not_known) {
     struct seen_names *names = create();
     char name[NAME_MAX + 1] = "";
     memset(name, 'x', SEEN_NAME_SIZE - 1);
@@ -46,9 +44,8 @@ START_TEST(name_that_is_too_long_is_not_known) {
     expect(names, 7, 3, "");
     free(names);
 }
-END_TEST
 
-START_TEST(most_of_a_few_are_kept_and_of_many_the_latest) {
+TEST(most_of_a_few_are_kept_and_of_many_the_latest) {
     struct seen_names *names = create();
     unsigned found_count = 0;
     for (fs_ino ino = 1; ino <= 100000; ino++)
@@ -62,7 +59,6 @@ START_TEST(most_of_a_few_are_kept_and_of_many_the_latest) {
     expect(names, 100000, 100001, "name");
     free(names);
 }
-END_TEST
 
 enum { WRITES = 200003 };
 
@@ -76,7 +72,7 @@ static void *write_names(void *argument) {
     return NULL;
 }
 
-START_TEST(nobody_reads_half_of_two_names) {
+TEST(nobody_reads_half_of_two_names) {
     struct seen_names *names = create();
     pthread_t writers[2];
     for (unsigned i = 0; i < 2; i++)
@@ -92,20 +88,4 @@ START_TEST(nobody_reads_half_of_two_names) {
     for (unsigned i = 0; i < 2; i++)
         pthread_join(writers[i], NULL);
     free(names);
-}
-END_TEST
-
-static Suite *seen_names_suite(void) {
-    Suite *suite = suite_create("seen_names");
-    TCase *tcase = tcase_create("names");
-    tcase_add_test(tcase, latest_name_is_found);
-    tcase_add_test(tcase, name_that_is_too_long_is_not_known);
-    tcase_add_test(tcase, most_of_a_few_are_kept_and_of_many_the_latest);
-    tcase_add_test(tcase, nobody_reads_half_of_two_names);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(seen_names_suite());
 }

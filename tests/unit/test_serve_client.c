@@ -1,14 +1,13 @@
 /* Who has connected: the user who made the socket at the other end, else the address. */
 #include <arpa/inet.h>
-#include <check.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
 #include "base.h"
-#include "run_suite.h"
 #include "serve_client.h"
+#include "testing.h"
 
 #define NOBODY 65534
 
@@ -58,7 +57,9 @@ static struct serve_client client_of_next(int listener, int asked_fd) {
     return serve_client_of(asked_fd, fd, &peer);
 }
 
-START_TEST(a_socket_of_this_machine_is_its_user) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(a_socket_of_this_machine_is_its_user) {
     const char *servers[] = {"127.0.0.1:0", "0.0.0.0:0", "[::]:0"};
     const uid_t uid = getuid() == 0 ? NOBODY : getuid();
     for (size_t i = 0; i < ARRAY_SIZE(servers); i++) {
@@ -75,9 +76,8 @@ START_TEST(a_socket_of_this_machine_is_its_user) {
         ck_assert_uint_eq(client.uid, uid);
     }
 }
-END_TEST
 
-START_TEST(a_socket_that_was_closed_is_an_address) {
+TEST(a_socket_that_was_closed_is_an_address) {
     CLEANUP_FD int listener = listen_at("0.0.0.0:0");
     int own = connect_to("127.0.0.1", getuid());
     close(own);
@@ -85,9 +85,8 @@ START_TEST(a_socket_that_was_closed_is_an_address) {
     ck_assert(!gone.is_user);
     ck_assert(IN6_IS_ADDR_LOOPBACK(&gone.address));
 }
-END_TEST
 
-START_TEST(without_the_kernel_all_of_loopback_is_one) {
+TEST(without_the_kernel_all_of_loopback_is_one) {
     CLEANUP_FD int listener = listen_at("0.0.0.0:0");
     CLEANUP_FD int a = connect_to("127.0.0.1", getuid());
     CLEANUP_FD int b = connect_to("127.200.3.4", getuid());
@@ -96,7 +95,6 @@ START_TEST(without_the_kernel_all_of_loopback_is_one) {
     ck_assert(!first.is_user);
     ck_assert(serve_client_is_same(&first, &second));
 }
-END_TEST
 
 static struct serve_client client_at(const char *ipv6) {
     union serve_socket_address peer = {.ipv6 = {.sin6_family = AF_INET6}};
@@ -119,13 +117,12 @@ static const struct {
     {"::1", "::2", false},
 };
 
-START_TEST(addresses_are_told_apart) {
+TEST(addresses_are_told_apart, .to = (int)ARRAY_SIZE(pairs)) {
     struct serve_client a = client_at(pairs[_i].a), b = client_at(pairs[_i].b);
     ck_assert(serve_client_is_same(&a, &b) == pairs[_i].is_same);
 }
-END_TEST
 
-START_TEST(a_unix_socket_is_its_user) {
+TEST(a_unix_socket_is_its_user) {
     int ends[2];
     union serve_socket_address peer = {.any.sa_family = AF_UNIX};
     ck_assert(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
@@ -134,17 +131,4 @@ START_TEST(a_unix_socket_is_its_user) {
     ck_assert_uint_eq(client.uid, getuid());
     close(ends[0]);
     close(ends[1]);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("serve_client");
-    TCase *users = suite_case(suite, "users", set_up, tear_down);
-    tcase_add_test(users, a_socket_of_this_machine_is_its_user);
-    tcase_add_test(users, a_socket_that_was_closed_is_an_address);
-    tcase_add_test(users, a_unix_socket_is_its_user);
-    TCase *addresses = suite_case(suite, "addresses", set_up, tear_down);
-    tcase_add_test(addresses, without_the_kernel_all_of_loopback_is_one);
-    tcase_add_loop_test(addresses, addresses_are_told_apart, 0, (int)ARRAY_SIZE(pairs));
-    return run_suite(suite);
 }

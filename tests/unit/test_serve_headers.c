@@ -1,9 +1,8 @@
 /* Which format is sent to whom: Prometheus of several releases, browsers, curl, and those that send nonsense. */
-#include <check.h>
 
 #include "base.h"
-#include "run_suite.h"
 #include "serve_headers.h"
+#include "testing.h"
 
 #define PROTOBUF "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 
@@ -52,15 +51,7 @@ static const struct {
     {";q=1," PROTOBUF ",,", true},
 };
 
-START_TEST(each_client_gets_what_it_prefers) {
+TEST(each_client_gets_what_it_prefers, .to = (int)ARRAY_SIZE(clients)) {
     ck_assert_msg(serve_accept_prefers_protobuf(clients[_i].accept) == clients[_i].is_protobuf, "%s",
                   clients[_i].accept ? clients[_i].accept : "none");
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("serve_headers");
-    TCase *formats = suite_case(suite, "formats", NULL, NULL);
-    tcase_add_loop_test(formats, each_client_gets_what_it_prefers, 0, (int)ARRAY_SIZE(clients));
-    return run_suite(suite);
 }

@@ -1,9 +1,8 @@
 /* Which client is dropped when places or answers are short, and which client is next. */
-#include <check.h>
 
 #include "base.h"
-#include "run_suite.h"
 #include "serve_places.h"
+#include "testing.h"
 
 #define SECOND INT64_C(1000000000)
 
@@ -30,7 +29,9 @@ static void add_many(size_t count, const struct serve_client *client, enum serve
 
 /* ---- Places ------------------------------------------------------------------------------------- */
 
-START_TEST(whoever_has_most_gives_way_though_others_are_older) {
+TEST_CASE(.set_up = set_up);
+
+TEST(whoever_has_most_gives_way_though_others_are_older) {
     add(&root, SERVE_READING, 1);
     add_many(SERVE_CONNECTIONS_MAX - 2, &user, SERVE_READING, 3);
     struct serve_place *oldest = add(&user, SERVE_READING, 2);
@@ -39,18 +40,16 @@ START_TEST(whoever_has_most_gives_way_though_others_are_older) {
     ck_assert_ptr_eq(serve_places_yielding(&places, &user), oldest);
     ck_assert_ptr_eq(serve_places_yielding(&places, &other), oldest);
 }
-END_TEST
 
-START_TEST(a_newcomer_counts_among_its_own) {
+TEST(a_newcomer_counts_among_its_own) {
     add_many(SERVE_CONNECTIONS_MAX / 2, &user, SERVE_READING, 1);
     add_many(SERVE_CONNECTIONS_MAX / 2, &other, SERVE_READING, 2);
     ck_assert(serve_client_is_same(&serve_places_yielding(&places, &other)->client, &other));
     ck_assert(serve_client_is_same(&serve_places_yielding(&places, &user)->client, &user));
     ck_assert_int_eq(serve_places_yielding(&places, &root)->began_ns, 1); /* of equals the oldest */
 }
-END_TEST
 
-START_TEST(what_is_unfinished_gives_way_before_what_is_older) {
+TEST(what_is_unfinished_gives_way_before_what_is_older) {
     add_many(SERVE_CONNECTIONS_MAX - 3, &user, SERVE_WAITING, 2);
     add(&user, SERVE_ANSWERING, 1);
     struct serve_place *unfinished = add(&user, SERVE_READING, 3);
@@ -58,17 +57,15 @@ START_TEST(what_is_unfinished_gives_way_before_what_is_older) {
     unfinished->stage = SERVE_WAITING;
     ck_assert_int_eq(serve_places_yielding(&places, &root)->began_ns, 1);
 }
-END_TEST
 
-START_TEST(what_is_ending_gives_way_to_nobody) {
+TEST(what_is_ending_gives_way_to_nobody) {
     add_many(SERVE_CONNECTIONS_MAX, &user, SERVE_ENDING, 1);
     ck_assert_ptr_null(serve_places_yielding(&places, &root));
 }
-END_TEST
 
 /* ---- Answers ------------------------------------------------------------------------------------ */
 
-START_TEST(answers_give_way_when_they_are_many) {
+TEST(answers_give_way_when_they_are_many) {
     add_many(SERVE_ANSWERS_MAX - 2, &user, SERVE_ANSWERING, 2);
     add(&root, SERVE_ANSWERING, 1);
     add_many(50, &user, SERVE_READING, 1);
@@ -77,9 +74,8 @@ START_TEST(answers_give_way_when_they_are_many) {
     ck_assert_ptr_eq(serve_places_yielding_answer(&places, &root), oldest);
     ck_assert_ptr_eq(serve_places_yielding_answer(&places, &user), oldest);
 }
-END_TEST
 
-START_TEST(the_next_is_of_who_has_fewest) {
+TEST(the_next_is_of_who_has_fewest) {
     ck_assert_ptr_null(serve_places_next(&places));
     add_many(3, &user, SERVE_WAITING, 2);
     struct serve_place *oldest = add(&user, SERVE_WAITING, 1);
@@ -88,11 +84,10 @@ START_TEST(the_next_is_of_who_has_fewest) {
     struct serve_place *late = add(&root, SERVE_WAITING, 5);
     ck_assert_ptr_eq(serve_places_next(&places), late);
 }
-END_TEST
 
 /* ---- Time --------------------------------------------------------------------------------------- */
 
-START_TEST(headers_have_a_second_while_places_are_short) {
+TEST(headers_have_a_second_while_places_are_short) {
     add_many(SERVE_CONNECTIONS_MAX / 2 - 2, &user, SERVE_READING, 0);
     struct serve_place *reading = add(&root, SERVE_READING, 0);
     ck_assert(!serve_places_is_late(&places, reading, 2 * SECOND));
@@ -104,30 +99,12 @@ START_TEST(headers_have_a_second_while_places_are_short) {
     ck_assert(serve_places_is_late(&places, answering, (SERVE_CONNECTION_SECONDS + 1) * SECOND));
     ck_assert(!serve_places_is_late(&places, &places.places[SERVE_CONNECTIONS_MAX - 1], INT64_MAX)); /* free */
 }
-END_TEST
 
-START_TEST(fewer_places_are_short_sooner) {
+TEST(fewer_places_are_short_sooner) {
     places.count = 4;
     struct serve_place *reading = add(&user, SERVE_READING, 0);
     ck_assert(!serve_places_is_late(&places, reading, 2 * SECOND));
     add_many(3, &user, SERVE_WAITING, 0);
     ck_assert(serve_places_is_late(&places, reading, 2 * SECOND));
     ck_assert_ptr_null(serve_places_take(&places, 7, &root, 0));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("serve_places");
-    TCase *taking = suite_case(suite, "places", set_up, NULL);
-    tcase_add_test(taking, whoever_has_most_gives_way_though_others_are_older);
-    tcase_add_test(taking, a_newcomer_counts_among_its_own);
-    tcase_add_test(taking, what_is_unfinished_gives_way_before_what_is_older);
-    tcase_add_test(taking, what_is_ending_gives_way_to_nobody);
-    TCase *answers = suite_case(suite, "answers", set_up, NULL);
-    tcase_add_test(answers, answers_give_way_when_they_are_many);
-    tcase_add_test(answers, the_next_is_of_who_has_fewest);
-    TCase *times = suite_case(suite, "time", set_up, NULL);
-    tcase_add_test(times, headers_have_a_second_while_places_are_short);
-    tcase_add_test(times, fewer_places_are_short_sooner);
-    return run_suite(suite);
 }

@@ -1,7 +1,6 @@
 /* What workers share with the session: signals that interrupt and do nothing else. */
 #include "session.h"
 
-#include <check.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "run_suite.h"
+#include "testing.h"
 
 struct sleeper {
     pthread_t thread;
@@ -26,7 +25,7 @@ static void *sleep_for_ever(void *argument) {
     return NULL;
 }
 
-START_TEST(interrupt_signal_ends_a_system_call_and_nothing_else) {
+TEST(interrupt_signal_ends_a_system_call_and_nothing_else) {
     struct sleeper sleeper = {0};
     session_prepare_signals();
     ck_assert_int_eq(pthread_create(&sleeper.thread, NULL, sleep_for_ever, &sleeper), 0);
@@ -37,9 +36,8 @@ START_TEST(interrupt_signal_ends_a_system_call_and_nothing_else) {
     pthread_join(sleeper.thread, NULL);
     ck_assert_int_eq(sleeper.error, EINTR);
 }
-END_TEST
 
-START_TEST(ending_signals_wait_for_the_session) {
+TEST(ending_signals_wait_for_the_session) {
     static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
     sigset_t pending;
     session_prepare_signals();
@@ -49,10 +47,9 @@ START_TEST(ending_signals_wait_for_the_session) {
         ck_assert(sigismember(&pending, signals[i]));
     }
 }
-END_TEST
 
 /* A reader that goes away, and a limit of file sizes, are errors of a write. */
-START_TEST(failing_writes_end_nothing) {
+TEST(failing_writes_end_nothing) {
     struct rlimit limit;
     int ends[2];
     session_prepare_signals();
@@ -72,15 +69,4 @@ START_TEST(failing_writes_end_nothing) {
     ck_assert_int_eq(written_bytes, -1);
     ck_assert_int_eq(error, EFBIG);
     fclose(file);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("session");
-    TCase *tcase = tcase_create("session");
-    tcase_add_test(tcase, interrupt_signal_ends_a_system_call_and_nothing_else);
-    tcase_add_test(tcase, ending_signals_wait_for_the_session);
-    tcase_add_test(tcase, failing_writes_end_nothing);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

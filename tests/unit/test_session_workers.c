@@ -4,7 +4,6 @@
  * directory. */
 #include "session.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <linux/fuse.h>
@@ -18,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "run_suite.h"
+#include "testing.h"
 
 #define HANGS 7U
 #define HANGS_ON 8U
@@ -246,10 +245,11 @@ static void call_beside_calls_that_hang(void) {
     }
 }
 
-START_TEST(calls_that_hang_delay_no_other) {
+TEST_CASE(.seconds = 120);
+
+TEST(calls_that_hang_delay_no_other) {
     run(false, call_beside_calls_that_hang);
 }
-END_TEST
 
 static void leave_workers(void) {
     static bool answered[1000];
@@ -278,10 +278,9 @@ static void leave_workers(void) {
     expect_no_answer();
 }
 
-START_TEST(calls_of_one_user_leave_workers_to_others) {
+TEST(calls_of_one_user_leave_workers_to_others) {
     run(false, leave_workers);
 }
-END_TEST
 
 /* Beside the user's other calls they are served, and beside those that hang like them refused after a while. */
 static void call_for_directories(void) {
@@ -309,10 +308,9 @@ static void call_for_directories(void) {
     expect_no_answer();
 }
 
-START_TEST(calls_that_may_hold_directories_are_not_put_off_for_long) {
+TEST(calls_that_may_hold_directories_are_not_put_off_for_long) {
     run(false, call_for_directories);
 }
-END_TEST
 
 static void call_root_beside_two_hundred_users(void) {
     for (uint64_t unique = 2; unique < 2 + 1200; unique++)
@@ -330,10 +328,9 @@ static void call_root_beside_two_hundred_users(void) {
     }
 }
 
-START_TEST(calls_of_many_users_leave_workers_to_the_trusted) {
+TEST(calls_of_many_users_leave_workers_to_the_trusted) {
     run(false, call_root_beside_two_hundred_users);
 }
-END_TEST
 
 /* This process has not been killed, so one that was put off is served, and interrupted then. */
 static void interrupt_all(void) {
@@ -351,10 +348,9 @@ static void interrupt_all(void) {
     }
 }
 
-START_TEST(calls_that_were_put_off_can_be_interrupted) {
+TEST(calls_that_were_put_off_can_be_interrupted) {
     run(false, interrupt_all);
 }
-END_TEST
 
 /* As if the worker that took the call had been without a CPU. */
 static void interrupt_before_the_call(void) {
@@ -365,10 +361,9 @@ static void interrupt_before_the_call(void) {
     expect_answer(2, EINTR);
 }
 
-START_TEST(an_interrupt_may_come_before_its_call_has_begun) {
+TEST(an_interrupt_may_come_before_its_call_has_begun) {
     run(false, interrupt_before_the_call);
 }
-END_TEST
 
 static void call_one_after_the_other(void) {
     for (uint64_t unique = 2; unique < 2003; unique++) {
@@ -377,15 +372,13 @@ static void call_one_after_the_other(void) {
     }
 }
 
-START_TEST(one_worker_serves_all_in_turn) {
+TEST(one_worker_serves_all_in_turn) {
     run(true, call_one_after_the_other);
 }
-END_TEST
 
-START_TEST(calls_one_after_the_other_are_answered_once) {
+TEST(calls_one_after_the_other_are_answered_once) {
     run(false, call_one_after_the_other);
 }
-END_TEST
 
 static unsigned count_threads(void) {
     unsigned count = 0;
@@ -445,24 +438,6 @@ static void call_in_two_bursts(void) {
     }
 }
 
-START_TEST(workers_that_are_not_needed_end) {
+TEST(workers_that_are_not_needed_end) {
     run(false, call_in_two_bursts);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("session_workers");
-    TCase *tcase = tcase_create("session_workers");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, calls_that_hang_delay_no_other);
-    tcase_add_test(tcase, calls_of_one_user_leave_workers_to_others);
-    tcase_add_test(tcase, calls_that_may_hold_directories_are_not_put_off_for_long);
-    tcase_add_test(tcase, calls_of_many_users_leave_workers_to_the_trusted);
-    tcase_add_test(tcase, calls_that_were_put_off_can_be_interrupted);
-    tcase_add_test(tcase, an_interrupt_may_come_before_its_call_has_begun);
-    tcase_add_test(tcase, one_worker_serves_all_in_turn);
-    tcase_add_test(tcase, calls_one_after_the_other_are_answered_once);
-    tcase_add_test(tcase, workers_that_are_not_needed_end);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

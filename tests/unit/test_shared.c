@@ -1,5 +1,4 @@
 /* A live file in which several processes count: nothing is lost however they end, and blocks are used again. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -20,7 +19,7 @@
 #include "aggstats.h"
 #include "aggstats/shared.h"
 #include "aggstats/watched.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "WRITE"};
@@ -143,7 +142,9 @@ static void count_in_raw_child(struct aggstats_recorder *recorder, int calls) {
 
 /* ---- Counting ---- */
 
-START_TEST(processes_count_together) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down, .seconds = 120);
+
+TEST(processes_count_together) {
     struct aggstats_recorder *recorder = join();
     record(recorder, OP_READ, 7);
     count_in_child(recorder, 11, false);
@@ -153,9 +154,8 @@ START_TEST(processes_count_together) {
     ck_assert_uint_eq(calls_of("WRITE"), 3);
     ck_assert(!is_incomplete());
 }
-END_TEST
 
-START_TEST(blocks_of_processes_that_have_ended_are_used_again) {
+TEST(blocks_of_processes_that_have_ended_are_used_again) {
     struct aggstats_recorder *recorder = join();
     count_in_child(recorder, 1, true);
     off_t bytes = file_bytes();
@@ -164,14 +164,13 @@ START_TEST(blocks_of_processes_that_have_ended_are_used_again) {
     ck_assert_int_le(file_bytes(), bytes + 2 * PAGE_BYTES); /* calls that are slow count in other pages of a block */
     ck_assert_uint_eq(calls_of("READ"), 102);
 }
-END_TEST
 
 static void *count_in_thread(void *recorder) {
     record(recorder, OP_READ, 17);
     return NULL;
 }
 
-START_TEST(blocks_of_threads_that_have_ended_are_used_again) {
+TEST(blocks_of_threads_that_have_ended_are_used_again) {
     struct aggstats_recorder *recorder = join();
     for (int i = 0; i < 101; i++) {
         pthread_t thread;
@@ -181,10 +180,9 @@ START_TEST(blocks_of_threads_that_have_ended_are_used_again) {
     ck_assert_uint_eq(calls_of("READ"), 101 * 17);
     ck_assert(!is_incomplete()); /* far more threads than there may be at one time */
 }
-END_TEST
 
 /* A child is no thread of its parent's: both count at once. */
-START_TEST(child_and_parent_count_at_once) {
+TEST(child_and_parent_count_at_once) {
     struct aggstats_recorder *recorder = join();
     record(recorder, OP_READ, 1);
     pid_t child = fork();
@@ -196,9 +194,8 @@ START_TEST(child_and_parent_count_at_once) {
     wait_for(child);
     ck_assert_uint_eq(calls_of("READ"), 1 + 100003 + 100019);
 }
-END_TEST
 
-START_TEST(child_of_vfork_counts_as_its_parent) {
+TEST(child_of_vfork_counts_as_its_parent) {
     struct aggstats_recorder *recorder = join();
     /* NOLINTBEGIN(clang-analyzer-*): the test is about vfork(2) */
     pid_t child = vfork();
@@ -211,10 +208,9 @@ START_TEST(child_of_vfork_counts_as_its_parent) {
     record(recorder, OP_READ, 2);
     ck_assert_uint_eq(calls_of("READ"), 7);
 }
-END_TEST
 
 /* The child joins, and its parent's thread goes on counting in the block that it has got. */
-START_TEST(child_of_vfork_joins_for_its_parent) {
+TEST(child_of_vfork_joins_for_its_parent) {
     struct aggstats_recorder *recorder = NULL;
     volatile bool shares_memory = false; /* not under valgrind and ThreadSanitizer, which make it a fork */
     /* NOLINTBEGIN(clang-analyzer-*): the test is about vfork(2) */
@@ -234,18 +230,16 @@ START_TEST(child_of_vfork_joins_for_its_parent) {
     record(recorder, OP_READ, 2);
     ck_assert_uint_eq(calls_of("READ"), 5 + THREADS_MAX + 2);
 }
-END_TEST
 
 /* ---- Children that the C library does not know ---- */
 
-START_TEST(blocks_of_children_of_raw_clone_are_used_again) {
+TEST(blocks_of_children_of_raw_clone_are_used_again) {
     struct aggstats_recorder *recorder = join();
     for (int i = 0; i < 10 * THREADS_MAX; i++)
         count_in_raw_child(recorder, 3);
     ck_assert_uint_eq(calls_of("READ"), 10 * THREADS_MAX * 3);
     ck_assert_uint_eq(crowded_threads(), 0);
 }
-END_TEST
 
 static void count_until_told(struct aggstats_recorder *recorder, int counted_fd, int ending_fd) {
     char byte;
@@ -312,25 +306,22 @@ static void keep_block_of_living_child(unsigned long flags) {
     ck_assert_uint_eq(calls_of("READ"), flags == 0 ? 7 : 0);
 }
 
-START_TEST(block_of_living_child_of_raw_clone_is_kept) {
+TEST(block_of_living_child_of_raw_clone_is_kept) {
     keep_block_of_living_child(0);
 }
-END_TEST
 
 /* Its numbers mean nothing here. */
-START_TEST(block_of_living_child_in_another_pid_namespace_is_kept) {
+TEST(block_of_living_child_in_another_pid_namespace_is_kept) {
     keep_block_of_living_child(CLONE_NEWUSER | CLONE_NEWPID);
 }
-END_TEST
 
 /* Nor do ours there, which it must not take for those of its own namespace. */
-START_TEST(blocks_are_kept_from_a_pid_namespace_without_proc) {
+TEST(blocks_are_kept_from_a_pid_namespace_without_proc) {
     keep_block_of_living_child((geteuid() == 0 ? 0 : CLONE_NEWUSER) | CLONE_NEWPID | CLONE_NEWNS);
 }
-END_TEST
 
 /* The first call in a child is made by a process that has borrowed its memory: the block is the child's. */
-START_TEST(block_got_by_a_child_of_vfork_is_its_parents) {
+TEST(block_got_by_a_child_of_vfork_is_its_parents) {
     struct aggstats_recorder *recorder = join_file_of_two();
     pid_t child = fork();
     if (child == 0) {
@@ -353,11 +344,10 @@ START_TEST(block_got_by_a_child_of_vfork_is_its_parents) {
     ck_assert_uint_eq(calls_of("READ"), 0);
     ck_assert_uint_eq(crowded_threads(), 1);
 }
-END_TEST
 
 /* ---- Other ways to count ---- */
 
-START_TEST(call_that_was_watched_counts_like_others) {
+TEST(call_that_was_watched_counts_like_others) {
     struct aggstats_recorder *recorder = join();
     const struct aggstats_outcome outcome = {.error = ENOENT, .has_bytes = true, .asked_bytes = 10, .moved_bytes = 4};
     errno = EXDEV;
@@ -376,7 +366,6 @@ START_TEST(call_that_was_watched_counts_like_others) {
     ck_assert_uint_eq(profile.in_flight_count, 0);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 static size_t calls_in_flight(void) {
     struct aggstats_profile profile;
@@ -386,7 +375,7 @@ static size_t calls_in_flight(void) {
     return count;
 }
 
-START_TEST(call_that_a_process_ended_in_is_forgotten) {
+TEST(call_that_a_process_ended_in_is_forgotten) {
     struct aggstats_recorder *recorder = join();
     struct aggstats_span own = aggstats_shared_begin(recorder, OP_WRITE, 5, 6);
     pid_t child = fork();
@@ -402,10 +391,9 @@ START_TEST(call_that_a_process_ended_in_is_forgotten) {
     aggstats_end(recorder, &own);
     ck_assert_uint_eq(calls_in_flight(), 0);
 }
-END_TEST
 
 /* Nobody counts there any more: what has neither ended nor a name was left. */
-START_TEST(calls_left_are_counted_when_nobody_counts) {
+TEST(calls_left_are_counted_when_nobody_counts) {
     struct aggstats_profile profile;
     struct aggstats_recorder *recorder = join();
     for (int i = 0; i < 3; i++)
@@ -423,9 +411,8 @@ START_TEST(calls_left_are_counted_when_nobody_counts) {
     ck_assert_uint_eq(profile.in_flight_count, 1);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(notes_and_sums_of_all_are_added_up) {
+TEST(notes_and_sums_of_all_are_added_up) {
     struct aggstats_shared_facts facts;
     aggstats_recorder_note(join(), 1, 20);
     aggstats_recorder_note(join(), 1, 3);
@@ -437,11 +424,10 @@ START_TEST(notes_and_sums_of_all_are_added_up) {
     ck_assert_uint_eq(facts.sums[0], 0);
     ck_assert_uint_eq(facts.sums[1], (UINT64_C(1) << 40) + 7);
 }
-END_TEST
 
 /* ---- Calls in flight, seen by the process that made the file ---- */
 
-START_TEST(file_is_busy_while_a_call_is_in_flight) {
+TEST(file_is_busy_while_a_call_is_in_flight) {
     struct aggstats_recorder *recorder = join();
     ck_assert(!aggstats_recorder_shared_in_flight(maker, NULL));
     uint64_t ops = 0;
@@ -457,7 +443,6 @@ START_TEST(file_is_busy_while_a_call_is_in_flight) {
     aggstats_watched_drop(&span);
     ck_assert(!aggstats_recorder_shared_in_flight(maker, NULL));
 }
-END_TEST
 
 static void *wait_in_a_call(void *recorder) {
     struct aggstats_span span = aggstats_shared_begin(recorder, OP_READ, 5, 6);
@@ -470,7 +455,7 @@ static void *wait_in_a_call(void *recorder) {
 }
 
 /* Each thread in turn is the only one in a call, also those for whom more blocks must be mapped. */
-START_TEST(every_thread_makes_the_file_busy) {
+TEST(every_thread_makes_the_file_busy) {
     struct aggstats_recorder *recorder;
     pthread_t threads[MANY_THREADS];
     aggstats_recorder_destroy(maker);
@@ -491,9 +476,8 @@ START_TEST(every_thread_makes_the_file_busy) {
     for (size_t i = 0; i < MANY_THREADS; i++)
         pthread_join(threads[i], NULL);
 }
-END_TEST
 
-START_TEST(process_that_ended_in_a_call_is_not_busy) {
+TEST(process_that_ended_in_a_call_is_not_busy) {
     struct aggstats_recorder *recorder = join();
     pid_t child = fork();
     if (child == 0) {
@@ -508,7 +492,6 @@ START_TEST(process_that_ended_in_a_call_is_not_busy) {
     wait_for(child);
     ck_assert(!aggstats_recorder_shared_in_flight(maker, NULL));
 }
-END_TEST
 
 /* ---- Memory of the file ---- */
 
@@ -585,8 +568,10 @@ static off_t bytes_of_five_ops(void) {
     return file_bytes() - before;
 }
 
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
 /* A call that is held up is slow, and its counter may be in another page: so more than one process tries. */
-START_TEST(thread_with_five_ops_takes_two_pages) {
+TEST(thread_with_five_ops_takes_two_pages) {
     bool are_two_enough = false;
     for (int i = 0; i < 7 && !are_two_enough; i++) {
         pid_t child = fork();
@@ -600,9 +585,8 @@ START_TEST(thread_with_five_ops_takes_two_pages) {
     }
     ck_assert(are_two_enough);
 }
-END_TEST
 
-START_TEST(ops_are_found_wherever_their_counters_are) {
+TEST(ops_are_found_wherever_their_counters_are) {
     for (unsigned resolution = 1; resolution <= 8; resolution *= 2) {
         struct aggstats_recorder *recorder = join_many(resolution);
         pid_t child = fork();
@@ -614,7 +598,6 @@ START_TEST(ops_are_found_wherever_their_counters_are) {
         check_many(1);
     }
 }
-END_TEST
 
 /* Makes system calls fail for this process from now on. other_number: another one; -1: none */
 static void forbid(int number, int error, int other_number) {
@@ -649,13 +632,12 @@ static int count_forbidden(int number, int other_number) {
 }
 
 /* As with Linux before 5.14. */
-START_TEST(kernel_that_does_not_populate_allocates_otherwise) {
+TEST(kernel_that_does_not_populate_allocates_otherwise) {
     if (count_forbidden(SYS_madvise, -1) == 0)
         check_many(WHOLE_BLOCKS + 1);
 }
-END_TEST
 
-START_TEST(ops_without_memory_are_missing_and_said_to_be) {
+TEST(ops_without_memory_are_missing_and_said_to_be) {
     if (count_forbidden(SYS_madvise, SYS_openat) != 0)
         return;
     char next[8];
@@ -668,9 +650,8 @@ START_TEST(ops_without_memory_are_missing_and_said_to_be) {
     ck_assert_ptr_nonnull(aggstats_profile_op(&profile, next));
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(file_has_fewer_blocks_where_files_must_be_small) {
+TEST(file_has_fewer_blocks_where_files_must_be_small) {
     struct rlimit limit;
     struct aggstats_shared_facts facts;
     aggstats_recorder_destroy(maker);
@@ -693,11 +674,10 @@ START_TEST(file_has_fewer_blocks_where_files_must_be_small) {
     ck_assert_int_eq(make(AGGSTATS_SHARED_THREADS_MAX), -EFBIG);
     ck_assert_int_eq(access(path, F_OK), -1);
 }
-END_TEST
 
 /* ---- What its maker sees ---- */
 
-START_TEST(maker_shows_the_calls_of_all_in_intervals) {
+TEST(maker_shows_the_calls_of_all_in_intervals) {
     struct aggstats_recorder *recorder = join();
     struct aggstats_profile profile;
     uint64_t samples = 0;
@@ -720,9 +700,8 @@ START_TEST(maker_shows_the_calls_of_all_in_intervals) {
     ck_assert_uint_eq(samples, 18);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(maker_resets_the_calls_of_all) {
+TEST(maker_resets_the_calls_of_all) {
     struct aggstats_recorder *recorder = join();
     struct aggstats_profile profile;
     record(recorder, OP_READ, 7);
@@ -736,9 +715,8 @@ START_TEST(maker_resets_the_calls_of_all) {
     aggstats_profile_finish(&profile);
     ck_assert_uint_eq(calls_of("READ"), 11); /* and in the file */
 }
-END_TEST
 
-START_TEST(maker_resets_calls_that_a_process_ended_in) {
+TEST(maker_resets_calls_that_a_process_ended_in) {
     struct aggstats_recorder *recorder = join();
     struct aggstats_profile profile;
     for (int round = 0; round < 2; round++) {
@@ -759,7 +737,6 @@ START_TEST(maker_resets_calls_that_a_process_ended_in) {
     ck_assert_uint_eq(aggstats_profile_op(&profile, "WRITE")->calls, 1);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 /* ---- Faults ---- */
 
@@ -772,7 +749,8 @@ static void *count_and_wait(void *recorder) {
     return NULL;
 }
 
-START_TEST(threads_that_find_no_room_are_told_of) {
+#if !defined(__SANITIZE_THREAD__)
+TEST(threads_that_find_no_room_are_told_of) {
     struct aggstats_recorder *recorder = join();
     pthread_t threads[THREADS_MAX + THREADS_TOO_MANY];
     pthread_barrier_init(&all_have_counted, NULL, THREADS_MAX + THREADS_TOO_MANY);
@@ -784,10 +762,10 @@ START_TEST(threads_that_find_no_room_are_told_of) {
     ck_assert_uint_eq(crowded_threads(), THREADS_TOO_MANY + 1);
     ck_assert_uint_eq(calls_of("READ"), THREADS_MAX - 1); /* and this thread, which has joined, has room of its own */
 }
-END_TEST
+#endif
 #endif
 
-START_TEST(file_that_is_gone_loses_new_threads_only) {
+TEST(file_that_is_gone_loses_new_threads_only) {
     struct aggstats_recorder *recorder = join();
     record(recorder, OP_READ, 2);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -805,9 +783,8 @@ START_TEST(file_that_is_gone_loses_new_threads_only) {
     ck_assert(!profile.incomplete);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(file_of_one_process_is_refused) {
+TEST(file_of_one_process_is_refused) {
     struct aggstats_recorder *recorder = NULL;
     aggstats_recorder_destroy(maker);
     unlink(path);
@@ -815,79 +792,20 @@ START_TEST(file_of_one_process_is_refused) {
     ck_assert_int_eq(aggstats_recorder_join(path, op_names, OP_COUNT, false, &recorder), -EBADMSG);
     ck_assert_ptr_null(recorder);
 }
-END_TEST
 
-START_TEST(file_with_other_operations_is_refused) {
+TEST(file_with_other_operations_is_refused) {
     static const char *const others[OP_COUNT] = {"READ", "REED"};
     struct aggstats_recorder *recorder = NULL;
     ck_assert_int_eq(aggstats_recorder_join(path, others, OP_COUNT, false, &recorder), -EBADMSG);
     ck_assert_int_eq(aggstats_recorder_join(path, op_names, 1, false, &recorder), -EBADMSG);
     ck_assert_int_eq(aggstats_recorder_join(directory, op_names, OP_COUNT, false, &recorder), -EISDIR);
 }
-END_TEST
 
-START_TEST(file_that_is_cut_short_is_refused) {
+TEST(file_that_is_cut_short_is_refused) {
     struct aggstats_recorder *recorder = NULL;
     ck_assert_int_eq(truncate(path, 4096), 0);
     ck_assert_int_eq(aggstats_recorder_join(path, op_names, OP_COUNT, false, &recorder), -EBADMSG);
     ck_assert_int_eq(truncate(path, 100), 0);
     ck_assert_int_eq(aggstats_recorder_join(path, op_names, OP_COUNT, false, &recorder), -EBADMSG);
     ck_assert_int_eq(truncate(path, file_bytes() + (1 << 22)), 0); /* for the recorder to end well */
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("shared");
-    TCase *counting = tcase_create("counting");
-    tcase_add_checked_fixture(counting, set_up, tear_down);
-    tcase_set_timeout(counting, 120);
-    tcase_add_test(counting, processes_count_together);
-    tcase_add_test(counting, blocks_of_processes_that_have_ended_are_used_again);
-    tcase_add_test(counting, blocks_of_threads_that_have_ended_are_used_again);
-    tcase_add_test(counting, child_and_parent_count_at_once);
-    tcase_add_test(counting, child_of_vfork_counts_as_its_parent);
-    tcase_add_test(counting, child_of_vfork_joins_for_its_parent);
-    tcase_add_test(counting, blocks_of_children_of_raw_clone_are_used_again);
-    tcase_add_test(counting, block_of_living_child_of_raw_clone_is_kept);
-    tcase_add_test(counting, block_of_living_child_in_another_pid_namespace_is_kept);
-    tcase_add_test(counting, blocks_are_kept_from_a_pid_namespace_without_proc);
-    tcase_add_test(counting, block_got_by_a_child_of_vfork_is_its_parents);
-    tcase_add_test(counting, call_that_was_watched_counts_like_others);
-    tcase_add_test(counting, call_that_a_process_ended_in_is_forgotten);
-    tcase_add_test(counting, calls_left_are_counted_when_nobody_counts);
-    tcase_add_test(counting, notes_and_sums_of_all_are_added_up);
-    suite_add_tcase(suite, counting);
-    TCase *busy = tcase_create("busy");
-    tcase_add_checked_fixture(busy, set_up, tear_down);
-    tcase_set_timeout(busy, 120);
-    tcase_add_test(busy, file_is_busy_while_a_call_is_in_flight);
-    tcase_add_test(busy, every_thread_makes_the_file_busy);
-    tcase_add_test(busy, process_that_ended_in_a_call_is_not_busy);
-    suite_add_tcase(suite, busy);
-    TCase *memory = tcase_create("memory");
-    tcase_add_checked_fixture(memory, set_up, tear_down);
-    tcase_add_test(memory, thread_with_five_ops_takes_two_pages);
-    tcase_add_test(memory, ops_are_found_wherever_their_counters_are);
-    tcase_add_test(memory, kernel_that_does_not_populate_allocates_otherwise);
-    tcase_add_test(memory, ops_without_memory_are_missing_and_said_to_be);
-    tcase_add_test(memory, file_has_fewer_blocks_where_files_must_be_small);
-    suite_add_tcase(suite, memory);
-    TCase *seen = tcase_create("maker");
-    tcase_add_checked_fixture(seen, set_up, tear_down);
-    tcase_add_test(seen, maker_shows_the_calls_of_all_in_intervals);
-    tcase_add_test(seen, maker_resets_the_calls_of_all);
-    tcase_add_test(seen, maker_resets_calls_that_a_process_ended_in);
-    suite_add_tcase(suite, seen);
-    TCase *faults = tcase_create("faults");
-    tcase_add_checked_fixture(faults, set_up, tear_down);
-/* The threads all count in one place, which nobody reads: a data race for ThreadSanitizer. */
-#if !defined(__SANITIZE_THREAD__)
-    tcase_add_test(faults, threads_that_find_no_room_are_told_of);
-#endif
-    tcase_add_test(faults, file_that_is_gone_loses_new_threads_only);
-    tcase_add_test(faults, file_of_one_process_is_refused);
-    tcase_add_test(faults, file_with_other_operations_is_refused);
-    tcase_add_test(faults, file_that_is_cut_short_is_refused);
-    suite_add_tcase(suite, faults);
-    return run_suite(suite);
 }

@@ -1,6 +1,5 @@
 /* Groups of a shared live file: they add up to the whole, however many processes count and however little room there
  * is. */
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 #include "aggstats.h"
 #include "aggstats/shared.h"
 #include "aggstats/shared_groups.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "WRITE"};
@@ -119,7 +118,9 @@ static struct aggstats_profile snapshot(void) {
     return profile;
 }
 
-START_TEST(calls_are_in_their_groups) {
+TEST_CASE(.tear_down = tear_down);
+
+TEST(calls_are_in_their_groups) {
     make(ALL_GROUPINGS, 256, 0);
     const unsigned cc = caller(100, "cc");
     const unsigned other_cc = caller(101, "cc");
@@ -144,9 +145,8 @@ START_TEST(calls_are_in_their_groups) {
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_PROCESS, "cc", "READ"), 4);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(directories_are_their_own) {
+TEST(directories_are_their_own) {
     make(1U << AGGSTATS_BY_DIRECTORY, 256, 0);
     count(OP_READ, 0, subject("/"));
     count(OP_READ, 0, subject("/top"));
@@ -160,9 +160,8 @@ START_TEST(directories_are_their_own) {
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_DIRECTORY, "/usr/share", "READ"), 2);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(directories_belong_to_one_above) {
+TEST(directories_belong_to_one_above) {
     make(1U << AGGSTATS_BY_DIRECTORY, 256, 2);
     count(OP_READ, 0, subject("/usr/share/doc/a/b"));
     count(OP_READ, 0, subject("/usr/share/x"));
@@ -172,9 +171,8 @@ START_TEST(directories_belong_to_one_above) {
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_DIRECTORY, "/usr", "READ"), 1);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(mounts_are_known_by_directory) {
+TEST(mounts_are_known_by_directory) {
     make(1U << AGGSTATS_BY_FILESYSTEM, 256, 0);
     char text[64];
     aggstats_subject file = subject("/srv/data/a");
@@ -201,9 +199,8 @@ START_TEST(mounts_are_known_by_directory) {
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILESYSTEM, NULL, "WRITE"), 1);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(a_reset_forgets) {
+TEST(a_reset_forgets) {
     make(ALL_GROUPINGS, 256, 0);
     count(OP_READ, caller(1, "a"), subject("/x"));
     ck_assert_int_eq(aggstats_recorder_reset(maker), 0);
@@ -214,10 +211,9 @@ START_TEST(a_reset_forgets) {
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILE, "/x", "READ"), 2);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 /* One file, with calls of all latencies. */
-START_TEST(a_file_has_as_many_cells_as_it_needs) {
+TEST(a_file_has_as_many_cells_as_it_needs) {
     make(1U << AGGSTATS_BY_FILE, 256, 0);
     const aggstats_subject file = subject("/hot");
     for (unsigned op = 0; op < OP_COUNT; op++) {
@@ -236,10 +232,9 @@ START_TEST(a_file_has_as_many_cells_as_it_needs) {
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILE, NULL, "READ"), 0);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 /* Few groups are shown, and more files are used than there is room for. */
-START_TEST(too_many_files_add_up) {
+TEST(too_many_files_add_up) {
     make(ALL_GROUPINGS, 3, 0);
     char file[64];
     for (unsigned i = 0; i < 200000; i++) {
@@ -252,9 +247,8 @@ START_TEST(too_many_files_add_up) {
     ck_assert_uint_gt(calls_of(&profile, AGGSTATS_BY_PROGRAM, "even", "READ"), 30000);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(nothing_is_lost_among_processes) {
+TEST(nothing_is_lost_among_processes) {
     make(ALL_GROUPINGS, 256, 0);
     char file[64];
     for (unsigned i = 0; i < PROCESSES; i++) {
@@ -278,9 +272,8 @@ START_TEST(nothing_is_lost_among_processes) {
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILE, NULL, "READ"), 0);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(odd_names) {
+TEST(odd_names) {
     make(1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY, 256, 0);
     char deep[512] = "";
     for (int i = 0; i < 100; i++)
@@ -293,7 +286,6 @@ START_TEST(odd_names) {
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_BY_FILE, NULL, "READ"), 0);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 static void *find_subject(void *file) {
     return subject(file) != 0 ? file : NULL;
@@ -316,7 +308,7 @@ static size_t stack_used_bytes(char *file) {
     return sizeof(stack) - unused_bytes;
 }
 
-START_TEST(deep_names_take_no_stack) {
+TEST(deep_names_take_no_stack) {
     make(1U << AGGSTATS_BY_FILE, 256, 0);
     char flat[] = "/flat";
     char deep[512] = "";
@@ -326,9 +318,8 @@ START_TEST(deep_names_take_no_stack) {
     const size_t used_bytes = stack_used_bytes(flat);
     ck_assert_uint_le(stack_used_bytes(deep), used_bytes + 512);
 }
-END_TEST
 
-START_TEST(a_file_without_groups_has_none) {
+TEST(a_file_without_groups_has_none) {
     const struct aggstats_recorder_options options = {
         .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = path};
     const struct aggstats_shared_groups_options wanted = {.groups_max = 10};
@@ -338,22 +329,4 @@ START_TEST(a_file_without_groups_has_none) {
     ck_assert_int_eq(aggstats_recorder_group_shared(maker, &wanted), -EINVAL);
     ck_assert_int_eq(aggstats_recorder_join(path, op_names, OP_COUNT, false, &joined), 0);
     ck_assert_uint_eq(aggstats_shared_groupings(joined), 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("shared_groups");
-    TCase *tests = suite_case(suite, "groups", NULL, tear_down);
-    tcase_add_test(tests, calls_are_in_their_groups);
-    tcase_add_test(tests, directories_are_their_own);
-    tcase_add_test(tests, directories_belong_to_one_above);
-    tcase_add_test(tests, mounts_are_known_by_directory);
-    tcase_add_test(tests, a_reset_forgets);
-    tcase_add_test(tests, a_file_has_as_many_cells_as_it_needs);
-    tcase_add_test(tests, too_many_files_add_up);
-    tcase_add_test(tests, nothing_is_lost_among_processes);
-    tcase_add_test(tests, odd_names);
-    tcase_add_test(tests, deep_names_take_no_stack);
-    tcase_add_test(tests, a_file_without_groups_has_none);
-    return run_suite(suite);
 }

@@ -1,7 +1,6 @@
 /* A shared live file whose other users write anything into it, at any time: the process that made it, readers, and programs
  * that count in it come to no harm. A thread writes at random while all of it is used; OSPROF_HOSTILE_SECONDS makes that
  * last longer. What is asserted: no crash, no end that does not come, and profiles that can be written and read back. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,8 +17,8 @@
 #include "aggstats/shared.h"
 #include "aggstats/shared_groups.h"
 #include "base.h"
-#include "run_suite.h"
 #include "shared_layout.h"
+#include "testing.h"
 
 enum { OP_READ, OP_WRITE, OP_OPEN, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "WRITE", "OPEN"};
@@ -258,7 +257,9 @@ static int seconds_wanted(void) {
 #define IS_WATCHED false
 #endif
 
-START_TEST(whatever_others_write_harms_nobody) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down, .seconds = SECONDS_MAX + 120);
+
+TEST(whatever_others_write_harms_nobody) {
     pthread_t threads[3];
     if (IS_WATCHED)
         return;
@@ -272,10 +273,9 @@ START_TEST(whatever_others_write_harms_nobody) {
     for (size_t i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
 }
-END_TEST
 
 /* Directories that are in each other. */
-START_TEST(parents_in_a_circle_have_an_end) {
+TEST(parents_in_a_circle_have_an_end) {
     struct groups_file *groups = (struct groups_file *)(void *)(file + header.groups_offset);
     unsigned changed = 0;
     for (unsigned round = 0; round < 100; round++)
@@ -291,7 +291,6 @@ START_TEST(parents_in_a_circle_have_an_end) {
     read_all();
     count_some(1);
 }
-END_TEST
 
 static double seconds_since(const struct timespec *begin) {
     struct timespec now;
@@ -311,7 +310,7 @@ static double snapshot_seconds(void) {
 }
 
 /* All files have one name, as long as all names together. Each is looked through. */
-START_TEST(names_of_megabytes_take_no_time) {
+TEST(names_of_megabytes_take_no_time) {
     struct groups_file *groups = (struct groups_file *)(void *)(file + header.groups_offset);
     const uint32_t place = 64;
     const uint32_t name[] = {0, GROUPS_NAMES_BYTES - place - sizeof(struct group_name)};
@@ -326,10 +325,9 @@ START_TEST(names_of_megabytes_take_no_time) {
     }
     ck_assert_double_lt(snapshot_seconds(), 5);
 }
-END_TEST
 
 /* What the maker knows of the file is in its own memory. */
-START_TEST(sizes_that_others_change_mean_nothing_to_the_maker) {
+TEST(sizes_that_others_change_mean_nothing_to_the_maker) {
     struct live_header *mapped = (struct live_header *)(void *)file;
     struct aggstats_profile profile;
     for (unsigned round = 0; round < 30; round++)
@@ -342,10 +340,9 @@ START_TEST(sizes_that_others_change_mean_nothing_to_the_maker) {
     ck_assert(!profile.incomplete);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 /* Counters that no recorder has written are left out, and it is said of how many threads. */
-START_TEST(counters_that_are_impossible_are_left_out_alone) {
+TEST(counters_that_are_impossible_are_left_out_alone) {
     struct aggstats_block *block = (struct aggstats_block *)(void *)(file + header.header_bytes);
     struct aggstats_profile profile;
     struct aggstats_shared_facts shared;
@@ -366,10 +363,9 @@ START_TEST(counters_that_are_impossible_are_left_out_alone) {
     aggstats_recorder_shared_facts(maker, &shared);
     ck_assert_uint_eq(shared.broken_threads, 1);
 }
-END_TEST
 
 /* A process that has mapped a file which is cut short is killed by SIGBUS. The maker has nothing of it mapped. */
-START_TEST(maker_survives_a_file_that_is_cut_short) {
+TEST(maker_survives_a_file_that_is_cut_short) {
     struct aggstats_profile profile;
     struct aggstats_shared_facts shared;
     uint64_t ops;
@@ -383,10 +379,9 @@ START_TEST(maker_survives_a_file_that_is_cut_short) {
     aggstats_maker_note(maker, 0, 1);
     ck_assert_int_ge(aggstats_maker_name(maker, 0, "program"), 0);
 }
-END_TEST
 
 /* No process of root's counts in a file that another user could cut short under it. */
-START_TEST(file_of_another_user_is_not_joined) {
+TEST(file_of_another_user_is_not_joined) {
     struct aggstats_recorder *recorder = NULL;
     if (geteuid() != 0)
         return;
@@ -394,21 +389,4 @@ START_TEST(file_of_another_user_is_not_joined) {
     ck_assert_int_eq(aggstats_recorder_join(path, op_names, OP_COUNT, false, &recorder), -EPERM);
     ck_assert_int_eq(chown(path, 0, (gid_t)-1), 0);
     ck_assert_int_eq(aggstats_recorder_join(path, op_names, OP_COUNT, false, &recorder), 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("shared_hostile");
-    TCase *tcase = tcase_create("hostile");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, seconds_wanted() + 120);
-    tcase_add_test(tcase, whatever_others_write_harms_nobody);
-    tcase_add_test(tcase, parents_in_a_circle_have_an_end);
-    tcase_add_test(tcase, names_of_megabytes_take_no_time);
-    tcase_add_test(tcase, sizes_that_others_change_mean_nothing_to_the_maker);
-    tcase_add_test(tcase, counters_that_are_impossible_are_left_out_alone);
-    tcase_add_test(tcase, maker_survives_a_file_that_is_cut_short);
-    tcase_add_test(tcase, file_of_another_user_is_not_joined);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

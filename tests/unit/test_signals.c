@@ -1,5 +1,4 @@
 /* Signal handlers record calls while they interrupt a recording thread: each call is counted exactly once. */
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -9,7 +8,7 @@
 
 #include "aggstats.h"
 #include "aggstats/joint_profiles.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "WRITE"};
@@ -89,7 +88,9 @@ static void set_timer(long interval_us) {
     ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
 }
 
-START_TEST(timer_that_interrupts_recording_loses_no_call) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down, .seconds = 120);
+
+TEST(timer_that_interrupts_recording_loses_no_call) {
     uint64_t calls = 0;
     catch_signal(SIGALRM);
     set_timer(101);
@@ -100,7 +101,6 @@ START_TEST(timer_that_interrupts_recording_loses_no_call) {
     set_timer(0);
     expect_calls(calls + (uint64_t)handled, (uint64_t)handled);
 }
-END_TEST
 
 struct worker {
     pthread_t thread;
@@ -156,24 +156,10 @@ static void run_workers(bool use_recorder) {
     expect_calls(calls + all_handled, all_handled);
 }
 
-START_TEST(signals_to_many_threads_lose_no_call) {
+TEST(signals_to_many_threads_lose_no_call) {
     run_workers(true);
 }
-END_TEST
 
-START_TEST(first_call_of_a_thread_may_be_in_a_handler) {
+TEST(first_call_of_a_thread_may_be_in_a_handler) {
     run_workers(false);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("signals");
-    TCase *tcase = tcase_create("signals");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, timer_that_interrupts_recording_loses_no_call);
-    tcase_add_test(tcase, signals_to_many_threads_lose_no_call);
-    tcase_add_test(tcase, first_call_of_a_thread_may_be_in_a_handler);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

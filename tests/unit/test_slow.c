@@ -1,5 +1,4 @@
 /* Slow calls and their causes: what is kept, of which windows, in live files, as text, and in sums. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "aggstats/links.h"
 #include "aggstats/slow.h"
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define THRESHOLD_NS 5000000
 
@@ -207,7 +206,9 @@ static void expect_one_call(const struct aggstats_profile *profile, uint64_t lat
     ck_assert_uint_eq(call->offset, 4096);
 }
 
-START_TEST(a_slow_call) {
+TEST_CASE(.set_up = make_directory, .tear_down = remove_directory);
+
+TEST(a_slow_call) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     uint64_t latency_cycles = call_seen(recorder, OP_FSYNC, 10, "the disk");
     struct aggstats_profile profile = snapshot_of(recorder);
@@ -222,7 +223,6 @@ START_TEST(a_slow_call) {
     aggstats_profile_finish(&live);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static void wait_for_holder(unsigned looks_before, unsigned more) {
     for (int i = 0; i < 3000 && __atomic_load_n(&holder_looks, __ATOMIC_ACQUIRE) < looks_before + more; i++)
@@ -241,7 +241,7 @@ static void call_held(struct aggstats_recorder *recorder, const char *words, con
 }
 
 /* Who held what a call waited for stays with the call, for which it was found out. */
-START_TEST(holders) {
+TEST(holders) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     call_held(recorder, "a lock", "backup 992", 1);
     call_held(recorder, "the disk", "", 1);
@@ -264,10 +264,9 @@ START_TEST(holders) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* Looking costs more than finding the cause: it is done again when the call is twice as old. */
-START_TEST(holders_are_looked_for_less_and_less) {
+TEST(holders_are_looked_for_less_and_less) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     __atomic_store_n(&holder_words, "backup 992", __ATOMIC_RELEASE);
     const unsigned before = __atomic_load_n(&holder_looks, __ATOMIC_ACQUIRE);
@@ -286,10 +285,9 @@ START_TEST(holders_are_looked_for_less_and_less) {
     end(recorder, OP_FSYNC, &span);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* The recorder looks at a call before it is slow, but reports no cause then. */
-START_TEST(told_when_slow) {
+TEST(told_when_slow) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     struct aggstats_span span = begin(recorder, OP_FSYNC, "the disk");
     bool is_told = false;
@@ -303,10 +301,9 @@ START_TEST(told_when_slow) {
     end(recorder, OP_FSYNC, &span);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* The time from look to look is the cause's that is seen then: the parts are the whole. */
-START_TEST(several_causes) {
+TEST(several_causes) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     unsigned looks_before = __atomic_load_n(&looks, __ATOMIC_ACQUIRE);
     struct aggstats_span span = begin(recorder, OP_FSYNC, "a lock");
@@ -327,9 +324,8 @@ START_TEST(several_causes) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(time_of_two_causes) {
+TEST(time_of_two_causes) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     unsigned looks_before = __atomic_load_n(&looks, __ATOMIC_ACQUIRE);
     struct aggstats_span span = begin(recorder, OP_READ, "a lock");
@@ -348,7 +344,6 @@ START_TEST(time_of_two_causes) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* Also where it waits, which is nobody else's business. */
 static const char *cause_in_flight(void) {
@@ -367,7 +362,7 @@ static const char *cause_in_flight(void) {
     return cause;
 }
 
-START_TEST(a_call_in_flight) {
+TEST(a_call_in_flight) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     struct aggstats_span span = begin(recorder, OP_READ, "the server");
     for (int i = 0; i < 1000 && !cause_in_flight()[0]; i++)
@@ -377,9 +372,8 @@ START_TEST(a_call_in_flight) {
     ck_assert_str_eq(cause_in_flight(), "the server");
     (void)span;
 }
-END_TEST
 
-START_TEST(windows) {
+TEST(windows) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     call_seen(recorder, OP_FSYNC, 20, "the disk");
     ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
@@ -401,10 +395,9 @@ START_TEST(windows) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* A thread that begins to look during a pause counts nothing before its end. */
-START_TEST(begun_in_a_pause) {
+TEST(begun_in_a_pause) {
     const struct aggstats_slow_options slow = {.threshold_ns = THRESHOLD_NS, .find_cause = find_cause};
     const struct aggstats_recorder_options options = {
         .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = live_path};
@@ -422,10 +415,11 @@ START_TEST(begun_in_a_pause) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
+
+TEST_CASE();
 
 /* Sums of very many profiles can be read again: the last calls stay, and causes without room are one. */
-START_TEST(sums_of_many) {
+TEST(sums_of_many) {
     struct aggstats_profile addend = {.resolution = 1, .clock = {.frequency_hz = 1000000000}, .cause_count = 5000};
     struct aggstats_profile sum = {.resolution = 1, .clock = {.frequency_hz = 1000000000}};
     addend.causes = calloc(addend.cause_count, sizeof(*addend.causes));
@@ -456,7 +450,6 @@ START_TEST(sums_of_many) {
     aggstats_profile_finish(&sum);
     aggstats_profile_finish(&addend);
 }
-END_TEST
 
 /* Puts the second text in the place of the first in the live file. Returns where that is */
 static off_t replace_in_live(const char *text, const char *with, size_t size_bytes) {
@@ -469,8 +462,10 @@ static off_t replace_in_live(const char *text, const char *with, size_t size_byt
     return found - bytes;
 }
 
+TEST_CASE(.set_up = make_directory, .tear_down = remove_directory);
+
 /* What no recorder has written, and no reader of the profile's text would take. */
-START_TEST(impossible_live_files) {
+TEST(impossible_live_files, .to = 2) {
     static const char *const wrong[] = {"\0\0\0\0\0\0", "second"};
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     struct aggstats_profile profile;
@@ -483,10 +478,9 @@ START_TEST(impossible_live_files) {
     ck_assert_str_eq(error.message, "live file has impossible slow calls");
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* Killed while causes were being changed: what of them is there makes no sense, but all else is whole. */
-START_TEST(half_changed_live_file) {
+TEST(half_changed_live_file) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     struct aggstats_profile profile;
     struct aggstats_parse_error error;
@@ -503,10 +497,9 @@ START_TEST(half_changed_live_file) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* The thread that has woken the one that looks may be kept from beginning its call. */
-START_TEST(begun_late) {
+TEST(begun_late) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     sleep_ms(500); /* nothing is in flight: it falls asleep */
     aggstats_slow_begin(recorder);
@@ -519,7 +512,6 @@ START_TEST(begun_late) {
     end(recorder, OP_FSYNC, &span);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 struct saving {
     struct aggstats_recorder *recorder;
@@ -541,7 +533,7 @@ static uint64_t calls_in_buckets(const struct aggstats_cause *cause) {
     return calls;
 }
 
-START_TEST(rotation) {
+TEST(rotation) {
     struct saving saving = {.recorder = create_recorder(THRESHOLD_NS)};
     for (int i = 0; i < 3; i++)
         call_seen(saving.recorder, OP_FSYNC, 500, "the disk");
@@ -564,7 +556,6 @@ START_TEST(rotation) {
     aggstats_profile_finish(&saving.saved);
     aggstats_recorder_destroy(saving.recorder);
 }
-END_TEST
 
 static void call_from(struct aggstats_recorder *recorder, const char *function, const char *stack) {
     const struct aggstats_span span = begin(recorder, OP_FSYNC, "the disk");
@@ -585,7 +576,7 @@ static uint64_t calls_from(const struct aggstats_profile *profile, const char *f
 }
 
 /* Which functions made slow calls: all are counted, with one entry for those that find no room; until a reset. */
-START_TEST(functions) {
+TEST(functions) {
     char function[32];
     struct aggstats_recorder *recorder = create_recorder(AGGSTATS_SLOW_MIN_NS);
     call_from(recorder, NULL, NULL);
@@ -620,7 +611,6 @@ START_TEST(functions) {
     aggstats_profile_finish(&live);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static int save_functions(void *context, const struct aggstats_profile *profile) {
     struct saving *saving = context;
@@ -629,7 +619,7 @@ static int save_functions(void *context, const struct aggstats_profile *profile)
 }
 
 /* Of functions too, a rotation takes what the profile shows, and no more. */
-START_TEST(functions_in_rotation) {
+TEST(functions_in_rotation) {
     struct saving saving = {.recorder = create_recorder(AGGSTATS_SLOW_MIN_NS)};
     call_from(saving.recorder, "check_point", NULL);
     call_from(saving.recorder, "commit_row", NULL);
@@ -642,10 +632,9 @@ START_TEST(functions_in_rotation) {
     aggstats_profile_finish(&saving.saved);
     aggstats_recorder_destroy(saving.recorder);
 }
-END_TEST
 
 /* More causes and calls than there is room for: causes are added up, the last calls are kept. */
-START_TEST(bounds) {
+TEST(bounds) {
     static char words[400][16];
     struct aggstats_recorder *recorder = create_recorder(AGGSTATS_SLOW_MIN_NS);
     uint64_t total_cycles = 0;
@@ -667,9 +656,8 @@ START_TEST(bounds) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(thresholds) {
+TEST(thresholds) {
     struct aggstats_recorder *recorder = create_recorder(0);
     struct aggstats_slow_options options = {.threshold_ns = AGGSTATS_SLOW_MIN_NS - 1, .find_cause = find_cause};
     call_for(recorder, OP_READ, 20, "nobody looks");
@@ -689,7 +677,6 @@ START_TEST(thresholds) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Reports ---- */
 
@@ -723,7 +710,7 @@ static struct aggstats_recorder *create_reporting(struct told *told, aggstats_sl
     return recorder;
 }
 
-START_TEST(ended_calls_are_reported) {
+TEST(ended_calls_are_reported) {
     struct told told = {.calls = 0};
     struct aggstats_recorder *recorder = create_reporting(&told, note_report);
     uint64_t latency_cycles = call_seen(recorder, OP_FSYNC, 20, "the journal");
@@ -743,7 +730,6 @@ START_TEST(ended_calls_are_reported) {
     ck_assert_uint_eq(told.calls, 3);
     ck_assert_uint_eq(told.lost, 0);
 }
-END_TEST
 
 static int gate[2]; /* a pipe: the function that gets a report waits for a byte, as none may */
 
@@ -755,7 +741,7 @@ static void wait_and_note(void *context, const struct aggstats_slow_call *call, 
 }
 
 /* One of another user is reported all the same. */
-START_TEST(calls_that_nobody_is_told_of_are_counted) {
+TEST(calls_that_nobody_is_told_of_are_counted) {
     const unsigned calls = REPORTS_MAX + 44;
     struct told told = {.calls = 0};
     ck_assert_int_eq(pipe(gate), 0);
@@ -775,7 +761,6 @@ START_TEST(calls_that_nobody_is_told_of_are_counted) {
     close(gate[0]);
     close(gate[1]);
 }
-END_TEST
 
 /* ---- Text and sums ---- */
 
@@ -814,7 +799,9 @@ static const char text[] =
     "# waiting: 1 stack 2 class other words the server\n"
     "OP_READ 2 4000\n 0 0 0 0 0 0 0 0 0 0 0 1\n";
 
-START_TEST(text_there_and_back) {
+TEST_CASE();
+
+TEST(text_there_and_back) {
     CLEANUP_FREE char *written = NULL;
     size_t size_bytes;
     struct aggstats_profile profile = parse(text);
@@ -846,9 +833,8 @@ START_TEST(text_there_and_back) {
     ck_assert_str_eq(written, text);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(sums_and_differences) {
+TEST(sums_and_differences) {
     struct aggstats_profile a = parse(text);
     struct aggstats_profile b = parse(text);
     for (size_t i = 0; i < b.slow_call_count; i++)
@@ -885,7 +871,6 @@ START_TEST(sums_and_differences) {
     b.in_flight_count = 1;
     aggstats_profile_finish(&b);
 }
-END_TEST
 
 /* A value of each kind of field. */
 static const char *value_of(const struct link_field *field) {
@@ -895,7 +880,7 @@ static const char *value_of(const struct link_field *field) {
 }
 
 /* In the live file a chain is a text of fields. */
-START_TEST(links_there_and_back) {
+TEST(links_there_and_back) {
     char encoded[CHAIN_TEXT_SIZE];
     struct aggstats_chain chain = {.count = 2, .is_circle = true};
     struct aggstats_chain decoded;
@@ -915,9 +900,8 @@ START_TEST(links_there_and_back) {
             ck_assert_str_eq(link_word(&decoded.links[0], field), value_of(field));
     }
 }
-END_TEST
 
-START_TEST(the_last_links_of_a_long_chain_are_left_out) {
+TEST(the_last_links_of_a_long_chain_are_left_out) {
     char encoded[CHAIN_TEXT_SIZE];
     struct aggstats_chain chain = {.count = 4, .is_circle = true};
     struct aggstats_chain decoded;
@@ -937,7 +921,6 @@ START_TEST(the_last_links_of_a_long_chain_are_left_out) {
     strcpy(encoded, " link object x y");
     ck_assert(!chain_decode(encoded, &decoded));
 }
-END_TEST
 
 static const char *const wrong_lines[] = {
     "# slow: x",
@@ -986,7 +969,7 @@ static const char *const wrong_lines[] = {
     "# in_flight: READ object 1 pid 1 age 1 link link link link link",
 };
 
-START_TEST(wrong_text) {
+TEST(wrong_text, .to = ARRAY_SIZE(wrong_lines)) {
     char wrong[512];
     struct aggstats_profile profile;
     struct aggstats_parse_error error;
@@ -994,37 +977,4 @@ START_TEST(wrong_text) {
     CLEANUP_STREAM FILE *stream = fmemopen(wrong, strlen(wrong), "r");
     ck_assert_int_eq(aggstats_profile_parse(stream, &profile, &error), -EBADMSG);
     ck_assert_uint_gt(error.line, 1);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("slow");
-    TCase *tcase = suite_case(suite, "recorder", make_directory, remove_directory);
-    tcase_add_test(tcase, a_slow_call);
-    tcase_add_test(tcase, holders);
-    tcase_add_test(tcase, holders_are_looked_for_less_and_less);
-    tcase_add_test(tcase, told_when_slow);
-    tcase_add_test(tcase, several_causes);
-    tcase_add_test(tcase, time_of_two_causes);
-    tcase_add_test(tcase, a_call_in_flight);
-    tcase_add_test(tcase, windows);
-    tcase_add_test(tcase, begun_in_a_pause);
-    tcase_add_test(tcase, begun_late);
-    tcase_add_loop_test(tcase, impossible_live_files, 0, 2);
-    tcase_add_test(tcase, half_changed_live_file);
-    tcase_add_test(tcase, rotation);
-    tcase_add_test(tcase, functions);
-    tcase_add_test(tcase, functions_in_rotation);
-    tcase_add_test(tcase, bounds);
-    tcase_add_test(tcase, thresholds);
-    tcase_add_test(tcase, ended_calls_are_reported);
-    tcase_add_test(tcase, calls_that_nobody_is_told_of_are_counted);
-    tcase = suite_case(suite, "profile", NULL, NULL);
-    tcase_add_test(tcase, text_there_and_back);
-    tcase_add_test(tcase, sums_and_differences);
-    tcase_add_test(tcase, sums_of_many);
-    tcase_add_test(tcase, links_there_and_back);
-    tcase_add_test(tcase, the_last_links_of_a_long_chain_are_left_out);
-    tcase_add_loop_test(tcase, wrong_text, 0, ARRAY_SIZE(wrong_lines));
-    return run_suite(suite);
 }

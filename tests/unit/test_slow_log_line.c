@@ -1,13 +1,12 @@
 /* Lines of the log of slow calls: what they say, and how many there may be. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
-#include "run_suite.h"
 #include "slow_log.h"
 #include "slow_log_line.h"
 #include "slow_log_rate.h"
+#include "testing.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -22,7 +21,7 @@ static char *line_of(const struct aggstats_slow_call *call, uint64_t missing) {
     return line;
 }
 
-START_TEST(a_call_is_one_line) {
+TEST(a_call_is_one_line) {
     struct aggstats_slow_call call = {.op = "READ",
                                       .cause = {AGGSTATS_CAUSE_DISK_READ, 0, "disk_read", "reading from the disk"},
                                       .end_ns = 1764065700 * SECOND_NS + 1,
@@ -57,10 +56,9 @@ START_TEST(a_call_is_one_line) {
                            "\"uid\": 1000, \"error\": 5, "
                            "\"asked_bytes\": 4096, \"moved_bytes\": 10, \"offset\": 8192, \"missing\": 3}\n");
 }
-END_TEST
 
 /* The call belongs to a profile, which may be freed before the line is written. */
-START_TEST(copy_points_to_nothing_of_the_call) {
+TEST(copy_points_to_nothing_of_the_call) {
     char text[] = "of the profile";
     struct aggstats_chain chain = {.links = {{.object = "of the profile"}}, .count = 1};
     const struct aggstats_slow_call call = {.path = text, .stack = text, .user_stack = text, .chain = &chain};
@@ -72,17 +70,15 @@ START_TEST(copy_points_to_nothing_of_the_call) {
     ck_assert_str_eq(copy->call.path, "of the profile");
     ck_assert_str_eq(copy->call.chain->links[0].object, "of the profile");
 }
-END_TEST
 
-START_TEST(what_is_not_known_is_empty) { /* an inode's number is not there */
+TEST(what_is_not_known_is_empty) { /* an inode's number is not there */
     const struct aggstats_slow_call call = {.op = "FSYNC", .cause.words = "a lock"};
     CLEANUP_FREE char *line = line_of(&call, 0);
     ck_assert_ptr_nonnull(
         strstr(line, "\"cause_class\": \"other\", \"holder\": \"\", \"links\": [], \"path\": \"\", \"pid\": 0, "));
 }
-END_TEST
 
-START_TEST(so_many_lines_a_minute) {
+TEST(so_many_lines_a_minute) {
     struct slow_log_rate rate = {.lines_max = 2};
     const int64_t begin_ns = 7 * SECOND_NS;
     ck_assert_int_eq(slow_log_rate_until(&rate), -1);
@@ -96,7 +92,6 @@ START_TEST(so_many_lines_a_minute) {
     ck_assert(slow_log_rate_allows(&rate, 0, begin_ns + 90 * SECOND_NS));
     ck_assert_int_eq(slow_log_rate_until(&rate), begin_ns + 150 * SECOND_NS);
 }
-END_TEST
 
 static unsigned lines_allowed(struct slow_log_rate *rate, uid_t uid) {
     unsigned lines = 0;
@@ -105,7 +100,7 @@ static unsigned lines_allowed(struct slow_log_rate *rate, uid_t uid) {
     return lines;
 }
 
-START_TEST(no_user_takes_the_lines_of_others) {
+TEST(no_user_takes_the_lines_of_others) {
     struct slow_log_rate rate = {.lines_max = 60};
     ck_assert_uint_eq(lines_allowed(&rate, 1000), 60);
     ck_assert_uint_ge(lines_allowed(&rate, 1001), 20);
@@ -116,15 +111,13 @@ START_TEST(no_user_takes_the_lines_of_others) {
     ck_assert_uint_eq(lines_allowed(&rate, 1003), 0);
     ck_assert(slow_log_rate_allows(&rate, 1003, 62 * SECOND_NS));
 }
-END_TEST
 
-START_TEST(a_user_with_few_lines_a_minute_has_them_all) {
+TEST(a_user_with_few_lines_a_minute_has_them_all) {
     for (unsigned lines = 1; lines <= 200; lines++) {
         struct slow_log_rate rate = {.lines_max = lines};
         ck_assert_uint_eq(lines_allowed(&rate, 1000), lines);
     }
 }
-END_TEST
 
 static void take(struct slow_log *log, uint32_t uid, unsigned count) {
     const struct aggstats_slow_call call = {.op = "FSYNC", .cause.words = "a lock", .uid = uid};
@@ -133,7 +126,7 @@ static void take(struct slow_log *log, uint32_t uid, unsigned count) {
 }
 
 /* They come faster than they are written. */
-START_TEST(many_calls_of_a_user_leave_places_in_the_queue) {
+TEST(many_calls_of_a_user_leave_places_in_the_queue) {
     char path[] = "/tmp/osprof-slow_log-XXXXXX";
     char *text = NULL;
     size_t bytes = 0;
@@ -154,18 +147,4 @@ START_TEST(many_calls_of_a_user_leave_places_in_the_queue) {
     free(text);
     unlink(path);
     ck_assert_uint_eq(of_other, 50);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("slow_log_line");
-    TCase *tcase = suite_case(suite, "slow_log_line", NULL, NULL);
-    tcase_add_test(tcase, a_call_is_one_line);
-    tcase_add_test(tcase, copy_points_to_nothing_of_the_call);
-    tcase_add_test(tcase, what_is_not_known_is_empty);
-    tcase_add_test(tcase, so_many_lines_a_minute);
-    tcase_add_test(tcase, no_user_takes_the_lines_of_others);
-    tcase_add_test(tcase, a_user_with_few_lines_a_minute_has_them_all);
-    tcase_add_test(tcase, many_calls_of_a_user_leave_places_in_the_queue);
-    return run_suite(suite);
 }

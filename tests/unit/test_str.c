@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_suite.h"
 #include "str.h"
+#include "testing.h"
 
-START_TEST(a_zeroed_one_is_an_empty_text) {
+TEST(a_zeroed_one_is_an_empty_text) {
     struct str str = {0};
     ck_assert_str_eq(str_text(&str), "");
     ck_assert_uint_eq(str.length, 0);
@@ -14,9 +14,8 @@ START_TEST(a_zeroed_one_is_an_empty_text) {
     free(text);
     str_finish(&str);
 }
-END_TEST
 
-START_TEST(what_is_added_follows_what_is_there) {
+TEST(what_is_added_follows_what_is_there) {
     CLEANUP_STR struct str str = {0};
     str_add(&str, "READ");
     str_separate(&str, ", ");
@@ -25,17 +24,15 @@ START_TEST(what_is_added_follows_what_is_there) {
     ck_assert_str_eq(str_text(&str), "READ, WRITE 7!");
     ck_assert_uint_eq(str.length, strlen("READ, WRITE 7!"));
 }
-END_TEST
 
-START_TEST(nothing_is_separated_from_the_beginning) {
+TEST(nothing_is_separated_from_the_beginning) {
     CLEANUP_STR struct str str = {0};
     str_separate(&str, ", ");
     ck_assert_str_eq(str_text(&str), "");
 }
-END_TEST
 
 /* Across each border at which the memory grows. */
-START_TEST(it_grows_as_far_as_it_must) {
+TEST(it_grows_as_far_as_it_must) {
     CLEANUP_STR struct str str = {0};
     for (unsigned i = 0; i < 10007; i++)
         str_addf(&str, "%u", i % 10);
@@ -49,9 +46,8 @@ START_TEST(it_grows_as_far_as_it_must) {
     ck_assert_str_eq(str_text(&str) + 10007, expected);
     free(expected);
 }
-END_TEST
 
-START_TEST(a_text_can_be_cut_and_go_on) {
+TEST(a_text_can_be_cut_and_go_on) {
     CLEANUP_STR struct str str = {0};
     str_cut(&str, 0);
     str_add(&str, "LOOKUPs, OPENs");
@@ -60,9 +56,8 @@ START_TEST(a_text_can_be_cut_and_go_on) {
     str_add(&str, " and OPENs");
     ck_assert_str_eq(str_text(&str), "LOOKUPs and OPENs");
 }
-END_TEST
 
-START_TEST(a_stolen_text_leaves_an_empty_one) {
+TEST(a_stolen_text_leaves_an_empty_one) {
     CLEANUP_STR struct str str = {0};
     str_add(&str, "a");
     char *text = str_steal(&str);
@@ -72,9 +67,8 @@ START_TEST(a_stolen_text_leaves_an_empty_one) {
     str_add(&str, "b");
     ck_assert_str_eq(str_text(&str), "b");
 }
-END_TEST
 
-START_TEST(without_memory_it_is_and_stays_empty) {
+TEST(without_memory_it_is_and_stays_empty) {
     CLEANUP_STR struct str str = {0};
     str_add(&str, "abc");
     str_add_bytes(&str, "x", SIZE_MAX - 8);
@@ -85,19 +79,4 @@ START_TEST(without_memory_it_is_and_stays_empty) {
     ck_assert_str_eq(str_text(&str), "");
     ck_assert_ptr_null(str_steal(&str));
     ck_assert(str.failed);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("str");
-    TCase *texts = tcase_create("texts");
-    tcase_add_test(texts, a_zeroed_one_is_an_empty_text);
-    tcase_add_test(texts, what_is_added_follows_what_is_there);
-    tcase_add_test(texts, nothing_is_separated_from_the_beginning);
-    tcase_add_test(texts, it_grows_as_far_as_it_must);
-    tcase_add_test(texts, a_text_can_be_cut_and_go_on);
-    tcase_add_test(texts, a_stolen_text_leaves_an_empty_one);
-    tcase_add_test(texts, without_memory_it_is_and_stays_empty);
-    suite_add_tcase(suite, texts);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* The text format, both ways: what is written is read back, and what is wrong is named with its line. */
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +6,7 @@
 
 #include "aggstats.h"
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 
 static int parse_bytes(const char *text, size_t size_bytes, struct aggstats_profile *ret_profile,
                        struct aggstats_parse_error *ret_error) {
@@ -56,16 +55,15 @@ static const char full[] = "# osprof 1\n"
                            "# start: 2026-11-21T02:30:00.123456789Z\n"
                            "# elapsed: 30737418240\n";
 
-START_TEST(example_of_the_format_comes_back_byte_for_byte) {
+TEST(example_of_the_format_comes_back_byte_for_byte) {
     char text[1024];
     snprintf(text, sizeof(text),
              "%sOP_LOOKUP 13640 3069650000\n 0 0 0 0 0 0 0 0 0 0 120 4711 8809\nOP_WRITE_SUPER 14 213428976\n 0 0 2\n",
              full);
     expect_same(text);
 }
-END_TEST
 
-START_TEST(every_field_comes_back_byte_for_byte) {
+TEST(every_field_comes_back_byte_for_byte) {
     char text[2048];
     snprintf(text, sizeof(text),
              "%s# clamped: 3\n# incomplete: yes\n"
@@ -78,21 +76,18 @@ START_TEST(every_field_comes_back_byte_for_byte) {
              full);
     expect_same(text);
 }
-END_TEST
 
-START_TEST(header_only_is_a_profile) {
+TEST(header_only_is_a_profile) {
     expect_same("# osprof 1\n# resolution: 8\n");
 }
-END_TEST
 
 /* The first and last nanosecond that 64 bits hold. */
-START_TEST(start_may_be_any_time) {
+TEST(start_may_be_any_time) {
     expect_same("# osprof 1\n# resolution: 1\n# start: 1677-09-21T00:12:43.145224192Z\n");
     expect_same("# osprof 1\n# resolution: 1\n# start: 2262-04-11T23:47:16.854775807Z\n");
 }
-END_TEST
 
-START_TEST(fields_are_understood) {
+TEST(fields_are_understood) {
     struct aggstats_profile profile = parse("# osprof 1\n# clock: cntvct 25000000 Hz\n# resolution: 4\n"
                                             "# start: 1970-01-01T00:00:01.5Z\n# elapsed: 77\n# clamped: 1\n"
                                             "# in_flight: READ object 12 pid 4711 age 99\nOP_READ 3 50\n 1 0 1\n");
@@ -112,7 +107,6 @@ START_TEST(fields_are_understood) {
     ck_assert_uint_eq(profile.ops[0].buckets[3], 0);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 /* What may be written otherwise than we write it, and how we then write it. */
 static const struct {
@@ -140,15 +134,14 @@ static const struct {
     {"# a: \xff\xc3\xa4\n", "# osprof 1\n# resolution: 1\n# a: \\377\xc3\xa4\n"},
 };
 
-START_TEST(other_spellings_are_understood) {
+TEST(other_spellings_are_understood, .to = (int)ARRAY_SIZE(lenient)) {
     struct aggstats_profile profile = parse(lenient[_i].text);
     expect(&profile, lenient[_i].written);
     expect_same(lenient[_i].written);
 }
-END_TEST
 
 /* A row per interval; without borders intervals are as long as they were to be. */
-START_TEST(sampled_profiles_come_back) {
+TEST(sampled_profiles_come_back) {
     expect_same("# osprof 1\n# resolution: 1\n# interval: 100\n# borders: 100 250 300\n"
                 "OP_READ 9 90\n 0 0 2 1\n-\n 0 3 0 2\nOP_WRITE 1 0\n-\n");
     struct aggstats_profile profile =
@@ -159,16 +152,14 @@ START_TEST(sampled_profiles_come_back) {
     expect(&profile, "# osprof 1\n# resolution: 1\n# interval: 100\n# borders: 100 200 300 400\n"
                      "OP_READ 6 90\n 0 0 2 1\n-\n 0 3\nOP_WRITE 1 0\n 1\n");
 }
-END_TEST
 
-START_TEST(joint_profiles_come_back) {
+TEST(joint_profiles_come_back) {
     expect_same("# osprof 1\n# resolution: 1\nOP_READ 9 90\n 0 0 2 1 5\nOP_LOOKUP 1 2\n 1\n"
                 "JOINT_READ_SIZE\n0: 0 0 0 1\n4096: 0 0 2 0 5\nJOINT_READ_PAST_EOF\n0: 0 0 2\n1: 0 0 0 1\n"
                 "JOINT_LOOKUP_ERROR\n2: 1\n");
 }
-END_TEST
 
-START_TEST(groups_come_back) {
+TEST(groups_come_back) {
     expect_same("# osprof 1\n# resolution: 1\nOP_READ 9 90\n 0 0 2 1 5\nOP_LOOKUP 1 2\n 1\n"
                 "JOINT_LOOKUP_ERROR\n2: 1\n"
                 "# process: 4711 a\\012 b \nOP_READ 5 60\n 0 0 0 1 4\nOP_LOOKUP 1 2\n 1\n"
@@ -185,7 +176,6 @@ START_TEST(groups_come_back) {
     expect_same("# osprof 1\n# resolution: 2\n# interval: 10\n# borders: 10 20\nOP_READ 2 9\n 1\n 1\n"
                 "# uid: 1000\nOP_READ 2 9\n 2\n");
 }
-END_TEST
 
 /* Texts, and how they are written. NOLINTBEGIN(misc-misleading-bidirectional) */
 static const struct {
@@ -222,7 +212,7 @@ static void write_program(const char *written, FILE *stream) {
 }
 
 /* Everything that others have named, for '@' and '&': in a label, of calls, causes, holders, functions, groups. */
-START_TEST(any_text_is_plain_in_a_file_and_survives) {
+TEST(any_text_is_plain_in_a_file_and_survives, .to = (int)ARRAY_SIZE(texts)) {
     static const char template[] =
         "# osprof 1\n# lower: @\n# resolution: 1\n# label a: @\n# longest: READ 9 object 1 path @\n"
         "# in_flight: READ object 1 pid 2 age 3 program & path @\n# slow: 9\n"
@@ -252,10 +242,9 @@ START_TEST(any_text_is_plain_in_a_file_and_survives) {
     ck_assert_str_eq(profile.groups[1].name, texts[_i].text);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 /* As files of earlier releases have them. */
-START_TEST(raw_text_is_read_and_written_plain) {
+TEST(raw_text_is_read_and_written_plain) {
     static const char raw[] = "/a\x1b[31m\xc2\x9b\xff";
     CLEANUP_FREE char *header = NULL;
     CLEANUP_FREE char *text = NULL;
@@ -267,9 +256,8 @@ START_TEST(raw_text_is_read_and_written_plain) {
     ck_assert_ptr_nonnull(strstr(text, "# lower: /a\\033[31m\\302\\233\\377\n"));
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(line_may_be_of_any_length) {
+TEST(line_may_be_of_any_length) {
     enum { LENGTH = 1000003 };
     char *text = malloc(LENGTH + 64);
     int prefix = sprintf(text, "# osprof 1\n# resolution: 1\n# a: ");
@@ -278,9 +266,8 @@ START_TEST(line_may_be_of_any_length) {
     expect_same(text);
     free(text);
 }
-END_TEST
 
-START_TEST(all_buckets_may_be_used) {
+TEST(all_buckets_may_be_used) {
     char text[8192];
     int length = sprintf(text, "# osprof 1\n# resolution: 8\nOP_READ 512 1\n");
     for (int bucket = 0; bucket < 512; bucket++)
@@ -294,7 +281,6 @@ START_TEST(all_buckets_may_be_used) {
     ck_assert_uint_eq(error.line, 4);
     ck_assert_str_eq(error.message, "expected at most 512 buckets");
 }
-END_TEST
 
 /* ---- Errors ---- */
 
@@ -432,7 +418,7 @@ static const struct {
     {"\x1b[31mred\n", 1, EXPECTED_OP "\"?[31mred\""},
 };
 
-START_TEST(error_names_the_line_and_what_was_expected) {
+TEST(error_names_the_line_and_what_was_expected, .to = (int)ARRAY_SIZE(errors)) {
     struct aggstats_profile profile;
     struct aggstats_parse_error error;
     memset(&profile, 0x5a, sizeof(profile));
@@ -443,7 +429,6 @@ START_TEST(error_names_the_line_and_what_was_expected) {
     ck_assert_mem_eq(&profile, &untouched, sizeof(profile));
     ck_assert_int_eq(parse_bytes(errors[_i].text, strlen(errors[_i].text), &profile, NULL), -EBADMSG);
 }
-END_TEST
 
 /* ---- Recordings ---- */
 
@@ -469,7 +454,7 @@ static int count_profiles_of(const char *text, struct aggstats_parse_error *ret_
     return count_profiles(fmemopen((char *)(uintptr_t)text, strlen(text), "r"), ret_error);
 }
 
-START_TEST(recording_is_read_profile_by_profile) {
+TEST(recording_is_read_profile_by_profile) {
     char text[2048];
     snprintf(text, sizeof(text), "%s%s%s", user_profile, fs_profile, "# osprof 1\n# layer: block\n");
     FILE *stream = fmemopen(text, strlen(text), "r");
@@ -488,19 +473,16 @@ START_TEST(recording_is_read_profile_by_profile) {
     ck_assert_uint_eq(position.line_count, 25);
     fclose(stream);
 }
-END_TEST
 
-START_TEST(single_profile_is_a_recording) {
+TEST(single_profile_is_a_recording) {
     ck_assert_int_eq(count_profiles_of(full, NULL), 1);
     ck_assert_int_eq(count_profiles_of("OP_READ 1 1\n 1\n", NULL), 1);
     ck_assert_int_eq(count_profiles_of("# osprof 1\n", NULL), 1);
 }
-END_TEST
 
-START_TEST(label_may_be_called_like_the_version) {
+TEST(label_may_be_called_like_the_version) {
     expect_same("# osprof 1\n# resolution: 1\n# osprof 1: x\n");
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -516,13 +498,12 @@ static const struct {
     {"# failed: READ EIO 1\n# osprof 1\nOP_READ 1 1\n 1\n", 1, "expected OP_READ behind what is told of its calls"},
 };
 
-START_TEST(error_in_a_recording_names_the_line_in_it) {
+TEST(error_in_a_recording_names_the_line_in_it, .to = (int)ARRAY_SIZE(broken_recordings)) {
     struct aggstats_parse_error error;
     ck_assert_int_eq(count_profiles_of(broken_recordings[_i].text, &error), -EBADMSG);
     ck_assert_str_eq(error.message, broken_recordings[_i].message);
     ck_assert_uint_eq(error.line, broken_recordings[_i].line);
 }
-END_TEST
 
 static size_t lines_in(const char *text, size_t size_bytes) {
     size_t count = 0;
@@ -533,7 +514,7 @@ static size_t lines_in(const char *text, size_t size_bytes) {
 
 /* A truncated file to which another profile was appended. If the cut is at the end of a line, the missing lines cannot
  * be noticed. */
-START_TEST(recording_that_was_cut_within_a_line_is_refused) {
+TEST(recording_that_was_cut_within_a_line_is_refused) {
     for (size_t cut = 1; cut < strlen(user_profile); cut++) {
         char text[2048];
         struct aggstats_parse_error error;
@@ -546,9 +527,8 @@ START_TEST(recording_that_was_cut_within_a_line_is_refused) {
         ck_assert_uint_le(error.line, line + 4);
     }
 }
-END_TEST
 
-START_TEST(recording_is_no_single_profile) {
+TEST(recording_is_no_single_profile) {
     char text[2048];
     struct aggstats_profile profile;
     struct aggstats_parse_error error;
@@ -557,9 +537,8 @@ START_TEST(recording_is_no_single_profile) {
     ck_assert_uint_eq(error.line, 17);
     ck_assert_str_eq(error.message, "expected a single profile, found a recording of several");
 }
-END_TEST
 
-START_TEST(nul_byte_is_an_error) {
+TEST(nul_byte_is_an_error) {
     static const char text[] = "OP_READ 1 1\n 1\0 2\n";
     struct aggstats_profile profile;
     struct aggstats_parse_error error;
@@ -567,9 +546,8 @@ START_TEST(nul_byte_is_an_error) {
     ck_assert_uint_eq(error.line, 2);
     ck_assert_str_eq(error.message, "expected text, found a NUL byte");
 }
-END_TEST
 
-START_TEST(hostile_number_of_operations_is_refused) {
+TEST(hostile_number_of_operations_is_refused) {
     char *text = malloc(4098 * 32);
     int length = 0;
     for (int op = 0; op < 4097; op++)
@@ -580,9 +558,8 @@ START_TEST(hostile_number_of_operations_is_refused) {
     ck_assert_uint_eq(error.line, 4096 * 2 + 1);
     free(text);
 }
-END_TEST
 
-START_TEST(hostile_number_of_calls_in_flight_is_refused) {
+TEST(hostile_number_of_calls_in_flight_is_refused) {
     static const char line[] = "# in_flight: READ object 1 pid 1 age 1\n";
     const size_t length = strlen(line);
     char *text = malloc(65537 * length + 1);
@@ -595,9 +572,8 @@ START_TEST(hostile_number_of_calls_in_flight_is_refused) {
     ck_assert_uint_eq(error.line, 65537);
     free(text);
 }
-END_TEST
 
-START_TEST(hostile_number_of_lines_of_ops_is_refused) {
+TEST(hostile_number_of_lines_of_ops_is_refused) {
     char *text = malloc(4098 * 32);
     int length = 0;
     for (int op = 0; op < 4097; op++)
@@ -608,9 +584,8 @@ START_TEST(hostile_number_of_lines_of_ops_is_refused) {
     ck_assert_uint_eq(error.line, 4097);
     free(text);
 }
-END_TEST
 
-START_TEST(broken_samples_are_refused) {
+TEST(broken_samples_are_refused) {
     DIR *samples = opendir(TEST_DATA);
     ck_assert_ptr_nonnull(samples);
     int count = 0;
@@ -631,11 +606,10 @@ START_TEST(broken_samples_are_refused) {
     closedir(samples);
     ck_assert_int_gt(count, 0);
 }
-END_TEST
 
 /* ---- Writing ---- */
 
-START_TEST(write_error_is_reported) {
+TEST(write_error_is_reported) {
     struct aggstats_profile profile = parse(full);
     FILE *stream = fopen("/dev/full", "we");
     ck_assert_ptr_nonnull(stream);
@@ -643,18 +617,16 @@ START_TEST(write_error_is_reported) {
     fclose(stream);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(read_error_is_reported) {
+TEST(read_error_is_reported) {
     struct aggstats_profile profile;
     FILE *stream = fopen("/", "re");
     ck_assert_ptr_nonnull(stream);
     ck_assert_int_eq(aggstats_profile_parse(stream, &profile, NULL), -EISDIR);
     fclose(stream);
 }
-END_TEST
 
-START_TEST(what_could_not_be_read_back_is_not_written) {
+TEST(what_could_not_be_read_back_is_not_written) {
     struct aggstats_profile profile = parse("# lower: x\nOP_READ 1 1\n 1\n");
     char *text;
     size_t size_bytes;
@@ -667,43 +639,4 @@ START_TEST(what_could_not_be_read_back_is_not_written) {
     profile.ops[0].failures[0] = 2;
     ck_assert_int_eq(aggstats_profile_format(&profile, &text, &size_bytes), -EINVAL);
     aggstats_profile_finish(&profile);
-}
-END_TEST
-
-#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
-
-int main(void) {
-    Suite *suite = suite_create("text");
-    TCase *tcase = tcase_create("text");
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, example_of_the_format_comes_back_byte_for_byte);
-    tcase_add_test(tcase, every_field_comes_back_byte_for_byte);
-    tcase_add_test(tcase, header_only_is_a_profile);
-    tcase_add_test(tcase, start_may_be_any_time);
-    tcase_add_test(tcase, fields_are_understood);
-    tcase_add_loop_test(tcase, other_spellings_are_understood, 0, COUNT(lenient));
-    tcase_add_test(tcase, sampled_profiles_come_back);
-    tcase_add_test(tcase, joint_profiles_come_back);
-    tcase_add_test(tcase, groups_come_back);
-    tcase_add_loop_test(tcase, any_text_is_plain_in_a_file_and_survives, 0, (int)ARRAY_SIZE(texts));
-    tcase_add_test(tcase, raw_text_is_read_and_written_plain);
-    tcase_add_test(tcase, line_may_be_of_any_length);
-    tcase_add_test(tcase, all_buckets_may_be_used);
-    tcase_add_loop_test(tcase, error_names_the_line_and_what_was_expected, 0, COUNT(errors));
-    tcase_add_test(tcase, recording_is_read_profile_by_profile);
-    tcase_add_test(tcase, single_profile_is_a_recording);
-    tcase_add_test(tcase, label_may_be_called_like_the_version);
-    tcase_add_loop_test(tcase, error_in_a_recording_names_the_line_in_it, 0, COUNT(broken_recordings));
-    tcase_add_test(tcase, recording_that_was_cut_within_a_line_is_refused);
-    tcase_add_test(tcase, recording_is_no_single_profile);
-    tcase_add_test(tcase, nul_byte_is_an_error);
-    tcase_add_test(tcase, hostile_number_of_operations_is_refused);
-    tcase_add_test(tcase, hostile_number_of_lines_of_ops_is_refused);
-    tcase_add_test(tcase, hostile_number_of_calls_in_flight_is_refused);
-    tcase_add_test(tcase, broken_samples_are_refused);
-    tcase_add_test(tcase, write_error_is_reported);
-    tcase_add_test(tcase, read_error_is_reported);
-    tcase_add_test(tcase, what_could_not_be_read_back_is_not_written);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define MS INT64_C(1000000)
 static const struct kernel_stack no_stack;
@@ -42,13 +42,14 @@ static const struct {
     {{.can_run = true, .stack = &no_stack, .type = ""}, NO_CPU},
 };
 
-START_TEST(first_look_is_of_that_moment) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(first_look_is_of_that_moment, .to = ARRAY_SIZE(first_looks)) {
     uint64_t memory[2] = {0, 0};
     struct thread_seen seen = first_looks[_i].seen;
     seen.time_ns = 1000 * MS;
     ck_assert_str_eq(name(&seen, memory), first_looks[_i].cause);
 }
-END_TEST
 
 /* Between two looks 100 ms apart. */
 static const struct {
@@ -61,7 +62,7 @@ static const struct {
     {true, 90, 0, "running"},   {false, 90, 0, FLOCK_CAUSE},
 };
 
-START_TEST(later_looks_are_of_the_time_between) {
+TEST(later_looks_are_of_the_time_between, .to = ARRAY_SIZE(later_looks)) {
     uint64_t memory[2] = {0, 0};
     struct thread_seen seen = {.time_ns = 1000 * MS, .stack = &flock_stack, .type = ""};
     name(&seen, memory);
@@ -71,7 +72,6 @@ START_TEST(later_looks_are_of_the_time_between) {
     seen.queued_ns = (uint64_t)(later_looks[_i].queued_ms * MS);
     ck_assert_str_eq(name(&seen, memory), later_looks[_i].cause);
 }
-END_TEST
 
 /* Rows of the user's, and the class that the flock of another has then. */
 static const struct {
@@ -86,7 +86,7 @@ static const struct {
     {"reading from the disk: something_else", AGGSTATS_CAUSE_FLOCK, "flock"},
 };
 
-START_TEST(words_of_ones_own_are_only_words) {
+TEST(words_of_ones_own_are_only_words, .to = ARRAY_SIZE(own_rows)) {
     struct causes_error error;
     struct thread_causes with = {.known = causes.known};
     ck_assert_int_eq(causes_parse(own_rows[_i].row, &with.own, &error), 0);
@@ -95,9 +95,8 @@ START_TEST(words_of_ones_own_are_only_words) {
     ck_assert_str_eq(found.why.id, own_rows[_i].id);
     causes_free(with.own);
 }
-END_TEST
 
-START_TEST(rows_of_ones_own_that_nothing_else_fits_are_of_no_class) {
+TEST(rows_of_ones_own_that_nothing_else_fits_are_of_no_class) {
     struct causes_error error;
     struct thread_causes with = {.known = causes.known};
     ck_assert_int_eq(causes_parse("waiting for the disk: some_*\n- idle: other_*", &with.own, &error), 0);
@@ -106,10 +105,9 @@ START_TEST(rows_of_ones_own_that_nothing_else_fits_are_of_no_class) {
     ck_assert_int_eq(thread_causes_find(&with, &other, "").why.kind, AGGSTATS_CAUSE_WORK);
     causes_free(with.own);
 }
-END_TEST
 
 /* The text of a stack is for people. */
-START_TEST(a_stack_is_data_beside_its_text) {
+TEST(a_stack_is_data_beside_its_text) {
     struct thread_seen seen = {.stack = &ioctl_stack, .type = ""};
     struct thread_reading reading;
     struct aggstats_wait wait;
@@ -123,16 +121,4 @@ START_TEST(a_stack_is_data_beside_its_text) {
     thread_reading_wait(&reading, &wait);
     ck_assert_str_eq(wait.stack, "locks_lock_inode_wait < __do_sys_flock");
     ck_assert_uint_eq(reading.stack.count, 2);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("thread_cause");
-    TCase *tcase = suite_case(suite, "seen", set_up, tear_down);
-    tcase_add_loop_test(tcase, first_look_is_of_that_moment, 0, ARRAY_SIZE(first_looks));
-    tcase_add_loop_test(tcase, later_looks_are_of_the_time_between, 0, ARRAY_SIZE(later_looks));
-    tcase_add_loop_test(tcase, words_of_ones_own_are_only_words, 0, ARRAY_SIZE(own_rows));
-    tcase_add_test(tcase, rows_of_ones_own_that_nothing_else_fits_are_of_no_class);
-    tcase_add_test(tcase, a_stack_is_data_beside_its_text);
-    return run_suite(suite);
 }

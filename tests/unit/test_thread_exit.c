@@ -1,13 +1,12 @@
 /* Threads that record while they exit, after the library has given their blocks to others: no call is lost, and none
  * counts in another thread's block. */
-#include <check.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "aggstats.h"
 #include "aggstats/caller_groups.h"
-#include "run_suite.h"
+#include "testing.h"
 
 enum { OP_READ, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ"};
@@ -81,7 +80,16 @@ static void expect_calls(uint64_t of_first, uint64_t of_second) {
     aggstats_profile_finish(&profile);
 }
 
-START_TEST(destructor_that_runs_late_counts_beside_who_has_the_block) {
+/* ThreadSanitizer's own destructor ends before the last rounds. */
+#if defined(__SANITIZE_THREAD__)
+#define ROUNDS_MAX 2
+#else
+#define ROUNDS_MAX PTHREAD_DESTRUCTOR_ITERATIONS
+#endif
+
+TEST_CASE(.set_up = set_up, .tear_down = tear_down, .seconds = 120);
+
+TEST(destructor_that_runs_late_counts_beside_who_has_the_block, .to = ROUNDS_MAX) {
     pthread_t threads[2] = {0};
     rounds_before = (unsigned)_i;
     for (int round = 1; round <= 5; round++) {
@@ -91,22 +99,4 @@ START_TEST(destructor_that_runs_late_counts_beside_who_has_the_block) {
         pthread_join(threads[1], NULL);
         expect_calls((uint64_t)round * 2 * CALLS, (uint64_t)round * (CALLS + 1));
     }
-}
-END_TEST
-
-/* ThreadSanitizer's own destructor ends before the last rounds. */
-#if defined(__SANITIZE_THREAD__)
-#define ROUNDS_MAX 2
-#else
-#define ROUNDS_MAX PTHREAD_DESTRUCTOR_ITERATIONS
-#endif
-
-int main(void) {
-    Suite *suite = suite_create("thread_exit");
-    TCase *tcase = tcase_create("thread_exit");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, destructor_that_runs_late_counts_beside_who_has_the_block, 0, ROUNDS_MAX);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,8 +1,7 @@
 /* Timer interrupts among other gaps. */
-#include <check.h>
 #include <stdlib.h>
 
-#include "run_suite.h"
+#include "testing.h"
 #include "ticks.h"
 
 #define PERIOD_NS 4000000.0
@@ -38,18 +37,16 @@ static size_t find(size_t count) {
     return ticks_find(gaps, count, PERIOD_NS, ticks);
 }
 
-START_TEST(ticks_alone_are_all_found) {
+TEST(ticks_alone_are_all_found) {
     ck_assert_uint_eq(find(add_ticks(0, 100, 1234567)), 100);
 }
-END_TEST
 
 /* The window wraps around. */
-START_TEST(ticks_at_the_borders_of_periods_are_found) {
+TEST(ticks_at_the_borders_of_periods_are_found) {
     ck_assert_uint_eq(find(add_ticks(0, 100, PERIOD_NS - 10000)), 100);
 }
-END_TEST
 
-START_TEST(ticks_are_found_among_twenty_times_as_many_gaps) {
+TEST(ticks_are_found_among_twenty_times_as_many_gaps) {
     size_t count = add_noise(add_ticks(0, 100, 1234567), 2000, 100);
     size_t found = find(count);
     size_t of_timer = 0;
@@ -59,31 +56,27 @@ START_TEST(ticks_are_found_among_twenty_times_as_many_gaps) {
         of_timer += ticks[i].length_ns == 3000;
     ck_assert_uint_eq(of_timer, 100);
 }
-END_TEST
 
-START_TEST(gaps_at_random_are_no_ticks) {
+TEST(gaps_at_random_are_no_ticks) {
     for (int round = 0; round < 50; round++)
         ck_assert_uint_eq(find(add_noise(0, 300, 75)), 0);
     ck_assert_uint_eq(find(0), 0);
 }
-END_TEST
 
-START_TEST(nine_are_too_few) {
+TEST(nine_are_too_few) {
     ck_assert_uint_eq(find(add_ticks(0, 9, 100000)), 0);
     ck_assert_uint_eq(find(add_ticks(0, 10, 100000)), 10);
 }
-END_TEST
 
 /* Where another thread had a turn from tick to tick. */
-START_TEST(turns_of_others_are_no_ticks) {
+TEST(turns_of_others_are_no_ticks) {
     size_t count = add_ticks(0, 100, 1234567);
     for (size_t i = 0; i < 60; i++)
         gaps[i].length_ns = PERIOD_NS + 3000;
     ck_assert_uint_eq(find(count), 40);
 }
-END_TEST
 
-START_TEST(missing_ticks_do_not_stretch_the_period) {
+TEST(missing_ticks_do_not_stretch_the_period) {
     const struct gap found[] = {{0, 1}, {4000000, 1}, {16000400, 1}, {20000400, 1}};
     double periods_ns[4];
     ck_assert_uint_eq(ticks_periods(found, 4, PERIOD_NS, periods_ns), 3);
@@ -92,19 +85,4 @@ START_TEST(missing_ticks_do_not_stretch_the_period) {
     ck_assert_double_eq(periods_ns[2], 4000000);
     ck_assert_uint_eq(ticks_periods(found, 1, PERIOD_NS, periods_ns), 0);
     ck_assert_uint_eq(ticks_periods(found, 0, PERIOD_NS, periods_ns), 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("ticks");
-    TCase *all = tcase_create("ticks");
-    tcase_add_test(all, ticks_alone_are_all_found);
-    tcase_add_test(all, ticks_at_the_borders_of_periods_are_found);
-    tcase_add_test(all, ticks_are_found_among_twenty_times_as_many_gaps);
-    tcase_add_test(all, gaps_at_random_are_no_ticks);
-    tcase_add_test(all, nine_are_too_few);
-    tcase_add_test(all, turns_of_others_are_no_ticks);
-    tcase_add_test(all, missing_ticks_do_not_stretch_the_period);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
 }

@@ -1,12 +1,11 @@
 /* A part of the time, and some at once. */
-#include <check.h>
 
-#include "run_suite.h"
+#include "testing.h"
 #include "time_share.h"
 
 static const struct time_share_limits limits = {.at_once_ns = 200, .divisor = 2};
 
-START_TEST(all_may_be_taken_at_once_after_a_pause) {
+TEST(all_may_be_taken_at_once_after_a_pause) {
     struct time_share share = {0};
     ck_assert_int_eq(time_share_left_ns(&share, &limits, 1000), 200);
     time_share_take(&share, &limits, 1000, 150);
@@ -14,9 +13,8 @@ START_TEST(all_may_be_taken_at_once_after_a_pause) {
     ck_assert_int_eq(time_share_left_ns(&share, &limits, 1000 + 300), 200);
     ck_assert_int_eq(time_share_left_ns(&share, &limits, 1000000), 200);
 }
-END_TEST
 
-START_TEST(in_the_long_run_it_is_a_part) {
+TEST(in_the_long_run_it_is_a_part) {
     struct time_share share = {0};
     int64_t taken_ns = 0;
     int64_t now_ns = 1000;
@@ -32,22 +30,11 @@ START_TEST(in_the_long_run_it_is_a_part) {
     ck_assert_int_ge(taken_ns, 50000);
     ck_assert_int_le(taken_ns, 50000 + 2 * 200);
 }
-END_TEST
 
-START_TEST(what_is_taken_beyond_is_owed) {
+TEST(what_is_taken_beyond_is_owed) {
     struct time_share share = {0};
     time_share_take(&share, &limits, 1000, 1000);
     ck_assert_int_le(time_share_left_ns(&share, &limits, 1000), 0);
     ck_assert_int_le(time_share_left_ns(&share, &limits, 1000 + 1600), 0);
     ck_assert_int_gt(time_share_left_ns(&share, &limits, 1000 + 1602), 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("time_share");
-    TCase *tcase = suite_case(suite, "share", NULL, NULL);
-    tcase_add_test(tcase, all_may_be_taken_at_once_after_a_pause);
-    tcase_add_test(tcase, in_the_long_run_it_is_a_part);
-    tcase_add_test(tcase, what_is_taken_beyond_is_owed);
-    return run_suite(suite);
 }

@@ -1,5 +1,4 @@
 /* Sampled profiles: that intervals add up to the whole, exactly, whatever happens meanwhile. */
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -7,7 +6,7 @@
 #include <time.h>
 
 #include "aggstats.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define INTERVAL_NS UINT64_C(10000000)
 
@@ -70,7 +69,9 @@ static uint64_t calls_of(const struct aggstats_profile *profile, const char *nam
 
 /* ---- Recording ---- */
 
-START_TEST(calls_fall_into_the_interval_in_which_they_end) {
+TEST_CASE(.seconds = 120);
+
+TEST(calls_fall_into_the_interval_in_which_they_end) {
     struct aggstats_recorder *recorder = create_recorder(1);
     record(recorder, OP_WRITE, 7); /* before sampling begins: part of the first interval */
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, 50 * INTERVAL_NS, 0), 0);
@@ -94,7 +95,6 @@ START_TEST(calls_fall_into_the_interval_in_which_they_end) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 static struct aggstats_recorder *shared;
 static bool done; /* atomic */
@@ -122,7 +122,7 @@ static bool was_merged(struct aggstats_recorder *recorder) {
 }
 
 /* Few intervals, so that they are merged again and again. */
-START_TEST(intervals_add_up_under_load_and_when_merged) {
+TEST(intervals_add_up_under_load_and_when_merged, .to = 2) {
     pthread_t threads[4];
     pthread_t looker;
     __atomic_store_n(&done, false, __ATOMIC_RELEASE);
@@ -144,9 +144,8 @@ START_TEST(intervals_add_up_under_load_and_when_merged) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(shared);
 }
-END_TEST
 
-START_TEST(reset_begins_anew_and_off_ends_it) {
+TEST(reset_begins_anew_and_off_ends_it) {
     struct aggstats_recorder *recorder = create_recorder(1);
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, INTERVAL_NS, 2), 0);
     record(recorder, OP_READ, 5);
@@ -167,10 +166,9 @@ START_TEST(reset_begins_anew_and_off_ends_it) {
     aggstats_profile_finish(&off);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* A pause takes no time. */
-START_TEST(a_pause_is_in_no_interval) {
+TEST(a_pause_is_in_no_interval) {
     struct aggstats_recorder *recorder = create_recorder(1);
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, INTERVAL_NS, 0), 0);
     record(recorder, OP_READ, 5);
@@ -195,9 +193,8 @@ START_TEST(a_pause_is_in_no_interval) {
     aggstats_profile_finish(&resumed);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(interval_may_change_at_any_time) {
+TEST(interval_may_change_at_any_time) {
     struct aggstats_recorder *recorder = create_recorder(1);
     for (uint64_t i = 0; i < 50; i++) {
         ck_assert_int_eq(aggstats_recorder_set_interval(recorder, i % 5 == 4 ? 0 : (i + 1) * INTERVAL_NS, 0), 0);
@@ -208,9 +205,8 @@ START_TEST(interval_may_change_at_any_time) {
     }
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
-START_TEST(impossible_intervals_are_refused) {
+TEST(impossible_intervals_are_refused) {
     struct aggstats_recorder *recorder = create_recorder(1);
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, INTERVAL_NS - 1, 0), -EINVAL);
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, AGGSTATS_INTERVAL_MAX_NS + 1, 0), -EINVAL);
@@ -222,7 +218,6 @@ START_TEST(impossible_intervals_are_refused) {
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
 }
-END_TEST
 
 /* ---- Profiles ---- */
 
@@ -244,7 +239,9 @@ static struct aggstats_profile parse(const char *text) {
 
 static const char sampled[] = HEADER "OP_READ 9 90\n 0 0 2 1\n-\n 0 3 0 2\nOP_WRITE 1 5\n-\n 0 0 0 0 1\n";
 
-START_TEST(copies_are_whole) {
+TEST_CASE();
+
+TEST(copies_are_whole) {
     struct aggstats_profile profile = parse(sampled);
     struct aggstats_profile copy;
     char *text;
@@ -256,9 +253,8 @@ START_TEST(copies_are_whole) {
     free(text);
     aggstats_profile_finish(&copy);
 }
-END_TEST
 
-START_TEST(coarser_buckets_keep_their_intervals) {
+TEST(coarser_buckets_keep_their_intervals) {
     struct aggstats_profile profile = parse(sampled);
     ck_assert_int_eq(aggstats_profile_coarsen(&profile, 1), 0);
     expect_exact(&profile);
@@ -269,9 +265,8 @@ START_TEST(coarser_buckets_keep_their_intervals) {
     ck_assert_uint_eq(op->samples[1].row, 2);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(another_clock_rate_keeps_the_sums) {
+TEST(another_clock_rate_keeps_the_sums) {
     struct aggstats_profile profile = parse(sampled);
     ck_assert_int_eq(aggstats_profile_rescale(&profile, 1700), 0);
     expect_exact(&profile);
@@ -284,9 +279,8 @@ START_TEST(another_clock_rate_keeps_the_sums) {
     ck_assert_uint_eq(finished, 8);
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
-START_TEST(sums_and_differences_have_no_intervals) {
+TEST(sums_and_differences_have_no_intervals) {
     struct aggstats_profile a = parse(sampled);
     struct aggstats_profile b = parse(sampled);
     ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
@@ -299,25 +293,4 @@ START_TEST(sums_and_differences_have_no_intervals) {
     ck_assert_uint_eq(aggstats_profile_op(&a, "READ")->buckets[1], 3);
     aggstats_profile_finish(&a);
     aggstats_profile_finish(&b);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("timeline");
-    TCase *recording = tcase_create("recording");
-    tcase_set_timeout(recording, 120);
-    tcase_add_test(recording, calls_fall_into_the_interval_in_which_they_end);
-    tcase_add_loop_test(recording, intervals_add_up_under_load_and_when_merged, 0, 2);
-    tcase_add_test(recording, reset_begins_anew_and_off_ends_it);
-    tcase_add_test(recording, a_pause_is_in_no_interval);
-    tcase_add_test(recording, interval_may_change_at_any_time);
-    tcase_add_test(recording, impossible_intervals_are_refused);
-    suite_add_tcase(suite, recording);
-    TCase *profiles = tcase_create("profiles");
-    tcase_add_test(profiles, copies_are_whole);
-    tcase_add_test(profiles, coarser_buckets_keep_their_intervals);
-    tcase_add_test(profiles, another_clock_rate_keeps_the_sums);
-    tcase_add_test(profiles, sums_and_differences_have_no_intervals);
-    suite_add_tcase(suite, profiles);
-    return run_suite(suite);
 }

@@ -1,9 +1,8 @@
 /* From two snapshots to the callers of osprof top: what was called in between, and nothing else. */
-#include <check.h>
 #include <string.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "top_callers_model.h"
 
 #define GROUPS_MAX 8
@@ -84,7 +83,9 @@ static void assert_rows(const struct aggstats_profile *earlier, enum top_order o
     top_callers_frame_finish(&frame);
 }
 
-START_TEST(without_an_earlier_snapshot_all_calls_are_shown) {
+TEST_CASE(.set_up = set_up);
+
+TEST(without_an_earlier_snapshot_all_calls_are_shown) {
     add(&now, AGGSTATS_WHO_ID, 10, "dd", 7, 2);
     add(&now, AGGSTATS_WHO_KERNEL, 0, "", 5, 0);
     struct top_callers_frame frame;
@@ -100,9 +101,8 @@ START_TEST(without_an_earlier_snapshot_all_calls_are_shown) {
     ck_assert_uint_eq(frame.profile.elapsed_cycles, 7000000);
     top_callers_frame_finish(&frame);
 }
-END_TEST
 
-START_TEST(only_those_who_called_in_between_are_shown_with_these_calls) {
+TEST(only_those_who_called_in_between_are_shown_with_these_calls) {
     add_process(&before, 10, "grep", 100);
     add_process(&before, 11, "idle", 400);
     add(&before, AGGSTATS_WHO_KERNEL, 0, "", 50, 0);
@@ -113,9 +113,8 @@ START_TEST(only_those_who_called_in_between_are_shown_with_these_calls) {
     assert_rows(&before.profile, TOP_BY_SHARE, "kernel: 5, grep 10: 3, new 12: 2");
     assert_rows(&before.profile, TOP_BY_NAME, "grep 10: 3, kernel: 5, new 12: 2");
 }
-END_TEST
 
-START_TEST(ops_that_were_not_called_in_between_are_gone) {
+TEST(ops_that_were_not_called_in_between_are_gone) {
     add(&before, AGGSTATS_WHO_ID, 10, "dd", 1, 9);
     add(&now, AGGSTATS_WHO_ID, 10, "dd", 4, 9);
     struct top_callers_frame frame;
@@ -127,16 +126,14 @@ START_TEST(ops_that_were_not_called_in_between_are_gone) {
     ck_assert_uint_eq(frame.profile.elapsed_cycles, 2000000);
     top_callers_frame_finish(&frame);
 }
-END_TEST
 
-START_TEST(another_name_makes_no_other_process) {
+TEST(another_name_makes_no_other_process) {
     add_process(&before, 10, "sh", 100);
     add_process(&now, 10, "grep", 105);
     assert_rows(&before.profile, TOP_BY_SHARE, "grep 10: 5");
 }
-END_TEST
 
-START_TEST(two_processes_may_have_had_one_number) {
+TEST(two_processes_may_have_had_one_number) {
     add_process(&before, 10, "sh", 1000);
     add_process(&now, 10, "sh", 7000); /* the new one, although it comes first */
     add_process(&now, 10, "sh", 1000);
@@ -146,9 +143,8 @@ START_TEST(two_processes_may_have_had_one_number) {
     add_process(&before, 10, "sh", 1000);
     assert_rows(&before.profile, TOP_BY_SHARE, "sh 10: 1000");
 }
-END_TEST
 
-START_TEST(who_was_added_to_the_others_has_not_called_again) {
+TEST(who_was_added_to_the_others_has_not_called_again) {
     add_process(&before, 10, "sh", 1000);
     add_process(&before, 11, "ls", 30);
     add(&before, AGGSTATS_WHO_OTHER, 0, "", 200, 0);
@@ -156,25 +152,22 @@ START_TEST(who_was_added_to_the_others_has_not_called_again) {
     add(&now, AGGSTATS_WHO_OTHER, 0, "", 1207, 0);
     assert_rows(&before.profile, TOP_BY_SHARE, "other: 7, ls 11: 2"); /* it may have made these seven first */
 }
-END_TEST
 
-START_TEST(the_first_who_are_added_make_the_others) {
+TEST(the_first_who_are_added_make_the_others) {
     add_process(&before, 10, "sh", 1000);
     add_process(&before, 11, "ls", 500);
     add(&now, AGGSTATS_WHO_OTHER, 0, "", 1500, 0);
     assert_rows(&before.profile, TOP_BY_SHARE, "");
 }
-END_TEST
 
-START_TEST(who_was_added_to_the_others_may_begin_anew) {
+TEST(who_was_added_to_the_others_may_begin_anew) {
     add_process(&before, 10, "sh", 1000);
     add_process(&now, 10, "sh", 3);
     add(&now, AGGSTATS_WHO_OTHER, 0, "", 1000, 0);
     assert_rows(&before.profile, TOP_BY_SHARE, "sh 10: 3");
 }
-END_TEST
 
-START_TEST(calls_that_came_to_another_group_are_no_new_calls_of_the_others) {
+TEST(calls_that_came_to_another_group_are_no_new_calls_of_the_others) {
     add_process(&before, 4712, "", 2); /* a thread, until it was known whose */
     add_process(&before, 4711, "java", 50);
     add(&before, AGGSTATS_WHO_OTHER, 0, "", 200, 0);
@@ -182,18 +175,16 @@ START_TEST(calls_that_came_to_another_group_are_no_new_calls_of_the_others) {
     add(&now, AGGSTATS_WHO_OTHER, 0, "", 200, 0);
     assert_rows(&before.profile, TOP_BY_SHARE, "java 4711: 2");
 }
-END_TEST
 
-START_TEST(who_is_told_a_few_calls_less_has_not_begun_anew) {
+TEST(who_is_told_a_few_calls_less_has_not_begun_anew) {
     add_process(&before, 10, "busy", 1000);
     add_process(&before, 11, "idle", 900000);
     add_process(&now, 10, "busy", 1500);
     add_process(&now, 11, "idle", 899980);
     assert_rows(&before.profile, TOP_BY_SHARE, "busy 10: 500");
 }
-END_TEST
 
-START_TEST(totals_are_such_as_the_calls_can_have) {
+TEST(totals_are_such_as_the_calls_can_have) {
     add_process(&before, 10, "sh", 1000);
     add_process(&now, 10, "sh", 1003);
     static const struct {
@@ -208,9 +199,8 @@ START_TEST(totals_are_such_as_the_calls_can_have) {
         top_callers_frame_finish(&frame);
     }
 }
-END_TEST
 
-START_TEST(a_reset_is_noticed) {
+TEST(a_reset_is_noticed) {
     add_process(&before, 10, "sh", 1000);
     add_process(&now, 10, "sh", 2000);
     now.profile.start_ns++;
@@ -218,35 +208,8 @@ START_TEST(a_reset_is_noticed) {
     ck_assert_int_eq(top_callers_frame_make(&before.profile, &now.profile, AGGSTATS_BY_PROCESS, &frame), -ERANGE);
     ck_assert_uint_eq(frame.row_count, 99);
 }
-END_TEST
 
-START_TEST(nobody_at_all_is_an_empty_frame) {
+TEST(nobody_at_all_is_an_empty_frame) {
     assert_rows(NULL, TOP_BY_SHARE, "");
     assert_rows(&before.profile, TOP_BY_MAX, "");
-}
-END_TEST
-
-static Suite *top_callers_model_suite(void) {
-    Suite *suite = suite_create("top_callers_model");
-    TCase *frames = tcase_create("frames");
-    tcase_add_checked_fixture(frames, set_up, NULL);
-    tcase_add_test(frames, without_an_earlier_snapshot_all_calls_are_shown);
-    tcase_add_test(frames, only_those_who_called_in_between_are_shown_with_these_calls);
-    tcase_add_test(frames, ops_that_were_not_called_in_between_are_gone);
-    tcase_add_test(frames, another_name_makes_no_other_process);
-    tcase_add_test(frames, two_processes_may_have_had_one_number);
-    tcase_add_test(frames, who_was_added_to_the_others_has_not_called_again);
-    tcase_add_test(frames, the_first_who_are_added_make_the_others);
-    tcase_add_test(frames, who_was_added_to_the_others_may_begin_anew);
-    tcase_add_test(frames, calls_that_came_to_another_group_are_no_new_calls_of_the_others);
-    tcase_add_test(frames, who_is_told_a_few_calls_less_has_not_begun_anew);
-    tcase_add_test(frames, totals_are_such_as_the_calls_can_have);
-    tcase_add_test(frames, a_reset_is_noticed);
-    tcase_add_test(frames, nobody_at_all_is_an_empty_frame);
-    suite_add_tcase(suite, frames);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(top_callers_model_suite());
 }

@@ -1,9 +1,8 @@
 /* From two snapshots to the rows of osprof top. */
-#include <check.h>
 #include <string.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "top_model.h"
 
 static uint64_t read_buckets[64];
@@ -63,7 +62,9 @@ static void assert_order(const struct top_frame *frame, const char *expected) {
     ck_assert_str_eq(names, expected);
 }
 
-START_TEST(without_an_earlier_snapshot_it_is_the_profile_from_its_beginning) {
+TEST_CASE(.set_up = set_up);
+
+TEST(without_an_earlier_snapshot_it_is_the_profile_from_its_beginning) {
     struct top_frame frame = frame_of(NULL);
     assert_order(&frame, "MKDIR READ FSYNC");
     ck_assert_uint_eq(frame.ended, 16);
@@ -76,9 +77,8 @@ START_TEST(without_an_earlier_snapshot_it_is_the_profile_from_its_beginning) {
     ck_assert_uint_eq(row->max_bucket, 12);
     top_frame_finish(&frame);
 }
-END_TEST
 
-START_TEST(calls_that_ended_before_are_not_in_the_frame) {
+TEST(calls_that_ended_before_are_not_in_the_frame) {
     struct aggstats_profile before = copy_of(&now);
     read_buckets[12] = 5;
     ops[1].calls = 18;
@@ -94,9 +94,8 @@ START_TEST(calls_that_ended_before_are_not_in_the_frame) {
     top_frame_finish(&frame);
     aggstats_profile_finish(&before);
 }
-END_TEST
 
-START_TEST(a_call_counts_in_the_interval_in_which_it_ends) {
+TEST(a_call_counts_in_the_interval_in_which_it_ends) {
     struct aggstats_profile before = copy_of(&now);
     struct top_frame frame = frame_of(&before);
     assert_order(&frame, "FSYNC"); /* nothing but the calls that hang */
@@ -114,9 +113,8 @@ START_TEST(a_call_counts_in_the_interval_in_which_it_ends) {
     top_frame_finish(&frame);
     aggstats_profile_finish(&before);
 }
-END_TEST
 
-START_TEST(the_oldest_call_in_flight_comes_first) {
+TEST(the_oldest_call_in_flight_comes_first) {
     struct top_frame frame = frame_of(NULL);
     ck_assert_uint_eq(frame.call_count, 3);
     ck_assert_uint_eq(frame.calls[0].call->pid, 101);
@@ -124,9 +122,8 @@ START_TEST(the_oldest_call_in_flight_comes_first) {
     ck_assert_uint_eq(frame.calls[2].call->pid, 102);
     top_frame_finish(&frame);
 }
-END_TEST
 
-START_TEST(sums_over_operations_do_not_wrap) {
+TEST(sums_over_operations_do_not_wrap) {
     read_buckets[10] = UINT64_MAX;
     read_buckets[12] = 0;
     mkdir_buckets[20] = UINT64_MAX;
@@ -141,9 +138,8 @@ START_TEST(sums_over_operations_do_not_wrap) {
     ck_assert(frame.moved_bytes == twice);
     top_frame_finish(&frame);
 }
-END_TEST
 
-START_TEST(nothing_at_all_is_an_empty_frame) {
+TEST(nothing_at_all_is_an_empty_frame) {
     struct aggstats_profile empty = now;
     empty.op_count = empty.in_flight_count = 0;
     struct top_frame frame;
@@ -154,9 +150,8 @@ START_TEST(nothing_at_all_is_an_empty_frame) {
     top_frame_sort(&frame, TOP_BY_MEAN);
     top_frame_finish(&frame);
 }
-END_TEST
 
-START_TEST(the_axis_is_over_all_that_was_ever_seen) {
+TEST(the_axis_is_over_all_that_was_ever_seen) {
     struct aggstats_profile before = copy_of(&now);
     struct top_frame frame = frame_of(&before);
     ck_assert_uint_ne(frame.seen_buckets[10], 0);
@@ -165,11 +160,10 @@ START_TEST(the_axis_is_over_all_that_was_ever_seen) {
     top_frame_finish(&frame);
     aggstats_profile_finish(&before);
 }
-END_TEST
 
 /* ---- Resets ---- */
 
-START_TEST(a_reset_in_between_is_noticed_although_counts_grew) {
+TEST(a_reset_in_between_is_noticed_although_counts_grew) {
     struct aggstats_profile before = copy_of(&now);
     read_buckets[12] = 5;
     ops[1].calls = 18;
@@ -180,25 +174,22 @@ START_TEST(a_reset_in_between_is_noticed_although_counts_grew) {
     ck_assert_uint_eq(frame.ended, 99);
     aggstats_profile_finish(&before);
 }
-END_TEST
 
-START_TEST(counts_that_shrank_are_noticed) {
+TEST(counts_that_shrank_are_noticed) {
     struct aggstats_profile before = copy_of(&now);
     read_buckets[10]--;
     struct top_frame frame;
     ck_assert_int_eq(top_frame_make(&before, &now, &frame), -ERANGE);
     aggstats_profile_finish(&before);
 }
-END_TEST
 
-START_TEST(another_resolution_is_another_recording) {
+TEST(another_resolution_is_another_recording) {
     struct aggstats_profile before = now;
     before.resolution = 2;
     ck_assert(!top_is_one_recording(&before, &now));
 }
-END_TEST
 
-START_TEST(a_clock_rate_that_became_better_known_is_no_reset) {
+TEST(a_clock_rate_that_became_better_known_is_no_reset) {
     struct aggstats_profile before = copy_of(&now);
     now.clock.frequency_hz += now.clock.frequency_hz / 100;
     struct top_frame frame = frame_of(&before);
@@ -206,7 +197,6 @@ START_TEST(a_clock_rate_that_became_better_known_is_no_reset) {
     top_frame_finish(&frame);
     aggstats_profile_finish(&before);
 }
-END_TEST
 
 /* ---- Order ---- */
 
@@ -218,15 +208,14 @@ static const struct {
     {TOP_BY_MAX, "MKDIR READ FSYNC"},   {TOP_BY_NAME, "FSYNC MKDIR READ"},
 };
 
-START_TEST(operations_are_ordered) {
+TEST(operations_are_ordered, .to = ARRAY_SIZE(orders)) {
     struct top_frame frame = frame_of(NULL);
     top_frame_sort(&frame, orders[_i].order);
     assert_order(&frame, orders[_i].names);
     top_frame_finish(&frame);
 }
-END_TEST
 
-START_TEST(equals_are_ordered_by_name_and_those_that_hang_come_last) {
+TEST(equals_are_ordered_by_name_and_those_that_hang_come_last) {
     memset(mkdir_buckets, 0, sizeof(mkdir_buckets));
     memset(read_buckets, 0, sizeof(read_buckets));
     read_buckets[0] = mkdir_buckets[0] = 15;
@@ -239,38 +228,4 @@ START_TEST(equals_are_ordered_by_name_and_those_that_hang_come_last) {
     top_frame_sort(&frame, TOP_BY_CALLS);
     assert_order(&frame, "MKDIR READ FSYNC");
     top_frame_finish(&frame);
-}
-END_TEST
-
-static Suite *top_model_suite(void) {
-    Suite *suite = suite_create("top_model");
-    TCase *frames = tcase_create("frames");
-    tcase_add_checked_fixture(frames, set_up, NULL);
-    tcase_add_test(frames, without_an_earlier_snapshot_it_is_the_profile_from_its_beginning);
-    tcase_add_test(frames, calls_that_ended_before_are_not_in_the_frame);
-    tcase_add_test(frames, a_call_counts_in_the_interval_in_which_it_ends);
-    tcase_add_test(frames, the_oldest_call_in_flight_comes_first);
-    tcase_add_test(frames, sums_over_operations_do_not_wrap);
-    tcase_add_test(frames, nothing_at_all_is_an_empty_frame);
-    tcase_add_test(frames, the_axis_is_over_all_that_was_ever_seen);
-    suite_add_tcase(suite, frames);
-
-    TCase *resets = tcase_create("resets");
-    tcase_add_checked_fixture(resets, set_up, NULL);
-    tcase_add_test(resets, a_reset_in_between_is_noticed_although_counts_grew);
-    tcase_add_test(resets, counts_that_shrank_are_noticed);
-    tcase_add_test(resets, another_resolution_is_another_recording);
-    tcase_add_test(resets, a_clock_rate_that_became_better_known_is_no_reset);
-    suite_add_tcase(suite, resets);
-
-    TCase *ordering = tcase_create("order");
-    tcase_add_checked_fixture(ordering, set_up, NULL);
-    tcase_add_loop_test(ordering, operations_are_ordered, 0, ARRAY_SIZE(orders));
-    tcase_add_test(ordering, equals_are_ordered_by_name_and_those_that_hang_come_last);
-    suite_add_tcase(suite, ordering);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(top_model_suite());
 }

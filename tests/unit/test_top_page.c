@@ -1,12 +1,11 @@
 /* The pages of osprof top, to the character. */
-#include <check.h>
 #include <errno.h>
 #include <locale.h>
 #include <string.h>
 #include <time.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "top_page.h"
 
 static uint64_t read_buckets[64];
@@ -83,29 +82,34 @@ static void assert_drawn(const char *drawn, const char *table) {
     ck_assert_str_eq(drawn, expected);
 }
 
-START_TEST(operations_have_a_chart_and_calls_in_flight_below_them) {
+bool testing_possible(void) {
+    setenv("TZ", "UTC", 1);
+    tzset();
+    return setlocale(LC_CTYPE, "C.UTF-8") != NULL;
+}
+
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(operations_have_a_chart_and_calls_in_flight_below_them) {
     CLEANUP_FREE char *text = draw(1, 80, false);
     assert_drawn(text, "operation   share      calls     mean    p99.9   longest  1 µs      1 ms\n"
                        "FSYNC      75.0 %          3  25.0 ms  29.9 ms  ≤33.6 ms                ▁\n"
                        "READ       25.0 %      1,020  24.5 µs  7.17 µs   7.50 µs  ▄ ▂\n\n");
 }
-END_TEST
 
-START_TEST(in_ascii_a_digit_stands_for_a_height) {
+TEST(in_ascii_a_digit_stands_for_a_height) {
     CLEANUP_FREE char *text = draw(1, 80, true);
     assert_drawn(text, "operation   share      calls     mean    p99.9   longest  1 us      1 ms\n"
                        "FSYNC      75.0 %          3  25.0 ms  29.9 ms <=33.6 ms                1\n"
                        "READ       25.0 %      1,020  24.5 us  7.17 us   7.50 us  4 2\n\n");
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_left_out) {
+TEST(what_does_not_fit_is_left_out) {
     CLEANUP_FREE char *text = draw(1, 40, true);
     assert_drawn(text, "operation   share      calls     mean\n"
                        "FSYNC      75.0 %          3  25.0 ms\n"
                        "READ       25.0 %      1,020  24.5 us\n\n");
 }
-END_TEST
 
 /* In 7 seconds. */
 static void move_and_fail(void) {
@@ -115,15 +119,14 @@ static void move_and_fail(void) {
     ops[0].failures[aggstats_failure_of_error(ENOSPC)] = 1;
 }
 
-START_TEST(rates_of_bytes_and_failures_are_below_the_operations) {
+TEST(rates_of_bytes_and_failures_are_below_the_operations) {
     move_and_fail();
     CLEANUP_FREE char *text = draw(1, 80, false);
     ck_assert_ptr_nonnull(
         strstr(text, "1,020  24.5 µs  7.17 µs   7.50 µs  ▄ ▂\nAll: 4.00 MiB/s moved, 0.43/s failed\n\noperation"));
 }
-END_TEST
 
-START_TEST(rates_of_operations_have_columns_where_there_is_room) {
+TEST(rates_of_operations_have_columns_where_there_is_room) {
     move_and_fail();
     CLEANUP_FREE char *text = draw(1, 110, false);
     ck_assert_ptr_nonnull(strstr(text, "    mean    p99.9   longest       moved    failed  "));
@@ -132,23 +135,20 @@ START_TEST(rates_of_operations_have_columns_where_there_is_room) {
     ck_assert_ptr_nonnull(
         strstr(text, "READ       25.0 %      1,020  24.5 µs  7.17 µs   7.50 µs  4.00 MiB/s            "));
 }
-END_TEST
 
-START_TEST(rates_need_the_time) {
+TEST(rates_need_the_time) {
     move_and_fail();
     watch.latest.profile.has_elapsed = false;
     CLEANUP_FREE char *text = draw(1, 110, false);
     ck_assert_ptr_null(strstr(text, "moved"));
 }
-END_TEST
 
-START_TEST(calls_in_flight_alone) {
+TEST(calls_in_flight_alone) {
     CLEANUP_FREE char *text = draw(2, 80, false);
     assert_drawn(text, "");
 }
-END_TEST
 
-START_TEST(causes_are_told_beside_the_calls_that_wait_now) {
+TEST(causes_are_told_beside_the_calls_that_wait_now) {
     struct aggstats_cause causes[] = {{"FSYNC", {.words = "waiting for the\033 disk"}, 2, 60000000, 50000000},
                                       {"READ", {.words = "waiting for a lock"}, 1, 20000000, 20000000}};
     watch.latest.profile.slow_cycles = 10000000;
@@ -165,9 +165,8 @@ START_TEST(causes_are_told_beside_the_calls_that_wait_now) {
                                        "                                               waiting for the disk\n"));
     ck_assert_ptr_null(strstr(text, "4711"));
 }
-END_TEST
 
-START_TEST(why_there_are_no_causes_is_told) {
+TEST(why_there_are_no_causes_is_told) {
     CLEANUP_FREE char *off = draw(4, 80, false);
     ck_assert_ptr_nonnull(strstr(off, "\nNobody looks for slow calls; osproffs -o slow=10ms does.\n"));
     top_frame_finish(&watch.frame);
@@ -175,17 +174,15 @@ START_TEST(why_there_are_no_causes_is_told) {
     CLEANUP_FREE char *none = draw(4, 80, false);
     ck_assert_ptr_nonnull(strstr(none, "\nNo slow call has ended.\n\nNo slow call is in flight.\n"));
 }
-END_TEST
 
-START_TEST(what_has_not_ended_has_no_mean) {
+TEST(what_has_not_ended_has_no_mean) {
     ops[0].total_cycles = 0;
     fsync_buckets[24] = 0;
     CLEANUP_FREE char *text = draw(1, 80, true);
     ck_assert_ptr_nonnull(strstr(text, "\nFSYNC       0.0 %          0        -        -         -\n"));
 }
-END_TEST
 
-START_TEST(nothing_is_told_as_nothing) {
+TEST(nothing_is_told_as_nothing) {
     watch.latest.profile.op_count = watch.latest.profile.in_flight_count = 0;
     watch.latest.profile.has_start = watch.latest.profile.has_elapsed = false;
     watch.latest.profile.label_count = 0;
@@ -210,11 +207,10 @@ START_TEST(nothing_is_told_as_nothing) {
                            "Nobody looks for slow calls; osproffs -o slow=10ms does.\n");
     free(text);
 }
-END_TEST
 
 /* ---- The page that answers ---- */
 
-START_TEST(the_first_view_is_the_page_that_answers) {
+TEST(the_first_view_is_the_page_that_answers) {
     CLEANUP_FREE char *text = draw(0, 80, true);
     char expected[1024];
     snprintf(expected, sizeof(expected), "%s%s", heading,
@@ -231,7 +227,6 @@ START_TEST(the_first_view_is_the_page_that_answers) {
              "next      osprof show --op FSYNC '/mnt?[2J'  # its latencies as a chart\n");
     ck_assert_str_eq(text, expected);
 }
-END_TEST
 
 /* ---- Callers ---- */
 
@@ -277,7 +272,9 @@ static char *draw_callers(int width) {
     return draw_view((size_t)(top_view_of_callers() - top_views), width);
 }
 
-START_TEST(what_the_mount_tells_is_on_the_first_view_until_it_does_not_answer) {
+TEST_CASE(.set_up = set_up_callers, .tear_down = tear_down_callers);
+
+TEST(what_the_mount_tells_is_on_the_first_view_until_it_does_not_answer) {
     ck_assert_int_eq(top_frame_make(NULL, &watch.latest.profile, &watch.frame), 0);
     CLEANUP_FREE char *text = draw_view(0, 80);
     ck_assert_ptr_nonnull(strstr(text, "\nprocess   ev?[7mil 4711 100.0 %, kernel 75.0 %\n"));
@@ -286,9 +283,8 @@ START_TEST(what_the_mount_tells_is_on_the_first_view_until_it_does_not_answer) {
     ck_assert_ptr_null(strstr(late, "process"));
     ck_assert_ptr_nonnull(strstr(late, "7.00 s elapsed; "));
 }
-END_TEST
 
-START_TEST(callers_have_figures_and_what_they_mostly_call) {
+TEST(callers_have_figures_and_what_they_mostly_call) {
     CLEANUP_FREE char *text = draw_callers(90);
     char expected[512];
     snprintf(expected, sizeof(expected), "%s%s", calls_title,
@@ -297,9 +293,8 @@ START_TEST(callers_have_figures_and_what_they_mostly_call) {
              "kernel                     42.9 %          3  25.0 ms  33.6 ms  FSYNC 100 %\n");
     ck_assert_str_eq(text, expected);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_of_callers_is_left_out) {
+TEST(what_does_not_fit_of_callers_is_left_out) {
     CLEANUP_FREE char *text = draw_callers(40);
     char expected[512];
     snprintf(expected, sizeof(expected), "%s%s", calls_title,
@@ -308,9 +303,8 @@ START_TEST(what_does_not_fit_of_callers_is_left_out) {
              "kernel                     42.9 %\n");
     ck_assert_str_eq(text, expected);
 }
-END_TEST
 
-START_TEST(others_are_told_at_the_top_where_they_are_much) {
+TEST(others_are_told_at_the_top_where_they_are_much) {
     watch.callers.latest.groups[1].who = AGGSTATS_WHO_OTHER;
     top_callers_frame_finish(&watch.callers.frame);
     ck_assert_int_eq(top_callers_frame_make(NULL, &watch.callers.latest, AGGSTATS_BY_PROCESS, &watch.callers.frame), 0);
@@ -318,7 +312,6 @@ START_TEST(others_are_told_at_the_top_where_they_are_much) {
     ck_assert_ptr_nonnull(strstr(text, "\nOther: 75 % of the time is of processes without a row; at most -o groups=N "
                                        "have one (default 256).\nprocess  "));
 }
-END_TEST
 
 static const struct {
     struct top_callers callers;
@@ -344,22 +337,24 @@ static const struct {
     {{.is_late = true}, true, "Whose the last calls were is told by the mount's final profile only.\n"},
 };
 
-START_TEST(why_there_are_no_callers_is_told) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(why_there_are_no_callers_is_told, .to = ARRAY_SIZE(callers_notices)) {
     watch.callers = callers_notices[_i].callers;
     watch.has_ended = callers_notices[_i].has_ended;
     CLEANUP_FREE char *text = draw_callers(80);
     ck_assert_str_eq(text, callers_notices[_i].said);
 }
-END_TEST
 
-START_TEST(the_last_picture_stays_while_the_mount_does_not_answer) {
+TEST_CASE(.set_up = set_up_callers, .tear_down = tear_down_callers);
+
+TEST(the_last_picture_stays_while_the_mount_does_not_answer) {
     watch.callers.is_late = true;
     watch.callers.path = path;
     CLEANUP_FREE char *text = draw_callers(40);
     ck_assert_ptr_nonnull(strstr(text, "does not answer"));
     ck_assert_ptr_nonnull(strstr(text, "\nkernel                     42.9 %\n"));
 }
-END_TEST
 
 /* ---- Notices ---- */
 
@@ -374,7 +369,9 @@ static char *notices(void) {
     return text;
 }
 
-START_TEST(what_happened_to_the_recording_is_told) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(what_happened_to_the_recording_is_told) {
     CLEANUP_FREE char *none = notices();
     ck_assert_str_eq(none, "");
     watch.is_paused = true;
@@ -391,48 +388,4 @@ START_TEST(what_happened_to_the_recording_is_told) {
     ck_assert_str_eq(all, "The profile has begun anew (a reset, or another mount): what follows is since then.\n"
                           "Incomplete: some calls are missing, as memory or disk space ran out, or events were lost.\n"
                           "The recording has ended.\n");
-}
-END_TEST
-
-static Suite *top_page_suite(void) {
-    Suite *suite = suite_create("top_page");
-    TCase *pages = tcase_create("pages");
-    tcase_add_checked_fixture(pages, set_up, tear_down);
-    tcase_add_test(pages, the_first_view_is_the_page_that_answers);
-    tcase_add_test(pages, operations_have_a_chart_and_calls_in_flight_below_them);
-    tcase_add_test(pages, in_ascii_a_digit_stands_for_a_height);
-    tcase_add_test(pages, what_does_not_fit_is_left_out);
-    tcase_add_test(pages, rates_of_bytes_and_failures_are_below_the_operations);
-    tcase_add_test(pages, rates_of_operations_have_columns_where_there_is_room);
-    tcase_add_test(pages, rates_need_the_time);
-    tcase_add_test(pages, calls_in_flight_alone);
-    tcase_add_test(pages, causes_are_told_beside_the_calls_that_wait_now);
-    tcase_add_test(pages, why_there_are_no_causes_is_told);
-    tcase_add_test(pages, what_has_not_ended_has_no_mean);
-    tcase_add_test(pages, nothing_is_told_as_nothing);
-    tcase_add_test(pages, what_happened_to_the_recording_is_told);
-    suite_add_tcase(suite, pages);
-
-    TCase *callers = tcase_create("callers");
-    tcase_add_checked_fixture(callers, set_up_callers, tear_down_callers);
-    tcase_add_test(callers, what_the_mount_tells_is_on_the_first_view_until_it_does_not_answer);
-    tcase_add_test(callers, callers_have_figures_and_what_they_mostly_call);
-    tcase_add_test(callers, others_are_told_at_the_top_where_they_are_much);
-    tcase_add_test(callers, what_does_not_fit_of_callers_is_left_out);
-    tcase_add_test(callers, the_last_picture_stays_while_the_mount_does_not_answer);
-    suite_add_tcase(suite, callers);
-
-    TCase *no_callers = tcase_create("no callers");
-    tcase_add_checked_fixture(no_callers, set_up, tear_down);
-    tcase_add_loop_test(no_callers, why_there_are_no_callers_is_told, 0, ARRAY_SIZE(callers_notices));
-    suite_add_tcase(suite, no_callers);
-    return suite;
-}
-
-int main(void) {
-    if (!setlocale(LC_CTYPE, "C.UTF-8"))
-        return 77;
-    setenv("TZ", "UTC", 1);
-    tzset();
-    return run_suite(top_page_suite());
 }

@@ -1,10 +1,9 @@
 /* Watching a recorder through its live file: intervals, sums, resets, its end. */
-#include <check.h>
 #include <string.h>
 #include <sys/prctl.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "top_watch.h"
 
 static char directory[64];
@@ -47,7 +46,9 @@ static void refresh(void) {
     ck_assert_int_eq(top_watch_refresh(&watch), 0);
 }
 
-START_TEST(the_first_frame_is_since_the_beginning_the_next_ones_are_intervals) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(the_first_frame_is_since_the_beginning_the_next_ones_are_intervals) {
     record_reads(7);
     refresh();
     ck_assert(watch.since_beginning);
@@ -59,9 +60,8 @@ START_TEST(the_first_frame_is_since_the_beginning_the_next_ones_are_intervals) {
     refresh();
     ck_assert_uint_eq(watch.frame.ended, 0);
 }
-END_TEST
 
-START_TEST(sums_are_since_the_beginning_or_since_the_mark) {
+TEST(sums_are_since_the_beginning_or_since_the_mark) {
     record_reads(7);
     refresh();
     record_reads(5);
@@ -80,9 +80,8 @@ START_TEST(sums_are_since_the_beginning_or_since_the_mark) {
     ck_assert_int_eq(top_watch_sum(&watch, false), 0);
     ck_assert_uint_eq(watch.frame.ended, 11);
 }
-END_TEST
 
-START_TEST(a_reset_makes_it_begin_anew) {
+TEST(a_reset_makes_it_begin_anew) {
     record_reads(7);
     refresh();
     ck_assert_int_eq(top_watch_begin_here(&watch), 0);
@@ -98,9 +97,8 @@ START_TEST(a_reset_makes_it_begin_anew) {
     ck_assert_int_eq(top_watch_sum(&watch, false), 0);
     ck_assert_uint_eq(watch.frame.ended, 2);
 }
-END_TEST
 
-START_TEST(a_pause_is_seen) {
+TEST(a_pause_is_seen) {
     refresh();
     ck_assert(!watch.is_paused);
     ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
@@ -114,9 +112,8 @@ START_TEST(a_pause_is_seen) {
     ck_assert(!watch.is_paused && !watch.began_anew);
     ck_assert_uint_eq(watch.frame.ended, 2);
 }
-END_TEST
 
-START_TEST(calls_in_flight_have_the_name_of_their_process) {
+TEST(calls_in_flight_have_the_name_of_their_process) {
     prctl(PR_SET_NAME, "a\033name");
     struct aggstats_span span = aggstats_begin(recorder, 1, 131, (uint64_t)getpid());
     refresh();
@@ -130,9 +127,8 @@ START_TEST(calls_in_flight_have_the_name_of_their_process) {
     ck_assert_str_eq(watch.frame.calls[0].command, "");
     aggstats_end(recorder, &span);
 }
-END_TEST
 
-START_TEST(who_looks_while_it_ends_sees_no_call_twice) {
+TEST(who_looks_while_it_ends_sees_no_call_twice) {
     record_reads(7);
     refresh();
     watch.latest.profile.elapsed_cycles += UINT64_C(1) << 40; /* the end was announced, but not complete */
@@ -143,9 +139,8 @@ START_TEST(who_looks_while_it_ends_sees_no_call_twice) {
     ck_assert(watch.has_ended && !watch.began_anew);
     ck_assert_uint_eq(watch.frame.ended, 2);
 }
-END_TEST
 
-START_TEST(the_last_calls_are_seen_although_the_live_file_is_gone) {
+TEST(the_last_calls_are_seen_although_the_live_file_is_gone) {
     refresh();
     record_reads(13);
     ck_assert_int_eq(aggstats_recorder_unlink_live(recorder), 0);
@@ -153,24 +148,4 @@ START_TEST(the_last_calls_are_seen_although_the_live_file_is_gone) {
     refresh();
     ck_assert(watch.has_ended && watch.is_fresh);
     ck_assert_uint_eq(watch.frame.ended, 13);
-}
-END_TEST
-
-static Suite *top_watch_suite(void) {
-    Suite *suite = suite_create("top_watch");
-    TCase *watching = tcase_create("watching");
-    tcase_add_checked_fixture(watching, set_up, tear_down);
-    tcase_add_test(watching, the_first_frame_is_since_the_beginning_the_next_ones_are_intervals);
-    tcase_add_test(watching, sums_are_since_the_beginning_or_since_the_mark);
-    tcase_add_test(watching, a_reset_makes_it_begin_anew);
-    tcase_add_test(watching, a_pause_is_seen);
-    tcase_add_test(watching, calls_in_flight_have_the_name_of_their_process);
-    tcase_add_test(watching, who_looks_while_it_ends_sees_no_call_twice);
-    tcase_add_test(watching, the_last_calls_are_seen_although_the_live_file_is_gone);
-    suite_add_tcase(suite, watching);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(top_watch_suite());
 }

@@ -1,9 +1,8 @@
 /* Numbers as people read them. */
-#include <check.h>
 #include <math.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "units.h"
 
 static const struct {
@@ -20,24 +19,22 @@ static const struct {
     {4096 * (wide_count)UINT64_MAX, "75,557,863,725,914,323,415,040"}, /* of as many operations as there may be */
 };
 
-START_TEST(counts_have_their_thousands_separated) {
+TEST(counts_have_their_thousands_separated, .to = ARRAY_SIZE(counts)) {
     char text[UNITS_TEXT_SIZE];
     units_format_count(counts[_i].count, text);
     ck_assert_str_eq(text, counts[_i].text);
 }
-END_TEST
 
 static const struct {
     double number;
     const char *text;
 } numbers[] = {{0, "0"}, {0.25, "0.25"}, {12.34, "12.3"}, {999.4, "999"}, {999.6, "1,000"}, {13640, "13,640"}};
 
-START_TEST(numbers_have_three_digits_below_a_thousand) {
+TEST(numbers_have_three_digits_below_a_thousand, .to = ARRAY_SIZE(numbers)) {
     char text[UNITS_TEXT_SIZE];
     units_format_number(numbers[_i].number, text);
     ck_assert_str_eq(text, numbers[_i].text);
 }
-END_TEST
 
 static const struct {
     double bytes;
@@ -55,12 +52,11 @@ static const struct {
     {0x1p64, "16.0 EiB"},
 };
 
-START_TEST(bytes_have_binary_units) {
+TEST(bytes_have_binary_units, .to = ARRAY_SIZE(bytes)) {
     char text[UNITS_TEXT_SIZE];
     units_format_bytes(bytes[_i].bytes, text);
     ck_assert_str_eq(text, bytes[_i].text);
 }
-END_TEST
 
 static const struct {
     double seconds;
@@ -71,30 +67,27 @@ static const struct {
     {0.9996, "1.00 s"},    {59.94, "59.9 s"},    {3599.6, "3,600 s"},  {1e6, "1,000,000 s"},
 };
 
-START_TEST(shares_are_percent) {
+TEST(shares_are_percent) {
     char text[UNITS_TEXT_SIZE];
     units_format_share(0.7434, text);
     ck_assert_str_eq(text, "74.3 %");
     units_format_share(1, text);
     ck_assert_str_eq(text, "100.0 %");
 }
-END_TEST
 
-START_TEST(times_have_three_digits_and_a_unit) {
+TEST(times_have_three_digits_and_a_unit, .to = ARRAY_SIZE(times)) {
     const struct units units = {.frequency_hz = 1000000000};
     char text[UNITS_TEXT_SIZE];
     units_format_seconds(&units, times[_i].seconds, text);
     ck_assert_str_eq(text, times[_i].text);
 }
-END_TEST
 
-START_TEST(cycles_are_time_where_the_rate_is_known) {
+TEST(cycles_are_time_where_the_rate_is_known) {
     const struct units units = {.frequency_hz = 2500000000};
     char text[UNITS_TEXT_SIZE];
     units_format_cycles(&units, 4096, text);
     ck_assert_str_eq(text, "1.64 µs");
 }
-END_TEST
 
 static const struct {
     double cycles;
@@ -103,15 +96,14 @@ static const struct {
     {0, "0"}, {512, "512"}, {999.6, "1.00k"}, {4096, "4.10k"}, {131072, "131k"}, {18446744073709551616.0, "18.4E"},
 };
 
-START_TEST(cycles_stay_cycles_where_it_is_not) {
+TEST(cycles_stay_cycles_where_it_is_not, .to = ARRAY_SIZE(bare)) {
     const struct units units = {.frequency_hz = 0};
     char text[UNITS_TEXT_SIZE];
     units_format_cycles(&units, bare[_i].cycles, text);
     ck_assert_str_eq(text, bare[_i].text);
 }
-END_TEST
 
-START_TEST(ascii_has_no_micro_sign) {
+TEST(ascii_has_no_micro_sign) {
     const struct units units = {.frequency_hz = 1000000000, .ascii = true};
     char text[UNITS_TEXT_SIZE];
     units_format_seconds(&units, 1.638e-6, text);
@@ -119,7 +111,6 @@ START_TEST(ascii_has_no_micro_sign) {
     units_format_power_seconds(&units, -5, text);
     ck_assert_str_eq(text, "10 us");
 }
-END_TEST
 
 static const struct {
     int exponent;
@@ -129,15 +120,14 @@ static const struct {
     {-1, "100 ms"},   {0, "1 s"},   {2, "100 s"},   {3, "1e3 s"},
 };
 
-START_TEST(powers_of_ten_are_whole_numbers_of_units) {
+TEST(powers_of_ten_are_whole_numbers_of_units, .to = ARRAY_SIZE(powers)) {
     const struct units units = {.frequency_hz = 1};
     char text[UNITS_TEXT_SIZE];
     units_format_power_seconds(&units, powers[_i].exponent, text);
     ck_assert_str_eq(text, powers[_i].seconds);
 }
-END_TEST
 
-START_TEST(powers_of_ten_as_counts) {
+TEST(powers_of_ten_as_counts) {
     static const char *const expected[] = {"1", "10", "100", "1k", "10k", "100k", "1M"};
     char text[UNITS_TEXT_SIZE];
     for (int exponent = 0; exponent < (int)ARRAY_SIZE(expected); exponent++) {
@@ -147,10 +137,9 @@ START_TEST(powers_of_ten_as_counts) {
     units_format_power_count(19, text);
     ck_assert_str_eq(text, "10E");
 }
-END_TEST
 
 /* Several in one expression are texts of their own. */
-START_TEST(values_are_texts_of_their_own) {
+TEST(values_are_texts_of_their_own) {
     const struct units units = {.frequency_hz = 1000000000, .ascii = true};
     char text[6 * UNITS_TEXT_SIZE];
     snprintf(text, sizeof(text), "%s|%s|%s|%s|%s|%s", units_count(1234).text, units_number(12.34).text,
@@ -158,35 +147,10 @@ START_TEST(values_are_texts_of_their_own) {
              units_cycles(&units, 3000).text);
     ck_assert_str_eq(text, "1,234|12.3|1.50 KiB|74.3 %|2.00 ms|3.00 us");
 }
-END_TEST
 
-START_TEST(a_character_is_a_column) {
+TEST(a_character_is_a_column) {
     ck_assert_int_eq(units_text_columns(""), 0);
     ck_assert_int_eq(units_text_columns("16 us"), 5);
     ck_assert_int_eq(units_text_columns("16 µs"), 5);
     ck_assert_int_eq(units_text_columns("p50 ≤"), 5);
-}
-END_TEST
-
-static Suite *units_suite(void) {
-    Suite *suite = suite_create("units");
-    TCase *formats = tcase_create("formats");
-    tcase_add_loop_test(formats, counts_have_their_thousands_separated, 0, ARRAY_SIZE(counts));
-    tcase_add_loop_test(formats, numbers_have_three_digits_below_a_thousand, 0, ARRAY_SIZE(numbers));
-    tcase_add_loop_test(formats, bytes_have_binary_units, 0, ARRAY_SIZE(bytes));
-    tcase_add_test(formats, shares_are_percent);
-    tcase_add_loop_test(formats, times_have_three_digits_and_a_unit, 0, ARRAY_SIZE(times));
-    tcase_add_test(formats, cycles_are_time_where_the_rate_is_known);
-    tcase_add_loop_test(formats, cycles_stay_cycles_where_it_is_not, 0, ARRAY_SIZE(bare));
-    tcase_add_test(formats, ascii_has_no_micro_sign);
-    tcase_add_loop_test(formats, powers_of_ten_are_whole_numbers_of_units, 0, ARRAY_SIZE(powers));
-    tcase_add_test(formats, powers_of_ten_as_counts);
-    tcase_add_test(formats, values_are_texts_of_their_own);
-    tcase_add_test(formats, a_character_is_a_column);
-    suite_add_tcase(suite, formats);
-    return suite;
-}
-
-int main(void) {
-    return run_suite(units_suite());
 }

@@ -1,8 +1,7 @@
 /* Files that are left alone. */
-#include <check.h>
 #include <sys/mman.h>
 
-#include "run_suite.h"
+#include "testing.h"
 #include "unreadable.h"
 
 static struct unreadable *table;
@@ -30,29 +29,28 @@ static void note(unsigned device, uint64_t inode) {
     unreadable_note(table, &place);
 }
 
-START_TEST(a_file_is_noted_alone) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(a_file_is_noted_alone) {
     note(8, 4711);
     ck_assert(has(8, 4711));
     ck_assert(!has(8, 4712));
     ck_assert(!has(9, 4711));
 }
-END_TEST
 
-START_TEST(inode_0_is_a_device) {
+TEST(inode_0_is_a_device) {
     note(8, 0);
     ck_assert(has(8, 4711));
     ck_assert(!has(9, 4711));
 }
-END_TEST
 
-START_TEST(no_file_is_not_noted) {
+TEST(no_file_is_not_noted) {
     note(0, 0);
     ck_assert(!has(0, 0));
     ck_assert(!has(0, 1));
 }
-END_TEST
 
-START_TEST(the_oldest_gives_way) {
+TEST(the_oldest_gives_way) {
     for (unsigned i = 1; i <= UNREADABLE_MAX + 1; i++) {
         note(8, i);
         note(8, i); /* takes no other place */
@@ -61,24 +59,11 @@ START_TEST(the_oldest_gives_way) {
     for (unsigned i = 2; i <= UNREADABLE_MAX + 1; i++)
         ck_assert(has(8, i));
 }
-END_TEST
 
-START_TEST(a_file_is_read_again_later) {
+TEST(a_file_is_read_again_later) {
     note(8, 4711);
     for (unsigned i = 0; i < UNREADABLE_MAX; i++)
         if (table->noted[i].until_ns > 0)
             table->noted[i].until_ns -= INT64_C(61000000000);
     ck_assert(!has(8, 4711));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("unreadable");
-    TCase *tcase = suite_case(suite, "table", set_up, tear_down);
-    tcase_add_test(tcase, a_file_is_noted_alone);
-    tcase_add_test(tcase, inode_0_is_a_device);
-    tcase_add_test(tcase, no_file_is_not_noted);
-    tcase_add_test(tcase, the_oldest_gives_way);
-    tcase_add_test(tcase, a_file_is_read_again_later);
-    return run_suite(suite);
 }

@@ -1,11 +1,10 @@
 /* Labels that users give: accepted labels, and messages about refused labels. */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "aggstats/user_label.h"
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define TEN "0123456789"
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
@@ -22,10 +21,9 @@ static const char *const good[] = {
     "long=" HUNDRED HUNDRED TEN TEN TEN TEN TEN "12345",
 };
 
-START_TEST(label_is_a_word_and_a_line) {
+TEST(label_is_a_word_and_a_line, .to = (int)ARRAY_SIZE(good)) {
     ck_assert_msg(user_labels_valid(&good[_i], 1, complaint), "%s", complaint);
 }
-END_TEST
 
 static const struct {
     const char *text;
@@ -62,21 +60,19 @@ static const struct {
     {"rack=\xed\xa0\x80", "rack=\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd: the value"},
 };
 
-START_TEST(what_is_refused_is_said_in_one_harmless_line) {
+TEST(what_is_refused_is_said_in_one_harmless_line, .to = (int)ARRAY_SIZE(bad)) {
     ck_assert(!user_labels_valid(&bad[_i].text, 1, complaint));
     ck_assert_msg(strncmp(complaint, bad[_i].complaint, strlen(bad[_i].complaint)) == 0, "%s", complaint);
 }
-END_TEST
 
-START_TEST(key_is_given_once) {
+TEST(key_is_given_once) {
     const char *const texts[] = {"rack=1", "rack_row=1", "row=1", "rack=2"};
     ck_assert(user_labels_valid(texts, 3, complaint));
     ck_assert(!user_labels_valid(texts, 4, complaint));
     ck_assert_str_eq(complaint, "rack=2: this key is given twice");
 }
-END_TEST
 
-START_TEST(profile_takes_a_bounded_number) {
+TEST(profile_takes_a_bounded_number) {
     char texts[USER_LABELS_MAX + 1][8];
     const char *all[USER_LABELS_MAX + 1];
     for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
@@ -87,9 +83,8 @@ START_TEST(profile_takes_a_bounded_number) {
     ck_assert(!user_labels_valid(all, USER_LABELS_MAX + 1, complaint));
     ck_assert_str_eq(complaint, "k16=v: a profile takes at most 16 labels");
 }
-END_TEST
 
-START_TEST(header_key_leads_back_to_the_label) {
+TEST(header_key_leads_back_to_the_label) {
     char key[USER_LABEL_HEADER_SIZE];
     ck_assert_str_eq(user_label_split("rack=a=b", key), "a=b");
     ck_assert_str_eq(key, "label rack");
@@ -99,17 +94,4 @@ START_TEST(header_key_leads_back_to_the_label) {
     ck_assert_ptr_null(user_label_of_key("label a\"b"));
     ck_assert_ptr_null(user_label_of_key("label a b"));
     ck_assert_ptr_null(user_label_of_key("labelled"));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("user_label");
-    TCase *tcase = tcase_create("labels");
-    tcase_add_loop_test(tcase, label_is_a_word_and_a_line, 0, (int)ARRAY_SIZE(good));
-    tcase_add_loop_test(tcase, what_is_refused_is_said_in_one_harmless_line, 0, (int)ARRAY_SIZE(bad));
-    tcase_add_test(tcase, key_is_given_once);
-    tcase_add_test(tcase, profile_takes_a_bounded_number);
-    tcase_add_test(tcase, header_key_leads_back_to_the_label);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,9 +1,8 @@
-#include <check.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "process_rights.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "user_shares.h"
 
 #define OWNER 1009
@@ -26,7 +25,9 @@ static size_t take_all(uid_t uid) {
     return count;
 }
 
-START_TEST(user_leaves_as_much_to_the_next) {
+TEST_CASE(.set_up = set_up);
+
+TEST(user_leaves_as_much_to_the_next) {
     size_t first = take_all(USER);
     ck_assert_uint_gt(first, PLACES / 3);
     ck_assert_uint_le(first, PLACES / 2);
@@ -35,34 +36,30 @@ START_TEST(user_leaves_as_much_to_the_next) {
     ck_assert(!user_shares_are_left(&shares, USER));
     ck_assert(user_shares_are_left(&shares, USER + 2));
 }
-END_TEST
 
-START_TEST(many_users_together_leave_something_to_the_trusted) {
+TEST(many_users_together_leave_something_to_the_trusted) {
     for (uid_t uid = USER; uid < USER + 100000; uid++)
         take_all(uid);
     ck_assert(!user_shares_are_left(&shares, USER + 100000));
     ck_assert(!user_shares_are_left(&shares, 0));
     ck_assert_uint_ge(take_all(OWNER), PLACES / 16);
 }
-END_TEST
 
-START_TEST(owner_takes_what_there_is) {
+TEST(owner_takes_what_there_is) {
     ck_assert_uint_eq(take_all(OWNER), PLACES);
     ck_assert(!user_shares_are_left(&shares, USER));
 }
-END_TEST
 
 /* Root of a container without a user namespace has the number 0, and no capability. */
-START_TEST(number_0_alone_is_a_user_as_any) {
+TEST(number_0_alone_is_a_user_as_any) {
     user_shares_init(&shares, PLACES, 0);
     ck_assert(!user_shares_is_trusted(&shares, 0));
     ck_assert_uint_le(take_all(0), PLACES / 2);
     ck_assert(user_shares_are_left(&shares, USER));
 }
-END_TEST
 
 /* Who has all capabilities here is who runs the tests as root, and not a thread that is not seen. */
-START_TEST(administrator_takes_what_there_is) {
+TEST(administrator_takes_what_there_is) {
     bool is_admin = process_is_admin(getpid(), geteuid());
     take_all(geteuid());
     ck_assert(!user_shares_are_left(&shares, geteuid()));
@@ -73,25 +70,22 @@ START_TEST(administrator_takes_what_there_is) {
         user_shares_take(&shares, geteuid(), 1);
     ck_assert(!is_admin || shares.taken == PLACES);
 }
-END_TEST
 
-START_TEST(what_the_owner_has_counts_for_nobody_else) {
+TEST(what_the_owner_has_counts_for_nobody_else) {
     const uid_t alike = OWNER + USER_SHARES_COUNTERS;
     user_shares_take(&shares, OWNER, PLACES / 2);
     ck_assert(user_shares_are_left(&shares, alike));
     ck_assert(user_shares_are_left(&shares, USER));
 }
-END_TEST
 
 /* Its number has the last bits of many others. */
-START_TEST(what_root_has_counts_for_no_other_user) {
+TEST(what_root_has_counts_for_no_other_user) {
     user_shares_take(&shares, 0, PLACES / 2);
     ck_assert(user_shares_are_left(&shares, USER_SHARES_COUNTERS));
     ck_assert(!user_shares_are_left(&shares, 0));
 }
-END_TEST
 
-START_TEST(what_is_given_back_can_be_taken_again) {
+TEST(what_is_given_back_can_be_taken_again) {
     for (uid_t uid = USER; uid < USER + 101; uid++) {
         size_t count = take_all(uid);
         user_shares_give(&shares, uid, count);
@@ -100,31 +94,12 @@ START_TEST(what_is_given_back_can_be_taken_again) {
         user_shares_give(&shares, uid, count);
     }
 }
-END_TEST
 
-START_TEST(amount_may_exceed_the_bound_once) {
+TEST(amount_may_exceed_the_bound_once) {
     ck_assert(user_shares_are_left(&shares, USER));
     user_shares_take(&shares, USER, 3 * (size_t)PLACES);
     ck_assert(!user_shares_are_left(&shares, USER));
     ck_assert(!user_shares_are_left(&shares, USER + 1));
     user_shares_give(&shares, USER, 3 * (size_t)PLACES);
     ck_assert(user_shares_are_left(&shares, USER));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("user_shares");
-    TCase *tcase = tcase_create("user_shares");
-    tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, user_leaves_as_much_to_the_next);
-    tcase_add_test(tcase, many_users_together_leave_something_to_the_trusted);
-    tcase_add_test(tcase, owner_takes_what_there_is);
-    tcase_add_test(tcase, number_0_alone_is_a_user_as_any);
-    tcase_add_test(tcase, administrator_takes_what_there_is);
-    tcase_add_test(tcase, what_the_owner_has_counts_for_nobody_else);
-    tcase_add_test(tcase, what_root_has_counts_for_no_other_user);
-    tcase_add_test(tcase, what_is_given_back_can_be_taken_again);
-    tcase_add_test(tcase, amount_may_exceed_the_bound_once);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

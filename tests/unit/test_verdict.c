@@ -1,13 +1,12 @@
 /* Words for sets of runs that are made up: one op is slow, all are, a mode is new, calls are missing. */
 #include "verdict.h"
 
-#include <check.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 
 #define RUNS 5
 #define OPS 9
@@ -102,13 +101,14 @@ static void slow_down(struct aggstats_op_profile *op, double factor) {
 
 /* ---- Words ---- */
 
-START_TEST(same_is_alike) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(same_is_alike) {
     compare();
     assert_words(VERDICT_ALIKE, "");
     ck_assert(!verdict_is_so(&result, VERDICT_ON_CHANGE));
     ck_assert(!result.has_trend);
 }
-END_TEST
 
 /* Sets the failed calls of an op in all runs of one side. spread: added in every second run */
 static void let_fail(size_t first, const char *name, int error, uint64_t calls, uint64_t spread) {
@@ -116,7 +116,7 @@ static void let_fail(size_t first, const char *name, int error, uint64_t calls, 
         op_of(&profiles[run], name)->failures[aggstats_failure_of_error(error)] = calls + run % 2 * spread;
 }
 
-START_TEST(failures_of_one_share_are_alike) {
+TEST(failures_of_one_share_are_alike) {
     let_fail(0, "LOOKUP", ENOENT, 300, 20);
     let_fail(RUNS, "LOOKUP", ENOENT, 305, 20);
     compare();
@@ -125,9 +125,8 @@ START_TEST(failures_of_one_share_are_alike) {
     ck_assert(!verdict_of("READ")->failures.effect.is_known);
     ck_assert(!verdict_is_so(&result, VERDICT_ON_CHANGE));
 }
-END_TEST
 
-START_TEST(op_that_fails_in_b_only_fails_more) {
+TEST(op_that_fails_in_b_only_fails_more) {
     let_fail(RUNS, "READ", EIO, 40, 5);
     let_fail(RUNS, "READ", ENOSPC, 10, 0);
     compare();
@@ -140,33 +139,29 @@ START_TEST(op_that_fails_in_b_only_fails_more) {
     ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE));
     ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER));
 }
-END_TEST
 
-START_TEST(op_that_fails_no_more_fails_less) {
+TEST(op_that_fails_no_more_fails_less) {
     let_fail(0, "READ", EIO, 40, 5);
     compare();
     ck_assert_int_eq(verdict_of("READ")->word, VERDICT_FAILS_LESS);
 }
-END_TEST
 
-START_TEST(few_failures_more_are_no_change) {
+TEST(few_failures_more_are_no_change) {
     let_fail(0, "READ", EIO, 1, 1);
     let_fail(RUNS, "READ", EIO, 2, 1);
     compare();
     assert_words(VERDICT_ALIKE, "");
 }
-END_TEST
 
-START_TEST(share_that_matters_little_is_no_change) {
+TEST(share_that_matters_little_is_no_change) {
     let_fail(0, "READ", ENOENT, 950, 0);
     let_fail(RUNS, "READ", ENOENT, 999, 0); /* surely more, but a twentieth */
     compare();
     ck_assert(verdict_of("READ")->failures.effect.is_beyond);
     assert_words(VERDICT_ALIKE, "");
 }
-END_TEST
 
-START_TEST(what_became_slower_says_so_and_shows_failures) {
+TEST(what_became_slower_says_so_and_shows_failures) {
     let_fail(RUNS, "WRITE", ENOSPC, 100, 10);
     for (size_t run = RUNS; run < 2 * RUNS; run++)
         slow_down(op_of(&profiles[run], "WRITE"), 1.3);
@@ -174,9 +169,8 @@ START_TEST(what_became_slower_says_so_and_shows_failures) {
     ck_assert_int_eq(verdict_of("WRITE")->word, VERDICT_SLOWER);
     ck_assert(verdict_of("WRITE")->failures.is_changed);
 }
-END_TEST
 
-START_TEST(one_op_slower_is_found_and_its_interval_holds_the_factor) {
+TEST(one_op_slower_is_found_and_its_interval_holds_the_factor) {
     for (size_t run = RUNS; run < 2 * RUNS; run++)
         slow_down(op_of(&profiles[run], "WRITE"), 1.3);
     compare();
@@ -190,11 +184,10 @@ START_TEST(one_op_slower_is_found_and_its_interval_holds_the_factor) {
     assert_words(VERDICT_ALIKE, "WRITE");
     ck_assert(verdict_is_so(&result, VERDICT_ON_SLOWER));
 }
-END_TEST
 
 /* Runs that are slower or faster as a whole, and on one side other ops by a little each, mostly down: what is common to
  * all is not known to a percent then, and an interval that said so would miss the factor. */
-START_TEST(interval_holds_the_factor_where_others_differ_too) {
+TEST(interval_holds_the_factor_where_others_differ_too) {
     static const double drift[OPS] = {0.90, 0.93, 1, 0.91, 1.06, 0.94, 0.95, 0.97, 0.92};
     for (size_t run = 0; run < 2 * RUNS; run++) {
         for (size_t i = 0; i < OPS; i++) {
@@ -211,9 +204,8 @@ START_TEST(interval_holds_the_factor_where_others_differ_too) {
     ck_assert_double_lt(mean->high, 1.8);
     ck_assert_int_eq(verdict_of("WRITE")->word, VERDICT_SLOWER);
 }
-END_TEST
 
-START_TEST(one_op_faster_is_no_slowdown) {
+TEST(one_op_faster_is_no_slowdown) {
     for (size_t run = RUNS; run < 2 * RUNS; run++)
         slow_down(op_of(&profiles[run], "OPEN"), 0.5);
     compare();
@@ -222,17 +214,15 @@ START_TEST(one_op_faster_is_no_slowdown) {
     ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE));
     ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER));
 }
-END_TEST
 
-START_TEST(small_change_that_is_sure_is_none) {
+TEST(small_change_that_is_sure_is_none) {
     for (size_t run = RUNS; run < 2 * RUNS; run++)
         op_of(&profiles[run], "READ")->total_cycles = op_of(&profiles[run - RUNS], "READ")->total_cycles / 100 * 104;
     compare();
     ck_assert_int_eq(verdict_of("READ")->word, VERDICT_ALIKE);
 }
-END_TEST
 
-START_TEST(new_slow_mode_is_found_by_its_share) {
+TEST(new_slow_mode_is_found_by_its_share) {
     for (size_t run = RUNS; run < 2 * RUNS; run++) {
         struct aggstats_op_profile *op = op_of(&profiles[run], "GETATTR");
         op->buckets[(unsigned)log2(12000)] -= CALLS / 100;
@@ -257,7 +247,6 @@ START_TEST(new_slow_mode_is_found_by_its_share) {
     ck_assert_double_gt(op->peaks[1].cost, 0.5);
     assert_words(VERDICT_ALIKE, "GETATTR");
 }
-END_TEST
 
 /* Makes READ a peak that is spread over three octaves, with calls beside it, in two runs of each side, that take 10,000
  * times as long: no two runs are alike in these. factor: of B */
@@ -274,7 +263,7 @@ static void spread_read(double factor) {
     }
 }
 
-START_TEST(a_quarter_more_is_found_beside_rare_calls_that_take_long) {
+TEST(a_quarter_more_is_found_beside_rare_calls_that_take_long) {
     spread_read(1.25);
     compare();
     const struct verdict_op *op = verdict_of("READ");
@@ -284,9 +273,8 @@ START_TEST(a_quarter_more_is_found_beside_rare_calls_that_take_long) {
     ck_assert(!op->is_changed[VERDICT_MEAN]);
     ck_assert(!op->tail.is_changed);
 }
-END_TEST
 
-START_TEST(rare_calls_that_take_long_are_no_change) {
+TEST(rare_calls_that_take_long_are_no_change) {
     spread_read(1);
     compare();
     const struct verdict_op *op = verdict_of("READ");
@@ -294,10 +282,9 @@ START_TEST(rare_calls_that_take_long_are_no_change) {
     ck_assert_double_lt(op->ratios[VERDICT_USUAL].high, 1.1);
     ck_assert_double_gt(op->ratios[VERDICT_MEAN].high, 1.02);
 }
-END_TEST
 
 /* A side's sum of a bucket, and both together, come near 2^64. */
-START_TEST(peaks_are_found_whatever_the_counts) {
+TEST(peaks_are_found_whatever_the_counts) {
     for (size_t run = 0; run < 2 * RUNS; run++) {
         struct aggstats_op_profile *op = op_of(&profiles[run], "READ");
         memset(op->buckets, 0, 64 * sizeof(*op->buckets));
@@ -315,9 +302,8 @@ START_TEST(peaks_are_found_whatever_the_counts) {
     ck_assert_double_eq_tol(op->peaks[1].b_share, 1.0 / 11, 1e-12);
     ck_assert(!op->peaks[0].is_changed && !op->peaks[1].is_changed);
 }
-END_TEST
 
-START_TEST(more_calls_are_no_slower_ones) {
+TEST(more_calls_are_no_slower_ones) {
     for (size_t run = RUNS; run < 2 * RUNS; run++)
         add_calls(op_of(&profiles[run], "LOOKUP"), CALLS, 24000);
     compare();
@@ -329,10 +315,9 @@ START_TEST(more_calls_are_no_slower_ones) {
     ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE) && verdict_is_so(&result, VERDICT_ON_CALLS));
     ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER | VERDICT_ON_ELAPSED));
 }
-END_TEST
 
 /* Five times as often, in three quarters of the time each: the total grows, and no call is slower. */
-START_TEST(op_that_is_faster_and_called_more_often_is_both) {
+TEST(op_that_is_faster_and_called_more_often_is_both) {
     for (size_t run = RUNS; run < 2 * RUNS; run++) {
         struct aggstats_op_profile *op = op_of(&profiles[run], "READ");
         add_calls(op, 4 * CALLS, 3000 * noise(run, 0));
@@ -345,9 +330,8 @@ START_TEST(op_that_is_faster_and_called_more_often_is_both) {
     ck_assert_int_eq(op->decided_by, VERDICT_USUAL);
     ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER));
 }
-END_TEST
 
-START_TEST(fewer_calls_do_not_answer_whether_there_are_more) {
+TEST(fewer_calls_do_not_answer_whether_there_are_more) {
     for (size_t run = 0; run < RUNS; run++)
         add_calls(op_of(&profiles[run], "LOOKUP"), CALLS, 24000);
     compare();
@@ -355,7 +339,6 @@ START_TEST(fewer_calls_do_not_answer_whether_there_are_more) {
     ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE));
     ck_assert(!verdict_is_so(&result, VERDICT_ON_CALLS | VERDICT_ON_SLOWER | VERDICT_ON_TOTAL));
 }
-END_TEST
 
 /* Sets the elapsed times of B's runs to this part of A's. */
 static void let_take(double factor) {
@@ -365,7 +348,7 @@ static void let_take(double factor) {
     }
 }
 
-START_TEST(time_has_a_verdict_of_its_own) {
+TEST(time_has_a_verdict_of_its_own) {
     let_take(1.5);
     compare();
     ck_assert_int_eq(result.elapsed.word, VERDICT_MORE_TIME);
@@ -383,9 +366,8 @@ START_TEST(time_has_a_verdict_of_its_own) {
     compare();
     ck_assert(!result.elapsed.is_there);
 }
-END_TEST
 
-START_TEST(total_grows_with_slower_or_more_calls) {
+TEST(total_grows_with_slower_or_more_calls) {
     for (size_t run = RUNS; run < 2 * RUNS; run++)
         slow_down(op_of(&profiles[run], "RENAME"), 1.8); /* half of all latency */
     compare();
@@ -393,11 +375,10 @@ START_TEST(total_grows_with_slower_or_more_calls) {
     ck_assert_double_eq_tol(result.total.ratio.ratio, 1.4, 0.05);
     ck_assert(verdict_is_so(&result, VERDICT_ON_TOTAL));
 }
-END_TEST
 
 /* ---- All together ---- */
 
-START_TEST(busy_runs_do_not_hide_an_op_that_changed) {
+TEST(busy_runs_do_not_hide_an_op_that_changed) {
     static const double busy[2 * RUNS] = {1, 1.8, 1.1, 1.5, 1.2, 1.6, 1, 1.3, 1.9, 1.1};
     for (size_t run = 0; run < 2 * RUNS; run++) {
         for (size_t i = 0; i < OPS; i++)
@@ -419,9 +400,8 @@ START_TEST(busy_runs_do_not_hide_an_op_that_changed) {
     assert_words(VERDICT_AS_REST, "FSYNC");
     ck_assert(verdict_is_so(&result, VERDICT_ON_SLOWER)); /* its mean has grown, too */
 }
-END_TEST
 
-START_TEST(everything_slower_is_told_once) {
+TEST(everything_slower_is_told_once) {
     for (size_t run = RUNS; run < 2 * RUNS; run++)
         for (size_t i = 0; i < OPS; i++)
             slow_down(&profiles[run].ops[i], 1.4);
@@ -435,10 +415,9 @@ START_TEST(everything_slower_is_told_once) {
     assert_words(VERDICT_AS_REST, "");
     ck_assert(verdict_is_so(&result, VERDICT_ON_SLOWER));
 }
-END_TEST
 
 /* All ops but one take 2.3 times as long. The remaining op takes 1.12 times as long, and is not called faster. */
-START_TEST(op_that_grew_less_than_the_rest_is_not_faster) {
+TEST(op_that_grew_less_than_the_rest_is_not_faster) {
     for (size_t run = 0; run < 2 * RUNS; run++)
         for (size_t i = 0; i < OPS; i++) {
             const bool is_read = strcmp(profiles[run].ops[i].name, "READ") == 0;
@@ -453,10 +432,9 @@ START_TEST(op_that_grew_less_than_the_rest_is_not_faster) {
     ck_assert_double_eq_tol(op->own[VERDICT_MEAN].ratio, 1.12 / 2.3, 0.03);
     assert_words(VERDICT_AS_REST, "READ");
 }
-END_TEST
 
 /* ... and an unchanged op is no slowdown when all other ops become faster. */
-START_TEST(op_that_stays_while_others_get_faster_is_no_slowdown) {
+TEST(op_that_stays_while_others_get_faster_is_no_slowdown) {
     for (size_t run = 0; run < 2 * RUNS; run++)
         for (size_t i = 0; i < OPS; i++) {
             const bool is_read = strcmp(profiles[run].ops[i].name, "READ") == 0;
@@ -468,10 +446,9 @@ START_TEST(op_that_stays_while_others_get_faster_is_no_slowdown) {
     ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE));
     ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER));
 }
-END_TEST
 
 /* All ops change, each by another factor: that is the workload, and no busier machine. */
-START_TEST(ops_that_change_by_different_factors_have_nothing_in_common) {
+TEST(ops_that_change_by_different_factors_have_nothing_in_common) {
     static const double factors[OPS] = {24, 2, 7, 1.5, 12, 3, 5, 30, 1.2};
     for (size_t run = 0; run < 2 * RUNS; run++)
         for (size_t i = 0; i < OPS; i++)
@@ -483,12 +460,11 @@ START_TEST(ops_that_change_by_different_factors_have_nothing_in_common) {
     ck_assert_double_eq_tol(op->own[VERDICT_MEAN].ratio, 24, 0.5);
     assert_words(VERDICT_SLOWER, "");
 }
-END_TEST
 
 static void remove_op(struct aggstats_profile *profile, const char *name);
 
 /* Of seven ops nothing is reported that they have in common, of eight it is. */
-START_TEST(few_ops_have_nothing_in_common) {
+TEST(few_ops_have_nothing_in_common) {
     for (size_t kept = 8; kept >= 7; kept--) {
         for (size_t run = 0; run < 2 * RUNS; run++) {
             for (size_t i = 0; i < profiles[run].op_count; i++)
@@ -501,9 +477,8 @@ START_TEST(few_ops_have_nothing_in_common) {
         verdict_finish(&result);
     }
 }
-END_TEST
 
-START_TEST(trend_over_time_is_told) {
+TEST(trend_over_time_is_told) {
     for (size_t run = 0; run < 2 * RUNS; run++) {
         size_t place = run < RUNS ? 2 * run : 2 * (run - RUNS) + 1; /* alternately */
         profiles[run].start_ns = (int64_t)place;
@@ -514,7 +489,6 @@ START_TEST(trend_over_time_is_told) {
     ck_assert(result.has_trend);
     ck_assert_double_eq_tol(result.trend, 1.05, 0.02);
 }
-END_TEST
 
 /* ---- Little to go by ---- */
 
@@ -524,7 +498,7 @@ static void remove_op(struct aggstats_profile *profile, const char *name) {
     *op = profile->ops[--profile->op_count];
 }
 
-START_TEST(op_of_one_side_is_told_so) {
+TEST(op_of_one_side_is_told_so) {
     for (size_t run = 0; run < RUNS; run++)
         remove_op(&profiles[run], "FSYNC");
     compare();
@@ -532,9 +506,8 @@ START_TEST(op_of_one_side_is_told_so) {
     ck_assert_ptr_null(verdict_of("FSYNC")->a_sum);
     ck_assert(verdict_is_so(&result, VERDICT_ON_CHANGE));
 }
-END_TEST
 
-START_TEST(few_calls_are_not_judged) {
+TEST(few_calls_are_not_judged) {
     for (size_t run = 0; run < 2 * RUNS; run++) {
         struct aggstats_op_profile *op = op_of(&profiles[run], "FSYNC");
         memset(op->buckets, 0, 64 * sizeof(*op->buckets));
@@ -545,7 +518,6 @@ START_TEST(few_calls_are_not_judged) {
     compare();
     ck_assert_int_eq(verdict_of("FSYNC")->word, VERDICT_FEW);
 }
-END_TEST
 
 /* Gives FSYNC these calls in each run, of A first. */
 static void let_sync(const uint64_t *counts) {
@@ -582,7 +554,7 @@ static const struct {
     {5, {0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, 0.1, VERDICT_FEW, VERDICT_FEW, 0},
 };
 
-START_TEST(numbers_of_few_calls_are_judged_if_they_are_exact) {
+TEST(numbers_of_few_calls_are_judged_if_they_are_exact, .to = ARRAY_SIZE(rare)) {
     const struct verdict_options of_case = {.at_least = rare[_i].at_least, .alpha = VERDICT_ALPHA};
     profile_count = 2 * rare[_i].side_count;
     let_sync(rare[_i].counts);
@@ -598,10 +570,9 @@ START_TEST(numbers_of_few_calls_are_judged_if_they_are_exact) {
               (rare[_i].word == VERDICT_MORE_CALLS || rare[_i].word == VERDICT_ONLY_B));
     ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER | VERDICT_ON_TOTAL));
 }
-END_TEST
 
 /* With three runs a side, one other op that draws one of two numbers is enough for doubt; with five it is not. */
-START_TEST(numbers_that_others_draw_cast_doubt_on_exact_ones) {
+TEST(numbers_that_others_draw_cast_doubt_on_exact_ones) {
     for (size_t side_count = 3; side_count <= RUNS; side_count += 2) {
         const uint64_t three[] = {3, 3, 3, 4, 4, 4};
         const uint64_t five[] = {3, 3, 3, 3, 3, 4, 4, 4, 4, 4};
@@ -621,9 +592,8 @@ START_TEST(numbers_that_others_draw_cast_doubt_on_exact_ones) {
         verdict_finish(&result);
     }
 }
-END_TEST
 
-START_TEST(a_single_run_of_a_side_proves_no_number) {
+TEST(a_single_run_of_a_side_proves_no_number) {
     const uint64_t counts[] = {3, 3, 3, 3, 3, 4};
     profile_count = RUNS + 1;
     let_sync(counts);
@@ -631,12 +601,11 @@ START_TEST(a_single_run_of_a_side_proves_no_number) {
     ck_assert_int_eq(verdict_of("FSYNC")->word, VERDICT_UNDECIDED);
     ck_assert_uint_eq(verdict_of("FSYNC")->more_runs, 2);
 }
-END_TEST
 
 /* ---- What matters ---- */
 
 /* 1.18 times as long, known to some percent: more than 5 %, not surely more than 18 %, and no more than 40 %. */
-START_TEST(change_is_surely_larger_than_what_matters) {
+TEST(change_is_surely_larger_than_what_matters) {
     static const struct {
         double at_least;
         enum verdict_word word;
@@ -653,10 +622,9 @@ START_TEST(change_is_surely_larger_than_what_matters) {
         verdict_finish(&result);
     }
 }
-END_TEST
 
 /* The same of elapsed times, of calls, of failures and of slow calls: each lies between the two bounds. */
-START_TEST(all_kinds_of_changes_are_held_against_what_matters) {
+TEST(all_kinds_of_changes_are_held_against_what_matters) {
     static const double bounds[] = {0.05, 0.5, 3};
     for (size_t run = 0; run < 2 * RUNS; run++) {
         struct aggstats_op_profile *calls = op_of(&profiles[run], "LOOKUP");
@@ -683,7 +651,6 @@ START_TEST(all_kinds_of_changes_are_held_against_what_matters) {
         verdict_finish(&result);
     }
 }
-END_TEST
 
 /* ---- Latencies of 0 ---- */
 
@@ -696,7 +663,7 @@ static void let_take_nothing(size_t first, const char *name) {
     }
 }
 
-START_TEST(latency_of_zero_is_less_than_any_other_and_has_no_ratio) {
+TEST(latency_of_zero_is_less_than_any_other_and_has_no_ratio) {
     let_take_nothing(0, "READ");
     let_take_nothing(RUNS, "WRITE");
     compare();
@@ -715,9 +682,8 @@ START_TEST(latency_of_zero_is_less_than_any_other_and_has_no_ratio) {
     compare();
     ck_assert_int_eq(verdict_of("READ")->word, VERDICT_ALIKE);
 }
-END_TEST
 
-START_TEST(total_of_zero_is_less_than_any_other) {
+TEST(total_of_zero_is_less_than_any_other) {
     for (size_t i = 0; i < OPS; i++)
         let_take_nothing(0, names[i]);
     compare();
@@ -725,9 +691,8 @@ START_TEST(total_of_zero_is_less_than_any_other) {
     ck_assert(!verdict_has_ratio(&result.total.ratio));
     ck_assert(!result.common.is_there);
 }
-END_TEST
 
-START_TEST(noise_is_not_decided_and_says_how_many_runs_would_do) {
+TEST(noise_is_not_decided_and_says_how_many_runs_would_do) {
     static const double wild[2 * RUNS] = {1, 1.9, 1.2, 1.6, 0.8, 1.1, 1.9, 0.9, 1.6, 1.2};
     for (size_t run = 0; run < 2 * RUNS; run++)
         slow_down(op_of(&profiles[run], "WRITE"), wild[run]);
@@ -737,18 +702,16 @@ START_TEST(noise_is_not_decided_and_says_how_many_runs_would_do) {
     ck_assert_double_gt(verdict_of("WRITE")->ratios[VERDICT_MEAN].high, 1);
     ck_assert_uint_gt(verdict_of("WRITE")->more_runs, 10);
 }
-END_TEST
 
-START_TEST(one_run_on_a_side_is_enough_to_ask) {
+TEST(one_run_on_a_side_is_enough_to_ask) {
     profile_count = RUNS + 1;
     slow_down(op_of(&profiles[RUNS], "READ"), 3);
     compare();
     ck_assert_uint_eq(result.b_count, 1);
     ck_assert_int_eq(verdict_of("READ")->word, VERDICT_SLOWER);
 }
-END_TEST
 
-START_TEST(ratios_stay_finite_where_nothing_is_known) {
+TEST(ratios_stay_finite_where_nothing_is_known) {
     for (size_t run = 0; run < 3; run++)
         slow_down(op_of(&profiles[run], "READ"), run == 1 ? 1e12 : 1);
     ck_assert_int_eq(verdict_compare(profiles, 2, 3, &options, &result), 0);
@@ -757,9 +720,8 @@ START_TEST(ratios_stay_finite_where_nothing_is_known) {
     ck_assert_double_gt(mean->high, 1e20);
     ck_assert_double_gt(mean->low, 0);
 }
-END_TEST
 
-START_TEST(rates_and_resolutions_are_brought_together) {
+TEST(rates_and_resolutions_are_brought_together) {
     ck_assert_int_eq(aggstats_profile_rescale(&profiles[0], 2000000000), 0);
     compare();
     ck_assert(result.rescaled);
@@ -768,9 +730,8 @@ START_TEST(rates_and_resolutions_are_brought_together) {
     profiles[1].clock.frequency_hz = 0;
     ck_assert_int_eq(verdict_compare(profiles, RUNS, profile_count, &options, &result), -EDOM);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_says_why) {
+TEST(what_does_not_fit_says_why) {
     const uint64_t total_cycles = profiles[0].ops[0].total_cycles;
     profiles[0].ops[0].total_cycles = UINT64_MAX;
     ck_assert_int_eq(verdict_compare(profiles, RUNS, profile_count, &options, &result), -EOVERFLOW);
@@ -779,64 +740,12 @@ START_TEST(what_does_not_fit_says_why) {
     profiles[0].ops[0].total_cycles = total_cycles;
     compare();
 }
-END_TEST
 
-START_TEST(profiles_without_calls_are_alike) {
+TEST(profiles_without_calls_are_alike) {
     for (size_t run = 0; run < 2 * RUNS; run++)
         while (profiles[run].op_count > 0)
             remove_op(&profiles[run], profiles[run].ops[0].name);
     compare();
     ck_assert_uint_eq(result.op_count, 0);
     ck_assert(!verdict_is_so(&result, VERDICT_ON_CHANGE));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("verdict");
-    TCase *tcase = tcase_create("verdict");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, same_is_alike);
-    tcase_add_test(tcase, one_op_slower_is_found_and_its_interval_holds_the_factor);
-    tcase_add_test(tcase, failures_of_one_share_are_alike);
-    tcase_add_test(tcase, op_that_fails_in_b_only_fails_more);
-    tcase_add_test(tcase, op_that_fails_no_more_fails_less);
-    tcase_add_test(tcase, few_failures_more_are_no_change);
-    tcase_add_test(tcase, share_that_matters_little_is_no_change);
-    tcase_add_test(tcase, what_became_slower_says_so_and_shows_failures);
-    tcase_add_test(tcase, interval_holds_the_factor_where_others_differ_too);
-    tcase_add_test(tcase, one_op_faster_is_no_slowdown);
-    tcase_add_test(tcase, small_change_that_is_sure_is_none);
-    tcase_add_test(tcase, new_slow_mode_is_found_by_its_share);
-    tcase_add_test(tcase, a_quarter_more_is_found_beside_rare_calls_that_take_long);
-    tcase_add_test(tcase, rare_calls_that_take_long_are_no_change);
-    tcase_add_test(tcase, peaks_are_found_whatever_the_counts);
-    tcase_add_test(tcase, more_calls_are_no_slower_ones);
-    tcase_add_test(tcase, op_that_is_faster_and_called_more_often_is_both);
-    tcase_add_test(tcase, fewer_calls_do_not_answer_whether_there_are_more);
-    tcase_add_test(tcase, time_has_a_verdict_of_its_own);
-    tcase_add_test(tcase, total_grows_with_slower_or_more_calls);
-    tcase_add_test(tcase, op_that_grew_less_than_the_rest_is_not_faster);
-    tcase_add_test(tcase, op_that_stays_while_others_get_faster_is_no_slowdown);
-    tcase_add_test(tcase, ops_that_change_by_different_factors_have_nothing_in_common);
-    tcase_add_test(tcase, few_ops_have_nothing_in_common);
-    tcase_add_test(tcase, busy_runs_do_not_hide_an_op_that_changed);
-    tcase_add_test(tcase, everything_slower_is_told_once);
-    tcase_add_test(tcase, trend_over_time_is_told);
-    tcase_add_test(tcase, op_of_one_side_is_told_so);
-    tcase_add_test(tcase, few_calls_are_not_judged);
-    tcase_add_loop_test(tcase, numbers_of_few_calls_are_judged_if_they_are_exact, 0, ARRAY_SIZE(rare));
-    tcase_add_test(tcase, numbers_that_others_draw_cast_doubt_on_exact_ones);
-    tcase_add_test(tcase, a_single_run_of_a_side_proves_no_number);
-    tcase_add_test(tcase, change_is_surely_larger_than_what_matters);
-    tcase_add_test(tcase, all_kinds_of_changes_are_held_against_what_matters);
-    tcase_add_test(tcase, latency_of_zero_is_less_than_any_other_and_has_no_ratio);
-    tcase_add_test(tcase, total_of_zero_is_less_than_any_other);
-    tcase_add_test(tcase, noise_is_not_decided_and_says_how_many_runs_would_do);
-    tcase_add_test(tcase, one_run_on_a_side_is_enough_to_ask);
-    tcase_add_test(tcase, ratios_stay_finite_where_nothing_is_known);
-    tcase_add_test(tcase, rates_and_resolutions_are_brought_together);
-    tcase_add_test(tcase, what_does_not_fit_says_why);
-    tcase_add_test(tcase, profiles_without_calls_are_alike);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }

@@ -1,11 +1,10 @@
 /* The views: what their readers make of them. JSON is read back by jansson, which is not ours. */
-#include <check.h>
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "values.h"
 #include "views.h"
 
@@ -63,12 +62,13 @@ static const struct {
     {1e300, "1e+300"},
 };
 
-START_TEST(real_is_the_shortest_text_of_its_number) {
+TEST_CASE(.tear_down = tear_down);
+
+TEST(real_is_the_shortest_text_of_its_number, .to = (int)ARRAY_SIZE(reals)) {
     char got[REAL_TEXT_SIZE];
     format_real(reals[_i].value, got);
     ck_assert_str_eq(got, reals[_i].text);
 }
-END_TEST
 
 static const struct {
     const char *bytes;
@@ -88,7 +88,7 @@ static const struct {
     {"\xc3", "?"},
 };
 
-START_TEST(what_is_no_utf8_is_replaced_byte_by_byte) {
+TEST(what_is_no_utf8_is_replaced_byte_by_byte, .to = (int)ARRAY_SIZE(utf8)) {
     char got[64] = "";
     const char *rest = utf8[_i].bytes;
     const char *character;
@@ -101,7 +101,6 @@ START_TEST(what_is_no_utf8_is_replaced_byte_by_byte) {
     }
     ck_assert_str_eq(got, utf8[_i].characters);
 }
-END_TEST
 
 /* ---- JSON --------------------------------------------------------------------------------------- */
 
@@ -127,7 +126,7 @@ static double real_of(const json_t *object, const char *key) {
 #define HOSTILE "\\\\ \" ' \t \\012 \\015 \\033[2J \\177 </script> \\134n \xc3\xbc"
 #define HOSTILE_READ "\\\\ \" ' \t \n \r \033[2J \177 </script> \\n \xc3\xbc"
 
-START_TEST(json_labels_are_read_back_whatever_they_hold) {
+TEST(json_labels_are_read_back_whatever_they_hold) {
     given("# mount: " HOSTILE "\n# \"key\"\\: first\n# \"key\"\\: second\n# host: \xff\xfe\n# empty:\n");
     json_t *json = read_json();
     const json_t *labels = json_object_get(json, "labels");
@@ -138,9 +137,8 @@ START_TEST(json_labels_are_read_back_whatever_they_hold) {
     ck_assert_uint_eq(json_object_size(labels), 4);
     json_decref(json);
 }
-END_TEST
 
-START_TEST(json_tells_all_that_the_profile_holds) {
+TEST(json_tells_all_that_the_profile_holds) {
     given("# clock: tsc 2000000000 Hz\n# resolution: 2\n# start: 2026-11-21T02:30:00.5Z\n# elapsed: 3000000000\n"
           "# clamped: 1\n# incomplete: yes\n# in_flight: READ object 12 pid 4711 age 1000000000\n"
           "OP_READ 6 5000\n 2 0 0 3\n");
@@ -162,13 +160,12 @@ START_TEST(json_tells_all_that_the_profile_holds) {
     ck_assert_double_eq(real_of(call, "age_seconds"), 0.5);
     json_decref(json);
 }
-END_TEST
 
 #define OUTCOMES                                                                                                       \
     "# clock: 1000 Hz\n# failed: LOOKUP ENOENT 12 EACCES 3 other 1\n"                                                  \
     "# bytes: READ asked 18446744073709551615 moved 0\nOP_READ 1 1\n 1\nOP_LOOKUP 20 1\n 16\n"
 
-START_TEST(json_tells_failures_and_bytes_where_there_are_any) {
+TEST(json_tells_failures_and_bytes_where_there_are_any) {
     given("# failed: LOOKUP ENOENT 12 EACCES 3 other 1\n# bytes: READ asked 4096 moved 100\n"
           "OP_READ 1 2\n 1\nOP_LOOKUP 20 1\n 16\n");
     json_t *json = read_json();
@@ -186,9 +183,8 @@ START_TEST(json_tells_failures_and_bytes_where_there_are_any) {
     ck_assert_int_eq(count_of(failed, "other"), 1);
     json_decref(json);
 }
-END_TEST
 
-START_TEST(metrics_count_failures_and_bytes_exactly) {
+TEST(metrics_count_failures_and_bytes_exactly) {
     given(OUTCOMES);
     view(&view_metrics);
     expect_line("osprof_failed_calls_total{op=\"LOOKUP\",errno=\"ENOENT\"} 12");
@@ -200,9 +196,8 @@ START_TEST(metrics_count_failures_and_bytes_exactly) {
     expect_nowhere("osprof_bytes_total{op=\"LOOKUP\"");
     expect_nowhere("# TYPE osprof_bytes");
 }
-END_TEST
 
-START_TEST(json_has_the_buckets_that_are_not_empty) {
+TEST(json_has_the_buckets_that_are_not_empty) {
     given("# clock: tsc 2000000000 Hz\n# resolution: 2\nOP_READ 6 5000\n 2 0 0 3\nOP_WRITE 1 0\n-\n");
     json_t *json = read_json();
     const json_t *op = json_array_get(json_object_get(json, "ops"), 0);
@@ -226,9 +221,8 @@ START_TEST(json_has_the_buckets_that_are_not_empty) {
     ck_assert_uint_eq(json_array_size(json_object_get(op, "buckets")), 0);
     json_decref(json);
 }
-END_TEST
 
-START_TEST(json_counts_keep_all_their_bits) {
+TEST(json_counts_keep_all_their_bits) {
     given("OP_READ 9223372036854775807 9007199254740993\n 9223372036854775807\n");
     json_t *json = read_json();
     const json_t *op = json_array_get(json_object_get(json, "ops"), 0);
@@ -241,17 +235,15 @@ START_TEST(json_counts_keep_all_their_bits) {
     ck_assert_ptr_nonnull(strstr(text, "\"inode\": 18446744073709551615,"));
     ck_assert_ptr_nonnull(strstr(text, "\"calls\": 18446744073709551615,"));
 }
-END_TEST
 
-START_TEST(json_leaves_seconds_out_where_the_clocks_rate_is_unknown) {
+TEST(json_leaves_seconds_out_where_the_clocks_rate_is_unknown) {
     given("# clock: tsc\n# elapsed: 5\n# in_flight: READ object 1 pid 1 age 1\nOP_READ 2 1\n 1\n");
     json_decref(read_json());
     expect_nowhere("seconds");
     expect_nowhere("frequency");
 }
-END_TEST
 
-START_TEST(json_of_an_empty_profile_is_whole) {
+TEST(json_of_an_empty_profile_is_whole) {
     given("# osprof 1\n");
     json_t *json = read_json();
     ck_assert_uint_eq(json_array_size(json_object_get(json, "ops")), 0);
@@ -261,7 +253,6 @@ START_TEST(json_of_an_empty_profile_is_whole) {
     ck_assert_ptr_null(json_object_get(json, "elapsed_cycles"));
     json_decref(json);
 }
-END_TEST
 
 /* A profile of resolution 8 that has a call in each bucket. */
 static void given_all_buckets(void) {
@@ -271,7 +262,7 @@ static void given_all_buckets(void) {
     given(all);
 }
 
-START_TEST(json_buckets_of_any_resolution_join_without_gaps) {
+TEST(json_buckets_of_any_resolution_join_without_gaps) {
     given_all_buckets();
     json_t *json = read_json();
     const json_t *buckets = json_object_get(json_array_get(json_object_get(json, "ops"), 0), "buckets");
@@ -284,33 +275,29 @@ START_TEST(json_buckets_of_any_resolution_join_without_gaps) {
     ck_assert_double_eq(upper, 0x1p64);
     json_decref(json);
 }
-END_TEST
 
 /* ---- CSV ---------------------------------------------------------------------------------------- */
 
 #define CSV_HEAD "op,bucket,lower_cycles,upper_cycles,lower_seconds,upper_seconds,count\n"
 
-START_TEST(csv_has_a_row_per_bucket_that_is_not_empty) {
+TEST(csv_has_a_row_per_bucket_that_is_not_empty) {
     given("# clock: tsc 2000000000 Hz\nOP_READ 18446744073709551615 99\n 2 0 18446744073709551613\nOP_WRITE 1 0\n-\n");
     ck_assert_str_eq(view(&view_csv), CSV_HEAD "READ,0,0,2,0,1e-09,2\n"
                                                "READ,2,4,8,2e-09,4e-09,18446744073709551613\n");
 }
-END_TEST
 
-START_TEST(csv_leaves_seconds_empty_where_the_clocks_rate_is_unknown) {
+TEST(csv_leaves_seconds_empty_where_the_clocks_rate_is_unknown) {
     given("OP_READ 2 9\n 0 0 2\n");
     ck_assert_str_eq(view(&view_csv), CSV_HEAD "READ,2,4,8,,,2\n");
 }
-END_TEST
 
-START_TEST(csv_of_an_empty_profile_is_its_head) {
+TEST(csv_of_an_empty_profile_is_its_head) {
     given("# osprof 1\n");
     ck_assert_str_eq(view(&view_csv), CSV_HEAD);
 }
-END_TEST
 
 /* No parser lets such names in; programs can make profiles of their own. */
-START_TEST(csv_quotes_names_that_need_it) {
+TEST(csv_quotes_names_that_need_it) {
     static const struct {
         const char *name;
         const char *cell;
@@ -323,13 +310,12 @@ START_TEST(csv_quotes_names_that_need_it) {
         ck_assert_str_eq(view(&view_csv), expected);
     }
 }
-END_TEST
 
 /* ---- Metrics ------------------------------------------------------------------------------------ */
 
 #define LATENCY "osprof_op_latency_seconds"
 
-START_TEST(metrics_count_calls_up_to_each_bound) {
+TEST(metrics_count_calls_up_to_each_bound) {
     /* 2^10 cycles are 1.024 us; two calls lie below the lowest bound, one above the highest, one is in flight */
     given("# layer: fs\n# mount: /mnt\n# clock: monotonic 1000000000 Hz\n"
           "# in_flight: READ object 9 pid 4711 age 2500000000\n# in_flight: READ object 9 pid 4712 age 1\n"
@@ -349,7 +335,6 @@ START_TEST(metrics_count_calls_up_to_each_bound) {
     expect_nowhere("4711");
     ck_assert_str_eq(text + strlen(text) - strlen("\n# EOF\n"), "\n# EOF\n");
 }
-END_TEST
 
 /* The bounds of READ, one behind the other. Owner: the caller frees them */
 static char *bounds_of(const char *profile_text) {
@@ -378,7 +363,7 @@ static const struct {
     {"18446744073709551615 Hz", 2, 47},
 };
 
-START_TEST(metrics_have_the_same_bounds_whatever_was_called) {
+TEST(metrics_have_the_same_bounds_whatever_was_called, .to = (int)ARRAY_SIZE(scales)) {
     char few[256];
     char many[512];
     snprintf(few, sizeof(few), "# clock: %s\n# resolution: %d\nOP_READ 1 0\n-\n", scales[_i].clock,
@@ -398,16 +383,14 @@ START_TEST(metrics_have_the_same_bounds_whatever_was_called) {
     }
     ck_assert_int_eq(count, scales[_i].bounds);
 }
-END_TEST
 
-START_TEST(metrics_escape_what_labels_hold) {
+TEST(metrics_escape_what_labels_hold) {
     given("# mount: a\"b\\\\c\\012d\\134ne\xff\n# clock: 1000 Hz\nOP_READ 1 1\n 1\n");
     view(&view_metrics);
     expect_line(LATENCY "_count{mount=\"a\\\"b\\\\\\\\c\\nd\\\\ne\xef\xbf\xbd\",op=\"READ\"} 1");
 }
-END_TEST
 
-START_TEST(metrics_tell_of_the_whole_profile) {
+TEST(metrics_tell_of_the_whole_profile) {
     given("# layer: fs\n# host: node1\n# lower: /l\n# mount: /m\n# clock: tsc 1000000000 Hz\n# resolution: 4\n"
           "# cache: none\n# profile: /secret\n# start: 1970-01-01T00:00:01.5Z\n# elapsed: 2500000000\n# clamped: 3\n"
           "# incomplete: yes\n");
@@ -420,9 +403,8 @@ START_TEST(metrics_tell_of_the_whole_profile) {
                 "clock=\"tsc\"} 1");
     expect_nowhere("secret");
 }
-END_TEST
 
-START_TEST(metrics_count_slow_calls_by_cause) {
+TEST(metrics_count_slow_calls_by_cause) {
     given("# clock: 1000 Hz\n# slow: 10\n# cause: READ calls 2 total 1500 longest 900 class other words waiting for "
           "\"a\\033\"\n"
           "# cause: FSYNC calls 1 total 20 longest 20 class other words waiting for \"a\\033\"\n"
@@ -435,10 +417,9 @@ START_TEST(metrics_count_slow_calls_by_cause) {
     expect_line("osprof_slow_seconds_total{op=\"FSYNC\",cause=\"waiting for \\\"a?\\\"\"} 0.02");
     expect_nowhere("# TYPE osprof_slow");
 }
-END_TEST
 
 /* A recorder has no more with names of their own, so none of its series ends because of others. */
-START_TEST(metrics_have_a_bounded_number_of_causes) {
+TEST(metrics_have_a_bounded_number_of_causes) {
     CLEANUP_FREE char *lines = NULL;
     size_t size_bytes;
     FILE *stream = open_memstream(&lines, &size_bytes);
@@ -459,10 +440,9 @@ START_TEST(metrics_have_a_bounded_number_of_causes) {
     expect_line("osprof_slow_seconds_total{op=\"READ\",cause=\"other causes\"} 36.35");
     expect_nowhere("cause 128");
 }
-END_TEST
 
 /* A label's name has no escapes, so what could be none is left out. */
-START_TEST(metrics_tell_labels_of_users_in_the_info) {
+TEST(metrics_tell_labels_of_users_in_the_info) {
     given("# clock: 1000 Hz\n# label rack: 7 \"a\" \\134\n# label b\"} 1: x\n# label UP: x\n# label rack: 8\nOP_READ 1 "
           "1\n"
           " 1\n");
@@ -470,90 +450,31 @@ START_TEST(metrics_tell_labels_of_users_in_the_info) {
     expect_line("osprof_info{label_rack=\"7 \\\"a\\\" \\\\\",resolution=\"1\"} 1");
     expect_line(LATENCY "_count{op=\"READ\"} 1");
 }
-END_TEST
 
-START_TEST(metrics_need_the_clocks_rate) {
+TEST(metrics_need_the_clocks_rate) {
     size_t size_bytes = 7;
     given("# clock: tsc\nOP_READ 1 1\n 1\n");
     ck_assert_int_eq(view_format(&view_metrics, &profile, &text, &size_bytes), -EDOM);
     ck_assert_ptr_null(text);
     ck_assert_uint_eq(size_bytes, 7);
 }
-END_TEST
 
 /* ---- Errors ------------------------------------------------------------------------------------- */
 
 static const struct view *const views[] = {&view_text, &view_json, &view_csv, &view_metrics, &view_protobuf};
 
-START_TEST(what_is_no_profile_has_no_view) {
+TEST(what_is_no_profile_has_no_view, .to = (int)ARRAY_SIZE(views)) {
     size_t size_bytes;
     profile.clock.frequency_hz = 1;
     ck_assert_int_eq(view_format(views[_i], &profile, &text, &size_bytes), -EINVAL);
     ck_assert_ptr_null(text);
 }
-END_TEST
 
-START_TEST(write_error_is_reported) {
+TEST(write_error_is_reported, .to = (int)ARRAY_SIZE(views)) {
     given("# clock: 1000 Hz\nOP_READ 1 1\n 1\n");
     CLEANUP_STREAM FILE *stream = fopen("/dev/full", "we");
     ck_assert_ptr_nonnull(stream);
     ck_assert_int_eq(views[_i]->write(&profile, stream), -ENOSPC);
 }
-END_TEST
 
 /* ---- Run ---------------------------------------------------------------------------------------- */
-
-static void add_values(Suite *suite) {
-    TCase *tcase = suite_case(suite, "values", NULL, tear_down);
-    tcase_add_loop_test(tcase, real_is_the_shortest_text_of_its_number, 0, (int)ARRAY_SIZE(reals));
-    tcase_add_loop_test(tcase, what_is_no_utf8_is_replaced_byte_by_byte, 0, (int)ARRAY_SIZE(utf8));
-}
-
-static void add_json(Suite *suite) {
-    TCase *tcase = suite_case(suite, "json", NULL, tear_down);
-    tcase_add_test(tcase, json_labels_are_read_back_whatever_they_hold);
-    tcase_add_test(tcase, json_tells_all_that_the_profile_holds);
-    tcase_add_test(tcase, json_tells_failures_and_bytes_where_there_are_any);
-    tcase_add_test(tcase, json_has_the_buckets_that_are_not_empty);
-    tcase_add_test(tcase, json_counts_keep_all_their_bits);
-    tcase_add_test(tcase, json_leaves_seconds_out_where_the_clocks_rate_is_unknown);
-    tcase_add_test(tcase, json_of_an_empty_profile_is_whole);
-    tcase_add_test(tcase, json_buckets_of_any_resolution_join_without_gaps);
-}
-
-static void add_csv(Suite *suite) {
-    TCase *tcase = suite_case(suite, "csv", NULL, tear_down);
-    tcase_add_test(tcase, csv_has_a_row_per_bucket_that_is_not_empty);
-    tcase_add_test(tcase, csv_leaves_seconds_empty_where_the_clocks_rate_is_unknown);
-    tcase_add_test(tcase, csv_of_an_empty_profile_is_its_head);
-    tcase_add_test(tcase, csv_quotes_names_that_need_it);
-}
-
-static void add_metrics(Suite *suite) {
-    TCase *tcase = suite_case(suite, "metrics", NULL, tear_down);
-    tcase_add_test(tcase, metrics_count_calls_up_to_each_bound);
-    tcase_add_loop_test(tcase, metrics_have_the_same_bounds_whatever_was_called, 0, (int)ARRAY_SIZE(scales));
-    tcase_add_test(tcase, metrics_escape_what_labels_hold);
-    tcase_add_test(tcase, metrics_tell_of_the_whole_profile);
-    tcase_add_test(tcase, metrics_count_failures_and_bytes_exactly);
-    tcase_add_test(tcase, metrics_count_slow_calls_by_cause);
-    tcase_add_test(tcase, metrics_have_a_bounded_number_of_causes);
-    tcase_add_test(tcase, metrics_tell_labels_of_users_in_the_info);
-    tcase_add_test(tcase, metrics_need_the_clocks_rate);
-}
-
-static void add_errors(Suite *suite) {
-    TCase *tcase = suite_case(suite, "errors", NULL, tear_down);
-    tcase_add_loop_test(tcase, what_is_no_profile_has_no_view, 0, (int)ARRAY_SIZE(views));
-    tcase_add_loop_test(tcase, write_error_is_reported, 0, (int)ARRAY_SIZE(views));
-}
-
-int main(void) {
-    Suite *suite = suite_create("views");
-    add_values(suite);
-    add_json(suite);
-    add_csv(suite);
-    add_metrics(suite);
-    add_errors(suite);
-    return run_suite(suite);
-}

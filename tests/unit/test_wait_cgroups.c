@@ -1,5 +1,4 @@
 /* Control groups by their numbers: new groups, removed groups, and any number of other groups beside them. */
-#include <check.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 #include <unistd.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "wait_cgroups.h"
 
 #define OTHERS 500
@@ -61,7 +60,9 @@ static const char *name_of(struct wait_cgroups *cgroups, uint64_t number) {
     return who;
 }
 
-START_TEST(group_that_came_since_has_its_name) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(group_that_came_since_has_its_name) {
     if (!tree)
         return;
     char wanted[128];
@@ -73,9 +74,8 @@ START_TEST(group_that_came_since_has_its_name) {
     ck_assert_str_eq(name_of(cgroups, number), wanted); /* as long as it is remembered */
     wait_cgroups_destroy(cgroups);
 }
-END_TEST
 
-START_TEST(group_that_has_gone_is_said_to_be) {
+TEST(group_that_has_gone_is_said_to_be) {
     if (!tree)
         return;
     struct wait_cgroups *cgroups = wait_cgroups_create(&all);
@@ -84,7 +84,6 @@ START_TEST(group_that_has_gone_is_said_to_be) {
     ck_assert_str_eq(name_of(cgroups, number), "(removed)");
     wait_cgroups_destroy(cgroups);
 }
-END_TEST
 
 static clock_t time_of_questions(void) {
     struct wait_cgroups *cgroups = wait_cgroups_create(&all);
@@ -96,7 +95,7 @@ static clock_t time_of_questions(void) {
     return taken;
 }
 
-START_TEST(many_groups_do_not_make_it_take_longer) {
+TEST(many_groups_do_not_make_it_take_longer) {
     char below[32];
     if (!tree)
         return;
@@ -111,14 +110,4 @@ START_TEST(many_groups_do_not_make_it_take_longer) {
         remove_group(below);
     }
     ck_assert_int_le(with_many, 4 * with_few + CLOCKS_PER_SEC / 20);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("wait_cgroups");
-    TCase *tcase = suite_case(suite, "numbers", set_up, tear_down);
-    tcase_add_test(tcase, group_that_came_since_has_its_name);
-    tcase_add_test(tcase, group_that_has_gone_is_said_to_be);
-    tcase_add_test(tcase, many_groups_do_not_make_it_take_longer);
-    return run_suite(suite);
 }

@@ -1,9 +1,8 @@
 /* What osprof why -a says of waits that were not counted. */
-#include <check.h>
 #include <string.h>
 
 #include "base.h"
-#include "run_suite.h"
+#include "testing.h"
 #include "wait_losses.h"
 
 static const struct wait_losses_words words = {"waits", "wait was", "waits were"};
@@ -36,29 +35,19 @@ static const struct {
      "waits, for the CPU was in it already: as many may be missing."},
 };
 
-START_TEST(what_found_no_room_and_what_was_skipped_are_told_apart) {
+TEST(what_found_no_room_and_what_was_skipped_are_told_apart, .to = ARRAY_SIZE(losses)) {
     char text[WAIT_LOSSES_SIZE];
     const bool has_any = wait_losses_describe(&losses[_i].losses, &words, text);
     ck_assert_str_eq(text, losses[_i].text);
     ck_assert_int_eq(has_any, losses[_i].text[0] != '\0');
     ck_assert_int_eq(wait_losses_are_none(&losses[_i].losses), !has_any);
 }
-END_TEST
 
-START_TEST(the_highest_numbers_fit) {
+TEST(the_highest_numbers_fit) {
     char text[WAIT_LOSSES_SIZE];
     const struct waits_losses all = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
     const struct wait_losses_words longest = {"contentions of locks", "contention of locks was",
                                               "contentions of locks were"};
     ck_assert(wait_losses_describe(&all, &longest, text));
     ck_assert_ptr_nonnull(strstr(text, "may be missing."));
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("wait_losses");
-    TCase *told = suite_case(suite, "told", NULL, NULL);
-    tcase_add_loop_test(told, what_found_no_room_and_what_was_skipped_are_told_apart, 0, ARRAY_SIZE(losses));
-    tcase_add_test(told, the_highest_numbers_fit);
-    return run_suite(suite);
 }

@@ -1,9 +1,8 @@
 /* Which programs have a series of their own in what osprof serve --why counts, and what becomes of the others. */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "run_suite.h"
+#include "testing.h"
 #include "wait_series.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -40,7 +39,9 @@ static void many_wait(unsigned first, unsigned count, uint64_t ns) {
     }
 }
 
-START_TEST(program_that_waits_longer_takes_the_place_of_one_that_came_first) {
+TEST_CASE(.tear_down = tear_down);
+
+TEST(program_that_waits_longer_takes_the_place_of_one_that_came_first) {
     many_wait(0, 1009, SECOND / 100);
     const uint64_t disk_ns = sum_of(&disk);
     ck_assert_uint_eq(disk_ns, 1009 * (SECOND / 100));
@@ -51,9 +52,8 @@ START_TEST(program_that_waits_longer_takes_the_place_of_one_that_came_first) {
     ck_assert_uint_eq(sum_of(&disk), disk_ns);
     ck_assert_uint_le(series.count, WAIT_SERIES_MAX);
 }
-END_TEST
 
-START_TEST(program_that_waits_now_and_then_is_not_displaced_by_many_that_do_once) {
+TEST(program_that_waits_now_and_then_is_not_displaced_by_many_that_do_once) {
     uint64_t last_ns = 0;
     for (unsigned i = 0; i < 300; i++) {
         many_wait(1009 * i, 1009, SECOND / 50);
@@ -65,9 +65,8 @@ START_TEST(program_that_waits_now_and_then_is_not_displaced_by_many_that_do_once
     ck_assert_uint_eq(last_ns, 300 * (SECOND / 20));
     ck_assert_uint_eq(sum_of(&disk), UINT64_C(300) * 1009 * (SECOND / 50));
 }
-END_TEST
 
-START_TEST(program_that_has_ended_gives_way) {
+TEST(program_that_has_ended_gives_way) {
     many_wait(0, 1009, 60 * SECOND);
     wait_series_add(&series, &lock, "postgres", 1, SECOND);
     ck_assert_ptr_null(find(&lock, "postgres"));
@@ -78,9 +77,8 @@ START_TEST(program_that_has_ended_gives_way) {
     ck_assert_uint_eq(find(&lock, "postgres")->total_ns, SECOND);
     ck_assert_uint_eq(sum_of(&lock), 2 * SECOND);
 }
-END_TEST
 
-START_TEST(program_called_other_takes_no_place) {
+TEST(program_called_other_takes_no_place) {
     struct wait_cause cause = {.class = WAIT_COUNTS, .is_named = true};
     for (unsigned i = 0; i < 1009; i++) {
         snprintf(cause.why.words, sizeof(cause.why.words), "cause %u", i);
@@ -89,15 +87,4 @@ START_TEST(program_called_other_takes_no_place) {
     wait_series_add(&series, &lock, "postgres", 1, 1);
     ck_assert_ptr_nonnull(find(&lock, "postgres"));
     ck_assert_uint_le(series.count, WAIT_SERIES_MAX);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("wait_series");
-    TCase *tcase = suite_case(suite, "programs", NULL, tear_down);
-    tcase_add_test(tcase, program_that_waits_longer_takes_the_place_of_one_that_came_first);
-    tcase_add_test(tcase, program_that_waits_now_and_then_is_not_displaced_by_many_that_do_once);
-    tcase_add_test(tcase, program_that_has_ended_gives_way);
-    tcase_add_test(tcase, program_called_other_takes_no_place);
-    return run_suite(suite);
 }

@@ -1,9 +1,8 @@
 /* Whose waits have rows of their own when there are too many, and that no time is lost or counted twice. */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "run_suite.h"
+#include "testing.h"
 #include "wait_sums.h"
 
 #define MANY 100003U
@@ -51,7 +50,9 @@ static void add_many(bool have_names) {
     }
 }
 
-START_TEST(few_have_rows_of_their_own) {
+TEST_CASE(.tear_down = tear_down);
+
+TEST(few_have_rows_of_their_own) {
     add(1, "postgres", 3);
     add(1, "postgres", 5);
     add(2, "postgres", 11);
@@ -59,9 +60,8 @@ START_TEST(few_have_rows_of_their_own) {
     ck_assert_uint_eq(find(1, "postgres")->total_ns, 8);
     ck_assert(!sums.is_folded);
 }
-END_TEST
 
-START_TEST(whoever_waits_longest_has_a_row_before_and_after_many_others) {
+TEST(whoever_waits_longest_has_a_row_before_and_after_many_others, .to = 2) {
     add(1, "before", 1000);
     add_many(_i);
     add(2, "after", 1001);
@@ -74,9 +74,8 @@ START_TEST(whoever_waits_longest_has_a_row_before_and_after_many_others) {
     ck_assert_uint_eq(sum_of_all(), UINT64_C(2) * MANY * 7 + 2001);
     ck_assert_uint_eq(find(0, _i ? "(others)" : "many")->longest_ns, 7);
 }
-END_TEST
 
-START_TEST(what_was_reported_is_not_reported_again) {
+TEST(what_was_reported_is_not_reported_again) {
     const struct waiting_now now = {.cell = cell_of(1, "waits"), .age_ns = 500};
     wait_sums_add_now(&sums, &lock, &now);
     add(2, "ended", 9);
@@ -89,9 +88,8 @@ START_TEST(what_was_reported_is_not_reported_again) {
     ck_assert_ptr_nonnull(find(1, "waits"));
     ck_assert_uint_eq(find(1, "waits")->marked.ns, 500);
 }
-END_TEST
 
-START_TEST(rows_have_an_end_if_all_waits_go_on) {
+TEST(rows_have_an_end_if_all_waits_go_on) {
     struct waiting_now now = {.age_ns = 500};
     for (unsigned i = 0; i < MANY; i++) {
         now.cell = cell_of(1 + i, "waits");
@@ -100,16 +98,4 @@ START_TEST(rows_have_an_end_if_all_waits_go_on) {
             wait_sums_mark(&sums);
     }
     ck_assert_uint_le(sums.count, WAIT_ROWS_ALL_MAX + 1);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("wait_sums");
-    TCase *tcase = suite_case(suite, "rows", NULL, tear_down);
-    tcase_set_timeout(tcase, 60);
-    tcase_add_test(tcase, few_have_rows_of_their_own);
-    tcase_add_loop_test(tcase, whoever_waits_longest_has_a_row_before_and_after_many_others, 0, 2);
-    tcase_add_test(tcase, what_was_reported_is_not_reported_again);
-    tcase_add_test(tcase, rows_have_an_end_if_all_waits_go_on);
-    return run_suite(suite);
 }
