@@ -129,6 +129,23 @@ void live_dirs_unlock(int *lock_fd) {
         flock(fd, LOCK_UN);
 }
 
+/* ---- Names --------------------------------------------------------------------------------------- */
+
+#define NAME_ATTEMPTS 100
+
+int live_dirs_try(const char *directory, const char *tag, int (*make)(void *context, const char *path), void *context) {
+    int error = -EEXIST;
+    for (unsigned attempt = 0; attempt < NAME_ATTEMPTS && error == -EEXIST; attempt++) {
+        CLEANUP_FREE char *path = NULL;
+        char number[16] = "";
+        if (tag[0] || attempt > 0)
+            snprintf(number, sizeof(number), "%s%u", tag[0] ? "" : "-", attempt);
+        error = asprintf(&path, "%s/%ld%s%s.live", directory, (long)getpid(), tag, number) < 0 ? -ENOMEM
+                                                                                               : make(context, path);
+    }
+    return error;
+}
+
 int live_socket_path(const char *live_path, char **ret_path) {
     static const char suffix[] = ".live";
     const size_t length = strlen(live_path);

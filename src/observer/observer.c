@@ -13,7 +13,6 @@
 #include "aggstats/lane.h"
 #include "base.h"
 #include "command.h"
-#include "control_server.h"
 #include "live_dirs.h"
 #include "output.h"
 #include "preload_library.h"
@@ -26,7 +25,7 @@
 #define MOUNT_WAIT_NS (2000 * NS_PER_MS) /* for the mount of a daemon that already serves it */
 #define BEGIN_WAIT_NS (1000 * NS_PER_MS) /* for the first request of a daemon in the background */
 #define END_WAIT_NS (50 * NS_PER_MS)     /* for answers after the end of the mount */
-#define PATH_ATTEMPTS 100
+#define KILLED_NUMBER 100                /* more than any live file has */
 #define USED_SIGNALS 7
 #define DEPTH_MAX 64 /* of processes that start each other */
 
@@ -35,15 +34,13 @@ struct observer {
     struct ring_reader reader;
     struct fuse_mounts before; /* existing mounts */
     pthread_mutex_t lock;      /* for reading the ring, and for counting */
-    struct session session;
+    struct observed observed;
     bool is_recording; /* the profile has been begun */
     bool has_ended;    /* the mount is gone */
     bool has_second;   /* a second mount has begun, which is not profiled */
     bool has_left;     /* the daemon, or a part of it, cannot be observed any more */
     bool has_children;
-    struct control_server control;
     char *live_path;
-    char *socket_path;
     char *killed_path; /* of the live file of another process that was killed; NULL: there was none */
     struct sigaction signals_before[USED_SIGNALS]; /* restored in the daemon */
     pid_t command;
@@ -211,13 +208,13 @@ static void take(struct observer *observer, const struct request *request) {
     } else if (request->record.kind == REQUEST_LEFT) {
         note_leaving(observer, request->record.node);
     } else if (observer->is_recording && is_of_first(observer, &request->record)) {
-        requests_take(&observer->session.requests, request);
+        requests_take(&observer->observed.requests, request);
         observer->has_ended = observer->has_ended || request->record.kind == REQUEST_ENDED;
     }
 }
 
 static uint64_t lost_requests(const struct observer *observer) {
-    return ring_reader_lost(&observer->reader) + observer->session.requests.not_counted;
+    return ring_reader_lost(&observer->reader) + observer->observed.requests.not_counted;
 }
 
 /* If this process is killed in it, its successor knows that it may lack a record. */
@@ -246,31 +243,28 @@ static void drain(void *context) {
     if (has_any)
         observer->last_record_ns = read_clock_ns(CLOCK_MONOTONIC);
     if (observer->is_recording)
-        requests_note_lost(&observer->session.requests, ring_reader_lost(&observer->reader));
+        requests_note_lost(&observer->observed.requests, ring_reader_lost(&observer->reader));
     if (observer->is_recording && observer->has_left) /* for good: each window lacks calls */
-        aggstats_recorder_add_lost(observer->session.recorder, 1);
+        aggstats_recorder_add_lost(observer->observed.session.recorder, 1);
     pthread_mutex_unlock(&observer->lock);
 }
 
-static const char *mount_name(const struct observer *observer) {
-    return observer->session.mount.path ? observer->session.mount.path : "the mount";
+/* For struct session_source */
+static void tell_text(void *context, const char *text) {
+    tell(context, "%s", text);
 }
 
 static int begin_session(struct observer *observer, struct fuse_mount *mount) {
-    int error = session_start(&observer->session, &observer->options->session, mount, observer->live_path,
-                              observer->socket_path, observer->process, drain, observer);
+    const struct session_source around = {
+        .live_path = observer->live_path, .catch_up = drain, .tell = tell_text, .context = observer};
+    int error = observed_start(&observer->observed, &observer->options->session, &observer->options->causes, mount,
+                               &around, observer->process);
     if (error)
         return error;
     pthread_mutex_lock(&observer->lock);
     observer->is_recording = true;
     pthread_mutex_unlock(&observer->lock);
-    error = control_server_listen(&observer->control, observer->socket_path);
-    if (error == 0)
-        error = control_server_start(&observer->control, &observer->session.control, drain, observer,
-                                     &observer->session.requests.handed_over);
-    if (error)
-        tell(observer, "the profile of %s cannot be controlled: no socket can be made at %s: %s", mount_name(observer),
-             observer->socket_path, strerror(-error));
+    session_answer(&observer->observed.session);
     return 0;
 }
 
@@ -281,13 +275,13 @@ static bool copy_text(char to[OBSERVER_PATH_SIZE], const char *from) {
 
 static void share_state(const struct observer *observer) {
     struct observer_state *state = observer->options->state;
-    const struct fuse_mount *mount = &observer->session.mount;
+    const struct fuse_mount *mount = &observer->observed.mount;
     state->process = observer->process;
     state->first = observer->first.record;
     state->device = mount->device;
     if (copy_text(state->mount, mount->path) && copy_text(state->type, mount->type) &&
         copy_text(state->source, mount->source) && copy_text(state->ring, observer->reader.path) &&
-        copy_text(state->live, observer->live_path) && copy_text(state->socket, observer->socket_path))
+        copy_text(state->live, observer->live_path) && copy_text(state->socket, observer->observed.session.socket_path))
         __atomic_store_n(&state->is_recording, true, __ATOMIC_RELEASE);
 }
 
@@ -316,32 +310,19 @@ static void find_mount(struct observer *observer) {
 
 /* ---- The end ------------------------------------------------------------------------------------ */
 
-/* Returns whether it was saved. */
-static bool save(struct observer *observer) {
-    drain(observer);
-    CLEANUP_FREE char *other = NULL;
-    int error = session_save(&observer->session, &other);
-    if (other)
-        tell(observer, "%s holds the profile of another mount, or a later one; that of %s goes to %s",
-             observer->options->session.profile, mount_name(observer), other);
-    if (error)
-        tell(observer, "cannot write the profile of %s to %s: %s; it is in %s, from where 'osprof recover' takes it",
-             mount_name(observer), observer->options->session.profile, strerror(-error), observer->live_path);
-    return error == 0;
-}
-
 /* Answers that were written before the end may still be on their way. */
 static void finish_session(struct observer *observer) {
-    while (!control_server_stop(&observer->control))
-        continue; /* its command hangs */
+    struct session *session = &observer->observed.session;
+    session_stop_answering(session);
     drain(observer);
     ring_reader_end(&observer->reader);
-    observer->started.is_unsaved = !save(observer);
+    drain(observer);
+    observer->started.is_unsaved = session_end(session) != 0;
     const uint64_t lost = lost_requests(observer);
     if (lost > 0)
         tell(observer, "%llu requests of %s were not counted: a profile of that time is incomplete",
-             (unsigned long long)lost, mount_name(observer));
-    session_finish(&observer->session);
+             (unsigned long long)lost, session->source.name);
+    observed_finish(&observer->observed);
     observer->is_recording = false;
 }
 
@@ -391,7 +372,8 @@ static void step(struct observer *observer) {
     }
     if (wants_save && observer->is_recording) {
         wants_save = 0;
-        save(observer);
+        drain(observer);
+        session_save(&observer->observed.session);
     }
     if (is_over(observer))
         return;
@@ -406,25 +388,26 @@ static bool wants_callers(const struct session_options *options) {
     return options->slow_ns > 0 || options->groupings & (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM);
 }
 
-/* Chooses free names for a ring, a live file and a socket. */
-static int choose_paths(struct observer *observer, const struct aggstats_clock *clock) {
+/* A live_dirs_try() function: makes the ring. The live file, and the socket, get the same name later. */
+static int create_ring(void *context, const char *live_path) {
+    struct observer *observer = context;
+    struct aggstats_clock clock;
+    CLEANUP_FREE char *ring = NULL;
+    aggstats_clock_detect(&clock);
+    free(observer->live_path);
+    observer->live_path = strdup(live_path);
+    if (!observer->live_path || asprintf(&ring, "%.*s.ring", (int)(strrchr(live_path, '.') - live_path), live_path) < 0)
+        return -ENOMEM;
+    return ring_reader_create(ring, clock.kind, wants_callers(&observer->options->session), &observer->reader);
+}
+
+static int choose_paths(struct observer *observer) {
     struct live_dirs dirs;
     live_dirs_find(&dirs);
     int error = live_dirs_make(&dirs);
     const char *directory = dirs.paths[dirs.chosen];
-    for (unsigned attempt = 0; attempt < PATH_ATTEMPTS && (attempt == 0 || error == -EEXIST); attempt++) {
-        CLEANUP_FREE char *ring = NULL;
-        if (error == -EEXIST)
-            error = 0;
-        if (error == 0 && asprintf(&ring, "%s/%ld-%u.ring", directory, (long)getpid(), attempt) < 0)
-            error = -ENOMEM;
-        if (error == 0)
-            error =
-                ring_reader_create(ring, clock->kind, wants_callers(&observer->options->session), &observer->reader);
-        if (error == 0 && (asprintf(&observer->live_path, "%s/%ld-%u.live", directory, (long)getpid(), attempt) < 0 ||
-                           asprintf(&observer->socket_path, "%s/%ld-%u.sock", directory, (long)getpid(), attempt) < 0))
-            error = -ENOMEM;
-    }
+    if (error == 0)
+        error = live_dirs_try(directory, "-", create_ring, observer);
     if (error)
         complain("cannot profile %s: nothing can be made in %s: %s", observer->options->command[0], directory,
                  strerror(-error));
@@ -432,9 +415,7 @@ static int choose_paths(struct observer *observer, const struct aggstats_clock *
 }
 
 static int start(struct observer *observer) {
-    struct aggstats_clock clock;
-    aggstats_clock_detect(&clock);
-    int error = choose_paths(observer, &clock);
+    int error = choose_paths(observer);
     if (error)
         return error;
     prepare_signals(observer);
@@ -450,7 +431,6 @@ static void finish(struct observer *observer) {
     ring_reader_finish(&observer->reader);
     fuse_mounts_finish(&observer->before);
     free(observer->live_path);
-    free(observer->socket_path);
     free(observer->killed_path);
     if (observer->status_fd >= 0 && observer->started.has_ended)
         write_all(observer->status_fd, &observer->started, sizeof(observer->started));
@@ -459,11 +439,8 @@ static void finish(struct observer *observer) {
 }
 
 int observer_run(const struct observer_options *options, int status_fd) {
-    struct observer observer = {.options = options,
-                                .status_fd = status_fd,
-                                .error_fd = -1,
-                                .control = CONTROL_SERVER_NONE,
-                                .last_record_ns = read_clock_ns(CLOCK_MONOTONIC)};
+    struct observer observer = {
+        .options = options, .status_fd = status_fd, .error_fd = -1, .last_record_ns = read_clock_ns(CLOCK_MONOTONIC)};
     pthread_mutex_init(&observer.lock, NULL);
     openlog("osprof", LOG_PID, LOG_DAEMON);
     int error = start(&observer);
@@ -513,10 +490,9 @@ static int choose_paths_again(struct observer *observer) {
     const struct observer_state *state = observer->options->state;
     const int length = (int)(strrchr(state->live, '-') + 1 - state->live);
     observer->live_path = strdup(state->live);
-    observer->socket_path = strdup(state->socket);
-    if (asprintf(&observer->killed_path, "%.*s%u.live", length, state->live, PATH_ATTEMPTS) < 0)
+    if (asprintf(&observer->killed_path, "%.*s%u.live", length, state->live, KILLED_NUMBER) < 0)
         observer->killed_path = NULL;
-    if (!observer->live_path || !observer->socket_path || !observer->killed_path)
+    if (!observer->live_path || !observer->killed_path)
         return -ENOMEM;
     unlink(state->socket);
     return rename(state->live, observer->killed_path) < 0 ? negative_errno() : 0;
@@ -542,7 +518,7 @@ static int go_on(struct observer *observer, pthread_t *ret_thread, bool *ret_has
     }
     fuse_mount_finish(&mount);
     if (error == 0 && __atomic_load_n(&state->is_taking, __ATOMIC_ACQUIRE))
-        aggstats_recorder_add_lost(observer->session.recorder, 1);
+        aggstats_recorder_add_lost(observer->observed.session.recorder, 1);
     if (error)
         complain("%s is not profiled any more, though its mount is served on: %s", observer->options->command[0],
                  strerror(-error));
@@ -564,7 +540,6 @@ int observer_take_over(const struct observer_options *options, pid_t command, st
     struct observer observer = {.options = options,
                                 .status_fd = open("/dev/null", O_WRONLY | O_CLOEXEC), /* this process itself waits */
                                 .error_fd = -1,
-                                .control = {.fd = -1},
                                 .command = command,
                                 .has_children = true,
                                 .process = state->process,

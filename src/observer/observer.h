@@ -38,6 +38,7 @@ struct observer_state {
 
 struct observer_options {
     struct session_options session;
+    struct thread_causes causes;
     char *const *command;
     const char *library;          /* to preload */
     struct observer_state *state; /* of this run, zeroed */

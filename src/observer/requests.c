@@ -243,7 +243,7 @@ void requests_note_lost(struct requests *requests, uint64_t lost_records) {
 
 /* ---- Joint profiles ----------------------------------------------------------------------------- */
 
-const char *requests_find_joint(const char *op_name, const char *value_name, enum wire_op *ret_op,
+const char *requests_find_joint(const char *op_name, const char *value_name, unsigned *ret_op,
                                 enum aggstats_value *ret_value) {
     const int value = aggstats_value_of_name(value_name);
     unsigned op = 0;
@@ -255,7 +255,7 @@ const char *requests_find_joint(const char *op_name, const char *value_name, enu
         return "the value must be size, result, offset or error";
     if (value != AGGSTATS_ERROR && !moves_bytes((enum wire_op)op))
         return "the operation has no such value";
-    *ret_op = (enum wire_op)op;
+    *ret_op = op;
     *ret_value = (enum aggstats_value)value;
     return NULL;
 }

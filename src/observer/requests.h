@@ -55,7 +55,7 @@ void requests_note_lost(struct requests *requests, uint64_t lost_records);
 
 /* Finds an op and one of its values by their names, in letters of either case.
  * Returns NULL, or what is wrong with them */
-const char *requests_find_joint(const char *op_name, const char *value_name, enum wire_op *ret_op,
+const char *requests_find_joint(const char *op_name, const char *value_name, unsigned *ret_op,
                                 enum aggstats_value *ret_value);
 
 #endif

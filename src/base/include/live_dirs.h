@@ -34,6 +34,11 @@ int live_dirs_lock(void);
 /* lock_fd: is -1 then, and may be before */
 void live_dirs_unlock(int *lock_fd);
 
+/* Makes a live file, or another file in its place, under a name that is free: calls make() with DIRECTORY/PID<tag>0.live,
+ * then with 1 and so on, while it returns -EEXIST. tag: "": the names are PID.live, PID-1.live and so on
+ * Errors:  those of make(), -ENOMEM */
+int live_dirs_try(const char *directory, const char *tag, int (*make)(void *context, const char *path), void *context);
+
 /* The path of a live file's socket: FILE.sock for FILE.live.
  * Errors:  -EINVAL the live file has another name, -ENOMEM
  * Owner:   the caller frees *ret_path */

@@ -303,11 +303,7 @@ static struct attach_groups *create(struct collector *collector, struct aggstats
 }
 
 /* How groups of a kind get their names, and are found for what a call works on. */
-static const struct {
-    aggstats_identify_fn identify;
-    aggstats_name_fn name_object;
-    aggstats_place_fn place_of;
-} ways[AGGSTATS_GROUPINGS] = {
+static const struct aggstats_grouping_options ways[AGGSTATS_GROUPINGS] = {
     [AGGSTATS_BY_PROCESS] = {.identify = identify},
     [AGGSTATS_BY_PROGRAM] = {.identify = identify},
     [AGGSTATS_BY_CGROUP] = {.identify = identify_cgroup},
@@ -317,29 +313,17 @@ static const struct {
 };
 
 int attach_groups_start(struct collector *collector, struct aggstats_recorder *recorder,
-                        const struct attach_groups_options *given, struct attach_groups **ret_groups) {
-    struct aggstats_grouping_options options[AGGSTATS_GROUPINGS];
-    unsigned count = 0;
+                        const struct attach_groups_options *given, struct attach_groups **ret_groups,
+                        struct aggstats_grouping_options ret_ways[AGGSTATS_GROUPINGS]) {
     struct attach_groups *groups = create(collector, recorder, given->root);
     if (!groups)
         return -ENOMEM;
     groups->mounts = given->mounts;
     if (given->groupings & 1U << AGGSTATS_BY_CGROUP)
         note_containers(groups);
-    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
-        if (given->groupings & 1U << grouping)
-            options[count++] = (struct aggstats_grouping_options){
-                .grouping = (enum aggstats_grouping)grouping,
-                .groups_max = given->groups_max,
-                .identify = ways[grouping].identify,
-                .name_object = ways[grouping].name_object,
-                .place_of = ways[grouping].place_of,
-                .context = groups,
-            };
-    int error = count > 0 ? aggstats_recorder_begin_groups(recorder, options, count) : 0;
-    if (error) {
-        attach_groups_finish(groups);
-        return error;
+    for (unsigned grouping = 0; grouping < AGGSTATS_GROUPINGS; grouping++) {
+        ret_ways[grouping] = ways[grouping];
+        ret_ways[grouping].context = groups;
     }
     collector_group(collector, add, groups);
     *ret_groups = groups;

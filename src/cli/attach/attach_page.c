@@ -50,7 +50,7 @@ static int add_cost(const struct attach_profile *of, bool is_beside_another, str
 static int make_recording(const struct attach_profile *of, const struct attach_report *report,
                           struct recording *recording) {
     struct aggstats_profile profile = {0};
-    int error = aggstats_recorder_snapshot(of->recorder, &profile);
+    int error = aggstats_recorder_snapshot(of->session.recorder, &profile);
     if (error == 0)
         error = add_not_told(of, report->whose, &profile);
     if (error == 0)
@@ -101,7 +101,7 @@ int attach_page(struct attach_profile *profile, struct kept *kept, const struct 
     else
         error = save(&recording, kept, report, &is_lost);
     if (is_lost)
-        attach_profile_leave(profile);
+        session_leave(&profile->session);
     if (recording.count > 0 && !report->is_quiet)
         show(&recording, kept, report);
     recording_finish(&recording);

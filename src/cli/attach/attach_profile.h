@@ -8,28 +8,19 @@
 #include "attach_groups.h"
 #include "attach_under_way.h"
 #include "collector.h"
-#include "control_server.h"
-#include "option_list.h"
-#include "saving.h"
+#include "session.h"
 #include "signals.h"
 
 struct attach_options {
+    struct session_options session; /* resolution: at most COLLECTED_RESOLUTION */
     const char *layer;
     struct aggstats_label whose;        /* the header's line that says whose calls there are; key NULL: none */
-    const char *profile;                /* path of the final one; absolute; NULL: none is saved */
-    bool keeps_old;                     /* an existing file is kept as NAME.old */
-    unsigned resolution;                /* at most COLLECTED_RESOLUTION */
-    uint64_t interval_ns;               /* of a sampled profile; 0: none */
-    unsigned groupings;                 /* bits (1 << AGGSTATS_BY_FILE) */
-    unsigned groups_max;                /* of each; 0: the default */
     const struct attach_mounts *mounts; /* of several file systems; NULL: of one */
-    struct option_list labels;
-    bool has_under_way;           /* calls that are under way can be found */
-    uint64_t slow_ns;             /* calls that take so long are slow; 0: none is */
-    struct thread_causes *causes; /* of these */
-    struct slow_log *slow_log;    /* they are written to it; borrowed until the end; NULL: there is none */
-    struct attach_events *events; /* they are written to it, too; likewise */
-    struct user_stacks *stacks;   /* finds which functions made them; NULL: that is not wanted */
+    bool has_under_way;                 /* calls that are under way can be found */
+    struct thread_causes *causes;       /* of slow calls */
+    struct slow_log *slow_log;          /* they are written to it; borrowed until the end; NULL: there is none */
+    struct attach_events *events;       /* they are written to it, too; likewise */
+    struct user_stacks *stacks;         /* finds which functions made them; NULL: that is not wanted */
 };
 
 /* What is profiled. Owner: the caller; all of it outlives the profile */
@@ -45,12 +36,7 @@ struct attach_profile {
     const struct attach_options *options; /* borrowed */
     struct attach_place place;
     bool is_hidden; /* the place has a live profile already: this one is found by its socket */
-    struct aggstats_recorder *recorder;
-    struct control control;
-    struct saving saving;
-    struct control_server socket;
-    char *live_path; /* NULL: there is no live file, and nobody is answered */
-    char *socket_path;
+    struct session session;
     struct collector *collector;
     struct aggstats_recorder *beside; /* for the collector's second lane; NULL: that is not wanted */
     pthread_mutex_t lock;             /* while it is added to the recorders; protects the rest */
@@ -60,7 +46,6 @@ struct attach_profile {
     uint64_t lost;                      /* calls, so far */
     int64_t counted_ns;                 /* when that was done last, CLOCK_MONOTONIC */
     int error;                          /* of adding */
-    bool is_left;                       /* the live file stays at the end */
 };
 
 /* Begins with nothing counted, and warns the user if it cannot be read meanwhile.
@@ -83,9 +68,6 @@ bool attach_profile_follow(struct attach_profile *profile, const struct signals 
 
 /* Detaches, and adds the rest. The recorders are complete then. */
 void attach_profile_stop(struct attach_profile *profile);
-
-/* Nothing else has what was counted: the live file stays at the end. Tells the user where it is. */
-void attach_profile_leave(struct attach_profile *profile);
 
 /* Then: stops answering, and saves.
  * Errors:  reported to the user; the live file stays then */

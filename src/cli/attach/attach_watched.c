@@ -117,7 +117,7 @@ static bool has_lasting_numbers(const struct attach_target *target) {
 int attach_watched_start(const struct attach_watched *watched, const struct attach_options *options,
                          struct collector **ret_collector, char ret_why[COLLECTOR_WHY_SIZE]) {
     const struct attach_target *target = &watched->target;
-    const uint64_t slow_ns = options->slow_ns;
+    const uint64_t slow_ns = options->session.slow_ns;
     const dev_t device = target->mountpoint ? target->mount.device : 0;
     const struct system_calls calls = {.device = mounts_kernel_device(device),
                                        .has_one_device = target->has_one_device,
@@ -125,11 +125,11 @@ int attach_watched_start(const struct attach_watched *watched, const struct atta
                                        .processes = attach_processes_numbers(&watched->processes),
                                        .cgroup = watched->cgroup.number,
                                        .cgroup_level = watched->cgroup.level,
-                                       .has_groups = options->groupings != 0 || slow_ns > 0,
+                                       .has_groups = options->session.groupings != 0 || slow_ns > 0,
                                        .slow_ns = slow_ns,
                                        .has_user_stacks = options->stacks,
                                        .own_parent = options->stacks ? user_stacks_parent(options->stacks) : 0,
-                                       .has_cgroups = options->groupings & 1U << AGGSTATS_BY_CGROUP};
+                                       .has_cgroups = options->session.groupings & 1U << AGGSTATS_BY_CGROUP};
     struct collector *collector = NULL;
     int error = collector_start_calls(&calls, &collector, ret_why);
     if (error)

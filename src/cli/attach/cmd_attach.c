@@ -38,8 +38,8 @@ static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE])
     struct attach_command *given = data;
     given->has_by = true;
     if (strcmp(*text, "none") != 0)
-        return groupings_parse(*text, words, &given->options.groupings, why);
-    given->options.groupings = 0;
+        return groupings_parse(*text, words, &given->options.session.groupings, why);
+    given->options.session.groupings = 0;
     return NULL;
 }
 
@@ -61,12 +61,12 @@ static const struct option_row rows[] = {
      .min = 1,
      .max = COLLECTED_RESOLUTION,
      .help = "buckets per power of two: 1, 2 or 4; default: 4",
-     INTO(UNSIGNED, struct attach_command, options.resolution)},
+     INTO(UNSIGNED, struct attach_command, options.session.resolution)},
     {.name = "interval",
      .metavar = "TIME",
      .help = "keep the profile of each interval of that length too",
      .parse_time = control_parse_interval,
-     INTO(TIME, struct attach_command, options.interval_ns)},
+     INTO(TIME, struct attach_command, options.session.interval_ns)},
     ROW_PROCESSES("only calls of these processes and their descendants", struct attach_command, processes),
     ROW_CGROUP("only calls of processes in that control group and below", struct attach_command, cgroup),
     {.name = "by",
@@ -81,12 +81,12 @@ static const struct option_row rows[] = {
      .min = AGGSTATS_GROUPS_MIN,
      .max = AGGSTATS_GROUPS_MAX,
      .help = "keep at most N of each kind, {}; default: 256",
-     INTO(UNSIGNED, struct attach_command, options.groups_max)},
+     INTO(UNSIGNED, struct attach_command, options.session.groups_max)},
     {.name = "slow",
      .metavar = "TIME",
      .help = "find out what calls that take so long wait for, such as 10ms",
      .parse_time = control_parse_slow,
-     INTO(TIME, struct attach_command, options.slow_ns)},
+     INTO(TIME, struct attach_command, options.session.slow_ns)},
     {.name = "stacks",
      .help = "of slow calls: find out which functions of programs made them",
      INTO(FLAG, struct attach_command, has_stacks)},
@@ -105,7 +105,7 @@ static const struct option_row rows[] = {
     {.name = "label",
      .metavar = "KEY=VALUE",
      .help = "a line of the profile's header, such as rack=7; may be repeated",
-     INTO(TEXTS, struct attach_command, options.labels)},
+     INTO(TEXTS, struct attach_command, options.session.labels)},
     ROW_ARGUMENTS(DIRECTORIES, "[DIR]"),
     {.kind = OPTION_END},
 };
@@ -241,7 +241,7 @@ static int attach_watched(const struct attach_command *given, const struct attac
     options->whose = attach_watched_label(watched);
     options->mounts = watched->target.mountpoint ? NULL : &watched->mounts;
     if (!given->has_by && options->mounts)
-        options->groupings |= 1U << AGGSTATS_BY_FILESYSTEM;
+        options->session.groupings |= 1U << AGGSTATS_BY_FILESYSTEM;
     watching.report.attached = attach_watched_arguments(watched);
     watching.report.whose = attach_watched_untold(watched);
     kept_open(&kept);
@@ -305,15 +305,15 @@ static bool check(const struct command *command, const struct attach_command *gi
         usage_error(command, "at most one directory may be given");
     else if (arguments->rest_count == 0 && given->processes.count == 0 && !given->cgroup)
         usage_error(command, "a directory, --pid or --cgroup must be given");
-    else if (given->has_stacks && given->options.slow_ns == 0)
+    else if (given->has_stacks && given->options.session.slow_ns == 0)
         usage_error(command, "--stacks is of slow calls: give --slow TIME, too");
-    else if (given->slow_log_target && given->options.slow_ns == 0)
+    else if (given->slow_log_target && given->options.session.slow_ns == 0)
         usage_error(command, "--slowlog is of slow calls: give --slow TIME, too");
-    else if (given->events_file && given->options.slow_ns == 0)
+    else if (given->events_file && given->options.session.slow_ns == 0)
         usage_error(command, "--events is of slow calls: give --slow TIME, too");
-    else if (!aggstats_resolution_valid(given->options.resolution))
+    else if (!aggstats_resolution_valid(given->options.session.resolution))
         usage_error(command, "--resolution takes 1, 2 or 4");
-    else if (!user_labels_valid(given->options.labels.texts, given->options.labels.count, complaint))
+    else if (!user_labels_valid(given->options.session.labels.texts, given->options.session.labels.count, complaint))
         usage_error(command, "--label %s", complaint);
     else
         return true;
@@ -322,9 +322,8 @@ static bool check(const struct command *command, const struct attach_command *gi
 
 static enum status run_attach(const struct command *command, int argc, char **argv) {
     struct attach_command given = {.options = {
+                                       .session = {.resolution = COLLECTED_RESOLUTION, .groupings = GROUPINGS},
                                        .layer = "syscall",
-                                       .resolution = COLLECTED_RESOLUTION,
-                                       .groupings = GROUPINGS,
                                        .has_under_way = true,
                                    }};
     struct arguments arguments;
@@ -335,7 +334,7 @@ static enum status run_attach(const struct command *command, int argc, char **ar
                      ? STATUS_OK
                      : STATUS_TROUBLE;
     thread_causes_finish(&given.causes);
-    option_list_finish(&given.options.labels);
+    option_list_finish(&given.options.session.labels);
     return status;
 }
 

@@ -48,10 +48,9 @@ static int find_mount(const char *directory, const struct attach_options *option
         complain("cannot profile %s: %s", directory, strerror(-error));
     if (error)
         return error;
-    const struct saving saving = {.device = ret_mount->device, .profile = options->profile};
-    error = saving_check(&saving);
+    error = session_check_place(options->session.profile, ret_mount->device);
     if (error)
-        complain("cannot write the profile to %s: %s; name another file with -p", options->profile,
+        complain("cannot write the profile to %s: %s; name another file with -p", options->session.profile,
                  error == -ELOOP ? "it lies in the mount itself" : strerror(-error));
     return error;
 }

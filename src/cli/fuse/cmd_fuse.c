@@ -26,7 +26,7 @@ struct fuse_options {
     const char *mount; /* an existing one; NULL: a daemon is started */
     const char *profile;
     const char *causes;
-    struct session_options session; /* its causes, profile and keeps_old are filled in later */
+    struct session_options session; /* its profile and keeps_old are filled in later */
 };
 
 /* See option_row.parse */
@@ -39,7 +39,7 @@ static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE])
 static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     struct fuse_options *options = data;
     (void)why;
-    const char *wrong = session_check_joint(*text);
+    const char *wrong = session_check_joint(requests_find_joint, *text);
     if (wrong)
         return wrong;
     return option_list_add(&options->session.joint, *text) == 0 ? NULL : "no memory";
@@ -115,7 +115,8 @@ static bool check_labels(const struct command *command, const struct fuse_option
     return false;
 }
 
-static bool settle_session(const struct command *command, struct fuse_options *given) {
+static bool settle_session(const struct command *command, const struct fuse_options *given,
+                           struct thread_causes *ret_causes) {
     char why[THREAD_CAUSES_WHY_SIZE] = "";
     if (!aggstats_resolution_valid(given->session.resolution)) {
         usage_error(command, "--resolution takes 1, 2, 4 or 8");
@@ -123,7 +124,7 @@ static bool settle_session(const struct command *command, struct fuse_options *g
     }
     if (!check_labels(command, given))
         return false;
-    int error = thread_causes_init(&given->session.causes, given->causes, why);
+    int error = thread_causes_init(ret_causes, given->causes, why);
     if (error)
         complain("--causes %s: %s", given->causes ? given->causes : "", why[0] ? why : strerror(-error));
     return error == 0;
@@ -289,7 +290,7 @@ static enum status start(const struct fuse_options *given, char **command, struc
         options->library = library;
         result = options->state && is_seen(command[0]) ? run(options) : run_unprofiled(command);
     }
-    thread_causes_finish(&options->session.causes);
+    thread_causes_finish(&options->causes);
     return (enum status)result;
 }
 
@@ -297,12 +298,12 @@ static enum status attach(const struct command *command, const struct fuse_optio
                           const struct arguments *arguments) {
     const char *other = options_given(arguments, "by groups joint slow causes");
     const bool has_resolution = options_given(arguments, "resolution");
-    struct attach_options options = {.layer = "fuse",
-                                     .labels = given->session.labels,
-                                     .resolution = has_resolution ? given->session.resolution : COLLECTED_RESOLUTION,
-                                     .interval_ns = given->session.interval_ns};
+    struct attach_options options = {.session = given->session, .layer = "fuse"};
+    struct session_options *session = &options.session;
+    if (!has_resolution)
+        session->resolution = COLLECTED_RESOLUTION;
     const bool is_possible =
-        aggstats_resolution_valid(options.resolution) && options.resolution <= COLLECTED_RESOLUTION;
+        aggstats_resolution_valid(session->resolution) && session->resolution <= COLLECTED_RESOLUTION;
     if (arguments->rest_count > 0)
         usage_error(command, "--attach is for a mount that is there, without a daemon to start");
     else if (other)
@@ -311,8 +312,8 @@ static enum status attach(const struct command *command, const struct fuse_optio
         usage_error(command, "--resolution takes 1, 2 or 4 with --attach");
     if (arguments->rest_count > 0 || other || !is_possible)
         return (enum status)RUN_FAILED;
-    CLEANUP_FREE char *profile = settle_profile(given->profile, &options.keeps_old);
-    options.profile = profile;
+    CLEANUP_FREE char *profile = settle_profile(given->profile, &session->keeps_old);
+    session->profile = profile;
     return profile && attach_run(given->mount, &options) == 0 ? STATUS_OK : (enum status)RUN_FAILED;
 }
 
@@ -327,7 +328,7 @@ static enum status run_parsed(const struct command *command, struct fuse_options
         usage_error(command, "the daemon must be given");
     else if (given->profile && strcmp(given->profile, "-") == 0)
         usage_error(command, "the profile is written when the daemon ends, so it needs a file");
-    else if (settle_session(command, given)) {
+    else if (settle_session(command, given, &options.causes)) {
         options.session = given->session;
         return start(given, arguments->rest, &options);
     }

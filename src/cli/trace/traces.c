@@ -5,7 +5,6 @@
 
 #include "base.h"
 #include "command.h"
-#include "mount_labels.h"
 #include "mounts.h"
 
 static const char *const layer_names[TRACE_LAYERS][COLLECTOR_LANES_MAX] = {
@@ -68,7 +67,9 @@ static char *join_paths(const char *const *directories, size_t count) {
 void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], const char *const *directories,
                  size_t directory_count, const struct option_list *labels) {
     struct traces *traces = ret_traces;
-    *traces = (struct traces){.directories = directories, .directory_count = directory_count, .labels = labels};
+    *traces = (struct traces){.directories = directories,
+                              .directory_count = directory_count,
+                              .options = {.resolution = COLLECTED_RESOLUTION, .labels = *labels}};
     for (size_t i = 0; i < TRACE_LAYERS; i++)
         traces->layers[i].is_wanted = wanted[i];
     if (!any_wanted(traces))
@@ -85,7 +86,7 @@ void traces_finish(struct traces *traces) {
     for (size_t i = 0; i < TRACE_LAYERS; i++) {
         collector_finish(traces->layers[i].collector);
         for (size_t lane = 0; lane < COLLECTOR_LANES_MAX; lane++)
-            aggstats_recorder_destroy(traces->layers[i].lanes[lane].recorder);
+            session_finish(&traces->layers[i].sessions[lane]);
     }
     free(traces->lower);
 }
@@ -171,38 +172,26 @@ static void join_devices(const struct block_devices *devices,
         length += (size_t)sprintf(ret_text + length, "%s%s", i > 0 ? ", " : "", devices->devices[i].name);
 }
 
-static int create_recorder(const struct traces *traces, const struct collector *collector, const char *layer,
-                           struct aggstats_recorder **ret_recorder) {
-    struct mount_labels labels;
+/* Without a live file. */
+static int open_lane(const struct traces *traces, struct trace *trace, size_t lane, const char *layer, bool has_disks) {
     char devices[BLOCK_DEVICES_MAX * (BLOCK_DEVICES_NAME_SIZE + 2)] = "";
-    unsigned op_count;
-    const char *const *ops = collector_ops(collector, &op_count);
+    struct session *session = &trace->sessions[lane];
+    struct session_source source = {.name = layer,
+                                    .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = NS_PER_S},
+                                    .header = {.layer = layer,
+                                               .lower = traces->lower ? make_line(traces->lower) : NULL,
+                                               .devices = has_disks ? devices : NULL}};
+    source.op_names = collector_ops(trace->collector, &source.op_count);
     join_devices(&traces->devices, devices);
-    const bool is_block = strcmp(layer, layer_names[TRACE_BLOCK][0]) == 0;
-    mount_labels_fill(&labels, &(struct mount_labels_of){.layer = layer,
-                                                         .lower = traces->lower ? make_line(traces->lower) : NULL,
-                                                         .devices = is_block ? make_line(devices) : NULL,
-                                                         .given = traces->labels});
-    return aggstats_recorder_create(
-        &(struct aggstats_recorder_options){.op_names = ops,
-                                            .op_count = op_count,
-                                            .resolution = COLLECTED_RESOLUTION,
-                                            .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = NS_PER_S},
-                                            .labels = labels.labels,
-                                            .label_count = labels.count},
-        ret_recorder);
+    make_line(devices);
+    const int error = session_open(session, &traces->options, &source);
+    return error ? error : counting_lane_open(&trace->lanes[lane], session->recorder);
 }
 
 static int open_lanes(const struct traces *traces, enum trace_layer layer, struct trace *trace) {
     int error = 0;
-    for (size_t i = 0; i < COLLECTOR_LANES_MAX && layer_names[layer][i] && error == 0; i++) {
-        struct aggstats_recorder *recorder = NULL;
-        error = create_recorder(traces, trace->collector, layer_names[layer][i], &recorder);
-        if (error == 0)
-            error = counting_lane_open(&trace->lanes[i], recorder);
-        if (error)
-            aggstats_recorder_destroy(recorder);
-    }
+    for (size_t i = 0; i < COLLECTOR_LANES_MAX && layer_names[layer][i] && error == 0; i++)
+        error = open_lane(traces, trace, i, layer_names[layer][i], layer == TRACE_BLOCK);
     return error;
 }
 

@@ -9,8 +9,8 @@
 
 #include "block_devices.h"
 #include "collector.h"
-#include "option_list.h"
 #include "recording.h"
+#include "session.h"
 
 enum trace_layer { TRACE_FUSE, TRACE_BLOCK, TRACE_LAYERS };
 
@@ -18,6 +18,7 @@ enum trace_layer { TRACE_FUSE, TRACE_BLOCK, TRACE_LAYERS };
 struct trace {
     bool is_wanted; /* and nothing has failed yet */
     struct collector *collector;
+    struct session sessions[COLLECTOR_LANES_MAX];
     struct counting_lane lanes[COLLECTOR_LANES_MAX];
 };
 
@@ -26,7 +27,7 @@ struct traces {
     struct block_devices devices;
     const char *const *directories;
     size_t directory_count;
-    const struct option_list *labels;
+    struct session_options options;
     bool has_workers; /* the daemon's threads answer the requests that they take: so waits for a worker can be seen */
     char *lower;      /* paths of the directories, for headers; NULL: no memory */
     uint64_t disk_requests; /* by the disks' own counters, at the beginning */
