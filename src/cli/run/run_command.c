@@ -276,11 +276,12 @@ static int open_target(struct run *run) {
 static int open_user(struct run *run, bool wants_groups) {
     const struct run_options *options = run->options;
     run->user.options = options->user;
+    run->user.options.session.labels = options->labels;
     run->user.as = &run->as;
     if (!wants_groups)
-        run->user.options.groupings = 0;
-    int error = run_user_open(&run->user, options->directories.texts, options->directories.count,
-                              options->has_everything, options->labels.texts, options->labels.count);
+        run->user.options.session.groupings = 0;
+    int error =
+        run_user_open(&run->user, options->directories.texts, options->directories.count, options->has_everything);
     if (error == 0)
         run_user_look_at(&run->user, options->command[0]);
     return error;
@@ -288,7 +289,7 @@ static int open_user(struct run *run, bool wants_groups) {
 
 /* The kernel would take the live file for another file if it were opened through a mount. */
 static int refuse_live_below_mounts(const struct run *run) {
-    const char *live_path = run->user.recorder ? aggstats_recorder_live_path(run->user.recorder) : NULL;
+    const char *live_path = run->user.session.live_path;
     CLEANUP_FREE char *path = live_path ? realpath(live_path, NULL) : NULL;
     for (size_t i = 0; path && i < run->mounts.count; i++) {
         const struct run_daemon *daemon = &run->mounts.daemons[i];
@@ -306,13 +307,13 @@ static int refuse_live_below_mounts(const struct run *run) {
 /* Errors: the layer is left out, and nothing is reported */
 static void open_quiet_user(struct run *run) {
     complain_mute(true);
-    run->is_user_quiet = open_user(run, false) == 0 && run->user.recorder && run->user.kind == EXECUTABLE_DYNAMIC &&
-                         refuse_live_below_mounts(run) == 0;
+    run->is_user_quiet = open_user(run, false) == 0 && run->user.session.recorder &&
+                         run->user.kind == EXECUTABLE_DYNAMIC && refuse_live_below_mounts(run) == 0;
     complain_mute(false);
     if (run->is_user_quiet)
         return;
     run_user_finish(&run->user);
-    run->user = (struct run_user){.recorder = NULL};
+    run->user = (struct run_user){.name = NULL};
 }
 
 /* Errors: reported to the user */
@@ -362,8 +363,8 @@ int run_command(const struct run_options *options) {
     int error = options->user_name ? run_identity_find(&run.as, options->user_name) : 0;
     if (error == 0 && options->layers.wanted & LAYER_USER)
         error = open_user(&run, !options->other);
-    if (run.user.recorder)
-        run_killed_tidy(aggstats_recorder_live_path(run.user.recorder));
+    if (run.user.session.recorder)
+        run_killed_tidy(run.user.session.live_path);
     if (error == 0 && options->layers.wanted & LAYER_FS)
         error = open_fs(&run);
     if (error == 0 && options->layers.wanted == LAYER_FS && options->directories.count == 1 && !options->other)

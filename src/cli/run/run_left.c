@@ -39,7 +39,7 @@ static uint64_t start_of(pid_t pid, struct proc_stat *stat) {
 static int mark_init(struct run_mark *mark, const struct run_user *user, const struct run_mounts *mounts) {
     struct proc_stat stat_text;
     *mark = (struct run_mark){.own_start = start_of(getpid(), &stat_text)};
-    if (user->recorder && asprintf(&mark->variable, "OSPROF_POSIX=%s", user->variable) < 0) {
+    if (user->session.recorder && asprintf(&mark->variable, "OSPROF_POSIX=%s", user->variable) < 0) {
         mark->variable = NULL;
         return -ENOMEM;
     }

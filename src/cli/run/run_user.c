@@ -11,7 +11,6 @@
 
 #include "aggstats/busy.h"
 #include "aggstats/shared.h"
-#include "aggstats/user_label.h"
 #include "base.h"
 #include "command.h"
 #include "figures.h"
@@ -21,9 +20,7 @@
 #include "preload_library.h"
 #include "run_devices.h"
 
-#define LIVE_ATTEMPTS 100
 #define THREADS_AT_A_TIME 16384
-#define OWN_LABELS 3
 #define BEGINNING_STEP_NS 10000000
 #define BEGINNING_STEPS 10
 
@@ -31,40 +28,36 @@ static const char *const op_names[] = {POSIX_OPS(POSIX_OP_NAME)};
 
 /* ---- The live file ------------------------------------------------------------------------------ */
 
-static int try_paths(struct run_user *user, const char *directory, struct aggstats_recorder_options *options) {
-    int error = -EEXIST;
-    for (unsigned attempt = 0; error == -EEXIST && attempt < LIVE_ATTEMPTS; attempt++) {
-        CLEANUP_FREE char *path = NULL;
-        if (asprintf(&path, "%s/%ld-user-%u.live", directory, (long)getpid(), attempt) < 0)
-            return -ENOMEM;
-        options->live_path = path;
-        error = aggstats_recorder_create_shared(options, THREADS_AT_A_TIME, user->options.groupings, &user->recorder);
-    }
-    return error;
-}
-
 static void complain_of_groups(const char *why) {
     complain("there will be no shares of files, directories and programs: %s", why);
 }
 
 /* Without them the rest is profiled. */
 static void start_groups(struct run_user *user) {
-    const struct aggstats_shared_groups_options options = {.groups_max = user->options.groups_max,
+    const struct aggstats_shared_groups_options options = {.groups_max = user->options.session.groups_max,
                                                            .directory_depth = user->options.directory_depth,
                                                            .mounts = run_groups_mounts,
                                                            .context = &user->groups};
-    const int error = user->options.groupings != 0 ? aggstats_recorder_group_shared(user->recorder, &options) : 0;
+    const int error =
+        user->options.session.groupings != 0 ? aggstats_recorder_group_shared(user->session.recorder, &options) : 0;
     if (error)
         complain_of_groups(error == -EINVAL ? "this process may only make small files (ulimit -f)" : strerror(-error));
 }
 
-/* Groups take most of the file. Without room for them the rest is profiled. */
-static int make_file(struct run_user *user, const char *directory, struct aggstats_recorder_options *options) {
-    int error = try_paths(user, directory, options);
-    if ((error != -ENOSPC && error != -EDQUOT) || user->options.groupings == 0)
+/* Makes the file. Groups take most of it: without room for them the rest is profiled. paths: for the header */
+static int open_session(struct run_user *user, const char *directory, const char *paths) {
+    struct session_options *options = &user->options.session;
+    const struct session_source source = {.op_names = op_names,
+                                          .op_count = POSIX_OP_COUNT,
+                                          .header = {.layer = "user", .lower = paths},
+                                          .tag = "-user-",
+                                          .directory = directory,
+                                          .shared_threads = THREADS_AT_A_TIME};
+    const int error = session_open(&user->session, options, &source);
+    if ((error != -ENOSPC && error != -EDQUOT) || options->groupings == 0)
         return error;
-    user->options.groupings = 0;
-    const int second_error = try_paths(user, directory, options);
+    options->groupings = 0;
+    const int second_error = session_open(&user->session, options, &source);
     if (second_error == 0)
         complain_of_groups(strerror(-error));
     return second_error;
@@ -87,27 +80,15 @@ static int let_search(const struct run_user *user, const char *directory, int *r
 
 /* The live file has gone. */
 static void forbid_search(const struct run_user *user) {
-    CLEANUP_FD int dir_fd = -1;
-    const char *name;
-    if (open_parent(AT_FDCWD, aggstats_recorder_live_path(user->recorder), &dir_fd, &name) != 0)
-        return;
-    CLEANUP_FD int lock_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (lock_fd >= 0 && flock(lock_fd, LOCK_EX) == 0)
-        run_identity_forbid(user->as, lock_fd);
-}
-
-/* Nobody could count in it. */
-static void drop_file(struct run_user *user) {
-    if (user->recorder)
-        aggstats_recorder_unlink_live(user->recorder);
-    aggstats_recorder_destroy(user->recorder);
-    user->recorder = NULL;
+    CLEANUP_FD int fd = open(user->session.directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX) == 0)
+        run_identity_forbid(user->as, fd);
 }
 
 static int let_count(const struct run_user *user) {
     CLEANUP_FD int dir_fd = -1;
     const char *name;
-    int error = open_parent(AT_FDCWD, aggstats_recorder_live_path(user->recorder), &dir_fd, &name);
+    int error = open_parent(AT_FDCWD, user->session.live_path, &dir_fd, &name);
     return error ? error : run_identity_let(user->as, dir_fd, name, R_OK | W_OK);
 }
 
@@ -124,42 +105,23 @@ static int make_directory(const struct run_user *user, struct live_dirs *dirs, i
     return error ? error : let_search(user, dirs->paths[dirs->chosen], ret_lock_fd);
 }
 
-static int make_live(struct run_user *user, struct live_dirs *dirs, struct aggstats_label *labels, size_t label_count) {
-    struct aggstats_recorder_options options = {.op_names = op_names,
-                                                .op_count = POSIX_OP_COUNT,
-                                                .resolution = user->options.resolution,
-                                                .labels = labels,
-                                                .label_count = label_count};
+/* Without it the command runs without a profile. */
+static int make_live(struct run_user *user, const char *paths) {
+    struct live_dirs dirs;
+    live_dirs_find(&dirs);
     CLEANUP_FD int lock_fd = -1; /* until the file says who may use it */
-    int error = make_directory(user, dirs, &lock_fd);
+    int error = make_directory(user, &dirs, &lock_fd);
     if (error == 0)
-        error = make_file(user, dirs->paths[dirs->chosen], &options);
+        error = open_session(user, dirs.paths[dirs.chosen], paths);
     if (error == 0 && user->as->name)
         error = let_count(user);
-    if (error)
-        drop_file(user);
-    if (error == 0)
+    if (error == 0) {
         start_groups(user);
-    return error;
-}
-
-/* Makes it, with the labels' keys, which take some room until then. */
-static int make_live_with_labels(struct run_user *user, char *paths, const char *const *labels, size_t count) {
-    char keys[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
-    char host[HOST_NAME_MAX + 1] = "";
-    struct live_dirs dirs;
-    struct aggstats_label all[OWN_LABELS + USER_LABELS_MAX] = {
-        {(char[]){"layer"}, (char[]){"user"}}, {(char[]){"host"}, host}, {(char[]){"lower"}, paths}};
-    gethostname(host, sizeof(host) - 1);
-    for (size_t i = 0; i < count; i++) {
-        const char *value = user_label_split(labels[i], keys[i]);
-        all[OWN_LABELS + i] = (struct aggstats_label){keys[i], (char *)(uintptr_t)value};
+        return 0;
     }
-    live_dirs_find(&dirs);
-    int error = make_live(user, &dirs, all, OWN_LABELS + count);
-    if (error)
-        complain("the layer user is not profiled: no live file can be made in %s: %s", dirs.paths[dirs.chosen],
-                 strerror(-error));
+    session_finish(&user->session); /* nobody could count in it */
+    complain("the layer user is not profiled: no live file can be made in %s: %s", dirs.paths[dirs.chosen],
+             strerror(-error));
     return error;
 }
 
@@ -220,19 +182,19 @@ static int make_variable(struct run_user *user, const char *directories, bool ha
     FILE *stream = open_memstream(&user->variable, &size_bytes);
     if (!stream)
         return -ENOMEM;
-    fprintf(stream, "%u", aggstats_recorder_clock(user->recorder).kind);
+    fprintf(stream, "%u", aggstats_recorder_clock(user->session.recorder).kind);
     if (has_everything)
         putc('e', stream);
     if (directories[0] == '\0') {
         putc('a', stream);
         run_devices_write(stream);
     }
-    fprintf(stream, "%s%s", aggstats_recorder_live_path(user->recorder), directories);
+    fprintf(stream, "%s%s", user->session.live_path, directories);
     return fclose(stream) == 0 ? 0 : -ENOMEM;
 }
 
 int run_user_open(struct run_user *ret_user, const char *const *directories, size_t directory_count,
-                  bool has_everything, const char *const *labels, size_t label_count) {
+                  bool has_everything) {
     struct run_user *user = ret_user;
     CLEANUP_FREE char *texts = NULL;
     CLEANUP_FREE char *variable = NULL;
@@ -247,8 +209,7 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
     if (error)
         return error;
     user->is_narrowed = variable[0] != '\0';
-    make_line(texts);
-    if (make_live_with_labels(user, texts, labels, label_count) != 0)
+    if (make_live(user, make_line(texts)) != 0)
         return 0;
     if (make_variable(user, variable, has_everything) != 0) {
         complain("no memory");
@@ -259,11 +220,10 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
 
 void run_user_finish(struct run_user *user) {
     run_unseen_finish(&user->unseen);
-    if (user->recorder)
-        aggstats_recorder_unlink_live(user->recorder);
-    if (user->recorder && user->as->name)
+    const bool is_let = user->session.recorder && user->as->name;
+    session_finish(&user->session);
+    if (is_let)
         forbid_search(user);
-    aggstats_recorder_destroy(user->recorder);
     run_groups_finish(&user->groups);
     free(user->library);
     free(user->variable);
@@ -288,28 +248,29 @@ void run_user_look_at(struct run_user *user, const char *command) {
 
 /* Another loader would not accept the library. */
 void run_user_enter(const struct run_user *user) {
-    if (user && user->recorder && user->kind != EXECUTABLE_FOREIGN && setenv("OSPROF_POSIX", user->variable, 1) == 0)
+    if (user && user->session.recorder && user->kind != EXECUTABLE_FOREIGN &&
+        setenv("OSPROF_POSIX", user->variable, 1) == 0)
         preload_library_set(user->library);
 }
 
 /* What processes of the run note before they execute a program. */
 int run_user_begins(const struct run_user *user) {
     const unsigned note = posix_note_of(user->kind);
-    if (!user->recorder || !user->is_executable)
+    if (!user->session.recorder || !user->is_executable)
         return -1;
     if (executable_preloads(user->kind))
-        aggstats_maker_note(user->recorder, POSIX_NOTE_AWAITED, 1);
+        aggstats_maker_note(user->session.recorder, POSIX_NOTE_AWAITED, 1);
     if (note == POSIX_NOTE_COUNT)
         return -1;
-    aggstats_maker_note(user->recorder, note, 1);
-    return aggstats_maker_name(user->recorder, note, user->name);
+    aggstats_maker_note(user->session.recorder, note, 1);
+    return aggstats_maker_name(user->session.recorder, note, user->name);
 }
 
 void run_user_has_begun(const struct run_user *user, int program, pid_t pid) {
     if (program >= 0 && pid > 0)
-        aggstats_maker_name_pid(user->recorder, program, (uint32_t)pid);
+        aggstats_maker_name_pid(user->session.recorder, program, (uint32_t)pid);
     else if (program >= 0)
-        aggstats_maker_name_take_back(user->recorder, program);
+        aggstats_maker_name_take_back(user->session.recorder, program);
 }
 
 /* ---- The profile -------------------------------------------------------------------------------- */
@@ -326,24 +287,25 @@ static void count_left(struct aggstats_profile *profile) {
 
 /* Not before: a user namespace can only be entered without other threads. */
 static int start_threads(const struct run_user *user) {
-    const int error = aggstats_recorder_watch(user->recorder, false);
+    const int error = aggstats_recorder_watch(user->session.recorder, false);
     if (error && error != -EBUSY)
         complain("how much of the time calls are in flight is not known: %s", strerror(-error));
-    return user->options.interval_ns > 0
-               ? aggstats_recorder_set_interval(user->recorder, user->options.interval_ns, user->options.intervals_max)
+    return user->options.session.interval_ns > 0
+               ? aggstats_recorder_set_interval(user->session.recorder, user->options.session.interval_ns,
+                                                user->options.session.intervals_max)
                : 0;
 }
 
 int run_user_reset(struct run_user *user) {
-    if (!user->recorder)
+    if (!user->session.recorder)
         return 0;
     int error = start_threads(user);
     run_times_begin(&user->times);
     run_witness_look(&user->witness);
-    run_unseen_begin(&user->unseen, user->recorder);
-    aggstats_recorder_shared_facts(user->recorder, &user->before);
+    run_unseen_begin(&user->unseen, user->session.recorder);
+    aggstats_recorder_shared_facts(user->session.recorder, &user->before);
     if (error == 0)
-        error = aggstats_recorder_reset(user->recorder);
+        error = aggstats_recorder_reset(user->session.recorder);
     if (error)
         complain("the layer user cannot be profiled: %s", strerror(-error));
     return error;
@@ -373,10 +335,10 @@ static uint64_t never_begun(const struct run_user *user, const struct aggstats_s
 /* A program that has just been executed, and goes on after the command, may be about to begin. */
 static void let_begin(const struct run_user *user, struct aggstats_shared_facts *ret_facts) {
     const struct timespec step = {.tv_nsec = BEGINNING_STEP_NS};
-    aggstats_recorder_shared_facts(user->recorder, ret_facts);
+    aggstats_recorder_shared_facts(user->session.recorder, ret_facts);
     for (unsigned i = 0; i < BEGINNING_STEPS && never_begun(user, ret_facts) > 0; i++) {
         nanosleep(&step, NULL);
-        aggstats_recorder_shared_facts(user->recorder, ret_facts);
+        aggstats_recorder_shared_facts(user->session.recorder, ret_facts);
     }
 }
 
@@ -411,9 +373,9 @@ static void add_witness(const struct run_user *user, struct aggstats_profile *pr
 int run_user_stop(struct run_user *user, bool is_mounted, struct recording *layers) {
     struct aggstats_shared_facts facts;
     struct aggstats_profile profile = {0};
-    if (!user->recorder)
+    if (!user->session.recorder)
         return 0;
-    int error = aggstats_recorder_snapshot(user->recorder, &profile);
+    int error = aggstats_recorder_snapshot(user->session.recorder, &profile);
     count_left(&profile);
     run_times_add(&user->times, is_mounted, &profile);
     let_begin(user, &facts);

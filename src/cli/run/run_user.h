@@ -21,7 +21,7 @@ struct run_user {
     struct user_options options;
     const struct run_identity *as; /* Owner: the caller */
     struct run_groups groups;
-    struct aggstats_recorder *recorder;  /* has the live file; NULL: the command runs without a profile */
+    struct session session;              /* without a recorder the command runs without a profile */
     enum executable kind;                /* of the command */
     bool is_executable;                  /* it can be executed */
     const char *name;                    /* of its file. Owner: the caller of run_user_look_at() */
@@ -35,13 +35,13 @@ struct run_user {
 };
 
 /* Makes the live file. ret_user->options and as are set before.
- * directories: as given by the user; none: all files. labels: KEY=VALUE, for the profile's header
+ * directories: as given by the user; none: all files
  * has_everything: besides regular files, directories and links other kinds of files count, and pseudo file systems
  * Owner:   the caller finishes *ret_user, also after an error
  * Errors:  reported to the user: no such directory, no library. If no live file can be made, that is reported and no
  *          error */
 int run_user_open(struct run_user *ret_user, const char *const *directories, size_t directory_count,
-                  bool has_everything, const char *const *labels, size_t label_count);
+                  bool has_everything);
 
 /* Removes the live file. */
 void run_user_finish(struct run_user *user);

@@ -42,7 +42,7 @@ static const char *take_grouping(struct user_options *options, char *name, char 
         option_add_word(why, "", "or several of them, such as program+file", NULL);
         return why;
     }
-    options->groupings |= 1U << grouping;
+    options->session.groupings |= 1U << grouping;
     return depth ? take_depth(options, grouping, depth, why) : NULL;
 }
 
@@ -52,7 +52,7 @@ static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE])
     CLEANUP_FREE char *list = strcmp(*text, by_none) != 0 ? strdup(*text) : NULL;
     char *rest = list;
     const char *wrong = NULL;
-    options->groupings = 0;
+    options->session.groupings = 0;
     options->has_groups_unasked = false;
     for (char *name; !wrong && (name = strsep(&rest, "+"));)
         wrong = take_grouping(options, name, why);
@@ -62,7 +62,7 @@ static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE])
 static const char *check_resolution(const void *data, char why[OPTION_TEXT_SIZE]) {
     const struct user_options *options = data;
     (void)why;
-    return aggstats_resolution_valid(options->resolution) ? NULL : "must be 1, 2, 4 or 8";
+    return aggstats_resolution_valid(options->session.resolution) ? NULL : "must be 1, 2, 4 or 8";
 }
 
 static const char *parse_interval(const char *text, uint64_t *ret_ns) {
@@ -71,20 +71,20 @@ static const char *parse_interval(const char *text, uint64_t *ret_ns) {
 
 static const struct option_row rows[] = {
     {.name = "resolution",
-     INTO(UNSIGNED, struct user_options, resolution),
+     INTO(UNSIGNED, struct user_options, session.resolution),
      .min = 1,
      .max = 8,
      .rule = "1, 2, 4 or 8",
      .check = check_resolution},
-    {.name = "interval", INTO(TIME, struct user_options, interval_ns), .parse_time = parse_interval},
+    {.name = "interval", INTO(TIME, struct user_options, session.interval_ns), .parse_time = parse_interval},
     {.name = "intervals",
-     INTO(UNSIGNED, struct user_options, intervals_max),
+     INTO(UNSIGNED, struct user_options, session.intervals_max),
      .min = 2,
      .max = AGGSTATS_INTERVALS_MAX,
      .step = 2},
     {.name = "by", .kind = OPTION_PARSED, .parse = parse_by},
     {.name = "groups",
-     INTO(UNSIGNED, struct user_options, groups_max),
+     INTO(UNSIGNED, struct user_options, session.groups_max),
      .min = AGGSTATS_GROUPS_MIN,
      .max = AGGSTATS_GROUPS_MAX},
 };
@@ -120,10 +120,10 @@ static bool take(const struct command *command, char *option, bool is_alone, str
 
 bool user_options_take(const struct command *command, const struct option_list *lists, bool is_alone,
                        struct user_options *ret_options) {
-    *ret_options = (struct user_options){.resolution = RUN_RESOLUTION,
-                                         .groupings = GROUPINGS_UNASKED,
-                                         .has_groups_unasked = true,
-                                         .groups_max = AGGSTATS_GROUPS_DEFAULT};
+    *ret_options = (struct user_options){.session = {.resolution = RUN_RESOLUTION,
+                                                     .groupings = GROUPINGS_UNASKED,
+                                                     .groups_max = AGGSTATS_GROUPS_DEFAULT},
+                                         .has_groups_unasked = true};
     for (size_t i = 0; i < lists->count; i++) {
         CLEANUP_FREE char *list = strdup(lists->texts[i]);
         char *rest = list;

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "option_list.h"
+#include "session.h"
 
 /* Of all layers that osprof run counts itself, unless -o resolution says otherwise: percentiles are within 19 %. */
 #define RUN_RESOLUTION 4
@@ -14,13 +15,9 @@
 #define USER_OPTIONS_TEXT "resolution, interval, intervals, by and groups"
 
 struct user_options {
-    unsigned resolution;
-    uint64_t interval_ns;    /* of a sampled profile; 0: none */
-    unsigned intervals_max;  /* 0: the default */
-    unsigned groupings;      /* as bits (1 << AGGSTATS_BY_FILE) */
-    bool has_groups_unasked; /* the user has not mentioned groups */
-    unsigned groups_max;
-    unsigned directory_depth; /* 0: any */
+    struct session_options session; /* without labels */
+    bool has_groups_unasked;        /* the user has not mentioned groups */
+    unsigned directory_depth;       /* 0: any */
 };
 
 /* Reads lists as given with -o.
