@@ -1,5 +1,5 @@
 /* Creates and connects the parts of a mount in the order in which they depend on each other: lower directory and
- * profile target (opened before anything is mounted), recorder, layers, session. */
+ * profile target (opened before anything is mounted), recorder, layers, request loop. */
 #include "daemon.h"
 
 #include <assert.h>
@@ -24,6 +24,7 @@
 #include "glue.h"
 #include "live_dirs.h"
 #include "log.h"
+#include "loop.h"
 #include "mounting.h"
 #include "mountpoint.h"
 #include "mountpoint_users.h"
@@ -35,7 +36,6 @@
 #include "profile_target.h"
 #include "recorder_start.h"
 #include "rotator.h"
-#include "session.h"
 #include "slow_log.h"
 #include "spare_fds.h"
 #include "thread_cause.h"
@@ -292,7 +292,7 @@ static int create_layers(struct daemon *daemon) {
         .no_directory_atime = options->no_atime || options->no_directory_atime,
         .keeps_names = recording_needs_names(options, options->groups.groupings),
         .forgotten_inodes_max = FORGOTTEN_INODES_MAX,
-        .call_later = session_call_later,
+        .call_later = loop_call_later,
         .ask_to_forget = ask_to_forget,
         .context = daemon,
     };
@@ -459,7 +459,7 @@ static int set_up(struct daemon *daemon) {
         log_message("cannot go into the background: %s", strerror(-err));
         return err;
     }
-    session_prepare_signals();
+    loop_prepare_signals();
     umask(0); /* callers have their own */
     err = check_processes();
     if (err == 0)
@@ -523,12 +523,12 @@ static bool write_pages_back(const struct daemon *daemon) {
 }
 
 static int serve(struct daemon *daemon) {
-    struct session_outcome outcome = session_run(daemon->mounting.session);
-    bool is_writing_back = outcome.end == SESSION_SIGNALLED && !write_pages_back(daemon);
+    struct loop_outcome outcome = loop_run(daemon->mounting.loop);
+    bool is_writing_back = outcome.end == LOOP_SIGNALLED && !write_pages_back(daemon);
     pass_end(daemon->pass);
     unsigned hung = glue_stop_lock_waiters(&daemon->glue); /* before the rings are destroyed, over which they answer */
-    hung += session_stop(daemon->mounting.session);
-    if (outcome.end == SESSION_FAILED)
+    hung += loop_stop(daemon->mounting.loop);
+    if (outcome.end == LOOP_FAILED)
         log_message("cannot go on serving %s: %s", daemon->mountpoint, strerror(-outcome.error));
     if (hung > 0)
         log_message("%u calls still hang in %s; the profile lists them as in flight", hung, daemon->lower);
@@ -539,12 +539,12 @@ static int serve(struct daemon *daemon) {
     bool is_logging = !end_slow_log(daemon);
     bool is_naming = !node_names_end(&daemon->names);
     mounting_unmount(&daemon->mounting,
-                     hung > 0 || outcome.end != SESSION_UNMOUNTED); /* requests that still arrive are not answered */
+                     hung > 0 || outcome.end != LOOP_UNMOUNTED); /* requests that still arrive are not answered */
     if (!is_asked && daemon->outcome)
         control_server_tell_end(&daemon->server, daemon->outcome);
     if (hung > 0 || is_writing_back || is_asked || is_rotating || is_saving || is_logging || is_naming)
-        leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
-    return err < 0 || outcome.end == SESSION_FAILED;
+        leave_hung_workers(daemon, err < 0 || outcome.end == LOOP_FAILED);
+    return err < 0 || outcome.end == LOOP_FAILED;
 }
 
 static void tear_down(struct daemon *daemon) {

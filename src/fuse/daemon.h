@@ -1,4 +1,4 @@
-/* One mount: its recorder, its stack of layers, its session and its final profile, from start to end. */
+/* One mount: its recorder, its stack of layers, its request loop and its final profile, from start to end. */
 #ifndef DAEMON_H
 #define DAEMON_H
 

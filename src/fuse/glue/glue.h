@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "fs_ops.h"
-#include "session.h"
+#include "loop.h"
 #include "user_shares.h"
 
 /* Blocking lock requests, each waiting in a thread of its own (glue_lock.c). */
@@ -29,7 +29,7 @@ struct lock_waiters {
 struct glue {
     struct fs_layer *top;      /* borrowed */
     struct fuse_session *fuse; /* borrowed */
-    struct session *session;   /* borrowed */
+    struct loop *loop;         /* borrowed */
     double entry_timeout_s;
     double attr_timeout_s;
     double negative_timeout_s; /* never above entry_timeout_s */
@@ -76,7 +76,7 @@ static inline struct fs_caller glue_caller(fuse_req_t req) {
                               .gid = ctx->gid,
                               .pid = ctx->pid,
                               .umask = ctx->umask,
-                              .lacks_fsetid = session_caller_lacks_fsetid()};
+                              .lacks_fsetid = loop_caller_lacks_fsetid()};
 }
 
 /* Calls an op of the top layer on behalf of the request: GLUE_CALL(req, lookup, parent, name, &entry). The second macro
@@ -87,9 +87,9 @@ static inline struct fs_caller glue_caller(fuse_req_t req) {
     (__extension__({                                                                                                   \
         struct glue *glue_ = glue_of(req);                                                                             \
         struct fs_caller caller_ = caller;                                                                             \
-        session_enter(glue_->session, req, interruptible);                                                             \
+        loop_enter(glue_->loop, req, interruptible);                                                                   \
         int err_ = glue_->top->ops->member(glue_->top, &caller_, __VA_ARGS__);                                         \
-        session_leave(interruptible);                                                                                  \
+        loop_leave(interruptible);                                                                                     \
         err_;                                                                                                          \
     }))
 
@@ -129,7 +129,7 @@ static inline void glue_reply_status(fuse_req_t req, int err) {
  * time, and the request is gone. sent: libfuse's result of the reply */
 static inline bool glue_is_unwanted(int sent) {
     if (sent < 0)
-        session_goes_on();
+        loop_goes_on();
     return sent < 0;
 }
 

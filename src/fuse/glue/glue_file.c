@@ -18,7 +18,7 @@ void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
 void glue_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi) {
     struct fs_entry entry;
     fs_file file;
-    if (session_is_tmpfile()) {
+    if (loop_is_tmpfile()) {
         glue_tmpfile(req, parent, mode, fi);
         return;
     }
@@ -62,7 +62,7 @@ static struct fs_read_into read_into(fuse_req_t req, fs_ino ino, size_t size_byt
         return into;
     into.memory = reply_buffer_get(size_bytes);
     if (into.memory && size_bytes >= SPLICE_FROM_BYTES && !is_direct && !ring_carries(req) && !ctl_serves(ino))
-        into.pipe_fd = pipe_answer_begin(session_request(glue_of(req)->session, req), size_bytes);
+        into.pipe_fd = pipe_answer_begin(loop_request(glue_of(req)->loop, req), size_bytes);
     return into;
 }
 
@@ -125,7 +125,7 @@ void glue_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct
  * several threads were refused at once, to reads and writes. */
 static void reply_copied(fuse_req_t req, size_t copied_bytes) {
     const uint64_t answer = copied_bytes;
-    if (session_is_copy_file_range_64())
+    if (loop_is_copy_file_range_64())
         fuse_reply_buf(req, (const char *)&answer, sizeof(answer));
     else
         fuse_reply_write(req, copied_bytes);

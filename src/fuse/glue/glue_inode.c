@@ -60,7 +60,7 @@ static void reply_attr(fuse_req_t req, int err, fs_ino ino, const struct stat *a
 
 void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     struct stat attr;
-    if (session_is_statx()) {
+    if (loop_is_statx()) {
         glue_statx(req, ino, 0, ANSWERED_MASK, fi);
         return;
     }

@@ -19,7 +19,7 @@ struct lock_waiter {
     struct lock_waiter *next;
     struct lock_waiter **link; /* the pointer that points to this one */
     struct glue *glue;
-    struct session_server *server;
+    struct loop_server *server;
     pthread_t thread;
     uid_t uid;
     fuse_req_t req;
@@ -64,12 +64,12 @@ static void *wait_for_lock(void *argument) {
     struct lock_waiter *waiter = argument;
     struct lock_waiters *all = &waiter->glue->lock_waiters;
     int err = -EINTR;
-    session_be_server(waiter->server);
+    loop_be_server(waiter->server);
     if (!is_ending(all))
         err = GLUE_CALL_INTERRUPTIBLE(waiter->req, setlkw, waiter->ino, waiter->file, &waiter->lock);
     if (err == -EINTR && is_ending(all))
         err = -ENOTCONN; /* the kernel would restart an interrupted wait, but nobody will serve it */
-    session_end_server(waiter->server, waiter->req, glue_error(err));
+    loop_end_server(waiter->server, waiter->req, glue_error(err));
     remove_waiter(waiter);
     free(waiter);
     return NULL;
@@ -79,7 +79,7 @@ static int start_thread(struct lock_waiter *waiter) {
     pthread_attr_t detached;
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    session_set_thread_home(waiter->glue->session, &detached);
+    loop_set_thread_home(waiter->glue->loop, &detached);
     int err = pthread_create(&waiter->thread, &detached, wait_for_lock, waiter);
     pthread_attr_destroy(&detached);
     return err == 0 ? 0 : -ENOLCK;
@@ -97,9 +97,9 @@ static int add_thread(struct lock_waiter *waiter) {
 static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct fs_lock *lock) {
     struct glue *glue = glue_of(req);
     CLEANUP_FREE struct lock_waiter *waiter = calloc(1, sizeof(*waiter));
-    struct session_server *server = session_add_server(glue->session, session_request(glue->session, req));
+    struct loop_server *server = loop_add_server(glue->loop, loop_request(glue->loop, req));
     if (!waiter || !server) {
-        session_remove_server(server);
+        loop_remove_server(server);
         return -ENOLCK;
     }
     *waiter = (struct lock_waiter){.glue = glue,
@@ -116,7 +116,7 @@ static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct f
         add_waiter(steal_pointer(&waiter));
     pthread_mutex_unlock(&glue->lock_waiters.lock);
     if (err < 0)
-        session_remove_server(server);
+        loop_remove_server(server);
     return err;
 }
 
@@ -182,7 +182,7 @@ unsigned glue_stop_lock_waiters(struct glue *glue) {
     all->ending = true;
     for (int steps = 0; all->shares.taken > 0 && steps < STOP_STEPS; steps++) {
         for (struct lock_waiter *waiter = all->first; waiter; waiter = waiter->next)
-            pthread_kill(waiter->thread, session_interrupt_signal());
+            pthread_kill(waiter->thread, loop_interrupt_signal());
         pthread_mutex_unlock(&all->lock);
         nanosleep(&step, NULL);
         pthread_mutex_lock(&all->lock);

@@ -139,9 +139,9 @@ static int check_ring(const struct mounting *mounting, unsigned threads_before) 
     return -EOPNOTSUPP;
 }
 
-/* If the connection is gone already, session_run() will find that. */
+/* If the connection is gone already, loop_run() will find that. */
 static int start_serving(const struct mounting *mounting) {
-    int err = fuse_session_exited(mounting->fuse) ? 0 : session_start(mounting->session);
+    int err = fuse_session_exited(mounting->fuse) ? 0 : loop_start(mounting->loop);
     if (err < 0)
         log_message("cannot serve %s: cannot start a thread: %s; limits are ulimit -u and pids.max of the cgroup",
                     mounting->mountpoint, strerror(-err));
@@ -172,7 +172,7 @@ int mounting_mount(struct mounting *mounting) {
 }
 
 static int create_session(struct mounting *mounting, struct aggstats_clock clock) {
-    const struct session_options options = {
+    const struct loop_options options = {
         .clock = clock,
         .owner_uid = getuid(),
         .single = mounting->options->single_threaded,
@@ -181,16 +181,16 @@ static int create_session(struct mounting *mounting, struct aggstats_clock clock
     };
     int err = device_attach(mounting->fuse);
     if (err == 0)
-        err = session_create(mounting->fuse, &options, &mounting->session);
+        err = loop_create(mounting->fuse, &options, &mounting->loop);
     if (err < 0)
         log_message("cannot serve %s: %s", mounting->mountpoint, strerror(-err));
     return err;
 }
 
 static int negotiate(struct mounting *mounting) {
-    mounting->glue->session = mounting->session;
+    mounting->glue->loop = mounting->loop;
     unsigned threads_before = ring_threads();
-    session_negotiate(mounting->session);
+    loop_negotiate(mounting->loop);
     int err = check_agreement(mounting);
     if (err == 0)
         err = check_kernel_data(mounting);
@@ -199,7 +199,7 @@ static int negotiate(struct mounting *mounting) {
     if (err == 0)
         err = start_serving(mounting);
     if (err < 0)
-        session_stop(mounting->session);
+        loop_stop(mounting->loop);
     return err;
 }
 
@@ -223,7 +223,7 @@ void mounting_unmount(const struct mounting *mounting, bool abort_calls) {
 }
 
 void mounting_finish(struct mounting *mounting) {
-    session_destroy(mounting->session);
+    loop_destroy(mounting->loop);
     if (mounting->fuse)
         fuse_session_destroy(mounting->fuse);
 }

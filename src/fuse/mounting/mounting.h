@@ -8,16 +8,16 @@
 
 #include "aggstats.h"
 #include "glue.h"
+#include "loop.h"
 #include "mount_options.h"
-#include "session.h"
 
 struct mounting {
     const struct options *options; /* borrowed, like the next three; libfuse's part of the options is changed */
     const char *lower;             /* absolute */
     const char *mountpoint;        /* absolute */
-    struct glue *glue;             /* with its top layer; gets the session */
+    struct glue *glue;             /* with its top layer; gets the loop */
     struct fuse_session *fuse;     /* NULL until libfuse has parsed the options */
-    struct session *session;       /* NULL until mounting_serve() */
+    struct loop *loop;             /* NULL until mounting_serve() */
     dev_t device;                  /* of the mount, after mounting_mount() */
 };
 
@@ -29,7 +29,7 @@ int mounting_mount(struct mounting *mounting);
  * Errors:  -EPROTO there is no agreement, -EOPNOTSUPP or -EPERM an option cannot be fulfilled; those of threads */
 int mounting_serve(struct mounting *mounting, struct aggstats_clock clock);
 
-/* Call after session_stop(). abort_calls: see mountpoint_unmount() */
+/* Call after loop_stop(). abort_calls: see mountpoint_unmount() */
 void mounting_unmount(const struct mounting *mounting, bool abort_calls);
 
 /* Frees all; zeroed is fine. */

@@ -2,7 +2,7 @@
  * others, each is answered once, and workers that are not needed end. STATFS of the inode HANGS waits until it is let
  * go, or interrupted; of HANGS_ON until it is interrupted. So does GETATTR, which may hold a
  * directory. */
-#include "session.h"
+#include "loop.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define PATIENCE_MS 60000
 #define SHORTLY_MS 300
 
-static struct session *session;
+static struct loop *loop;
 static int kernel_fd = -1; /* the test's end: what the kernel would write and read */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -53,9 +53,9 @@ static int hang(bool may_be_let_go) {
 }
 
 static int serve(fuse_req_t req, fuse_ino_t ino) {
-    session_enter(session, req, true);
+    loop_enter(loop, req, true);
     int err = ino == HANGS || ino == HANGS_ON ? hang(ino == HANGS) : 0;
-    session_leave(true);
+    loop_leave(true);
     if (err != 0)
         fuse_reply_err(req, err);
     return err;
@@ -143,7 +143,7 @@ static void expect_no_answer(void) {
     ck_assert(!take_answer(SHORTLY_MS, &unique, &error));
 }
 
-/* ---- The session ---- */
+/* ---- The loop ---- */
 
 struct test {
     pthread_t thread;
@@ -179,7 +179,7 @@ static void let_go(void) {
 static void *play_kernel(void *argument) {
     const struct test *test = argument;
     test->body();
-    kill(getpid(), SIGTERM); /* ends the session */
+    kill(getpid(), SIGTERM); /* ends the loop */
     return NULL;
 }
 
@@ -188,15 +188,15 @@ static void send_init(void) {
     uint64_t unique;
     int error;
     send_request(1, FUSE_INIT, 0, 0, &body, sizeof(body));
-    session_negotiate(session);
+    loop_negotiate(loop);
     ck_assert(take_answer(PATIENCE_MS, &unique, &error));
     ck_assert_int_eq(error, 0);
 }
 
-/* In this thread the session runs, as it must, and in another the test. */
+/* In this thread the loop runs, as it must, and in another the test. */
 static void run(bool single, void (*body)(void)) {
     const struct fuse_custom_io io = {.read = read_request, .writev = write_answer};
-    const struct session_options options = {
+    const struct loop_options options = {
         .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = 1000000000}, .single = single, .owner_uid = OWNER};
     char *arguments[] = {(char[]){"test"}, NULL};
     struct fuse_args args = FUSE_ARGS_INIT(1, arguments);
@@ -206,22 +206,22 @@ static void run(bool single, void (*body)(void)) {
     struct fuse_session *fuse = fuse_session_new(&args, &operations, sizeof(operations), NULL);
     ck_assert_ptr_nonnull(fuse);
     if (fuse_session_custom_io(fuse, &io, ends[0]) != 0) {
-        printf("session_workers: this libfuse reads from devices only: not tested\n");
+        printf("loop_workers: this libfuse reads from devices only: not tested\n");
         return;
     }
     kernel_fd = ends[1];
     is_let_go = false;
-    session_prepare_signals();
-    ck_assert_int_eq(session_create(fuse, &options, &session), 0);
+    loop_prepare_signals();
+    ck_assert_int_eq(loop_create(fuse, &options, &loop), 0);
     send_init();
-    ck_assert_int_eq(session_start(session), 0);
+    ck_assert_int_eq(loop_start(loop), 0);
     ck_assert_int_eq(pthread_create(&test.thread, NULL, play_kernel, &test), 0);
-    struct session_outcome outcome = session_run(session);
-    ck_assert_int_eq(outcome.end, SESSION_SIGNALLED);
-    for (int tries = 0; session_stop(session) > 0; tries++) /* five hundred threads may take their time to end */
+    struct loop_outcome outcome = loop_run(loop);
+    ck_assert_int_eq(outcome.end, LOOP_SIGNALLED);
+    for (int tries = 0; loop_stop(loop) > 0; tries++) /* five hundred threads may take their time to end */
         ck_assert_int_lt(tries, 30);
     pthread_join(test.thread, NULL);
-    session_destroy(session);
+    loop_destroy(loop);
     fuse_session_destroy(fuse);
     fuse_opt_free_args(&args);
     close(kernel_fd);

@@ -8,7 +8,7 @@
  * Idle workers are woken in turn, and the more there are, the longer each has slept. So with three idle ones for each
  * CPU another is parked until all are busy. The one parked last is released first, so workers that only a burst needed
  * time out and end. The next thread that counts takes over their blocks of counters. */
-#include "session_private.h"
+#include "loop_private.h"
 
 #include <errno.h>
 #include <linux/fuse.h>
@@ -29,25 +29,25 @@ static bool worker_leave_idle(struct worker *worker) {
     if (!worker->counted)
         return false;
     worker->counted = false;
-    return __atomic_sub_fetch(&worker->server.session->idle_count, 1, __ATOMIC_SEQ_CST) == 0;
+    return __atomic_sub_fetch(&worker->server.loop->idle_count, 1, __ATOMIC_SEQ_CST) == 0;
 }
 
 /* It has taken a request. The last idle worker adds another, which waits for the next request. */
 static void become_busy(struct worker *worker) {
-    struct session *session = worker->server.session;
-    if (worker_leave_idle(worker) && !session->single && pool_is_plain(&session->pool))
-        session_add_waiting_worker(session); /* if that fails, requests wait until this worker is back */
+    struct loop *loop = worker->server.loop;
+    if (worker_leave_idle(worker) && !loop->single && pool_is_plain(&loop->pool))
+        loop_add_waiting_worker(loop); /* if that fails, requests wait until this worker is back */
 }
 
 static void become_idle(struct worker *worker) {
     if (!worker->counted)
-        __atomic_add_fetch(&worker->server.session->idle_count, 1, __ATOMIC_ACQ_REL);
+        __atomic_add_fetch(&worker->server.loop->idle_count, 1, __ATOMIC_ACQ_REL);
     worker->counted = true;
 }
 
 void worker_answers(struct worker *worker) {
-    struct session *session = worker->server.session;
-    worker->answered_cycles = pool_now(&session->pool);
+    struct loop *loop = worker->server.loop;
+    worker->answered_cycles = pool_now(&loop->pool);
     pool_answer(&worker->pooled);
     if (!worker->is_readahead)
         become_idle(worker);
@@ -60,50 +60,50 @@ void worker_goes_on(struct worker *worker) {
 
 /* Idle workers are woken in turn: the more there are, the longer each has slept. */
 static bool is_surplus(const struct worker *worker) {
-    const struct session *session = worker->server.session;
-    return __atomic_load_n(&session->idle_count, __ATOMIC_RELAXED) - worker->counted >= session->idle_most;
+    const struct loop *loop = worker->server.loop;
+    return __atomic_load_n(&loop->idle_count, __ATOMIC_RELAXED) - worker->counted >= loop->idle_most;
 }
 
 /* ---- Parked workers ---- */
 
-static void add_parked_locked(struct session *session, struct worker *worker) {
+static void add_parked_locked(struct loop *loop, struct worker *worker) {
     worker->is_parked = true;
-    worker->parked_before = session->parked;
-    session->parked = worker;
-    session->parked_count++;
+    worker->parked_before = loop->parked;
+    loop->parked = worker;
+    loop->parked_count++;
 }
 
-static void remove_parked_locked(struct session *session, struct worker *worker) {
-    struct worker **link = &session->parked;
+static void remove_parked_locked(struct loop *loop, struct worker *worker) {
+    struct worker **link = &loop->parked;
     if (!worker->is_parked)
         return;
     while (*link != worker)
         link = &(*link)->parked_before;
     *link = worker->parked_before;
     worker->is_parked = false;
-    session->parked_count--;
+    loop->parked_count--;
 }
 
-void session_wake_parked_workers(struct session *session) {
-    for (struct worker *worker = session->parked; worker; worker = worker->parked_before)
+void loop_wake_parked_workers(struct loop *loop) {
+    for (struct worker *worker = loop->parked; worker; worker = worker->parked_before)
         pthread_cond_signal(&worker->released);
 }
 
 /* True if enough others wait, parked or for requests, even if all become plain at once. */
-static bool is_dispensable_locked(const struct session *session) {
-    return session->parked_count + __atomic_load_n(&session->idle_count, __ATOMIC_RELAXED) > session->idle_most;
+static bool is_dispensable_locked(const struct loop *loop) {
+    return loop->parked_count + __atomic_load_n(&loop->idle_count, __ATOMIC_RELAXED) > loop->idle_most;
 }
 
 /* Returns false if it was not released in time and is not needed: it ends. If it is needed, it waits twice as long next
  * time, so that an idle mount sleeps. */
-static bool wait_for_release_locked(struct session *session, struct worker *worker) {
+static bool wait_for_release_locked(struct loop *loop, struct worker *worker) {
     int64_t patience_ns = PARKED_NS;
     int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + patience_ns;
-    while (worker->is_parked && !fuse_session_exited(session->fuse)) {
+    while (worker->is_parked && !fuse_session_exited(loop->fuse)) {
         const struct timespec until = timespec_of(until_ns);
-        if (pthread_cond_clockwait(&worker->released, &session->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
+        if (pthread_cond_clockwait(&worker->released, &loop->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
             continue;
-        if (worker->is_parked && is_dispensable_locked(session))
+        if (worker->is_parked && is_dispensable_locked(loop))
             return false;
         patience_ns *= 2;
         until_ns += patience_ns;
@@ -114,34 +114,34 @@ static bool wait_for_release_locked(struct session *session, struct worker *work
 /* Leaves the requests to chosen workers, or to enough idle ones, until it is released. The one parked last is released
  * first, so the others may end. Returns false if it must end. */
 static bool park(struct worker *worker) {
-    struct session *session = worker->server.session;
+    struct loop *loop = worker->server.loop;
     bool stays = true;
-    pthread_mutex_lock(&session->lock);
-    if (!pool_is_plain(&session->pool) || is_surplus(worker)) {
-        add_parked_locked(session, worker);
-        stays = wait_for_release_locked(session, worker);
-        remove_parked_locked(session, worker);
+    pthread_mutex_lock(&loop->lock);
+    if (!pool_is_plain(&loop->pool) || is_surplus(worker)) {
+        add_parked_locked(loop, worker);
+        stays = wait_for_release_locked(loop, worker);
+        remove_parked_locked(loop, worker);
     }
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_unlock(&loop->lock);
     return stays;
 }
 
 static bool is_needed(const struct worker *worker) {
-    const struct session *session = worker->server.session;
-    return pool_worker_is_chosen(&worker->pooled) || (pool_is_plain(&session->pool) && !is_surplus(worker));
+    const struct loop *loop = worker->server.loop;
+    return pool_worker_is_chosen(&worker->pooled) || (pool_is_plain(&loop->pool) && !is_surplus(worker));
 }
 
 /* Waits until this worker may receive the next request: as a chosen one, or because all are plain. Returns false if it
- * must end, with the session or because it is not needed. */
+ * must end, with the loop or because it is not needed. */
 static bool take_turn(struct worker *worker) {
-    struct session *session = worker->server.session;
-    while (!is_needed(worker) && !fuse_session_exited(session->fuse)) {
+    struct loop *loop = worker->server.loop;
+    while (!is_needed(worker) && !fuse_session_exited(loop->fuse)) {
         worker_leave_idle(worker);
-        if (!pool_join(&session->pool, &worker->pooled) && !park(worker))
+        if (!pool_join(&loop->pool, &worker->pooled) && !park(worker))
             return false;
     }
     become_idle(worker);
-    return !fuse_session_exited(session->fuse);
+    return !fuse_session_exited(loop->fuse);
 }
 
 /* ---- Requests ---- */
@@ -161,50 +161,50 @@ static struct fuse_in_header look_into(struct worker *worker, struct fuse_buf *r
 }
 
 /* FUSE_INTERRUPT has no answer. */
-static void take_interrupt(struct session *session, const struct fuse_buf *request) {
+static void take_interrupt(struct loop *loop, const struct fuse_buf *request) {
     struct fuse_interrupt_in interrupted;
     memcpy(&interrupted, (const char *)request->mem + sizeof(struct fuse_in_header), sizeof(interrupted));
-    session_interrupt(session, interrupted.unique);
+    loop_interrupt(loop, interrupted.unique);
 }
 
-static int receive(struct session *session, struct fuse_buf *buffer) {
-    int result = fuse_session_receive_buf(session->fuse, buffer);
+static int receive(struct loop *loop, struct fuse_buf *buffer) {
+    int result = fuse_session_receive_buf(loop->fuse, buffer);
     if (result != -ECONNABORTED)
         return result;
-    fuse_session_exit(session->fuse); /* the session ended while a request was being read; libfuse knows only ENODEV */
+    fuse_session_exit(loop->fuse); /* the loop ended while a request was being read; libfuse knows only ENODEV */
     return 0;
 }
 
 /* Reviews now and then which workers are chosen. Before a worker is bound, or if another one must be released, the main
  * thread is woken: a bound worker may get no CPU for a long time, and must not hold the lock meanwhile. */
 static void note_call(struct worker *worker, const struct pool_call *call) {
-    struct session *session = worker->server.session;
-    if (!pool_note(&session->pool, &worker->pooled, call))
+    struct loop *loop = worker->server.loop;
+    if (!pool_note(&loop->pool, &worker->pooled, call))
         return;
     worker_goes_on(worker);
-    if (pool_review(&session->pool, &worker->pooled)) {
-        session_wake_main_thread(session);
-        pool_enter(&session->pool, &worker->pooled);
+    if (pool_review(&loop->pool, &worker->pooled)) {
+        loop_wake_main_thread(loop);
+        pool_enter(&loop->pool, &worker->pooled);
     }
 }
 
 /* Answers a request that counts for its user. */
 static void serve_request(struct worker *worker, struct fuse_buf *request) {
-    struct session *session = worker->server.session;
-    uint64_t start_cycles = pool_now(&session->pool);
+    struct loop *loop = worker->server.loop;
+    uint64_t start_cycles = pool_now(&loop->pool);
     pool_take(&worker->pooled);
     become_busy(worker);
-    const struct charge charge = session_charge_of(request->mem);
+    const struct charge charge = loop_charge_of(request->mem);
     struct fuse_in_header header = look_into(worker, request);
     const bool has_others = request_is_data(header.opcode) && pool_is_to_check(&worker->pooled) &&
-                            pool_requests_wait(fuse_session_fd(session->fuse));
+                            pool_requests_wait(fuse_session_fd(loop->fuse));
     worker->answered_cycles = 0;
     if (header.opcode == FUSE_INTERRUPT)
-        take_interrupt(session, request);
+        take_interrupt(loop, request);
     else
-        fuse_session_process_buf(session->fuse, request);
+        fuse_session_process_buf(loop->fuse, request);
     __atomic_store_n(&worker->server.request, 0, __ATOMIC_RELEASE);
-    session_end(session, charge);
+    loop_end(loop, charge);
     uint64_t answered_cycles = worker->answered_cycles;
     const struct pool_call call = {.caller = header.pid,
                                    .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
@@ -214,24 +214,24 @@ static void serve_request(struct worker *worker, struct fuse_buf *request) {
 }
 
 static void serve_deferred(struct worker *worker) {
-    struct session *session = worker->server.session;
+    struct loop *loop = worker->server.loop;
     struct deferred *deferred;
-    while ((deferred = session_next_deferred(session))) {
+    while ((deferred = loop_next_deferred(loop))) {
         struct fuse_buf request = {.mem = deferred->request, .size = deferred->size_bytes};
         worker_goes_on(worker);
-        if (session_is_still_wanted(session, deferred))
+        if (loop_is_still_wanted(loop, deferred))
             serve_request(worker, &request);
         else
-            session_end(session, deferred->charge);
-        session_free_deferred(session, deferred);
+            loop_end(loop, deferred->charge);
+        loop_free_deferred(loop, deferred);
     }
 }
 
-/* Takes one request and answers it. Returns 0 at the end of the session. */
+/* Takes one request and answers it. Returns 0 at the end of the loop. */
 static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
-    struct session *session = worker->server.session;
-    int result = receive(session, buffer);
-    if (result <= 0 || !session_begin(session, buffer->mem, buffer->size))
+    struct loop *loop = worker->server.loop;
+    int result = receive(loop, buffer);
+    if (result <= 0 || !loop_begin(loop, buffer->mem, buffer->size))
         return result;
     serve_request(worker, buffer);
     serve_deferred(worker);
@@ -239,10 +239,10 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
 }
 
 static int serve(struct worker *worker, struct fuse_buf *buffer) {
-    struct session *session = worker->server.session;
-    session_this_server = &worker->server;
+    struct loop *loop = worker->server.loop;
+    loop_this_server = &worker->server;
     worker->pooled.thread = gettid();
-    session_restore_scheduling(session);
+    loop_restore_scheduling(loop);
     for (;;) {
         if (!take_turn(worker))
             return 0;
@@ -254,31 +254,31 @@ static int serve(struct worker *worker, struct fuse_buf *buffer) {
 
 static void *run_worker(void *argument) {
     struct worker *worker = argument;
-    struct session *session = worker->server.session;
+    struct loop *loop = worker->server.loop;
     struct fuse_buf buffer = {.mem = NULL};
     int result = serve(worker, &buffer);
     free(buffer.mem);
     if (result < 0) {
-        pthread_mutex_lock(&session->lock);
-        session->error = result;
-        pthread_mutex_unlock(&session->lock);
-        fuse_session_exit(session->fuse);
+        pthread_mutex_lock(&loop->lock);
+        loop->error = result;
+        pthread_mutex_unlock(&loop->lock);
+        fuse_session_exit(loop->fuse);
     }
     __atomic_store_n(&worker->ended, true, __ATOMIC_RELEASE);
-    __atomic_add_fetch(&session->ended_count, 1, __ATOMIC_RELEASE);
-    session_wake_main_thread(session);
+    __atomic_add_fetch(&loop->ended_count, 1, __ATOMIC_RELEASE);
+    loop_wake_main_thread(loop);
     return NULL;
 }
 
 /* ---- Starting and ending ---- */
 
-static int start_worker_locked(struct session *session) {
-    if (session->worker_count == WORKERS_MAX || fuse_session_exited(session->fuse))
+static int start_worker_locked(struct loop *loop) {
+    if (loop->worker_count == WORKERS_MAX || fuse_session_exited(loop->fuse))
         return -EAGAIN;
     CLEANUP_FREE struct worker *worker = calloc(1, sizeof(*worker));
     if (!worker)
         return -ENOMEM;
-    worker->server.session = session;
+    worker->server.loop = loop;
     worker->server.worker = worker;
     pthread_cond_init(&worker->released, NULL);
     become_idle(worker);
@@ -288,48 +288,48 @@ static int start_worker_locked(struct session *session) {
         pthread_cond_destroy(&worker->released);
         return -err;
     }
-    session->workers[session->worker_count++] = steal_pointer(&worker);
+    loop->workers[loop->worker_count++] = steal_pointer(&worker);
     return 0;
 }
 
-int session_add_waiting_worker(struct session *session) {
+int loop_add_waiting_worker(struct loop *loop) {
     int err = 0;
-    pthread_mutex_lock(&session->lock);
-    struct worker *parked = session->parked;
+    pthread_mutex_lock(&loop->lock);
+    struct worker *parked = loop->parked;
     if (parked) {
-        remove_parked_locked(session, parked);
+        remove_parked_locked(loop, parked);
         pthread_cond_signal(&parked->released);
     } else {
-        err = start_worker_locked(session);
+        err = start_worker_locked(loop);
     }
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_unlock(&loop->lock);
     return err;
 }
 
-void session_free_worker(struct worker *worker) {
+void loop_free_worker(struct worker *worker) {
     pthread_cond_destroy(&worker->released);
     free(worker);
 }
 
 /* The place in the list is free then. */
-static struct worker *take_ended(struct session *session) {
+static struct worker *take_ended(struct loop *loop) {
     struct worker *ended = NULL;
-    pthread_mutex_lock(&session->lock);
-    for (unsigned index = 0; index < session->worker_count && !ended; index++) {
-        if (!__atomic_load_n(&session->workers[index]->ended, __ATOMIC_ACQUIRE))
+    pthread_mutex_lock(&loop->lock);
+    for (unsigned index = 0; index < loop->worker_count && !ended; index++) {
+        if (!__atomic_load_n(&loop->workers[index]->ended, __ATOMIC_ACQUIRE))
             continue;
-        ended = session->workers[index];
-        session->workers[index] = session->workers[--session->worker_count];
+        ended = loop->workers[index];
+        loop->workers[index] = loop->workers[--loop->worker_count];
     }
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_unlock(&loop->lock);
     return ended;
 }
 
-void session_join_ended_workers(struct session *session) {
+void loop_join_ended_workers(struct loop *loop) {
     struct worker *ended;
-    while ((ended = take_ended(session))) {
-        __atomic_sub_fetch(&session->ended_count, 1, __ATOMIC_RELAXED);
+    while ((ended = take_ended(loop))) {
+        __atomic_sub_fetch(&loop->ended_count, 1, __ATOMIC_RELAXED);
         pthread_join(ended->server.thread, NULL);
-        session_free_worker(ended);
+        loop_free_worker(ended);
     }
 }

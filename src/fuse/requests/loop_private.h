@@ -1,16 +1,16 @@
-/* Private: what the files of the session share. session.c is the main thread, session_workers.c the workers,
- * session_deferred.c the deferred requests, session_servers.c what the glue asks of all threads that serve, and
- * session_interrupts.c how they are interrupted. */
-#ifndef SESSION_PRIVATE_H
-#define SESSION_PRIVATE_H
+/* Private: what the files of the loop share. loop.c is the main thread, loop_workers.c the workers,
+ * loop_deferred.c the deferred requests, loop_servers.c what the glue asks of all threads that serve, and
+ * loop_interrupts.c how they are interrupted. */
+#ifndef LOOP_PRIVATE_H
+#define LOOP_PRIVATE_H
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdalign.h>
 #include <unistd.h>
 
+#include "loop.h"
 #include "pool.h"
-#include "session.h"
 #include "user_shares.h"
 
 #define SHARED_CALLS_MAX 512U /* requests served at a time, of all users together; see enum charge_kind */
@@ -28,9 +28,9 @@ struct interrupt {
 };
 
 /* A thread that serves requests: a worker, a thread of libfuse for a ring, or a thread that waits for a lock. */
-struct session_server {
-    struct session_server *next; /* in the list of servers other than workers */
-    struct session *session;
+struct loop_server {
+    struct loop_server *next; /* in the list of servers other than workers */
+    struct loop *loop;
     pthread_t thread;
     struct worker *worker;  /* NULL if it is no worker */
     bool on_ring;           /* one of libfuse's threads */
@@ -53,7 +53,7 @@ struct charge {
     enum charge_kind kind;
 };
 
-/* A deferred request: session_deferred.c */
+/* A deferred request: loop_deferred.c */
 struct deferred {
     struct deferred *next;
     struct charge charge;
@@ -69,32 +69,32 @@ struct deferred_queue {
 };
 
 struct worker {
-    struct session_server server;
+    struct loop_server server;
     struct pool_worker pooled;
     bool counted;                 /* among the idle; used by this worker only */
     uint32_t opcode;              /* of the request, as the kernel sent it; used by this worker only */
     bool lacks_fsetid;            /* what the request says of its caller; used by this worker only */
     bool is_readahead;            /* see struct pool_call; used by this worker only */
     uint64_t answered_cycles;     /* when the request was answered; 0: not yet; used by this worker only */
-    struct worker *parked_before; /* under the session's lock, like the next two; see session.parked */
+    struct worker *parked_before; /* under the loop's lock, like the next two; see loop.parked */
     bool is_parked;
-    pthread_cond_t released; /* signalled when it is parked no longer, or the session ends */
+    pthread_cond_t released; /* signalled when it is parked no longer, or the loop ends */
     bool ended;              /* atomic */
 };
 
-struct session {
+struct loop {
     struct fuse_session *fuse;
     struct pool pool;
     pthread_t main_thread;
     pthread_mutex_t lock;
     struct worker *workers[WORKERS_MAX];
-    unsigned worker_count;         /* under the lock; includes those that have ended and are not joined */
-    unsigned ended_count;          /* atomic; workers that have ended and are not joined */
-    struct session_server *others; /* under the lock */
-    struct worker *parked;         /* list of workers that wait to be released, the latest first; under the lock */
-    unsigned parked_count;         /* under the lock */
-    unsigned idle_count;           /* atomic; workers that wait for a request, or are about to wait */
-    unsigned idle_most;            /* one more idle worker than this is parked; as many idle and parked ones stay */
+    unsigned worker_count;      /* under the lock; includes those that have ended and are not joined */
+    unsigned ended_count;       /* atomic; workers that have ended and are not joined */
+    struct loop_server *others; /* under the lock */
+    struct worker *parked;      /* list of workers that wait to be released, the latest first; under the lock */
+    unsigned parked_count;      /* under the lock */
+    unsigned idle_count;        /* atomic; workers that wait for a request, or are about to wait */
+    unsigned idle_most;         /* one more idle worker than this is parked; as many idle and parked ones stay */
     struct interrupt interrupts[WORKERS_MAX];
     unsigned interrupt_count;              /* atomic; changed under the lock; the main thread repeats these */
     struct user_shares busy[CHARGE_KINDS]; /* requests being served */
@@ -113,28 +113,28 @@ struct session {
 };
 
 /* The server of the current thread; NULL: the thread serves no requests. */
-extern _Thread_local struct session_server *session_this_server;
+extern _Thread_local struct loop_server *loop_this_server;
 
-static inline void session_wake_main_thread(struct session *session) {
-    pthread_kill(session->main_thread, MAIN_SIGNAL);
+static inline void loop_wake_main_thread(struct loop *loop) {
+    pthread_kill(loop->main_thread, MAIN_SIGNAL);
 }
 
 /* Adds a worker that waits for requests: wakes the latest parked worker, or creates a new one.
  * Errors:  -EAGAIN, -ENOMEM */
-int session_add_waiting_worker(struct session *session);
+int loop_add_waiting_worker(struct loop *loop);
 
 /* Joins and frees the workers that have ended. Threads: the main thread */
-void session_join_ended_workers(struct session *session);
+void loop_join_ended_workers(struct loop *loop);
 
-void session_free_worker(struct worker *worker);
+void loop_free_worker(struct worker *worker);
 
-/* Wakes the parked workers when the session ends. Call under the lock */
-void session_wake_parked_workers(struct session *session);
+/* Wakes the parked workers when the loop ends. Call under the lock */
+void loop_wake_parked_workers(struct loop *loop);
 
 /* For a new thread: undoes the scheduling it inherited if a bound worker started it. */
-static inline void session_restore_scheduling(const struct session *session) {
-    if (pool_is_adaptive(&session->pool))
-        scheduling_restore(&session->pool.home, gettid());
+static inline void loop_restore_scheduling(const struct loop *loop) {
+    if (pool_is_adaptive(&loop->pool))
+        scheduling_restore(&loop->pool.home, gettid());
 }
 
 /* Call before answering: the worker counts as idle from here on, because the caller it wakes may run first on this CPU.
@@ -147,46 +147,46 @@ void worker_goes_on(struct worker *worker);
 /* Interrupts the system call of the thread that serves a request. One signal is not enough: the thread may not have
  * reached the system call, or not even have noted which request it took. So the main thread repeats the signal until
  * the request is over. */
-void session_interrupt(struct session *session, uint64_t request);
-void session_repeat_interrupts(struct session *session);
+void loop_interrupt(struct loop *loop, uint64_t request);
+void loop_repeat_interrupts(struct loop *loop);
 
 /* The kernel sends no FUSE_INTERRUPT if the signal comes before a ring's thread has taken the request. So the main
  * thread checks by itself whether the callers of long calls have been killed. It checks calls that wait for locks less
  * often, since there may be many. */
-void session_find_lost_interrupts(struct session *session);
+void loop_find_lost_interrupts(struct loop *loop);
 
-/* Deferred requests: session_deferred.c
+/* Deferred requests: loop_deferred.c
  * begin: true: serve the request now; it counts for its user. False: it was deferred or refused, and the worker must
  *   not touch it any more.
  * end: call after the answer: the request no longer counts for its user.
  * next: a request to serve now, which counts; the caller frees it. NULL: there is none.
  * is_still_wanted: call before serving it. False: its caller has been killed, and it has been answered
- *   (session_interrupts.c).
+ *   (loop_interrupts.c).
  * refuse: answers it with that error.
  * interrupt: returns whether the request was among the deferred.
  * drop: frees all without an answer; when no thread serves any more. */
-void session_init_deferred(struct session *session, uid_t owner_uid);
-struct charge session_charge_of(const void *request);
-bool session_begin(struct session *session, const void *request, size_t size_bytes);
-void session_end(struct session *session, struct charge charge);
-struct deferred *session_next_deferred(struct session *session);
-bool session_is_still_wanted(struct session *session, const struct deferred *deferred);
-void session_refuse(struct session *session, const void *request, int error);
-uint64_t session_request_of(const struct deferred *deferred);
-pid_t session_caller_of(const struct deferred *deferred);
-void session_free_deferred(struct session *session, struct deferred *deferred);
-bool session_interrupt_deferred(struct session *session, uint64_t request);
-void session_drop_deferred(struct session *session);
+void loop_init_deferred(struct loop *loop, uid_t owner_uid);
+struct charge loop_charge_of(const void *request);
+bool loop_begin(struct loop *loop, const void *request, size_t size_bytes);
+void loop_end(struct loop *loop, struct charge charge);
+struct deferred *loop_next_deferred(struct loop *loop);
+bool loop_is_still_wanted(struct loop *loop, const struct deferred *deferred);
+void loop_refuse(struct loop *loop, const void *request, int error);
+uint64_t loop_request_of(const struct deferred *deferred);
+pid_t loop_caller_of(const struct deferred *deferred);
+void loop_free_deferred(struct loop *loop, struct deferred *deferred);
+bool loop_interrupt_deferred(struct loop *loop, uint64_t request);
+void loop_drop_deferred(struct loop *loop);
 
 /* Refuses late deferred requests, which would make other requests wait too long. Threads: the main thread */
-bool session_has_late(struct session *session);
-void session_refuse_late(struct session *session);
+bool loop_has_late(struct loop *loop);
+void loop_refuse_late(struct loop *loop);
 
 /* True if the caller, a thread, was killed, and ends when it comes back from its system call. */
 bool server_is_killed(pid_t caller);
 
 /* Signals a thread, unless it has gone on meanwhile. at: the thread may be signalled only while this is not 0; request:
  * the value *at must have, 0: any. Returns whether it was signalled */
-bool server_signal_while(struct session_server *server, const uint64_t *at, uint64_t request);
+bool server_signal_while(struct loop_server *server, const uint64_t *at, uint64_t request);
 
 #endif

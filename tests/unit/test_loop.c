@@ -1,5 +1,5 @@
-/* What workers share with the session: signals that interrupt and do nothing else. */
-#include "session.h"
+/* What workers share with the loop: signals that interrupt and do nothing else. */
+#include "loop.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,10 +27,10 @@ static void *sleep_for_ever(void *argument) {
 
 TEST(interrupt_signal_ends_a_system_call_and_nothing_else) {
     struct sleeper sleeper = {0};
-    session_prepare_signals();
+    loop_prepare_signals();
     ck_assert_int_eq(pthread_create(&sleeper.thread, NULL, sleep_for_ever, &sleeper), 0);
     while (!__atomic_load_n(&sleeper.done, __ATOMIC_ACQUIRE)) {
-        pthread_kill(sleeper.thread, session_interrupt_signal());
+        pthread_kill(sleeper.thread, loop_interrupt_signal());
         poll(NULL, 0, 1);
     }
     pthread_join(sleeper.thread, NULL);
@@ -40,7 +40,7 @@ TEST(interrupt_signal_ends_a_system_call_and_nothing_else) {
 TEST(ending_signals_wait_for_the_session) {
     static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
     sigset_t pending;
-    session_prepare_signals();
+    loop_prepare_signals();
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         raise(signals[i]); /* would end this process */
         sigpending(&pending);
@@ -52,7 +52,7 @@ TEST(ending_signals_wait_for_the_session) {
 TEST(failing_writes_end_nothing) {
     struct rlimit limit;
     int ends[2];
-    session_prepare_signals();
+    loop_prepare_signals();
     ck_assert_int_eq(pipe(ends), 0);
     close(ends[0]);
     ck_assert_int_eq(write(ends[1], "x", 1), -1);

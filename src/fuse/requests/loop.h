@@ -1,4 +1,4 @@
-/* The session loop: worker threads that take requests from the kernel and answer them.
+/* The request loop: worker threads that take requests from the kernel and answer them.
  *
  * While requests are short, a few chosen workers take them all and the others are parked (pool.h). The main thread
  * checks every 5 ms that the chosen ones make progress. Otherwise, when all workers are busy, one more is started or
@@ -12,8 +12,8 @@
  *
  * With io_uring libfuse's threads take most requests instead (uring.h), and workers what still comes through the
  * device. */
-#ifndef SESSION_H
-#define SESSION_H
+#ifndef LOOP_H
+#define LOOP_H
 
 #include <fuse_lowlevel.h>
 #include <pthread.h>
@@ -21,22 +21,22 @@
 
 #include "aggstats.h"
 
-struct session;
-struct session_server;
+struct loop;
+struct loop_server;
 
-enum session_end {
-    SESSION_UNMOUNTED, /* umount, or the connection was aborted */
-    SESSION_SIGNALLED,
-    SESSION_FAILED, /* the device could not be read */
+enum loop_end {
+    LOOP_UNMOUNTED, /* umount, or the connection was aborted */
+    LOOP_SIGNALLED,
+    LOOP_FAILED, /* the device could not be read */
 };
 
-struct session_outcome {
-    enum session_end end;
-    int signal; /* SESSION_SIGNALLED */
-    int error;  /* SESSION_FAILED: -errno */
+struct loop_outcome {
+    enum loop_end end;
+    int signal; /* LOOP_SIGNALLED */
+    int error;  /* LOOP_FAILED: -errno */
 };
 
-struct session_options {
+struct loop_options {
     struct aggstats_clock clock;
     bool single;     /* only one worker */
     bool plain;      /* no worker is ever chosen (pool.h) */
@@ -45,76 +45,76 @@ struct session_options {
     bool over_ring;  /* libfuse's threads serve requests that come over its rings (uring.h) */
 };
 
-/* Owner:   the caller calls session_destroy(), except while calls hang; it accepts NULL
+/* Owner:   the caller calls loop_destroy(), except while calls hang; it accepts NULL
  * Errors:  -ENOMEM
- * Threads: the main thread, as for all functions up to session_run() */
-int session_create(struct fuse_session *fuse, const struct session_options *options, struct session **ret_session);
-void session_destroy(struct session *session);
+ * Threads: the main thread, as for all functions up to loop_run() */
+int loop_create(struct fuse_session *fuse, const struct loop_options *options, struct loop **ret_loop);
+void loop_destroy(struct loop *loop);
 
-/* Blocks or handles the signals that end the session, and the one that interrupts a worker's system call.
+/* Blocks or handles the signals that end the loop, and the one that interrupts a worker's system call.
  * Threads: call before any other thread is started */
-void session_prepare_signals(void);
+void loop_prepare_signals(void);
 
 /* Answers INIT, the kernel's first request, so that the kernel's features are known before the mount is announced. If
- * the connection is gone already, session_run() will find that. Call after mounting */
-void session_negotiate(struct session *session);
+ * the connection is gone already, loop_run() will find that. Call after mounting */
+void loop_negotiate(struct loop *loop);
 
 /* Starts the first worker: from here on requests are served. Errors: -errno, the thread cannot be started */
-int session_start(struct session *session);
+int loop_start(struct loop *loop);
 
-/* Runs until unmounted or told to end. Call after session_start() */
-struct session_outcome session_run(struct session *session);
+/* Runs until unmounted or told to end. Call after loop_start() */
+struct loop_outcome loop_run(struct loop *loop);
 
-/* Ends all threads that serve, except those of session_add_server(), which must have ended before. Returns how many
- * calls hang: their threads touch only the session, libfuse's session, the stack and the recorder, which must therefore
+/* Ends all threads that serve, except those of loop_add_server(), which must have ended before. Returns how many
+ * calls hang: their threads touch only the loop, libfuse's loop, the stack and the recorder, which must therefore
  * stay. */
-unsigned session_stop(struct session *session);
+unsigned loop_stop(struct loop *loop);
 
 /* The kernel's number of the request that this thread is to serve; 0 if it cannot be found out.
  * Threads: workers, and libfuse's for its rings */
-uint64_t session_request(struct session *session, fuse_req_t req);
+uint64_t loop_request(struct loop *loop, fuse_req_t req);
 
 /* Call them around the call of the stack that serves a request. interruptible: in between, a FUSE_INTERRUPT of the
  * request interrupts the system call that this thread is in.
  * Threads: any that serves requests */
-void session_enter(struct session *session, fuse_req_t req, bool interruptible);
-void session_leave(bool interruptible);
+void loop_enter(struct loop *loop, fuse_req_t req, bool interruptible);
+void loop_leave(bool interruptible);
 
-/* Call between session_leave() and the next request if the thread has more to do, which may take time. */
-void session_goes_on(void);
+/* Call between loop_leave() and the next request if the thread has more to do, which may take time. */
+void loop_goes_on(void);
 
-/* For a thread that serves a blocking request. From session_add_server() on the session counts the thread as serving
- * the request. The thread calls session_be_server() before it serves the request, and session_end_server() to answer
- * the request. If the thread could not be started, call session_remove_server().
- * Errors:  session_add_server() returns NULL without memory */
-struct session_server *session_add_server(struct session *session, uint64_t request);
-void session_be_server(struct session_server *server);
-void session_end_server(struct session_server *server, fuse_req_t req, int error);
-void session_remove_server(struct session_server *server);
+/* For a thread that serves a blocking request. From loop_add_server() on the loop counts the thread as serving
+ * the request. The thread calls loop_be_server() before it serves the request, and loop_end_server() to answer
+ * the request. If the thread could not be started, call loop_remove_server().
+ * Errors:  loop_add_server() returns NULL without memory */
+struct loop_server *loop_add_server(struct loop *loop, uint64_t request);
+void loop_be_server(struct loop_server *server);
+void loop_end_server(struct loop_server *server, fuse_req_t req, int error);
+void loop_remove_server(struct loop_server *server);
 
 /* True if the request that this worker has taken is a write or truncation whose caller lacks CAP_FSETID. The kernel
  * says so in the request, and libfuse does not pass it on.
  * Threads: any; false in all but workers */
-bool session_caller_lacks_fsetid(void);
+bool loop_caller_lacks_fsetid(void);
 
 /* Whether the request that this worker has taken is FUSE_TMPFILE, FUSE_STATX or FUSE_COPY_FILE_RANGE_64, which libfuse
  * was given as another one: request_opcode_for_libfuse().
  * Threads: any; false in all but workers */
-bool session_is_tmpfile(void);
-bool session_is_statx(void);
-bool session_is_copy_file_range_64(void);
+bool loop_is_tmpfile(void);
+bool loop_is_statx(void);
+bool loop_is_copy_file_range_64(void);
 
-/* Makes the main thread call call(data) within a second, and at most once a second; never if the session ends before.
+/* Makes the main thread call call(data) within a second, and at most once a second; never if the loop ends before.
  * If asked again before the call, it is called once, with the latest data. Returns false, and does nothing, in a thread
  * that serves no requests. */
-bool session_call_later(void (*call)(void *data), void *data);
+bool loop_call_later(void (*call)(void *data), void *data);
 
 /* Sets attributes for a thread that a worker starts: the worker may be in SCHED_IDLE and bound to one CPU, which the
  * new thread must not inherit.
  * Threads: any */
-void session_set_thread_home(const struct session *session, pthread_attr_t *attr);
+void loop_set_thread_home(const struct loop *loop, pthread_attr_t *attr);
 
 /* The signal that interrupts a system call of the thread it is sent to, and does nothing else. */
-int session_interrupt_signal(void);
+int loop_interrupt_signal(void);
 
 #endif

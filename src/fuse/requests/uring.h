@@ -1,5 +1,5 @@
 /* libfuse serves requests over io_uring: after the answer to INIT it has a ring for each CPU and a thread that serves
- * it. These threads call the glue, which reports each call to the session (session_enter()). So they can be
+ * it. These threads call the glue, which reports each call to the loop (loop_enter()). So they can be
  * interrupted, and are known to hang, like workers. No worker is chosen then (pool.h): the threads already run on the
  * callers' CPUs. FORGET and FUSE_INTERRUPT still come through the device.
  *

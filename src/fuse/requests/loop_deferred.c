@@ -1,0 +1,289 @@
+/* Deferred requests: a user whose calls hang in the lower file system must leave workers to other users.
+ *
+ * A request counts for its user from when a worker begins to serve it until the answer. A request above the user's
+ * share is copied and queued, and the worker goes on. A worker that has answered a request serves the next queued one
+ * whose user has a share left. The memory of the copies is shared out in the same way; above the share a request is
+ * refused with ENOMEM.
+ *
+ * While a name is looked up, or a directory listed or changed, the kernel holds the directory's lock, and other users
+ * of the directory wait. So such requests have shares of their own, which calls that wait for something else cannot use
+ * up. If they are deferred nevertheless, the main thread refuses them with ENOMEM after a while.
+ *
+ * The queues have a lock of their own, for which the main thread does not wait: a bound worker may hold it while it
+ * gets no CPU (pool.h). */
+#include <errno.h>
+#include <linux/fuse.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "loop_private.h"
+#include "process_rights.h"
+#include "request_body.h"
+
+#define DEFERRED_BYTES_MAX ((size_t)64 << 20)
+#define DIRECTORY_CALL_PUT_OFF_MAX_NS INT64_C(2000000000)
+
+/* A close has no particular caller, and it may hang: so closes have a share of their own. */
+#define WHO_CLOSES ((uid_t)-1)
+
+/* The kernel itself: interrupts, FORGET, pages written back. These are never deferred: others may wait for them, and
+ * refusing a write-back would lose pages. */
+#define THE_KERNEL ((uid_t)-2)
+
+void loop_init_deferred(struct loop *loop, uid_t owner_uid) {
+    pthread_mutex_init(&loop->deferred_lock, NULL);
+    user_shares_init(&loop->busy[CHARGE_CALL], SHARED_CALLS_MAX, owner_uid);
+    user_shares_init(&loop->busy[CHARGE_DIRECTORY_CALL], SHARED_DIRECTORY_CALLS_MAX, owner_uid);
+    user_shares_init(&loop->deferred_bytes, DEFERRED_BYTES_MAX, owner_uid);
+}
+
+static struct fuse_in_header header_of(const void *request) {
+    struct fuse_in_header header;
+    memcpy(&header, request, sizeof(header));
+    return header;
+}
+
+uint64_t loop_request_of(const struct deferred *deferred) {
+    return header_of(deferred->request).unique;
+}
+
+pid_t loop_caller_of(const struct deferred *deferred) {
+    return (pid_t)header_of(deferred->request).pid;
+}
+
+/* The kernel holds the lock also while it asks for attributes, extended ones too. */
+static bool is_directory_call(uint32_t opcode) {
+    switch (opcode) {
+    case FUSE_LOOKUP:
+    case FUSE_READDIR:
+    case FUSE_READDIRPLUS:
+    case FUSE_FSYNCDIR:
+    case FUSE_CREATE:
+    case FUSE_MKNOD:
+    case FUSE_MKDIR:
+    case FUSE_SYMLINK:
+    case FUSE_LINK:
+    case FUSE_UNLINK:
+    case FUSE_RMDIR:
+    case FUSE_RENAME:
+    case FUSE_RENAME2:
+    case FUSE_GETATTR:
+    case FUSE_SETATTR:
+    case FUSE_STATX:
+    case FUSE_ACCESS:
+    case FUSE_GETXATTR:
+    case FUSE_SETXATTR:
+    case FUSE_REMOVEXATTR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+struct charge loop_charge_of(const void *request) {
+    struct fuse_in_header header = header_of(request);
+    const enum charge_kind kind = is_directory_call(header.opcode) ? CHARGE_DIRECTORY_CALL : CHARGE_CALL;
+    if (header.opcode == FUSE_RELEASE)
+        return (struct charge){WHO_CLOSES, kind};
+    return (struct charge){header.uid == 0 && header.pid == 0 ? THE_KERNEL : header.uid, kind};
+}
+
+static bool is_never_put_off(const struct loop *loop, struct charge charge) {
+    return loop->single || charge.uid == THE_KERNEL || user_shares_is_trusted(&loop->busy[charge.kind], charge.uid);
+}
+
+static bool take_share(struct loop *loop, struct charge charge) {
+    if (!user_shares_are_left(&loop->busy[charge.kind], charge.uid))
+        return false;
+    user_shares_take(&loop->busy[charge.kind], charge.uid, 1);
+    return true;
+}
+
+/* An administrator's requests are never deferred, however many workers they have. */
+static bool take_without_share(struct loop *loop, struct charge charge, pid_t caller) {
+    if (!process_is_admin(caller, charge.uid))
+        return false;
+    user_shares_take(&loop->busy[charge.kind], charge.uid, 1);
+    return true;
+}
+
+static size_t allocated_bytes(const struct deferred *deferred) {
+    return sizeof(*deferred) + deferred->size_bytes;
+}
+
+static struct deferred *copy_request(struct loop *loop, struct charge charge, const void *request, size_t size_bytes) {
+    if (!user_shares_are_left(&loop->deferred_bytes, charge.uid))
+        return NULL;
+    struct deferred *copy = malloc(sizeof(*copy) + size_bytes);
+    if (!copy)
+        return NULL;
+    *copy = (struct deferred){.charge = charge, .since_ns = read_clock_ns(CLOCK_MONOTONIC), .size_bytes = size_bytes};
+    memcpy(copy->request, request, size_bytes);
+    user_shares_take(&loop->deferred_bytes, charge.uid, allocated_bytes(copy));
+    return copy;
+}
+
+void loop_free_deferred(struct loop *loop, struct deferred *deferred) {
+    if (!deferred)
+        return;
+    user_shares_give(&loop->deferred_bytes, deferred->charge.uid, allocated_bytes(deferred));
+    free(deferred);
+}
+
+void loop_refuse(struct loop *loop, const void *request, int error) {
+    struct fuse_out_header answer = {.len = sizeof(answer), .error = -error, .unique = header_of(request).unique};
+    if (write(fuse_session_fd(loop->fuse), &answer, sizeof(answer)) < 0)
+        return; /* the request or the connection is over already */
+}
+
+static struct deferred_queue *queue_of(struct loop *loop, struct charge charge) {
+    return &loop->deferred[charge.kind][charge.uid % USER_SHARES_COUNTERS];
+}
+
+/* Counts it first, and then looks for a share once more: a thread that gave one back before did not see this request
+ * wait. */
+static bool put_off_locked(struct loop *loop, struct deferred *deferred) {
+    struct deferred_queue *queue = queue_of(loop, deferred->charge);
+    unsigned *count = &loop->deferred_count[deferred->charge.kind];
+    __atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST);
+    if (take_share(loop, deferred->charge)) {
+        __atomic_sub_fetch(count, 1, __ATOMIC_SEQ_CST);
+        return false;
+    }
+    *(queue->first ? &queue->last->next : &queue->first) = deferred;
+    queue->last = deferred;
+    return true;
+}
+
+/* deferred: if it is the first that the main thread has to watch, the main thread is woken. */
+static bool put_off(struct loop *loop, struct deferred *deferred) {
+    const enum charge_kind kind = deferred->charge.kind;
+    pthread_mutex_lock(&loop->deferred_lock);
+    bool is_put_off = put_off_locked(loop, deferred);
+    bool is_first = is_put_off && loop->deferred_count[kind] == 1;
+    pthread_mutex_unlock(&loop->deferred_lock);
+    if (is_first && kind == CHARGE_DIRECTORY_CALL)
+        loop_wake_main_thread(loop);
+    return is_put_off;
+}
+
+bool loop_begin(struct loop *loop, const void *request, size_t size_bytes) {
+    const struct charge charge = loop_charge_of(request);
+    if (is_never_put_off(loop, charge) || take_share(loop, charge) ||
+        take_without_share(loop, charge, (pid_t)header_of(request).pid))
+        return true;
+    struct deferred *deferred = copy_request(loop, charge, request, size_bytes);
+    if (!deferred)
+        loop_refuse(loop, request, ENOMEM);
+    else if (!put_off(loop, deferred)) {
+        loop_free_deferred(loop, deferred);
+        return true;
+    }
+    return false;
+}
+
+void loop_end(struct loop *loop, struct charge charge) {
+    if (!is_never_put_off(loop, charge))
+        user_shares_give(&loop->busy[charge.kind], charge.uid, 1);
+}
+
+/* ---- Queues ---- */
+
+static struct deferred *unlink_first_locked(struct loop *loop, struct deferred_queue *queue) {
+    struct deferred *deferred = queue->first;
+    queue->first = deferred->next;
+    __atomic_sub_fetch(&loop->deferred_count[deferred->charge.kind], 1, __ATOMIC_SEQ_CST);
+    return deferred;
+}
+
+static unsigned count_deferred(const struct loop *loop, enum charge_kind kind) {
+    return __atomic_load_n(&loop->deferred_count[kind], __ATOMIC_SEQ_CST);
+}
+
+static bool any_is_deferred(const struct loop *loop) {
+    return count_deferred(loop, CHARGE_DIRECTORY_CALL) > 0 || count_deferred(loop, CHARGE_CALL) > 0;
+}
+
+/* Users take turns. */
+static struct deferred *next_of_kind_locked(struct loop *loop, enum charge_kind kind) {
+    for (unsigned tries = 0; count_deferred(loop, kind) > 0 && tries < USER_SHARES_COUNTERS; tries++) {
+        struct deferred_queue *queue = &loop->deferred[kind][loop->deferred_turn++ % USER_SHARES_COUNTERS];
+        if (queue->first && take_share(loop, queue->first->charge))
+            return unlink_first_locked(loop, queue);
+    }
+    return NULL;
+}
+
+static struct deferred *next_locked(struct loop *loop) {
+    struct deferred *next = next_of_kind_locked(loop, CHARGE_DIRECTORY_CALL);
+    return next ? next : next_of_kind_locked(loop, CHARGE_CALL);
+}
+
+struct deferred *loop_next_deferred(struct loop *loop) {
+    if (!any_is_deferred(loop))
+        return NULL;
+    pthread_mutex_lock(&loop->deferred_lock);
+    struct deferred *next = next_locked(loop);
+    pthread_mutex_unlock(&loop->deferred_lock);
+    return next;
+}
+
+static struct deferred_queue *queue_at(struct loop *loop, unsigned index) {
+    return &loop->deferred[index / USER_SHARES_COUNTERS][index % USER_SHARES_COUNTERS];
+}
+
+static struct deferred *find_locked(struct loop *loop, uint64_t request) {
+    for (unsigned index = 0; index < CHARGE_KINDS * USER_SHARES_COUNTERS; index++) {
+        for (struct deferred *deferred = queue_at(loop, index)->first; deferred; deferred = deferred->next) {
+            if (loop_request_of(deferred) == request)
+                return deferred;
+        }
+    }
+    return NULL;
+}
+
+bool loop_interrupt_deferred(struct loop *loop, uint64_t request) {
+    if (!any_is_deferred(loop))
+        return false;
+    pthread_mutex_lock(&loop->deferred_lock);
+    struct deferred *deferred = find_locked(loop, request);
+    bool is_found = deferred;
+    if (is_found)
+        deferred->interrupted = true;
+    pthread_mutex_unlock(&loop->deferred_lock);
+    return is_found;
+}
+
+bool loop_has_late(struct loop *loop) {
+    return count_deferred(loop, CHARGE_DIRECTORY_CALL) > 0;
+}
+
+static struct deferred *next_late_locked(struct loop *loop, int64_t before_ns) {
+    for (unsigned index = 0; index < USER_SHARES_COUNTERS; index++) {
+        struct deferred_queue *queue = &loop->deferred[CHARGE_DIRECTORY_CALL][index];
+        if (queue->first && queue->first->since_ns < before_ns)
+            return unlink_first_locked(loop, queue);
+    }
+    return NULL;
+}
+
+void loop_refuse_late(struct loop *loop) {
+    const int64_t before_ns = read_clock_ns(CLOCK_MONOTONIC) - DIRECTORY_CALL_PUT_OFF_MAX_NS;
+    struct deferred *late;
+    if (pthread_mutex_trylock(&loop->deferred_lock) != 0)
+        return; /* next time */
+    while ((late = next_late_locked(loop, before_ns))) {
+        loop_refuse(loop, late->request, ENOMEM);
+        loop_free_deferred(loop, late);
+    }
+    pthread_mutex_unlock(&loop->deferred_lock);
+}
+
+void loop_drop_deferred(struct loop *loop) {
+    for (unsigned index = 0; index < CHARGE_KINDS * USER_SHARES_COUNTERS; index++) {
+        while (queue_at(loop, index)->first)
+            loop_free_deferred(loop, unlink_first_locked(loop, queue_at(loop, index)));
+    }
+    pthread_mutex_destroy(&loop->deferred_lock);
+}
