@@ -34,7 +34,6 @@
 #include "process_rights.h"
 #include "prof.h"
 #include "profile_target.h"
-#include "recorder_start.h"
 #include "rotator.h"
 #include "slow_log.h"
 #include "spare_fds.h"
@@ -56,7 +55,6 @@ struct daemon {
     struct spare_fds spare;
     pthread_mutex_t target_lock; /* several workers may have a dump command at once */
     struct background background;
-    struct aggstats_recorder *recorder;
     struct pass *pass;
     struct node_names names;
     struct thread_causes causes;
@@ -69,8 +67,7 @@ struct daemon {
     struct glue glue;
     struct mounting mounting;
     bool is_wrong_usage;
-    bool live_is_needed; /* the profile is nowhere else */
-    char *outcome;       /* of saving the final profile, for waiting processes; NULL: no memory */
+    char *outcome; /* of saving the final profile, for waiting processes; NULL: no memory */
 };
 
 /* ---- Arguments ---- */
@@ -159,20 +156,25 @@ static void make_socket(struct daemon *daemon, const char *live_path) {
                     live_path, strerror(-err));
 }
 
+static char *path_of(void *context, uint64_t object) {
+    const struct daemon *daemon = context;
+    return pass_path_of(daemon->pass, object);
+}
+
 static int create_recorder(struct daemon *daemon) {
-    const struct recorder_wanted wanted = {
-        .options = daemon->options,
-        .lower = daemon->lower,
-        .mountpoint = daemon->mountpoint,
-        .profile = daemon->target.shown,
-        .names = &daemon->names,
-    };
-    int err = recorder_start(&wanted, &daemon->recorder);
+    daemon->names.depth_max = daemon->options->groups.directory_depth;
+    daemon->recording.options = daemon->options;
+    daemon->recording.prof = &daemon->prof;
+    daemon->recording.names = &daemon->names;
+    daemon->recording.holders.causes = &daemon->causes;
+    daemon->recording.path_of = path_of;
+    daemon->recording.path_context = daemon;
+    int err = recording_open(&daemon->recording, daemon->lower, daemon->mountpoint, daemon->target.shown);
     if (err < 0)
         return err;
-    daemon->rotator.recorder = daemon->recorder;
+    daemon->rotator.recorder = daemon->recording.session.recorder;
     daemon->rotator.target = &daemon->target;
-    const char *live_path = aggstats_recorder_live_path(daemon->recorder);
+    const char *live_path = daemon->recording.session.live_path;
     if (live_path) {
         profile_target_add_second(&daemon->target, live_path); /* otherwise the live file itself is the second place */
         make_socket(daemon, live_path);
@@ -196,24 +198,17 @@ static int start_slow_log(struct daemon *daemon) {
         .mountpoint = daemon->mountpoint,
         .size_bytes_max = options->slow_log_size_bytes,
         .rate_max = options->slow_log_rate,
-        .clock = aggstats_recorder_clock(daemon->recorder),
+        .clock = aggstats_recorder_clock(daemon->recording.session.recorder),
     };
     return wanted.target ? slow_log_start(&wanted, &daemon->slow_log) : 0;
 }
 
 /* ---- Layers ---- */
 
-static char *path_of(void *context, uint64_t object) {
-    const struct daemon *daemon = context;
-    return pass_path_of(daemon->pass, object);
-}
-
 static int make_profile_text(struct daemon *daemon, bool is_final, struct control_text *ret_text) {
-    const struct control control = {.recorder = daemon->recorder,
-                                    .path_of = path_of,
-                                    .path_context = daemon,
-                                    .is_saved = true,
-                                    .says_end = daemon->target.is_series && is_final};
+    struct control control = daemon->recording.session.control;
+    control.is_saved = true;
+    control.says_end = daemon->target.is_series && is_final;
     return control_read(&control, &view_text, true, ret_text);
 }
 
@@ -300,44 +295,29 @@ static int create_layers(struct daemon *daemon) {
     if (err < 0)
         return err;
     daemon->names.pass = daemon->pass;
-    daemon->names.depth_max = options->groups.directory_depth;
     struct fs_layer *top = pass_layer(daemon->pass);
     if (options->timing == TIMING_FULL) {
-        prof_init(&daemon->prof, daemon->recorder, top);
+        prof_init(&daemon->prof, daemon->recording.session.recorder, top);
         top = &daemon->prof.layer;
     }
-    daemon->recording.is_recorded = options->timing == TIMING_FULL;
-    daemon->recording.recorder = daemon->recorder;
-    daemon->recording.prof = &daemon->prof;
-    daemon->recording.options = options;
-    daemon->recording.names = &daemon->names;
-    daemon->recording.holders.causes = &daemon->causes;
-    daemon->recording.path_of = path_of;
-    daemon->recording.path_context = daemon;
     daemon->recording.slow_log = daemon->slow_log;
     err = recording_start(&daemon->recording);
     if (err < 0)
         return err;
+    struct control control = daemon->recording.session.control;
+    control.steady_clock = aggstats_recorder_clock(control.recorder);
+    control.dump = dump_profile;
+    control.dump_context = daemon;
+    control.rotate = rotate_profile;
+    control.rotate_context = daemon;
+    control.has_series = daemon->target.is_series;
+    control.groups = recording_set_groups;
+    control.groups_context = &daemon->recording;
+    control.events = event_files_command;
+    control.events_context = &daemon->events;
     const struct ctl_options ctl_options = {
         .name = options->control_name,
-        .control = {.recorder = daemon->recorder,
-                    .steady_clock = aggstats_recorder_clock(daemon->recorder),
-                    .dump = dump_profile,
-                    .dump_context = daemon,
-                    .rotate = rotate_profile,
-                    .rotate_context = daemon,
-                    .has_series = daemon->target.is_series,
-                    .path_of = path_of,
-                    .path_context = daemon,
-                    .joint = recording_set_joint,
-                    .joint_context = &daemon->recording,
-                    .groups = recording_set_groups,
-                    .groups_context = &daemon->recording,
-                    .slow = recording_set_slow,
-                    .slow_context = &daemon->recording,
-                    .events = event_files_command,
-                    .events_context = &daemon->events,
-                    .intervals_max = options->intervals_max},
+        .control = control,
         .owner_uid = getuid(),
         .owner_gid = getgid(),
         .is_trusted = is_trusted,
@@ -401,7 +381,7 @@ static int init_glue(struct daemon *daemon) {
 
 static int start_events(struct daemon *daemon) {
     daemon->events.options = daemon->options;
-    daemon->events.recorder = daemon->recorder;
+    daemon->events.recorder = daemon->recording.session.recorder;
     daemon->events.recording = &daemon->recording;
     daemon->events.target = &daemon->target;
     daemon->events.names = &daemon->names;
@@ -433,7 +413,7 @@ static int mount_and_serve(struct daemon *daemon) {
         mounting_unmount(mounting, true);
         return err;
     }
-    err = mounting_serve(mounting, aggstats_recorder_clock(daemon->recorder));
+    err = mounting_serve(mounting, aggstats_recorder_clock(daemon->recording.session.recorder));
     if (err == 0)
         start_server(daemon);
     return err;
@@ -484,12 +464,13 @@ static int save_final_profile(struct daemon *daemon) {
     if (err == 0)
         err = daemon->target.is_series ? rotator_save_last(&daemon->rotator, &text)
                                        : profile_target_save(&daemon->target, &text);
-    daemon->live_is_needed =
-        err < 0 && final_profile_keep(&daemon->target, daemon->recorder, &text, err, &daemon->outcome);
+    daemon->recording.session.keeps_live =
+        err < 0 &&
+        final_profile_keep(&daemon->target, daemon->recording.session.recorder, &text, err, &daemon->outcome);
     if (err == 0)
         daemon->outcome = final_profile_saved(&daemon->target);
-    if (!daemon->live_is_needed)
-        aggstats_recorder_unlink_live(daemon->recorder);
+    if (!daemon->recording.session.keeps_live)
+        aggstats_recorder_unlink_live(daemon->recording.session.recorder);
     free(text.text);
     return err;
 }
@@ -512,7 +493,7 @@ static void start_rotations(struct daemon *daemon) {
 
 /* Calls that hang may end later; they are not in the log. */
 static bool end_slow_log(struct daemon *daemon) {
-    aggstats_slow_report(daemon->recorder);
+    aggstats_slow_report(daemon->recording.session.recorder);
     return slow_log_end(daemon->slow_log);
 }
 
@@ -553,11 +534,9 @@ static void tear_down(struct daemon *daemon) {
 #ifdef HAVE_FUSE_PASSTHROUGH
     glue_destroy_backings(daemon->glue.backings);
 #endif
-    if (daemon->recorder && !daemon->live_is_needed)
-        aggstats_recorder_unlink_live(daemon->recorder);
     event_files_finish(&daemon->events);
-    aggstats_recorder_destroy(daemon->recorder); /* its thread gets paths from the pass layer */
-    slow_log_destroy(daemon->slow_log);          /* the recorder reports to it */
+    session_finish(&daemon->recording.session); /* its recorder's thread gets paths from the pass layer */
+    slow_log_destroy(daemon->slow_log);         /* the recorder reports to it */
     ctl_finish(&daemon->ctl);
     pass_destroy(daemon->pass);
     thread_causes_finish(&daemon->causes);
@@ -574,7 +553,6 @@ int daemon_run(const struct options *options) {
         .lower_fd = -1,
         .background.ready_fd = -1,
         .target_lock = PTHREAD_MUTEX_INITIALIZER,
-        .recording.lock = PTHREAD_MUTEX_INITIALIZER,
         .events = EVENT_FILES_NONE,
         .server = CONTROL_SERVER_NONE,
         .rotator = {.interval_s = options->rotate_s, .keep = options->keep},

@@ -45,13 +45,17 @@ static uint64_t directory_of(void *context, uint64_t object) {
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
 /* If the mount cannot be found, nothing is known of it. */
-static void fill_source(struct observed *observed, struct session_source *source) {
+static void fill_source(struct observed *observed, const struct session_options *options,
+                        struct session_source *source) {
     const struct fuse_mount *mount = &observed->mount;
     source->name = mount->path ? mount->path : "the mount";
     source->op_names = wire_op_names;
     source->op_count = WIRE_OP_COUNT;
-    source->header = (struct session_header){
-        .layer = "daemon", .lower = mount->source, .mount = mount->path, .filesystem = mount->type};
+    source->header = (struct session_header){.layer = "daemon",
+                                             .lower = mount->source,
+                                             .mount = mount->path,
+                                             .filesystem = mount->type,
+                                             .profile = options->profile};
     source->has_socket = true;
     source->device = mount->device;
     source->slow = (struct aggstats_slow_options){.find_cause = daemon_cause,
@@ -82,7 +86,7 @@ int observed_start(struct observed *observed, const struct session_options *opti
                                              .catch_up = around->catch_up,
                                              .catch_up_context = around->context}};
     *mount = (struct fuse_mount){.path = NULL};
-    fill_source(observed, &source);
+    fill_source(observed, options, &source);
     int error = session_open(&observed->session, options, &source);
     if (error == 0)
         error = requests_init(&observed->requests, observed->session.recorder);

@@ -1,20 +1,25 @@
 #include "session.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "aggstats/joint_profiles.h"
 #include "aggstats/shared.h"
 #include "aggstats/user_label.h"
 #include "base.h"
+#include "control_file.h"
+#include "final_file.h"
 #include "live_dirs.h"
+#include "path.h"
 #include "process.h"
 
-#define HEADER_LABELS 9
+#define HEADER_LABELS 14
 
-void session_tell(const struct session *session, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void tell(const struct session *session, const char *format, ...) {
     CLEANUP_FREE char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
@@ -43,8 +48,13 @@ static int create_recorder(struct session *session) {
                               {header->whose.key, header->whose.value},
                               {"mount", header->mount},
                               {"fstype", header->filesystem},
-                              {"control", session->socket_path},
-                              {"profile", session->options->profile}};
+                              {"cache", header->cache},
+                              {"control", header->control ? header->control : session->socket_path},
+                              {"profile", header->profile},
+                              {"data", header->data},
+                              {"workers", header->workers},
+                              {"io_uring", header->io_uring},
+                              {"locks", header->locks}};
     size_t count = 0;
     gethostname(host, sizeof(host) - 1);
     for (size_t i = 0; i < HEADER_LABELS; i++)
@@ -112,21 +122,106 @@ int session_open(struct session *session, const struct session_options *options,
     return error;
 }
 
-void session_finish(struct session *session) {
-    if (!session->recorder)
-        return;
-    session_stop_answering(session);
-    if (!session->keeps_live)
-        aggstats_recorder_unlink_live(session->recorder);
-    aggstats_recorder_destroy(steal_pointer(&session->recorder));
-    forget_paths(session);
-    pthread_mutex_destroy(&session->lock);
+/* ---- Saving ------------------------------------------------------------------------------------- */
+
+/* A file in the mount would be written by the daemon that is profiled. */
+static int open_place(const char *file, dev_t device, int *ret_dir_fd, const char **ret_name) {
+    struct stat attr;
+    CLEANUP_FD int dir_fd = -1;
+    int error = open_parent(AT_FDCWD, file, &dir_fd, ret_name);
+    if (error == 0 && fstat(dir_fd, &attr) < 0)
+        error = negative_errno();
+    if (error == 0 && attr.st_dev == device)
+        error = -ELOOP;
+    if (error == 0)
+        *ret_dir_fd = steal_fd(&dir_fd);
+    return error;
+}
+
+int session_check_place(const char *profile, dev_t device) {
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    return open_place(profile, device, &dir_fd, &name);
+}
+
+static mode_t mode_of(bool has_paths) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask & (has_paths ? 0600 : 0666);
+}
+
+static int make_text(const struct session *session, struct control_text *ret_text) {
+    struct control control = session->control;
+    control.is_saved = true;
+    return control_read(&control, &view_text, true, ret_text);
+}
+
+/* ret_other: the path that it went to if another file must stay in its place (final_file.h); NULL: it is in its place */
+static int save_final(const struct session *session, bool keeps_old, char **ret_other) {
+    CLEANUP_FD int dir_fd = -1;
+    CLEANUP_FREE char *other_name = NULL;
+    char directory[PATH_MAX] = "";
+    const char *name;
+    struct control_text text;
+    int error = open_place(session->options->profile, session->source.device, &dir_fd, &name);
+    if (error == 0)
+        error = make_text(session, &text);
+    if (error)
+        return error;
+    error = final_file_save(dir_fd, name, keeps_old, mode_of(text.has_paths), &text, &other_name);
+    free(text.text);
+    path_of_open(dir_fd, directory);
+    *ret_other = other_name ? path_join(directory, other_name) : NULL;
+    return error;
+}
+
+static int save_in_open_file(const struct session *session, const struct control_file *file) {
+    struct control_text text;
+    int error = make_text(session, &text);
+    if (error)
+        return error;
+    error = control_file_write(file, session->source.device, text.text, text.size_bytes);
+    free(text.text);
+    return error;
+}
+
+/* Saves the profile so far in a file that the client has opened, or, without a name, to the place of the final one. A
+ * control_file_fn */
+static int dump(void *context, const struct control_file *file) {
+    const struct session *session = context;
+    CLEANUP_FREE char *other = NULL;
+    if (!file->name && !session->options->profile)
+        return -EINVAL;
+    return file->name ? save_in_open_file(session, file) : save_final(session, false, &other);
+}
+
+struct span_place {
+    const struct session *session;
+    const struct control_file *file;
+};
+
+/* An aggstats_save_fn. */
+static int save_span(void *context, const struct aggstats_profile *profile) {
+    const struct span_place *place = context;
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes;
+    int error = aggstats_profile_format(profile, &text, &size_bytes);
+    if (error == 0)
+        error = control_file_write(place->file, place->session->source.device, text, size_bytes);
+    return error ? error : place->file->give_name(place->file->context);
+}
+
+/* Saves the profile in a new file that the client has opened, and begins the next. A control_file_fn */
+static int rotate(void *context, const struct control_file *file) {
+    const struct session *session = context;
+    struct span_place place = {session, file};
+    return aggstats_recorder_rotate(session->recorder, save_span, &place);
 }
 
 /* ---- What is recorded --------------------------------------------------------------------------- */
 
 /* Keeps those of the op's values that are in kept, and adds some. */
-static const char *change_joint(struct session *session, unsigned op, unsigned kept, unsigned added) {
+static int change_joint(struct session *session, unsigned op, unsigned kept, unsigned added) {
     pthread_mutex_lock(&session->lock);
     const unsigned values = (session->joint[op] & kept) | added;
     const int error =
@@ -134,46 +229,45 @@ static const char *change_joint(struct session *session, unsigned op, unsigned k
     if (error == 0)
         session->joint[op] = values;
     pthread_mutex_unlock(&session->lock);
-    return error ? strerror(-error) : NULL;
+    return error;
 }
 
-/* session: NULL: the argument is only checked */
-static const char *set_joint(struct session *session, session_find_joint_fn find_joint, const char *argument) {
+/* A control_joint_fn. */
+static const char *set_joint(void *context, const char *argument, bool apply) {
+    struct session *session = context;
     struct control_joint joint;
-    enum aggstats_value value = AGGSTATS_ERROR;
+    enum aggstats_value value = AGGSTATS_ERROR; /* which every op has */
     unsigned op = 0;
     const char *why = control_parse_joint(argument, &joint);
     if (!why && !joint.ends_all)
-        why = find_joint(joint.op, joint.value, &op, &value);
-    if (why || !session)
+        why = session->source.find_joint(joint.op, joint.value, &op, &value);
+    if (why || !apply)
         return why;
+    int error = 0;
     if (!joint.ends_all)
-        return joint.ends ? change_joint(session, op, 0, 0) : change_joint(session, op, ~0U, 1U << value);
-    for (op = 0; op < session->source.op_count && !why; op++)
-        why = change_joint(session, op, 0, 0);
+        error = joint.ends ? change_joint(session, op, 0, 0) : change_joint(session, op, ~0U, 1U << value);
+    for (op = 0; joint.ends_all && op < session->source.op_count && error == 0; op++)
+        error = change_joint(session, op, 0, 0);
+    return error ? strerror(-error) : NULL;
+}
+
+const char *session_parse_joint(session_find_joint_fn find_joint, const char *argument,
+                                unsigned joint[AGGSTATS_OPS_MAX]) {
+    enum aggstats_value value = AGGSTATS_ERROR;
+    unsigned op = 0;
+    CLEANUP_FREE char *name = strdup(argument);
+    char *colon = name ? strchr(name, ':') : NULL;
+    if (!colon)
+        return name ? "must be OP:VALUE, such as read:size" : strerror(ENOMEM);
+    *colon = '\0';
+    const char *why = find_joint(name, colon + 1, &op, &value);
+    if (!why)
+        joint[op] |= 1U << value;
     return why;
 }
 
-const char *session_set_joint(void *context, const char *argument, bool apply) {
-    struct session *session = context;
-    return set_joint(apply ? session : NULL, session->source.find_joint, argument);
-}
-
-/* With a colon, as in options. */
-static const char *set_joint_option(struct session *session, session_find_joint_fn find_joint, const char *option) {
-    CLEANUP_FREE char *argument = strdup(option);
-    char *colon = argument ? strchr(argument, ':') : NULL;
-    if (!colon)
-        return argument ? "must be OP:VALUE, such as read:size" : strerror(ENOMEM);
-    *colon = ' ';
-    return set_joint(session, find_joint, argument);
-}
-
-const char *session_check_joint(session_find_joint_fn find_joint, const char *argument) {
-    return set_joint_option(NULL, find_joint, argument);
-}
-
-int session_set_slow(void *context, uint64_t ns) {
+/* A control_slow_fn. */
+static int set_slow(void *context, uint64_t ns) {
     struct session *session = context;
     pthread_mutex_lock(&session->lock);
     session->source.slow.threshold_ns = ns;
@@ -198,17 +292,17 @@ void session_group_by_threads(struct session_source *source, const struct aggsta
     }
 }
 
-static int start_groupings(struct session *session) {
-    int error = 0;
-    for (unsigned kind = AGGSTATS_UNGROUPED + 1; kind < AGGSTATS_GROUPINGS && error == 0; kind++) {
-        if (!(session->options->groupings & 1U << kind))
+unsigned session_groupings(const struct session *session, unsigned wanted,
+                           struct aggstats_grouping_options ret_groupings[AGGSTATS_GROUPINGS]) {
+    unsigned count = 0;
+    for (unsigned kind = AGGSTATS_UNGROUPED + 1; kind < AGGSTATS_GROUPINGS; kind++) {
+        if (!(wanted & 1U << kind))
             continue;
-        struct aggstats_grouping_options wanted = session->source.ways[kind];
-        wanted.grouping = (enum aggstats_grouping)kind;
-        wanted.groups_max = session->options->groups_max;
-        error = aggstats_recorder_group(session->recorder, &wanted);
+        ret_groupings[count] = session->source.ways[kind];
+        ret_groupings[count].grouping = (enum aggstats_grouping)kind;
+        ret_groupings[count++].groups_max = session->options->groups_max;
     }
-    return error;
+    return count;
 }
 
 int session_record(struct session *session) {
@@ -216,25 +310,39 @@ int session_record(struct session *session) {
     const struct session_source *source = &session->source;
     const bool has_slow = source->slow.find_cause;
     session->control = (struct control){.recorder = session->recorder,
-                                        .dump = session_dump,
+                                        .dump = dump,
                                         .dump_context = session,
-                                        .rotate = session_rotate,
+                                        .rotate = rotate,
                                         .rotate_context = session,
-                                        .joint = source->find_joint ? session_set_joint : NULL,
+                                        .joint = source->find_joint ? set_joint : NULL,
                                         .joint_context = session,
-                                        .slow = has_slow ? session_set_slow : NULL,
+                                        .slow = has_slow ? set_slow : NULL,
                                         .slow_context = session,
                                         .path_of = source->slow.path_of,
                                         .number_of = source->slow.number_of,
                                         .path_context = source->slow.path_context,
                                         .intervals_max = options->intervals_max};
-    int error = start_groupings(session);
-    if (error == 0 && options->interval_ns > 0)
+    struct aggstats_grouping_options groupings[AGGSTATS_GROUPINGS];
+    const unsigned count = session_groupings(session, options->groupings, groupings);
+    char *failed = session->failed;
+    int error = 0;
+    for (unsigned i = 0; i < count && error == 0; i++) {
+        snprintf(failed, sizeof(session->failed), "profile by %s", aggstats_grouping_name(groupings[i].grouping));
+        error = aggstats_recorder_group(session->recorder, &groupings[i]);
+    }
+    if (error == 0 && options->interval_ns > 0) {
+        snprintf(failed, sizeof(session->failed), "sample the profile");
         error = aggstats_recorder_set_interval(session->recorder, options->interval_ns, options->intervals_max);
-    for (size_t i = 0; i < options->joint.count && error == 0; i++)
-        error = set_joint_option(session, source->find_joint, options->joint.texts[i]) ? -ENOMEM : 0;
-    if (error == 0 && has_slow && options->slow_ns > 0)
-        error = session_set_slow(session, options->slow_ns);
+    }
+    for (unsigned op = 0; op < source->op_count && error == 0; op++)
+        if (options->joint[op]) {
+            snprintf(failed, sizeof(session->failed), "relate latencies to values");
+            error = change_joint(session, op, ~0U, options->joint[op]);
+        }
+    if (error == 0 && has_slow && options->slow_ns > 0) {
+        snprintf(failed, sizeof(session->failed), "look for slow calls");
+        error = set_slow(session, options->slow_ns);
+    }
     return error;
 }
 
@@ -249,12 +357,60 @@ bool session_answer(struct session *session) {
         error = control_server_start(&session->socket, &session->control, source->catch_up, source->context,
                                      source->handed_over);
     if (error)
-        session_tell(session, "the profile of %s cannot be controlled: no socket can be made at %s: %s", source->name,
-                     session->socket_path, strerror(-error));
+        tell(session, "the profile of %s cannot be controlled: no socket can be made at %s: %s", source->name,
+             session->socket_path, strerror(-error));
     return error == 0;
 }
+
+/* ---- The end ------------------------------------------------------------------------------------ */
 
 void session_stop_answering(struct session *session) {
     while (!control_server_stop(&session->socket))
         continue; /* its command hangs */
+}
+
+#define IN_LIVE "in %s, from where 'osprof recover' takes it"
+
+int session_save(const struct session *session) {
+    const char *name = session->source.name;
+    const char *profile = session->options->profile;
+    CLEANUP_FREE char *other = NULL;
+    const int error = profile ? save_final(session, session->options->keeps_old, &other) : 0;
+    const char *why = error == -ELOOP ? "it lies in the mount itself" : strerror(-error);
+    if (other)
+        tell(session, "%s holds the profile of another mount, or a later one; that of %s goes to %s", profile, name,
+             other);
+    if (error && session->live_path)
+        tell(session, "cannot write the profile of %s to %s: %s; it is " IN_LIVE, name, profile, why,
+             session->live_path);
+    else if (error)
+        tell(session, "cannot write the profile of %s to %s: %s", name, profile, why);
+    return error;
+}
+
+void session_leave(struct session *session) {
+    if (!session->live_path)
+        return;
+    session->keeps_live = true;
+    tell(session, "the profile of %s is " IN_LIVE, session->source.name, session->live_path);
+}
+
+int session_end(struct session *session) {
+    session_stop_answering(session);
+    const int error = session_save(session);
+    if (error == 0 && !session->keeps_live)
+        aggstats_recorder_unlink_live(session->recorder);
+    session->keeps_live = true;
+    return error;
+}
+
+void session_finish(struct session *session) {
+    if (!session->recorder)
+        return;
+    session_stop_answering(session);
+    if (!session->keeps_live)
+        aggstats_recorder_unlink_live(session->recorder);
+    aggstats_recorder_destroy(steal_pointer(&session->recorder));
+    forget_paths(session);
+    pthread_mutex_destroy(&session->lock);
 }

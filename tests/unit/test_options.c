@@ -65,7 +65,7 @@ TEST(two_directories_are_enough) {
     ck_assert_str_eq(options.control_name, ".osprof");
     ck_assert_ptr_null(options.profile);
     ck_assert_ptr_null(options.live_directory);
-    ck_assert_uint_eq(options.resolution, 1);
+    ck_assert_uint_eq(options.session.resolution, 1);
     ck_assert_int_eq(options.cache, CACHE_AUTO);
     ck_assert_int_eq(options.timing, TIMING_FULL);
     ck_assert(!options.kernel_data && !options.plain_workers);
@@ -82,21 +82,21 @@ TEST(every_option_is_understood) {
     ck_assert_str_eq(options.profile, "a/b");
     ck_assert_str_eq(options.control_name, ".p");
     ck_assert_str_eq(options.live_directory, "/run");
-    ck_assert_uint_eq(options.resolution, 8);
+    ck_assert_uint_eq(options.session.resolution, 8);
     ck_assert_int_eq(options.cache, CACHE_NONE);
     ck_assert_int_eq(options.timing, TIMING_OFF);
     ck_assert(options.forward_posix_locks && options.forward_flocks);
-    ck_assert_uint_eq(options.interval_ns, 0);
+    ck_assert_uint_eq(options.session.interval_ns, 0);
 }
 
 TEST(what_is_recorded_besides) {
     parse_good("lower mount -o interval=0.25,intervals=16");
-    ck_assert_uint_eq(options.interval_ns, 250000000);
-    ck_assert_uint_eq(options.intervals_max, 16);
+    ck_assert_uint_eq(options.session.interval_ns, 250000000);
+    ck_assert_uint_eq(options.session.intervals_max, 16);
     options_finish(&options);
     parse_good("lower mount -o by=process,groups=100");
     ck_assert_uint_eq(options.groups.groupings, 1U << AGGSTATS_BY_PROCESS);
-    ck_assert_uint_eq(options.groups_max, 100);
+    ck_assert_uint_eq(options.session.groups_max, 100);
     options_finish(&options);
     parse_good("lower mount -o by=uid+process");
     ck_assert_uint_eq(options.groups.groupings, 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_UID);
@@ -109,20 +109,20 @@ TEST(what_is_recorded_besides) {
     ck_assert_uint_eq(options.groups.groupings, 0);
     options_finish(&options);
     parse_good("lower mount -o joint=read:size+READ:offset+lookup:error");
-    ck_assert_uint_eq(options.joint[FS_OP_READ], 1U << AGGSTATS_SIZE | 1U << AGGSTATS_OFFSET);
-    ck_assert_uint_eq(options.joint[FS_OP_LOOKUP], 1U << AGGSTATS_ERROR);
+    ck_assert_uint_eq(options.session.joint[FS_OP_READ], 1U << AGGSTATS_SIZE | 1U << AGGSTATS_OFFSET);
+    ck_assert_uint_eq(options.session.joint[FS_OP_LOOKUP], 1U << AGGSTATS_ERROR);
     options_finish(&options);
     parse_good("lower mount -o interval=86400");
-    ck_assert_uint_eq(options.interval_ns, 86400000000000);
-    ck_assert_uint_eq(options.intervals_max, 0);
+    ck_assert_uint_eq(options.session.interval_ns, 86400000000000);
+    ck_assert_uint_eq(options.session.intervals_max, 0);
 }
 
 TEST(labels_are_kept_as_they_are_given) {
     parse_good("lower mount -o label=rack=7,label=note=a\\,b\\\\c -o label=town=K\xc3\xb6ln");
-    ck_assert_uint_eq(options.labels.count, 3);
-    ck_assert_str_eq(options.labels.texts[0], "rack=7");
-    ck_assert_str_eq(options.labels.texts[1], "note=a,b\\c");
-    ck_assert_str_eq(options.labels.texts[2], "town=K\xc3\xb6ln");
+    ck_assert_uint_eq(options.session.labels.count, 3);
+    ck_assert_str_eq(options.session.labels.texts[0], "rack=7");
+    ck_assert_str_eq(options.session.labels.texts[1], "note=a,b\\c");
+    ck_assert_str_eq(options.session.labels.texts[2], "town=K\xc3\xb6ln");
     ck_assert(!is_for_libfuse("rack"));
 }
 
@@ -131,7 +131,7 @@ TEST(names_are_values_in_order, .to = 4) {
                                               "lower mount -o resolution=4", "lower mount -o resolution=8"};
     static const char *const caches[] = {"auto", "none", "always"};
     parse_good(resolutions[_i]);
-    ck_assert_uint_eq(options.resolution, 1U << _i);
+    ck_assert_uint_eq(options.session.resolution, 1U << _i);
     if (_i < 3)
         ck_assert_str_eq(cache_mode_name((enum cache_mode)_i), caches[_i]);
 }
@@ -188,7 +188,7 @@ TEST(what_is_libfuses_is_left_to_it) {
 TEST(later_values_win) {
     parse_good("lower mount -o profile=a,resolution=2 -o profile=b,resolution=4");
     ck_assert_str_eq(options.profile, "b");
-    ck_assert_uint_eq(options.resolution, 4);
+    ck_assert_uint_eq(options.session.resolution, 4);
 }
 
 TEST(control_name_leaves_room_for_the_suffixes) {
@@ -237,7 +237,7 @@ TEST(lists_are_read_as_by_mount, .to = 4) {
 
 TEST(time_of_slow_calls_has_a_unit) {
     parse_good("lower mount -o slow=10s");
-    ck_assert_uint_eq(options.slow_ns, UINT64_C(10000000000));
+    ck_assert_uint_eq(options.session.slow_ns, UINT64_C(10000000000));
 }
 
 TEST(option_is_known_as_it_is_given) {

@@ -631,7 +631,7 @@ static const struct {
 
 /* The call's number of that value is in the profile; or there is no such value, and that is said. */
 static void check_value(enum fs_op op, enum aggstats_value value, int status) {
-    enum fs_op found_op;
+    unsigned found_op;
     enum aggstats_value found_value;
     struct aggstats_profile profile;
     size_t row = 0;

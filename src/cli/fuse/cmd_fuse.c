@@ -39,10 +39,7 @@ static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE])
 static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     struct fuse_options *options = data;
     (void)why;
-    const char *wrong = session_check_joint(requests_find_joint, *text);
-    if (wrong)
-        return wrong;
-    return option_list_add(&options->session.joint, *text) == 0 ? NULL : "no memory";
+    return session_parse_joint(requests_find_joint, *text, options->session.joint);
 }
 
 static const struct option_row rows[] = {
@@ -343,7 +340,6 @@ static enum status run_fuse(const struct command *command, int argc, char **argv
         status = run_parsed(command, &given, &arguments);
     else if (status != STATUS_OK)
         status = (enum status)RUN_FAILED;
-    option_list_finish(&given.session.joint);
     option_list_finish(&given.session.labels);
     return status;
 }

@@ -259,7 +259,7 @@ void prof_init(struct prof *prof, struct aggstats_recorder *recorder, struct fs_
 
 /* ---- Choosing what is recorded ---- */
 
-const char *prof_find_joint(const char *op_name, const char *value_name, enum fs_op *ret_op,
+const char *prof_find_joint(const char *op_name, const char *value_name, unsigned *ret_op,
                             enum aggstats_value *ret_value) {
     int value = aggstats_value_of_name(value_name);
     unsigned op = 0;
@@ -271,7 +271,7 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
         return "the value must be size, result, offset, error, past_eof, blocked or cpu";
     if (!(values_of_ops[op] & 1U << value))
         return "the operation has no such value";
-    *ret_op = (enum fs_op)op;
+    *ret_op = op;
     *ret_value = (enum aggstats_value)value;
     return NULL;
 }

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "control.h"
-#include "option_list.h"
 #include "prof.h"
+#include "session.h"
 
 enum options_action {
     OPTIONS_MOUNT,
@@ -36,9 +36,9 @@ struct options {
     unsigned rotate_s;   /* 0: no rotation by the clock */
     unsigned keep;       /* profiles to keep; 0: all */
     const char *control_name;
-    const char *live_directory; /* NULL: the default; "none" */
-    unsigned resolution_power;  /* of two; computed: */
-    unsigned resolution;
+    const char *live_directory;     /* NULL: the default; "none" */
+    unsigned resolution_power;      /* of two */
+    struct session_options session; /* its resolution is computed, its groupings are those of groups */
     enum cache_mode cache;
     enum timing timing;
     bool kernel_data; /* data=passthrough */
@@ -50,13 +50,8 @@ struct options {
     bool allow_other;
     bool default_permissions; /* computed: on with allow_other unless given */
     bool no_default_permissions;
-    bool shows_pseudo;           /* computed: on without allow_other */
-    unsigned joint[FS_OP_COUNT]; /* values to which latencies are related, as bits (1 << AGGSTATS_SIZE) */
-    uint64_t interval_ns;        /* of a sampled profile; 0: none */
-    unsigned intervals_max;
+    bool shows_pseudo; /* computed: on without allow_other */
     struct control_groups groups;
-    unsigned groups_max;        /* of each grouping; 0: the default */
-    uint64_t slow_ns;           /* calls with at least this latency are slow; 0: no thread watches for them */
     const char *events;         /* a file of single calls; NULL: none */
     uint64_t events_size_bytes; /* maximum size; 0: none */
     uint64_t events_ring_bytes; /* size of the ring in memory; 0: all calls go to the file */
@@ -65,7 +60,6 @@ struct options {
     const char *slow_log;         /* a file, or "syslog"; NULL: none */
     uint64_t slow_log_size_bytes; /* maximum size; 0: none */
     unsigned slow_log_rate;       /* maximum number of lines in the system log a minute */
-    struct option_list labels;    /* KEY=VALUE */
     bool forward_posix_locks;
     bool forward_flocks;
     bool no_atime;

@@ -123,7 +123,7 @@ static int check_rows(const struct parser *parser) {
 
 static int check_labels(const struct options *options) {
     char complaint[USER_LABEL_COMPLAINT_SIZE];
-    if (user_labels_valid(options->labels.texts, options->labels.count, complaint))
+    if (user_labels_valid(options->session.labels.texts, options->session.labels.count, complaint))
         return 0;
     log_message("label=%s", complaint);
     return -EINVAL;
@@ -147,7 +147,8 @@ static bool adds_permission_checks(const struct options *options) {
 }
 
 static int settle(struct options *options) {
-    options->resolution = 1U << options->resolution_power;
+    options->session.resolution = 1U << options->resolution_power;
+    options->session.groupings = options->groups.groupings;
     if (!options->allow_other)
         options->shows_pseudo = true; /* the user who mounts has no more access than below */
     if (adds_permission_checks(options)) {
@@ -192,7 +193,7 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
 }
 
 void options_finish(struct options *options) {
-    option_list_finish(&options->labels);
+    option_list_finish(&options->session.labels);
     fuse_opt_free_args(&options->texts);
     fuse_opt_free_args(&options->fuse_args);
 }

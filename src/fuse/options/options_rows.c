@@ -29,18 +29,10 @@ static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZ
     struct options *options = data;
     (void)why; /* errors have no text here */
     for (char *pair, *rest = *text; (pair = strsep(&rest, "+"));) {
-        enum fs_op op = FS_OP_COUNT;
-        enum aggstats_value value = AGGSTATS_VALUE_COUNT;
-        char *colon = strchr(pair, ':');
         *text = pair;
-        if (!colon)
-            return "must be OP:VALUE, such as read:size";
-        *colon = '\0';
-        const char *wrong = prof_find_joint(pair, colon + 1, &op, &value);
-        *colon = ':';
+        const char *wrong = session_parse_joint(prof_find_joint, pair, options->session.joint);
         if (wrong)
             return wrong;
-        options->joint[op] |= 1U << value;
     }
     return NULL;
 }
@@ -98,7 +90,7 @@ static const char *check_data(const void *data, char why[OPTION_TEXT_SIZE]) {
         return NULL;
     if (options->cache == CACHE_NONE)
         return "the kernel uses the cache of the lower files, so leave out cache=none";
-    if (options->joint[FS_OP_READ] || options->joint[FS_OP_WRITE])
+    if (options->session.joint[FS_OP_READ] || options->session.joint[FS_OP_WRITE])
         return "the kernel's reads and writes are not profiled, so leave out joint of them";
     if (OSPROFFS_HAS_PASSTHROUGH)
         return NULL;
@@ -176,19 +168,21 @@ const struct option_row options_rows[] = {
     {FLAG("io_uring", over_ring, "requests come over io_uring (libfuse 3.18.2, Linux 6.14)"), .for_libfuse = true,
      .excludes = "-s", .why_excluded = "there is a ring, and a worker for it, for each CPU", .check = check_ring},
     {.kind = OPTION_HEADING, .help = "What is recorded beside the whole:"},
-    {VALUE(TIME, "interval", "TIME", interval_ns, "a sampled profile: cut into intervals of that length (100ms, 0.5s)"),
+    {VALUE(TIME, "interval", "TIME", session.interval_ns,
+           "a sampled profile: cut into intervals of that length (100ms, 0.5s)"),
      .parse_time = control_parse_interval},
-    {VALUE(UNSIGNED, "intervals", "N", intervals_max, "at most so many; then they become twice as long (1024)"),
+    {VALUE(UNSIGNED, "intervals", "N", session.intervals_max, "at most so many; then they become twice as long (1024)"),
      BOUNDS(2, AGGSTATS_INTERVALS_MAX), .step = 2},
     {PARSED("joint", "OP:VALUE[+...]", parse_joint,
             "relate latencies to size, result, offset, error, past_eof, blocked or cpu")},
     {PARSED("by", "KIND[+KIND...]", parse_by,
             "a profile for each process, program, cgroup, uid, file or\ndirectory (directory:N: of N components), too"),
      .words = by_words, .completed_as = "list"},
-    {VALUE(UNSIGNED, "groups", "N", groups_max, "of so many at most of each kind (256); others are added up"),
+    {VALUE(UNSIGNED, "groups", "N", session.groups_max, "of so many at most of each kind (256); others are added up"),
      BOUNDS(AGGSTATS_GROUPS_MIN, AGGSTATS_GROUPS_MAX), .check = check_groups},
     {.kind = OPTION_HEADING, .help = "Slow calls, and each call by itself:"},
-    {VALUE(TIME, "slow", "TIME", slow_ns, "tell what calls that take so long (10ms, 0.5s) have waited for: osprof why"),
+    {VALUE(TIME, "slow", "TIME", session.slow_ns,
+           "tell what calls that take so long (10ms, 0.5s) have waited for: osprof why"),
      .parse_time = control_parse_slow},
     {VALUE(FILE, "events", "FILE", events, "record each call: when, whose, what came of it: osprof events"), .min = 1},
     {FLAG("events_names", events_names, "and its names, paths and arguments")},
@@ -208,7 +202,7 @@ const struct option_row options_rows[] = {
     {VALUE(UNSIGNED, "slowlog_rate", "N", slow_log_rate, "at most so many lines a minute in the system log (60)"),
      BOUNDS(1, SLOW_LOG_RATE_MAX), .unit = "lines a minute", .check = check_log_rate},
     {.kind = OPTION_HEADING, .help = "Names and places:"},
-    {VALUE(TEXTS, "label", "KEY=VALUE", labels,
+    {VALUE(TEXTS, "label", "KEY=VALUE", session.labels,
            "a line of the profile's header, such as label=rack=7; may be repeated")},
     {VALUE(TEXT, "control", "NAME", control_name,
            "name of the control file (.osprof); NAME.json and NAME.metrics stand beside it"),

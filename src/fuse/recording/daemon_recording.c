@@ -1,48 +1,113 @@
-/* Joint profiles, groups and slow calls, requested on the command line and in the control file. */
+/* The session of the mount, and groups that the control file switches. */
 #include "daemon_recording.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "aggstats/slow.h"
-#include "control.h"
+#include "aggstats/busy.h"
 #include "log.h"
 #include "process.h"
-#include "recorder_start.h"
 
-/* Keeps those of the op's values that are in kept, and adds some. */
-static const char *change_joint(struct recording *recording, unsigned op, unsigned kept, unsigned added) {
-    pthread_mutex_lock(&recording->lock);
-    unsigned before = recording->prof->wanted[op] & PROF_VALUES;
-    unsigned values = (before & kept) | added;
-    int err = values != before ? prof_set_joint(recording->prof, (enum fs_op)op, values) : 0;
-    pthread_mutex_unlock(&recording->lock);
-    return err < 0 ? strerror(-err) : NULL;
+/* ---- Opening ------------------------------------------------------------------------------------ */
+
+/* A session_find_joint_fn. */
+static const char *find_nothing(const char *op, const char *value, unsigned *ret_op, enum aggstats_value *ret_value) {
+    (void)op, (void)value, (void)ret_op, (void)ret_value;
+    return "nothing is recorded here (timing)";
 }
 
-static const char *end_all_joints(struct recording *recording) {
-    const char *why = NULL;
-    for (unsigned op = 0; op < FS_OP_COUNT && !why; op++)
-        why = change_joint(recording, op, 0, 0);
-    return why;
+static int set_joint(void *context, unsigned op, unsigned values) {
+    const struct recording *recording = context;
+    return prof_set_joint(recording->prof, (enum fs_op)op, values);
 }
 
-const char *recording_set_joint(void *context, const char *argument, bool apply) {
-    struct recording *recording = context;
-    struct control_joint joint;
-    enum fs_op op = FS_OP_COUNT;
-    enum aggstats_value value = AGGSTATS_ERROR; /* which every op has */
-    if (!recording->is_recorded)
-        return "nothing is recorded here (timing)";
-    const char *why = control_parse_joint(argument, &joint);
-    if (!why && joint.ends_all)
-        return apply ? end_all_joints(recording) : NULL;
-    if (!why)
-        why = prof_find_joint(joint.op, joint.value, &op, &value);
-    if (why || !apply)
-        return why;
-    return joint.ends ? change_joint(recording, op, 0, 0) : change_joint(recording, op, ~0U, 1U << value);
+static void slow_is_set(void *context) {
+    const struct recording *recording = context;
+    prof_set_slow(recording->prof);
 }
+
+/* NULL: none is */
+static const char *forwarded_locks(const struct options *options) {
+    if (options->forward_posix_locks)
+        return options->forward_flocks ? "record, flock" : "record";
+    return options->forward_flocks ? "flock" : NULL;
+}
+
+/* A live file that was asked for must exist; if the default one cannot be made, a message says so. */
+static int open_session(struct recording *recording, struct session_source *source) {
+    const char *asked = recording->options->live_directory;
+    source->directory = asked;
+    source->tag = asked && strcmp(asked, "none") == 0 ? NULL : "";
+    int err = session_open(&recording->session, &recording->options->session, source);
+    if (err < 0 && source->tag && asked) {
+        log_message("cannot keep the live file in %s: %s; choose another place with -o live=DIR or -o live=none", asked,
+                    strerror(-err));
+        return err;
+    }
+    if (err < 0 && source->tag) {
+        log_message("warning: no live file (%s): if osproffs is killed, the profile is lost; choose a place with "
+                    "-o live=DIR",
+                    strerror(-err));
+        source->tag = NULL;
+        err = session_open(&recording->session, &recording->options->session, source);
+    }
+    if (err < 0)
+        log_message("cannot start the recorder: %s", strerror(-err));
+    return err;
+}
+
+int recording_open(struct recording *recording, const char *lower, const char *mountpoint, const char *profile) {
+    const struct options *options = recording->options;
+    const bool is_recorded = options->timing == TIMING_FULL;
+    struct session_source source = {.name = mountpoint,
+                                    .op_names = fs_op_names,
+                                    .op_count = FS_OP_COUNT,
+                                    .header = {.layer = "fs",
+                                               .lower = lower,
+                                               .mount = mountpoint,
+                                               .cache = cache_mode_name(options->cache),
+                                               .control = options->control_name,
+                                               .profile = profile,
+                                               .data = options->kernel_data ? "passthrough" : NULL,
+                                               .workers = options->plain_workers ? "plain" : NULL,
+                                               .io_uring = options->over_ring ? "yes" : NULL,
+                                               .locks = forwarded_locks(options)},
+                                    .slow = {.find_cause = is_recorded ? slow_holders_look : NULL,
+                                             .context = &recording->holders,
+                                             .wants_holders = true,
+                                             .path_of = recording->path_of,
+                                             .path_context = recording->path_context,
+                                             .identify = process_identify_first},
+                                    .find_joint = is_recorded ? prof_find_joint : find_nothing,
+                                    .set_joint = set_joint,
+                                    .slow_is_set = slow_is_set,
+                                    .set_context = recording};
+    session_group_by_threads(&source, &(struct aggstats_grouping_options){.identify_first = process_identify_first},
+                             &(struct aggstats_grouping_options){
+                                 .name_object = node_name, .place_of = node_directory, .context = recording->names});
+    int err = open_session(recording, &source);
+    if (err < 0 || !is_recorded)
+        return err;
+    err = aggstats_recorder_watch(recording->session.recorder, true);
+    if (err < 0)
+        log_message("cannot look at calls in flight: %s", strerror(-err));
+    return err;
+}
+
+int recording_start(struct recording *recording) {
+    struct aggstats_slow_options *slow = &recording->session.source.slow;
+    slow->report = recording->slow_log ? slow_log_take : NULL;
+    slow->report_context = recording->slow_log;
+    recording->groupings = recording->options->session.groupings;
+    if (recording->groupings != 0)
+        prof_set_grouped(recording->prof, true);
+    int err = session_record(&recording->session);
+    if (err < 0)
+        log_message("cannot %s: %s", recording->session.failed, strerror(-err));
+    return err;
+}
+
+/* ---- Changes ------------------------------------------------------------------------------------ */
 
 /* Files and directories need their names. */
 static int keep_names(struct recording *recording, unsigned groupings) {
@@ -51,12 +116,12 @@ static int keep_names(struct recording *recording, unsigned groupings) {
 
 static int begin_groups(struct recording *recording, const struct control_groups *wanted) {
     struct aggstats_grouping_options groupings[AGGSTATS_GROUPINGS];
-    const unsigned count = recorder_groupings(recording->options, wanted->groupings, recording->names, groupings);
+    const unsigned count = session_groupings(&recording->session, wanted->groupings, groupings);
     int err = keep_names(recording, wanted->groupings);
     if (err < 0)
         return err;
     recording->names->depth_max = wanted->directory_depth;
-    err = aggstats_recorder_begin_groups(recording->recorder, groupings, count);
+    err = aggstats_recorder_begin_groups(recording->session.recorder, groupings, count);
     if (err < 0) {
         (void)keep_names(recording, 0);
         return err;
@@ -68,7 +133,7 @@ static int begin_groups(struct recording *recording, const struct control_groups
 
 static void end_groups(struct recording *recording) {
     prof_set_grouped(recording->prof, false);
-    aggstats_recorder_end_groups(recording->recorder);
+    aggstats_recorder_end_groups(recording->session.recorder);
     recording->groupings = 0;
     (void)keep_names(recording, 0);
 }
@@ -86,11 +151,11 @@ static int change_groups(struct recording *recording, const struct control_group
 
 int recording_set_groups(void *context, const struct control_groups *wanted) {
     struct recording *recording = context;
-    if (!recording->is_recorded)
+    if (recording->options->timing != TIMING_FULL)
         return -EOPNOTSUPP;
-    pthread_mutex_lock(&recording->lock);
+    pthread_mutex_lock(&recording->session.lock);
     int err = change_groups(recording, wanted);
-    pthread_mutex_unlock(&recording->lock);
+    pthread_mutex_unlock(&recording->session.lock);
     return err;
 }
 
@@ -98,50 +163,8 @@ bool recording_needs_names(const struct options *options, unsigned groupings) {
     return options->events_names || groupings & (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY);
 }
 
-int recording_set_slow(void *context, uint64_t ns) {
-    struct recording *recording = context;
-    const struct aggstats_slow_options wanted = {
-        .threshold_ns = ns,
-        .find_cause = slow_holders_look,
-        .context = &recording->holders,
-        .wants_holders = true,
-        .path_of = recording->path_of,
-        .path_context = recording->path_context,
-        .identify = process_identify_first,
-        .report = recording->slow_log ? slow_log_take : NULL,
-        .report_context = recording->slow_log,
-    };
-    if (!recording->is_recorded)
-        return -EOPNOTSUPP;
-    pthread_mutex_lock(&recording->lock);
-    int err = aggstats_recorder_set_slow(recording->recorder, &wanted);
-    if (err == 0)
-        prof_set_slow(recording->prof);
-    pthread_mutex_unlock(&recording->lock);
-    return err;
-}
-
 void recording_set_events(struct recording *recording, struct events_recorder *events) {
-    pthread_mutex_lock(&recording->lock);
+    pthread_mutex_lock(&recording->session.lock);
     prof_set_events(recording->prof, events);
-    pthread_mutex_unlock(&recording->lock);
-}
-
-int recording_start(struct recording *recording) {
-    const struct options *options = recording->options;
-    int err = 0;
-    recording->groupings = options->groups.groupings;
-    if (recording->groupings != 0)
-        prof_set_grouped(recording->prof, true);
-    for (unsigned op = 0; op < FS_OP_COUNT && err == 0; op++)
-        if (options->joint[op])
-            err = prof_set_joint(recording->prof, (enum fs_op)op, options->joint[op]);
-    if (err < 0) {
-        log_message("cannot relate latencies to values: %s", strerror(-err));
-        return err;
-    }
-    err = options->slow_ns > 0 ? recording_set_slow(recording, options->slow_ns) : 0;
-    if (err < 0)
-        log_message("cannot look for slow calls: %s", strerror(-err));
-    return err;
+    pthread_mutex_unlock(&recording->session.lock);
 }

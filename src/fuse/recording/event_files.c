@@ -95,7 +95,7 @@ static int create_events(struct event_files *files) {
         .recorder = files->recorder,
         .ops = fs_op_events,
         .op_count = FS_OP_COUNT,
-        .resolution = files->options->resolution,
+        .resolution = files->options->session.resolution,
         .version = files->version,
         .labels = files->profile.labels,
         .label_count = files->profile.label_count,
@@ -171,7 +171,7 @@ static int record_to(struct event_files *files, int dir_fd, const char *name,
 }
 
 int event_files_start(struct event_files *files) {
-    int err = files->recording->is_recorded ? create_events(files) : 0;
+    int err = files->options->timing == TIMING_FULL ? create_events(files) : 0;
     if (err == 0 && files->name)
         err = record_to(files, files->dir_fd, files->name, events_place_create, files->options->events);
     if (err < 0)

@@ -24,17 +24,16 @@ struct session_options {
     const char *profile; /* path of the final one; absolute; NULL: none is saved */
     bool keeps_old;      /* an existing file is kept as NAME.old */
     unsigned resolution;
-    uint64_t interval_ns;      /* of a sampled profile; 0: none */
-    unsigned intervals_max;    /* 0: the default */
-    unsigned groupings;        /* bits (1 << AGGSTATS_BY_FILE) */
-    unsigned groups_max;       /* of each; 0: the default */
-    uint64_t slow_ns;          /* calls that take so long are slow; 0: none is */
-    struct option_list joint;  /* "OP:VALUE" */
-    struct option_list labels; /* "KEY=VALUE" */
+    uint64_t interval_ns;             /* of a sampled profile; 0: none */
+    unsigned intervals_max;           /* 0: the default */
+    unsigned groupings;               /* bits (1 << AGGSTATS_BY_FILE) */
+    unsigned groups_max;              /* of each; 0: the default */
+    uint64_t slow_ns;                 /* calls that take so long are slow; 0: none is */
+    struct option_list labels;        /* "KEY=VALUE" */
+    unsigned joint[AGGSTATS_OPS_MAX]; /* values that latencies are related to, as bits (1 << AGGSTATS_SIZE) */
 };
 
-/* The header of a profile, in its order; the socket, the final profile and the user's labels follow. NULL: the line is left
- * out */
+/* The header of a profile, in its order; the user's labels follow. NULL: the line is left out */
 struct session_header {
     const char *layer;
     const char *lower;
@@ -42,40 +41,47 @@ struct session_header {
     struct aggstats_label whose; /* as "calls of process"; key NULL: of all */
     const char *mount;           /* the path for commands */
     const char *filesystem;
+    const char *cache;
+    const char *control; /* the name of the control file; NULL: the socket, if there is one */
+    const char *profile; /* path of the final one */
+    const char *data;
+    const char *workers;
+    const char *io_uring;
+    const char *locks;
 };
 
 /* Finds an operation and one of its values by their names. Returns NULL, or what is wrong with them */
 typedef const char *(*session_find_joint_fn)(const char *op, const char *value, unsigned *ret_op,
                                              enum aggstats_value *ret_value);
 
-/* What counts calls. All borrowed */
+/* A source of calls: how it differs from others. All borrowed */
 struct session_source {
-    const char *name; /* of what is profiled, for messages */
+    const char *name; /* of the mount or place, for messages */
     const char *const *op_names;
     unsigned op_count;
     struct aggstats_clock clock; /* zeroed: detected */
     struct session_header header;
 
-    /* The live file: live_path, with the socket beside it; or, with a tag, DIR/PID<tag>N.live for the first free N; or
-     * none. */
+    /* The live file: at live_path; or, with a tag, under the first free name DIRECTORY/PID<tag>N.live; or none. */
     const char *live_path;
     const char *tag;
-    const char *directory;   /* for tags; NULL: that of this user */
-    bool has_socket;         /* the header names the socket */
-    uint64_t shared_threads; /* other processes count in the live file, so many threads at a time; 0: this one counts */
+    const char *directory; /* NULL: the default of this user */
+    bool has_socket;       /* there is a socket beside the live file; the header names it, session_answer() makes it */
+    uint64_t shared_threads; /* threads of other processes that may count in the live file at one time; 0: this process
+                              * counts */
 
-    dev_t device; /* of the mount, in which nothing is saved; 0: anywhere */
-    struct aggstats_grouping_options ways[AGGSTATS_GROUPINGS]; /* how calls are grouped, but for kind and number */
-    struct aggstats_slow_options slow; /* but for the threshold, which session_set_slow() sets. find_cause NULL: the
-                                        * source watches slow calls by itself. The paths are those of commands, too */
+    dev_t device; /* of the profiled mount: no profile is saved in it; 0: profiles may be saved anywhere */
+    struct aggstats_grouping_options ways[AGGSTATS_GROUPINGS]; /* for each grouping; the session sets kind and number */
+    struct aggstats_slow_options slow; /* the session sets the threshold. find_cause NULL: the source finds slow calls
+                                        * itself. Commands use its functions for paths, too */
 
     session_find_joint_fn find_joint;                              /* NULL: there are no joint profiles */
-    int (*set_joint)(void *context, unsigned op, unsigned values); /* of the recorder, and of what counts */
-    void (*slow_is_set)(void *context);                            /* what counts learns of it; NULL: it need not */
-    void *set_context;                                             /* of both */
+    int (*set_joint)(void *context, unsigned op, unsigned values); /* switches values of an operation on and off */
+    void (*slow_is_set)(void *context); /* the recorder has a new threshold for slow calls; may be NULL */
+    void *set_context;                  /* of both */
 
-    void (*catch_up)(void *context);               /* counts all up to now, before each command; NULL: it always is */
-    void (*tell)(void *context, const char *text); /* tells the user a line; NULL: nobody is told */
+    void (*catch_up)(void *context); /* counts all calls that have ended, before each command; NULL: they are counted */
+    void (*tell)(void *context, const char *text); /* prints a line for the user; NULL: no messages */
     void *context;                                 /* of both */
     const uint64_t *handed_over;                   /* see struct control_server */
 };
@@ -90,6 +96,7 @@ struct session {
     char *socket_path;
     char directory[PATH_MAX];         /* of the live file, for messages */
     unsigned joint[AGGSTATS_OPS_MAX]; /* values that are on, as bits */
+    char failed[64];                  /* what session_record() could not begin, as in "cannot sample the profile" */
     bool keeps_live;                  /* the live file stays, or has been removed */
     pthread_mutex_t lock;             /* of changes of what is recorded */
 };
@@ -99,13 +106,13 @@ struct session {
  * Errors:  those of the live file and of its directory, which session->directory names; nothing is left behind */
 int session_open(struct session *session, const struct session_options *options, const struct session_source *source);
 
-/* How calls are grouped of which the threads that made them are known: fills in source->ways. callers: identify_first and
- * its context; objects: name_object, place_of for directories, and their context */
+/* Fills in source->ways for calls whose callers are known by their threads.
+ * callers: has identify_first and its context; objects: name_object, place_of for directories, and their context */
 void session_group_by_threads(struct session_source *source, const struct aggstats_grouping_options *callers,
                               const struct aggstats_grouping_options *objects);
 
 /* Begins what the options ask for, before any call. Changes of source.ways and source.slow count until then.
- * Errors:  those of the recorder */
+ * Errors:  those of the recorder; session->failed says of what */
 int session_record(struct session *session);
 
 /* Answers at the socket, if there is one. Tells the user if that is not possible. Returns whether it is */
@@ -125,31 +132,20 @@ void session_leave(struct session *session);
  * Errors:  as session_save() */
 int session_end(struct session *session);
 
-/* Frees the session. Removes the live file, too, unless the session has ended. The recorder's threads use what the source
- * has until then. */
+/* Frees the session. If it has not ended, removes the live file too. Until then threads of the recorder use what the
+ * source has. */
 void session_finish(struct session *session);
 
-/* Sets how long calls take that are slow; 0: none is. A control_slow_fn; context: the session. Threads: any */
-int session_set_slow(void *context, uint64_t ns);
+/* Adds an argument "OP:VALUE" to the values of operations. Returns what is wrong with it; NULL: nothing */
+const char *session_parse_joint(session_find_joint_fn find_joint, const char *argument,
+                                unsigned joint[AGGSTATS_OPS_MAX]);
 
-/* "OP VALUE", "OP off" or "off". A control_joint_fn; context: the session. Threads: any */
-const char *session_set_joint(void *context, const char *argument, bool apply);
-
-/* What is wrong with an argument "OP:VALUE"; NULL: nothing. */
-const char *session_check_joint(session_find_joint_fn find_joint, const char *argument);
-
-/* Tells the user. */
-void session_tell(const struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The arguments of aggstats_recorder_begin_groups() for some groupings. wanted: as bits. Returns how many there are */
+unsigned session_groupings(const struct session *session, unsigned wanted,
+                           struct aggstats_grouping_options ret_groupings[AGGSTATS_GROUPINGS]);
 
 /* Whether a final profile can be saved there, judging by its directory. device: of the mount.
  * Errors:  -ELOOP it lies in the mount; those of opening the directory */
 int session_check_place(const char *profile, dev_t device);
-
-/* Saves the profile so far in a file that the client has opened, or, without a name, to the place of the final one. A
- * control_file_fn; context: the session */
-int session_dump(void *context, const struct control_file *file);
-
-/* Saves it in a new file that the client has opened, and begins the next. A control_file_fn; context: the session */
-int session_rotate(void *context, const struct control_file *file);
 
 #endif

@@ -29,7 +29,7 @@ void prof_init(struct prof *prof, struct aggstats_recorder *recorder, struct fs_
 
 /* Finds an op and one of its values by name; case does not matter. Returns NULL, or the reason why there is none.
  * Threads: any */
-const char *prof_find_joint(const char *op_name, const char *value_name, enum fs_op *ret_op,
+const char *prof_find_joint(const char *op_name, const char *value_name, unsigned *ret_op,
                             enum aggstats_value *ret_value);
 
 /* From now on correlates the latencies of an op with these values, bits (1 << AGGSTATS_SIZE), and with no others. Other
