@@ -381,6 +381,16 @@ static void step(struct observer *observer) {
     ring_reader_wait(&observer->reader, is_idle, timeout_ns);
 }
 
+/* Until the daemon or its mount is gone; then saves the profile. */
+static void observe(struct observer *observer) {
+    while (!is_over(observer))
+        step(observer);
+    if (observer->is_recording) {
+        nanosleep(&(struct timespec){.tv_nsec = END_WAIT_NS}, NULL);
+        finish_session(observer);
+    }
+}
+
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
 /* For all commands: slow calls may be requested later, when nobody knows their callers any more. */
@@ -444,12 +454,8 @@ int observer_run(const struct observer_options *options, int status_fd) {
     pthread_mutex_init(&observer.lock, NULL);
     openlog("osprof", LOG_PID, LOG_DAEMON);
     int error = start(&observer);
-    while (error == 0 && !is_over(&observer))
-        step(&observer);
-    if (observer.is_recording) {
-        nanosleep(&(struct timespec){.tv_nsec = END_WAIT_NS}, NULL);
-        finish_session(&observer);
-    }
+    if (error == 0)
+        observe(&observer);
     finish(&observer);
     return error ? 1 : 0;
 }
@@ -554,12 +560,8 @@ int observer_take_over(const struct observer_options *options, pid_t command, st
     pthread_t saving;
     bool has_thread;
     int error = go_on(&observer, &saving, &has_thread);
-    while (error == 0 && !is_over(&observer))
-        step(&observer);
-    if (observer.is_recording) {
-        nanosleep(&(struct timespec){.tv_nsec = END_WAIT_NS}, NULL);
-        finish_session(&observer);
-    }
+    if (error == 0)
+        observe(&observer);
     if (has_thread)
         pthread_join(saving, NULL);
     *ret_started = observer.started;

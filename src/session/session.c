@@ -378,8 +378,7 @@ int session_save(const struct session *session) {
     const int error = profile ? save_final(session, session->options->keeps_old, &other) : 0;
     const char *why = error == -ELOOP ? "it lies in the mount itself" : strerror(-error);
     if (other)
-        tell(session, "%s holds the profile of another mount, or a later one; that of %s goes to %s", profile, name,
-             other);
+        tell(session, FINAL_FILE_IS_TAKEN "; that of %s goes to %s", profile, name, other);
     if (error && session->live_path)
         tell(session, "cannot write the profile of %s to %s: %s; it is " IN_LIVE, name, profile, why,
              session->live_path);

@@ -159,23 +159,18 @@ struct watching {
                   * what loading the other's programs costs */
 };
 
-/* Takes the collector over. The device is not told: the profile may be saved there. */
-static int start_profile(struct watching *watching, struct collector *collector) {
+/* Errors: reported to the user */
+static int begin(struct watching *watching, uint64_t for_ns) {
     const struct attach_target *target = &watching->watched->target;
     const struct attach_place place = {.path = watching->path,
                                        .type = target->mount.type,
                                        .source = target->mountpoint, /* where paths begin */
-                                       .root = target->mount.root};
-    return attach_profile_start(&watching->profile, &watching->options, &place, collector, true);
-}
-
-/* Errors: reported to the user */
-static int begin(struct watching *watching, uint64_t for_ns) {
+                                       .root = target->mount.root};  /* no device: the profile may be saved there */
     char why[COLLECTOR_WHY_SIZE];
     struct collector *collector = NULL;
     int error = attach_watched_start(watching->watched, &watching->options, &collector, why);
     if (error == 0) {
-        error = start_profile(watching, collector);
+        error = attach_profile_start(&watching->profile, &watching->options, &place, collector, true);
         snprintf(why, sizeof(why), "%s", strerror(-error));
     }
     live_dirs_unlock(&watching->lock_fd);

@@ -6,6 +6,9 @@
 
 #include "control.h"
 
+/* For the user, with the path of the existing file: why the profile goes to another one. */
+#define FINAL_FILE_IS_TAKEN "%s holds the profile of another mount, or a later one"
+
 /* Saves a profile in the regular file `name` of a directory. An existing file is replaced, unless it is the profile of
  * another mount, or of a mount that began later: then the profile goes to a new file NAME.1, NAME.2 and so on.
  * Processes that save in the directory at the same time wait for each other.

@@ -221,7 +221,7 @@ static int take_other_name(struct profile_target *target, char *name) {
     char *shown = absolute_path(target->dir_fd, name);
     if (!shown)
         return -ENOMEM;
-    log_message("%s holds the profile of another mount, or a later one; this one goes to %s", target->shown, shown);
+    log_message(FINAL_FILE_IS_TAKEN "; this one goes to %s", target->shown, shown);
     free(target->name);
     free(target->shown);
     target->name = name;
