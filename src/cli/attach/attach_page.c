@@ -17,7 +17,7 @@
  * calls by names */
 static int add_not_told(const struct attach_profile *of, enum aggstats_untold whose, struct aggstats_profile *profile) {
     struct aggstats_profile beside = {0};
-    const int error = aggstats_recorder_snapshot(of->beside, &beside);
+    const int error = aggstats_recorder_snapshot(of->beside.recorder, &beside);
     if (error)
         return error;
     for (size_t i = 0; i < beside.op_count; i++) {

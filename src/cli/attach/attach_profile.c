@@ -129,18 +129,13 @@ static int open_session(struct attach_profile *profile) {
     return session_open(&profile->session, &options->session, &source);
 }
 
-/* It is in memory alone. */
-static int create_beside(struct attach_profile *profile) {
-    unsigned op_count;
-    const char *const *ops = collector_ops(profile->collector, &op_count);
-    const struct aggstats_recorder_options options = {
-        .op_names = ops,
-        .op_count = op_count,
-        .resolution = 1,
-        .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = NS_PER_S},
-    };
-    int error = aggstats_recorder_create(&options, &profile->beside);
-    return error ? error : counting_lane_open(&profile->lanes[1], profile->beside);
+/* In memory alone. */
+static int open_beside(struct attach_profile *profile) {
+    static const struct session_options options = {.resolution = 1};
+    struct session_source source = {.clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = NS_PER_S}};
+    source.op_names = collector_ops(profile->collector, &source.op_count);
+    const int error = session_open(&profile->beside, &options, &source);
+    return error ? error : counting_lane_open(&profile->lanes[1], profile->beside.recorder);
 }
 
 static int start_under_way(struct attach_profile *profile) {
@@ -192,7 +187,7 @@ static int start_recording(struct attach_profile *profile, bool has_beside) {
     if (error == 0)
         error = counting_lane_open(&profile->lanes[0], profile->session.recorder);
     if (error == 0 && has_beside)
-        error = create_beside(profile);
+        error = open_beside(profile);
     if (error == 0 && (options->groupings || options->slow_ns > 0))
         error = start_groups(profile);
     if (error == 0)
@@ -246,7 +241,7 @@ int attach_profile_end(struct attach_profile *profile) {
 void attach_profile_finish(struct attach_profile *profile) {
     if (attach_events_end(profile->options->events)) { /* else these are in use until the process ends */
         session_finish(&profile->session);
-        aggstats_recorder_destroy(profile->beside);
+        session_finish(&profile->beside);
         attach_under_way_finish(profile->under_way);
         attach_groups_finish(profile->groups);
         collector_finish(profile->collector);

@@ -38,8 +38,8 @@ struct attach_profile {
     bool is_hidden; /* the place has a live profile already: this one is found by its socket */
     struct session session;
     struct collector *collector;
-    struct aggstats_recorder *beside; /* for the collector's second lane; NULL: that is not wanted */
-    pthread_mutex_t lock;             /* while it is added to the recorders; protects the rest */
+    struct session beside; /* for the collector's second lane; without a recorder: that is not wanted */
+    pthread_mutex_t lock;  /* while it is added to the recorders; protects the rest */
     struct counting_lane lanes[COLLECTOR_LANES_MAX];
     struct attach_groups *groups;       /* NULL: there are none */
     struct attach_under_way *under_way; /* NULL: calls that are under way are not known */
