@@ -1,5 +1,4 @@
 /* What all sources of calls have in common: header, live file, what is recorded, and where the profile goes. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,8 +8,8 @@
 
 #include "aggstats/joint_profiles.h"
 #include "base.h"
-#include "run_suite.h"
 #include "session.h"
+#include "testing.h"
 
 static char directory[64];
 static char told[4096]; /* what the session has told the user */
@@ -88,7 +87,9 @@ static void begin_session(const char *tag) {
 
 /* ---- The live file and its header --------------------------------------------------------------- */
 
-START_TEST(header_has_what_is_known_in_its_order) {
+TEST_CASE(.set_up = set_up, .tear_down = tear_down);
+
+TEST(header_has_what_is_known_in_its_order) {
     static const char *const keys[] = {"layer", "host",    "lower", "calls of process", "mount",
                                        "cache", "control", "data",  "label a"};
     const char *labels[] = {"a=1"};
@@ -110,7 +111,6 @@ START_TEST(header_has_what_is_known_in_its_order) {
     ck_assert_str_eq(aggstats_profile_label(&profile, "label a"), "1");
     aggstats_profile_finish(&profile);
 }
-END_TEST
 
 static const struct {
     const char *tag;
@@ -121,7 +121,7 @@ static const struct {
     {"-user-", {"-user-0.live", "-user-1.live", "-user-2.live"}},
 };
 
-START_TEST(live_file_gets_the_first_name_that_is_free) {
+TEST(live_file_gets_the_first_name_that_is_free, .to = (int)ARRAY_SIZE(names)) {
     make_file(path_of_own(names[_i].names[0]));
     make_file(path_of_own(names[_i].names[1]));
     open_session(names[_i].tag);
@@ -130,9 +130,8 @@ START_TEST(live_file_gets_the_first_name_that_is_free) {
     ck_assert_ptr_null(session.socket_path);
     ck_assert_int_eq(unlink(path_of_own(names[_i].names[0])) + unlink(path_of_own(names[_i].names[1])), 0);
 }
-END_TEST
 
-START_TEST(name_whose_socket_was_left_behind_is_not_taken) {
+TEST(name_whose_socket_was_left_behind_is_not_taken) {
     struct aggstats_profile profile;
     make_file(path_of_own("-0.sock"));
     source.has_socket = true;
@@ -144,9 +143,8 @@ START_TEST(name_whose_socket_was_left_behind_is_not_taken) {
     aggstats_profile_finish(&profile);
     ck_assert_int_eq(unlink(path_of_own("-0.sock")), 0);
 }
-END_TEST
 
-START_TEST(where_no_live_file_can_be_made_nothing_is_left) {
+TEST(where_no_live_file_can_be_made_nothing_is_left) {
     source.directory = "/nowhere";
     source.tag = "-";
     ck_assert_int_eq(session_open(&session, &options, &source), -ENOENT);
@@ -154,11 +152,10 @@ START_TEST(where_no_live_file_can_be_made_nothing_is_left) {
     ck_assert_ptr_null(session.recorder);
     ck_assert_ptr_null(session.live_path);
 }
-END_TEST
 
 /* ---- What is recorded --------------------------------------------------------------------------- */
 
-START_TEST(joint_profiles_are_those_of_the_options_and_of_commands) {
+TEST(joint_profiles_are_those_of_the_options_and_of_commands) {
     ck_assert_ptr_null(session_parse_joint(find_joint, "WRITE:size", options.joint));
     ck_assert_str_eq(session_parse_joint(find_joint, "WRITE", options.joint), "must be OP:VALUE, such as read:size");
     ck_assert_str_eq(session_parse_joint(find_joint, "SEEK:size", options.joint), "no such operation");
@@ -174,19 +171,17 @@ START_TEST(joint_profiles_are_those_of_the_options_and_of_commands) {
     ck_assert_ptr_null(session.control.joint(session.control.joint_context, "off", true));
     ck_assert_uint_eq(session.joint[0], 0);
 }
-END_TEST
 
-START_TEST(what_cannot_be_begun_is_named) {
+TEST(what_cannot_be_begun_is_named) {
     options.groupings = 1U << AGGSTATS_BY_FILE; /* without a way to name files */
     open_session(NULL);
     ck_assert_int_eq(session_record(&session), -EINVAL);
     ck_assert_str_eq(session.failed, "profile by file");
 }
-END_TEST
 
 /* ---- Where the profile goes --------------------------------------------------------------------- */
 
-START_TEST(live_file_goes_when_the_profile_is_saved) {
+TEST(live_file_goes_when_the_profile_is_saved) {
     options.profile = "saved";
     begin_session("-");
     ck_assert_int_eq(session_end(&session), 0);
@@ -194,9 +189,8 @@ START_TEST(live_file_goes_when_the_profile_is_saved) {
     ck_assert_int_eq(access(path_of_own("-0.live"), F_OK), -1);
     ck_assert_int_eq(unlink("saved"), 0);
 }
-END_TEST
 
-START_TEST(live_file_stays_when_the_profile_cannot_be_saved) {
+TEST(live_file_stays_when_the_profile_cannot_be_saved) {
     char wanted[512];
     options.profile = "/nowhere/saved";
     begin_session("-");
@@ -209,9 +203,8 @@ START_TEST(live_file_stays_when_the_profile_cannot_be_saved) {
     session_finish(&session);
     ck_assert_int_eq(unlink(path_of_own("-0.live")), 0);
 }
-END_TEST
 
-START_TEST(nothing_is_saved_in_the_mount) {
+TEST(nothing_is_saved_in_the_mount) {
     struct stat attr;
     ck_assert_int_eq(stat(directory, &attr), 0);
     ck_assert_int_eq(session_check_place("saved", attr.st_dev + 1), 0);
@@ -222,9 +215,8 @@ START_TEST(nothing_is_saved_in_the_mount) {
     ck_assert_int_eq(session_save(&session), -ELOOP);
     ck_assert_str_eq(told, "cannot write the profile of /mnt to saved: it lies in the mount itself\n");
 }
-END_TEST
 
-START_TEST(live_file_that_is_left_stays) {
+TEST(live_file_that_is_left_stays) {
     char wanted[512];
     begin_session("-");
     session_leave(&session);
@@ -234,23 +226,4 @@ START_TEST(live_file_that_is_left_stays) {
              path_of_own("-0.live"));
     ck_assert_str_eq(told, wanted);
     ck_assert_int_eq(unlink(path_of_own("-0.live")), 0);
-}
-END_TEST
-
-int main(void) {
-    Suite *suite = suite_create("session");
-    TCase *tcase = tcase_create("session");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, header_has_what_is_known_in_its_order);
-    tcase_add_loop_test(tcase, live_file_gets_the_first_name_that_is_free, 0, (int)ARRAY_SIZE(names));
-    tcase_add_test(tcase, name_whose_socket_was_left_behind_is_not_taken);
-    tcase_add_test(tcase, where_no_live_file_can_be_made_nothing_is_left);
-    tcase_add_test(tcase, joint_profiles_are_those_of_the_options_and_of_commands);
-    tcase_add_test(tcase, what_cannot_be_begun_is_named);
-    tcase_add_test(tcase, live_file_goes_when_the_profile_is_saved);
-    tcase_add_test(tcase, live_file_stays_when_the_profile_cannot_be_saved);
-    tcase_add_test(tcase, nothing_is_saved_in_the_mount);
-    tcase_add_test(tcase, live_file_that_is_left_stays);
-    suite_add_tcase(suite, tcase);
-    return run_suite(suite);
 }
