@@ -1,3 +1,5 @@
+/* One table has the operations that move bytes, and whether the kernel's own sums contain them. The sums of a
+ * profile, and their comparison with the kernel's, follow from it. */
 #include "bytes.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+/* Reads the counts of loaded programs and adds them to lanes: switches windows, waits until no program uses the old
+ * one, reads and empties it. A call is added to its histogram before its cell, so groups never show more calls than
+ * the whole. */
 #include "collector_private.h"
 
 #include <bpf/bpf.h>

@@ -1,3 +1,5 @@
+/* Converts counts of the kernel to those of a recorder. The kernel's buckets are the recorder's or finer, so that
+ * each of them falls into exactly one of the recorder's. */
 #include "counting_lane.h"
 
 #include <errno.h>

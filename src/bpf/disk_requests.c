@@ -1,3 +1,5 @@
+/* The layer block: names its operations, and loads programs/block.bpf.c. The slots of the second half are the times
+ * that requests were queued. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* Attaches a program to an event for each CPU. A CPU that is offline is left out; any other failure detaches all. */
 #include "fault_ends.h"
 
 #include <bpf/libbpf.h>

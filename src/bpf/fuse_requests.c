@@ -1,3 +1,5 @@
+/* The layers fuse and queue: names their operations after the rows of WIRE_OPS, and loads programs/fuse.bpf.c. The
+ * tables are made once and never change. */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>

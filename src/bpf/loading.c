@@ -1,3 +1,5 @@
+/* Calls libbpf, and turns its errors into clauses for users. libbpf warns through one function of the whole process:
+ * load from one thread at a time. */
 #include "loading.h"
 
 #include <bpf/bpf.h>

@@ -1,3 +1,5 @@
+/* Loads programs/locks.bpf.c, and reads its cells by waited_memory.h. Beside waits of chosen processes it shares
+ * their map of processes. */
 #include "locks.h"
 
 #include <bpf/bpf.h>

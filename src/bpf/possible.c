@@ -1,3 +1,5 @@
+/* Whether attaching could work for a process that has the capabilities, for advice: it asks what the process may
+ * get, not what it has, and loads nothing. */
 #include <linux/capability.h>
 #include <sys/prctl.h>
 

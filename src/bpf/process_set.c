@@ -1,3 +1,5 @@
+/* Puts processes into the map of watched processes. The kernel's programs keep it up to date; descendants that exist
+ * already are found by walks over all threads, repeated until a walk finds no more. */
 #include "process_set.h"
 
 #include <bpf/bpf.h>

@@ -1,3 +1,5 @@
+/* Reads records from the ring of slow calls. The size of a record says what it has: a wake-up alone, a call, or a
+ * call with its user stack. */
 #include "slow_ring.h"
 
 #include <bpf/libbpf.h>

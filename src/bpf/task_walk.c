@@ -1,3 +1,5 @@
+/* Loads programs/tasks.bpf.c with the maps and settings of programs/syscall.bpf.c, and reads what it prints:
+ * records, each followed by a stack as text. */
 #include "task_walk.h"
 
 #include <bpf/bpf.h>

@@ -1,3 +1,4 @@
+/* Looks for a tracepoint among the kernel's types (BTF): btf_trace_NAME has its arguments. */
 #include "tracepoints.h"
 
 #include <bpf/btf.h>

@@ -1,3 +1,5 @@
+/* Reads the windows, records and stacks that programs with waited_cells.h make. A stack is named by a program in the
+ * kernel: its addresses need not be readable here. */
 #include "waited_memory.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* Loads programs/waits.bpf.c, and reads its cells by waited_memory.h; chosen processes are those of process_set.h. */
 #include "waits.h"
 
 #include <bpf/bpf.h>

@@ -1,3 +1,4 @@
+/* Two system calls of bpf(2) on maps of windows: one waits for running programs, one removes entries in batches. */
 #include "windows.h"
 
 #include <bpf/bpf.h>

@@ -1,3 +1,5 @@
+/* Files are made relative to a directory that is open, and only if no file of the name is there: nobody can put a
+ * link between the check and the making. */
 #include "events_place.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+/* Causes and chains of holders as members of JSON objects, for profiles, waits and the log of slow calls. The fields
+ * of a link are the rows of link_fields. */
 #include "json_chain.h"
 
 #include "aggstats/links.h"

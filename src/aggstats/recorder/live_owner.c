@@ -1,3 +1,5 @@
+/* Takes blocks of a shared live file with one compare-and-swap, and asks the kernel whether the former owner lives.
+ * Nothing here allocates or waits: a preloaded object calls it inside any program's call. */
 #include "live_owner.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* The list of named programs is written without locks: a program's state becomes WHOLE after all its other members
+ * are written, and readers read the state first. */
 #include "aggstats/named.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Reads what other processes write, by pread(2) alone: nothing is mapped, every number is bounded before it is used,
+ * and a block that no recorder can have written is left out and counted as broken. */
 #include "shared_part.h"
 
 #include <stdlib.h>

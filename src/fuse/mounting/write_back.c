@@ -1,3 +1,5 @@
+/* A thread calls syncfs(2) on the mount, and then waits until the kernel's queue stays empty. It owns its arguments,
+ * as it may hang and outlive its caller. */
 #include "write_back.h"
 
 #include <fcntl.h>

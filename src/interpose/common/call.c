@@ -1,3 +1,4 @@
+/* The part of a counted call that runs only with groups: call.h has the rest, inline. */
 #include "call.h"
 
 #include "subjects.h"

@@ -1,3 +1,5 @@
+/* Definitions for the linker's --wrap: each calls the oldest version of a symbol. A symbol that the program's C
+ * library lacks is NULL here, and its caller does without it. */
 #include "older_libc.h"
 
 #include <dlfcn.h>

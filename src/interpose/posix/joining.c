@@ -1,3 +1,4 @@
+/* The names of the operations of the layer user, and the numbers of its notes, as a recorder takes them. */
 #include "joining.h"
 
 #include "posix_ops.h"

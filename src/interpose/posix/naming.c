@@ -1,3 +1,4 @@
+/* Calls into the recorder are marked as inside, so that they are not counted, and errno is restored. */
 #include "naming.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Lanes are emptied by an atomic exchange, so that no byte is added twice or lost between threads. They are emptied
+ * last at exit(3), _exit(2) and _Exit(3). */
 #include "others.h"
 
 #include "joining.h"

@@ -1,3 +1,5 @@
+/* Wrappers for the functions of liburing that set up a ring. A program may load liburing later, so they are found at
+ * the first call. */
 #include "rings.h"
 
 #include <stddef.h>
