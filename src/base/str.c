@@ -1,3 +1,5 @@
+/* Room doubles, so that adding is cheap; every sum of lengths is checked for overflow. One function makes room, and
+ * the only failure is that there is none. */
 #include "str.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Everything is asked of the descriptor, never of a name; and the checks come again before the writing, as the
+ * client may have changed the file in between. */
 #include "control_file.h"
 
 #include <fcntl.h>

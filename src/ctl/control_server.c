@@ -1,3 +1,5 @@
+/* One thread answers one connection at a time, and waits for no client longer than the limits below. A client is
+ * trusted when its credentials prove it, and before that no descriptor is received. */
 #include "control_server.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+/* What a file in the way holds is read from its header: the mount, and when it began. A lock on the directory keeps
+ * two processes from judging the same file at once. */
 #include "final_file.h"
 
 #include <fcntl.h>

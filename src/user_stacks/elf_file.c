@@ -1,3 +1,5 @@
+/* Reads symbols and unwind tables with libelf and libdw, when they are first asked for. Symbols are sorted by
+ * address; a name stays in the table of the file. */
 #include "elf_file.h"
 
 #include <gelf.h>

@@ -1,3 +1,5 @@
+/* A file that several processes map is opened and read once, and counts its users. Each file has a budget of CPU
+ * time: a file that exceeds it is noted as unreadable. */
 #include "mapped.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+/* Rights are given up in two steps: the user, capabilities and limits at the start, the system calls before the
+ * first question. A system call that is not allowed fails with EPERM. */
 #include "reader_rights.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The bucket is one moment: when it will be empty. Taking time moves that moment on by the time times the divisor. */
 #include "time_share.h"
 
 int64_t time_share_left_ns(const struct time_share *share, const struct time_share_limits *limits, int64_t now_ns) {

@@ -1,3 +1,5 @@
+/* The table is memory that forked processes share, without a lock: a torn entry names no file, or one too many for a
+ * minute. */
 #include "unreadable.h"
 
 #include <stddef.h>
