@@ -163,10 +163,11 @@ static const struct aggstats_why *name_run(const struct ran *ran, const uint64_t
     return ran->can_run && has_run ? &running : NULL;
 }
 
-static const struct aggstats_why *find_run(const struct aggstats_look *look, bool *ret_can_run) {
+static const struct aggstats_why *find_run(const struct aggstats_look *look, bool *ret_can_run, uint64_t *ret_ran_ns) {
     struct ran ran;
     bool is_known = read_ran(look->thread, &ran);
     *ret_can_run = ran.can_run;
+    *ret_ran_ns = is_known ? ran.ran_ns : 0;
     if (!is_known)
         return ran.can_run ? &running : NULL;
     const struct aggstats_why *name =
@@ -226,7 +227,7 @@ bool thread_read(const struct thread_causes *causes, const struct aggstats_look 
     bool is_able = false;
     stack->count = 0;
     ret_reading->has_place = false;
-    const struct aggstats_why *run = find_run(look, &is_able);
+    const struct aggstats_why *run = find_run(look, &is_able, &ret_reading->ran_ns);
     if (run || !read_stack(look->thread, stack))
         return name_without_stack(run, is_able, &ret_reading->why);
     if (thread_causes_need_type(causes, stack))
@@ -238,6 +239,7 @@ bool thread_read(const struct thread_causes *causes, const struct aggstats_look 
 bool thread_read_seen(const struct thread_causes *causes, const struct thread_seen *seen, uint64_t memory[2],
                       struct thread_reading *ret_reading) {
     const struct aggstats_why *run = find_run_seen(seen, memory);
+    ret_reading->ran_ns = seen->ran_ns;
     ret_reading->stack.count = 0;
     ret_reading->has_place = false;
     if (run || seen->stack->count == 0)
@@ -276,8 +278,11 @@ void thread_reading_wait(const struct thread_reading *reading, struct aggstats_w
     format_stack(&reading->stack, ret_wait->stack);
 }
 
-bool thread_sleeps_still(uint64_t thread, uint64_t ran_ns) {
-    uint64_t now_ns;
+/* Where the kernel keeps no CPU times, both are 0. */
+bool thread_reading_holds(const struct thread_reading *reading, uint64_t thread) {
+    uint64_t ran_ns;
     uint64_t queued_ns;
-    return read_schedstat(thread, &now_ns, &queued_ns) && now_ns == ran_ns;
+    if (!read_schedstat(thread, &ran_ns, &queued_ns))
+        ran_ns = 0;
+    return ran_ns == reading->ran_ns && !can_run(thread);
 }

@@ -1,8 +1,12 @@
 /* What is read of descriptors, calls, mounts and disks; causes that have a holder; sentences. */
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,6 +22,7 @@
 #include "place.h"
 #include "proc.h"
 #include "process.h"
+#include "slow_holders.h"
 #include "testing.h"
 
 /* ---- fdinfo ---- */
@@ -376,4 +381,157 @@ static const uint64_t no_owners[] = {0, UINT64_MAX};
 TEST(an_owner_that_is_not_there_is_left_out, .to = ARRAY_SIZE(no_owners)) {
     ck_assert(find_kernel_lock(no_owners[_i]));
     ck_assert_str_eq(text, "the kernel's lock in ext4_file_write_iter");
+}
+
+/* ---- Of slow calls ---- */
+
+static struct thread_causes causes;
+static uint64_t waiter;
+static const char *const locked[] = {"/tmp/test_holders.first.XXXXXX", "/tmp/test_holders.second.XXXXXX"};
+static char paths[ARRAY_SIZE(locked)][64];
+static int locked_fds[ARRAY_SIZE(locked)];
+
+static void find_for_waiter(struct slow_holders *holders, const struct thread_reading *reading,
+                            struct aggstats_wait *ret_wait) {
+    uint64_t memory[2] = {0, 0};
+    const struct aggstats_look look = {.thread = waiter, .age_ns = 1000000000, .memory = memory, .wants_holder = true};
+    *ret_wait = (struct aggstats_wait){.is_put_off = false};
+    slow_holders_find(holders, &look, reading, 0, ret_wait);
+}
+
+static void read_waiter(struct thread_reading *ret_reading) {
+    uint64_t memory[2] = {0, 0};
+    const struct aggstats_look look = {.thread = waiter, .memory = memory};
+    ck_assert(thread_read(&causes, &look, ret_reading));
+}
+
+/* Returns false if it does not, or that cannot be seen. */
+static bool waits_for_lock(size_t number, struct thread_reading *ret_reading) {
+    char link[PATH_MAX] = "";
+    read_waiter(ret_reading);
+    thread_reading_read_place(ret_reading, waiter);
+    uint64_t fd;
+    if (ret_reading->why.kind != AGGSTATS_CAUSE_FLOCK || !call_descriptor(&ret_reading->call, &fd))
+        return false;
+    return descriptor_read_link(waiter, fd, link) && strcmp(link, paths[number]) == 0;
+}
+
+static bool wait_for_lock(size_t number, struct thread_reading *ret_reading) {
+    for (int i = 0; i < 1000; i++) {
+        if (waits_for_lock(number, ret_reading))
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    return false;
+}
+
+/* Holds two locks, for which a process waits one after the other. */
+static void start_waiter(void) {
+    char why[THREAD_CAUSES_WHY_SIZE];
+    ck_assert_int_eq(thread_causes_init(&causes, NULL, why), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(locked); i++) {
+        snprintf(paths[i], sizeof(paths[i]), "%s", locked[i]);
+        locked_fds[i] = mkstemp(paths[i]);
+        ck_assert_int_ge(locked_fds[i], 0);
+        ck_assert_int_eq(flock(locked_fds[i], LOCK_EX), 0);
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (size_t i = 0; i < ARRAY_SIZE(locked); i++)
+            flock(open(paths[i], O_RDWR), LOCK_EX);
+        _exit(0);
+    }
+    waiter = (uint64_t)child;
+}
+
+static void end_waiter(void) {
+    kill((pid_t)waiter, SIGKILL);
+    waitpid((pid_t)waiter, NULL, 0);
+    for (size_t i = 0; i < ARRAY_SIZE(locked); i++)
+        unlink(paths[i]);
+    thread_causes_finish(&causes);
+}
+
+TEST_CASE(.set_up = start_waiter, .tear_down = end_waiter);
+
+/* The thread's present wait is not of the cause that was read. */
+TEST(a_thread_that_waits_for_another_thing_meanwhile_has_no_holder) {
+    struct thread_reading reading;
+    struct thread_reading later;
+    struct aggstats_wait wait;
+    struct slow_holders holders = {.causes = &causes};
+    if (!wait_for_lock(0, &reading))
+        return; /* this user does not see what threads wait for */
+    find_for_waiter(&holders, &reading, &wait);
+    ck_assert_uint_ge(wait.chain.count, 1);
+    ck_assert_uint_eq(wait.chain.links[0].holder.process, (uint64_t)getpid());
+    ck_assert_str_eq(wait.chain.links[0].object, paths[0]);
+    ck_assert_int_eq(flock(locked_fds[0], LOCK_UN), 0);
+    ck_assert(wait_for_lock(1, &later));
+    holders.next_ns = 0;
+    find_for_waiter(&holders, &reading, &wait);
+    ck_assert(!wait.is_put_off);
+    ck_assert_uint_eq(wait.chain.count, 0);
+    holders.next_ns = 0;
+    find_for_waiter(&holders, &later, &wait);
+    ck_assert_str_eq(wait.chain.links[0].object, paths[1]);
+}
+
+static void share_a_cpu(int niceness) {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    CPU_SET(0, &cpus);
+    sched_setaffinity(0, sizeof(cpus), &cpus);
+    setpriority(PRIO_PROCESS, 0, niceness);
+}
+
+static pid_t start_busy(void) {
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        share_a_cpu(0);
+        for (;;)
+            ;
+    }
+    return child;
+}
+
+/* A look that had to wait for a CPU most of the time has not cost that. */
+TEST(looks_are_put_off_by_their_cost_on_a_busy_machine_too) {
+    const struct thread_reading reading = {.why.kind = AGGSTATS_CAUSE_FLOCK};
+    struct slow_holders holders;
+    struct aggstats_wait wait;
+    int64_t took_ns;
+    int64_t cost_ns;
+    const pid_t busy = start_busy();
+    share_a_cpu(10);
+    do {
+        holders = (struct slow_holders){.causes = &causes};
+        const int64_t before_ns = read_clock_ns(CLOCK_MONOTONIC);
+        const int64_t cost_before_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        find_for_waiter(&holders, &reading, &wait);
+        cost_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cost_before_ns;
+        took_ns = read_clock_ns(CLOCK_MONOTONIC) - before_ns;
+        holders.next_ns -= before_ns + took_ns;
+    } while (took_ns < 4 * cost_ns);
+    kill(busy, SIGKILL);
+    waitpid(busy, NULL, 0);
+    ck_assert_int_le(holders.next_ns, 11 * cost_ns);
+    ck_assert(!wait.is_put_off);
+}
+
+/* So that none of several calls at once has to wait for the next time, if that costs little. */
+TEST(holders_of_several_calls_are_looked_for_at_once) {
+    const struct thread_reading reading = {.why.kind = AGGSTATS_CAUSE_FLOCK};
+    struct slow_holders holders = {.causes = &causes};
+    struct aggstats_wait wait;
+    const int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+    const int64_t cost_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    do
+        find_for_waiter(&holders, &reading, &wait);
+    while (!wait.is_put_off);
+    const int64_t passed_ns = read_clock_ns(CLOCK_MONOTONIC) - begin_ns;
+    ck_assert_int_gt(11 * (read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cost_ns), 100000000);
+    ck_assert_int_lt(11 * (read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cost_ns), 2 * (passed_ns + 100000000));
 }

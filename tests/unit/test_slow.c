@@ -1,6 +1,7 @@
 /* Slow calls and their causes: what is kept, of which windows, in live files, as text, and in sums. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -28,18 +29,24 @@ static unsigned looks;         /* atomic */
 
 static const char *holder_words; /* atomic; NULL: it has not looked */
 static unsigned holder_looks;    /* atomic */
+static uint64_t looked_ns[64];   /* atomic; ages of the calls at these looks, in a ring */
+static enum aggstats_cause_class wait_class;
+static enum aggstats_relation relation; /* atomic; of the holder */
 
 static void find_holder(const struct aggstats_look *look, const char *cause, struct aggstats_wait *wait) {
     const char *words = __atomic_load_n(&holder_words, __ATOMIC_ACQUIRE);
     ck_assert_uint_ge(look->age_ns, THRESHOLD_NS);
-    wait->has_looked = words;
+    wait->is_put_off = !words;
     if (words && words[0]) {
         struct aggstats_link *link = &wait->chain.links[0];
         wait->chain.count = 1;
         link->thing = AGGSTATS_CAUSE_FLOCK;
+        link->relation = __atomic_load_n(&relation, __ATOMIC_ACQUIRE);
         snprintf(link->object, sizeof(link->object), "%s", cause);
         snprintf(link->holder.name, sizeof(link->holder.name), "%s", words);
     }
+    __atomic_store_n(&looked_ns[__atomic_load_n(&holder_looks, __ATOMIC_RELAXED) % ARRAY_SIZE(looked_ns)], look->age_ns,
+                     __ATOMIC_RELAXED);
     __atomic_fetch_add(&holder_looks, 1, __ATOMIC_RELEASE);
 }
 
@@ -49,6 +56,7 @@ static bool find_cause(void *context, const struct aggstats_look *look, struct a
     look->memory[0]++;
     const char *words = __atomic_load_n(&wait_words, __ATOMIC_ACQUIRE);
     snprintf(ret_wait->cause.words, sizeof(ret_wait->cause.words), "%s", words);
+    ret_wait->cause.kind = __atomic_load_n(&wait_class, __ATOMIC_ACQUIRE);
     snprintf(ret_wait->stack, sizeof(ret_wait->stack), "wait_for_%s < do_call", words);
     if (look->wants_holder)
         find_holder(look, words, ret_wait);
@@ -283,6 +291,133 @@ TEST(holders_are_looked_for_less_and_less) {
     ck_assert_ptr_null(live.in_flight[0].chain);
     aggstats_profile_finish(&live);
     end(recorder, OP_FSYNC, &span);
+    aggstats_recorder_destroy(recorder);
+}
+
+/* Begins a call that waits for a lock of a file, and returns once its holder was looked for; ret_looks: so often. */
+static struct aggstats_span begin_locked(struct aggstats_recorder *recorder, enum aggstats_relation of,
+                                         unsigned *ret_looks) {
+    const unsigned before = __atomic_load_n(&holder_looks, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&wait_class, AGGSTATS_CAUSE_FLOCK, __ATOMIC_RELEASE);
+    __atomic_store_n(&relation, of, __ATOMIC_RELEASE);
+    __atomic_store_n(&holder_words, "backup 992", __ATOMIC_RELEASE);
+    const struct aggstats_span span = begin(recorder, OP_FSYNC, "a lock");
+    wait_for_holder(before, 1);
+    *ret_looks = before;
+    return span;
+}
+
+/* The age at a look, as a multiple of that at the one before. */
+static double growth_at(unsigned look) {
+    const uint64_t age_ns = __atomic_load_n(&looked_ns[look % ARRAY_SIZE(looked_ns)], __ATOMIC_RELAXED);
+    return (double)age_ns / (double)looked_ns[(look - 1) % ARRAY_SIZE(looked_ns)];
+}
+
+/* A lock that was let go has no holder, while its waiter is on its way. */
+TEST(a_holder_stays_when_later_looks_find_none) {
+    unsigned before;
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    struct aggstats_span span = begin_locked(recorder, AGGSTATS_HELD, &before);
+    sleep_ms(20); /* until it is noted */
+    __atomic_store_n(&relation, AGGSTATS_NOBODY_KNOWN, __ATOMIC_RELEASE);
+    wait_for_holder(__atomic_load_n(&holder_looks, __ATOMIC_ACQUIRE), 3);
+    __atomic_store_n(&holder_words, "sync 993", __ATOMIC_RELEASE);
+    wait_for_holder(__atomic_load_n(&holder_looks, __ATOMIC_ACQUIRE), 2);
+    struct aggstats_profile live = live_profile();
+    ck_assert_str_eq(holder_of(live.in_flight[0].chain), "backup 992 for a lock");
+    aggstats_profile_finish(&live);
+    __atomic_store_n(&relation, AGGSTATS_HELD, __ATOMIC_RELEASE); /* another one is none worse */
+    wait_for_holder(__atomic_load_n(&holder_looks, __ATOMIC_ACQUIRE), 2);
+    end(recorder, OP_FSYNC, &span);
+    struct aggstats_profile profile = snapshot_of(recorder);
+    ck_assert_str_eq(holder_of(profile.slow_calls[0].chain), "sync 993 for a lock");
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+
+/* Not only when the call is twice as old, for that may be minutes later. */
+TEST(a_holder_that_is_missing_is_looked_for_again_soon) {
+    unsigned look;
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    struct aggstats_span span = begin_locked(recorder, AGGSTATS_NOBODY_KNOWN, &look);
+    do
+        wait_for_holder(++look, 1);
+    while (growth_at(look) > 1.5);
+    end(recorder, OP_FSYNC, &span);
+    aggstats_recorder_destroy(recorder);
+}
+
+/* A call that was running when its holder was looked for may wait since. */
+TEST(the_holder_of_another_cause_is_looked_for_at_once) {
+    unsigned look;
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    struct aggstats_span span = begin_locked(recorder, AGGSTATS_HELD, &look);
+    unsigned another = 0;
+    static const char *const locks[] = {"another lock", "a third lock", "a fourth lock", "a fifth lock"};
+    do {
+        ck_assert_uint_lt(another, ARRAY_SIZE(locks)); /* a busy machine may look late */
+        look = __atomic_load_n(&holder_looks, __ATOMIC_ACQUIRE);
+        __atomic_store_n(&wait_words, locks[another++], __ATOMIC_RELEASE);
+        wait_for_holder(look, 1);
+    } while (growth_at(look) > 1.5);
+    end(recorder, OP_FSYNC, &span);
+    aggstats_recorder_destroy(recorder);
+}
+
+/* Looks at holders, which are put off until the calls are older by a quarter than at the last one. */
+struct turns {
+    uint64_t first;  /* the thread whose holder was looked for first; atomic, like the next */
+    unsigned firsts; /* looks at that one */
+    unsigned others;
+    uint64_t next_age_ns;
+};
+
+static bool find_in_turn(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
+    struct turns *turns = context;
+    uint64_t nobody = 0;
+    ret_wait->cause = (struct aggstats_why){.kind = AGGSTATS_CAUSE_FLOCK, .words = "a lock"};
+    ret_wait->is_put_off = look->age_ns < turns->next_age_ns;
+    if (!look->wants_holder || ret_wait->is_put_off)
+        return true;
+    turns->next_age_ns = look->age_ns + look->age_ns / 4;
+    __atomic_compare_exchange_n(&turns->first, &nobody, look->thread, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE);
+    __atomic_fetch_add(look->thread == turns->first ? &turns->firsts : &turns->others, 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+static void *call_until_all_were_looked_at(void *argument) {
+    const struct turns *turns = ((void **)argument)[0];
+    struct aggstats_recorder *recorder = ((void **)argument)[1];
+    aggstats_slow_begin(recorder);
+    const struct aggstats_span span = aggstats_begin(recorder, OP_READ, 7, 4711);
+    for (int i = 0;
+         i < 3000 &&
+         __atomic_load_n(&turns->firsts, __ATOMIC_ACQUIRE) + __atomic_load_n(&turns->others, __ATOMIC_ACQUIRE) < 8;
+         i++)
+        sleep_ms(10);
+    end(recorder, OP_READ, &span);
+    return NULL;
+}
+
+/* Nobody is found for any of them, and there is no time for all. */
+TEST(calls_have_their_holders_looked_for_in_turn) {
+    struct turns turns = {.first = 0};
+    const struct aggstats_recorder_options options = {
+        .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = live_path};
+    const struct aggstats_slow_options slow = {
+        .threshold_ns = THRESHOLD_NS, .find_cause = find_in_turn, .context = &turns, .wants_holders = true};
+    struct aggstats_recorder *recorder = NULL;
+    pthread_t threads[2];
+    unlink(live_path);
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &slow), 0);
+    void *arguments[] = {&turns, recorder};
+    for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, call_until_all_were_looked_at, arguments), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_uint_ge(turns.firsts, 3);
+    ck_assert_uint_ge(turns.others, 3);
     aggstats_recorder_destroy(recorder);
 }
 

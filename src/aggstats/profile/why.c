@@ -50,6 +50,11 @@ bool aggstats_cause_class_is_of_disk(enum aggstats_cause_class class) {
     return class == AGGSTATS_CAUSE_DISK_READ || class == AGGSTATS_CAUSE_DISK || class == AGGSTATS_CAUSE_STORAGE;
 }
 
+bool aggstats_cause_class_has_holder(enum aggstats_cause_class class) {
+    return class == AGGSTATS_CAUSE_FLOCK || class == AGGSTATS_CAUSE_FCNTL || class == AGGSTATS_CAUSE_LEASE ||
+           class == AGGSTATS_CAUSE_FUSE || class == AGGSTATS_CAUSE_PIPE_ROOM || class == AGGSTATS_CAUSE_PIPE_DATA;
+}
+
 bool aggstats_cause_id_valid(const char *id) {
     const size_t length = strnlen(id, AGGSTATS_CAUSE_ID_SIZE);
     static const char characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";

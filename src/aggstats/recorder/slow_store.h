@@ -91,7 +91,10 @@ static inline void slow_store_end(struct slow_store *store) {
 struct slow_part {
     struct aggstats_why cause;
     char stack[AGGSTATS_STACK_SIZE]; /* when it was last seen */
-    char chain[CHAIN_TEXT_SIZE];     /* the last one found; "": none */
+    char chain[CHAIN_TEXT_SIZE];     /* the last one found, with a holder if any had one; "": none */
+    bool has_holder;                 /* the chain has one, or is of a cause that has none */
+    bool lacks_holder;               /* the last look for a holder should have found one, and did not */
+    uint64_t holder_age_cycles;      /* of the call at that look; 0: there was none */
     uint64_t cycles;
 };
 

@@ -30,6 +30,7 @@ bool thread_causes_need_type(const struct thread_causes *causes, const struct ke
 /* What was read of a thread at one moment. Who has what it waits for is found from the same reading as its cause. */
 struct thread_reading {
     struct aggstats_why why;
+    uint64_t ran_ns;           /* its CPU time, read before all else; 0: unknown */
     struct kernel_stack stack; /* count 0: it runs, or that is not known */
     bool has_place;            /* the next two were read */
     struct thread_call call;
@@ -62,7 +63,7 @@ struct thread_seen {
 bool thread_read_seen(const struct thread_causes *causes, const struct thread_seen *seen, uint64_t memory[2],
                       struct thread_reading *ret_reading);
 
-/* True if the thread has not run since it had run for that long: what was seen of it then holds still. */
-bool thread_sleeps_still(uint64_t thread, uint64_t ran_ns);
+/* True if the thread is in the same wait as when it was read: it has not run since, and cannot run. */
+bool thread_reading_holds(const struct thread_reading *reading, uint64_t thread);
 
 #endif

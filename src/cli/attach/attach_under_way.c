@@ -286,8 +286,7 @@ static bool read_call(const struct attach_under_way *under_way, const struct agg
     return thread_read_seen(under_way->options.causes, &seen, asked->memory, ret_reading);
 }
 
-/* An aggstats_cause_fn. The stack was read when all threads were looked at: what a thread that has run since waits for is
- * another thing, so its holder is not looked for. */
+/* An aggstats_cause_fn. */
 static bool find_cause(void *context, const struct aggstats_look *asked, struct aggstats_wait *ret_wait) {
     struct attach_under_way *under_way = context;
     struct collected_under_way call = {.device = 0};
@@ -296,7 +295,7 @@ static bool find_cause(void *context, const struct aggstats_look *asked, struct 
     const bool is_known = read_call(under_way, asked, &call, &reading);
     pthread_mutex_unlock(&under_way->lock);
     thread_reading_wait(&reading, ret_wait);
-    if (reading.stack.count > 0 && !call.can_run && thread_sleeps_still(asked->thread, call.ran_ns))
+    if (reading.stack.count > 0 && !call.can_run)
         slow_holders_find(&under_way->holders, asked, &reading,
                           call.device > 0 ? mounts_device_of_kernel(call.device) : 0, ret_wait);
     if (call.had_begun)

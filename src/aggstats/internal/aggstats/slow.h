@@ -26,7 +26,7 @@ struct aggstats_look {
 struct aggstats_wait {
     struct aggstats_why cause;       /* what the thread waits for */
     char stack[AGGSTATS_STACK_SIZE]; /* kernel stack, as in struct aggstats_slow_call; "": unknown */
-    bool has_looked;                 /* for a holder; else that is wanted again at the next look */
+    bool is_put_off;                 /* the holder that is wanted was not looked for, to keep the cost low */
     struct aggstats_chain chain;     /* of the cause, from the same reading of the thread; no links: unknown */
 };
 
@@ -61,7 +61,8 @@ struct aggstats_slow_options {
     uint64_t threshold_ns; /* calls that take this long, or longer, are slow; 0: none is any more */
     aggstats_cause_fn find_cause;
     void *context;                 /* for find_cause */
-    bool wants_holders;            /* of a call that is slow: when it becomes so, and whenever its age has doubled */
+    bool wants_holders;            /* of slow calls: for each cause until the holder is found, then whenever the age has
+                                    * doubled. Of several calls first the one that was looked at the longest ago */
     aggstats_path_fn path_of;      /* NULL: no paths */
     aggstats_number_fn number_of;  /* translates the objects of slow calls; NULL: they stay as they are */
     void *path_context;            /* of both */

@@ -15,6 +15,9 @@ enum aggstats_cause_class aggstats_cause_class_of_name(const char *name);
 /* True if a disk may be waited for. */
 bool aggstats_cause_class_is_of_disk(enum aggstats_cause_class class);
 
+/* True if a process has what is waited for, and may be found. */
+bool aggstats_cause_class_has_holder(enum aggstats_cause_class class);
+
 /* True for letters, digits, '_', '-' and '.', of which there is at least one and not too many. */
 bool aggstats_cause_id_valid(const char *id);
 

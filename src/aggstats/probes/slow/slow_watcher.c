@@ -99,6 +99,11 @@ static bool is_same(const struct seen *seen) {
            __atomic_load_n(&seen->block->current_start_cycles, __ATOMIC_RELAXED) == seen->start_cycles;
 }
 
+/* By a sixteenth of its age. */
+static bool is_older(uint64_t age_cycles, uint64_t before_cycles) {
+    return age_cycles - before_cycles >= age_cycles / AGE_PARTS;
+}
+
 static void copy_path(const struct slow *slow, uint64_t object, char ret_path[SLOW_PATH_SIZE]) {
     CLEANUP_FREE char *path = slow->options.path_of ? slow->options.path_of(slow->options.path_context, object) : NULL;
     path_copy_end(path ? path : "", ret_path, SLOW_PATH_SIZE);
@@ -111,9 +116,26 @@ static uint64_t number_of(const struct slow *slow, uint64_t object) {
 /* The result of a look, and the object of the call. */
 struct found {
     struct aggstats_wait wait;
+    bool has_looked; /* for the holder, too */
     char chain[CHAIN_TEXT_SIZE];
     char path[SLOW_PATH_SIZE];
 };
+
+static bool lacks_holder(const struct aggstats_wait *wait) {
+    const enum aggstats_relation relation = wait->chain.links[0].relation; /* zeroed if there is no link */
+    return aggstats_cause_class_has_holder(wait->cause.kind) &&
+           (relation == AGGSTATS_NOBODY_KNOWN || relation == AGGSTATS_BY_DESCRIPTION);
+}
+
+/* A chain with a holder stays if a later one has none: when a lock has been let go, its waiter is seen a little longer. */
+static void note_holder(struct slow_part *part, const struct found *found, uint64_t age_cycles) {
+    part->lacks_holder = lacks_holder(&found->wait);
+    part->holder_age_cycles = age_cycles;
+    if (!found->chain[0] || (part->has_holder && part->lacks_holder))
+        return;
+    memcpy(part->chain, found->chain, sizeof(part->chain));
+    part->has_holder = !part->lacks_holder;
+}
 
 /* If the cause has changed since the last look, nobody knows when: so each gets half of the time. */
 static void note_cause(struct slow *slow, struct slow_pending *pending, const struct found *found,
@@ -126,8 +148,8 @@ static void note_cause(struct slow *slow, struct slow_pending *pending, const st
         pending->last->cycles += passed_cycles / 2;
     part->cycles += pending->last ? passed_cycles - passed_cycles / 2 : passed_cycles;
     memcpy(part->stack, seen->stack, sizeof(seen->stack));
-    if (found->chain[0])
-        memcpy(part->chain, found->chain, sizeof(part->chain));
+    if (found->has_looked)
+        note_holder(part, found, age_cycles);
     pending->last = part;
     pending->age_cycles = age_cycles;
     slow_store_begin(slow->store);
@@ -147,7 +169,8 @@ static uint64_t nanoseconds(const struct slow *slow, uint64_t cycles) {
 
 /* Called without the lock, since it may take long: only this thread adds pending calls, and none is freed before it has
  * come back. */
-static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pending *pending, uint64_t age_cycles) {
+static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pending *pending, uint64_t age_cycles,
+                      bool wants_holder) {
     struct found found = {.path = ""};
     sigset_t before;
     const struct aggstats_look look = {
@@ -155,13 +178,12 @@ static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pe
         .age_cycles = age_cycles,
         .age_ns = nanoseconds(slow, age_cycles),
         .memory = pending->memory,
-        /* a holder costs more than the cause, so it is looked for less often */
-        .wants_holder = slow->options.wants_holders && age_cycles >= threshold_of(slow) &&
-                        age_cycles / 2 >= pending->holder_age_cycles,
+        .wants_holder = wants_holder,
     };
     slow->options.find_cause(slow->options.context, &look, &found.wait);
-    if (found.wait.has_looked)
-        pending->holder_age_cycles = age_cycles;
+    found.has_looked = wants_holder && !found.wait.is_put_off;
+    if (found.has_looked)
+        pending->holder_cycles = seen->start_cycles + age_cycles;
     chain_encode(&found.wait.chain, found.chain);
     copy_path(slow, __atomic_load_n(&seen->block->current_object, __ATOMIC_RELAXED), found.path);
     quiet_lock(&slow->lock, &before);
@@ -170,9 +192,33 @@ static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pe
     quiet_unlock(&slow->lock, &before);
 }
 
-/* A call is first looked at when it is half as old as a slow one, and again whenever it is older by a sixteenth. */
+/* A holder costs more than the cause, so it is looked for less often. */
+static bool wants_holder(const struct slow *slow, const struct slow_pending *pending, uint64_t age_cycles) {
+    const struct slow_part *part = pending->last;
+    if (!slow->options.wants_holders || age_cycles < threshold_of(slow))
+        return false;
+    if (part && part->lacks_holder)
+        return is_older(age_cycles, part->holder_age_cycles);
+    return !part || age_cycles / 2 >= part->holder_age_cycles;
+}
+
+/* Holders are looked for in turn: else those of a few calls might take all of the time that is left for that. */
+static bool has_turn(const struct slow *slow, const struct slow_pending *pending, uint64_t now_cycles) {
+    for (const struct slow_pending *other = slow->pendings; other < slow->pendings + SLOW_WAITS_MAX; other++) {
+        const bool is_before = other->holder_cycles < pending->holder_cycles ||
+                               (other->holder_cycles == pending->holder_cycles && other < pending);
+        const struct seen seen = {.block = other->block, .start_cycles = other->start_cycles};
+        if (is_before && other->block && is_same(&seen) && wants_holder(slow, other, now_cycles - other->start_cycles))
+            return false;
+    }
+    return true;
+}
+
+/* A call is first looked at when it is half as old as a slow one, and again whenever it is older by a sixteenth, or if it
+ * is its turn to have its holder looked for. */
 static void look_closer(struct slow *slow, const struct seen *seen, uint64_t threshold_cycles) {
-    uint64_t age_cycles = aggstats_clock_now(slow->clock_kind) - seen->start_cycles;
+    const uint64_t now_cycles = aggstats_clock_now(slow->clock_kind);
+    const uint64_t age_cycles = now_cycles - seen->start_cycles;
     sigset_t before;
     if ((int64_t)age_cycles < (int64_t)(threshold_cycles / 2))
         return;
@@ -180,9 +226,10 @@ static void look_closer(struct slow *slow, const struct seen *seen, uint64_t thr
     struct slow_pending *pending = find_pending(slow, seen->block, seen->start_cycles);
     if (!pending)
         pending = add_pending(slow, seen->block, seen->start_cycles);
+    const bool asks_holder = pending && wants_holder(slow, pending, age_cycles) && has_turn(slow, pending, now_cycles);
     quiet_unlock(&slow->lock, &before);
-    if (pending && age_cycles - pending->age_cycles >= age_cycles / AGE_PARTS)
-        ask_cause(slow, seen, pending, age_cycles);
+    if (pending && (asks_holder || is_older(age_cycles, pending->age_cycles)))
+        ask_cause(slow, seen, pending, age_cycles, asks_holder);
 }
 
 /* ---- Reporting ---- */

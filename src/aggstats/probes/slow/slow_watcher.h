@@ -21,9 +21,9 @@
 struct slow_pending {
     const struct aggstats_block *block; /* of its thread; NULL: this place is free */
     uint64_t start_cycles;
-    uint64_t age_cycles;        /* when it was last looked at */
-    uint64_t memory[2];         /* for the function that finds causes */
-    uint64_t holder_age_cycles; /* when its holder was last looked for; 0: not yet */
+    uint64_t age_cycles;    /* when it was last looked at */
+    uint64_t memory[2];     /* for the function that finds causes */
+    uint64_t holder_cycles; /* the clock when its holder was last looked for, for any cause; 0: not yet */
     struct slow_part parts[SLOW_PARTS_MAX];
     size_t part_count;
     struct slow_part *last; /* one of them; NULL: not looked at yet */
