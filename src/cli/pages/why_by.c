@@ -4,10 +4,11 @@
 #include "why_page.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base.h"
-#include "columns.h"
+#include "sheet.h"
 
 #define WHO_SIZE (AGGSTATS_PROGRAM_SIZE + 24)
 #define NOT_KNOWN "(not known)"
@@ -74,43 +75,25 @@ static int compare_rows(const void *left, const void *right) {
 
 /* ---- Printing ----------------------------------------------------------------------------------- */
 
-static void format_row(const struct row *row, const struct table *table, const struct units *units,
-                       struct columns_row *ret_row) {
-    ret_row->name = row->who;
-    units_format_share(table->total_cycles > 0 ? row->total_cycles / table->total_cycles : 0, ret_row->numbers[0]);
-    units_format_cycles(units, row->total_cycles, ret_row->numbers[1]);
-    units_format_count(row->calls, ret_row->numbers[2]);
-    if (row->longest_cycles > 0)
-        units_format_cycles(units, (double)row->longest_cycles, ret_row->numbers[3]);
-    else
-        snprintf(ret_row->numbers[3], sizeof(ret_row->numbers[3]), "-"); /* no call that has ended */
-}
-
-static void print_row(const struct columns *columns, const struct columns_row *cells, const struct row *row) {
-    const struct aggstats_why *why = &row->first->cause;
-    char cause[AGGSTATS_WHY_TEXT_SIZE];
-    char text[AGGSTATS_NAME_SIZE + AGGSTATS_WHY_TEXT_SIZE + 16];
-    snprintf(text, sizeof(text), "%s: %s", row->first->op, why->words[0] ? aggstats_why_text(why, cause) : NOT_KNOWN);
-    columns_print_row(columns, cells, INK_PLAIN, text);
-}
-
 static void print_table(const struct table *table, const char *by, const struct units *units,
                         const struct screen *screen) {
-    static const char *const titles[] = {"share", "total", "calls", "longest", NULL};
-    struct columns columns;
-    struct columns_row cells;
-    columns_init(&columns, screen, titles, by);
+    const struct sheet_column columns[] = {
+        {"share", SHEET_NUMBER, 0},   {"total", SHEET_NUMBER, 2}, {"calls", SHEET_NUMBER, 3},
+        {"longest", SHEET_NUMBER, 4}, {by, SHEET_NAME, 5},        {"operation: cause", SHEET_TEXT, 1},
+    };
+    CLEANUP_SHEET struct sheet_table sheet = SHEET_TABLE(columns, units);
     for (size_t i = 0; i < table->count; i++) {
-        format_row(&table->rows[i], table, units, &cells);
-        columns_measure(&columns, &cells);
+        const struct row *row = &table->rows[i];
+        const struct aggstats_why *why = &row->first->cause;
+        char cause[AGGSTATS_WHY_TEXT_SIZE];
+        sheet_add_share(&sheet, table->total_cycles > 0 ? row->total_cycles / table->total_cycles : 0);
+        sheet_add_cycles(&sheet, row->total_cycles);
+        sheet_add_count(&sheet, row->calls);
+        sheet_add_cycles(&sheet, row->longest_cycles > 0 ? (double)row->longest_cycles : NAN); /* none has ended */
+        sheet_add(&sheet, row->who);
+        sheet_addf(&sheet, "%s: %s", row->first->op, why->words[0] ? aggstats_why_text(why, cause) : NOT_KNOWN);
     }
-    columns_settle(&columns);
-    columns_print_titles(&columns, "operation: cause");
-    for (size_t i = 0; i < table->count; i++) {
-        format_row(&table->rows[i], table, units, &cells);
-        print_row(&columns, &cells, &table->rows[i]);
-    }
-    columns_end(&columns);
+    sheet_print(&sheet, screen);
 }
 
 /* "Of all these only the last 32 are known one by one; these took 1.23 s:" */

@@ -2,6 +2,7 @@
 #include "why_page.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -9,9 +10,9 @@
 #include "answer_page.h"
 #include "base.h"
 #include "callers_text.h"
-#include "columns.h"
 #include "disk_others.h"
 #include "holders_text.h"
+#include "sheet.h"
 #include "units.h"
 
 #define CALLS_SHOWN_MAX 12
@@ -79,21 +80,6 @@ static void print_sum(const struct why_page *page, const struct sums *sums) {
     screen_print_wrapped(page->screen, 0, 0, text);
 }
 
-static void format_cause(const struct why_page *page, const struct aggstats_cause *cause, double whole,
-                         struct columns_row *ret_row) {
-    ret_row->name = cause->op;
-    units_format_share(whole > 0 ? (double)cause->total_cycles / whole : 0, ret_row->numbers[0]);
-    units_format_cycles(&page->units, (double)cause->total_cycles, ret_row->numbers[1]);
-    if (cause->calls > 0)
-        units_format_count(cause->calls, ret_row->numbers[2]);
-    else
-        snprintf(ret_row->numbers[2], sizeof(ret_row->numbers[2]), "-");
-    if (cause->longest_cycles > 0)
-        units_format_cycles(&page->units, (double)cause->longest_cycles, ret_row->numbers[3]);
-    else
-        snprintf(ret_row->numbers[3], sizeof(ret_row->numbers[3]), "-"); /* no call that has ended */
-}
-
 /* A cause may have time of calls that waited longer for something else. */
 static void explain_no_calls(const struct why_page *page) {
     bool is_any = false;
@@ -103,30 +89,29 @@ static void explain_no_calls(const struct why_page *page) {
         screen_print_in_ink(page->screen, INK_FAINT, "A call counts for the cause that took most of its time.");
 }
 
+static const struct sheet_column cause_columns[] = {
+    {"share", SHEET_NUMBER, 0},   {"total", SHEET_NUMBER, 2},   {"calls", SHEET_NUMBER, 3},
+    {"longest", SHEET_NUMBER, 4}, {"operation", SHEET_NAME, 5}, {"cause", SHEET_TEXT, 1},
+};
+
 static void print_causes(const struct why_page *page, const struct sums *sums) {
-    static const char *const titles[] = {"share", "total", "calls", "longest", NULL};
-    struct columns columns;
-    struct columns_row row;
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(cause_columns, &page->units);
     char text[AGGSTATS_WHY_TEXT_SIZE];
     if (sums->total_cycles <= 0)
         return;
-    columns_init(&columns, page->screen, titles, "operation");
     for (size_t i = 0; i < page->profile->cause_count; i++) {
-        if (!wants(page, page->profile->causes[i].op))
+        const struct aggstats_cause *cause = &page->profile->causes[i];
+        if (!wants(page, cause->op))
             continue;
-        format_cause(page, &page->profile->causes[i], sums->total_cycles, &row);
-        columns_measure(&columns, &row);
+        sheet_add_share(&table, (double)cause->total_cycles / sums->total_cycles);
+        sheet_add_cycles(&table, (double)cause->total_cycles);
+        sheet_add(&table, cause->calls > 0 ? units_count(cause->calls).text : "-");
+        sheet_add_cycles(&table, cause->longest_cycles > 0 ? (double)cause->longest_cycles : NAN); /* none has ended */
+        sheet_add(&table, cause->op);
+        sheet_add(&table, aggstats_why_text(&cause->why, text));
     }
-    columns_settle(&columns);
-    putc('\n', page->screen->stream);
-    columns_print_titles(&columns, "cause");
-    for (size_t i = 0; i < page->profile->cause_count; i++) {
-        if (!wants(page, page->profile->causes[i].op))
-            continue;
-        format_cause(page, &page->profile->causes[i], sums->total_cycles, &row);
-        columns_print_row(&columns, &row, INK_PLAIN, aggstats_why_text(&page->profile->causes[i].why, text));
-    }
-    columns_end(&columns);
+    screen_print_gap(page->screen);
+    sheet_print(&table, page->screen);
     explain_no_calls(page);
 }
 
@@ -157,59 +142,44 @@ static void print_callers(const struct why_page *page) {
 
 /* ---- Calls -------------------------------------------------------------------------------------- */
 
-static void print_place(const struct why_page *page, const struct columns *columns, const char *path,
-                        const struct aggstats_chain *chain, const char *stack, const char *user_stack) {
+static void add_place(const struct why_page *page, struct sheet_table *table, const char *path,
+                      const struct aggstats_chain *chain, const char *stack, const char *user_stack) {
     char holder[HOLDERS_SHORT_SIZE];
     if (path)
-        columns_print_text(columns, INK_STRONG, path);
+        sheet_add_more(table, INK_STRONG, path);
     if (chain)
-        columns_print_text(columns, INK_PLAIN, holders_format_thing(chain, holder, sizeof(holder)));
+        sheet_add_more(table, INK_PLAIN, holders_format_thing(chain, holder, sizeof(holder)));
     if (page->options->stacks)
-        columns_print_text(columns, INK_FAINT, stack ? stack : "(not seen where in the kernel)");
+        sheet_add_more(table, INK_FAINT, stack ? stack : "(not seen where in the kernel)");
     if (page->options->stacks && user_stack)
-        columns_print_text(columns, INK_FAINT, user_stack);
+        sheet_add_more(table, INK_FAINT, user_stack);
 }
 
-static bool is_waiting(const struct why_page *page, const struct aggstats_call_in_flight *call) {
-    return call->cause.words[0] && wants(page, call->op);
-}
-
-static void format_in_flight(const struct why_page *page, const struct aggstats_call_in_flight *call,
-                             struct columns_row *ret_row) {
-    ret_row->name = call->op;
-    units_format_cycles(&page->units, (double)call->age_cycles, ret_row->numbers[0]);
-    snprintf(ret_row->numbers[1], UNITS_TEXT_SIZE, "%" PRIu64, call->pid);
-}
+static const struct sheet_column in_flight_columns[] = {
+    {"age", SHEET_NUMBER, 0},
+    {"pid", SHEET_NUMBER, 2},
+    {"operation", SHEET_NAME, 3},
+    {"cause", SHEET_TEXT, 1},
+};
 
 static void print_in_flight(const struct why_page *page) {
-    static const char *const titles[] = {"age", "pid", NULL};
-    const struct aggstats_profile *profile = page->profile;
-    struct columns columns;
-    struct columns_row row;
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(in_flight_columns, &page->units);
     char text[AGGSTATS_WHY_TEXT_SIZE];
-    size_t count = 0;
-    columns_init(&columns, page->screen, titles, "operation");
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        if (!is_waiting(page, &profile->in_flight[i]))
+    for (size_t i = 0; i < page->profile->in_flight_count; i++) {
+        const struct aggstats_call_in_flight *call = &page->profile->in_flight[i];
+        if (!call->cause.words[0] || !wants(page, call->op))
             continue;
-        format_in_flight(page, &profile->in_flight[i], &row);
-        columns_measure(&columns, &row);
-        count++;
+        sheet_add_cycles(&table, (double)call->age_cycles);
+        sheet_ink(&table, INK_WARNING);
+        sheet_addf(&table, "%" PRIu64, call->pid);
+        sheet_add(&table, call->op);
+        sheet_add(&table, aggstats_why_text(&call->cause, text));
+        add_place(page, &table, call->path, call->chain, call->stack, NULL);
     }
-    if (count == 0)
+    if (table.cell_count == 0)
         return;
-    columns_settle(&columns);
     screen_print_title(page->screen, "In flight");
-    columns_print_titles(&columns, "cause");
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        if (!is_waiting(page, call))
-            continue;
-        format_in_flight(page, call, &row);
-        columns_print_row(&columns, &row, INK_WARNING, aggstats_why_text(&call->cause, text));
-        print_place(page, &columns, call->path, call->chain, call->stack, NULL);
-    }
-    columns_end(&columns);
+    sheet_print(&table, page->screen);
 }
 
 static void format_time(int64_t ns, char ret_text[UNITS_TEXT_SIZE]) {
@@ -220,51 +190,19 @@ static void format_time(int64_t ns, char ret_text[UNITS_TEXT_SIZE]) {
              (int)(ns % NS_PER_S / 1000000));
 }
 
-static void format_slow_call(const struct why_page *page, const struct aggstats_slow_call *call,
-                             struct columns_row *ret_row) {
-    ret_row->name = call->op;
-    format_time(call->end_ns, ret_row->numbers[0]);
-    units_format_cycles(&page->units, (double)call->latency_cycles, ret_row->numbers[1]);
-    snprintf(ret_row->numbers[2], UNITS_TEXT_SIZE, "%" PRIu64, call->pid);
-}
-
-static void print_slow_call(const struct why_page *page, const struct columns *columns,
-                            const struct aggstats_slow_call *call) {
+static void add_slow_call(const struct why_page *page, struct sheet_table *table,
+                          const struct aggstats_slow_call *call) {
     const char *error = call->error > 0 && call->error < 4096 ? strerrorname_np((int)call->error) : NULL;
     char cause[AGGSTATS_WHY_TEXT_SIZE];
-    char text[AGGSTATS_WHY_TEXT_SIZE + 32];
-    struct columns_row row;
-    format_slow_call(page, call, &row);
-    snprintf(text, sizeof(text), "%s%s%s", error ? error : "", error ? ", " : "",
-             call->cause.words[0] ? aggstats_why_text(&call->cause, cause) : "(not known)");
-    columns_print_row(columns, &row, INK_PLAIN, text);
-    print_place(page, columns, call->path, call->chain, call->stack, call->user_stack);
-}
-
-/* What is shown. */
-struct shown {
-    size_t count;
-    bool has_holder;
-};
-
-/* The latest first, as many as are shown. prints: false: only measures */
-static struct shown visit_slow_calls(const struct why_page *page, struct columns *columns, bool prints) {
-    const struct aggstats_profile *profile = page->profile;
-    struct columns_row row;
-    struct shown shown = {.count = 0};
-    for (size_t i = profile->slow_call_count; i-- > 0 && shown.count < CALLS_SHOWN_MAX;) {
-        const struct aggstats_slow_call *call = &profile->slow_calls[i];
-        if (!wants(page, call->op))
-            continue;
-        shown.count++;
-        shown.has_holder = shown.has_holder || call->chain;
-        format_slow_call(page, call, &row);
-        if (prints)
-            print_slow_call(page, columns, call);
-        else
-            columns_measure(columns, &row);
-    }
-    return shown;
+    char end[UNITS_TEXT_SIZE];
+    format_time(call->end_ns, end);
+    sheet_add(table, end);
+    sheet_add_cycles(table, (double)call->latency_cycles);
+    sheet_addf(table, "%" PRIu64, call->pid);
+    sheet_add(table, call->op);
+    sheet_addf(table, "%s%s%s", error ? error : "", error ? ", " : "",
+               call->cause.words[0] ? aggstats_why_text(&call->cause, cause) : "(not known)");
+    add_place(page, table, call->path, call->chain, call->stack, call->user_stack);
 }
 
 /* "The last 12 of 14, in UTC (osprof why --json has 14):" */
@@ -286,19 +224,29 @@ static void print_slow_calls_heading(const struct why_page *page, size_t shown, 
     screen_print_wrapped(page->screen, 0, 0, text);
 }
 
+static const struct sheet_column slow_call_columns[] = {
+    {"end", SHEET_NUMBER, 0},     {"latency", SHEET_NUMBER, 2}, {"pid", SHEET_NUMBER, 3},
+    {"operation", SHEET_NAME, 4}, {"cause", SHEET_TEXT, 1},
+};
+
+/* The latest first. */
 static void print_slow_calls(const struct why_page *page, const struct sums *sums) {
-    static const char *const titles[] = {"end", "latency", "pid", NULL};
-    struct columns columns;
-    columns_init(&columns, page->screen, titles, "operation");
-    const struct shown shown = visit_slow_calls(page, &columns, false);
-    if (shown.count == 0)
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(slow_call_columns, &page->units);
+    size_t count = 0;
+    bool has_holder = false;
+    for (size_t i = page->profile->slow_call_count; i-- > 0 && count < CALLS_SHOWN_MAX;) {
+        const struct aggstats_slow_call *call = &page->profile->slow_calls[i];
+        if (!wants(page, call->op))
+            continue;
+        count++;
+        has_holder = has_holder || call->chain;
+        add_slow_call(page, &table, call);
+    }
+    if (count == 0)
         return;
-    columns_settle(&columns);
-    print_slow_calls_heading(page, shown.count, sums->calls);
-    columns_print_titles(&columns, "cause");
-    visit_slow_calls(page, &columns, true);
-    columns_end(&columns);
-    if (shown.has_holder)
+    print_slow_calls_heading(page, count, sums->calls);
+    sheet_print(&table, page->screen);
+    if (has_holder)
         screen_print_in_ink(page->screen, INK_FAINT, "Who held what is as it was seen while a call waited.");
 }
 

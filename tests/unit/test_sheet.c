@@ -1,0 +1,124 @@
+/* Tables: which columns there is room for, where texts go on, what a terminal and a browser are told. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base.h"
+#include "sheet.h"
+#include "testing.h"
+
+static const struct units units = {.frequency_hz = 1000000000, .ascii = true};
+
+/* What is printed on a screen of that width; the caller frees it. width: 0: a browser */
+static char *print(const struct sheet_table *table, int width) {
+    char *printed = NULL;
+    size_t size_bytes;
+    const struct screen screen = {
+        .width = width, .html = width == 0, .ascii = true, .stream = open_memstream(&printed, &size_bytes)};
+    ck_assert_ptr_nonnull(screen.stream);
+    sheet_print(table, &screen);
+    fclose(screen.stream);
+    return printed;
+}
+
+static void assert_printed(const struct sheet_table *table, int width, const char *expected) {
+    CLEANUP_FREE char *printed = print(table, width);
+    ck_assert_str_eq(printed, expected);
+}
+
+/* ---- With a column of texts ---- */
+
+static const struct sheet_column with_texts[] = {
+    {"share", SHEET_NUMBER, 0},
+    {"calls", SHEET_NUMBER, 2},
+    {"operation", SHEET_NAME, 3},
+    {"cause", SHEET_TEXT, 1},
+};
+
+static void add_row(struct sheet_table *table, double share, wide_count calls, const char *op, const char *cause) {
+    sheet_add_share(table, share);
+    sheet_add_count(table, calls);
+    sheet_add(table, op);
+    sheet_add(table, cause);
+}
+
+TEST(columns_are_as_wide_as_their_contents) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    add_row(&table, 0.5, 12345678, "READ", "waiting for the disk");
+    add_row(&table, NAN, 1, "WRITE", "");
+    assert_printed(&table, 60,
+                   "   share       calls  operation  cause\n"
+                   "  50.0 %  12,345,678  READ       waiting for the disk\n"
+                   "       -           1  WRITE      \n");
+}
+
+TEST(a_text_goes_on_below_its_column_and_so_do_further_ones) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    add_row(&table, 0.5, 2, "READ", "waiting for the disk and more");
+    sheet_add_more(&table, INK_FAINT, "/srv/data");
+    add_row(&table, 0.5, 3, "WRITE", "none");
+    assert_printed(&table, 45,
+                   "   share  calls  operation  cause\n"
+                   "  50.0 %      2  READ       waiting for the\n"
+                   "                            disk and more\n"
+                   "                            /srv/data\n"
+                   "  50.0 %      3  WRITE      none\n");
+}
+
+TEST(the_column_with_the_highest_rank_gives_way_first) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    add_row(&table, 0.5, 2, "READ", "waiting for it");
+    assert_printed(&table, 40,
+                   "   share  operation  cause\n"
+                   "  50.0 %  READ       waiting for it\n");
+}
+
+TEST(texts_without_room_beside_the_others_have_lines_of_their_own) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    add_row(&table, 0.5, 2, "a name of twenty columns", "waiting for it");
+    assert_printed(&table, 40,
+                   "   share  operation\n"
+                   "    cause\n"
+                   "  50.0 %  a name of twenty columns\n"
+                   "    waiting for it\n");
+}
+
+TEST(a_name_is_cut_only_at_the_end_of_the_line) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    add_row(&table, 0.5, 2, "a name of more than forty columns, which no line has", "it");
+    assert_printed(&table, 40,
+                   "  operation\n"
+                   "    cause\n"
+                   "  a name of more than forty columns, ...\n"
+                   "    it\n");
+}
+
+TEST(a_terminal_obeys_no_text) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    add_row(&table, 0.5, 2, "a\033[2Jb", "c\rd");
+    sheet_add_more(&table, INK_PLAIN, "e\nf");
+    assert_printed(&table, 80,
+                   "   share  calls  operation  cause\n"
+                   "  50.0 %      2  a?[2Jb     c?d\n"
+                   "                            e?f\n");
+}
+
+TEST(in_a_browser_all_columns_are_shown_and_nothing_is_markup) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    add_row(&table, 0.5, 2, "<b>", "a & b");
+    sheet_add_more(&table, INK_PLAIN, "<i>");
+    CLEANUP_FREE char *printed = print(&table, 0);
+    ck_assert_ptr_nonnull(strstr(printed, "<td class=\"number\">50.0 %</td><td class=\"number\">2</td>"
+                                          "<th scope=\"row\">&lt;b&gt;</th><td>a &amp; b</td></tr>\n"
+                                          "<tr class=\"more\"><td colspan=\"3\"></td><td>&lt;i&gt;</td></tr>\n"));
+}
+
+TEST(a_hidden_column_is_nowhere) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    table.hidden = 1U << 1;
+    add_row(&table, 0.5, 2, "READ", "it");
+    assert_printed(&table, 80,
+                   "   share  operation  cause\n"
+                   "  50.0 %  READ       it\n");
+    CLEANUP_FREE char *printed = print(&table, 0);
+    ck_assert_ptr_null(strstr(printed, "calls"));
+}
