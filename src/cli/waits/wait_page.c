@@ -1,12 +1,13 @@
 #include "wait_page.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "base.h"
-#include "columns.h"
 #include "holders_text.h"
+#include "sheet.h"
 #include "units.h"
 #include "wait_losses.h"
 
@@ -207,20 +208,6 @@ static size_t work_shown(const struct page *page, const struct wait_view *view) 
     return page->options->has_work ? limit_rows(page, view->count - view->counting_rows) : 0;
 }
 
-static void format_row(const struct page *page, const struct wait_view_row *row, struct columns_row *ret_row) {
-    const bool is_work = row->cause->class == WAIT_IS_WORK;
-    const uint64_t all = row->waits + row->now;
-    ret_row->name = row->who;
-    if (is_work)
-        snprintf(ret_row->numbers[0], UNITS_TEXT_SIZE, "-");
-    else
-        units_format_share((double)row->total_ns / (double)page->by_who->total_ns, ret_row->numbers[0]);
-    units_format_seconds(&page->units, (double)row->total_ns / 1e9, ret_row->numbers[1]);
-    units_format_count(all, ret_row->numbers[2]);
-    units_format_seconds(&page->units, (double)row->total_ns / 1e9 / (double)(all + (all == 0)), ret_row->numbers[3]);
-    units_format_seconds(&page->units, (double)row->longest_ns / 1e9, ret_row->numbers[4]);
-}
-
 static const char *title_of(enum wait_by by) {
     static const char *const titles[] = {
         [WAIT_BY_PROGRAM] = "program", [WAIT_BY_PROCESS] = "process", [WAIT_BY_THREAD] = "thread",
@@ -230,7 +217,7 @@ static const char *title_of(enum wait_by by) {
 }
 
 /* "cc1 (4.48 s), bash (1.00 s) and 38 more" */
-static void print_programs(const struct page *page, const struct columns *columns, const struct wait_cause *cause) {
+static void add_programs(const struct page *page, struct sheet_table *table, const struct wait_cause *cause) {
     char text[SENTENCE_SIZE] = "";
     size_t count = 0;
     for (size_t i = 0; i < page->by_who->count; i++) {
@@ -241,57 +228,59 @@ static void print_programs(const struct page *page, const struct columns *column
     }
     if (count > PROGRAMS_NAMED)
         append(text, " and %zu more", count - PROGRAMS_NAMED);
-    columns_print_text(columns, INK_STRONG, text);
+    sheet_add_more(table, INK_STRONG, text);
 }
 
-/* "waiting for a lock of the file (2 still)" */
-static void print_row(const struct page *page, const struct columns *columns, const struct wait_view_row *row) {
+static void add_row(const struct page *page, struct sheet_table *table, const struct wait_view_row *row) {
     const bool has_stack = page->options->has_stacks && row->cause->class != WAIT_FOR_CPU;
-    char text[AGGSTATS_CAUSE_SIZE + 48];
-    struct columns_row numbers;
-    format_row(page, row, &numbers);
-    snprintf(text, sizeof(text), row->now > 0 ? "%s (%" PRIu64 " still)" : "%s", row->cause->why.words, row->now);
-    columns_print_row(columns, &numbers, INK_PLAIN, text);
+    const double seconds = (double)row->total_ns / 1e9;
+    const uint64_t all = row->waits + row->now;
+    sheet_add_share(table,
+                    row->cause->class == WAIT_IS_WORK ? NAN : (double)row->total_ns / (double)page->by_who->total_ns);
+    sheet_add_seconds(table, seconds);
+    sheet_add_count(table, all);
+    sheet_add_seconds(table, seconds / (double)(all + (all == 0)));
+    sheet_add_seconds(table, (double)row->longest_ns / 1e9);
+    sheet_add(table, row->who);
+    if (row->now > 0)
+        sheet_addf(table, "%s (%" PRIu64 " still)", row->cause->why.words, row->now);
+    else
+        sheet_add(table, row->cause->why.words);
     if (page->options->by == WAIT_BY_NOBODY && !page->options->has_no_names)
-        print_programs(page, columns, row->cause);
+        add_programs(page, table, row->cause);
     CLEANUP_FREE char *holder = describe_holder(page, row);
     if (holder)
-        columns_print_text(columns, INK_STRONG, holder);
+        sheet_add_more(table, INK_STRONG, holder);
     const char *stack = has_stack ? wait_causes_stack(page->watch->causes, row->stack) : NULL;
     if (stack)
-        columns_print_text(columns, INK_FAINT, stack);
-}
-
-/* The number of a row that is shown. */
-static const struct wait_view_row *row_shown(const struct wait_view *view, size_t counting, size_t i) {
-    return &view->rows[i < counting ? i : view->counting_rows + i - counting];
+        sheet_add_more(table, INK_FAINT, stack);
 }
 
 static void print_table(const struct page *page) {
     const bool is_of_locks = page->options->is_of_locks;
-    const char *titles[] = {"share", "total", is_of_locks ? "contentions" : "waits", "average", "longest", NULL};
+    const struct sheet_column columns[] = {
+        {"share", SHEET_NUMBER, 0},
+        {"total", SHEET_NUMBER, 2},
+        {is_of_locks ? "contentions" : "waits", SHEET_NUMBER, 3},
+        {"average", SHEET_NUMBER, 4},
+        {"longest", SHEET_NUMBER, 5},
+        {title_of(page->options->by), SHEET_NAME, 6},
+        {is_of_locks ? "lock, and the function that asked for it" : "cause", SHEET_TEXT, 1},
+    };
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(columns, &page->units);
     const struct wait_view *view = view_of_table(page);
     const size_t counting = limit_rows(page, view->counting_rows);
-    const size_t count = counting + work_shown(page, view);
+    const size_t work = work_shown(page, view);
     const size_t left_out = view->counting_rows - counting;
-    struct columns columns;
-    struct columns_row row;
-    if (count == 0)
+    for (size_t i = 0; i < counting + work; i++)
+        add_row(page, &table, &view->rows[i < counting ? i : view->counting_rows + i - counting]);
+    if (counting + work == 0)
         return;
-    columns_init(&columns, page->screen, titles, title_of(page->options->by));
-    for (size_t i = 0; i < count; i++) {
-        format_row(page, row_shown(view, counting, i), &row);
-        columns_measure(&columns, &row);
-    }
-    columns_settle(&columns);
-    putc('\n', page->screen->stream);
-    columns_print_titles(&columns, is_of_locks ? "lock, and the function that asked for it" : "cause");
-    for (size_t i = 0; i < count; i++)
-        print_row(page, &columns, row_shown(view, counting, i));
-    columns_end(&columns);
+    screen_print_gap(page->screen);
+    sheet_print(&table, page->screen);
     if (left_out > 0)
         fprintf(page->screen->stream, "(%zu more%s)\n", left_out, page->options->has_no_hints ? "" : ": --verbose");
-    putc('\n', page->screen->stream);
+    screen_print_gap(page->screen);
 }
 
 void wait_page_print_table(const struct wait_watch *watch, const struct wait_view *by_cause,
