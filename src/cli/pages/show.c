@@ -15,7 +15,6 @@
 #include "base.h"
 #include "calibration.h"
 #include "chart.h"
-#include "columns.h"
 #include "facts_text.h"
 #include "figures.h"
 #include "groups.h"
@@ -25,6 +24,7 @@
 #include "outcome_line.h"
 #include "peak_labels.h"
 #include "screen.h"
+#include "sheet.h"
 #include "units.h"
 
 /* State of all parts of the page. */
@@ -365,15 +365,15 @@ static void print_calls_in_flight(const struct page *page) {
 
 /* ---- Table of operations ------------------------------------------------------------------------ */
 
-enum op_column { OP_CALLS, OP_SHARE, OP_TOTAL, OP_MEAN, OP_P50, OP_P90, OP_P99, OP_P999, OP_LONGEST, OP_COLUMNS };
+enum op_column { OP_NAME, OP_CALLS, OP_SHARE, OP_TOTAL, OP_MEAN, OP_P50, OP_P90, OP_P99, OP_P999, OP_LONGEST };
 
-static const struct columns_column op_columns[OP_COLUMNS] = {
-    {"calls", 12}, {"share", 8}, {"total", 8}, {"mean", 8},    {"p50", 8},
-    {"p90", 8},    {"p99", 8},   {"p99.9", 8}, {"longest", 8},
+static const struct sheet_column op_columns[] = {
+    [OP_NAME] = {"operation", SHEET_NAME, 0},   [OP_CALLS] = {"calls", SHEET_NUMBER, 1, 12},
+    [OP_SHARE] = {"share", SHEET_NUMBER, 2, 8}, [OP_TOTAL] = {"total", SHEET_NUMBER, 3, 8},
+    [OP_MEAN] = {"mean", SHEET_NUMBER, 8, 8},   [OP_P50] = {"p50", SHEET_NUMBER, 5, 8},
+    [OP_P90] = {"p90", SHEET_NUMBER, 7, 8},     [OP_P99] = {"p99", SHEET_NUMBER, 6, 8},
+    [OP_P999] = {"p99.9", SHEET_NUMBER, 9, 8},  [OP_LONGEST] = {"longest", SHEET_NUMBER, 4, 8},
 };
-
-static const unsigned op_order[OP_COLUMNS] = {OP_CALLS, OP_SHARE, OP_TOTAL, OP_LONGEST, OP_P50,
-                                              OP_P99,   OP_P90,   OP_MEAN,  OP_P999};
 
 /* Of the calls that have ended: the others have not added to the total yet. */
 static double mean_cycles(const struct page *page, const struct aggstats_op_profile *op) {
@@ -386,35 +386,18 @@ static double percentile_cycles(const struct page *page, const struct aggstats_o
     return aggstats_percentile(op, page->profile->resolution, per_mille, &percentile) ? percentile.cycles : NAN;
 }
 
-/* NAN: it is not known. Where the longest call is not, its bucket's upper bound is no figure of a call. */
-static double latency_cycles(const struct page *page, const struct aggstats_op_profile *op, enum op_column column) {
-    static const unsigned per_mille[OP_COLUMNS] = {[OP_P50] = 500, [OP_P90] = 900, [OP_P99] = 990, [OP_P999] = 999};
-    if (column == OP_TOTAL)
-        return (double)op->total_cycles;
-    if (column == OP_LONGEST)
-        return op->longest_cycles > 0 ? (double)op->longest_cycles : NAN;
-    return column == OP_MEAN ? mean_cycles(page, op) : percentile_cycles(page, op, per_mille[column]);
-}
-
-static void format_cell(const void *context, size_t row, unsigned column, char ret_text[COLUMNS_CELL_SIZE]) {
-    const struct page *page = context;
-    const struct aggstats_op_profile *op = page->ops[row];
-    double cycles;
-    if (column == OP_CALLS)
-        units_format_count(op->calls, ret_text);
-    else if (column == OP_SHARE)
-        units_format_share(page->sum.total_cycles > 0 ? (double)op->total_cycles / page->sum.total_cycles : 0,
-                           ret_text);
-    else if (isnan(cycles = latency_cycles(page, op, (enum op_column)column)))
-        snprintf(ret_text, COLUMNS_CELL_SIZE, "-");
-    else
-        units_format_cycles(&page->units, cycles, ret_text);
-}
-
-static const char *name_of(const void *context, size_t row, enum ink *ret_ink) {
-    const struct page *page = context;
-    *ret_ink = INK_STRONG;
-    return page->ops[row]->name;
+/* Where the longest call is not known, its bucket's upper bound is no figure of a call. */
+static void add_op(const struct page *page, struct sheet_table *table, const struct aggstats_op_profile *op) {
+    static const unsigned per_mille[] = {500, 900, 990, 999};
+    const double all_cycles = page->sum.total_cycles;
+    sheet_add(table, op->name);
+    sheet_add_count(table, op->calls);
+    sheet_add_share(table, all_cycles > 0 ? (double)op->total_cycles / all_cycles : 0);
+    sheet_add_cycles(table, (double)op->total_cycles);
+    sheet_add_cycles(table, mean_cycles(page, op));
+    for (size_t i = 0; i < ARRAY_SIZE(per_mille); i++)
+        sheet_add_cycles(table, percentile_cycles(page, op, per_mille[i]));
+    sheet_add_cycles(table, op->longest_cycles > 0 ? (double)op->longest_cycles : NAN);
 }
 
 static bool is_any_longest_known(const struct page *page) {
@@ -463,29 +446,19 @@ static void print_longest(const struct page *page) {
         text = NULL;
 }
 
-static bool has_percentiles(const struct columns_table *table) {
-    return table->widths[OP_MEAN] || table->widths[OP_P50] || table->widths[OP_P90] || table->widths[OP_P99] ||
-           table->widths[OP_P999];
-}
-
 static void print_table(const struct page *page) {
-    struct columns_table table = {
-        .screen = &page->screen,
-        .columns = op_columns,
-        .column_count = OP_COLUMNS,
-        .order = op_order,
-        .hidden = is_any_longest_known(page) ? 0 : 1U << OP_LONGEST,
-        .gap = 1,
-        .has_gaps = true,
-        .row_count = page->op_count,
-        .page = page,
-        .format = format_cell,
-        .name_of = name_of,
-    };
-    columns_print_table(&table, "operation");
+    const unsigned inexact = 1U << OP_MEAN | 1U << OP_P50 | 1U << OP_P90 | 1U << OP_P99 | 1U << OP_P999;
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(op_columns, &page->units);
+    table.hidden = is_any_longest_known(page) ? 0 : 1U << OP_LONGEST;
+    table.gap = 1;
+    table.fills = true;
+    for (size_t i = 0; i < page->op_count; i++)
+        add_op(page, &table, page->ops[i]);
+    screen_print_gap(&page->screen);
+    const unsigned shown = sheet_print(&table, &page->screen);
     print_kernels(page);
     print_queued(page);
-    if (has_percentiles(&table))
+    if (shown & inexact)
         print_error_of_percentiles(page);
     print_longest(page);
 }
