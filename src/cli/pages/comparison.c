@@ -8,11 +8,11 @@
 
 #include "base.h"
 #include "chart.h"
-#include "columns.h"
 #include "command.h"
 #include "figures.h"
 #include "layers.h"
 #include "peak_labels.h"
+#include "sheet.h"
 #include "units.h"
 
 #define SCORE_TEXT_SIZE 48
@@ -265,6 +265,7 @@ static size_t row_count(const struct page *page) {
 
 /* Ratios stand behind the figures that they are of. */
 enum column {
+    COLUMN_NAME,
     COLUMN_LIST,
     COLUMN_A_MEAN,
     COLUMN_B_MEAN,
@@ -274,77 +275,57 @@ enum column {
     COLUMN_CALLS_RATIO,
     COLUMN_SCORE,
     COLUMN_VERDICT,
-    COLUMN_COUNT
 };
 
-static const struct columns_column columns[COLUMN_COUNT] = {
-    {"", 14},         {"mean, A", 10},    {"mean, B", 10}, {"mean, B/A", 11},  {"calls, A", 10},
-    {"calls, B", 10}, {"calls, B/A", 12}, {"score", 8},    {"differs by", 12},
+static const struct sheet_column columns[] = {
+    [COLUMN_NAME] = {"operation", SHEET_NAME, 0},
+    [COLUMN_LIST] = {"", SHEET_NUMBER, 6, 14},
+    [COLUMN_A_MEAN] = {"mean, A", SHEET_NUMBER, 4, 10},
+    [COLUMN_B_MEAN] = {"mean, B", SHEET_NUMBER, 5, 10},
+    [COLUMN_MEAN_RATIO] = {"mean, B/A", SHEET_NUMBER, 3, 11},
+    [COLUMN_A_CALLS] = {"calls, A", SHEET_NUMBER, 7, 10},
+    [COLUMN_B_CALLS] = {"calls, B", SHEET_NUMBER, 8, 10},
+    [COLUMN_CALLS_RATIO] = {"calls, B/A", SHEET_NUMBER, 9, 12},
+    [COLUMN_SCORE] = {"score", SHEET_NUMBER, 1, 8},
+    [COLUMN_VERDICT] = {"differs by", SHEET_NUMBER, 2, 12},
 };
 
-/* As many of these as fit are shown. */
-static const unsigned columns_order[COLUMN_COUNT] = {
-    COLUMN_SCORE, COLUMN_VERDICT, COLUMN_MEAN_RATIO, COLUMN_A_MEAN,      COLUMN_B_MEAN,
-    COLUMN_LIST,  COLUMN_A_CALLS, COLUMN_B_CALLS,    COLUMN_CALLS_RATIO,
-};
-
-static void format_mean(const struct page *page, const struct aggstats_op_profile *op, uint64_t finished,
-                        char ret_text[COLUMNS_CELL_SIZE]) {
-    if (finished > 0)
-        units_format_cycles(&page->units, (double)op->total_cycles / (double)finished, ret_text);
-    else
-        snprintf(ret_text, COLUMNS_CELL_SIZE, "-");
+static void add_mean(struct sheet_table *table, double calls, double latency_cycles) {
+    sheet_add_cycles(table, calls > 0 ? latency_cycles / calls : NAN);
 }
 
-static void format_ratio(double ratio, char ret_text[COLUMNS_CELL_SIZE]) {
+static void add_ratio(struct sheet_table *table, double ratio) {
+    char text[UNITS_TEXT_SIZE] = "-";
     if (ratio > 0)
-        format_times(ratio, ret_text);
-    else
-        snprintf(ret_text, COLUMNS_CELL_SIZE, "-");
+        format_times(ratio, text);
+    sheet_add(table, text);
 }
 
-static void format_cell(const void *context, size_t row, unsigned column, char ret_text[COLUMNS_CELL_SIZE]) {
-    const struct page *page = context;
-    const struct compare_op *op = &page->result->ops[row];
-    if (column == COLUMN_LIST)
-        snprintf(ret_text, COLUMNS_CELL_SIZE, "%s", comparison_list_name(op->list));
-    else if (column == COLUMN_A_MEAN)
-        format_mean(page, op->a, op->a_finished, ret_text);
-    else if (column == COLUMN_B_MEAN)
-        format_mean(page, op->b, op->b_finished, ret_text);
-    else if (column == COLUMN_MEAN_RATIO || column == COLUMN_CALLS_RATIO)
-        format_ratio(column == COLUMN_MEAN_RATIO ? op->mean_ratio : op->calls_ratio, ret_text);
-    else if (column == COLUMN_A_CALLS || column == COLUMN_B_CALLS)
-        units_format_count((column == COLUMN_A_CALLS ? op->a : op->b)->calls, ret_text);
-    else if (column == COLUMN_VERDICT)
-        snprintf(ret_text, COLUMNS_CELL_SIZE, "%s", comparison_verdict_name(op->verdict));
-    else if (op->verdict == COMPARE_ONE_SIDED)
-        snprintf(ret_text, COLUMNS_CELL_SIZE, "-");
+static void add_op(const struct page *page, struct sheet_table *table, const struct compare_op *op) {
+    sheet_add(table, op->name);
+    sheet_ink(table, op->list == COMPARE_CHANGED ? INK_STRONG : INK_PLAIN);
+    sheet_add(table, comparison_list_name(op->list));
+    add_mean(table, (double)op->a_finished, (double)op->a->total_cycles);
+    add_mean(table, (double)op->b_finished, (double)op->b->total_cycles);
+    add_ratio(table, op->mean_ratio);
+    sheet_add_count(table, op->a->calls);
+    sheet_add_count(table, op->b->calls);
+    add_ratio(table, op->calls_ratio);
+    if (op->verdict == COMPARE_ONE_SIDED)
+        sheet_add(table, "-");
     else
-        snprintf(ret_text, COLUMNS_CELL_SIZE, "%.2f", op->scores[page->result->options.method]);
-}
-
-static const char *name_of(const void *context, size_t row, enum ink *ret_ink) {
-    const struct page *page = context;
-    *ret_ink = page->result->ops[row].list == COMPARE_CHANGED ? INK_STRONG : INK_PLAIN;
-    return page->result->ops[row].name;
+        sheet_addf(table, "%.2f", op->scores[page->result->options.method]);
+    sheet_add(table, comparison_verdict_name(op->verdict));
 }
 
 static void print_table(const struct page *page) {
-    struct columns_table table = {
-        .screen = page->screen,
-        .columns = columns,
-        .column_count = COLUMN_COUNT,
-        .order = columns_order,
-        .hidden = (page->comparison->all ? 0 : 1U << COLUMN_LIST) |
-                  (page->comparison->verbose ? 0 : 1U << COLUMN_SCORE | 1U << COLUMN_VERDICT),
-        .gap = 2,
-        .row_count = row_count(page),
-        .page = page,
-        .format = format_cell,
-        .name_of = name_of,
-    };
-    columns_print_table(&table, "operation");
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(columns, &page->units);
+    table.hidden = (page->comparison->all ? 0 : 1U << COLUMN_LIST) |
+                   (page->comparison->verbose ? 0 : 1U << COLUMN_SCORE | 1U << COLUMN_VERDICT);
+    for (size_t i = 0; i < row_count(page); i++)
+        add_op(page, &table, &page->result->ops[i]);
+    screen_print_gap(page->screen);
+    sheet_print(&table, page->screen);
 }
 
 /* ---- An op -------------------------------------------------------------------------------------- */
@@ -445,72 +426,32 @@ static void print_peaks(const struct page *page, const struct compare_op *op) {
 
 /* ---- Over time ---- */
 
-enum slot_column { SLOT_A_CALLS, SLOT_B_CALLS, SLOT_A_MEAN, SLOT_B_MEAN, SLOT_RATIO, SLOT_COLUMNS };
-
-static const struct columns_column slot_columns[SLOT_COLUMNS] = {
-    {"calls, A", 10}, {"calls, B", 10}, {"mean, A", 10}, {"mean, B", 10}, {"mean, B/A", 11},
+static const struct sheet_column slot_columns[] = {
+    {"time", SHEET_NAME, 0},          {"calls, A", SHEET_NUMBER, 1, 10}, {"calls, B", SHEET_NUMBER, 2, 10},
+    {"mean, A", SHEET_NUMBER, 3, 10}, {"mean, B", SHEET_NUMBER, 4, 10},  {"mean, B/A", SHEET_NUMBER, 5, 11},
 };
 
 /* The parts of an op's time that have calls. */
-struct slots {
-    const struct page *page;
-    const struct compare_op *op;
-    size_t places[COMPARE_SLOTS_MAX]; /* of its slots */
-    char names[COMPARE_SLOTS_MAX][UNITS_TEXT_SIZE];
-    size_t count;
-};
-
-static void format_slot_mean(const struct page *page, double calls, double latency_cycles,
-                             char ret_text[COLUMNS_CELL_SIZE]) {
-    char text[UNITS_TEXT_SIZE] = "-";
-    if (calls > 0)
-        units_format_cycles(&page->units, latency_cycles / calls, text);
-    snprintf(ret_text, COLUMNS_CELL_SIZE, "%s", text);
-}
-
-static void format_slot(const void *context, size_t row, unsigned column, char ret_text[COLUMNS_CELL_SIZE]) {
-    const struct slots *slots = context;
-    const struct compare_slot *slot = &slots->op->slots[slots->places[row]];
-    const double calls = column == SLOT_A_CALLS ? slot->a_calls : slot->b_calls;
-    if (column == SLOT_A_CALLS || column == SLOT_B_CALLS)
-        snprintf(ret_text, COLUMNS_CELL_SIZE, calls < 1e9 ? "%.0f" : "%.3g", calls);
-    else if (column == SLOT_A_MEAN)
-        format_slot_mean(slots->page, slot->a_calls, slot->a_latency_cycles, ret_text);
-    else if (column == SLOT_B_MEAN)
-        format_slot_mean(slots->page, slot->b_calls, slot->b_latency_cycles, ret_text);
-    else if (slot->a_calls > 0 && slot->b_calls > 0)
-        format_ratio(slot->b_latency_cycles / slot->b_calls / (slot->a_latency_cycles / slot->a_calls), ret_text);
-    else
-        snprintf(ret_text, COLUMNS_CELL_SIZE, "-");
-}
-
-static const char *slot_name(const void *context, size_t row, enum ink *ret_ink) {
-    const struct slots *slots = context;
-    *ret_ink = INK_FAINT;
-    return slots->names[row];
-}
-
 static void print_slots(const struct page *page, const struct compare_op *op) {
-    struct slots slots = {.page = page, .op = op};
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(slot_columns, &page->units);
     for (size_t i = 0; i < page->result->slot_count; i++) {
-        if (op->slots[i].a_calls + op->slots[i].b_calls <= 0)
+        const struct compare_slot *slot = &op->slots[i];
+        if (slot->a_calls + slot->b_calls <= 0)
             continue;
-        units_format_cycles(&page->units, (double)i * page->result->slot_cycles, slots.names[slots.count]);
-        slots.places[slots.count++] = i;
+        sheet_add_cycles(&table, (double)i * page->result->slot_cycles);
+        sheet_ink(&table, INK_FAINT);
+        sheet_addf(&table, slot->a_calls < 1e9 ? "%.0f" : "%.3g", slot->a_calls);
+        sheet_addf(&table, slot->b_calls < 1e9 ? "%.0f" : "%.3g", slot->b_calls);
+        add_mean(&table, slot->a_calls, slot->a_latency_cycles);
+        add_mean(&table, slot->b_calls, slot->b_latency_cycles);
+        add_ratio(&table, slot->a_calls > 0 && slot->b_calls > 0
+                              ? slot->b_latency_cycles / slot->b_calls / (slot->a_latency_cycles / slot->a_calls)
+                              : 0);
     }
-    struct columns_table table = {
-        .screen = page->screen,
-        .columns = slot_columns,
-        .column_count = SLOT_COLUMNS,
-        .gap = 2,
-        .row_count = slots.count,
-        .page = &slots,
-        .format = format_slot,
-        .name_of = slot_name,
-    };
-    if (slots.count == 0)
+    if (table.cell_count == 0)
         return;
-    columns_print_table(&table, "time");
+    screen_print_gap(page->screen);
+    sheet_print(&table, page->screen);
     screen_print_gap(page->screen);
 }
 
