@@ -1,6 +1,7 @@
 /* Tables: which columns there is room for, where texts go on, what a terminal and a browser are told. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base.h"
 #include "sheet.h"
@@ -121,4 +122,92 @@ TEST(a_hidden_column_is_nowhere) {
                    "  50.0 %  READ       it\n");
     CLEANUP_FREE char *printed = print(&table, 0);
     ck_assert_ptr_null(strstr(printed, "calls"));
+}
+
+/* ---- Of numbers only ---- */
+
+static const struct sheet_column of_numbers[] = {
+    {"op", SHEET_NAME, 0},
+    {"calls", SHEET_NUMBER, 1, 8},
+    {"mean", SHEET_NUMBER, 2, 6},
+    {"p99", SHEET_NUMBER, 3, 5},
+};
+
+static const struct sheet_column last_first[] = {
+    {"op", SHEET_NAME, 0},
+    {"calls", SHEET_NUMBER, 3, 8},
+    {"mean", SHEET_NUMBER, 2, 6},
+    {"p99", SHEET_NUMBER, 1, 5},
+};
+
+static void add_rows(struct sheet_table *table, const char *longest_mean) {
+    static const char *const rows[] = {"READ", "1", "2 ms", "3 s", "WRITE", "12", NULL, "4 s"};
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+        sheet_add(table, rows[i] ? rows[i] : longest_mean);
+}
+
+TEST(columns_are_at_least_as_wide_as_they_are_told) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(of_numbers, &units);
+    add_rows(&table, "-");
+    assert_printed(&table, 80,
+                   "op      calls  mean  p99\n"
+                   "READ        1  2 ms  3 s\n"
+                   "WRITE      12     -  4 s\n");
+}
+
+TEST(a_wide_cell_joins_no_other) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(of_numbers, &units);
+    add_rows(&table, "123.4 ms");
+    assert_printed(&table, 80,
+                   "op      calls      mean  p99\n"
+                   "READ        1      2 ms  3 s\n"
+                   "WRITE      12  123.4 ms  4 s\n");
+}
+
+TEST(behind_a_column_without_room_there_are_others_only_if_that_is_wanted) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(of_numbers, &units);
+    add_rows(&table, "123.4 ms");
+    assert_printed(&table, 5 + 8 + 9, "op      calls\nREAD        1\nWRITE      12\n");
+    table.fills = true;
+    assert_printed(&table, 5 + 8 + 9,
+                   "op      calls  p99\n"
+                   "READ        1  3 s\n"
+                   "WRITE      12  4 s\n");
+}
+
+TEST(the_rank_says_which_column_gets_room_first) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(last_first, &units);
+    add_rows(&table, "-");
+    assert_printed(&table, 5 + 5 + 6,
+                   "op     mean  p99\n"
+                   "READ   2 ms  3 s\n"
+                   "WRITE     -  4 s\n");
+}
+
+TEST(names_alone_have_no_blanks_behind_them) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(of_numbers, &units);
+    add_rows(&table, "-");
+    assert_printed(&table, 5 + 7, "op\nREAD\nWRITE\n");
+}
+
+TEST(printing_tells_which_columns_are_shown) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(of_numbers, &units);
+    const struct screen screen = {.width = 5 + 8 + 5, .stream = fopen("/dev/null", "w")};
+    add_rows(&table, "-");
+    ck_assert_uint_eq(sheet_print(&table, &screen), 1U << 0 | 1U << 1);
+    fclose(screen.stream);
+}
+
+TEST(in_markdown_there_are_all_columns_but_the_hidden_ones) {
+    static const struct sheet_column columns[] = {
+        {"op", SHEET_NAME, 0}, {"verdict", SHEET_WORD, 1}, {"mean", SHEET_NUMBER, 2}, {"p99", SHEET_NUMBER, 3}};
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(columns, &units);
+    CLEANUP_FREE char *printed = NULL;
+    size_t size_bytes;
+    FILE *stream = open_memstream(&printed, &size_bytes);
+    table.hidden = 1U << 2;
+    add_rows(&table, "-");
+    sheet_print_markdown(&table, stream);
+    fclose(stream);
+    ck_assert_str_eq(printed, "| op | verdict | p99 |\n|---|---|---:|\n| READ | 1 | 3 s |\n| WRITE | 12 | 4 s |\n");
 }

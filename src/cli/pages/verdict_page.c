@@ -6,11 +6,11 @@
 
 #include "base.h"
 #include "chart.h"
-#include "columns.h"
 #include "outcome_line.h"
+#include "sheet.h"
 #include "units.h"
 
-#define CELL_SIZE COLUMNS_CELL_SIZE
+#define CELL_SIZE 96
 #define SHARE_SHOWN_MIN 1e-5   /* smaller ones are shown as less than this */
 #define FACTOR_SHOWN_MIN 0.001 /* likewise */
 
@@ -70,13 +70,6 @@ static void format_ratio(const struct printer *it, const struct verdict_ratio *r
 static void format_cost(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
     double cost = op->b_total_cycles - op->a_total_cycles;
     snprintf(ret_text, CELL_SIZE, "%s%s", cost < 0 ? "-" : "+", units_cycles(&it->units, fabs(cost)).text);
-}
-
-static void format_mean(const struct printer *it, double cycles, bool is_known, char ret_text[CELL_SIZE]) {
-    char text[UNITS_TEXT_SIZE] = "-";
-    if (is_known)
-        units_format_cycles(&it->units, cycles, text);
-    snprintf(ret_text, CELL_SIZE, "%s", text);
 }
 
 static void format_more_runs(size_t more, char ret_text[CELL_SIZE]) {
@@ -269,44 +262,45 @@ static void format_word(const struct verdict_op *op, char ret_text[CELL_SIZE]) {
 }
 
 /* A ratio stands behind the figures that it is of. */
-enum column { WORD, COST, USUAL, A_MEAN, B_MEAN, MEAN, OWN, CALLS, FAILURES, COLUMN_COUNT };
+enum column { NAME, WORD, COST, USUAL, A_MEAN, B_MEAN, MEAN, OWN, CALLS, FAILURES };
 
-static const struct columns_column columns[COLUMN_COUNT] = {
-    {"verdict", 12},   {"cost a run", 12}, {"usual, B/A", 20}, {"mean, A", 10},        {"mean, B", 10},
-    {"mean, B/A", 20}, {"own change", 20}, {"calls, B/A", 20}, {"failures, A, B", 20},
+static const struct sheet_column columns[] = {
+    [NAME] = {"operation", SHEET_NAME, 0},         [WORD] = {"verdict", SHEET_WORD, 1, 12},
+    [COST] = {"cost a run", SHEET_NUMBER, 4, 12},  [USUAL] = {"usual, B/A", SHEET_NUMBER, 7, 20},
+    [A_MEAN] = {"mean, A", SHEET_NUMBER, 5, 10},   [B_MEAN] = {"mean, B", SHEET_NUMBER, 6, 10},
+    [MEAN] = {"mean, B/A", SHEET_NUMBER, 2, 20},   [OWN] = {"own change", SHEET_NUMBER, 3, 20},
+    [CALLS] = {"calls, B/A", SHEET_NUMBER, 8, 20}, [FAILURES] = {"failures, A, B", SHEET_NUMBER, 9, 20},
 };
 
-/* As many as fit are shown. */
-static const unsigned columns_order[COLUMN_COUNT] = {WORD, MEAN, OWN, COST, A_MEAN, B_MEAN, USUAL, CALLS, FAILURES};
-
-static void format_cell(const void *context, size_t row, unsigned column, char ret_text[CELL_SIZE]) {
-    const struct printer *it = context;
-    const struct verdict_op *op = &it->result->ops[row];
-    const struct verdict_ratio *mean = &op->ratios[VERDICT_MEAN];
-    if (column == WORD)
-        format_word(op, ret_text);
-    else if (column == COST)
-        format_cost(it, op, ret_text);
-    else if (column == MEAN)
-        format_ratio(it, mean, ret_text);
-    else if (column == OWN)
-        format_ratio(it, &op->own[VERDICT_MEAN], ret_text);
-    else if (column == A_MEAN)
-        format_mean(it, mean->a, mean->effect.a_count > 0, ret_text);
-    else if (column == B_MEAN)
-        format_mean(it, mean->b, mean->effect.b_count > 0, ret_text);
-    else if (column == CALLS)
-        format_ratio(it, &op->ratios[VERDICT_CALLS], ret_text);
-    else if (column == USUAL)
-        format_ratio(it, &op->ratios[VERDICT_USUAL], ret_text);
-    else
-        format_failures(it, op, ret_text);
+static void add_ratio(const struct printer *it, struct sheet_table *table, const struct verdict_ratio *ratio) {
+    char text[CELL_SIZE];
+    format_ratio(it, ratio, text);
+    sheet_add(table, text);
 }
 
-static const char *name_of(const void *context, size_t row, enum ink *ret_ink) {
-    const struct printer *it = context;
-    *ret_ink = INK_STRONG;
-    return it->result->ops[row].name;
+/* The first operations. */
+static struct sheet_table make_table(const struct printer *it, size_t op_count) {
+    struct sheet_table table = SHEET_TABLE(columns, &it->units);
+    table.hidden = has_common_change(it->result) ? 0 : 1U << OWN;
+    for (size_t i = 0; i < op_count; i++) {
+        const struct verdict_op *op = &it->result->ops[i];
+        const struct verdict_ratio *mean = &op->ratios[VERDICT_MEAN];
+        char text[CELL_SIZE];
+        sheet_add(&table, op->name);
+        format_word(op, text);
+        sheet_add(&table, text);
+        format_cost(it, op, text);
+        sheet_add(&table, text);
+        add_ratio(it, &table, &op->ratios[VERDICT_USUAL]);
+        sheet_add_cycles(&table, mean->effect.a_count > 0 ? mean->a : NAN);
+        sheet_add_cycles(&table, mean->effect.b_count > 0 ? mean->b : NAN);
+        add_ratio(it, &table, mean);
+        add_ratio(it, &table, &op->own[VERDICT_MEAN]);
+        add_ratio(it, &table, &op->ratios[VERDICT_CALLS]);
+        format_failures(it, op, text);
+        sheet_add(&table, text);
+    }
+    return table;
 }
 
 static size_t change_count(const struct verdict_result *result) {
@@ -316,25 +310,12 @@ static size_t change_count(const struct verdict_result *result) {
     return count;
 }
 
-static struct columns_table table_of(const struct printer *it, size_t row_count) {
-    return (struct columns_table){
-        .screen = it->screen,
-        .columns = columns,
-        .column_count = COLUMN_COUNT,
-        .order = columns_order,
-        .hidden = has_common_change(it->result) ? 0 : 1U << OWN,
-        .gap = 2,
-        .row_count = row_count,
-        .page = it,
-        .format = format_cell,
-        .name_of = name_of,
-    };
-}
-
 static void print_table(const struct printer *it) {
-    struct columns_table table = table_of(it, change_count(it->result));
-    if (table.row_count > 0)
-        columns_print_table(&table, "operation");
+    CLEANUP_SHEET struct sheet_table table = make_table(it, change_count(it->result));
+    if (table.cell_count == 0)
+        return;
+    screen_print_gap(it->screen);
+    sheet_print(&table, it->screen);
 }
 
 /* ---- An op that changed ------------------------------------------------------------------------- */
@@ -623,21 +604,16 @@ void verdict_page_print_ops(const struct verdict_page *page, const struct screen
 
 /* ---- Other forms -------------------------------------------------------------------------------- */
 
-static int words_width(const struct printer *it) {
-    int width = 0;
-    for (size_t i = 0; i < it->result->op_count; i++) {
-        char word[CELL_SIZE];
-        format_word(&it->result->ops[i], word);
-        width = (int)strlen(word) > width ? (int)strlen(word) : width;
-    }
-    return width;
-}
-
 void verdict_page_print_brief(const struct verdict_page *page, const struct screen *screen) {
     const struct printer it = printer_of(page, screen);
-    const struct columns_table table = table_of(&it, page->result->op_count);
-    const int names = columns_name_width(&table, "operation");
-    const int words = words_width(&it);
+    int names = (int)strlen(columns[NAME].title);
+    int words = 0;
+    for (size_t i = 0; i < page->result->op_count; i++) {
+        char word[CELL_SIZE];
+        format_word(&page->result->ops[i], word);
+        names = (int)strlen(page->result->ops[i].name) > names ? (int)strlen(page->result->ops[i].name) : names;
+        words = (int)strlen(word) > words ? (int)strlen(word) : words;
+    }
     for (size_t i = 0; i < page->result->op_count; i++) {
         const struct verdict_op *op = &page->result->ops[i];
         char word[CELL_SIZE];
@@ -662,25 +638,7 @@ void verdict_page_print_markdown(const struct verdict_page *page, const struct s
     print_times(&it);
     print_common(&it, true);
     print_trend(&it);
-    const unsigned hidden = table_of(&it, 0).hidden;
-    fputs("\n| operation |", it.stream);
-    for (unsigned column = 0; column < COLUMN_COUNT; column++)
-        if (!(hidden & 1U << column))
-            fprintf(it.stream, " %s |", columns[column].title);
-    fputs("\n|---|", it.stream);
-    for (unsigned column = 0; column < COLUMN_COUNT; column++)
-        if (!(hidden & 1U << column))
-            fputs(column == WORD ? "---|" : "---:|", it.stream);
-    putc('\n', it.stream);
-    for (size_t i = 0; i < page->result->op_count; i++) {
-        fprintf(it.stream, "| %s |", page->result->ops[i].name);
-        for (unsigned column = 0; column < COLUMN_COUNT; column++) {
-            char text[CELL_SIZE];
-            if (hidden & 1U << column)
-                continue;
-            format_cell(&it, i, column, text);
-            fprintf(it.stream, " %s |", text);
-        }
-        putc('\n', it.stream);
-    }
+    CLEANUP_SHEET struct sheet_table table = make_table(&it, page->result->op_count);
+    screen_print_gap(screen);
+    sheet_print_markdown(&table, it.stream);
 }

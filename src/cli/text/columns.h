@@ -27,10 +27,9 @@ struct columns_table {
                     * too wide has one blank before it */
     bool has_gaps; /* if a column has no room, later ones are still shown if they are narrower */
     size_t row_count;
-    const void *page; /* argument of the two functions */
+    const void *page; /* argument of the function */
     void (*format)(const void *page, size_t row, unsigned column, char ret_text[COLUMNS_CELL_SIZE]);
-    const char *(*name_of)(const void *page, size_t row, enum ink *ret_ink); /* for columns_print_table() */
-    int widths[COLUMNS_MAX];                                                 /* 0: the column is not there */
+    int widths[COLUMNS_MAX]; /* 0: the column is not there */
 };
 
 /* Finds the columns for which there is room, and their widths. left: the width of all. Returns what remains of it */
@@ -40,14 +39,8 @@ int columns_fit(struct columns_table *table, int left);
 void columns_print_cell_titles(const struct columns_table *table);
 void columns_print_cells(const struct columns_table *table, size_t row, unsigned end);
 
-/* The width of the longest name of a row, or of the title of names. */
-int columns_name_width(const struct columns_table *table, const char *title);
-
 /* Writes the same, in HTML, as cells of a row of which the caller begins and ends the rest. */
 void columns_put_cell_titles(const struct columns_table *table);
 void columns_put_cells(const struct columns_table *table, size_t row);
-
-/* Prints an empty line, and all rows with their names. Computes the widths. */
-void columns_print_table(struct columns_table *table, const char *name_title);
 
 #endif

@@ -119,8 +119,12 @@ struct layout {
     int texts;                     /* the column of the screen where texts begin */
 };
 
+static bool is_at_right(const struct sheet_column *column) {
+    return column->kind == SHEET_NUMBER || column->kind == SHEET_WORD;
+}
+
 static int gap_before(const struct sheet_table *table, unsigned column) {
-    if (table->columns[column].kind == SHEET_NUMBER)
+    if (is_at_right(&table->columns[column]))
         return table->gap;
     return column > 0 ? TEXT_GAP : 0;
 }
@@ -216,9 +220,9 @@ static void print_line(const struct layout *layout, const struct row *row) {
             continue;
         CLEANUP_FREE char *shown = screen_cut(screen, text, screen->width - begin, SCREEN_BEGINNING);
         const int columns = units_text_columns(shown ? shown : "");
-        go_to(screen, at, table->columns[i].kind == SHEET_NUMBER ? end - columns : begin);
+        go_to(screen, at, is_at_right(&table->columns[i]) ? end - columns : begin);
         screen_print(screen, ink, shown ? shown : "");
-        at = (table->columns[i].kind == SHEET_NUMBER ? end : begin + columns);
+        at = is_at_right(&table->columns[i]) ? end : begin + columns;
     }
     putc('\n', screen->stream);
 }
@@ -241,8 +245,8 @@ static unsigned print_table(const struct sheet_table *table, const struct screen
 
 /* row: NULL: the titles. Returns the number of columns before the last one */
 static unsigned put_row(const struct sheet_table *table, FILE *stream, const struct row *row) {
-    static const enum html_cell titles[] = {HTML_NUMBER_TITLE, HTML_TITLE, HTML_TITLE};
-    static const enum html_cell cells[] = {HTML_NUMBER, HTML_NAME, HTML_TEXT};
+    static const enum html_cell titles[] = {HTML_NUMBER_TITLE, HTML_NUMBER_TITLE, HTML_TITLE, HTML_TITLE};
+    static const enum html_cell cells[] = {HTML_NUMBER, HTML_NUMBER, HTML_NAME, HTML_TEXT};
     unsigned count = 0;
     html_begin_row(stream);
     for (unsigned i = 0; i < table->column_count; i++) {
@@ -279,4 +283,27 @@ unsigned sheet_print(const struct sheet_table *table, const struct screen *scree
         return print_table(table, screen);
     put_table(table, screen->stream);
     return ~table->hidden;
+}
+
+/* ---- In Markdown -------------------------------------------------------------------------------- */
+
+/* row: NULL: the titles, and the line below them */
+static void put_markdown_row(const struct sheet_table *table, FILE *stream, const struct row *row) {
+    putc('|', stream);
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (!(table->hidden & 1U << i))
+            fprintf(stream, " %s |", row ? text_of(table, &row->cells[i]) : table->columns[i].title);
+    if (!row)
+        fputs("\n|", stream);
+    for (unsigned i = 0; i < table->column_count && !row; i++)
+        if (!(table->hidden & 1U << i))
+            fputs(table->columns[i].kind == SHEET_NUMBER ? "---:|" : "---|", stream);
+    putc('\n', stream);
+}
+
+void sheet_print_markdown(const struct sheet_table *table, FILE *stream) {
+    struct row row;
+    put_markdown_row(table, stream, NULL);
+    for (size_t i = 0; next_row(table, &i, &row);)
+        put_markdown_row(table, stream, &row);
 }

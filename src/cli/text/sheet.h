@@ -24,6 +24,7 @@
 
 enum sheet_kind {
     SHEET_NUMBER, /* at the right */
+    SHEET_WORD,   /* likewise, but no figure: in Markdown at the left */
     SHEET_NAME,   /* what the row is about; never left out, cut if it is too long for a line of its own */
     SHEET_TEXT, /* the last column: gets the rest of the line, and more lines if it needs them. Without room beside the
                    * others, all of it is on lines of its own */
@@ -75,5 +76,8 @@ void sheet_add_more(struct sheet_table *table, enum ink ink, const char *text);
 /* Prints titles and rows.
  * Returns the columns that are shown, as bits */
 unsigned sheet_print(const struct sheet_table *table, const struct screen *screen);
+
+/* Prints all columns as a table in Markdown. Texts must be free of its markup. */
+void sheet_print_markdown(const struct sheet_table *table, FILE *stream);
 
 #endif
