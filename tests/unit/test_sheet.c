@@ -211,3 +211,50 @@ TEST(in_markdown_there_are_all_columns_but_the_hidden_ones) {
     fclose(stream);
     ck_assert_str_eq(printed, "| op | verdict | p99 |\n|---|---|---:|\n| READ | 1 | 3 s |\n| WRITE | 12 | 4 s |\n");
 }
+
+/* ---- Names at the end, and texts on one line ---- */
+
+static const struct sheet_column with_path[] = {
+    {"calls", SHEET_NUMBER, 0},
+    {"mostly in", SHEET_LIST, 1, 12},
+    {"cause", SHEET_LINE, 2, 12},
+    {"file", SHEET_PATH, 3, 10, 10},
+};
+
+static void add_path(struct sheet_table *table, const char *path) {
+    sheet_add_count(table, 7);
+    sheet_add(table, "READ 50 %, WRITE 9 %");
+    sheet_add(table, "waiting for the disk");
+    sheet_add(table, path);
+}
+
+TEST(a_path_has_what_the_others_leave) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_path, &units);
+    add_path(&table, "/srv/data/file");
+    assert_printed(&table, 80,
+                   "  calls  mostly in             cause                 file\n"
+                   "      7  READ 50 %, WRITE 9 %  waiting for the disk  /srv/data/file\n");
+    assert_printed(&table, 7 + 22 + 22 + 14,
+                   "  calls  mostly in             cause                 file\n"
+                   "      7  READ 50 %, WRITE 9 %  waiting for the disk  .../file\n");
+}
+
+TEST(a_line_is_cut_and_a_list_loses_members_down_to_their_widths) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_path, &units);
+    add_path(&table, "/a");
+    assert_printed(&table, 10 + 7 + 22 + 12,
+                   "  calls  mostly in             cause       file\n"
+                   "      7  READ 50 %, WRITE 9 %  waiting...  /a\n");
+    assert_printed(&table, 10 + 7 + 21,
+                   "  calls  mostly in            file\n"
+                   "      7  READ 50 %            /a\n");
+    assert_printed(&table, 10 + 7 + 11, "  calls  file\n      7  /a\n");
+}
+
+TEST(in_a_browser_a_path_is_in_front) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_path, &units);
+    add_path(&table, "/srv/data/file");
+    CLEANUP_FREE char *printed = print(&table, 0);
+    ck_assert_ptr_nonnull(strstr(printed, "<tr><th scope=\"row\">/srv/data/file</th><td class=\"number\">7</td>"
+                                          "<td>READ 50 %, WRITE 9 %</td><td>waiting for the disk</td></tr>\n"));
+}

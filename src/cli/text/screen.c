@@ -148,9 +148,19 @@ char *screen_cut(const struct screen *screen, const char *text, int columns, enu
     int length = shown ? units_text_columns(shown) : 0;
     if (length <= columns || columns < 4)
         return shown;
-    int kept_columns = columns - 3;
+    const int kept_columns = columns - 3;
+    size_t from = (size_t)(skip_characters(shown, length - kept_columns) - shown); /* SCREEN_END */
+    const char *name = kept == SCREEN_PATH ? strrchr(shown, '/') : NULL;
+    if (name && units_text_columns(name) <= kept_columns) {
+        kept = SCREEN_END;
+        from += strcspn(shown + from, "/");
+    } else if (name) {
+        cut = screen_cut(screen, name + 1, columns, SCREEN_BEGINNING);
+        free(shown);
+        return cut;
+    }
     if (kept == SCREEN_END) {
-        if (asprintf(&cut, "...%s", skip_characters(shown, length - kept_columns)) < 0)
+        if (asprintf(&cut, "...%s", shown + from) < 0)
             cut = NULL;
     } else if (asprintf(&cut, "%.*s...", (int)(skip_characters(shown, kept_columns) - shown), shown) < 0) {
         cut = NULL;

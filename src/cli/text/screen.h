@@ -103,7 +103,11 @@ void screen_print_wrapped(const struct screen *screen, int column, int indent, c
 void screen_print_untrusted(const struct screen *screen, enum ink ink, const char *text);
 
 /* Which part of a too long text is kept. */
-enum screen_part { SCREEN_BEGINNING, SCREEN_END };
+enum screen_part {
+    SCREEN_BEGINNING,
+    SCREEN_END,
+    SCREEN_PATH, /* as many of the last components of a path as fit; else the beginning of the last one */
+};
 
 /* A text as from screen_print_untrusted(), cut to that many columns, with "..." for the rest.
  * Owner:   the caller frees it. Returns NULL without memory */

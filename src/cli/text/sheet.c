@@ -2,6 +2,7 @@
 #include "sheet.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +45,12 @@ static void add_cell(struct sheet_table *table, const char *text, enum ink ink, 
     str_add_bytes(&table->texts, text, strlen(text) + 1);
 }
 
+static bool is_name(const struct sheet_column *column) {
+    return column->kind == SHEET_NAME || column->kind == SHEET_PATH;
+}
+
 void sheet_add(struct sheet_table *table, const char *text) {
-    add_cell(table, text, table->columns[table->next].kind == SHEET_NAME ? INK_STRONG : INK_PLAIN, false);
+    add_cell(table, text, is_name(&table->columns[table->next]) ? INK_STRONG : INK_PLAIN, false);
     table->next = (table->next + 1) % table->column_count;
 }
 
@@ -115,7 +120,7 @@ struct layout {
     const struct sheet_table *table;
     const struct screen *screen;
     unsigned shown;                /* columns, as bits */
-    int widths[SHEET_COLUMNS_MAX]; /* with the blanks before the cells */
+    int widths[SHEET_COLUMNS_MAX]; /* with the blanks before the cells; 0: not shown */
     int texts;                     /* the column of the screen where texts begin */
 };
 
@@ -129,54 +134,66 @@ static int gap_before(const struct sheet_table *table, unsigned column) {
     return column > 0 ? TEXT_GAP : 0;
 }
 
-static void measure(struct layout *layout) {
-    const struct sheet_table *table = layout->table;
+/* Sets the widths that the contents of columns need. */
+static void measure(const struct sheet_table *table, int widths[SHEET_COLUMNS_MAX]) {
     unsigned column = 0;
     for (unsigned i = 0; i < table->column_count; i++) {
         const int wanted = gap_before(table, i) + units_text_columns(table->columns[i].title);
-        layout->widths[i] = wanted > table->columns[i].width ? wanted : table->columns[i].width;
+        widths[i] = wanted > table->columns[i].width ? wanted : table->columns[i].width;
         if (table->columns[i].kind == SHEET_TEXT)
-            layout->widths[i] = TEXT_GAP + TEXT_COLUMNS_MIN;
+            widths[i] = TEXT_GAP + TEXT_COLUMNS_MIN;
     }
     for (size_t i = 0; i < table->cell_count && !table->texts.failed; i++) {
         if (table->cells[i].is_more)
             continue;
         const int wanted = gap_before(table, column) + units_text_columns(text_of(table, &table->cells[i]));
-        if (table->columns[column].kind != SHEET_TEXT && wanted > layout->widths[column])
-            layout->widths[column] = wanted;
+        if (table->columns[column].kind != SHEET_TEXT && wanted > widths[column])
+            widths[column] = wanted;
         column = (column + 1) % table->column_count;
     }
 }
 
-/* Columns get room in the order of their ranks; names have theirs before. */
+/* Gives a column its width, or less if it can be cut. Returns false if there is no room for it */
+static bool make_room(struct layout *layout, unsigned column, int wanted, int *left) {
+    const struct sheet_column *of = &layout->table->columns[column];
+    if (of->most > 0 && wanted > of->most)
+        wanted = of->most;
+    if (wanted > *left && !is_name(of)) {
+        if ((of->kind != SHEET_LINE && of->kind != SHEET_LIST) || *left < of->width)
+            return false;
+        wanted = *left;
+    }
+    layout->shown |= 1U << column;
+    layout->widths[column] = wanted;
+    *left -= wanted;
+    return true;
+}
+
+/* Names have room before all others; one at the end of the line has also what these leave. */
 static struct layout lay_out(const struct sheet_table *table, const struct screen *screen) {
     struct layout layout = {.table = table, .screen = screen, .texts = OWN_LINE_INDENT};
+    int wanted[SHEET_COLUMNS_MAX];
     unsigned by_rank[SHEET_COLUMNS_MAX] = {0};
     int left = screen->width;
-    measure(&layout);
+    measure(table, wanted);
     for (unsigned i = 0; i < table->column_count; i++) {
         by_rank[table->columns[i].rank] = i;
-        if (table->columns[i].kind == SHEET_NAME) {
-            layout.shown |= 1U << i;
-            left -= layout.widths[i];
-        }
+        if (is_name(&table->columns[i]) && !(table->hidden & 1U << i))
+            make_room(&layout, i, wanted[i], &left);
     }
-    for (unsigned rank = 0; rank < table->column_count; rank++) {
-        const unsigned column = by_rank[rank];
-        if ((table->hidden | layout.shown) & 1U << column)
-            continue;
-        if (layout.widths[column] > left && !table->fills)
+    for (unsigned rank = 0; rank < table->column_count; rank++)
+        if (!((table->hidden | layout.shown) & 1U << by_rank[rank]) &&
+            !make_room(&layout, by_rank[rank], wanted[by_rank[rank]], &left) && !table->fills)
             break;
-        if (layout.widths[column] > left)
-            continue;
-        layout.shown |= 1U << column;
-        left -= layout.widths[column];
-    }
-    const unsigned last = table->column_count - 1;
-    if (table->columns[last].kind == SHEET_TEXT && layout.shown & 1U << last) {
+    unsigned last = table->column_count - 1;
+    while (last > 0 && !(layout.shown & 1U << last))
+        last--;
+    const int more = wanted[last] - layout.widths[last];
+    layout.widths[last] += more < left ? more : left;
+    if (table->columns[last].kind == SHEET_TEXT) {
         layout.texts = TEXT_GAP;
         for (unsigned i = 0; i < last; i++)
-            layout.texts += layout.shown & 1U << i ? layout.widths[i] : 0;
+            layout.texts += layout.widths[i];
     }
     return layout;
 }
@@ -198,31 +215,43 @@ static void print_text(const struct layout *layout, enum ink ink, const char *te
         screen_ink(layout->screen, INK_PLAIN);
 }
 
+/* What there is room for.
+ * Owner:   the caller frees it. Returns NULL without memory */
+static char *cut(const struct screen *screen, enum sheet_kind kind, const char *text, int columns) {
+    char *shown = screen_cut(screen, text, kind == SHEET_LIST ? INT_MAX : columns,
+                             kind == SHEET_PATH ? SCREEN_PATH : SCREEN_BEGINNING);
+    while (shown && kind == SHEET_LIST && units_text_columns(shown) > columns) {
+        char *end = strrchr(shown, ',');
+        *(end ? end : shown) = '\0';
+    }
+    return shown;
+}
+
 /* row: NULL: the titles */
 static void print_line(const struct layout *layout, const struct row *row) {
     const struct sheet_table *table = layout->table;
     const struct screen *screen = layout->screen;
-    int at = 0; /* the end of what was printed */
-    int end = 0;
+    int at = 0;  /* where the line ends so far */
+    int end = 0; /* of the column */
     for (unsigned i = 0; i < table->column_count; i++) {
-        const char *text = row ? text_of(table, &row->cells[i]) : table->columns[i].title;
+        const struct sheet_column *column = &table->columns[i];
+        const char *text = row ? text_of(table, &row->cells[i]) : column->title;
         const enum ink ink = row ? row->cells[i].ink : INK_FAINT;
         const int begin = end + gap_before(table, i);
-        if (table->columns[i].kind == SHEET_TEXT) {
+        if (column->kind == SHEET_TEXT) {
             go_to(screen, at, layout->texts);
             print_text(layout, ink, text);
             return;
         }
-        if (!(layout->shown & 1U << i))
-            continue;
         end += layout->widths[i];
-        if (!text[0])
+        if (!(layout->shown & 1U << i) || !text[0])
             continue;
-        CLEANUP_FREE char *shown = screen_cut(screen, text, screen->width - begin, SCREEN_BEGINNING);
+        CLEANUP_FREE char *shown =
+            cut(screen, row ? column->kind : SHEET_LINE, text, (end < screen->width ? end : screen->width) - begin);
         const int columns = units_text_columns(shown ? shown : "");
-        go_to(screen, at, is_at_right(&table->columns[i]) ? end - columns : begin);
+        go_to(screen, at, is_at_right(column) ? end - columns : begin);
         screen_print(screen, ink, shown ? shown : "");
-        at = is_at_right(&table->columns[i]) ? end : begin + columns;
+        at = is_at_right(column) ? end : begin + columns;
     }
     putc('\n', screen->stream);
 }
@@ -245,18 +274,23 @@ static unsigned print_table(const struct sheet_table *table, const struct screen
 
 /* row: NULL: the titles. Returns the number of columns before the last one */
 static unsigned put_row(const struct sheet_table *table, FILE *stream, const struct row *row) {
-    static const enum html_cell titles[] = {HTML_NUMBER_TITLE, HTML_NUMBER_TITLE, HTML_TITLE, HTML_TITLE};
-    static const enum html_cell cells[] = {HTML_NUMBER, HTML_NUMBER, HTML_NAME, HTML_TEXT};
+    static const enum html_cell cells[] = {
+        [SHEET_NUMBER] = HTML_NUMBER, [SHEET_WORD] = HTML_NUMBER, [SHEET_NAME] = HTML_NAME, [SHEET_PATH] = HTML_NAME,
+        [SHEET_LINE] = HTML_TEXT,     [SHEET_LIST] = HTML_TEXT,   [SHEET_TEXT] = HTML_TEXT,
+    };
+    const unsigned last = table->column_count - 1;
+    const unsigned first = table->columns[last].kind == SHEET_PATH ? last : 0; /* names are in front here */
     unsigned count = 0;
     html_begin_row(stream);
-    for (unsigned i = 0; i < table->column_count; i++) {
+    for (unsigned place = 0; place <= last; place++) {
+        const unsigned i = (first + place) % table->column_count;
         const enum sheet_kind kind = table->columns[i].kind;
         if (table->hidden & 1U << i)
             continue;
         if (row)
             html_put_cell(stream, cells[kind], text_of(table, &row->cells[i]));
         else
-            html_put_cell(stream, titles[kind], table->columns[i].title);
+            html_put_cell(stream, cells[kind] == HTML_NUMBER ? HTML_NUMBER_TITLE : HTML_TITLE, table->columns[i].title);
         count++;
     }
     html_end_row(stream);

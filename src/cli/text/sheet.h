@@ -26,6 +26,9 @@ enum sheet_kind {
     SHEET_NUMBER, /* at the right */
     SHEET_WORD,   /* likewise, but no figure: in Markdown at the left */
     SHEET_NAME,   /* what the row is about; never left out, cut if it is too long for a line of its own */
+    SHEET_PATH,   /* a name of which rather the end is kept */
+    SHEET_LINE,   /* a text that is cut to the room there is, if that is at least the column's width */
+    SHEET_LIST,   /* likewise, with ", " between its members, of which those that fit are shown */
     SHEET_TEXT, /* the last column: gets the rest of the line, and more lines if it needs them. Without room beside the
                    * others, all of it is on lines of its own */
 };
@@ -35,6 +38,7 @@ struct sheet_column {
     enum sheet_kind kind;
     unsigned rank; /* 0 gets room first; each rank once */
     int width;     /* minimum, including the blanks before the cells */
+    int most;      /* of a name, unless it is at the end of the line; 0: as wide as its contents */
 };
 
 struct sheet_cell; /* private */
@@ -59,7 +63,8 @@ struct sheet_table {
 
 void sheet_finish(struct sheet_table *table);
 
-/* Add the next cell. What is not known, a NAN, is "-". Names are in INK_STRONG, the others in INK_PLAIN. */
+/* Add the next cell. What is not known, a NAN, is "-". Names and paths are in INK_STRONG, the
+ * others in INK_PLAIN. */
 void sheet_add(struct sheet_table *table, const char *text);
 void sheet_addf(struct sheet_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sheet_add_count(struct sheet_table *table, wide_count count);
