@@ -9,14 +9,13 @@
 #include "aggstats/why.h"
 #include "base.h"
 #include "callers_text.h"
-#include "columns.h"
 #include "disk_others.h"
 #include "facts_text.h"
 #include "groups.h"
 #include "holders_text.h"
-#include "html.h"
 #include "layers.h"
 #include "peak_labels.h"
+#include "sheet.h"
 
 #define PLACE_COLUMNS 32
 #define WHOSE_COLUMNS 20
@@ -554,166 +553,53 @@ static void print_in_flight(const struct printer *it, const struct answer_row *r
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
-/* The share is before the name, so that no line looks like one of the table of operations; these are behind it. */
-enum number { NUMBER_CALLS, NUMBER_P50, NUMBER_LONGEST, NUMBERS };
+/* The share is before the name, so that no line looks like one of the table of operations. */
+enum column { COLUMN_SHARE, COLUMN_NAME, COLUMN_CALLS, COLUMN_P50, COLUMN_LONGEST, COLUMN_CAUSE, COLUMN_PLACE };
 
-static const struct columns_column numbers[NUMBERS] = {{"calls", 9}, {"p50", 10}, {"longest", 10}};
-/* Where some calls are of others. */
-static const struct columns_column numbers_of_some[NUMBERS] = {{"calls", 9}, {"their p50", 11}, {"longest", 10}};
+#define CAUSE_COLUMNS_MIN 18
+#define PLACE_COLUMNS_MIN 14
 
-#define SHARE_COLUMNS 8
-#define GAP_COLUMNS 2 /* before texts */
-#define CAUSE_TITLE "may be"
-#define CAUSE_COLUMNS_MIN (GAP_COLUMNS + 16) /* of an observed cause; if less is left it is omitted */
-#define PATH_COLUMNS_MIN 12
-
+/* What is true of some of the peaks. */
 struct peaks {
-    const struct printer *it;
-    struct range rows;
-    bool has_observed; /* some causes were observed */
+    bool has_causes;
+    bool has_observed; /* causes */
     bool has_places;
     bool has_uneven; /* p50 does not explain all of the shares */
     bool has_some;   /* of the calls of an operation */
-    int name;        /* widths of columns; 0: the column is omitted */
-    struct columns_table numbers;
-    int cause;
-    int place;
+    bool has_queued;
+    const char *base; /* where the paths begin; NULL: elsewhere */
 };
 
-/* Beside observed causes, a probable one has a question mark.
- * Owner:   the caller frees it; NULL: no memory */
-static char *make_cause(const struct peaks *peaks, const struct answer_row *row, int columns) {
-    char guess[64];
-    char words[AGGSTATS_WHY_TEXT_SIZE];
-    if (row->wait)
-        return screen_cut(peaks->it->screen, aggstats_why_text(row->wait, words), columns, SCREEN_BEGINNING);
-    snprintf(guess, sizeof(guess), "%.60s%s", row->word, row->word[0] && peaks->has_observed ? "?" : "");
-    return screen_cut(peaks->it->screen, row->is_observed ? row->word : guess, columns, SCREEN_BEGINNING);
-}
-
-static void format_number(const void *context, size_t index, unsigned number, char ret_text[COLUMNS_CELL_SIZE]) {
-    const struct peaks *peaks = context;
-    const struct answer_row *row = &peaks->rows.first[index];
-    if (number == NUMBER_CALLS && row->count < row->of_count)
-        snprintf(ret_text, COLUMNS_CELL_SIZE, "%s of %s", units_count(row->count).text,
-                 units_count(row->of_count).text);
-    else if (number == NUMBER_CALLS)
-        units_format_count(row->count, ret_text);
-    else if (number == NUMBER_P50)
-        units_format_cycles(peaks->it->units, row->cycles, ret_text);
-    else
-        snprintf(ret_text, COLUMNS_CELL_SIZE, "%s%s", row->is_bound ? "<" : "",
-                 units_cycles(peaks->it->units, row->longest).text);
-}
-
-static void print_text_cell(const struct printer *it, enum ink ink, const char *text, int columns) {
-    int used = GAP_COLUMNS + units_text_columns(text);
-    fprintf(it->stream, "%*s", GAP_COLUMNS, "");
-    screen_print(it->screen, ink, text);
-    fprintf(it->stream, "%*s", used < columns ? columns - used : 0, "");
-}
-
-/* The width of the longest cause of these peaks. Observed causes are cut to what is left. */
-static int cause_columns(const struct peaks *peaks, int left) {
-    int columns = 0;
-    for (size_t i = 0; i < peaks->rows.count; i++) {
-        CLEANUP_FREE char *cause = make_cause(peaks, &peaks->rows.first[i], AGGSTATS_CAUSE_SIZE);
-        int length = cause ? units_text_columns(cause) : 0;
-        columns = length > columns ? length : columns;
+static struct peaks look_at(struct range rows) {
+    struct peaks peaks = {.base = NULL};
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct answer_row *row = &rows.first[i];
+        peaks.has_causes |= row->wait || row->word[0];
+        peaks.has_observed |= row->is_observed;
+        peaks.has_places |= row->group || row->place;
+        peaks.has_uneven |= row->is_uneven;
+        peaks.has_some |= row->count < row->of_count;
+        peaks.has_queued |= layers_is_queued(LAYER_IS_BLOCK, row->op->name);
+        peaks.base = peaks.base ? peaks.base : row->base;
     }
-    if (columns > 0 && columns < (int)strlen(CAUSE_TITLE))
-        columns = (int)strlen(CAUSE_TITLE);
-    columns += columns > 0 ? GAP_COLUMNS : 0;
-    if (columns > left && left >= CAUSE_COLUMNS_MIN && peaks->has_observed)
-        return left;
-    return columns > left ? 0 : columns;
+    return peaks;
 }
 
-/* A column is shown if it fits with those before it; paths get the rest. */
-static void fit_peaks(struct peaks *peaks) {
-    const struct screen *screen = peaks->it->screen;
-    peaks->numbers = (struct columns_table){.screen = screen,
-                                            .columns = peaks->has_some ? numbers_of_some : numbers,
-                                            .column_count = NUMBERS,
-                                            .hidden = peaks->has_uneven ? 0 : 1U << NUMBER_LONGEST,
-                                            .gap = GAP_COLUMNS,
-                                            .has_gaps = true,
-                                            .row_count = peaks->rows.count,
-                                            .page = peaks,
-                                            .format = format_number};
-    int left = columns_fit(&peaks->numbers, screen->width - SHARE_COLUMNS - GAP_COLUMNS - peaks->name);
-    peaks->cause = cause_columns(peaks, left);
-    left -= peaks->cause;
-    peaks->place = peaks->has_places && left >= GAP_COLUMNS + PATH_COLUMNS_MIN ? left : 0;
-}
-
-static void print_place(const struct peaks *peaks, const struct answer_row *row) {
-    const int columns = peaks->place - GAP_COLUMNS;
-    char name[AGGSTATS_GROUP_NAME_SIZE];
-    if (row->group)
-        groups_cut_name(row->group, (size_t)columns, name);
+static void add_peak(struct sheet_table *table, const struct answer_row *row, const struct peaks *peaks) {
+    char words[AGGSTATS_WHY_TEXT_SIZE];
+    sheet_add_share(table, row->share);
+    sheet_add(table, row->op->name);
+    if (row->count < row->of_count)
+        sheet_addf(table, "%s of %s", units_count(row->count).text, units_count(row->of_count).text);
     else
-        snprintf(name, sizeof(name), "%s", row->place);
-    CLEANUP_FREE char *shown = screen_cut(peaks->it->screen, name, columns, row->group ? SCREEN_END : SCREEN_BEGINNING);
-    if (shown)
-        print_text_cell(peaks->it, INK_PLAIN, shown, 0);
-}
-
-static void print_peak(const struct peaks *peaks, size_t index) {
-    const struct printer *it = peaks->it;
-    const struct answer_row *row = &peaks->rows.first[index];
-    const bool is_last = (!row->group && !row->place) || peaks->place == 0; /* the cause */
-    screen_print_right(it->screen, INK_PLAIN, units_share(row->share).text, SHARE_COLUMNS);
-    fputs("  ", it->stream);
-    screen_print_untrusted(it->screen, INK_STRONG, row->op->name);
-    fprintf(it->stream, "%*s", peaks->name - (int)strlen(row->op->name), "");
-    columns_print_cells(&peaks->numbers, index, NUMBERS);
-    CLEANUP_FREE char *cause = peaks->cause > 0 ? make_cause(peaks, row, peaks->cause - GAP_COLUMNS) : NULL;
-    if (cause && (cause[0] || !is_last))
-        print_text_cell(it, INK_PLAIN, cause, is_last ? 0 : peaks->cause);
-    if (!is_last)
-        print_place(peaks, row);
-    putc('\n', it->stream);
-}
-
-static const char *place_base(const struct peaks *peaks) {
-    const char *base = NULL;
-    for (size_t i = 0; i < peaks->rows.count && !base; i++)
-        base = peaks->rows.first[i].base;
-    return base;
-}
-
-/* "mostly on", or "mostly on, in /srv/data" of a mount, whose paths begin there. base: NULL: elsewhere
- * Owner:   the caller frees it; NULL: no memory */
-static char *make_place_title(const char *base) {
-    char *text = NULL;
-    return asprintf(&text, "mostly on%s%s", base ? ", in " : "", base ? base : "") < 0 ? NULL : text;
-}
-
-static void print_place_title(const struct peaks *peaks) {
-    const char *base = place_base(peaks);
-    const int left = peaks->place - GAP_COLUMNS - (int)strlen("mostly on, in ");
-    CLEANUP_FREE char *shown = base && left > 0 ? screen_cut(peaks->it->screen, base, left, SCREEN_END) : NULL;
-    CLEANUP_FREE char *text = make_place_title(shown);
-    print_text_cell(peaks->it, INK_FAINT, text ? text : "mostly on", 0);
-}
-
-static const char *cause_title(const struct peaks *peaks) {
-    return peaks->has_observed ? "cause" : CAUSE_TITLE;
-}
-
-static void print_peak_titles(const struct peaks *peaks, const char *title) {
-    const struct printer *it = peaks->it;
-    screen_print_right(it->screen, INK_FAINT, "of time", SHARE_COLUMNS);
-    fputs("  ", it->stream);
-    screen_print(it->screen, INK_FAINT, title);
-    fprintf(it->stream, "%*s", peaks->name - (int)strlen(title), "");
-    columns_print_cell_titles(&peaks->numbers);
-    if (peaks->cause > 0)
-        print_text_cell(it, INK_FAINT, cause_title(peaks), peaks->place > 0 ? peaks->cause : 0);
-    if (peaks->place > 0)
-        print_place_title(peaks);
-    putc('\n', it->stream);
+        sheet_add_count(table, row->count);
+    sheet_add_cycles(table, row->cycles);
+    sheet_addf(table, "%s%s", row->is_bound ? "<" : "", units_cycles(table->units, row->longest).text);
+    if (row->wait)
+        sheet_add(table, aggstats_why_text(row->wait, words));
+    else /* beside observed causes, a probable one has a question mark */
+        sheet_addf(table, "%s%s", row->word, row->word[0] && peaks->has_observed && !row->is_observed ? "?" : "");
+    sheet_add(table, row->group ? groups_name(row->group) : row->place ? row->place : "");
 }
 
 /* True if lines follow. Commands that are too long for the screen are left out. */
@@ -725,68 +611,28 @@ static bool is_anything_behind(const struct printer *it, struct range rows) {
     return false;
 }
 
-static void put_peak(const struct peaks *peaks, size_t index) {
-    const struct answer_row *row = &peaks->rows.first[index];
-    FILE *stream = peaks->it->stream;
-    CLEANUP_FREE char *cause = make_cause(peaks, row, AGGSTATS_CAUSE_SIZE);
-    html_begin_row(stream);
-    html_put_cell(stream, HTML_NUMBER, units_share(row->share).text);
-    html_put_cell(stream, HTML_NAME, row->op->name);
-    columns_put_cells(&peaks->numbers, index);
-    if (peaks->cause > 0)
-        html_put_cell(stream, HTML_TEXT, cause ? cause : "");
-    if (peaks->place > 0)
-        html_put_cell(stream, HTML_TEXT, row->group ? row->group->name : row->place ? row->place : "");
-    html_end_row(stream);
-}
-
-static void put_peaks(const struct peaks *peaks, const char *title) {
-    FILE *stream = peaks->it->stream;
-    const char *base = place_base(peaks);
-    html_begin_table(stream);
-    html_begin_row(stream);
-    html_put_cell(stream, HTML_NUMBER_TITLE, "of call time"); /* not that of the headline */
-    html_put_cell(stream, HTML_TITLE, title);
-    columns_put_cell_titles(&peaks->numbers);
-    if (peaks->cause > 0)
-        html_put_cell(stream, HTML_TITLE, cause_title(peaks));
-    if (peaks->place > 0) {
-        CLEANUP_FREE char *text = make_place_title(base);
-        html_put_cell(stream, HTML_TITLE, text ? text : "mostly on");
-    }
-    html_end_row(stream);
-    for (size_t i = 0; i < peaks->rows.count; i++)
-        put_peak(peaks, i);
-    html_end_table(stream);
-}
-
-static void print_lines_of_peaks(const struct peaks *peaks, const char *title) {
-    putc('\n', peaks->it->stream);
-    print_peak_titles(peaks, title);
-    for (size_t i = 0; i < peaks->rows.count; i++)
-        print_peak(peaks, i);
-}
-
 static void print_peaks(const struct printer *it, struct range rows) {
-    const char *title = "spent in";
-    struct peaks peaks = {.it = it, .rows = rows, .name = (int)strlen(title)};
-    for (size_t i = 0; i < rows.count; i++) {
-        int length = (int)strlen(rows.first[i].op->name);
-        peaks.name = length > peaks.name ? length : peaks.name;
-        peaks.has_observed |= rows.first[i].is_observed;
-        peaks.has_uneven |= rows.first[i].is_uneven;
-        peaks.has_some |= rows.first[i].count < rows.first[i].of_count;
-        peaks.has_places |= rows.first[i].group || rows.first[i].place;
-    }
-    fit_peaks(&peaks);
-    if (it->screen->html)
-        put_peaks(&peaks, title);
-    else
-        print_lines_of_peaks(&peaks, title);
-    bool has_queued = false;
+    const struct peaks peaks = look_at(rows);
+    CLEANUP_STR struct str place_title = {0};
+    str_addf(&place_title, "mostly on%s%s", peaks.base ? ", in " : "", peaks.base ? peaks.base : "");
+    const struct sheet_column columns[] = {
+        [COLUMN_SHARE] = {it->screen->html ? "of call time" : "of time", SHEET_NUMBER, 0, 8}, /* not the headline's */
+        [COLUMN_NAME] = {"spent in", SHEET_NAME, 1},
+        [COLUMN_CALLS] = {"calls", SHEET_NUMBER, 2, 9},
+        [COLUMN_P50] = {peaks.has_some ? "their p50" : "p50", SHEET_NUMBER, 3, 10},
+        [COLUMN_LONGEST] = {"longest", SHEET_NUMBER, 4, 10},
+        [COLUMN_CAUSE] = {peaks.has_observed ? "cause" : "may be", SHEET_LINE, 5, CAUSE_COLUMNS_MIN},
+        [COLUMN_PLACE] = {str_text(&place_title), SHEET_PLACE, 6, PLACE_COLUMNS_MIN},
+    };
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(columns, it->units);
+    table.fills = true;
+    table.hidden = (peaks.has_uneven ? 0 : 1U << COLUMN_LONGEST) | (peaks.has_causes ? 0 : 1U << COLUMN_CAUSE) |
+                   (peaks.has_places ? 0 : 1U << COLUMN_PLACE);
     for (size_t i = 0; i < rows.count; i++)
-        has_queued |= layers_is_queued(LAYER_IS_BLOCK, rows.first[i].op->name);
-    if (has_queued)
+        add_peak(&table, &rows.first[i], &peaks);
+    screen_print_gap(it->screen);
+    sheet_print(&table, it->screen);
+    if (peaks.has_queued)
         screen_print_in_ink(it->screen, INK_FAINT, ANSWER_QUEUED);
     if (is_anything_behind(it, rows))
         putc('\n', it->stream);

@@ -128,7 +128,13 @@ static bool is_at_right(const struct sheet_column *column) {
     return column->kind == SHEET_NUMBER || column->kind == SHEET_WORD;
 }
 
+static bool is_line(const struct sheet_column *column) {
+    return column->kind == SHEET_LINE || column->kind == SHEET_PLACE || column->kind == SHEET_LIST;
+}
+
 static int gap_before(const struct sheet_table *table, unsigned column) {
+    if (column == 0 && table->columns[column].width > 0)
+        return 0; /* its width indents it */
     if (is_at_right(&table->columns[column]))
         return table->gap;
     return column > 0 ? TEXT_GAP : 0;
@@ -139,7 +145,7 @@ static void measure(const struct sheet_table *table, int widths[SHEET_COLUMNS_MA
     unsigned column = 0;
     for (unsigned i = 0; i < table->column_count; i++) {
         const int wanted = gap_before(table, i) + units_text_columns(table->columns[i].title);
-        widths[i] = wanted > table->columns[i].width ? wanted : table->columns[i].width;
+        widths[i] = wanted > table->columns[i].width || is_line(&table->columns[i]) ? wanted : table->columns[i].width;
         if (table->columns[i].kind == SHEET_TEXT)
             widths[i] = TEXT_GAP + TEXT_COLUMNS_MIN;
     }
@@ -159,7 +165,7 @@ static bool make_room(struct layout *layout, unsigned column, int wanted, int *l
     if (of->most > 0 && wanted > of->most)
         wanted = of->most;
     if (wanted > *left && !is_name(of)) {
-        if ((of->kind != SHEET_LINE && of->kind != SHEET_LIST) || *left < of->width)
+        if (!is_line(of) || *left < of->width)
             return false;
         wanted = *left;
     }
@@ -219,12 +225,28 @@ static void print_text(const struct layout *layout, enum ink ink, const char *te
  * Owner:   the caller frees it. Returns NULL without memory */
 static char *cut(const struct screen *screen, enum sheet_kind kind, const char *text, int columns) {
     char *shown = screen_cut(screen, text, kind == SHEET_LIST ? INT_MAX : columns,
-                             kind == SHEET_PATH ? SCREEN_PATH : SCREEN_BEGINNING);
+                             kind == SHEET_PATH || kind == SHEET_PLACE ? SCREEN_PATH : SCREEN_BEGINNING);
     while (shown && kind == SHEET_LIST && units_text_columns(shown) > columns) {
         char *end = strrchr(shown, ',');
         *(end ? end : shown) = '\0';
     }
     return shown;
+}
+
+/* "file in .../data" of "file in /srv/data"; without room for that "file". Owner: as of cut() */
+static char *cut_title(const struct screen *screen, const char *title, int columns) {
+    static const char before[] = " in ";
+    const char *path = strchr(title, '/');
+    char *text = NULL;
+    if (!path || units_text_columns(title) <= columns)
+        return screen_cut(screen, title, columns, SCREEN_BEGINNING);
+    int words = (int)(path - title);
+    CLEANUP_FREE char *end = columns - words > 3 ? screen_cut(screen, path, columns - words, SCREEN_END) : NULL;
+    if (!end && words > (int)strlen(before)) {
+        words -= (int)strlen(before);
+        words -= title[words - 1] == ',';
+    }
+    return asprintf(&text, "%.*s%s", words, title, end ? end : "") < 0 ? NULL : text;
 }
 
 /* row: NULL: the titles */
@@ -246,8 +268,8 @@ static void print_line(const struct layout *layout, const struct row *row) {
         end += layout->widths[i];
         if (!(layout->shown & 1U << i) || !text[0])
             continue;
-        CLEANUP_FREE char *shown =
-            cut(screen, row ? column->kind : SHEET_LINE, text, (end < screen->width ? end : screen->width) - begin);
+        const int room = (end < screen->width ? end : screen->width) - begin;
+        CLEANUP_FREE char *shown = row ? cut(screen, column->kind, text, room) : cut_title(screen, text, room);
         const int columns = units_text_columns(shown ? shown : "");
         go_to(screen, at, is_at_right(column) ? end - columns : begin);
         screen_print(screen, ink, shown ? shown : "");
@@ -275,8 +297,8 @@ static unsigned print_table(const struct sheet_table *table, const struct screen
 /* row: NULL: the titles. Returns the number of columns before the last one */
 static unsigned put_row(const struct sheet_table *table, FILE *stream, const struct row *row) {
     static const enum html_cell cells[] = {
-        [SHEET_NUMBER] = HTML_NUMBER, [SHEET_WORD] = HTML_NUMBER, [SHEET_NAME] = HTML_NAME, [SHEET_PATH] = HTML_NAME,
-        [SHEET_LINE] = HTML_TEXT,     [SHEET_LIST] = HTML_TEXT,   [SHEET_TEXT] = HTML_TEXT,
+        [SHEET_NUMBER] = HTML_NUMBER, [SHEET_WORD] = HTML_NUMBER, [SHEET_NAME] = HTML_NAME,  [SHEET_PATH] = HTML_NAME,
+        [SHEET_LINE] = HTML_TEXT,     [SHEET_LIST] = HTML_TEXT,   [SHEET_PLACE] = HTML_TEXT, [SHEET_TEXT] = HTML_TEXT,
     };
     const unsigned last = table->column_count - 1;
     const unsigned first = table->columns[last].kind == SHEET_PATH ? last : 0; /* names are in front here */

@@ -5,6 +5,7 @@
  *     printed its last row is full.
  *   - The column says what its cells are, and by that how they are aligned, cut and escaped. Titles and numbers are texts of
  *     ours; all others may come from a file: a terminal obeys none of them, and none is markup.
+ *   - A title that ends in " in " and an absolute path keeps the path's end if it is too long.
  *   - A column is as wide as its contents, and at least as wide as it says. On a screen that is too narrow columns give way:
  *     they get room in the order of their ranks. A browser shows all of them.
  *   - Without memory the table has no rows: functions that add need no check.
@@ -27,7 +28,8 @@ enum sheet_kind {
     SHEET_WORD,   /* likewise, but no figure: in Markdown at the left */
     SHEET_NAME,   /* what the row is about; never left out, cut if it is too long for a line of its own */
     SHEET_PATH,   /* a name of which rather the end is kept */
-    SHEET_LINE,   /* a text that is cut to the room there is, if that is at least the column's width */
+    SHEET_LINE,   /* a text that is cut to the room there is, but not below the column's width */
+    SHEET_PLACE,  /* likewise a path, of which rather the end is kept */
     SHEET_LIST,   /* likewise, with ", " between its members, of which those that fit are shown */
     SHEET_TEXT, /* the last column: gets the rest of the line, and more lines if it needs them. Without room beside the
                    * others, all of it is on lines of its own */
@@ -37,7 +39,7 @@ struct sheet_column {
     const char *title;
     enum sheet_kind kind;
     unsigned rank; /* 0 gets room first; each rank once */
-    int width;     /* minimum, including the blanks before the cells */
+    int width;     /* minimum, including the blanks before the cells; of a line: unless all cells are shorter */
     int most;      /* of a name, unless it is at the end of the line; 0: as wide as its contents */
 };
 
