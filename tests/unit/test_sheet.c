@@ -258,3 +258,53 @@ TEST(in_a_browser_a_path_is_in_front) {
     ck_assert_ptr_nonnull(strstr(printed, "<tr><th scope=\"row\">/srv/data/file</th><td class=\"number\">7</td>"
                                           "<td>READ 50 %, WRITE 9 %</td><td>waiting for the disk</td></tr>\n"));
 }
+
+/* ---- Rows of groups ---- */
+
+static const struct sheet_column with_groups[] = {
+    {"operation", SHEET_GROUP, 2},
+    {"layer", SHEET_LINE, 0, .most = 10},
+    {"total", SHEET_NUMBER, 1, .gap = 4},
+    {"own", SHEET_NUMBER, 3},
+    {"as", SHEET_LINE, 4, 10},
+};
+
+static void add_groups(struct sheet_table *table) {
+    static const char *const rows[] = {"READ", "user", "9 s", "1 s", "pread64", "READ", "filesystem", "8 s", "2 s", ""};
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+        sheet_add(table, rows[i]);
+    sheet_add(table, "FLUSH");
+    sheet_add(table, "block");
+    sheet_add(table, "7 s");
+    sheet_add_note(table, "(alone)");
+}
+
+TEST(the_name_of_a_group_stands_once_and_a_note_covers_what_is_left) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_groups, &units);
+    add_groups(&table);
+    assert_printed(&table, 60,
+                   "operation  layer       total  own  as\n"
+                   "READ       user          9 s  1 s  pread64\n"
+                   "           files...      8 s  2 s\n"
+                   "FLUSH      block         7 s  (alone)\n");
+}
+
+TEST(without_room_the_name_of_a_group_and_a_note_have_a_line) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_groups, &units);
+    add_groups(&table);
+    assert_printed(&table, 24,
+                   "  layer       total  own\n"
+                   "READ\n"
+                   "  user          9 s  1 s\n"
+                   "  files...      8 s  2 s\n"
+                   "FLUSH (alone)\n"
+                   "  block         7 s\n");
+}
+
+TEST(in_a_browser_each_row_has_the_name_of_its_group) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_groups, &units);
+    add_groups(&table);
+    CLEANUP_FREE char *printed = print(&table, 0);
+    ck_assert_ptr_nonnull(strstr(printed, "<tr><th scope=\"row\">READ</th><td>filesystem</td>"));
+    ck_assert_ptr_nonnull(strstr(printed, "<td class=\"number\"></td><td>(alone)</td></tr>\n"));
+}

@@ -1,7 +1,6 @@
 /* A table with the operation and its layers in rows, so that any number of them fits; and sentences. */
 #include "layers_page.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,12 +8,11 @@
 
 #include "answer_page.h"
 #include "base.h"
-#include "columns.h"
 #include "disk_others.h"
 #include "facts_text.h"
 #include "figures.h"
-#include "html.h"
 #include "layers.h"
+#include "sheet.h"
 #include "units.h"
 
 #define LAYER_COLUMNS_MAX 16
@@ -22,8 +20,6 @@
 #define GAP_COLUMNS 2
 #define OPS_COLUMNS_MIN 12
 #define NOT_SEEN_COLUMNS 140
-#define NUMBERS_WANTED 3
-#define NUMBERS_OF_ONE 2 /* for a layer alone */
 #define ALONE "(at no other layer)"
 #define ASYNC "more below"
 
@@ -45,10 +41,6 @@ static const char *layer_name(const struct printer *it, size_t layer) {
 /* Owner: the caller frees it. Returns NULL without memory */
 static char *shown_layer(const struct printer *it, size_t layer) {
     return screen_cut(it->screen, layer_name(it, layer), LAYER_COLUMNS_MAX, SCREEN_BEGINNING);
-}
-
-static void format_ns(const struct printer *it, double ns, char ret_text[UNITS_TEXT_SIZE]) {
-    units_format_seconds(&it->units, ns / 1e9, ret_text);
 }
 
 /* ---- Heading ------------------------------------------------------------------------------------ */
@@ -162,10 +154,16 @@ static void print_heading(const struct printer *it) {
 
 /* ---- Table -------------------------------------------------------------------------------------- */
 
-enum number { NUMBER_TOTAL, NUMBER_CALLS, NUMBER_HERE, NUMBER_SHARE, NUMBERS };
-
-/* The last ones are left out first if there is no room. */
-static const struct columns_column numbers[NUMBERS] = {{"total", 7}, {"calls", 7}, {"own", 6}, {"share", 7}};
+/* The first numbers have priority over names on the same line. */
+static const struct sheet_column columns[] = {
+    {"operation", SHEET_GROUP, 4},
+    {"layer", SHEET_LINE, 0, .most = GAP_COLUMNS + LAYER_COLUMNS_MAX},
+    {"total", SHEET_NUMBER, 1, .gap = 2 * GAP_COLUMNS},
+    {"calls", SHEET_NUMBER, 2},
+    {"own", SHEET_NUMBER, 3},
+    {"share", SHEET_NUMBER, 5},
+    {"as", SHEET_LINE, 6, GAP_COLUMNS + OPS_COLUMNS_MIN},
+};
 
 /* The parts add up to the whole only if all are known. NAN: not known */
 static double share_here(const struct printer *it, const struct layers_row *row, const struct layers_cell *cell) {
@@ -174,169 +172,25 @@ static double share_here(const struct printer *it, const struct layers_row *row,
     return is_known && whole_ns > 0 && cell->calls > 0 ? cell->here_ns / whole_ns : NAN;
 }
 
-/* The rows are the layers of an operation, then those of the next. */
-static void format_number(const void *context, size_t index, unsigned number, char ret_text[COLUMNS_CELL_SIZE]) {
-    const struct printer *it = context;
-    const size_t layer = index % it->table->layer_count;
-    const struct layers_row *row = &it->table->rows[index / it->table->layer_count];
+static void add_layer(const struct printer *it, struct sheet_table *table, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
-    snprintf(ret_text, COLUMNS_CELL_SIZE, "%s", cell->is_there ? "-" : "");
-    if (!cell->is_there)
-        return;
-    if (number == NUMBER_CALLS)
-        units_format_count(cell->calls, ret_text);
-    else if (number == NUMBER_TOTAL && layers_has_rate(&it->table->profiles[layer]) && cell->calls > 0)
-        format_ns(it, cell->total_ns, ret_text);
-    else if (number == NUMBER_HERE && cell->here == LAYERS_HERE_ASYNCHRONOUS)
-        snprintf(ret_text, COLUMNS_CELL_SIZE, ASYNC);
-    else if (number == NUMBER_HERE && cell->here == LAYERS_HERE_KNOWN && cell->calls > 0 && row->layer_count > 1)
-        format_ns(it, cell->here_ns, ret_text);
-    else if (number == NUMBER_SHARE && !isnan(share_here(it, row, cell)))
-        units_format_share(share_here(it, row, cell), ret_text);
-}
-
-struct widths {
-    int name;                     /* 0: names are on lines of their own */
-    int layer;                    /* a gap follows these and the names before them, and precedes numbers */
-    struct columns_table numbers; /* columns without room have no width */
-    int ops;                      /* 0: left out */
-};
-
-static void widen(int *width, const char *text) {
-    int columns = units_text_columns(text) + GAP_COLUMNS;
-    *width = columns > *width ? columns : *width;
-}
-
-/* The first numbers have priority over names on the same line. */
-static void fit(const struct printer *it, struct widths *widths) {
-    int wanted = widths->name + widths->layer;
-    columns_fit(&widths->numbers, INT_MAX);
-    for (size_t i = 0; i < NUMBERS_WANTED; i++)
-        wanted += widths->numbers.widths[i];
-    if (wanted > it->screen->width)
-        widths->name = 0;
-    int left = it->screen->width - (widths->name > 0 ? widths->name : GAP_COLUMNS) - widths->layer;
-    left = columns_fit(&widths->numbers, left);
-    bool is_whole = widths->numbers.widths[NUMBERS - 1] > 0;
-    widths->ops = is_whole && left >= OPS_COLUMNS_MIN + GAP_COLUMNS ? left - GAP_COLUMNS : 0;
-}
-
-static struct widths widths_of(const struct printer *it) {
-    struct widths widths = {.numbers = {.screen = it->screen,
-                                        .columns = numbers,
-                                        .column_count = NUMBERS,
-                                        .gap = GAP_COLUMNS,
-                                        .row_count = it->row_count * it->table->layer_count,
-                                        .page = it,
-                                        .format = format_number}};
-    widen(&widths.name, "operation");
-    widen(&widths.layer, "layer");
-    for (size_t i = 0; i < it->row_count; i++)
-        widen(&widths.name, it->table->rows[i].name);
-    for (size_t layer = 0; layer < it->table->layer_count; layer++) {
-        CLEANUP_FREE char *name = shown_layer(it, layer);
-        if (name)
-            widen(&widths.layer, name);
-    }
-    fit(it, &widths);
-    return widths;
-}
-
-static void print_padded(const struct printer *it, enum ink ink, const char *text, int columns) {
-    int padding = columns - units_text_columns(text);
-    screen_print(it->screen, ink, text);
-    fprintf(it->screen->stream, "%*s", padding > 0 ? padding : 0, "");
-}
-
-static void print_titles(const struct printer *it, const struct widths *widths) {
-    fputs("\n", it->screen->stream);
-    print_padded(it, INK_FAINT, widths->name > 0 ? "operation" : "", widths->name > 0 ? widths->name : GAP_COLUMNS);
-    print_padded(it, INK_FAINT, "layer", widths->layer);
-    columns_print_cell_titles(&widths->numbers);
-    if (widths->ops > 0)
-        print_padded(it, INK_FAINT, "  as", 0);
-    putc('\n', it->screen->stream);
-}
-
-static void print_ops(const struct printer *it, const struct layers_row *row, size_t layer, int columns) {
+    const bool has_time = layers_has_rate(&it->table->profiles[layer]) && cell->calls > 0;
     char ops[TEXT_SIZE];
-    layers_format_ops(it->table, row, layer, false, ops, sizeof(ops));
-    CLEANUP_FREE char *shown = screen_cut(it->screen, ops, columns, SCREEN_BEGINNING);
-    if (shown && shown[0] && columns > 0)
-        fprintf(it->screen->stream, "%*s%s", GAP_COLUMNS, "", shown);
-}
-
-/* Replaces the comparison with other layers. */
-static void print_alone(const struct printer *it, const struct widths *widths) {
-    int room = widths->ops > 0 ? GAP_COLUMNS + widths->ops : 0;
-    for (size_t i = NUMBERS_OF_ONE; i < NUMBERS; i++)
-        room += widths->numbers.widths[i];
-    if (widths->name > 0 && room >= GAP_COLUMNS + (int)strlen(ALONE))
-        fprintf(it->screen->stream, "%*s" ALONE, GAP_COLUMNS, "");
-}
-
-static void print_cell(const struct printer *it, const struct layers_row *row, size_t layer,
-                       const struct widths *widths) {
-    const size_t index = (size_t)(row - it->table->rows) * it->table->layer_count + layer;
-    CLEANUP_FREE char *name = shown_layer(it, layer);
-    print_padded(it, INK_PLAIN, name ? name : "", widths->layer);
-    columns_print_cells(&widths->numbers, index, row->layer_count > 1 ? NUMBERS : NUMBERS_OF_ONE);
-    if (row->layer_count > 1)
-        print_ops(it, row, layer, widths->ops);
+    sheet_add(table, row->name);
+    sheet_add(table, layer_name(it, layer));
+    sheet_add_seconds(table, has_time ? cell->total_ns / 1e9 : NAN);
+    sheet_add_count(table, cell->calls);
+    if (row->layer_count == 1) {
+        sheet_add_note(table, ALONE);
+        return;
+    }
+    if (cell->here == LAYERS_HERE_ASYNCHRONOUS)
+        sheet_add(table, ASYNC);
     else
-        print_alone(it, widths);
-    putc('\n', it->screen->stream);
-}
-
-static void print_row(const struct printer *it, const struct layers_row *row, const struct widths *widths) {
-    if (widths->name == 0) {
-        screen_print(it->screen, INK_STRONG, row->name);
-        fputs(row->layer_count > 1 ? "\n" : " " ALONE "\n", it->screen->stream);
-    }
-    bool has_name = widths->name == 0;
-    for (size_t layer = 0; layer < it->table->layer_count; layer++) {
-        if (!row->cells[layer].is_there)
-            continue;
-        print_padded(it, INK_STRONG, has_name ? "" : row->name, widths->name > 0 ? widths->name : GAP_COLUMNS);
-        print_cell(it, row, layer, widths);
-        has_name = true;
-    }
-}
-
-/* ---- In HTML ---- */
-
-static void put_titles(const struct printer *it, const struct widths *widths) {
-    html_begin_row(it->screen->stream);
-    html_put_cell(it->screen->stream, HTML_TITLE, "operation");
-    html_put_cell(it->screen->stream, HTML_TITLE, "layer");
-    columns_put_cell_titles(&widths->numbers);
-    html_put_cell(it->screen->stream, HTML_TITLE, "as");
-    html_end_row(it->screen->stream);
-}
-
-static void put_row(const struct printer *it, const struct layers_row *row, const struct widths *widths) {
-    FILE *stream = it->screen->stream;
-    for (size_t layer = 0; layer < it->table->layer_count; layer++) {
-        char ops[TEXT_SIZE] = ALONE;
-        if (!row->cells[layer].is_there)
-            continue;
-        if (row->layer_count > 1)
-            layers_format_ops(it->table, row, layer, false, ops, sizeof(ops));
-        html_begin_row(stream);
-        html_put_cell(stream, HTML_NAME, row->name);
-        html_put_cell(stream, HTML_TEXT, layer_name(it, layer));
-        columns_put_cells(&widths->numbers, (size_t)(row - it->table->rows) * it->table->layer_count + layer);
-        html_put_cell(stream, HTML_TEXT, ops);
-        html_end_row(stream);
-    }
-}
-
-static void put_table(const struct printer *it, const struct widths *widths) {
-    html_begin_table(it->screen->stream);
-    put_titles(it, widths);
-    for (size_t i = 0; i < it->row_count; i++)
-        put_row(it, &it->table->rows[i], widths);
-    html_end_table(it->screen->stream);
+        sheet_add_seconds(table, cell->here == LAYERS_HERE_KNOWN && cell->calls > 0 ? cell->here_ns / 1e9 : NAN);
+    sheet_add_share(table, share_here(it, row, cell));
+    layers_format_ops(it->table, row, layer, false, ops, sizeof(ops));
+    sheet_add(table, ops);
 }
 
 /* ---- The table and what explains it ---- */
@@ -373,18 +227,14 @@ static void print_legend(const struct printer *it) {
     screen_print_in_ink(it->screen, INK_FAINT, text);
 }
 
-static void print_rows(const struct printer *it, const struct widths *widths) {
-    print_titles(it, widths);
-    for (size_t i = 0; i < it->row_count; i++)
-        print_row(it, &it->table->rows[i], widths);
-}
-
 static void print_table(const struct printer *it) {
-    const struct widths widths = widths_of(it);
-    if (it->screen->html)
-        put_table(it, &widths);
-    else
-        print_rows(it, &widths);
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(columns, &it->units);
+    for (size_t i = 0; i < it->row_count; i++)
+        for (size_t layer = 0; layer < it->table->layer_count; layer++)
+            if (it->table->rows[i].cells[layer].is_there)
+                add_layer(it, &table, &it->table->rows[i], layer);
+    screen_print_gap(it->screen);
+    sheet_print(&table, it->screen);
     print_legend(it);
 }
 

@@ -19,6 +19,7 @@ struct sheet_cell {
     size_t text; /* where it begins in the table's texts */
     enum ink ink;
     bool is_more; /* not in a column: a further text of the row before it */
+    bool is_note; /* in the last column, and over all empty ones before it */
 };
 
 /* ---- Cells -------------------------------------------------------------------------------------- */
@@ -41,7 +42,8 @@ static void add_cell(struct sheet_table *table, const char *text, enum ink ink, 
         table->cells = cells;
         table->cell_room = room;
     }
-    table->cells[table->cell_count++] = (struct sheet_cell){table->texts.length, ink, is_more};
+    table->cells[table->cell_count++] =
+        (struct sheet_cell){.text = table->texts.length, .ink = ink, .is_more = is_more};
     str_add_bytes(&table->texts, text, strlen(text) + 1);
 }
 
@@ -50,7 +52,8 @@ static bool is_name(const struct sheet_column *column) {
 }
 
 void sheet_add(struct sheet_table *table, const char *text) {
-    add_cell(table, text, is_name(&table->columns[table->next]) ? INK_STRONG : INK_PLAIN, false);
+    const struct sheet_column *column = &table->columns[table->next];
+    add_cell(table, text, is_name(column) || column->kind == SHEET_GROUP ? INK_STRONG : INK_PLAIN, false);
     table->next = (table->next + 1) % table->column_count;
 }
 
@@ -89,6 +92,14 @@ void sheet_add_more(struct sheet_table *table, enum ink ink, const char *text) {
     add_cell(table, text, ink, true);
 }
 
+void sheet_add_note(struct sheet_table *table, const char *text) {
+    while (table->next < table->column_count - 1)
+        sheet_add(table, "");
+    sheet_add(table, text);
+    if (table->cell_count > 0)
+        table->cells[table->cell_count - 1].is_note = true;
+}
+
 static const char *text_of(const struct sheet_table *table, const struct sheet_cell *cell) {
     return table->texts.text + cell->text;
 }
@@ -97,19 +108,23 @@ struct row {
     const struct sheet_cell *cells; /* [columns of the table] */
     const struct sheet_cell *more;
     size_t more_count;
+    bool is_of_same_group; /* as the row before */
 };
 
-/* Steps over the row at *index. Returns false behind the last one */
+/* Steps over the row at *index. ret_row: the one before. Returns false behind the last one */
 static bool next_row(const struct sheet_table *table, size_t *index, struct row *ret_row) {
     if (table->texts.failed || *index >= table->cell_count)
         return false;
     assert(*index + table->column_count <= table->cell_count);
+    const struct sheet_cell *before = *index > 0 ? ret_row->cells : NULL;
     *ret_row = (struct row){.cells = table->cells + *index, .more = table->cells + *index + table->column_count};
     *index += table->column_count;
     while (*index < table->cell_count && table->cells[*index].is_more) {
         ret_row->more_count++;
         (*index)++;
     }
+    ret_row->is_of_same_group = before && table->columns[0].kind == SHEET_GROUP &&
+                                strcmp(text_of(table, before), text_of(table, ret_row->cells)) == 0;
     return true;
 }
 
@@ -135,6 +150,8 @@ static bool is_line(const struct sheet_column *column) {
 static int gap_before(const struct sheet_table *table, unsigned column) {
     if (column == 0 && table->columns[column].width > 0)
         return 0; /* its width indents it */
+    if (table->columns[column].gap > 0)
+        return table->columns[column].gap;
     if (is_at_right(&table->columns[column]))
         return table->gap;
     return column > 0 ? TEXT_GAP : 0;
@@ -153,7 +170,7 @@ static void measure(const struct sheet_table *table, int widths[SHEET_COLUMNS_MA
         if (table->cells[i].is_more)
             continue;
         const int wanted = gap_before(table, column) + units_text_columns(text_of(table, &table->cells[i]));
-        if (table->columns[column].kind != SHEET_TEXT && wanted > widths[column])
+        if (table->columns[column].kind != SHEET_TEXT && !table->cells[i].is_note && wanted > widths[column])
             widths[column] = wanted;
         column = (column + 1) % table->column_count;
     }
@@ -189,7 +206,8 @@ static struct layout lay_out(const struct sheet_table *table, const struct scree
     }
     for (unsigned rank = 0; rank < table->column_count; rank++)
         if (!((table->hidden | layout.shown) & 1U << by_rank[rank]) &&
-            !make_room(&layout, by_rank[rank], wanted[by_rank[rank]], &left) && !table->fills)
+            !make_room(&layout, by_rank[rank], wanted[by_rank[rank]], &left) && !table->fills &&
+            table->columns[by_rank[rank]].kind != SHEET_GROUP)
             break;
     unsigned last = table->column_count - 1;
     while (last > 0 && !(layout.shown & 1U << last))
@@ -249,12 +267,33 @@ static char *cut_title(const struct screen *screen, const char *title, int colum
     return asprintf(&text, "%.*s%s", words, title, end ? end : "") < 0 ? NULL : text;
 }
 
+/* The name of a group, and a note of its first row, on a line of their own. */
+static void print_group(const struct layout *layout, const struct row *row) {
+    const struct sheet_cell *last = &row->cells[layout->table->column_count - 1];
+    screen_print_untrusted(layout->screen, row->cells[0].ink, text_of(layout->table, row->cells));
+    if (last->is_note) {
+        putc(' ', layout->screen->stream);
+        screen_print_untrusted(layout->screen, last->ink, text_of(layout->table, last));
+    }
+    putc('\n', layout->screen->stream);
+}
+
+static void print_note(const struct layout *layout, int at, const char *text) {
+    if (at + TEXT_GAP + units_text_columns(text) > layout->screen->width)
+        return;
+    fprintf(layout->screen->stream, "%*s", TEXT_GAP, "");
+    screen_print_untrusted(layout->screen, INK_PLAIN, text);
+}
+
 /* row: NULL: the titles */
 static void print_line(const struct layout *layout, const struct row *row) {
     const struct sheet_table *table = layout->table;
     const struct screen *screen = layout->screen;
     int at = 0;  /* where the line ends so far */
     int end = 0; /* of the column */
+    const bool has_group_line = table->columns[0].kind == SHEET_GROUP && !(layout->shown & 1U);
+    if (row && has_group_line && !row->is_of_same_group)
+        print_group(layout, row);
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct sheet_column *column = &table->columns[i];
         const char *text = row ? text_of(table, &row->cells[i]) : column->title;
@@ -266,7 +305,10 @@ static void print_line(const struct layout *layout, const struct row *row) {
             return;
         }
         end += layout->widths[i];
-        if (!(layout->shown & 1U << i) || !text[0])
+        if (row && row->cells[i].is_note && !has_group_line)
+            print_note(layout, at, text);
+        if (!(layout->shown & 1U << i) || !text[0] ||
+            (row && (row->cells[i].is_note || (i == 0 && row->is_of_same_group))))
             continue;
         const int room = (end < screen->width ? end : screen->width) - begin;
         CLEANUP_FREE char *shown = row ? cut(screen, column->kind, text, room) : cut_title(screen, text, room);
@@ -297,8 +339,9 @@ static unsigned print_table(const struct sheet_table *table, const struct screen
 /* row: NULL: the titles. Returns the number of columns before the last one */
 static unsigned put_row(const struct sheet_table *table, FILE *stream, const struct row *row) {
     static const enum html_cell cells[] = {
-        [SHEET_NUMBER] = HTML_NUMBER, [SHEET_WORD] = HTML_NUMBER, [SHEET_NAME] = HTML_NAME,  [SHEET_PATH] = HTML_NAME,
-        [SHEET_LINE] = HTML_TEXT,     [SHEET_LIST] = HTML_TEXT,   [SHEET_PLACE] = HTML_TEXT, [SHEET_TEXT] = HTML_TEXT,
+        [SHEET_NUMBER] = HTML_NUMBER, [SHEET_WORD] = HTML_NUMBER, [SHEET_NAME] = HTML_NAME,
+        [SHEET_PATH] = HTML_NAME,     [SHEET_LINE] = HTML_TEXT,   [SHEET_LIST] = HTML_TEXT,
+        [SHEET_PLACE] = HTML_TEXT,    [SHEET_GROUP] = HTML_NAME,  [SHEET_TEXT] = HTML_TEXT,
     };
     const unsigned last = table->column_count - 1;
     const unsigned first = table->columns[last].kind == SHEET_PATH ? last : 0; /* names are in front here */

@@ -28,10 +28,12 @@ enum sheet_kind {
     SHEET_WORD,   /* likewise, but no figure: in Markdown at the left */
     SHEET_NAME,   /* what the row is about; never left out, cut if it is too long for a line of its own */
     SHEET_PATH,   /* a name of which rather the end is kept */
-    SHEET_LINE,   /* a text that is cut to the room there is, but not below the column's width */
-    SHEET_PLACE,  /* likewise a path, of which rather the end is kept */
-    SHEET_LIST,   /* likewise, with ", " between its members, of which those that fit are shown */
-    SHEET_TEXT, /* the last column: gets the rest of the line, and more lines if it needs them. Without room beside the
+    SHEET_GROUP, /* the first column: a name of this row and of those after it that have the same; on a terminal it stands
+                   * once, on a line of its own if there is no room for it beside the columns of lower ranks */
+    SHEET_LINE,  /* a text that is cut to the room there is, but not below the column's width */
+    SHEET_PLACE, /* likewise a path, of which rather the end is kept */
+    SHEET_LIST,  /* likewise, with ", " between its members, of which those that fit are shown */
+    SHEET_TEXT,  /* the last column: gets the rest of the line, and more lines if it needs them. Without room beside the
                    * others, all of it is on lines of its own */
 };
 
@@ -40,7 +42,8 @@ struct sheet_column {
     enum sheet_kind kind;
     unsigned rank; /* 0 gets room first; each rank once */
     int width;     /* minimum, including the blanks before the cells; of a line: unless all cells are shorter */
-    int most;      /* of a name, unless it is at the end of the line; 0: as wide as its contents */
+    int most;      /* of a name or line, unless it is at the end of the line; 0: as wide as its contents */
+    int gap;       /* blanks before its cells; 0: those of the table */
 };
 
 struct sheet_cell; /* private */
@@ -65,7 +68,7 @@ struct sheet_table {
 
 void sheet_finish(struct sheet_table *table);
 
-/* Add the next cell. What is not known, a NAN, is "-". Names and paths are in INK_STRONG, the
+/* Add the next cell. What is not known, a NAN, is "-". Names are in INK_STRONG, the
  * others in INK_PLAIN. */
 void sheet_add(struct sheet_table *table, const char *text);
 void sheet_addf(struct sheet_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -73,6 +76,9 @@ void sheet_add_count(struct sheet_table *table, wide_count count);
 void sheet_add_share(struct sheet_table *table, double share);
 void sheet_add_cycles(struct sheet_table *table, double cycles);
 void sheet_add_seconds(struct sheet_table *table, double seconds);
+
+/* Fills the row with a text in place of all cells that are left of it. It is left out where it has no room. */
+void sheet_add_note(struct sheet_table *table, const char *text);
 
 /* Sets the ink of the cell that was added last. */
 void sheet_ink(struct sheet_table *table, enum ink ink);
