@@ -7,7 +7,10 @@
 
 enum column { COLUMN_SHARE, COLUMN_CALLS, COLUMN_MEAN, COLUMN_P999, COLUMN_LONGEST, COLUMN_MAX, COLUMN_COUNT };
 
-static const struct columns_column columns[COLUMN_COUNT] = {
+static const struct {
+    const char *title;
+    int width; /* with the blanks before the cells */
+} columns[COLUMN_COUNT] = {
     {"share", 8}, {"calls", 11}, {"mean", 9}, {"p99.9", 9}, {"longest", 10}, {"max ≤", 9},
 };
 
@@ -21,23 +24,29 @@ void top_table_init(struct top_table *table, const struct aggstats_profile *prof
         .units = {.frequency_hz = profile->clock.frequency_hz, .ascii = canvas->ascii},
         .resolution = profile->resolution,
         .is_of_ops = is_of_ops,
-        .columns = {.columns = columns,
-                    .column_count = COLUMN_COUNT,
-                    .hidden = is_of_ops ? 1U << COLUMN_MAX : 1U << COLUMN_P999 | 1U << COLUMN_LONGEST},
     };
 }
 
 int top_table_fit(struct top_table *table, int width) {
-    int left = columns_fit(&table->columns, width);
-    return table->columns.widths[table->is_of_ops ? COLUMN_LONGEST : COLUMN_MAX] > 0 ? left : -1;
+    const unsigned hidden = table->is_of_ops ? 1U << COLUMN_MAX : 1U << COLUMN_P999 | 1U << COLUMN_LONGEST;
+    table->shown = 0;
+    for (unsigned column = 0; column < COLUMN_COUNT; column++) {
+        if (hidden & 1U << column)
+            continue;
+        if (columns[column].width > width)
+            return -1;
+        table->shown |= 1U << column;
+        width -= columns[column].width;
+    }
+    return width;
 }
 
 void top_table_draw_titles(const struct top_table *table, enum top_order order, struct canvas *canvas) {
     for (unsigned column = 0; column < COLUMN_COUNT; column++)
-        if (table->columns.widths[column] > 0)
+        if (table->shown & 1U << column)
             canvas_right(canvas, orders[column] == order ? INK_STRONG : INK_FAINT,
                          column == COLUMN_MAX && table->units.ascii ? "max <=" : columns[column].title,
-                         table->columns.widths[column]);
+                         columns[column].width);
 }
 
 /* If only the bucket of the longest call is known, its upper bound. */
@@ -59,7 +68,7 @@ static void format_latency(const struct top_table *table, const struct top_figur
 void top_table_draw_row(const struct top_table *table, const struct top_figures *figures, struct canvas *canvas) {
     for (unsigned column = 0; column < COLUMN_COUNT; column++) {
         char text[UNITS_TEXT_SIZE] = "-";
-        if (table->columns.widths[column] == 0)
+        if (!(table->shown & 1U << column))
             continue;
         if (column == COLUMN_SHARE)
             units_format_share(figures->share, text);
@@ -67,7 +76,7 @@ void top_table_draw_row(const struct top_table *table, const struct top_figures 
             units_format_count(figures->ended, text);
         else if (figures->ended > 0)
             format_latency(table, figures, (enum column)column, text);
-        canvas_right(canvas, INK_PLAIN, text, table->columns.widths[column]);
+        canvas_right(canvas, INK_PLAIN, text, columns[column].width);
     }
 }
 

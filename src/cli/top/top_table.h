@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "canvas.h"
-#include "columns.h"
 #include "top_model.h"
 #include "units.h"
 
@@ -13,7 +12,7 @@ struct top_table {
     struct units units;
     unsigned resolution;
     bool is_of_ops; /* these have percentiles, and often exactly the longest call */
-    struct columns_table columns;
+    unsigned shown; /* columns, as bits */
 };
 
 /* profile: its clock and resolution are those of the figures
