@@ -43,26 +43,6 @@ const char *groups_name(const struct aggstats_group *group) {
     return group->who == AGGSTATS_WHO_ID ? group->name : aggstats_who_name(group->who);
 }
 
-/* True for a byte inside a UTF-8 character, not its first. */
-static bool is_within_character(char byte) {
-    return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
-static int whole_characters(const char *text, size_t bytes) {
-    size_t length = strnlen(text, bytes + 1);
-    while (bytes < length && bytes > 0 && is_within_character(text[bytes]))
-        bytes--;
-    return (int)bytes;
-}
-
-/* Its beginning, with a mark if that is not all. */
-static void cut_end(const char *name, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]) {
-    static const char mark[] = "...";
-    const bool has_mark = strlen(name) > columns && columns > strlen(mark);
-    const size_t bytes = has_mark ? columns - strlen(mark) : columns;
-    snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s%s", whole_characters(name, bytes), name, has_mark ? mark : "");
-}
-
 const char *groups_base(const struct aggstats_profile *profile) {
     const char *layer = aggstats_profile_label(profile, "layer");
     const char *lower = aggstats_profile_label(profile, "lower");
@@ -71,18 +51,6 @@ const char *groups_base(const struct aggstats_profile *profile) {
     const char *base = is_in_place || (lower && lower[0] == '/') ? lower : mount;
     const bool is_of_mount = is_in_place || (layer && (strcmp(layer, "fs") == 0 || strcmp(layer, "daemon") == 0));
     return is_of_mount && base && strcmp(base, "/") != 0 && base[0] ? base : NULL;
-}
-
-void groups_cut_name(const struct aggstats_group *group, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]) {
-    const char *name = groups_name(group);
-    const char *slash = aggstats_grouping_has_paths(group->grouping) ? strrchr(name, '/') : NULL;
-    size_t length = strlen(name);
-    if (!slash || length <= columns)
-        cut_end(name, columns, ret_text);
-    else if (strlen(slash) + 3 <= columns)
-        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "...%s", strchr(name + length - (columns - 3), '/'));
-    else
-        cut_end(slash + 1, columns, ret_text);
 }
 
 void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]) {

@@ -239,6 +239,21 @@ TEST(a_path_has_what_the_others_leave) {
                    "      7  READ 50 %, WRITE 9 %  waiting for the disk  .../file\n");
 }
 
+TEST(of_a_path_whose_last_part_is_too_long_that_part_is_cut) {
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_path, &units);
+    add_path(&table, "/srv/data/averylongname");
+    assert_printed(&table, 10 + 7, "  calls  file\n      7  avery...\n");
+}
+
+TEST(a_title_keeps_the_end_of_its_path) {
+    static const struct sheet_column columns[] = {{"file in /srv/data", SHEET_PATH, 0, 10, 10}};
+    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(columns, &units);
+    sheet_add(&table, "a");
+    assert_printed(&table, 20, "file in /srv/data\na\n");
+    assert_printed(&table, 15, "file in ...data\na\n");
+    assert_printed(&table, 11, "file\na\n");
+}
+
 TEST(a_line_is_cut_and_a_list_loses_members_down_to_their_widths) {
     CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_path, &units);
     add_path(&table, "/a");

@@ -19,9 +19,6 @@ const char *groups_id_title(enum aggstats_grouping grouping);
 /* "grep", "kernel" or "other": any bytes. Owner: the group */
 const char *groups_name(const struct aggstats_group *group);
 
-/* The name cut to so many columns: a path keeps its last components; if not even the last one fits, its beginning. */
-void groups_cut_name(const struct aggstats_group *group, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]);
-
 /* The directory to which paths of files and directories are relative, in profiles of a mount. NULL: the paths are
  * absolute, or the directory is unknown.
  * Owner:   the profile */

@@ -641,13 +641,12 @@ static void print_peaks(const struct printer *it, struct range rows) {
 /* ---- Callers, bytes, failures ------------------------------------------------------------------- */
 
 static void format_group(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
-    char name[AGGSTATS_GROUP_NAME_SIZE];
     char id[GROUPS_ID_SIZE];
     bool has_path = aggstats_grouping_has_objects(row->grouping);
     int columns = it->screen->width < 80 ? NAME_COLUMNS_NARROW : has_path ? PATH_COLUMNS : NAME_COLUMNS;
-    groups_cut_name(row->group, (size_t)columns, name);
     groups_format_id(row->group, id);
-    CLEANUP_FREE char *shown = screen_cut(it->screen, name, columns, SCREEN_BEGINNING);
+    CLEANUP_FREE char *shown = screen_cut(it->screen, groups_name(row->group), columns,
+                                          aggstats_grouping_has_paths(row->grouping) ? SCREEN_PATH : SCREEN_BEGINNING);
     const char *who = shown ? shown : "";
     snprintf(ret_text, TEXT_SIZE, "%.255s%s%s %s", who, who[0] && id[0] ? " " : "", id, units_share(row->share).text);
 }

@@ -123,13 +123,16 @@ static void draw_titles(const struct table *table, const struct top_watch *watch
 }
 
 static void draw_caller(const struct table *table, const struct top_caller *caller, struct canvas *canvas) {
-    char name[AGGSTATS_GROUP_NAME_SIZE];
     char id[GROUPS_ID_SIZE];
     char main_ops[GROUPS_MAIN_OPS_SIZE];
-    bool has_ids = aggstats_grouping_has_ids(caller->group->grouping);
-    groups_cut_name(caller->group, has_ids ? GROUPS_NAME_COLUMNS : GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS, name);
-    canvas_text(canvas, INK_STRONG, name);
-    canvas_move_to(canvas, has_ids ? GROUPS_NAME_COLUMNS : GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS);
+    const enum aggstats_grouping grouping = caller->group->grouping;
+    const bool has_ids = aggstats_grouping_has_ids(grouping);
+    const int columns = has_ids ? GROUPS_NAME_COLUMNS : GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS;
+    const struct screen shown = {.ascii = canvas->ascii};
+    CLEANUP_FREE char *name = screen_cut(&shown, groups_name(caller->group), columns,
+                                         aggstats_grouping_has_paths(grouping) ? SCREEN_PATH : SCREEN_BEGINNING);
+    canvas_text(canvas, INK_STRONG, name ? name : "");
+    canvas_move_to(canvas, columns);
     groups_format_id(caller->group, id);
     if (has_ids)
         canvas_right(canvas, INK_PLAIN, id, GROUPS_ID_COLUMNS);
