@@ -43,12 +43,10 @@ static void print_lost(const struct wait_watch *watch, const struct screen *scre
     static const struct wait_losses_words words = {"contentions of locks", "contention of locks was",
                                                    "contentions of locks were"};
     const struct waits_losses lost = lock_watch_lost(watch->locks);
-    char text[WAIT_LOSSES_SIZE];
-    if (!wait_losses_describe(&lost, &words, text))
-        return;
-    screen_ink(screen, INK_WARNING);
-    screen_print_sentence(screen, 0, text);
-    screen_ink(screen, INK_PLAIN);
+    CLEANUP_STR struct str text = {0};
+    wait_losses_add(&text, &lost, &words);
+    if (text.length > 0)
+        screen_print_in_ink(screen, INK_WARNING, str_text(&text));
 }
 
 /* ---- The page ----------------------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base.h"
@@ -11,7 +10,6 @@
 #include "units.h"
 #include "wait_losses.h"
 
-#define SENTENCE_SIZE 1024
 #define WHO_COLUMNS 100
 #define LITTLE_SHARE 0.01 /* of elapsed time: hardly anybody waited */
 #define MOST_SHARE 0.5005 /* what is less is shown as 50.0 % */
@@ -38,18 +36,10 @@ static struct units_text share_text(uint64_t ns, uint64_t of_ns) {
     return screen_firm(units_share(of_ns > 0 ? (double)ns / (double)of_ns : 0));
 }
 
-__attribute__((format(printf, 2, 3))) static void append(char text[SENTENCE_SIZE], const char *format, ...) {
-    const size_t length = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + length, SENTENCE_SIZE - length, format, arguments);
-    va_end(arguments);
-}
-
 /* Within a sentence: a terminal obeys none of its characters. */
-static void append_who(const struct page *page, char text[SENTENCE_SIZE], const char *who) {
+static void add_who(const struct page *page, struct str *text, const char *who) {
     CLEANUP_FREE char *shown = screen_cut(page->screen, who, WHO_COLUMNS, SCREEN_BEGINNING);
-    append(text, "%s", shown ? shown : "?");
+    str_add(text, shown ? shown : "?");
 }
 
 /* ---- Sentences ---------------------------------------------------------------------------------- */
@@ -59,33 +49,33 @@ static bool is_little(const struct page *page) {
 }
 
 /* Nobody is said to have waited only if all is known. */
-static void append_little(const struct page *page, char text[SENTENCE_SIZE]) {
+static void add_little(const struct page *page, struct str *text) {
     const struct wait_view *view = page->by_cause;
     const struct waits_losses lost = wait_watch_lost(page->watch);
-    append(text, wait_losses_are_none(&lost) ? ": nobody waited for anything but work"
-                                             : ": no wait for anything but work was counted");
+    str_addf(text, wait_losses_are_none(&lost) ? ": nobody waited for anything but work"
+                                               : ": no wait for anything but work was counted");
     if (view->total_ns > 0)
-        append(text, ", except %s in all (%s of the time)", time_text(page, view->total_ns).text,
-               share_text(view->total_ns, view->elapsed_ns).text);
-    append(text, ".");
+        str_addf(text, ", except %s in all (%s of the time)", time_text(page, view->total_ns).text,
+                 share_text(view->total_ns, view->elapsed_ns).text);
+    str_addf(text, ".");
 }
 
 /* "10.0 s: 23 threads of 9 processes waited for something but work, 31.2 s in all." */
 static void print_all(const struct page *page) {
     const struct wait_view *view = page->by_cause;
-    char text[SENTENCE_SIZE] = "";
-    append(text, "%s", time_text(page, view->elapsed_ns).text);
+    CLEANUP_STR struct str text = {0};
+    str_addf(&text, "%s", time_text(page, view->elapsed_ns).text);
     if (page->options->whose) {
-        append(text, " of ");
-        append_who(page, text, page->options->whose);
+        str_addf(&text, " of ");
+        add_who(page, &text, page->options->whose);
     }
     if (view->total_ns == 0 || is_little(page))
-        append_little(page, text);
+        add_little(page, &text);
     else
-        append(text, ": %s thread%s of %s process%s waited for something but work, %s in all.",
-               units_count(view->threads).text, units_plural(view->threads), units_count(view->processes).text,
-               view->processes == 1 ? "" : "es", time_text(page, view->total_ns).text);
-    screen_print_sentence(page->screen, 0, text);
+        str_addf(&text, ": %s thread%s of %s process%s waited for something but work, %s in all.",
+                 units_count(view->threads).text, units_plural(view->threads), units_count(view->processes).text,
+                 view->processes == 1 ? "" : "es", time_text(page, view->total_ns).text);
+    screen_print_sentence(page->screen, 0, str_text(&text));
 }
 
 /* The row of that cause with the longest time. NULL: there is none */
@@ -100,26 +90,26 @@ static const struct wait_view_row *find_most(const struct page *page, const stru
 static void print_first(const struct page *page) {
     const struct wait_view *view = page->by_cause;
     const struct wait_view_row *first = &view->rows[0];
-    char text[SENTENCE_SIZE] = "";
+    CLEANUP_STR struct str text = {0};
     if (view->counting_rows == 0 || is_little(page))
         return;
     const struct wait_view_row *most = find_most(page, first->cause);
     const bool is_all = first->total_ns == view->total_ns;
     const bool is_most = (double)first->total_ns > MOST_SHARE * (double)view->total_ns;
     if (is_all)
-        append(text, "All of that time ");
+        str_addf(&text, "All of that time ");
     else
-        append(text, "%s of that time, %s, ", is_most ? "Most" : "The largest part",
-               share_text(first->total_ns, view->total_ns).text);
-    append(text, "%s %s", view->threads == 1 ? "it was" : "they were", first->cause->why.words);
+        str_addf(&text, "%s of that time, %s, ", is_most ? "Most" : "The largest part",
+                 share_text(first->total_ns, view->total_ns).text);
+    str_addf(&text, "%s %s", view->threads == 1 ? "it was" : "they were", first->cause->why.words);
     if (most) {
-        append(text, most->total_ns == first->total_ns ? ": " : ", above all ");
-        append_who(page, text, most->who);
+        str_addf(&text, most->total_ns == first->total_ns ? ": " : ", above all ");
+        add_who(page, &text, most->who);
         if (most->total_ns < first->total_ns)
-            append(text, " (%s)", time_text(page, most->total_ns).text);
+            str_addf(&text, " (%s)", time_text(page, most->total_ns).text);
     }
-    append(text, "; %s at the longest.", time_text(page, first->longest_ns).text);
-    screen_print_sentence(page->screen, 0, text);
+    str_addf(&text, "; %s at the longest.", time_text(page, first->longest_ns).text);
+    screen_print_sentence(page->screen, 0, str_text(&text));
 }
 
 /* "1.50 s before the end: postgres 4711 waits for ..., held by ..." NULL: nobody is known. Owner: the caller frees it */
@@ -141,56 +131,51 @@ static char *describe_holder(const struct page *page, const struct wait_view_row
 /* "Waiting for work: 213 threads, for events (epoll) (55.0 %), ..." */
 static void print_work(const struct page *page) {
     const struct wait_view *view = page->by_cause;
-    char text[SENTENCE_SIZE] = "";
+    CLEANUP_STR struct str text = {0};
     if (view->counting_rows == view->count)
         return;
-    append(text, "Waiting for work, which is not in it: %s", time_text(page, view->work_ns).text);
+    str_addf(&text, "Waiting for work, which is not in it: %s", time_text(page, view->work_ns).text);
     if (view->work_threads > 0)
-        append(text, ", %s thread%s all the time", units_count(view->work_threads).text,
-               units_plural(view->work_threads));
+        str_addf(&text, ", %s thread%s all the time", units_count(view->work_threads).text,
+                 units_plural(view->work_threads));
     for (size_t i = view->counting_rows; i < view->count && i < view->counting_rows + CAUSES_NAMED; i++)
-        append(text, "%s%s (%s)", i == view->counting_rows ? "; " : ", ", view->rows[i].cause->why.words,
-               share_text(view->rows[i].total_ns, view->work_ns).text);
-    append(text, ".%s", page->options->has_work || page->options->has_no_hints ? "" : " --work shows them.");
-    screen_print_sentence(page->screen, 0, text);
+        str_addf(&text, "%s%s (%s)", i == view->counting_rows ? "; " : ", ", view->rows[i].cause->why.words,
+                 share_text(view->rows[i].total_ns, view->work_ns).text);
+    str_addf(&text, ".%s", page->options->has_work || page->options->has_no_hints ? "" : " --work shows them.");
+    screen_print_sentence(page->screen, 0, str_text(&text));
 }
 
 static void print_unnamed(const struct page *page) {
     const struct wait_view *view = page->by_cause;
-    char text[SENTENCE_SIZE] = "";
+    CLEANUP_STR struct str text = {0};
     if (view->unnamed_ns == 0 || is_little(page))
         return;
-    append(text, "%s of it has no cause by name, only the kernel's function.",
-           share_text(view->unnamed_ns, view->total_ns).text);
-    screen_print_sentence(page->screen, 0, text);
+    str_addf(&text, "%s of it has no cause by name, only the kernel's function.",
+             share_text(view->unnamed_ns, view->total_ns).text);
+    screen_print_sentence(page->screen, 0, str_text(&text));
 }
 
 static void print_hidden(const struct page *page) {
     const char *hidden = wait_holders_hidden(page->watch->holders);
-    if (!hidden)
-        return;
-    screen_ink(page->screen, INK_WARNING);
-    screen_print_sentence(page->screen, 0, hidden);
-    screen_ink(page->screen, INK_PLAIN);
+    if (hidden)
+        screen_print_in_ink(page->screen, INK_WARNING, hidden);
 }
 
 static void print_lost(const struct page *page) {
     static const struct wait_losses_words words = {"waits", "wait was", "waits were"};
     const struct waits_losses lost = wait_watch_lost(page->watch);
-    char text[SENTENCE_SIZE] = "";
-    if (wait_losses_describe(&lost, &words, text))
-        append(text, " ");
-    if (page->watch->sums.is_folded)
-        append(text,
-               "Of more than %u threads, names and causes those that waited least are summed by program; they are not "
-               "among "
-               "the threads and processes.",
-               WAIT_ROWS_MAX);
-    if (!text[0])
-        return;
-    screen_ink(page->screen, INK_WARNING);
-    screen_print_sentence(page->screen, 0, text);
-    screen_ink(page->screen, INK_PLAIN);
+    CLEANUP_STR struct str text = {0};
+    wait_losses_add(&text, &lost, &words);
+    if (page->watch->sums.is_folded) {
+        str_separate(&text, " ");
+        str_addf(
+            &text,
+            "Of more than %u threads, names and causes those that waited least are summed by program; they are not "
+            "among the threads and processes.",
+            WAIT_ROWS_MAX);
+    }
+    if (text.length > 0)
+        screen_print_in_ink(page->screen, INK_WARNING, str_text(&text));
 }
 
 /* ---- The table ---------------------------------------------------------------------------------- */
@@ -218,17 +203,17 @@ static const char *title_of(enum wait_by by) {
 
 /* "cc1 (4.48 s), bash (1.00 s) and 38 more" */
 static void add_programs(const struct page *page, struct sheet_table *table, const struct wait_cause *cause) {
-    char text[SENTENCE_SIZE] = "";
+    CLEANUP_STR struct str text = {0};
     size_t count = 0;
     for (size_t i = 0; i < page->by_who->count; i++) {
         const struct wait_view_row *row = &page->by_who->rows[i];
         if (row->cause == cause && ++count <= PROGRAMS_NAMED)
-            append(text, "%s%s (%s)", count > 1 ? ", " : "", row->who,
-                   units_seconds(&page->units, (double)row->total_ns / 1e9).text);
+            str_addf(&text, "%s%s (%s)", count > 1 ? ", " : "", row->who,
+                     units_seconds(&page->units, (double)row->total_ns / 1e9).text);
     }
     if (count > PROGRAMS_NAMED)
-        append(text, " and %zu more", count - PROGRAMS_NAMED);
-    sheet_add_more(table, INK_STRONG, text);
+        str_addf(&text, " and %zu more", count - PROGRAMS_NAMED);
+    sheet_add_more(table, INK_STRONG, str_text(&text));
 }
 
 static void add_row(const struct page *page, struct sheet_table *table, const struct wait_view_row *row) {
