@@ -1,4 +1,4 @@
-/* Tables: which columns there is room for, where texts go on, what a terminal and a browser are told. */
+/* Tables: which columns get room, where texts go on, what a terminal, a browser and Markdown show. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 static const struct units units = {.frequency_hz = 1000000000, .ascii = true};
 
-/* What is printed on a screen of that width; the caller frees it. width: 0: a browser */
+/* Prints the table on a screen of that width. width: 0: in HTML. Owner: the caller frees the text */
 static char *print(const struct sheet_table *table, int width) {
     char *printed = NULL;
     size_t size_bytes;

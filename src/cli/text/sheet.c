@@ -192,7 +192,7 @@ static bool make_room(struct layout *layout, unsigned column, int wanted, int *l
     return true;
 }
 
-/* Names have room before all others; one at the end of the line has also what these leave. */
+/* Names get room before other columns; the last column of the line also gets the rest of the line. */
 static struct layout lay_out(const struct sheet_table *table, const struct screen *screen) {
     struct layout layout = {.table = table, .screen = screen, .texts = OWN_LINE_INDENT};
     int wanted[SHEET_COLUMNS_MAX];
@@ -200,6 +200,7 @@ static struct layout lay_out(const struct sheet_table *table, const struct scree
     int left = screen->width;
     measure(table, wanted);
     for (unsigned i = 0; i < table->column_count; i++) {
+        assert(table->columns[i].rank < table->column_count);
         by_rank[table->columns[i].rank] = i;
         if (is_name(&table->columns[i]) && !(table->hidden & 1U << i))
             make_room(&layout, i, wanted[i], &left);
@@ -213,7 +214,8 @@ static struct layout lay_out(const struct sheet_table *table, const struct scree
     while (last > 0 && !(layout.shown & 1U << last))
         last--;
     const int more = wanted[last] - layout.widths[last];
-    layout.widths[last] += more < left ? more : left;
+    if (left > 0)
+        layout.widths[last] += more < left ? more : left;
     if (table->columns[last].kind == SHEET_TEXT) {
         layout.texts = TEXT_GAP;
         for (unsigned i = 0; i < last; i++)
