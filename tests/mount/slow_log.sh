@@ -91,7 +91,7 @@ no/such No such file or directory
 END
 
 # By size: one older file is kept.
-mount_osproffs -o cache=none,slow=50ms,slowlog=slow.log,slowlog_size=6K "$lower" "$mnt"
+mount_osproffs -o cache=none,slow=50ms,slowlog=slow.log,slowlog_size=10K "$lower" "$mnt"
 live=$(live_file)
 be_slow 11
 
@@ -100,7 +100,7 @@ have_both_lines() {
 }
 
 wait_until 20 have_both_lines $((5 + 11)) || fail "lines are lost when the file is moved: $(cat "$log.1" "$log")"
-if [ "$(stat -c %s "$log")" -gt 6144 ] || [ "$(stat -c %s "$log.1")" -gt 6144 ]; then
+if [ "$(stat -c %s "$log")" -gt 10240 ] || [ "$(stat -c %s "$log.1")" -gt 10240 ]; then
     fail "files are too large: $(stat -c '%s %n' "$log" "$log.1")"
 fi
 assert_eq 600 "$(stat -c %a "$log")" "mode of the next log"

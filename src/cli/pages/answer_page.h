@@ -140,7 +140,7 @@ struct answer_row {
     bool is_bound;
     bool is_uneven;
     bool is_of_set_id; /* set-id programs are among those that were not seen */
-    bool is_observed; /* of a cause; else it is probable */
+    bool is_observed;  /* of a cause; else it is probable */
     const struct aggstats_why
         *wait; /* of a peak: what its calls were seen to wait for; NULL: word says what it may be. Owner: the profile */
     const char *word; /* see above; of whose: "calls on", "calls of program". Owner: profile */
