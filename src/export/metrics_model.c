@@ -1,6 +1,7 @@
 /* The metrics of profiles: families and samples. */
 #include "metrics_model.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ static void labels_finish(struct metrics_labels *labels) {
 /* ---- Profiles ----------------------------------------------------------------------------------- */
 
 static const char *label_of(const struct metrics_labels *labels, size_t i) {
+    assert(i < labels->count && labels->labels);
     return labels->labels[i].value;
 }
 

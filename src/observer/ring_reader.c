@@ -69,7 +69,7 @@ static void go_on(struct ring_reader *reader) {
 int ring_reader_open(const char *path, struct ring_reader *ret_reader) {
     const size_t size_bytes = request_ring_bytes(REQUEST_RING_SLOTS);
     struct ring_reader reader = {.path = strdup(path)};
-    struct stat attr;
+    struct stat attr = {0};
     if (!reader.path)
         return -ENOMEM;
     CLEANUP_FD int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);

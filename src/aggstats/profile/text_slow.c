@@ -1,4 +1,5 @@
 /* Slow calls and causes, as lines of the header: readers that do not know them take them for labels. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,7 @@ static int copy_rest(struct parser *parser, char *cursor, const char *what, size
     int err = parse_rest(parser, cursor, what, size_bytes, &text);
     if (err < 0)
         return err;
+    assert(text);
     *ret_copy = strdup(text);
     return *ret_copy ? 0 : -ENOMEM;
 }
@@ -194,7 +196,7 @@ static int copy_rest(struct parser *parser, char *cursor, const char *what, size
 static int parse_id(struct parser *parser, const char *word, struct aggstats_why *why) {
     if (!aggstats_cause_id_valid(word))
         return parser_fail_expected(parser, "the identifier of a cause", word);
-    strcpy(why->id, word);
+    snprintf(why->id, sizeof(why->id), "%s", word);
     return 0;
 }
 

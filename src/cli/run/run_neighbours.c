@@ -54,6 +54,7 @@ static bool parse_line(const char *line, unsigned *ret_major, unsigned *ret_mino
     unsigned long long read;
     unsigned long long written;
     unsigned long long busy_ms;
+    /* NOLINTNEXTLINE(cert-err34-c): the kernel writes no number that does not fit */
     if (sscanf(line, "%u %u %*s %*u %*u %llu %*u %*u %*u %llu %*u %*u %llu", ret_major, ret_minor, &read, &written,
                &busy_ms) != 5)
         return false;
