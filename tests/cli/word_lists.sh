@@ -91,9 +91,10 @@ find "$tests_dir/../../src" -name '*.[ch]' -exec perl -0777 -ne '
         print "$1\n" while $key =~ /"([a-z][a-z_]*[a-z])"/g;
     }
     print "$1\n" while /\(char\[\]\)\{"([a-z_]+)"\},/g;
+    print "$1\n" while /\{"([a-z_]+)", header->/g;
     print "$1\n" while /#define \w*LABEL\w* "([a-z][a-z_]*[a-z])"/g' {} + | sort -u >written
 [ "$(wc -l <written)" -ge 25 ] || fail "few keys in the sources: $(paste -sd ' ' written)"
-for key in host fstype disk_place cost; do
+for key in host fstype disk_place cost workers io_uring; do
     grep -qx "$key" written || fail "the key $key is not found in the sources"
 done
 cat written >>keys
