@@ -32,7 +32,9 @@ void testing_add(struct testing_row *row);
  * run here. */
 bool testing_possible(void);
 
-#define TEST(name, ...)                                                                                                \
+/* The comma behind the arguments is for tests without any but a name. */
+#define TEST(...) TESTING_TEST(__VA_ARGS__, )
+#define TESTING_TEST(name, ...)                                                                                        \
     static void name##_fn(int _i);                                                                                     \
     __attribute__((constructor)) static void name##_add(void) {                                                        \
         static const TTest test = {#name, name##_fn, __FILE__, __LINE__};                                              \
