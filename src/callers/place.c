@@ -1,3 +1,4 @@
+/* Reads /proc/N/syscall, and the mount of the descriptor that the call is on. */
 #include "place.h"
 
 #include <fcntl.h>
@@ -9,7 +10,6 @@
 #include "base.h"
 #include "descriptors.h"
 #include "mounts.h"
-#include "path.h"
 
 /* ---- The call ---- */
 
@@ -87,50 +87,38 @@ static void open_table(uint64_t thread, struct mounts_table *ret_table) {
         mounts_open(ret_table);
 }
 
-/* Numbers of mounts are those of the whole system. */
-static bool find_mount_by_number(uint64_t thread, uint64_t number, struct place *place) {
-    CLEANUP_MOUNTS struct mounts_table table;
-    struct mounts_entry entry;
-    open_table(thread, &table);
-    while (!place->has_mount && mounts_next(&table, &entry))
-        if (entry.id == number)
-            copy_mount(&entry, place);
-    return place->has_mount;
-}
-
 bool place_find_mount(uint64_t thread, dev_t device, struct place *place) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
     open_table(thread, &table);
-    while (!place->has_mount && mounts_next(&table, &entry))
-        if (entry.device == device)
-            copy_mount(&entry, place);
+    if (mounts_of_device(&table, device, &entry))
+        copy_mount(&entry, place);
     return place->has_mount;
 }
 
 bool place_find_path(const char *path, struct place *ret_place) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
-    size_t longest = 0;
     *ret_place = (struct place){.has_mount = false};
     mounts_open(&table);
-    while (mounts_next(&table, &entry)) {
-        if (strlen(entry.path) < longest || !path_below(path, entry.path))
-            continue;
-        longest = strlen(entry.path); /* a later mount at the same place hides the earlier one */
+    if (mounts_of_path(&table, path, &entry))
         copy_mount(&entry, ret_place);
-    }
     return ret_place->has_mount;
 }
 
 /* Finds the mount of a descriptor. Returns false if there is no such descriptor */
 static bool find_mount_of(uint64_t thread, uint64_t fd, struct descriptor_info *ret_info, struct place *place) {
+    CLEANUP_MOUNTS struct mounts_table table = {0};
+    struct mounts_entry entry;
     char text[DESCRIPTORS_INFO_SIZE];
     if (fd > INT_MAX || !descriptor_read_info(thread, fd, text))
         return false;
     descriptor_info_parse(text, ret_info);
-    if (ret_info->has_mount)
-        find_mount_by_number(thread, ret_info->mount, place);
+    if (!ret_info->has_mount)
+        return true;
+    open_table(thread, &table);
+    if (mounts_of_id(&table, ret_info->mount, &entry)) /* numbers of mounts are those of the whole system */
+        copy_mount(&entry, place);
     return true;
 }
 
