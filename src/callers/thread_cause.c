@@ -16,7 +16,6 @@
 
 #define STACK_BYTES 8192
 #define FILE_BYTES_MAX 1048576
-#define NS_PER_SECOND 1000000000
 #define MOMENT_NS 200000
 
 static const struct aggstats_why running = {.kind = AGGSTATS_CAUSE_RUNNING, .id = "running", .words = "running"};
@@ -121,7 +120,7 @@ static bool read_ran(uint64_t thread, struct ran *ret_ran) {
     if (!read_schedstat(thread, &ret_ran->ran_ns, &ret_ran->queued_ns))
         return false;
     if (clock_gettime(cpu_clock(thread), &ran) == 0)
-        ret_ran->ran_ns = (uint64_t)ran.tv_sec * NS_PER_SECOND + (uint64_t)ran.tv_nsec;
+        ret_ran->ran_ns = (uint64_t)ran.tv_sec * NS_PER_S + (uint64_t)ran.tv_nsec;
     return true;
 }
 

@@ -7,12 +7,6 @@
 #include <signal.h>
 #include <stddef.h>
 
-#if defined(__x86_64__)
-#define OLDEST_CONSISTENT "GLIBC_2.12"
-#else
-#define OLDEST_CONSISTENT OLDEST_VERSION
-#endif
-
 /* ---- Symbols with newer versions: the oldest version suffices. NULL: no loaded library has the symbol ---- */
 
 #define OLDEST(SYMBOL, VERSION)                                                                                        \
@@ -25,26 +19,16 @@ OLDEST(dlsym, OLDEST_VERSION)
 OLDEST(dlvsym, OLDEST_VERSION)
 OLDEST(dlerror, OLDEST_VERSION)
 OLDEST(pthread_sigmask, OLDEST_VERSION)
-OLDEST(pthread_mutex_trylock, OLDEST_VERSION)
-OLDEST(pthread_mutex_consistent, OLDEST_CONSISTENT)
+OLDEST(pthread_mutex_trylock, OLDEST_VERSION) /* only to see whether there is a library of threads */
 
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 bool older_libc_can_join(void) {
-    return gnu_get_libc_version && oldest_pthread_mutex_trylock && oldest_pthread_mutex_consistent &&
-           oldest_pthread_sigmask;
+    return gnu_get_libc_version && oldest_pthread_mutex_trylock && oldest_pthread_sigmask;
 }
 
 int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *ret_before) {
     return oldest_pthread_sigmask(how, set, ret_before);
-}
-
-int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex) {
-    return oldest_pthread_mutex_trylock(mutex);
-}
-
-int __wrap_pthread_mutex_consistent(pthread_mutex_t *mutex) {
-    return oldest_pthread_mutex_consistent(mutex);
 }
 
 /* ---- Numbers: newer headers take other functions, which read "0b1" too; no text that is read here has that ---- */

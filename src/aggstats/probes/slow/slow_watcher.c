@@ -13,7 +13,6 @@
 #include "quiet_lock.h"
 #include "quiet_thread.h"
 
-#define NS_PER_SECOND 1000000000
 #define IDLE_LOOKS 16         /* looks without any call in flight before it sleeps */
 #define LOOK_MAX_NS 100000000 /* while there are calls */
 #define SLEEP_NS INT64_C(3000000000)
@@ -286,7 +285,7 @@ static int64_t look_interval_ns(const struct slow *slow) {
  * Returns whether the thread was woken. */
 static bool wait_for_next(struct slow *slow, bool is_idle) {
     int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + (is_idle ? SLEEP_NS : look_interval_ns(slow));
-    const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+    const struct timespec until = timespec_of(until_ns);
     if (!is_idle)
         __atomic_store_n(&slow->is_asleep, false, __ATOMIC_SEQ_CST);
     int err = sem_clockwait(&slow->wake, CLOCK_MONOTONIC, &until);

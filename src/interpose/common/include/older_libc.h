@@ -19,7 +19,7 @@
 #define OLDEST_VERSION "GLIBC_2.0"
 #endif
 
-/* True if there is glibc, with the mutexes of a shared live file. Another C library has others. */
+/* True if there is glibc, and its library of threads is loaded: without that, mutexes lock nothing. */
 bool older_libc_can_join(void);
 
 #endif
