@@ -91,7 +91,8 @@ class Waits(ScratchTest):
         self.assertEqual(document["total_seconds"], waits.total_seconds)
         self.assertEqual(len(document["waits"]), len(waits.waits))
         for one, wait in zip(document["waits"], waits.waits):
-            members = {name: value for name, value in vars(wait).items() if value is not None and value is not False}
+            members = {name: value for name, value in vars(wait).items()
+                       if value is not None and (value is not False or name == "named")}
             members["links"] = [
                 {name: value for name, value in vars(link).items() if value is not None and value is not False}
                 for link in wait.links
