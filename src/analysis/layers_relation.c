@@ -12,10 +12,7 @@ static const char *const layer_names[LAYER_IS_OTHER] = {LAYER_ROWS(NAME, NAME)};
 _Static_assert(LAYER_COUNT == LAYER_IS_OTHER, "each layer has a word");
 
 enum layer layers_of_name(const char *name) {
-    size_t layer = 0;
-    while (layer < ARRAY_SIZE(layer_names) && strcmp(layer_names[layer], name) != 0)
-        layer++;
-    return (enum layer)layer;
+    return (enum layer)word_index(layer_names, ARRAY_SIZE(layer_names), name);
 }
 
 const char *layers_name(const struct aggstats_profile *profile) {

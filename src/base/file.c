@@ -289,3 +289,9 @@ int open_parent(int dir_fd, const char *path, int *ret_dir_fd, const char **ret_
     *ret_name = name;
     return 0;
 }
+
+mode_t new_file_mode(void) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}

@@ -1,11 +1,20 @@
 /* Characters: control characters, and UTF-8, character by character. */
 #include "base.h"
 
+#include <string.h>
+
 char *make_line(char *text) {
     for (char *at = text; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = '?';
     return text;
+}
+
+size_t word_index(const char *const *words, size_t count, const char *word) {
+    size_t i = 0;
+    while (i < count && strcmp(words[i], word) != 0)
+        i++;
+    return i;
 }
 
 static size_t length_by_lead(unsigned char lead) {

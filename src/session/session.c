@@ -1,3 +1,5 @@
+/* A session in the order of its life: the recorder, saving, what is recorded, commands, the end. The lock is held while what is
+ * recorded changes, and while nothing else. */
 #include "session.h"
 
 #include <fcntl.h>
@@ -144,12 +146,6 @@ int session_check_place(const char *profile, dev_t device) {
     return open_place(profile, device, &dir_fd, &name);
 }
 
-static mode_t mode_of(bool has_paths) {
-    const mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask & (has_paths ? 0600 : 0666);
-}
-
 static int make_text(const struct session *session, struct control_text *ret_text) {
     struct control control = session->control;
     control.is_saved = true;
@@ -168,7 +164,8 @@ static int save_final(const struct session *session, bool keeps_old, char **ret_
         error = make_text(session, &text);
     if (error)
         return error;
-    error = final_file_save(dir_fd, name, keeps_old, mode_of(text.has_paths), &text, &other_name);
+    error =
+        final_file_save(dir_fd, name, keeps_old, new_file_mode() & (text.has_paths ? 0600 : 0666), &text, &other_name);
     free(text.text);
     path_of_open(dir_fd, directory);
     *ret_other = other_name ? path_join(directory, other_name) : NULL;

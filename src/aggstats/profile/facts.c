@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
 #include "profile_callers.h"
 #include "profile_owned.h"
 #include "profile_slow.h"
@@ -84,9 +85,7 @@ static int parse_words(const struct fact *fact, struct parser *parser, uint64_t 
     char *word = text_next_word(&cursor);
     int err = 0;
     do {
-        size_t i = 0;
-        while (i < count && strcmp(fact->number.words[i], word) != 0)
-            i++;
+        const size_t i = word_index(fact->number.words, count, word);
         if (i == count)
             return parser_fail_expected(parser, "a word that has a number in this line", word);
         if (seen & UINT64_C(1) << i)

@@ -50,10 +50,8 @@ const char *aggstats_failure_name(unsigned failure) {
 }
 
 int aggstats_failure_of_name(const char *name) {
-    for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)
-        if (strcmp(names[failure], name) == 0)
-            return (int)failure;
-    return -1;
+    const size_t failure = word_index(names, AGGSTATS_FAILURES, name);
+    return failure < AGGSTATS_FAILURES ? (int)failure : -1;
 }
 
 void aggstats_count_failure(struct aggstats_counters *counters, unsigned resolution, int error) {

@@ -100,13 +100,10 @@ static bool set_number(struct aggstats_link *link, const struct link_field *fiel
 }
 
 static bool set_relation(struct aggstats_link *link, const struct link_field *field, const char *word) {
-    unsigned relation = 0;
-    while (relation < ARRAY_SIZE(relations) && strcmp(relations[relation], word) != 0)
-        relation++;
-    if (relation == ARRAY_SIZE(relations))
-        return false;
-    *(enum aggstats_relation *)member_of(link, field) = (enum aggstats_relation)relation;
-    return true;
+    const size_t relation = word_index(relations, ARRAY_SIZE(relations), word);
+    if (relation < ARRAY_SIZE(relations))
+        *(enum aggstats_relation *)member_of(link, field) = (enum aggstats_relation)relation;
+    return relation < ARRAY_SIZE(relations);
 }
 
 bool link_set(struct aggstats_link *link, const struct link_field *field, const char *word) {
@@ -124,7 +121,7 @@ bool link_set(struct aggstats_link *link, const struct link_field *field, const 
         return true;
     case LINK_CLASS:
         *(enum aggstats_cause_class *)member = aggstats_cause_class_of_name(word);
-        return aggstats_cause_class_of_name(word) < AGGSTATS_CAUSE_CLASSES;
+        return *(enum aggstats_cause_class *)member < AGGSTATS_CAUSE_CLASSES;
     case LINK_RELATION:
         return set_relation(link, field, word);
     }

@@ -117,13 +117,11 @@ void text_write_unseen(const struct aggstats_profile *profile, FILE *stream) {
 }
 
 static int parse_kind(struct parser *parser, const char *word, enum aggstats_unseen *ret_kind) {
-    for (unsigned kind = 0; kind < AGGSTATS_UNSEEN_KINDS; kind++) {
-        if (strcmp(aggstats_unseen_name((enum aggstats_unseen)kind), word) != 0)
-            continue;
-        *ret_kind = (enum aggstats_unseen)kind;
-        return 0;
-    }
-    return parser_fail_expected(parser, "a kind of programs, such as static", word);
+    const size_t kind = word_index(unseen_words, AGGSTATS_UNSEEN_KINDS, word);
+    if (kind == AGGSTATS_UNSEEN_KINDS)
+        return parser_fail_expected(parser, "a kind of programs, such as static", word);
+    *ret_kind = (enum aggstats_unseen)kind;
+    return 0;
 }
 
 /* "static runs 3 least 1900000000 most 1900000000 name busybox" */

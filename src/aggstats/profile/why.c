@@ -40,10 +40,7 @@ const char *aggstats_cause_class_name(enum aggstats_cause_class class) {
 }
 
 enum aggstats_cause_class aggstats_cause_class_of_name(const char *name) {
-    unsigned class = 0;
-    while (class < AGGSTATS_CAUSE_CLASSES && strcmp(names[class], name) != 0)
-        class ++;
-    return (enum aggstats_cause_class) class;
+    return (enum aggstats_cause_class)word_index(names, AGGSTATS_CAUSE_CLASSES, name);
 }
 
 bool aggstats_cause_class_is_of_disk(enum aggstats_cause_class class) {

@@ -165,8 +165,15 @@ bool time_parse(const char *text, uint64_t ns_min, uint64_t ns_max, uint64_t *re
 /* A time as text to the nanosecond, "2026-11-21T02:30:00.123456789Z" (RFC 3339). unix_ns: since 1970 */
 void format_utc(int64_t unix_ns, char ret_text[UTC_TEXT_SIZE]);
 
+/* The permissions that a new file of this process gets, without those that its umask(2) takes away.
+ * Threads: a file that another thread makes at this moment may get more */
+mode_t new_file_mode(void);
+
 /* Replaces control characters by '?': the text is one line then, that a terminal can show. Returns the text */
 char *make_line(char *text);
+
+/* The place of a word in a list of words; count: it is not there. */
+size_t word_index(const char *const *words, size_t count, const char *word);
 
 /* Steps over one UTF-8 character of *text. The character is *ret_character, and the result its length in bytes. Each
  * byte that is not UTF-8 becomes U+FFFD. Returns 0 at the end */

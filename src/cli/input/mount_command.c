@@ -94,10 +94,8 @@ static bool is_private(int fd) {
 }
 
 static void set_mode(int fd) {
-    const mode_t mask = umask(0);
-    umask(mask);
     if (!is_private(fd))
-        (void)fchmod(fd, 0666 & ~mask);
+        (void)fchmod(fd, new_file_mode());
 }
 
 /* For struct control_passed, when the file is complete. */

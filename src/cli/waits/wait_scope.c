@@ -11,10 +11,8 @@
 
 enum wait_by wait_by_of_word(const char *word) {
     static const char *const words[] = {WAIT_BY_WORDS}; /* in the order of the enum */
-    for (unsigned i = 0; word && i < ARRAY_SIZE(words); i++)
-        if (strcmp(words[i], word) == 0)
-            return (enum wait_by)i;
-    return WAIT_BY_NOBODY;
+    const size_t by = word ? word_index(words, ARRAY_SIZE(words), word) : ARRAY_SIZE(words);
+    return by < ARRAY_SIZE(words) ? (enum wait_by)by : WAIT_BY_NOBODY;
 }
 
 static bool is_of_kernel(uint32_t process) {

@@ -83,14 +83,8 @@ static int open_existing(struct profile_target *target, const char *file) {
     return S_ISREG(attr.st_mode) ? open_file(target, existing) : open_stream(target, open_without_waiting(file), file);
 }
 
-static mode_t file_mode(void) {
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
-}
-
 static int open_target(struct profile_target *target, const char *file, bool foreground) {
-    target->mode = file_mode();
+    target->mode = new_file_mode();
     target->start_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (target->start_fd < 0)
         return negative_errno();
@@ -155,7 +149,7 @@ static const struct profile_target no_target = {.start_fd = -1, .dir_fd = -1, .s
 
 int profile_target_init_series(struct profile_target *ret_target, const char *file, const char *mountpoint) {
     *ret_target = no_target;
-    ret_target->mode = file_mode();
+    ret_target->mode = new_file_mode();
     int err = open_series(ret_target, file, mountpoint);
     if (err < 0)
         log_message("cannot write profiles to %s: %s; choose another directory with -o profile=DIR", file,
