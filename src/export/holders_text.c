@@ -1,4 +1,5 @@
 /* Sentences: "WAITER waits for THING, held by HOLDER, which waits for THING, ...". */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -179,6 +180,7 @@ static void add_rest(struct str *text, const struct aggstats_chain *chain) {
 
 /* A text that is too long is cut between two characters. */
 static const char *finish(const struct str *text, char *ret_text, size_t size_bytes) {
+    assert(size_bytes >= sizeof(MORE));
     const char *whole = str_text(text);
     const bool is_cut = text->length >= size_bytes;
     size_t length = is_cut ? size_bytes - sizeof(MORE) : text->length;
