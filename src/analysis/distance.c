@@ -41,9 +41,9 @@ static double chi_square_within(double chi_square, unsigned freedom) {
     const double half = chi_square / 2;
     double beyond = is_odd ? erfc(sqrt(half)) : 0;
     double term = is_odd ? sqrt(half) * M_2_SQRTPI * exp(-half) : exp(-half);
-    for (double order = is_odd ? 0.5 : 0; order < freedom / 2.0; order++) {
+    for (unsigned order = is_odd; order < freedom; order += 2) { /* twice the order of the term */
         beyond += term;
-        term *= half / (order + 1);
+        term *= half / (order / 2.0 + 1);
     }
     return fmax(0, 1 - beyond);
 }

@@ -1,6 +1,7 @@
 /* The table of mounts, connections of FUSE mounts, and umount2(2) with the set-user-id helper of libfuse. */
 #include "mounts.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <string.h>
@@ -173,6 +174,7 @@ static bool find_on_path(struct mounts_table *table, const char *path, bool pass
     const size_t count = read_above(table, path, &aboves);
     struct above *found = NULL;
     struct above *place = NULL;
+    assert(aboves || count == 0);
     for (size_t step = 0; step < count; step++) { /* ends also where mounts are said to be on each other */
         struct above *next = NULL;
         for (struct above *above = aboves; above < aboves + count; above++)

@@ -1,7 +1,8 @@
 /* latencies LAYER OPERATION: makes a profile of the latencies on standard input, in nanoseconds, one a line. */
 #include <aggstats.h>
-#include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int main(int argc, char **argv) {
@@ -20,8 +21,12 @@ int main(int argc, char **argv) {
         .ops = &op,
         .op_count = 1,
     };
-    strcpy(op.name, argv[2]);
-    for (uint64_t latency_ns; scanf("%" SCNu64, &latency_ns) == 1; op.calls++) {
+    snprintf(op.name, sizeof(op.name), "%s", argv[2]);
+    char line[32];
+    for (char *end; fgets(line, sizeof(line), stdin); op.calls++) {
+        const uint64_t latency_ns = strtoull(line, &end, 10);
+        if (end == line || *end != '\n')
+            break;
         op.total_cycles += latency_ns;
         buckets[aggstats_bucket_of(latency_ns, profile.resolution)]++;
         if (latency_ns > op.longest_cycles)

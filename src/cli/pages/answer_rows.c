@@ -70,12 +70,13 @@ static void find_whose(const struct aggstats_profile *profile, struct answer_row
 static void add_time(const struct aggstats_profile *profile, const struct answer_model *model,
                      const struct answer_source *source, struct answer_rows *rows) {
     const char *layer = aggstats_profile_label(profile, "layer");
-    const struct aggstats_profile *unseen = aggstats_profile_has_unseen(profile) ? profile : NULL;
+    const bool has_unseen = aggstats_profile_has_unseen(profile);
+    const struct aggstats_profile *unseen = has_unseen ? profile : NULL;
     CLEANUP_STR struct str not_told = {0};
     struct answer_row row = {.place = place_of(profile),
                              .is_of_programs = layer && strcmp(layer, "user") == 0,
                              .is_of_disk = layers_of_name(layers_name(profile)) == LAYER_IS_BLOCK,
-                             .is_at_least = unseen || model->witness.is_at_least,
+                             .is_at_least = has_unseen || model->witness.is_at_least,
                              .is_below_fuse = model->fuse.is_between && !model->fuse.is_known,
                              .has_local_locks = model->fuse.has_local_locks};
     if (row.is_of_programs && row.place && strcmp(row.place, "/") == 0)
@@ -125,12 +126,12 @@ static void add_time(const struct aggstats_profile *profile, const struct answer
                                       .share = model->witness.inside_share,
                                       .bytes = model->witness.elsewhere,
                                       .place = row.place});
-    if (unseen || model->major_faults > 0)
+    if (has_unseen || model->major_faults > 0)
         add(rows, (struct answer_row){.kind = ANSWER_NOT_SEEN, .profile = unseen, .count = model->major_faults});
     facts_text_add_not_told(&not_told, profile);
     if (not_told.length > 0)
         add(rows, (struct answer_row){.kind = ANSWER_NOT_TOLD, .profile = profile});
-    if ((unseen || model->major_faults > 0) && !source->has_mount)
+    if ((has_unseen || model->major_faults > 0) && !source->has_mount)
         add(rows,
             (struct answer_row){.kind = ANSWER_REMEDY, .is_of_set_id = profile->not_seen[AGGSTATS_UNSEEN_SET_ID] > 0});
     if (source->attach && model->major_faults == 0)

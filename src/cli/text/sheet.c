@@ -198,6 +198,7 @@ static struct layout lay_out(const struct sheet_table *table, const struct scree
     int wanted[SHEET_COLUMNS_MAX];
     unsigned by_rank[SHEET_COLUMNS_MAX] = {0};
     int left = screen->width;
+    assert(table->column_count > 0);
     measure(table, wanted);
     for (unsigned i = 0; i < table->column_count; i++) {
         assert(table->columns[i].rank < table->column_count);
