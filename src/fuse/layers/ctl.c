@@ -130,23 +130,20 @@ static int control_access(struct fs_layer *layer, FS_CALL, int mask) {
     return denied ? -EACCES : 0;
 }
 
-/* Makes one text at a time, so that texts under construction do not exceed the limit either. */
-static int make_text_for_other(struct ctl *ctl, uid_t uid, const struct view *view, struct ctl_file *file) {
+/* For untrusted callers makes one text at a time, so that texts under construction do not exceed the limit either. */
+static int make_text(struct ctl *ctl, const struct fs_caller *caller, const struct view *view, struct ctl_file *file) {
+    if (is_trusted(ctl, caller))
+        return control_read(&ctl->options.control, view, true, &file->text);
     int err = -ENFILE;
     pthread_mutex_lock(&ctl->others_lock);
-    if (user_shares_are_left(&ctl->others_bytes, uid))
+    if (user_shares_are_left(&ctl->others_bytes, caller->uid))
         err = control_read(&ctl->options.control, view, false, &file->text);
     if (err == 0)
         file->counted_bytes = file->text.size_bytes;
-    file->counted_for = uid;
-    user_shares_take(&ctl->others_bytes, uid, file->counted_bytes);
+    file->counted_for = caller->uid;
+    user_shares_take(&ctl->others_bytes, caller->uid, file->counted_bytes);
     pthread_mutex_unlock(&ctl->others_lock);
     return err;
-}
-
-static int make_text(struct ctl *ctl, const struct fs_caller *caller, const struct view *view, struct ctl_file *file) {
-    return is_trusted(ctl, caller) ? control_read(&ctl->options.control, view, true, &file->text)
-                                   : make_text_for_other(ctl, caller->uid, view, file);
 }
 
 static void add_open_file(struct ctl *ctl, struct ctl_file *file) {

@@ -43,17 +43,14 @@ void inode_chunks_finish(struct inode_chunks *chunks) {
 }
 
 /* Gives the memory back as whole pages. If pages are too large for that, zeroes each entry instead. */
-static void clear_beside(const struct inode_chunks *chunks, uint32_t chunk) {
-    void *beside = inode_chunks_beside(chunks, chunk * INODE_CHUNK_SLOTS);
-    if (madvise(beside, INODE_CHUNK_SLOTS * INODE_BESIDE_BYTES, MADV_DONTNEED) == 0)
-        return;
-    for (uint64_t *place = beside; place < (uint64_t *)beside + INODE_CHUNK_SLOTS; place++)
-        __atomic_store_n(place, 0, __ATOMIC_RELAXED);
-}
-
 void inode_chunks_clear_beside(const struct inode_chunks *chunks) {
-    for (uint32_t chunk = 0; chunk < chunks->count; chunk++)
-        clear_beside(chunks, chunk);
+    for (uint32_t chunk = 0; chunk < chunks->count; chunk++) {
+        uint64_t *beside = inode_chunks_beside(chunks, chunk * INODE_CHUNK_SLOTS);
+        if (madvise(beside, INODE_CHUNK_SLOTS * INODE_BESIDE_BYTES, MADV_DONTNEED) == 0)
+            continue;
+        for (uint32_t index = 0; index < INODE_CHUNK_SLOTS; index++)
+            __atomic_store_n(&beside[index], 0, __ATOMIC_RELAXED);
+    }
 }
 
 /* ---- Lists ---- */
@@ -76,31 +73,24 @@ static bool all_rest(const struct inode_chunk *state) {
     return state->used_count > 0 && state->resting_count == state->used_count;
 }
 
-static void add_resting(struct inode_chunks *chunks, uint32_t chunk) {
-    chunks->states[chunk].resting = (struct links){.before = chunks->resting_last};
-    *(chunks->resting_last ? &chunks->states[chunks->resting_last - 1].resting.after : &chunks->resting_first) =
-        chunk + 1;
-    chunks->resting_last = chunk + 1;
-    chunks->resting_count++;
-}
-
-static void remove_resting(struct inode_chunks *chunks, uint32_t chunk) {
-    const struct links links = chunks->states[chunk].resting;
-    *(links.before ? &chunks->states[links.before - 1].resting.after : &chunks->resting_first) = links.after;
-    *(links.after ? &chunks->states[links.after - 1].resting.before : &chunks->resting_last) = links.before;
-    chunks->resting_count--;
-}
-
 /* Changes the counts of a chunk's slots, and moves it into or out of the list of chunks whose inodes all rest. */
 static void count(struct inode_chunks *chunks, uint32_t chunk, int used_more, int resting_more) {
     struct inode_chunk *state = &chunks->states[chunk];
     bool did_rest = all_rest(state);
     state->used_count += (uint32_t)used_more;
     state->resting_count += (uint32_t)resting_more;
-    if (did_rest && !all_rest(state))
-        remove_resting(chunks, chunk);
-    else if (!did_rest && all_rest(state))
-        add_resting(chunks, chunk);
+    if (did_rest && !all_rest(state)) {
+        const struct links links = state->resting;
+        *(links.before ? &chunks->states[links.before - 1].resting.after : &chunks->resting_first) = links.after;
+        *(links.after ? &chunks->states[links.after - 1].resting.before : &chunks->resting_last) = links.before;
+        chunks->resting_count--;
+    } else if (!did_rest && all_rest(state)) {
+        state->resting = (struct links){.before = chunks->resting_last};
+        *(chunks->resting_last ? &chunks->states[chunks->resting_last - 1].resting.after : &chunks->resting_first) =
+            chunk + 1;
+        chunks->resting_last = chunk + 1;
+        chunks->resting_count++;
+    }
 }
 
 void inode_chunks_rest(struct inode_chunks *chunks, const struct inode *inode) {
@@ -111,26 +101,20 @@ void inode_chunks_wake(struct inode_chunks *chunks, const struct inode *inode) {
     count(chunks, inode->slot / INODE_CHUNK_SLOTS, 0, -1);
 }
 
-/* ---- Taking ---- */
-
-static int add_chunk(struct inode_chunks *chunks) {
-    if (chunks->count == INODE_CHUNKS_MAX)
-        return -ENOMEM;
-    void *memory = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        return -ENOMEM;
-    __atomic_store_n(&chunks->memory[chunks->count], memory, __ATOMIC_RELEASE);
-    chunks->states[chunks->count].generation = chunks->count > 0; /* the root stays, and is 1 */
-    push(chunks, &chunks->without_memory, chunks->count++);
-    return 0;
-}
-
 /* Makes sure that some chunk has room. */
 static int make_room(struct inode_chunks *chunks) {
     if (chunks->with_room)
         return 0;
-    if (!chunks->without_memory && add_chunk(chunks) < 0)
-        return -ENOMEM;
+    if (!chunks->without_memory) {
+        if (chunks->count == INODE_CHUNKS_MAX)
+            return -ENOMEM;
+        void *memory = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
+            return -ENOMEM;
+        __atomic_store_n(&chunks->memory[chunks->count], memory, __ATOMIC_RELEASE);
+        chunks->states[chunks->count].generation = chunks->count > 0; /* the root stays, and is 1 */
+        push(chunks, &chunks->without_memory, chunks->count++);
+    }
     uint32_t chunk = chunks->without_memory - 1;
     take_out(chunks, &chunks->without_memory, chunk);
     push(chunks, &chunks->with_room, chunk);
@@ -138,46 +122,28 @@ static int make_room(struct inode_chunks *chunks) {
     return 0;
 }
 
-/* The next slot that has not been used since the chunk got memory. */
-static struct inode *touch(struct inode_chunks *chunks, uint32_t chunk) {
-    uint32_t slot = chunk * INODE_CHUNK_SLOTS + chunks->states[chunk].touched_count++;
-    struct inode *inode = inode_chunks_at(chunks, slot);
-    inode->slot = slot;
-    __atomic_store_n(&inode->generation, chunks->states[chunk].generation, __ATOMIC_RELAXED);
-    if (slot >= chunks->slot_count)
-        __atomic_store_n(&chunks->slot_count, slot + 1, __ATOMIC_RELEASE);
-    return inode;
-}
-
-static struct inode *take_free(struct inode_chunks *chunks, struct inode_chunk *state) {
-    struct inode *inode = inode_chunks_at(chunks, state->free_slots - 1);
-    state->free_slots = inode->hash_next;
-    return inode;
-}
-
 struct inode *inode_chunks_take(struct inode_chunks *chunks) {
     if (make_room(chunks) < 0)
         return NULL;
     uint32_t chunk = chunks->with_room - 1;
     struct inode_chunk *state = &chunks->states[chunk];
-    struct inode *inode = state->free_slots ? take_free(chunks, state) : touch(chunks, chunk);
+    struct inode *inode;
+    if (state->free_slots) {
+        inode = inode_chunks_at(chunks, state->free_slots - 1);
+        state->free_slots = inode->hash_next;
+    } else { /* the next slot that has not been used since the chunk got memory */
+        uint32_t slot = chunk * INODE_CHUNK_SLOTS + state->touched_count++;
+        inode = inode_chunks_at(chunks, slot);
+        inode->slot = slot;
+        __atomic_store_n(&inode->generation, state->generation, __ATOMIC_RELAXED);
+        if (slot >= chunks->slot_count)
+            __atomic_store_n(&chunks->slot_count, slot + 1, __ATOMIC_RELEASE);
+    }
     chunks->spare_count -= state->used_count == 0;
     count(chunks, chunk, 1, 0);
     if (state->used_count == INODE_CHUNK_SLOTS)
         take_out(chunks, &chunks->with_room, chunk);
     return inode;
-}
-
-/* ---- Giving back ---- */
-
-static void give_memory_back(struct inode_chunks *chunks, uint32_t chunk) {
-    if (madvise(chunks->memory[chunk], CHUNK_BYTES, MADV_DONTNEED) < 0)
-        return;
-    take_out(chunks, &chunks->with_room, chunk);
-    chunks->states[chunk].touched_count = 0;
-    chunks->states[chunk].free_slots = 0;
-    chunks->spare_count--;
-    push(chunks, &chunks->without_memory, chunk);
 }
 
 void inode_chunks_give(struct inode_chunks *chunks, struct inode *inode, bool was_resting) {
@@ -190,6 +156,12 @@ void inode_chunks_give(struct inode_chunks *chunks, struct inode *inode, bool wa
     if (state->used_count == INODE_CHUNK_SLOTS)
         push(chunks, &chunks->with_room, chunk);
     count(chunks, chunk, -1, was_resting ? -1 : 0);
-    if (state->used_count == 0 && ++chunks->spare_count > SPARES_MAX)
-        give_memory_back(chunks, chunk);
+    if (state->used_count > 0 || ++chunks->spare_count <= SPARES_MAX ||
+        madvise(chunks->memory[chunk], CHUNK_BYTES, MADV_DONTNEED) < 0)
+        return;
+    take_out(chunks, &chunks->with_room, chunk);
+    state->touched_count = 0;
+    state->free_slots = 0;
+    chunks->spare_count--;
+    push(chunks, &chunks->without_memory, chunk);
 }

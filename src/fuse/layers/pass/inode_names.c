@@ -1,20 +1,11 @@
 /* Lists of names, and a hash table of first names, chained through the inodes. */
-#include "inode_names.h"
-
+#include "inode_slots.h"
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
 
-#define NAMES_MAX 8 /* of an inode; with more hard links the names seen longest ago are dropped */
-
-struct inode_name *inode_name_create(const char *text) {
-    size_t size_bytes = strlen(text) + 1;
-    struct inode_name *name = malloc(sizeof(*name) + size_bytes);
-    if (name)
-        memcpy(name->text, text, size_bytes);
-    return name;
-}
+#define NAMES_MAX 8
 
 void inode_names_free(struct inode *inode) {
     struct inode_name *next = inode_names_of(inode);
@@ -49,11 +40,13 @@ int inode_names_init(struct inode_table *table) {
     return table->name_hash ? 0 : -ENOMEM;
 }
 
-/* Changes the number of chains; without memory the old ones stay. */
-static void hash_resize(struct inode_table *table, size_t size) {
-    uint32_t *chains = table->name_hash;
+/* Counts one more or one less, and adapts the number of chains; without memory the old ones stay. */
+static void count_first_name(struct inode_table *table, int more) {
+    table->name_count += (size_t)more;
+    const size_t size = inode_hash_wanted(table->name_hash_size, table->name_count);
     const size_t chain_count = table->name_hash_size;
-    uint32_t *resized = calloc(size, sizeof(*resized));
+    uint32_t *chains = table->name_hash;
+    uint32_t *resized = size != chain_count ? calloc(size, sizeof(*resized)) : NULL;
     if (!resized)
         return;
     table->has_shrunk |= size < chain_count;
@@ -67,14 +60,6 @@ static void hash_resize(struct inode_table *table, size_t size) {
         }
     }
     free(chains);
-}
-
-/* Counts one more or one less. */
-static void count_first_name(struct inode_table *table, int more) {
-    table->name_count += (size_t)more;
-    size_t wanted = inode_hash_wanted(table->name_hash_size, table->name_count);
-    if (wanted != table->name_hash_size)
-        hash_resize(table, wanted);
 }
 
 static void hash_add(struct inode_table *table, struct inode *inode) {
@@ -160,10 +145,15 @@ static void drop_later(struct inode_table *table, struct inode *inode, const str
     }
 }
 
-void inode_names_put(struct inode_table *table, struct inode *inode, struct inode *directory, struct inode_name *name,
-                     struct inode_names_lost *lost) {
+int inode_names_put(struct inode_table *table, struct inode *inode, struct inode *directory, const char *text,
+                    struct inode_names_lost *lost) {
+    size_t size_bytes = strlen(text) + 1;
+    struct inode_name *name = malloc(sizeof(*name) + size_bytes);
+    if (!name)
+        return -ENOMEM;
+    memcpy(name->text, text, size_bytes);
     name->directory = directory->slot;
-    struct inode *earlier = inode_names_find(table, directory, name->text);
+    struct inode *earlier = inode_names_find(table, directory, text);
     if (earlier)
         lose_first(table, earlier, lost);
     if (S_ISDIR(inode->type)) {
@@ -179,4 +169,5 @@ void inode_names_put(struct inode_table *table, struct inode *inode, struct inod
     inode->handle.named.names = name;
     directory->list.named.children++;
     hash_add(table, inode);
+    return 0;
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base.h"
-#include "inode_names.h"
 #include "inode_slots.h"
 #include "inode_table.h"
 
@@ -126,11 +125,6 @@ void inode_table_found_as(struct inode_table *table, const struct inode_step *st
     inode_table_unlock(table);
 }
 
-static void drop_names(struct inode_table *table, struct inode *inode) {
-    while (inode_names_of(inode))
-        inode_table_drop_name(table, inode);
-}
-
 /* ---- Giving up descriptors ---- */
 
 size_t inode_table_held(const struct inode_table *table) {
@@ -153,22 +147,20 @@ size_t inode_table_gone(const struct inode_table *table) {
     return __atomic_load_n(&table->gone, __ATOMIC_ACQUIRE);
 }
 
-/* Files go first: directories lead to other inodes, and may be a working directory. */
-static int oldest_named(const struct path_fds *fds) {
-    bool has_many_files = fds->lists[PATH_FDS_FILES].count > fds->count / 4;
-    int fd = path_fds_oldest(fds, has_many_files ? PATH_FDS_FILES : PATH_FDS_DIRECTORIES);
-    return fd >= 0 ? fd : path_fds_oldest(fds, has_many_files ? PATH_FDS_DIRECTORIES : PATH_FDS_FILES);
-}
-
+/* Files go before directories, if there are many: directories lead to other inodes, and may be a working directory. */
 int inode_table_begin_giving_up(struct inode_table *table, size_t nameless_max, bool *ret_is_nameless) {
     pthread_mutex_lock(&table->lock);
     struct path_fds *fds = &table->path_fds;
     bool has_too_many = fds->lists[PATH_FDS_NAMELESS].count > nameless_max;
+    bool has_many_files = fds->lists[PATH_FDS_FILES].count > fds->count / 4;
+    const enum path_fd_list order[] = {
+        has_many_files ? PATH_FDS_FILES : PATH_FDS_DIRECTORIES,
+        has_many_files ? PATH_FDS_DIRECTORIES : PATH_FDS_FILES,
+        PATH_FDS_NAMELESS,
+    };
     int fd = has_too_many ? path_fds_oldest(fds, PATH_FDS_NAMELESS) : -1;
-    if (fd < 0)
-        fd = oldest_named(fds);
-    if (fd < 0)
-        fd = path_fds_oldest(fds, PATH_FDS_NAMELESS);
+    for (size_t i = 0; fd < 0 && i < ARRAY_SIZE(order); i++)
+        fd = path_fds_oldest(fds, order[i]);
     if (fd >= 0) {
         *ret_is_nameless = fds->entries[fd].list == PATH_FDS_NAMELESS;
         path_fds_use(fds, fd);
@@ -212,7 +204,7 @@ struct inode *inode_table_begin_removal(struct inode_table *table, const struct 
     pthread_mutex_lock(&table->lock);
     struct inode *inode = inode_names_find(table, directory, name);
     if (inode)
-        inode->list.named.children++;
+        hold(inode);
     pthread_mutex_unlock(&table->lock);
     return inode;
 }
@@ -232,7 +224,8 @@ bool inode_table_end_removal(struct inode_table *table, const struct inode *dire
 
 void inode_table_drop_names(struct inode_table *table, struct inode *inode) {
     pthread_mutex_lock(&table->lock);
-    drop_names(table, inode);
+    while (inode_names_of(inode))
+        inode_table_drop_name(table, inode);
     inode_table_unlock(table);
 }
 

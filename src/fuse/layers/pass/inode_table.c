@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base.h"
-#include "inode_names.h"
 #include "inode_slots.h"
 #include "mount_table.h"
 
@@ -188,19 +187,15 @@ static size_t hash_of(const struct inode_table *table, dev_t device, ino_t numbe
     return mix(number ^ mix(device ^ ((uint64_t)mount_index << 40))) & (table->hash_size - 1);
 }
 
-static bool same_inode(const struct inode *inode, const struct inode_key *key) {
-    return inode->number == key->number && inode->device == key->device && inode->mount_index == key->mount_index &&
-           inode->is_hidden_device == key->is_hidden_device && inode->is_by_name == key->is_by_name &&
-           inode->handle_size_bytes == key->handle_size_bytes &&
-           (key->handle_size_bytes == 0 || (inode->handle_type == key->handle_type &&
-                                            memcmp(inode_handle(inode), key->handle, key->handle_size_bytes) == 0));
-}
-
 static struct inode *find(const struct inode_table *table, const struct inode_key *key) {
     uint32_t next = table->hash[hash_of(table, key->device, key->number, key->mount_index)];
     while (next) {
         struct inode *inode = inode_at_slot(table, next - 1);
-        if (same_inode(inode, key))
+        if (inode->number == key->number && inode->device == key->device && inode->mount_index == key->mount_index &&
+            inode->is_hidden_device == key->is_hidden_device && inode->is_by_name == key->is_by_name &&
+            inode->handle_size_bytes == key->handle_size_bytes &&
+            (key->handle_size_bytes == 0 || (inode->handle_type == key->handle_type &&
+                                             memcmp(inode_handle(inode), key->handle, key->handle_size_bytes) == 0)))
             return inode;
         next = inode->hash_next;
     }
@@ -213,18 +208,13 @@ static void hash_insert(struct inode_table *table, struct inode *inode) {
     *head = inode->slot + 1;
 }
 
-static void hash_remove(struct inode_table *table, struct inode *inode) {
-    uint32_t *link = &table->hash[hash_of(table, inode->device, inode->number, inode->mount_index)];
-    while (*link != inode->slot + 1)
-        link = &inode_at_slot(table, *link - 1)->hash_next;
-    *link = inode->hash_next;
-}
-
-/* Changes the number of chains; without memory the old ones stay. */
-static void hash_resize(struct inode_table *table, size_t size) {
-    uint32_t *chains = table->hash;
+/* Counts one more or one less, and adapts the number of chains; without memory the old ones stay. */
+static void count_inode(struct inode_table *table, int more) {
+    table->inode_count += (size_t)more;
+    const size_t size = inode_hash_wanted(table->hash_size, table->inode_count);
     const size_t chain_count = table->hash_size;
-    uint32_t *resized = calloc(size, sizeof(*resized));
+    uint32_t *chains = table->hash;
+    uint32_t *resized = size != chain_count ? calloc(size, sizeof(*resized)) : NULL;
     if (!resized)
         return;
     table->has_shrunk |= size < chain_count;
@@ -238,14 +228,6 @@ static void hash_resize(struct inode_table *table, size_t size) {
         }
     }
     free(chains);
-}
-
-/* Counts one more or one less. */
-static void count_inode(struct inode_table *table, int more) {
-    table->inode_count += (size_t)more;
-    size_t wanted = inode_hash_wanted(table->hash_size, table->inode_count);
-    if (wanted != table->hash_size)
-        hash_resize(table, wanted);
 }
 
 static int copy_handle(struct inode *inode, const struct inode_key *key) {
@@ -298,7 +280,10 @@ static int add(struct inode_table *table, const struct inode_key *key, mode_t ty
 }
 
 static void give_slot(struct inode_table *table, struct inode *inode, bool was_forgotten) {
-    hash_remove(table, inode);
+    uint32_t *link = &table->hash[hash_of(table, inode->device, inode->number, inode->mount_index)];
+    while (*link != inode->slot + 1)
+        link = &inode_at_slot(table, *link - 1)->hash_next;
+    *link = inode->hash_next;
     free_handle(inode);
     inode->used = false;
     __atomic_store_n(&inode->generation, inode->generation + 1, __ATOMIC_RELAXED);
@@ -344,10 +329,8 @@ int inode_table_name(struct inode_table *table, struct inode *inode, const struc
     struct inode_names_lost lost = {.loser_count = 0};
     if (inode_names_begin_with(inode, directory, text))
         return 0;
-    struct inode_name *name = inode_name_create(text);
-    if (!name)
+    if (inode_names_put(table, inode, inode_at_slot(table, directory->slot), text, &lost) < 0)
         return -ENOMEM;
-    inode_names_put(table, inode, inode_at_slot(table, directory->slot), name, &lost);
     sort_path_fd(table, inode);
     for (size_t index = 0; index < lost.loser_count; index++)
         sort_path_fd(table, lost.losers[index]);
@@ -376,35 +359,26 @@ static int note(struct inode_table *table, struct inode *inode, const struct ino
     return inode_table_name(table, inode, place->directory, place->name);
 }
 
-static int keep_by_name(struct inode_table *table, struct inode *inode, const struct inode_place *place, int *path_fd) {
-    bool is_worth =
-        !place || !inode_place_is_usable(place) || !place->is_listed || table->path_fds.count < place->path_fds_max;
-    if (!inode->keeps_path_fd)
-        return is_worth ? inode_table_give_path_fd(table, inode, path_fd) : 0;
-    set_path_fd(inode, steal_fd(path_fd));
-    table->path_fd_count++;
-    return 0;
-}
-
-/* ---- Looking up ---- */
-
-/* Directories, for lookups in them, and what the kernel opens without asking us: it may stay open after its last name
- * is gone, when no handle leads to it any more, and has no blocks that would stay allocated. */
-static bool profits_from_path_fd(mode_t type) {
-    return type != S_IFREG && type != S_IFLNK;
-}
-
 static int keep_path_fd(struct inode_table *table, struct inode *inode, const struct inode_place *place, int *path_fd) {
     if (inode_path_fd(inode) >= 0 || *path_fd < 0)
         return 0;
-    if (inode->is_by_name)
-        return keep_by_name(table, inode, place, path_fd);
-    if (table->path_fd_count < table->path_fds_max && profits_from_path_fd(inode->type)) {
+    if (inode->is_by_name && !inode->keeps_path_fd) {
+        bool is_worth =
+            !place || !inode_place_is_usable(place) || !place->is_listed || table->path_fds.count < place->path_fds_max;
+        return is_worth ? inode_table_give_path_fd(table, inode, path_fd) : 0;
+    }
+    /* With a handle: directories, for lookups in them, and what the kernel opens without asking us. Such an inode may
+     * stay open after its last name is gone, when no handle leads to it any more, and has no blocks that would stay
+     * allocated. */
+    bool profits = inode->type != S_IFREG && inode->type != S_IFLNK;
+    if (inode->keeps_path_fd || (profits && table->path_fd_count < table->path_fds_max)) {
         set_path_fd(inode, steal_fd(path_fd));
         table->path_fd_count++;
     }
     return 0;
 }
+
+/* ---- Looking up ---- */
 
 static void forgotten_remove(struct inode_table *table, struct inode *inode) {
     uint32_t before = inode->list.forgotten.before;
@@ -419,15 +393,6 @@ static void forgotten_free(struct inode_table *table, struct inode *inode) {
     give_slot(table, inode, true);
 }
 
-/* Frees all inodes of a chunk that has no others, so that its memory can go. */
-static void forgotten_free_chunk(struct inode_table *table, uint32_t chunk) {
-    for (uint32_t index = 0; index < INODE_CHUNK_SLOTS; index++) {
-        struct inode *inode = inode_table_at(table, chunk * INODE_CHUNK_SLOTS + index);
-        if (inode && inode->used)
-            forgotten_free(table, inode);
-    }
-}
-
 /* Beside inodes with lookups they are remembered at no cost; by themselves they keep a bounded number of chunks. */
 static void forgotten_append(struct inode_table *table, struct inode *inode) {
     inode->list.forgotten.before = table->forgotten_last;
@@ -439,8 +404,14 @@ static void forgotten_append(struct inode_table *table, struct inode *inode) {
     inode_chunks_rest(&table->chunks, inode);
     while (table->forgotten_count > table->forgotten_max)
         forgotten_free(table, inode_at_slot(table, table->forgotten_first - 1));
-    while (table->chunks.resting_count > RESTING_CHUNKS_MAX)
-        forgotten_free_chunk(table, table->chunks.resting_first - 1);
+    while (table->chunks.resting_count > RESTING_CHUNKS_MAX) {
+        const uint32_t first = (table->chunks.resting_first - 1) * INODE_CHUNK_SLOTS;
+        for (uint32_t slot = first; slot < first + INODE_CHUNK_SLOTS; slot++) {
+            struct inode *resting = inode_table_at(table, slot);
+            if (resting && resting->used)
+                forgotten_free(table, resting);
+        }
+    }
 }
 
 /* An inode found by name holds its mount for as long as it is known. */

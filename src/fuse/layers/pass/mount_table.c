@@ -93,8 +93,11 @@ static bool read_handle(int fd, int flags, struct lower_handle *ret_handle, uint
     return true;
 }
 
-static int read_birth(int fd, struct lower_handle *ret_handle, uint64_t *ret_mount_id) {
+int mount_table_identify(const struct lower_mount *mount, int fd, struct lower_handle *ret_handle,
+                         uint64_t *ret_mount_id) {
     struct statx attr;
+    if (mount->handle_flags >= 0 && read_handle(fd, mount->handle_flags, ret_handle, ret_mount_id))
+        return 0;
     if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BTIME | STATX_MNT_ID, &attr) < 0)
         return negative_errno();
     const int64_t birth[2] = {attr.stx_btime.tv_sec, attr.stx_btime.tv_nsec};
@@ -105,48 +108,24 @@ static int read_birth(int fd, struct lower_handle *ret_handle, uint64_t *ret_mou
     return 0;
 }
 
-int mount_table_identify(const struct lower_mount *mount, int fd, struct lower_handle *ret_handle,
-                         uint64_t *ret_mount_id) {
-    if (mount->handle_flags >= 0 && read_handle(fd, mount->handle_flags, ret_handle, ret_mount_id))
-        return 0;
-    return read_birth(fd, ret_handle, ret_mount_id);
-}
-
-/* A handle of FUSE is valid only while its daemon remembers the inode. */
-static int handle_flags_of(int fd, const struct statfs *fs) {
-    struct lower_handle handle;
-    uint64_t mount_id;
-    if (fs->f_type == FUSE_SUPER_MAGIC)
-        return -1;
-    if (read_handle(fd, 0, &handle, &mount_id))
-        return 0;
-    return read_handle(fd, AT_HANDLE_FID, &handle, &mount_id) ? AT_HANDLE_FID : -1;
-}
-
-/* True if a handle of the mount leads back to the same inode: that takes privileges, and support by the file system. */
-static bool handles_work(int mount_fd) {
-    struct lower_handle handle;
-    uint64_t mount_id;
-    if (!read_handle(mount_fd, 0, &handle, &mount_id))
-        return false;
-    CLEANUP_FD int reopened = open_by_handle_at(mount_fd, &handle.head, O_PATH | O_CLOEXEC);
+/* A descriptor, opened for reading, on the mount of a directory or regular file. -1: it cannot be opened, or a handle
+ * of the mount does not lead back to the same inode, which takes privileges, and support by the file system. */
+static int open_mount_fd(int fd, int proc_self_fd) {
     struct stat before;
     struct stat after;
-    return reopened >= 0 && fstat(mount_fd, &before) == 0 && fstat(reopened, &after) == 0 &&
-           before.st_dev == after.st_dev && before.st_ino == after.st_ino;
-}
-
-/* A descriptor, opened for reading, on the mount of a directory or regular file, if its handles work; else -1. */
-static int open_mount_fd(int fd, int proc_self_fd) {
-    struct stat attr;
-    if (fstat(fd, &attr) < 0 || !(S_ISDIR(attr.st_mode) || S_ISREG(attr.st_mode)))
+    struct lower_handle handle;
+    uint64_t mount_id;
+    if (fstat(fd, &before) < 0 || !(S_ISDIR(before.st_mode) || S_ISREG(before.st_mode)))
         return -1;
     char path[16];
     snprintf(path, sizeof(path), "%d", fd);
     CLEANUP_FD int mount_fd = openat(proc_self_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (mount_fd < 0 || !handles_work(mount_fd))
+    if (mount_fd < 0 || !read_handle(mount_fd, 0, &handle, &mount_id))
         return -1;
-    return steal_fd(&mount_fd);
+    CLEANUP_FD int reopened = open_by_handle_at(mount_fd, &handle.head, O_PATH | O_CLOEXEC);
+    bool works = reopened >= 0 && fstat(mount_fd, &before) == 0 && fstat(reopened, &after) == 0 &&
+                 before.st_dev == after.st_dev && before.st_ino == after.st_ino;
+    return works ? steal_fd(&mount_fd) : -1;
 }
 
 /* The entry of a mount, even if nobody holds it: file handles taken there become valid again. */
@@ -194,18 +173,23 @@ static int hold_mount(struct mount_table *table, struct lower_mount *found, bool
     return 0;
 }
 
-/* Finds out what a mount is. It may block, so it is called without the lock. */
+/* Finds out what a mount is. It may block, so it is called without the lock. A handle of FUSE is valid only while its
+ * daemon remembers the inode, so it counts for nothing. */
 static void probe(const struct mount_table *table, int fd, int proc_self_fd, struct lower_mount *found) {
     struct lower_handle handle;
     struct statfs fs;
     uint64_t mount_id;
     ino_t number;
     found->is_empty = !table->shows_pseudo && is_pseudo_fs(fd);
-    found->handle_flags = fstatfs(fd, &fs) == 0 ? handle_flags_of(fd, &fs) : -1;
-    if (found->handle_flags != 0)
+    if (fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC)
         return;
+    if (!read_handle(fd, 0, &handle, &mount_id)) {
+        found->handle_flags = read_handle(fd, AT_HANDLE_FID, &handle, &mount_id) ? AT_HANDLE_FID : -1;
+        return;
+    }
+    found->handle_flags = 0;
     found->fd = open_mount_fd(fd, proc_self_fd);
-    if (read_handle(fd, 0, &handle, &mount_id) && handle_number(fs.f_type, &handle.head, &number))
+    if (handle_number(fs.f_type, &handle.head, &number))
         found->fs_type = fs.f_type;
 }
 

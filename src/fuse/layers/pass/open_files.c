@@ -11,31 +11,21 @@ int pass_check_room(struct pass *pass, const struct fs_caller *caller) {
     return has_room ? 0 : -ENFILE;
 }
 
-/* True if the descriptor appends whatever offset a write has. */
-static bool is_append_only(int fd, int flags) {
-    return flags & O_APPEND && fcntl(fd, F_GETFL) & O_APPEND;
-}
-
-/* Set after opening: opening with O_NOATIME fails for files that the daemon does not own, perhaps after they were
- * made. */
-static void leave_atime(const struct pass *pass, const struct inode *inode, int fd) {
-    if (inode->type == S_IFDIR ? !pass->no_directory_atime : !pass->no_atime)
-        return;
-    int flags = fcntl(fd, F_GETFL);
-    if (flags >= 0)
-        fcntl(fd, F_SETFL, flags | O_NOATIME);
-}
-
 int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_caller *caller, int *fd, int flags,
                        fs_file *ret_file) {
     struct open_file *file = calloc(1, sizeof(*file));
     if (!file)
         return -ENOMEM;
-    leave_atime(pass, inode, *fd);
+    /* Set after opening: opening with O_NOATIME fails for files that the daemon does not own, perhaps after they were
+     * made. */
+    bool leaves_atime = inode->type == S_IFDIR ? pass->no_directory_atime : pass->no_atime;
+    int fd_flags = leaves_atime || flags & O_APPEND ? fcntl(*fd, F_GETFL) : -1;
+    if (leaves_atime && fd_flags >= 0)
+        fcntl(*fd, F_SETFL, fd_flags | O_NOATIME);
     file->fd = steal_fd(fd);
     file->flags = flags;
     file->is_direct = flags & O_DIRECT;
-    file->appends = is_append_only(file->fd, flags);
+    file->appends = flags & O_APPEND && fd_flags & O_APPEND; /* whatever offset a write has */
     file->uid = caller->uid;
     file->inode = inode;
     file->users = 1;
@@ -103,16 +93,7 @@ bool pass_is_open_for_writing(struct pass *pass, const struct inode *inode) {
     return is_open;
 }
 
-/* This may be the last descriptor of a removed file. */
-static void close_file(struct pass *pass, int fd) {
-    bool tells = inode_table_has_named(pass->inodes);
-    if (tells)
-        inode_table_begin_closing(pass->inodes, 1);
-    close(fd);
-    if (tells)
-        inode_table_end_closing(pass->inodes, 1);
-}
-
+/* The descriptor may be the last one of a removed file. */
 void pass_return_open_file(struct pass *pass, struct open_file *file) {
     pthread_mutex_lock(&pass->open_files_lock);
     bool is_last = --file->users == 0;
@@ -120,7 +101,12 @@ void pass_return_open_file(struct pass *pass, struct open_file *file) {
     if (!is_last)
         return;
     user_shares_give(&pass->open_file_shares, file->uid, 1);
-    close_file(pass, file->fd);
+    bool tells = inode_table_has_named(pass->inodes);
+    if (tells)
+        inode_table_begin_closing(pass->inodes, 1);
+    close(file->fd);
+    if (tells)
+        inode_table_end_closing(pass->inodes, 1);
     pthread_mutex_destroy(&file->stream_lock);
     pass_drop_entries(pass, file);
     free(file);

@@ -16,18 +16,15 @@ static const struct fs_ops pass_ops = {FS_OPS(PASS_ROW).forget = forget};
 #define LIMIT_BY_DEFAULT 1024U /* the usual limit; a lower one was set on purpose */
 #define ENTRIES_KEPT_BYTES_MAX ((size_t)64 << 20)
 
-/* The system's limit for a process, which can be reached only with CAP_SYS_RESOURCE. */
-static rlim_t system_limit(void) {
-    char text[32];
-    return read_beginning(AT_FDCWD, "/proc/sys/fs/nr_open", text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
-}
-
-/* Raises it as far as possible: a hard limit of 1024 or more up to what the system allows, with CAP_SYS_RESOURCE. */
+/* Raises it as far as possible: a hard limit of 1024 or more up to what the system allows a process, which can be
+ * reached only with CAP_SYS_RESOURCE. */
 static size_t raise_open_file_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return 1024;
-    const rlim_t most = system_limit();
+    char text[32];
+    const rlim_t most =
+        read_beginning(AT_FDCWD, "/proc/sys/fs/nr_open", text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
     struct rlimit raised = {.rlim_cur = most, .rlim_max = most};
     if (limit.rlim_max >= LIMIT_BY_DEFAULT && limit.rlim_max < most && setrlimit(RLIMIT_NOFILE, &raised) == 0)
         return most;
@@ -42,17 +39,13 @@ static size_t path_fds_max(size_t limit) {
     return limit / 4;
 }
 
-/* For what an op needs for a moment, and for the daemon's other descriptors. */
-static size_t reserve_of(size_t limit) {
-    size_t share = limit < 128 ? limit / 8 * 3 : limit / 4;
-    return share < 128 ? share : 128;
-}
-
 /* Divides the descriptors. If inodes are found by name, their descriptors give way to open files. If only a mount below
  * the root has such inodes, they get a small part. */
 static void share_out(struct pass *pass, size_t limit) {
     bool has_handles = mount_table_get(&pass->mounts, 0)->fd >= 0;
-    size_t room = limit - reserve_of(limit);
+    const size_t share = limit < 128 ? limit / 8 * 3 : limit / 4;
+    const size_t room =
+        limit - (share < 128 ? share : 128); /* the rest: what an op needs for a moment, and the daemon's */
     size_t open_files_max = has_handles ? limit - path_fds_max(limit) : room - room / 8;
     pass->path_fds_room = has_handles ? room - path_fds_max(limit) : room;
     pass->path_fds_max = has_handles ? limit / 8 : room;

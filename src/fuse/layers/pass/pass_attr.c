@@ -56,45 +56,24 @@ static int change_nothing(struct pass *pass, const struct fs_caller *caller, con
     return err == -EPERM && may_be_write ? 0 : err;
 }
 
-/* For a symbolic link the lower file system answers (EOPNOTSUPP); its target is never changed. */
-static int change_mode(const struct pass *pass, const struct inode *inode, int fd, mode_t mode) {
-    if (inode->type == S_IFLNK)
-        return -EOPNOTSUPP;
-    return fchmodat(pass->proc_self_fd, pass_fd_path(fd).text, mode & ALLPERMS, 0) < 0 ? negative_errno() : 0;
-}
-
-/* Opened as the daemon, since the kernel has checked, and changed as the caller. */
-static int change_size_checked(struct pass *pass, const struct fs_caller *caller, struct inode *inode,
-                               off_t size_bytes) {
-    CLEANUP_FD int fd = -1;
+/* A file is opened as the daemon, since the kernel has checked, and changed as the caller. If the lower file system
+ * checks permissions, all of setattr acts as the caller already. */
+static int change_size(struct pass *pass, const struct fs_caller *caller, struct inode *inode,
+                       const struct open_file *file, int path_fd, off_t size_bytes) {
+    CLEANUP_FD int opened_fd = -1;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = pass_open_inode(pass, inode, O_WRONLY | O_NONBLOCK, &fd);
-    if (err == 0)
+    bool is_open = file && is_open_for_writing(file);
+    if (!is_open && inode->type != S_IFREG)
+        return inode->type == S_IFDIR ? -EISDIR : -EINVAL;
+    if (!is_open && pass->check_as_caller)
+        return truncate(pass_fd_path_absolute(path_fd).text, size_bytes) < 0 ? negative_errno() : 0;
+    int err = is_open ? 0 : pass_open_inode(pass, inode, O_WRONLY | O_NONBLOCK, &opened_fd);
+    const int fd = is_open ? file->fd : opened_fd;
+    if (err == 0 && !pass->check_as_caller)
         err = identity_enter_to_write(pass, caller, fd, &identity);
     if (err < 0)
         return err;
     return ftruncate(fd, size_bytes) < 0 ? negative_errno() : 0;
-}
-
-static int change_size_open(const struct pass *pass, const struct fs_caller *caller, const struct open_file *file,
-                            off_t size_bytes) {
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = pass->check_as_caller ? 0 : identity_enter_to_write(pass, caller, file->fd, &identity);
-    if (err < 0)
-        return err;
-    return ftruncate(file->fd, size_bytes) < 0 ? negative_errno() : 0;
-}
-
-/* If the lower file system checks permissions, all of setattr acts as the caller already. */
-static int change_size(struct pass *pass, const struct fs_caller *caller, struct inode *inode,
-                       const struct open_file *file, int fd, off_t size_bytes) {
-    if (file && is_open_for_writing(file))
-        return change_size_open(pass, caller, file, size_bytes);
-    if (inode->type != S_IFREG)
-        return inode->type == S_IFDIR ? -EISDIR : -EINVAL;
-    if (!pass->check_as_caller)
-        return change_size_checked(pass, caller, inode, size_bytes);
-    return truncate(pass_fd_path_absolute(fd).text, size_bytes) < 0 ? negative_errno() : 0;
 }
 
 static struct timespec time_to_set(int which, int set, int set_now, struct timespec given) {
@@ -105,33 +84,33 @@ static struct timespec time_to_set(int which, int set, int set_now, struct times
     return (struct timespec){.tv_nsec = UTIME_OMIT};
 }
 
-static int change_times(int fd, const struct stat *attr, int which) {
-    struct timespec times[2] = {
-        time_to_set(which, FS_SET_ATIME, FS_SET_ATIME_NOW, attr->st_atim),
-        time_to_set(which, FS_SET_MTIME, FS_SET_MTIME_NOW, attr->st_mtim),
-    };
-    /* the C library refuses an empty path */
-    return syscall(SYS_utimensat, fd, "", times, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? negative_errno() : 0;
-}
-
 #define CHANGES                                                                                                        \
     (FS_SET_UID | FS_SET_GID | FS_SET_MODE | FS_SET_SIZE | FS_SET_ATIME | FS_SET_MTIME | FS_SET_ATIME_NOW |            \
      FS_SET_MTIME_NOW)
 
-/* The owner is changed first: that takes set-id bits away, which a mode in the same request may set again. */
+/* The owner is changed first: that takes set-id bits away, which a mode in the same request may set again. For the mode
+ * of a symbolic link the lower file system's answer is EOPNOTSUPP; its target is never changed. */
 static int change(struct pass *pass, const struct fs_caller *caller, struct inode *inode, const struct open_file *file,
                   int fd, const struct stat *attr, int which) {
+    const struct timespec times[2] = {
+        time_to_set(which, FS_SET_ATIME, FS_SET_ATIME_NOW, attr->st_atim),
+        time_to_set(which, FS_SET_MTIME, FS_SET_MTIME_NOW, attr->st_mtim),
+    };
     int err = 0;
     if (!(which & CHANGES))
         err = change_nothing(pass, caller, inode, fd);
     if (which & (FS_SET_UID | FS_SET_GID))
         err = change_owner(pass, caller, fd, attr, which);
-    if (err == 0 && which & FS_SET_MODE)
-        err = change_mode(pass, inode, fd, attr->st_mode);
+    if (err == 0 && which & FS_SET_MODE && inode->type == S_IFLNK)
+        err = -EOPNOTSUPP;
+    else if (err == 0 && which & FS_SET_MODE &&
+             fchmodat(pass->proc_self_fd, pass_fd_path(fd).text, attr->st_mode & ALLPERMS, 0) < 0)
+        err = negative_errno();
     if (err == 0 && which & FS_SET_SIZE)
         err = change_size(pass, caller, inode, file, fd, attr->st_size);
-    if (err == 0 && which & (FS_SET_ATIME | FS_SET_MTIME | FS_SET_ATIME_NOW | FS_SET_MTIME_NOW))
-        err = change_times(fd, attr, which);
+    if (err == 0 && which & (FS_SET_ATIME | FS_SET_MTIME | FS_SET_ATIME_NOW | FS_SET_MTIME_NOW) &&
+        syscall(SYS_utimensat, fd, "", times, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
+        err = negative_errno(); /* a raw system call: the C library refuses an empty path */
     return err;
 }
 

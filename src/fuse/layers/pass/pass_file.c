@@ -82,13 +82,6 @@ static int open_program(struct pass *pass, const struct fs_caller *caller, struc
     return 0;
 }
 
-/* O_TRUNC on a file that is open already: set-id bits go or stay according to the caller's privileges. */
-static int truncate_opened(struct pass *pass, FS_CALL, fs_file file) {
-    const struct stat empty = {.st_size = 0};
-    struct stat attr;
-    return pass_op_setattr(&pass->layer, caller, ino, file, &empty, FS_SET_SIZE, &attr);
-}
-
 int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
     struct inode *inode;
@@ -103,8 +96,12 @@ int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) 
                                      : open_file(pass, caller, inode, flags, &fd);
     if (err == 0)
         err = pass_add_open_file(pass, inode, caller, &fd, flags, &file);
-    if (err == 0 && flags & O_TRUNC)
-        err = truncate_opened(pass, caller, ino, file);
+    if (err == 0 && flags & O_TRUNC) {
+        /* Now that the file is open, set-id bits go or stay according to the caller's privileges. */
+        const struct stat empty = {.st_size = 0};
+        struct stat attr;
+        err = pass_op_setattr(layer, caller, ino, file, &empty, FS_SET_SIZE, &attr);
+    }
     if (err < 0 && file != FS_NO_FILE)
         pass_remove_open_file(pass, to_open_file(file));
     if (err == 0)
@@ -146,17 +143,13 @@ static int enter_open_file(struct pass *pass, const struct fs_caller *caller, fs
     return err;
 }
 
-static int access_needed(int flags) {
-    int reading = (flags & O_ACCMODE) == O_WRONLY ? 0 : R_OK;
-    int writing = (flags & O_ACCMODE) == O_RDONLY && !(flags & O_TRUNC) ? 0 : W_OK;
-    return reading | writing;
-}
-
 /* Opens a file that was made below since the kernel looked: like any file, so never through a symbolic link or a FIFO.
  * The kernel has checked nothing here. */
 static int open_existing(struct fs_layer *layer, FS_CALL, const char *name, int flags, struct fs_entry *ret_entry,
                          fs_file *ret_file) {
     struct fs_entry entry;
+    const int reading = (flags & O_ACCMODE) == O_WRONLY ? 0 : R_OK;
+    const int writing = (flags & O_ACCMODE) == O_RDONLY && !(flags & O_TRUNC) ? 0 : W_OK;
     int err = pass_op_lookup(layer, caller, ino, name, &entry);
     if (err < 0)
         return err;
@@ -165,7 +158,7 @@ static int open_existing(struct fs_layer *layer, FS_CALL, const char *name, int 
     else if (S_ISDIR(entry.attr.st_mode))
         err = -EISDIR;
     if (err == 0)
-        err = pass_check_access(to_pass(layer), caller, entry.ino, access_needed(flags));
+        err = pass_check_access(to_pass(layer), caller, entry.ino, reading | writing);
     if (err == 0)
         err = pass_op_open(layer, caller, entry.ino, flags, ret_file);
     if (err == 0 && flags & O_TRUNC) /* the attributes are from before the truncation */
@@ -254,10 +247,6 @@ static bool is_direct_now(const struct open_file *file) {
     return __atomic_load_n(&file->is_direct, __ATOMIC_RELAXED);
 }
 
-static bool is_aligned(const void *data) {
-    return (uintptr_t)data % DIRECT_ALIGNMENT_BYTES == 0;
-}
-
 /* Moves references to the lower file's pages instead of copying them. Returns false if nothing, or not all, was
  * moved. */
 static bool read_into_pipe(const struct open_file *file, struct fs_read_into *into, size_t size_bytes, off_t offset,
@@ -277,18 +266,15 @@ static bool read_into_pipe(const struct open_file *file, struct fs_read_into *in
     return true;
 }
 
-/* A file system may stop between pages before the end of a file. A read that stops elsewhere has reached the end. */
-static bool may_go_on(off_t offset) {
-    return offset % LOWER_PAGE_BYTES == 0;
-}
-
-/* Reads until size_bytes or the end of the file. The kernel takes a short answer for the end of the file, and drops
- * what it has cached behind it. So an error, or a signal, after some bytes is the answer too. A reader of pages then
- * asks for each page alone. */
+/* Reads until size_bytes or the end of the file. A file system may stop between pages before the end; a read that stops
+ * elsewhere has reached it. The kernel takes a short answer for the end of the file, and drops what it has cached
+ * behind it. So an error, or a signal, after some bytes is the answer too. A reader of pages then asks for each page
+ * alone. */
 static int read_whole(int fd, char *memory, size_t size_bytes, off_t offset, size_t *ret_read_bytes) {
     size_t done_bytes = 0;
     ssize_t read_bytes = 1;
-    while (done_bytes < size_bytes && read_bytes > 0 && (done_bytes == 0 || may_go_on(offset + (off_t)done_bytes))) {
+    while (done_bytes < size_bytes && read_bytes > 0 &&
+           (done_bytes == 0 || (offset + (off_t)done_bytes) % LOWER_PAGE_BYTES == 0)) {
         read_bytes = pread(fd, memory + done_bytes, size_bytes - done_bytes, offset + (off_t)done_bytes);
         if (read_bytes < 0)
             return negative_errno();
@@ -298,37 +284,26 @@ static int read_whole(int fd, char *memory, size_t size_bytes, off_t offset, siz
     return 0;
 }
 
-/* As the device reads: only a part at the end of a file, or before a bad block. */
-static int read_direct(int fd, void *memory, size_t size_bytes, off_t offset, size_t *ret_read_bytes) {
-    ssize_t read_bytes = pread(fd, memory, size_bytes, offset);
-    if (read_bytes < 0)
-        return negative_errno();
-    *ret_read_bytes = (size_t)read_bytes;
-    return 0;
-}
-
 int pass_op_read(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_read_into *into, size_t size_bytes,
                  off_t offset, size_t *ret_read_bytes) {
     const struct open_file *open_file = to_open_file(file);
     (void)layer, (void)caller, (void)ino;
-    if (is_direct_now(open_file))
-        return read_direct(open_file->fd, into->memory, size_bytes, offset, ret_read_bytes);
+    if (is_direct_now(open_file)) { /* as the device reads: only a part at the end of a file, or before a bad block */
+        ssize_t read_bytes = pread(open_file->fd, into->memory, size_bytes, offset);
+        if (read_bytes < 0)
+            return negative_errno();
+        *ret_read_bytes = (size_t)read_bytes;
+        return 0;
+    }
     if (into->pipe_fd >= 0 && read_into_pipe(open_file, into, size_bytes, offset, ret_read_bytes))
         return 0;
     return read_whole(open_file->fd, into->memory, size_bytes, offset, ret_read_bytes);
 }
 
-static ssize_t write_at(const struct open_file *file, const void *data, size_t size_bytes, off_t offset, bool append) {
-    if (!append)
-        return pwrite(file->fd, data, size_bytes, offset);
-    struct iovec part = {.iov_base = (void *)(uintptr_t)data, .iov_len = size_bytes};
-    return pwritev2(file->fd, &part, 1, offset, RWF_APPEND);
-}
-
 /* A device reads only from aligned memory, and a request's payload follows its header. Never appends: the kernel may
  * send the parts of one large direct write all at once. */
 static ssize_t write_direct(const struct open_file *file, const void *data, size_t size_bytes, off_t offset) {
-    if (is_aligned(data))
+    if ((uintptr_t)data % DIRECT_ALIGNMENT_BYTES == 0)
         return pwrite(file->fd, data, size_bytes, offset);
     CLEANUP_FREE void *aligned = NULL;
     if (posix_memalign(&aligned, DIRECT_ALIGNMENT_BYTES, size_bytes) != 0) {
@@ -369,19 +344,6 @@ static int write_whole(struct pass *pass, int fd, const char *data, size_t size_
     return 0;
 }
 
-/* Pages written back end where the file ends, which O_DIRECT refuses: they go through a descriptor without it. The user
- * may not be allowed to open the file again, as one that has become read-only: then O_DIRECT is switched off on the
- * existing descriptor until the next direct write. */
-static int write_back_at(struct pass *pass, struct open_file *file, uid_t uid, const void *data, size_t size_bytes,
-                         off_t offset) {
-    CLEANUP_FD int fd = -1;
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    if (is_direct_now(file) && pass_open_inode(pass, file->inode, O_WRONLY, &fd) < 0)
-        follow_direct(file, 0);
-    int err = identity_enter_to_write_back(pass, uid, &identity);
-    return err < 0 ? err : write_whole(pass, fd >= 0 ? fd : file->fd, data, size_bytes, offset);
-}
-
 /* The kernel does not report the owner of a cached page. Returns one of the users that have the file open for writing.
  * Returns root only if all of them are root, so that no other user uses reserved blocks or exceeds a quota. */
 static uid_t find_page_owner(struct pass *pass, const struct inode *inode) {
@@ -395,11 +357,21 @@ static uid_t find_page_owner(struct pass *pass, const struct inode *inode) {
     return uid;
 }
 
+/* Pages written back end where the file ends, which O_DIRECT refuses: they go through a descriptor without it. The user
+ * may not be allowed to open the file again, as one that has become read-only: then O_DIRECT is switched off on the
+ * existing descriptor until the next direct write. */
 static int write_back(struct pass *pass, struct open_file *file, const void *data, size_t size_bytes, off_t offset,
                       size_t *ret_written_bytes) {
+    CLEANUP_FD int fd = -1;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     if (file->appends)
         return -EPERM; /* it would be written elsewhere than the page */
-    int err = write_back_at(pass, file, find_page_owner(pass, file->inode), data, size_bytes, offset);
+    const uid_t uid = find_page_owner(pass, file->inode);
+    if (is_direct_now(file) && pass_open_inode(pass, file->inode, O_WRONLY, &fd) < 0)
+        follow_direct(file, 0);
+    int err = identity_enter_to_write_back(pass, uid, &identity);
+    if (err == 0)
+        err = write_whole(pass, fd >= 0 ? fd : file->fd, data, size_bytes, offset);
     if (err == 0)
         *ret_written_bytes = size_bytes;
     return err;
@@ -412,11 +384,16 @@ static int write_through(struct pass *pass, const struct fs_caller *caller, stru
     if (err < 0)
         return err;
     follow_direct(file, flags);
+    const struct iovec part = {.iov_base = (void *)(uintptr_t)data, .iov_len = size_bytes};
     ssize_t written_bytes;
     struct space_wait wait = {0};
     do {
-        written_bytes = is_direct_now(file) ? write_direct(file, data, size_bytes, offset)
-                                            : write_at(file, data, size_bytes, offset, flags & O_APPEND);
+        if (is_direct_now(file))
+            written_bytes = write_direct(file, data, size_bytes, offset);
+        else if (flags & O_APPEND)
+            written_bytes = pwritev2(file->fd, &part, 1, offset, RWF_APPEND);
+        else
+            written_bytes = pwrite(file->fd, data, size_bytes, offset);
         err = written_bytes < 0 ? negative_errno() : 0;
     } while (pass_may_have_space(pass, err, &wait));
     if (err < 0)

@@ -27,20 +27,18 @@ static struct lock_owner **find_owner(struct pass *pass, const struct inode *ino
     return link;
 }
 
-/* Opens for writing if possible: an owner may lock for reading first and for writing later. */
-static int open_for_locking(struct pass *pass, struct inode *inode, const struct open_file *file, int *ret_fd) {
-    int err = pass_open_inode(pass, inode, O_RDWR, ret_fd);
-    return err < 0 ? pass_open_inode(pass, inode, file->flags & O_ACCMODE, ret_fd) : 0;
-}
-
 static int add_owner(struct pass *pass, const struct fs_caller *caller, const struct open_file *file, uint64_t owner,
                      struct lock_owner **link) {
     CLEANUP_FREE struct lock_owner *added = calloc(1, sizeof(*added));
     if (!added)
         return -ENOMEM;
     int err = pass_check_room(pass, caller);
-    if (err == 0)
-        err = open_for_locking(pass, file->inode, file, &added->fd);
+    if (err < 0)
+        return err;
+    /* For writing if possible: an owner may lock for reading first and for writing later. */
+    err = pass_open_inode(pass, file->inode, O_RDWR, &added->fd);
+    if (err < 0)
+        err = pass_open_inode(pass, file->inode, file->flags & O_ACCMODE, &added->fd);
     if (err < 0)
         return err;
     user_shares_take(&pass->open_file_shares, caller->uid, 1);
@@ -152,15 +150,11 @@ int pass_op_getlk(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_lock 
     return 0;
 }
 
-static int flock_operation(short type) {
-    return type == F_RDLCK ? LOCK_SH : type == F_WRLCK ? LOCK_EX : LOCK_UN;
-}
-
 static int set_lock(struct pass *pass, const struct fs_caller *caller, fs_file file, const struct fs_lock *lock,
                     bool wait) {
     if (lock->is_flock) {
-        int operation = flock_operation(lock->type) | (wait ? 0 : LOCK_NB);
-        return flock(to_open_file(file)->fd, operation) < 0 ? negative_errno() : 0;
+        int operation = lock->type == F_RDLCK ? LOCK_SH : lock->type == F_WRLCK ? LOCK_EX : LOCK_UN;
+        return flock(to_open_file(file)->fd, operation | (wait ? 0 : LOCK_NB)) < 0 ? negative_errno() : 0;
     }
     CLEANUP_FD int fd = -1;
     int err = owner_fd(pass, caller, to_open_file(file), lock->owner, &fd);

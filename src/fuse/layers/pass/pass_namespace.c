@@ -110,14 +110,6 @@ int pass_op_rmdir(struct fs_layer *layer, FS_CALL, const char *name) {
     return remove_name(to_pass(layer), caller, ino, name, AT_REMOVEDIR);
 }
 
-/* The replaced name ends first, because its name is the other inode's afterwards. */
-static void end_renaming(struct removal *moved, struct removal *replaced, unsigned flags) {
-    const struct inode_place from = {.directory = moved->directory, .name = moved->name};
-    const struct inode_place to = {.directory = replaced->directory, .name = replaced->name};
-    pass_end_removal(replaced, flags & RENAME_EXCHANGE && from.directory ? &from : NULL);
-    pass_end_removal(moved, to.directory ? &to : NULL);
-}
-
 int pass_op_rename2(struct fs_layer *layer, FS_CALL, const char *name, fs_ino new_parent, const char *new_name,
                     unsigned flags) {
     struct pass *pass = to_pass(layer);
@@ -137,7 +129,11 @@ int pass_op_rename2(struct fs_layer *layer, FS_CALL, const char *name, fs_ino ne
         return err;
     if (syscall(SYS_renameat2, from.fd, name, to.fd, new_name, flags) < 0)
         return negative_errno();
-    end_renaming(&moved, &replaced, flags);
+    /* The replaced name ends first, because its name is the other inode's afterwards. */
+    const struct inode_place old = {.directory = moved.directory, .name = moved.name};
+    const struct inode_place new = {.directory = replaced.directory, .name = replaced.name};
+    pass_end_removal(&replaced, flags & RENAME_EXCHANGE && old.directory ? &old : NULL);
+    pass_end_removal(&moved, new.directory ? &new : NULL);
     pass_close_recent(pass);
     return 0;
 }

@@ -64,16 +64,12 @@ static bool find_seen(struct pass *pass, fs_ino ino, uint64_t *ret_above, char r
     return names && seen_names_find(names, ino, ret_above, ret_name);
 }
 
-static void drop_deleted(char *path) {
-    size_t length = strlen(path);
-    if (length > strlen(deleted) && strcmp(path + length - strlen(deleted), deleted) == 0)
-        path[length - strlen(deleted)] = '\0';
-}
-
 /* Owner: the caller frees it. */
 static char *join_known(char *directory, const char *below) {
     char *path = NULL;
-    drop_deleted(directory);
+    size_t length = strlen(directory);
+    if (length > strlen(deleted) && strcmp(directory + length - strlen(deleted), deleted) == 0)
+        directory[length - strlen(deleted)] = '\0';
     return asprintf(&path, "%s%s", directory, below) < 0 ? NULL : path;
 }
 
@@ -109,14 +105,12 @@ static bool is_gone(struct pass *pass, const char *path) {
     return fd < 0 && errno == ENOENT;
 }
 
-static char *mark_deleted(const char *path) {
-    char *marked = NULL;
-    return asprintf(&marked, "%s%s", path, deleted) < 0 ? NULL : marked;
-}
-
 char *pass_last_path_of(struct pass *pass, fs_ino ino, bool asks) {
     CLEANUP_FREE char *path = find_last_path(pass, ino);
-    return path && asks && is_gone(pass, path) ? mark_deleted(path) : steal_pointer(&path);
+    char *marked = NULL;
+    if (!path || !asks || !is_gone(pass, path))
+        return steal_pointer(&path);
+    return asprintf(&marked, "%s%s", path, deleted) < 0 ? NULL : marked;
 }
 
 /* ---- As the lower file system has them in memory ---- */

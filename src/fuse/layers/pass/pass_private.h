@@ -33,7 +33,7 @@ struct recent {
 
 #define PASS_LISTERS 64U
 
-/* A caller that lists directories: pass_lister.c. All atomic; on a cache line of its own. */
+/* A caller that lists directories: pass_dir.c. All atomic; on a cache line of its own. */
 struct lister {
     _Alignas(64) uint32_t pid;
     uint32_t period;       /* one name in so many is sent without attributes */
@@ -124,7 +124,7 @@ struct path_fd {
     struct pass *pass;         /* NULL: it is the inode's own, for as long as the inode is known */
 };
 
-/* Descriptors of recently used inodes: pass_recent.c
+/* Descriptors of recently used inodes: pass_room.c
  * take: this thread's latest descriptor, if it is for the inode; else -1. keep: takes fd over. */
 int pass_take_recent(struct pass *pass, const struct inode *inode);
 void pass_keep_recent(struct pass *pass, const struct inode *inode, int fd);
@@ -146,8 +146,6 @@ static inline void path_fd_leave(struct path_fd *path) {
 /* On a local variable, which must be PATH_FD_NONE at first: it is kept for the next use when it goes out of scope. */
 #define CLEANUP_PATH_FD __attribute__((cleanup(path_fd_leave)))
 #define PATH_FD_NONE ((struct path_fd){.fd = -1})
-
-/* ---- Finding inodes by name: pass_find.c ---- */
 
 /* The inode's own descriptor, for one use. Directories on the way are opened as the daemon.
  * Errors:  -ESTALE the name leads nowhere, or to another inode; those of openat(2) */
@@ -262,6 +260,9 @@ int pass_look_up_listed(struct pass *pass, const struct fs_caller *caller, const
  * names are kept. */
 void pass_note_name(struct pass *pass, fs_ino directory, const char *name, fs_ino ino);
 
+/* Turns attributes of the lower file system into those shown to the kernel. fd: on the same mount */
+void pass_show(struct pass *pass, int fd, struct stat *attr);
+
 /* Attributes of a descriptor, as they are shown to the kernel. */
 int pass_stat(struct pass *pass, int fd, struct stat *ret_attr);
 
@@ -271,19 +272,10 @@ int pass_check_access(struct pass *pass, const struct fs_caller *caller, fs_ino 
 /* Inode numbers are the lower ones; on devices other than the root's their top bits differ. */
 ino_t pass_shown_number(struct pass *pass, dev_t device, ino_t number);
 
-/* ---- Attributes in listings: pass_lister.c. Threads: any ---- */
-
-/* The caller asks for names of the directory with their attributes.
- * Owner:   the layer; other threads may use it at any time */
-struct lister *pass_start_listing(struct pass *pass, const struct fs_caller *caller, fs_ino directory);
-
-/* True if the next of these names is sent with attributes. */
-bool pass_next_has_attributes(struct lister *lister);
-
-/* A name is looked up in the directory. */
+/* A name is looked up in the directory: whether listings have attributes depends on it (pass_dir.c). Threads: any */
 void pass_note_look(struct pass *pass, fs_ino directory);
 
-/* ---- Owners: pass_owner.c ---- */
+/* ---- How lower files look: pass_shown.c ---- */
 
 /* Finds out which ids stand for owners that have no number here. */
 void pass_find_overflow_ids(struct pass *pass);
@@ -292,9 +284,8 @@ void pass_find_overflow_ids(struct pass *pass);
 uid_t pass_shown_uid(const struct pass *pass, uid_t uid);
 gid_t pass_shown_gid(const struct pass *pass, gid_t gid);
 
-/* ---- What lower mounts forbid: pass_forbidden.c. fd: on the mount in question, also O_PATH ---- */
-
-/* The mode to show: without set-id bits on a mount that does not honour them. */
+/* fd: on the mount in question, also O_PATH. The mode to show: without set-id bits on a mount that does not honour
+ * them. */
 mode_t pass_shown_mode(struct pass *pass, int fd, mode_t mode);
 
 /* True for a device whose number is not shown, so that it cannot be opened. */
@@ -389,49 +380,10 @@ void pass_return_open_file(struct pass *pass, struct open_file *file);
 /* True if the inode is open for writing, or a writable mapping of it exists. */
 bool pass_is_open_for_writing(struct pass *pass, const struct inode *inode);
 
-/* ---- What callers may do: pass_caller.c ---- */
-
-#define CAPABILITY_BIT(capability) (UINT64_C(1) << (capability))
-
-struct capability_sets {
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-};
-
-/* The sets of a thread; 0: this one. Returns false, with errno, if they cannot be read. */
-bool capability_sets_get(pid_t pid, struct capability_sets *ret_sets);
-uint64_t capability_sets_effective(const struct capability_sets *sets);
-
-/* Rights of a caller beyond its ids. */
-struct caller_rights {
-    uint64_t capabilities; /* effective ones, as CAPABILITY_BIT()s */
-    size_t group_count;
-    gid_t *groups;
-};
-
-void caller_free_rights(struct caller_rights *rights);
-
-/* On a local variable. */
-#define CLEANUP_RIGHTS __attribute__((cleanup(caller_free_rights)))
-#define CALLER_WITHOUT_RIGHTS ((struct caller_rights){.groups = NULL})
-
-/* The rights of the caller's thread. A caller that has ended has none; root of a PID namespace that is not visible from
- * here has all capabilities.
- * Errors:  -ENOMEM
- * Owner:   the caller frees them with caller_free_rights() */
-int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, struct caller_rights *ret_rights);
-
-/* True if the caller's thread has all those capabilities, in whatever user namespace it is. */
-bool caller_has_capabilities(const struct fs_caller *caller, uint64_t wanted);
+/* ---- Acting as callers: pass_identity.c ---- */
 
 /* True if the caller has the capability in the daemon's user namespace. */
 bool caller_is_capable(const struct pass *pass, const struct fs_caller *caller, int capability);
-
-bool caller_is_in_our_namespace(const struct pass *pass, pid_t pid);
-
-/* True for a thread of io_uring(7), or another with such a name. */
-bool caller_is_io_worker(const struct pass *pass, pid_t pid);
-
-/* ---- Acting as callers: pass_identity.c ---- */
 
 /* The identity to which this thread must return. */
 struct identity {

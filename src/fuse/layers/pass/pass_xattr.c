@@ -41,26 +41,17 @@ int pass_op_setxattr(struct fs_layer *layer, FS_CALL, const char *name, const vo
     return err;
 }
 
-static bool is_posix_acl(const char *name) {
-    return has_prefix(name, "system.posix_acl_");
-}
-
-/* Every user may read POSIX ACLs, and with default_permissions the kernel reads them for all users. */
-static int enter_to_get(const struct pass *pass, const struct fs_caller *caller, const char *name,
-                        struct identity *ret_identity) {
-    if (has_prefix(name, "system.") && !is_posix_acl(name))
-        return identity_enter_unchecked(pass, caller, ret_identity);
-    return identity_enter_to_check(pass, caller, ret_identity);
-}
-
 /* file: if it is open. */
 static ssize_t get(struct pass *pass, FS_CALL, const struct open_file *file, const char *name, void *value,
                    size_t size_bytes) {
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     int err = file ? 0 : pass_open_path(pass, ino, &path);
+    /* Every user may read POSIX ACLs, and with default_permissions the kernel reads them for all users. */
+    bool is_unchecked = has_prefix(name, "system.") && !has_prefix(name, "system.posix_acl_");
     if (err == 0)
-        err = enter_to_get(pass, caller, name, &identity);
+        err = is_unchecked ? identity_enter_unchecked(pass, caller, &identity)
+                           : identity_enter_to_check(pass, caller, &identity);
     if (err < 0)
         return err;
     ssize_t length = file ? fgetxattr(file->fd, name, value, size_bytes)
@@ -90,29 +81,23 @@ int pass_op_getxattr(struct fs_layer *layer, FS_CALL, const char *name, void *va
     return 0;
 }
 
-/* Takes "trusted." names out of a list, as the kernel does for callers without privilege. Returns its new size. */
-static size_t hide_trusted(char *names, size_t size_bytes) {
-    static const char hidden[] = "trusted.";
+/* Leaves "trusted." names out, as the kernel does for callers without privilege. */
+static int list_for_unprivileged(const char *path, char *names, size_t size_bytes, size_t *ret_size_bytes) {
+    CLEANUP_FREE char *all = malloc(XATTR_LIST_MAX);
     size_t kept_bytes = 0;
-    for (size_t at = 0; at < size_bytes;) {
-        size_t length = strnlen(names + at, size_bytes - at) + 1;
-        if (strncmp(names + at, hidden, sizeof(hidden) - 1) != 0) {
-            memmove(names + kept_bytes, names + at, length);
+    if (!all)
+        return -ENOMEM;
+    ssize_t all_bytes = listxattr(path, all, XATTR_LIST_MAX);
+    if (all_bytes < 0)
+        return negative_errno();
+    for (size_t at = 0; at < (size_t)all_bytes;) {
+        size_t length = strnlen(all + at, (size_t)all_bytes - at) + 1;
+        if (!has_prefix(all + at, "trusted.")) {
+            memmove(all + kept_bytes, all + at, length);
             kept_bytes += length;
         }
         at += length;
     }
-    return kept_bytes;
-}
-
-static int list_for_unprivileged(const char *path, char *names, size_t size_bytes, size_t *ret_size_bytes) {
-    CLEANUP_FREE char *all = malloc(XATTR_LIST_MAX);
-    if (!all)
-        return -ENOMEM;
-    ssize_t length = listxattr(path, all, XATTR_LIST_MAX);
-    if (length < 0)
-        return negative_errno();
-    size_t kept_bytes = hide_trusted(all, (size_t)length);
     if (size_bytes > 0 && kept_bytes > size_bytes)
         return -ERANGE;
     if (size_bytes > 0)
@@ -137,14 +122,6 @@ int pass_op_listxattr(struct fs_layer *layer, FS_CALL, char *names, size_t size_
     return 0;
 }
 
-/* The kernel takes a file's capability away before somebody writes who may not do that himself; and if it does not
- * check permissions, before it knows whether he may write. The lower file system takes it away at the write itself. */
-static int leave_to_the_write(const struct pass *pass, const char *path, const char *name, int err) {
-    if (!pass->check_as_caller || err != -EPERM || strcmp(name, "security.capability") != 0)
-        return err;
-    return getxattr(path, name, NULL, 0) < 0 ? err : 0;
-}
-
 int pass_op_removexattr(struct fs_layer *layer, FS_CALL, const char *name) {
     struct pass *pass = to_pass(layer);
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
@@ -156,5 +133,11 @@ int pass_op_removexattr(struct fs_layer *layer, FS_CALL, const char *name) {
         return err;
     const struct fd_path fd_path = pass_fd_path_absolute(path.fd);
     err = removexattr(fd_path.text, name) < 0 ? negative_errno() : 0;
-    return leave_to_the_write(pass, fd_path.text, name, err);
+    /* The kernel takes a file's capability away before a write by a user who may not do that himself; and if it does
+     * not check permissions, before it knows whether he may write. The lower file system takes the capability away at
+     * the write itself. */
+    if (err == -EPERM && pass->check_as_caller && strcmp(name, "security.capability") == 0 &&
+        getxattr(fd_path.text, name, NULL, 0) >= 0)
+        err = 0;
+    return err;
 }

@@ -19,21 +19,6 @@ void path_fds_finish(struct path_fds *fds) {
     fds->entries = NULL;
 }
 
-static int make_entry(struct path_fds *fds, int fd) {
-    size_t count = fds->entry_count > ENTRIES_MIN ? fds->entry_count : ENTRIES_MIN;
-    while (count <= (size_t)fd)
-        count *= 2;
-    if (count == fds->entry_count)
-        return 0;
-    struct path_fd_entry *grown = realloc(fds->entries, count * sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    memset(grown + fds->entry_count, 0, (count - fds->entry_count) * sizeof(*grown));
-    fds->entries = grown;
-    fds->entry_count = count;
-    return 0;
-}
-
 static void link_last(struct path_fds *fds, int fd, enum path_fd_list list) {
     struct path_fd_entry *entry = &fds->entries[fd];
     int last = fds->lists[list].last;
@@ -52,25 +37,29 @@ static void unlink_entry(struct path_fds *fds, int fd) {
     fds->lists[entry->list].count--;
 }
 
-static void set_count(struct path_fds *fds, size_t count) {
-    __atomic_store_n(&fds->count, count, __ATOMIC_RELAXED);
-}
-
 int path_fds_add(struct path_fds *fds, int fd, uint32_t slot, enum path_fd_list list) {
-    int err = make_entry(fds, fd);
-    if (err < 0)
-        return err;
+    size_t count = fds->entry_count > ENTRIES_MIN ? fds->entry_count : ENTRIES_MIN;
+    while (count <= (size_t)fd)
+        count *= 2;
+    if (count != fds->entry_count) {
+        struct path_fd_entry *grown = realloc(fds->entries, count * sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        memset(grown + fds->entry_count, 0, (count - fds->entry_count) * sizeof(*grown));
+        fds->entries = grown;
+        fds->entry_count = count;
+    }
     fds->entries[fd].owner = slot + 1;
     fds->entries[fd].users = 0;
     link_last(fds, fd, list);
-    set_count(fds, fds->count + 1);
+    __atomic_store_n(&fds->count, fds->count + 1, __ATOMIC_RELAXED);
     return 0;
 }
 
 bool path_fds_remove(struct path_fds *fds, int fd) {
     unlink_entry(fds, fd);
     fds->entries[fd].owner = 0;
-    set_count(fds, fds->count - 1);
+    __atomic_store_n(&fds->count, fds->count - 1, __ATOMIC_RELAXED);
     return fds->entries[fd].users == 0;
 }
 

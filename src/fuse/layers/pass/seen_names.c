@@ -13,11 +13,6 @@ static size_t place_of(fs_ino ino) {
     return (size_t)(ino * UINT64_C(11400714819323198485) >> 52) % SEEN_NAMES_MAX;
 }
 
-/* The number of words that a name takes, with its NUL. */
-static size_t words_of(size_t length) {
-    return length / sizeof(uint64_t) + 1;
-}
-
 static void write_name(struct seen_name *place, const char *name) {
     size_t length = strnlen(name, SEEN_NAME_SIZE);
     uint64_t words[SEEN_NAME_WORDS];
@@ -25,7 +20,7 @@ static void write_name(struct seen_name *place, const char *name) {
         length = 0;
     words[length / sizeof(uint64_t)] = 0;
     memcpy(words, name, length);
-    for (size_t i = 0; i < words_of(length); i++)
+    for (size_t i = 0; i <= length / sizeof(uint64_t); i++) /* up to its NUL */
         __atomic_store_n(&place->name[i], words[i], __ATOMIC_RELEASE);
 }
 
