@@ -28,49 +28,42 @@ struct causes {
 
 /* ---- Stacks ---- */
 
-/* Finds the function in "[<0>] jbd2_log_wait_commit+0xcd/0x140 [jbd2]". */
-static void parse_function(const char *line, size_t length, char ret_name[CAUSE_FUNCTION_SIZE]) {
-    const char *name = line;
-    if (length > 0 && line[0] == '[') {
-        const char *end = memchr(line, ']', length);
-        name = end ? end + 1 : line + length;
-    }
-    while (name < line + length && *name == ' ')
-        name++;
-    size_t rest = (size_t)(line + length - name);
-    size_t name_length = 0;
-    while (name_length < rest && (isalnum((unsigned char)name[name_length]) || name[name_length] == '_'))
-        name_length++;
-    snprintf(ret_name, CAUSE_FUNCTION_SIZE, "%.*s", (int)name_length, name);
-}
-
+/* Finds the functions in lines such as "[<0>] jbd2_log_wait_commit+0xcd/0x140 [jbd2]". */
 void kernel_stack_parse(const char *text, struct kernel_stack *ret_stack) {
     ret_stack->count = 0;
     while (*text && ret_stack->count < CAUSE_FUNCTIONS_MAX) {
-        size_t length = strcspn(text, "\n");
         char *function = ret_stack->functions[ret_stack->count];
-        parse_function(text, length, function);
+        const size_t length = strcspn(text, "\n");
+        const char *end = text + length;
+        const char *name = text;
+        if (length > 0 && text[0] == '[') {
+            const char *bracket = memchr(text, ']', length);
+            name = bracket ? bracket + 1 : end;
+        }
+        while (name < end && *name == ' ')
+            name++;
+        size_t name_length = 0;
+        while (name + name_length < end && (isalnum((unsigned char)name[name_length]) || name[name_length] == '_'))
+            name_length++;
+        snprintf(function, CAUSE_FUNCTION_SIZE, "%.*s", (int)name_length, name);
         ret_stack->count += function[0] != '\0' && strcmp(function, "0") != 0; /* wchan says "0" outside the kernel */
-        text += length + (text[length] == '\n');
+        text = end + (*end == '\n');
     }
 }
 
-/* True for functions that wait on behalf of their callers. */
-static bool only_waits(const char *function) {
-    static const char *const patterns[] = {
+const char *kernel_stack_place(const struct kernel_stack *stack) {
+    /* Functions that wait on behalf of their callers. */
+    static const char *const waiting[] = {
         "*schedule*",   "*wait*",        "*mutex_lock*", "*rwsem_down*", "down_*",    "*futex*",
         "*folio_lock*", "usleep_range*", "msleep*",      "rt_mutex*",    "hrtimer_*",
     };
-    for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
-        if (fnmatch(patterns[i], function, 0) == 0)
-            return true;
-    return false;
-}
-
-const char *kernel_stack_place(const struct kernel_stack *stack) {
-    for (size_t i = 0; i < stack->count; i++)
-        if (!only_waits(stack->functions[i]))
+    for (size_t i = 0; i < stack->count; i++) {
+        bool only_waits = false;
+        for (size_t j = 0; j < ARRAY_SIZE(waiting) && !only_waits; j++)
+            only_waits = fnmatch(waiting[j], stack->functions[i], 0) == 0;
+        if (!only_waits)
             return stack->functions[i];
+    }
     return stack->count > 0 ? stack->functions[stack->count - 1] : NULL;
 }
 
@@ -90,12 +83,6 @@ struct aggstats_why kernel_stack_why(const struct kernel_stack *stack) {
 
 /* ---- The table ---- */
 
-static int fail(struct causes_error *error, size_t line, const char *message) {
-    error->line = line;
-    snprintf(error->message, sizeof(error->message), "%s", message);
-    return -EBADMSG;
-}
-
 /* Cuts off blanks at both ends. Returns the beginning */
 static char *trim(char *text) {
     while (isspace((unsigned char)*text))
@@ -106,126 +93,102 @@ static char *trim(char *text) {
     return text;
 }
 
-static bool is_text(const char *words) {
-    for (; *words; words++)
-        if (iscntrl((unsigned char)*words))
-            return false;
-    return true;
+/* "ID CLASS". Returns what is wrong with it, or NULL */
+static const char *parse_id_and_class(char *text, struct cause *cause) {
+    char *class = trim(text);
+    const char *id = strsep(&class, " \t");
+    if (!aggstats_cause_id_valid(id) || !class)
+        return "expected ID CLASS before the first of two colons, and as ID letters, digits, _, - and .";
+    snprintf(cause->why.id, sizeof(cause->why.id), "%s", id);
+    cause->why.kind = aggstats_cause_class_of_name(trim(class));
+    cause->has_class = true;
+    /* Some classes are found without a row. */
+    if (cause->why.kind == AGGSTATS_CAUSE_CLASSES || cause->why.kind == AGGSTATS_CAUSE_UNKNOWN ||
+        cause->why.kind == AGGSTATS_CAUSE_REST || cause->why.kind == AGGSTATS_CAUSE_RUNNING ||
+        cause->why.kind == AGGSTATS_CAUSE_FUNCTION)
+        return "there is no such class of causes; share/osproffs/causes lists them";
+    return NULL;
 }
 
-/* Those that are found without a row. */
-static bool is_class_of_no_row(enum aggstats_cause_class class) {
-    return class == AGGSTATS_CAUSE_UNKNOWN || class == AGGSTATS_CAUSE_REST || class == AGGSTATS_CAUSE_RUNNING ||
-           class == AGGSTATS_CAUSE_FUNCTION;
+static const char *parse_words(char *text, struct cause *cause) {
+    const char *words = trim(text);
+    if (!words[0])
+        return "expected the cause in words before the colon";
+    if (strlen(words) >= sizeof(cause->why.words))
+        return "the cause has more than 95 characters";
+    for (const char *at = words; *at; at++)
+        if (iscntrl((unsigned char)*at))
+            return "the cause has control characters";
+    snprintf(cause->why.words, sizeof(cause->why.words), "%s", words);
+    return NULL;
 }
 
-/* "@TYPE,TYPE". Returns what is behind it */
-static int parse_types(char **text, size_t line, struct cause_line *parsed, struct causes_error *ret_error) {
-    *text = trim(*text);
-    if (**text != '@')
-        return 0;
-    const char *types = *text + 1;
-    size_t length = strcspn(types, " \t");
-    if (length == 0 || length >= TYPES_SIZE)
-        return fail(ret_error, line,
-                    length == 0 ? "expected a type of file systems behind @"
-                                : "the types of file systems have more than 127 characters");
-    snprintf(parsed->types, sizeof(parsed->types), "%.*s", (int)length, types);
-    *text += 1 + length;
-    return 0;
-}
-
-/* "[^]FUNCTION < FUNCTION" */
-static int parse_patterns(char *patterns, size_t line, struct cause_line *parsed, struct causes_error *ret_error) {
-    char *rest = trim(patterns);
+/* "[@TYPE,TYPE] [^]FUNCTION < FUNCTION" */
+static const char *parse_patterns(char *text, struct cause_line *parsed) {
+    char *rest = trim(text);
+    if (rest[0] == '@') {
+        const size_t length = strcspn(rest + 1, " \t");
+        if (length == 0)
+            return "expected a type of file systems behind @";
+        if (length >= TYPES_SIZE)
+            return "the types of file systems have more than 127 characters";
+        snprintf(parsed->types, sizeof(parsed->types), "%.*s", (int)length, rest + 1);
+        rest = trim(rest + 1 + length);
+    }
     parsed->begins_innermost = rest[0] == '^';
     rest += parsed->begins_innermost;
     for (char *pattern = strsep(&rest, "<"); pattern; pattern = strsep(&rest, "<")) {
         pattern = trim(pattern);
         if (!pattern[0])
-            return fail(ret_error, line, "expected a function of the kernel on each side of <, and behind the colon");
+            return "expected a function of the kernel on each side of <, and behind the colon";
         if (strpbrk(pattern, " \t"))
-            return fail(ret_error, line, "expected < between two functions");
+            return "expected < between two functions";
         if (strlen(pattern) >= CAUSE_FUNCTION_SIZE)
-            return fail(ret_error, line, "the name of a function is longer than 63 characters");
+            return "the name of a function is longer than 63 characters";
         if (parsed->pattern_count == PATTERNS_MAX)
-            return fail(ret_error, line, "expected at most 8 functions");
+            return "expected at most 8 functions";
         snprintf(parsed->patterns[parsed->pattern_count++], CAUSE_FUNCTION_SIZE, "%s", pattern);
     }
-    return 0;
-}
-
-/* "ID CLASS" */
-static int parse_id_and_class(char *text, size_t line, struct cause *cause, struct causes_error *ret_error) {
-    char *class = trim(text);
-    const char *id = strsep(&class, " \t");
-    if (!aggstats_cause_id_valid(id) || !class)
-        return fail(ret_error, line,
-                    "expected ID CLASS before the first of two colons, and as ID letters, digits, _, - and .");
-    snprintf(cause->why.id, sizeof(cause->why.id), "%s", id);
-    cause->why.kind = aggstats_cause_class_of_name(trim(class));
-    cause->has_class = true;
-    if (cause->why.kind == AGGSTATS_CAUSE_CLASSES || is_class_of_no_row(cause->why.kind))
-        return fail(ret_error, line, "there is no such class of causes; share/osproffs/causes lists them");
-    return 0;
-}
-
-static int parse_words(char *text, size_t line, struct cause *cause, struct causes_error *ret_error) {
-    const char *words = trim(text);
-    if (!words[0])
-        return fail(ret_error, line, "expected the cause in words before the colon");
-    if (strlen(words) >= sizeof(cause->why.words))
-        return fail(ret_error, line, "the cause has more than 95 characters");
-    if (!is_text(words))
-        return fail(ret_error, line, "the cause has control characters");
-    snprintf(cause->why.words, sizeof(cause->why.words), "%s", words);
-    return 0;
+    return NULL;
 }
 
 /* "[-] [ID CLASS:] WORDS: [@TYPE] [^]FUNCTION < FUNCTION" */
-static int parse_cause(char *text, size_t line, struct cause_line *parsed, struct causes_error *ret_error) {
-    char *rest = strrchr(text, ':');
-    if (!rest)
-        return fail(ret_error, line, "expected CAUSE: [^]FUNCTION [< FUNCTION]..., found no colon");
-    *rest++ = '\0';
-    *parsed = (struct cause_line){.cause.is_work = text[0] == '-'};
+static const char *parse_cause(char *text, struct cause_line *parsed) {
+    const char *wrong = NULL;
+    char *patterns = strrchr(text, ':');
+    if (!patterns)
+        return "expected CAUSE: [^]FUNCTION [< FUNCTION]..., found no colon";
+    *patterns++ = '\0';
+    parsed->cause.is_work = text[0] == '-';
     text += parsed->cause.is_work;
     char *words = strchr(text, ':');
-    int err = 0;
     if (words) {
         *words++ = '\0';
-        err = parse_id_and_class(text, line, &parsed->cause, ret_error);
+        wrong = parse_id_and_class(text, &parsed->cause);
     }
-    if (err == 0)
-        err = parse_words(words ? words : text, line, &parsed->cause, ret_error);
-    if (err == 0)
-        err = parse_types(&rest, line, parsed, ret_error);
-    return err == 0 ? parse_patterns(rest, line, parsed, ret_error) : err;
-}
-
-static int add_line(struct causes *causes, const struct cause_line *line) {
-    struct cause_line *grown = reallocarray(causes->lines, causes->count + 1, sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    causes->lines = grown;
-    causes->lines[causes->count++] = *line;
-    return 0;
+    if (!wrong)
+        wrong = parse_words(words ? words : text, &parsed->cause);
+    return wrong ? wrong : parse_patterns(patterns, parsed);
 }
 
 static int parse_lines(char *text, struct causes *causes, struct causes_error *ret_error) {
     char *rest = text;
     size_t line = 0;
     for (char *line_text = strsep(&rest, "\n"); line_text; line_text = strsep(&rest, "\n")) {
-        struct cause_line parsed;
         line++;
         line_text = trim(line_text);
         if (!line_text[0] || line_text[0] == '#')
             continue;
-        int err = parse_cause(line_text, line, &parsed, ret_error);
-        if (err == 0)
-            err = add_line(causes, &parsed);
-        if (err < 0)
-            return err;
+        if (grow_array(&causes->lines, causes->count, sizeof(*causes->lines)) < 0)
+            return -ENOMEM;
+        struct cause_line *parsed = &causes->lines[causes->count++];
+        *parsed = (struct cause_line){.pattern_count = 0};
+        const char *wrong = parse_cause(line_text, parsed);
+        if (wrong) {
+            ret_error->line = line;
+            snprintf(ret_error->message, sizeof(ret_error->message), "%s", wrong);
+            return -EBADMSG;
+        }
     }
     return 0;
 }

@@ -1,3 +1,4 @@
+/* Descriptors of other processes: links in /proc/N/fd, and fdinfo. */
 #include "descriptors.h"
 
 #include <dirent.h>
@@ -43,10 +44,18 @@ void descriptor_info_parse(const char *text, struct descriptor_info *ret_info) {
 
 /* ---- One ---- */
 
-bool descriptor_read_info(uint64_t thread, uint64_t fd, char ret_text[DESCRIPTORS_INFO_SIZE]) {
+bool descriptor_read_text(uint64_t process, uint64_t fd, char ret_text[DESCRIPTORS_INFO_SIZE]) {
     char path[80];
-    snprintf(path, sizeof(path), "/proc/%" PRIu64 "/fdinfo/%" PRIu64, thread, fd);
+    snprintf(path, sizeof(path), "/proc/%" PRIu64 "/fdinfo/%" PRIu64, process, fd);
     return read_beginning(AT_FDCWD, path, ret_text, DESCRIPTORS_INFO_SIZE);
+}
+
+bool descriptor_read_info(uint64_t process, uint64_t fd, struct descriptor_info *ret_info) {
+    char text[DESCRIPTORS_INFO_SIZE];
+    if (fd > INT_MAX || !descriptor_read_text(process, fd, text))
+        return false;
+    descriptor_info_parse(text, ret_info);
+    return true;
 }
 
 static bool read_link_at(int dir_fd, const char *path, char ret_link[PATH_MAX]) {

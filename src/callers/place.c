@@ -1,4 +1,4 @@
-/* Reads /proc/N/syscall, and the mount of the descriptor that the call is on. */
+/* Reads /proc/N/syscall, /proc/N/fd and fdinfo, and mount tables. */
 #include "place.h"
 
 #include <fcntl.h>
@@ -82,15 +82,11 @@ static void copy_mount(const struct mounts_entry *entry, struct place *place) {
     snprintf(place->source, sizeof(place->source), "%s", entry->source);
 }
 
-static void open_table(uint64_t thread, struct mounts_table *ret_table) {
-    if (mounts_open_of((pid_t)thread, ret_table) < 0)
-        mounts_open(ret_table);
-}
-
 bool place_find_mount(uint64_t thread, dev_t device, struct place *place) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
-    open_table(thread, &table);
+    if (mounts_open_of((pid_t)thread, &table) < 0)
+        mounts_open(&table);
     if (mounts_of_device(&table, device, &entry))
         copy_mount(&entry, place);
     return place->has_mount;
@@ -106,39 +102,32 @@ bool place_find_path(const char *path, struct place *ret_place) {
     return ret_place->has_mount;
 }
 
-/* Finds the mount of a descriptor. Returns false if there is no such descriptor */
-static bool find_mount_of(uint64_t thread, uint64_t fd, struct descriptor_info *ret_info, struct place *place) {
-    CLEANUP_MOUNTS struct mounts_table table = {0};
-    struct mounts_entry entry;
-    char text[DESCRIPTORS_INFO_SIZE];
-    if (fd > INT_MAX || !descriptor_read_info(thread, fd, text))
-        return false;
-    descriptor_info_parse(text, ret_info);
-    if (!ret_info->has_mount)
-        return true;
-    open_table(thread, &table);
-    if (mounts_of_id(&table, ret_info->mount, &entry)) /* numbers of mounts are those of the whole system */
-        copy_mount(&entry, place);
-    return true;
-}
-
 /* Most system calls have the descriptor of the file, or of the directory of a path, first. splice(2) to a file has that
  * of a pipe first, which is mounted nowhere. */
 void place_read(uint64_t thread, const struct thread_call *call, struct place *ret_place) {
-    struct descriptor_info info;
+    CLEANUP_MOUNTS struct mounts_table table = {0};
+    struct mounts_entry entry;
+    struct descriptor_info info = {.has_mount = false};
     uint64_t fd = call->arguments[0];
     *ret_place = (struct place){.has_mount = false};
     if (!call->is_known)
         return;
     ret_place->is_near = !call_descriptor(call, &fd);
     ret_place->is_directory = ret_place->is_near && call_directory(call, &fd);
-    if (!find_mount_of(thread, fd, &info, ret_place) || ret_place->is_near)
+    if (!descriptor_read_info(thread, fd, &info))
         return;
-    ret_place->has_inode = info.has_inode;
-    ret_place->inode = info.has_inode ? info.inode : 0;
-    descriptor_read_link(thread, fd, ret_place->path);
-    if (call->number == SYS_splice && !ret_place->has_mount)
-        find_mount_of(thread, call->arguments[2], &info, ret_place);
+    if (mounts_open_of((pid_t)thread, &table) < 0)
+        mounts_open(&table);
+    if (!ret_place->is_near) {
+        ret_place->file = info;
+        descriptor_read_link(thread, fd, ret_place->path);
+    }
+    bool has_mount = info.has_mount && mounts_of_id(&table, info.mount, &entry);
+    if (!has_mount && !ret_place->is_near && call->number == SYS_splice)
+        has_mount = descriptor_read_info(thread, call->arguments[2], &info) && info.has_mount &&
+                    mounts_of_id(&table, info.mount, &entry);
+    if (has_mount) /* numbers of mounts are those of the whole system */
+        copy_mount(&entry, ret_place);
 }
 
 /* ---- Servers ---- */

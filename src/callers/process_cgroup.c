@@ -9,8 +9,6 @@
 #include "path.h"
 #include "process.h"
 
-static const char deleted[] = " (deleted)"; /* the kernel appends this to the path of a removed one */
-
 /* "blkio" in "cpu,blkio" */
 static bool has_controller(const char *list, size_t length, const char *controller) {
     const size_t wanted = strlen(controller);
@@ -42,15 +40,8 @@ bool process_cgroups_read(uint32_t thread, char ret_text[PROCESS_CGROUPS_SIZE]) 
     return read_beginning(AT_FDCWD, file, ret_text, PROCESS_CGROUPS_SIZE);
 }
 
-static void copy_path(char *path, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
-    size_t length = strlen(path);
-    size_t deleted_length = strlen(deleted);
-    if (length > deleted_length && strcmp(path + length - deleted_length, deleted) == 0)
-        path[length - deleted_length] = '\0';
-    path_copy_end(path, ret_name, AGGSTATS_GROUP_NAME_SIZE);
-}
-
 bool process_identify_cgroup(void *context, uint32_t thread, struct aggstats_identity *ret_identity) {
+    static const char deleted[] = " (deleted)"; /* the kernel appends this to the path of a removed one */
     char text[PROCESS_CGROUPS_SIZE];
     (void)context;
     if (!process_cgroups_read(thread, text))
@@ -62,8 +53,11 @@ bool process_identify_cgroup(void *context, uint32_t thread, struct aggstats_ide
         path = process_cgroup_in(text, NULL);
     if (!path)
         return false;
+    const size_t length = strlen(path);
+    if (length > strlen(deleted) && strcmp(path + length - strlen(deleted), deleted) == 0)
+        path[length - strlen(deleted)] = '\0';
     *ret_identity = (struct aggstats_identity){.id = thread};
-    copy_path(path, ret_identity->name);
+    path_copy_end(path, ret_identity->name, AGGSTATS_GROUP_NAME_SIZE);
     return true;
 }
 

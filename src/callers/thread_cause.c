@@ -22,20 +22,15 @@ static const struct aggstats_why running = {.kind = AGGSTATS_CAUSE_RUNNING, .id 
 
 /* ---- The tables --------------------------------------------------------------------------------- */
 
-/* Does not wait for the writer of a FIFO: it is empty. */
-static FILE *open_file(const char *path) {
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
-    if (stream)
-        steal_fd(&fd);
-    return stream;
-}
-
 static int read_file(const char *path, char **ret_text) {
-    CLEANUP_STREAM FILE *stream = open_file(path);
-    CLEANUP_FREE char *text = stream ? malloc(FILE_BYTES_MAX + 1) : NULL;
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO without a writer is empty */
+    CLEANUP_STREAM FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!stream)
+        return negative_errno();
+    steal_fd(&fd);
+    CLEANUP_FREE char *text = malloc(FILE_BYTES_MAX + 1);
     if (!text)
-        return stream ? -ENOMEM : negative_errno();
+        return -ENOMEM;
     errno = 0;
     size_t size_bytes = fread(text, 1, FILE_BYTES_MAX + 1, stream);
     if (ferror(stream))
@@ -49,23 +44,17 @@ static int read_file(const char *path, char **ret_text) {
     return 0;
 }
 
-static int load_own(const char *file, struct causes **ret_causes, char ret_why[THREAD_CAUSES_WHY_SIZE]) {
+int thread_causes_init(struct thread_causes *causes, const char *file, char ret_why[THREAD_CAUSES_WHY_SIZE]) {
     CLEANUP_FREE char *text = NULL;
     struct causes_error error = {0};
-    int err = read_file(file, &text);
-    if (err == 0)
-        err = causes_parse(text, ret_causes, &error);
+    int err = file ? read_file(file, &text) : 0;
+    if (err == 0 && file)
+        err = causes_parse(text, &causes->own, &error);
     if (err == -EBADMSG)
         snprintf(ret_why, THREAD_CAUSES_WHY_SIZE, "line %zu: %s", error.line, error.message);
     else if (err < 0)
         snprintf(ret_why, THREAD_CAUSES_WHY_SIZE, "cannot read it: %s",
                  err == -EILSEQ ? "it is not a text" : strerror(-err));
-    return err;
-}
-
-int thread_causes_init(struct thread_causes *causes, const char *file, char ret_why[THREAD_CAUSES_WHY_SIZE]) {
-    struct causes_error error = {0};
-    int err = file ? load_own(file, &causes->own, ret_why) : 0;
     return err < 0 ? err : causes_parse(causes_text, &causes->known, &error);
 }
 
@@ -95,11 +84,6 @@ struct ran {
     uint64_t queued_ns; /* time in which it could run and had no CPU; a wait is counted when it is over */
 };
 
-/* The clock of a thread's CPU time, in the kernel's numbering (CPUCLOCK_SCHED of one thread). */
-static clockid_t cpu_clock(uint64_t thread) {
-    return (clockid_t)(~(unsigned)thread << 3 | 6U);
-}
-
 /* "RAN QUEUED TIMES", in nanoseconds. */
 static bool read_schedstat(uint64_t thread, uint64_t *ret_ran_ns, uint64_t *ret_queued_ns) {
     char text[96];
@@ -114,12 +98,13 @@ static bool read_schedstat(uint64_t thread, uint64_t *ret_ran_ns, uint64_t *ret_
 
 /* For a running thread schedstat lags by up to a tick. Its clock does not, but can be read only for threads of ours. */
 static bool read_ran(uint64_t thread, struct ran *ret_ran) {
+    const clockid_t cpu_clock = (clockid_t)(~(unsigned)thread << 3 | 6U); /* CPUCLOCK_SCHED of one thread */
     struct timespec ran;
     ret_ran->can_run = can_run(thread);
     ret_ran->time_ns = read_clock_ns(CLOCK_MONOTONIC);
     if (!read_schedstat(thread, &ret_ran->ran_ns, &ret_ran->queued_ns))
         return false;
-    if (clock_gettime(cpu_clock(thread), &ran) == 0)
+    if (clock_gettime(cpu_clock, &ran) == 0)
         ret_ran->ran_ns = (uint64_t)ran.tv_sec * NS_PER_S + (uint64_t)ran.tv_nsec;
     return true;
 }
@@ -185,14 +170,6 @@ static const struct aggstats_why *find_run_seen(const struct thread_seen *seen, 
     return name;
 }
 
-static bool read_stack(uint64_t thread, struct kernel_stack *ret_stack) {
-    char text[STACK_BYTES];
-    if (!read_thread(thread, "stack", text, sizeof(text)) && !read_thread(thread, "wchan", text, sizeof(text)))
-        return false;
-    kernel_stack_parse(text, ret_stack);
-    return ret_stack->count > 0;
-}
-
 /* ---- Its cause ---- */
 
 struct cause thread_causes_find(const struct thread_causes *causes, const struct kernel_stack *stack,
@@ -223,11 +200,15 @@ static bool name_without_stack(const struct aggstats_why *run, bool is_able, str
 bool thread_read(const struct thread_causes *causes, const struct aggstats_look *look,
                  struct thread_reading *ret_reading) {
     struct kernel_stack *stack = &ret_reading->stack;
+    char text[STACK_BYTES];
     bool is_able = false;
     stack->count = 0;
     ret_reading->has_place = false;
     const struct aggstats_why *run = find_run(look, &is_able, &ret_reading->ran_ns);
-    if (run || !read_stack(look->thread, stack))
+    if (!run && (read_thread(look->thread, "stack", text, sizeof(text)) ||
+                 read_thread(look->thread, "wchan", text, sizeof(text))))
+        kernel_stack_parse(text, stack);
+    if (stack->count == 0)
         return name_without_stack(run, is_able, &ret_reading->why);
     if (thread_causes_need_type(causes, stack))
         thread_reading_read_place(ret_reading, look->thread);
@@ -256,25 +237,21 @@ void thread_reading_read_place(struct thread_reading *reading, uint64_t thread) 
     reading->has_place = true;
 }
 
-/* Of a stack that is too long, keeps the innermost functions. */
-static void format_stack(const struct kernel_stack *stack, char ret_text[AGGSTATS_STACK_SIZE]) {
+void thread_reading_wait(const struct thread_reading *reading, struct aggstats_wait *ret_wait) {
     static const char more[] = " < ...";
     size_t length = 0;
-    for (size_t i = 0; i < stack->count; i++) {
-        size_t added = strlen(stack->functions[i]) + (i > 0 ? strlen(" < ") : 0);
-        if (length + added + sizeof(more) > AGGSTATS_STACK_SIZE) {
-            memcpy(ret_text + length, more, sizeof(more));
-            return;
-        }
-        snprintf(ret_text + length, AGGSTATS_STACK_SIZE - length, "%s%s", i > 0 ? " < " : "", stack->functions[i]);
-        length += added;
-    }
-}
-
-void thread_reading_wait(const struct thread_reading *reading, struct aggstats_wait *ret_wait) {
     ret_wait->cause = reading->why;
     ret_wait->stack[0] = '\0';
-    format_stack(&reading->stack, ret_wait->stack);
+    for (size_t i = 0; i < reading->stack.count; i++) {
+        const char *function = reading->stack.functions[i];
+        size_t added = strlen(function) + (i > 0 ? strlen(" < ") : 0);
+        if (length + added + sizeof(more) > AGGSTATS_STACK_SIZE) { /* keeps the innermost functions */
+            memcpy(ret_wait->stack + length, more, sizeof(more));
+            return;
+        }
+        snprintf(ret_wait->stack + length, AGGSTATS_STACK_SIZE - length, "%s%s", i > 0 ? " < " : "", function);
+        length += added;
+    }
 }
 
 /* Where the kernel keeps no CPU times, both are 0. */

@@ -1,3 +1,4 @@
+/* A disk is found in sysfs, and its limits in the control groups where systems mount them. */
 #include "disk.h"
 
 #include <fcntl.h>
@@ -7,6 +8,9 @@
 #include <unistd.h>
 
 #include "base.h"
+#include "process.h"
+
+/* ---- The disk ----------------------------------------------------------------------------------- */
 
 bool disk_parse_in_flight(const char *text, uint64_t *ret_count) {
     char *reads_end = NULL;
@@ -41,18 +45,15 @@ static char *find_directory(const struct place *place) {
     return realpath(path, NULL);
 }
 
-static int open_disk(char *directory) {
-    CLEANUP_FD int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || faccessat(fd, "partition", F_OK, 0) < 0)
-        return steal_fd(&fd);
-    *strrchr(directory, '/') = '\0';
-    return open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
 bool disk_find(const struct place *place, struct disk *ret_disk) {
     char text[128];
     CLEANUP_FREE char *directory = place->has_mount ? find_directory(place) : NULL;
-    CLEANUP_FD int dir_fd = directory ? open_disk(directory) : -1;
+    CLEANUP_FD int dir_fd = directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir_fd >= 0 && faccessat(dir_fd, "partition", F_OK, 0) == 0) { /* its disk is the directory above */
+        *strrchr(directory, '/') = '\0';
+        close_fd(&dir_fd);
+        dir_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
     if (dir_fd < 0)
         return false;
     *ret_disk = (struct disk){.has_in_flight = false};
@@ -65,4 +66,54 @@ bool disk_find(const struct place *place, struct disk *ret_disk) {
         read_line(dir_fd, "inflight", text, sizeof(text)) && disk_parse_in_flight(text, &ret_disk->in_flight);
     read_line(dir_fd, "loop/backing_file", ret_disk->backing, sizeof(ret_disk->backing));
     return true;
+}
+
+/* ---- Its limits --------------------------------------------------------------------------------- */
+
+/* "7:0 524288", "7:0 rbps=max wbps=524288 riops=max wiops=max" */
+bool disk_limit_is_set(const char *text, const char *disk) {
+    const size_t length = strlen(disk);
+    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        if (strncmp(line, disk, length) != 0 || line[length] != ' ')
+            continue;
+        for (const char *word = line + length; *word == ' '; word += strcspn(word, " \n")) {
+            word++;
+            const char *equals = memchr(word, '=', strcspn(word, " \n"));
+            const char *value = equals ? equals + 1 : word;
+            if (*value >= '1' && *value <= '9')
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_limited_by(const char *top, const char *group, const char *file, const char *disk) {
+    char path[PATH_MAX];
+    char text[4096];
+    const int length = snprintf(path, sizeof(path), "%s%s/%s", top, group, file);
+    return length > 0 && (size_t)length < sizeof(path) && read_beginning(AT_FDCWD, path, text, sizeof(text)) &&
+           disk_limit_is_set(text, disk);
+}
+
+bool disk_limit_find(uint64_t thread, const char *disk, char *ret_group, size_t size_bytes) {
+    static const char *const tops[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+    static const char *const files[] = {"blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device",
+                                        "blkio.throttle.read_iops_device", "blkio.throttle.write_iops_device"};
+    char text[PROCESS_CGROUPS_SIZE];
+    char *group = process_cgroups_read((uint32_t)thread, text) ? process_cgroup_in(text, "blkio") : NULL;
+    bool is_found = false;
+    for (size_t i = 0; group && !is_found && i < ARRAY_SIZE(files); i++)
+        is_found = is_limited_by("/sys/fs/cgroup/blkio", group, files[i], disk);
+    if (!is_found) /* again, because the text is cut */
+        group = process_cgroups_read((uint32_t)thread, text) ? process_cgroup_in(text, "") : NULL;
+    /* The limits of version 2 count for all groups below. */
+    for (char *end = group ? group + strlen(group) : NULL; !is_found && end && end > group;) {
+        *end = '\0';
+        for (size_t i = 0; i < ARRAY_SIZE(tops); i++)
+            is_found = is_found || is_limited_by(tops[i], group, "io.max", disk);
+        end = is_found ? NULL : strrchr(group, '/');
+    }
+    if (is_found)
+        snprintf(ret_group, size_bytes, "%s", group);
+    return is_found;
 }

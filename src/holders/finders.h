@@ -1,9 +1,8 @@
-/* Finding the holder of one thing each. They fill what they find into a link, and leave it as it is if they find
- * nothing. */
+/* Finding the holder of one thing each. What is found is filled into a link, which else stays as it is. */
 #ifndef FINDERS_H
 #define FINDERS_H
 
-#include "holders_chain.h"
+#include "holders.h"
 #include "lock_table.h"
 #include "place.h"
 
@@ -12,6 +11,9 @@ struct waiting {
     uint64_t process;
     uint64_t thread;
     struct thread_reading reading; /* with its place */
+    const char *path;              /* of the call's file; NULL: that of the reading. Owner: the caller */
+    bool is_elsewhere;             /* the call is on another file system than its descriptor */
+    enum aggstats_cause_class thing;
 };
 
 /* What is read once for a whole chain. */

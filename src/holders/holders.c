@@ -13,13 +13,16 @@
 #include "aggstats/why.h"
 #include "base.h"
 #include "disk.h"
-#include "disk_limit.h"
 #include "finders.h"
 #include "mounts.h"
 #include "path.h"
 #include "proc.h"
 
 #define THREADS_MAX 128 /* of a holder, that are looked at */
+
+#define SHARE 11                    /* a look's cost times that passes between looks, on average */
+#define SAVED_NS INT64_C(100000000) /* the time that may be used up at once, by the looks at several calls */
+#define SCAN_AGE_NS 1e8             /* from this age on descriptors of all processes are read */
 
 /* ---- Threads ------------------------------------------------------------------------------------ */
 
@@ -64,26 +67,10 @@ static void read_place(struct waiting *waiting) {
         *place = (struct place){.has_mount = false};
 }
 
-static bool read_waiting(const struct search *search, uint64_t process, uint64_t thread, struct waiting *ret_waiting) {
-    uint64_t memory[2] = {0, 0};
-    const struct aggstats_look look = {.thread = thread, .memory = memory};
-    *ret_waiting = (struct waiting){.process = process, .thread = thread};
-    if (!thread_read(search->options->causes, &look, &ret_waiting->reading)) {
-        ret_waiting->reading.why = (struct aggstats_why){.words = ""};
-        return false;
-    }
-    read_place(ret_waiting);
-    return true;
-}
-
-static bool is_alone(uint64_t process) {
-    struct threads threads;
-    read_threads(process, &threads);
-    return threads.count == 1;
-}
-
-/* If the stack is hidden, or only its innermost function is known, the table of locks may still have a request. */
+/* If the stack is hidden, or only its innermost function is known, the table of locks may still have a request of a
+ * process without other threads. */
 static enum aggstats_cause_class find_thing(struct search *search, const struct waiting *waiting) {
+    struct threads threads;
     switch (waiting->reading.why.kind) {
     case AGGSTATS_CAUSE_DISK_READ:
     case AGGSTATS_CAUSE_DISK:
@@ -101,18 +88,29 @@ static enum aggstats_cause_class find_thing(struct search *search, const struct 
     case AGGSTATS_CAUSE_CPU:
         return AGGSTATS_CAUSE_OTHER;
     default:
-        return waiting->reading.stack.count <= 1 && is_alone(waiting->process)
-                   ? find_lock_request(search, waiting->process)
-                   : AGGSTATS_CAUSE_OTHER;
+        if (waiting->reading.stack.count > 1)
+            return AGGSTATS_CAUSE_OTHER;
+        read_threads(waiting->process, &threads);
+        return threads.count == 1 ? find_lock_request(search, waiting->process) : AGGSTATS_CAUSE_OTHER;
     }
 }
 
-/* ---- Holders by thing --------------------------------------------------------------------------- */
-
-static void find_frozen(const struct waiting *waiting, struct aggstats_link *link) {
-    if (waiting->reading.place.has_mount)
-        path_copy_end(waiting->reading.place.mount, link->object, sizeof(link->object));
+/* Returns false if what the thread waits for is unknown. */
+static bool read_waiting(struct search *search, uint64_t process, uint64_t thread, struct waiting *ret_waiting) {
+    uint64_t memory[2] = {0, 0};
+    const struct aggstats_look look = {.thread = thread, .memory = memory};
+    *ret_waiting = (struct waiting){.process = process, .thread = thread};
+    const bool is_known = thread_read(search->options->causes, &look, &ret_waiting->reading);
+    if (!is_known) {
+        ret_waiting->reading.why = (struct aggstats_why){.words = ""};
+        return false;
+    }
+    read_place(ret_waiting);
+    ret_waiting->thing = find_thing(search, ret_waiting);
+    return true;
 }
+
+/* ---- Holders by thing --------------------------------------------------------------------------- */
 
 static void find_server(const struct waiting *waiting, struct aggstats_link *link) {
     if (!waiting->reading.place.has_mount || !place_server(&waiting->reading.place, link->source, sizeof(link->source)))
@@ -135,34 +133,33 @@ static void find_disk(const struct waiting *waiting, struct aggstats_link *link)
         disk_limit_find(waiting->thread, disk.number, link->group, sizeof(link->group));
 }
 
-/* Some file systems keep locks themselves. Whether this one does is seen in the stack. */
-static void find_lock(struct search *search, const struct waiting *waiting, struct aggstats_link *link) {
-    path_copy_end(waiting->reading.place.path, link->object, sizeof(link->object));
-    if (find_lock_holder(search, waiting, link))
-        return;
-    if (stack_has(&waiting->reading.stack, "fuse_*"))
-        find_daemon(search, waiting, link);
-    else if (stack_has(&waiting->reading.stack, "nfs*") || stack_has(&waiting->reading.stack, "cifs_*"))
-        find_server(waiting, link);
-}
-
 static void find_holder(struct search *search, const struct waiting *waiting, struct aggstats_link *link) {
-    const enum aggstats_cause_class thing = find_thing(search, waiting);
-    switch (thing) {
+    const struct place *place = &waiting->reading.place;
+    const struct kernel_stack *stack = &waiting->reading.stack;
+    switch (waiting->thing) {
     case AGGSTATS_CAUSE_FLOCK:
     case AGGSTATS_CAUSE_FCNTL:
     case AGGSTATS_CAUSE_LEASE:
-        link->thing = thing;
-        find_lock(search, waiting, link);
+        link->thing = waiting->thing;
+        path_copy_end(waiting->path ? waiting->path : place->path, link->object, sizeof(link->object));
+        /* Some file systems keep locks themselves. Whether this one does is seen in the stack. */
+        if (find_lock_holder(search, waiting, link))
+            break;
+        if (stack_has(stack, "fuse_*"))
+            find_daemon(search, waiting, link);
+        else if (stack_has(stack, "nfs*") || stack_has(stack, "cifs_*"))
+            find_server(waiting, link);
         break;
     case AGGSTATS_CAUSE_PIPE_ROOM:
     case AGGSTATS_CAUSE_PIPE_DATA:
-        link->thing = thing;
+        link->thing = waiting->thing;
         find_pipe_end(search, waiting, link);
         break;
     case AGGSTATS_CAUSE_FROZEN:
-        link->thing = waiting->reading.place.has_mount ? thing : AGGSTATS_CAUSE_OTHER;
-        find_frozen(waiting, link);
+        if (!place->has_mount)
+            break;
+        link->thing = waiting->thing;
+        path_copy_end(place->mount, link->object, sizeof(link->object));
         break;
     case AGGSTATS_CAUSE_FUSE:
         find_daemon(search, waiting, link);
@@ -204,6 +201,7 @@ static struct aggstats_link *add_link(struct aggstats_chain *chain, uint64_t pro
     return link;
 }
 
+/* thread: the one that is shown; 0: none, because the process has no other */
 static void add_waiting(struct search *search, struct aggstats_chain *chain, const struct waiting *waiting,
                         uint64_t thread) {
     struct aggstats_link *link = add_link(chain, waiting->process, thread, &waiting->reading.why);
@@ -222,23 +220,6 @@ static bool has_waiter(const struct aggstats_chain *chain, uint64_t process, uin
 
 /* ---- Following a process ------------------------------------------------------------------------ */
 
-static bool add_stopped(struct aggstats_chain *chain, uint64_t process) {
-    static const struct aggstats_why by_signal = {
-        .kind = AGGSTATS_CAUSE_STOPPED, .id = "stopped_signal", .words = "stopped"};
-    static const struct aggstats_why by_debugger = {
-        .kind = AGGSTATS_CAUSE_STOPPED, .id = "stopped_debugger", .words = "stopped by a debugger"};
-    struct proc_stat stat;
-    if (!proc_stat_read(process, &stat) || (stat.state[0] != 'T' && stat.state[0] != 't'))
-        return false;
-    add_link(chain, process, 0, stat.state[0] == 'T' ? &by_signal : &by_debugger);
-    return true;
-}
-
-static bool is_held_up(struct search *search, const struct waiting *waiting) {
-    const enum aggstats_cause_class thing = find_thing(search, waiting);
-    return thing != AGGSTATS_CAUSE_OTHER && thing != AGGSTATS_CAUSE_PIPE_DATA;
-}
-
 /* Of many threads only one that waits for somebody is reported: the others may have other work. If all have the same
  * cause, that is reported. */
 static bool follow_threads(struct search *search, struct aggstats_chain *chain, uint64_t process,
@@ -252,7 +233,7 @@ static bool follow_threads(struct search *search, struct aggstats_chain *chain, 
             continue;
         }
         bool is_known = read_waiting(search, process, threads->numbers[i], &waiting);
-        if (is_known && is_held_up(search, &waiting)) {
+        if (is_known && waiting.thing != AGGSTATS_CAUSE_OTHER && waiting.thing != AGGSTATS_CAUSE_PIPE_DATA) {
             add_waiting(search, chain, &waiting, waiting.thread);
             return true;
         }
@@ -264,29 +245,37 @@ static bool follow_threads(struct search *search, struct aggstats_chain *chain, 
     return false;
 }
 
-static bool follow_thread(struct search *search, struct aggstats_chain *chain, uint64_t process, uint64_t thread,
-                          uint64_t shown) {
-    struct waiting waiting;
-    if (!read_waiting(search, process, thread, &waiting) && find_thing(search, &waiting) == AGGSTATS_CAUSE_OTHER)
-        return false;
-    add_waiting(search, chain, &waiting, shown);
-    return true;
-}
-
 static bool follow_process(struct search *search, struct aggstats_chain *chain, const struct aggstats_party *holder) {
+    static const struct aggstats_why by_signal = {
+        .kind = AGGSTATS_CAUSE_STOPPED, .id = "stopped_signal", .words = "stopped"};
+    static const struct aggstats_why by_debugger = {
+        .kind = AGGSTATS_CAUSE_STOPPED, .id = "stopped_debugger", .words = "stopped by a debugger"};
+    const uint64_t process = holder->process;
     struct threads threads;
-    read_threads(holder->process, &threads);
+    struct proc_stat stat;
+    struct waiting waiting;
+    read_threads(process, &threads);
     const bool is_one = threads.count == 1;
     const uint64_t thread = is_one ? threads.numbers[0] : holder->thread;
-    if (has_waiter(chain, holder->process, is_one ? 0 : thread) && (is_one || thread != 0)) {
+    if (has_waiter(chain, process, is_one ? 0 : thread) && (is_one || thread != 0)) {
         chain->is_circle = true;
         return false;
     }
-    if (chain->count == AGGSTATS_LINKS_MAX || threads.count == 0 || add_stopped(chain, holder->process))
+    if (chain->count == AGGSTATS_LINKS_MAX || threads.count == 0)
         return false;
-    if (thread != 0)
-        return follow_thread(search, chain, holder->process, thread, is_one ? 0 : thread);
-    return follow_threads(search, chain, holder->process, &threads);
+    if (proc_stat_read(process, &stat) && (stat.state[0] == 'T' || stat.state[0] == 't')) {
+        add_link(chain, process, 0, stat.state[0] == 'T' ? &by_signal : &by_debugger);
+        return false;
+    }
+    if (thread == 0)
+        return follow_threads(search, chain, process, &threads);
+    const bool is_known = read_waiting(search, process, thread, &waiting);
+    if (!is_known)
+        waiting.thing = find_thing(search, &waiting);
+    if (!is_known && waiting.thing == AGGSTATS_CAUSE_OTHER)
+        return false;
+    add_waiting(search, chain, &waiting, is_one ? 0 : thread);
+    return true;
 }
 
 /* ---- Following a loop device -------------------------------------------------------------------- */
@@ -316,37 +305,65 @@ static bool follow(struct search *search, struct aggstats_chain *chain) {
 
 /* ---- The chain ---------------------------------------------------------------------------------- */
 
-static void set_place(const struct holders_waiter *waiter, struct waiting *waiting) {
-    struct place *place = &waiting->reading.place;
-    if (waiter->path)
-        snprintf(place->path, sizeof(place->path), "%s", waiter->path);
-    if (waiter->device == 0 || (place->has_mount && place->device == waiter->device))
-        return;
-    place->has_inode = false; /* the descriptor is of another file system */
-    place->has_mount = false;
-    place_find_mount(waiter->thread, waiter->device, place);
-}
-
+/* Reads the place of the first waiter's call, but for what the caller knows of it. */
 static void begin(struct search *search, const struct holders_waiter *waiter, struct aggstats_chain *chain) {
     struct waiting waiting = {.process = waiter->process, .thread = waiter->thread};
+    struct place *place = &waiting.reading.place;
     if (waiter->reading) {
         waiting.reading = *waiter->reading;
         read_place(&waiting);
-    } else {
-        read_waiting(search, waiter->process, waiter->thread, &waiting);
+        waiting.thing = find_thing(search, &waiting);
+    } else if (!read_waiting(search, waiter->process, waiter->thread, &waiting)) {
+        waiting.thing = find_thing(search, &waiting);
     }
-    set_place(waiter, &waiting);
+    if (waiter->device != 0 && (!place->has_mount || place->device != waiter->device)) {
+        waiting.is_elsewhere = true;
+        place->has_mount = false;
+        place_find_mount(waiter->thread, waiter->device, place);
+    }
+    waiting.path = waiter->path;
     add_waiting(search, chain, &waiting, waiter->thread);
 }
 
 bool holders_find(const struct holders_options *options, const struct holders_waiter *waiter,
                   struct aggstats_chain *ret_chain) {
     struct search search = {.options = options};
+    const struct aggstats_link *first = &ret_chain->links[0];
     *ret_chain = (struct aggstats_chain){.count = 0};
     begin(&search, waiter, ret_chain);
     while (follow(&search, ret_chain))
         ;
     lock_table_finish(&search.locks);
-    const struct aggstats_link *first = &ret_chain->links[0];
     return first->thing != AGGSTATS_CAUSE_OTHER && (first->object[0] || first->relation != AGGSTATS_NOBODY_KNOWN);
+}
+
+/* ---- For the recorder's watcher -----------------------------------------------------------------
+ *
+ * Looking for holders costs from some 10 us to some 100 ms, and the thread that looks has calls to watch meanwhile. The
+ * cost is CPU time: on a busy machine a look takes many times as long, and a rest by the time that passed would leave
+ * calls without holders for minutes. */
+
+void slow_holders_find(struct slow_holders *holders, const struct aggstats_look *look,
+                       const struct thread_reading *reading, dev_t device, struct aggstats_wait *wait) {
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    const int64_t begin_ns = read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const struct holders_options options = {.causes = holders->causes, .may_scan = look->age_ns >= SCAN_AGE_NS};
+    struct holders_waiter waiter = {.thread = look->thread, .reading = reading, .device = device};
+    wait->is_put_off = now_ns < holders->next_ns;
+    if (!look->wants_holder || wait->is_put_off)
+        return;
+    if (!proc_status_number(look->thread, "Tgid", 10, &waiter.process) ||
+        !holders_find(&options, &waiter, &wait->chain) || !thread_reading_holds(reading, look->thread))
+        wait->chain = (struct aggstats_chain){.count = 0};
+    const int64_t saved_ns = now_ns - holders->next_ns < SAVED_NS ? now_ns - holders->next_ns : SAVED_NS;
+    holders->next_ns = now_ns - saved_ns + SHARE * (read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+}
+
+bool slow_holders_look(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
+    struct slow_holders *holders = context;
+    struct thread_reading reading;
+    const bool is_known = thread_read(holders->causes, look, &reading);
+    thread_reading_wait(&reading, ret_wait);
+    slow_holders_find(holders, look, &reading, 0, ret_wait);
+    return is_known;
 }

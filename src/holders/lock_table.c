@@ -18,7 +18,6 @@
 #include "base.h"
 #include "descriptors.h"
 
-#define WORD_SIZE 16
 #define DEPTH_MAX 1000000
 
 /* ---- A line ---- */
@@ -31,17 +30,6 @@ static const struct {
     {"FLOCK", LOCK_FLOCK, false}, {"POSIX", LOCK_FCNTL, false}, {"OFDLCK", LOCK_FCNTL, true},
     {"LEASE", LOCK_LEASE, false}, {"DELEG", LOCK_LEASE, false},
 };
-
-static bool parse_kind(const char *name, struct lock *lock) {
-    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-        if (strcmp(kinds[i].name, name) != 0)
-            continue;
-        lock->kind = kinds[i].kind;
-        lock->is_description = kinds[i].is_description;
-        return true;
-    }
-    return false;
-}
 
 /* Steps over "1: -> ". The number of blanks before the arrow is the depth. */
 static const char *parse_depth(const char *line, struct lock *lock) {
@@ -83,36 +71,30 @@ static bool parse_file(const char **text, struct lock *lock) {
     return true;
 }
 
-static bool parse_owner(const char **text, struct lock *lock) {
-    uint64_t pid;
-    if (!step_over(text, 10, ' ', &pid))
-        return false;
-    lock->pid = (int64_t)pid; /* -1 has become the largest one */
-    return lock->pid >= -1;
-}
-
-/* "0 EOF", "0 99" */
-static bool parse_range(const char *text, struct lock *lock) {
-    if (!step_over(&text, 10, ' ', &lock->begin))
-        return false;
-    char *end = NULL;
-    lock->end = strncmp(text, "EOF", 3) == 0 ? UINT64_MAX : strtoull(text, &end, 10);
-    return end != text;
-}
-
 bool lock_parse(const char *line, struct lock *ret_lock) {
     struct lock lock = {.depth = 0};
-    char kind[WORD_SIZE];
-    char mode[WORD_SIZE];
+    char kind[16];
+    char mode[16];
+    char *end = NULL;
+    uint64_t pid;
     int words = 0;
+    size_t row = 0;
     const char *rest = parse_depth(line, &lock);
     if (!rest || sscanf(rest, "%15s %*15s %15s %n", kind, mode, &words) != 2 || words == 0)
         return false;
     rest += words;
-    if (!parse_kind(kind, &lock) || !parse_owner(&rest, &lock) || !parse_file(&rest, &lock) ||
-        !parse_range(rest, &lock))
+    while (row < ARRAY_SIZE(kinds) && strcmp(kinds[row].name, kind) != 0)
+        row++;
+    if (row == ARRAY_SIZE(kinds) || !step_over(&rest, 10, ' ', &pid) || !parse_file(&rest, &lock) ||
+        !step_over(&rest, 10, ' ', &lock.begin))
         return false;
+    lock.kind = kinds[row].kind;
+    lock.is_description = kinds[row].is_description;
     lock.is_write = strcmp(mode, "WRITE") == 0;
+    lock.pid = (int64_t)pid;                                                         /* -1 has become the largest one */
+    lock.end = strncmp(rest, "EOF", 3) == 0 ? UINT64_MAX : strtoull(rest, &end, 10); /* "0 EOF", "0 99" */
+    if (lock.pid < -1 || end == rest)
+        return false;
     *ret_lock = lock;
     return true;
 }

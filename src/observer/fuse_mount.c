@@ -13,23 +13,21 @@
 
 /* ---- All of them -------------------------------------------------------------------------------- */
 
-static int append(struct fuse_mounts *mounts, dev_t device) {
-    dev_t *grown = reallocarray(mounts->devices, mounts->count + 1, sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    mounts->devices = grown;
-    mounts->devices[mounts->count++] = device;
-    return 0;
-}
-
 int fuse_mounts_read(struct fuse_mounts *ret_mounts) {
     struct fuse_mounts mounts = {0};
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
     int error = mounts_open(&table);
-    while (error == 0 && mounts_next(&table, &entry))
-        if (mounts_is_fuse(&entry))
-            error = append(&mounts, entry.device);
+    while (error == 0 && mounts_next(&table, &entry)) {
+        if (!mounts_is_fuse(&entry))
+            continue;
+        dev_t *grown = reallocarray(mounts.devices, mounts.count + 1, sizeof(*grown));
+        if (grown) {
+            mounts.devices = grown;
+            mounts.devices[mounts.count++] = entry.device;
+        }
+        error = grown ? 0 : -ENOMEM;
+    }
     if (error)
         fuse_mounts_finish(&mounts);
     else
@@ -42,29 +40,22 @@ void fuse_mounts_finish(struct fuse_mounts *mounts) {
     *mounts = (struct fuse_mounts){0};
 }
 
-static bool has_device(const struct fuse_mounts *mounts, dev_t device) {
-    for (size_t i = 0; mounts && i < mounts->count; i++)
-        if (mounts->devices[i] == device)
-            return true;
-    return false;
-}
-
 /* ---- One ---------------------------------------------------------------------------------------- */
 
 /* The number of a connection is that of the file system's device. */
-static bool find_connection(pid_t process, int fd, dev_t *ret_device) {
+static void find_connection(pid_t process, int fd, dev_t *ret_device) {
     char path[64];
     char text[1024];
     char *end;
     snprintf(path, sizeof(path), "/proc/%ld/fdinfo/%d", (long)process, fd);
     if (process <= 0 || !read_beginning(AT_FDCWD, path, text, sizeof(text)))
-        return false;
+        return;
     const char *line = strstr(text, CONNECTION);
     if (!line)
-        return false;
+        return;
     const unsigned long number = strtoul(line + strlen(CONNECTION), &end, 10);
-    *ret_device = mounts_device_of_kernel((uint32_t)number);
-    return end > line + strlen(CONNECTION);
+    if (end > line + strlen(CONNECTION))
+        *ret_device = mounts_device_of_kernel((uint32_t)number);
 }
 
 static int copy_entry(const struct mounts_entry *entry, struct fuse_mount *ret_mount) {
@@ -80,15 +71,18 @@ static int copy_entry(const struct mounts_entry *entry, struct fuse_mount *ret_m
     return 0;
 }
 
-/* device: 0: unknown */
+/* The last one, which is the newest. device: 0: unknown */
 static int find_in(struct mounts_table *table, dev_t device, const struct fuse_mounts *before,
                    struct fuse_mount *ret_mount) {
     struct mounts_entry entry;
     int error = 0;
     while (error == 0 && mounts_next(table, &entry)) {
-        if (!mounts_is_fuse(&entry) || (device != 0 ? entry.device != device : has_device(before, entry.device)))
+        bool is_other = device != 0 && entry.device != device;
+        for (size_t i = 0; device == 0 && before && i < before->count; i++)
+            is_other = is_other || before->devices[i] == entry.device;
+        if (!mounts_is_fuse(&entry) || is_other)
             continue;
-        fuse_mount_finish(ret_mount); /* the last one is the newest */
+        fuse_mount_finish(ret_mount);
         error = copy_entry(&entry, ret_mount);
     }
     return error;
@@ -99,8 +93,7 @@ int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, str
     CLEANUP_MOUNTS struct mounts_table ours = {0};
     struct fuse_mount found = {.path = NULL};
     dev_t device = 0;
-    if (!find_connection(process, fd, &device))
-        device = 0;
+    find_connection(process, fd, &device);
     int error = mounts_open_of(process, &theirs) == 0 ? find_in(&theirs, device, before, &found) : 0;
     if (error == 0 && !found.path) /* the process may have changed its root directory since, or have ended */
         error = mounts_open(&ours);

@@ -81,16 +81,6 @@ static void unlink_node(struct nodes *nodes, struct node *node) {
     *node = (struct node){.number = 0};
 }
 
-static void link_node(struct nodes *nodes, struct node *node) {
-    const uint32_t place = (uint32_t)(node - nodes->nodes) + 1;
-    uint32_t *chain = number_chain(nodes, node->number);
-    node->next_by_number = *chain;
-    *chain = place;
-    chain = name_chain(nodes, node->parent, node->name);
-    node->next_by_name = *chain;
-    *chain = place;
-}
-
 static void add(struct nodes *nodes, uint64_t parent, const char *name, uint64_t number) {
     char *copy = strdup(name);
     struct node *known = find_number(nodes, number);
@@ -106,8 +96,11 @@ static void add(struct nodes *nodes, uint64_t parent, const char *name, uint64_t
         nodes->next = (nodes->next + 1) % NODES_MAX;
     if (place->number != 0)
         unlink_node(nodes, place);
-    *place = (struct node){.number = number, .parent = parent, .name = copy};
-    link_node(nodes, place);
+    uint32_t *with_number = number_chain(nodes, number);
+    uint32_t *with_name = name_chain(nodes, parent, name);
+    *place = (struct node){
+        .number = number, .parent = parent, .name = copy, .next_by_number = *with_number, .next_by_name = *with_name};
+    *with_number = *with_name = (uint32_t)(place - nodes->nodes) + 1;
 }
 
 /* ---- The interface ------------------------------------------------------------------------------ */
@@ -152,17 +145,6 @@ uint64_t nodes_directory(struct nodes *nodes, uint64_t number) {
     return parent;
 }
 
-/* Puts a name before the part of the path that begins at *at. */
-static bool put_before(char path[PATH_MAX], size_t *at, const char *name) {
-    size_t length = strlen(name);
-    if (length + 1 > *at)
-        return false;
-    while (length > 0)
-        path[--*at] = name[--length];
-    path[--*at] = '/';
-    return true;
-}
-
 char *nodes_path(struct nodes *nodes, uint64_t number) {
     char path[PATH_MAX];
     size_t at = PATH_MAX - 1;
@@ -171,7 +153,12 @@ char *nodes_path(struct nodes *nodes, uint64_t number) {
     pthread_mutex_lock(&nodes->lock);
     for (unsigned depth = 0; number != NODES_ROOT && is_known; depth++) {
         const struct node *node = depth < DEPTH_MAX ? find_number(nodes, number) : NULL;
-        is_known = node && put_before(path, &at, node->name);
+        size_t length = node ? strlen(node->name) : 0;
+        is_known = node && length + 1 <= at;
+        while (is_known && length > 0)
+            path[--at] = node->name[--length];
+        if (is_known)
+            path[--at] = '/';
         number = node ? node->parent : 0;
     }
     pthread_mutex_unlock(&nodes->lock);

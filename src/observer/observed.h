@@ -3,16 +3,17 @@
 #ifndef OBSERVED_H
 #define OBSERVED_H
 
-#include "daemon_cause.h"
 #include "fuse_mount.h"
 #include "requests.h"
 #include "session.h"
+#include "holders.h"
 
 struct observed {
-    struct session session;
+    struct session session; /* its source says how all answers so far are counted */
     struct fuse_mount mount;
     struct requests requests;
-    struct daemon_causes causes;
+    struct slow_holders holders;
+    pid_t process; /* the daemon; 0: unknown */
 };
 
 /* Begins to record.

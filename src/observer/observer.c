@@ -58,19 +58,12 @@ struct observer {
 static struct ring_reader *interrupted_reader; /* for the handler */
 static volatile sig_atomic_t wants_save;
 
-#define TOLD_SIZE 1024
-
-__attribute__((format(printf, 2, 0))) static void format_told(char ret_text[TOLD_SIZE], const char *format,
-                                                              va_list arguments) {
-    vsnprintf(ret_text, TOLD_SIZE, format, arguments);
-}
-
 /* Prints to the waiting process, or else to the system log. */
 __attribute__((format(printf, 2, 3))) static void tell(const struct observer *observer, const char *format, ...) {
-    char text[TOLD_SIZE];
+    char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    format_told(text, format, arguments);
+    vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     if (observer->status_fd >= 0)
         complain("%s", text);
@@ -138,24 +131,22 @@ static void go_into_background(struct observer *observer) {
     (void)!chdir("/");
 }
 
-static void note_command_end(struct observer *observer, int status) {
-    int error = 0;
-    observer->command_end_ns = read_clock_ns(CLOCK_MONOTONIC);
-    observer->started.has_ended = true;
-    observer->started.wait_status = status;
-    if (read(observer->error_fd, &error, sizeof(error)) == sizeof(error))
-        observer->started.exec_error = error;
-    close_fd(&observer->error_fd);
-    observer->command = 0;
-}
-
 /* All descendants of the command become children of this process when their parents end. */
 static void reap(struct observer *observer) {
     int status;
+    int exec_error = 0;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        if (pid == observer->command)
-            note_command_end(observer, status);
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != observer->command)
+            continue;
+        observer->command_end_ns = read_clock_ns(CLOCK_MONOTONIC);
+        observer->started.has_ended = true;
+        observer->started.wait_status = status;
+        if (read(observer->error_fd, &exec_error, sizeof(exec_error)) == sizeof(exec_error))
+            observer->started.exec_error = exec_error;
+        close_fd(&observer->error_fd);
+        observer->command = 0;
+    }
     if (pid < 0 && errno == ECHILD)
         observer->has_children = false;
 }
@@ -181,40 +172,27 @@ static bool is_descendant(uint32_t process) {
     return parent == own;
 }
 
-static void note_second(struct observer *observer) {
-    observer->options->state->has_second = true;
-    if (!observer->has_second)
-        tell(observer, "%s makes more than one mount: the first one is profiled", observer->options->command[0]);
-    observer->has_second = true;
-}
-
-/* It goes on serving, but is not counted any more. */
-static void note_leaving(struct observer *observer, uint64_t how) {
-    observer->options->state->has_left = true;
-    if (!observer->has_left)
-        tell(observer, "%s %s: from then on its requests are not seen, and the profile is incomplete",
-             observer->options->command[0],
-             how == REQUEST_LEFT_SANDBOXED ? "has forbidden itself system calls"
-                                           : "has executed a program without its environment");
-    observer->has_left = true;
-}
-
 static void take(struct observer *observer, const struct request *request) {
+    const char *daemon = observer->options->command[0];
     if (request->record.kind == REQUEST_STARTED && observer->first_ns == 0) {
         observer->first = *request;
         observer->first_ns = read_clock_ns(CLOCK_MONOTONIC);
     } else if (request->record.kind == REQUEST_STARTED) {
-        note_second(observer);
-    } else if (request->record.kind == REQUEST_LEFT) {
-        note_leaving(observer, request->record.node);
+        observer->options->state->has_second = true;
+        if (!observer->has_second)
+            tell(observer, "%s makes more than one mount: the first one is profiled", daemon);
+        observer->has_second = true;
+    } else if (request->record.kind == REQUEST_LEFT) { /* it goes on serving, but is not counted any more */
+        observer->options->state->has_left = true;
+        if (!observer->has_left)
+            tell(observer, "%s %s: from then on its requests are not seen, and the profile is incomplete", daemon,
+                 request->record.node == REQUEST_LEFT_SANDBOXED ? "has forbidden itself system calls"
+                                                                : "has executed a program without its environment");
+        observer->has_left = true;
     } else if (observer->is_recording && is_of_first(observer, &request->record)) {
         requests_take(&observer->observed.requests, request);
         observer->has_ended = observer->has_ended || request->record.kind == REQUEST_ENDED;
     }
-}
-
-static uint64_t lost_requests(const struct observer *observer) {
-    return ring_reader_lost(&observer->reader) + observer->observed.requests.not_counted;
 }
 
 /* If this process is killed in it, its successor knows that it may lack a record. */
@@ -318,7 +296,7 @@ static void finish_session(struct observer *observer) {
     ring_reader_end(&observer->reader);
     drain(observer);
     observer->started.is_unsaved = session_end(session) != 0;
-    const uint64_t lost = lost_requests(observer);
+    const uint64_t lost = ring_reader_lost(&observer->reader) + observer->observed.requests.not_counted;
     if (lost > 0)
         tell(observer, "%llu requests of %s were not counted: a profile of that time is incomplete",
              (unsigned long long)lost, session->source.name);
@@ -335,24 +313,6 @@ static bool may_go_on(const struct observer *observer) {
     return observer->command == 0 && !waits_for_mount && !waits_for_begin;
 }
 
-static void complain_unseen(const struct observer *observer) {
-    if (observer->started.exec_error == 0 && observer->first_ns == 0)
-        tell(observer,
-             "no request to %s was seen: it serves no FUSE mount%s, or does so without the C library (static programs, "
-             "those of Go, io_uring) or without the environment that it was started with; as root, 'osprof fuse "
-             "--attach MOUNT' profiles it from outside",
-             observer->options->command[0], observer->has_children ? " yet" : "");
-}
-
-static int64_t wait_ns(const struct observer *observer, bool *ret_is_idle) {
-    const bool waits_for_mount = observer->first_ns != 0 && !observer->is_recording;
-    const int64_t silence_ns = read_clock_ns(CLOCK_MONOTONIC) - observer->last_record_ns;
-    *ret_is_idle = silence_ns > IDLE_AFTER_NS && !waits_for_mount;
-    if (!*ret_is_idle)
-        return LOOK_NS;
-    return observer->status_fd >= 0 && observer->command == 0 ? IDLE_AFTER_NS : SLEEP_NS;
-}
-
 /* The daemon or its mount is gone. If the command has just ended, the process that waits for it also waits for the
  * profile. */
 static bool is_over(const struct observer *observer) {
@@ -360,13 +320,17 @@ static bool is_over(const struct observer *observer) {
 }
 
 static void step(struct observer *observer) {
-    bool is_idle;
     reap(observer);
     drain(observer); /* afterwards: what was reported before an end is counted by then */
     if (observer->first_ns != 0 && !observer->is_recording && !observer->has_ended)
         find_mount(observer);
     if (observer->status_fd >= 0 && may_go_on(observer)) {
-        complain_unseen(observer);
+        if (observer->started.exec_error == 0 && observer->first_ns == 0)
+            tell(observer,
+                 "no request to %s was seen: it serves no FUSE mount%s, or does so without the C library (static "
+                 "programs, those of Go, io_uring) or without the environment that it was started with; as root, "
+                 "'osprof fuse --attach MOUNT' profiles it from outside",
+                 observer->options->command[0], observer->has_children ? " yet" : "");
         if (!is_over(observer) && !observer->has_taken_over)
             go_into_background(observer);
     }
@@ -377,8 +341,11 @@ static void step(struct observer *observer) {
     }
     if (is_over(observer))
         return;
-    const int64_t timeout_ns = wait_ns(observer, &is_idle);
-    ring_reader_wait(&observer->reader, is_idle, timeout_ns);
+    const bool waits_for_mount = observer->first_ns != 0 && !observer->is_recording;
+    const int64_t silence_ns = read_clock_ns(CLOCK_MONOTONIC) - observer->last_record_ns;
+    const bool is_idle = silence_ns > IDLE_AFTER_NS && !waits_for_mount;
+    const bool is_waited_for = observer->status_fd >= 0 && observer->command == 0;
+    ring_reader_wait(&observer->reader, is_idle, !is_idle ? LOOK_NS : is_waited_for ? IDLE_AFTER_NS : SLEEP_NS);
 }
 
 /* Until the daemon or its mount is gone; then saves the profile. */
@@ -393,14 +360,12 @@ static void observe(struct observer *observer) {
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
-/* For all commands: slow calls may be requested later, when nobody knows their callers any more. */
-static bool wants_callers(const struct session_options *options) {
-    return options->slow_ns > 0 || options->groupings & (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM);
-}
-
-/* A live_dirs_try() function: makes the ring. The live file, and the socket, get the same name later. */
+/* A live_dirs_try() function: makes the ring. The live file, and the socket, get the same name later. Callers are
+ * also wanted for slow calls that are requested later, when their callers may have ended. */
 static int create_ring(void *context, const char *live_path) {
     struct observer *observer = context;
+    const struct session_options *options = &observer->options->session;
+    const unsigned by_caller = 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM;
     struct aggstats_clock clock;
     CLEANUP_FREE char *ring = NULL;
     aggstats_clock_detect(&clock);
@@ -408,26 +373,21 @@ static int create_ring(void *context, const char *live_path) {
     observer->live_path = strdup(live_path);
     if (!observer->live_path || asprintf(&ring, "%.*s.ring", (int)(strrchr(live_path, '.') - live_path), live_path) < 0)
         return -ENOMEM;
-    return ring_reader_create(ring, clock.kind, wants_callers(&observer->options->session), &observer->reader);
-}
-
-static int choose_paths(struct observer *observer) {
-    struct live_dirs dirs;
-    live_dirs_find(&dirs);
-    int error = live_dirs_make(&dirs);
-    const char *directory = dirs.paths[dirs.chosen];
-    if (error == 0)
-        error = live_dirs_try(directory, "-", create_ring, observer);
-    if (error)
-        complain("cannot profile %s: nothing can be made in %s: %s", observer->options->command[0], directory,
-                 strerror(-error));
-    return error;
+    return ring_reader_create(ring, clock.kind, options->slow_ns > 0 || options->groupings & by_caller,
+                              &observer->reader);
 }
 
 static int start(struct observer *observer) {
-    int error = choose_paths(observer);
-    if (error)
+    struct live_dirs dirs;
+    live_dirs_find(&dirs);
+    int error = live_dirs_make(&dirs);
+    if (error == 0)
+        error = live_dirs_try(dirs.paths[dirs.chosen], "-", create_ring, observer);
+    if (error) {
+        complain("cannot profile %s: nothing can be made in %s: %s", observer->options->command[0],
+                 dirs.paths[dirs.chosen], strerror(-error));
         return error;
+    }
     prepare_signals(observer);
     error = fuse_mounts_read(&observer->before);
     if (error == 0)
@@ -534,14 +494,11 @@ static int go_on(struct observer *observer, pthread_t *ret_thread, bool *ret_has
     return error;
 }
 
-static bool is_there(pid_t process) {
-    return kill(process, 0) == 0 || errno == EPERM;
-}
-
 int observer_take_over(const struct observer_options *options, pid_t command, struct observer_started *ret_started) {
     const struct observer_state *state = options->state;
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-    if (!__atomic_load_n(&state->is_recording, __ATOMIC_ACQUIRE) || !is_there(command))
+    const bool has_command = kill(command, 0) == 0 || errno == EPERM;
+    if (!__atomic_load_n(&state->is_recording, __ATOMIC_ACQUIRE) || !has_command)
         return -ESRCH;
     struct observer observer = {.options = options,
                                 .status_fd = open("/dev/null", O_WRONLY | O_CLOEXEC), /* this process itself waits */

@@ -11,6 +11,7 @@
 #include "aggstats/lane.h"
 #include "aggstats/slow.h"
 #include "base.h"
+#include "process.h"
 
 #define REQUEST_ASKED_AGAIN (UINT64_C(1) << 63) /* FUSE_UNIQUE_RESEND: the request is in the same place as before */
 
@@ -35,7 +36,7 @@ static bool find_op(uint16_t opcode, enum wire_op *ret_op) {
 
 int requests_init(struct requests *requests, struct aggstats_recorder *recorder) {
     *requests = (struct requests){.recorder = recorder, .slow_cycles = UINT64_MAX};
-    seen_callers_init(&requests->callers);
+    pthread_mutex_init(&requests->callers_lock, NULL);
     return nodes_init(&requests->nodes);
 }
 
@@ -44,15 +45,10 @@ void requests_finish(struct requests *requests) {
         free(requests->pending[i].names);
     requests->pending_count = 0;
     nodes_finish(&requests->nodes);
-    seen_callers_finish(&requests->callers);
+    pthread_mutex_destroy(&requests->callers_lock);
 }
 
 /* ---- Requests ----------------------------------------------------------------------------------- */
-
-static struct aggstats_block *take_lane(struct requests *requests) {
-    return requests->lane_count > 0 ? requests->lanes[--requests->lane_count]
-                                    : aggstats_lane_create(requests->recorder);
-}
 
 static char *copy_names(const struct request *request) {
     if (request->names_bytes == 0)
@@ -79,27 +75,18 @@ static void remove_pending(struct requests *requests, struct pending_request *pe
     *pending = requests->pending[--requests->pending_count];
 }
 
-/* Its answer is not expected any more. */
-static void lose_pending(struct requests *requests, struct pending_request *pending) {
-    aggstats_lane_forget(&pending->span);
-    remove_pending(requests, pending);
-    requests->not_counted++;
-}
-
-static struct pending_request *find_oldest(struct requests *requests) {
-    struct pending_request *oldest = &requests->pending[0];
-    for (size_t i = 1; i < requests->pending_count; i++)
-        if ((int64_t)(requests->pending[i].span.start_cycles - oldest->span.start_cycles) < 0)
-            oldest = &requests->pending[i];
-    return oldest;
-}
-
-/* A lost answer is noticed only by another request of the same number, or when there are too many. */
+/* A lost answer is noticed only by another request of the same number, or when there are too many: then the oldest is
+ * not expected any more. */
 static void make_room(struct requests *requests, struct pending_request *same) {
-    if (same)
-        lose_pending(requests, same);
-    else if (requests->pending_count == REQUESTS_MAX)
-        lose_pending(requests, find_oldest(requests));
+    struct pending_request *lost = same;
+    if (!lost && requests->pending_count < REQUESTS_MAX)
+        return;
+    for (size_t i = 0; !same && i < requests->pending_count; i++)
+        if (!lost || (int64_t)(requests->pending[i].span.start_cycles - lost->span.start_cycles) < 0)
+            lost = &requests->pending[i];
+    aggstats_lane_forget(&lost->span);
+    remove_pending(requests, lost);
+    requests->not_counted++;
 }
 
 static void take_request(struct requests *requests, const struct request *request) {
@@ -109,7 +96,8 @@ static void take_request(struct requests *requests, const struct request *reques
     if (!find_op(record->opcode, &op) || (same && record->unique & REQUEST_ASKED_AGAIN))
         return;
     make_room(requests, same);
-    struct aggstats_block *lane = take_lane(requests);
+    struct aggstats_block *lane =
+        requests->lane_count > 0 ? requests->lanes[--requests->lane_count] : aggstats_lane_create(requests->recorder);
     if (!lane) {
         requests->not_counted++;
         return;
@@ -137,19 +125,6 @@ static bool moves_bytes(enum wire_op op) {
     return op == WIRE_READ || op == WIRE_WRITE;
 }
 
-static struct aggstats_outcome outcome_of(const struct pending_request *pending, const struct request_record *record) {
-    const int error = record->answered.error < 0 && record->answered.error > INT_MIN ? -record->answered.error : 0;
-    uint64_t moved_bytes = 0;
-    if (error == 0 && answers[pending->op] == WIRE_DATA)
-        moved_bytes = record->answered.body_bytes;
-    else if (error == 0 && answers[pending->op] == WIRE_SIZE)
-        moved_bytes = (uint32_t)record->node;
-    return (struct aggstats_outcome){.error = error,
-                                     .has_bytes = moves_bytes(pending->op),
-                                     .asked_bytes = pending->asked_bytes,
-                                     .moved_bytes = moved_bytes};
-}
-
 /* Learns names from an answer. */
 static void learn(struct requests *requests, const struct pending_request *pending, uint64_t node) {
     const char *name = pending->names;
@@ -171,55 +146,73 @@ static void learn(struct requests *requests, const struct pending_request *pendi
     }
 }
 
-static void relate(struct requests *requests, const struct pending_request *pending,
-                   const struct aggstats_outcome *outcome, uint64_t latency_cycles) {
-    const unsigned values = __atomic_load_n(&requests->joint[pending->op], __ATOMIC_RELAXED);
-    const uint64_t numbers[AGGSTATS_VALUE_COUNT] = {
-        [AGGSTATS_SIZE] = outcome->asked_bytes,
-        [AGGSTATS_RESULT] = outcome->moved_bytes,
-        [AGGSTATS_OFFSET] = pending->offset,
-        [AGGSTATS_ERROR] = (uint64_t)outcome->error,
-    };
-    for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++)
-        if (values & 1U << value)
-            aggstats_joint_add(requests->recorder, pending->op, (enum aggstats_value)value, numbers[value],
-                               latency_cycles);
-}
-
-static void tell_slow(const struct requests *requests, const struct pending_request *pending,
-                      const struct aggstats_outcome *outcome, uint64_t latency_cycles) {
-    const struct aggstats_ended_call call = {
-        .op = pending->op,
-        .latency_cycles = latency_cycles,
-        .object = pending->node,
-        .pid = pending->pid,
-        .uid = pending->uid,
-        .error = outcome->error,
-        .asked_bytes = outcome->asked_bytes,
-        .moved_bytes = outcome->moved_bytes,
-        .offset = moves_bytes(pending->op) ? pending->offset : 0,
-    };
-    aggstats_slow_end(requests->recorder, &pending->span, &call);
-}
-
 static void take_answer(struct requests *requests, const struct request_record *record) {
     struct pending_request *pending = find_pending(requests, record);
     if (!pending)
         return;
     if (record->thread != pending->thread)
         __atomic_fetch_add(&requests->handed_over, 1, __ATOMIC_RELAXED);
-    const struct aggstats_outcome outcome = outcome_of(pending, record);
+    const int error = record->answered.error < 0 && record->answered.error > INT_MIN ? -record->answered.error : 0;
+    const enum wire_answer answer = answers[pending->op];
+    const struct aggstats_outcome outcome = {.error = error,
+                                             .has_bytes = moves_bytes(pending->op),
+                                             .asked_bytes = pending->asked_bytes,
+                                             .moved_bytes = error != 0            ? 0
+                                                            : answer == WIRE_DATA ? record->answered.body_bytes
+                                                            : answer == WIRE_SIZE ? (uint32_t)record->node
+                                                                                  : 0};
     const uint64_t latency_cycles = aggstats_end_at(requests->recorder, &pending->span, record->time_cycles, &outcome);
-    relate(requests, pending, &outcome, latency_cycles);
+    const unsigned joint = __atomic_load_n(&requests->joint[pending->op], __ATOMIC_RELAXED);
+    const uint64_t numbers[AGGSTATS_VALUE_COUNT] = {[AGGSTATS_SIZE] = outcome.asked_bytes,
+                                                    [AGGSTATS_RESULT] = outcome.moved_bytes,
+                                                    [AGGSTATS_OFFSET] = pending->offset,
+                                                    [AGGSTATS_ERROR] = (uint64_t)error};
+    for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++)
+        if (joint & 1U << value)
+            aggstats_joint_add(requests->recorder, pending->op, (enum aggstats_value)value, numbers[value],
+                               latency_cycles);
     if (requests->is_grouped) {
         const struct aggstats_call_of of = {.thread = pending->pid, .uid = pending->uid, .object = pending->node};
         aggstats_group_add(requests->recorder, pending->op, &of, latency_cycles);
     }
-    if (latency_cycles >= __atomic_load_n(&requests->slow_cycles, __ATOMIC_RELAXED))
-        tell_slow(requests, pending, &outcome, latency_cycles);
-    if (outcome.error == 0)
+    if (latency_cycles >= __atomic_load_n(&requests->slow_cycles, __ATOMIC_RELAXED)) {
+        const struct aggstats_ended_call call = {.op = pending->op,
+                                                 .latency_cycles = latency_cycles,
+                                                 .object = pending->node,
+                                                 .pid = pending->pid,
+                                                 .uid = pending->uid,
+                                                 .error = error,
+                                                 .asked_bytes = outcome.asked_bytes,
+                                                 .moved_bytes = outcome.moved_bytes,
+                                                 .offset = moves_bytes(pending->op) ? pending->offset : 0};
+        aggstats_slow_end(requests->recorder, &pending->span, &call);
+    }
+    if (error == 0)
         learn(requests, pending, record->node);
     remove_pending(requests, pending);
+}
+
+/* ---- Other records ------------------------------------------------------------------------------ */
+
+static void take_caller(struct requests *requests, const struct request *request) {
+    const uint32_t thread = request->record.arrived.pid;
+    struct seen_caller *caller = &requests->callers[thread % SEEN_CALLERS_MAX];
+    pthread_mutex_lock(&requests->callers_lock);
+    *caller = (struct seen_caller){.thread = thread, .process = (uint32_t)request->record.node};
+    snprintf(caller->program, sizeof(caller->program), "%.*s", (int)sizeof(caller->program) - 1, request->names);
+    pthread_mutex_unlock(&requests->callers_lock);
+}
+
+bool requests_identify_caller(void *context, uint32_t thread, struct aggstats_identity *ret_identity) {
+    struct requests *requests = context;
+    pthread_mutex_lock(&requests->callers_lock);
+    const struct seen_caller caller = requests->callers[thread % SEEN_CALLERS_MAX];
+    pthread_mutex_unlock(&requests->callers_lock);
+    if (thread == 0 || caller.thread != thread)
+        return process_identify_first(NULL, thread, ret_identity);
+    *ret_identity = (struct aggstats_identity){.id = caller.process};
+    snprintf(ret_identity->name, sizeof(ret_identity->name), "%s", caller.program);
+    return true;
 }
 
 void requests_take(struct requests *requests, const struct request *request) {
@@ -228,8 +221,7 @@ void requests_take(struct requests *requests, const struct request *request) {
     else if (request->record.kind == REQUEST_ANSWERED)
         take_answer(requests, &request->record);
     else if (request->record.kind == REQUEST_CALLER)
-        seen_callers_add(&requests->callers, request->record.arrived.pid, (uint32_t)request->record.node,
-                         request->names);
+        take_caller(requests, request);
     else if (request->record.kind == REQUEST_NAMED)
         nodes_add(&requests->nodes, request->record.arrived.offset, request->names, request->record.node);
 }

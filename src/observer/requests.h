@@ -4,12 +4,14 @@
 #define REQUESTS_H
 
 #include "aggstats.h"
+#include "aggstats/caller_groups.h"
 #include "nodes.h"
 #include "ring_reader.h"
-#include "seen_callers.h"
 #include "wire_ops.h"
 
 #define REQUESTS_MAX 1024 /* without an answer; if there are more, the oldest is taken to have lost its answer */
+
+#define SEEN_CALLERS_MAX 4096U
 
 struct pending_request {
     uint64_t unique;
@@ -27,7 +29,12 @@ struct pending_request {
 struct requests {
     struct aggstats_recorder *recorder; /* borrowed; its ops are wire_op_names */
     struct nodes nodes;
-    struct seen_callers callers;
+    pthread_mutex_t callers_lock;
+    struct seen_caller {
+        uint32_t thread; /* 0: none */
+        uint32_t process;
+        char program[AGGSTATS_PROGRAM_SIZE];
+    } callers[SEEN_CALLERS_MAX]; /* thread number n is at n % SEEN_CALLERS_MAX: the last one counts */
     struct pending_request pending[REQUESTS_MAX];
     size_t pending_count;
     struct aggstats_block *lanes[REQUESTS_MAX]; /* the free ones */
@@ -48,6 +55,11 @@ void requests_finish(struct requests *requests);
 
 /* Counts a record of the mount; records of other kinds do nothing. Threads: one at a time */
 void requests_take(struct requests *requests, const struct request *request);
+
+/* As process_identify_first(), for a caller that may have ended by now: most commands have ended when their requests are
+ * counted, a moment later. So the daemon's preloaded object reports each caller while it waits for its first answer.
+ * An aggstats_identify_fn; context: a struct requests. Threads: any */
+bool requests_identify_caller(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
 
 /* Reports to the recorder what has been lost since the last time. lost_records: by the ring, in all.
  * Threads: as requests_take() */

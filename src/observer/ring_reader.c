@@ -14,82 +14,56 @@
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
-static int map_new(int fd, struct request_ring **ret_ring) {
+int ring_reader_create(const char *path, uint32_t clock_kind, bool wants_callers, struct ring_reader *ret_reader) {
     const size_t size_bytes = request_ring_bytes(REQUEST_RING_SLOTS);
-    int error = allocate_blocks(fd, 0, size_bytes); /* else the daemon could get SIGBUS later */
-    if (error)
-        return error;
-    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED)
+    CLEANUP_FREE char *copy = strdup(path);
+    if (!copy)
+        return -ENOMEM;
+    CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
         return negative_errno();
-    *ret_ring = memory;
-    return 0;
-}
-
-static void fill(struct request_ring *ring, uint32_t clock_kind, bool wants_callers) {
+    int error = allocate_blocks(fd, 0, size_bytes); /* else the daemon could get SIGBUS later */
+    struct request_ring *ring = error ? MAP_FAILED : mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (ring == MAP_FAILED) {
+        error = error ? error : negative_errno();
+        unlink(path);
+        return error;
+    }
     ring->version = REQUEST_RING_VERSION;
     ring->clock_kind = clock_kind;
     ring->wants_callers = wants_callers;
     ring->slot_count = REQUEST_RING_SLOTS;
     memcpy(ring->magic, REQUEST_RING_MAGIC, sizeof(ring->magic));
-}
-
-int ring_reader_create(const char *path, uint32_t clock_kind, bool wants_callers, struct ring_reader *ret_reader) {
-    struct ring_reader reader = {.path = strdup(path)};
-    if (!reader.path)
-        return -ENOMEM;
-    CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    int error = fd < 0 ? negative_errno() : map_new(fd, &reader.ring);
-    if (error || !reader.ring) {
-        if (fd >= 0)
-            unlink(path);
-        free(reader.path);
-        return error;
-    }
-    fill(reader.ring, clock_kind, wants_callers);
-    *ret_reader = reader;
+    *ret_reader = (struct ring_reader){.ring = ring, .path = steal_pointer(&copy)};
     return 0;
-}
-
-static bool is_ring(const struct request_ring *ring) {
-    return memcmp(ring->magic, REQUEST_RING_MAGIC, sizeof(ring->magic)) == 0 && ring->version == REQUEST_RING_VERSION &&
-           ring->slot_count == REQUEST_RING_SLOTS;
-}
-
-/* Continues where the other reader was. */
-static void go_on(struct ring_reader *reader) {
-    const uint64_t head = __atomic_load_n(&reader->ring->head, __ATOMIC_ACQUIRE);
-    reader->next = __atomic_load_n(&reader->ring->tail, __ATOMIC_RELAXED);
-    if (head - reader->next <= REQUEST_RING_SLOTS)
-        return;
-    reader->next = head; /* another process has overwritten it */
-    reader->lost++;
 }
 
 int ring_reader_open(const char *path, struct ring_reader *ret_reader) {
     const size_t size_bytes = request_ring_bytes(REQUEST_RING_SLOTS);
-    struct ring_reader reader = {.path = strdup(path)};
     struct stat attr = {0};
-    if (!reader.path)
+    CLEANUP_FREE char *copy = strdup(path);
+    if (!copy)
         return -ENOMEM;
     CLEANUP_FD int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    int error = fd < 0 || fstat(fd, &attr) < 0 ? negative_errno() : 0;
-    if (error == 0 && (attr.st_uid != geteuid() || (uint64_t)attr.st_size != size_bytes))
-        error = -EBADMSG;
-    void *memory = error ? MAP_FAILED : mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (error == 0 && memory == MAP_FAILED)
-        error = negative_errno();
-    if (error == 0 && !is_ring(memory)) {
-        munmap(memory, size_bytes);
-        error = -EBADMSG;
+    if (fd < 0 || fstat(fd, &attr) < 0)
+        return negative_errno();
+    if (attr.st_uid != geteuid() || (uint64_t)attr.st_size != size_bytes)
+        return -EBADMSG;
+    struct request_ring *ring = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (ring == MAP_FAILED)
+        return negative_errno();
+    if (memcmp(ring->magic, REQUEST_RING_MAGIC, sizeof(ring->magic)) != 0 || ring->version != REQUEST_RING_VERSION ||
+        ring->slot_count != REQUEST_RING_SLOTS) {
+        munmap(ring, size_bytes);
+        return -EBADMSG;
     }
-    if (error) {
-        free(reader.path);
-        return error;
+    *ret_reader = (struct ring_reader){.ring = ring, .path = steal_pointer(&copy)};
+    const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+    ret_reader->next = __atomic_load_n(&ring->tail, __ATOMIC_RELAXED); /* where the other reader was */
+    if (head - ret_reader->next > REQUEST_RING_SLOTS) {
+        ret_reader->next = head; /* another process has overwritten it */
+        ret_reader->lost = 1;
     }
-    reader.ring = memory;
-    go_on(&reader);
-    *ret_reader = reader;
     return 0;
 }
 
@@ -117,14 +91,6 @@ static void go_on_at(struct ring_reader *reader, uint64_t number) {
     __atomic_store_n(&reader->ring->tail, number, __ATOMIC_RELEASE);
 }
 
-/* Only the reader writes its position: if it has changed, another process has overwritten the ring. */
-static void notice_overwriting(struct ring_reader *reader) {
-    if (__atomic_load_n(&reader->ring->tail, __ATOMIC_RELAXED) == reader->next)
-        return;
-    go_on_at(reader, reader->next);
-    reader->lost++;
-}
-
 /* A writer that has claimed a slot and does not fill it has been killed. */
 static void skip_lost(struct ring_reader *reader) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
@@ -144,16 +110,12 @@ static void skip_lost(struct ring_reader *reader) {
     }
 }
 
-static void copy_names(const struct ring_reader *reader, uint64_t number, size_t slots, struct request *ret_request) {
-    char *to = ret_request->names;
-    for (size_t i = 0; i < slots; i++, to += REQUEST_NAME_BYTES)
-        memcpy(to, slot_of(reader, number + i)->names.bytes, REQUEST_NAME_BYTES);
-    ret_request->names_bytes = slots * REQUEST_NAME_BYTES;
-    *to = '\0';
-}
-
 bool ring_reader_next(struct ring_reader *reader, struct request *ret_request) {
-    notice_overwriting(reader);
+    /* Only the reader writes its position: if it has changed, another process has overwritten the ring. */
+    if (__atomic_load_n(&reader->ring->tail, __ATOMIC_RELAXED) != reader->next) {
+        go_on_at(reader, reader->next);
+        reader->lost++;
+    }
     if (!is_whole(reader, reader->next)) {
         skip_lost(reader);
         return false;
@@ -162,7 +124,11 @@ bool ring_reader_next(struct ring_reader *reader, struct request *ret_request) {
     size_t name_slots = ret_request->record.name_slots;
     if (name_slots > NAME_SLOTS_MAX)
         name_slots = 0;
-    copy_names(reader, reader->next + 1, name_slots, ret_request);
+    char *to = ret_request->names;
+    for (size_t i = 0; i < name_slots; i++, to += REQUEST_NAME_BYTES)
+        memcpy(to, slot_of(reader, reader->next + 1 + i)->names.bytes, REQUEST_NAME_BYTES);
+    *to = '\0';
+    ret_request->names_bytes = name_slots * REQUEST_NAME_BYTES;
     reader->waiting_since_ns = 0;
     go_on_at(reader, reader->next + 1 + name_slots);
     return true;

@@ -15,14 +15,12 @@
 #include "base.h"
 #include "descriptors.h"
 #include "disk.h"
-#include "disk_limit.h"
 #include "holders.h"
 #include "holders_text.h"
 #include "lock_table.h"
 #include "place.h"
 #include "proc.h"
 #include "process.h"
-#include "slow_holders.h"
 #include "testing.h"
 
 /* ---- fdinfo ---- */

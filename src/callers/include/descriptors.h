@@ -30,8 +30,10 @@ void descriptor_info_parse(const char *text, struct descriptor_info *ret_info);
  * Owner:   text */
 const char *descriptor_info_find(const char *text, const char *name);
 
-/* thread: or a process. Returns false if it is not there, or hidden from us; then the text is empty */
-bool descriptor_read_info(uint64_t thread, uint64_t fd, char ret_text[DESCRIPTORS_INFO_SIZE]);
+/* Reads fdinfo of a descriptor of a process or thread, as text, or parsed. Returns false if it is not there, or hidden
+ * from us; then the text is empty */
+bool descriptor_read_text(uint64_t process, uint64_t fd, char ret_text[DESCRIPTORS_INFO_SIZE]);
+bool descriptor_read_info(uint64_t process, uint64_t fd, struct descriptor_info *ret_info);
 
 /* The path of what is open, or a text such as "pipe:[4711]". Returns false as above */
 bool descriptor_read_link(uint64_t thread, uint64_t fd, char ret_link[PATH_MAX]);

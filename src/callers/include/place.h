@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "descriptors.h"
+
 #define CALL_ARGUMENTS 3
 #define PLACE_TYPE_SIZE 32
 #define PLACE_SOURCE_SIZE 512
@@ -31,13 +33,12 @@ bool call_directory(const struct thread_call *call, uint64_t *ret_fd);
 
 /* Zeroed: unknown. */
 struct place {
-    bool has_inode;
-    uint64_t inode;
-    char path[PATH_MAX]; /* of the file; "": unknown */
-    bool is_near;        /* the mount is that of something else in the call: names may lead to another one */
-    bool is_directory;   /* namely of the directory in which the name begins */
-    bool has_mount;      /* then the members below are known */
-    dev_t device;        /* of the file system */
+    struct descriptor_info file; /* what the call is on */
+    char path[PATH_MAX];         /* of the file, or "pipe:[4711]"; "": unknown */
+    bool is_near;                /* the mount is that of something else in the call: names may lead to another one */
+    bool is_directory;           /* namely of the directory in which the name begins */
+    bool has_mount;              /* then the members below are known */
+    dev_t device;                /* of the file system */
     char mount[PATH_MAX];
     char type[PLACE_TYPE_SIZE];
     char source[PLACE_SOURCE_SIZE];

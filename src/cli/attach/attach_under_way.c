@@ -10,7 +10,7 @@
 #include "aggstats/watched.h"
 #include "base.h"
 #include "mounts.h"
-#include "slow_holders.h"
+#include "holders.h"
 #include "user_shares.h"
 
 #define CALLS_MAX 2048               /* that are shown at a time; users share them */

@@ -2,7 +2,7 @@
 #ifndef LOCK_WATCH_H
 #define LOCK_WATCH_H
 
-#include "holders_chain.h"
+#include "holders.h"
 #include "lock_places.h"
 #include "wait_sums.h"
 

@@ -10,7 +10,7 @@
 #include "node_name.h"
 #include "prof.h"
 #include "session.h"
-#include "slow_holders.h"
+#include "holders.h"
 #include "slow_log.h"
 
 struct recording {
