@@ -23,37 +23,28 @@ void elf_file_init(struct elf_file *ret_file, int fd) {
 
 /* ---- Symbols ------------------------------------------------------------------------------------ */
 
-static bool is_function(const GElf_Sym *symbol) {
-    const unsigned type = GELF_ST_TYPE(symbol->st_info);
-    return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF && symbol->st_size > 0;
-}
-
 static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
-}
-
-/* The name that begins there in a table of names. Returns how long it is; 0: there is none */
-static unsigned find_name(const Elf_Data *names, size_t offset, const char **ret_name) {
-    if (!names->d_buf || offset >= names->d_size)
-        return 0;
-    *ret_name = (const char *)names->d_buf + offset;
-    return (unsigned)strnlen(*ret_name, smaller(names->d_size - offset, NAME_BYTES_MAX));
 }
 
 static void add_symbols(struct elf_file *file, Elf_Data *data, size_t count, const Elf_Data *names) {
     GElf_Sym symbol;
     file->symbols = calloc(smaller(count, SYMBOLS_MAX) + 1, sizeof(*file->symbols));
-    for (size_t i = 0; i < count && file->symbol_count < SYMBOLS_MAX && file->symbols; i++) {
-        const char *name = NULL;
-        if (!gelf_getsym(data, (int)i, &symbol) || !is_function(&symbol))
+    for (size_t i = 0; i < count && file->symbol_count < SYMBOLS_MAX && file->symbols && names->d_buf; i++) {
+        if (!gelf_getsym(data, (int)i, &symbol))
             continue;
-        const unsigned name_bytes = find_name(names, symbol.st_name, &name);
+        const unsigned type = GELF_ST_TYPE(symbol.st_info);
+        const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
+        if (!is_function || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0 || symbol.st_name >= names->d_size)
+            continue;
+        const char *name = (const char *)names->d_buf + symbol.st_name;
+        const size_t name_bytes = strnlen(name, smaller(names->d_size - symbol.st_name, NAME_BYTES_MAX));
         if (name_bytes > 0)
             file->symbols[file->symbol_count++] =
                 (struct elf_symbol){.address = symbol.st_value,
                                     .size_bytes = symbol.st_size,
                                     .name = name,
-                                    .name_bytes = name_bytes,
+                                    .name_bytes = (unsigned)name_bytes,
                                     .is_global = GELF_ST_BIND(symbol.st_info) != STB_LOCAL};
     }
 }
@@ -102,20 +93,11 @@ static int compare_symbols(const void *left, const void *right) {
     return order != 0 ? order : (a->name_bytes > b->name_bytes) - (a->name_bytes < b->name_bytes);
 }
 
-static bool has_program_header(Elf *elf, unsigned type) {
-    size_t count = 0;
-    GElf_Phdr header;
-    if (elf_getphdrnum(elf, &count) != 0)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == type)
-            return true;
-    return false;
-}
-
 /* What cannot be read has no symbols. */
 void elf_file_read(struct elf_file *file) {
     GElf_Ehdr header;
+    GElf_Phdr program_header;
+    size_t count = 0;
     if (file->is_read)
         return;
     file->is_read = true;
@@ -124,7 +106,11 @@ void elf_file_read(struct elf_file *file) {
     if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &header))
         return;
     file->entry = header.e_entry;
-    file->is_static = !has_program_header(file->elf, PT_INTERP);
+    file->is_static = true;
+    if (elf_getphdrnum(file->elf, &count) != 0)
+        count = 0;
+    for (size_t i = 0; i < count && file->is_static; i++)
+        file->is_static = !gelf_getphdr(file->elf, (int)i, &program_header) || program_header.p_type != PT_INTERP;
     if (header.e_machine == OWN_MACHINE && gelf_getclass(file->elf) == ELFCLASS64)
         file->unwind = dwarf_getcfi_elf(file->elf);
     if (read_table(file, SHT_SYMTAB) || read_table(file, SHT_DYNSYM))
@@ -148,8 +134,8 @@ bool elf_file_address(struct elf_file *file, uint64_t offset, uint64_t *ret_addr
     return false;
 }
 
-/* The first of those at the last address that is not above. */
-static size_t find_place(const struct elf_file *file, uint64_t address) {
+const struct elf_symbol *elf_file_symbol(struct elf_file *file, uint64_t address) {
+    elf_file_read(file);
     size_t low = 0;
     size_t high = file->symbol_count;
     while (low < high) {
@@ -159,21 +145,15 @@ static size_t find_place(const struct elf_file *file, uint64_t address) {
         else
             high = middle;
     }
-    while (low > 1 && file->symbols[low - 2].address == file->symbols[low - 1].address)
-        low--;
-    return low;
-}
-
-const struct elf_symbol *elf_file_symbol(struct elf_file *file, uint64_t address) {
-    elf_file_read(file);
-    const size_t place = find_place(file, address);
-    if (place == 0)
+    if (low == 0)
         return NULL;
-    const struct elf_symbol *first = &file->symbols[place - 1];
-    for (const struct elf_symbol *symbol = first;
-         symbol < file->symbols + file->symbol_count && symbol->address == first->address; symbol++)
-        if (address - symbol->address < symbol->size_bytes)
-            return symbol;
+    /* The first symbol at the last address that is not above. */
+    size_t place = low - 1;
+    while (place > 0 && file->symbols[place - 1].address == file->symbols[place].address)
+        place--;
+    for (; place < low; place++)
+        if (address - file->symbols[place].address < file->symbols[place].size_bytes)
+            return &file->symbols[place];
     return NULL;
 }
 

@@ -36,22 +36,21 @@ struct shared_file {
 static struct shared_file *files;
 static size_t file_count;
 
-static bool is_same(const struct stat *a, const struct stat *b) {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 /* Takes fd. */
 static struct shared_file *share_file(int fd) {
     struct stat identity;
     struct shared_file *shared = NULL;
     if (fstat(fd, &identity) == 0 && S_ISREG(identity.st_mode)) {
-        for (shared = files; shared; shared = shared->next)
-            if (is_same(&shared->identity, &identity)) {
-                close(fd);
-                shared->users++;
-                return shared;
-            }
+        for (shared = files; shared; shared = shared->next) {
+            const struct stat *known = &shared->identity;
+            if (known->st_dev != identity.st_dev || known->st_ino != identity.st_ino ||
+                known->st_size != identity.st_size || known->st_mtim.tv_sec != identity.st_mtim.tv_sec ||
+                known->st_mtim.tv_nsec != identity.st_mtim.tv_nsec)
+                continue;
+            close(fd);
+            shared->users++;
+            return shared;
+        }
         shared = file_count < FILES_MAX ? calloc(1, sizeof(*shared)) : NULL;
     }
     if (!shared) {
@@ -88,23 +87,6 @@ static void forget_mappings(struct process *process) {
     free(process->mappings);
     process->mappings = NULL;
     process->count = 0;
-}
-
-/* A path may end in " (deleted)". Blanks and what terminals obey are replaced. */
-static void copy_name(const char *path, char ret_name[MAPPED_NAME_SIZE]) {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    size_t length = strlen(name);
-    const size_t suffix = strlen(DELETED);
-    if (length > suffix && strcmp(name + length - suffix, DELETED) == 0)
-        length -= suffix;
-    snprintf(ret_name, MAPPED_NAME_SIZE, "%.*s", (int)(length < MAPPED_NAME_SIZE ? length : MAPPED_NAME_SIZE - 1),
-             name);
-}
-
-static bool is_same_mapping(const struct mapping *a, const struct mapping *b) {
-    return a->start == b->start && a->end == b->end && a->offset == b->offset && a->place.inode == b->place.inode &&
-           a->place.device_major == b->place.device_major && a->place.device_minor == b->place.device_minor;
 }
 
 /* ---- Files that take too long ------------------------------------------------------------------- */
@@ -164,13 +146,18 @@ static void make_room(const struct process *kept) {
 /* before: what the process had mapped the last time: these files are open. */
 static void open_mapped(const struct process *process, const struct process *before, struct mapping *mapping) {
     char path[96];
-    for (size_t i = 0; i < before->count; i++)
-        if (before->mappings[i].shared && is_same_mapping(&before->mappings[i], mapping)) {
-            mapping->shared = before->mappings[i].shared;
-            mapping->shared->users++;
-            mapping->file = &mapping->shared->file;
-            return;
-        }
+    for (size_t i = 0; i < before->count; i++) {
+        const struct mapping *known = &before->mappings[i];
+        if (!known->shared || known->start != mapping->start || known->end != mapping->end ||
+            known->offset != mapping->offset || known->place.inode != mapping->place.inode ||
+            known->place.device_major != mapping->place.device_major ||
+            known->place.device_minor != mapping->place.device_minor)
+            continue;
+        mapping->shared = known->shared;
+        mapping->shared->users++;
+        mapping->file = &mapping->shared->file;
+        return;
+    }
     if (!mapped_begin(mapping))
         return;
     snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, process->number, mapping->start,
@@ -216,7 +203,13 @@ static void add_mapping(struct process *process, const struct process *before, c
     if (process->count == MAPPINGS_MAX || !parse_mapping(line, &mapping, &path) ||
         grow_array(&process->mappings, process->count, sizeof(*process->mappings)) < 0)
         return;
-    copy_name(path, mapping.name);
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+    if (length > strlen(DELETED) && strcmp(name + length - strlen(DELETED), DELETED) == 0)
+        length -= strlen(DELETED);
+    snprintf(mapping.name, sizeof(mapping.name), "%.*s",
+             (int)(length < MAPPED_NAME_SIZE ? length : MAPPED_NAME_SIZE - 1), name);
     mapping.is_program = mapping.place.inode > 0 && strcmp(path, program) == 0;
     if (mapping.place.inode > 0)
         open_mapped(process, before, &mapping);
@@ -229,14 +222,6 @@ static bool has_start_stack(uint32_t number, uint64_t start_stack) {
     return field && strtoull(field, NULL, 10) == start_stack;
 }
 
-static bool read_program(uint32_t number, char ret_program[PATH_MAX]) {
-    char path[32];
-    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", number);
-    const ssize_t length = readlinkat(AT_FDCWD, path, ret_program, PATH_MAX - 1);
-    ret_program[length > 0 ? length : 0] = '\0';
-    return length > 0;
-}
-
 /* Returns false if the process has ended, or executes another program. */
 static bool read_mappings(uint32_t number, uint64_t start_stack, const struct process *before,
                           struct process *ret_process) {
@@ -247,8 +232,11 @@ static bool read_mappings(uint32_t number, uint64_t start_stack, const struct pr
     *ret_process = (struct process){.number = number, .start_stack = start_stack};
     snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", number);
     CLEANUP_STREAM FILE *maps = has_start_stack(number, start_stack) ? fopen(path, "re") : NULL;
-    if (!maps || !read_program(number, program))
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", number);
+    const ssize_t length = maps ? readlinkat(AT_FDCWD, path, program, sizeof(program) - 1) : -1;
+    if (length <= 0)
         return false;
+    program[length] = '\0';
     while (getline(&line, &room, maps) >= 0)
         add_mapping(ret_process, before, line, program);
     free(line);
@@ -258,21 +246,17 @@ static bool read_mappings(uint32_t number, uint64_t start_stack, const struct pr
     return false;
 }
 
-/* The entry of the process; otherwise a free entry, or else the least recently used one. */
-static struct process *find_place(uint32_t number, uint64_t start_stack) {
-    struct process *oldest = &processes[0];
-    for (size_t i = 0; i < PROCESSES_MAX; i++) {
-        if (processes[i].number == number && processes[i].start_stack == start_stack)
-            return &processes[i];
-        if (processes[i].used < oldest->used)
-            oldest = &processes[i];
-    }
-    return oldest;
-}
-
 const struct process *mapped_find(uint32_t process, uint64_t start_stack) {
-    struct process *place = find_place(process, start_stack);
+    struct process *place = NULL;
     struct process now;
+    /* The entry of the process; otherwise a free entry, or else the least recently used one. */
+    for (struct process *entry = processes; entry < processes + PROCESSES_MAX; entry++) {
+        const bool is_it = entry->number == process && entry->start_stack == start_stack;
+        if (is_it || !place || entry->used < place->used)
+            place = entry;
+        if (is_it)
+            break;
+    }
     if (place->number != process || place->start_stack != start_stack)
         forget_mappings(place); /* it has another process's */
     if (start_stack != 0 && read_mappings(process, start_stack, place, &now)) {

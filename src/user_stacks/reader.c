@@ -57,10 +57,6 @@ static bool is_reserved(const char *name) {
     return name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1])) && name[1] != 'Z' && name[1] != 'R';
 }
 
-static bool is_called_as(const char *name, const char *op) {
-    return op[0] != '\0' && strncasecmp(name, op, strlen(op)) == 0;
-}
-
 static void name_function(const struct mapping *mapping, const struct frame *frame, const char *op,
                           struct function *ret_function) {
     uint64_t address = 0;
@@ -72,7 +68,8 @@ static void name_function(const struct mapping *mapping, const struct frame *fra
         char name[2 * AGGSTATS_FUNCTION_SIZE];
         snprintf(name, sizeof(name), "%.*s", (int)symbol->name_bytes, symbol->name);
         ret_function->is_entry = mapping->file->entry - symbol->address < symbol->size_bytes;
-        ret_function->is_of_c_library = mapping->file->is_static && (is_reserved(name) || is_called_as(name, op));
+        const bool is_called_as_op = op[0] != '\0' && strncasecmp(name, op, strlen(op)) == 0;
+        ret_function->is_of_c_library = mapping->file->is_static && (is_reserved(name) || is_called_as_op);
         copy_printable(name, ret_function->name);
         return;
     }
@@ -101,14 +98,6 @@ struct followed {
     bool is_sure;                              /* no function is missing so far */
     bool is_unreadable;                        /* the file of the next one */
 };
-
-static void take_caller(const struct function *function, struct followed *followed) {
-    if (!followed->is_sure || !function->is_of_program || function->is_entry)
-        return;
-    char *caller = function->is_of_c_library ? followed->of_c_library : followed->caller;
-    if (!caller[0])
-        memcpy(caller, function->name, sizeof(function->name));
-}
 
 static void be_unknown(const char *why, struct user_functions *ret_functions) {
     snprintf(ret_functions->caller, sizeof(ret_functions->caller), "(not known: %s)", why);
@@ -146,7 +135,9 @@ static void follow(const struct question *question, const struct process *proces
         unwound = unwind(&question->from, process, &frame);
         mapped_end(mapping);
         function.is_entry = function.is_entry || unwound == UNWOUND_OUTERMOST;
-        take_caller(&function, &followed);
+        char *caller = function.is_of_c_library ? followed.of_c_library : followed.caller;
+        if (followed.is_sure && function.is_of_program && !function.is_entry && !caller[0])
+            memcpy(caller, function.name, sizeof(function.name));
         followed.is_sure = followed.is_sure && (unwound == UNWOUND_CALLER || unwound == UNWOUND_OUTERMOST);
     }
     if (unwound != UNWOUND_OUTERMOST && fits)
@@ -158,27 +149,22 @@ static void follow(const struct question *question, const struct process *proces
 
 /* ---- Answers ------------------------------------------------------------------------------------ */
 
-/* Reads the names of the program while its call still lasts. */
-static void prepare(const struct process *process) {
-    for (size_t i = 0; process && i < process->count; i++) {
+static void answer(const struct question *question, struct answer *ret_answer) {
+    const struct process *process = mapped_find(question->process, question->start_stack);
+    if (question->has_stack && !process)
+        be_unknown("its program had ended", &ret_answer->functions);
+    else if (question->has_stack && mapped_at(process, question->from.instruction))
+        follow(question, process, &ret_answer->functions);
+    else if (question->has_stack)
+        be_unknown("its stack cannot be followed", &ret_answer->functions);
+    /* Otherwise reads the names of the program while its call still lasts. */
+    for (size_t i = 0; !question->has_stack && process && i < process->count; i++) {
         const struct mapping *mapping = &process->mappings[i];
         if (!mapping->is_program || !mapping->file || !mapped_begin(mapping))
             continue;
         elf_file_read(mapping->file);
         mapped_end(mapping);
     }
-}
-
-static void answer(const struct question *question, struct answer *ret_answer) {
-    const struct process *process = mapped_find(question->process, question->start_stack);
-    if (!question->has_stack)
-        prepare(process);
-    else if (!process)
-        be_unknown("its program had ended", &ret_answer->functions);
-    else if (mapped_at(process, question->from.instruction))
-        follow(question, process, &ret_answer->functions);
-    else
-        be_unknown("its stack cannot be followed", &ret_answer->functions);
 }
 
 /* ---- Programs that are truncated while being read ------------------------------------------------ */

@@ -42,32 +42,24 @@ bool reader_rights_are_there(void) {
     return proc_status_number((uint64_t)getpid(), "CapEff", 16, &has) && (has & taken) == taken;
 }
 
-static int keep_capabilities(void) {
+int reader_rights_give_up(void) {
+    __attribute__((unused)) const struct rlimit memory = {.rlim_cur = MEMORY_BYTES, .rlim_max = MEMORY_BYTES};
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[2] = {
         {.effective = (uint32_t)KEPT, .permitted = (uint32_t)KEPT},
         {.effective = (uint32_t)(KEPT >> 32), .permitted = (uint32_t)(KEPT >> 32)},
     };
-    return syscall(SYS_capset, &header, sets) < 0 ? negative_errno() : 0;
-}
-
-static void set_limits(void) {
-    __attribute__((unused)) const struct rlimit memory = {.rlim_cur = MEMORY_BYTES, .rlim_max = MEMORY_BYTES};
-    const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
 #if !defined(IS_SANITIZED)
     setrlimit(RLIMIT_DATA, &memory);
 #endif
     setrlimit(RLIMIT_CORE, &none);
     setrlimit(RLIMIT_FSIZE, &none);
-}
-
-int reader_rights_give_up(void) {
-    set_limits();
     if (setgroups(0, NULL) < 0 || setresgid(OWNS_NOTHING, OWNS_NOTHING, OWNS_NOTHING) < 0 ||
         prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setresuid(OWNS_NOTHING, OWNS_NOTHING, OWNS_NOTHING) < 0 ||
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_capset, &header, sets) < 0)
         return negative_errno();
-    return keep_capabilities();
+    return 0;
 }
 
 /* ---- System calls ------------------------------------------------------------------------------- */

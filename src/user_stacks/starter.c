@@ -21,7 +21,6 @@
 #define CHILDREN_MAX 4 /* for each reader number; all but the latest child hang */
 #define NOTE_MS 20000  /* until they are noted again, which unreadable.h forgets after a minute */
 #define ENDS_MS 50     /* a process that was killed, unless it hangs */
-#define STATE_FIELD 3
 
 struct child {
     pid_t process; /* 0: none */
@@ -34,16 +33,6 @@ struct starter {
     struct child children[READERS][CHILDREN_MAX];
     struct child *readers[READERS]; /* the latest of each number; NULL: none */
 };
-
-/* It lives as long as its parent, which signals of the terminal end. */
-static void keep_away_signals(void) {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE};
-    sigset_t none;
-    sigemptyset(&none);
-    for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-        signal(signals[i], SIG_IGN);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
 
 /* Frees the places of children that have ended. Renews the notes of files at which other children hang. */
 static void look_after_children(struct starter *starter) {
@@ -85,15 +74,10 @@ static int receive_socket(struct starter *starter, unsigned *ret_number) {
     return socket;
 }
 
-static bool hangs(pid_t process) {
-    struct proc_stat stat;
-    const char *state = proc_stat_read((uint64_t)process, &stat) ? proc_stat_field(&stat, STATE_FIELD) : NULL;
-    return state && state[0] == 'D';
-}
-
 static void end_reader(struct starter *starter, unsigned number) {
     struct file_place *at = &starter->unreadable->at[number];
     struct child *reader = starter->readers[number];
+    struct proc_stat stat;
     pid_t ended = 0;
     if (reader)
         kill(reader->process, SIGKILL);
@@ -104,7 +88,7 @@ static void end_reader(struct starter *starter, unsigned number) {
     }
     if (ended > 0) {
         reader->process = 0;
-    } else if (reader && hangs(reader->process)) {
+    } else if (reader && proc_stat_read((uint64_t)reader->process, &stat) && stat.state[0] == 'D') {
         at->inode = 0;
         reader->hangs_at = *at;
     }
@@ -113,17 +97,13 @@ static void end_reader(struct starter *starter, unsigned number) {
     *at = (struct file_place){.inode = 0};
 }
 
-static struct child *free_child(struct starter *starter, unsigned number) {
-    for (unsigned i = 0; i < CHILDREN_MAX; i++)
-        if (starter->children[number][i].process == 0)
-            return &starter->children[number][i];
-    return NULL;
-}
-
 static void start_reader(struct starter *starter, unsigned number, int socket) {
     static const char *const names[READERS] = {"osprof-stacks-1", "osprof-stacks-2"};
     const pid_t parent = getpid();
-    struct child *child = free_child(starter, number);
+    struct child *child = NULL;
+    for (unsigned i = 0; i < CHILDREN_MAX && !child; i++)
+        if (starter->children[number][i].process == 0)
+            child = &starter->children[number][i];
     const pid_t reader = child ? fork() : -1;
     if (reader == 0) {
         close(starter->control);
@@ -141,9 +121,15 @@ static void start_reader(struct starter *starter, unsigned number, int socket) {
 
 void starter_run(int control) {
     struct starter starter = {.control = control, .unreadable = unreadable_create()};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE};
     unsigned number;
     int socket;
-    keep_away_signals();
+    sigset_t none;
+    /* It lives as long as its parent, which signals of the terminal end. */
+    sigemptyset(&none);
+    for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+        signal(signals[i], SIG_IGN);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_NAME, "osprof-stacks", 0, 0, 0);
     const int error = starter.unreadable ? reader_rights_give_up() : -ENOMEM;
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* giving up rights undoes it */

@@ -174,27 +174,26 @@ static struct time_share *share_of(struct user_stacks *stacks, uint64_t user) {
     return &least->share;
 }
 
-/* Whether the process is in another user namespace. Root there may mount file systems that hang a reader. */
-static bool is_namespaced(struct user_stacks *stacks, uint32_t process) {
-    uint32_t *place = &stacks->namespaced[process % NAMESPACED_MAX];
-    char path[32];
-    struct stat own;
-    struct stat its;
-    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/user", process);
-    if (stat("/proc/self/ns/user", &own) == 0 && stat(path, &its) == 0) {
-        if (its.st_ino != own.st_ino)
-            *place = process;
-        else if (*place == process)
-            *place = 0;
-    }
-    return *place == process;
-}
-
-/* NULL: the user's programs have taken too long. */
+/* The second one for users whose programs take long, and for processes of other user namespaces: root there may mount
+ * file systems that hang a reader. NULL: the user's programs have taken too long. */
 static struct reader *reader_for(struct user_stacks *stacks, uint64_t user, uint32_t process) {
     const int64_t left_ns = time_share_left_ns(share_of(stacks, user), &user_limits, read_clock_ns(CLOCK_MONOTONIC));
-    const bool is_apart = left_ns < user_limits.at_once_ns - FAST_NS || is_namespaced(stacks, process);
-    return left_ns <= 0 ? NULL : &stacks->readers[is_apart];
+    uint32_t *namespaced = &stacks->namespaced[process % NAMESPACED_MAX];
+    char path[32];
+    struct stat own;
+    struct stat other;
+    if (left_ns <= 0)
+        return NULL;
+    if (left_ns < user_limits.at_once_ns - FAST_NS)
+        return &stacks->readers[1];
+    snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/user", process);
+    if (stat("/proc/self/ns/user", &own) == 0 && stat(path, &other) == 0) {
+        if (other.st_ino != own.st_ino)
+            *namespaced = process;
+        else if (*namespaced == process)
+            *namespaced = 0;
+    }
+    return &stacks->readers[*namespaced == process];
 }
 
 /* ---- Questions ---------------------------------------------------------------------------------- */
@@ -262,10 +261,6 @@ static bool is_text(const char *text, size_t size_bytes) {
     return true;
 }
 
-static bool is_valid(const struct user_functions *functions) {
-    return is_text(functions->caller, sizeof(functions->caller)) && is_text(functions->stack, sizeof(functions->stack));
-}
-
 static bool send_question(const struct reader *reader, const struct question *question, size_t size_bytes) {
     return reader->socket >= 0 && send(reader->socket, question, size_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
@@ -316,7 +311,10 @@ static const char *find(struct user_stacks *stacks, struct reader *reader, uint6
         return stacks->control >= 0 ? why[NOT_YET] : "what reads programs has ended";
     *ret_answer = (struct answer){.number = 0};
     const enum outcome outcome = take_answer(stacks, reader, until_ns, ret_answer);
-    return outcome == ANSWERED && !is_valid(&ret_answer->functions) ? why[ENDED] : why[outcome];
+    const struct user_functions *functions = &ret_answer->functions;
+    const bool is_valid = outcome != ANSWERED || (is_text(functions->caller, sizeof(functions->caller)) &&
+                                                  is_text(functions->stack, sizeof(functions->stack)));
+    return is_valid ? why[outcome] : why[ENDED];
 }
 
 void user_stacks_find(struct user_stacks *stacks, const char *op, const struct collected_slow *call,
