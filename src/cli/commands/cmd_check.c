@@ -20,12 +20,6 @@
 /* Rounding of sums of many doubles. */
 #define BOUNDS_TOLERANCE 1e-9L
 
-/* Numbers that need not agree exactly: taken while calls began and ended, or after memory ran out. Reading has already
- * checked what they must satisfy: no more calls in buckets than were made. */
-static bool is_approximate(const struct input *input, const struct aggstats_profile *profile) {
-    return input->counting || profile->incomplete;
-}
-
 static bool check_calls(const char *name, const struct aggstats_profile *profile, const struct aggstats_op_profile *op,
                         uint64_t finished) {
     uint64_t listed = figures_in_flight(profile, op->name);
@@ -54,39 +48,13 @@ static bool check_total(const char *name, const struct aggstats_profile *profile
     return false;
 }
 
-/* Calls with negative differences of the clock are all in bucket 0. */
-static bool check_clamped(const char *name, const struct aggstats_profile *profile) {
-    wide_count in_lowest = 0;
-    char text[WIDE_COUNT_TEXT_SIZE];
-    for (size_t i = 0; i < profile->op_count; i++)
-        in_lowest += profile->ops[i].buckets[0];
-    if (profile->clamped <= in_lowest)
-        return true;
-    printf("%s: %" PRIu64 " clamped calls, but %s in bucket 0\n", name, profile->clamped,
-           wide_count_format(in_lowest, text));
-    return false;
-}
-
-/* Finds calls in flight of an op that was never called: checking ops would miss them. */
-static bool check_in_flight(const char *name, const struct aggstats_profile *profile) {
-    bool consistent = true;
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        const char *op_name = profile->in_flight[i].op;
-        if (aggstats_profile_op(profile, op_name))
-            continue;
-        printf("%s: OP_%s: a call in flight, but none was counted\n", name, op_name);
-        consistent = false;
-    }
-    return consistent;
-}
-
-/* In no bucket do groups of one grouping have more calls than the whole, and each has a total that its buckets allow.
- * left: [64 * resolution], the whole's buckets */
+/* In no bucket do groups of one grouping have more calls than the whole, and each has a total that its buckets allow. */
 static bool check_op_of_groups(const char *name, const struct aggstats_profile *profile,
-                               enum aggstats_grouping grouping, const struct aggstats_op_profile *whole,
-                               uint64_t *left) {
+                               enum aggstats_grouping grouping, const struct aggstats_op_profile *whole) {
+    uint64_t left[AGGSTATS_BUCKETS_MAX];
     bool consistent = true;
     bool is_contained = true;
+    memcpy(left, whole->buckets, 64 * (size_t)profile->resolution * sizeof(*left));
     for (size_t i = 0; i < profile->group_count; i++) {
         if (profile->groups[i].grouping != grouping)
             continue;
@@ -101,47 +69,33 @@ static bool check_op_of_groups(const char *name, const struct aggstats_profile *
     return consistent && is_contained;
 }
 
-static bool check_grouping(const char *name, const struct aggstats_profile *profile, enum aggstats_grouping grouping) {
-    uint64_t left[AGGSTATS_BUCKETS_MAX];
-    bool consistent = true;
-    for (size_t i = 0; i < profile->op_count; i++) {
-        memcpy(left, profile->ops[i].buckets, 64 * (size_t)profile->resolution * sizeof(*left));
-        consistent &= check_op_of_groups(name, profile, grouping, &profile->ops[i], left);
-    }
-    return consistent;
-}
-
-static bool check_groups(const char *name, const struct aggstats_profile *profile) {
-    bool consistent = true;
-    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
-        if (profile->groupings & 1U << grouping)
-            consistent &= check_grouping(name, profile, (enum aggstats_grouping)grouping);
-    return consistent;
-}
-
 static bool is_consistent(const char *name, const struct aggstats_profile *profile) {
-    bool consistent = check_clamped(name, profile);
-    consistent &= check_in_flight(name, profile);
+    wide_count in_lowest = 0;
+    char text[WIDE_COUNT_TEXT_SIZE];
+    for (size_t i = 0; i < profile->op_count; i++)
+        in_lowest += profile->ops[i].buckets[0];
+    bool consistent = profile->clamped <= in_lowest; /* calls with negative differences of the clock are in bucket 0 */
+    if (!consistent)
+        printf("%s: %" PRIu64 " clamped calls, but %s in bucket 0\n", name, profile->clamped,
+               wide_count_format(in_lowest, text));
+    /* Calls in flight of an op that was never called: checking ops would miss them. */
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        const char *op_name = profile->in_flight[i].op;
+        if (aggstats_profile_op(profile, op_name))
+            continue;
+        printf("%s: OP_%s: a call in flight, but none was counted\n", name, op_name);
+        consistent = false;
+    }
     for (size_t i = 0; i < profile->op_count; i++) {
         const struct aggstats_op_profile *op = &profile->ops[i];
         uint64_t finished = figures_finished(op, profile->resolution);
         consistent &= check_calls(name, profile, op, finished);
         consistent &= check_total(name, profile, op, finished);
     }
-    return check_groups(name, profile) && consistent;
-}
-
-static void print_consistent(const char *name, const struct aggstats_profile *profile) {
-    char calls[UNITS_TEXT_SIZE];
-    units_format_count(figures_sum(profile).calls, calls);
-    printf("%s: consistent: %zu ops, %s calls", name, profile->op_count, calls);
-    if (profile->in_flight_count > 0)
-        printf(", %zu in flight", profile->in_flight_count);
-    if (figures_left(profile) > 0) {
-        units_format_count(figures_left(profile), calls);
-        printf(", %s left before they returned", calls);
-    }
-    fputs(profile->incomplete ? "; marked incomplete: some calls are missing\n" : "\n", stdout);
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
+        for (size_t i = 0; profile->groupings & 1U << grouping && i < profile->op_count; i++)
+            consistent &= check_op_of_groups(name, profile, (enum aggstats_grouping)grouping, &profile->ops[i]);
+    return consistent;
 }
 
 struct check_options {
@@ -151,42 +105,50 @@ struct check_options {
     struct preemption_options terms;
 };
 
+/* Numbers need not agree exactly if they were taken while calls began and ended, or after memory ran out. Reading has
+ * already checked what they must satisfy: no more calls in buckets than were made. */
 static enum status check_profile(const struct check_options *options, const char *name, const struct input *input,
                                  const struct aggstats_profile *profile) {
-    if (!is_approximate(input, profile) && !is_consistent(name, profile))
+    const bool is_approximate = input->counting || profile->incomplete;
+    const wide_count left = figures_left(profile);
+    if (!is_approximate && !is_consistent(name, profile))
         return STATUS_NOT_SO;
-    print_consistent(name, profile);
+    printf("%s: consistent: %zu ops, %s calls", name, profile->op_count, units_count(figures_sum(profile).calls).text);
+    if (profile->in_flight_count > 0)
+        printf(", %zu in flight", profile->in_flight_count);
+    if (left > 0)
+        printf(", %s left before they returned", units_count(left).text);
+    fputs(profile->incomplete ? "; marked incomplete: some calls are missing\n" : "\n", stdout);
     return options->preemption ? preemption_report_print(name, profile, &options->terms) : STATUS_OK;
-}
-
-/* With the layer behind the name if there are several. */
-static enum status check_layer(const struct check_options *options, const char *argument, const struct input *input,
-                               const struct aggstats_profile *profile) {
-    const struct screen screen = screen_of_stdout(0, false);
-    CLEANUP_FREE char *name = NULL;
-    CLEANUP_FREE char *layer =
-        screen_cut(&screen, aggstats_profile_label(profile, "layer"), LAYER_COLUMNS, SCREEN_BEGINNING);
-    if (layer && asprintf(&name, "%s, layer %s", argument, layer) >= 0)
-        return check_profile(options, name, input, profile);
-    name = NULL;
-    complain("cannot check %s: no memory", argument);
-    return STATUS_TROUBLE;
 }
 
 static enum status worse(enum status a, enum status b) {
     return a > b ? a : b;
 }
 
+/* With the layer behind the name if there are several. */
 static enum status check_argument(const struct check_options *options, const char *argument) {
+    const struct screen screen = screen_of_stdout(0, false);
     struct input input;
     struct input_layer layer = {.name = options->layer};
     enum status status = STATUS_OK;
     if ((layer.name ? input_load(argument, &layer, &input) : input_load_recording(argument, &input)) != 0)
         return STATUS_TROUBLE;
-    for (size_t i = 0; i < input.layers.count; i++)
-        status = worse(status, check_layer(options, argument, &input, &input.layers.layers[i]));
     if (input.layers.count == 0)
         status = check_profile(options, argument, &input, &input.profile);
+    for (size_t i = 0; i < input.layers.count; i++) {
+        const struct aggstats_profile *profile = &input.layers.layers[i];
+        CLEANUP_FREE char *name = NULL;
+        CLEANUP_FREE char *cut =
+            screen_cut(&screen, aggstats_profile_label(profile, "layer"), LAYER_COLUMNS, SCREEN_BEGINNING);
+        if (cut && asprintf(&name, "%s, layer %s", argument, cut) >= 0) {
+            status = worse(status, check_profile(options, name, &input, profile));
+            continue;
+        }
+        name = NULL;
+        complain("cannot check %s: no memory", argument);
+        status = STATUS_TROUBLE;
+    }
     input_finish(&input);
     return status;
 }

@@ -56,18 +56,28 @@ static int write_report(const struct options *options, const struct report *with
 /* ---- Two profiles ------------------------------------------------------------------------------- */
 
 /* Prints the comparison, and writes the page. a, b: as they were read. Errors: reported to the user */
-static int print_page(const struct options *options, const struct comparison *without_times,
-                      const struct aggstats_profile *a, const struct aggstats_profile *b, struct subject *subject) {
-    struct screen screen = screen_of_stdout((int)options->width, options->ascii);
-    struct comparison comparison = *without_times;
-    struct report_again again;
-    const struct report report = {.name = comparison.b_name, .again = &again, .comparison = &comparison};
+static int print_result(const struct options *options, const struct compare_result *result,
+                        const struct aggstats_profile *a, const struct aggstats_profile *b, struct subject *subject) {
     struct calibration a_times = {0};
     struct calibration b_times = {0};
+    struct report_again again;
+    const struct comparison comparison = {
+        .result = result,
+        .a_name = options->names[0],
+        .b_name = options->names[1],
+        .all = options->all,
+        .verbose = options->verbose || options->method,
+        .a_times = &a_times,
+        .b_times = &b_times,
+    };
+    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    const struct report report = {.name = comparison.b_name, .again = &again, .comparison = &comparison};
+    if (options->json)
+        comparison_print_json(&comparison);
+    if ((options->json || options->quiet) && !options->report)
+        return 0;
     if (!options->no_labels)
         calibration_for_pair(a, b, &a_times, &b_times);
-    comparison.a_times = &a_times;
-    comparison.b_times = &b_times;
     if (!options->quiet && !options->json)
         comparison_print(&comparison, &screen);
     report_format_again(options->names, 1, options->names + 1, 1, "", &again);
@@ -75,20 +85,6 @@ static int print_page(const struct options *options, const struct comparison *wi
     calibration_finish(&a_times);
     calibration_finish(&b_times);
     return error;
-}
-
-static int print_result(const struct options *options, const struct compare_result *result,
-                        const struct aggstats_profile *a, const struct aggstats_profile *b, struct subject *subject) {
-    const struct comparison comparison = {
-        .result = result,
-        .a_name = options->names[0],
-        .b_name = options->names[1],
-        .all = options->all,
-        .verbose = options->verbose || options->method,
-    };
-    if (options->json)
-        comparison_print_json(&comparison);
-    return (options->json || options->quiet) && !options->report ? 0 : print_page(options, &comparison, a, b, subject);
 }
 
 static enum status compare_loaded(const struct options *options, const struct aggstats_profile *a,
@@ -106,30 +102,18 @@ static enum status compare_loaded(const struct options *options, const struct ag
     return status;
 }
 
-/* Errors: reported to the user */
-static int load_b(const struct options *options, struct input_layer *layer, struct subject *subject,
-                  struct input *ret_b) {
-    int error = input_load_recording(options->names[1], ret_b);
-    if (error)
-        return error;
-    error = take_b(options->report ? subject : NULL, options->names[1], ret_b);
-    if (!error)
-        error = input_choose(options->names[1], layer, ret_b);
-    if (error)
-        input_finish(ret_b);
-    return error;
-}
-
 static enum status compare_two(const struct options *options) {
     struct subject subject = {.count = 0};
     struct input a;
     struct input b;
     struct input_layer layer = {.name = options->layer};
+    enum status status = STATUS_TROUBLE;
     if (input_load(options->names[0], &layer, &a) != 0)
         return STATUS_TROUBLE;
-    enum status status = STATUS_TROUBLE;
-    if (load_b(options, &layer, &subject, &b) == 0) {
-        status = compare_loaded(options, &a.profile, &b.profile, &subject);
+    if (input_load_recording(options->names[1], &b) == 0) {
+        if (take_b(options->report ? &subject : NULL, options->names[1], &b) == 0 &&
+            input_choose(options->names[1], &layer, &b) == 0)
+            status = compare_loaded(options, &a.profile, &b.profile, &subject);
         input_finish(&b);
     }
     subject_finish(&subject);
@@ -139,17 +123,8 @@ static enum status compare_two(const struct options *options) {
 
 /* ---- One profile -------------------------------------------------------------------------------- */
 
-static void print_found(const struct options *options, const struct correlations *correlations,
-                        const struct aggstats_profile *profile) {
-    if (options->json) {
-        correlation_print_json(correlations, profile, options->names[0]);
-    } else if (!options->quiet) {
-        struct screen screen = screen_of_stdout((int)options->width, options->ascii);
-        correlation_print(correlations, profile, &screen);
-    }
-}
-
 static enum status correlate(const struct options *options) {
+    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
     struct input input;
     struct correlations correlations = {0};
     struct input_layer layer = {.name = options->layer};
@@ -160,8 +135,10 @@ static enum status correlate(const struct options *options) {
     if (error) {
         complain("cannot look for correlations in %s: %s", options->names[0], strerror(-error));
         status = STATUS_TROUBLE;
-    } else {
-        print_found(options, &correlations, &input.profile);
+    } else if (options->json) {
+        correlation_print_json(&correlations, &input.profile, options->names[0]);
+    } else if (!options->quiet) {
+        correlation_print(&correlations, &input.profile, &screen);
     }
     correlate_finish(&correlations);
     input_finish(&input);
@@ -297,31 +274,10 @@ static enum status check_set_options(const struct command *command, const struct
     return STATUS_OK;
 }
 
-static void print_sets(const struct options *options, const struct verdict_page *page) {
-    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
-    if (options->json)
-        verdict_page_print_json(page);
-    else if (options->markdown)
-        verdict_page_print_markdown(page, &screen);
-    else if (options->brief)
-        verdict_page_print_brief(page, &screen);
-    else if (!options->quiet)
-        verdict_page_print(page, &screen);
-}
-
-/* Errors: reported to the user */
-static int report_on_sets(const struct options *options, const struct compare_sets *sets,
-                          const struct compared_sets *compared, struct subject *subject) {
-    struct report_again again;
-    const struct report report = {
-        .name = compared->b_name, .again = sets->directory ? NULL : &again, .verdict = &compared->page};
-    report_format_again(sets->a, sets->a_count, sets->b, sets->b_count, "", &again);
-    return write_report(options, &report, subject);
-}
-
 /* directory: with runs; else a are arguments for A, followed by b_count for B */
 static enum status compare_two_sets(const struct command *command, const struct options *options,
                                     const struct arguments *a, int b_count, const char *directory) {
+    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
     struct subject subject = {.count = 0};
     const struct compare_sets sets = {
         .directory = directory,
@@ -336,15 +292,26 @@ static enum status compare_two_sets(const struct command *command, const struct 
         .context = options->report ? &subject : NULL,
     };
     struct compared_sets compared;
+    struct report_again again;
     enum status status = check_set_options(command, options, a);
     if (status != STATUS_OK)
         return status;
     status = STATUS_TROUBLE;
     if (compare_sets(&sets, &compared) == 0) {
-        print_sets(options, &compared.page);
-        status = report_on_sets(options, &sets, &compared, &subject) != 0 ? STATUS_TROUBLE
-                 : verdict_is_so(&compared.result, options->fail_on)      ? STATUS_NOT_SO
-                                                                          : STATUS_OK;
+        const struct report report = {
+            .name = compared.b_name, .again = directory ? NULL : &again, .verdict = &compared.page};
+        if (options->json)
+            verdict_page_print_json(&compared.page);
+        else if (options->markdown)
+            verdict_page_print_markdown(&compared.page, &screen);
+        else if (options->brief)
+            verdict_page_print_brief(&compared.page, &screen);
+        else if (!options->quiet)
+            verdict_page_print(&compared.page, &screen);
+        report_format_again(sets.a, sets.a_count, sets.b, sets.b_count, "", &again);
+        status = write_report(options, &report, &subject) != 0       ? STATUS_TROUBLE
+                 : verdict_is_so(&compared.result, options->fail_on) ? STATUS_NOT_SO
+                                                                     : STATUS_OK;
         compared_sets_finish(&compared);
     }
     subject_finish(&subject);
@@ -365,16 +332,10 @@ static enum status compare_arguments(const struct command *command, struct optio
     return options->within ? correlate(options) : compare_two(options);
 }
 
-/* Without arguments the last runs are compared: the one before is A, and the last one B. */
-static void take_last(int count, struct arguments *arguments) {
+static enum status run_compare(const struct command *command, int argc, char **argv) {
     static char before[] = "@2";
     static char last[] = "@1";
-    static char *names[] = {before, last, NULL};
-    arguments->rest = names + 2 - count;
-    arguments->rest_count = count;
-}
-
-static enum status run_compare(const struct command *command, int argc, char **argv) {
+    static char *last_runs[] = {before, last, NULL};
     struct options options = {
         .compare = compare_defaults(DISTANCE_METHOD_DEFAULT),
         .at_least_percent = 100 * VERDICT_AT_LEAST,
@@ -385,8 +346,10 @@ static enum status run_compare(const struct command *command, int argc, char **a
     const int second = name_set_second(argc, argv);
     if (!options_parse(command, argc, argv, &options, &arguments, &status))
         return status;
-    if (arguments.rest_count == 0 && second == argc)
-        take_last(options.within ? 1 : 2, &arguments);
+    if (arguments.rest_count == 0 && second == argc) { /* the last runs: the one before is A, and the last one B */
+        arguments.rest_count = options.within ? 1 : 2;
+        arguments.rest = last_runs + 2 - arguments.rest_count;
+    }
     int b_count = argc - second;
     if (!options.within && arguments.rest_count == 1 && name_is_directory(arguments.rest[0]))
         return compare_two_sets(command, &options, &arguments, 0, arguments.rest[0]);

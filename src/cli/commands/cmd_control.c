@@ -111,27 +111,6 @@ static const struct mount_verb rotate = {
 
 /* ---- Unmounting --------------------------------------------------------------------------------- */
 
-/* umount(8) returns when the mount is gone, this when its profile is saved. */
-
-/* Of osproffs, or of another FUSE daemon that osprof fuse profiles. */
-static bool is_mount(const char *path, const struct live_files *files) {
-    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
-    struct mounts_entry entry;
-    mounts_open(&table);
-    return mounts_at(&table, path, &entry) &&
-           (mounts_is_profiled(&entry) || (mounts_is_fuse(&entry) && live_files_serving(files, path)));
-}
-
-/* A hint about the most frequent cause. */
-static const char *hint(int error) {
-    return error == -EBUSY ? "; something still uses it ('fuser -vm' tells what)"
-           : error == -EPERM || error == -EACCES
-               ? "; only who mounted it, and root, may, and nobody while it is in use ('fuser -vm' tells by what)"
-               : "";
-}
-
-/* ---- Unmounting: what becomes of the profile ---------------------------------------------------- */
-
 /* The daemon removes the file when the profile is saved elsewhere. */
 static bool is_removed(int live_fd) {
     struct stat attr;
@@ -151,16 +130,61 @@ static enum status tell_saved(const char *profile) {
     return STATUS_OK;
 }
 
-/* Judges by the live file: where the profile was to be saved, and whether anything is left. */
-static enum status tell_where(const struct live_file *live, int live_fd) {
+/* Waits for the end of a daemon, which keeps its live file locked until then, and may have removed it long before: one of
+ * its open files may hang. most_ms: or FOR_EVER.
+ * Errors:  -EWOULDBLOCK it takes longer */
+static int wait_for(int live_fd, int most_ms) {
+    const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+    for (int waited_ms = 0;; waited_ms += STEP_MS) {
+        int result = 0;
+        if (is_removed(live_fd))
+            return 0;
+        do
+            result = flock(live_fd, LOCK_SH | LOCK_NB);
+        while (result < 0 && errno == EINTR);
+        const int error = result < 0 ? negative_errno() : 0;
+        if (error != -EWOULDBLOCK || (most_ms != FOR_EVER && waited_ms >= most_ms))
+            return error;
+        nanosleep(&step, NULL);
+    }
+}
+
+/* A file system stays alive at other places where it is mounted, by mount --bind or in other mount namespaces. */
+static void complain_waiting(const char *path, const struct live_file *live) {
+    complain("%s is unmounted; waiting for the profile until osproffs (process %ld) ends: it hangs, or is also mounted "
+             "elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')",
+             path, (long)live->info.pid);
+}
+
+/* Without an answer of the daemon: judges by the live file where the profile was to be saved, and whether anything is
+ * left. */
+static enum status wait_for_end(const char *path, const struct live_file *live, int live_fd) {
     const char *profile = aggstats_profile_label(&live->profile, "profile");
+    int error = wait_for(live_fd, USUAL_MS);
+    if (error == -EWOULDBLOCK) {
+        complain_waiting(path, live);
+        error = wait_for(live_fd, FOR_EVER);
+    }
+    if (error) {
+        complain("cannot wait for the profile: %s: %s", live->path, strerror(-error));
+        return STATUS_TROUBLE;
+    }
     if (!is_removed(live_fd))
         return complain_left(live);
     return profile ? tell_saved(profile) : STATUS_OK;
 }
 
-/* From the daemon's own answer. */
-static enum status tell_outcome(const struct live_file *live, const char *outcome) {
+/* The daemon says what has become of the profile. One that is killed does not answer: then the live file is examined. */
+static enum status wait_for_outcome(const char *path, const struct live_file *live, int live_fd, int answer_fd) {
+    CLEANUP_FREE char *outcome = NULL;
+    int error = control_socket_outcome(answer_fd, USUAL_MS, &outcome);
+    if (error == -EAGAIN) {
+        complain_waiting(path, live);
+        error = control_socket_outcome(answer_fd, -1, &outcome);
+    }
+    if (error)
+        return wait_for_end(path, live, live_fd);
+    (void)wait_for(live_fd, USUAL_MS); /* it is about to end */
     const char *place = strchr(outcome, ' ');
     const char *wanted = aggstats_profile_label(&live->profile, "profile");
     if (place && strncmp(outcome, "saved ", 6) == 0)
@@ -175,79 +199,21 @@ static enum status tell_outcome(const struct live_file *live, const char *outcom
     return STATUS_TROUBLE;
 }
 
-/* A daemon keeps its live file locked until it ends, and may have removed it long before: one of its open files may
- * hang.
- * Errors:  -EWOULDBLOCK it has not ended */
-static int has_ended(int live_fd) {
-    int result = 0;
-    if (is_removed(live_fd))
-        return 0;
-    do
-        result = flock(live_fd, LOCK_SH | LOCK_NB);
-    while (result < 0 && errno == EINTR);
-    return result < 0 ? negative_errno() : 0;
-}
-
-/* most_ms: or FOR_EVER. Errors: -EWOULDBLOCK it takes longer */
-static int wait_for(int live_fd, int most_ms) {
-    const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
-    int error;
-    for (int waited_ms = 0;
-         (error = has_ended(live_fd)) == -EWOULDBLOCK && (most_ms == FOR_EVER || waited_ms < most_ms);
-         waited_ms += STEP_MS)
-        nanosleep(&step, NULL);
-    return error;
-}
-
-/* A file system stays alive at other places where it is mounted, by mount --bind or in other mount namespaces. */
-static void complain_waiting(const char *path, const struct live_file *live) {
-    complain("%s is unmounted; waiting for the profile until osproffs (process %ld) ends: it hangs, or is also mounted "
-             "elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')",
-             path, (long)live->info.pid);
-}
-
-static enum status wait_for_end(const char *path, const struct live_file *live, int live_fd) {
-    int error = wait_for(live_fd, USUAL_MS);
-    if (error == -EWOULDBLOCK) {
-        complain_waiting(path, live);
-        error = wait_for(live_fd, FOR_EVER);
-    }
-    if (!error)
-        return tell_where(live, live_fd);
-    complain("cannot wait for the profile: %s: %s", live->path, strerror(-error));
-    return STATUS_TROUBLE;
-}
-
-/* A daemon that is killed does not answer: then the live file is examined. */
-static enum status wait_for_outcome(const char *path, const struct live_file *live, int live_fd, int answer_fd) {
-    CLEANUP_FREE char *outcome = NULL;
-    int error = control_socket_outcome(answer_fd, USUAL_MS, &outcome);
-    if (error == -EAGAIN) {
-        complain_waiting(path, live);
-        error = control_socket_outcome(answer_fd, -1, &outcome);
-    }
-    if (error)
-        return wait_for_end(path, live, live_fd);
-    (void)wait_for(live_fd, USUAL_MS); /* it is about to end */
-    return tell_outcome(live, outcome);
-}
-
-/* Called before unmounting. Returns a negative value if the daemon cannot be asked. */
-static int ask_for_outcome(const struct live_file *live) {
-    CLEANUP_FREE char *socket = live ? live_file_socket(live) : NULL;
-    int fd = -1;
-    return socket && control_socket_await_end(socket, &fd) == 0 ? fd : -1;
-}
-
-/* ---- Unmounting --------------------------------------------------------------------------------- */
-
-/* live: of the osproffs that serves it; left: of one that was killed. NULL: there is none */
+/* umount(8) returns when the mount is gone, this when its profile is saved.
+ * live: of the osproffs that serves it; left: of one that was killed. NULL: there is none */
 static enum status unmount_found(const char *path, const struct live_file *live, const struct live_file *left) {
     CLEANUP_FD int live_fd = live ? open(live->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    CLEANUP_FD int answer_fd = ask_for_outcome(live);
+    CLEANUP_FREE char *socket = live ? live_file_socket(live) : NULL;
+    CLEANUP_FD int answer_fd = -1; /* asked for before unmounting */
+    if (!socket || control_socket_await_end(socket, &answer_fd) != 0)
+        answer_fd = -1;
     int error = mounts_unmount(path, 0);
     if (error) {
-        complain("cannot unmount %s: %s%s", path, strerror(-error), hint(error));
+        complain("cannot unmount %s: %s%s", path, strerror(-error),
+                 error == -EBUSY ? "; something still uses it ('fuser -vm' tells what)"
+                 : error == -EPERM || error == -EACCES
+                     ? "; only who mounted it, and root, may, and nobody while it is in use ('fuser -vm' tells by what)"
+                     : "");
         return STATUS_TROUBLE;
     }
     if (live_fd >= 0 && answer_fd >= 0)
@@ -263,32 +229,29 @@ static enum status unmount_found(const char *path, const struct live_file *live,
     return STATUS_TROUBLE;
 }
 
-/* As in the table of mounts. This asks nothing that may hang: the kernel knows the mount's own directory. */
-static char *real_path(const char *mount) {
-    char *path = realpath(mount, NULL);
-    return path ? path : path_normalise(mount);
-}
-
-/* If mounts cover each other the last one is unmounted, and that one may be dead. */
-static enum status unmount_last(const char *path, const struct live_files *files) {
-    const struct live_file *live = live_files_serving(files, path);
-    const struct live_file *left = live_files_left(files, path);
-    if (live && left && left->profile.start_ns > live->profile.start_ns)
-        live = NULL;
-    return unmount_found(path, live, left);
-}
-
+/* Takes mounts of osproffs, and of other FUSE daemons that osprof fuse profiles. Nothing is asked that may hang: the
+ * kernel knows the mount's own directory. */
 static enum status unmount_and_wait(const char *mount) {
-    CLEANUP_FREE char *path = real_path(mount);
+    char *real = realpath(mount, NULL);
+    CLEANUP_FREE char *path = real ? real : path_normalise(mount); /* as in the table of mounts */
     CLEANUP_LIVE_FILES struct live_files files = {0};
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
     if (!path || live_files_find(&files) < 0) {
         complain("cannot unmount %s: no memory", mount);
         return STATUS_TROUBLE;
     }
-    if (is_mount(path, &files))
-        return unmount_last(path, &files);
-    complain("cannot unmount %s: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them", mount);
-    return STATUS_TROUBLE;
+    mounts_open(&table);
+    const struct live_file *live = live_files_serving(&files, path);
+    const struct live_file *left = live_files_left(&files, path);
+    if (!mounts_at(&table, path, &entry) || !(mounts_is_profiled(&entry) || (mounts_is_fuse(&entry) && live))) {
+        complain("cannot unmount %s: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them", mount);
+        return STATUS_TROUBLE;
+    }
+    /* If mounts cover each other the last one is unmounted, and that one may be dead. */
+    if (live && left && left->profile.start_ns > live->profile.start_ns)
+        live = NULL;
+    return unmount_found(path, live, left);
 }
 
 static const struct mount_verb unmount = {

@@ -6,7 +6,6 @@
 #include "base.h"
 #include "command.h"
 #include "input.h"
-#include "layer_sums.h"
 #include "name_set.h"
 #include "option_table.h"
 #include "recording.h"
@@ -32,111 +31,76 @@ struct merge_run {
     uint64_t progress_shown_ns;
 };
 
-/* ---- Progress ----------------------------------------------------------------------------------- */
-
 /* Leaves the cursor at the beginning of the line, so that a message overwrites it. */
 static void print_progress(const char *text) {
     fprintf(stderr, "%-40s\r", text);
     fflush(stderr);
 }
 
-static void show_progress(struct merge_run *run) {
-    uint64_t now_ns = run->progress ? aggstats_clock_now(AGGSTATS_CLOCK_MONOTONIC) : 0;
-    char text[UNITS_TEXT_SIZE + 32];
-    if (!run->progress || now_ns - run->progress_shown_ns < PROGRESS_INTERVAL_NS)
-        return;
-    run->progress_shown_ns = now_ns;
-    snprintf(text, sizeof(text), "osprof: %s profiles merged", units_count(run->merged_count).text);
-    print_progress(text);
-}
-
-static void end_progress(const struct merge_run *run) {
-    if (run->progress && run->progress_shown_ns > 0)
-        print_progress("");
-}
-
-/* ---- Profiles ----------------------------------------------------------------------------------- */
-
-static enum status merge_layers(struct merge_run *run, const char *name, struct input *input) {
-    struct input_layer layer = {.name = run->options->layer};
-    enum status status = STATUS_OK;
-    if (layer.name && input_choose(name, &layer, input) != 0)
-        return STATUS_TROUBLE;
-    for (size_t i = 0; i < input_layer_count(input) && status == STATUS_OK; i++)
-        status = layer_sums_add(&run->sums, name, input_layer(input, i)) ? STATUS_TROUBLE : STATUS_OK;
-    return status;
-}
-
 static enum status merge_one(struct merge_run *run, const char *name) {
+    struct input_layer layer = {.name = run->options->layer};
     struct input input;
     if (input_load_recording(name, &input) != 0)
         return STATUS_TROUBLE;
     if (file_set_add(&run->files, input.device, input.is_file ? input.inode : 0) == 0)
         complain("%s has been merged already: its calls are in the sum once more", name);
-    enum status status = merge_layers(run, name, &input);
+    int error = layer.name ? input_choose(name, &layer, &input) : 0;
+    for (size_t i = 0; error == 0 && i < input_layer_count(&input); i++)
+        error = layer_sums_add(&run->sums, name, input_layer(&input, i));
     input_finish(&input);
     run->merged_count++;
-    show_progress(run);
-    return status;
-}
-
-static enum status merge_listed(struct merge_run *run, struct name_list *list) {
-    char name[PATH_MAX];
-    enum status status = STATUS_OK;
-    int more = 0;
-    while (status == STATUS_OK && (more = name_list_next(list, name)) > 0) {
-        if (strcmp(name, "-") == 0 && list->stream == stdin) {
-            complain("cannot merge -: standard input is the list of profiles already");
-            return STATUS_TROUBLE;
-        }
-        status = merge_one(run, name);
+    const uint64_t now_ns = run->progress ? aggstats_clock_now(AGGSTATS_CLOCK_MONOTONIC) : 0;
+    if (run->progress && now_ns - run->progress_shown_ns >= PROGRESS_INTERVAL_NS) {
+        char text[UNITS_TEXT_SIZE + 32];
+        run->progress_shown_ns = now_ns;
+        snprintf(text, sizeof(text), "osprof: %s profiles merged", units_count(run->merged_count).text);
+        print_progress(text);
     }
-    return more < 0 ? STATUS_TROUBLE : status;
+    return error ? STATUS_TROUBLE : STATUS_OK;
 }
 
 static enum status merge_list(struct merge_run *run) {
     struct name_list list;
-    if (name_list_open(&list, run->options->files_from) != 0)
-        return STATUS_TROUBLE;
-    enum status status = merge_listed(run, &list);
-    name_list_close(&list);
-    return status;
-}
-
-static enum status merge_all(struct merge_run *run) {
+    char name[PATH_MAX];
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < run->options->name_count && status == STATUS_OK; i++)
-        status = merge_one(run, run->options->names[i]);
-    if (run->options->files_from && status == STATUS_OK)
-        status = merge_list(run);
-    if (status == STATUS_OK && run->merged_count == 0) {
-        complain("nothing to merge: %s names no profile", run->options->files_from);
-        status = STATUS_TROUBLE;
+    int more = name_list_open(&list, run->options->files_from);
+    if (more < 0)
+        return STATUS_TROUBLE;
+    while (status == STATUS_OK && (more = name_list_next(&list, name)) > 0) {
+        if (strcmp(name, "-") == 0 && list.stream == stdin) {
+            complain("cannot merge -: standard input is the list of profiles already");
+            status = STATUS_TROUBLE;
+        } else {
+            status = merge_one(run, name);
+        }
     }
-    end_progress(run);
-    return status;
+    name_list_close(&list);
+    return more < 0 ? STATUS_TROUBLE : status;
 }
 
-/* A profile that could not be read back is not written. */
-static enum status sum_and_write(struct merge_run *run) {
-    struct recording sum = {.layers = NULL};
-    enum status status = STATUS_TROUBLE;
-    if (layer_sums_result(&run->sums, &sum) == 0) {
-        int error = recording_write(run->options->output, &sum);
-        if (error)
-            complain("cannot write profile %s: %s", run->options->output, strerror(-error));
-        else
-            status = STATUS_OK;
-    }
-    recording_finish(&sum);
-    return status;
-}
-
+/* A sum that could not be read back is not written. */
 static enum status merge(const struct merge_options *options) {
     struct merge_run run = {.options = options, .progress = isatty(STDERR_FILENO)};
-    enum status status = merge_all(&run);
-    if (status == STATUS_OK)
-        status = sum_and_write(&run);
+    struct recording sum = {.layers = NULL};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < options->name_count && status == STATUS_OK; i++)
+        status = merge_one(&run, options->names[i]);
+    if (options->files_from && status == STATUS_OK)
+        status = merge_list(&run);
+    if (status == STATUS_OK && run.merged_count == 0) {
+        complain("nothing to merge: %s names no profile", options->files_from);
+        status = STATUS_TROUBLE;
+    }
+    if (run.progress && run.progress_shown_ns > 0)
+        print_progress("");
+    if (status == STATUS_OK && layer_sums_result(&run.sums, &sum) != 0)
+        status = STATUS_TROUBLE;
+    const int error = status == STATUS_OK ? recording_write(options->output, &sum) : 0;
+    if (error) {
+        complain("cannot write profile %s: %s", options->output, strerror(-error));
+        status = STATUS_TROUBLE;
+    }
+    recording_finish(&sum);
     layer_sums_finish(&run.sums);
     file_set_finish(&run.files);
     return status;

@@ -44,33 +44,10 @@ static const char *value_of(const struct aggstats_profile *profile, const char *
     return value ? value : "";
 }
 
-/* Returns false, after reporting it, on error. */
-static bool add_layer(struct outliers_run *run, const char *name, const struct aggstats_profile *profile) {
-    const char *value = run->options->by ? value_of(profile, run->options->by) : "";
-    int error = outliers_add(run->outliers, name, value, profile);
-    if (error == -EDOM)
-        complain("cannot judge %s: it does not tell its clock's rate", name);
-    else if (error == -E2BIG)
-        complain("cannot judge %s: too many different operations", name);
-    else if (error)
-        complain("cannot judge %s: %s", name, strerror(-error));
-    run->has_failed = run->has_failed || error == -ENOMEM;
-    return error == 0;
-}
-
-/* Adds those that are wanted: each layer is judged separately. */
-static bool add_layers(struct outliers_run *run, const char *name, struct input *input) {
-    struct input_layer layer = {.name = run->options->layer};
-    bool is_added = true;
-    if (layer.name && input_choose(name, &layer, input) != 0)
-        return false;
-    for (size_t i = 0; i < input_layer_count(input) && is_added; i++)
-        is_added = add_layer(run, name, input_layer(input, i));
-    return is_added;
-}
-
-/* load: input_load_recording(), or input_load_found() */
+/* Adds its layers that are wanted, each of which is judged separately. load: input_load_recording(), or input_load_found() */
 static void add_profile(struct outliers_run *run, const char *name, input_load_fn load) {
+    const struct outliers_options *options = run->options;
+    struct input_layer layer = {.name = options->layer};
     struct input input;
     if (load(name, &input) != 0) {
         run->has_trouble = true;
@@ -81,30 +58,38 @@ static void add_profile(struct outliers_run *run, const char *name, input_load_f
         input_finish(&input);
         return;
     }
-    if (!add_layers(run, name, &input))
-        run->has_trouble = true;
+    bool is_fine = !layer.name || input_choose(name, &layer, &input) == 0;
+    for (size_t i = 0; i < input_layer_count(&input) && is_fine; i++) {
+        const struct aggstats_profile *profile = input_layer(&input, i);
+        const int error = outliers_add(run->outliers, name, options->by ? value_of(profile, options->by) : "", profile);
+        if (error == -EDOM)
+            complain("cannot judge %s: it does not tell its clock's rate", name);
+        else if (error == -E2BIG)
+            complain("cannot judge %s: too many different operations", name);
+        else if (error)
+            complain("cannot judge %s: %s", name, strerror(-error));
+        run->has_failed |= error == -ENOMEM;
+        is_fine = error == 0;
+    }
+    run->has_trouble |= !is_fine;
     input_finish(&input);
 }
 
 /* ---- Directories and lists ---------------------------------------------------------------------- */
 
 /* The root of a mount has a control file, and counts as one profile. */
-static bool is_mount(const char *directory) {
-    CLEANUP_FREE char *control = path_join(directory, CONTROL_NAME);
-    return control && access(control, F_OK) == 0;
-}
-
 static void add_directory(struct outliers_run *run, const char *directory) {
     struct name_set names;
+    CLEANUP_FREE char *control = path_join(directory, CONTROL_NAME);
     int error = name_set_in(directory, "", &names);
-    if (!error && names.count == 0 && is_mount(directory)) {
+    if (!error && names.count == 0 && control && access(control, F_OK) == 0) {
         add_profile(run, directory, input_load_recording);
     } else if (error || names.count == 0) {
         complain("cannot find profiles in %s: %s", directory,
                  error ? strerror(-error) : "no file there has a name like host.osprof");
         run->has_trouble = true;
     }
-    run->has_failed = run->has_failed || error == -ENOMEM;
+    run->has_failed |= error == -ENOMEM;
     for (size_t i = 0; i < names.count && !run->has_failed; i++)
         add_profile(run, names.names[i], input_load_found);
     name_set_finish(&names);
@@ -139,30 +124,25 @@ static void add_list(struct outliers_run *run, const char *list_name) {
 
 /* ---- Judging ------------------------------------------------------------------------------------ */
 
-static void print_result(const struct outliers_run *run, const struct outliers_result *result) {
-    const struct outliers_report report = {
-        .result = result, .by = run->options->by, .factor_min = run->options->factor_min};
-    const struct screen screen = screen_of_stdout(0, run->options->ascii);
-    if (run->options->json)
-        outliers_report_print_json(&report);
-    else
-        outliers_report_print(&report, &screen);
-}
-
 static enum status judge(const struct outliers_run *run) {
+    const struct outliers_options *options = run->options;
+    const struct screen screen = screen_of_stdout(0, options->ascii);
     struct outliers_result result;
-    int error = outliers_find(run->outliers, run->options->factor_min, &result);
+    int error = outliers_find(run->outliers, options->factor_min, &result);
     if (error) {
         complain("cannot judge the profiles: %s", strerror(-error));
         return STATUS_TROUBLE;
     }
+    const struct outliers_report report = {.result = &result, .by = options->by, .factor_min = options->factor_min};
     enum status status = result.found_count > 0 ? STATUS_NOT_SO : STATUS_OK;
     if (result.judged_profile_count == 0) {
         complain("cannot judge the profiles: %zu are too few; an operation is judged that is in %d of one layer%s",
-                 result.profile_count, OUTLIERS_PROFILES_MIN, run->options->by ? " and one value of --by" : "");
+                 result.profile_count, OUTLIERS_PROFILES_MIN, options->by ? " and one value of --by" : "");
         status = STATUS_TROUBLE;
+    } else if (options->json) {
+        outliers_report_print_json(&report);
     } else {
-        print_result(run, &result);
+        outliers_report_print(&report, &screen);
     }
     outliers_result_finish(&result);
     return run->has_trouble ? STATUS_TROUBLE : status;

@@ -22,12 +22,6 @@ struct recover_options {
 
 /* ---- Listing ------------------------------------------------------------------------------------ */
 
-static const char *state_name(const struct aggstats_live_info *live) {
-    if (!live->recording)
-        return "dead";
-    return live->paused ? "paused" : "recording";
-}
-
 static void print_row(const struct screen *screen, const struct live_file *file) {
     const char *mount = aggstats_profile_label(&file->profile, "mount");
     char start[32] = "-";
@@ -38,34 +32,31 @@ static void print_row(const struct screen *screen, const struct live_file *file)
         strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &tm);
     if (file->info.pid > 0)
         snprintf(pid, sizeof(pid), "%" PRId64, file->info.pid);
-    printf("%8s  %-9s  %-19s  ", pid, state_name(&file->info), start);
+    printf("%8s  %-9s  %-19s  ", pid,
+           !file->info.recording ? "dead"
+           : file->info.paused   ? "paused"
+                                 : "recording",
+           start);
     screen_print_untrusted(screen, INK_PLAIN, file->path);
     fputs("  ", stdout);
     screen_print_untrusted(screen, INK_PLAIN, mount ? mount : "-");
     putchar('\n');
 }
 
-static void print_none(void) {
-    struct live_dirs dirs;
-    live_dirs_find(&dirs);
-    fputs("No live files in", stdout);
-    for (unsigned i = 0; i < dirs.count; i++)
-        printf("%s %s", i > 0 ? " or" : "", dirs.paths[i]);
-    puts(".");
-}
-
 static enum status list(void) {
     const struct screen screen = {.stream = stdout};
     CLEANUP_LIVE_FILES struct live_files files = {0};
+    struct live_dirs dirs;
     int error = live_files_find(&files);
     if (error) {
         complain("cannot list live files: %s", strerror(-error));
         return STATUS_TROUBLE;
     }
-    if (files.count == 0)
-        print_none();
-    else
+    live_dirs_find(&dirs);
+    if (files.count > 0)
         printf("%8s  %-9s  %-19s  %s  %s\n", "PID", "STATE", "SINCE", "LIVE", "MOUNT");
+    for (unsigned i = 0; files.count == 0 && i < dirs.count; i++)
+        printf("%s %s%s", i > 0 ? " or" : "No live files in", dirs.paths[i], i + 1 == dirs.count ? ".\n" : "");
     for (size_t i = 0; i < files.count; i++) {
         struct live_file *file = &files.files[i];
         if (!file->why.message[0])
@@ -79,14 +70,6 @@ static enum status list(void) {
 }
 
 /* ---- Recovering --------------------------------------------------------------------------------- */
-
-static enum status complain_unreadable(const char *path, int error, const struct aggstats_parse_error *why) {
-    if (error == -EBADMSG && why->message[0])
-        complain("cannot recover %s: %s; 'osprof recover' lists the live files", path, why->message);
-    else
-        complain("cannot recover %s: %s; 'osprof recover' lists the live files", path, strerror(-error));
-    return STATUS_TROUBLE;
-}
 
 /* Reads a live file as text, in the format of profiles. */
 static int read_as_text(int dir_fd, const char *name, char **ret_text, size_t *ret_size_bytes,
@@ -103,52 +86,35 @@ static int read_as_text(int dir_fd, const char *name, char **ret_text, size_t *r
     return error;
 }
 
-static enum status save(const struct recover_options *options, const char *text, size_t size_bytes) {
-    int error = output_write(options->output, text, size_bytes);
-    if (error) {
-        complain("cannot write profile %s: %s; the live file is untouched", options->output, strerror(-error));
-        return STATUS_TROUBLE;
-    }
-    return STATUS_OK;
-}
-
-/* In a world-writable directory, files of other names may belong to anyone: those of its owner, and of the right type,
- * are ours. */
-static void remove_beside(int dir_fd, const char *name, uid_t owner) {
+/* Removes the live file, and what belongs to it if its name is one by osproffs, NUMBER.live, or by an observer,
+ * NUMBER-NUMBER.live. In a world-writable directory, files of other names may belong to anyone: those of its owner, and of
+ * the right type, are ours. */
+static enum status remove_live(int dir_fd, const char *name, const char *path) {
     static const struct {
         const char *end;
         mode_t type;
     } others[] = {{".sock", S_IFSOCK}, {".ring", S_IFREG}};
-    const size_t length = strlen(name) - strlen(LIVE_END);
-    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
-        struct stat attr;
-        CLEANUP_FREE char *other = NULL;
-        if (asprintf(&other, "%.*s%s", (int)length, name, others[i].end) < 0) {
-            other = NULL;
-            return;
-        }
-        if (fstatat(dir_fd, other, &attr, AT_SYMLINK_NOFOLLOW) == 0 && attr.st_uid == owner &&
-            (attr.st_mode & S_IFMT) == others[i].type)
-            unlinkat(dir_fd, other, 0);
-    }
-}
-
-/* True for names by osproffs, NUMBER.live, and by observers, NUMBER-NUMBER.live. */
-static bool has_others_beside(const char *name) {
-    const char *rest = name + strspn(name, "0123456789");
-    if (rest != name && rest[0] == '-' && strspn(rest + 1, "0123456789") > 0)
-        rest += 1 + strspn(rest + 1, "0123456789");
-    return rest != name && strcmp(rest, LIVE_END) == 0;
-}
-
-static enum status remove_live(int dir_fd, const char *name, const char *path) {
-    struct stat attr;
-    if (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) < 0 || unlinkat(dir_fd, name, 0) < 0) {
+    struct stat live;
+    if (fstatat(dir_fd, name, &live, AT_SYMLINK_NOFOLLOW) < 0 || unlinkat(dir_fd, name, 0) < 0) {
         complain("cannot remove %s: %s", path, strerror(errno));
         return STATUS_TROUBLE;
     }
-    if (has_others_beside(name))
-        remove_beside(dir_fd, name, attr.st_uid);
+    const char *rest = name + strspn(name, "0123456789");
+    if (rest != name && rest[0] == '-' && strspn(rest + 1, "0123456789") > 0)
+        rest += 1 + strspn(rest + 1, "0123456789");
+    if (rest == name || strcmp(rest, LIVE_END) != 0)
+        return STATUS_OK;
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+        struct stat attr;
+        CLEANUP_FREE char *other = NULL;
+        if (asprintf(&other, "%.*s%s", (int)(rest - name), name, others[i].end) < 0) {
+            other = NULL;
+            return STATUS_OK;
+        }
+        if (fstatat(dir_fd, other, &attr, AT_SYMLINK_NOFOLLOW) == 0 && attr.st_uid == live.st_uid &&
+            (attr.st_mode & S_IFMT) == others[i].type)
+            unlinkat(dir_fd, other, 0);
+    }
     return STATUS_OK;
 }
 
@@ -163,8 +129,11 @@ static enum status recover(const struct recover_options *options) {
     int error = open_parent(AT_FDCWD, options->live_path, &dir_fd, &name);
     if (error == 0)
         error = read_as_text(dir_fd, name, &text, &size_bytes, &live, &why);
-    if (error)
-        return complain_unreadable(options->live_path, error, &why);
+    if (error) {
+        complain("cannot recover %s: %s; 'osprof recover' lists the live files", options->live_path,
+                 error == -EBADMSG && why.message[0] ? why.message : strerror(-error));
+        return STATUS_TROUBLE;
+    }
     if (live.recording && options->remove) {
         complain("process %" PRId64 " still records into %s: not removed and nothing written; unmount first", live.pid,
                  options->live_path);
@@ -173,8 +142,12 @@ static enum status recover(const struct recover_options *options) {
     if (live.recording)
         complain("warning: process %" PRId64 " still records into %s: the profile is as of now", live.pid,
                  options->live_path);
-    enum status status = save(options, text, size_bytes);
-    return status == STATUS_OK && options->remove ? remove_live(dir_fd, name, options->live_path) : status;
+    error = output_write(options->output, text, size_bytes);
+    if (error) {
+        complain("cannot write profile %s: %s; the live file is untouched", options->output, strerror(-error));
+        return STATUS_TROUBLE;
+    }
+    return options->remove ? remove_live(dir_fd, name, options->live_path) : STATUS_OK;
 }
 
 /* ---- The command -------------------------------------------------------------------------------- */

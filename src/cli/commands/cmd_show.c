@@ -9,11 +9,12 @@
 #include "figures.h"
 #include "groups.h"
 #include "input.h"
+#include "kept.h"
 #include "layers_page.h"
 #include "option_table.h"
+#include "output.h"
 #include "screen.h"
 #include "show.h"
-#include "show_kept.h"
 #include "views.h"
 
 struct show_command {
@@ -31,40 +32,24 @@ struct show_command {
 
 /* ---- Missing groups ----------------------------------------------------------------------------- */
 
-static bool is_by_all(const struct show_command *options) {
-    return !options->by || strcmp(options->by, "all") == 0;
-}
-
-static enum status report_no_joints(const struct show_command *options, const struct input *input) {
-    if (!options->page.joint || input->profile.joint_count > 0)
-        return STATUS_OK;
-    complain("no joint profiles in %s; %s", options->profile,
-             input->is_live ? "live files have none" : "osproffs -o joint=OP:VALUE records them");
-    return STATUS_NOT_SO;
-}
-
-/* As bits. */
+/* Groupings that are wanted, as bits. */
 static unsigned groupings_wanted(const struct show_command *options) {
-    return is_by_all(options) ? ~0U : 1U << aggstats_grouping_of_name(options->by);
-}
-
-/* Only calls that have ended are assigned to groups. */
-static bool has_ended_calls(const struct aggstats_profile *profile) {
-    for (size_t i = 0; i < profile->op_count; i++)
-        if (figures_finished(&profile->ops[i], profile->resolution) > 0)
-            return true;
-    return false;
+    return !options->by || strcmp(options->by, "all") == 0 ? ~0U : 1U << aggstats_grouping_of_name(options->by);
 }
 
 static enum status report_no_groups(const struct show_command *options, const struct input *input) {
-    const char *wanted = is_by_all(options) ? "process" : options->by;
-    if (input->profile.groupings & groupings_wanted(options))
+    const struct aggstats_profile *profile = &input->profile;
+    const char *wanted = groupings_wanted(options) == ~0U ? "process" : options->by;
+    bool any_has_ended = false; /* only calls that have ended are assigned to groups */
+    if (profile->groupings & groupings_wanted(options))
         return STATUS_OK;
-    if (!has_ended_calls(&input->profile))
+    for (size_t i = 0; i < profile->op_count; i++)
+        any_has_ended |= figures_finished(&profile->ops[i], profile->resolution) > 0;
+    if (!any_has_ended)
         complain("no calls by %s in %s: no call has ended in its time", wanted, options->profile);
     else if (input->is_live)
         complain("no calls by %s in %s; live files have none", wanted, options->profile);
-    else if (aggstats_profile_label(&input->profile, "attached"))
+    else if (aggstats_profile_label(profile, "attached"))
         complain("no calls by %s in %s; osprof attach --by %s records them", wanted, options->profile, wanted);
     else
         complain(
@@ -79,7 +64,8 @@ static enum status select_groups(const struct show_command *options, struct inpu
     enum status status = report_no_groups(options, input);
     if (status != STATUS_OK)
         return status;
-    enum aggstats_grouping grouping = is_by_all(options) ? AGGSTATS_UNGROUPED : aggstats_grouping_of_name(options->by);
+    const enum aggstats_grouping grouping =
+        groupings_wanted(options) == ~0U ? AGGSTATS_UNGROUPED : aggstats_grouping_of_name(options->by);
     int error = groups_select(&input->profile, grouping, options->of);
     if (error == -ENOENT) {
         complain("no calls of %s in %s; 'osprof show --by %s' lists whose there are", options->of, options->profile,
@@ -109,8 +95,11 @@ static enum status print_groups(const struct show_command *options, struct input
 
 static enum status print_page(const struct show_command *options, struct input *input) {
     enum status status = input_report_absent_ops(&options->page.ops, &input->profile);
-    if (status == STATUS_OK)
-        status = report_no_joints(options, input);
+    if (status == STATUS_OK && options->page.joint && input->profile.joint_count == 0) {
+        complain("no joint profiles in %s; %s", options->profile,
+                 input->is_live ? "live files have none" : "osproffs -o joint=OP:VALUE records them");
+        status = STATUS_NOT_SO;
+    }
     if (status != STATUS_OK && input_count_ops(&options->page.ops, &input->profile) == 0)
         return status;
     if (options->by && !options->of) {
@@ -139,31 +128,17 @@ static enum status complain_no_view(const struct show_command *options, int erro
     return STATUS_TROUBLE;
 }
 
+/* A callback of output_format(). */
+static int write_json(const void *context, FILE *stream) {
+    return advice_json_write(context, stream);
+}
+
 /* In memory first: what cannot be written whole is not begun. */
-static int format_json(const struct aggstats_profile *profile, char **ret_text, size_t *ret_size_bytes) {
-    FILE *stream = open_memstream(ret_text, ret_size_bytes);
-    if (!stream)
-        return negative_errno();
-    int error = advice_json_write(profile, stream);
-    if (fclose(stream) != 0 && error == 0)
-        error = negative_errno();
-    return error;
-}
-
-static enum status print_view(const struct show_command *options, const struct aggstats_profile *profile) {
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes;
-    int error = options->view == &view_json ? format_json(profile, &text, &size_bytes)
-                                            : view_format(options->view, profile, &text, &size_bytes);
-    if (error)
-        return complain_no_view(options, error);
-    fwrite(text, 1, size_bytes, stdout);
-    return STATUS_OK;
-}
-
 static enum status show_view(const struct show_command *options, const struct input *input) {
     struct aggstats_profile chosen = input->profile; /* shares all but the array of ops with it */
     CLEANUP_FREE struct aggstats_op_profile *ops = calloc(input->profile.op_count + 1, sizeof(*ops));
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes;
     if (!ops)
         return complain_no_view(options, -ENOMEM);
     chosen.ops = ops;
@@ -175,8 +150,12 @@ static enum status show_view(const struct show_command *options, const struct in
     enum status absent = input_report_absent_ops(&options->page.ops, &input->profile);
     if (absent != STATUS_OK && chosen.op_count == 0)
         return absent;
-    enum status printed = print_view(options, &chosen);
-    return printed != STATUS_OK ? printed : absent;
+    int error = options->view == &view_json ? output_format(write_json, &chosen, &text, &size_bytes)
+                                            : view_format(options->view, &chosen, &text, &size_bytes);
+    if (error)
+        return complain_no_view(options, error);
+    fwrite(text, 1, size_bytes, stdout);
+    return absent;
 }
 
 /* ---- The command -------------------------------------------------------------------------------- */
@@ -225,14 +204,6 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-static const struct view *find_view(const char *name) {
-    static const struct view *const views[] = {&view_json, &view_csv, &view_metrics, &view_protobuf};
-    for (size_t i = 0; name && i < ARRAY_SIZE(views); i++)
-        if (strcmp(name, views[i]->name) == 0)
-            return views[i];
-    return NULL;
-}
-
 static enum status check_options(const struct command *command, const struct show_command *options,
                                  const struct arguments *arguments) {
     if (options->view == &view_protobuf && !require_part(PART_PROTOBUF, "write protobuf"))
@@ -257,17 +228,6 @@ static enum status check_options(const struct command *command, const struct sho
     return STATUS_OK;
 }
 
-static enum status show_layers(const struct show_command *options, const struct input *input) {
-    const struct layers_page page = {.recording = &input->layers, .name = options->profile};
-    const struct screen screen = screen_of(options->page.stream, (int)options->page.width, options->page.ascii);
-    int error = options->view ? layers_page_write_json(&input->layers, options->page.stream)
-                              : layers_page_print(&page, &screen);
-    if (!error)
-        return STATUS_OK;
-    complain("cannot show %s: %s", options->profile, strerror(-error));
-    return STATUS_TROUBLE;
-}
-
 static enum status show_layer(struct show_command *options, struct input *input) {
     struct input_layer layer = {.name = options->layer};
     bool is_of_several = input->layers.count > 0;
@@ -287,46 +247,80 @@ static enum status show_layer(struct show_command *options, struct input *input)
     return status;
 }
 
-/* The control file of a stopped daemon does not answer. */
-static void warn_of_waiting(const char *argument) {
-    CLEANUP_FREE char *live_path = NULL;
-    char text[DAEMON_TEXT_SIZE];
-    struct input input;
-    if (input_find_live(argument, &live_path) != 0 || input_load_recording(live_path, &input) != 0)
-        return;
-    const struct daemon_state daemon = daemon_state_find(&input);
-    if (daemon_state_format(&daemon, text) && daemon.trouble != DAEMON_UNSEEN)
-        complain("%s This waits for its answer, too.", text);
-    input_finish(&input);
-}
-
+/* The page of all layers of a recording, or of one. */
 static enum status show(struct show_command *options) {
+    const struct screen screen = screen_of(options->page.stream, (int)options->page.width, options->page.ascii);
+    const bool is_whole = options->page.joint || options->by || options->of;
+    CLEANUP_FREE char *live_path = NULL;
+    enum status status = STATUS_OK;
     struct input input;
-    const input_load_fn load =
-        options->page.joint || options->by || options->of ? input_load_whole : input_load_recording;
-    if (load == input_load_whole)
-        warn_of_waiting(options->profile);
-    if (load(options->profile, &input) != 0)
+    /* The control file of a stopped daemon does not answer. */
+    if (is_whole && input_find_live(options->profile, &live_path) == 0 &&
+        input_load_recording(live_path, &input) == 0) {
+        char text[DAEMON_TEXT_SIZE];
+        const struct daemon_state daemon = daemon_state_find(&input);
+        if (daemon_state_format(&daemon, text) && daemon.trouble != DAEMON_UNSEEN)
+            complain("%s This waits for its answer, too.", text);
+        input_finish(&input);
+    }
+    if ((is_whole ? input_load_whole : input_load_recording)(options->profile, &input) != 0)
         return STATUS_TROUBLE;
-    enum status status =
-        input.layers.count > 0 && options->shows_layers ? show_layers(options, &input) : show_layer(options, &input);
+    if (input.layers.count > 0 && options->shows_layers) {
+        const struct layers_page page = {.recording = &input.layers, .name = options->profile};
+        int error = options->view ? layers_page_write_json(&input.layers, options->page.stream)
+                                  : layers_page_print(&page, &screen);
+        if (error) {
+            complain("cannot show %s: %s", options->profile, strerror(-error));
+            status = STATUS_TROUBLE;
+        }
+    } else {
+        status = show_layer(options, &input);
+    }
     input_finish(&input);
     return status;
 }
 
+/* The results that osprof run has kept, a line each. */
+static enum status list_kept(void) {
+    const struct screen screen = screen_of_stdout(0, false);
+    CLEANUP_FREE struct kept_entry *entries = NULL;
+    size_t count = 0;
+    if (kept_list(&entries, &count) != 0)
+        return STATUS_TROUBLE;
+    enum status status = STATUS_OK;
+    input_tell_kept(false);
+    for (size_t i = 0; i < count; i++) {
+        const struct kept_entry *entry = &entries[i];
+        struct input input;
+        if (input_load_recording(entry->name, &input) != 0) {
+            status = STATUS_TROUBLE;
+            continue;
+        }
+        CLEANUP_FREE char *text = input_describe_run(input_layer(&input, 0), strchr(entry->name, '.'));
+        const int column = printf("%-4s %s  ", entry->name, entry->time);
+        CLEANUP_FREE char *cut = text ? screen_cut(&screen, text, screen.width - column, SCREEN_BEGINNING) : NULL;
+        puts(cut ? cut : "");
+        input_finish(&input);
+    }
+    return status;
+}
+
 static enum status run_show(const struct command *command, int argc, char **argv) {
+    static const struct view *const views[] = {&view_json, &view_csv, &view_metrics, &view_protobuf};
     struct show_command options = {.page = {.stream = stdout}};
     struct arguments arguments;
     enum status status;
     if (options_parse(command, argc, argv, &options, &arguments, &status)) {
-        options.view = find_view(options.view_name);
+        for (size_t i = 0; options.view_name && i < ARRAY_SIZE(views); i++)
+            if (strcmp(options.view_name, views[i]->name) == 0)
+                options.view = views[i];
         options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "@1";
         options.shows_layers = !options_given(&arguments, "layer op of by charts buckets joint explain no-labels csv "
                                                           "metrics protobuf");
         options.page.source = (struct answer_source){.profile = options.profile, .by = options.by, .of = options.of};
         status = check_options(command, &options, &arguments);
         if (status == STATUS_OK)
-            status = options.lists ? show_kept() : show(&options);
+            status = options.lists ? list_kept() : show(&options);
     }
     option_list_finish(&options.page.ops);
     return status;

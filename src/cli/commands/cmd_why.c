@@ -1,4 +1,5 @@
 /* osprof why: what slow calls waited for. A mount is read from its live file, so this also works if it hangs. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "answer_page.h"
@@ -25,43 +26,25 @@ struct why_command {
     struct why_all_options all;
 };
 
-/* For a shell: the line has nothing behind it. */
-static void complain_of_run(const struct why_command *options, const struct aggstats_profile *profile) {
-    CLEANUP_FREE char *command = answer_next_slow(profile);
-    complain("nobody looked for slow calls in %s: run the command again, with the directory of its files: %s",
-             options->profile, command ? command : "osprof run --layers fs -o slow=10ms -d DIR -- COMMAND");
-}
-
-/* While it is attached, what it watches has no name that could be typed. */
-static void complain_of_attached(const struct why_command *options, const struct aggstats_profile *profile) {
+static enum status complain_not_looked(const char *name, const struct aggstats_profile *profile) {
     const char *attached = aggstats_profile_label(profile, "attached");
-    if (attached)
-        complain("nobody looked for slow calls in %s: osprof attach --slow 10ms %s does", options->profile, attached);
-    else
-        complain("nobody looks for slow calls in %s: begin osprof attach anew, with --slow 10ms", options->profile);
-}
-
-static enum status complain_not_looked(const struct why_command *options, const struct aggstats_profile *profile) {
-    if (layers_of_name(layers_name(profile)) == LAYER_IS_DAEMON)
-        complain("nobody looked for slow calls in %s: start the daemon by 'osprof fuse --slow 10ms'", options->profile);
-    else if (strcmp(layers_name(profile), "syscall") == 0)
-        complain_of_attached(options, profile);
-    else if (aggstats_profile_label(profile, "command"))
-        complain_of_run(options, profile);
-    else
+    if (layers_of_name(layers_name(profile)) == LAYER_IS_DAEMON) {
+        complain("nobody looked for slow calls in %s: start the daemon by 'osprof fuse --slow 10ms'", name);
+    } else if (strcmp(layers_name(profile), "syscall") == 0 && attached) {
+        complain("nobody looked for slow calls in %s: osprof attach --slow 10ms %s does", name, attached);
+    } else if (strcmp(layers_name(profile), "syscall") == 0) {
+        /* While it is attached, what it watches has no name that could be typed. */
+        complain("nobody looks for slow calls in %s: begin osprof attach anew, with --slow 10ms", name);
+    } else if (aggstats_profile_label(profile, "command")) {
+        /* For a shell: the line has nothing behind it. */
+        CLEANUP_FREE char *command = answer_next_slow(profile);
+        complain("nobody looked for slow calls in %s: run the command again, with the directory of its files: %s", name,
+                 command ? command : "osprof run --layers fs -o slow=10ms -d DIR -- COMMAND");
+    } else {
         complain("nobody looked for slow calls in %s: mount with -o slow=10ms, or write slow 10ms to the control file",
-                 options->profile);
+                 name);
+    }
     return STATUS_NOT_SO;
-}
-
-static bool report_no_last(const struct why_command *options, const struct aggstats_profile *profile) {
-    if (!options->page.by || profile->slow_call_count > 0 || profile->cause_count == 0)
-        return false;
-    complain(
-        "cannot tell whose slow calls these were: %s has no calls one by one; they are for root and who mounted, and "
-        "not in sums without paths",
-        options->profile);
-    return true;
 }
 
 /* ---- For other programs ------------------------------------------------------------------------- */
@@ -75,55 +58,37 @@ struct told {
     struct aggstats_caller *callers;
 };
 
-static void told_finish(struct told *told) {
-    free(told->causes);
-    free(told->in_flight);
-    free(told->slow_calls);
-    free(told->callers);
-}
-
-static bool told_make_room(const struct aggstats_profile *whole, struct told *told) {
-    told->causes = calloc(whole->cause_count + 1, sizeof(*told->causes));
-    told->in_flight = calloc(whole->in_flight_count + 1, sizeof(*told->in_flight));
-    told->slow_calls = calloc(whole->slow_call_count + 1, sizeof(*told->slow_calls));
-    told->callers = calloc(whole->caller_count + 1, sizeof(*told->callers));
-    return told->causes && told->in_flight && told->slow_calls && told->callers;
-}
-
-/* Errors: -ENOMEM; told_finish() frees what was allocated */
-static int told_init(const struct aggstats_profile *whole, const struct option_list *ops, struct told *told) {
-    struct aggstats_profile *profile = &told->profile;
-    *told = (struct told){.profile = *whole};
-    if (!told_make_room(whole, told))
-        return -ENOMEM;
-    profile->op_count = profile->joint_count = profile->group_count = profile->interval_count = 0;
-    profile->interval_cycles = profile->groupings = 0;
-    profile->cause_count = profile->in_flight_count = profile->slow_call_count = profile->caller_count = 0;
-    profile->causes = told->causes;
-    profile->in_flight = told->in_flight;
-    profile->slow_calls = told->slow_calls;
-    profile->callers = told->callers;
-    for (size_t i = 0; i < whole->cause_count; i++)
+/* Prints the parts of a profile that the page would have: slow calls, causes and calls in flight of the chosen operations.
+ * These share all but the arrays with the whole. */
+static enum status print_json(const struct why_command *options, const struct aggstats_profile *whole) {
+    const struct option_list *ops = &options->page.ops;
+    struct aggstats_profile told = *whole;
+    CLEANUP_FREE struct aggstats_cause *causes = calloc(whole->cause_count + 1, sizeof(*causes));
+    CLEANUP_FREE struct aggstats_call_in_flight *in_flight = calloc(whole->in_flight_count + 1, sizeof(*in_flight));
+    CLEANUP_FREE struct aggstats_slow_call *slow_calls = calloc(whole->slow_call_count + 1, sizeof(*slow_calls));
+    CLEANUP_FREE struct aggstats_caller *callers = calloc(whole->caller_count + 1, sizeof(*callers));
+    int error = causes && in_flight && slow_calls && callers ? 0 : -ENOMEM;
+    told.op_count = told.joint_count = told.group_count = told.interval_count = 0;
+    told.interval_cycles = told.groupings = 0;
+    told.cause_count = told.in_flight_count = told.slow_call_count = told.caller_count = 0;
+    told.causes = causes;
+    told.in_flight = in_flight;
+    told.slow_calls = slow_calls;
+    told.callers = callers;
+    for (size_t i = 0; !error && i < whole->cause_count; i++)
         if (option_list_wants(ops, whole->causes[i].op))
-            told->causes[profile->cause_count++] = whole->causes[i];
-    for (size_t i = 0; i < whole->in_flight_count; i++)
+            causes[told.cause_count++] = whole->causes[i];
+    for (size_t i = 0; !error && i < whole->in_flight_count; i++)
         if (option_list_wants(ops, whole->in_flight[i].op))
-            told->in_flight[profile->in_flight_count++] = whole->in_flight[i];
-    for (size_t i = 0; i < whole->slow_call_count; i++)
+            in_flight[told.in_flight_count++] = whole->in_flight[i];
+    for (size_t i = 0; !error && i < whole->slow_call_count; i++)
         if (option_list_wants(ops, whole->slow_calls[i].op))
-            told->slow_calls[profile->slow_call_count++] = whole->slow_calls[i];
-    for (size_t i = 0; i < whole->caller_count; i++)
+            slow_calls[told.slow_call_count++] = whole->slow_calls[i];
+    for (size_t i = 0; !error && i < whole->caller_count; i++)
         if (option_list_wants(ops, whole->callers[i].op))
-            told->callers[profile->caller_count++] = whole->callers[i];
-    return 0;
-}
-
-static enum status print_json(const struct why_command *options, const struct aggstats_profile *profile) {
-    struct told told;
-    int error = told_init(profile, &options->page.ops, &told);
+            callers[told.caller_count++] = whole->callers[i];
     if (!error)
-        error = view_json.write(&told.profile, stdout);
-    told_finish(&told);
+        error = view_json.write(&told, stdout);
     if (!error)
         return STATUS_OK;
     complain("cannot show %s as json: %s", options->profile, strerror(-error));
@@ -132,42 +97,43 @@ static enum status print_json(const struct why_command *options, const struct ag
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-static enum status print(const struct why_command *options, const struct aggstats_profile *profile) {
+static enum status print(const struct why_command *options, const struct screen *screen,
+                         const struct aggstats_profile *profile) {
     enum status absent = input_report_absent_ops(&options->page.ops, profile);
-    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
     if (absent != STATUS_OK && input_count_ops(&options->page.ops, profile) == 0)
         return absent;
     if (options->json) {
         enum status printed = print_json(options, profile);
         return printed != STATUS_OK ? printed : absent;
     }
-    why_page_print(profile, &options->page, &screen);
-    return report_no_last(options, profile) ? STATUS_NOT_SO : absent;
+    why_page_print(profile, &options->page, screen);
+    if (!options->page.by || profile->slow_call_count > 0 || profile->cause_count == 0)
+        return absent;
+    complain(
+        "cannot tell whose slow calls these were: %s has no calls one by one; they are for root and who mounted, and "
+        "not in sums without paths",
+        options->profile);
+    return STATUS_NOT_SO;
 }
 
 /* A stopped daemon has no calls in flight, and its causes are not watched. */
-static void print_daemon(const struct why_command *options, const struct daemon_state *daemon) {
-    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
-    char text[DAEMON_TEXT_SIZE];
-    if (!daemon_state_warn(daemon, text))
-        return;
-    screen_ink(&screen, INK_WARNING);
-    screen_print_sentence(&screen, 0, text);
-    screen_ink(&screen, INK_PLAIN);
-}
-
 static enum status why(const struct why_command *options) {
+    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
     struct input input;
     struct input_layer layer = {.name = options->layer};
+    char warning[DAEMON_TEXT_SIZE];
     if (input_load(options->profile, &layer, &input) < 0)
         return STATUS_TROUBLE;
     const struct daemon_state daemon = daemon_state_find(&input);
-    if (!options->json)
-        print_daemon(options, &daemon);
-    else if (daemon_state_add_labels(&daemon, &input.profile) != 0)
+    if (!options->json && daemon_state_warn(&daemon, warning)) {
+        screen_ink(&screen, INK_WARNING);
+        screen_print_sentence(&screen, 0, warning);
+        screen_ink(&screen, INK_PLAIN);
+    }
+    if (options->json && daemon_state_add_labels(&daemon, &input.profile) != 0)
         complain("cannot tell the state of the daemon: no memory");
-    enum status status = why_page_has_any(&input.profile) ? print(options, &input.profile)
-                                                          : complain_not_looked(options, &input.profile);
+    enum status status = why_page_has_any(&input.profile) ? print(options, &screen, &input.profile)
+                                                          : complain_not_looked(options->profile, &input.profile);
     input_finish(&input);
     return status;
 }
@@ -207,52 +173,31 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-static bool is_one_of(const char *word, const char *const *words) {
-    for (; word && *words; words++)
-        if (strcmp(word, *words) == 0)
-            return true;
-    return !word;
-}
-
-/* What goes with -a, and what without. */
-static enum status check_all(const struct command *command, const struct why_command *options,
-                             const struct arguments *arguments) {
-    static const char *const of_all[] = {WAIT_BY_WORDS NULL};
-    static const char *const of_profiles[] = {GROUPING_WORDS_OF_CALLERS NULL};
-    const char *other = options_given(arguments, options->has_all ? OF_PROFILES_ONLY : OF_ALL_ONLY);
-    if (other)
-        return usage_error(command, "--%s %s", other, options->has_all ? "does not go with -a" : "goes with -a only");
-    if (options->has_all && arguments->rest_count > 0)
-        return usage_error(command, "-a takes no profile: it looks at what happens from now on");
-    if (options->has_all && options->all.processes.count > 0 && options->all.cgroup)
-        return usage_error(command, "--pid and --cgroup exclude each other");
-    if (!is_one_of(options->page.by, options->has_all ? of_all : of_profiles))
-        return usage_error(command, "--by %s goes with %s only", options->page.by,
-                           options->has_all ? "slow calls" : "-a");
-    return STATUS_OK;
-}
-
 static enum status check_options(const struct command *command, const struct why_command *options,
                                  const struct arguments *arguments) {
-    enum status status = check_all(command, options, arguments);
-    if (status != STATUS_OK)
-        return status;
+    static const char *const of_all[] = {WAIT_BY_WORDS NULL};
+    static const char *const of_profiles[] = {GROUPING_WORDS_OF_CALLERS NULL};
+    const bool has_all = options->has_all;
+    const char *by = options->page.by;
+    const char *other = options_given(arguments, has_all ? OF_PROFILES_ONLY : OF_ALL_ONLY);
+    const char *const *word = has_all ? of_all : of_profiles;
+    while (by && *word && strcmp(by, *word) != 0)
+        word++;
+    if (other)
+        return usage_error(command, "--%s %s", other, has_all ? "does not go with -a" : "goes with -a only");
+    if (has_all && arguments->rest_count > 0)
+        return usage_error(command, "-a takes no profile: it looks at what happens from now on");
+    if (has_all && options->all.processes.count > 0 && options->all.cgroup)
+        return usage_error(command, "--pid and --cgroup exclude each other");
+    if (!*word)
+        return usage_error(command, "--by %s goes with %s only", by, has_all ? "slow calls" : "-a");
     if (options->json && options_given(arguments, "ascii by stacks width"))
         return usage_error(command, "--ascii, --by, --stacks and --width do not go with --json");
-    if (!options->has_all && options->page.by && options->page.stacks)
+    if (!has_all && by && options->page.stacks)
         return usage_error(command, "--by and --stacks exclude each other: one tells of all calls, one of each");
     if (arguments->rest_count > 1)
         return usage_error(command, "one profile at a time, not %d", arguments->rest_count);
     return STATUS_OK;
-}
-
-static enum status watch_all(struct why_command *options) {
-    options->all.by = options->page.by;
-    options->all.has_stacks = options->page.stacks;
-    options->all.json = options->json;
-    options->all.ascii = options->ascii;
-    options->all.width = options->width;
-    return why_all(&options->all);
 }
 
 static enum status run_why(const struct command *command, int argc, char **argv) {
@@ -262,8 +207,13 @@ static enum status run_why(const struct command *command, int argc, char **argv)
     if (options_parse(command, argc, argv, &options, &arguments, &status)) {
         options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "@1";
         status = check_options(command, &options, &arguments);
+        options.all.by = options.page.by;
+        options.all.has_stacks = options.page.stacks;
+        options.all.json = options.json;
+        options.all.ascii = options.ascii;
+        options.all.width = options.width;
         if (status == STATUS_OK)
-            status = options.has_all ? watch_all(&options) : why(&options);
+            status = options.has_all ? why_all(&options.all) : why(&options);
     }
     option_list_finish(&options.page.ops);
     return status;
