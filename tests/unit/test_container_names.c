@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base.h"
-#include "container_names.h"
+#include "containers.h"
 #include "testing.h"
 
 #define ID_A "3f2a9c1b2d4e5f60718293a4b5c6d7e8f90123456789abcdef0123456789abcd"

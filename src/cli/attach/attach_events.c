@@ -13,8 +13,7 @@
 #include "events_recorder.h"
 
 #define LANES_MAX 1024 /* slow calls that overlap; more are dropped, and counted */
-#define WHICH_SIZE 64
-#define COLUMNS 2 /* of each operation that moves bytes: size, result */
+#define COLUMNS 2      /* of each operation that moves bytes: size, result */
 
 struct lane {
     struct aggstats_block *block;
@@ -85,20 +84,17 @@ static int describe_ops(struct attach_events *events) {
     return events->ops ? 0 : -ENOMEM;
 }
 
-/* "calls of at least 10 ms": no rounding, for some call may have taken just that long. */
-static void format_which(uint64_t ns, char ret_text[WHICH_SIZE]) {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    unsigned unit = 0;
-    for (; unit + 1 < ARRAY_SIZE(units) && ns % 1000 == 0; unit++)
-        ns /= 1000;
-    snprintf(ret_text, WHICH_SIZE, "calls of at least %" PRIu64 " %s", ns, units[unit]);
-}
-
-/* The labels of the profile, and which calls there are. */
+/* The labels of the profile, and which calls there are: "calls of at least 10 ms", without rounding, since some call may
+ * have taken just that long. */
 static int find_labels(struct attach_events *events) {
-    char which[WHICH_SIZE];
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    char which[64];
+    uint64_t count = events->source.slow_ns;
+    unsigned unit = 0;
     int error = aggstats_recorder_snapshot(events->source.recorder, &events->profile);
-    format_which(events->source.slow_ns, which);
+    for (; unit + 1 < ARRAY_SIZE(units) && count % 1000 == 0; unit++)
+        count /= 1000;
+    snprintf(which, sizeof(which), "calls of at least %" PRIu64 " %s", count, units[unit]);
     return error ? error : aggstats_profile_add_label(&events->profile, EVENTS_LABEL_ONLY, which);
 }
 
@@ -121,23 +117,19 @@ static int create_recorder(struct attach_events *events) {
     return error ? error : events_recorder_create(&source, &events->recorder);
 }
 
-static int start_file(struct attach_events *events) {
-    CLEANUP_FD int fd = events_place_create(events->dir_fd, events->name);
-    if (fd < 0)
-        return fd;
-    int error = events_recorder_start(events->recorder, &(struct events_wanted){.fd = fd, .paths = true});
-    if (error)
-        unlinkat(events->dir_fd, events->name, 0);
-    else
-        steal_fd(&fd);
-    return error;
-}
-
 int attach_events_start(struct attach_events *events, const struct attach_events_source *source) {
     events->source = *source;
     int error = create_recorder(events);
-    if (error == 0)
-        error = start_file(events);
+    CLEANUP_FD int fd = error ? -1 : events_place_create(events->dir_fd, events->name);
+    if (error == 0 && fd < 0)
+        error = fd;
+    if (error == 0) {
+        error = events_recorder_start(events->recorder, &(struct events_wanted){.fd = fd, .paths = true});
+        if (error)
+            unlinkat(events->dir_fd, events->name, 0);
+        else
+            steal_fd(&fd);
+    }
     if (error) {
         complain("cannot record events to %s: %s", events->file, strerror(-error));
         events_recorder_destroy(steal_pointer(&events->recorder));
@@ -208,18 +200,8 @@ void attach_events_note_lost(struct attach_events *events, uint64_t lost) {
 
 /* ---- The end ------------------------------------------------------------------------------------ */
 
-static void say_what_is_missing(const struct attach_events *events) {
-    struct events_state state;
-    events_recorder_state(events->recorder, &state);
-    if (state.is_full)
-        complain("%s has reached its size: recording ended there, with %" PRIu64 " calls", events->file,
-                 state.recorded);
-    else if (state.dropped > 0)
-        complain("%s: %" PRIu64 " of %" PRIu64 " slow calls are not in it, and it says so", events->file, state.dropped,
-                 state.dropped + state.recorded);
-}
-
 bool attach_events_end(struct attach_events *events) {
+    struct events_state state;
     if (!events || !events->recorder || events->hangs)
         return !events || !events->hangs;
     events->hangs = events_recorder_stop(events->recorder) < 0;
@@ -227,7 +209,13 @@ bool attach_events_end(struct attach_events *events) {
         complain("cannot save all events to %s: writing hangs", events->file);
         return false;
     }
-    say_what_is_missing(events);
+    events_recorder_state(events->recorder, &state);
+    if (state.is_full)
+        complain("%s has reached its size: recording ended there, with %" PRIu64 " calls", events->file,
+                 state.recorded);
+    else if (state.dropped > 0)
+        complain("%s: %" PRIu64 " of %" PRIu64 " slow calls are not in it, and it says so", events->file, state.dropped,
+                 state.dropped + state.recorded);
     events_recorder_destroy(steal_pointer(&events->recorder));
     return true;
 }

@@ -1,3 +1,4 @@
+/* The thread that adds calls numbers their callers and finds the directories of objects; names are asked for by any. */
 #include "attach_groups.h"
 
 #include <errno.h>
@@ -6,9 +7,9 @@
 #include <string.h>
 
 #include "aggstats/caller_groups.h"
-#include "attach_cgroup.h"
 #include "base.h"
-#include "container_names.h"
+#include "containers.h"
+#include "mounts.h"
 #include "path.h"
 
 #define CALLERS 8192U     /* that have a number; a later one takes the place of one before */
@@ -16,6 +17,65 @@
 #define PLACES 16384U     /* objects of which it is remembered where they are */
 #define PATH_BYTES (COLLECTED_PARTS * COLLECTED_PART_BYTES + 16)
 #define OUTSIDE "outside:"
+
+/* ---- Where file systems are mounted --------------------------------------------------------------- */
+
+static void finish_mount(struct attach_mount *mount) {
+    free(mount->path);
+    free(mount->type);
+    free(mount->root);
+}
+
+static int append(struct attach_mounts *mounts, const struct mounts_entry *entry) {
+    struct attach_mount mount = {.device = mounts_kernel_device(entry->device),
+                                 .path = strdup(entry->path),
+                                 .type = strdup(entry->type),
+                                 .root = strdup(entry->root)};
+    struct attach_mount *grown = reallocarray(mounts->mounts, mounts->count + 1, sizeof(*grown));
+    mounts->mounts = grown ? grown : mounts->mounts;
+    if (!grown || !mount.path || !mount.type || !mount.root) {
+        finish_mount(&mount);
+        return -ENOMEM;
+    }
+    mounts->mounts[mounts->count++] = mount;
+    return 0;
+}
+
+int attach_mounts_add(struct attach_mounts *mounts, pid_t process) {
+    CLEANUP_MOUNTS struct mounts_table table = {0};
+    struct mounts_entry entry;
+    const size_t known = mounts->count;
+    int error = 0;
+    mounts_open_of(process, &table);
+    while (error == 0 && mounts_next(&table, &entry)) {
+        size_t i = 0;
+        while (i < known && mounts->mounts[i].device != mounts_kernel_device(entry.device))
+            i++;
+        if (i == known)
+            error = append(mounts, &entry);
+    }
+    return error;
+}
+
+const struct attach_mount *attach_mounts_find(const struct attach_mounts *mounts, uint32_t device, const char *path) {
+    const struct attach_mount *best = NULL;
+    for (size_t i = 0; mounts && i < mounts->count; i++) {
+        const struct attach_mount *mount = &mounts->mounts[i];
+        const bool has_path = mount->device == device && (!path || path_below(path, mount->root));
+        if (has_path && (!best || strlen(mount->root) < strlen(best->root)))
+            best = mount;
+    }
+    return best;
+}
+
+void attach_mounts_finish(struct attach_mounts *mounts) {
+    for (size_t i = 0; i < mounts->count; i++)
+        finish_mount(&mounts->mounts[i]);
+    free(mounts->mounts);
+    *mounts = (struct attach_mounts){.mounts = NULL};
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------- */
 
 /* Whose calls those of a cell are. */
 struct caller {
@@ -59,23 +119,15 @@ struct attach_groups {
 
 /* ---- Whose -------------------------------------------------------------------------------------- */
 
-static struct caller caller_of(const struct collected_cell *cell) {
-    struct caller caller = {.cgroup = cell->cgroup, .started_ns = cell->started_ns, .process = cell->process};
-    snprintf(caller.program, sizeof(caller.program), "%.15s", cell->program);
-    return caller;
-}
-
-static bool is_same(const struct caller *a, const struct caller *b) {
-    return a->process == b->process && a->started_ns == b->started_ns && a->cgroup == b->cgroup &&
-           strcmp(a->program, b->program) == 0;
-}
-
 /* A caller has one number at a time, and a number is of one caller for ever. */
 static uint64_t number_caller(struct attach_groups *groups, const struct caller *caller) {
     const uint64_t hash =
         hash_text((HASH_BEGIN ^ caller->process ^ caller->cgroup << 32) + caller->started_ns, caller->program);
     struct numbered_caller *place = &groups->callers[hash % CALLERS];
-    if (place->number == 0 || !is_same(&place->caller, caller))
+    const struct caller *known = &place->caller;
+    const bool is_same = known->process == caller->process && known->started_ns == caller->started_ns &&
+                         known->cgroup == caller->cgroup && strcmp(known->program, caller->program) == 0;
+    if (place->number == 0 || !is_same)
         *place = (struct numbered_caller){.number = ++groups->numbers, .caller = *caller};
     return place->number;
 }
@@ -91,13 +143,6 @@ static bool identify(void *context, uint32_t number, struct aggstats_identity *r
     return true;
 }
 
-/* "/system.slice/cron.service" */
-static void join_cgroup(const struct collected_name *name, char ret_path[PATH_BYTES]) {
-    size_t length = (size_t)sprintf(ret_path, "%s", name->is_cut ? "..." : name->part_count == 0 ? "/" : "");
-    for (unsigned i = name->part_count; i > 0; i--)
-        length += (size_t)sprintf(ret_path + length, "/%.*s", COLLECTED_CGROUP_BYTES - 1, name->cgroup_parts[i - 1]);
-}
-
 /* An aggstats_identify_fn. */
 static bool identify_cgroup(void *context, uint32_t number, struct aggstats_identity *ret_identity) {
     const struct attach_groups *groups = context;
@@ -107,8 +152,11 @@ static bool identify_cgroup(void *context, uint32_t number, struct aggstats_iden
     char path[PATH_BYTES];
     if (cgroup == 0 || !collector_name(groups->collector, cgroup, &name))
         return false;
-    join_cgroup(&name, path);
     (void)number;
+    /* "/system.slice/cron.service" */
+    size_t length = (size_t)sprintf(path, "%s", name.is_cut ? "..." : name.part_count == 0 ? "/" : "");
+    for (unsigned i = name.part_count; i > 0; i--)
+        length += (size_t)sprintf(path + length, "/%.*s", COLLECTED_CGROUP_BYTES - 1, name.cgroup_parts[i - 1]);
     *ret_identity = (struct aggstats_identity){.id = 0};
     if (container_names_find(groups->containers, path, &container))
         container_describe(&container, ret_identity->name, AGGSTATS_GROUP_NAME_SIZE);
@@ -124,47 +172,30 @@ static void note_container(void *context, const char *directory, const char *pat
     container_names_find(context, path, &container);
 }
 
-/* Finds the names of all containers there are. Files of one that is new are still in memory; those of older ones may
- * have to be read, for which counting must not wait. */
-static void note_containers(const struct attach_groups *groups) {
-    if (groups->cgroups)
-        cgroup_tree_walk(groups->cgroups, note_container, groups->containers);
-}
-
 /* ---- On what ------------------------------------------------------------------------------------ */
 
-/* "/a/b", of its components from the last one on, without the first `skipped` of them. */
-static void join_all_parts(const struct collected_name *name, unsigned skipped, char ret_path[PATH_BYTES]) {
-    size_t length = (size_t)sprintf(ret_path, "%s", name->is_cut ? "..." : name->part_count <= skipped ? "/" : "");
-    for (unsigned i = name->part_count; i > skipped; i--)
-        length += (size_t)sprintf(ret_path + length, "/%.*s", COLLECTED_PART_BYTES - 1, name->parts[i - 1]);
-}
-
-/* The same in the mount that shows it; "outside:/a/b" if none does. */
-static void join_mounted(const struct attach_groups *groups, const struct collected_name *name, const char *path,
-                         char ret_path[PATH_BYTES]) {
-    const struct attach_mount *mount = attach_mounts_find(groups->mounts, name->device, name->is_cut ? "/" : path);
-    const char *below = mount ? path_below(path, mount->root) : NULL;
-    const char *above = !mount ? OUTSIDE : strcmp(mount->path, "/") == 0 ? "" : mount->path;
-    const char *shown = name->is_cut || !below ? path : below;
-    snprintf(ret_path, PATH_BYTES, "%.*s%.*s", PATH_BYTES / 2, name->is_cut ? "" : above, PATH_BYTES / 2 - 1,
-             !above[0] && !shown[0] ? "/" : shown);
-}
-
-/* The same below the root; "outside:/a/b" of what is not. */
+/* "/a/b" of a name's components, the last of which comes first, without the first `skipped` of them: below the root, or
+ * in the mount that shows it; "outside:/a/b" where neither is so. */
 static void join_parts(const struct attach_groups *groups, const struct collected_name *name, unsigned skipped,
                        char ret_path[PATH_BYTES]) {
     char path[PATH_BYTES];
-    join_all_parts(name, skipped, path);
+    size_t length = (size_t)sprintf(path, "%s", name->is_cut ? "..." : name->part_count <= skipped ? "/" : "");
+    for (unsigned i = name->part_count; i > skipped; i--)
+        length += (size_t)sprintf(path + length, "/%.*s", COLLECTED_PART_BYTES - 1, name->parts[i - 1]);
     if (groups->mounts) {
-        join_mounted(groups, name, path, ret_path);
-        return;
+        const struct attach_mount *mount = attach_mounts_find(groups->mounts, name->device, name->is_cut ? "/" : path);
+        const char *below = mount ? path_below(path, mount->root) : NULL;
+        const char *above = !mount ? OUTSIDE : strcmp(mount->path, "/") == 0 ? "" : mount->path;
+        const char *shown = name->is_cut || !below ? path : below;
+        snprintf(ret_path, PATH_BYTES, "%.*s%.*s", PATH_BYTES / 2, name->is_cut ? "" : above, PATH_BYTES / 2 - 1,
+                 !above[0] && !shown[0] ? "/" : shown);
+    } else {
+        const char *below = strcmp(groups->root, "/") == 0 || name->is_cut ? path : path_below(path, groups->root);
+        snprintf(ret_path, PATH_BYTES, "%s%.*s", below ? "" : OUTSIDE, (int)(PATH_BYTES - sizeof(OUTSIDE)),
+                 !below     ? path
+                 : below[0] ? below
+                            : "/");
     }
-    const char *below = strcmp(groups->root, "/") == 0 || name->is_cut ? path : path_below(path, groups->root);
-    snprintf(ret_path, PATH_BYTES, "%s%.*s", below ? "" : OUTSIDE, (int)(PATH_BYTES - sizeof(OUTSIDE)),
-             !below     ? path
-             : below[0] ? below
-                        : "/");
 }
 
 /* An aggstats_name_fn. */
@@ -205,17 +236,13 @@ static void remember_directory(struct attach_groups *groups, const struct collec
     pthread_mutex_unlock(&groups->lock);
 }
 
-/* Whether the name of its directory has not made room for that of another. */
-static bool is_remembered(const struct attach_groups *groups, const struct place *place) {
-    return place->directory == place->object ||
-           groups->directories[place->directory % DIRECTORIES].object == place->directory;
-}
-
 /* Where an object is, which the kernel is asked for once, and what its directory is called. NULL: it is not known. */
 static const struct place *find_place(struct attach_groups *groups, uint64_t object) {
     struct place *place = &groups->places[object / 2 % PLACES];
     struct collected_name name;
-    if (place->object == object && is_remembered(groups, place))
+    /* The name of its directory may have made room for that of another. */
+    if (place->object == object &&
+        (place->directory == object || groups->directories[place->directory % DIRECTORIES].object == place->directory))
         return place;
     if (!collector_name(groups->collector, object, &name))
         return NULL;
@@ -242,7 +269,7 @@ static uint64_t filesystem_of(void *context, uint64_t object) {
 static bool name_filesystem(void *context, uint64_t object, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
     const struct attach_groups *groups = context;
     const uint32_t device = (uint32_t)(object >> 1);
-    const struct attach_mount *mount = attach_mounts_first(groups->mounts, device);
+    const struct attach_mount *mount = attach_mounts_find(groups->mounts, device, NULL);
     (void)may_wait;
     if (mount)
         snprintf(ret_name, AGGSTATS_GROUP_NAME_SIZE, "%.200s %.50s", mount->path, mount->type);
@@ -256,7 +283,8 @@ static bool name_filesystem(void *context, uint64_t object, bool may_wait, char 
 /* A collector_group_fn. */
 static void add(void *context, unsigned op, const struct collected_cell *cell, const struct collected_cell_sum *sum) {
     struct attach_groups *groups = context;
-    const struct caller caller = caller_of(cell);
+    struct caller caller = {.cgroup = cell->cgroup, .started_ns = cell->started_ns, .process = cell->process};
+    snprintf(caller.program, sizeof(caller.program), "%.15s", cell->program);
     const struct aggstats_group_calls calls = {
         .caller = number_caller(groups, &caller),
         .object = cell->object,
@@ -319,8 +347,10 @@ int attach_groups_start(struct collector *collector, struct aggstats_recorder *r
     if (!groups)
         return -ENOMEM;
     groups->mounts = given->mounts;
-    if (given->groupings & 1U << AGGSTATS_BY_CGROUP)
-        note_containers(groups);
+    /* Names of all containers there are: files of a new one are still in memory, but those of older ones may have to be
+     * read, for which counting must not wait. */
+    if (groups->cgroups && given->groupings & 1U << AGGSTATS_BY_CGROUP)
+        cgroup_tree_walk(groups->cgroups, note_container, groups->containers);
     for (unsigned grouping = 0; grouping < AGGSTATS_GROUPINGS; grouping++) {
         ret_ways[grouping] = ways[grouping];
         ret_ways[grouping].context = groups;

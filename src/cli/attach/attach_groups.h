@@ -3,17 +3,51 @@
 #ifndef ATTACH_GROUPS_H
 #define ATTACH_GROUPS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "aggstats/caller_groups.h"
-#include "attach_mounts.h"
 #include "collector.h"
+
+/* ---- Where file systems are mounted --------------------------------------------------------------- */
+
+/* As this process sees it, and as the watched ones do. */
+struct attach_mount {
+    uint32_t device; /* of the file system, as the kernel has it */
+    char *path;
+    char *type;
+    char *root; /* what of the file system is mounted */
+};
+
+struct attach_mounts {
+    struct attach_mount *mounts;
+    size_t count;
+};
+
+/* Adds those that a process sees, whose file systems are not known yet by an earlier one; 0: this process. One that has
+ * ended sees none.
+ * Errors:  -ENOMEM */
+int attach_mounts_add(struct attach_mounts *mounts, pid_t process);
+
+/* The mount that shows most of the file system, or that part of it in which the path is; of several the first. NULL: none
+ * does.
+ * mounts:  may be NULL
+ * path:    below the root of the file system; NULL: any
+ * Owner:   mounts */
+const struct attach_mount *attach_mounts_find(const struct attach_mounts *mounts, uint32_t device, const char *path);
+
+void attach_mounts_finish(struct attach_mounts *mounts);
+
+/* ---- Groups ------------------------------------------------------------------------------------- */
 
 struct attach_groups; /* opaque */
 
 struct attach_groups_options {
-    unsigned groupings; /* bits (1 << AGGSTATS_BY_FILE), not of users; 0: only names are wanted */
-    const char *root;   /* the directory of the file system below which names begin; NULL: all of it */
-    const struct attach_mounts
-        *mounts; /* borrowed; which show where file systems begin; NULL: names begin at the root */
+    unsigned groupings;                 /* bits (1 << AGGSTATS_BY_FILE), not of users; 0: only names are wanted */
+    const char *root;                   /* the directory of the file system below which names begin; NULL: all of it */
+    const struct attach_mounts *mounts; /* borrowed; show where file systems begin; NULL: names begin at the root */
 };
 
 /* Call before anything is counted. ret_ways: how the recorder is to group calls

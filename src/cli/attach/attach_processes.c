@@ -14,17 +14,6 @@
 #define SHOWN_MAX 4        /* numbers of a longer list */
 #define WRONG_BYTES_MAX 60 /* of what is no number */
 
-/* Each once. Returns false if there is no room */
-static bool add_process(struct attach_processes *processes, uint32_t number) {
-    for (unsigned i = 0; i < processes->count; i++)
-        if (processes->numbers[i] == number)
-            return true;
-    if (processes->count == ATTACH_PROCESSES_MAX)
-        return false;
-    processes->numbers[processes->count++] = number;
-    return true;
-}
-
 /* Reads a number, and goes to what is behind it. Returns false if there is none */
 static bool read_number(const char **text, uint32_t *ret_number) {
     char *end;
@@ -50,7 +39,7 @@ static void show_wrong(char **text, const char *wrong) {
         memcpy(*text + WRONG_BYTES_MAX - strlen(dots), dots, sizeof(dots));
 }
 
-/* "1,2,3,4 and 5,003 more" of a list that is longer than that. */
+/* Turns a longer list into "1,2,3,4 and 5,003 more". */
 static void show_first(char *list) {
     char *end = list;
     unsigned count = 1;
@@ -61,19 +50,25 @@ static void show_first(char *list) {
 }
 
 const char *attach_processes_parse(char **text, void *member, char why[OPTION_TEXT_SIZE]) {
-    struct attach_processes *ret_processes = member;
+    struct attach_processes *processes = member;
     (void)why;
-    ret_processes->count = 0;
+    processes->count = 0;
     for (const char *at = *text;; at++) {
         uint32_t number;
         if (!read_number(&at, &number)) {
             show_wrong(text, at);
             return "must be numbers of processes, such as 4711,4712";
         }
-        if (!add_process(ret_processes, number)) {
+        unsigned i = 0;
+        while (i < processes->count && processes->numbers[i] != number)
+            i++;
+        if (i == ATTACH_PROCESSES_MAX) {
             show_first(*text);
             return "has more than 4096 processes";
         }
+        processes->numbers[i] = number;
+        if (i == processes->count)
+            processes->count++;
         if (!*at)
             return NULL;
     }
@@ -140,16 +135,4 @@ void attach_processes_describe(const struct attach_processes *processes, char re
 
 struct process_numbers attach_processes_numbers(const struct attach_processes *processes) {
     return (struct process_numbers){processes->numbers, processes->count};
-}
-
-int attach_processes_read_mounts(const struct attach_processes *processes, struct attach_mounts *ret_mounts) {
-    struct attach_mounts mounts = {.mounts = NULL};
-    int error = attach_mounts_add(&mounts, 0);
-    for (unsigned i = 0; i < processes->count && error == 0; i++)
-        error = attach_mounts_add(&mounts, (pid_t)processes->numbers[i]);
-    if (error)
-        attach_mounts_finish(&mounts);
-    else
-        *ret_mounts = mounts;
-    return error;
 }

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach_mounts.h"
 #include "collector.h"
 #include "option_table.h"
 
@@ -41,10 +40,5 @@ void attach_processes_describe(const struct attach_processes *processes, char re
 
 /* The same, for collectors. Owner: processes */
 struct process_numbers attach_processes_numbers(const struct attach_processes *processes);
-
-/* What these processes and this one see mounted.
- * Owner:   the caller finishes *ret_mounts
- * Errors:  -ENOMEM */
-int attach_processes_read_mounts(const struct attach_processes *processes, struct attach_mounts *ret_mounts);
 
 #endif

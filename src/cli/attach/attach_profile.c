@@ -1,3 +1,4 @@
+/* Calls are counted in the kernel; one thread adds them to the recorder every tenth of a second, and before each command. */
 #include "attach_profile.h"
 
 #include <limits.h>
@@ -15,14 +16,10 @@
 
 /* ---- Counting ----------------------------------------------------------------------------------- */
 
-static void note_lost(struct attach_profile *profile) {
-    const uint64_t lost = collector_lost(profile->collector);
-    if (lost > profile->lost)
-        aggstats_recorder_add_lost(profile->session.recorder, lost - profile->lost);
-    profile->lost = lost;
-}
-
-void attach_profile_count(struct attach_profile *profile) {
+/* Adds what has been counted by now. Errors: reported to the user, once. Threads: any.
+ * context: a struct attach_profile, for struct attach_under_way_options */
+static void count(void *context) {
+    struct attach_profile *profile = context;
     pthread_mutex_lock(&profile->lock);
     int error = collector_count(profile->collector, profile->lanes);
     if (error && profile->error == 0) {
@@ -30,34 +27,19 @@ void attach_profile_count(struct attach_profile *profile) {
         profile->error = error;
         aggstats_recorder_add_lost(profile->session.recorder, 1); /* at least */
     }
-    note_lost(profile);
+    const uint64_t lost = collector_lost(profile->collector);
+    if (lost > profile->lost)
+        aggstats_recorder_add_lost(profile->session.recorder, lost - profile->lost);
+    profile->lost = lost;
     profile->counted_ns = read_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_unlock(&profile->lock);
 }
 
-/* Who has just asked is looking at the profile now, which must not be added to in the meantime: its groups come after the whole. */
-static void count_if_due(struct attach_profile *profile, int milliseconds) {
-    pthread_mutex_lock(&profile->lock);
-    const int64_t since_ns = read_clock_ns(CLOCK_MONOTONIC) - profile->counted_ns;
-    pthread_mutex_unlock(&profile->lock);
-    if (since_ns >= milliseconds * NS_PER_MS)
-        attach_profile_count(profile);
-}
-
-static void look_under_way(struct attach_profile *profile) {
-    if (profile->under_way)
-        attach_under_way_look(profile->under_way);
-}
-
-/* For struct control_server */
+/* For struct session_source */
 static void catch_up(void *context) {
-    look_under_way(context);
-    attach_profile_count(context);
-}
-
-/* For struct attach_under_way_options */
-static void count(void *context) {
-    attach_profile_count(context);
+    struct attach_profile *profile = context;
+    attach_under_way_look(profile->under_way);
+    count(profile);
 }
 
 bool attach_profile_follow(struct attach_profile *profile, const struct signals *signals, int64_t end_ns,
@@ -71,7 +53,7 @@ bool attach_profile_follow(struct attach_profile *profile, const struct signals 
             if (!is_there(context))
                 return false;
             if (profile->options->session.slow_ns == 0)
-                look_under_way(profile);
+                attach_under_way_look(profile->under_way);
         }
         const int pause_ms = collector_is_crowded(profile->collector) ? CROWDED_MS : COUNT_MS;
         const int ready = poll(events, 2, pause_ms);
@@ -79,20 +61,18 @@ bool attach_profile_follow(struct attach_profile *profile, const struct signals 
             return true;
         if (ready > 0 && events[1].revents)
             attach_under_way_take(profile->under_way);
-        count_if_due(profile, pause_ms);
+        /* Do not add counts just after a request: the reader takes the totals first and the groups later, and they must
+         * match. */
+        pthread_mutex_lock(&profile->lock);
+        const int64_t since_ns = read_clock_ns(CLOCK_MONOTONIC) - profile->counted_ns;
+        pthread_mutex_unlock(&profile->lock);
+        if (since_ns >= pause_ms * NS_PER_MS)
+            count(profile);
     }
     return true;
 }
 
 /* ---- Starting ----------------------------------------------------------------------------------- */
-
-/* True if osproffs or another observer profiles it too, whose profile stays the visible one. */
-static bool has_live_profile(const struct attach_place *place) {
-    CLEANUP_LIVE_FILES struct live_files files = {.files = NULL};
-    if (place->type && strcmp(place->type, "fuse.osproffs") == 0)
-        return true;
-    return live_files_find(&files) == 0 && live_files_serving(&files, place->path);
-}
 
 /* For struct session_source */
 static void tell(void *context, const char *text) {
@@ -100,8 +80,8 @@ static void tell(void *context, const char *text) {
     complain("%s", text);
 }
 
-/* The kernel counts ns of a clock that a recorder can read too. In a hidden profile the mount point is named only as the
- * place that was profiled. */
+/* Opens the recorder, with a live file if one can be made. The kernel counts ns of a clock that a recorder can read too.
+ * In a hidden profile the mount point is named only as the place that was profiled. */
 static int open_session(struct attach_profile *profile) {
     const struct attach_options *options = profile->options;
     const struct attach_place *place = &profile->place;
@@ -138,74 +118,67 @@ static int open_beside(struct attach_profile *profile) {
     return error ? error : counting_lane_open(&profile->lanes[1], profile->beside.recorder);
 }
 
-static int start_under_way(struct attach_profile *profile) {
-    return attach_under_way_start(profile->collector, profile->session.recorder,
-                                  &(struct attach_under_way_options){.slow_ns = profile->options->session.slow_ns,
-                                                                     .causes = profile->options->causes,
-                                                                     .stacks = profile->options->stacks,
-                                                                     .slow_log = profile->options->slow_log,
-                                                                     .events = profile->options->events,
-                                                                     .groups = profile->groups,
-                                                                     .mounts = profile->options->mounts,
-                                                                     .type = profile->place.type,
-                                                                     .count = count,
-                                                                     .context = profile},
-                                  &profile->under_way);
-}
-
-static int start_events(struct attach_profile *profile) {
-    return attach_events_start(profile->options->events,
-                               &(struct attach_events_source){.collector = profile->collector,
-                                                              .recorder = profile->session.recorder,
-                                                              .resolution = profile->options->session.resolution,
-                                                              .slow_ns = profile->options->session.slow_ns,
-                                                              .path_of = profile->groups ? attach_groups_path : NULL,
-                                                              .path_context = profile->groups});
-}
-
-/* What names objects, for groups and for slow calls. */
-static int start_groups(struct attach_profile *profile) {
+/* Begins what the options ask for besides counting. Groups name objects for slow calls, too. */
+static int start_recording(struct attach_profile *profile) {
+    const struct attach_options *options = profile->options;
+    struct collector *collector = profile->collector;
+    struct aggstats_recorder *recorder = profile->session.recorder;
     struct session_source *source = &profile->session.source;
-    const struct attach_groups_options options = {.groupings = profile->options->session.groupings,
-                                                  .root = profile->place.root,
-                                                  .mounts = profile->options->mounts};
-    const int error =
-        attach_groups_start(profile->collector, profile->session.recorder, &options, &profile->groups, source->ways);
-    if (error)
-        return error;
-    source->slow.path_of = attach_groups_path;
-    source->slow.number_of = attach_groups_inode;
-    source->slow.path_context = profile->groups;
-    return 0;
-}
-
-static int start_recording(struct attach_profile *profile, bool has_beside) {
-    const struct session_options *options = &profile->options->session;
-    int error = open_session(profile);
-    if (error == 0 && collector_has_caches(profile->collector))
-        error = aggstats_recorder_begin_caches(profile->session.recorder);
-    if (error == 0)
-        error = counting_lane_open(&profile->lanes[0], profile->session.recorder);
-    if (error == 0 && has_beside)
-        error = open_beside(profile);
-    if (error == 0 && (options->groupings || options->slow_ns > 0))
-        error = start_groups(profile);
+    const uint64_t slow_ns = options->session.slow_ns;
+    int error = 0;
+    if (options->session.groupings || slow_ns > 0) {
+        const struct attach_groups_options groups = {
+            .groupings = options->session.groupings, .root = profile->place.root, .mounts = options->mounts};
+        error = attach_groups_start(collector, recorder, &groups, &profile->groups, source->ways);
+        source->slow.path_of = attach_groups_path;
+        source->slow.number_of = attach_groups_inode;
+        source->slow.path_context = profile->groups;
+    }
     if (error == 0)
         error = session_record(&profile->session);
-    if (error == 0 && profile->options->events)
-        error = start_events(profile);
-    if (error == 0 && profile->options->has_under_way)
-        error = start_under_way(profile);
+    if (error == 0 && options->events) {
+        const struct attach_events_source events = {.collector = collector,
+                                                    .recorder = recorder,
+                                                    .resolution = options->session.resolution,
+                                                    .slow_ns = slow_ns,
+                                                    .path_of = profile->groups ? attach_groups_path : NULL,
+                                                    .path_context = profile->groups};
+        error = attach_events_start(options->events, &events);
+    }
+    if (error == 0 && options->has_under_way) {
+        const struct attach_under_way_options under_way = {.slow_ns = slow_ns,
+                                                           .causes = options->causes,
+                                                           .stacks = options->stacks,
+                                                           .slow_log = options->slow_log,
+                                                           .events = options->events,
+                                                           .groups = profile->groups,
+                                                           .mounts = options->mounts,
+                                                           .type = profile->place.type,
+                                                           .count = count,
+                                                           .context = profile};
+        error = attach_under_way_start(collector, recorder, &under_way, &profile->under_way);
+    }
     return error;
 }
 
 int attach_profile_start(struct attach_profile *ret_profile, const struct attach_options *options,
                          const struct attach_place *place, struct collector *collector, bool has_beside) {
     struct attach_profile *profile = ret_profile;
-    *profile = (struct attach_profile){
-        .options = options, .place = *place, .is_hidden = has_live_profile(place), .collector = collector};
+    CLEANUP_LIVE_FILES struct live_files files = {.files = NULL};
+    *profile = (struct attach_profile){.options = options, .place = *place, .collector = collector};
+    /* If osproffs or another observer profiles it too, that profile stays the visible one. */
+    profile->is_hidden = (place->type && strcmp(place->type, "fuse.osproffs") == 0) ||
+                         (live_files_find(&files) == 0 && live_files_serving(&files, place->path));
     pthread_mutex_init(&profile->lock, NULL);
-    int error = start_recording(profile, has_beside);
+    int error = open_session(profile);
+    if (error == 0 && collector_has_caches(collector))
+        error = aggstats_recorder_begin_caches(profile->session.recorder);
+    if (error == 0)
+        error = counting_lane_open(&profile->lanes[0], profile->session.recorder);
+    if (error == 0 && has_beside)
+        error = open_beside(profile);
+    if (error == 0)
+        error = start_recording(profile);
     if (error) {
         attach_profile_finish(profile);
         return error;
@@ -219,12 +192,10 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
 /* ---- The end ------------------------------------------------------------------------------------ */
 
 void attach_profile_stop(struct attach_profile *profile) {
-    if (profile->under_way)
-        attach_under_way_stop(profile->under_way);
+    attach_under_way_stop(profile->under_way);
     collector_stop(profile->collector);
-    attach_profile_count(profile);
-    if (profile->under_way)
-        attach_under_way_take(profile->under_way);
+    count(profile);
+    attach_under_way_take(profile->under_way);
     attach_events_end(profile->options->events);
     if (profile->lost > 0)
         complain(

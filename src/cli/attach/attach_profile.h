@@ -55,9 +55,6 @@ struct attach_profile {
 int attach_profile_start(struct attach_profile *ret_profile, const struct attach_options *options,
                          const struct attach_place *place, struct collector *collector, bool has_beside);
 
-/* Adds what has been counted by now. Errors: reported to the user, once. Threads: any */
-void attach_profile_count(struct attach_profile *profile);
-
 /* Whether what is profiled is still there. Called every second, and tells the user why it is not. */
 typedef bool attach_is_there_fn(const void *context);
 

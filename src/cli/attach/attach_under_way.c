@@ -128,13 +128,6 @@ static void see(void *context, const struct collected_under_way *seen, const cha
         kernel_stack_parse(stack, &call->stack);
 }
 
-static bool has_any_unseen(const struct attach_under_way *under_way) {
-    for (size_t i = 0; i < under_way->count; i++)
-        if (under_way->calls[i]->is_used && under_way->calls[i]->look != under_way->look)
-            return true;
-    return false;
-}
-
 /* ---- Slow calls that have ended; under the lock ------------------------------------------------- */
 
 /* While the process is there. Owner: the caller frees it. NULL: unknown, or not wanted */
@@ -220,7 +213,10 @@ static bool look(struct attach_under_way *under_way) {
     if (collector_find_under_way(under_way->collector, slow_ns > 0 ? slow_ns / 2 : SHOWN_NS, see, under_way, &count) <
         0)
         return false;
-    take_ended(under_way, has_any_unseen(under_way));
+    bool any_has_ended = false;
+    for (size_t i = 0; i < under_way->count; i++)
+        any_has_ended |= under_way->calls[i]->is_used && under_way->calls[i]->look != under_way->look;
+    take_ended(under_way, any_has_ended);
     for (size_t i = 0; i < under_way->count; i++)
         if (under_way->calls[i]->is_used && under_way->calls[i]->look != under_way->look)
             end_call(under_way, under_way->calls[i]);
@@ -228,6 +224,8 @@ static bool look(struct attach_under_way *under_way) {
 }
 
 void attach_under_way_look(struct attach_under_way *under_way) {
+    if (!under_way)
+        return;
     pthread_mutex_lock(&under_way->lock);
     look(under_way);
     pthread_mutex_unlock(&under_way->lock);
@@ -249,6 +247,8 @@ int attach_under_way_fd(const struct attach_under_way *under_way) {
 }
 
 void attach_under_way_take(struct attach_under_way *under_way) {
+    if (!under_way)
+        return;
     pthread_mutex_lock(&under_way->lock);
     take_ended(under_way, false);
     pthread_mutex_unlock(&under_way->lock);
@@ -257,22 +257,19 @@ void attach_under_way_take(struct attach_under_way *under_way) {
 
 /* ---- What the recorder asks --------------------------------------------------------------------- */
 
-static const char *type_of(const struct attach_under_way *under_way, uint64_t object) {
-    struct collected_name name;
-    if (!under_way->options.mounts)
-        return under_way->options.type;
-    const bool is_known = collector_name(under_way->collector, object, &name);
-    const struct attach_mount *mount = is_known ? attach_mounts_first(under_way->options.mounts, name.device) : NULL;
-    return mount ? mount->type : NULL;
-}
-
 /* ret_call: what was seen of it. Returns false if it is not known, then both are as before */
 static bool read_call(const struct attach_under_way *under_way, const struct aggstats_look *asked,
                       struct collected_under_way *ret_call, struct thread_reading *ret_reading) {
     const struct call *call = find_call(under_way, asked->thread, 0);
     if (!call)
         return false;
-    const char *type = type_of(under_way, call->seen.object);
+    const struct attach_mounts *mounts = under_way->options.mounts;
+    const char *type = mounts ? NULL : under_way->options.type;
+    struct collected_name name;
+    if (mounts && collector_name(under_way->collector, call->seen.object, &name)) {
+        const struct attach_mount *mount = attach_mounts_find(mounts, name.device, NULL);
+        type = mount ? mount->type : NULL;
+    }
     const struct thread_seen seen = {
         .can_run = call->seen.can_run,
         .has_cpu = call->seen.has_cpu,
@@ -364,6 +361,8 @@ uint64_t attach_under_way_lost(struct attach_under_way *under_way) {
 }
 
 void attach_under_way_stop(struct attach_under_way *under_way) {
+    if (!under_way)
+        return;
     pthread_mutex_lock(&under_way->lock);
     look(under_way);
     under_way->is_over = true;

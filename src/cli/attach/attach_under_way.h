@@ -34,19 +34,19 @@ struct attach_under_way_options {
 int attach_under_way_start(struct collector *collector, struct aggstats_recorder *recorder,
                            const struct attach_under_way_options *options, struct attach_under_way **ret_under_way);
 
-/* Asks the kernel. Threads: any */
+/* Asks the kernel. NULL is fine. Threads: any */
 void attach_under_way_look(struct attach_under_way *under_way);
 
 /* Can be read when attach_under_way_take() is due; -1: never. Owner: the collector */
 int attach_under_way_fd(const struct attach_under_way *under_way);
 
-/* Takes slow calls that have ended, and wakes the watching thread if a call has begun. Threads: any */
+/* Takes slow calls that have ended, and wakes the watching thread if a call has begun. NULL is fine. Threads: any */
 void attach_under_way_take(struct attach_under_way *under_way);
 
 /* How many slow calls are only counted: too many had ended at once. NULL is fine. Threads: any */
 uint64_t attach_under_way_lost(struct attach_under_way *under_way);
 
-/* Looks for the last time, before the collector is stopped: from then on calls stay as they are. */
+/* Looks for the last time, before the collector is stopped: from then on calls stay as they are. NULL is fine. */
 void attach_under_way_stop(struct attach_under_way *under_way);
 
 /* NULL is fine. */

@@ -4,11 +4,19 @@
 
 #include <stdbool.h>
 
-#include "attach_cgroup.h"
-#include "attach_page.h"
 #include "attach_processes.h"
-#include "attach_target.h"
+#include "attach_profile.h"
 #include "collector.h"
+#include "containers.h"
+#include "fuse_mount.h"
+
+/* Which file system a directory is on. It need not answer: then all is taken from the name and the table of mounts. */
+struct attach_target {
+    pid_t process; /* by whose root it is named, "/proc/4711/root/data": as that one sees it; 0: as this one */
+    struct fuse_mount mount; /* whatever its type; its path is the directory, by which commands find it */
+    char *mountpoint;        /* of the file system, which has that directory; NULL: there is no target */
+    bool has_one_device;     /* stat(2) tells the file system's device of all its files */
+};
 
 struct attach_watched {
     struct attach_target target; /* without a mount point: all file systems */
@@ -17,11 +25,10 @@ struct attach_watched {
     struct attach_mounts mounts; /* for all file systems */
 };
 
-/* directory, cgroup: NULL: none was given. processes: those that were given, or none
- * Owner:   the caller finishes *ret_watched
+/* Finds what is to be watched besides watched->processes, and checks these. directory, cgroup: NULL: none was given.
+ * Owner:   the caller finishes *watched, also after an error
  * Errors:  reported to the user */
-int attach_watched_find(const char *directory, const struct attach_processes *processes, const char *cgroup,
-                        struct attach_watched *ret_watched);
+int attach_watched_find(struct attach_watched *watched, const char *directory, const char *cgroup);
 
 /* Its name, by which commands find the live profile: the directory; "/proc/4711" of processes, or the directory of the
  * control group.
@@ -42,9 +49,6 @@ struct aggstats_label attach_watched_label(const struct attach_watched *watched)
  * Owner:   the caller frees the result
  * Returns NULL without memory */
 char *attach_watched_arguments(const struct attach_watched *watched);
-
-/* Whose the calls by names are that are not told. */
-enum aggstats_untold attach_watched_untold(const struct attach_watched *watched);
 
 /* Begins to count.
  * Errors:  -errno, with *ret_why filled, as collector_start_calls() */

@@ -1,4 +1,6 @@
-#include "container_files.h"
+/* Names of containers in the files of their runtimes. A user's containers are looked for below his home directory, so he
+ * can name only his own; what is there is not trusted. */
+#include "containers.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,16 +29,12 @@ static bool may_hang(const char *path) {
     return !mounts_of_path(&table, path, &entry) || mounts_may_hang(&entry);
 }
 
-/* In a user's home no symbolic link is followed: it may lead to any file system. Errors: those of openat2(2) */
-static int open_file(const char *path, bool is_users) {
+/* In a user's home no symbolic link is followed: it may lead to any file system.
+ * Owner: the caller drops the reference. Returns NULL if it cannot be read */
+static json_t *read_file(const char *path, bool is_users) {
     const struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
                                  .resolve = is_users ? RESOLVE_NO_SYMLINKS : 0};
-    return may_hang(path) ? -1 : (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-}
-
-/* Owner: the caller drops the reference. Returns NULL if it cannot be read */
-static json_t *read_file(const char *path, bool is_users) {
-    CLEANUP_FD int fd = open_file(path, is_users);
+    CLEANUP_FD int fd = may_hang(path) ? -1 : (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > FILE_BYTES_MAX)
         return NULL;
@@ -94,10 +92,8 @@ static void read_containerd(const json_t *file, struct container *container) {
 
 /* ---- Where files are ---------------------------------------------------------------------------- */
 
-typedef void (*read_fn)(const json_t *file, struct container *container);
-
 struct place {
-    read_fn read;
+    void (*read)(const json_t *file, struct container *container);
     const char *directory; /* of the system's */
     const char *in_home;   /* of a user's */
     bool is_by_id;         /* the file is in a directory of that name */
@@ -154,14 +150,6 @@ static void read_place(const char *directory, const struct place *place, struct 
     json_decref(file);
 }
 
-static void read_places(const char *root, const struct place *places, struct container *container) {
-    for (const struct place *place = places; place->read && !container->name[0]; place++) {
-        CLEANUP_FREE char *directory = find_directory(root, place, container->user);
-        if (directory)
-            read_place(directory, place, container);
-    }
-}
-
 /* In one of the namespaces. */
 static void read_tasks(const char *root, struct container *container) {
     static const struct place task = {.read = read_containerd, .is_by_id = true, .name = "config.json"};
@@ -182,8 +170,12 @@ static void read_tasks(const char *root, struct container *container) {
 void container_files_read_name(const char *root, struct container *container) {
     static const struct place *const places[CONTAINER_RUNTIMES] = {
         [CONTAINER_DOCKER] = docker_places, [CONTAINER_PODMAN] = storage_places, [CONTAINER_CRIO] = storage_places};
-    if (places[container->runtime])
-        read_places(root, places[container->runtime], container);
-    else
+    const struct place *place = places[container->runtime];
+    if (!place)
         read_tasks(root, container);
+    for (; place && place->read && !container->name[0]; place++) {
+        CLEANUP_FREE char *directory = find_directory(root, place, container->user);
+        if (directory)
+            read_place(directory, place, container);
+    }
 }

@@ -1,5 +1,5 @@
 /* Where osprof is built without jansson: containers have ids alone. */
-#include "container_files.h"
+#include "containers.h"
 
 void container_files_read_name(const char *root, struct container *container) {
     (void)root, (void)container;

@@ -10,11 +10,13 @@
 #include <sys/wait.h>
 
 #include "aggstats/user_label.h"
-#include "attach.h"
+#include "attach_profile.h"
 #include "base.h"
 #include "command.h"
 #include "executable.h"
+#include "fuse_mount.h"
 #include "groupings.h"
+#include "mounts.h"
 #include "observer.h"
 #include "option_table.h"
 #include "path.h"
@@ -104,29 +106,6 @@ static const struct option_row rows[] = {
 
 /* ---- Options ------------------------------------------------------------------------------------ */
 
-static bool check_labels(const struct command *command, const struct fuse_options *given) {
-    char complaint[USER_LABEL_COMPLAINT_SIZE];
-    if (user_labels_valid(given->session.labels.texts, given->session.labels.count, complaint))
-        return true;
-    usage_error(command, "--label %s", complaint);
-    return false;
-}
-
-static bool settle_session(const struct command *command, const struct fuse_options *given,
-                           struct thread_causes *ret_causes) {
-    char why[THREAD_CAUSES_WHY_SIZE] = "";
-    if (!aggstats_resolution_valid(given->session.resolution)) {
-        usage_error(command, "--resolution takes 1, 2, 4 or 8");
-        return false;
-    }
-    if (!check_labels(command, given))
-        return false;
-    int error = thread_causes_init(ret_causes, given->causes, why);
-    if (error)
-        complain("--causes %s: %s", given->causes ? given->causes : "", why[0] ? why : strerror(-error));
-    return error == 0;
-}
-
 /* Reports a bad path now, not when the daemon ends. The observer's current directory is "/" then. */
 static char *settle_profile(const char *given, bool *ret_keeps_old) {
     const char *name;
@@ -149,7 +128,7 @@ static char *settle_profile(const char *given, bool *ret_keeps_old) {
     return error ? NULL : path;
 }
 
-/* Reports a program that cannot be observed before it runs. */
+/* Whether a program can be observed; if not, says so before it runs. */
 static bool is_seen(const char *command) {
     char path[PATH_MAX];
     const char *found = executable_find(command, path, sizeof(path));
@@ -175,13 +154,6 @@ static void pass_on(int signal, siginfo_t *info, void *unused) {
         kill(command_pid, signal);
 }
 
-static void prepare_signals(void) {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    struct sigaction passed_on = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-        sigaction(numbers[i], &passed_on, NULL);
-}
-
 static int status_of(const struct observer_started *started, const char *command) {
     if (started->exec_error) {
         complain("cannot run %s: %s", command, strerror(started->exec_error));
@@ -201,15 +173,6 @@ static int run_unprofiled(char *const *command) {
     return status_of(&failed, command[0]);
 }
 
-/* Nobody profiles the daemon any more, which is a child of this process now. */
-static void complain_killed(const struct observer_options *options, const struct observer_started *started) {
-    const bool is_there = waitpid(started->command, NULL, WNOHANG) == 0;
-    const char *live = options->state->live;
-    complain("the process that profiles %s was killed%s%s%s", options->command[0],
-             is_there ? ": the daemon goes on without being profiled" : ", and so was the daemon",
-             live[0] ? "; 'osprof recover' takes the profile until then from " : "", live);
-}
-
 /* The observer has ended without reporting the end of the command: it has failed, and has said why, or was killed. This
  * process then goes on in its place, until the daemon ends. */
 static int go_on_without(const struct observer_options *options, pid_t observer, struct observer_started *started) {
@@ -220,8 +183,13 @@ static int go_on_without(const struct observer_options *options, pid_t observer,
         return run_unprofiled(options->command);
     const bool is_killed = WIFSIGNALED(status);
     const int error = is_killed ? observer_take_over(options, started->command, started) : 0;
-    if (error == -ESRCH)
-        complain_killed(options, started);
+    if (error == -ESRCH) { /* nobody profiles the daemon any more, which is a child of this process now */
+        const bool is_there = waitpid(started->command, NULL, WNOHANG) == 0;
+        const char *live = options->state->live;
+        complain("the process that profiles %s was killed%s%s%s", options->command[0],
+                 is_there ? ": the daemon goes on without being profiled" : ", and so was the daemon",
+                 live[0] ? "; 'osprof recover' takes the profile until then from " : "", live);
+    }
     return !is_killed || error ? RUN_FAILED : status_of(started, options->command[0]);
 }
 
@@ -247,6 +215,8 @@ static int hold_standard_fds(void) {
 }
 
 static int run(const struct observer_options *options) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    const struct sigaction passed_on = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
     int ends[2];
     if (hold_standard_fds() < 0 || pipe2(ends, O_CLOEXEC) < 0) {
         complain("cannot start %s: %s", options->command[0], strerror(errno));
@@ -263,17 +233,9 @@ static int run(const struct observer_options *options) {
         complain("cannot start %s: %s", options->command[0], strerror(errno));
         return RUN_FAILED;
     }
-    prepare_signals();
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+        sigaction(numbers[i], &passed_on, NULL);
     return wait_for_command(ends[0], observer, options);
-}
-
-/* Zeroed, and shared with children. NULL: failed; this has been reported */
-static void *share_memory(size_t size_bytes) {
-    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory != MAP_FAILED)
-        return memory;
-    complain("no memory: %s", strerror(errno));
-    return NULL;
 }
 
 static enum status start(const struct fuse_options *given, char **command, struct observer_options *options) {
@@ -282,7 +244,10 @@ static enum status start(const struct fuse_options *given, char **command, struc
     int result = RUN_FAILED;
     if (profile && preload_library_find("libosprof_fuse.so", &library) == 0) {
         options->session.profile = profile;
-        options->state = share_memory(sizeof(*options->state));
+        void *shared = mmap(NULL, sizeof(*options->state), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (shared == MAP_FAILED)
+            complain("no memory: %s", strerror(errno));
+        options->state = shared != MAP_FAILED ? shared : NULL;
         options->command = command;
         options->library = library;
         result = options->state && is_seen(command[0]) ? run(options) : run_unprofiled(command);
@@ -291,44 +256,121 @@ static enum status start(const struct fuse_options *given, char **command, struc
     return (enum status)result;
 }
 
-static enum status attach(const struct command *command, const struct fuse_options *given,
-                          const struct arguments *arguments) {
+/* ---- From outside: the layer "fuse", by the kernel's tracepoints ---------------------------------- */
+
+struct watching {
+    const struct fuse_mount *mount;
+    struct attach_profile profile;
+};
+
+/* An attach_is_there_fn. */
+static bool is_there(const void *context) {
+    const struct watching *watching = context;
+    return fuse_mount_is_there(watching->mount) && !collector_fuse_has_ended(watching->profile.collector);
+}
+
+/* A daemon may hang, and accessing a path below its mount hangs then: so that is done while signals still end us, and
+ * later only the mount point itself is accessed. Errors: reported to the user */
+static int find_mount(const char *directory, const struct session_options *session, struct fuse_mount *ret_mount) {
+    char why[COLLECTOR_WHY_SIZE];
+    int error = collector_check(why);
+    if (error) {
+        complain("cannot profile %s: %s", directory, why);
+        return error;
+    }
+    error = fuse_mount_at(directory, ret_mount);
+    if (error == -ENODEV)
+        complain("cannot profile %s: it is on no FUSE file system that is mounted here", directory);
+    else if (error)
+        complain("cannot profile %s: %s", directory, strerror(-error));
+    if (error)
+        return error;
+    error = session_check_place(session->profile, ret_mount->device);
+    if (error)
+        complain("cannot write the profile to %s: %s; name another file with -p", session->profile,
+                 error == -ELOOP ? "it lies in the mount itself" : strerror(-error));
+    return error;
+}
+
+/* Runs until the mount is gone, or a signal ends it; then writes the profile. Errors: reported to the user */
+static int watch(const struct fuse_mount *mount, const struct attach_options *options) {
+    const struct attach_place place = {mount->path, mount->type, mount->source, mount->root, mount->device};
+    const struct fuse_requests requests = {
+        .connections = {mounts_kernel_device(mount->device)}, .connection_count = 1, .are_begun = true};
+    struct watching watching = {.mount = mount};
+    struct attach_profile *profile = &watching.profile;
+    struct collector *collector = NULL;
+    struct signals signals;
+    char why[COLLECTOR_WHY_SIZE];
+    int error = signals_init(&signals);
+    if (error)
+        return error;
+    error = collector_start_fuse(&requests, &collector, why);
+    if (error == 0) {
+        error = attach_profile_start(profile, options, &place, collector, false);
+        snprintf(why, sizeof(why), "%s", strerror(-error));
+    }
+    if (error) {
+        complain("cannot profile %s: %s", mount->path, why);
+    } else {
+        complain("%s is profiled until it is unmounted, or Ctrl-C", mount->path);
+        attach_profile_follow(profile, &signals, INT64_MAX, is_there, &watching);
+        attach_profile_stop(profile);
+        error = attach_profile_end(profile);
+        attach_profile_finish(profile);
+    }
+    signals_finish(&signals);
+    return error;
+}
+
+static enum status profile_outside(const struct command *command, const struct fuse_options *given,
+                                   const struct arguments *arguments) {
     const char *other = options_given(arguments, "by groups joint slow causes");
-    const bool has_resolution = options_given(arguments, "resolution");
     struct attach_options options = {.session = given->session, .layer = "fuse"};
     struct session_options *session = &options.session;
-    if (!has_resolution)
+    struct fuse_mount mount = {.path = NULL};
+    int error = -EINVAL;
+    if (!options_given(arguments, "resolution"))
         session->resolution = COLLECTED_RESOLUTION;
-    const bool is_possible =
-        aggstats_resolution_valid(session->resolution) && session->resolution <= COLLECTED_RESOLUTION;
     if (arguments->rest_count > 0)
         usage_error(command, "--attach is for a mount that is there, without a daemon to start");
     else if (other)
         usage_error(command, "--%s is not for --attach", other);
-    else if (!is_possible)
+    else if (!aggstats_resolution_valid(session->resolution) || session->resolution > COLLECTED_RESOLUTION)
         usage_error(command, "--resolution takes 1, 2 or 4 with --attach");
-    if (arguments->rest_count > 0 || other || !is_possible)
-        return (enum status)RUN_FAILED;
-    CLEANUP_FREE char *profile = settle_profile(given->profile, &session->keeps_old);
+    else
+        error = 0;
+    CLEANUP_FREE char *profile = error ? NULL : settle_profile(given->profile, &session->keeps_old);
     session->profile = profile;
-    return profile && attach_run(given->mount, &options) == 0 ? STATUS_OK : (enum status)RUN_FAILED;
+    error = profile ? find_mount(given->mount, session, &mount) : -EINVAL;
+    if (error == 0)
+        error = watch(&mount, &options);
+    fuse_mount_finish(&mount);
+    return error ? (enum status)RUN_FAILED : STATUS_OK;
 }
 
-static enum status run_parsed(const struct command *command, struct fuse_options *given,
+/* ---- The command line --------------------------------------------------------------------------- */
+
+static enum status run_parsed(const struct command *command, const struct fuse_options *given,
                               const struct arguments *arguments) {
-    struct observer_options options = {.command = NULL};
-    if (given->mount && check_labels(command, given))
-        return attach(command, given, arguments);
-    if (given->mount)
-        return (enum status)RUN_FAILED;
-    if (arguments->rest_count == 0)
+    struct observer_options options = {.session = given->session};
+    char complaint[USER_LABEL_COMPLAINT_SIZE];
+    char why[THREAD_CAUSES_WHY_SIZE] = "";
+    int error = 0;
+    if (!given->mount && arguments->rest_count == 0)
         usage_error(command, "the daemon must be given");
-    else if (given->profile && strcmp(given->profile, "-") == 0)
+    else if (!given->mount && given->profile && strcmp(given->profile, "-") == 0)
         usage_error(command, "the profile is written when the daemon ends, so it needs a file");
-    else if (settle_session(command, given, &options.causes)) {
-        options.session = given->session;
+    else if (!given->mount && !aggstats_resolution_valid(given->session.resolution))
+        usage_error(command, "--resolution takes 1, 2, 4 or 8");
+    else if (!user_labels_valid(given->session.labels.texts, given->session.labels.count, complaint))
+        usage_error(command, "--label %s", complaint);
+    else if (given->mount)
+        return profile_outside(command, given, arguments);
+    else if ((error = thread_causes_init(&options.causes, given->causes, why)))
+        complain("--causes %s: %s", given->causes ? given->causes : "", why[0] ? why : strerror(-error));
+    else
         return start(given, arguments->rest, &options);
-    }
     return (enum status)RUN_FAILED;
 }
 

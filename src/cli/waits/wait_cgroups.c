@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base.h"
-#include "container_names.h"
+#include "containers.h"
 #include "number_map.h"
 #include "path.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "attach_cgroup.h"
+#include "containers.h"
 #include "wait_view.h"
 
 struct wait_cgroups; /* opaque */

@@ -2,8 +2,8 @@
 #ifndef WAIT_SCOPE_H
 #define WAIT_SCOPE_H
 
-#include "attach_cgroup.h"
 #include "attach_processes.h"
+#include "containers.h"
 #include "wait_view.h"
 
 struct wait_scope {

@@ -2,8 +2,8 @@
 #ifndef WAIT_WATCH_H
 #define WAIT_WATCH_H
 
-#include "attach_cgroup.h"
 #include "attach_processes.h"
+#include "containers.h"
 #include "lock_watch.h"
 #include "wait_cgroups.h"
 #include "wait_holders.h"
