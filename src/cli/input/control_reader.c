@@ -53,17 +53,10 @@ static int read_whole(const char *path, char **ret_text, size_t *ret_bytes) {
     return (int)count;
 }
 
-/* The handlers are the parent's, and so is the state that they would restore. */
-static void forget_handlers(const sigset_t *mask_before) {
-    const struct sigaction by_default = {.sa_handler = SIG_DFL};
-    for (int number = 1; number < NSIG; number++)
-        sigaction(number, &by_default, NULL);
-    sigprocmask(SIG_SETMASK, mask_before, NULL);
-}
-
 /* It may outlive its parent: so it keeps neither the terminal nor a pipe that somebody reads. */
 static _Noreturn void be_child(control_read_fn read_name, const char *name, int pipe_fd, pid_t parent,
                                const sigset_t *mask_before) {
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
     char *text = NULL;
     struct header header = {.error = 0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -71,7 +64,10 @@ static _Noreturn void be_child(control_read_fn read_name, const char *name, int 
     dup2(pipe_fd, 0);
     close_range(1, ~0U, 0); /* before Linux 5.9 open files stay open */
     reserve_standard_fds();
-    forget_handlers(mask_before);
+    /* The handlers are the parent's, and so is the state that they would restore. */
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &by_default, NULL);
+    sigprocmask(SIG_SETMASK, mask_before, NULL);
     if (getppid() != parent)
         _exit(1);
     header.error = read_name(name, &text, &header.text_bytes);
@@ -82,33 +78,25 @@ static _Noreturn void be_child(control_read_fn read_name, const char *name, int 
 
 /* ---- The parent --------------------------------------------------------------------------------- */
 
-static int start_child(control_read_fn read_name, const char *name, int pipe_fd, pid_t *ret_pid) {
+int control_reader_begin_with(struct control_reader *reader, control_read_fn read_name, const char *name) {
     const pid_t parent = getpid();
     sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    pid_t pid = fork();
-    if (pid == 0)
-        be_child(read_name, name, pipe_fd, parent, &before);
-    int error = pid < 0 ? negative_errno() : 0;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    if (!error)
-        *ret_pid = pid;
-    return error;
-}
-
-int control_reader_begin_with(struct control_reader *reader, control_read_fn read_name, const char *name) {
+    int ends[2];
     if (reader->pid > 0)
         return 0;
-    int ends[2];
-    pid_t pid;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return negative_errno();
     CLEANUP_FD int read_fd = ends[0];
     CLEANUP_FD int write_fd = ends[1];
     if (fcntl(read_fd, F_SETFL, O_NONBLOCK) < 0)
         return negative_errno();
-    int error = start_child(read_name, name, write_fd, &pid);
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    const pid_t pid = fork();
+    if (pid == 0)
+        be_child(read_name, name, write_fd, parent, &before);
+    const int error = pid < 0 ? negative_errno() : 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (!error)
         *reader =
             (struct control_reader){.pid = pid, .fd = steal_fd(&read_fd), .began_ns = read_clock_ns(CLOCK_MONOTONIC)};

@@ -78,23 +78,20 @@ static ssize_t send_with(int fd, struct iovec text, int type, const void *data, 
     return sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 
-/* Credentials with the number of the server's process, which only its administrators can send. */
-static ssize_t send_as_admin(int fd, struct iovec text) {
-    struct ucred shown;
-    socklen_t size_bytes = sizeof(shown);
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &shown, &size_bytes) < 0)
-        return -1;
-    shown.uid = getuid();
-    shown.gid = getgid();
-    return send_with(fd, text, SCM_CREDENTIALS, &shown, sizeof(shown));
-}
-
-/* The NUL byte ends it. */
+/* Sends credentials with the number of the server's process, which only its administrators can send; the kernel tells the
+ * server who others are. The NUL byte ends the question. */
 static int send_question(int fd, const char *question) {
     const struct iovec text = {.iov_base = (void *)(uintptr_t)question, .iov_len = strlen(question) + 1};
-    ssize_t count = send_as_admin(fd, text);
+    struct ucred shown;
+    socklen_t size_bytes = sizeof(shown);
+    ssize_t count = -1;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &shown, &size_bytes) == 0) {
+        shown.uid = getuid();
+        shown.gid = getgid();
+        count = send_with(fd, text, SCM_CREDENTIALS, &shown, sizeof(shown));
+    }
     if (count < 0 && errno == EPERM)
-        count = send(fd, text.iov_base, text.iov_len, MSG_NOSIGNAL); /* the kernel tells the server who we are */
+        count = send(fd, text.iov_base, text.iov_len, MSG_NOSIGNAL);
     if (count < 0)
         return timed_out_or_errno();
     return (size_t)count == text.iov_len ? 0 : -EMSGSIZE;
@@ -117,27 +114,24 @@ static int connect_and_ask(const char *path, const char *question, int *ret_fd) 
 
 /* ---- The answer --------------------------------------------------------------------------------- */
 
-/* The server knows by now that we may ask. */
-static int pass_file(int fd, const struct control_passed *passed) {
-    const struct iovec byte = {.iov_base = (char[]){0}, .iov_len = 1};
-    if (!passed)
-        return -EPROTO;
-    return send_with(fd, byte, SCM_RIGHTS, &passed->fd, sizeof(passed->fd)) < 0 ? timed_out_or_errno() : 0;
-}
-
-/* The file is complete: gives it its name, and reports that. */
-static int answer_name(int fd, const struct control_passed *passed) {
-    char line[16];
-    const int error = passed ? passed->give_name(passed->context) : -EPROTO;
-    const int length = snprintf(line, sizeof(line), "%d\n", -error);
-    return send(fd, line, (size_t)length, MSG_NOSIGNAL) < 0 ? timed_out_or_errno() : 0;
-}
-
-/* Answers a question of the server before the final answer. Returns 1 if there is none, and the text is the answer */
+/* Answers a question of the server before the final answer: passes the file, for the server knows by now that we may ask; or
+ * gives the complete file its name, and reports that. Returns 1 if there is none, and the text is the answer */
 static int go_on(int fd, const struct control_passed *passed, const char *text) {
-    if (strcmp(text, WITH_FILE) == 0)
-        return pass_file(fd, passed);
-    return strcmp(text, NAME_IT) == 0 ? answer_name(fd, passed) : 1;
+    const struct iovec byte = {.iov_base = (char[]){0}, .iov_len = 1};
+    char line[16];
+    ssize_t sent;
+    if (strcmp(text, WITH_FILE) == 0) {
+        if (!passed)
+            return -EPROTO;
+        sent = send_with(fd, byte, SCM_RIGHTS, &passed->fd, sizeof(passed->fd));
+    } else if (strcmp(text, NAME_IT) == 0) {
+        const int error = passed ? passed->give_name(passed->context) : -EPROTO;
+        const int length = snprintf(line, sizeof(line), "%d\n", -error);
+        sent = send(fd, line, (size_t)length, MSG_NOSIGNAL);
+    } else {
+        return 1;
+    }
+    return sent < 0 ? timed_out_or_errno() : 0;
 }
 
 static int read_all(int fd, const struct control_passed *passed, char **ret_text, size_t *ret_bytes) {

@@ -37,26 +37,21 @@ static bool is_stopped(int64_t pid) {
     return proc_stat_read((uint64_t)pid, &stat) && (stat.state[0] == 'T' || stat.state[0] == 't');
 }
 
-/* The process that records beside a daemon ('osprof fuse') is its parent. Returns 0 if none of its children is
- * stopped */
-static int64_t find_stopped_child(int64_t pid) {
-    char path[64];
-    char text[CHILDREN_MAX * 12] = "";
-    snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64 "/children", pid, pid);
-    if (!read_beginning(-1, path, text, sizeof(text)))
-        return 0;
-    char *rest = NULL;
-    for (char *word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest))
-        if (is_stopped(strtoll(word, NULL, 10)))
-            return strtoll(word, NULL, 10);
-    return 0;
-}
-
-/* Finds out whether the process that serves the mount, or else the one that counts, is stopped. */
+/* Finds out whether the process that serves the mount, or else the one that counts, is stopped. The process that records
+ * beside a daemon ('osprof fuse') is its parent. */
 static void find_stopped(const struct aggstats_profile *profile, int64_t pid, struct daemon_state *state) {
     const char *layer = aggstats_profile_label(profile, "layer");
     const bool is_beside = layer && strcmp(layer, "daemon") == 0;
-    const int64_t stopped_child = is_beside ? find_stopped_child(pid) : 0;
+    int64_t stopped_child = 0;
+    char path[64];
+    char text[CHILDREN_MAX * 12] = "";
+    char *rest = NULL;
+    snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64 "/children", pid, pid);
+    if (is_beside)
+        read_beginning(-1, path, text, sizeof(text));
+    for (char *word = strtok_r(text, " \n", &rest); word && stopped_child == 0; word = strtok_r(NULL, " \n", &rest))
+        if (is_stopped(strtoll(word, NULL, 10)))
+            stopped_child = strtoll(word, NULL, 10);
     if (stopped_child == 0 && !is_stopped(pid))
         return;
     state->stopped_pid = stopped_child > 0 ? stopped_child : pid;
@@ -65,16 +60,13 @@ static void find_stopped(const struct aggstats_profile *profile, int64_t pid, st
 
 /* ---- Looks -------------------------------------------------------------------------------------- */
 
-static wide_count progress_of(const struct aggstats_profile *profile) {
+/* Since when requests have been waiting without any progress. */
+static void follow(struct daemon_watch *watch, const struct aggstats_profile *profile, struct daemon_state *state) {
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    const bool is_waiting = state->waiting > 0;
     wide_count progress = figures_sum(profile).calls;
     for (size_t i = 0; i < profile->op_count; i++)
         progress += figures_finished(&profile->ops[i], profile->resolution);
-    return progress;
-}
-
-/* Since when requests have been waiting without any progress. */
-static void follow(struct daemon_watch *watch, wide_count progress, bool is_waiting, struct daemon_state *state) {
-    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     if (!is_waiting)
         watch->since_ns = 0;
     else if (watch->since_ns == 0 || watch->progress != progress)
@@ -96,52 +88,41 @@ struct daemon_state daemon_watch_look(struct daemon_watch *watch, const struct a
     if (state.knows_unanswered) {
         state.unanswered -= own < state.unanswered ? own : state.unanswered;
         state.waiting = state.unanswered > profile->in_flight_count ? state.unanswered - profile->in_flight_count : 0;
-        follow(watch, progress_of(profile), state.waiting > 0, &state);
+        follow(watch, profile, &state);
     }
     find_stopped(profile, pid, &state);
     return state;
 }
 
-/* Reads the live file of a mount once more, and looks. Returns false if there is none any more */
-static bool look_again(struct daemon_watch *watch, const char *mount, struct daemon_state *ret_state) {
-    CLEANUP_LIVE_FILES struct live_files files = {0};
-    struct live_file *serving = live_files_find(&files) == 0 ? live_files_serving(&files, mount) : NULL;
-    if (!serving || live_file_load(serving) < 0)
-        return false;
-    *ret_state = daemon_watch_look(watch, &serving->profile, serving->info.pid, 0);
-    return true;
-}
-
 struct daemon_state daemon_state_find(const struct input *input) {
     const struct timespec step = {.tv_nsec = LOOK_STEP_NS};
+    const struct daemon_state works = {.trouble = DAEMON_WORKS};
+    const char *mount = aggstats_profile_label(&input->profile, "mount");
     struct daemon_watch watch = {.since_ns = 0};
     if (!input->is_live || !input->live.recording)
-        return (struct daemon_state){.trouble = DAEMON_WORKS};
+        return works;
     struct daemon_state state = daemon_watch_look(&watch, &input->profile, input->live.pid, 0);
     for (int i = 0; i < LOOKS_MAX && state.trouble == DAEMON_WORKS && state.waiting > 0; i++) {
+        CLEANUP_LIVE_FILES struct live_files files = {0};
         nanosleep(&step, NULL);
-        if (!look_again(&watch, aggstats_profile_label(&input->profile, "mount"), &state))
-            return (struct daemon_state){.trouble = DAEMON_WORKS};
+        struct live_file *serving = live_files_find(&files) == 0 ? live_files_serving(&files, mount) : NULL;
+        if (!serving || live_file_load(serving) < 0)
+            return works;
+        state = daemon_watch_look(&watch, &serving->profile, serving->info.pid, 0);
     }
-    return state.trouble == DAEMON_WORKS ? (struct daemon_state){.trouble = DAEMON_WORKS} : state;
+    return state.trouble == DAEMON_WORKS ? works : state;
 }
 
 /* ---- Words -------------------------------------------------------------------------------------- */
 
-static void format_waiting(const struct daemon_state *state, char *ret_text, size_t size) {
-    if (!state->knows_unanswered)
-        snprintf(ret_text, size, "how many requests wait for it cannot be told");
-    else if (state->waiting == 0)
-        snprintf(ret_text, size, "no request waits for it now");
-    else
-        snprintf(ret_text, size, "%" PRIu64 " request%s for it", state->waiting,
-                 state->waiting == 1 ? " waits" : "s wait");
-}
-
 bool daemon_state_format(const struct daemon_state *state, char ret_text[DAEMON_TEXT_SIZE]) {
-    char waiting[96];
+    char waiting[96] = "no request waits for it now";
     ret_text[0] = '\0';
-    format_waiting(state, waiting, sizeof(waiting));
+    if (!state->knows_unanswered)
+        snprintf(waiting, sizeof(waiting), "how many requests wait for it cannot be told");
+    else if (state->waiting > 0)
+        snprintf(waiting, sizeof(waiting), "%" PRIu64 " request%s for it", state->waiting,
+                 state->waiting == 1 ? " waits" : "s wait");
     if (state->trouble == DAEMON_STOPPED)
         snprintf(ret_text, DAEMON_TEXT_SIZE, "The daemon (process %" PRId64 ") is stopped: %s.", state->stopped_pid,
                  waiting);

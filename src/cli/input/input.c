@@ -1,4 +1,4 @@
-/* Finding what a PROFILE or MOUNT argument names. */
+/* Finding what a PROFILE or MOUNT argument names, and reading it. */
 #include "input.h"
 
 #include <fcntl.h>
@@ -12,12 +12,14 @@
 
 #include "base.h"
 #include "command.h"
+#include "control_reader.h"
 #include "control_socket.h"
 #include "kept.h"
 #include "layers.h"
 #include "live_files.h"
 #include "name_set.h"
 #include "path.h"
+#include "proc.h"
 
 /* ---- What serves a path ------------------------------------------------------------------------- */
 
@@ -25,16 +27,6 @@
 static struct live_file *find_serving(const struct live_files *files, const char *path) {
     CLEANUP_FREE char *normal = path_normalise(path);
     return normal ? live_files_serving(files, normal) : NULL;
-}
-
-/* A live file may lag by some milliseconds, unless its process is asked to catch up. If that is stopped the file is
- * read nevertheless. */
-static void catch_up(const struct live_file *file) {
-    const char *control = aggstats_profile_label(&file->profile, "control");
-    CLEANUP_FREE char *answer = NULL;
-    size_t answer_bytes;
-    if (control && control[0] == '/')
-        control_socket_ask(control, "", NULL, &answer, &answer_bytes);
 }
 
 static void note_owner(const struct stat *st, struct input *input) {
@@ -45,10 +37,16 @@ static void note_owner(const struct stat *st, struct input *input) {
 /* Errors:  -ENOENT none serves it, or not any more; those of live_file_load() */
 static int load_serving(const struct live_files *files, const char *path, struct input *ret_input) {
     struct stat st;
+    CLEANUP_FREE char *answer = NULL;
+    size_t answer_bytes;
     struct live_file *file = find_serving(files, path);
     if (!file)
         return -ENOENT;
-    catch_up(file);
+    /* A live file may lag by some milliseconds, unless its process is asked to catch up. If that is stopped the file is
+     * read nevertheless. */
+    const char *control = aggstats_profile_label(&file->profile, "control");
+    if (control && control[0] == '/')
+        control_socket_ask(control, "", NULL, &answer, &answer_bytes);
     const int error = live_file_load(file);
     if (error || !file->info.recording)
         return error ? error : -ENOENT;
@@ -68,37 +66,25 @@ static void take_layer(struct input *input, size_t index) {
     recording_finish(&input->layers);
 }
 
-static int complain_no_layer(const char *argument, const char *wanted, const struct recording *recording) {
+int input_choose(const char *argument, struct input_layer *layer, struct input *input) {
+    const struct recording one = {.layers = &input->profile, .count = 1};
+    const struct recording *all = input->layers.count > 0 ? &input->layers : &one;
+    size_t index = recording_find(all, layer->name ? layer->name : "fs");
     char names[160];
-    recording_format_names(recording, names, sizeof(names));
-    complain("no layer %s in %s, which has %s", wanted, argument, names);
-    return -ENOENT;
-}
-
-static void tell_choice(const char *argument, const struct recording *recording, size_t index) {
-    char names[160];
-    recording_format_names(recording, names, sizeof(names));
-    complain("%s is a recording of %s: this is %s; --layer chooses another", argument, names,
-             aggstats_profile_label(&recording->layers[index], "layer"));
-}
-
-static int choose_of_several(const char *argument, struct input_layer *layer, struct input *input) {
-    size_t index = recording_find(&input->layers, layer->name ? layer->name : "fs");
-    if (index == input->layers.count && layer->name)
-        return complain_no_layer(argument, layer->name, &input->layers);
-    index = index < input->layers.count ? index : 0;
+    recording_format_names(all, names, sizeof(names));
+    if (index == all->count && layer->name) {
+        complain("no layer %s in %s, which has %s", layer->name, argument, names);
+        return -ENOENT;
+    }
+    if (all == &one)
+        return 0;
+    index = index < all->count ? index : 0;
     if (!layer->name && !layer->is_told)
-        tell_choice(argument, &input->layers, index);
+        complain("%s is a recording of %s: this is %s; --layer chooses another", argument, names,
+                 aggstats_profile_label(&all->layers[index], "layer"));
     layer->is_told = true;
     take_layer(input, index);
     return 0;
-}
-
-int input_choose(const char *argument, struct input_layer *layer, struct input *input) {
-    const struct recording one = {.layers = &input->profile, .count = 1};
-    if (input->layers.count > 0)
-        return choose_of_several(argument, layer, input);
-    return !layer->name || recording_find(&one, layer->name) == 0 ? 0 : complain_no_layer(argument, layer->name, &one);
 }
 
 size_t input_layer_count(const struct input *input) {
@@ -122,51 +108,35 @@ static int complain_unreadable(const char *name, int error, const struct aggstat
     return error;
 }
 
-static int complain_no_recording(const char *name, const char *complaint) {
-    complain("%s is no recording: %s", name, complaint);
-    return -EBADMSG;
-}
-
 /* Reads profiles until the stream ends. Errors: the failed call's, reported to the user */
-static int read_layers(FILE *stream, const char *name, struct recording *recording) {
+static int load_stream(FILE *stream, const char *name, struct input *ret_input) {
+    struct input input = {0};
+    struct recording *recording = &input.layers;
     struct aggstats_text_position position = {0};
     struct aggstats_parse_error why = {0};
     struct aggstats_profile profile = {0};
-    int more;
-    while ((more = aggstats_profile_parse_next(stream, &position, &profile, &why)) > 0) {
-        int error = recording->count < RECORDING_LAYERS_MAX ? recording_add(recording, &profile) : -E2BIG;
+    char complaint[RECORDING_COMPLAINT_SIZE] = "it holds more profiles than there are layers";
+    int error = 0;
+    int more = 0;
+    while (error == 0 && (more = aggstats_profile_parse_next(stream, &position, &profile, &why)) > 0) {
+        error = recording->count < RECORDING_LAYERS_MAX ? recording_add(recording, &profile) : -E2BIG;
         aggstats_profile_finish(&profile);
-        if (error == -E2BIG)
-            return complain_no_recording(name, "it holds more profiles than there are layers");
-        if (error)
-            return complain_unreadable(name, error, &why);
     }
-    return more < 0 ? complain_unreadable(name, more, &why) : 0;
-}
-
-static int load_stream(FILE *stream, const char *name, struct input *ret_input) {
-    struct input input = {0};
-    char complaint[RECORDING_COMPLAINT_SIZE];
-    int error = read_layers(stream, name, &input.layers);
-    if (error == 0 && !recording_check(&input.layers, complaint))
-        error = complain_no_recording(name, complaint);
+    const bool is_too_long = error == -E2BIG;
+    if (more < 0)
+        error = more;
+    if (is_too_long || (error == 0 && !recording_check(recording, complaint))) {
+        complain("%s is no recording: %s", name, complaint);
+        error = -EBADMSG;
+    } else if (error) {
+        complain_unreadable(name, error, &why);
+    }
     if (error) {
-        recording_finish(&input.layers);
+        recording_finish(recording);
         return error;
     }
-    if (input.layers.count == 1)
+    if (recording->count == 1)
         take_layer(&input, 0);
-    *ret_input = input;
-    return 0;
-}
-
-static int load_live(int fd, const char *name, struct input *ret_input) {
-    struct input input = {.is_live = true};
-    struct aggstats_parse_error why = {0};
-    int error = aggstats_live_read(fd, &input.profile, &input.live, &why);
-    if (error)
-        return complain_unreadable(name, error, &why);
-    input.counting = input.live.recording;
     *ret_input = input;
     return 0;
 }
@@ -179,13 +149,6 @@ static int load_text(int fd, const char *name, struct input *ret_input) {
         return complain_unreadable(name, negative_errno(), &nothing);
     steal_fd(&stream_fd);
     return load_stream(stream, name, ret_input);
-}
-
-static bool holds_profiles(const char *dir) {
-    struct name_set names;
-    bool has_some = name_set_in(dir, "", &names) == 0 && names.count > 0;
-    name_set_finish(&names);
-    return has_some;
 }
 
 /* ---- Killed processes --------------------------------------------------------------------------- */
@@ -221,15 +184,17 @@ static bool complain_observer_dead(const char *mount) {
 }
 
 static int complain_no_mount(const char *dir, int error) {
-    if (error == -ENOENT && holds_profiles(dir))
+    struct name_set names = {.count = 0};
+    if (error == -ENOENT)
+        name_set_in(dir, "", &names);
+    if (names.count > 0)
         complain("%s is a directory, and a profile is expected; name those in it one by one, such as %s%s*.osprof", dir,
                  dir, dir[0] && dir[strlen(dir) - 1] == '/' ? "" : "/");
-    else if (error == -ENOENT && complain_observer_dead(dir))
-        return error;
-    else if (error == -ENOENT)
-        complain("%s is a directory, but not the root of an osproffs mount: it has no control file .osprof", dir);
-    else
+    else if (error != -ENOENT)
         complain("cannot open the control file of %s: %s", dir, strerror(-error));
+    else if (!complain_observer_dead(dir))
+        complain("%s is a directory, but not the root of an osproffs mount: it has no control file .osprof", dir);
+    name_set_finish(&names);
     return error;
 }
 
@@ -261,36 +226,38 @@ static int complain_unopened(const char *argument, int error) {
     return error;
 }
 
-/* A profile ends with a newline. One without was cut within a line, the rest of which may look complete. */
-static bool is_cut_short(int fd, const struct stat *st) {
-    char last = '\n';
-    return S_ISREG(st->st_mode) && st->st_size > 0 && pread(fd, &last, 1, st->st_size - 1) == 1 && last != '\n';
-}
-
-/* A file that is no profile at all is reported as such. */
-static int refuse_cut_short(const char *path, struct input *input) {
-    input_finish(input);
-    complain("%s is not a whole profile: it ends within a line, so it was cut short", path);
-    return -EBADMSG;
-}
-
 static int load_opened(int fd, const char *path, struct input *ret_input) {
+    struct aggstats_parse_error why = {0};
+    struct input input = {0};
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0)
         return complain_unopened(path, negative_errno());
     if (S_ISDIR(st.st_mode))
         return load_mount(fd, path, ret_input);
-    bool is_live = S_ISREG(st.st_mode) && aggstats_live_is(fd);
-    int error = is_live ? load_live(fd, path, ret_input) : load_text(fd, path, ret_input);
-    if (error)
-        return error;
-    if (!is_live && is_cut_short(fd, &st))
-        return refuse_cut_short(path, ret_input);
-    if (is_live)
-        note_owner(&st, ret_input);
-    ret_input->is_file = S_ISREG(st.st_mode);
-    ret_input->device = st.st_dev;
-    ret_input->inode = st.st_ino;
+    input.is_live = S_ISREG(st.st_mode) && aggstats_live_is(fd);
+    if (input.is_live) {
+        int error = aggstats_live_read(fd, &input.profile, &input.live, &why);
+        if (error)
+            return complain_unreadable(path, error, &why);
+        input.counting = input.live.recording;
+        note_owner(&st, &input);
+    } else {
+        char last = '\n';
+        int error = load_text(fd, path, &input);
+        if (error)
+            return error;
+        /* A profile ends with a newline. One without was cut within a line, the rest of which may look complete. A file
+         * that is no profile at all is reported as such. */
+        if (S_ISREG(st.st_mode) && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n') {
+            input_finish(&input);
+            complain("%s is not a whole profile: it ends within a line, so it was cut short", path);
+            return -EBADMSG;
+        }
+    }
+    input.is_file = S_ISREG(st.st_mode);
+    input.device = st.st_dev;
+    input.inode = st.st_ino;
+    *ret_input = input;
     return 0;
 }
 
@@ -320,21 +287,18 @@ char *input_describe_run(const struct aggstats_profile *profile, bool is_part) {
                : text;
 }
 
-static void tell_kept(const char *argument, const char *time, struct input *input) {
-    CLEANUP_FREE char *run = is_kept_untold ? NULL : input_describe_run(input_layer(input, 0), strchr(argument, '.'));
-    if (run)
-        complain("%s is the run of %s: %s", argument, time, run);
-}
-
 static int load_kept(const char *argument, struct input *ret_input) {
     CLEANUP_FD int fd = -1;
     char time[KEPT_TIME_SIZE];
     int error = kept_open_named(argument, &fd, time);
     if (error == 0)
         error = load_opened(fd, argument, ret_input);
-    if (error == 0)
-        tell_kept(argument, time, ret_input);
-    return error;
+    if (error || is_kept_untold)
+        return error;
+    CLEANUP_FREE char *run = input_describe_run(input_layer(ret_input, 0), strchr(argument, '.'));
+    if (run)
+        complain("%s is the run of %s: %s", argument, time, run);
+    return 0;
 }
 
 /* Opening a FIFO may block for ever, and opening a device may do something. */
@@ -419,19 +383,11 @@ char *input_find_mount(const char *argument) {
     return mount ? strdup(mount) : NULL;
 }
 
-/* The place for commands to the process that serves a mount: its socket, or its control file, by its live file or else
- * by default. */
-static char *find_control(const char *argument) {
-    CLEANUP_LIVE_FILES struct live_files files = {0};
-    const struct live_file *file = find_serving_resolved(&files, argument);
-    return file ? live_file_control(file) : path_join(argument, ".osprof");
-}
-
-static int complain_no_control(const char *argument, const char *path, int error) {
+static void complain_no_control(const char *argument, const char *path, int error) {
     if (error == -ENOTCONN)
         input_complain_dead(argument);
     else if (error == -ENOENT && complain_observer_dead(argument))
-        return error;
+        return;
     else if (error == -ENOENT || error == -ENOTDIR)
         complain("%s is not the mount point of an osproffs: there is no %s", argument, path);
     else if (error == -EACCES || error == -EPERM)
@@ -439,47 +395,43 @@ static int complain_no_control(const char *argument, const char *path, int error
                  strerror(-error));
     else
         complain("cannot open %s: %s", path, strerror(-error));
-    return error;
 }
 
-static int open_control(const char *argument, const char *path, int *ret_fd) {
-    CLEANUP_FD int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-    struct statfs fs;
-    if (fd < 0 || fstatfs(fd, &fs) < 0)
-        return complain_no_control(argument, path, negative_errno());
-    /* a profile that somebody saved under this name must not be overwritten */
-    if (fs.f_type != FUSE_SUPER_MAGIC) {
-        complain("%s is not the mount point of an osproffs: %s is an ordinary file", argument, path);
-        return -EINVAL;
-    }
-    *ret_fd = steal_fd(&fd);
-    return 0;
-}
-
-static int ask_socket(const char *argument, const char *path, const char *text, const struct control_passed *passed) {
+/* Commands go to the socket of the process that serves a mount, or to its control file: by its live file, or else by
+ * default. */
+int input_command(const char *argument, const char *text, const struct control_passed *passed) {
+    CLEANUP_LIVE_FILES struct live_files files = {0};
+    const struct live_file *file = find_serving_resolved(&files, argument);
+    CLEANUP_FREE char *path = file ? live_file_control(file) : path_join(argument, ".osprof");
     CLEANUP_FREE char *answer = NULL;
     size_t answer_bytes;
-    int error = control_socket_ask(path, text, passed, &answer, &answer_bytes);
-    if (error != -EACCES && error != -EPERM && error != -ECONNREFUSED)
-        return error;
-    complain("cannot command the profiler of %s at %s: %s; %s", argument, path, strerror(-error),
-             error == -ECONNREFUSED ? "its process has ended"
-                                    : "only who has mounted may, unless that is root, and who has CAP_SYS_ADMIN");
-    return 1;
-}
-
-int input_command(const char *argument, const char *text, const struct control_passed *passed) {
-    CLEANUP_FREE char *path = find_control(argument);
-    CLEANUP_FD int fd = -1;
+    struct statfs fs;
     if (!path) {
         complain_no_control(argument, argument, -ENOMEM);
         return 1;
     }
-    if (control_socket_is_at(path))
-        return ask_socket(argument, path, text, passed);
+    if (control_socket_is_at(path)) {
+        int error = control_socket_ask(path, text, passed, &answer, &answer_bytes);
+        if (error != -EACCES && error != -EPERM && error != -ECONNREFUSED)
+            return error;
+        complain("cannot command the profiler of %s at %s: %s; %s", argument, path, strerror(-error),
+                 error == -ECONNREFUSED ? "its process has ended"
+                                        : "only who has mounted may, unless that is root, and who has CAP_SYS_ADMIN");
+        return 1;
+    }
     if (passed)
         return -ENOTCONN;
-    return open_control(argument, path, &fd) == 0 ? write_all(fd, text, strlen(text)) : 1;
+    CLEANUP_FD int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstatfs(fd, &fs) < 0) {
+        complain_no_control(argument, path, negative_errno());
+        return 1;
+    }
+    /* A profile that somebody saved under this name must not be overwritten. */
+    if (fs.f_type != FUSE_SUPER_MAGIC) {
+        complain("%s is not the mount point of an osproffs: %s is an ordinary file", argument, path);
+        return 1;
+    }
+    return write_all(fd, text, strlen(text));
 }
 
 /* ---- Whole profiles of mounts ------------------------------------------------------------------- */
@@ -521,15 +473,53 @@ void input_finish(struct input *input) {
 
 /* ---- Operations that were chosen ---------------------------------------------------------------- */
 
+/* ---- Calls in flight ------------------------------------------------------------------------- */
+
+#define PATIENCE_NS INT64_C(300000000)
+
+/* Asks for the profile at a control file or socket, by a child process that may hang, and waits a moment for the answer. */
+static int ask(struct control_reader *reader, const char *path, struct aggstats_profile *ret_answer) {
+    int error = control_reader_begin(reader, path);
+    if (error)
+        return error;
+    while ((error = control_reader_collect(reader, ret_answer)) == -EAGAIN) {
+        int64_t left_ns = PATIENCE_NS - control_reader_age_ns(reader);
+        if (left_ns <= 0)
+            break;
+        control_reader_wait(reader, left_ns);
+    }
+    return error;
+}
+
+/* Programs are read from /proc. A path is that of a call of the same op on the same node by the same process: if that is a
+ * later one, its path is as good. */
+void in_flight_find_out(struct input *input) {
+    struct aggstats_profile *profile = &input->profile;
+    struct control_reader reader = {.pid = 0};
+    struct aggstats_profile answer = {0};
+    if (!input->is_live || !input->live.recording || profile->in_flight_count == 0)
+        return;
+    CLEANUP_FREE char *path = live_control(profile);
+    const bool has_answer = path && ask(&reader, path, &answer) == 0;
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        if (!call->program[0] && call->pid > 0)
+            proc_name_read(call->pid, call->program, sizeof(call->program));
+        for (size_t j = 0; has_answer && j < answer.in_flight_count && !call->path; j++) {
+            struct aggstats_call_in_flight *other = &answer.in_flight[j];
+            if (strcmp(call->op, other->op) == 0 && call->object == other->object && call->pid == other->pid)
+                call->path = steal_pointer(&other->path);
+        }
+    }
+    control_reader_finish(&reader);
+    aggstats_profile_finish(&answer);
+}
+
 size_t input_count_ops(const struct option_list *ops, const struct aggstats_profile *profile) {
     size_t count = 0;
     for (size_t i = 0; i < profile->op_count; i++)
         count += option_list_wants(ops, profile->ops[i].name);
     return count;
-}
-
-static bool is_data(const char *op) {
-    return strcasecmp(op, "READ") == 0 || strcasecmp(op, "WRITE") == 0;
 }
 
 enum status input_report_absent_ops(const struct option_list *ops, const struct aggstats_profile *profile) {
@@ -538,10 +528,11 @@ enum status input_report_absent_ops(const struct option_list *ops, const struct 
         const struct option_list one = {.texts = &ops->texts[i], .count = 1};
         if (input_count_ops(&one, profile) > 0)
             continue;
-        if (layers_has_kernel_data(profile) && is_data(ops->texts[i]))
-            complain("no call of %s in this profile: " LAYERS_KERNEL_DATA, ops->texts[i]);
+        const char *op = ops->texts[i];
+        if (layers_has_kernel_data(profile) && (strcasecmp(op, "READ") == 0 || strcasecmp(op, "WRITE") == 0))
+            complain("no call of %s in this profile: " LAYERS_KERNEL_DATA, op);
         else
-            complain("no call of %s in this profile; 'osprof show' without --op lists its operations", ops->texts[i]);
+            complain("no call of %s in this profile; 'osprof show' without --op lists its operations", op);
         status = STATUS_NOT_SO;
     }
     return status;

@@ -38,11 +38,6 @@ static DIR *open_trusted_dir(const char *path) {
     return dir;
 }
 
-/* A recorder has it locked. */
-static bool is_locked(int fd) {
-    return flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-}
-
 /* Opens a live file. Errors: -EINVAL it is none; -EACCES it is one, but others may write to it; those of open(2) */
 static int open_live_file(int dir_fd, const char *name, int *ret_fd) {
     CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -60,7 +55,7 @@ static int read_head(int dir_fd, const char *name, struct live_file *ret_file) {
     CLEANUP_FD int fd = -1;
     const int error = open_live_file(dir_fd, name, &fd);
     if (error == -EACCES && fd >= 0) {
-        ret_file->info.recording = is_locked(fd);
+        ret_file->info.recording = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK; /* a recorder locks it */
         return 0;
     }
     return error ? error : aggstats_live_read_head(fd, &ret_file->profile, &ret_file->info, &ret_file->why);
@@ -71,31 +66,22 @@ static void live_file_finish(struct live_file *file) {
     aggstats_profile_finish(&file->profile);
 }
 
-static int append(struct live_files *files, const struct live_file *file) {
-    struct live_file *grown = reallocarray(files->files, files->count + 1, sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    files->files = grown;
-    files->files[files->count++] = *file;
-    return 0;
-}
-
-static int read_entry(int dir_fd, const char *dir_path, const char *name, struct live_files *files) {
-    struct live_file file = {0};
-    int error = read_head(dir_fd, name, &file);
-    if (error && error != -EBADMSG)
-        return error == -ENOMEM ? error : 0;
-    file.path = path_join(dir_path, name);
-    error = file.path ? append(files, &file) : -ENOMEM;
-    if (error)
-        live_file_finish(&file);
-    return error;
-}
-
 static int read_dir(DIR *dir, const char *dir_path, struct live_files *files) {
     int error = 0;
-    for (struct dirent *entry = readdir(dir); entry && !error; entry = readdir(dir))
-        error = read_entry(dirfd(dir), dir_path, entry->d_name, files);
+    for (struct dirent *entry = readdir(dir); entry && !error; entry = readdir(dir)) {
+        struct live_file file = {0};
+        error = read_head(dirfd(dir), entry->d_name, &file);
+        if (error && error != -EBADMSG) {
+            error = error == -ENOMEM ? error : 0;
+            continue;
+        }
+        file.path = path_join(dir_path, entry->d_name);
+        error = file.path ? grow_array(&files->files, files->count, sizeof(file)) : -ENOMEM;
+        if (error)
+            live_file_finish(&file);
+        else
+            files->files[files->count++] = file;
+    }
     return error;
 }
 
@@ -160,21 +146,14 @@ static bool is_newer(const struct live_file *file, const struct live_file *than)
     return !than || file->profile.start_ns >= than->profile.start_ns;
 }
 
-static bool serves(const struct live_file *file, const char *path) {
-    const char *mount = aggstats_profile_label(&file->profile, "mount");
-    if (!file->info.recording)
-        return false;
-    if (mount && strcmp(mount, path) == 0)
-        return true;
-    CLEANUP_FREE char *control = control_path(&file->profile);
-    return control && strcmp(control, path) == 0;
-}
-
 struct live_file *live_files_serving(const struct live_files *files, const char *path) {
     struct live_file *newest = NULL;
     for (size_t i = 0; i < files->count; i++) {
         struct live_file *file = &files->files[i];
-        if (serves(file, path) && is_newer(file, newest))
+        const char *mount = aggstats_profile_label(&file->profile, "mount");
+        CLEANUP_FREE char *control = control_path(&file->profile);
+        if (file->info.recording && is_newer(file, newest) &&
+            ((mount && strcmp(mount, path) == 0) || (control && strcmp(control, path) == 0)))
             newest = file;
     }
     return newest;
@@ -205,30 +184,25 @@ char *live_control(const struct aggstats_profile *profile) {
 
 /* ---- Mounts that are ending --------------------------------------------------------------------- */
 
-/* Still recording, but no longer mounted. */
-
-static bool is_mounted(const char *mountpoint) {
+/* Whether the mount of a file that has the final profile there is gone, but its process still records. */
+static bool any_is_ending(const struct live_files *files, const char *profile_path) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
-    bool found = false;
-    mounts_open(&table);
-    while (!found && mounts_next(&table, &entry))
-        found = strcmp(entry.path, mountpoint) == 0 && mounts_is_fuse(&entry);
-    return found;
-}
-
-static bool is_ending(const struct live_file *file, const char *profile_path) {
-    const char *profile = aggstats_profile_label(&file->profile, "profile");
-    const char *mountpoint = aggstats_profile_label(&file->profile, "mount");
-    return file->info.recording && profile && mountpoint && strcmp(profile, profile_path) == 0 &&
-           !is_mounted(mountpoint);
-}
-
-static bool any_is_ending(const struct live_files *files, const char *profile_path) {
-    bool found = false;
-    for (size_t i = 0; i < files->count && !found; i++)
-        found = is_ending(&files->files[i], profile_path);
-    return found;
+    for (size_t i = 0; i < files->count; i++) {
+        const struct live_file *file = &files->files[i];
+        const char *profile = aggstats_profile_label(&file->profile, "profile");
+        const char *mountpoint = aggstats_profile_label(&file->profile, "mount");
+        bool is_mounted = false;
+        if (!file->info.recording || !profile || !mountpoint || strcmp(profile, profile_path) != 0)
+            continue;
+        mounts_open(&table);
+        while (!is_mounted && mounts_next(&table, &entry))
+            is_mounted = strcmp(entry.path, mountpoint) == 0 && mounts_is_fuse(&entry);
+        if (!is_mounted)
+            return true;
+        mounts_close(&table);
+    }
+    return false;
 }
 
 /* As osproffs names it: with symbolic links in its directory resolved. */

@@ -3,7 +3,6 @@
  * control file as the rest of a line, and that process opens it, following no symbolic link. */
 #include "mount_command.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -36,11 +35,6 @@ static void place_finish(struct place *place) {
 
 #define CLEANUP_PLACE __attribute__((cleanup(place_finish)))
 
-static int complain_place(const char *file, int error) {
-    complain("cannot save the profile in %s: %s", file, strerror(-error));
-    return 1;
-}
-
 /* The file need not exist. place: empty; the caller finishes it. Returns 0, or 1 after reporting an error. */
 static int find_place(const char *file, struct place *place) {
     char directory[PATH_MAX];
@@ -49,19 +43,12 @@ static int find_place(const char *file, struct place *place) {
         error = path_of_open(place->dir_fd, directory);
     if (error == 0 && !(place->path = path_join(directory, place->name)))
         error = -ENOMEM;
-    if (error)
-        return complain_place(file, error);
+    if (error) {
+        complain("cannot save the profile in %s: %s", file, strerror(-error));
+        return 1;
+    }
     place->name = strrchr(place->path, '/') + 1;
     return 0;
-}
-
-/* Why a name cannot be part of a line; NULL if it can. */
-static const char *why_unsayable(const char *name) {
-    if (strchr(name, '\n'))
-        return "its name has a newline";
-    if (strchr(" \t\v\f\r", name[strlen(name) - 1]))
-        return "its name ends in a blank";
-    return NULL;
 }
 
 /* ---- The file ----------------------------------------------------------------------------------- */
@@ -73,29 +60,20 @@ struct made_file {
     bool has_name;
 };
 
-static FILE *open_copy(int fd) {
-    CLEANUP_FD int copy_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    FILE *stream = copy_fd >= 0 && lseek(copy_fd, 0, SEEK_SET) == 0 ? fdopen(copy_fd, "r") : NULL;
-    if (stream)
-        steal_fd(&copy_fd);
-    return stream;
-}
-
 /* A profile with names of files is for its owner only; so is one that cannot be read. */
 static bool is_private(int fd) {
     struct aggstats_profile profile = {0};
     struct aggstats_parse_error why;
-    CLEANUP_STREAM FILE *stream = open_copy(fd);
-    if (!stream || aggstats_profile_parse(stream, &profile, &why) < 0)
+    CLEANUP_FD int copy_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    CLEANUP_STREAM FILE *stream = copy_fd >= 0 && lseek(copy_fd, 0, SEEK_SET) == 0 ? fdopen(copy_fd, "r") : NULL;
+    if (!stream)
+        return true;
+    steal_fd(&copy_fd);
+    if (aggstats_profile_parse(stream, &profile, &why) < 0)
         return true;
     bool has_paths = aggstats_profile_has_paths(&profile);
     aggstats_profile_finish(&profile);
     return has_paths;
-}
-
-static void set_mode(int fd) {
-    if (!is_private(fd))
-        (void)fchmod(fd, new_file_mode());
 }
 
 /* For struct control_passed, when the file is complete. */
@@ -103,26 +81,10 @@ static int give_name(void *context) {
     struct made_file *made = context;
     if (made->has_name)
         return 0;
-    if (made->use != MOUNT_FILE_FILLED)
-        set_mode(made->file.fd);
+    if (made->use != MOUNT_FILE_FILLED && !is_private(made->file.fd))
+        (void)fchmod(made->file.fd, new_file_mode());
     int error = nameless_file_give_name(&made->file, made->place->name, made->use == MOUNT_FILE_REPLACED);
     made->has_name = error == 0;
-    return error;
-}
-
-static int make_file(const struct place *place, enum mount_file_use use, struct made_file *ret_made) {
-    *ret_made = (struct made_file){.place = place, .use = use, .file.fd = -1};
-    int error = nameless_file_create(place->dir_fd, &ret_made->file);
-    return error == 0 && use == MOUNT_FILE_FILLED ? give_name(ret_made) : error;
-}
-
-/* Removes the file if the mount has reported a failure. */
-static int finish_file(struct made_file *made, int error) {
-    if (error == 0 && made->use == MOUNT_FILE_REPLACED)
-        error = give_name(made);
-    if (error && error != -ECONNRESET && made->has_name)
-        unlinkat(made->place->dir_fd, made->place->name, 0);
-    nameless_file_finish(&made->file);
     return error;
 }
 
@@ -130,15 +92,7 @@ static int finish_file(struct made_file *made, int error) {
 
 static char *format_command(const char *verb, const char *path) {
     char *line = NULL;
-    if (asprintf(&line, "%s %s\n", verb, path ? path : "") < 0)
-        return NULL;
-    return line;
-}
-
-/* There the name is used only for messages. */
-static char *format_command_for_messages(const char *verb, const char *path) {
-    CLEANUP_FREE char *shown = strdup(path);
-    return shown ? format_command(verb, make_line(shown)) : NULL;
+    return asprintf(&line, "%s %s\n", verb, path ? path : "") < 0 ? NULL : line;
 }
 
 /* Whether the daemon of the mount would answer requests for the file. Found out by the table of mounts: a system call on
@@ -155,22 +109,35 @@ static bool is_in(const char *mount, const struct place *place) {
            entry.device == makedev(attr.stx_dev_major, attr.stx_dev_minor);
 }
 
+/* Passes the file to the process that serves the mount. The name in the command is used only for messages. */
 static int pass_file(const char *mount, const char *verb, const struct place *place, enum mount_file_use use) {
-    struct made_file made;
-    CLEANUP_FREE char *line = format_command_for_messages(verb, place->path);
+    struct made_file made = {.place = place, .use = use, .file.fd = -1};
+    CLEANUP_FREE char *shown = strdup(place->path);
+    CLEANUP_FREE char *line = shown ? format_command(verb, make_line(shown)) : NULL;
     if (is_in(mount, place))
         return -ELOOP;
-    int error = line ? make_file(place, use, &made) : -ENOMEM;
+    int error = line ? nameless_file_create(place->dir_fd, &made.file) : -ENOMEM;
+    if (error == 0 && use == MOUNT_FILE_FILLED)
+        error = give_name(&made);
     if (error)
         return error;
     const struct control_passed passed = {.fd = made.file.fd, .give_name = give_name, .context = &made};
     error = input_command(mount, line, &passed);
-    return finish_file(&made, error);
+    if (error == 0 && use == MOUNT_FILE_REPLACED)
+        error = give_name(&made);
+    if (error && error != -ECONNRESET && made.has_name) /* the mount has reported a failure */
+        unlinkat(place->dir_fd, place->name, 0);
+    nameless_file_finish(&made.file);
+    return error;
 }
 
+/* Tells a mount without a socket the name, as the rest of a line. */
 static int tell_name(const char *mount, const char *verb, const struct place *place, const char *file) {
-    const char *why = why_unsayable(place->path);
-    CLEANUP_FREE char *line = format_command(verb, place->path);
+    const char *path = place->path;
+    CLEANUP_FREE char *line = format_command(verb, path);
+    const char *why = strchr(path, '\n')                            ? "its name has a newline"
+                      : strchr(" \t\v\f\r", path[strlen(path) - 1]) ? "its name ends in a blank"
+                                                                    : NULL;
     if (why) {
         complain("cannot save the profile in %s: %s", file, why);
         return 1;
@@ -178,47 +145,36 @@ static int tell_name(const char *mount, const char *verb, const struct place *pl
     return line ? input_command(mount, line, NULL) : -ENOMEM;
 }
 
-static int command_about_file(const char *mount, const char *verb, const char *file, enum mount_file_use use) {
-    CLEANUP_PLACE struct place place = PLACE_NONE;
-    if (find_place(file, &place) != 0)
-        return 1;
-    int error = pass_file(mount, verb, &place, use);
-    return error == -ENOTCONN ? tell_name(mount, verb, &place, file) : error;
-}
-
-static int command_with_word(const char *mount, const char *verb, const char *word) {
-    assert(word); /* of such commands at least one is given */
-    CLEANUP_FREE char *line = strchr(word, '\n') ? NULL : format_command(verb, word);
-    return line ? input_command(mount, line, NULL) : strchr(word, '\n') ? -EINVAL : -ENOMEM;
-}
-
 /* Sends the process that serves a mount the command "VERB FILE". The file is made here, with the rights and in the
  * directories of this process. file: NULL for none. Reports all errors but those of the command itself.
  * Returns 0, -errno of the command, or 1 after reporting an error */
 static int give_command(const char *mount, const char *verb, const char *file, enum mount_file_use use) {
-    if (use == MOUNT_NO_FILE)
-        return command_with_word(mount, verb, file);
-    CLEANUP_FREE char *line = format_command(verb, NULL);
-    if (!line)
-        return -ENOMEM;
-    return file ? command_about_file(mount, verb, file, use) : input_command(mount, line, NULL);
-}
-
-static const char *reason_of(int error) {
-    return error == -ELOOP        ? "it lies in the mount itself"
-           : error == -ECONNRESET ? "osproffs has ended meanwhile"
-           : error == -ECANCELED  ? "the mount is ending; its final profile has these calls"
-                                  : strerror(-error);
+    if (use != MOUNT_NO_FILE && file) {
+        CLEANUP_PLACE struct place place = PLACE_NONE;
+        if (find_place(file, &place) != 0)
+            return 1;
+        int error = pass_file(mount, verb, &place, use);
+        return error == -ENOTCONN ? tell_name(mount, verb, &place, file) : error;
+    }
+    if (file && strchr(file, '\n')) /* a word */
+        return -EINVAL;
+    CLEANUP_FREE char *line = format_command(verb, file);
+    return line ? input_command(mount, line, NULL) : -ENOMEM;
 }
 
 /* ---- Subcommands -------------------------------------------------------------------------------- */
 
 static void complain_failed(const struct mount_verb *verb, const char *mount, const char *file, int error) {
-    const char *own = verb->why ? verb->why(error, file) : NULL;
+    const char *why = verb->why ? verb->why(error, file) : NULL;
     const char *to = verb->to ? verb->to : "";
     const char *shown = !verb->to ? "" : file ? file : verb->no_file;
-    complain("%s %s%s%s%s%s: %s%s", verb->failed, mount, to[0] ? " " : "", to, to[0] ? " " : "", shown,
-             own ? own : reason_of(error), verb->unchanged ? verb->unchanged : "");
+    if (!why)
+        why = error == -ELOOP        ? "it lies in the mount itself"
+              : error == -ECONNRESET ? "osproffs has ended meanwhile"
+              : error == -ECANCELED  ? "the mount is ending; its final profile has these calls"
+                                     : strerror(-error);
+    complain("%s %s%s%s%s%s: %s%s", verb->failed, mount, to[0] ? " " : "", to, to[0] ? " " : "", shown, why,
+             verb->unchanged ? verb->unchanged : "");
 }
 
 enum status mount_verb_run(const struct command *command, int argc, char **argv) {

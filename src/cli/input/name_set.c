@@ -52,40 +52,32 @@ static int read_line(FILE *stream, char ret_line[PATH_MAX]) {
     return c != EOF || length > 0;
 }
 
-static int complain_of(const struct name_list *list, int error) {
-    if (error == -EINVAL)
-        complain("%s is not a list of profiles: line %zu: expected a name, found a NUL byte", list->name,
-                 list->line_number);
-    else if (error == -ENAMETOOLONG)
-        complain("%s is not a list of profiles: line %zu: expected a name of at most %d bytes", list->name,
-                 list->line_number, PATH_MAX - 1);
-    else
-        complain("cannot read the list of profiles %s: %s", list->name, strerror(-error));
-    return error;
-}
-
 int name_list_next(struct name_list *list, char ret_name[PATH_MAX]) {
     int more;
     do {
         list->line_number++;
         more = read_line(list->stream, ret_name);
-        if (more < 0)
-            return complain_of(list, more);
     } while (more > 0 && !ret_name[0]);
+    if (more == -EINVAL)
+        complain("%s is not a list of profiles: line %zu: expected a name, found a NUL byte", list->name,
+                 list->line_number);
+    else if (more == -ENAMETOOLONG)
+        complain("%s is not a list of profiles: line %zu: expected a name of at most %d bytes", list->name,
+                 list->line_number, PATH_MAX - 1);
+    else if (more < 0)
+        complain("cannot read the list of profiles %s: %s", list->name, strerror(-more));
     return more;
 }
 
 /* ---- All names ---------------------------------------------------------------------------------- */
 
 static int append(struct name_set *set, const char *name) {
-    char **grown = reallocarray(set->names, set->count + 1, sizeof(*grown));
-    if (!grown)
+    char *copy = name ? strdup(name) : NULL;
+    if (!copy || grow_array(&set->names, set->count, sizeof(*set->names)) != 0) {
+        free(copy);
         return -ENOMEM;
-    set->names = grown;
-    set->names[set->count] = strdup(name);
-    if (!set->names[set->count])
-        return -ENOMEM;
-    set->count++;
+    }
+    set->names[set->count++] = copy;
     return 0;
 }
 
@@ -103,42 +95,32 @@ static int append_list(struct name_set *set, const char *list_name) {
     return err;
 }
 
-static int complain_no_memory(int err) {
-    if (err == -ENOMEM)
-        complain("no memory for the names of profiles");
-    return err;
-}
-
 int name_set_of(char *const *arguments, size_t count, struct name_set *ret_set) {
     *ret_set = (struct name_set){0};
     int err = 0;
     for (size_t i = 0; !err && i < count; i++)
         err = arguments[i][0] == '@' && !kept_is_name(arguments[i]) ? append_list(ret_set, arguments[i] + 1)
                                                                     : append(ret_set, arguments[i]);
-    return complain_no_memory(err);
+    if (err == -ENOMEM)
+        complain("no memory for the names of profiles");
+    return err;
 }
 
 /* Hidden files never match. */
-static bool is_called(const char *name, const char *prefix) {
-    size_t length = strlen(name);
-    size_t ending = strlen(PROFILE_ENDING);
-    return name[0] != '.' && strncmp(name, prefix, strlen(prefix)) == 0 && length > ending &&
-           strcmp(name + length - ending, PROFILE_ENDING) == 0;
-}
-
-static int append_in(struct name_set *set, const char *directory, const char *name) {
-    CLEANUP_FREE char *path = path_join(directory, name);
-    return path ? append(set, path) : -ENOMEM;
-}
-
 int name_set_in(const char *directory, const char *prefix, struct name_set *ret_set) {
     struct dirent **entries = NULL;
+    const size_t ending = strlen(PROFILE_ENDING);
     int count = scandir(directory, &entries, NULL, alphasort);
     int err = count < 0 ? negative_errno() : 0;
     *ret_set = (struct name_set){0};
     for (int i = 0; i < count; i++) {
-        if (!err && is_called(entries[i]->d_name, prefix))
-            err = append_in(ret_set, directory, entries[i]->d_name);
+        const char *name = entries[i]->d_name;
+        const size_t length = strlen(name);
+        if (!err && name[0] != '.' && strncmp(name, prefix, strlen(prefix)) == 0 && length > ending &&
+            strcmp(name + length - ending, PROFILE_ENDING) == 0) {
+            CLEANUP_FREE char *path = path_join(directory, name);
+            err = append(ret_set, path);
+        }
         free(entries[i]);
     }
     free(entries);

@@ -1,10 +1,14 @@
 /* Layers of one run, kept in order. */
 #include "recording.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
+#include "command.h"
 #include "layers.h"
+#include "merging.h"
 #include "output.h"
 
 /* ---- Layers ------------------------------------------------------------------------------------- */
@@ -90,22 +94,17 @@ bool recording_check(const struct recording *recording, char ret_complaint[RECOR
 
 /* ---- Text --------------------------------------------------------------------------------------- */
 
-int recording_format(const struct recording *recording, char **ret_text, size_t *ret_size_bytes) {
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes = 0;
-    FILE *stream = open_memstream(&text, &size_bytes);
-    if (!stream)
-        return negative_errno();
+/* A callback of output_format(). */
+static int write_layers(const void *context, FILE *stream) {
+    const struct recording *recording = context;
     int error = 0;
     for (size_t i = 0; i < recording->count && error == 0; i++)
         error = aggstats_profile_write(&recording->layers[i], stream);
-    if (fclose(stream) != 0 && error == 0)
-        error = negative_errno();
-    if (error)
-        return error;
-    *ret_text = steal_pointer(&text);
-    *ret_size_bytes = size_bytes;
-    return 0;
+    return error;
+}
+
+int recording_format(const struct recording *recording, char **ret_text, size_t *ret_size_bytes) {
+    return output_format(write_layers, recording, ret_text, ret_size_bytes);
 }
 
 mode_t recording_mode(const struct recording *recording) {
@@ -127,4 +126,65 @@ void recording_finish(struct recording *recording) {
         aggstats_profile_finish(&recording->layers[i]);
     free(recording->layers);
     *recording = (struct recording){.layers = NULL};
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+int layer_sums_add(struct layer_sums *sums, const char *name, const struct aggstats_profile *profile) {
+    const char *layer = aggstats_profile_label(profile, "layer");
+    struct merging *merging = NULL;
+    int error = 0;
+    for (size_t i = 0; i < sums->count && !merging; i++) {
+        const char *other = merging_layer(&sums->mergings[i]);
+        if (!layer || !other || strcmp(layer, other) == 0)
+            merging = &sums->mergings[i];
+    }
+    if (!merging && sums->count == RECORDING_LAYERS_MAX) {
+        complain("cannot merge %s: there are more than %d layers", name, RECORDING_LAYERS_MAX);
+        return -E2BIG;
+    }
+    if (!merging && grow_array(&sums->mergings, sums->count, sizeof(*merging)) == 0) {
+        merging = &sums->mergings[sums->count++];
+        *merging = (struct merging){.sum_count = 0};
+    }
+    error = merging ? merging_add(merging, profile) : -ENOMEM;
+    if (error == -EDOM && profile->clock.frequency_hz == 0)
+        complain("cannot merge %s: it does not tell its clock's rate, as those before it do", name);
+    else if (error == -EDOM)
+        complain("cannot merge %s: it tells its clock's rate, which those before it do not", name);
+    else if (error == -EOVERFLOW)
+        complain("cannot merge %s: the sum does not fit 64 bits", name);
+    else if (error == -E2BIG)
+        complain("cannot merge %s: too many different operations", name);
+    else if (error)
+        complain("cannot merge %s: %s", name, strerror(-error));
+    return error;
+}
+
+int layer_sums_result(struct layer_sums *sums, struct recording *ret_recording) {
+    char complaint[RECORDING_COMPLAINT_SIZE];
+    int error = 0;
+    for (size_t i = 0; i < sums->count && error == 0; i++) {
+        struct aggstats_profile sum = {0};
+        error = merging_result(&sums->mergings[i], &sum);
+        if (error == 0)
+            error = recording_add(ret_recording, &sum);
+        aggstats_profile_finish(&sum);
+    }
+    if (error == -EOVERFLOW) {
+        complain("cannot merge: the sum does not fit 64 bits");
+    } else if (error) {
+        complain("cannot merge: %s", strerror(-error));
+    } else if (!recording_check(ret_recording, complaint)) {
+        complain("cannot merge these profiles: the sum is no recording: %s", complaint);
+        error = -EINVAL;
+    }
+    return error;
+}
+
+void layer_sums_finish(struct layer_sums *sums) {
+    for (size_t i = 0; i < sums->count; i++)
+        merging_finish(&sums->mergings[i]);
+    free(sums->mergings);
+    *sums = (struct layer_sums){0};
 }

@@ -30,16 +30,6 @@ static void format_name(const char *stamp, size_t part, char ret_name[NAME_SIZE]
         snprintf(ret_name, NAME_SIZE, "%s.%zu" ENDING, stamp, part);
 }
 
-static void format_stamp(int64_t unix_ns, char ret_stamp[KEPT_STAMP_SIZE]) {
-    char utc[UTC_TEXT_SIZE];
-    size_t length = 0;
-    format_utc(unix_ns, utc);
-    for (const char *at = utc; *at && length < STAMP_LENGTH; at++)
-        if (*at != '-' && *at != ':')
-            ret_stamp[length++] = *at;
-    ret_stamp[length] = '\0';
-}
-
 static bool is_stamp(const char *name) {
     static const char shape[] = "ddddddddTdddddd.dddddddddZ";
     for (size_t i = 0; i < STAMP_LENGTH; i++) {
@@ -97,22 +87,10 @@ static int compare_files(const void *a, const void *b) {
     return order != 0 ? order : (left->part > right->part) - (left->part < right->part);
 }
 
-static int add_file(struct kept_files *files, const char *name) {
-    struct kept_file file;
-    int64_t unix_ns;
-    if (!parse_name(name, &file.part) || !parse_stamp(name, &unix_ns))
-        return 0;
-    memcpy(file.stamp, name, STAMP_LENGTH);
-    file.stamp[STAMP_LENGTH] = '\0';
-    if (grow_array(&files->files, files->count, sizeof(file)) != 0)
-        return -ENOMEM;
-    files->files[files->count++] = file;
-    return 0;
-}
-
 /* Owner: the caller frees ret_files->files, also after an error. */
 static int list_files(int dir_fd, struct kept_files *ret_files) {
-    *ret_files = (struct kept_files){.count = 0};
+    struct kept_files *files = ret_files;
+    *files = (struct kept_files){.count = 0};
     int list_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = list_fd < 0 ? NULL : fdopendir(list_fd);
     int error = dir ? 0 : negative_errno();
@@ -121,11 +99,20 @@ static int list_files(int dir_fd, struct kept_files *ret_files) {
         return error;
     }
     const struct dirent *entry;
-    while (error == 0 && (entry = readdir(dir)))
-        error = add_file(ret_files, entry->d_name);
+    while (error == 0 && (entry = readdir(dir))) {
+        struct kept_file file;
+        int64_t unix_ns;
+        if (!parse_name(entry->d_name, &file.part) || !parse_stamp(entry->d_name, &unix_ns))
+            continue;
+        memcpy(file.stamp, entry->d_name, STAMP_LENGTH);
+        file.stamp[STAMP_LENGTH] = '\0';
+        error = grow_array(&files->files, files->count, sizeof(file));
+        if (error == 0)
+            files->files[files->count++] = file;
+    }
     closedir(dir);
-    if (ret_files->count > 0)
-        qsort(ret_files->files, ret_files->count, sizeof(*ret_files->files), compare_files);
+    if (files->count > 0)
+        qsort(files->files, files->count, sizeof(*files->files), compare_files);
     return error;
 }
 
@@ -138,13 +125,6 @@ static size_t find_run(const struct kept_files *files, size_t number) {
             return i;
     }
     return files->count;
-}
-
-static size_t count_runs(const struct kept_files *files) {
-    size_t runs = 0;
-    while (find_run(files, runs + 1) < files->count)
-        runs++;
-    return runs;
 }
 
 /* ---- Keeping ------------------------------------------------------------------------------------ */
@@ -167,30 +147,30 @@ static void forget_old(int dir_fd) {
     free(files.files);
 }
 
-/* Now; or just after the last run, if the clock has been set back since then. */
-static int64_t choose_time(int dir_fd) {
-    struct kept_files files;
-    int64_t now_ns = read_clock_ns(CLOCK_REALTIME);
-    int64_t last_ns = 0;
-    if (list_files(dir_fd, &files) == 0 && files.count > 0 && parse_stamp(files.files[0].stamp, &last_ns) &&
-        last_ns >= now_ns)
-        now_ns = last_ns + 1;
-    free(files.files);
-    return now_ns;
-}
-
-/* Gives a file the first name that is free. */
+/* Gives a file the first name that is free: of now; or just after the last run, if the clock has been set back since. */
 static int give_new_name(struct kept *kept, struct nameless_file *file, size_t part) {
-    char stamp[KEPT_STAMP_SIZE];
-    char name[NAME_SIZE];
+    struct kept_files files;
+    int64_t unix_ns = read_clock_ns(CLOCK_REALTIME);
+    int64_t last_ns = 0;
     int error = -EEXIST;
-    for (int64_t unix_ns = choose_time(kept->dir_fd); error == -EEXIST; unix_ns++) {
-        format_stamp(unix_ns, stamp);
+    if (list_files(kept->dir_fd, &files) == 0 && files.count > 0 && parse_stamp(files.files[0].stamp, &last_ns) &&
+        last_ns >= unix_ns)
+        unix_ns = last_ns + 1;
+    free(files.files);
+    for (; error == -EEXIST; unix_ns++) {
+        char stamp[KEPT_STAMP_SIZE] = "";
+        char utc[UTC_TEXT_SIZE];
+        char name[NAME_SIZE];
+        size_t length = 0;
+        format_utc(unix_ns, utc);
+        for (const char *at = utc; *at && length < STAMP_LENGTH; at++)
+            if (*at != '-' && *at != ':')
+                stamp[length++] = *at;
         format_name(stamp, part, name);
         error = nameless_file_give_name(file, name, false);
+        if (error == 0)
+            memcpy(kept->stamp, stamp, sizeof(stamp));
     }
-    if (error == 0)
-        memcpy(kept->stamp, stamp, sizeof(stamp));
     return error;
 }
 
@@ -263,42 +243,32 @@ static void complain_none(void) {
     complain("no result is kept yet: 'osprof run COMMAND' keeps what it measures; or name a profile%s", here);
 }
 
-static void complain_no_run(const char *argument, size_t runs) {
-    if (runs == 1)
-        complain("there is no %s: one run is kept, @1; 'osprof show --list' says which", argument);
-    else
-        complain("there is no %s: %zu runs are kept, @1 is the last, @%zu the oldest; 'osprof show --list' lists them",
-                 argument, runs, runs);
-}
-
-static int complain_absent(const char *argument, const struct kept_files *files, const struct kept_name *name) {
-    const size_t runs = count_runs(files);
-    const size_t first = find_run(files, name->number);
+/* The index of the file; -ENOENT: there is none, which is reported. */
+static int find_file(const char *argument, const struct kept_files *files, const struct kept_name *name,
+                     size_t *ret_index) {
+    const size_t first = name->number > 0 ? find_run(files, name->number) : files->count;
+    size_t runs = 0;
     size_t last = first;
-    while (last + 1 < files->count && strcmp(files->files[last + 1].stamp, files->files[first].stamp) == 0)
-        last++;
+    for (size_t i = first; i < files->count && strcmp(files->files[i].stamp, files->files[first].stamp) == 0; i++) {
+        last = *ret_index = i;
+        if (files->files[i].part == name->part)
+            return 0;
+    }
+    while (find_run(files, runs + 1) < files->count)
+        runs++;
     if (runs == 0)
         complain_none();
-    else if (name->number == 0 || first == files->count)
-        complain_no_run(argument, runs);
+    else if (first == files->count && runs == 1)
+        complain("there is no %s: one run is kept, @1; 'osprof show --list' says which", argument);
+    else if (first == files->count)
+        complain("there is no %s: %zu runs are kept, @1 is the last, @%zu the oldest; 'osprof show --list' lists them",
+                 argument, runs, runs);
     else if (name->part == 0)
         complain("the run %s has a profile for each directory: name one of @%zu.%zu to @%zu.%zu", argument,
                  name->number, files->files[first].part, name->number, files->files[last].part);
     else
         complain("there is no %s: that run has not so many directories that it profiled one by one", argument);
     return -ENOENT;
-}
-
-/* The index of the file; -ENOENT: there is none, which is reported. */
-static int find_file(const char *argument, const struct kept_files *files, const struct kept_name *name,
-                     size_t *ret_index) {
-    size_t first = name->number > 0 ? find_run(files, name->number) : files->count;
-    for (size_t i = first; i < files->count && strcmp(files->files[i].stamp, files->files[first].stamp) == 0; i++) {
-        *ret_index = i;
-        if (files->files[i].part == name->part)
-            return 0;
-    }
-    return complain_absent(argument, files, name);
 }
 
 static void format_time(const char *stamp, char ret_time[KEPT_TIME_SIZE]) {
@@ -310,17 +280,6 @@ static void format_time(const char *stamp, char ret_time[KEPT_TIME_SIZE]) {
     const time_t seconds = (time_t)(unix_ns / NS_PER_S);
     if (localtime_r(&seconds, &local))
         strftime(ret_time, KEPT_TIME_SIZE, "%Y-%m-%d %H:%M:%S", &local);
-}
-
-static int open_file(int dir_fd, const char *argument, const struct kept_file *file, int *ret_fd) {
-    char name[NAME_SIZE];
-    format_name(file->stamp, file->part, name);
-    *ret_fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (*ret_fd >= 0)
-        return 0;
-    int error = negative_errno();
-    complain("cannot open %s: %s", argument, strerror(-error));
-    return error;
 }
 
 /* Errors: reported to the user. argument: what is looked for */
@@ -336,16 +295,6 @@ static int find_kept(const char *argument, int *ret_dir_fd, struct kept_files *r
     return error;
 }
 
-static struct kept_entry entry_of(const struct kept_file *file, size_t number) {
-    struct kept_entry entry;
-    if (file->part == 0)
-        snprintf(entry.name, sizeof(entry.name), "@%zu", number);
-    else
-        snprintf(entry.name, sizeof(entry.name), "@%zu.%zu", number, file->part);
-    format_time(file->stamp, entry.time);
-    return entry;
-}
-
 int kept_list(struct kept_entry **ret_entries, size_t *ret_count) {
     CLEANUP_FD int dir_fd = -1;
     struct kept_files files = {.count = 0};
@@ -353,8 +302,13 @@ int kept_list(struct kept_entry **ret_entries, size_t *ret_count) {
     int error = find_kept("results", &dir_fd, &files);
     struct kept_entry *entries = error ? NULL : calloc(files.count + 1, sizeof(*entries));
     for (size_t i = 0; entries && i < files.count; i++) {
-        number += i == 0 || strcmp(files.files[i].stamp, files.files[i - 1].stamp) != 0;
-        entries[i] = entry_of(&files.files[i], number);
+        const struct kept_file *file = &files.files[i];
+        number += i == 0 || strcmp(file->stamp, files.files[i - 1].stamp) != 0;
+        if (file->part == 0)
+            snprintf(entries[i].name, sizeof(entries[i].name), "@%zu", number);
+        else
+            snprintf(entries[i].name, sizeof(entries[i].name), "@%zu.%zu", number, file->part);
+        format_time(file->stamp, entries[i].time);
     }
     if (!error && files.count == 0) {
         complain_none();
@@ -374,6 +328,7 @@ int kept_open_named(const char *argument, int *ret_fd, char ret_time[KEPT_TIME_S
     struct kept_files files = {.count = 0};
     struct kept_name name;
     size_t index = 0;
+    char file_name[NAME_SIZE];
     if (!parse_argument(argument, &name))
         return -EINVAL;
     int error = find_kept(argument, &dir_fd, &files);
@@ -382,7 +337,11 @@ int kept_open_named(const char *argument, int *ret_fd, char ret_time[KEPT_TIME_S
     if (error == 0) {
         assert(index < files.count && files.files);
         format_time(files.files[index].stamp, ret_time);
-        error = open_file(dir_fd, argument, &files.files[index], ret_fd);
+        format_name(files.files[index].stamp, files.files[index].part, file_name);
+        *ret_fd = openat(dir_fd, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        error = *ret_fd < 0 ? negative_errno() : 0;
+        if (error)
+            complain("cannot open %s: %s", argument, strerror(-error));
     }
     free(files.files);
     return error;

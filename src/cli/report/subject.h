@@ -6,7 +6,7 @@
 
 #include "daemon_watch.h"
 #include "input.h"
-#include "layer_sums.h"
+#include "recording.h"
 
 /* Zeroed: of none. */
 struct subject {
