@@ -305,7 +305,7 @@ static bool follow(struct search *search, struct aggstats_chain *chain) {
 
 /* ---- The chain ---------------------------------------------------------------------------------- */
 
-/* Reads the place of the first waiter's call, but for what the caller knows of it. */
+/* Reads the place of the first waiter's call, except what the caller knows of it. */
 static void begin(struct search *search, const struct holders_waiter *waiter, struct aggstats_chain *chain) {
     struct waiting waiting = {.process = waiter->process, .thread = waiter->thread};
     struct place *place = &waiting.reading.place;
