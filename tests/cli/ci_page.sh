@@ -3,10 +3,10 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
-# shellcheck source=run_lib.sh
-. "$tests_dir/../cli/run_lib.sh"
 # shellcheck source=user_lib.sh
 . "$tests_dir/../cli/user_lib.sh"
+# shellcheck source=run_lib.sh
+. "$tests_dir/../cli/run_lib.sh"
 need jq
 export XDG_STATE_HOME=$scratch/state
 
