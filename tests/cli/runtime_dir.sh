@@ -5,8 +5,7 @@
 # shellcheck source=run_lib.sh
 . "$(dirname "$0")/run_lib.sh"
 
-: "${OSPROF_LIBRARIES:?directory of the preloaded libraries under test}"
-! grep -q '__[at]san_init' "$OSPROF_LIBRARIES/libosprof_posix.so" || skip "built with a sanitizer"
+[ "$is_preloaded" = yes ] || skip "built with a sanitizer"
 need_root
 need setpriv unshare
 
