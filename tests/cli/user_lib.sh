@@ -5,7 +5,9 @@
 : "${OSPROF_LIBRARIES:?directory of the preloaded libraries under test}"
 
 # A library with a sanitizer cannot be preloaded into programs without.
-! grep -q '__[at]san_init' "$OSPROF_LIBRARIES/libosprof_posix.so" || skip "built with a sanitizer"
+if [ "${is_preloaded:-yes}" = no ] || grep -q '__[at]san_init' "$OSPROF_LIBRARIES/libosprof_posix.so"; then
+    skip "built with a sanitizer"
+fi
 
 # user_run STATUS COMMAND...: in $lower, with the options, which say which files count; the profile is in
 # $scratch/profile, the output in $scratch/out
