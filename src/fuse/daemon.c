@@ -18,7 +18,6 @@
 #include "control_server.h"
 #include "ctl.h"
 #include "daemon_recording.h"
-#include "device.h"
 #include "event_files.h"
 #include "final_profile.h"
 #include "glue.h"

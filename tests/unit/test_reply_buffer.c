@@ -1,5 +1,5 @@
 /* Memory for replies: aligned, kept, and of each thread its own. */
-#include "reply_buffer.h"
+#include "reply_memory.h"
 
 #include <pthread.h>
 #include <stdint.h>

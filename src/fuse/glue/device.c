@@ -2,8 +2,6 @@
  *
  * libfuse passes an answer to the kernel in parts, and the kernel pins our memory once for each part. Most answers are
  * small, so copying them into one part costs less. */
-#include "device.h"
-
 #include <errno.h>
 #include <fuse_log.h>
 #include <linux/fuse.h>
@@ -13,6 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "glue.h"
 #include "init_answer.h"
 
 #define SMALL_BYTES 1024U
@@ -23,25 +22,19 @@ static ssize_t receive(int fd, void *data, size_t size_bytes, void *userdata) {
     return received_bytes;
 }
 
-static size_t size_of(const struct iovec *parts, int count) {
-    size_t size_bytes = 0;
-    for (int part = 0; part < count; part++)
-        size_bytes += parts[part].iov_len;
-    return size_bytes;
-}
-
-static ssize_t answer_in_one(int fd, const struct iovec *parts, int count) {
-    static _Thread_local alignas(SMALL_BYTES) char whole[SMALL_BYTES]; /* in one page */
-    char *end = whole;
-    for (int part = 0; part < count; part++)
-        end = mempcpy(end, parts[part].iov_base, parts[part].iov_len);
-    return write(fd, whole, (size_t)(end - whole));
-}
-
 static ssize_t answer(int fd, struct iovec *parts, int count, void *userdata) {
+    static _Thread_local alignas(SMALL_BYTES) char whole[SMALL_BYTES]; /* in one page */
+    size_t size_bytes = 0;
+    char *end = whole;
     (void)userdata;
     init_answer_complete(parts, count);
-    return size_of(parts, count) <= SMALL_BYTES ? answer_in_one(fd, parts, count) : writev(fd, parts, count);
+    for (int part = 0; part < count; part++)
+        size_bytes += parts[part].iov_len;
+    if (size_bytes > SMALL_BYTES)
+        return writev(fd, parts, count);
+    for (int part = 0; part < count; part++)
+        end = mempcpy(end, parts[part].iov_base, parts[part].iov_len);
+    return write(fd, whole, size_bytes);
 }
 
 static void say_nothing(enum fuse_log_level level, const char *format, va_list arguments) {

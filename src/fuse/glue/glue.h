@@ -58,6 +58,18 @@ void glue_init_lock_waiters(struct glue *glue, uid_t owner_uid);
 /* Tells blocking lock requests to give up, and waits a moment. Returns how many still wait. */
 unsigned glue_stop_lock_waiters(struct glue *glue);
 
+/* ---- Reading requests from the device and writing answers to it, in place of libfuse's functions: device.c ---- */
+
+/* Replaces libfuse's functions, if libfuse supports that; else changes nothing. The session's user data is a struct
+ * glue.
+ * Errors:  -ENOMEM. Call after mounting, before the first request is received */
+int device_attach(struct fuse_session *fuse);
+
+/* Asks the kernel to forget those of these inodes that nobody uses. A kernel before 6.18 has no such request: nothing
+ * happens then. The call waits for none of our answers, but may wait for other work of the kernel, so not in a
+ * worker. */
+void device_ask_to_forget(struct fuse_session *fuse, const fuse_ino_t *inos, size_t count);
+
 #ifdef HAVE_FUSE_PASSTHROUGH
 /* data_fd: returns the descriptor of an open lower file; negative if the kernel should not get it. */
 struct backings *glue_create_backings(int (*data_fd)(fs_file file));

@@ -56,18 +56,15 @@ static struct backing **find_locked(struct backings *backings, fs_ino ino) {
     return link;
 }
 
-/* As fuse_passthrough_open(), but that prints a line whenever the kernel refuses. */
-static int open_backing(struct glue *glue, int fd) {
-    struct fuse_backing_map map = {.fd = fd};
-    return ioctl(fuse_session_fd(glue->fuse), FUSE_DEV_IOC_BACKING_OPEN, &map);
-}
-
+/* The kernel's requests are made here: fuse_passthrough_open() prints a line whenever the kernel refuses, and
+ * fuse_passthrough_close() needs a request, when there may be none any more. */
 static struct backing *new_backing_locked(struct backings *backings, fuse_req_t req, fs_ino ino, int fd) {
     struct backing *backing = calloc(1, sizeof(*backing));
     if (!backing)
         return NULL;
+    struct fuse_backing_map map = {.fd = fd};
     backing->ino = ino;
-    backing->id = open_backing(glue_of(req), fd);
+    backing->id = ioctl(fuse_session_fd(glue_of(req)->fuse), FUSE_DEV_IOC_BACKING_OPEN, &map);
     if (backing->id <= 0) {
         backing->id = 0;
         if (!backings->warned)
@@ -97,11 +94,6 @@ void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi) {
     pthread_mutex_unlock(&backings->lock);
 }
 
-/* As fuse_passthrough_close(), but that needs a request, and there may be none any more. */
-static void close_backing(struct glue *glue, int id) {
-    ioctl(fuse_session_fd(glue->fuse), FUSE_DEV_IOC_BACKING_CLOSE, &id);
-}
-
 void glue_take_back(struct glue *glue, fs_ino ino) {
     struct backings *backings = glue->backings;
     if (!backings || ctl_serves(ino))
@@ -112,7 +104,7 @@ void glue_take_back(struct glue *glue, fs_ino ino) {
     if (backing && --backing->open_files == 0) {
         *link = backing->next;
         if (backing->id > 0)
-            close_backing(glue, backing->id);
+            ioctl(fuse_session_fd(glue->fuse), FUSE_DEV_IOC_BACKING_CLOSE, &backing->id);
         free(backing);
     }
     pthread_mutex_unlock(&backings->lock);

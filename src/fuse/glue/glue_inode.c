@@ -8,7 +8,7 @@
 #include "base.h"
 #include "ctl.h"
 #include "glue.h"
-#include "reply_buffer.h"
+#include "reply_memory.h"
 
 #define ANSWERED_MASK (STATX_BASIC_STATS | STATX_BTIME)
 
@@ -176,16 +176,14 @@ static void reply_sized(fuse_req_t req, int err, size_t room_bytes, const void *
 }
 
 /* A kernel that checks ACLs fails every access at "not supported"; "no data" means that there is no ACL. */
-static int acl_error(const struct glue *glue, const char *name, int err) {
-    bool is_acl = strncmp(name, "system.posix_acl_", strlen("system.posix_acl_")) == 0;
-    return err == -EOPNOTSUPP && is_acl && glue->posix_acl ? -ENODATA : err;
-}
-
 void glue_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size_bytes) {
     size_t got_bytes;
     void *value = size_bytes > 0 ? reply_buffer_get(size_bytes) : NULL;
     int err = size_bytes > 0 && !value ? -ENOMEM : GLUE_CALL(req, getxattr, ino, name, value, size_bytes, &got_bytes);
-    reply_sized(req, acl_error(glue_of(req), name, err), size_bytes, value, err < 0 ? 0 : got_bytes);
+    if (err == -EOPNOTSUPP && glue_of(req)->posix_acl &&
+        strncmp(name, "system.posix_acl_", strlen("system.posix_acl_")) == 0)
+        err = -ENODATA;
+    reply_sized(req, err, size_bytes, value, err < 0 ? 0 : got_bytes);
 }
 
 void glue_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size_bytes) {
@@ -209,27 +207,20 @@ void glue_bmap(fuse_req_t req, fuse_ino_t ino, size_t block_size_bytes, uint64_t
         fuse_reply_bmap(req, block);
 }
 
-static bool changes_attributes(unsigned command) {
-    return command == FS_IOC_SETFLAGS || command == FS_IOC_FSSETXATTR;
-}
-
 /* Changing inode flags changes the ctime too, which the kernel does not expect of these commands. The kernel learns of
  * the change before the caller goes on. The caller may hold the inode's lock meanwhile: with a negative offset only the
  * attributes are dropped, for which the kernel takes no lock that is held during a request. */
-static void forget_attributes(const struct glue *glue, fs_ino ino) {
-    if (glue->attr_timeout_s > 0)
-        fuse_lowlevel_notify_inval_inode(glue->fuse, ino, -1, 0);
-}
-
 void glue_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument, struct fuse_file_info *fi,
                 unsigned flags, const void *in, size_t in_size_bytes, size_t out_size_bytes) {
+    const struct glue *glue = glue_of(req);
     unsigned char out[512];
     struct fs_ioctl call = {command, in, in_size_bytes, out, out_size_bytes};
     int result;
     (void)argument, (void)flags;
     int err = out_size_bytes > sizeof(out) ? -ENOTTY : GLUE_CALL(req, ioctl, ino, glue_file(fi), &call, &result);
-    if (err == 0 && changes_attributes(command))
-        forget_attributes(glue_of(req), ino);
+    bool changes_attributes = command == FS_IOC_SETFLAGS || command == FS_IOC_FSSETXATTR;
+    if (err == 0 && changes_attributes && glue->attr_timeout_s > 0)
+        fuse_lowlevel_notify_inval_inode(glue->fuse, ino, -1, 0);
     if (err < 0)
         glue_reply_status(req, err);
     else

@@ -33,16 +33,6 @@ void glue_init_lock_waiters(struct glue *glue, uid_t owner_uid) {
     pthread_mutex_init(&glue->lock_waiters.lock, NULL);
 }
 
-static void add_waiter(struct lock_waiter *waiter) {
-    struct lock_waiters *all = &waiter->glue->lock_waiters;
-    waiter->link = &all->first;
-    waiter->next = all->first;
-    if (waiter->next)
-        waiter->next->link = &waiter->next;
-    all->first = waiter;
-    user_shares_take(&all->shares, waiter->uid, 1);
-}
-
 static void remove_waiter(struct lock_waiter *waiter) {
     struct lock_waiters *all = &waiter->glue->lock_waiters;
     pthread_mutex_lock(&all->lock);
@@ -75,23 +65,19 @@ static void *wait_for_lock(void *argument) {
     return NULL;
 }
 
-static int start_thread(struct lock_waiter *waiter) {
+static int start_thread_locked(struct lock_waiter *waiter) {
+    const struct lock_waiters *all = &waiter->glue->lock_waiters;
     pthread_attr_t detached;
+    if (all->ending)
+        return -ENOTCONN;
+    if (!user_shares_are_left_for(&all->shares, waiter->uid, fuse_req_ctx(waiter->req)->pid))
+        return -ENOLCK;
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     loop_set_thread_home(waiter->glue->loop, &detached);
     int err = pthread_create(&waiter->thread, &detached, wait_for_lock, waiter);
     pthread_attr_destroy(&detached);
     return err == 0 ? 0 : -ENOLCK;
-}
-
-/* Under the lock. */
-static int add_thread(struct lock_waiter *waiter) {
-    const struct lock_waiters *all = &waiter->glue->lock_waiters;
-    if (all->ending)
-        return -ENOTCONN;
-    pid_t caller = fuse_req_ctx(waiter->req)->pid;
-    return user_shares_are_left_for(&all->shares, waiter->uid, caller) ? start_thread(waiter) : -ENOLCK;
 }
 
 static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct fs_lock *lock) {
@@ -110,11 +96,19 @@ static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct f
                                    .file = file,
                                    .lock = *lock};
 
-    pthread_mutex_lock(&glue->lock_waiters.lock);
-    int err = add_thread(waiter);
-    if (err == 0)
-        add_waiter(steal_pointer(&waiter));
-    pthread_mutex_unlock(&glue->lock_waiters.lock);
+    struct lock_waiters *all = &glue->lock_waiters;
+    pthread_mutex_lock(&all->lock);
+    int err = start_thread_locked(waiter);
+    if (err == 0) {
+        struct lock_waiter *added = steal_pointer(&waiter);
+        added->link = &all->first;
+        added->next = all->first;
+        if (added->next)
+            added->next->link = &added->next;
+        all->first = added;
+        user_shares_take(&all->shares, added->uid, 1);
+    }
+    pthread_mutex_unlock(&all->lock);
     if (err < 0)
         loop_remove_server(server);
     return err;

@@ -23,10 +23,6 @@
 
 static _Thread_local uint64_t offered_flags; /* offered flags while this thread has received INIT and not answered it */
 
-static uint64_t wanted_flags(const struct glue *glue) {
-    return FUSE_PARALLEL_DIROPS | FUSE_DIRECT_IO_ALLOW_MMAP | (glue->takes_set_id ? FUSE_HANDLE_KILLPRIV_V2 : 0);
-}
-
 void init_answer_look(const struct glue *glue, const void *request, ssize_t size_bytes) {
     struct fuse_in_header header;
     struct fuse_init_in init = {.flags = 0};
@@ -37,7 +33,9 @@ void init_answer_look(const struct glue *glue, const void *request, ssize_t size
         return;
     size_t init_bytes = (size_t)size_bytes - sizeof(header);
     memcpy(&init, (const char *)request + sizeof(header), init_bytes < sizeof(init) ? init_bytes : sizeof(init));
-    offered_flags = (init.flags | (uint64_t)init.flags2 << 32) & wanted_flags(glue);
+    const uint64_t wanted_flags =
+        FUSE_PARALLEL_DIROPS | FUSE_DIRECT_IO_ALLOW_MMAP | (glue->takes_set_id ? FUSE_HANDLE_KILLPRIV_V2 : 0);
+    offered_flags = (init.flags | (uint64_t)init.flags2 << 32) & wanted_flags;
 }
 
 void init_answer_complete(const struct iovec *parts, int count) {

@@ -11,7 +11,6 @@
 
 #include "backing_ioctl.h"
 #include "base.h"
-#include "device.h"
 #include "log.h"
 #include "mountpoint.h"
 #include "mounts.h"

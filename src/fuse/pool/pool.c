@@ -2,7 +2,11 @@
 #include "pool.h"
 
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+#include "proc.h"
 
 #define BEGIN_CALLS 16U   /* each may have woken a CPU */
 #define WINDOW_CALLS 128U /* a chosen worker reviews its calls after so many */
@@ -15,11 +19,71 @@
 #define PAUSE_HZ 100U /* 10 ms; doubled if workers were chosen for less than WORTH_PAUSES times that */
 #define PAUSE_MAX_S 1U
 #define WORTH_PAUSES 10U
+#define CPU_FIELD 39 /* of proc_pid_stat(5) */
+
+/* ---- Scheduling of threads ---- */
+
+static bool set_class(pid_t thread, int class) {
+    const struct sched_param param = {.sched_priority = 0};
+    return sched_setscheduler(thread, class, &param) == 0;
+}
+
+/* Coming back from SCHED_IDLE takes a privilege (sched(7)), which only an attempt reveals. */
+static void *try_the_way_back(void *ret_possible) {
+    *(bool *)ret_possible = set_class(gettid(), SCHED_IDLE) && set_class(gettid(), SCHED_OTHER);
+    return NULL;
+}
+
+static void find_home(struct scheduling_home *ret_home) {
+    struct scheduling_home home = {.idle_possible = false};
+    pthread_t thread;
+    if (sched_getaffinity(0, sizeof(home.cpus), &home.cpus) == 0) { /* else there are more CPUs than the set holds */
+        home.cpu_count = (unsigned)CPU_COUNT(&home.cpus);
+        if (sched_getscheduler(0) == SCHED_OTHER &&
+            pthread_create(&thread, NULL, try_the_way_back, &home.idle_possible) == 0)
+            pthread_join(thread, NULL);
+    } else {
+        CPU_ZERO(&home.cpus);
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        home.cpu_count = online > 0 ? (unsigned)online : 1;
+    }
+    *ret_home = home;
+}
+
+int scheduling_cpu_of(uint32_t thread) {
+    struct proc_stat stat;
+    const char *cpu = proc_stat_read(thread, &stat) ? proc_stat_field(&stat, CPU_FIELD) : NULL;
+    return cpu ? (int)strtol(cpu, NULL, 10) : -1;
+}
+
+void scheduling_bind(pid_t thread, int cpu) {
+    cpu_set_t there;
+    CPU_ZERO(&there);
+    CPU_SET(cpu, &there);
+    sched_setaffinity(thread, sizeof(there), &there);
+    set_class(thread, SCHED_IDLE);
+}
+
+void scheduling_restore(const struct scheduling_home *home, pid_t thread) {
+    set_class(thread, SCHED_OTHER);
+    sched_setaffinity(thread, sizeof(home->cpus), &home->cpus);
+}
+
+void scheduling_set_home(const struct scheduling_home *home, pthread_attr_t *attr) {
+    if (CPU_COUNT(&home->cpus) > 0)
+        pthread_attr_setaffinity_np(attr, sizeof(home->cpus), &home->cpus);
+    if (!home->idle_possible)
+        return;
+    pthread_attr_setschedpolicy(attr, SCHED_OTHER);
+    pthread_attr_setinheritsched(attr, PTHREAD_EXPLICIT_SCHED);
+}
+
+/* ---- Life cycle ---- */
 
 void pool_init(struct pool *pool, const struct aggstats_clock *clock, bool adaptive) {
     *pool = (struct pool){.clock = *clock, .period = 1, .offered = -1};
     pthread_mutex_init(&pool->lock, NULL);
-    scheduling_find_home(&pool->home);
+    find_home(&pool->home);
     unsigned cpus = pool->home.cpu_count;
     if (adaptive && pool->home.idle_possible && cpus >= 2) /* with one CPU there is no other to wake */
         pool->chosen_max = cpus < POOL_CHOSEN_MAX ? cpus : POOL_CHOSEN_MAX;
@@ -48,10 +112,6 @@ static int cpu_of_caller(const struct pool *pool, uint32_t caller) {
     return cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &pool->home.cpus) ? cpu : -1;
 }
 
-static bool is_taken(const struct pool *pool, int cpu) {
-    return __atomic_load_n(&pool->taken[cpu], __ATOMIC_RELAXED) == current_period(pool);
-}
-
 /* Entries of earlier periods do not count. */
 static bool take_cpu(struct pool *pool, int cpu, uint32_t period) {
     uint32_t before = __atomic_load_n(&pool->taken[cpu], __ATOMIC_RELAXED);
@@ -70,16 +130,11 @@ static unsigned few(const struct pool *pool) {
     return pool->home.cpu_count / 2 <= POOL_CHOSEN_MAX ? pool->home.cpu_count / 2 : 0;
 }
 
-static bool has_room(struct pool *pool, int cpu) {
-    unsigned count = pool->chosen_count;
-    if (cpu == POOL_ANY_CPU)
-        return count < few(pool);
-    return count < pool->chosen_max && take_cpu(pool, cpu, pool->period);
-}
-
 static bool choose_locked(struct pool *pool, struct pool_worker *worker, int cpu) {
     unsigned count = pool->chosen_count;
-    if (!has_room(pool, cpu))
+    bool has_room =
+        cpu == POOL_ANY_CPU ? count < few(pool) : count < pool->chosen_max && take_cpu(pool, cpu, pool->period);
+    if (!has_room)
         return false;
     start_window(worker);
     worker->away_checks = 0;
@@ -164,13 +219,6 @@ static bool make_plain_locked(struct pool *pool, bool pauses) {
     return true;
 }
 
-static void make_plain(struct pool *pool, struct pool_worker *worker) {
-    scheduling_restore(&pool->home, worker->thread);
-    pthread_mutex_lock(&pool->lock);
-    make_plain_locked(pool, true);
-    pthread_mutex_unlock(&pool->lock);
-}
-
 void pool_stop(struct pool *pool) {
     pthread_mutex_lock(&pool->lock);
     __atomic_store_n(&pool->chosen_max, 0, __ATOMIC_RELAXED);
@@ -250,7 +298,8 @@ static bool offer_place(struct pool *pool, const struct pool_worker *worker) {
     if (worker->switches < worker->calls / MANY_PART)
         return false;
     int cpu = cpu_of_caller(pool, worker->other);
-    return cpu >= 0 && !is_taken(pool, cpu) && offer(pool, cpu);
+    bool is_taken = cpu < 0 || __atomic_load_n(&pool->taken[cpu], __ATOMIC_RELAXED) == current_period(pool);
+    return !is_taken && offer(pool, cpu);
 }
 
 /* Makes the worker the first chosen one. If it was chosen before, for another number of callers, its companions become
@@ -273,12 +322,6 @@ static bool begin(struct pool *pool, struct pool_worker *worker) {
     return begins;
 }
 
-static bool begin_if_worth(struct pool *pool, struct pool_worker *worker) {
-    return worker->slow_calls == 0 && pool_is_plain(pool) &&
-           aggstats_clock_now(pool->clock.kind) >= __atomic_load_n(&pool->again_cycles, __ATOMIC_RELAXED) &&
-           begin(pool, worker);
-}
-
 /* Binds it to its caller's CPU. Returns false if another worker is bound there, and no caller runs here. */
 static bool follow_caller(struct pool *pool, struct pool_worker *worker) {
     const uint32_t period = current_period(pool);
@@ -293,10 +336,6 @@ static bool follow_caller(struct pool *pool, struct pool_worker *worker) {
     return true;
 }
 
-static bool is_slow(const struct pool_worker *worker) {
-    return worker->slow_calls >= worker->calls / MANY_PART;
-}
-
 /* Called at the end of a window, or when its caller seems to have moved. */
 static void review_place(struct pool *pool, struct pool_worker *worker) {
     bool is_there = follow_caller(pool, worker);
@@ -309,8 +348,11 @@ static void review_place(struct pool *pool, struct pool_worker *worker) {
 
 static bool review_chosen(struct pool *pool, struct pool_worker *worker) {
     const bool is_full = worker->calls >= WINDOW_CALLS;
-    if (is_full && is_slow(worker)) {
-        make_plain(pool, worker);
+    if (is_full && worker->slow_calls >= worker->calls / MANY_PART) {
+        scheduling_restore(&pool->home, worker->thread);
+        pthread_mutex_lock(&pool->lock);
+        make_plain_locked(pool, true);
+        pthread_mutex_unlock(&pool->lock);
         return false; /* it takes the next request, and then makes others wait for requests */
     }
     if (is_full && has_many_callers(pool, worker) == is_bound(worker))
@@ -324,7 +366,9 @@ bool pool_review(struct pool *pool, struct pool_worker *worker) {
     bool wakes = false;
     if (pool_worker_is_chosen(worker)) {
         wakes = review_chosen(pool, worker);
-    } else if (begin_if_worth(pool, worker)) {
+    } else if (worker->slow_calls == 0 && pool_is_plain(pool) &&
+               aggstats_clock_now(pool->clock.kind) >= __atomic_load_n(&pool->again_cycles, __ATOMIC_RELAXED) &&
+               begin(pool, worker)) {
         wakes = true;
         offer_place(pool, worker);
     }
@@ -335,27 +379,18 @@ bool pool_review(struct pool *pool, struct pool_worker *worker) {
 
 /* ---- The main thread ---- */
 
-struct findings {
-    bool moved;    /* some worker has taken or answered a request since the last tick */
-    bool is_stuck; /* some worker still has the same request */
-};
-
-static struct findings check_workers_locked(const struct pool *pool) {
-    struct findings found = {.moved = false};
+static bool tick_locked(struct pool *pool, int device_fd) {
+    bool moved = false;    /* some worker has taken or answered a request since the last tick */
+    bool is_stuck = false; /* some worker still has the same request */
     for (unsigned index = 0; index < pool->chosen_count; index++) {
         struct pool_worker *worker = pool->chosen[index];
         uint64_t progress = __atomic_load_n(&worker->progress, __ATOMIC_ACQUIRE);
-        found.moved |= progress != worker->seen_progress;
-        found.is_stuck |= progress == worker->seen_progress && progress % 2 == 1;
+        moved |= progress != worker->seen_progress;
+        is_stuck |= progress == worker->seen_progress && progress % 2 == 1;
         worker->seen_progress = progress;
     }
-    return found;
-}
-
-static bool tick_locked(struct pool *pool, int device_fd) {
-    struct findings found = check_workers_locked(pool);
-    pool->idle_ticks = found.moved ? 0 : pool->idle_ticks + 1;
-    if (found.is_stuck || (!found.moved && pool_requests_wait(device_fd)))
+    pool->idle_ticks = moved ? 0 : pool->idle_ticks + 1;
+    if (is_stuck || (!moved && pool_requests_wait(device_fd)))
         return make_plain_locked(pool, true);
     return pool->idle_ticks >= IDLE_TICKS && make_plain_locked(pool, false);
 }

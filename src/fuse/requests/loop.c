@@ -82,20 +82,14 @@ static void do_later(struct loop *loop) {
     call(data);
 }
 
-/* All chosen workers may be busy, each relying on the others to receive. */
-static void check_pool(struct loop *loop) {
-    bool ended = pool_tick(&loop->pool, fuse_session_fd(loop->fuse));
-    if (ended && __atomic_load_n(&loop->idle_count, __ATOMIC_SEQ_CST) == 0)
-        loop_add_waiting_worker(loop);
-}
-
 static void tick(struct loop *loop) {
     if (has_interrupts(loop))
         loop_repeat_interrupts(loop);
     if (loop->ring)
         loop_find_lost_interrupts(loop);
-    if (!pool_is_plain(&loop->pool))
-        check_pool(loop);
+    if (!pool_is_plain(&loop->pool) && pool_tick(&loop->pool, fuse_session_fd(loop->fuse)) &&
+        __atomic_load_n(&loop->idle_count, __ATOMIC_SEQ_CST) == 0)
+        loop_add_waiting_worker(loop); /* all chosen workers may be busy, each relying on the others to receive */
     if (loop_has_late(loop))
         loop_refuse_late(loop);
     if (has_later(loop) && read_clock_ns(CLOCK_MONOTONIC) - loop->called_ns >= LATER_NS)
@@ -147,21 +141,16 @@ static int wait_for_end(struct loop *loop) {
 
 /* ---- The end ---- */
 
-/* Signals libfuse's threads out of their system calls. Returns how many of them are in one, or 1 until all have
- * ended. */
-static unsigned signal_ring_locked(struct loop *loop) {
-    unsigned running = 0;
-    if (!loop->ring || ring_has_ended(loop->ring))
-        return 0;
-    for (struct loop_server *server = loop->others; server; server = server->next)
-        running += server->on_ring && server_signal_while(server, &server->request, 0);
-    return running > 0 ? running : 1;
-}
-
-/* Signals the threads that have not ended out of their system calls. Returns how many there are. */
+/* Signals the threads that have not ended out of their system calls. Returns how many there are; of libfuse's threads
+ * those that are in a system call, or 1 until all have ended. */
 static unsigned signal_servers(struct loop *loop) {
+    unsigned running = 0;
     pthread_mutex_lock(&loop->lock);
-    unsigned running = signal_ring_locked(loop);
+    if (loop->ring && !ring_has_ended(loop->ring)) {
+        for (struct loop_server *server = loop->others; server; server = server->next)
+            running += server->on_ring && server_signal_while(server, &server->request, 0);
+        running += running == 0;
+    }
     loop_wake_parked_workers(loop);
     for (unsigned index = 0; index < loop->worker_count; index++) {
         struct worker *worker = loop->workers[index];
@@ -187,11 +176,6 @@ static unsigned wait_for_servers(struct loop *loop) {
         running = signal_servers(loop);
     }
     return running;
-}
-
-static void join_servers(struct loop *loop) {
-    for (unsigned index = 0; index < loop->worker_count; index++)
-        pthread_join(loop->workers[index]->server.thread, NULL);
 }
 
 /* ---- Life cycle ---- */
@@ -257,8 +241,8 @@ unsigned loop_stop(struct loop *loop) {
     if (loop->ring && !has_lock_waiters(loop))
         ring_end(loop->ring);
     unsigned hung = wait_for_servers(loop);
-    if (hung == 0)
-        join_servers(loop);
+    for (unsigned index = 0; hung == 0 && index < loop->worker_count; index++)
+        pthread_join(loop->workers[index]->server.thread, NULL);
     return hung;
 }
 

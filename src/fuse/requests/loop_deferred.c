@@ -44,14 +44,6 @@ static struct fuse_in_header header_of(const void *request) {
     return header;
 }
 
-uint64_t loop_request_of(const struct deferred *deferred) {
-    return header_of(deferred->request).unique;
-}
-
-pid_t loop_caller_of(const struct deferred *deferred) {
-    return (pid_t)header_of(deferred->request).pid;
-}
-
 /* The kernel holds the lock also while it asks for attributes, extended ones too. */
 static bool is_directory_call(uint32_t opcode) {
     switch (opcode) {
@@ -100,14 +92,6 @@ static bool take_share(struct loop *loop, struct charge charge) {
     return true;
 }
 
-/* An administrator's requests are never deferred, however many workers they have. */
-static bool take_without_share(struct loop *loop, struct charge charge, pid_t caller) {
-    if (!process_is_admin(caller, charge.uid))
-        return false;
-    user_shares_take(&loop->busy[charge.kind], charge.uid, 1);
-    return true;
-}
-
 static size_t allocated_bytes(const struct deferred *deferred) {
     return sizeof(*deferred) + deferred->size_bytes;
 }
@@ -137,42 +121,37 @@ void loop_refuse(struct loop *loop, const void *request, int error) {
         return; /* the request or the connection is over already */
 }
 
-static struct deferred_queue *queue_of(struct loop *loop, struct charge charge) {
-    return &loop->deferred[charge.kind][charge.uid % USER_SHARES_COUNTERS];
-}
-
 /* Counts it first, and then looks for a share once more: a thread that gave one back before did not see this request
- * wait. */
-static bool put_off_locked(struct loop *loop, struct deferred *deferred) {
-    struct deferred_queue *queue = queue_of(loop, deferred->charge);
-    unsigned *count = &loop->deferred_count[deferred->charge.kind];
-    __atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST);
-    if (take_share(loop, deferred->charge)) {
-        __atomic_sub_fetch(count, 1, __ATOMIC_SEQ_CST);
-        return false;
-    }
-    *(queue->first ? &queue->last->next : &queue->first) = deferred;
-    queue->last = deferred;
-    return true;
-}
-
-/* deferred: if it is the first that the main thread has to watch, the main thread is woken. */
+ * wait. If it is the first that the main thread has to watch, the main thread is woken. */
 static bool put_off(struct loop *loop, struct deferred *deferred) {
-    const enum charge_kind kind = deferred->charge.kind;
+    const struct charge charge = deferred->charge;
+    struct deferred_queue *queue = &loop->deferred[charge.kind][charge.uid % USER_SHARES_COUNTERS];
+    unsigned *count = &loop->deferred_count[charge.kind];
     pthread_mutex_lock(&loop->deferred_lock);
-    bool is_put_off = put_off_locked(loop, deferred);
-    bool is_first = is_put_off && loop->deferred_count[kind] == 1;
+    __atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST);
+    bool is_put_off = !take_share(loop, charge);
+    if (is_put_off) {
+        *(queue->first ? &queue->last->next : &queue->first) = deferred;
+        queue->last = deferred;
+    } else {
+        __atomic_sub_fetch(count, 1, __ATOMIC_SEQ_CST);
+    }
+    bool is_first = is_put_off && *count == 1;
     pthread_mutex_unlock(&loop->deferred_lock);
-    if (is_first && kind == CHARGE_DIRECTORY_CALL)
+    if (is_first && charge.kind == CHARGE_DIRECTORY_CALL)
         loop_wake_main_thread(loop);
     return is_put_off;
 }
 
+/* An administrator's requests are never deferred, however many workers they have. */
 bool loop_begin(struct loop *loop, const void *request, size_t size_bytes) {
     const struct charge charge = loop_charge_of(request);
-    if (is_never_put_off(loop, charge) || take_share(loop, charge) ||
-        take_without_share(loop, charge, (pid_t)header_of(request).pid))
+    if (is_never_put_off(loop, charge) || take_share(loop, charge))
         return true;
+    if (process_is_admin((pid_t)header_of(request).pid, charge.uid)) {
+        user_shares_take(&loop->busy[charge.kind], charge.uid, 1);
+        return true;
+    }
     struct deferred *deferred = copy_request(loop, charge, request, size_bytes);
     if (!deferred)
         loop_refuse(loop, request, ENOMEM);
@@ -215,16 +194,13 @@ static struct deferred *next_of_kind_locked(struct loop *loop, enum charge_kind 
     return NULL;
 }
 
-static struct deferred *next_locked(struct loop *loop) {
-    struct deferred *next = next_of_kind_locked(loop, CHARGE_DIRECTORY_CALL);
-    return next ? next : next_of_kind_locked(loop, CHARGE_CALL);
-}
-
 struct deferred *loop_next_deferred(struct loop *loop) {
     if (!any_is_deferred(loop))
         return NULL;
     pthread_mutex_lock(&loop->deferred_lock);
-    struct deferred *next = next_locked(loop);
+    struct deferred *next = next_of_kind_locked(loop, CHARGE_DIRECTORY_CALL);
+    if (!next)
+        next = next_of_kind_locked(loop, CHARGE_CALL);
     pthread_mutex_unlock(&loop->deferred_lock);
     return next;
 }
@@ -233,24 +209,19 @@ static struct deferred_queue *queue_at(struct loop *loop, unsigned index) {
     return &loop->deferred[index / USER_SHARES_COUNTERS][index % USER_SHARES_COUNTERS];
 }
 
-static struct deferred *find_locked(struct loop *loop, uint64_t request) {
-    for (unsigned index = 0; index < CHARGE_KINDS * USER_SHARES_COUNTERS; index++) {
-        for (struct deferred *deferred = queue_at(loop, index)->first; deferred; deferred = deferred->next) {
-            if (loop_request_of(deferred) == request)
-                return deferred;
-        }
-    }
-    return NULL;
-}
-
 bool loop_interrupt_deferred(struct loop *loop, uint64_t request) {
+    bool is_found = false;
     if (!any_is_deferred(loop))
         return false;
     pthread_mutex_lock(&loop->deferred_lock);
-    struct deferred *deferred = find_locked(loop, request);
-    bool is_found = deferred;
-    if (is_found)
-        deferred->interrupted = true;
+    for (unsigned index = 0; !is_found && index < CHARGE_KINDS * USER_SHARES_COUNTERS; index++) {
+        struct deferred *deferred = queue_at(loop, index)->first;
+        while (deferred && header_of(deferred->request).unique != request)
+            deferred = deferred->next;
+        is_found = deferred;
+        if (is_found)
+            deferred->interrupted = true;
+    }
     pthread_mutex_unlock(&loop->deferred_lock);
     return is_found;
 }
@@ -259,23 +230,17 @@ bool loop_has_late(struct loop *loop) {
     return count_deferred(loop, CHARGE_DIRECTORY_CALL) > 0;
 }
 
-static struct deferred *next_late_locked(struct loop *loop, int64_t before_ns) {
-    for (unsigned index = 0; index < USER_SHARES_COUNTERS; index++) {
-        struct deferred_queue *queue = &loop->deferred[CHARGE_DIRECTORY_CALL][index];
-        if (queue->first && queue->first->since_ns < before_ns)
-            return unlink_first_locked(loop, queue);
-    }
-    return NULL;
-}
-
 void loop_refuse_late(struct loop *loop) {
     const int64_t before_ns = read_clock_ns(CLOCK_MONOTONIC) - DIRECTORY_CALL_PUT_OFF_MAX_NS;
-    struct deferred *late;
     if (pthread_mutex_trylock(&loop->deferred_lock) != 0)
         return; /* next time */
-    while ((late = next_late_locked(loop, before_ns))) {
-        loop_refuse(loop, late->request, ENOMEM);
-        loop_free_deferred(loop, late);
+    for (unsigned index = 0; index < USER_SHARES_COUNTERS; index++) {
+        struct deferred_queue *queue = &loop->deferred[CHARGE_DIRECTORY_CALL][index];
+        while (queue->first && queue->first->since_ns < before_ns) {
+            struct deferred *late = unlink_first_locked(loop, queue);
+            loop_refuse(loop, late->request, ENOMEM);
+            loop_free_deferred(loop, late);
+        }
     }
     pthread_mutex_unlock(&loop->deferred_lock);
 }
@@ -286,4 +251,16 @@ void loop_drop_deferred(struct loop *loop) {
             loop_free_deferred(loop, unlink_first_locked(loop, queue_at(loop, index)));
     }
     pthread_mutex_destroy(&loop->deferred_lock);
+}
+
+bool loop_is_still_wanted(struct loop *loop, const struct deferred *deferred) {
+    const struct fuse_in_header header = header_of(deferred->request);
+    if (!deferred->interrupted)
+        return true;
+    if (server_is_killed((pid_t)header.pid)) {
+        loop_refuse(loop, deferred->request, EINTR);
+        return false;
+    }
+    loop_interrupt(loop, header.unique);
+    return true;
 }

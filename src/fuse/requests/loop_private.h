@@ -1,6 +1,6 @@
 /* Private: what the files of the loop share. loop.c is the main thread, loop_workers.c the workers,
- * loop_deferred.c the deferred requests, loop_servers.c what the glue asks of all threads that serve, and
- * loop_interrupts.c how they are interrupted. */
+ * loop_deferred.c the deferred requests, and loop_servers.c what the glue asks of all threads that serve, and how they
+ * are interrupted. */
 #ifndef LOOP_PRIVATE_H
 #define LOOP_PRIVATE_H
 
@@ -160,8 +160,7 @@ void loop_find_lost_interrupts(struct loop *loop);
  *   not touch it any more.
  * end: call after the answer: the request no longer counts for its user.
  * next: a request to serve now, which counts; the caller frees it. NULL: there is none.
- * is_still_wanted: call before serving it. False: its caller has been killed, and it has been answered
- *   (loop_interrupts.c).
+ * is_still_wanted: call before serving it. False: its caller has been killed, and it has been answered.
  * refuse: answers it with that error.
  * interrupt: returns whether the request was among the deferred.
  * drop: frees all without an answer; when no thread serves any more. */
@@ -172,8 +171,6 @@ void loop_end(struct loop *loop, struct charge charge);
 struct deferred *loop_next_deferred(struct loop *loop);
 bool loop_is_still_wanted(struct loop *loop, const struct deferred *deferred);
 void loop_refuse(struct loop *loop, const void *request, int error);
-uint64_t loop_request_of(const struct deferred *deferred);
-pid_t loop_caller_of(const struct deferred *deferred);
 void loop_free_deferred(struct loop *loop, struct deferred *deferred);
 bool loop_interrupt_deferred(struct loop *loop, uint64_t request);
 void loop_drop_deferred(struct loop *loop);

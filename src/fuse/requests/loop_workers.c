@@ -66,13 +66,6 @@ static bool is_surplus(const struct worker *worker) {
 
 /* ---- Parked workers ---- */
 
-static void add_parked_locked(struct loop *loop, struct worker *worker) {
-    worker->is_parked = true;
-    worker->parked_before = loop->parked;
-    loop->parked = worker;
-    loop->parked_count++;
-}
-
 static void remove_parked_locked(struct loop *loop, struct worker *worker) {
     struct worker **link = &loop->parked;
     if (!worker->is_parked)
@@ -89,11 +82,6 @@ void loop_wake_parked_workers(struct loop *loop) {
         pthread_cond_signal(&worker->released);
 }
 
-/* True if enough others wait, parked or for requests, even if all become plain at once. */
-static bool is_dispensable_locked(const struct loop *loop) {
-    return loop->parked_count + __atomic_load_n(&loop->idle_count, __ATOMIC_RELAXED) > loop->idle_most;
-}
-
 /* Returns false if it was not released in time and is not needed: it ends. If it is needed, it waits twice as long next
  * time, so that an idle mount sleeps. */
 static bool wait_for_release_locked(struct loop *loop, struct worker *worker) {
@@ -103,8 +91,9 @@ static bool wait_for_release_locked(struct loop *loop, struct worker *worker) {
         const struct timespec until = timespec_of(until_ns);
         if (pthread_cond_clockwait(&worker->released, &loop->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
             continue;
-        if (worker->is_parked && is_dispensable_locked(loop))
-            return false;
+        unsigned waiting = loop->parked_count + __atomic_load_n(&loop->idle_count, __ATOMIC_RELAXED);
+        if (worker->is_parked && waiting > loop->idle_most)
+            return false; /* enough others wait, parked or for requests, even if all become plain at once */
         patience_ns *= 2;
         until_ns += patience_ns;
     }
@@ -118,7 +107,10 @@ static bool park(struct worker *worker) {
     bool stays = true;
     pthread_mutex_lock(&loop->lock);
     if (!pool_is_plain(&loop->pool) || is_surplus(worker)) {
-        add_parked_locked(loop, worker);
+        worker->is_parked = true;
+        worker->parked_before = loop->parked;
+        loop->parked = worker;
+        loop->parked_count++;
         stays = wait_for_release_locked(loop, worker);
         remove_parked_locked(loop, worker);
     }
@@ -160,21 +152,6 @@ static struct fuse_in_header look_into(struct worker *worker, struct fuse_buf *r
     return header;
 }
 
-/* FUSE_INTERRUPT has no answer. */
-static void take_interrupt(struct loop *loop, const struct fuse_buf *request) {
-    struct fuse_interrupt_in interrupted;
-    memcpy(&interrupted, (const char *)request->mem + sizeof(struct fuse_in_header), sizeof(interrupted));
-    loop_interrupt(loop, interrupted.unique);
-}
-
-static int receive(struct loop *loop, struct fuse_buf *buffer) {
-    int result = fuse_session_receive_buf(loop->fuse, buffer);
-    if (result != -ECONNABORTED)
-        return result;
-    fuse_session_exit(loop->fuse); /* the loop ended while a request was being read; libfuse knows only ENODEV */
-    return 0;
-}
-
 /* Reviews now and then which workers are chosen. Before a worker is bound, or if another one must be released, the main
  * thread is woken: a bound worker may get no CPU for a long time, and must not hold the lock meanwhile. */
 static void note_call(struct worker *worker, const struct pool_call *call) {
@@ -199,10 +176,13 @@ static void serve_request(struct worker *worker, struct fuse_buf *request) {
     const bool has_others = request_is_data(header.opcode) && pool_is_to_check(&worker->pooled) &&
                             pool_requests_wait(fuse_session_fd(loop->fuse));
     worker->answered_cycles = 0;
-    if (header.opcode == FUSE_INTERRUPT)
-        take_interrupt(loop, request);
-    else
+    if (header.opcode == FUSE_INTERRUPT) { /* which has no answer */
+        struct fuse_interrupt_in interrupted;
+        memcpy(&interrupted, (const char *)request->mem + sizeof(header), sizeof(interrupted));
+        loop_interrupt(loop, interrupted.unique);
+    } else {
         fuse_session_process_buf(loop->fuse, request);
+    }
     __atomic_store_n(&worker->server.request, 0, __ATOMIC_RELEASE);
     loop_end(loop, charge);
     uint64_t answered_cycles = worker->answered_cycles;
@@ -227,17 +207,6 @@ static void serve_deferred(struct worker *worker) {
     }
 }
 
-/* Takes one request and answers it. Returns 0 at the end of the loop. */
-static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
-    struct loop *loop = worker->server.loop;
-    int result = receive(loop, buffer);
-    if (result <= 0 || !loop_begin(loop, buffer->mem, buffer->size))
-        return result;
-    serve_request(worker, buffer);
-    serve_deferred(worker);
-    return result;
-}
-
 static int serve(struct worker *worker, struct fuse_buf *buffer) {
     struct loop *loop = worker->server.loop;
     loop_this_server = &worker->server;
@@ -246,7 +215,15 @@ static int serve(struct worker *worker, struct fuse_buf *buffer) {
     for (;;) {
         if (!take_turn(worker))
             return 0;
-        int result = serve_one(worker, buffer);
+        int result = fuse_session_receive_buf(loop->fuse, buffer);
+        if (result == -ECONNABORTED) { /* the loop ended while a request was being read; libfuse knows only ENODEV */
+            fuse_session_exit(loop->fuse);
+            return 0;
+        }
+        if (result > 0 && loop_begin(loop, buffer->mem, buffer->size)) {
+            serve_request(worker, buffer);
+            serve_deferred(worker);
+        }
         if (result <= 0 && result != -EINTR && result != -EAGAIN)
             return result;
     }
