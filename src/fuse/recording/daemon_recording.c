@@ -2,11 +2,18 @@
 #include "daemon_recording.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "aggstats/busy.h"
+#include "base.h"
 #include "log.h"
+#include "path.h"
 #include "process.h"
+
+#define END_WAITS_MAX 100
+#define END_WAIT_NS 10000000
 
 /* ---- Opening ------------------------------------------------------------------------------------ */
 
@@ -24,13 +31,6 @@ static int set_joint(void *context, unsigned op, unsigned values) {
 static void slow_is_set(void *context) {
     const struct recording *recording = context;
     prof_set_slow(recording->prof);
-}
-
-/* NULL: none is */
-static const char *forwarded_locks(const struct options *options) {
-    if (options->forward_posix_locks)
-        return options->forward_flocks ? "record, flock" : "record";
-    return options->forward_flocks ? "flock" : NULL;
 }
 
 /* A live file that was asked for must exist; if the default one cannot be made, a message says so. */
@@ -59,6 +59,9 @@ static int open_session(struct recording *recording, struct session_source *sour
 int recording_open(struct recording *recording, const char *lower, const char *mountpoint, const char *profile) {
     const struct options *options = recording->options;
     const bool is_recorded = options->timing == TIMING_FULL;
+    const char *locks = options->forward_flocks ? "flock" : NULL; /* that are forwarded */
+    if (options->forward_posix_locks)
+        locks = options->forward_flocks ? "record, flock" : "record";
     struct session_source source = {.name = mountpoint,
                                     .op_names = fs_op_names,
                                     .op_count = FS_OP_COUNT,
@@ -71,7 +74,7 @@ int recording_open(struct recording *recording, const char *lower, const char *m
                                                .data = options->kernel_data ? "passthrough" : NULL,
                                                .workers = options->plain_workers ? "plain" : NULL,
                                                .io_uring = options->over_ring ? "yes" : NULL,
-                                               .locks = forwarded_locks(options)},
+                                               .locks = locks},
                                     .slow = {.find_cause = is_recorded ? slow_holders_look : NULL,
                                              .context = &recording->holders,
                                              .wants_holders = true,
@@ -131,16 +134,12 @@ static int begin_groups(struct recording *recording, const struct control_groups
     return 0;
 }
 
-static void end_groups(struct recording *recording) {
-    prof_set_grouped(recording->prof, false);
-    aggstats_recorder_end_groups(recording->session.recorder);
-    recording->groupings = 0;
-    (void)keep_names(recording, 0);
-}
-
 static int change_groups(struct recording *recording, const struct control_groups *wanted) {
     if (wanted->groupings == 0) {
-        end_groups(recording);
+        prof_set_grouped(recording->prof, false);
+        aggstats_recorder_end_groups(recording->session.recorder);
+        recording->groupings = 0;
+        (void)keep_names(recording, 0);
         return 0;
     }
     if (recording->groupings == 0)
@@ -167,4 +166,52 @@ void recording_set_events(struct recording *recording, struct events_recorder *e
     pthread_mutex_lock(&recording->session.lock);
     prof_set_events(recording->prof, events);
     pthread_mutex_unlock(&recording->session.lock);
+}
+
+/* ---- Names: a node's name is its lower path without that of the root ---- */
+
+/* ret_is_known: false if it is the name last looked up. */
+static char *find_path(struct node_names *names, uint64_t node, bool asks, bool *ret_is_known) {
+    char *path = asks ? pass_ask_path_of(names->pass, node) : pass_path_of(names->pass, node);
+    *ret_is_known = path;
+    return path ? path : pass_last_path_of(names->pass, node, asks);
+}
+
+static char *path_of(struct node_names *names, uint64_t node, bool may_wait, bool *ret_is_known) {
+    if (!may_wait)
+        return find_path(names, node, false, ret_is_known);
+    __atomic_fetch_add(&names->asking, 1, __ATOMIC_SEQ_CST);
+    bool has_ended = __atomic_load_n(&names->is_ended, __ATOMIC_SEQ_CST);
+    char *path = find_path(names, node, !has_ended, ret_is_known);
+    __atomic_fetch_sub(&names->asking, 1, __ATOMIC_SEQ_CST);
+    return path;
+}
+
+bool node_name(void *context, uint64_t node, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
+    struct node_names *names = context;
+    bool is_known = false;
+    CLEANUP_FREE char *root = pass_path_of(names->pass, FS_ROOT_INO);
+    CLEANUP_FREE char *path = root ? path_of(names, node, may_wait, &is_known) : NULL;
+    const char *name = path ? path_below(path, root) : NULL;
+    /* If the kernel has no name for a node, it gives the root's path: only the root itself is "/". */
+    if (name && (name[0] == '\0' || strcmp(name, "/") == 0))
+        name = node == FS_ROOT_INO ? "/" : NULL;
+    if (name)
+        path_copy_end(name, ret_name, AGGSTATS_GROUP_NAME_SIZE);
+    else
+        snprintf(ret_name, AGGSTATS_GROUP_NAME_SIZE, may_wait ? "(name forgotten)" : "(name not asked for yet)");
+    return name && is_known;
+}
+
+uint64_t node_directory(void *context, uint64_t node) {
+    const struct node_names *names = context;
+    return pass_directory_of(names->pass, node, names->depth_max);
+}
+
+bool node_names_end(struct node_names *names) {
+    const struct timespec wait = {.tv_nsec = END_WAIT_NS};
+    __atomic_store_n(&names->is_ended, true, __ATOMIC_SEQ_CST);
+    for (unsigned i = 0; i < END_WAITS_MAX && __atomic_load_n(&names->asking, __ATOMIC_SEQ_CST) > 0; i++)
+        nanosleep(&wait, NULL);
+    return __atomic_load_n(&names->asking, __ATOMIC_SEQ_CST) == 0;
 }

@@ -108,29 +108,11 @@ static int create_events(struct event_files *files) {
     return events_recorder_create(&source, &files->events);
 }
 
-static int set_shown(struct event_files *files, const char *name) {
-    char *shown = strdup(name);
-    if (!shown)
-        return -ENOMEM;
-    free(files->shown);
-    files->shown = shown;
-    return 0;
-}
-
 static void forget_ring(struct event_files *files) {
     close_fd(&files->ring_dir_fd);
     close_fd(&files->ring_fd);
     free(files->ring_name);
     files->ring_name = NULL;
-}
-
-/* Decides where the ring is written at the end. */
-static int settle_ring(struct event_files *files, int dir_fd, const char *name) {
-    forget_ring(files);
-    files->slow_count = 0;
-    files->ring_name = strdup(name);
-    files->ring_dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
-    return files->ring_name && files->ring_dir_fd >= 0 ? 0 : -ENOMEM;
 }
 
 /* fd: taken over on success; -1 with a ring */
@@ -142,9 +124,12 @@ static int start_recording(struct event_files *files, int fd, const char *name) 
         .ring_bytes = options->events_ring_bytes,
         .names = options->events_names,
     };
-    int err = set_shown(files, name);
-    if (err == 0)
-        err = events_recorder_start(files->events, &wanted);
+    char *shown = strdup(name);
+    if (!shown)
+        return -ENOMEM;
+    free(files->shown);
+    files->shown = shown;
+    int err = events_recorder_start(files->events, &wanted);
     if (err < 0)
         return err;
     files->is_recording = true;
@@ -155,9 +140,12 @@ static int start_recording(struct event_files *files, int fd, const char *name) 
 /* create: makes the file */
 static int record_to(struct event_files *files, int dir_fd, const char *name,
                      int (*create)(int dir_fd, const char *name), const char *shown) {
-    if (files->options->events_ring_bytes > 0) {
-        int err = settle_ring(files, dir_fd, name);
-        return err < 0 ? err : start_recording(files, -1, shown);
+    if (files->options->events_ring_bytes > 0) { /* written there at the end */
+        forget_ring(files);
+        files->slow_count = 0;
+        files->ring_name = strdup(name);
+        files->ring_dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+        return files->ring_name && files->ring_dir_fd >= 0 ? start_recording(files, -1, shown) : -ENOMEM;
     }
     CLEANUP_FD int fd = create(dir_fd, name);
     if (fd < 0)
@@ -270,14 +258,6 @@ static int record_to_new(struct event_files *files, const char *file) {
     return err < 0 ? err : record_to(files, dir_fd, name, events_place_create_new, file);
 }
 
-/* The ring is written there at the end. */
-static int record_ring_to_open(struct event_files *files, int *fd, const char *shown) {
-    forget_ring(files);
-    files->slow_count = 0;
-    files->ring_fd = steal_fd(fd);
-    return start_recording(files, -1, shown);
-}
-
 /* A duplicate of the descriptor outlives the command. */
 static int record_to_open(struct event_files *files, const struct control_file *file) {
     CLEANUP_FD int fd = -1;
@@ -291,8 +271,12 @@ static int record_to_open(struct event_files *files, const struct control_file *
         return events_recorder_write_ring(files->events, fd);
     if (err == 0)
         err = stop_recording(files);
-    if (err == 0 && files->options->events_ring_bytes > 0)
-        return record_ring_to_open(files, &fd, file->name);
+    if (err == 0 && files->options->events_ring_bytes > 0) { /* written there at the end */
+        forget_ring(files);
+        files->slow_count = 0;
+        files->ring_fd = steal_fd(&fd);
+        return start_recording(files, -1, file->name);
+    }
     if (err == 0)
         err = start_recording(files, fd, file->name);
     if (err == 0)
@@ -300,21 +284,15 @@ static int record_to_open(struct event_files *files, const struct control_file *
     return err;
 }
 
-static int record(struct event_files *files, const struct control_file *file) {
-    return file->fd >= 0 ? record_to_open(files, file) : record_to_new(files, file->name);
-}
-
-/* A command that hangs in a file system holds the lock. Errors: -ETIMEDOUT */
-static int lock_files(struct event_files *files) {
-    return lock_within(&files->lock, LOCK_WAIT_S) ? 0 : -ETIMEDOUT;
-}
-
 int event_files_command(void *context, const struct control_file *file) {
     struct event_files *files = context;
-    int err = files->events ? lock_files(files) : -EOPNOTSUPP;
-    if (err < 0)
-        return err;
-    err = file->name ? record(files, file) : stop_recording(files);
+    if (!files->events)
+        return -EOPNOTSUPP;
+    if (!lock_within(&files->lock, LOCK_WAIT_S))
+        return -ETIMEDOUT; /* a command that hangs in a file system holds the lock */
+    int err = !file->name     ? stop_recording(files)
+              : file->fd >= 0 ? record_to_open(files, file)
+                              : record_to_new(files, file->name);
     pthread_mutex_unlock(&files->lock);
     return err;
 }
@@ -330,29 +308,25 @@ static void *end_recording(void *context) {
     return NULL;
 }
 
-/* Writing a ring may take long, as long as it makes progress. */
-static bool join(const struct event_files *files, pthread_t thread) {
+/* Files may hang, and so may a command, which then holds the lock. Writing a ring may take long, as long as it makes
+ * progress. */
+bool event_files_end(struct event_files *files) {
+    pthread_t thread;
     uint64_t written;
     bool has_ended;
+    if (!files->events)
+        return true;
+    if (quiet_thread_start(&thread, end_recording, files) < 0) {
+        end_recording(files);
+        return !files->end_hangs;
+    }
     do {
         written = events_recorder_ring_written(files->events);
         has_ended = join_within(thread, END_WAIT_S);
     } while (!has_ended && written != events_recorder_ring_written(files->events));
-    return has_ended;
-}
-
-/* Files may hang, and so may a command, which then holds the lock. */
-bool event_files_end(struct event_files *files) {
-    pthread_t thread;
-    if (!files->events)
-        return true;
-    if (quiet_thread_start(&thread, end_recording, files) < 0)
-        end_recording(files);
-    else if (!join(files, thread)) {
+    if (!has_ended)
         log_message("cannot save all events: what writes them hangs");
-        return false;
-    }
-    return !files->end_hangs;
+    return has_ended && !files->end_hangs;
 }
 
 void event_files_finish(struct event_files *files) {

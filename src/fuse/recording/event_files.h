@@ -9,7 +9,6 @@
 #include "daemon_recording.h"
 #include "events_recorder.h"
 #include "mount_options.h"
-#include "node_name.h"
 #include "profile_target.h"
 
 struct event_files {

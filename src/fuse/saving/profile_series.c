@@ -57,29 +57,18 @@ static bool time_of_name(const char *name, const char *entry, int64_t *ret_ms) {
 
 /* ---- Existing files ---- */
 
-/* The line that names the mount of a profile, with its newlines; its length is 0 if there is none. */
-static const char *mount_line(const struct control_text *text, size_t *ret_length) {
-    static const char key[] = "\n# mount: ";
-    const char *line = strstr(text->text, key);
-    const char *end = line ? strchr(line + 1, '\n') : NULL;
-    *ret_length = end ? (size_t)(end + 1 - line) : 0;
-    return line;
-}
-
-static bool is_own_file(int fd) {
-    struct stat attr;
-    return fstat(fd, &attr) == 0 && S_ISREG(attr.st_mode) && attr.st_uid == geteuid();
-}
-
+/* True for a regular file of ours with the line that names the mount of the profile. */
 static bool is_of_series(const struct profile_series *series, const char *entry) {
-    size_t line_length;
-    const char *line = mount_line(series->text, &line_length);
+    static const char key[] = "\n# mount: ";
+    struct stat attr;
+    const char *line = strstr(series->text->text, key);
+    const char *end = line ? strchr(line + 1, '\n') : NULL;
     CLEANUP_FREE char *header = malloc(HEADER_BYTES);
     CLEANUP_FD int fd = openat(series->dir_fd, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (line_length == 0 || !header || fd < 0 || !is_own_file(fd))
+    if (!end || !header || fd < 0 || fstat(fd, &attr) < 0 || !S_ISREG(attr.st_mode) || attr.st_uid != geteuid())
         return false;
     ssize_t length = read(fd, header, HEADER_BYTES);
-    return length > 0 && memmem(header, (size_t)length, line, line_length);
+    return length > 0 && memmem(header, (size_t)length, line, (size_t)(end + 1 - line));
 }
 
 struct found {
@@ -89,15 +78,6 @@ struct found {
 
 static void found_finish(struct found *found) {
     free(found->times_ms);
-}
-
-static int add_time(struct found *found, int64_t ms) {
-    int64_t *grown = reallocarray(found->times_ms, found->count + 1, sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    found->times_ms = grown;
-    found->times_ms[found->count++] = ms;
-    return 0;
 }
 
 static void close_directory(DIR **directory) {
@@ -112,14 +92,18 @@ static int find(const struct profile_series *series, struct found *found) {
     if (!directory)
         return negative_errno();
     steal_fd(&fd);
-    int err = 0;
     errno = 0;
-    for (const struct dirent *entry; err == 0 && (entry = readdir(directory)); errno = 0) {
+    for (const struct dirent *entry; (entry = readdir(directory)); errno = 0) {
         int64_t ms;
-        if (time_of_name(series->name, entry->d_name, &ms) && is_of_series(series, entry->d_name))
-            err = add_time(found, ms);
+        if (!time_of_name(series->name, entry->d_name, &ms) || !is_of_series(series, entry->d_name))
+            continue;
+        int64_t *grown = reallocarray(found->times_ms, found->count + 1, sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        found->times_ms = grown;
+        found->times_ms[found->count++] = ms;
     }
-    return err < 0 || errno == 0 ? err : negative_errno();
+    return errno == 0 ? 0 : negative_errno();
 }
 
 /* ---- The interface ---- */

@@ -27,37 +27,15 @@ static int open_stream(struct profile_target *target, int fd, const char *shown)
     return target->shown ? 0 : -ENOMEM;
 }
 
-/* A regular file without a name, as osprof run makes in memory, can be read only by the process that opened it. */
-static bool has_no_name(int fd) {
-    struct stat attr;
-    return fstat(fd, &attr) == 0 && S_ISREG(attr.st_mode) && attr.st_nlink == 0;
-}
-
-/* A FIFO without a reader is an error now, not a wait; once it is open, writes may wait as usual. */
-static int open_without_waiting(const char *file) {
-    int fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd >= 0)
-        fcntl(fd, F_SETFL, 0);
-    return fd;
-}
-
 static char *absolute_path(int dir_fd, const char *name) {
     char directory[PATH_MAX];
     return path_of_open(dir_fd, directory) < 0 ? strdup(name) : path_join(directory, name);
 }
 
 /* Reports a bad place now, not after a day of profiling. */
-static int check_place(const struct profile_target *target) {
-    struct stat attr;
-    if (fstat(target->dir_fd, &attr) == 0 && attr.st_nlink == 0)
-        return -ENOENT; /* removed: it is still open, but nothing can be made in it */
-    if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
-        return negative_errno();
-    return check_replaceable(target->dir_fd, target->name);
-}
-
 static int open_file(struct profile_target *target, const char *file) {
     const char *name;
+    struct stat attr;
     int err = open_parent(AT_FDCWD, file, &target->dir_fd, &name);
     if (err < 0)
         return err;
@@ -67,7 +45,11 @@ static int open_file(struct profile_target *target, const char *file) {
     target->shown = absolute_path(target->dir_fd, name);
     if (!target->name || !target->shown)
         return -ENOMEM;
-    return check_place(target);
+    if (fstat(target->dir_fd, &attr) == 0 && attr.st_nlink == 0)
+        return -ENOENT; /* removed: it is still open, but nothing can be made in it */
+    if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
+        return negative_errno();
+    return check_replaceable(target->dir_fd, target->name);
 }
 
 /* Opens the existing file, if any. */
@@ -80,7 +62,13 @@ static int open_existing(struct profile_target *target, const char *file) {
         return open_file(target, file);
     if (S_ISDIR(attr.st_mode))
         return -EISDIR;
-    return S_ISREG(attr.st_mode) ? open_file(target, existing) : open_stream(target, open_without_waiting(file), file);
+    if (S_ISREG(attr.st_mode))
+        return open_file(target, existing);
+    /* A FIFO without a reader is an error now, not a wait; once it is open, writes may wait as usual. */
+    int fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, 0);
+    return open_stream(target, fd, file);
 }
 
 static int open_target(struct profile_target *target, const char *file, bool foreground) {
@@ -93,7 +81,10 @@ static int open_target(struct profile_target *target, const char *file, bool for
         return may_be_planted(DEFAULT_NAME) ? -EPERM : open_file(target, DEFAULT_NAME);
     }
     if (!file || strcmp(file, "-") == 0) {
-        if (foreground && has_no_name(STDOUT_FILENO))
+        /* A regular file without a name, as osprof run makes in memory, can be read only by the process that opened
+         * it. */
+        struct stat attr;
+        if (foreground && fstat(STDOUT_FILENO, &attr) == 0 && S_ISREG(attr.st_mode) && attr.st_nlink == 0)
             target->reader = getppid();
         return open_stream(target, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "standard output");
     }
@@ -195,21 +186,6 @@ static bool has_counts(const char *text) {
     return line && line[0] != '\0';
 }
 
-/* A process that is killed hands its children to another of its threads while that has not ended yet: then they still
- * have the same parent, whose first thread is dead. */
-static bool has_ended(pid_t parent) {
-    struct proc_stat stat;
-    return getppid() != parent || (proc_stat_read((uint64_t)parent, &stat) && strchr("ZX", stat.state[0]));
-}
-
-/* If the reader has ended, the profile would be lost with the stream: the caller must keep it elsewhere, unless nothing
- * has been counted. */
-static int save_to_stream(const struct profile_target *target, const struct control_text *text) {
-    if (target->reader != 0 && has_ended(target->reader))
-        return has_counts(text->text) ? -EPIPE : 0;
-    return write_all(target->stream_fd, text->text, text->size_bytes);
-}
-
 /* From now on the profile has that name. */
 static int take_other_name(struct profile_target *target, char *name) {
     char *shown = absolute_path(target->dir_fd, name);
@@ -234,18 +210,20 @@ static int save_to_file(struct profile_target *target, const struct control_text
     return err;
 }
 
+/* If the reader of a stream has ended, the profile would be lost with the stream: the caller must keep it elsewhere,
+ * unless nothing has been counted. A process that is killed hands its children to another of its threads while that has
+ * not ended yet: then they still have the same parent, whose first thread is dead. */
 int profile_target_save(struct profile_target *target, const struct control_text *text) {
+    const pid_t reader = target->reader;
+    struct proc_stat stat;
     if (target->is_series)
         return -EISDIR;
-    if (target->stream_fd >= 0)
-        return save_to_stream(target, text);
-    return save_to_file(target, text);
-}
-
-static bool is_device(int fd, dev_t device) {
-    struct statx attr;
-    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &attr) == 0 &&
-           makedev(attr.stx_dev_major, attr.stx_dev_minor) == device;
+    if (target->stream_fd < 0)
+        return save_to_file(target, text);
+    if (reader != 0 &&
+        (getppid() != reader || (proc_stat_read((uint64_t)reader, &stat) && strchr("ZX", stat.state[0]))))
+        return has_counts(text->text) ? -EPIPE : 0;
+    return write_all(target->stream_fd, text->text, text->size_bytes);
 }
 
 /* Walks to the directory step by step, so that a step into our own mount is seen before a request is sent. */
@@ -253,11 +231,13 @@ static int open_directory_elsewhere(int start_fd, char *path, dev_t own_device, 
     CLEANUP_FD int fd = path[0] == '/' ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)
                                        : openat(start_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     char *rest = path;
+    struct statx attr;
     for (const char *step = strsep(&rest, "/"); fd >= 0 && step; step = strsep(&rest, "/")) {
         int next = openat(fd, step[0] ? step : ".", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         close_fd(&fd);
         fd = next;
-        if (fd >= 0 && is_device(fd, own_device))
+        if (fd >= 0 && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &attr) == 0 &&
+            makedev(attr.stx_dev_major, attr.stx_dev_minor) == own_device)
             return -ELOOP;
     }
     if (fd < 0)
@@ -367,4 +347,87 @@ int profile_target_save_second(const struct profile_target *target, const struct
     if (err == 0)
         *ret_shown = steal_pointer(&shown);
     return err;
+}
+
+/* ---- The final profile that cannot be written where it should ---- */
+
+static char *make_outcome(const char *what, const char *where) {
+    char *outcome = NULL;
+    return asprintf(&outcome, "%s %s\n", what, where) < 0 ? NULL : outcome;
+}
+
+char *final_profile_saved(const struct profile_target *target) {
+    return make_outcome("saved", target->shown);
+}
+
+bool final_profile_keep(const struct profile_target *target, const struct aggstats_recorder *recorder,
+                        const struct control_text *text, int err, char **ret_outcome) {
+    const char *why = strerror(-err);
+    const char *shown = target->shown;
+    const char *live_path = aggstats_recorder_live_path(recorder);
+    bool is_live_whole = live_path && aggstats_recorder_live_complete(recorder) && !text->exceeds_live;
+    CLEANUP_FREE char *second = NULL;
+    *ret_outcome = live_path ? make_outcome("live", live_path) : make_outcome("lost", "");
+    if (text->text && is_live_whole) {
+        log_message("cannot write profile %s: %s; saved in %s (osprof recover %s)", shown, why, live_path, live_path);
+    } else if (text->text && profile_target_save_second(target, text, &second) == 0) {
+        log_message("cannot write profile %s: %s; saved in %s", shown, why, second);
+        free(*ret_outcome);
+        *ret_outcome = make_outcome("elsewhere", second);
+        return false;
+    } else if (text->text) {
+        log_message("cannot write profile %s: %s; it follows", shown, why);
+        for (const char *end, *line = text->text; *line; line = *end ? end + 1 : end) { /* the last resort */
+            end = strchrnul(line, '\n');
+            log_message("%.*s", (int)(end - line), line);
+        }
+    } else if (live_path) {
+        log_message("cannot write profile %s: %s; its counters are in %s (osprof recover %s), the rest is lost", shown,
+                    why, live_path, live_path);
+    } else {
+        log_message("cannot write profile %s: %s; it is lost", shown, why);
+    }
+    return true;
+}
+
+/* ---- Descriptors kept in reserve ---- */
+
+/* They are opened on /dev/null. */
+static void open_all(struct spare_fds *spare) {
+    for (size_t index = 0; index < SPARE_FDS; index++) {
+        if (spare->fds[index] < 0)
+            spare->fds[index] = open("/dev/null", O_PATH | O_CLOEXEC);
+    }
+}
+
+static void close_all(struct spare_fds *spare) {
+    for (size_t index = 0; index < SPARE_FDS; index++)
+        close_fd(&spare->fds[index]);
+}
+
+void spare_fds_init(struct spare_fds *spare) {
+    pthread_mutex_init(&spare->lock, NULL);
+    spare->users = 0;
+    for (size_t index = 0; index < SPARE_FDS; index++)
+        spare->fds[index] = -1;
+    open_all(spare);
+}
+
+void spare_fds_finish(struct spare_fds *spare) {
+    close_all(spare);
+    pthread_mutex_destroy(&spare->lock);
+}
+
+void spare_fds_use(struct spare_fds *spare) {
+    pthread_mutex_lock(&spare->lock);
+    if (spare->users++ == 0)
+        close_all(spare);
+    pthread_mutex_unlock(&spare->lock);
+}
+
+void spare_fds_keep(struct spare_fds *spare) {
+    pthread_mutex_lock(&spare->lock);
+    if (--spare->users == 0)
+        open_all(spare);
+    pthread_mutex_unlock(&spare->lock);
 }

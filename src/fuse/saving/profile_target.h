@@ -2,10 +2,12 @@
 #ifndef PROFILE_TARGET_H
 #define PROFILE_TARGET_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "aggstats.h"
 #include "control.h"
 
 struct profile_target {
@@ -65,5 +67,38 @@ int profile_target_add_second(struct profile_target *target, const char *path);
 /* Owner:   the caller frees *ret_shown, the new file's path for messages
  * Errors:  -ENOENT there is no second place, and those of writing */
 int profile_target_save_second(const struct profile_target *target, const struct control_text *text, char **ret_shown);
+
+/* ---- If the final profile cannot be written to its place ---- */
+
+/* The outcome for control_server_tell_end(). Owner: the caller frees it; NULL: no memory */
+char *final_profile_saved(const struct profile_target *target);
+
+/* Keeps a final profile that could not be written to its target. If the live file is complete, the profile stays there.
+ * Otherwise the profile is written to a second place, or else printed line by line. Prints a message with the place.
+ * text:        empty if there was no memory for the text
+ * err:         why the profile could not be written, as -errno
+ * ret_outcome: as above
+ * Returns true if the live file must stay. */
+bool final_profile_keep(const struct profile_target *target, const struct aggstats_recorder *recorder,
+                        const struct control_text *text, int err, char **ret_outcome);
+
+/* ---- Descriptors kept in reserve ----
+ *
+ * A user who has used up all others must not cost us the profile. Threads: any */
+
+#define SPARE_FDS 6 /* a directory, a new file, the old one, its second place, and two that the library opens */
+
+struct spare_fds {
+    pthread_mutex_t lock;
+    unsigned users;
+    int fds[SPARE_FDS]; /* -1: none */
+};
+
+void spare_fds_init(struct spare_fds *spare);
+void spare_fds_finish(struct spare_fds *spare);
+
+/* They are closed at the first use, and opened again after the last, as far as possible. */
+void spare_fds_use(struct spare_fds *spare);
+void spare_fds_keep(struct spare_fds *spare);
 
 #endif

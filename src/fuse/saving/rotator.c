@@ -36,11 +36,6 @@ static int new_file_write(struct new_file *file, int dir_fd, mode_t mode, const 
     return err < 0 ? err : nameless_file_fill(&file->file, mode, text->text, text->size_bytes);
 }
 
-/* Errors: -EEXIST the name is taken; those of renaming */
-static int new_file_name(struct new_file *file, const char *name) {
-    return nameless_file_give_name(&file->file, name, false);
-}
-
 /* Closes the file, and thereby removes it unless it has got its name. */
 static void new_file_finish(struct new_file *file) {
     nameless_file_finish(&file->file);
@@ -78,9 +73,10 @@ struct new_name {
     const char *name;
 };
 
+/* Errors: -EEXIST the name is taken; those of renaming */
 static int name_new(void *context) {
     const struct new_name *name = context;
-    return new_file_name(name->written, name->name);
+    return nameless_file_give_name(&name->written->file, name->name, false);
 }
 
 static struct profile_series series_of(const struct saving *saving) {
@@ -256,16 +252,12 @@ int rotator_start(struct rotator *rotator) {
     return err;
 }
 
-static bool end_thread(struct rotator *rotator) {
+bool rotator_end(struct rotator *rotator) {
     pthread_mutex_lock(&rotator->timer_lock);
     rotator->is_told = true;
     pthread_cond_signal(&rotator->told);
     pthread_mutex_unlock(&rotator->timer_lock);
-    return !rotator->has_thread || join_within(rotator->thread, END_WAIT_S);
-}
-
-bool rotator_end(struct rotator *rotator) {
-    bool has_ended = end_thread(rotator);
+    bool has_ended = !rotator->has_thread || join_within(rotator->thread, END_WAIT_S);
     if (!lock_within(&rotator->name_lock, END_WAIT_S)) {
         log_message("a profile hangs while its file gets its name; the final one may hold its calls too");
         return false;

@@ -9,7 +9,6 @@
 
 #include "aggstats.h"
 #include "profile_target.h"
-#include "spare_fds.h"
 
 struct rotator {
     struct aggstats_recorder *recorder;  /* borrowed, like the next */
