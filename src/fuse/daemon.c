@@ -25,7 +25,6 @@
 #include "loop.h"
 #include "mounting.h"
 #include "mountpoint.h"
-#include "mountpoint_users.h"
 #include "pass.h"
 #include "path.h"
 #include "process_rights.h"
@@ -35,7 +34,6 @@
 #include "slow_log.h"
 #include "thread_cause.h"
 #include "uring.h"
-#include "write_back.h"
 
 #define FORGOTTEN_INODES_MAX 262144
 #define CACHE_AUTO_S 1.0
@@ -91,12 +89,6 @@ static int find_mountpoint(struct daemon *daemon) {
     if (err < 0)
         log_message("cannot mount on %s: %s", mountpoint, strerror(-err));
     return err;
-}
-
-static int settle_target(struct daemon *daemon) {
-    const struct options *options = daemon->options;
-    return options->rotate_s > 0 ? profile_target_init_series(&daemon->target, options->profile, daemon->mountpoint)
-                                 : profile_target_init(&daemon->target, options->profile, options->foreground);
 }
 
 static void warn_of_hidden_files(const struct daemon *daemon) {
@@ -208,14 +200,6 @@ static int make_profile_text(struct daemon *daemon, bool is_final, struct contro
     return control_read(&control, &view_text, true, ret_text);
 }
 
-/* If the caller has opened the file, the caller also gives it its name. */
-static int save_as(struct daemon *daemon, const struct control_file *file, const struct control_text *text) {
-    if (file->fd >= 0)
-        return control_file_write(file, daemon->mounting.device, text->text, text->size_bytes);
-    return file->name ? profile_target_save_as(&daemon->target, file->name, daemon->mounting.device, text)
-                      : profile_target_save(&daemon->target, text);
-}
-
 static int dump_profile(void *context, const struct control_file *file) {
     struct daemon *daemon = context;
     struct control_text text;
@@ -224,7 +208,12 @@ static int dump_profile(void *context, const struct control_file *file) {
         return err;
     pthread_mutex_lock(&daemon->target_lock);
     spare_fds_use(&daemon->spare);
-    err = save_as(daemon, file, &text);
+    if (file->fd >= 0) /* if the caller has opened the file, the caller also gives it its name */
+        err = control_file_write(file, daemon->mounting.device, text.text, text.size_bytes);
+    else if (file->name)
+        err = profile_target_save_as(&daemon->target, file->name, daemon->mounting.device, &text);
+    else
+        err = profile_target_save(&daemon->target, &text);
     spare_fds_keep(&daemon->spare);
     pthread_mutex_unlock(&daemon->target_lock);
     free(text.text);
@@ -325,28 +314,19 @@ static int create_layers(struct daemon *daemon) {
     return 0;
 }
 
-/* If the kernel writes by itself, it must also remove set-id bits by itself; and libfuse must report who may keep
- * them. */
-static bool takes_set_id(const struct options *options) {
-    bool is_told = !options->over_ring || (OSPROFFS_HAS_KILL_SUIDGID && ring_tells_fsetid());
-    return is_told && !options->kernel_data;
-}
-
-/* Without a random number, handles of an earlier mount may lead to files of this one. */
-static uint32_t random_generation(void) {
-    uint32_t generation = 0;
-    (void)!getrandom(&generation, sizeof(generation), 0);
-    return generation;
-}
-
 static int init_glue(struct daemon *daemon) {
     const struct options *options = daemon->options;
     bool uncached = options->cache == CACHE_NONE || checks_as_caller(options); /* answers differ between callers */
     double timeout_s = uncached ? 0 : options->cache == CACHE_ALWAYS ? CACHE_ALWAYS_S : CACHE_AUTO_S;
+    /* If the kernel writes by itself, it must also remove set-id bits by itself; and libfuse must report who may keep
+     * them. */
+    bool is_told = !options->over_ring || (OSPROFFS_HAS_KILL_SUIDGID && ring_tells_fsetid());
+    uint32_t generation = 0; /* without a random number, handles of an earlier mount may lead to files of this one */
+    (void)!getrandom(&generation, sizeof(generation), 0);
     daemon->glue = (struct glue){
         .top = &daemon->ctl.layer,
         .entry_timeout_s = timeout_s,
-        .first_generation = random_generation(),
+        .first_generation = generation,
         .attr_timeout_s = timeout_s,
         .negative_timeout_s = timeout_s,
         .direct_io = options->cache == CACHE_NONE,
@@ -357,7 +337,7 @@ static int init_glue(struct daemon *daemon) {
         .posix_acl = options->default_permissions,
         .forward_posix_locks = options->forward_posix_locks,
         .forward_flocks = options->forward_flocks,
-        .takes_set_id = takes_set_id(options),
+        .takes_set_id = is_told && !options->kernel_data,
         .over_ring = options->over_ring,
     };
     glue_init_lock_waiters(&daemon->glue, getuid());
@@ -375,22 +355,6 @@ static int init_glue(struct daemon *daemon) {
 
 /* ---- Start ---- */
 
-static int start_events(struct daemon *daemon) {
-    daemon->events.options = daemon->options;
-    daemon->events.recorder = daemon->recording.session.recorder;
-    daemon->events.recording = &daemon->recording;
-    daemon->events.target = &daemon->target;
-    daemon->events.names = &daemon->names;
-    daemon->events.version = OSPROFFS_VERSION;
-    return event_files_start(&daemon->events);
-}
-
-static void start_server(struct daemon *daemon) {
-    int err = control_server_start(&daemon->server, &daemon->ctl.options.control, NULL, NULL, NULL);
-    if (err < 0)
-        log_message("warning: nobody answers at the socket for commands: %s", strerror(-err));
-}
-
 /* Everything that must know the mount's device number gets it before the first request is served. */
 static int mount_and_serve(struct daemon *daemon) {
     struct mounting *mounting = &daemon->mounting;
@@ -404,32 +368,43 @@ static int mount_and_serve(struct daemon *daemon) {
     daemon->events.own_device = mounting->device;
     pass_set_own_device(daemon->pass, mounting->device);
     pass_watch_own_mount(daemon->pass);
-    err = start_events(daemon);
+    daemon->events.options = daemon->options;
+    daemon->events.recorder = daemon->recording.session.recorder;
+    daemon->events.recording = &daemon->recording;
+    daemon->events.target = &daemon->target;
+    daemon->events.names = &daemon->names;
+    daemon->events.version = OSPROFFS_VERSION;
+    err = event_files_start(&daemon->events);
     if (err < 0) {
         mounting_unmount(mounting, true);
         return err;
     }
     err = mounting_serve(mounting, aggstats_recorder_clock(daemon->recording.session.recorder));
-    if (err == 0)
-        start_server(daemon);
-    return err;
+    if (err < 0)
+        return err;
+    err = control_server_start(&daemon->server, &daemon->ctl.options.control, NULL, NULL, NULL);
+    if (err < 0)
+        log_message("warning: nobody answers at the socket for commands: %s", strerror(-err));
+    return 0;
 }
 
 static int set_up(struct daemon *daemon) {
+    const struct options *options = daemon->options;
     tzset(); /* else the C library reads its file when the profile is written, maybe through the unserved mount */
     int err = open_lower(daemon);
     if (err == 0)
         err = find_mountpoint(daemon);
     if (err == 0)
-        err = settle_target(daemon);
+        err = options->rotate_s > 0 ? profile_target_init_series(&daemon->target, options->profile, daemon->mountpoint)
+                                    : profile_target_init(&daemon->target, options->profile, options->foreground);
     if (err == 0)
-        err = event_files_find(&daemon->events, daemon->options->events);
+        err = event_files_find(&daemon->events, options->events);
     if (err < 0)
         return err;
     warn_of_hidden_files(daemon);
     mountpoint_warn_of_hidden(daemon->mountpoint, daemon->lower);
     warn_of_users(daemon);
-    if (!daemon->options->foreground)
+    if (!options->foreground)
         err = background_start(&daemon->background);
     if (err < 0) {
         log_message("cannot go into the background: %s", strerror(-err));
@@ -471,28 +446,6 @@ static int save_final_profile(struct daemon *daemon) {
     return err;
 }
 
-/* Hung threads still use what would be freed, so nothing is freed. The connection ends now, not when the last of them
- * returns: what they wait for may itself wait for an answer from us. (With rings, which keep the device open, the
- * unmount has ended it.) */
-static _Noreturn void leave_hung_workers(const struct daemon *daemon, int status) {
-    close(fuse_session_fd(daemon->mounting.fuse));
-    _exit(status);
-}
-
-/* By then calls are being answered. */
-static void start_rotations(struct daemon *daemon) {
-    int err = rotator_start(&daemon->rotator);
-    if (err < 0)
-        log_message("cannot rotate the profile by the clock: %s; write rotate to %s/%s", strerror(-err),
-                    daemon->mountpoint, daemon->options->control_name);
-}
-
-/* Calls that hang may end later; they are not in the log. */
-static bool end_slow_log(struct daemon *daemon) {
-    aggstats_slow_report(daemon->recording.session.recorder);
-    return slow_log_end(daemon->slow_log);
-}
-
 /* Pages that programs have mapped and written must reach the lower file, although we end. */
 static bool write_pages_back(const struct daemon *daemon) {
     CLEANUP_FREE char *file = path_join(daemon->mountpoint, daemon->options->control_name);
@@ -513,15 +466,23 @@ static int serve(struct daemon *daemon) {
     bool is_rotating = !rotator_end(&daemon->rotator);
     bool is_saving = !event_files_end(&daemon->events);
     int err = save_final_profile(daemon);
-    bool is_logging = !end_slow_log(daemon);
+    aggstats_slow_report(
+        daemon->recording.session.recorder); /* calls that hang may end later, and are not in the log */
+    bool is_logging = !slow_log_end(daemon->slow_log);
     bool is_naming = !node_names_end(&daemon->names);
     mounting_unmount(&daemon->mounting,
                      hung > 0 || outcome.end != LOOP_UNMOUNTED); /* requests that still arrive are not answered */
     if (!is_asked && daemon->outcome)
         control_server_tell_end(&daemon->server, daemon->outcome);
-    if (hung > 0 || is_writing_back || is_asked || is_rotating || is_saving || is_logging || is_naming)
-        leave_hung_workers(daemon, err < 0 || outcome.end == LOOP_FAILED);
-    return err < 0 || outcome.end == LOOP_FAILED;
+    const int status = err < 0 || outcome.end == LOOP_FAILED;
+    if (hung > 0 || is_writing_back || is_asked || is_rotating || is_saving || is_logging || is_naming) {
+        /* Hung threads still use what would be freed, so nothing is freed. The connection ends now, not when the last
+         * of them returns: what they wait for may itself wait for an answer from us. (With rings, which keep the device
+         * open, the unmount has ended it.) */
+        close(fuse_session_fd(daemon->mounting.fuse));
+        _exit(status);
+    }
+    return status;
 }
 
 static void tear_down(struct daemon *daemon) {
@@ -560,7 +521,10 @@ int daemon_run(const struct options *options) {
     daemon.rotator.spare = &daemon.spare;
     rotator_init(&daemon.rotator);
     if (set_up(&daemon) == 0) {
-        start_rotations(&daemon);
+        int err = rotator_start(&daemon.rotator); /* calls are being answered by now */
+        if (err < 0)
+            log_message("cannot rotate the profile by the clock: %s; write rotate to %s/%s", strerror(-err),
+                        daemon.mountpoint, options->control_name);
         background_ready(&daemon.background);
         status = serve(&daemon);
     } else if (daemon.is_wrong_usage) {

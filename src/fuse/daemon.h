@@ -2,7 +2,7 @@
 #ifndef DAEMON_H
 #define DAEMON_H
 
-#include "mount_options.h"
+#include "options.h"
 
 /* Mounts, serves until it is unmounted or has to end, and saves the profile. Prints what goes wrong.
  * Returns the exit status: 0 if the profile was saved. */

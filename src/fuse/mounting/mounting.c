@@ -1,12 +1,16 @@
 /* From the command line to a mount whose requests are answered, and back. */
 #include "mounting.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
+#include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "backing_ioctl.h"
@@ -15,7 +19,13 @@
 #include "mountpoint.h"
 #include "mounts.h"
 #include "path.h"
+#include "quiet_thread.h"
 #include "uring.h"
+#include "waiting.h"
+
+#define WAIT_MAX_S 2
+#define LOOK_EVERY_NS 2000000
+#define QUIET_LOOKS 3 /* checks in a row without a request in the queue */
 
 static int add_option(struct fuse_args *args, const char *option) {
     return fuse_opt_insert_arg(args, 1, "-o") < 0 || fuse_opt_insert_arg(args, 2, option) < 0 ? -ENOMEM : 0;
@@ -36,42 +46,34 @@ static int add_source(struct fuse_args *args, const char *lower) {
     return add_option(args, option);
 }
 
-static bool has_writable_below(const char *lower) {
-    CLEANUP_MOUNTS struct mounts_table table;
+/* A mount is read-only as a whole or not at all: so only if nothing below it can be written to. */
+static bool is_read_only(const char *lower) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
-    bool found = false;
+    struct statvfs fs;
+    bool has_writable = false;
+    if (statvfs(lower, &fs) < 0 || !(fs.f_flag & ST_RDONLY))
+        return false;
     mounts_open(&table);
-    while (!found && mounts_next(&table, &entry)) {
+    while (!has_writable && mounts_next(&table, &entry)) {
         const char *below = path_below(entry.path, lower);
-        found =
+        has_writable =
             below && below[0] && !mounts_has_option(entry.options, "ro") && !mounts_has_option(entry.fs_options, "ro");
     }
-    return found;
-}
-
-/* A mount is read-only as a whole or not at all: so only if nothing below it can be written to. The user's option rw
- * comes later and wins. */
-static int add_read_only(struct fuse_args *args, const char *lower) {
-    struct statvfs fs;
-    bool is_read_only = statvfs(lower, &fs) == 0 && fs.f_flag & ST_RDONLY && !has_writable_below(lower);
-    return is_read_only ? add_option(args, "ro") : 0;
-}
-
-/* If the kernel does not check permissions, it opens devices for everybody who finds them: so either nobody opens any,
- * or check_special() must hide them. */
-static bool shows_devices_only(const struct options *options) {
-    return options->allow_other && !options->default_permissions;
+    return !has_writable;
 }
 
 /* The mount allows what the lower one does; libfuse would refuse set-id programs and devices. Only root may ask for
- * that. The user's options come later and win. */
+ * that. The user's options come later and win. If the kernel does not check permissions, it opens devices for everybody
+ * who finds them: so either nobody opens any, or check_special() must hide them. */
 static int add_lower_flags(struct fuse_args *args, const struct mounting *mounting) {
+    const bool shows_devices_only = mounting->options->allow_other && !mounting->options->default_permissions;
     struct statvfs fs;
     if (geteuid() != 0 || statvfs(mounting->lower, &fs) < 0)
         return 0;
     int err = fs.f_flag & ST_NOSUID ? 0 : add_option(args, "suid");
     if (err == 0)
-        err = fs.f_flag & ST_NODEV || shows_devices_only(mounting->options) ? 0 : add_option(args, "dev");
+        err = fs.f_flag & ST_NODEV || shows_devices_only ? 0 : add_option(args, "dev");
     if (err == 0)
         err = fs.f_flag & ST_NOEXEC ? add_option(args, "noexec") : 0;
     return err;
@@ -80,15 +82,6 @@ static int add_lower_flags(struct fuse_args *args, const struct mounting *mounti
 static bool is_disconnected(const struct mounting *mounting) {
     struct pollfd device = {.fd = fuse_session_fd(mounting->fuse)};
     return poll(&device, 1, 0) == 1 && device.revents & POLLERR;
-}
-
-/* libfuse gives up if it cannot agree with the kernel, and says why. The kernel would keep a mount that refuses
- * everything. */
-static int check_agreement(const struct mounting *mounting) {
-    if (!fuse_session_exited(mounting->fuse) || is_disconnected(mounting))
-        return 0;
-    log_message("cannot serve %s: libfuse and the kernel do not agree (see the line above)", mounting->mountpoint);
-    return -EPROTO;
 }
 
 /* Checks that the kernel reads and writes by itself if it was asked to. */
@@ -138,18 +131,9 @@ static int check_ring(const struct mounting *mounting, unsigned threads_before) 
     return -EOPNOTSUPP;
 }
 
-/* If the connection is gone already, loop_run() will find that. */
-static int start_serving(const struct mounting *mounting) {
-    int err = fuse_session_exited(mounting->fuse) ? 0 : loop_start(mounting->loop);
-    if (err < 0)
-        log_message("cannot serve %s: cannot start a thread: %s; limits are ulimit -u and pids.max of the cgroup",
-                    mounting->mountpoint, strerror(-err));
-    return err;
-}
-
 int mounting_mount(struct mounting *mounting) {
     struct fuse_args *args = (struct fuse_args *)(uintptr_t)&mounting->options->fuse_args;
-    if (add_lower_flags(args, mounting) < 0 || add_read_only(args, mounting->lower) < 0 ||
+    if (add_lower_flags(args, mounting) < 0 || (is_read_only(mounting->lower) && add_option(args, "ro") < 0) ||
         add_option(args, "subtype=osproffs") < 0 || add_source(args, mounting->lower) < 0) {
         log_message("cannot mount: %s", strerror(ENOMEM));
         return -ENOMEM;
@@ -186,17 +170,27 @@ static int create_session(struct mounting *mounting, struct aggstats_clock clock
     return err;
 }
 
+/* libfuse gives up if it cannot agree with the kernel, and says why. The kernel would keep a mount that refuses
+ * everything. If the connection is gone already, loop_run() will find that. */
 static int negotiate(struct mounting *mounting) {
+    int err = 0;
     mounting->glue->loop = mounting->loop;
     unsigned threads_before = ring_threads();
     loop_negotiate(mounting->loop);
-    int err = check_agreement(mounting);
+    if (fuse_session_exited(mounting->fuse) && !is_disconnected(mounting)) {
+        log_message("cannot serve %s: libfuse and the kernel do not agree (see the line above)", mounting->mountpoint);
+        err = -EPROTO;
+    }
     if (err == 0)
         err = check_kernel_data(mounting);
     if (err == 0)
         err = check_ring(mounting, threads_before);
-    if (err == 0)
-        err = start_serving(mounting);
+    if (err == 0 && !fuse_session_exited(mounting->fuse)) {
+        err = loop_start(mounting->loop);
+        if (err < 0)
+            log_message("cannot serve %s: cannot start a thread: %s; limits are ulimit -u and pids.max of the cgroup",
+                        mounting->mountpoint, strerror(-err));
+    }
     if (err < 0)
         loop_stop(mounting->loop);
     return err;
@@ -225,4 +219,45 @@ void mounting_finish(struct mounting *mounting) {
     loop_destroy(mounting->loop);
     if (mounting->fuse)
         fuse_session_destroy(mounting->fuse);
+}
+
+/* ---- Writing back: a thread calls syncfs(2) on the mount, and then waits until the kernel's queue stays empty. It
+ * owns its arguments, as it may hang and outlive its caller. ---- */
+
+struct write_back {
+    char *file;
+    dev_t device;
+    int fuse_fd;
+};
+
+static void *run_write_back(void *context) {
+    const struct timespec step = {.tv_nsec = LOOK_EVERY_NS};
+    struct write_back *work = context;
+    struct statx attr;
+    CLEANUP_FD int fd = open(work->file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    bool is_ours = fd >= 0 && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &attr) == 0 &&
+                   makedev(attr.stx_dev_major, attr.stx_dev_minor) == work->device; /* nothing is mounted over it */
+    bool is_synced = is_ours && syncfs(fd) == 0;
+    /* The kernel does not wait for all answers itself. */
+    for (int quiet = 0; is_synced && quiet < QUIET_LOOKS; nanosleep(&step, NULL)) {
+        struct pollfd queue = {.fd = work->fuse_fd, .events = POLLIN};
+        quiet = poll(&queue, 1, 0) == 1 ? 0 : quiet + 1;
+    }
+    free(work->file);
+    free(work);
+    return NULL;
+}
+
+bool write_back_pages(const char *file, dev_t device, int fuse_fd) {
+    pthread_t thread;
+    struct write_back *work = malloc(sizeof(*work));
+    if (!work)
+        return true;
+    *work = (struct write_back){.file = strdup(file), .device = device, .fuse_fd = fuse_fd};
+    if (!work->file || quiet_thread_start(&thread, run_write_back, work) < 0) {
+        free(work->file);
+        free(work);
+        return true;
+    }
+    return join_within(thread, WAIT_MAX_S);
 }

@@ -9,7 +9,7 @@
 #include "aggstats.h"
 #include "glue.h"
 #include "loop.h"
-#include "mount_options.h"
+#include "options.h"
 
 struct mounting {
     const struct options *options; /* borrowed, like the next three; libfuse's part of the options is changed */
@@ -34,5 +34,13 @@ void mounting_unmount(const struct mounting *mounting, bool abort_calls);
 
 /* Frees all; zeroed is fine. */
 void mounting_finish(struct mounting *mounting);
+
+/* ---- Pages that programs have written through mappings, and nobody has synced, when the mount ends by a signal
+ * ---- */
+
+/* Makes the kernel write them back, while workers still serve: for two seconds at most.
+ * file: in the root of the mount, absolute; one that the daemon serves itself, so that nothing is profiled
+ * Returns false if that hangs: its thread stays until the connection ends */
+bool write_back_pages(const char *file, dev_t device, int fuse_fd);
 
 #endif

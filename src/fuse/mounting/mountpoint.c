@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,74 +13,60 @@
 #include "base.h"
 #include "log.h"
 #include "mounts.h"
+#include "path.h"
 
 #define COPIES_MAX 64 /* bind mounts of ours */
+#define PATIENCE_NS 200000000
 
 /* ---- Before ------------------------------------------------------------------------------------- */
 
-/* The lower directory of the osproffs mount at a path. NULL: there is none, or another mount hides it.
- * Owner:   the caller frees it */
-static char *find_ours(const char *path) {
+int mountpoint_check(const char *mountpoint, const char *lower_name) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
+    if (strncmp(lower_name, "/proc/self/fd/", 14) == 0)
+        return 0;
     mounts_open(&table);
-    return mounts_at(&table, path, &entry) && mounts_is_profiled(&entry) ? strdup(entry.source) : NULL;
-}
-
-int mountpoint_check(const char *mountpoint, const char *lower_name) {
-    CLEANUP_FREE char *lower = strncmp(lower_name, "/proc/self/fd/", 14) != 0 ? find_ours(mountpoint) : NULL;
-    if (!lower)
+    if (!mounts_at(&table, mountpoint, &entry) || !mounts_is_profiled(&entry)) /* or another mount hides it */
         return 0;
     log_message("cannot mount on %s: it is a mount of osproffs already, of %s: unmount it ('osprof unmount %s'), or "
                 "choose another directory",
-                mountpoint, lower, mountpoint);
+                mountpoint, entry.source, mountpoint);
     return -EBUSY;
 }
 
-static bool is_empty(const char *path) {
-    DIR *dir = opendir(path);
+void mountpoint_warn_of_hidden(const char *mountpoint, const char *lower) {
+    DIR *dir = strcmp(mountpoint, lower) != 0 ? opendir(mountpoint) : NULL;
     const struct dirent *entry;
     bool found = false;
     while (dir && !found && (entry = readdir(dir)))
         found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
     if (dir)
         closedir(dir);
-    return !found;
-}
-
-void mountpoint_warn_of_hidden(const char *mountpoint, const char *lower) {
-    if (strcmp(mountpoint, lower) != 0 && !is_empty(mountpoint))
+    if (found)
         log_message("warning: %s is not empty: what is in it is hidden until osproffs is unmounted", mountpoint);
 }
 
 /* ---- After -------------------------------------------------------------------------------------- */
 
-/* Asks the mount's daemon; a dead mount has none. */
-static bool is_dead(const char *path) {
-    struct statx attr;
-    return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &attr) < 0 &&
-           errno == ENOTCONN;
-}
-
-static bool is_ours(const char *path, dev_t device, bool connected) {
-    dev_t reached = 0;
-    return mounts_device_at(path, &reached) == 0 && reached == device && (connected || is_dead(path));
-}
-
 /* Returns whether the device is mounted, and a path by which it can be reached, if there is one. Only paths of that
- * device are accessed: another FUSE mount may hang.
+ * device are accessed: another FUSE mount may hang. Whether a mount is dead its daemon is asked; a dead mount has none.
  * Owner:   the caller frees *ret_path, which is NULL if there is none */
 static bool find_mount(dev_t device, bool connected, char **ret_path) {
+    const int flags = AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT;
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;
+    struct statx attr;
     bool found = false;
     *ret_path = NULL;
     mounts_open(&table);
     while (!*ret_path && mounts_next(&table, &entry)) {
+        dev_t reached = 0;
         if (entry.device != device)
             continue;
         found = true;
-        if (is_ours(entry.path, device, connected))
+        if (mounts_device_at(entry.path, &reached) < 0 || reached != device)
+            continue;
+        if (connected || (statx(AT_FDCWD, entry.path, flags, STATX_BASIC_STATS, &attr) < 0 && errno == ENOTCONN))
             *ret_path = strdup(entry.path);
     }
     return found;
@@ -94,4 +81,81 @@ int mountpoint_unmount(dev_t device, bool connected, bool abort_calls) {
             return err < 0 ? err : found && connected ? -EBUSY : 0;
     }
     return -EBUSY;
+}
+
+/* ---- Processes: the links in /proc show paths without walking them ---- */
+
+struct search {
+    const char *path;
+    char namespace[64]; /* ours */
+    int64_t end_ns;
+};
+
+/* Errors: -errno, as when the link is hidden from us */
+static int read_link(int dir_fd, const char *name, char *ret_target, size_t size) {
+    ssize_t length = readlinkat(dir_fd, name, ret_target, size - 1);
+    if (length < 0)
+        return negative_errno();
+    ret_target[length] = '\0';
+    return 0;
+}
+
+static bool leads_there(const struct search *search, int dir_fd, const char *name) {
+    char target[PATH_MAX];
+    return read_link(dir_fd, name, target, sizeof(target)) == 0 && path_below(target, search->path);
+}
+
+static DIR *open_dir_at(int dir_fd, const char *name) {
+    CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (dir)
+        steal_fd(&fd);
+    return dir;
+}
+
+/* Calls check() with each numbered entry, until it returns true or the time is up. Returns its last result. */
+static bool any_numbered(DIR *dir, struct search *search, void *context,
+                         bool (*check)(struct search *search, int dir_fd, const char *name, void *context)) {
+    bool found = false;
+    for (const struct dirent *entry;
+         !found && read_clock_ns(CLOCK_MONOTONIC) < search->end_ns && (entry = readdir(dir));)
+        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
+            found = check(search, dirfd(dir), entry->d_name, context);
+    return found;
+}
+
+static bool is_open_there(struct search *search, int dir_fd, const char *name, void *context) {
+    (void)context;
+    return leads_there(search, dir_fd, name);
+}
+
+/* A process in another mount namespace does not see our mount anyway. */
+static bool look_at_process(struct search *search, int dir_fd, const char *name, void *context) {
+    struct mountpoint_users *users = context;
+    char namespace[sizeof(search->namespace)];
+    pid_t process = (pid_t)strtol(name, NULL, 10);
+    CLEANUP_FD int process_fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (process == getpid() || process_fd < 0 || read_link(process_fd, "ns/mnt", namespace, sizeof(namespace)) < 0 ||
+        strcmp(namespace, search->namespace) != 0)
+        return false;
+    bool is_user = leads_there(search, process_fd, "cwd");
+    DIR *files = is_user ? NULL : open_dir_at(process_fd, "fd");
+    if (files) {
+        is_user = any_numbered(files, search, NULL, is_open_there);
+        closedir(files);
+    }
+    if (is_user && users->count++ == 0)
+        users->first = process;
+    return false;
+}
+
+void mountpoint_find_users(const char *path, struct mountpoint_users *ret_users) {
+    struct search search = {.path = path, .end_ns = read_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS};
+    *ret_users = (struct mountpoint_users){.count = 0};
+    DIR *processes = open_dir_at(AT_FDCWD, "/proc");
+    if (processes && read_link(AT_FDCWD, "/proc/self/ns/mnt", search.namespace, sizeof(search.namespace)) == 0)
+        any_numbered(processes, &search, ret_users, look_at_process);
+    ret_users->are_all = read_clock_ns(CLOCK_MONOTONIC) < search.end_ns;
+    if (processes)
+        closedir(processes);
 }

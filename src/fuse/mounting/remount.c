@@ -82,27 +82,19 @@ static bool take_flag(const char *option, unsigned long *flags) {
     return false;
 }
 
-static bool is_known(const char *option) {
-    return options_have(option) || fuse_opt_match(libfuse_options, option);
-}
-
-static void note_kept(struct change *change, const char *option) {
-    size_t used = strlen(change->kept);
-    if (option[0] != '-')
-        snprintf(change->kept + used, sizeof(change->kept) - used, "%s%.*s", used ? ", " : "",
-                 (int)strcspn(option, "="), option);
-}
-
 static int take_option(void *data, const char *option, int key, struct fuse_args *args) {
     struct change *change = data;
     (void)args;
     if (key == FUSE_OPT_KEY_NONOPT || fuse_opt_match(empty_options, option) || take_flag(option, &change->flags))
         return 0;
-    if (!is_known(option)) {
+    if (!options_have(option) && !fuse_opt_match(libfuse_options, option)) {
         log_message("cannot remount: unknown option '%s'", option);
         return -1;
     }
-    note_kept(change, option);
+    size_t used = strlen(change->kept);
+    if (option[0] != '-')
+        snprintf(change->kept + used, sizeof(change->kept) - used, "%s%.*s", used ? ", " : "",
+                 (int)strcspn(option, "="), option);
     return 0;
 }
 

@@ -2,7 +2,7 @@
 #ifndef REMOUNT_H
 #define REMOUNT_H
 
-#include "mount_options.h"
+#include "options.h"
 
 /* Changes those options of the mount of options->lower at options->mountpoint that mount(8) can change, and prints
  * errors. Flags that are not given stay. An option that cannot change is refused if the mount shows another value.

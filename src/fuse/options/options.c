@@ -6,13 +6,17 @@
  * no errors. Flags, which reverse each other, are kept in the order of the command line. */
 #include "options.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include <fuse_lowlevel.h>
 
 #include "aggstats/user_label.h"
 #include "base.h"
+#include "config.h"
 #include "log.h"
-#include "options_rows.h"
 #include "slow_log.h"
+#include "uring.h"
 
 struct parser {
     struct options *options;
@@ -49,16 +53,6 @@ static char *keep(struct options *options, const char *text) {
     return fuse_opt_add_arg(texts, text) == 0 ? texts->argv[texts->argc - 1] : NULL;
 }
 
-static int take_path(struct options *options, const char *argument) {
-    const char **place = !options->lower ? &options->lower : !options->mountpoint ? &options->mountpoint : NULL;
-    if (!place) {
-        log_message("unexpected argument '%s': give one lower directory and one mount point", argument);
-        return -1;
-    }
-    *place = keep(options, argument);
-    return *place ? 0 : -1;
-}
-
 static int take_option(struct parser *parser, const struct option_row *row, const char *argument) {
     char why[OPTION_TEXT_SIZE];
     char *text = NULL;
@@ -75,8 +69,16 @@ static int take_option(struct parser *parser, const struct option_row *row, cons
 static int take_argument(void *data, const char *argument, int key, struct fuse_args *args) {
     struct parser *parser = data;
     (void)args;
-    if (key == FUSE_OPT_KEY_NONOPT)
-        return take_path(parser->options, argument);
+    if (key == FUSE_OPT_KEY_NONOPT) {
+        struct options *options = parser->options;
+        const char **place = !options->lower ? &options->lower : !options->mountpoint ? &options->mountpoint : NULL;
+        if (!place) {
+            log_message("unexpected argument '%s': give one lower directory and one mount point", argument);
+            return -1;
+        }
+        *place = keep(options, argument);
+        return *place ? 0 : -1;
+    }
     if (argument[0] == '\0') /* of a list with a comma too many, which mount(8) accepts */
         return 0;
     const struct option_row *row = find_row(argument);
@@ -112,46 +114,17 @@ static int check_row(const struct parser *parser, const struct option_row *row, 
     return -EINVAL;
 }
 
-/* Checks each given option against the others. */
-static int check_rows(const struct parser *parser) {
-    int err = 0;
-    for (size_t i = 0; i < OPTION_ROWS_MAX && err == 0; i++)
-        if (parser->options->given & UINT64_C(1) << i)
-            err = check_row(parser, &options_rows[i], parser->values[i]);
-    return err;
-}
-
-static int check_labels(const struct options *options) {
-    char complaint[USER_LABEL_COMPLAINT_SIZE];
-    if (user_labels_valid(options->session.labels.texts, options->session.labels.count, complaint))
-        return 0;
-    log_message("label=%s", complaint);
-    return -EINVAL;
-}
-
-static int check_paths(const struct options *options) {
-    if (options->mountpoint)
-        return 0;
-    log_message("%s: usage: osproffs [options] LOWER MOUNTPOINT (osproffs -h for help)",
-                options->lower ? "no mount point given" : "no lower directory given");
-    return -EINVAL;
-}
-
 /* ---- Defaults that depend on other options ------------------------------------------------------ */
-
-/* The kernel checks permissions on every mount that other users may use, unless an option switches the checks off. An
- * existing mount keeps its setting. */
-static bool adds_permission_checks(const struct options *options) {
-    return options->action == OPTIONS_MOUNT && options->allow_other && !options->no_default_permissions &&
-           !options->default_permissions;
-}
 
 static int settle(struct options *options) {
     options->session.resolution = 1U << options->resolution_power;
     options->session.groupings = options->groups.groupings;
     if (!options->allow_other)
         options->shows_pseudo = true; /* the user who mounts has no more access than below */
-    if (adds_permission_checks(options)) {
+    /* The kernel checks permissions on every mount that other users may use, unless an option switches the checks off.
+     * An existing mount keeps its setting. */
+    if (options->action == OPTIONS_MOUNT && options->allow_other && !options->no_default_permissions &&
+        !options->default_permissions) {
         options->default_permissions = true;
         if (fuse_opt_add_arg(&options->fuse_args, "-odefault_permissions") < 0)
             return -ENOMEM;
@@ -163,12 +136,24 @@ static int settle(struct options *options) {
 }
 
 static int check(const struct parser *parser) {
+    const struct options *options = parser->options;
+    char complaint[USER_LABEL_COMPLAINT_SIZE];
     int err = read_values(parser);
-    if (err == 0)
-        err = check_rows(parser);
-    if (err == 0)
-        err = check_labels(parser->options);
-    return err == 0 ? check_paths(parser->options) : err;
+    for (size_t i = 0; i < OPTION_ROWS_MAX && err == 0; i++)
+        if (options->given & UINT64_C(1) << i)
+            err = check_row(parser, &options_rows[i], parser->values[i]);
+    if (err < 0)
+        return err;
+    if (!user_labels_valid(options->session.labels.texts, options->session.labels.count, complaint)) {
+        log_message("label=%s", complaint);
+        return -EINVAL;
+    }
+    if (!options->mountpoint) {
+        log_message("%s: usage: osproffs [options] LOWER MOUNTPOINT (osproffs -h for help)",
+                    options->lower ? "no mount point given" : "no lower directory given");
+        return -EINVAL;
+    }
+    return 0;
 }
 
 int options_parse(int argc, char **argv, struct options *ret_options) {
@@ -196,4 +181,41 @@ void options_finish(struct options *options) {
     option_list_finish(&options->session.labels);
     fuse_opt_free_args(&options->texts);
     fuse_opt_free_args(&options->fuse_args);
+}
+
+/* ---- The description for people, and for shells that complete it -------------------------------- */
+
+void options_print_help(void) {
+    static const struct option_style style = {
+        .dashes = "-o ", .equals = "=", .margin = 4, .indent = 27, .columns_max = 120};
+    printf("usage: osproffs [options] LOWER MOUNTPOINT\n"
+           "\n"
+           "Shows the directory LOWER at MOUNTPOINT and profiles every operation on it.\n"
+           "Read the profile from MOUNTPOINT/.osprof, or look at it with osprof show MOUNTPOINT; other programs\n"
+           "read it as MOUNTPOINT/.osprof.json and as MOUNTPOINT/.osprof.metrics (Prometheus).\n"
+           "\n");
+    for (const struct option_row *row = options_rows; row->kind != OPTION_END; row++)
+        if (row->kind == OPTION_HEADING)
+            printf("\n%s\n", row->help);
+        else if (row->help)
+            option_print_help(row, &style);
+    printf("\nOptions of libfuse:\n");
+    fuse_lowlevel_help();
+}
+
+void options_print_version(void) {
+    printf("osproffs %s\n", OSPROFFS_VERSION);
+    printf("libfuse %s (built against %d.%d)%s%s%s%s%s\n", fuse_pkgversion(), FUSE_MAJOR_VERSION, FUSE_MINOR_VERSION,
+           OSPROFFS_HAS_TMPFILE ? " +tmpfile" : "", OSPROFFS_HAS_STATX ? " +statx" : "",
+           OSPROFFS_HAS_SYNCFS ? " +syncfs" : "", OSPROFFS_HAS_PASSTHROUGH ? " +passthrough" : "",
+           ring_is_built_in() ? " +io_uring" : "");
+}
+
+void options_print_completion(void) {
+    static const char of_libfuse[] = "-o options\nallow_root flag\nauto_unmount flag";
+    for (const struct option_row *row = options_rows; row->kind != OPTION_END; row++)
+        if (row->name && !row->is_hidden)
+            option_print_completion(row, "", "=");
+    puts(of_libfuse);
+    puts("* directory");
 }

@@ -1,5 +1,5 @@
 /* The table of osproffs's options, used by parsing, --help and completion, and before it the functions of its rows. */
-#include "options_rows.h"
+#include "options.h"
 
 #include <string.h>
 
@@ -12,7 +12,6 @@
 #include "config.h"
 #include "control.h"
 #include "ctl.h"
-#include "mount_options.h"
 #include "slow_log.h"
 #include "uring.h"
 

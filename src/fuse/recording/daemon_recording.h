@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "aggstats.h"
-#include "mount_options.h"
+#include "options.h"
 #include "pass.h"
 #include "prof.h"
 #include "session.h"

@@ -8,7 +8,7 @@
 
 #include "daemon_recording.h"
 #include "events_recorder.h"
-#include "mount_options.h"
+#include "options.h"
 #include "profile_target.h"
 
 struct event_files {
