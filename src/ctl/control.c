@@ -5,15 +5,19 @@
 #include "control.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 
 #include "aggstats/slow.h"
 #include "aggstats/words.h"
 #include "base.h"
+#include "path.h"
 #include "proc.h"
 
 static const char blanks[] = " \t\v\f";
@@ -163,14 +167,6 @@ static const struct verb verbs[] = {
     {.name = "joint", .argument = "OP VALUE|off", .apply = apply_joint, .refuse = refuse_joint},
 };
 
-static const struct verb *verb_find(const char *name) {
-    for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
-        if (strcmp(verbs[i].name, name) == 0)
-            return &verbs[i];
-    }
-    return NULL;
-}
-
 /* ---- Reasons ------------------------------------------------------------------------------------ */
 
 #define PRINTABLE_SIZE 48
@@ -220,16 +216,6 @@ static int refuse_value(size_t line_number, const struct verb *verb, const char 
     return -EINVAL;
 }
 
-static int report_failure(int error, size_t line_number, const struct command *command,
-                          char ret_reason[CONTROL_REASON_SIZE]) {
-    char argument[PRINTABLE_SIZE];
-    make_printable(command->argument ? command->argument : "", argument);
-    const char *why = command->verb->failure ? command->verb->failure(error) : NULL;
-    snprintf(ret_reason, CONTROL_REASON_SIZE, "line %zu: %s%s%s failed: %s", line_number, command->verb->name,
-             command->argument ? " " : "", argument, why ? why : strerror(-error));
-    return error;
-}
-
 static int refuse_file(size_t line_number, const struct verb *verb, char ret_reason[CONTROL_REASON_SIZE]) {
     snprintf(ret_reason, CONTROL_REASON_SIZE,
              "line %zu: %s with a file is for who sees the same directories as this process; elsewhere use 'osprof %s'",
@@ -270,7 +256,9 @@ static int parse_line(const struct control *control, const struct control_asker 
     } else {
         argument = NULL;
     }
-    const struct verb *verb = verb_find(name);
+    const struct verb *verb = NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(verbs) && !verb; i++)
+        verb = strcmp(verbs[i].name, name) == 0 ? &verbs[i] : NULL;
     if (!verb)
         return refuse_unknown(line_number, name, ret_reason);
     if (argument && (!verb->argument || strlen(argument) >= PATH_MAX))
@@ -346,19 +334,21 @@ static int apply_to_file(const struct control *control, const struct control_ask
     return asker->act ? asker->act(asker->context, apply_file_command, &about) : apply_file_command(&about);
 }
 
-static int apply_command(const struct control *control, const struct control_asker *asker,
-                         const struct command *command) {
-    return command->verb->apply_to ? apply_to_file(control, asker, command)
-                                   : command->verb->apply(control, command->argument);
-}
-
 static int apply_all(const struct control *control, const struct control_asker *asker, const struct command *commands,
                      size_t count, char ret_reason[CONTROL_REASON_SIZE]) {
     for (size_t i = 0; i < count; i++) {
-        assert(commands[i].verb); /* parsing has filled them all */
-        int error = apply_command(control, asker, &commands[i]);
-        if (error)
-            return report_failure(error, i + 1, &commands[i], ret_reason);
+        const struct verb *verb = commands[i].verb;
+        const char *argument = commands[i].argument;
+        assert(verb); /* parsing has filled them all */
+        int error = verb->apply_to ? apply_to_file(control, asker, &commands[i]) : verb->apply(control, argument);
+        if (error == 0)
+            continue;
+        char shown[PRINTABLE_SIZE];
+        make_printable(argument ? argument : "", shown);
+        const char *why = verb->failure ? verb->failure(error) : NULL;
+        snprintf(ret_reason, CONTROL_REASON_SIZE, "line %zu: %s%s%s failed: %s", i + 1, verb->name, argument ? " " : "",
+                 shown, why ? why : strerror(-error));
+        return error;
     }
     return 0;
 }
@@ -373,13 +363,6 @@ const char *control_parse_interval(const char *text, uint64_t *ret_ns) {
 
 static const char depth_rule[] = "the depth must be a number from 1 to 64, such as directory:2";
 
-/* "2". 0: it is wrong. */
-static unsigned parse_depth(const char *text) {
-    char *end;
-    const unsigned long depth = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
-    return depth > 0 && depth <= DEPTH_MAX && *end == '\0' ? (unsigned)depth : 0;
-}
-
 /* word: "directory:2"; is cut up */
 static const char *parse_group(char *word, const char *rule, struct control_groups *groups) {
     char *depth = strchr(word, ':');
@@ -393,7 +376,12 @@ static const char *parse_group(char *word, const char *rule, struct control_grou
     groups->groupings |= 1U << grouping;
     if (depth && grouping != AGGSTATS_BY_DIRECTORY)
         return "only directory takes a depth";
-    return depth && (groups->directory_depth = parse_depth(depth)) == 0 ? depth_rule : NULL;
+    if (!depth)
+        return NULL;
+    char *end = depth;
+    const unsigned long number = depth[0] >= '0' && depth[0] <= '9' ? strtoul(depth, &end, 10) : 0;
+    groups->directory_depth = number <= DEPTH_MAX && *end == '\0' ? (unsigned)number : 0;
+    return groups->directory_depth == 0 ? depth_rule : NULL;
 }
 
 const char *control_parse_groups(const char *text, const char *rule, struct control_groups *ret_groups) {
@@ -423,14 +411,10 @@ const char *control_parse_joint(const char *argument, struct control_joint *ret_
 }
 
 /* time_parse() reads "10" as seconds, but users mean milliseconds: a unit is required. */
-static bool lacks_unit(const char *text) {
-    const size_t digits = strspn(text, "0123456789.");
-    return digits > 0 && text[digits] == '\0';
-}
-
 const char *control_parse_slow(const char *text, uint64_t *ret_ns) {
+    const size_t digits = strspn(text, "0123456789.");
     *ret_ns = 0;
-    if (lacks_unit(text))
+    if (digits > 0 && text[digits] == '\0')
         return "the unit is missing: such as 10ms, or 10s";
     return strcmp(text, "off") == 0 || time_parse(text, AGGSTATS_SLOW_MIN_NS, AGGSTATS_SLOW_MAX_NS, ret_ns)
                ? NULL
@@ -471,18 +455,6 @@ static void add_paths(const struct control *control, struct aggstats_profile *pr
             profile->ops[i].longest_path = control->path_of(control->path_context, profile->ops[i].longest_object);
 }
 
-/* Instead of objects. */
-static void add_numbers(const struct control *control, struct aggstats_profile *profile) {
-    for (size_t i = 0; i < profile->in_flight_count; i++)
-        profile->in_flight[i].object = control->number_of(control->path_context, profile->in_flight[i].object);
-}
-
-static int add_end(struct aggstats_profile *profile) {
-    char end[UTC_TEXT_SIZE];
-    format_utc(read_clock_ns(CLOCK_REALTIME), end);
-    return aggstats_profile_add_label(profile, "end", end);
-}
-
 int control_read(const struct control *control, const struct view *view, bool shows_paths,
                  struct control_text *ret_text) {
     struct aggstats_profile profile = {0};
@@ -493,9 +465,13 @@ int control_read(const struct control *control, const struct view *view, bool sh
         aggstats_profile_drop_paths(&profile);
     else if (control->path_of)
         add_paths(control, &profile);
-    if (control->number_of)
-        add_numbers(control, &profile);
-    error = control->says_end ? add_end(&profile) : 0;
+    for (size_t i = 0; control->number_of && i < profile.in_flight_count; i++) /* instead of objects */
+        profile.in_flight[i].object = control->number_of(control->path_context, profile.in_flight[i].object);
+    if (control->says_end) {
+        char end[UTC_TEXT_SIZE];
+        format_utc(read_clock_ns(CLOCK_REALTIME), end);
+        error = aggstats_profile_add_label(&profile, "end", end);
+    }
     if (view->needs_steady_rate && control->steady_clock.frequency_hz > 0)
         profile.clock = control->steady_clock;
     struct control_text text = {
@@ -509,4 +485,45 @@ int control_read(const struct control *control, const struct view *view, bool sh
     aggstats_profile_finish(&profile);
     malloc_trim(0); /* it is large, and another thread, in its own arena, makes the next one */
     return error;
+}
+
+/* ---- Files that a client has opened for us ------------------------------------------------------ */
+
+int control_file_check(const struct control_file *file, dev_t own_device) {
+    struct statx attr;
+    const int flags = fcntl(file->fd, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || flags & O_PATH)
+        return -EBADF;
+    if (statx(file->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_SIZE, &attr) < 0)
+        return negative_errno();
+    if (makedev(attr.stx_dev_major, attr.stx_dev_minor) == own_device)
+        return -ELOOP;
+    if (!S_ISREG(attr.stx_mode))
+        return -ENOTSUP;
+    return attr.stx_size == 0 ? 0 : -EEXIST;
+}
+
+int control_file_write(const struct control_file *file, dev_t own_device, const char *text, size_t size_bytes) {
+    int error = control_file_check(file, own_device);
+    if (error == 0)
+        error = write_all(file->fd, text, size_bytes);
+    return error == 0 && fsync(file->fd) < 0 ? negative_errno() : error;
+}
+
+void control_file_note_name(int fd, struct control_file_name *ret_name) {
+    struct statx attr = {0};
+    ret_name->link_count = statx(fd, "", AT_EMPTY_PATH, STATX_NLINK, &attr) == 0 ? attr.stx_nlink : 0;
+    if (path_of_open(fd, ret_name->path) < 0)
+        ret_name->path[0] = '\0';
+}
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool control_file_is_renamed(int fd, const struct control_file_name *before) {
+    struct control_file_name now;
+    control_file_note_name(fd, &now);
+    return now.link_count > before->link_count || strcmp(last_part(now.path), last_part(before->path)) != 0;
 }

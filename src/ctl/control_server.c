@@ -12,7 +12,6 @@
 #include <time.h>
 
 #include "base.h"
-#include "control_file.h"
 #include "quiet_thread.h"
 #include "waiting.h"
 
@@ -62,23 +61,18 @@ static void let_pass_files(int fd, bool is_let) {
 #endif
 }
 
-static void take_credentials(struct question *question, const struct cmsghdr *head) {
-    struct ucred shown;
-    memcpy(&shown, CMSG_DATA(head), sizeof(shown));
-    question->is_trusted |= shown.pid == getpid() || (getuid() != 0 && shown.uid == getuid());
-}
-
-static void take_file(struct question *question, const struct cmsghdr *head) {
-    close_fd(&question->file_fd);
-    memcpy(&question->file_fd, CMSG_DATA(head), sizeof(int));
-}
-
 static void take_control(struct question *question, struct msghdr *message) {
     for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head; head = CMSG_NXTHDR(message, head)) {
-        if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int)))
-            take_file(question, head);
-        else if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS)
-            take_credentials(question, head);
+        if (head->cmsg_level != SOL_SOCKET)
+            continue;
+        if (head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int))) {
+            close_fd(&question->file_fd);
+            memcpy(&question->file_fd, CMSG_DATA(head), sizeof(int));
+        } else if (head->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred shown;
+            memcpy(&shown, CMSG_DATA(head), sizeof(shown));
+            question->is_trusted |= shown.pid == getpid() || (getuid() != 0 && shown.uid == getuid());
+        }
     }
 }
 
@@ -87,6 +81,7 @@ union ancillary {
     struct cmsghdr align;
 };
 
+/* Returns how many bytes; 0: the end; -1: the client is too slow */
 static ssize_t receive_message(struct question *question, struct iovec room, size_t control_bytes) {
     union ancillary control;
     struct msghdr message = {
@@ -100,13 +95,6 @@ static ssize_t receive_message(struct question *question, struct iovec room, siz
     return count;
 }
 
-/* Returns how many bytes; 0: the end; -1: the client is too slow */
-static ssize_t receive(struct question *question) {
-    const struct iovec room = {.iov_base = question->text + question->size_bytes,
-                               .iov_len = CONTROL_WRITE_MAX + 1 - question->size_bytes};
-    return receive_message(question, room, CMSG_SPACE(sizeof(struct ucred)));
-}
-
 /* Reads the whole question, without its end. Returns false if the client is too slow, or the question too long. */
 static bool read_question(struct question *question) {
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
@@ -115,7 +103,9 @@ static bool read_question(struct question *question) {
     while (count > 0) {
         if (question->size_bytes > CONTROL_WRITE_MAX || is_past(end_ns))
             return false;
-        count = receive(question);
+        const struct iovec room = {.iov_base = question->text + question->size_bytes,
+                                   .iov_len = CONTROL_WRITE_MAX + 1 - question->size_bytes};
+        count = receive_message(question, room, CMSG_SPACE(sizeof(struct ucred)));
         if (count < 0)
             return false;
         question->size_bytes += (size_t)count;
@@ -225,10 +215,6 @@ static bool asks_for(const struct question *question, const char *what) {
            (question->text[length] == '\0' || strcmp(question->text + length, "\n") == 0);
 }
 
-static bool comes_with_file(const struct question *question) {
-    return strncmp(question->text, WITH_FILE, strlen(WITH_FILE)) == 0;
-}
-
 /* Asks for the file: the client is known to be trusted by now. */
 static bool take_promised_file(struct question *question) {
     char byte;
@@ -242,7 +228,7 @@ static bool take_promised_file(struct question *question) {
 
 static void answer(struct control_server *server, struct question *question) {
     char reason[CONTROL_REASON_SIZE] = "";
-    if (comes_with_file(question) && !take_promised_file(question)) {
+    if (strncmp(question->text, WITH_FILE, strlen(WITH_FILE)) == 0 && !take_promised_file(question)) {
         answer_line(question->fd, -EBADF, "the file has not come", INT64_MAX);
         return;
     }
@@ -308,13 +294,6 @@ static void give_up_stranger(struct control_server *server, struct strangers *st
         close(fd);
 }
 
-static void accept_stranger(struct control_server *server, struct strangers *strangers, int fd) {
-    if (strangers->count == STRANGERS_MAX)
-        give_up_stranger(server, strangers, 0);
-    strangers->connections[strangers->count] = (struct pollfd){.fd = fd, .events = POLLIN};
-    strangers->came_ns[strangers->count++] = read_clock_ns(CLOCK_MONOTONIC);
-}
-
 /* Nobody waits for a client that sends nothing. */
 static void serve_strangers(struct control_server *server, struct strangers *strangers) {
     for (unsigned i = 0; i < strangers->count;) {
@@ -348,9 +327,12 @@ static void *run(void *argument) {
         bool is_somebody_new = wait_for_strangers(server, &strangers);
         serve_strangers(server, &strangers);
         int fd = is_somebody_new ? accept4(server->fd, NULL, NULL, SOCK_CLOEXEC) : -1;
-        if (fd >= 0)
-            accept_stranger(server, &strangers, fd);
-        else if (is_somebody_new && errno == EINVAL) /* it has been shut down */
+        if (fd >= 0) {
+            if (strangers.count == STRANGERS_MAX)
+                give_up_stranger(server, &strangers, 0);
+            strangers.connections[strangers.count] = (struct pollfd){.fd = fd, .events = POLLIN};
+            strangers.came_ns[strangers.count++] = read_clock_ns(CLOCK_MONOTONIC);
+        } else if (is_somebody_new && errno == EINVAL) /* it has been shut down */
             break;
         else if (is_somebody_new && errno != EINTR && errno != ECONNABORTED)
             nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* no descriptors, or no memory */
@@ -371,25 +353,21 @@ static void close_socket(struct control_server *server) {
 }
 
 /* By a path that no mount can be mounted over. */
-static int bind_in(int fd, int dir_fd, const char *name) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int length = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", dir_fd, name);
-    if (length >= (int)sizeof(address.sun_path))
-        return -ENAMETOOLONG;
-    unlinkat(dir_fd, name, 0);
-    const mode_t mask = umask(0177);
-    int error = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? negative_errno() : 0;
-    umask(mask);
-    return error;
-}
-
 static int listen_in(struct control_server *server) {
     const int yes = 1;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
     server->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (server->fd < 0 || setsockopt(server->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0)
         return negative_errno();
     let_pass_files(server->fd, false);
-    int error = bind_in(server->fd, server->dir_fd, server->name);
+    int length =
+        snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", server->dir_fd, server->name);
+    if (length >= (int)sizeof(address.sun_path))
+        return -ENAMETOOLONG;
+    unlinkat(server->dir_fd, server->name, 0);
+    const mode_t mask = umask(0177);
+    int error = bind(server->fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? negative_errno() : 0;
+    umask(mask);
     return error == 0 && listen(server->fd, WAITING_MAX) < 0 ? negative_errno() : error;
 }
 

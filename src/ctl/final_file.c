@@ -37,11 +37,6 @@ static int compare_lines(const char *header, const char *other, const char *key)
     return order != 0 ? order : (length > other_length) - (length < other_length);
 }
 
-/* Starting times have a form that sorts by time. */
-static bool is_of_mount_and_not_later(const char *header, const char *own) {
-    return compare_lines(header, own, "\n# mount: ") == 0 && compare_lines(header, own, "\n# start: ") <= 0;
-}
-
 enum content {
     CONTENT_NONE, /* there is no such file */
     CONTENT_OWN,  /* a profile of the same mount that began no later */
@@ -64,7 +59,10 @@ static enum content look(int dir_fd, const char *name, const struct control_text
         return CONTENT_OTHER;
     if (strncmp(header, beginning, strlen(beginning)) != 0)
         return CONTENT_NO_PROFILE;
-    return is_of_mount_and_not_later(header, text->text) ? CONTENT_OWN : CONTENT_OTHER;
+    /* Starting times have a form that sorts by time. */
+    bool is_own =
+        compare_lines(header, text->text, "\n# mount: ") == 0 && compare_lines(header, text->text, "\n# start: ") <= 0;
+    return is_own ? CONTENT_OWN : CONTENT_OTHER;
 }
 
 /* ---- Saving ------------------------------------------------------------------------------------- */
@@ -101,20 +99,15 @@ static int save_beside(const struct final_file *file, const char *name, char **r
     return err;
 }
 
-/* Waits for others for two seconds at most: a file system may not support such locks. Owner: the caller closes it */
-static int lock_directory(int dir_fd) {
-    CLEANUP_FD int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const struct timespec step = {.tv_nsec = LOCK_STEP_NS};
-    for (int i = 0; i < LOCK_STEPS && fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++)
-        nanosleep(&step, NULL);
-    return steal_fd(&fd);
-}
-
+/* Waits two seconds at most for others that have locked the directory: a file system may not support such locks. */
 int final_file_save(int dir_fd, const char *name, bool keeps_old, mode_t mode, const struct control_text *text,
                     char **ret_other_name) {
     const struct final_file file = {.dir_fd = dir_fd, .keeps_old = keeps_old, .mode = mode, .text = text};
-    CLEANUP_FD int lock_fd = lock_directory(dir_fd);
-    (void)lock_fd;
+    const struct timespec step = {.tv_nsec = LOCK_STEP_NS};
+    CLEANUP_FD int lock_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; i < LOCK_STEPS && lock_fd >= 0 && flock(lock_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+         i++)
+        nanosleep(&step, NULL);
     int err = save_as(&file, name, true);
     *ret_other_name = NULL;
     return err == -EEXIST ? save_beside(&file, name, ret_other_name) : err;

@@ -14,7 +14,6 @@
 #include "background.h"
 #include "base.h"
 #include "config.h"
-#include "control_file.h"
 #include "control_server.h"
 #include "ctl.h"
 #include "daemon_recording.h"

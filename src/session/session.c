@@ -13,7 +13,6 @@
 #include "aggstats/shared.h"
 #include "aggstats/user_label.h"
 #include "base.h"
-#include "control_file.h"
 #include "final_file.h"
 #include "live_dirs.h"
 #include "path.h"

@@ -6,7 +6,9 @@
 #ifndef CONTROL_H
 #define CONTROL_H
 
+#include <limits.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "aggstats/words.h"
 #include "views.h"
@@ -143,5 +145,29 @@ struct control_joint {
 
 /* Reads "OP VALUE", "OP off" or "off"; names are not looked up. Returns NULL, or what is wrong */
 const char *control_parse_joint(const char *argument, struct control_joint *ret_joint);
+
+/* ---- Files that a client has opened for us ----
+ *
+ * Everything is asked of the descriptor, never of a name; and the checks come again before the writing, as the client
+ * may have changed the file in between. */
+
+/* Whether it is an open file that may be written to: empty, regular, and outside the mount with the device number
+ * own_device, since a write there would wait for ourselves.
+ * Errors:  -EBADF it is not open, or not for writing, -ENOTSUP no regular file, -EEXIST it is not empty, -ELOOP */
+int control_file_check(const struct control_file *file, dev_t own_device);
+
+/* Writes the text to it, and syncs it to disk. Errors: the same, and those of writing */
+int control_file_write(const struct control_file *file, dev_t own_device, const char *text, size_t size_bytes);
+
+/* To see later whether a file has got a name since. */
+struct control_file_name {
+    uint32_t link_count;
+    char path[PATH_MAX];
+};
+
+void control_file_note_name(int fd, struct control_file_name *ret_name);
+
+/* True if it has more links than then, or another name; its directories may have been renamed. */
+bool control_file_is_renamed(int fd, const struct control_file_name *before);
 
 #endif

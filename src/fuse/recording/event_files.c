@@ -8,7 +8,6 @@
 
 #include "aggstats/caller_groups.h"
 #include "base.h"
-#include "control_file.h"
 #include "events_place.h"
 #include "log.h"
 #include "process.h"

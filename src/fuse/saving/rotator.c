@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base.h"
-#include "control_file.h"
 #include "log.h"
 #include "profile_series.h"
 #include "quiet_thread.h"
