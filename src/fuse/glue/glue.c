@@ -105,7 +105,7 @@ const struct fuse_lowlevel_ops glue_operations = {
     .fallocate = glue_fallocate,
     .lseek = glue_lseek,
     .copy_file_range = glue_copy_file_range,
-#ifdef HAVE_FUSE_TMPFILE /* for requests over a ring; else see loop_is_tmpfile() */
+#ifdef HAVE_FUSE_TMPFILE /* for requests over a ring; else see loop_serves() */
     .tmpfile = glue_tmpfile,
 #endif
 #ifdef HAVE_FUSE_STATX

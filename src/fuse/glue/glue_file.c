@@ -6,6 +6,7 @@
 #include "ctl.h"
 #include "glue.h"
 #include "reply_memory.h"
+#include "request_body.h"
 #include "uring.h"
 
 void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
@@ -17,7 +18,7 @@ void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
 void glue_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi) {
     struct fs_entry entry;
     fs_file file;
-    if (loop_is_tmpfile()) {
+    if (loop_serves(FUSE_TMPFILE)) {
         glue_tmpfile(req, parent, mode, fi);
         return;
     }
@@ -130,7 +131,7 @@ void glue_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct f
     const uint64_t answer = err < 0 ? 0 : copied_bytes;
     if (err < 0)
         glue_reply_status(req, err);
-    else if (loop_is_copy_file_range_64())
+    else if (loop_serves(FUSE_COPY_FILE_RANGE_64))
         fuse_reply_buf(req, (const char *)&answer, sizeof(answer));
     else
         fuse_reply_write(req, answer);

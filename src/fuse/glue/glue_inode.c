@@ -9,6 +9,7 @@
 #include "ctl.h"
 #include "glue.h"
 #include "reply_memory.h"
+#include "request_body.h"
 
 #define ANSWERED_MASK (STATX_BASIC_STATS | STATX_BTIME)
 
@@ -60,7 +61,7 @@ static void reply_attr(fuse_req_t req, int err, fs_ino ino, const struct stat *a
 
 void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     struct stat attr;
-    if (loop_is_statx()) {
+    if (loop_serves(FUSE_STATX)) {
         glue_statx(req, ino, 0, ANSWERED_MASK, fi);
         return;
     }
@@ -68,25 +69,23 @@ void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     reply_attr(req, err, ino, &attr);
 }
 
-/* The members behind these are reserved, and must be 0. */
-static void reply_statx(fuse_req_t req, const struct statx *attr, double timeout_s) {
-    uint64_t timeout_whole_s = (uint64_t)timeout_s;
-    struct statx_answer answer = {
-        .attr_valid_s = timeout_whole_s,
-        .attr_valid_ns = (uint32_t)((timeout_s - (double)timeout_whole_s) * 1e9),
-    };
-    memcpy(&answer.attr, attr, offsetof(struct statx, stx_mnt_id));
-    answer.attr.stx_mask &= ANSWERED_MASK;
-    fuse_reply_buf(req, (const char *)&answer, sizeof(answer));
-}
-
+/* The members behind those that are answered are reserved, and must be 0. */
 void glue_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi) {
     struct statx attr;
     int err = GLUE_CALL(req, statx, ino, glue_file(fi), flags, (unsigned)mask, &attr);
-    if (err < 0)
+    if (err < 0) {
         glue_reply_status(req, err);
-    else
-        reply_statx(req, &attr, ctl_serves(ino) ? 0 : glue_attr_timeout(glue_of(req), attr.stx_mode));
+        return;
+    }
+    const double timeout_s = ctl_serves(ino) ? 0 : glue_attr_timeout(glue_of(req), attr.stx_mode);
+    const uint64_t whole_s = (uint64_t)timeout_s;
+    struct statx_answer answer = {
+        .attr_valid_s = whole_s,
+        .attr_valid_ns = (uint32_t)((timeout_s - (double)whole_s) * 1e9),
+    };
+    memcpy(&answer.attr, &attr, offsetof(struct statx, stx_mnt_id));
+    answer.attr.stx_mask &= ANSWERED_MASK;
+    fuse_reply_buf(req, (const char *)&answer, sizeof(answer));
 }
 
 void glue_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi) {

@@ -30,11 +30,6 @@ struct node_names {
  * Threads: any */
 bool node_name(void *context, uint64_t node, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]);
 
-/* The directory in which the node was last looked up, or the node itself if it is a directory; 0: unknown. An
- * aggstats_place_fn; context: a struct node_names.
- * Threads: any */
-uint64_t node_directory(void *context, uint64_t node);
-
 /* From now on the lower file system is not asked. Returns false if it has not answered for a second, and may never */
 bool node_names_end(struct node_names *names);
 

@@ -97,12 +97,10 @@ void loop_remove_server(struct loop_server *server);
  * Threads: any; false in all but workers */
 bool loop_caller_lacks_fsetid(void);
 
-/* Whether the request that this worker has taken is FUSE_TMPFILE, FUSE_STATX or FUSE_COPY_FILE_RANGE_64, which libfuse
- * was given as another one: request_opcode_for_libfuse().
+/* Whether this worker has taken a request with that opcode: FUSE_TMPFILE, FUSE_STATX or FUSE_COPY_FILE_RANGE_64, which
+ * libfuse was given as another one: request_opcode_for_libfuse().
  * Threads: any; false in all but workers */
-bool loop_is_tmpfile(void);
-bool loop_is_statx(void);
-bool loop_is_copy_file_range_64(void);
+bool loop_serves(uint32_t opcode);
 
 /* Makes the main thread call call(data) within a second, and at most once a second; never if the loop ends before.
  * If asked again before the call, it is called once, with the latest data. Returns false, and does nothing, in a thread

@@ -10,14 +10,20 @@
  * up. If they are deferred nevertheless, the main thread refuses them with ENOMEM after a while.
  *
  * The queues have a lock of their own, for which the main thread does not wait: a bound worker may hold it while it
- * gets no CPU (pool.h). */
+ * gets no CPU (pool.h).
+ *
+ * Interrupting the system calls of threads that serve requests: libfuse's own way takes locks that all workers share,
+ * at every request, and does not work for requests of rings. Here a thread only notes which request it serves, and the
+ * thread that receives a FUSE_INTERRUPT, which is rare, searches for it, among the deferred first. */
 #include <errno.h>
 #include <linux/fuse.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
 #include "loop_private.h"
+#include "proc.h"
 #include "process_rights.h"
 #include "request_body.h"
 
@@ -115,7 +121,8 @@ void loop_free_deferred(struct loop *loop, struct deferred *deferred) {
     free(deferred);
 }
 
-void loop_refuse(struct loop *loop, const void *request, int error) {
+/* Answers the request with that error. */
+static void refuse(struct loop *loop, const void *request, int error) {
     struct fuse_out_header answer = {.len = sizeof(answer), .error = -error, .unique = header_of(request).unique};
     if (write(fuse_session_fd(loop->fuse), &answer, sizeof(answer)) < 0)
         return; /* the request or the connection is over already */
@@ -154,7 +161,7 @@ bool loop_begin(struct loop *loop, const void *request, size_t size_bytes) {
     }
     struct deferred *deferred = copy_request(loop, charge, request, size_bytes);
     if (!deferred)
-        loop_refuse(loop, request, ENOMEM);
+        refuse(loop, request, ENOMEM);
     else if (!put_off(loop, deferred)) {
         loop_free_deferred(loop, deferred);
         return true;
@@ -238,7 +245,7 @@ void loop_refuse_late(struct loop *loop) {
         struct deferred_queue *queue = &loop->deferred[CHARGE_DIRECTORY_CALL][index];
         while (queue->first && queue->first->since_ns < before_ns) {
             struct deferred *late = unlink_first_locked(loop, queue);
-            loop_refuse(loop, late->request, ENOMEM);
+            refuse(loop, late->request, ENOMEM);
             loop_free_deferred(loop, late);
         }
     }
@@ -253,12 +260,99 @@ void loop_drop_deferred(struct loop *loop) {
     pthread_mutex_destroy(&loop->deferred_lock);
 }
 
+/* ---- Interrupts ---- */
+
+/* An interrupt is repeated until so many ticks in a row found no thread serving the request: a worker that has taken a
+ * request, and gets no CPU, may begin with it long after the interrupt came. */
+#define MISSES_AFTER_ITS_END 3U
+#define MISSES_BEFORE_IT_BEGAN 100U
+#define RING_CHECKS_PER_LOCK 50U
+
+_Thread_local struct loop_server *loop_this_server;
+
+bool server_signal_while(struct loop_server *server, const uint64_t *at, uint64_t request) {
+    __atomic_add_fetch(&server->interrupters, 1, __ATOMIC_SEQ_CST);
+    uint64_t found = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+    bool hit = found != 0 && (request == 0 || found == request);
+    if (hit)
+        pthread_kill(server->thread, INTERRUPT_SIGNAL);
+    __atomic_sub_fetch(&server->interrupters, 1, __ATOMIC_SEQ_CST);
+    return hit;
+}
+
+static bool interrupt_if_at(struct loop_server *server, uint64_t request) {
+    if (__atomic_load_n(&server->request, __ATOMIC_ACQUIRE) != request)
+        return false;
+    server_signal_while(server, &server->interruptible, request);
+    return true;
+}
+
+/* Returns whether a thread serves it. */
+static bool interrupt_locked(struct loop *loop, uint64_t request) {
+    bool found = false;
+    for (unsigned index = 0; index < loop->worker_count; index++)
+        found |= interrupt_if_at(&loop->workers[index]->server, request);
+    for (struct loop_server *server = loop->others; server; server = server->next)
+        found |= interrupt_if_at(server, request);
+    return found;
+}
+
+void loop_interrupt(struct loop *loop, uint64_t request) {
+    if (loop_interrupt_deferred(loop, request))
+        return;
+    pthread_mutex_lock(&loop->lock);
+    const struct interrupt interrupt = {.request = request, .has_begun = interrupt_locked(loop, request)};
+    unsigned count = loop->interrupt_count;
+    if (count < WORKERS_MAX) { /* it is repeated */
+        loop->interrupts[count] = interrupt;
+        __atomic_store_n(&loop->interrupt_count, count + 1, __ATOMIC_SEQ_CST);
+    }
+    pthread_mutex_unlock(&loop->lock);
+    loop_wake_main_thread(loop);
+}
+
+void loop_repeat_interrupts(struct loop *loop) {
+    unsigned kept = 0;
+    pthread_mutex_lock(&loop->lock);
+    for (unsigned index = 0; index < loop->interrupt_count; index++) {
+        struct interrupt interrupt = loop->interrupts[index];
+        bool is_found = interrupt_locked(loop, interrupt.request);
+        interrupt.has_begun |= is_found;
+        interrupt.misses = is_found ? 0 : interrupt.misses + 1;
+        if (interrupt.misses < (interrupt.has_begun ? MISSES_AFTER_ITS_END : MISSES_BEFORE_IT_BEGAN))
+            loop->interrupts[kept++] = interrupt;
+    }
+    __atomic_store_n(&loop->interrupt_count, kept, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&loop->lock);
+}
+
+/* Reads the signals pending for the thread itself; SIGKILL is sent to each thread. */
+bool server_is_killed(pid_t caller) {
+    uint64_t pending;
+    return proc_status_number((uint64_t)caller, "SigPnd", 16, &pending) && pending & UINT64_C(1) << (SIGKILL - 1);
+}
+
+void loop_find_lost_interrupts(struct loop *loop) {
+    bool checks_locks = loop->ring_checks++ % RING_CHECKS_PER_LOCK == 0;
+    pthread_mutex_lock(&loop->lock);
+    for (struct loop_server *server = loop->others; server; server = server->next) {
+        if (!server->on_ring && !checks_locks)
+            continue;
+        uint64_t at = __atomic_load_n(&server->interruptible, __ATOMIC_ACQUIRE);
+        bool lasts = at != 0 && at == server->seen;
+        server->seen = at;
+        if (lasts && server_is_killed(__atomic_load_n(&server->caller, __ATOMIC_RELAXED)))
+            server_signal_while(server, &server->interruptible, at);
+    }
+    pthread_mutex_unlock(&loop->lock);
+}
+
 bool loop_is_still_wanted(struct loop *loop, const struct deferred *deferred) {
     const struct fuse_in_header header = header_of(deferred->request);
     if (!deferred->interrupted)
         return true;
     if (server_is_killed((pid_t)header.pid)) {
-        loop_refuse(loop, deferred->request, EINTR);
+        refuse(loop, deferred->request, EINTR);
         return false;
     }
     loop_interrupt(loop, header.unique);

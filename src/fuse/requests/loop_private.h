@@ -1,6 +1,6 @@
 /* Private: what the files of the loop share. loop.c is the main thread, loop_workers.c the workers,
- * loop_deferred.c the deferred requests, and loop_servers.c what the glue asks of all threads that serve, and how they
- * are interrupted. */
+ * loop_deferred.c requests that are deferred or interrupted, and loop_servers.c what the glue asks of all threads that
+ * serve. */
 #ifndef LOOP_PRIVATE_H
 #define LOOP_PRIVATE_H
 
@@ -161,7 +161,6 @@ void loop_find_lost_interrupts(struct loop *loop);
  * end: call after the answer: the request no longer counts for its user.
  * next: a request to serve now, which counts; the caller frees it. NULL: there is none.
  * is_still_wanted: call before serving it. False: its caller has been killed, and it has been answered.
- * refuse: answers it with that error.
  * interrupt: returns whether the request was among the deferred.
  * drop: frees all without an answer; when no thread serves any more. */
 void loop_init_deferred(struct loop *loop, uid_t owner_uid);
@@ -170,7 +169,6 @@ bool loop_begin(struct loop *loop, const void *request, size_t size_bytes);
 void loop_end(struct loop *loop, struct charge charge);
 struct deferred *loop_next_deferred(struct loop *loop);
 bool loop_is_still_wanted(struct loop *loop, const struct deferred *deferred);
-void loop_refuse(struct loop *loop, const void *request, int error);
 void loop_free_deferred(struct loop *loop, struct deferred *deferred);
 bool loop_interrupt_deferred(struct loop *loop, uint64_t request);
 void loop_drop_deferred(struct loop *loop);

@@ -1,26 +1,12 @@
-/* Threads that serve requests, as the glue sees them, and how their system calls are interrupted.
- *
- * libfuse's own way takes locks that all workers share, at every request, and does not work for requests of rings. Here
- * a thread only notes which request it serves, and the thread that receives a FUSE_INTERRUPT, which is rare, searches
- * for it. */
+/* Threads that serve requests, as the glue sees them. */
 #include "loop_private.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base.h"
-#include "proc.h"
 #include "request_body.h"
 #include "uring.h"
-
-/* An interrupt is repeated until so many ticks in a row found no thread serving the request: a worker that has taken a
- * request, and gets no CPU, may begin with it long after the interrupt came. */
-#define MISSES_AFTER_ITS_END 3U
-#define MISSES_BEFORE_IT_BEGAN 100U
-#define RING_CHECKS_PER_LOCK 50U
-
-_Thread_local struct loop_server *loop_this_server;
 
 static void add_server(struct loop *loop, struct loop_server *server) {
     pthread_mutex_lock(&loop->lock);
@@ -124,97 +110,6 @@ bool loop_caller_lacks_fsetid(void) {
     return loop_this_server && loop_this_server->worker && loop_this_server->worker->lacks_fsetid;
 }
 
-static bool request_is(uint32_t opcode) {
+bool loop_serves(uint32_t opcode) {
     return loop_this_server && loop_this_server->worker && loop_this_server->worker->opcode == opcode;
-}
-
-bool loop_is_tmpfile(void) {
-    return request_is(FUSE_TMPFILE);
-}
-
-bool loop_is_statx(void) {
-    return request_is(FUSE_STATX);
-}
-
-bool loop_is_copy_file_range_64(void) {
-    return request_is(FUSE_COPY_FILE_RANGE_64);
-}
-
-/* ---- Interrupts ---- */
-
-bool server_signal_while(struct loop_server *server, const uint64_t *at, uint64_t request) {
-    __atomic_add_fetch(&server->interrupters, 1, __ATOMIC_SEQ_CST);
-    uint64_t found = __atomic_load_n(at, __ATOMIC_SEQ_CST);
-    bool hit = found != 0 && (request == 0 || found == request);
-    if (hit)
-        pthread_kill(server->thread, INTERRUPT_SIGNAL);
-    __atomic_sub_fetch(&server->interrupters, 1, __ATOMIC_SEQ_CST);
-    return hit;
-}
-
-static bool interrupt_if_at(struct loop_server *server, uint64_t request) {
-    if (__atomic_load_n(&server->request, __ATOMIC_ACQUIRE) != request)
-        return false;
-    server_signal_while(server, &server->interruptible, request);
-    return true;
-}
-
-/* Returns whether a thread serves it. */
-static bool interrupt_locked(struct loop *loop, uint64_t request) {
-    bool found = false;
-    for (unsigned index = 0; index < loop->worker_count; index++)
-        found |= interrupt_if_at(&loop->workers[index]->server, request);
-    for (struct loop_server *server = loop->others; server; server = server->next)
-        found |= interrupt_if_at(server, request);
-    return found;
-}
-
-void loop_interrupt(struct loop *loop, uint64_t request) {
-    if (loop_interrupt_deferred(loop, request))
-        return;
-    pthread_mutex_lock(&loop->lock);
-    const struct interrupt interrupt = {.request = request, .has_begun = interrupt_locked(loop, request)};
-    unsigned count = loop->interrupt_count;
-    if (count < WORKERS_MAX) { /* it is repeated */
-        loop->interrupts[count] = interrupt;
-        __atomic_store_n(&loop->interrupt_count, count + 1, __ATOMIC_SEQ_CST);
-    }
-    pthread_mutex_unlock(&loop->lock);
-    loop_wake_main_thread(loop);
-}
-
-void loop_repeat_interrupts(struct loop *loop) {
-    unsigned kept = 0;
-    pthread_mutex_lock(&loop->lock);
-    for (unsigned index = 0; index < loop->interrupt_count; index++) {
-        struct interrupt interrupt = loop->interrupts[index];
-        bool is_found = interrupt_locked(loop, interrupt.request);
-        interrupt.has_begun |= is_found;
-        interrupt.misses = is_found ? 0 : interrupt.misses + 1;
-        if (interrupt.misses < (interrupt.has_begun ? MISSES_AFTER_ITS_END : MISSES_BEFORE_IT_BEGAN))
-            loop->interrupts[kept++] = interrupt;
-    }
-    __atomic_store_n(&loop->interrupt_count, kept, __ATOMIC_SEQ_CST);
-    pthread_mutex_unlock(&loop->lock);
-}
-
-/* Reads the signals pending for the thread itself; SIGKILL is sent to each thread. */
-bool server_is_killed(pid_t caller) {
-    uint64_t pending;
-    return proc_status_number((uint64_t)caller, "SigPnd", 16, &pending) && pending & UINT64_C(1) << (SIGKILL - 1);
-}
-
-void loop_find_lost_interrupts(struct loop *loop) {
-    bool checks_locks = loop->ring_checks++ % RING_CHECKS_PER_LOCK == 0;
-    pthread_mutex_lock(&loop->lock);
-    for (struct loop_server *server = loop->others; server; server = server->next) {
-        if (!server->on_ring && !checks_locks)
-            continue;
-        uint64_t at = __atomic_load_n(&server->interruptible, __ATOMIC_ACQUIRE);
-        bool lasts = at != 0 && at == server->seen;
-        server->seen = at;
-        if (lasts && server_is_killed(__atomic_load_n(&server->caller, __ATOMIC_RELAXED)))
-            server_signal_while(server, &server->interruptible, at);
-    }
-    pthread_mutex_unlock(&loop->lock);
 }

@@ -28,7 +28,7 @@ bool request_is_data(uint32_t opcode);
 /* The opcode under which libfuse is given the request. Older releases of libfuse do not know FUSE_TMPFILE, FUSE_STATX
  * and FUSE_COPY_FILE_RANGE_64. Their bodies begin with the same members as those of FUSE_CREATE, FUSE_GETATTR and
  * FUSE_COPY_FILE_RANGE, so a worker gives them to libfuse as these, and the handler asks the worker which one it is
- * (loop_is_tmpfile() and the like). So interrupts and answers stay libfuse's job, whatever its version. Any other
+ * (loop_serves()). So interrupts and answers stay libfuse's job, whatever its version. Any other
  * opcode is returned as it is. Over io_uring libfuse's own handlers are called. */
 uint32_t request_opcode_for_libfuse(uint32_t opcode);
 

@@ -186,28 +186,23 @@ static bool has_counts(const char *text) {
     return line && line[0] != '\0';
 }
 
-/* From now on the profile has that name. */
-static int take_other_name(struct profile_target *target, char *name) {
-    char *shown = absolute_path(target->dir_fd, name);
-    if (!shown)
-        return -ENOMEM;
-    log_message(FINAL_FILE_IS_TAKEN "; this one goes to %s", target->shown, shown);
-    free(target->name);
-    free(target->shown);
-    target->name = name;
-    target->shown = shown;
-    return 0;
-}
-
+/* If another profile is in the way, this one gets another name, and keeps it from now on. */
 static int save_to_file(struct profile_target *target, const struct control_text *text) {
     CLEANUP_FREE char *other_name = NULL;
     mode_t mode = profile_target_mode(target, text);
     int err = final_file_save(target->dir_fd, target->name, target->keep_old, mode, text, &other_name);
-    if (err == 0)
-        target->keep_old = false; /* the existing file is ours now */
-    if (err == 0 && other_name && (err = take_other_name(target, other_name)) == 0)
-        steal_pointer(&other_name);
-    return err;
+    if (err < 0)
+        return err;
+    target->keep_old = false; /* the existing file is ours now */
+    char *shown = other_name ? absolute_path(target->dir_fd, other_name) : NULL;
+    if (!shown)
+        return other_name ? -ENOMEM : 0;
+    log_message(FINAL_FILE_IS_TAKEN "; this one goes to %s", target->shown, shown);
+    free(target->name);
+    free(target->shown);
+    target->name = steal_pointer(&other_name);
+    target->shown = shown;
+    return 0;
 }
 
 /* If the reader of a stream has ended, the profile would be lost with the stream: the caller must keep it elsewhere,
@@ -333,7 +328,9 @@ int profile_target_add_second(struct profile_target *target, const char *path) {
     return 0;
 }
 
-int profile_target_save_second(const struct profile_target *target, const struct control_text *text, char **ret_shown) {
+/* Owner:   the caller frees *ret_shown, the new file's path for messages
+ * Errors:  -ENOENT there is no second place, and those of writing */
+static int save_second(const struct profile_target *target, const struct control_text *text, char **ret_shown) {
     CLEANUP_FREE char *name = NULL;
     if (target->second_fd < 0)
         return -ENOENT;
@@ -370,7 +367,7 @@ bool final_profile_keep(const struct profile_target *target, const struct aggsta
     *ret_outcome = live_path ? make_outcome("live", live_path) : make_outcome("lost", "");
     if (text->text && is_live_whole) {
         log_message("cannot write profile %s: %s; saved in %s (osprof recover %s)", shown, why, live_path, live_path);
-    } else if (text->text && profile_target_save_second(target, text, &second) == 0) {
+    } else if (text->text && save_second(target, text, &second) == 0) {
         log_message("cannot write profile %s: %s; saved in %s", shown, why, second);
         free(*ret_outcome);
         *ret_outcome = make_outcome("elsewhere", second);

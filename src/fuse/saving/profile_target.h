@@ -64,10 +64,6 @@ int profile_target_open_new(const struct profile_target *target, const char *fil
  * Errors:  what failed; there is no second place then */
 int profile_target_add_second(struct profile_target *target, const char *path);
 
-/* Owner:   the caller frees *ret_shown, the new file's path for messages
- * Errors:  -ENOENT there is no second place, and those of writing */
-int profile_target_save_second(const struct profile_target *target, const struct control_text *text, char **ret_shown);
-
 /* ---- If the final profile cannot be written to its place ---- */
 
 /* The outcome for control_server_tell_end(). Owner: the caller frees it; NULL: no memory */

@@ -16,31 +16,6 @@
 #define END_WAIT_S 2
 #define NAME_ATTEMPTS 100
 
-/* ---- A new file ---- */
-
-/* It is written while it has no name, which may take long, and then gets its name at once. An existing file is never
- * replaced. */
-struct new_file {
-    int dir_fd; /* -1: none */
-    struct nameless_file file;
-};
-
-#define NEW_FILE_NONE                                                                                                  \
-    { .dir_fd = -1, .file.fd = -1 }
-
-/* dir_fd: taken over, also on failure. The caller finishes *file in any case */
-static int new_file_write(struct new_file *file, int dir_fd, mode_t mode, const struct control_text *text) {
-    *file = (struct new_file){.dir_fd = dir_fd, .file = {.fd = -1}};
-    int err = nameless_file_create(dir_fd, &file->file);
-    return err < 0 ? err : nameless_file_fill(&file->file, mode, text->text, text->size_bytes);
-}
-
-/* Closes the file, and thereby removes it unless it has got its name. */
-static void new_file_finish(struct new_file *file) {
-    nameless_file_finish(&file->file);
-    close_fd(&file->dir_fd);
-}
-
 /* ---- A rotation ---- */
 
 struct saving {
@@ -68,14 +43,14 @@ static int name_span(struct saving *saving, int (*give_name)(void *context), voi
 }
 
 struct new_name {
-    struct new_file *written;
+    struct nameless_file *written;
     const char *name;
 };
 
 /* Errors: -EEXIST the name is taken; those of renaming */
 static int name_new(void *context) {
     const struct new_name *name = context;
-    return nameless_file_give_name(&name->written->file, name->name, false);
+    return nameless_file_give_name(name->written, name->name, false);
 }
 
 static struct profile_series series_of(const struct saving *saving) {
@@ -84,7 +59,7 @@ static struct profile_series series_of(const struct saving *saving) {
 }
 
 /* If the next name is taken by a file that is not of the series, another name is used. */
-static int name_next(struct saving *saving, struct new_file *written) {
+static int name_next(struct saving *saving, struct nameless_file *written) {
     const struct profile_series series = series_of(saving);
     int err = -EEXIST;
     for (unsigned attempt = 0; err == -EEXIST && attempt < NAME_ATTEMPTS; attempt++) {
@@ -95,51 +70,45 @@ static int name_next(struct saving *saving, struct new_file *written) {
     return err;
 }
 
+/* Writes the span to a file while it has no name, which may take long. Then the file gets its name at once; an existing
+ * file is never replaced. name: NULL: the next of the series */
+static int save_in_new_file(struct saving *saving, int dir_fd, const char *name) {
+    const mode_t mode = profile_target_mode(saving->rotator->target, &saving->text);
+    struct nameless_file written = {.fd = -1};
+    int err = nameless_file_create(dir_fd, &written);
+    if (err == 0)
+        err = nameless_file_fill(&written, mode, saving->text.text, saving->text.size_bytes);
+    if (err == 0)
+        err = name ? name_span(saving, name_new, &(struct new_name){&written, name}) : name_next(saving, &written);
+    nameless_file_finish(&written);
+    return err;
+}
+
 static int save_in_series(struct saving *saving) {
     const struct profile_target *target = saving->rotator->target;
-    struct new_file written = NEW_FILE_NONE;
-    int dir_fd = target->is_series ? openat(target->dir_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (dir_fd < 0)
-        return target->is_series ? negative_errno() : -EISDIR;
-    int err = new_file_write(&written, dir_fd, profile_target_mode(target, &saving->text), &saving->text);
-    if (err == 0)
-        err = name_next(saving, &written);
-    new_file_finish(&written);
-    return err;
+    return target->is_series ? save_in_new_file(saving, target->dir_fd, NULL) : -EISDIR;
 }
 
-static int save_in_file(struct saving *saving) {
-    const struct rotator *rotator = saving->rotator;
-    struct new_file written = NEW_FILE_NONE;
-    const char *name = NULL;
-    int dir_fd = -1;
-    int err = profile_target_open_new(rotator->target, saving->file->name, rotator->own_device, &dir_fd, &name);
-    if (err == 0)
-        err = new_file_write(&written, dir_fd, profile_target_mode(rotator->target, &saving->text), &saving->text);
-    if (err == 0)
-        err = name_span(saving, name_new, &(struct new_name){&written, name});
-    new_file_finish(&written);
-    return err;
-}
-
-/* The client that has opened the file gives it its name. */
-static int save_in_open_file(struct saving *saving) {
-    const struct rotator *rotator = saving->rotator;
-    const struct control_file *file = saving->file;
-    if (profile_target_is_at(rotator->target, file->name))
-        return -EBUSY;
-    int err = control_file_write(file, rotator->own_device, saving->text.text, saving->text.size_bytes);
-    return err < 0 ? err : name_span(saving, file->give_name, file->context);
-}
-
+/* The client that has opened a file gives it its name. */
 static int save_span(void *context, const struct aggstats_profile *profile) {
     struct saving *saving = context;
+    const struct rotator *rotator = saving->rotator;
+    const struct control_file *file = saving->file;
+    CLEANUP_FD int dir_fd = -1;
+    const char *name = NULL;
     int err = aggstats_profile_format(profile, &saving->text.text, &saving->text.size_bytes);
     if (err < 0)
         return err;
-    if (!saving->file)
+    if (!file)
         return save_in_series(saving);
-    return saving->file->fd >= 0 ? save_in_open_file(saving) : save_in_file(saving);
+    if (file->fd >= 0) {
+        if (profile_target_is_at(rotator->target, file->name))
+            return -EBUSY;
+        err = control_file_write(file, rotator->own_device, saving->text.text, saving->text.size_bytes);
+        return err < 0 ? err : name_span(saving, file->give_name, file->context);
+    }
+    err = profile_target_open_new(rotator->target, file->name, rotator->own_device, &dir_fd, &name);
+    return err < 0 ? err : save_in_new_file(saving, dir_fd, name);
 }
 
 /* Called after one more of the series was written. */

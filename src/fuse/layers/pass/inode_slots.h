@@ -60,11 +60,8 @@ static inline bool inode_place_is_usable(const struct inode_place *place) {
     return place->directory->is_by_name && strlen(place->name) < INODE_NAME_SIZE;
 }
 
-/* Frees an inode that is found by name, and directories above it, if the kernel does not know them and no name is in
+/* Frees a directory that has lost a name, and those above it, if the kernel does not know them and no name is in
  * them. */
-void inode_table_release(struct inode_table *table, struct inode *inode);
-
-/* The same for a directory that has lost a name. */
 void inode_table_release_child(struct inode_table *table, struct inode *directory);
 
 /* The number of chains that a hash table of that size should have for so many inodes. */

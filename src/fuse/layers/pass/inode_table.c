@@ -315,14 +315,16 @@ static struct inode *free_unneeded(struct inode_table *table, struct inode *inod
     return directory;
 }
 
-void inode_table_release(struct inode_table *table, struct inode *inode) {
+/* Frees an inode that is found by name, and directories above it, if the kernel does not know them and no name is in
+ * them. */
+static void release(struct inode_table *table, struct inode *inode) {
     while ((inode = free_unneeded(table, inode)))
         inode->list.named.children--;
 }
 
 void inode_table_release_child(struct inode_table *table, struct inode *directory) {
     directory->list.named.children--;
-    inode_table_release(table, directory);
+    release(table, directory);
 }
 
 int inode_table_name(struct inode_table *table, struct inode *inode, const struct inode *directory, const char *text) {
@@ -440,7 +442,7 @@ static int look_up(struct inode_table *table, const struct inode_key *key, mode_
     if (err == 0)
         err = keep_path_fd(table, inode, place, path_fd);
     if (err < 0 && --inode->lookup_count == 0)
-        inode_table_release(table, inode); /* only inodes found by name can fail: they need memory */
+        release(table, inode); /* only inodes found by name can fail: they need memory */
     if (err == 0)
         *ret_inode = inode;
     return err;
@@ -466,27 +468,21 @@ int inode_table_revive(struct inode_table *table, fs_ino ino, struct inode **ret
     return found ? 0 : -ESTALE;
 }
 
-/* The kernel does not know the inode any more. */
-static void retire(struct inode_table *table, struct inode *inode) {
-    if (inode->is_by_name) {
-        inode_table_release(table, inode);
-        return;
-    }
-    inode_table_drop_path_fd(table, inode);
-    release_mount(table, inode);
-    if (table->forgotten_max == 0)
-        give_slot(table, inode, false);
-    else
-        forgotten_append(table, inode);
-}
-
 void inode_table_forget(struct inode_table *table, fs_ino ino, uint64_t count) {
     pthread_mutex_lock(&table->lock);
     struct inode *inode = inode_table_get(table, ino);
-    if (inode && inode->used && inode->lookup_count > 0 && ino != FS_ROOT_INO) {
+    bool is_known = inode && inode->used && inode->lookup_count > 0 && ino != FS_ROOT_INO;
+    if (is_known)
         inode->lookup_count -= count < inode->lookup_count ? count : inode->lookup_count;
-        if (inode->lookup_count == 0)
-            retire(table, inode);
+    if (is_known && inode->lookup_count == 0 && inode->is_by_name) {
+        release(table, inode);
+    } else if (is_known && inode->lookup_count == 0) {
+        inode_table_drop_path_fd(table, inode);
+        release_mount(table, inode);
+        if (table->forgotten_max == 0)
+            give_slot(table, inode, false);
+        else
+            forgotten_append(table, inode);
     }
     inode_table_unlock(table);
 }

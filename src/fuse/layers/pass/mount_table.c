@@ -69,7 +69,9 @@ static const long pseudo_fs_types[] = {
     FUSECTL_MAGIC,    NFSD_MAGIC,   RPC_PIPEFS_MAGIC,   APPARMORFS_MAGIC,    RESCTRL_MAGIC,        PIDFS_MAGIC,
 };
 
-bool is_pseudo_fs(int fd) {
+/* True if fd is on a file system that shows and controls the kernel (proc, sysfs, cgroup and the like). Such a file
+ * system grants access by who opened the file, which would be the daemon. */
+static bool is_pseudo_fs(int fd) {
     struct statfs fs;
     if (fstatfs(fd, &fs) < 0)
         return true; /* a file system of unknown type is not trusted */

@@ -39,10 +39,6 @@ struct mount_table {
     struct lower_mount *mounts; /* [LOWER_MOUNTS_MAX] */
 };
 
-/* True if fd is on a file system that shows and controls the kernel (proc, sysfs, cgroup and the like). Such a file
- * system grants access by who opened the file, which would be the daemon. */
-bool is_pseudo_fs(int fd);
-
 int mount_table_init(struct mount_table *table, bool shows_pseudo);
 void mount_table_finish(struct mount_table *table);
 

@@ -60,15 +60,15 @@ static int change_nothing(struct pass *pass, const struct fs_caller *caller, con
  * checks permissions, all of setattr acts as the caller already. */
 static int change_size(struct pass *pass, const struct fs_caller *caller, struct inode *inode,
                        const struct open_file *file, int path_fd, off_t size_bytes) {
-    CLEANUP_FD int opened_fd = -1;
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     bool is_open = file && is_open_for_writing(file);
     if (!is_open && inode->type != S_IFREG)
         return inode->type == S_IFDIR ? -EISDIR : -EINVAL;
     if (!is_open && pass->check_as_caller)
         return truncate(pass_fd_path_absolute(path_fd).text, size_bytes) < 0 ? negative_errno() : 0;
-    int err = is_open ? 0 : pass_open_inode(pass, inode, O_WRONLY | O_NONBLOCK, &opened_fd);
+    CLEANUP_FD int opened_fd = is_open ? -1 : pass_open_inode(pass, inode, O_WRONLY | O_NONBLOCK);
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     const int fd = is_open ? file->fd : opened_fd;
+    int err = fd < 0 ? fd : 0;
     if (err == 0 && !pass->check_as_caller)
         err = identity_enter_to_write(pass, caller, fd, &identity);
     if (err < 0)

@@ -25,75 +25,61 @@ static int lower_flags(int flags) {
 }
 
 /* Opens as the caller, through a descriptor that was opened before giving up the privilege to open handles. */
-static int open_as_caller(struct pass *pass, const struct fs_caller *caller, const struct inode *inode, int flags,
-                          int *ret_fd) {
+static int open_as_caller(struct pass *pass, const struct fs_caller *caller, const struct inode *inode, int flags) {
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     if (inode->type != S_IFREG && inode->type != S_IFDIR)
         return -ENXIO;
-    int err = pass_open_path(pass, inode_ino(inode), &path);
-    if (err == 0)
-        err = identity_enter_to_check(pass, caller, &identity);
-    if (err < 0)
-        return err;
-    int fd;
-    do {
-        fd = openat(pass->proc_self_fd, pass_fd_path(path.fd).text, flags | O_CLOEXEC);
-        fd = fd < 0 ? negative_errno() : fd;
-    } while (fd < 0 && pass_may_retry(pass, fd));
+    int fd = pass_open_path(pass, inode_ino(inode), &path);
+    if (fd == 0)
+        fd = identity_enter_to_check(pass, caller, &identity);
     if (fd < 0)
         return fd;
-    *ret_fd = fd;
-    return 0;
+    do
+        fd = pass_reopen(pass, path.fd, flags);
+    while (fd < 0 && pass_may_retry(pass, fd));
+    return fd;
 }
 
-static int open_checked(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags,
-                        int *ret_fd) {
-    return pass->check_as_caller ? open_as_caller(pass, caller, inode, flags, ret_fd)
-                                 : pass_open_inode(pass, inode, flags, ret_fd);
+static int open_checked(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags) {
+    return pass->check_as_caller ? open_as_caller(pass, caller, inode, flags) : pass_open_inode(pass, inode, flags);
 }
 
 /* O_NOATIME is a privilege of the owner: a daemon that lacks it opens the file without. An append-only file can be
  * opened only with O_APPEND. flags: as requested */
-static int open_file(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags, int *ret_fd) {
+static int open_file(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags) {
     int lower = lower_flags(flags);
-    int err = open_checked(pass, caller, inode, lower, ret_fd);
-    if (err == -EPERM && flags & O_NOATIME) {
+    int fd = open_checked(pass, caller, inode, lower);
+    if (fd == -EPERM && flags & O_NOATIME) {
         lower &= ~O_NOATIME;
-        err = open_checked(pass, caller, inode, lower, ret_fd);
+        fd = open_checked(pass, caller, inode, lower);
     }
-    if (err == -EPERM && flags & O_APPEND)
-        err = open_checked(pass, caller, inode, lower | O_APPEND, ret_fd);
-    return err;
+    if (fd == -EPERM && flags & O_APPEND)
+        fd = open_checked(pass, caller, inode, lower | O_APPEND);
+    return fd;
 }
 
 /* A user may run a program without being allowed to read it, so the daemon reads it for the kernel. */
-static int open_program(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags,
-                        int *ret_fd) {
-    CLEANUP_FD int fd = -1;
+static int open_program(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags) {
     int err = pass->check_as_caller ? pass_check_access(pass, caller, inode_ino(inode), X_OK) : 0;
-    if (err == 0)
-        err = pass_open_inode(pass, inode, lower_flags(flags), &fd);
     if (err < 0)
         return err;
-    if (!pass_may_execute(fd))
-        return -EACCES;
-    *ret_fd = steal_fd(&fd);
-    return 0;
+    CLEANUP_FD int fd = pass_open_inode(pass, inode, lower_flags(flags));
+    return fd >= 0 && !pass_may_execute(fd) ? -EACCES : steal_fd(&fd);
 }
 
 int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
     struct inode *inode;
-    CLEANUP_FD int fd = -1;
     fs_file file = FS_NO_FILE;
     int err = pass_get_inode(pass, ino, &inode);
     if (err == 0)
         err = pass_check_room(pass, caller);
     if (err < 0)
         return err;
-    err = flags & FS_OPEN_TO_EXECUTE ? open_program(pass, caller, inode, flags, &fd)
-                                     : open_file(pass, caller, inode, flags, &fd);
+    CLEANUP_FD int fd =
+        flags & FS_OPEN_TO_EXECUTE ? open_program(pass, caller, inode, flags) : open_file(pass, caller, inode, flags);
+    err = fd < 0 ? fd : 0;
     if (err == 0)
         err = pass_add_open_file(pass, inode, caller, &fd, flags, &file);
     if (err == 0 && flags & O_TRUNC) {
@@ -171,7 +157,7 @@ static int open_existing(struct fs_layer *layer, FS_CALL, const char *name, int 
 }
 
 /* name: NULL: the file has none. */
-static int create_file(struct pass *pass, FS_CALL, const char *name, mode_t mode, int flags, int *ret_fd) {
+static int create_file(struct pass *pass, FS_CALL, const char *name, mode_t mode, int flags) {
     CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     int err = name ? pass_check_name(name) : 0;
@@ -192,23 +178,19 @@ static int create_file(struct pass *pass, FS_CALL, const char *name, mode_t mode
                   : openat(pass->proc_self_fd, path.text, lower_flags(flags) | O_TMPFILE | (flags & O_EXCL), mode);
         fd = fd < 0 ? negative_errno() : fd;
     } while (fd < 0 && (pass_may_retry(pass, fd) || pass_may_have_space(pass, fd, &wait)));
-    if (fd < 0)
-        return fd;
-    *ret_fd = fd;
-    return 0;
+    return fd;
 }
 
 int pass_op_create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, int flags,
                    struct fs_entry *ret_entry, fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
     for (int tries = 0;; tries++) {
-        CLEANUP_FD int fd = -1;
-        int err = create_file(pass, caller, ino, name, mode, flags, &fd);
-        if (err == 0)
+        CLEANUP_FD int fd = create_file(pass, caller, ino, name, mode, flags);
+        if (fd >= 0)
             return enter_open_file(pass, caller, ino, name, &fd, flags, ret_entry, ret_file);
-        if (err != -EEXIST || flags & O_EXCL)
-            return err;
-        err = open_existing(layer, caller, ino, name, flags & ~O_CREAT, ret_entry, ret_file);
+        if (fd != -EEXIST || flags & O_EXCL)
+            return fd;
+        int err = open_existing(layer, caller, ino, name, flags & ~O_CREAT, ret_entry, ret_file);
         if (err != -ENOENT || tries == 16) /* it is made and removed below over and over */
             return err;
     }
@@ -217,9 +199,8 @@ int pass_op_create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mod
 int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, struct fs_entry *ret_entry,
                     fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
-    CLEANUP_FD int fd = -1;
-    int err = create_file(pass, caller, ino, NULL, mode, flags, &fd);
-    return err < 0 ? err : enter_open_file(pass, caller, ino, NULL, &fd, flags, ret_entry, ret_file);
+    CLEANUP_FD int fd = create_file(pass, caller, ino, NULL, mode, flags);
+    return fd < 0 ? fd : enter_open_file(pass, caller, ino, NULL, &fd, flags, ret_entry, ret_file);
 }
 
 int pass_op_release(struct fs_layer *layer, FS_CALL, fs_file file) {
@@ -367,7 +348,7 @@ static int write_back(struct pass *pass, struct open_file *file, const void *dat
     if (file->appends)
         return -EPERM; /* it would be written elsewhere than the page */
     const uid_t uid = find_page_owner(pass, file->inode);
-    if (is_direct_now(file) && pass_open_inode(pass, file->inode, O_WRONLY, &fd) < 0)
+    if (is_direct_now(file) && (fd = pass_open_inode(pass, file->inode, O_WRONLY)) < 0)
         follow_direct(file, 0);
     int err = identity_enter_to_write_back(pass, uid, &identity);
     if (err == 0)
@@ -384,16 +365,17 @@ static int write_through(struct pass *pass, const struct fs_caller *caller, stru
     if (err < 0)
         return err;
     follow_direct(file, flags);
-    const struct iovec part = {.iov_base = (void *)(uintptr_t)data, .iov_len = size_bytes};
     ssize_t written_bytes;
     struct space_wait wait = {0};
     do {
-        if (is_direct_now(file))
+        if (is_direct_now(file)) {
             written_bytes = write_direct(file, data, size_bytes, offset);
-        else if (flags & O_APPEND)
+        } else if (flags & O_APPEND) {
+            const struct iovec part = {.iov_base = (void *)(uintptr_t)data, .iov_len = size_bytes};
             written_bytes = pwritev2(file->fd, &part, 1, offset, RWF_APPEND);
-        else
+        } else {
             written_bytes = pwrite(file->fd, data, size_bytes, offset);
+        }
         err = written_bytes < 0 ? negative_errno() : 0;
     } while (pass_may_have_space(pass, err, &wait));
     if (err < 0)
@@ -472,13 +454,13 @@ int pass_op_poll(struct fs_layer *layer, FS_CALL, fs_file file, unsigned *ret_ev
 int pass_op_syncfs(struct fs_layer *layer, FS_CALL) {
     struct pass *pass = to_pass(layer);
     struct inode *inode;
-    CLEANUP_FD int fd = -1;
     (void)caller;
     int err = pass_get_inode(pass, ino, &inode);
-    if (err == 0)
-        err = pass_open_inode(pass, inode, O_RDONLY, &fd);
     if (err < 0)
         return err;
+    CLEANUP_FD int fd = pass_open_inode(pass, inode, O_RDONLY);
+    if (fd < 0)
+        return fd;
     return syncfs(fd) < 0 ? negative_errno() : 0;
 }
 #endif
@@ -486,30 +468,26 @@ int pass_op_syncfs(struct fs_layer *layer, FS_CALL) {
 /* ---- Directories: the descriptor and its lifetime; pass_dir.c reads them ---- */
 
 /* The root of a mount that is shown empty may only be looked at. */
-static int open_empty(struct pass *pass, fs_ino ino, int *ret_fd) {
+static int open_empty(struct pass *pass, fs_ino ino) {
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
     int err = pass_open_path_to_stat(pass, ino, &path);
     if (err < 0)
         return err;
     int fd = fcntl(path.fd, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0)
-        return negative_errno();
-    *ret_fd = fd;
-    return 0;
+    return fd < 0 ? negative_errno() : fd;
 }
 
 int pass_op_opendir(struct fs_layer *layer, FS_CALL, fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
     struct inode *inode;
-    CLEANUP_FD int fd = -1;
     int err = pass_get_inode(pass, ino, &inode);
     if (err == 0)
         err = pass_check_room(pass, caller);
     if (err < 0)
         return err;
-    err = pass_is_empty(pass, inode) ? open_empty(pass, ino, &fd)
-                                     : open_checked(pass, caller, inode, O_RDONLY | O_DIRECTORY, &fd);
-    return err < 0 ? err : pass_add_open_file(pass, inode, caller, &fd, O_RDONLY, ret_file);
+    CLEANUP_FD int fd =
+        pass_is_empty(pass, inode) ? open_empty(pass, ino) : open_checked(pass, caller, inode, O_RDONLY | O_DIRECTORY);
+    return fd < 0 ? fd : pass_add_open_file(pass, inode, caller, &fd, O_RDONLY, ret_file);
 }
 
 int pass_op_releasedir(struct fs_layer *layer, FS_CALL, fs_file file) {

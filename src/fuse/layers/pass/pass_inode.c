@@ -83,7 +83,7 @@ int pass_open_path_to_stat(struct pass *pass, fs_ino ino, struct path_fd *ret_pa
     return 0;
 }
 
-int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_fd) {
+int pass_open_inode(struct pass *pass, struct inode *inode, int flags) {
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
     CLEANUP_FD int other_fd = -1;
     if (inode->type != S_IFREG && inode->type != S_IFDIR)
@@ -104,10 +104,7 @@ int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_
         if (fd == -ESTALE && pass_dup_open_file(pass, inode, &other_fd) == 0)
             fd = pass_reopen(pass, other_fd, flags);
     }
-    if (fd < 0)
-        return fd;
-    *ret_fd = fd;
-    return 0;
+    return fd;
 }
 
 /* ---- Inodes that are found by name ---- */
@@ -146,21 +143,18 @@ static bool is_inode(struct pass *pass, const struct inode *inode, int fd) {
            (attr.st_mode & S_IFMT) == inode->type;
 }
 
-static int open_as(struct pass *pass, const struct inode_step *step, const char *name, int *ret_fd) {
+static int open_as(struct pass *pass, const struct inode_step *step, const char *name) {
     CLEANUP_FD int fd = open_name(pass, step->fd, name);
-    if (fd < 0)
-        return fd;
-    if (!is_inode(pass, step->inode, fd))
+    if (fd >= 0 && !is_inode(pass, step->inode, fd))
         return -ESTALE;
-    *ret_fd = steal_fd(&fd);
-    return 0;
+    return steal_fd(&fd);
 }
 
 /* ---- What is open ---- */
 
 /* Works whatever the file's name is now, and without rights on the directories above it. It is not a duplicate of the
  * open file's descriptor: closing that may be reported to the lower file system (flush). */
-static int open_through_file(struct pass *pass, struct inode *inode, int *ret_fd) {
+static int open_through_file(struct pass *pass, struct inode *inode) {
     struct open_file *file = pass_borrow_open_file(pass, inode);
     if (!file)
         return -ESTALE;
@@ -169,63 +163,57 @@ static int open_through_file(struct pass *pass, struct inode *inode, int *ret_fd
         fd = pass_reopen(pass, file->fd, O_PATH);
     while (fd < 0 && pass_may_retry(pass, fd));
     pass_return_open_file(pass, file);
-    if (fd < 0)
-        return fd;
-    *ret_fd = fd;
-    return 0;
+    return fd;
 }
 
 /* ---- What was renamed below, in the same directory ---- */
 
 /* Where handles only tell inodes apart (overlayfs), entries may have other numbers than their inodes. */
-static int try_entries(struct pass *pass, const struct inode_step *step, const char *entries, size_t size_bytes,
-                       int *ret_fd) {
+static int try_entries(struct pass *pass, const struct inode_step *step, const char *entries, size_t size_bytes) {
     const struct inode *inode = step->inode;
     const bool tells_number = mount_table_get(&pass->mounts, inode->mount_index)->handle_flags <= 0;
     for (size_t at = 0; at < size_bytes;) {
         const struct dirent64 *entry = (const void *)(entries + at);
         at += entry->d_reclen;
         bool may_be = tells_number ? entry->d_ino == inode->number : (mode_t)DTTOIF(entry->d_type) == inode->type;
-        if (!may_be || pass_check_name(entry->d_name) < 0 || open_as(pass, step, entry->d_name, ret_fd) < 0)
+        int fd = may_be && pass_check_name(entry->d_name) == 0 ? open_as(pass, step, entry->d_name) : -ESTALE;
+        if (fd < 0)
             continue;
         inode_table_found_as(pass->inodes, step, entry->d_name);
-        return 0;
+        return fd;
     }
     return -ESTALE;
 }
 
-static int open_listed(struct pass *pass, const struct inode_step *step, int *ret_fd) {
-    CLEANUP_FD int fd = openat(step->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+static int open_listed(struct pass *pass, const struct inode_step *step) {
+    CLEANUP_FD int directory_fd = openat(step->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CLEANUP_FREE char *entries = malloc(PASS_ENTRIES_BYTES);
-    int err = -ESTALE;
-    ssize_t read_bytes = 1;
-    for (size_t all_bytes = 0; fd >= 0 && entries && all_bytes < LISTED_BYTES_MAX && err == -ESTALE && read_bytes > 0;
+    int fd = -ESTALE;
+    ssize_t read_bytes = directory_fd >= 0 && entries ? 1 : 0;
+    for (size_t all_bytes = 0; all_bytes < LISTED_BYTES_MAX && fd == -ESTALE && read_bytes > 0;
          all_bytes += (size_t)read_bytes) {
-        read_bytes = getdents64(fd, entries, PASS_ENTRIES_BYTES);
+        read_bytes = getdents64(directory_fd, entries, PASS_ENTRIES_BYTES);
         if (read_bytes > 0)
-            err = try_entries(pass, step, entries, (size_t)read_bytes, ret_fd);
+            fd = try_entries(pass, step, entries, (size_t)read_bytes);
     }
-    return err;
+    return fd;
 }
 
 /* ---- All steps ---- */
 
 /* Takes a step. *in_use: where the next one begins */
 static int step_down(struct pass *pass, struct inode_step *step, int *in_use) {
-    CLEANUP_FD int fd = -1;
-    int err = open_as(pass, step, step->name, &fd);
-    bool is_again = err == -ESTALE && inode_table_try_next_name(pass->inodes, step);
-    if ((err == -ESTALE && !is_again) ||
-        err == -EACCES) { /* a directory not to be searched may not be readable either */
-        if (open_through_file(pass, step->inode, &fd) == 0)
-            err = 0;
-        else if (err == -ESTALE)
-            err = open_listed(pass, step, &fd);
+    CLEANUP_FD int fd = open_as(pass, step, step->name);
+    bool is_again = fd == -ESTALE && inode_table_try_next_name(pass->inodes, step);
+    if ((fd == -ESTALE && !is_again) || fd == -EACCES) { /* a directory not to be searched may not be readable either */
+        int err = fd;
+        fd = open_through_file(pass, step->inode);
+        if (fd < 0)
+            fd = err == -ESTALE ? open_listed(pass, step) : err;
     }
+    int err = fd < 0 ? fd : -ENOMEM; /* if the inode does not get the descriptor */
     *in_use = inode_table_end_step(pass->inodes, step, &fd);
-    if (*in_use >= 0 || is_again)
-        return 0;
-    return err < 0 ? err : -ENOMEM;
+    return *in_use >= 0 || is_again ? 0 : err;
 }
 
 static void let_go(struct pass *pass, struct inode **inode) {
@@ -278,8 +266,8 @@ static int find(struct pass *pass, struct inode *inode, struct path_fd *ret_path
 /* An open file is found through its descriptor, like one that has lost its name. */
 int pass_find(struct pass *pass, struct inode *inode, struct path_fd *ret_path) {
     int err = find(pass, inode, ret_path);
-    int fd = -1;
-    if (err == 0 || open_through_file(pass, inode, &fd) < 0)
+    int fd = err < 0 ? open_through_file(pass, inode) : -1;
+    if (fd < 0)
         return err;
     *ret_path = (struct path_fd){.fd = fd, .inode = inode, .pass = pass};
     return 0;

@@ -36,11 +36,11 @@ static int add_owner(struct pass *pass, const struct fs_caller *caller, const st
     if (err < 0)
         return err;
     /* For writing if possible: an owner may lock for reading first and for writing later. */
-    err = pass_open_inode(pass, file->inode, O_RDWR, &added->fd);
-    if (err < 0)
-        err = pass_open_inode(pass, file->inode, file->flags & O_ACCMODE, &added->fd);
-    if (err < 0)
-        return err;
+    added->fd = pass_open_inode(pass, file->inode, O_RDWR);
+    if (added->fd < 0)
+        added->fd = pass_open_inode(pass, file->inode, file->flags & O_ACCMODE);
+    if (added->fd < 0)
+        return added->fd;
     user_shares_take(&pass->open_file_shares, caller->uid, 1);
     added->uid = caller->uid;
     added->inode = file->inode;

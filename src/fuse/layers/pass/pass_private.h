@@ -221,8 +221,9 @@ int pass_open_handle(struct pass *pass, const struct inode *inode, int flags);
 /* True for the root of a mount that is shown empty: see mount_table.h */
 bool pass_is_empty(const struct pass *pass, const struct inode *inode);
 
-/* Opens a regular file or directory for reading or writing. Anything else: -ENXIO, never a hang on a FIFO or device. */
-int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_fd);
+/* Opens a regular file or directory for reading or writing. Returns the descriptor, or an error. Anything else: -ENXIO,
+ * never a hang on a FIFO or device. */
+int pass_open_inode(struct pass *pass, struct inode *inode, int flags);
 
 /* The place at which a name is about to be looked up. */
 struct inode_place pass_place(struct pass *pass, const struct inode *directory, const char *name);

@@ -19,30 +19,26 @@ static unsigned long lower_flags_of(int fd) {
     return fstatvfs(fd, &fs) == 0 ? fs.f_flag : ST_NOSUID | ST_NODEV | ST_NOEXEC;
 }
 
-/* Call under the lock. poll reports each change of the table once. */
-static void look_at_own_mount(struct pass *pass) {
-    struct own_mount *own = &pass->own_mount;
-    struct pollfd change = {.fd = own->table_fd, .events = POLLPRI};
-    if (poll(&change, 1, 0) != 0)
-        own->is_known = false;
-    if (own->is_known)
-        return;
-    CLEANUP_MOUNTS struct mounts_table table;
-    own->is_known = mounts_open(&table) == 0;
-    own->flags = mounts_forbidden(&table, __atomic_load_n(&pass->own_device, __ATOMIC_RELAXED));
-}
-
 void pass_watch_own_mount(struct pass *pass) {
     pass->own_mount.table_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 }
 
+/* poll reports each change of the table once. */
 bool pass_mount_has(struct pass *pass, unsigned long flag) {
-    if (pass->own_mount.table_fd < 0)
+    struct own_mount *own = &pass->own_mount;
+    struct pollfd change = {.fd = own->table_fd, .events = POLLPRI};
+    if (own->table_fd < 0)
         return false;
-    pthread_mutex_lock(&pass->own_mount.lock);
-    look_at_own_mount(pass);
-    bool has = pass->own_mount.flags & flag;
-    pthread_mutex_unlock(&pass->own_mount.lock);
+    pthread_mutex_lock(&own->lock);
+    if (poll(&change, 1, 0) != 0)
+        own->is_known = false;
+    if (!own->is_known) {
+        CLEANUP_MOUNTS struct mounts_table table;
+        own->is_known = mounts_open(&table) == 0;
+        own->flags = mounts_forbidden(&table, __atomic_load_n(&pass->own_device, __ATOMIC_RELAXED));
+    }
+    bool has = own->flags & flag;
+    pthread_mutex_unlock(&own->lock);
     return has;
 }
 
