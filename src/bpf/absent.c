@@ -21,6 +21,10 @@ bool collector_counts(enum collector_countable what) {
     return false;
 }
 
+bool collector_is_possible(void) {
+    return false;
+}
+
 int collector_start_fuse(const struct fuse_requests *requests, struct collector **ret_collector,
                          char ret_why[COLLECTOR_WHY_SIZE]) {
     (void)requests, (void)ret_collector;

@@ -45,26 +45,21 @@ static _Noreturn void answer(int socket, int file, int other) {
     _exit(0);
 }
 
-static int open_file(struct call_prober *prober) {
-    struct stat st;
-    int fd = (int)syscall(SYS_memfd_create, "calls", 1U /* MFD_CLOEXEC */);
-    if (fd >= 0 && fstat(fd, &st) == 0)
-        prober->device = mounts_kernel_device(st.st_dev);
-    return fd;
-}
-
 int call_prober_start(struct call_prober *ret_prober) {
     CLEANUP_FD int theirs = -1;
     CLEANUP_FD int file = -1;
+    struct stat st;
     int sockets[2];
     *ret_prober = (struct call_prober){.socket = -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
         return negative_errno();
     ret_prober->socket = sockets[0];
     theirs = sockets[1];
-    file = open_file(ret_prober);
+    file = (int)syscall(SYS_memfd_create, "calls", 1U /* MFD_CLOEXEC */);
     if (file < 0)
         return negative_errno();
+    if (fstat(file, &st) == 0)
+        ret_prober->device = mounts_kernel_device(st.st_dev);
     const pid_t process = fork();
     if (process < 0)
         return negative_errno();

@@ -12,7 +12,6 @@
 
 #include "base.h"
 #include "loading.h"
-#include "windows.h"
 
 #define CELLS_TOGETHER 256U
 
@@ -41,21 +40,10 @@ static struct bpf_object *object_of(const struct collector *collector) {
     return *collector->programs.skeleton->obj;
 }
 
-/* Errors:  -ENOMEM */
-static int find_slots(struct collector *collector) {
-    struct bpf_object *object = object_of(collector);
-    size_t size_bytes = 0;
-    collector->is_used =
-        (bool *)(uintptr_t)bpf_map__initial_value(bpf_object__find_map_by_name(object, ".data.used"), &size_bytes);
-    collector->slot_count = bpf_map__max_entries(bpf_object__find_map_by_name(object, "counts_a"));
-    collector->of_cpus = calloc(collector->cpu_count, sizeof(*collector->of_cpus));
-    collector->was_used = calloc(collector->slot_count, sizeof(*collector->was_used));
-    return collector->of_cpus && collector->was_used ? 0 : -ENOMEM;
-}
-
 static int find_maps(struct collector *collector) {
     struct bpf_object *object = object_of(collector);
     const int cpu_count = libbpf_num_possible_cpus();
+    size_t size_bytes = 0;
     if (cpu_count < 0)
         return cpu_count;
     collector->current_window_fd = bpf_object__find_map_fd_by_name(object, "current_window");
@@ -67,23 +55,12 @@ static int find_maps(struct collector *collector) {
     collector->cells[1] = bpf_object__find_map_fd_by_name(object, "cells_b");
     collector->names_fd = bpf_object__find_map_fd_by_name(object, "names");
     collector->cpu_count = (unsigned)cpu_count;
-    return find_slots(collector);
-}
-
-static int load(struct collector *collector, char ret_why[COLLECTOR_WHY_SIZE]) {
-    const struct collector_programs *programs = &collector->programs;
-    int error = loading_load(programs->skeleton, &programs->needs, ret_why);
-    if (error)
-        return error;
-    error = find_maps(collector);
-    if (error) {
-        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
-        return error;
-    }
-    error = loading_attach(programs->skeleton, &programs->needs, ret_why);
-    if (error == 0 && programs->attach_more)
-        programs->attach_more(programs->programs);
-    return error;
+    collector->is_used =
+        (bool *)(uintptr_t)bpf_map__initial_value(bpf_object__find_map_by_name(object, ".data.used"), &size_bytes);
+    collector->slot_count = bpf_map__max_entries(bpf_object__find_map_by_name(object, "counts_a"));
+    collector->of_cpus = calloc(collector->cpu_count, sizeof(*collector->of_cpus));
+    collector->was_used = calloc(collector->slot_count, sizeof(*collector->was_used));
+    return collector->of_cpus && collector->was_used ? 0 : -ENOMEM;
 }
 
 int collector_start(const struct collector_programs *programs, struct collector **ret_collector,
@@ -91,15 +68,23 @@ int collector_start(const struct collector_programs *programs, struct collector 
     struct collector *collector = calloc(1, sizeof(*collector));
     if (!collector) {
         programs->destroy(programs->programs);
-        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(ENOMEM));
-        return -ENOMEM;
+        return loading_fail(-ENOMEM, ret_why);
     }
     collector->programs = *programs;
-    int error = load(collector, ret_why);
+    int error = loading_load(programs->skeleton, &programs->needs, ret_why);
+    if (error == 0) {
+        error = find_maps(collector);
+        if (error)
+            loading_fail(error, ret_why);
+    }
+    if (error == 0)
+        error = loading_attach(programs->skeleton, &programs->needs, ret_why);
     if (error) {
         collector_finish(collector);
         return error;
     }
+    if (programs->attach_more)
+        programs->attach_more(programs->programs);
     *ret_collector = collector;
     return 0;
 }
@@ -115,6 +100,31 @@ const char *const *collector_ops(const struct collector *collector, unsigned *re
 
 bool collector_has_caches(const struct collector *collector) {
     return bpf_object__find_map_by_name(object_of(collector), "unread") != NULL;
+}
+
+/* ---- Windows ------------------------------------------------------------------------------------ */
+
+/* An update of a map of maps, even with the same map, waits until all running programs that may use the old map have
+ * ended. */
+int windows_wait(int windows_fd, unsigned number, int window_fd) {
+    return bpf_map_update_elem(windows_fd, &number, &window_fd, BPF_ANY) < 0 ? negative_errno() : 0;
+}
+
+int windows_empty(int window_fd, void *keys, void *values, unsigned room, void (*taken)(void *context, unsigned count),
+                  void *context) {
+    unsigned place = 0; /* of the map's, opaque */
+    bool is_first = true;
+    int result = 0;
+    while (result == 0) {
+        unsigned count = room;
+        result =
+            bpf_map_lookup_and_delete_batch(window_fd, is_first ? NULL : &place, &place, keys, values, &count, NULL);
+        if (result < 0 && errno != ENOENT) /* that is the end */
+            return negative_errno();
+        taken(context, count);
+        is_first = false;
+    }
+    return 0;
 }
 
 /* ---- Taking ------------------------------------------------------------------------------------- */
@@ -162,17 +172,6 @@ static int take_slot(struct collector *collector, const struct taking *taking, u
     return bpf_map_update_elem(taking->counts, &slot, collector->of_cpus, BPF_ANY) < 0 ? negative_errno() : 0;
 }
 
-/* From now on programs count in the other window. */
-static int switch_window(struct collector *collector) {
-    const unsigned first = 0;
-    const unsigned old = collector->in_use;
-    const unsigned next = 1 - old;
-    if (bpf_map_update_elem(collector->current_window_fd, &first, &next, BPF_ANY) < 0)
-        return negative_errno();
-    collector->in_use = next;
-    return windows_wait(collector->counts_of_windows_fd, old, collector->counts[old]);
-}
-
 /* A program that already counts in the other window may have marked the slot as used before the slot is taken here. So
  * the next call takes the slot once more. */
 static int take_slots(struct collector *collector, const struct taking *taking) {
@@ -185,13 +184,6 @@ static int take_slots(struct collector *collector, const struct taking *taking) 
             return error;
     }
     return 0;
-}
-
-static bool has_used_slots(const struct collector *collector) {
-    for (unsigned slot = 0; slot < collector->slot_count; slot++)
-        if (collector->was_used[slot] || __atomic_load_n(&collector->is_used[slot], __ATOMIC_ACQUIRE))
-            return true;
-    return false;
 }
 
 struct taking_cells {
@@ -209,27 +201,30 @@ static void add_cells(void *context, unsigned count) {
     collector->cells_taken += count;
 }
 
-/* Empties a window. */
-static int take_cells(struct collector *collector, int window_fd) {
-    struct taking_cells taking = {.collector = collector};
-    return windows_empty(window_fd, taking.cells, taking.sums, CELLS_TOGETHER, add_cells, &taking);
-}
-
 /* A call is added to a histogram first, then to a cell of the same or a later window. So all calls of groups are in the
  * histograms. */
 int collector_count(struct collector *collector, const struct counting_lane *lanes) {
+    const unsigned first = 0;
     const unsigned window = collector->in_use;
+    const unsigned next = 1 - window;
+    struct taking_cells cells = {.collector = collector};
+    bool has_any = false;
     collector->cells_taken = 0;
-    if (!has_used_slots(collector))
+    for (unsigned slot = 0; slot < collector->slot_count && !has_any; slot++)
+        has_any = collector->was_used[slot] || __atomic_load_n(&collector->is_used[slot], __ATOMIC_ACQUIRE);
+    if (!has_any)
         return 0;
-    int error = switch_window(collector);
+    if (bpf_map_update_elem(collector->current_window_fd, &first, &next, BPF_ANY) < 0)
+        return negative_errno();
+    collector->in_use = next; /* from now on programs count there */
+    int error = windows_wait(collector->counts_of_windows_fd, window, collector->counts[window]);
     if (error)
         return error;
     const struct taking taking = {
         .counts = collector->counts[window], .seen_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC), .lanes = lanes};
     error = take_slots(collector, &taking);
     if (error == 0 && collector->add_group)
-        error = take_cells(collector, collector->cells[window]);
+        error = windows_empty(collector->cells[window], cells.cells, cells.sums, CELLS_TOGETHER, add_cells, &cells);
     return error;
 }
 

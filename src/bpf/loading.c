@@ -56,7 +56,7 @@ static void tell_why(const struct loading_needs *needs, int error, char ret_why[
     else if (error == -EPERM || (error == -EACCES && !has_capabilities()))
         tell_capabilities(ret_why);
     else if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
-        snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
+        loading_fail(error, ret_why);
     else if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_TASK_STORAGE, NULL) == 0)
         snprintf(ret_why, COLLECTOR_WHY_SIZE,
                  "this kernel is too old: it lacks what Linux has since 5.11 (BPF task storage)");
@@ -64,21 +64,6 @@ static void tell_why(const struct loading_needs *needs, int error, char ret_why[
         snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", last_warning);
     else
         snprintf(ret_why, COLLECTOR_WHY_SIZE, "the kernel refuses a program: %s", strerror(-error));
-}
-
-/* Returns false if something forbids it, which the clause names. */
-static bool may_load(char ret_why[COLLECTOR_WHY_SIZE]) {
-    if (!has_capabilities())
-        tell_capabilities(ret_why);
-    else if (collector_is_in_user_namespace())
-        snprintf(ret_why, COLLECTOR_WHY_SIZE,
-                 "capabilities have no effect in a user namespace; start osprof outside of it");
-    else if (collector_is_locked_down())
-        snprintf(ret_why, COLLECTOR_WHY_SIZE,
-                 "the kernel is locked down (confidentiality); lockdown=integrity at boot lets it");
-    else
-        return true;
-    return false;
 }
 
 /* ---- What is needed first ----------------------------------------------------------------------- */
@@ -109,9 +94,22 @@ int collector_check_types(char ret_why[COLLECTOR_WHY_SIZE]) {
 }
 
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
-    if (!may_load(ret_why))
-        return -EPERM;
-    return collector_check_types(ret_why);
+    if (!has_capabilities())
+        tell_capabilities(ret_why);
+    else if (collector_is_in_user_namespace())
+        snprintf(ret_why, COLLECTOR_WHY_SIZE,
+                 "capabilities have no effect in a user namespace; start osprof outside of it");
+    else if (collector_is_locked_down())
+        snprintf(ret_why, COLLECTOR_WHY_SIZE,
+                 "the kernel is locked down (confidentiality); lockdown=integrity at boot lets it");
+    else
+        return collector_check_types(ret_why);
+    return -EPERM;
+}
+
+int loading_fail(int error, char ret_why[COLLECTOR_WHY_SIZE]) {
+    snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", strerror(-error));
+    return error;
 }
 
 /* ---- Loading ------------------------------------------------------------------------------------ */
@@ -140,17 +138,14 @@ int loading_attach(struct bpf_object_skeleton *skeleton, const struct loading_ne
 
 /* ---- Losses ------------------------------------------------------------------------------------- */
 
-static uint64_t count_skipped(const struct bpf_program *program) {
-    struct bpf_prog_info info = {0};
-    unsigned size_bytes = sizeof(info);
-    return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size_bytes) == 0 ? info.recursion_misses : 0;
-}
-
 uint64_t loading_count_skipped(const struct bpf_object_skeleton *skeleton) {
     struct bpf_program *program;
     uint64_t count = 0;
     bpf_object__for_each_program(program, *skeleton->obj) {
-        count += count_skipped(program);
+        struct bpf_prog_info info = {0};
+        unsigned size_bytes = sizeof(info);
+        if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size_bytes) == 0)
+            count += info.recursion_misses;
     }
     return count;
 }

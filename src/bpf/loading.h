@@ -20,6 +20,9 @@ int loading_load(struct bpf_object_skeleton *skeleton, const struct loading_need
 int loading_attach(struct bpf_object_skeleton *skeleton, const struct loading_needs *needs,
                    char ret_why[COLLECTOR_WHY_SIZE]);
 
+/* Fills ret_why with the words for an error, and returns the error. */
+int loading_fail(int error, char ret_why[COLLECTOR_WHY_SIZE]);
+
 /* The kernel's types (BTF); NULL: they cannot be read. Owner: the caller frees them */
 struct btf *loading_types(void);
 

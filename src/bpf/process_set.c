@@ -41,33 +41,24 @@ static int walk(const struct process_set *set) {
     return error;
 }
 
-/* A descendant is found by an ancestor that is known already. A longer line takes several walks. */
-static int find_descendants(const struct process_set *set) {
+/* A descendant is found by an ancestor that is known already. A longer line takes several walks. A process that no walk
+ * has found is removed: its number may be given to another process. */
+int process_set_watch(const struct process_set *set, const struct process_numbers *some) {
+    const int processes = bpf_map__fd(set->processes);
+    struct process_of_set entry;
     int error = 0;
+    for (unsigned i = 0; i < some->count && error == 0; i++)
+        error = process_set_add(set, some->numbers[i]);
+    if (error || some->count == 0)
+        return error;
     do {
         __atomic_store_n(set->found, 0, __ATOMIC_RELAXED);
         error = walk(set);
     } while (error == 0 && __atomic_load_n(set->found, __ATOMIC_RELAXED) > 0);
     __atomic_store_n(set->are_listed, 1, __ATOMIC_RELEASE);
-    return error;
-}
-
-/* No walk has found it: its number may be given to another process. */
-static void remove_unfound(const struct process_set *set, uint32_t process) {
-    struct process_of_set entry;
-    if (bpf_map_lookup_elem(bpf_map__fd(set->processes), &process, &entry) == 0 &&
-        entry.begin_ns == PROCESS_BEGAN_UNKNOWN)
-        process_set_remove(set, process);
-}
-
-int process_set_watch(const struct process_set *set, const struct process_numbers *some) {
-    int error = 0;
     for (unsigned i = 0; i < some->count && error == 0; i++)
-        error = process_set_add(set, some->numbers[i]);
-    if (error == 0 && some->count > 0)
-        error = find_descendants(set);
-    for (unsigned i = 0; i < some->count && error == 0; i++)
-        remove_unfound(set, some->numbers[i]);
+        if (bpf_map_lookup_elem(processes, &some->numbers[i], &entry) == 0 && entry.begin_ns == PROCESS_BEGAN_UNKNOWN)
+            process_set_remove(set, some->numbers[i]);
     return error;
 }
 

@@ -89,17 +89,6 @@ void task_walk_note_begun(const struct task_walk *walk) {
     bpf_link__destroy(link);
 }
 
-static int make_room(struct task_walk *walk, size_t room_bytes) {
-    if (walk->room_bytes >= room_bytes)
-        return 0;
-    char *grown = realloc(walk->text, 2 * room_bytes);
-    if (!grown)
-        return -ENOMEM;
-    walk->text = grown;
-    walk->room_bytes = 2 * room_bytes;
-    return 0;
-}
-
 /* Reads the output of the iterator, to its end. */
 static int read_all(struct task_walk *walk, size_t *ret_bytes) {
     size_t bytes = 0;
@@ -108,9 +97,13 @@ static int read_all(struct task_walk *walk, size_t *ret_bytes) {
     if (fd < 0)
         return negative_errno();
     while (length != 0) {
-        int error = make_room(walk, bytes + READ_BYTES);
-        if (error)
-            return error;
+        if (walk->room_bytes < bytes + READ_BYTES) {
+            char *grown = realloc(walk->text, 2 * (bytes + READ_BYTES));
+            if (!grown)
+                return -ENOMEM;
+            walk->text = grown;
+            walk->room_bytes = 2 * (bytes + READ_BYTES);
+        }
         length = read(fd, walk->text + bytes, READ_BYTES);
         if (length < 0 && errno != EAGAIN && errno != EINTR)
             return negative_errno();
@@ -120,21 +113,9 @@ static int read_all(struct task_walk *walk, size_t *ret_bytes) {
     return 0;
 }
 
-static void tell_all(const char *text, size_t bytes, collector_under_way_fn *tell, void *context) {
-    struct collected_under_way call;
-    for (size_t at = 0; bytes - at > sizeof(call);) {
-        memcpy(&call, text + at, sizeof(call));
-        const char *stack = text + at + sizeof(call);
-        const size_t length = strnlen(stack, bytes - at - sizeof(call));
-        if (length == bytes - at - sizeof(call)) /* it is not whole */
-            return;
-        tell(context, &call, stack);
-        at += sizeof(call) + length + 1;
-    }
-}
-
 int task_walk_tell(struct task_walk *walk, uint64_t min_age_ns, collector_under_way_fn *tell, void *context,
                    uint64_t *ret_count) {
+    struct collected_under_way call;
     size_t bytes = 0;
     if (!walk->bpf)
         return -ENOTSUP;
@@ -145,8 +126,16 @@ int task_walk_tell(struct task_walk *walk, uint64_t min_age_ns, collector_under_
     int error = read_all(walk, &bytes);
     if (error)
         return error;
-    tell_all(walk->text, bytes, tell, context);
     *ret_count = walk->bpf->bss->under_way_count;
+    for (size_t at = 0; bytes - at > sizeof(call);) {
+        memcpy(&call, walk->text + at, sizeof(call));
+        const char *stack = walk->text + at + sizeof(call);
+        const size_t length = strnlen(stack, bytes - at - sizeof(call));
+        if (length == bytes - at - sizeof(call)) /* it is not whole */
+            break;
+        tell(context, &call, stack);
+        at += sizeof(call) + length + 1;
+    }
     return 0;
 }
 

@@ -3,7 +3,7 @@
  *
  * Nothing is guessed. A dentry counts only if it is in the kernel's hash table, has the name, and is in the directory;
  * a mount counts only if it is mounted there. A symbolic link is followed if the kernel has its text in memory. If a
- * dentry is not in the cache, the file is unknown. The collector finds the hash table (name_table.c); until then no
+ * dentry is not in the cache, the file is unknown. The collector finds the hash table (system_calls.c); until then no
  * file is found. */
 #ifndef NAME_LOOKUP_H
 #define NAME_LOOKUP_H

@@ -1,4 +1,4 @@
-/* The kernel does not export the address of its hash table of dentries. The address is computed (name_table.c) from
+/* The kernel does not export the address of its hash table of dentries. The address is computed (system_calls.c) from
  * dentries of files that the collector has open: from their hashes, and their places in the table. */
 #ifndef NAME_SAMPLES_H
 #define NAME_SAMPLES_H

@@ -1,5 +1,5 @@
 /* Common code of waits.bpf.c and locks.bpf.c: waits are added up in cells, and each stack is kept once. Each program
- * has maps of its own. waited_memory.h is the user-space side. */
+ * has maps of its own. waits.c is the user-space side. */
 #ifndef WAITED_CELLS_H
 #define WAITED_CELLS_H
 
