@@ -19,34 +19,25 @@ static size_t next_component(const char **text) {
     return (size_t)(strchrnul(*text, '/') - *text);
 }
 
-static void step(struct walk *walk, const char *name, size_t length) {
-    if (walk->matched == walk->depth) {
-        const size_t wanted_length = next_component(&walk->next);
-        const bool is_same = wanted_length == length && memcmp(walk->next, name, length) == 0;
-        walk->matched += is_same;
-        walk->next += is_same ? length : 0;
-    }
-    walk->depth++;
-}
-
-static void step_back(struct walk *walk) {
-    if (walk->depth > 0)
-        walk->depth--;
-    if (walk->matched <= walk->depth)
-        return;
-    walk->matched = walk->depth;
-    walk->next = walk->directory;
-    for (size_t i = 0; i < walk->matched; i++)
-        walk->next += next_component(&walk->next);
-}
-
 static void walk_along(struct walk *walk, const char *path) {
-    for (size_t length = next_component(&path); length > 0; length = next_component(&path)) {
-        if (length == 2 && path[0] == '.' && path[1] == '.')
-            step_back(walk);
-        else if (length != 1 || path[0] != '.')
-            step(walk, path, length);
-        path += length;
+    for (size_t length = next_component(&path); length > 0; path += length, length = next_component(&path)) {
+        if (length == 1 && path[0] == '.')
+            continue;
+        if (length != 2 || path[0] != '.' || path[1] != '.') {
+            const size_t wanted_length = walk->matched == walk->depth++ ? next_component(&walk->next) : 0;
+            if (wanted_length == length && memcmp(walk->next, path, length) == 0) {
+                walk->matched++;
+                walk->next += length;
+            }
+            continue;
+        }
+        walk->depth -= walk->depth > 0;
+        if (walk->matched <= walk->depth)
+            continue;
+        walk->matched = walk->depth;
+        walk->next = walk->directory;
+        for (size_t i = 0; i < walk->matched; i++)
+            walk->next += next_component(&walk->next);
     }
 }
 

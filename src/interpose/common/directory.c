@@ -71,18 +71,6 @@ static inline bool is_still(uint64_t sequence) {
     return __atomic_load_n(&current.sequence, __ATOMIC_RELAXED) == sequence;
 }
 
-static bool goes_up(const char *path) {
-    return strstr(path, "..");
-}
-
-/* What is below a directory inside, or outside, is inside, or outside, too. */
-static enum below_place place_below_current(const char *path) {
-    const enum below_place place = (enum below_place)__atomic_load_n(&current.place, __ATOMIC_RELAXED);
-    const bool may_go_up = current.text[0] && (!scope.has_all || path[0] == '.');
-    const bool may_differ = place == BELOW_ABOVE || (may_go_up && goes_up(path));
-    return may_differ ? scope_place_of(current.text, path) : place;
-}
-
 enum below_place directory_place_of(const char *path) {
     uint64_t sequence;
     if (__atomic_load_n(&is_shared_with_child, __ATOMIC_RELAXED) && !preload_owns_memory())
@@ -91,7 +79,11 @@ enum below_place directory_place_of(const char *path) {
         learn_directory();
     if (!is_known(&sequence))
         return place_asked(path);
-    enum below_place place = place_below_current(path);
+    /* What is below a directory inside, or outside, is inside, or outside, too. */
+    enum below_place place = (enum below_place)__atomic_load_n(&current.place, __ATOMIC_RELAXED);
+    const bool may_go_up = current.text[0] && (!scope.has_all || path[0] == '.');
+    if (place == BELOW_ABOVE || (may_go_up && strstr(path, "..")))
+        place = scope_place_of(current.text, path);
     return is_still(sequence) ? place : place_asked(path);
 }
 

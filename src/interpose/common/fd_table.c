@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "fd_look.h"
-#include "proc_fd.h"
 #include "scope.h"
 #include "subjects.h"
 
@@ -36,11 +35,11 @@ static bool look_at(int fd, struct look *look) {
 static enum fd_state state_by_path(int fd) {
     static const enum fd_state states[] = {
         [BELOW_OUTSIDE] = FD_OUTSIDE, [BELOW_ABOVE] = FD_ABOVE, [BELOW_INSIDE] = FD_INSIDE};
-    char path[PROC_FD_PREFIX_MAX];
+    char path[FD_PREFIX_MAX];
     if (scope_prefix_bytes() >= sizeof(path))
         return FD_OUTSIDE;
     errno = 0;
-    if (proc_fd_path(fd, path, scope_prefix_bytes() + 1))
+    if (fd_path(fd, path, scope_prefix_bytes() + 1))
         return states[scope_place_of("/", path)];
     return errno == ENOENT || errno == EACCES ? FD_UNKNOWN : FD_OUTSIDE;
 }

@@ -8,18 +8,14 @@
 #include <string.h>
 
 #include "directory.h"
+#include "fd_look.h"
 #include "fd_table.h"
 #include "memory_look.h"
-#include "proc_fd.h"
 #include "scope.h"
-
-static bool goes_up(const char *path) {
-    return strstr(path, "..");
-}
 
 static __attribute__((noinline)) enum below_place place_in_open_directory(int dir_fd, const char *path) {
     char text[PATH_MAX];
-    return proc_fd_path(dir_fd, text, sizeof(text)) ? scope_place_of(text, path) : BELOW_OUTSIDE;
+    return fd_path(dir_fd, text, sizeof(text)) ? scope_place_of(text, path) : BELOW_OUTSIDE;
 }
 
 static enum below_place place_at(int dir_fd, const char *path, const struct preload_ops *ops) {
@@ -28,7 +24,7 @@ static enum below_place place_at(int dir_fd, const char *path, const struct prel
     if (dir_fd == AT_FDCWD)
         return directory_place_of(path);
     const enum fd_state state = fd_entry_state(fd_table_entry(dir_fd, ops));
-    if (!scope.has_all && (state == FD_ABOVE || goes_up(path)))
+    if (!scope.has_all && (state == FD_ABOVE || strstr(path, "..")))
         return dir_fd >= 0 ? place_in_open_directory(dir_fd, path) : BELOW_OUTSIDE;
     return state == FD_INSIDE ? BELOW_INSIDE : BELOW_OUTSIDE;
 }
@@ -47,14 +43,6 @@ void names_memory_changed(void) {
     __atomic_add_fetch(&memory_generation, 1, __ATOMIC_RELEASE);
 }
 
-static void forget_changed_pages(void) {
-    const uint64_t generation = __atomic_load_n(&memory_generation, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(pages_generation == generation, 1))
-        return;
-    memset(pages_known, 0, sizeof(pages_known));
-    pages_generation = generation;
-}
-
 static bool has_page(const char *at) {
     const uintptr_t page = (uintptr_t)at / MEMORY_LEAST_PAGE_BYTES;
     uintptr_t *known = &pages_known[page % PAGES_KNOWN];
@@ -65,7 +53,11 @@ static bool has_page(const char *at) {
 
 /* True if the whole text is readable. NULL is in page 0, which is never mapped */
 static bool is_text_there(const char *text) {
-    forget_changed_pages();
+    const uint64_t generation = __atomic_load_n(&memory_generation, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(pages_generation != generation, 0)) {
+        memset(pages_known, 0, sizeof(pages_known));
+        pages_generation = generation;
+    }
     while ((uintptr_t)text >= MEMORY_LEAST_PAGE_BYTES && has_page(text)) {
         const size_t rest_bytes = MEMORY_LEAST_PAGE_BYTES - (uintptr_t)text % MEMORY_LEAST_PAGE_BYTES;
         if (memchr(text, '\0', rest_bytes))

@@ -50,12 +50,6 @@ static uint32_t hash_of(const char *symbol) {
     return hash;
 }
 
-static bool is_symbol(const struct tables *tables, uint32_t index, const char *symbol) {
-    const ElfW(Sym) *entry = &tables->symbols[index];
-    return entry->st_shndx != SHN_UNDEF && !(tables->versions && tables->versions[index] & HIDDEN_VERSION) &&
-           strcmp(tables->strings + entry->st_name, symbol) == 0;
-}
-
 /* The table: four numbers, a filter of words, for each bucket its first symbol, and for each symbol its hash, whose
  * lowest bit is set at the end of a bucket. */
 static const ElfW(Sym) * find_in(const struct tables *tables, const char *symbol, uint32_t hash) {
@@ -74,8 +68,11 @@ static const ElfW(Sym) * find_in(const struct tables *tables, const char *symbol
     bool is_last = index < first_index;
     for (; !is_last; index++) {
         const uint32_t other = chains[index - first_index];
-        if ((other | 1) == (hash | 1) && is_symbol(tables, index, symbol))
-            return &tables->symbols[index];
+        const ElfW(Sym) *entry = &tables->symbols[index];
+        if ((other | 1) == (hash | 1) && entry->st_shndx != SHN_UNDEF &&
+            !(tables->versions && tables->versions[index] & HIDDEN_VERSION) &&
+            strcmp(tables->strings + entry->st_name, symbol) == 0)
+            return entry;
         is_last = other & 1;
     }
     return NULL;
@@ -86,13 +83,6 @@ static const ElfW(Sym) * find_in(const struct tables *tables, const char *symbol
 static const struct link_map *first; /* atomic; NULL: not looked for yet, or there is no way */
 static const struct link_map *c_library;
 static bool is_known; /* atomic */
-
-static const struct link_map *own_map(void) {
-    const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;
-    while (map && map->l_ld != _DYNAMIC)
-        map = map->l_next;
-    return map;
-}
 
 /* NULL: the list has no C library, or an object before the C library has no hash table */
 static const struct link_map *find_c_library(const struct link_map *map) {
@@ -110,17 +100,13 @@ static const struct link_map *find_c_library(const struct link_map *map) {
 bool next_symbol_works(void) {
     if (__builtin_expect(__atomic_load_n(&is_known, __ATOMIC_ACQUIRE), 1))
         return first;
-    const struct link_map *own = own_map();
+    const struct link_map *own = &_r_debug ? _r_debug.r_map : NULL;
+    while (own && own->l_ld != _DYNAMIC)
+        own = own->l_next;
     c_library = own ? find_c_library(own->l_next) : NULL;
     first = c_library ? own->l_next : NULL;
     __atomic_store_n(&is_known, true, __ATOMIC_RELEASE);
     return first;
-}
-
-/* Which function an indirect one (STT_GNU_IFUNC) stands for, the loader asks that. */
-static void *function_at(const struct link_map *map, const ElfW(Sym) * symbol) {
-    const bool is_function = (symbol->st_info & 0xf) == STT_FUNC && symbol->st_shndx != SHN_ABS;
-    return is_function ? (void *)(map->l_addr + symbol->st_value) : NULL;
 }
 
 void *next_symbol(const char *symbol) {
@@ -130,8 +116,10 @@ void *next_symbol(const char *symbol) {
     for (const struct link_map *map = first;; map = map->l_next) {
         struct tables tables;
         const ElfW(Sym) *found = read_tables(map, &tables) ? find_in(&tables, symbol, hash) : NULL;
-        if (found)
-            return function_at(map, found);
+        if (found) { /* the loader must say which function an indirect one (STT_GNU_IFUNC) stands for */
+            const bool is_function = (found->st_info & 0xf) == STT_FUNC && found->st_shndx != SHN_ABS;
+            return is_function ? (void *)(map->l_addr + found->st_value) : NULL;
+        }
         if (map == c_library)
             return NULL;
     }

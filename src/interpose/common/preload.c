@@ -71,15 +71,11 @@ void preload_leave(enum preload_state state) {
 
 static bool is_starved; /* atomic: calls were missed */
 
-static bool may_pass(int error) {
-    return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
-}
-
 static bool join(const struct preload_ops *ops) {
     struct aggstats_recorder *recorder = NULL;
     struct aggstats_recorder *other = NULL;
     int error = aggstats_recorder_join(live_path, ops->names, ops->count, !preload_owns_memory(), &recorder);
-    if (may_pass(error))
+    if (error == -EMFILE || error == -ENFILE || error == -ENOMEM) /* these may pass */
         __atomic_store_n(&is_starved, true, __ATOMIC_RELAXED);
     else if (error && preload_owns_memory())
         preload_leave(PRELOAD_STILL);
@@ -125,25 +121,20 @@ void preload_share_memory(void) {
     __atomic_store_n(&preload.may_share_memory, true, __ATOMIC_RELAXED);
 }
 
-/* The thread that the process began with has its name. */
-static void ask_name(pid_t pid, char ret_name[AGGSTATS_CALLER_NAME_SIZE]) {
-    memset(ret_name, 0, AGGSTATS_CALLER_NAME_SIZE);
+unsigned preload_find_caller(void) {
+    char name[AGGSTATS_CALLER_NAME_SIZE] = "";
+    int saved_errno = errno;
+    const pid_t pid = preload_pid();
+    /* The thread that the process began with has its name. */
     const long fd =
         own_call(SYS_gettid) == pid ? -1 : own_call(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC);
-    const long length = fd < 0 ? 0 : own_call(SYS_read, fd, ret_name, AGGSTATS_CALLER_NAME_SIZE - 1);
+    const long length = fd < 0 ? 0 : own_call(SYS_read, fd, name, sizeof(name) - 1);
     if (fd >= 0)
         own_call(SYS_close, fd);
     if (length > 0)
-        ret_name[length - (ret_name[length - 1] == '\n')] = '\0';
+        name[length - (name[length - 1] == '\n')] = '\0';
     else
-        own_call(SYS_prctl, PR_GET_NAME, ret_name, 0, 0, 0);
-}
-
-unsigned preload_find_caller(void) {
-    char name[AGGSTATS_CALLER_NAME_SIZE];
-    int saved_errno = errno;
-    const pid_t pid = preload_pid();
-    ask_name(pid, name);
+        own_call(SYS_prctl, PR_GET_NAME, name, 0, 0, 0);
     const unsigned caller = aggstats_shared_caller(preload.recorder, (uint32_t)pid, name);
     own_pid[1] = (pid_t)caller + 1;
     errno = saved_errno;

@@ -32,29 +32,24 @@ static struct {
 } devices[DEVICES_MAX];
 static size_t device_count;
 
-/* Returns what follows the number. */
-static char *parse_device(char *text, bool counts) {
-    uint32_t minor = 0;
-    for (; *text >= '0' && *text <= '9'; text++)
-        minor = 10 * minor + (uint32_t)(*text - '0');
-    if (device_count < DEVICES_MAX) {
-        devices[device_count].minor = minor;
-        devices[device_count++].counts = counts;
-    }
-    return text;
-}
-
 static char *parse_letters(char *text) {
     for (char letter = *text; letter != '/'; letter = *text) {
+        uint32_t minor = 0;
         text++;
         if (letter == 'a')
             scope.has_all = true;
         else if (letter == 'e')
             scope.has_everything = true;
-        else if (letter == 'd' || letter == 'p')
-            text = parse_device(text, letter == 'd');
-        else
+        else if (letter != 'd' && letter != 'p')
             return NULL;
+        if (letter != 'd' && letter != 'p')
+            continue;
+        for (; *text >= '0' && *text <= '9'; text++)
+            minor = 10 * minor + (uint32_t)(*text - '0');
+        if (device_count < DEVICES_MAX) {
+            devices[device_count].minor = minor;
+            devices[device_count++].counts = letter == 'd';
+        }
     }
     return text;
 }
@@ -120,19 +115,17 @@ bool scope_has_kind(unsigned mode) {
 #define MAGIC_ELEMENT(MAGIC, NAME) MAGIC,
 static const uint32_t pseudo_types[] = {PSEUDO_FILESYSTEMS(MAGIC_ELEMENT) HUGETLBFS_MAGIC};
 
-static bool is_pseudo_type(uint32_t type) {
-    for (size_t i = 0; i < sizeof(pseudo_types) / sizeof(pseudo_types[0]); i++)
-        if (pseudo_types[i] == type)
-            return true;
-    return false;
-}
-
 static bool ask_device(int fd, uint32_t minor) {
     struct statfs attributes;
     for (size_t i = 0; i < device_count; i++)
         if (devices[i].minor == minor)
             return devices[i].counts;
-    return own_call(SYS_fstatfs, fd, &attributes) != 0 || !is_pseudo_type((uint32_t)attributes.f_type);
+    if (own_call(SYS_fstatfs, fd, &attributes) != 0)
+        return true;
+    for (size_t i = 0; i < sizeof(pseudo_types) / sizeof(pseudo_types[0]); i++)
+        if (pseudo_types[i] == (uint32_t)attributes.f_type)
+            return false;
+    return true;
 }
 
 #define DEVICES_KNOWN 32U

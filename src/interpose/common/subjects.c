@@ -7,13 +7,16 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "call.h"
 #include "directory.h"
 #include "fd_entries.h"
+#include "fd_look.h"
 #include "own_call.h"
-#include "proc_fd.h"
 #include "scope.h"
 
-#define PATH_BYTES PROC_FD_PREFIX_MAX
+#define PATH_BYTES FD_PREFIX_MAX
+
+fd_entry fd_table[FD_TABLE_SIZE]; /* here, since fd_table.c uses subjects, which read it too */
 
 /* Absolute, without slashes at its end: so the root directory is empty. */
 struct text {
@@ -52,26 +55,9 @@ static void cut_slash(struct text *text) {
 
 /* The kernel's path. Returns its length; 0: there is none, or it is too long */
 static size_t read_fd_path(int fd, struct text *text) {
-    const bool is_known = fd >= 0 && proc_fd_path(fd, text->bytes, sizeof(text->bytes));
+    const bool is_known = fd >= 0 && fd_path(fd, text->bytes, sizeof(text->bytes));
     const size_t length = is_known ? strlen(text->bytes) : 0;
     return length < sizeof(text->bytes) - 1 ? length : 0;
-}
-
-static size_t read_directory(int dir_fd, struct text *text) {
-    if (dir_fd == AT_FDCWD)
-        return directory_path(text->bytes, sizeof(text->bytes));
-    const aggstats_subject known = fd_entry_subject(fd_table_known(dir_fd));
-    const size_t length =
-        known != 0 ? aggstats_subject_path(preload.recorder, known, text->bytes, sizeof(text->bytes)) : 0;
-    return length > 0 ? length : read_fd_path(dir_fd, text);
-}
-
-/* The directory that the path is relative to. Returns false if it is unknown. */
-static bool begin_in(struct text *text, int dir_fd) {
-    text->length = read_directory(dir_fd, text);
-    const bool is_known = text->length > 0;
-    cut_slash(text);
-    return is_known;
 }
 
 static aggstats_subject subject_of(struct text *text) {
@@ -83,8 +69,18 @@ static aggstats_subject subject_of(struct text *text) {
 static __attribute__((noinline)) aggstats_subject of_name(int dir_fd, const char *path) {
     struct text text; /* clearing all of it would take long */
     text.length = 0;
-    if (path[0] != '/' && !begin_in(&text, dir_fd))
-        return 0;
+    if (path[0] != '/') { /* the directory that it is relative to comes first */
+        const aggstats_subject known = dir_fd == AT_FDCWD ? 0 : fd_entry_subject(fd_table_known(dir_fd));
+        if (dir_fd == AT_FDCWD)
+            text.length = directory_path(text.bytes, sizeof(text.bytes));
+        else if (known != 0)
+            text.length = aggstats_subject_path(preload.recorder, known, text.bytes, sizeof(text.bytes));
+        if (text.length == 0 && dir_fd != AT_FDCWD)
+            text.length = read_fd_path(dir_fd, &text);
+        if (text.length == 0)
+            return 0;
+        cut_slash(&text);
+    }
     return append(&text, path) ? subject_of(&text) : 0;
 }
 
@@ -111,14 +107,12 @@ aggstats_subject subjects_of_name(int dir_fd, const char *path) {
     return subject;
 }
 
-/* Such as /dev/stdin: the file that it leads to counts, and has a name of its own. */
-static bool is_pseudo_link(const char *path) {
-    return scope.has_all && path[0] == '/' && scope_may_be_pseudo(path) && scope_place_of("/", path) != BELOW_INSIDE;
-}
-
 aggstats_subject subjects_of_fd(int fd, int dir_fd, const char *path, const struct statx *attributes) {
     int saved_errno = errno;
-    const bool is_named = path && path[0] && !is_pseudo_link(path);
+    /* Such as /dev/stdin: the file that it leads to counts, and has a name of its own. */
+    const bool is_pseudo_link = path && scope.has_all && path[0] == '/' && scope_may_be_pseudo(path) &&
+                                scope_place_of("/", path) != BELOW_INSIDE;
+    const bool is_named = path && path[0] && !is_pseudo_link;
     aggstats_subject subject = is_named ? of_name(dir_fd, path) : of_kernels_path(fd);
     if (attributes && S_ISDIR(attributes->stx_mode))
         aggstats_subject_is_directory(preload.recorder, subject);
@@ -133,24 +127,20 @@ static bool ask_attributes(const char *path, struct statx *ret_attributes) {
                     ret_attributes) == 0;
 }
 
-/* Goes up to a directory that can be looked at: so far the call has come at most. */
-static bool go_up_to_attributes(struct text *text, struct statx *ret_attributes) {
-    bool is_found = ask_attributes(text->bytes, ret_attributes);
-    while (!is_found && text->length > 1 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) {
-        go_up(text);
-        text->length += text->length == 0; /* "/" */
-        text->bytes[text->length] = '\0';
-        is_found = ask_attributes(text->bytes, ret_attributes);
-    }
-    return is_found;
-}
-
+/* If the directory cannot be looked at, asks of one above: so far the call has come at most. */
 static __attribute__((noinline)) unsigned ask_mount(aggstats_subject subject) {
     struct text text;
     struct statx attributes;
     text.length = aggstats_subject_directory(preload.recorder, subject, text.bytes, sizeof(text.bytes));
-    if (text.length == 0 || !go_up_to_attributes(&text, &attributes))
+    if (text.length == 0)
         return 0;
+    while (!ask_attributes(text.bytes, &attributes)) {
+        if (text.length <= 1 || (errno != ENOENT && errno != ENOTDIR && errno != EACCES))
+            return 0;
+        go_up(&text);
+        text.length += text.length == 0; /* "/" */
+        text.bytes[text.length] = '\0';
+    }
     const unsigned mount = mount_of(&attributes);
     aggstats_subject_note_mount(preload.recorder, subject, mount);
     return mount;
@@ -161,4 +151,11 @@ aggstats_subject subjects_find_mount(aggstats_subject subject) {
     const unsigned mount = ask_mount(subject);
     errno = saved_errno;
     return aggstats_subject_on(subject, mount);
+}
+
+/* ---- The part of a counted call that runs only with groups ---- */
+
+void call_add_to_groups(unsigned op, call_of of, uint64_t latency_cycles) {
+    const aggstats_subject subject = subjects_with_mount(call_of_subject(of));
+    aggstats_shared_group_add(preload.recorder, preload_caller(), subject, op, latency_cycles);
 }

@@ -15,23 +15,19 @@
 
 static_assert(sizeof(union request_slot) == 64, "a slot is a cache line");
 
-static bool is_whole(const struct request_ring *ring, uint64_t size_bytes) {
-    return memcmp(ring->magic, REQUEST_RING_MAGIC, sizeof(ring->magic)) == 0 && ring->version == REQUEST_RING_VERSION &&
-           ring->slot_count == REQUEST_RING_SLOTS && size_bytes == request_ring_bytes(REQUEST_RING_SLOTS);
-}
-
 static struct request_ring *map_file(const char *path) {
     struct stat attr;
     const size_t size_bytes = request_ring_bytes(REQUEST_RING_SLOTS);
     CLEANUP_FD int fd = open_to_map(path);
     if (fd < 0 || fstat(fd, &attr) < 0 || (uint64_t)attr.st_size != size_bytes)
         return NULL;
-    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED)
+    struct request_ring *ring = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (ring == MAP_FAILED)
         return NULL;
-    if (is_whole(memory, size_bytes))
-        return memory;
-    munmap(memory, size_bytes);
+    if (memcmp(ring->magic, REQUEST_RING_MAGIC, sizeof(ring->magic)) == 0 && ring->version == REQUEST_RING_VERSION &&
+        ring->slot_count == REQUEST_RING_SLOTS)
+        return ring;
+    munmap(ring, size_bytes);
     return NULL;
 }
 
@@ -41,13 +37,6 @@ struct request_ring *request_ring_join(void) {
     struct request_ring *ring = path && path[0] == '/' ? map_file(path) : NULL;
     errno = saved_errno;
     return ring;
-}
-
-/* Slots that only answers, and records about the mount, may fill. */
-static uint64_t reserved_slots(uint8_t kind) {
-    const bool may_fill =
-        kind == REQUEST_ANSWERED || kind == REQUEST_STARTED || kind == REQUEST_ENDED || kind == REQUEST_LEFT;
-    return may_fill ? 0 : REQUEST_RING_SLOTS / 8;
 }
 
 /* Returns false if there is no room. */
@@ -97,7 +86,11 @@ bool request_ring_add(struct request_ring *ring, const struct request_record *re
     if (names_bytes > REQUEST_NAMES_MAX)
         names_bytes = REQUEST_NAMES_MAX;
     const size_t name_slots = (names_bytes + REQUEST_NAME_BYTES - 1) / REQUEST_NAME_BYTES;
-    if (!claim(ring, 1 + name_slots, REQUEST_RING_SLOTS - reserved_slots(record->kind), &number)) {
+    /* An eighth is reserved for answers, and records about the mount. */
+    const bool may_fill = record->kind == REQUEST_ANSWERED || record->kind == REQUEST_STARTED ||
+                          record->kind == REQUEST_ENDED || record->kind == REQUEST_LEFT;
+    const uint64_t room = may_fill ? REQUEST_RING_SLOTS : REQUEST_RING_SLOTS - REQUEST_RING_SLOTS / 8;
+    if (!claim(ring, 1 + name_slots, room, &number)) {
         if (record->kind == REQUEST_ARRIVED || record->kind == REQUEST_ANSWERED)
             __atomic_fetch_add(&ring->dropped, 1, __ATOMIC_RELAXED);
         return false;

@@ -24,10 +24,6 @@ static const bool ops[] = {WIRE_OPS(IS_ROW)};
 #define NAMES_ROW(OPCODE, NAME, NAMES, ANSWER) [OPCODE] = NAMES,
 static const uint16_t names_offsets[] = {WIRE_OPS(NAMES_ROW)};
 
-static bool is_op(uint32_t opcode) {
-    return opcode < ARRAY_SIZE(ops) && ops[opcode];
-}
-
 bool wire_may_be_request(const void *bytes, size_t size_bytes, size_t whole_bytes) {
     uint32_t length_bytes;
     if (size_bytes < WIRE_REQUEST_BYTES)
@@ -36,26 +32,10 @@ bool wire_may_be_request(const void *bytes, size_t size_bytes, size_t whole_byte
     return length_bytes == whole_bytes;
 }
 
-static bool moves_bytes(uint32_t opcode) {
-    return opcode == FUSE_READ || opcode == FUSE_WRITE || opcode == FUSE_READDIR || opcode == FUSE_READDIRPLUS;
-}
-
-/* FUSE_READ, FUSE_WRITE and the directory requests begin alike; a request with a second node begins with it. */
-static void read_body(const char *body, size_t body_bytes, struct request_record *record) {
-    struct fuse_write_in moved;
-    if (moves_bytes(record->opcode) && body_bytes >= offsetof(struct fuse_write_in, write_flags)) {
-        memcpy(&moved, body, offsetof(struct fuse_write_in, write_flags));
-        record->arrived.offset = moved.offset;
-        record->asked_bytes = moved.size;
-    }
-    bool names_node = record->opcode == FUSE_RENAME || record->opcode == FUSE_RENAME2 || record->opcode == FUSE_LINK;
-    if (names_node && body_bytes >= sizeof(record->arrived.offset))
-        memcpy(&record->arrived.offset, body, sizeof(record->arrived.offset));
-}
-
 bool wire_read_request(const void *bytes, size_t size_bytes, struct request_record *ret_record, const char **ret_names,
                        size_t *ret_names_bytes) {
     struct fuse_in_header header;
+    struct fuse_write_in moved;
     memcpy(&header, bytes, sizeof(header));
     *ret_names = NULL;
     *ret_names_bytes = 0;
@@ -68,12 +48,31 @@ bool wire_read_request(const void *bytes, size_t size_bytes, struct request_reco
         ret_record->kind = REQUEST_STARTED;
         return true;
     }
-    if (!is_op(header.opcode))
+    if (header.opcode >= ARRAY_SIZE(ops) || !ops[header.opcode])
         return false;
     const char *body = (const char *)bytes + WIRE_REQUEST_BYTES;
     const size_t body_bytes = size_bytes - WIRE_REQUEST_BYTES;
     const size_t before_names = names_offsets[header.opcode];
-    read_body(body, body_bytes, ret_record);
+    switch (header.opcode) {
+    case FUSE_READ: /* this and the next three begin alike */
+    case FUSE_WRITE:
+    case FUSE_READDIR:
+    case FUSE_READDIRPLUS:
+        if (body_bytes < offsetof(struct fuse_write_in, write_flags))
+            break;
+        memcpy(&moved, body, offsetof(struct fuse_write_in, write_flags));
+        ret_record->arrived.offset = moved.offset;
+        ret_record->asked_bytes = moved.size;
+        break;
+    case FUSE_RENAME: /* a request with a second node begins with it */
+    case FUSE_RENAME2:
+    case FUSE_LINK:
+        if (body_bytes >= sizeof(ret_record->arrived.offset))
+            memcpy(&ret_record->arrived.offset, body, sizeof(ret_record->arrived.offset));
+        break;
+    default:
+        break;
+    }
     if (before_names < body_bytes) {
         *ret_names = body + before_names;
         *ret_names_bytes = body_bytes - before_names;

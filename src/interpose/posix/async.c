@@ -1,6 +1,7 @@
 /* Asynchronous reads and writes are not timed, because no call tells when they end. The run counts how many there were;
- * for libaio, on any files. */
+ * for libaio, on any files. Requests of io_uring are not observed: rings are noted. */
 #include <aio.h>
+#include <stddef.h>
 
 #include "counting.h"
 
@@ -31,19 +32,23 @@ WRAP_AIO(aio_write64)
 WRAP_LIST(lio_listio)
 WRAP_LIST(lio_listio64)
 
-/* A function of libaio, which need not be loaded, or not where RTLD_NEXT searches: an object that has loaded it for
- * itself alone (RTLD_LOCAL) still calls us. So it is looked up when called, and must be loaded then. */
-typedef int function_io_submit(void *context, long count, void **controls);
+/* ---- Functions of libaio and liburing, which need not be loaded, or not where RTLD_NEXT searches: an object that has
+ * loaded them for itself alone (RTLD_LOCAL) still calls us. So each is looked up when called, and must be loaded then.
+ * ---- */
 
-static function_io_submit *real_io_submit(void) {
-    static void *found;
-    void *real = __atomic_load_n(&found, __ATOMIC_RELAXED);
-    if (!real) {
-        real = real_find("io_submit", "libaio.so.1");
-        __atomic_store_n(&found, real, __ATOMIC_RELAXED);
+#define REAL_OF(LIBRARY, SYMBOL, PARAMETERS)                                                                           \
+    typedef int function_##SYMBOL PARAMETERS;                                                                          \
+    static function_##SYMBOL *real_##SYMBOL(void) {                                                                    \
+        static void *found;                                                                                            \
+        void *real = __atomic_load_n(&found, __ATOMIC_RELAXED);                                                        \
+        if (!real) {                                                                                                   \
+            real = real_find(#SYMBOL, LIBRARY);                                                                        \
+            __atomic_store_n(&found, real, __ATOMIC_RELAXED);                                                          \
+        }                                                                                                              \
+        return (function_##SYMBOL *)(__UINTPTR_TYPE__)real;                                                            \
     }
-    return (function_io_submit *)(__UINTPTR_TYPE__)real;
-}
+
+REAL_OF("libaio.so.1", io_submit, (void *context, long count, void **controls))
 
 /* Returns how many the kernel has taken. The control blocks need not be readable. */
 WRAPPER_OF_FOUND(int, io_submit, (void *context, long count, void **controls)) {
@@ -55,3 +60,19 @@ WRAPPER_OF_FOUND(int, io_submit, (void *context, long count, void **controls)) {
     errno = saved_errno;
     return taken;
 }
+
+/* These set up a ring, and return a number below 0 if there is none. */
+#define WRAP_URING(SYMBOL, PARAMETERS, ARGUMENTS)                                                                      \
+    REAL_OF("liburing.so.2", SYMBOL, PARAMETERS)                                                                       \
+    WRAPPER_OF_FOUND(int, SYMBOL, PARAMETERS) {                                                                        \
+        const int result = real_##SYMBOL() ARGUMENTS;                                                                  \
+        if (result >= 0)                                                                                               \
+            uring_made();                                                                                              \
+        return result;                                                                                                 \
+    }
+
+WRAP_URING(io_uring_setup, (unsigned entries, void *parameters), (entries, parameters))
+WRAP_URING(io_uring_queue_init, (unsigned entries, void *ring, unsigned flags), (entries, ring, flags))
+WRAP_URING(io_uring_queue_init_params, (unsigned entries, void *ring, void *parameters), (entries, ring, parameters))
+WRAP_URING(io_uring_queue_init_mem, (unsigned entries, void *ring, void *parameters, void *memory, size_t size),
+           (entries, ring, parameters, memory, size))

@@ -10,9 +10,8 @@
 #include "aggstats/shared.h"
 #include "call.h"
 #include "fd_table.h"
-#include "joining.h"
 #include "names.h"
-#include "others.h"
+#include "noting.h"
 #include "posix_ops.h"
 #include "scope.h"
 #include "subjects.h"
@@ -62,12 +61,6 @@ static inline ssize_t other_copied(enum posix_op op, ssize_t result) {
 }
 
 /* ---- Files of calls, and whether these count ---- */
-
-/* Counts something that is not observed. May change errno */
-static inline void posix_note(enum posix_note note, uint32_t more) {
-    if (preload_join(&posix_ops))
-        aggstats_recorder_note(__atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE), note, more);
-}
 
 static inline call_of fd_counts(int fd) {
     return fd_table_counts(fd, &posix_ops);

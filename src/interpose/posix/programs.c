@@ -14,7 +14,6 @@
 #include "counting.h"
 #include "environment.h"
 #include "executable.h"
-#include "naming.h"
 #include "own_call.h"
 
 #define OWN_LIBRARY "/libosprof_posix."
@@ -56,14 +55,12 @@ static int try_open(const char *path, int mode) {
     return error;
 }
 
-static bool is_limited(__rlimit_resource_t resource, rlim_t least_bytes) {
-    struct rlimit limit;
-    return getrlimit(resource, &limit) == 0 && limit.rlim_cur < least_bytes;
-}
-
 /* Whether the loader can load us, and why not: 0 or errno. path: room of PATH_MAX bytes, like the next two */
 static int try_library(const struct launch *launch, char *path) {
-    if (is_limited(RLIMIT_AS, SPACE_BYTES_MIN) || is_limited(RLIMIT_DATA, DATA_BYTES_MIN))
+    struct rlimit space;
+    struct rlimit data;
+    if ((getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur < SPACE_BYTES_MIN) ||
+        (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur < DATA_BYTES_MIN))
         return ENOMEM;
     if (launch->length >= PATH_MAX)
         return ENAMETOOLONG;
@@ -172,20 +169,15 @@ enum launch_way {
     LAUNCH_SEARCH, /* a name is searched in PATH */
 };
 
-/* There is no memory for us to look, and the program will have none for us either. */
-static void launch_starved(struct launch *launch, const char *name, char *const *variables) {
-    const struct environment found = environment_read(variables, PRELOAD_VARIABLE, true);
-    launch->note = POSIX_NOTE_STARVED;
-    copy_name(launch, name);
-    if (find_library(found.preloaded, launch))
-        leave_out(launch, &found);
-}
-
 /* The room is mapped: a signal handler that executes something may have a small stack. */
 static void launch_look(struct launch *launch, enum launch_way way, const char *name, char *const *variables) {
     char *room = mmap(NULL, PATH_MAX, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) {
-        launch_starved(launch, name, variables);
+    if (room == MAP_FAILED) { /* nor will the program have memory for us */
+        const struct environment found = environment_read(variables, PRELOAD_VARIABLE, true);
+        launch->note = POSIX_NOTE_STARVED;
+        copy_name(launch, name);
+        if (find_library(found.preloaded, launch))
+            leave_out(launch, &found);
         return;
     }
     const char *path = way == LAUNCH_SEARCH ? executable_find(name, room, PATH_MAX) : name;

@@ -16,8 +16,6 @@
 #include "counting.h"
 #include "directory.h"
 #include "environment.h"
-#include "naming.h"
-#include "rings.h"
 #include "sandbox.h"
 
 #define FD(INDEX) ((int)values[INDEX])

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "aggstats/watched.h"
-#include "call_of.h"
+#include "fd_entries.h"
 #include "preload.h"
 
 struct call {

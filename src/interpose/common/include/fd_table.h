@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 
-#include "call_of.h"
 #include "fd_entries.h"
 #include "preload.h"
 
