@@ -32,23 +32,6 @@ struct executor {
     gid_t gid;
 };
 
-static bool gains_privilege(int fd, const struct stat *attr, const struct executor *by) {
-    if ((attr->st_mode & S_ISUID) && attr->st_uid != by->uid)
-        return true;
-    if ((attr->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && attr->st_gid != by->gid)
-        return true;
-    return by->uid != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
-}
-
-static enum executable look_at_loader(int fd, const Elf64_Phdr *header) {
-    char loader[LOADER_SIZE] = "";
-    size_t size_bytes = header->p_filesz < sizeof(loader) ? header->p_filesz : sizeof(loader) - 1;
-    if (pread(fd, loader, size_bytes, (off_t)header->p_offset) <= 0)
-        return EXECUTABLE_DYNAMIC;
-    loader[sizeof(loader) - 1] = '\0';
-    return strstr(loader, "ld-musl") ? EXECUTABLE_FOREIGN : EXECUTABLE_DYNAMIC;
-}
-
 /* True if a note in a segment is that of Go's linker. */
 static bool is_of_go(int fd, const Elf64_Phdr *header) {
     char notes[NOTES_SIZE];
@@ -68,6 +51,7 @@ static enum executable look_at_elf(int fd, const Elf64_Ehdr *elf) {
     enum executable kind = EXECUTABLE_STATIC;
     Elf64_Phdr headers[HEADERS_AT_ONCE];
     bool has_go = false;
+    char loader[LOADER_SIZE] = "";
     if (elf->e_ident[EI_CLASS] != ELFCLASS64 || (OWN_MACHINE != EM_NONE && elf->e_machine != OWN_MACHINE))
         return EXECUTABLE_FOREIGN;
     if (elf->e_phentsize != sizeof(headers[0]) || elf->e_phnum > HEADERS_MAX)
@@ -79,20 +63,16 @@ static enum executable look_at_elf(int fd, const Elf64_Ehdr *elf) {
         if (header == headers &&
             pread(fd, headers, size_bytes, (off_t)(elf->e_phoff + i * sizeof(*header))) != (ssize_t)size_bytes)
             return EXECUTABLE_DYNAMIC;
-        if (header->p_type == PT_INTERP)
-            kind = look_at_loader(fd, header);
-        else if (header->p_type == PT_NOTE)
+        if (header->p_type == PT_NOTE)
             has_go = has_go || is_of_go(fd, header);
+        if (header->p_type != PT_INTERP)
+            continue;
+        kind = EXECUTABLE_DYNAMIC;
+        const size_t loader_bytes = header->p_filesz < sizeof(loader) ? header->p_filesz : sizeof(loader) - 1;
+        if (pread(fd, loader, loader_bytes, (off_t)header->p_offset) > 0 && strstr(loader, "ld-musl"))
+            kind = EXECUTABLE_FOREIGN;
     }
     return kind == EXECUTABLE_DYNAMIC && has_go ? EXECUTABLE_GO : kind;
-}
-
-/* Finds the interpreter behind "#!". Returns false if there is none. */
-static bool find_interpreter(char line[LINE_SIZE]) {
-    char *name = line + 2 + strspn(line + 2, " \t");
-    name[strcspn(name, " \t\n")] = '\0';
-    memmove(line, name, strlen(name) + 1);
-    return line[0] != '\0';
 }
 
 /* For a script, ret_line becomes its interpreter, and *ret_is_script is set. */
@@ -106,22 +86,20 @@ static enum executable look_once(const char *path, const struct executor *by, ch
     ssize_t length = pread(fd, ret_line, LINE_SIZE - 1, 0);
     if (length >= 2 && ret_line[0] == '#' && ret_line[1] == '!') {
         ret_line[length] = '\0';
-        *ret_is_script = find_interpreter(ret_line);
+        char *name = ret_line + 2 + strspn(ret_line + 2, " \t"); /* the interpreter's */
+        name[strcspn(name, " \t\n")] = '\0';
+        memmove(ret_line, name, strlen(name) + 1);
+        *ret_is_script = ret_line[0] != '\0';
         return EXECUTABLE_DYNAMIC;
     }
-    if (gains_privilege(fd, &attr, by))
+    const bool is_set_group_id = (attr.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
+    if ((attr.st_mode & S_ISUID && attr.st_uid != by->uid) || (is_set_group_id && attr.st_gid != by->gid) ||
+        (by->uid != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0))
         return EXECUTABLE_SET_ID;
     if (length < (ssize_t)sizeof(elf) || memcmp(ret_line, ELFMAG, SELFMAG) != 0)
         return EXECUTABLE_DYNAMIC;
     memcpy(&elf, ret_line, sizeof(elf));
     return look_at_elf(fd, &elf);
-}
-
-/* By its name: it is linked as a static program is. */
-static bool is_loader(const char *path) {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-2.", 5) == 0 || strncmp(name, "ld.so", 5) == 0;
 }
 
 enum executable executable_look_as(const char *path, uid_t uid, gid_t gid) {
@@ -135,7 +113,14 @@ enum executable executable_look_as(const char *path, uid_t uid, gid_t gid) {
         kind = look_once(next, &by, line, &is_script);
         next = line;
     }
-    return kind == EXECUTABLE_STATIC && is_loader(path) ? EXECUTABLE_LOADER : kind;
+    if (kind != EXECUTABLE_STATIC)
+        return kind;
+    /* A loader is linked as a static program is: only its name tells. */
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const bool is_loader =
+        strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-2.", 5) == 0 || strncmp(name, "ld.so", 5) == 0;
+    return is_loader ? EXECUTABLE_LOADER : EXECUTABLE_STATIC;
 }
 
 enum executable executable_look(const char *path) {

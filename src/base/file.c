@@ -209,21 +209,18 @@ static int rename_if_new(int dir_fd, const char *from, const char *to) {
     return renameat(dir_fd, from, dir_fd, to) < 0 ? negative_errno() : 0;
 }
 
-static int replace_by_rename(const struct nameless_file *file, const char *name) {
-    const int err = check_replaceable(file->dir_fd, name);
-    if (err < 0)
-        return err;
-    return renameat(file->dir_fd, file->temporary, file->dir_fd, name) < 0 ? negative_errno() : 0;
-}
-
 int nameless_file_give_name(struct nameless_file *file, const char *name, bool replaces) {
     int err = 0;
     if (!file->temporary[0] && !replaces)
         return link_fd(file->fd, file->dir_fd, name);
     if (!file->temporary[0])
         err = name_file(file->fd, file->dir_fd, file->temporary);
-    if (err == 0)
-        err = replaces ? replace_by_rename(file, name) : rename_if_new(file->dir_fd, file->temporary, name);
+    if (err == 0 && replaces)
+        err = check_replaceable(file->dir_fd, name);
+    if (err == 0 && !replaces)
+        err = rename_if_new(file->dir_fd, file->temporary, name);
+    else if (err == 0 && renameat(file->dir_fd, file->temporary, file->dir_fd, name) < 0)
+        err = negative_errno();
     if (err == 0)
         file->temporary[0] = '\0';
     return err;
@@ -272,13 +269,9 @@ int open_parent(int dir_fd, const char *path, int *ret_dir_fd, const char **ret_
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return -EISDIR;
 
-    CLEANUP_FREE char *directory = NULL;
-    if (!slash)
-        directory = strdup(".");
-    else if (slash == path)
-        directory = strdup("/");
-    else
-        directory = strndup(path, (size_t)(slash - path));
+    CLEANUP_FREE char *directory = !slash          ? strdup(".")
+                                   : slash == path ? strdup("/")
+                                                   : strndup(path, (size_t)(slash - path));
     if (!directory)
         return -ENOMEM;
 

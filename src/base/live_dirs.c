@@ -10,11 +10,6 @@
 #include "base.h"
 #include "own_dir.h"
 
-/* The specification has relative paths ignored. */
-static bool is_usable(const char *runtime_dir) {
-    return runtime_dir && runtime_dir[0] == '/' && strlen(runtime_dir) + sizeof("/osprof") <= PATH_MAX;
-}
-
 /* Errors:  those of own_dir_open(); -EPERM it belongs to another user, or others may write there */
 static int check_place(const char *path, unsigned made_max) {
     CLEANUP_FD int fd = -1;
@@ -29,13 +24,6 @@ static int check_place(const char *path, unsigned made_max) {
 
 /* ---- Directories in /tmp ------------------------------------------------------------------------- */
 
-/* Whether it was made by make_spare() for this user: in /tmp, which is sticky, nobody else can give it that name. */
-static bool is_spare(int tmp_fd, const char *name, const char *prefix) {
-    struct stat attr;
-    return strncmp(name, prefix, strlen(prefix)) == 0 && fstatat(tmp_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISDIR(attr.st_mode) && attr.st_uid == geteuid() && (attr.st_mode & 07777) == OWN_DIR_MODE;
-}
-
 static void find_spares(struct live_dirs *dirs) {
     char prefix[32];
     CLEANUP_FD int fd = -1;
@@ -46,9 +34,14 @@ static void find_spares(struct live_dirs *dirs) {
         return;
     const int tmp_fd = steal_fd(&fd);
     snprintf(prefix, sizeof(prefix), "osprof-%u.", (unsigned)geteuid());
-    for (const struct dirent *entry = readdir(tmp); entry && dirs->count < LIVE_DIRS_MAX; entry = readdir(tmp))
-        if (is_spare(tmp_fd, entry->d_name, prefix))
+    for (const struct dirent *entry = readdir(tmp); entry && dirs->count < LIVE_DIRS_MAX; entry = readdir(tmp)) {
+        struct stat attr;
+        /* /tmp is sticky: nobody else can give a directory of this user that name. */
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+            fstatat(tmp_fd, entry->d_name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(attr.st_mode) &&
+            attr.st_uid == geteuid() && (attr.st_mode & 07777) == OWN_DIR_MODE)
             snprintf(dirs->paths[dirs->count++], PATH_MAX, "/tmp/%s", entry->d_name);
+    }
     closedir(tmp);
 }
 
@@ -65,23 +58,13 @@ static int make_spare(struct live_dirs *dirs) {
     return 0;
 }
 
-/* Takes one that an earlier process made, or makes one. */
-static int use_spare(struct live_dirs *dirs) {
-    for (unsigned i = LIVE_DIRS_COMMON + 1; i < dirs->count; i++) {
-        if (check_place(dirs->paths[i], 0) == 0) {
-            dirs->chosen = i;
-            return 0;
-        }
-    }
-    return make_spare(dirs);
-}
-
 /* ---- All of them --------------------------------------------------------------------------------- */
 
 void live_dirs_find(struct live_dirs *ret_dirs) {
     struct live_dirs dirs = {.count = LIVE_DIRS_COMMON + 1, .chosen = LIVE_DIRS_COMMON};
     const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
-    if (is_usable(runtime_dir)) {
+    /* The specification has relative paths ignored. */
+    if (runtime_dir && runtime_dir[0] == '/' && strlen(runtime_dir) + sizeof("/osprof") <= PATH_MAX) {
         snprintf(dirs.paths[0], PATH_MAX, "%s/osprof", runtime_dir);
         dirs.chosen = own_dir_is_foreign(check_place(dirs.paths[0], 0)) ? LIVE_DIRS_COMMON : 0;
     }
@@ -98,8 +81,16 @@ void live_dirs_find(struct live_dirs *ret_dirs) {
 
 int live_dirs_make(struct live_dirs *dirs) {
     const int error = check_place(dirs->paths[dirs->chosen], 1);
-    const bool has_spares = geteuid() != 0 && dirs->chosen == LIVE_DIRS_COMMON;
-    return has_spares && own_dir_is_foreign(error) ? use_spare(dirs) : error;
+    if (geteuid() == 0 || dirs->chosen != LIVE_DIRS_COMMON || !own_dir_is_foreign(error))
+        return error;
+    /* Takes one in /tmp that an earlier process made, or makes one. */
+    for (unsigned i = LIVE_DIRS_COMMON + 1; i < dirs->count; i++) {
+        if (check_place(dirs->paths[i], 0) == 0) {
+            dirs->chosen = i;
+            return 0;
+        }
+    }
+    return make_spare(dirs);
 }
 
 /* ---- One at a time ------------------------------------------------------------------------------- */

@@ -273,18 +273,15 @@ bool mounts_is_profiled(const struct mounts_entry *entry) {
 
 /* ---- Devices ------------------------------------------------------------------------------------ */
 
-static char *name_device(const struct mounts_entry *entry) {
-    char *name = NULL;
-    if (strchr(entry->source, '/'))
-        return strdup(entry->source);
-    return asprintf(&name, "%s on %s", entry->source, entry->path) < 0 ? NULL : name;
-}
-
 int mounts_find_device(struct mounts_table *table, const char *path, bool through, struct mounts_device *ret_device) {
     struct mounts_entry entry;
     if (!find_on_path(table, path, through, &entry))
         return -ENOENT;
-    char *name = name_device(&entry);
+    char *name = NULL;
+    if (strchr(entry.source, '/'))
+        name = strdup(entry.source);
+    else if (asprintf(&name, "%s on %s", entry.source, entry.path) < 0)
+        name = NULL;
     if (!name)
         return -ENOMEM;
     *ret_device = (struct mounts_device){.name = make_line(name), /* is one in a calibration */

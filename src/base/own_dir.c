@@ -23,21 +23,18 @@ static bool is_trusted(const struct walk *walk, uid_t uid) {
     return uid == 0 || uid == geteuid() || uid == walk->root_owner;
 }
 
-/* A group of the user's own, which is the default of many systems, may write; root's group may have members. */
-static bool is_shared(const struct stat *attr) {
-    const bool is_own_group = geteuid() != 0 && attr->st_uid == geteuid() && attr->st_gid == getegid();
-    if (!S_ISDIR(attr->st_mode) || attr->st_mode & S_ISVTX)
-        return false;
-    return attr->st_mode & S_IWOTH || (attr->st_mode & S_IWGRP && !is_own_group);
-}
-
 /* In a sticky directory only the owner renames an entry, and the entry is checked next. */
 static int check(const struct walk *walk, int fd, struct stat *ret_attr) {
     if (fstat(fd, ret_attr) < 0)
         return negative_errno();
     if (!walk->is_strict)
         return 0;
-    return is_trusted(walk, ret_attr->st_uid) && !is_shared(ret_attr) ? 0 : -EPERM;
+    /* A group of the user's own, which is the default of many systems, may write; root's group may have members. */
+    const bool is_own_group = geteuid() != 0 && ret_attr->st_uid == geteuid() && ret_attr->st_gid == getegid();
+    const bool may_be_shared = S_ISDIR(ret_attr->st_mode) && !(ret_attr->st_mode & S_ISVTX);
+    const bool is_shared =
+        may_be_shared && (ret_attr->st_mode & S_IWOTH || (ret_attr->st_mode & S_IWGRP && !is_own_group));
+    return is_trusted(walk, ret_attr->st_uid) && !is_shared ? 0 : -EPERM;
 }
 
 static int begin_at_root(struct walk *walk) {
@@ -48,15 +45,6 @@ static int begin_at_root(struct walk *walk) {
         return negative_errno();
     walk->root_owner = attr.st_uid;
     return check(walk, walk->fd, &attr);
-}
-
-static unsigned count_components(const char *path) {
-    unsigned count = 0;
-    for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
-        count++;
-        path += strcspn(path, "/");
-    }
-    return count;
 }
 
 /* Cuts the first component off the rest. Returns false at the end of the path */
@@ -95,28 +83,26 @@ static int follow(struct walk *walk, const char *name, bool is_last) {
     return target[0] == '/' ? begin_at_root(walk) : 0;
 }
 
-static int make(const struct walk *walk, const char *name) {
-    struct stat attr;
-    if (fstat(walk->fd, &attr) < 0)
-        return negative_errno();
-    if (!is_trusted(walk, attr.st_uid))
-        return -EPERM;
-    return mkdirat(walk->fd, name, OWN_DIR_MODE) < 0 && errno != EEXIST ? negative_errno() : 0;
-}
-
 /* O_DIRECTORY mounts what an automounter has there; O_PATH alone would not. */
 static int open_component(const struct walk *walk, const char *name) {
     return openat(walk->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static int enter(struct walk *walk, const char *name) {
-    const unsigned left = count_components(walk->rest);
+    unsigned left = 0; /* components behind this one */
     struct stat attr;
+    for (const char *at = walk->rest + strspn(walk->rest, "/"); *at; at += strspn(at, "/")) {
+        left++;
+        at += strcspn(at, "/");
+    }
     CLEANUP_FD int fd = open_component(walk, name);
     if (fd < 0 && errno == ENOENT && left < walk->made_max) {
-        const int error = make(walk, name);
-        if (error)
-            return error;
+        if (fstat(walk->fd, &attr) < 0)
+            return negative_errno();
+        if (!is_trusted(walk, attr.st_uid))
+            return -EPERM;
+        if (mkdirat(walk->fd, name, OWN_DIR_MODE) < 0 && errno != EEXIST)
+            return negative_errno();
         fd = open_component(walk, name);
     }
     if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))

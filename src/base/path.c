@@ -51,22 +51,9 @@ void path_copy_end(const char *path, char *ret_copy, size_t size_bytes) {
     snprintf(ret_copy, size_bytes, "%s%s", is_cut ? "..." : "", path + left_out);
 }
 
-static char *make_absolute(const char *path) {
-    if (path[0] == '/')
-        return strdup(path);
-    CLEANUP_FREE char *current_dir = getcwd(NULL, 0);
-    return current_dir ? path_join(current_dir, path) : NULL;
-}
-
-/* Length of the path without its last "/part"; the root is the empty text. */
-static size_t parent_length(const char *path, size_t length) {
-    while (length > 0 && path[length - 1] != '/')
-        length--;
-    return length > 0 ? length - 1 : 0;
-}
-
 char *path_normalise(const char *path) {
-    CLEANUP_FREE char *absolute = make_absolute(path);
+    CLEANUP_FREE char *current_dir = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    CLEANUP_FREE char *absolute = path[0] == '/' ? strdup(path) : current_dir ? path_join(current_dir, path) : NULL;
     char *normal = absolute ? malloc(strlen(absolute) + 2) : NULL;
     if (!normal)
         return NULL;
@@ -75,8 +62,9 @@ char *path_normalise(const char *path) {
     for (char *part = strsep(&rest, "/"); part; part = strsep(&rest, "/")) {
         if (strcmp(part, "") == 0 || strcmp(part, ".") == 0)
             continue;
-        if (strcmp(part, "..") == 0) {
-            length = parent_length(normal, length);
+        if (strcmp(part, "..") == 0) { /* the root is the empty text */
+            while (length > 0 && normal[--length] != '/')
+                ;
             continue;
         }
         normal[length++] = '/';

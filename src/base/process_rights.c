@@ -18,26 +18,6 @@ struct status {
     uint64_t capabilities;
 };
 
-/* The last number of "Uid:\t0\t0\t0\t0": real, effective, saved, file-system uid. */
-static uid_t last_number(const char *line) {
-    char *end = strchr(line, ':') + 1;
-    unsigned long number = 0;
-    for (unsigned i = 0; i < 4; i++)
-        number = strtoul(end, &end, 10);
-    return (uid_t)number;
-}
-
-static void take_line(const char *line, struct status *status) {
-    if (strncmp(line, "Name:\t" IO_WORKER, strlen("Name:\t" IO_WORKER)) == 0)
-        status->is_io_worker = true;
-    else if (strncmp(line, "Tgid:", 5) == 0)
-        status->process = (pid_t)strtol(line + 5, NULL, 10);
-    else if (strncmp(line, "Uid:", 4) == 0)
-        status->acts_as = last_number(line);
-    else if (strncmp(line, "CapEff:", 7) == 0)
-        status->capabilities = strtoull(line + 7, NULL, 16);
-}
-
 /* Returns false if the thread is gone, or hidden from us. */
 static bool read_status(pid_t thread, struct status *ret_status) {
     char path[32];
@@ -46,8 +26,19 @@ static bool read_status(pid_t thread, struct status *ret_status) {
     CLEANUP_FREE char *line = NULL;
     size_t size_bytes = 0;
     struct status status = {.acts_as = (uid_t)-1};
-    while (stream && getline(&line, &size_bytes, stream) >= 0)
-        take_line(line, &status);
+    while (stream && getline(&line, &size_bytes, stream) >= 0) {
+        if (strncmp(line, "Name:\t" IO_WORKER, strlen("Name:\t" IO_WORKER)) == 0)
+            status.is_io_worker = true;
+        else if (strncmp(line, "Tgid:", 5) == 0)
+            status.process = (pid_t)strtol(line + 5, NULL, 10);
+        else if (strncmp(line, "CapEff:", 7) == 0)
+            status.capabilities = strtoull(line + 7, NULL, 16);
+        else if (strncmp(line, "Uid:", 4) == 0) { /* real, effective, saved, file-system uid */
+            char *end = line + 4;
+            for (unsigned i = 0; i < 4; i++)
+                status.acts_as = (uid_t)strtoul(end, &end, 10);
+        }
+    }
     *ret_status = status;
     return status.process > 0;
 }
@@ -79,21 +70,20 @@ bool process_has_our_paths(pid_t thread) {
     return thread > 0 && has_same(thread, "ns/mnt") && has_same(thread, "root");
 }
 
-static bool has_two_numbers(const char *text) {
-    char *second;
-    char *end;
-    (void)strtol(text, &second, 10);
-    (void)strtol(second, &end, 10);
-    return end != second;
-}
-
 /* The line holds the numbers of this process in the PID namespace of /proc, and in each below it down to its own. */
 bool process_numbers_are_ours(void) {
     CLEANUP_STREAM FILE *stream = fopen("/proc/self/status", "re");
     CLEANUP_FREE char *line = NULL;
     size_t size_bytes = 0;
-    while (stream && getline(&line, &size_bytes, stream) >= 0)
-        if (strncmp(line, "NSpid:", 6) == 0 && has_two_numbers(line + 6))
+    while (stream && getline(&line, &size_bytes, stream) >= 0) {
+        char *second;
+        char *end;
+        if (strncmp(line, "NSpid:", 6) != 0)
+            continue;
+        (void)strtol(line + 6, &second, 10);
+        (void)strtol(second, &end, 10);
+        if (end != second)
             return false;
+    }
     return stream != NULL;
 }

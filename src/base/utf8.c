@@ -17,33 +17,21 @@ size_t word_index(const char *const *words, size_t count, const char *word) {
     return i;
 }
 
-static size_t length_by_lead(unsigned char lead) {
-    if (lead < 0x80)
-        return 1;
-    if (lead >= 0xc2 && lead <= 0xdf)
-        return 2;
-    if (lead >= 0xe0 && lead <= 0xef)
-        return 3;
-    return lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
-}
-
-/* The second byte shows overlong forms, surrogates, and characters beyond U+10FFFF. */
-static bool is_second(unsigned char lead, unsigned char second) {
-    const unsigned char lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    const unsigned char highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    return second >= lowest && second <= highest;
-}
-
 /* Length in bytes of the character at the beginning of text; 0 if it is invalid. */
 static size_t character_length(const char *text) {
     const unsigned char *bytes = (const unsigned char *)text;
-    size_t length = length_by_lead(bytes[0]);
-    if (length > 1 && !is_second(bytes[0], bytes[1]))
+    const unsigned char lead = bytes[0];
+    /* The second byte shows overlong forms, surrogates, and characters beyond U+10FFFF. */
+    const unsigned char lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    const unsigned char highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xc2 || lead > 0xf4 || bytes[1] < lowest || bytes[1] > highest)
         return 0;
-    for (size_t i = 2; i < length; i++) {
+    const size_t length = lead <= 0xdf ? 2 : lead <= 0xef ? 3 : 4;
+    for (size_t i = 2; i < length; i++)
         if ((bytes[i] & 0xc0) != 0x80)
             return 0;
-    }
     return length;
 }
 

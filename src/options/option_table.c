@@ -113,33 +113,9 @@ static bool parse_bytes(const char *text, const struct option_row *row, uint64_t
     return true;
 }
 
-static bool parse_word(const char *text, const struct option_row *row, const char **ret_word) {
-    unsigned place;
-    if (!find_word(text, row, strcasecmp, &place))
-        return false;
-    *ret_word = row->words[place];
-    return true;
-}
-
-static bool parse_either(const char *text, const struct option_row *row, bool *ret_is_second) {
-    unsigned place;
-    if (!find_word(text, row, strcmp, &place))
-        return false;
-    *ret_is_second = place == 1;
-    return true;
-}
-
-static void keep_constant(const struct option_row *row, void *member) {
-    if (row->kind == OPTION_CONSTANT)
-        *(unsigned *)member = row->constant;
-    else if (row->kind == OPTION_VARIANT)
-        *(const char **)member = row->name;
-    else
-        *(bool *)member = row->kind == OPTION_FLAG;
-}
-
 /* Returns false if the option does not take this value. */
 static bool keep_value(const struct option_row *row, const char *text, void *member) {
+    unsigned place = 0;
     switch (row->kind) {
     case OPTION_UNSIGNED:
         return parse_unsigned(text, row, member);
@@ -148,11 +124,17 @@ static bool keep_value(const struct option_row *row, const char *text, void *mem
     case OPTION_BYTES:
         return parse_bytes(text, row, member);
     case OPTION_WORD:
-        return parse_word(text, row, member);
+        if (!find_word(text, row, strcasecmp, &place))
+            return false;
+        *(const char **)member = row->words[place];
+        return true;
     case OPTION_CHOICE:
         return find_word(text, row, strcmp, member);
     case OPTION_EITHER:
-        return parse_either(text, row, member);
+        if (!find_word(text, row, strcmp, &place))
+            return false;
+        *(bool *)member = place == 1;
+        return true;
     case OPTION_REFUSED:
         return false;
     default:
@@ -166,9 +148,13 @@ const char *option_take(const struct option_row *row, char **text, void *options
     switch (row->kind) {
     case OPTION_FLAG:
     case OPTION_UNFLAG:
+        *(bool *)member = row->kind == OPTION_FLAG;
+        return NULL;
     case OPTION_CONSTANT:
+        *(unsigned *)member = row->constant;
+        return NULL;
     case OPTION_VARIANT:
-        keep_constant(row, member);
+        *(const char **)member = row->name;
         return NULL;
     case OPTION_TIME:
         return row->parse_time(*text, member);
