@@ -84,11 +84,6 @@ static __always_inline bool is_known_by_path(const struct inode *inode, __u64 ge
     return magic == FUSE_MAGIC || magic == BTRFS_MAGIC || magic == OVERLAYFS_MAGIC;
 }
 
-static __always_inline __u64 number_of(const struct inode *inode, __u64 generation) {
-    const __u64 device_bits = device > 0 ? 0 : (__u64)BPF_CORE_READ(inode, i_sb, s_dev) * 0xbf58476d1ce4e5b9;
-    return BPF_CORE_READ(inode, i_ino) * 0x9e3779b97f4a7c15 ^ generation << 32 ^ device_bits;
-}
-
 /* Two members of a dentry that are side by side. */
 struct entry_of_dentry {
     const struct dentry *parent;
@@ -119,7 +114,8 @@ static __always_inline __u64 object_of(const struct dentry *dentry) {
     if (!inode)
         return 0;
     const __u64 generation = BPF_CORE_READ(inode, i_generation);
-    const __u64 number = number_of(inode, generation) | 1;
+    const __u64 device_bits = device > 0 ? 0 : (__u64)BPF_CORE_READ(inode, i_sb, s_dev) * 0xbf58476d1ce4e5b9;
+    const __u64 number = (BPF_CORE_READ(inode, i_ino) * 0x9e3779b97f4a7c15 ^ generation << 32 ^ device_bits) | 1;
     return is_known_by_path(inode, generation) ? (number ^ path_of((__u64)dentry) << 1) | BY_PATH : number & ~BY_PATH;
 }
 
@@ -187,11 +183,6 @@ static __always_inline __u64 note_object(const struct dentry *dentry) {
     return has_groups && dentry ? note_dentry((__u64)dentry) : 0;
 }
 
-static __always_inline const struct kernfs_node *parent_of(const struct kernfs_node *node) {
-    const struct kernfs_node___before *before = (const struct kernfs_node___before *)node;
-    return bpf_core_field_exists(before->parent) ? BPF_CORE_READ(before, parent) : BPF_CORE_READ(node, __parent);
-}
-
 /* Whether the name of a control group is known, because the latest call on this CPU was of the same group. The name is
  * looked up again from time to time, because the map evicts names that have not been looked up for long. */
 static __always_inline bool is_latest_cgroup(__u64 number) {
@@ -206,6 +197,11 @@ static __always_inline bool is_latest_cgroup(__u64 number) {
     latest->number = number;
     latest->calls = LATEST_CALLS;
     return false;
+}
+
+static __always_inline const struct kernfs_node *parent_of(const struct kernfs_node *node) {
+    const struct kernfs_node___before *before = (const struct kernfs_node___before *)node;
+    return bpf_core_field_exists(before->parent) ? BPF_CORE_READ(before, parent) : BPF_CORE_READ(node, __parent);
 }
 
 /* The same for the control group of a process. Its number is even, and 0 if it is not wanted. */
