@@ -44,13 +44,6 @@ static bool take_number(const char *text, uint64_t most, uint64_t *ret_number) {
     return true;
 }
 
-static int describe_clock(struct events_file *file, char *rest) {
-    char *kind = take_word(&rest);
-    if (!take_number(rest, UINT64_MAX, &file->clock_hz))
-        file->clock_hz = 0;
-    return keep(&file->clock_kind, kind);
-}
-
 static int describe_label(struct events_file *file, char *rest) {
     struct events_label *grown = reallocarray(file->labels, file->label_count + 1, sizeof(*grown));
     if (!grown)
@@ -81,16 +74,6 @@ static bool take_names(char *list, const char **names, unsigned *count, unsigned
     return true;
 }
 
-static bool take_lists(struct events_op *op, char *rest) {
-    char *always = strsep(&rest, "|");
-    char *more = strsep(&rest, "|");
-    char *texts = strsep(&rest, "|");
-    bool fits = take_names(always, op->columns, &op->column_count, EVENTS_COLUMNS_MAX);
-    op->column_count_all = op->column_count;
-    return fits && take_names(more, op->columns, &op->column_count_all, EVENTS_COLUMNS_MAX) &&
-           take_names(texts, op->texts, &op->text_count, EVENTS_TEXTS_MAX);
-}
-
 /* An op with more columns than can be read stays unknown. If a number has several lines, the first counts: records are
  * read by it. */
 static int describe_op(struct events_file *file, char *rest) {
@@ -104,7 +87,11 @@ static int describe_op(struct events_file *file, char *rest) {
     char *names = strsep(&lists, "|");
     const char *name = strsep(&names, " ");
     op.counts_bytes = names && strcmp(names, "bytes") == 0;
-    if (*name && take_lists(&op, lists))
+    bool fits = take_names(strsep(&lists, "|"), op.columns, &op.column_count, EVENTS_COLUMNS_MAX);
+    op.column_count_all = op.column_count;
+    fits = fits && take_names(strsep(&lists, "|"), op.columns, &op.column_count_all, EVENTS_COLUMNS_MAX) &&
+           take_names(strsep(&lists, "|"), op.texts, &op.text_count, EVENTS_TEXTS_MAX);
+    if (*name && fits)
         op.name = strdup(name);
     if (op.name)
         file->ops[number] = op;
@@ -113,43 +100,30 @@ static int describe_op(struct events_file *file, char *rest) {
     return 0;
 }
 
-static int describe_host(struct events_file *file, char *rest) {
-    return keep(&file->host, rest);
-}
-
-static int describe_version(struct events_file *file, char *rest) {
-    return keep(&file->version, rest);
-}
-
-static int describe_boot(struct events_file *file, char *rest) {
-    return keep(&file->boot, rest);
-}
-
-static int describe_pid(struct events_file *file, char *rest) {
-    take_number(rest, UINT64_MAX, &file->pid); /* an unreadable number leaves the pid unknown */
-    return 0;
-}
-
-static int describe_resolution(struct events_file *file, char *rest) {
-    uint64_t resolution;
-    if (take_number(rest, 8, &resolution) && (resolution == 1 || resolution == 2 || resolution == 4 || resolution == 8))
-        file->resolution = (unsigned)resolution;
-    return 0;
-}
-
 int events_describe(struct events_file *file, char *line) {
-    static const struct {
-        const char *word;
-        int (*take)(struct events_file *file, char *rest);
-    } words[] = {
-        {"host", describe_host}, {"osproffs", describe_version}, {"boot", describe_boot},
-        {"pid", describe_pid},   {"clock", describe_clock},      {"resolution", describe_resolution},
-        {"op", describe_op},     {"label", describe_label},
-    };
     const char *word = take_word(&line);
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (strcmp(word, words[i].word) == 0)
-            return words[i].take(file, line);
+    uint64_t resolution;
+    if (strcmp(word, "host") == 0)
+        return keep(&file->host, line);
+    if (strcmp(word, "osproffs") == 0)
+        return keep(&file->version, line);
+    if (strcmp(word, "boot") == 0)
+        return keep(&file->boot, line);
+    if (strcmp(word, "op") == 0)
+        return describe_op(file, line);
+    if (strcmp(word, "label") == 0)
+        return describe_label(file, line);
+    if (strcmp(word, "pid") == 0) {
+        take_number(line, UINT64_MAX, &file->pid); /* an unreadable number leaves the pid unknown */
+    } else if (strcmp(word, "resolution") == 0) {
+        if (take_number(line, 8, &resolution) && resolution > 0 && (resolution & (resolution - 1)) == 0)
+            file->resolution = (unsigned)resolution;
+    } else if (strcmp(word, "clock") == 0) {
+        char *kind = take_word(&line);
+        if (!take_number(line, UINT64_MAX, &file->clock_hz))
+            file->clock_hz = 0;
+        return keep(&file->clock_kind, kind);
+    }
     return 0;
 }
 

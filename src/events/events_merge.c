@@ -1,4 +1,5 @@
-/* Merging recordings: lists them, finds recordings of the same machine, and numbers streams and operations. */
+/* Merging recordings: lists them, finds recordings of the same machine, numbers streams and operations, and writes the
+ * calls: the records stay as they were, except times and numbers. */
 #include "events_merging.h"
 
 #include <string.h>
@@ -8,6 +9,50 @@
 
 #define HZ_MAX 9000000000U      /* cycles since 1970 fit in 64 bits */
 #define PAIRS_APART_NS 10000000 /* nearer pairs of a clock would show their own errors rather than its rate */
+
+/* ---- Numbers and times of a recording, in the merged file ---- */
+
+uint64_t merge_time(const struct merge *merge, const struct merge_host *host, uint64_t cycles) {
+    int64_t unix_ns = events_unix_ns(&merge->machines[host->machine].clock, cycles);
+    long double at = (long double)unix_ns * (long double)merge->hz / NS_PER_S;
+    return at <= 0 ? 0 : at > 1.8e19L ? UINT64_MAX : (uint64_t)at;
+}
+
+uint64_t merge_error_ns(const struct merge *merge, const struct merge_host *host) {
+    const struct events_file *clock = &merge->machines[host->machine].clock;
+    uint64_t error_ns = host->seen ? host->seen->head.error_ns : 0;
+    for (size_t i = 0; !host->seen && i < clock->clock_count; i++) {
+        uint64_t here_ns = events_error_ns(clock, clock->clocks[i].cycles);
+        error_ns = here_ns > error_ns ? here_ns : error_ns;
+    }
+    uint64_t moved_ns = (uint64_t)((long double)host->moved_cycles * NS_PER_S / (long double)merge->hz);
+    return error_ns > UINT64_MAX - moved_ns ? UINT64_MAX : error_ns + moved_ns;
+}
+
+EVENTS_ORDER(stream_order, struct merge_stream, from)
+
+const struct merge_stream *merge_stream_find(const struct merge_file *file, uint32_t stream) {
+    const struct merge_stream wanted = {.from = stream};
+    return file->stream_count ? bsearch(&wanted, file->streams, file->stream_count, sizeof(wanted), stream_order)
+                              : NULL;
+}
+
+uint64_t merge_node(const struct merge_host *host, uint64_t node) {
+    return node == 0 ? 0 : node ^ host->node_bits;
+}
+
+uint32_t merge_thread(const struct merge_host *host, uint32_t thread) {
+    return thread == 0 ? 0 : thread ^ host->thread_bits;
+}
+
+int merge_chunk_end(struct merge *merge) {
+    events_chunk_end(&merge->writer);
+    if (merge->writer.error)
+        return merge->writer.error;
+    int err = merge->write(merge->context, merge->writer.bytes, merge->writer.size_bytes);
+    merge->writer.size_bytes = 0;
+    return err;
+}
 
 /* ---- Clocks ---- */
 
@@ -57,11 +102,6 @@ static int find_machine(struct merge *merge, const struct merge_file *file, stru
 
 /* ---- Streams ---- */
 
-static size_t host_of_stream(const struct merge_file *file, uint32_t stream) {
-    const struct events_host_seen *host = events_host_of(file->file, stream);
-    return file->first_host + (host ? (size_t)(host - file->file->hosts) : 0);
-}
-
 static bool is_end(const struct events_mark_seen *mark) {
     return mark->mark.kind == EVENTS_MARK_START || mark->mark.kind == EVENTS_MARK_STOP;
 }
@@ -80,7 +120,7 @@ static int list_streams(struct merge_file *file) {
     for (size_t i = 0; i < file->file->mark_count; i++)
         for (uint32_t j = 0; is_end(&file->file->marks[i]) && j < file->file->marks[i].mark.stream_count; j++)
             streams[count++].from = file->file->marks[i].streams[j].stream;
-    qsort(streams, count, sizeof(*streams), merge_stream_order);
+    qsort(streams, count, sizeof(*streams), stream_order);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || streams[i].from != streams[file->stream_count - 1].from)
             streams[file->stream_count++] = streams[i];
@@ -94,7 +134,9 @@ static void number_streams(struct merge *merge) {
     for (size_t i = 0; i < merge->file_count; i++)
         for (size_t j = 0; j < merge->files[i].stream_count; j++) {
             struct merge_stream *stream = &merge->files[i].streams[j];
-            stream->host = (uint32_t)host_of_stream(&merge->files[i], stream->from);
+            const struct events_file *file = merge->files[i].file;
+            const struct events_host_seen *host = events_host_of(file, stream->from);
+            stream->host = (uint32_t)(merge->files[i].first_host + (host ? (size_t)(host - file->hosts) : 0));
             merge->hosts[stream->host].stream_count++;
         }
     for (size_t i = 0; i < merge->host_count; i++) {
@@ -110,21 +152,6 @@ static void number_streams(struct merge *merge) {
 }
 
 /* ---- Hosts, operations ---- */
-
-static int add_host(struct merge *merge, const struct merge_file *file, const struct events_host_seen *seen) {
-    if (merge->host_count == EVENTS_HOSTS_MAX)
-        return -E2BIG;
-    uint32_t number = (uint32_t)merge->host_count;
-    uint64_t changed = number ^ (seen ? seen->head.number : 0U);
-    struct merge_host *host = &merge->hosts[merge->host_count++];
-    *host = (struct merge_host){
-        .file = file->file,
-        .seen = seen,
-        .node_bits = changed << EVENTS_HOST_NODE_SHIFT,
-        .thread_bits = (uint32_t)(changed << EVENTS_HOST_THREAD_SHIFT),
-    };
-    return find_machine(merge, file, host);
-}
 
 static bool are_same_lists(const struct events_op *a, const struct events_op *b) {
     bool is_same = strcmp(a->name, b->name) == 0 && a->counts_bytes == b->counts_bytes &&
@@ -154,6 +181,22 @@ static int number_ops(struct merge *merge, struct merge_file *file) {
     return 0;
 }
 
+/* Adds a recording, and finds or adds its machine. */
+static int add_host(struct merge *merge, const struct merge_file *file, const struct events_host_seen *seen) {
+    if (merge->host_count == EVENTS_HOSTS_MAX)
+        return -E2BIG;
+    uint32_t number = (uint32_t)merge->host_count;
+    uint64_t changed = number ^ (seen ? seen->head.number : 0U);
+    struct merge_host *host = &merge->hosts[merge->host_count++];
+    *host = (struct merge_host){
+        .file = file->file,
+        .seen = seen,
+        .node_bits = changed << EVENTS_HOST_NODE_SHIFT,
+        .thread_bits = (uint32_t)(changed << EVENTS_HOST_THREAD_SHIFT),
+    };
+    return find_machine(merge, file, host);
+}
+
 static int add_file(struct merge *merge, const struct events_file *events) {
     struct merge_file *file = &merge->files[merge->file_count++];
     *file = (struct merge_file){.file = events, .first_host = merge->host_count};
@@ -167,33 +210,121 @@ static int add_file(struct merge *merge, const struct events_file *events) {
     return err < 0 ? err : list_streams(file);
 }
 
+/* ---- Calls ---- */
+
+/* State of a stream while its calls are written. */
+struct written {
+    uint64_t source_end;
+    uint64_t end;
+};
+
+static uint64_t scale_latency(const struct merge *merge, const struct merge_host *host, uint64_t latency_cycles) {
+    long double ratio = (long double)merge->hz / (long double)host->file->clock_hz;
+    if (ratio > 0.999L && ratio < 1.001L)
+        return latency_cycles;
+    long double scaled = (long double)latency_cycles * ratio;
+    return scaled > 1.8e19L ? UINT64_MAX : (uint64_t)(scaled + 0.5L);
+}
+
+/* Returns the call's start on the common time line. It is not before the end of the previous call, if that was so in
+ * the recording. */
+static uint64_t place_call(const struct merge *merge, struct merge_host *host, const struct event *event,
+                           const struct written *written) {
+    uint64_t start = merge_time(merge, host, event->start_cycles);
+    if (start >= written->end || event->start_cycles < written->source_end)
+        return start;
+    if (written->end - start > host->moved_cycles)
+        host->moved_cycles = written->end - start;
+    return written->end;
+}
+
+static bool is_number_of_object(const char *column) {
+    static const char *const names[] = {"entry", "parent", "out_node", "file", "out_file"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (strcmp(column, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* raw: the record that `event` was decoded from. latency_cycles: in cycles of the merged file */
+static void write_record(struct merge *merge, const struct merge_file *file, const struct merge_host *host,
+                         struct event *event, const unsigned char *raw, size_t raw_bytes) {
+    struct events_record record;
+    memcpy(&record, raw, sizeof(record));
+    const struct events_op *op = &file->file->ops[event->op];
+    unsigned columns = event->has_more ? op->column_count_all : op->column_count;
+    unsigned flags = events_head_flags(record.head) & ~(unsigned)EVENTS_LONG;
+    size_t tail_at = sizeof(record) + (events_head_flags(record.head) & EVENTS_LONG ? 8U : 0U) + 8U * (size_t)columns;
+    size_t words = (sizeof(record) + raw_bytes - tail_at) / 8 + columns;
+    bool is_long = event->latency_cycles > UINT32_MAX && words < EVENTS_WORDS_MAX;
+    if (event->latency_cycles > UINT32_MAX && !is_long)
+        event->latency_cycles = UINT32_MAX; /* happens only if a text fills the whole record */
+    for (unsigned i = 0; i < columns; i++)
+        if (is_number_of_object(op->columns[i]))
+            event->columns[i] = merge_node(host, event->columns[i]);
+        else if (strcmp(op->columns[i], "process") == 0)
+            event->columns[i] = merge_thread(host, (uint32_t)event->columns[i]);
+    record.start_cycles = event->start_cycles;
+    record.latency_cycles = (uint32_t)event->latency_cycles;
+    record.node = merge_node(host, event->node);
+    record.thread = merge_thread(host, event->thread);
+    record.head = events_head(file->ops[event->op], (unsigned)words + is_long, event->error,
+                              flags | (is_long ? (unsigned)EVENTS_LONG : 0U));
+    events_chunk_add(&merge->writer, &record, sizeof(record));
+    events_chunk_add(&merge->writer, &event->latency_cycles, is_long ? 8 : 0);
+    events_chunk_add(&merge->writer, event->columns, 8U * (size_t)columns);
+    events_chunk_add(&merge->writer, raw + tail_at, raw_bytes - tail_at);
+}
+
+static int end_buffer(struct merge *merge, struct events_buffer *buffer) {
+    events_write_record_count(&merge->writer, buffer->record_count);
+    buffer->first_index += buffer->record_count;
+    buffer->record_count = 0;
+    return merge_chunk_end(merge);
+}
+
+static int write_run(struct merge *merge, const struct merge_file *file, const struct events_run *run,
+                     struct written *written) {
+    const struct merge_stream *stream = merge_stream_find(file, run->buffer.stream);
+    struct merge_host *host = &merge->hosts[stream->host];
+    struct events_buffer buffer = run->buffer;
+    size_t at = 0;
+    int err = 0;
+    buffer.stream = stream->to;
+    buffer.record_count = 0;
+    for (uint32_t i = 0; err == 0 && i < run->buffer.record_count; i++) {
+        struct event event;
+        size_t length = events_decode(file->file, run->records + at, run->records_bytes - at, &event);
+        if (length == 0)
+            break;
+        if (buffer.record_count++ == 0)
+            events_chunk_begin(&merge->writer, EVENTS_BUFFER, &buffer, sizeof(buffer));
+        uint64_t start = place_call(merge, host, &event, written);
+        written->source_end = event.end_cycles;
+        event.start_cycles = start;
+        event.latency_cycles = scale_latency(merge, host, event.latency_cycles);
+        written->end = start + event.latency_cycles;
+        write_record(merge, file, host, &event, run->records + at, length);
+        at += length;
+        if (merge->writer.size_bytes > MERGE_CHUNK_BYTES)
+            err = end_buffer(merge, &buffer);
+    }
+    return err == 0 && buffer.record_count > 0 ? end_buffer(merge, &buffer) : err;
+}
+
+static int write_runs(struct merge *merge, const struct merge_file *file) {
+    struct written written = {0};
+    int err = 0;
+    for (size_t i = 0; err == 0 && i < file->file->run_count; i++) {
+        const struct events_run *run = &file->file->runs[i];
+        if (i > 0 && run->buffer.stream != file->file->runs[i - 1].buffer.stream)
+            written = (struct written){0};
+        err = write_run(merge, file, run, &written);
+    }
+    return err;
+}
+
 /* ---- The whole ---- */
-
-static int write_all_parts(struct merge *merge) {
-    int err = merge_write_description(merge);
-    if (err == 0)
-        err = merge_write_marks(merge, false);
-    for (size_t i = 0; err == 0 && i < merge->file_count; i++)
-        err = merge_write_runs(merge, &merge->files[i]);
-    for (size_t i = 0; err == 0 && i < merge->file_count; i++)
-        err = merge_write_strings(merge, &merge->files[i]);
-    if (err == 0)
-        err = merge_write_hosts(merge);
-    if (err == 0)
-        err = merge_write_clocks(merge);
-    return err < 0 ? err : merge_write_marks(merge, true);
-}
-
-static void finish(struct merge *merge) {
-    for (size_t i = 0; i < merge->file_count; i++)
-        free(merge->files[i].streams);
-    for (size_t i = 0; i < merge->machine_count; i++)
-        free(merge->machines[i].clock.clocks);
-    free(merge->files);
-    free(merge->hosts);
-    free(merge->machines);
-    events_writer_finish(&merge->writer);
-}
 
 int events_merge(const struct events_file *const *files, size_t file_count, events_merge_write_fn write, void *context,
                  size_t *ret_file) {
@@ -208,8 +339,19 @@ int events_merge(const struct events_file *const *files, size_t file_count, even
     }
     if (err == 0) {
         number_streams(&merge);
-        err = write_all_parts(&merge);
+        err = merge_write_beginning(&merge);
     }
-    finish(&merge);
+    for (size_t i = 0; err == 0 && i < file_count; i++)
+        err = write_runs(&merge, &merge.files[i]);
+    if (err == 0)
+        err = merge_write_rest(&merge);
+    for (size_t i = 0; i < merge.file_count; i++)
+        free(merge.files[i].streams);
+    for (size_t i = 0; i < merge.machine_count; i++)
+        free(merge.machines[i].clock.clocks);
+    free(merge.files);
+    free(merge.hosts);
+    free(merge.machines);
+    events_writer_finish(&merge.writer);
     return err;
 }

@@ -60,9 +60,6 @@ struct merge {
 /* Converts a time of a recording to the common time line, in cycles. */
 uint64_t merge_time(const struct merge *merge, const struct merge_host *host, uint64_t cycles);
 
-/* By `from`, for qsort(). */
-int merge_stream_order(const void *a, const void *b);
-
 /* Returns the stream of a file; NULL: it has no calls, and the marks at the ends do not list it. */
 const struct merge_stream *merge_stream_find(const struct merge_file *file, uint32_t stream);
 
@@ -75,12 +72,8 @@ uint64_t merge_error_ns(const struct merge *merge, const struct merge_host *host
 /* Ends a chunk and passes it to `write`. */
 int merge_chunk_end(struct merge *merge);
 
-/* Write the parts of the merged file. Errors: -ENOMEM, -E2BIG, those of `write` */
-int merge_write_description(struct merge *merge);
-int merge_write_runs(struct merge *merge, const struct merge_file *file);
-int merge_write_strings(struct merge *merge, const struct merge_file *file);
-int merge_write_hosts(struct merge *merge);
-int merge_write_clocks(struct merge *merge);
-int merge_write_marks(struct merge *merge, bool is_end);
+/* Write what comes before the calls, and what comes after them. Errors: -ENOMEM, -E2BIG, those of `write` */
+int merge_write_beginning(struct merge *merge);
+int merge_write_rest(struct merge *merge);
 
 #endif

@@ -1,4 +1,5 @@
-/* Reads the chunks of an events file one after the other, until one is not complete. */
+/* Reads the chunks of an events file one after the other, until one is not complete. Then counts what is missing: gaps in
+ * the numbers of calls, and records that cannot be read. */
 #include <string.h>
 
 #include "base.h"
@@ -13,15 +14,6 @@ struct chunk {
 
 /* ---- Kinds of chunks ---- */
 
-static int take_description(struct events_file *file, const struct chunk *chunk) {
-    CLEANUP_FREE char *text = strndup((const char *)chunk->inside, chunk->inside_bytes);
-    char *rest = text;
-    int err = text ? 0 : -ENOMEM;
-    while (err == 0 && rest)
-        err = events_describe(file, strsep(&rest, "\n"));
-    return err;
-}
-
 /* Copies the head struct of the chunk, as much of it as both versions know. Returns the address behind it. */
 static const unsigned char *take_head(const struct chunk *chunk, void *ret_head, size_t head_bytes,
                                       size_t *ret_rest_bytes) {
@@ -30,6 +22,15 @@ static const unsigned char *take_head(const struct chunk *chunk, void *ret_head,
     memcpy(ret_head, chunk->inside, head_bytes);
     *ret_rest_bytes = chunk->inside_bytes - chunk->head.head_bytes;
     return chunk->inside + chunk->head.head_bytes;
+}
+
+static int take_description(struct events_file *file, const struct chunk *chunk) {
+    CLEANUP_FREE char *text = strndup((const char *)chunk->inside, chunk->inside_bytes);
+    char *rest = text;
+    int err = text ? 0 : -ENOMEM;
+    while (err == 0 && rest)
+        err = events_describe(file, strsep(&rest, "\n"));
+    return err;
 }
 
 static int take_clock(struct events_file *file, const struct chunk *chunk) {
@@ -84,27 +85,32 @@ static int take_failure(struct events_file *file, const struct chunk *chunk) {
     return err;
 }
 
+/* What follows "host " in the first line that begins with it. NULL: there is none */
+static const char *find_host_line(const char *description) {
+    static const char word[] = "host ";
+    for (const char *line = description; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, word, strlen(word)) == 0)
+            return line + strlen(word);
+    }
+    return NULL;
+}
+
 static int take_host(struct events_file *file, const struct chunk *chunk) {
     struct events_host_seen seen = {0};
     size_t rest_bytes;
     const unsigned char *text = take_head(chunk, &seen.head, sizeof(seen.head), &rest_bytes);
     if (!text || seen.head.number >= EVENTS_HOSTS_MAX)
         return -EBADMSG;
-    seen.description = strndup((const char *)text, rest_bytes);
-    if (!seen.description || events_host_describe(&seen) < 0 ||
-        grow_array(&file->hosts, file->host_count, sizeof(*file->hosts)) < 0) {
-        events_host_free(&seen);
+    if (grow_array(&file->hosts, file->host_count, sizeof(*file->hosts)) < 0)
         return -ENOMEM;
-    }
+    seen.description = strndup((const char *)text, rest_bytes);
+    /* Escapes in the name are left as they are: they are rare, and the name is only shown. */
+    const char *line = seen.description ? find_host_line(seen.description) : NULL;
+    if (line)
+        seen.name = strndup(line, strcspn(line, "\n"));
     file->hosts[file->host_count++] = seen;
-    return 0;
-}
-
-static int add_string(struct events_file *file, const struct events_string_seen *string) {
-    int err = grow_array(&file->strings, file->string_count, sizeof(*file->strings));
-    if (err == 0)
-        file->strings[file->string_count++] = *string;
-    return err;
+    return !seen.description || (line && !seen.name) ? -ENOMEM : 0;
 }
 
 static int take_strings(struct events_file *file, const struct chunk *chunk) {
@@ -123,7 +129,9 @@ static int take_strings(struct events_file *file, const struct chunk *chunk) {
         string.bytes = (const char *)at;
         string.length = strnlen(string.bytes, string.head.length_bytes);
         at += padded_bytes;
-        err = add_string(file, &string);
+        err = grow_array(&file->strings, file->string_count, sizeof(*file->strings));
+        if (err == 0)
+            file->strings[file->string_count++] = string;
     }
     return err;
 }
@@ -163,12 +171,6 @@ static size_t find_chunk(const unsigned char *at, size_t size_bytes, struct chun
     return events_checksum(sum) == ret_chunk->head.checksum ? head.size_bytes : 0;
 }
 
-/* A ring has overwritten its older chunks. */
-static void count_lost(struct events_file *file, uint64_t count, uint64_t last_sequence) {
-    if (!(file->flags & EVENTS_RING) && count > 0 && last_sequence > count - 1)
-        file->losses.lost = last_sequence - (count - 1);
-}
-
 static int take_chunks(struct events_file *file, const unsigned char *at, size_t size_bytes) {
     struct chunk chunk;
     size_t length_bytes;
@@ -184,7 +186,9 @@ static int take_chunks(struct events_file *file, const unsigned char *at, size_t
         size_bytes -= length_bytes;
     }
     file->losses.cut_bytes = size_bytes;
-    count_lost(file, count, last_sequence);
+    /* A ring has overwritten its older chunks. */
+    if (!(file->flags & EVENTS_RING) && count > 0 && last_sequence > count - 1)
+        file->losses.lost = last_sequence - (count - 1);
     return err;
 }
 
@@ -223,10 +227,6 @@ static void sort(void *array, size_t count, size_t member_bytes, int (*order)(co
         qsort(array, count, member_bytes, order);
 }
 
-static uint64_t saturating_add(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static void join_failures(struct events_file *file) {
     size_t kept = 0;
     for (size_t i = 0; i < file->failure_count; i++) {
@@ -236,22 +236,115 @@ static void join_failures(struct events_file *file) {
             file->failures[kept++] = *failure;
             continue;
         }
-        before->dropped = saturating_add(before->dropped, failure->dropped);
-        before->first_cycles =
-            failure->first_cycles < before->first_cycles ? failure->first_cycles : before->first_cycles;
-        before->last_cycles = failure->last_cycles > before->last_cycles ? failure->last_cycles : before->last_cycles;
+        if (__builtin_add_overflow(before->dropped, failure->dropped, &before->dropped))
+            before->dropped = UINT64_MAX;
+        if (failure->first_cycles < before->first_cycles)
+            before->first_cycles = failure->first_cycles;
+        if (failure->last_cycles > before->last_cycles)
+            before->last_cycles = failure->last_cycles;
     }
     file->failure_count = kept;
 }
 
-static void sort_all(struct events_file *file) {
-    sort(file->clocks, file->clock_count, sizeof(*file->clocks), events_clock_order);
-    sort(file->marks, file->mark_count, sizeof(*file->marks), by_sequence);
-    sort(file->runs, file->run_count, sizeof(*file->runs), by_place);
-    sort(file->strings, file->string_count, sizeof(*file->strings), by_key);
-    sort(file->failures, file->failure_count, sizeof(*file->failures), by_error);
-    join_failures(file);
-    sort(file->hosts, file->host_count, sizeof(*file->hosts), by_number);
+/* ---- Losses ---- */
+
+/* How far a stream has been checked: all numbers below `index` are accounted for; `dropped` of these were dropped. */
+struct reached {
+    uint64_t index;
+    uint64_t dropped;
+};
+
+/* The first and the last mark; NULL: there is none. */
+struct ends {
+    const struct events_mark_seen *start;
+    const struct events_mark_seen *stop;
+};
+
+/* Counts the calls that are missing before the call of that number. */
+static void account(struct events_losses *losses, struct reached *reached, uint64_t index, uint64_t dropped) {
+    uint64_t gap = index > reached->index ? index - reached->index : 0;
+    uint64_t of_them = dropped > reached->dropped ? dropped - reached->dropped : 0;
+    if (of_them > gap)
+        of_them = gap;
+    losses->dropped += of_them;
+    losses->missing += gap - of_them;
+    if (index > reached->index)
+        reached->index = index;
+    if (dropped > reached->dropped)
+        reached->dropped = dropped;
+}
+
+/* Returns the time when the last call ended. */
+static uint64_t count_in_run(struct events_file *file, const struct events_run *run, uint64_t ended_cycles) {
+    struct event event;
+    size_t read_bytes = 0;
+    uint32_t count = 0;
+    for (; count < run->buffer.record_count; count++) {
+        size_t length_bytes = events_decode(file, run->records + read_bytes, run->records_bytes - read_bytes, &event);
+        if (length_bytes == 0)
+            break;
+        file->losses.disordered += event.start_cycles < ended_cycles;
+        file->losses.outside += events_is_outside(file, &event);
+        ended_cycles = event.end_cycles;
+        read_bytes += length_bytes;
+    }
+    file->losses.unreadable += run->buffer.record_count - count;
+    return ended_cycles;
+}
+
+/* Where a stream begins in this file: as the first mark says, else the stream is new. */
+static struct reached begin(const struct events_mark_seen *start, uint32_t stream) {
+    const struct events_mark_stream *began = events_mark_find(start, stream);
+    return began ? (struct reached){began->index, began->dropped} : (struct reached){0};
+}
+
+static void count_in_stream(struct events_file *file, const struct ends *ends, size_t run, size_t run_end) {
+    const struct events_buffer *first = &file->runs[run].buffer;
+    struct reached reached =
+        ends->start ? begin(ends->start, first->stream) : (struct reached){first->first_index, first->dropped};
+    uint64_t ended_cycles = 0;
+    for (size_t i = run; i < run_end; i++) {
+        const struct events_buffer *buffer = &file->runs[i].buffer;
+        account(&file->losses, &reached, buffer->first_index, buffer->dropped);
+        uint64_t end_index = buffer->first_index + buffer->record_count;
+        if (end_index > reached.index)
+            reached.index = end_index;
+        ended_cycles = count_in_run(file, &file->runs[i], ended_cycles);
+    }
+    const struct events_mark_stream *ended = ends->stop ? events_mark_find(ends->stop, first->stream) : NULL;
+    if (ended)
+        account(&file->losses, &reached, ended->index, ended->dropped);
+}
+
+static int compare_stream(const void *stream, const void *run) {
+    uint32_t wanted = *(const uint32_t *)stream;
+    uint32_t found = ((const struct events_run *)run)->buffer.stream;
+    return (wanted > found) - (wanted < found);
+}
+
+static void count_losses(struct events_file *file) {
+    struct ends ends = {.start = events_mark_of_kind(file, EVENTS_MARK_START)};
+    for (size_t i = 0; i < file->mark_count; i++) { /* the last mark that has the numbers of all streams */
+        uint32_t kind = file->marks[i].mark.kind;
+        if (kind == EVENTS_MARK_STOP || kind == EVENTS_MARK_WRITTEN || kind == EVENTS_MARK_SLOW)
+            ends.stop = &file->marks[i];
+    }
+    size_t end;
+    for (size_t run = 0; run < file->run_count; run = end) {
+        end = events_stream_end(file, run);
+        count_in_stream(file, &ends, run, end);
+    }
+    for (uint32_t i = 0; ends.start && ends.stop && i < ends.stop->mark.stream_count; i++) {
+        const struct events_mark_stream *ended = &ends.stop->streams[i];
+        struct reached reached = begin(ends.start, ended->stream);
+        if (file->run_count == 0 ||
+            !bsearch(&ended->stream, file->runs, file->run_count, sizeof(*file->runs), compare_stream))
+            account(&file->losses, &reached, ended->index, ended->dropped); /* the stream has no call in the file */
+    }
+    file->losses.is_open = !ends.stop;
+    for (size_t i = 0; i < file->host_count; i++)
+        if (file->hosts[i].head.flags & EVENTS_HOST_OPEN)
+            file->losses.is_open = true;
 }
 
 /* ---- The interface ---- */
@@ -298,9 +391,15 @@ int events_open(const void *data, size_t size_bytes, struct events_file **ret_fi
         events_close(file);
         return err;
     }
-    sort_all(file);
+    sort(file->clocks, file->clock_count, sizeof(*file->clocks), events_clock_order);
+    sort(file->marks, file->mark_count, sizeof(*file->marks), by_sequence);
+    sort(file->runs, file->run_count, sizeof(*file->runs), by_place);
+    sort(file->strings, file->string_count, sizeof(*file->strings), by_key);
+    sort(file->failures, file->failure_count, sizeof(*file->failures), by_error);
+    join_failures(file);
+    sort(file->hosts, file->host_count, sizeof(*file->hosts), by_number);
     events_find_span(file);
-    events_count_losses(file);
+    count_losses(file);
     *ret_file = file;
     return 0;
 }
@@ -316,8 +415,10 @@ void events_close(struct events_file *file) {
     free(file->strings);
     free(file->links);
     free(file->failures);
-    for (size_t i = 0; i < file->host_count; i++)
-        events_host_free(&file->hosts[i]);
+    for (size_t i = 0; i < file->host_count; i++) {
+        free(file->hosts[i].name);
+        free(file->hosts[i].description);
+    }
     free(file->hosts);
     events_description_free(file);
     free(file);

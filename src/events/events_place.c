@@ -24,10 +24,6 @@ int events_place_create(int dir_fd, const char *name) {
     return events_place_create_new(dir_fd, name);
 }
 
-static int check(int dir_fd, const char *name) {
-    return strlen(name) + strlen(BACKUP_SUFFIX) > NAME_MAX ? -ENAMETOOLONG : check_replaceable(dir_fd, name);
-}
-
 int events_place_find(const char *file, int *ret_dir_fd, char **ret_name) {
     const char *name;
     if (may_be_planted(file))
@@ -36,5 +32,7 @@ int events_place_find(const char *file, int *ret_dir_fd, char **ret_name) {
     if (err < 0)
         return err;
     *ret_name = strdup(name);
-    return *ret_name ? check(*ret_dir_fd, *ret_name) : -ENOMEM;
+    if (!*ret_name)
+        return -ENOMEM;
+    return strlen(name) + strlen(BACKUP_SUFFIX) > NAME_MAX ? -ENAMETOOLONG : check_replaceable(*ret_dir_fd, name);
 }

@@ -47,15 +47,10 @@ void events_mark_sort(struct events_mark_stream *streams, size_t count);
 /* The entry of a stream in a mark; NULL: it has none. */
 const struct events_mark_stream *events_mark_find(const struct events_mark_seen *mark, uint32_t stream);
 
-/* Reads the description of one recording of a merged file. Errors: -ENOMEM */
-int events_host_describe(struct events_host_seen *host);
-void events_host_free(struct events_host_seen *host);
-bool events_has_open_host(const struct events_file *file);
+/* The index of the first run after `run` of another stream. */
+size_t events_stream_end(const struct events_file *file, size_t run);
 
 /* Finds the period in which calls can lie, after all chunks are read and sorted. */
 void events_find_span(struct events_file *file);
-
-/* Counts missing calls, after all chunks are read and sorted. */
-void events_count_losses(struct events_file *file);
 
 #endif

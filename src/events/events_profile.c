@@ -1,99 +1,363 @@
 /* Makes a profile of calls. */
 #include "events_profile.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/caller_groups.h"
 #include "aggstats/cells.h"
+#include "aggstats/counted.h"
 #include "aggstats/words.h"
 #include "base.h"
-#include "events_profile_private.h"
+#include "events_private.h"
+#include "number_map.h"
+
+/* ---- Windows and spans: the window of a call follows from its number in its stream, as it was counted, and not from its
+ * time. So the profile of a window has the same calls as the recorded profile. ---- */
+
+/* The time from one change of counting (reset, rotation, pause, resume) to the next. */
+struct span {
+    const struct events_mark_seen *mark; /* the mark at its start; NULL: recording began */
+    uint64_t from_cycles;
+    uint64_t counted_cycles; /* how long the profile had counted until the span's start, since recording began */
+    bool is_paused;
+    unsigned window; /* number of the window, from 1 */
+};
+
+struct window {
+    uint64_t from_cycles;
+    uint64_t to_cycles;
+    int64_t from_unix_ns; /* 0: not known */
+};
+
+struct windows {
+    struct span *spans;
+    size_t span_count;
+    struct window *windows;
+    unsigned window_count;
+    uint64_t end_cycles;
+    struct number_map places; /* by stream: index of the span of its latest call */
+};
+
+static void add_window(struct windows *windows, uint64_t from_cycles, int64_t from_unix_ns) {
+    if (windows->window_count > 0)
+        windows->windows[windows->window_count - 1].to_cycles = from_cycles;
+    windows->windows[windows->window_count++] =
+        (struct window){.from_cycles = from_cycles, .from_unix_ns = from_unix_ns};
+}
+
+static uint64_t counted_since(const struct span *span, uint64_t cycles) {
+    return span->is_paused || cycles <= span->from_cycles ? 0 : cycles - span->from_cycles;
+}
+
+static void add_span(struct windows *windows, const struct events_mark_seen *seen) {
+    const struct events_mark *mark = &seen->mark;
+    const struct span *last = &windows->spans[windows->span_count - 1];
+    struct span span = {.mark = seen, .from_cycles = mark->cycles, .is_paused = last->is_paused};
+    span.counted_cycles = last->counted_cycles + counted_since(last, mark->cycles);
+    if (mark->kind == EVENTS_MARK_PAUSE || mark->kind == EVENTS_MARK_RESUME)
+        span.is_paused = mark->kind == EVENTS_MARK_PAUSE;
+    else
+        add_window(windows, mark->cycles, mark->realtime_ns);
+    span.window = windows->window_count;
+    windows->spans[windows->span_count++] = span;
+}
+
+static int find_spans(const struct events_file *file, struct windows *windows) {
+    struct number_map rotated = {0}; /* numbers of rotations that succeeded */
+    int err = 0;
+    for (size_t i = 0; i < file->mark_count && err == 0; i++)
+        if (file->marks[i].mark.kind == EVENTS_MARK_ROTATED)
+            err = number_map_set(&rotated, file->marks[i].mark.number, 1);
+    for (size_t i = 0; i < file->mark_count && err == 0; i++) {
+        const struct events_mark *mark = &file->marks[i].mark;
+        if (mark->kind == EVENTS_MARK_PAUSE || mark->kind == EVENTS_MARK_RESUME || mark->kind == EVENTS_MARK_RESET ||
+            (mark->kind == EVENTS_MARK_ROTATE && number_map_get(&rotated, mark->number)))
+            add_span(windows, &file->marks[i]);
+    }
+    windows->windows[windows->window_count - 1].to_cycles = windows->end_cycles;
+    number_map_finish(&rotated);
+    return err;
+}
+
+static int extend(void *context, const struct event *event) {
+    struct window *extent = context;
+    if (event->start_cycles < extent->from_cycles)
+        extent->from_cycles = event->start_cycles;
+    if (event->end_cycles > extent->to_cycles)
+        extent->to_cycles = event->end_cycles;
+    return 0;
+}
+
+/* Owner: the caller finishes it, also after an error. Errors: -ENOMEM */
+static int find_windows(const struct events_file *file, struct windows *windows) {
+    const struct events_mark_seen *start = events_mark_of_kind(file, EVENTS_MARK_START);
+    const struct events_mark_seen *stop = events_mark_of_kind(file, EVENTS_MARK_STOP);
+    struct window extent = {.from_cycles = UINT64_MAX};
+    windows->spans = calloc(file->mark_count + 1, sizeof(*windows->spans));
+    windows->windows = calloc(file->mark_count + 1, sizeof(*windows->windows));
+    if (!windows->spans || !windows->windows)
+        return -ENOMEM;
+    int err = start && stop ? 0 : events_each(file, extend, &extent);
+    if (err < 0)
+        return err;
+    windows->end_cycles = stop ? stop->mark.cycles : extent.to_cycles;
+    if (start)
+        add_window(windows, start->mark.cycles, start->mark.realtime_ns);
+    else
+        add_window(windows, extent.from_cycles, events_unix_ns(file, extent.from_cycles));
+    windows->spans[windows->span_count++] = (struct span){.from_cycles = windows->windows[0].from_cycles, .window = 1};
+    return find_spans(file, windows);
+}
+
+static void finish_windows(struct windows *windows) {
+    free(windows->spans);
+    free(windows->windows);
+    number_map_finish(&windows->places);
+}
+
+/* Number of the window that counts the next call of its stream, from 1; 0: none, because the call ended in a pause.
+ * Calls of a stream must be passed in order. */
+static unsigned window_of(struct windows *windows, const struct event *event) {
+    size_t before = number_map_get(&windows->places, event->stream);
+    size_t place = before;
+    while (place + 1 < windows->span_count && !events_is_before(windows->spans[place + 1].mark, event))
+        place++;
+    if (place != before) /* without memory the next call looks from the beginning again */
+        (void)number_map_set(&windows->places, event->stream, place);
+    return windows->spans[place].is_paused ? 0 : windows->spans[place].window;
+}
+
+/* How long the profile had counted at a moment. */
+static uint64_t counted_at(const struct windows *windows, uint64_t cycles) {
+    size_t from = 0;
+    size_t to = windows->span_count;
+    while (to - from > 1) { /* the last span that begins before or at that moment */
+        size_t middle = from + (to - from) / 2;
+        if (windows->spans[middle].from_cycles <= cycles)
+            from = middle;
+        else
+            to = middle;
+    }
+    return windows->spans[from].counted_cycles + counted_since(&windows->spans[from], cycles);
+}
+
+/* ---- Groups, identified by grouping, number and name ---- */
+
+struct groups {
+    const struct events_file *file;
+    unsigned groupings;
+    struct aggstats_group *groups; /* in the order in which they were found */
+    size_t count;
+    struct number_map places; /* by hash: index in groups + 1 */
+};
+
+/* If a text is too long, its end is kept: the end of a path says more. */
+static void copy_name(const struct events_text *text, struct aggstats_group *group) {
+    size_t length = text->length < sizeof(group->name) ? text->length : sizeof(group->name) - 1;
+    memcpy(group->name, text->bytes + (text->length - length), length);
+    group->name[length] = '\0';
+    make_line(group->name);
+}
+
+static void identify_caller(const struct events_file *file, const struct event *event, struct aggstats_group *group) {
+    struct events_text name;
+    uint64_t process = events_task(file, event, &name);
+    if (event->thread == 0) {
+        group->who = AGGSTATS_WHO_KERNEL;
+        return;
+    }
+    if (group->grouping == AGGSTATS_BY_PROCESS)
+        group->id = process ? process : event->thread;
+    if (name.bytes && name.length > 0)
+        copy_name(&name, group);
+    else if (group->grouping == AGGSTATS_BY_PROGRAM)
+        group->who = AGGSTATS_WHO_OTHER;
+}
+
+static void identify_object(const struct events_file *file, const struct event *event, struct aggstats_group *group) {
+    char bytes[EVENTS_PATH_SIZE];
+    struct events_text path = {.bytes = bytes};
+    bool is_directory_op = events_text_of(file, event, "name").bytes;
+    path.length = events_whole_path(file, event->node, event->start_cycles, bytes);
+    if (path.length == 0) {
+        snprintf(group->name, sizeof(group->name), "(node %" PRIu64 ")", event->node);
+        return;
+    }
+    if (group->grouping == AGGSTATS_BY_DIRECTORY && !is_directory_op) { /* "/" for what is in the root */
+        while (path.length > 1 && path.bytes[path.length - 1] != '/')
+            path.length--;
+        if (path.length > 1)
+            path.length--;
+    }
+    copy_name(&path, group);
+}
+
+static void identify(const struct events_file *file, const struct event *event, struct aggstats_group *group) {
+    if (aggstats_grouping_has_objects(group->grouping))
+        identify_object(file, event, group);
+    else if (group->grouping != AGGSTATS_BY_UID)
+        identify_caller(file, event, group);
+    else if (event->thread == 0 && event->uid == 0)
+        group->who = AGGSTATS_WHO_KERNEL;
+    else
+        group->id = event->uid;
+}
+
+static bool is_same(const struct aggstats_group *a, const struct aggstats_group *b) {
+    return a->grouping == b->grouping && a->who == b->who && a->id == b->id && strcmp(a->name, b->name) == 0;
+}
+
+/* Returns the group, which is added if it is new. NULL: no memory. If two groups have the same hash, the later one is
+ * stored under the next hash. */
+static struct aggstats_group *find_or_add(struct groups *groups, const struct aggstats_group *wanted) {
+    uint64_t number = wanted->id ^ (uint64_t)wanted->who << 56 ^ (uint64_t)wanted->grouping << 60;
+    uint64_t hash = hash_text(HASH_BEGIN ^ number * UINT64_C(11400714819323198485), wanted->name);
+    for (size_t place; (place = number_map_get(&groups->places, hash)) > 0; hash++)
+        if (is_same(&groups->groups[place - 1], wanted))
+            return &groups->groups[place - 1];
+    if (grow_array(&groups->groups, groups->count, sizeof(*groups->groups)) < 0 ||
+        number_map_set(&groups->places, hash, groups->count + 1) < 0)
+        return NULL;
+    groups->groups[groups->count] = *wanted;
+    return &groups->groups[groups->count++];
+}
+
+/* Counts a call in one group of each grouping. whole: the profile, for its clock and resolution
+ * Errors: -ENOMEM, -EOVERFLOW */
+static int count_in_groups(struct groups *groups, const struct event *event, const struct aggstats_profile *whole) {
+    const struct counted_call call = {.latency_cycles = event->latency_cycles}; /* groups have nothing else */
+    int err = 0;
+    for (unsigned grouping = 0; grouping < AGGSTATS_GROUPINGS && err == 0; grouping++) {
+        struct aggstats_group wanted = {.grouping = (enum aggstats_grouping)grouping,
+                                        .profile = {.resolution = whole->resolution, .clock = whole->clock}};
+        if (!(groups->groupings & 1U << grouping))
+            continue;
+        identify(groups->file, event, &wanted);
+        struct aggstats_group *group = find_or_add(groups, &wanted);
+        err = group ? counted_add(&group->profile, groups->file->ops[event->op].name, &call) : -ENOMEM;
+    }
+    return err;
+}
+
+/* Merges a group into the group `other` of its grouping, the last group shown. If there is none, the group itself
+ * becomes the group `other`. */
+static int fold(struct aggstats_profile *profile, struct aggstats_group *group) {
+    struct aggstats_group *last = profile->group_count > 0 ? &profile->groups[profile->group_count - 1] : NULL;
+    if (!last || last->grouping != group->grouping || last->who != AGGSTATS_WHO_OTHER) {
+        last = &profile->groups[profile->group_count++];
+        *last = *group;
+        last->who = AGGSTATS_WHO_OTHER;
+        last->id = 0;
+        last->name[0] = '\0';
+        return 0;
+    }
+    int err = counted_add_ops(&last->profile, &group->profile);
+    aggstats_profile_finish(&group->profile);
+    return err;
+}
+
+/* Groups for which there is no room, and calls of which no group is known, are shown as one group. */
+static int fold_others(struct aggstats_profile *profile) {
+    size_t count = profile->group_count;
+    unsigned room = 0;
+    int err = 0;
+    profile->group_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct aggstats_group group = profile->groups[i];
+        if (i == 0 || group.grouping != profile->groups[profile->group_count - 1].grouping)
+            room = AGGSTATS_GROUPS_MAX;
+        if (err < 0) {
+            aggstats_profile_finish(&group.profile);
+        } else if (group.who == AGGSTATS_WHO_OTHER || room == 0) {
+            err = fold(profile, &group);
+        } else {
+            profile->groups[profile->group_count++] = group;
+            room--;
+        }
+    }
+    return err;
+}
+
+/* Moves all groups into a profile that has none. Errors: -EOVERFLOW */
+static int hand_groups_over(struct groups *groups, struct aggstats_profile *profile) {
+    profile->groupings = groups->groupings;
+    profile->groups = steal_pointer(&groups->groups);
+    profile->group_count = groups->count;
+    groups->count = 0;
+    counted_sort_groups(profile);
+    int err = fold_others(profile);
+    counted_sort_groups(profile);
+    return err;
+}
+
+/* ---- The profile ---- */
 
 struct counting {
     const struct events_file *file;
     const struct events_profile_options *options;
-    struct events_windows windows;
+    struct windows windows;
     unsigned window; /* from 1 */
-    struct events_window span;
+    struct window span;
     uint64_t counted_cycles; /* of the span, without pauses */
     uint64_t interval_cycles;
     uint64_t interval_count;
     struct aggstats_profile profile;
     struct cells samples[EVENTS_OPS_MAX]; /* for the profile's ops, in the order in which they were found */
     struct cells *joints;                 /* [options->joint_count] */
-    struct events_groups groups;
+    struct groups groups;
 };
 
 unsigned events_window_count(const struct events_file *file) {
-    struct events_windows windows;
-    unsigned count = events_windows_find(file, &windows) == 0 ? windows.window_count : 1;
-    events_windows_finish(&windows);
+    struct windows windows = {0};
+    unsigned count = find_windows(file, &windows) == 0 ? windows.window_count : 1;
+    finish_windows(&windows);
     return count;
 }
 
-/* ---- Preparing ---- */
+/* How long the profile had counted at that moment of the span, without pauses unless it is of all calls. */
+static uint64_t moment_of(const struct counting *counting, uint64_t cycles) {
+    const uint64_t from_cycles = counting->span.from_cycles;
+    if (cycles <= from_cycles)
+        return 0;
+    if (counting->options->all)
+        return cycles - from_cycles;
+    uint64_t before_cycles = counted_at(&counting->windows, from_cycles);
+    uint64_t by_then_cycles = counted_at(&counting->windows, cycles);
+    return by_then_cycles > before_cycles ? by_then_cycles - before_cycles : 0;
+}
 
-static bool are_valid(const struct events_profile_options *options, unsigned resolution) {
+/* Checks the options, and finds the span that is counted and its intervals. */
+static int prepare(struct counting *counting) {
+    const struct events_profile_options *options = counting->options;
+    const struct windows *windows = &counting->windows;
+    struct window *span = &counting->span;
+    long double cycles = (long double)options->interval_ns * (long double)counting->file->clock_hz / NS_PER_S;
+    if (!aggstats_resolution_valid(counting->profile.resolution) || options->groupings & ~GROUPINGS_OF_EVENTS)
+        return -EINVAL;
     for (size_t i = 0; i < options->joint_count; i++)
         if (options->joints[i].value >= AGGSTATS_BLOCKED)
-            return false;
-    return aggstats_resolution_valid(resolution) && (options->groupings & ~GROUPINGS_OF_EVENTS) == 0;
-}
-
-static void choose_span(struct counting *counting) {
-    const struct events_windows *windows = &counting->windows;
-    counting->window = counting->options->window ? counting->options->window : windows->window_count;
-    counting->span = windows->windows[counting->window - 1];
-    counting->counted_cycles = events_windows_counted(windows, &counting->span, counting->span.to_cycles);
-    if (!counting->options->all)
-        return;
-    counting->span = windows->windows[0];
-    counting->span.to_cycles = windows->end_cycles;
-    counting->counted_cycles = counting->span.to_cycles > counting->span.from_cycles
-                                   ? counting->span.to_cycles - counting->span.from_cycles
-                                   : 0;
-}
-
-static int choose_intervals(struct counting *counting) {
-    long double cycles = (long double)counting->options->interval_ns * (long double)counting->file->clock_hz / NS_PER_S;
-    if (counting->options->interval_ns == 0)
+            return -EINVAL;
+    counting->joints = calloc(options->joint_count + 1, sizeof(*counting->joints));
+    int err = counting->joints ? find_windows(counting->file, &counting->windows) : -ENOMEM;
+    if (err == 0 && options->window > windows->window_count)
+        err = -ERANGE;
+    if (err < 0)
+        return err;
+    counting->window = options->window ? options->window : windows->window_count;
+    *span = windows->windows[options->all ? 0 : counting->window - 1];
+    if (options->all)
+        span->to_cycles = windows->end_cycles;
+    counting->counted_cycles = moment_of(counting, span->to_cycles);
+    if (options->interval_ns == 0)
         return 0;
     if (cycles < 1 || cycles > 1e19L)
         return -EINVAL;
     counting->interval_cycles = (uint64_t)cycles;
     counting->interval_count = counting->counted_cycles / counting->interval_cycles + 1;
     return counting->interval_count > AGGSTATS_INTERVALS_MAX ? -ERANGE : 0;
-}
-
-static int prepare(struct counting *counting) {
-    const struct events_profile_options *options = counting->options;
-    if (!are_valid(options, counting->profile.resolution))
-        return -EINVAL;
-    counting->joints = calloc(options->joint_count + 1, sizeof(*counting->joints));
-    int err = counting->joints ? events_windows_find(counting->file, &counting->windows) : -ENOMEM;
-    if (err == 0 && options->window > counting->windows.window_count)
-        err = -ERANGE;
-    if (err < 0)
-        return err;
-    choose_span(counting);
-    return choose_intervals(counting);
-}
-
-/* ---- Counting ---- */
-
-static uint64_t moment_of(const struct counting *counting, uint64_t cycles) {
-    if (!counting->options->all)
-        return events_windows_counted(&counting->windows, &counting->span, cycles);
-    return cycles > counting->span.from_cycles ? cycles - counting->span.from_cycles : 0;
-}
-
-static int sample(struct counting *counting, const struct event *event, size_t op, unsigned bucket) {
-    if (counting->interval_cycles == 0)
-        return 0;
-    uint64_t interval = moment_of(counting, event->end_cycles) / counting->interval_cycles;
-    interval = interval < counting->interval_count ? interval : counting->interval_count - 1;
-    return cells_count(&counting->samples[op], (uint32_t)interval, bucket);
 }
 
 static uint64_t number_of(const struct events_file *file, const struct event *event, enum aggstats_value value) {
@@ -122,18 +386,13 @@ static int relate(struct counting *counting, const struct event *event, unsigned
     return err;
 }
 
-static bool is_wanted(struct counting *counting, const struct event *event) {
-    const struct events_profile_options *options = counting->options;
-    bool is_inside = events_windows_of(&counting->windows, event) == counting->window || options->all;
-    return is_inside && (!options->wants || options->wants(options->context, event));
-}
-
 /* As the recorder counts it. */
 static int count(void *context, const struct event *event) {
     struct counting *counting = context;
     const struct events_op *kind = &counting->file->ops[event->op];
     struct counted_call call = {.latency_cycles = event->latency_cycles, .object = event->node, .error = event->error};
-    if (!is_wanted(counting, event))
+    bool is_inside = window_of(&counting->windows, event) == counting->window || counting->options->all;
+    if (!is_inside || (counting->options->wants && !counting->options->wants(counting->options->context, event)))
         return 0;
     if (kind->counts_bytes) {
         call.asked_bytes = events_value(counting->file, event, "size");
@@ -142,12 +401,14 @@ static int count(void *context, const struct event *event) {
     struct aggstats_op_profile *op = counted_op_of(&counting->profile, kind->name);
     int err = op ? counted_op_add(op, counting->profile.resolution, &call) : -ENOMEM;
     unsigned bucket = aggstats_bucket_of(event->latency_cycles, counting->profile.resolution);
-    err = err < 0 ? err : sample(counting, event, (size_t)(op - counting->profile.ops), bucket);
+    if (err == 0 && counting->interval_cycles > 0) {
+        uint64_t interval = moment_of(counting, event->end_cycles) / counting->interval_cycles;
+        interval = interval < counting->interval_count ? interval : counting->interval_count - 1;
+        err = cells_count(&counting->samples[op - counting->profile.ops], (uint32_t)interval, bucket);
+    }
     err = err < 0 ? err : relate(counting, event, bucket);
-    return err < 0 ? err : events_groups_count(&counting->groups, event, &counting->profile);
+    return err < 0 ? err : count_in_groups(&counting->groups, event, &counting->profile);
 }
-
-/* ---- The profile ---- */
 
 struct aggstats_clock events_profile_clock(const struct events_file *file) {
     struct aggstats_clock clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = file->clock_hz};
@@ -155,21 +416,6 @@ struct aggstats_clock events_profile_clock(const struct events_file *file) {
         if (strcmp(aggstats_clock_name(kind), file->clock_kind) == 0)
             clock.kind = kind;
     return clock;
-}
-
-static bool lacks_calls(const struct events_file *file) {
-    const struct events_losses *losses = &file->losses;
-    return events_only(file) || losses->dropped || losses->missing || losses->unreadable || losses->cut_bytes ||
-           losses->lost || losses->is_open;
-}
-
-static int add_labels(const struct events_file *file, struct aggstats_profile *profile) {
-    int err = 0;
-    for (size_t i = 0; i < file->label_count && err == 0; i++)
-        err = aggstats_profile_add_label(profile, file->labels[i].key, file->labels[i].value);
-    if (err == 0 && file->host && !aggstats_profile_label(profile, "host"))
-        err = aggstats_profile_add_label(profile, "host", file->host);
-    return err;
 }
 
 static int add_intervals(const struct counting *counting, struct aggstats_profile *profile) {
@@ -205,12 +451,19 @@ static int add_joints(struct counting *counting, struct aggstats_profile *profil
 }
 
 static int fill(struct counting *counting, struct aggstats_profile *profile) {
+    const struct events_file *file = counting->file;
+    const struct events_losses *losses = &file->losses;
     profile->start_ns = counting->span.from_unix_ns;
     profile->has_start = counting->span.from_unix_ns > 0;
     profile->elapsed_cycles = counting->counted_cycles;
     profile->has_elapsed = true;
-    profile->incomplete = lacks_calls(counting->file);
-    int err = add_labels(counting->file, profile);
+    profile->incomplete = events_only(file) || losses->dropped || losses->missing || losses->unreadable ||
+                          losses->cut_bytes || losses->lost || losses->is_open;
+    int err = 0;
+    for (size_t i = 0; i < file->label_count && err == 0; i++)
+        err = aggstats_profile_add_label(profile, file->labels[i].key, file->labels[i].value);
+    if (err == 0 && file->host && !aggstats_profile_label(profile, "host"))
+        err = aggstats_profile_add_label(profile, "host", file->host);
     if (err == 0 && counting->interval_cycles > 0)
         err = add_intervals(counting, profile);
     for (size_t i = 0; i < profile->op_count; i++)
@@ -219,19 +472,8 @@ static int fill(struct counting *counting, struct aggstats_profile *profile) {
     if (err == 0 && counting->options->joint_count > 0)
         err = add_joints(counting, profile);
     if (err == 0 && counting->options->groupings > 0)
-        err = events_groups_hand_over(&counting->groups, profile);
+        err = hand_groups_over(&counting->groups, profile);
     return err;
-}
-
-static void finish(struct counting *counting) {
-    events_windows_finish(&counting->windows);
-    events_groups_finish(&counting->groups);
-    for (unsigned op = 0; op < EVENTS_OPS_MAX; op++)
-        free(counting->samples[op].cells);
-    for (size_t i = 0; counting->joints && i < counting->options->joint_count; i++)
-        free(counting->joints[i].cells);
-    free(counting->joints);
-    aggstats_profile_finish(&counting->profile);
 }
 
 int events_profile(const struct events_file *file, const struct events_profile_options *options,
@@ -250,6 +492,16 @@ int events_profile(const struct events_file *file, const struct events_profile_o
         *ret_profile = counting.profile;
         counting.profile = (struct aggstats_profile){0};
     }
-    finish(&counting);
+    finish_windows(&counting.windows);
+    for (size_t i = 0; i < counting.groups.count; i++)
+        aggstats_profile_finish(&counting.groups.groups[i].profile);
+    free(counting.groups.groups);
+    number_map_finish(&counting.groups.places);
+    for (unsigned op = 0; op < EVENTS_OPS_MAX; op++)
+        free(counting.samples[op].cells);
+    for (size_t i = 0; counting.joints && i < options->joint_count; i++)
+        free(counting.joints[i].cells);
+    free(counting.joints);
+    aggstats_profile_finish(&counting.profile);
     return err;
 }

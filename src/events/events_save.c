@@ -1,5 +1,6 @@
 /* The saving thread. It writes records from the threads' buffers, and besides them marks, pairs of clocks, and strings.
- * If something cannot be written, it is tried again each second. */
+ * If something cannot be written, it is tried again each second. After a failure to save, all calls dropped since the
+ * latest successful save and until the next successful save are counted as dropped because of the failure. */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -69,13 +70,71 @@ static int put_beside(struct events_recorder *events) {
     return ring_has_forgotten ? 0 : err;
 }
 
-/* ---- The beginning ---- */
+/* ---- Why calls are missing ---- */
 
-static void write_op(struct events_recorder *events, unsigned op) {
-    char number[32];
-    snprintf(number, sizeof(number), "op %u", op);
-    events_write_line(&events->beside, number, events->source.ops[op]);
+static uint64_t now_cycles(const struct events_recorder *events) {
+    return aggstats_clock_now(aggstats_hot(events->source.recorder)->clock_kind);
 }
+
+uint64_t events_count_dropped(const struct events_recorder *events) {
+    uint64_t dropped = 0;
+    for (const struct events_stream *stream = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE); stream;
+         stream = stream->next)
+        if (__atomic_load_n(&stream->session, __ATOMIC_ACQUIRE) == events->last_session)
+            dropped += __atomic_load_n(&stream->dropped, __ATOMIC_RELAXED);
+    return dropped;
+}
+
+static void write_failure(struct events_recorder *events, const struct events_failure *failure) {
+    if (failure->dropped == 0)
+        return;
+    end_strings(events);
+    events_chunk_begin(&events->beside, EVENTS_FAILURE, failure, sizeof(*failure));
+    events_chunk_end(&events->beside);
+    pthread_mutex_lock(&events->lock);
+    events->state.failed += failure->dropped;
+    if (events->state.failure == 0)
+        events->state.failure = -(int)failure->error;
+    pthread_mutex_unlock(&events->lock);
+}
+
+/* unsaved: calls that are dropped now because they could not be saved */
+static void end_failure(struct events_recorder *events, uint64_t unsaved) {
+    struct events_failure ended = events->failure;
+    if (ended.error == 0)
+        return;
+    ended.dropped = events_count_dropped(events) - ended.dropped + unsaved;
+    ended.last_cycles = now_cycles(events);
+    write_failure(events, &ended);
+    events->failure = (struct events_failure){.dropped = events_count_dropped(events)};
+}
+
+void events_note_outcome(struct events_recorder *events, int err) {
+    if (err == 0 && events->state.error == 0)
+        events->failure.dropped = events_count_dropped(events);
+    if (err == events->state.error)
+        return;
+    end_failure(events, 0);
+    if (err < 0) {
+        events->failure.error = (uint32_t)-err;
+        events->failure.first_cycles = now_cycles(events);
+    }
+    pthread_mutex_lock(&events->lock);
+    events->state.error = err;
+    pthread_mutex_unlock(&events->lock);
+    if (events->source.tell)
+        events->source.tell(events->source.context, err);
+}
+
+void events_note_end(struct events_recorder *events, uint64_t unsaved, bool is_full) {
+    const uint64_t now = now_cycles(events);
+    const struct events_failure full = {.dropped = unsaved, .first_cycles = now, .last_cycles = now};
+    if (is_full)
+        write_failure(events, &full);
+    end_failure(events, is_full ? 0 : unsaved);
+}
+
+/* ---- The beginning ---- */
 
 static void write_description(struct events_recorder *events) {
     const struct events_source *source = &events->source;
@@ -95,8 +154,10 @@ static void write_description(struct events_recorder *events) {
     events_write_number(writer, "resolution", source->resolution);
     for (size_t i = 0; i < source->label_count; i++)
         events_write_label(writer, source->labels[i].key, source->labels[i].value);
-    for (unsigned op = 0; op < source->op_count; op++)
-        write_op(events, op);
+    for (unsigned op = 0; op < source->op_count; op++) {
+        snprintf(line, sizeof(line), "op %u", op);
+        events_write_line(writer, line, source->ops[op]);
+    }
     events_chunk_end(writer);
 }
 
@@ -159,15 +220,6 @@ static void add_string(struct events_recorder *events, enum events_string_kind k
     events_write_string(beside, kind, key, value, text, strlen(text));
 }
 
-/* Identifies a caller's process and name: if a caller gets another name, or another caller gets its number, the note
- * differs and it counts as new. */
-static uint64_t note_of(uint64_t process, const char *name) {
-    uint64_t note = process;
-    for (; *name; name++)
-        note = note * 31 + (unsigned char)*name;
-    return note;
-}
-
 /* True if a number was not seen yet, or was seen with another note. If there are too many numbers, or no memory, all
  * are forgotten, and count as new again. */
 static bool is_new(struct number_map *seen, uint64_t number, uint64_t note) {
@@ -179,29 +231,22 @@ static bool is_new(struct number_map *seen, uint64_t number, uint64_t note) {
     return true;
 }
 
-static void ask_task(struct events_recorder *events, uint32_t thread) {
-    char name[EVENTS_TASK_NAME_SIZE] = "";
-    uint64_t process = 0;
-    if (!events->source.find_task || !events->source.find_task(events->source.context, thread, &process, name))
-        return;
-    if (is_new(&events->tasks, thread, note_of(process, name)))
-        add_string(events, EVENTS_STRING_TASK, thread, process, name);
-}
-
 static void ask_tasks(struct events_recorder *events, struct events_stream *stream) {
+    const struct events_source *source = &events->source;
     uint32_t written = __atomic_load_n(&stream->new_written, __ATOMIC_ACQUIRE);
     for (uint32_t taken = stream->new_taken; taken != written; taken++) {
-        ask_task(events, stream->new_tasks[taken % EVENTS_MET_COUNT]);
+        uint32_t thread = stream->new_tasks[taken % EVENTS_MET_COUNT];
+        char name[EVENTS_TASK_NAME_SIZE] = "";
+        uint64_t process = 0;
+        bool is_found = source->find_task && source->find_task(source->context, thread, &process, name);
+        /* If a caller gets another name, or another caller gets its number, the note differs and it counts as new. */
+        uint64_t note = process;
+        for (const char *at = name; *at; at++)
+            note = note * 31 + (unsigned char)*at;
+        if (is_found && is_new(&events->tasks, thread, note))
+            add_string(events, EVENTS_STRING_TASK, thread, process, name);
         __atomic_store_n(&stream->new_taken, taken + 1, __ATOMIC_RELEASE);
     }
-}
-
-static void ask_path(struct events_recorder *events, uint64_t node, uint64_t cycles) {
-    if (node == 0 || !is_new(&events->nodes, node, 0) || !events->source.find_path)
-        return;
-    CLEANUP_FREE char *path = events->source.find_path(events->source.context, node);
-    if (path)
-        add_string(events, EVENTS_STRING_PATH, node, cycles, path);
 }
 
 /* Nodes that calls find or create have their names in the records. Paths of all other nodes are asked for. */
@@ -215,20 +260,17 @@ static void ask_paths(struct events_recorder *events, const unsigned char *recor
             size_t place = sizeof(record) + (events_head_flags(record.head) & EVENTS_LONG ? 8 : 0) + 8 * (size_t)column;
             memcpy(&entry, records + at + place, sizeof(entry));
         }
-        ask_path(events, record.node, record.start_cycles);
+        if (record.node != 0 && is_new(&events->nodes, record.node, 0) && events->source.find_path) {
+            CLEANUP_FREE char *path = events->source.find_path(events->source.context, record.node);
+            if (path)
+                add_string(events, EVENTS_STRING_PATH, record.node, record.start_cycles, path);
+        }
         if (entry != 0)
             is_new(&events->nodes, entry, 0);
     }
 }
 
 /* ---- Records ---- */
-
-static void count_recorded(struct events_recorder *events, uint64_t count) {
-    pthread_mutex_lock(&events->lock);
-    events->state.recorded += count;
-    events->state.saved_bytes = events->size_bytes;
-    pthread_mutex_unlock(&events->lock);
-}
 
 /* How far records may be saved: all of them, or as many as the file's maximum size allows. */
 static uint64_t limit_run(const struct events_recorder *events, const struct events_half *half, uint64_t published) {
@@ -270,7 +312,10 @@ static int save_run(struct events_recorder *events, const struct events_stream *
         return err;
     events->beside.sequence++;
     half->saved = published;
-    count_recorded(events, head.record_count);
+    pthread_mutex_lock(&events->lock);
+    events->state.recorded += head.record_count;
+    events->state.saved_bytes = events->size_bytes;
+    pthread_mutex_unlock(&events->lock);
     if (events->wanted.names || events->wanted.paths)
         ask_paths(events, records, size_bytes);
     return 0;
@@ -296,17 +341,12 @@ static bool is_of_session(const struct events_recorder *events, const struct eve
     return __atomic_load_n(&stream->session, __ATOMIC_ACQUIRE) == events->last_session;
 }
 
-/* The buffer with the earlier calls, so that a stream's calls are saved in order. A free buffer has none yet. */
-static unsigned first_half(const struct events_stream *stream) {
-    const struct events_half *halves = stream->halves;
-    if (__atomic_load_n(&halves[0].state, __ATOMIC_ACQUIRE) == EVENTS_HALF_FREE)
-        return 1;
-    bool has_other = __atomic_load_n(&halves[1].state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE;
-    return has_other && halves[1].first_index < halves[0].first_index;
-}
-
+/* The buffer with the earlier calls comes first, so that a stream's calls are saved in order. A free buffer has none. */
 static int save_halves(struct events_recorder *events, struct events_stream *stream, bool all) {
-    unsigned first = first_half(stream);
+    const struct events_half *halves = stream->halves;
+    bool has_first = __atomic_load_n(&halves[0].state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE;
+    bool has_other = __atomic_load_n(&halves[1].state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE;
+    unsigned first = !has_first || (has_other && halves[1].first_index < halves[0].first_index);
     int err = save_half(events, stream, &stream->halves[first], all);
     return err < 0 ? err : save_half(events, stream, &stream->halves[1 - first], all);
 }
@@ -361,42 +401,25 @@ static uint64_t count_unsaved(const struct events_stream *stream) {
     return count;
 }
 
-static uint64_t count_dropped(const struct events_stream *stream) {
-    return stream ? __atomic_load_n(&stream->dropped, __ATOMIC_RELAXED) : 0;
-}
-
 /* The numbers of all streams, and how many calls each has dropped. Numbers are read first, so calls that are dropped
  * afterwards are not included. */
 static size_t streams_with_drops(struct events_recorder *events, bool is_end, struct events_mark_stream **ret_streams) {
     size_t count = events_streams_now(events, is_end, ret_streams);
-    for (size_t i = 0; i < count; i++)
-        (*ret_streams)[i].dropped = count_dropped(find_stream(events, (*ret_streams)[i].stream));
+    for (size_t i = 0; i < count; i++) {
+        const struct events_stream *stream = find_stream(events, (*ret_streams)[i].stream);
+        (*ret_streams)[i].dropped = stream ? __atomic_load_n(&stream->dropped, __ATOMIC_RELAXED) : 0;
+    }
     return count;
-}
-
-/* A thread that has begun to end a call has either seen the session's end, or is visible as ending a call. */
-static void end_session(struct events_recorder *events) {
-    const struct timespec moment = {.tv_nsec = 10000000};
-    __atomic_store_n(&events->hot.session, 0, __ATOMIC_SEQ_CST);
-    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) < 0)
-        nanosleep(&moment, NULL);
-}
-
-/* Writes the mark that says how the recording ended; room was reserved for it. */
-static int put_end(struct events_recorder *events, const struct events_mark_stream *streams, size_t count) {
-    write_clock(events);
-    write_mark_now(events, EVENTS_MARK_STOP, streams, count);
-    events->keeps_reserve = false;
-    int err = put_beside(events);
-    if (ftruncate(events->wanted.fd, (off_t)events->size_bytes) < 0 && err == 0 && events->wanted.fd >= 0)
-        err = negative_errno();
-    return err;
 }
 
 static void save_end(struct events_recorder *events, bool is_full) {
     CLEANUP_FREE struct events_mark_stream *streams = NULL;
+    const struct timespec moment = {.tv_nsec = 10000000};
     uint64_t unsaved = 0;
-    end_session(events);
+    /* A thread that has begun to end a call has either seen the session's end, or is visible as ending a call. */
+    __atomic_store_n(&events->hot.session, 0, __ATOMIC_SEQ_CST);
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) < 0)
+        nanosleep(&moment, NULL);
     size_t count = streams_with_drops(events, true, &streams);
     int err = is_full ? save_marks(events) : save_all(events, true);
     for (size_t i = 0; i < count; i++) {
@@ -409,7 +432,12 @@ static void save_end(struct events_recorder *events, bool is_full) {
     if (events->state.error < 0 && events->beside.size_bytes > EVENTS_END_BYTES / 2)
         events->beside.size_bytes = 0;
     events_note_end(events, unsaved, is_full);
-    int other = put_end(events, streams, count);
+    write_clock(events); /* room was reserved for the last chunks */
+    write_mark_now(events, EVENTS_MARK_STOP, streams, count);
+    events->keeps_reserve = false;
+    int other = put_beside(events);
+    if (ftruncate(events->wanted.fd, (off_t)events->size_bytes) < 0 && other == 0 && events->wanted.fd >= 0)
+        other = negative_errno();
     if (err == 0 || err == AT_SIZE)
         events_note_outcome(events, other);
     close_fd(&events->wanted.fd);
@@ -424,20 +452,6 @@ static void save_end(struct events_recorder *events, bool is_full) {
 
 /* ---- The thread ---- */
 
-static void note_flush(struct events_recorder *events, uint32_t wanted) {
-    pthread_mutex_lock(&events->lock);
-    events->flushes_done = wanted;
-    pthread_cond_broadcast(&events->flushed);
-    pthread_mutex_unlock(&events->lock);
-}
-
-static uint32_t flushes_wanted(struct events_recorder *events) {
-    pthread_mutex_lock(&events->lock);
-    uint32_t wanted = events->flushes_wanted;
-    pthread_mutex_unlock(&events->lock);
-    return wanted;
-}
-
 /* Saves all calls recorded until now to the ring, and then a mark. */
 static int complete_ring(struct events_recorder *events, enum events_mark_kind kind) {
     CLEANUP_FREE struct events_mark_stream *streams = NULL;
@@ -448,13 +462,12 @@ static int complete_ring(struct events_recorder *events, enum events_mark_kind k
     return err < 0 ? err : other;
 }
 
-static bool is_to_write_for_slow_call(struct events_recorder *events) {
-    bool has_slow_call = __atomic_exchange_n(&events->has_slow_call, false, __ATOMIC_SEQ_CST);
-    return has_slow_call && events->wanted.ring_bytes > 0 && events->source.open_slow &&
-           (events->slow_written_ns == 0 || now_ns() - events->slow_written_ns >= SLOW_NS);
-}
-
+/* Writes the ring if a slow call has ended, and if it was not written lately. */
 static void write_for_slow_call(struct events_recorder *events) {
+    bool has_slow_call = __atomic_exchange_n(&events->has_slow_call, false, __ATOMIC_SEQ_CST);
+    if (!has_slow_call || events->wanted.ring_bytes == 0 || !events->source.open_slow ||
+        (events->slow_written_ns != 0 && now_ns() - events->slow_written_ns < SLOW_NS))
+        return;
     events->slow_written_ns = now_ns();
     int err = complete_ring(events, EVENTS_MARK_SLOW);
     CLEANUP_FD int fd = events->source.open_slow(events->source.context);
@@ -476,7 +489,9 @@ static void sleep_until_woken(struct events_recorder *events, uint32_t wakes, in
 
 /* One iteration of the thread. Errors: those of saving, AT_SIZE */
 static int save_turn(struct events_recorder *events, int64_t *flushed_ns) {
-    uint32_t wanted = flushes_wanted(events);
+    pthread_mutex_lock(&events->lock);
+    uint32_t wanted = events->flushes_wanted;
+    pthread_mutex_unlock(&events->lock);
     int64_t now = now_ns();
     bool is_written = wanted != events->flushes_done;
     bool all = is_written || now - *flushed_ns >= FLUSH_NS;
@@ -486,10 +501,12 @@ static int save_turn(struct events_recorder *events, int64_t *flushed_ns) {
         events_note_outcome(events, err);
     if (all) {
         *flushed_ns = now;
-        note_flush(events, wanted);
+        pthread_mutex_lock(&events->lock);
+        events->flushes_done = wanted;
+        pthread_cond_broadcast(&events->flushed);
+        pthread_mutex_unlock(&events->lock);
     }
-    if (is_to_write_for_slow_call(events))
-        write_for_slow_call(events);
+    write_for_slow_call(events);
     return err;
 }
 

@@ -17,11 +17,6 @@ void events_wake(struct events_recorder *events) {
         syscall(SYS_futex, &events->wakes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static void *map_memory(size_t size_bytes) {
-    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 struct events_stream *events_stream_of(const struct events_recorder *events, const struct aggstats_block *block) {
     struct events_stream *stream = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE);
     while (stream && stream->block != block)
@@ -31,11 +26,12 @@ struct events_stream *events_stream_of(const struct events_recorder *events, con
 
 static struct events_stream *add_stream(struct events_recorder *events, const struct aggstats_block *block) {
     struct events_stream *stream = calloc(1, sizeof(*stream));
-    unsigned char *bytes = map_memory(2 * EVENTS_HALF_BYTES);
-    if (!stream || !bytes) {
+    if (!stream)
+        return NULL;
+    unsigned char *bytes =
+        mmap(NULL, 2 * EVENTS_HALF_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED) {
         free(stream);
-        if (bytes)
-            munmap(bytes, 2 * EVENTS_HALF_BYTES);
         return NULL;
     }
     stream->halves[0].bytes = bytes;
@@ -47,15 +43,6 @@ static struct events_stream *add_stream(struct events_recorder *events, const st
     __atomic_store_n(&events->streams, stream, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&events->streams_lock);
     return stream;
-}
-
-/* If there was no memory, several threads share a block; it gets no stream. */
-static struct events_stream *stream_of_block(struct events_recorder *events, const struct aggstats_block *block,
-                                             uint32_t thread) {
-    if (block->thread != thread)
-        return NULL;
-    struct events_stream *stream = events_stream_of(events, block);
-    return stream ? stream : add_stream(events, block);
 }
 
 static void begin_session(struct events_stream *stream, uint64_t session) {
@@ -115,8 +102,10 @@ bool events_stream_turn(struct events_recorder *events, struct events_stream *st
 struct events_stream *events_stream_find(struct events_recorder *events, const struct aggstats_block *block) {
     uint64_t session = __atomic_load_n(&events->hot.session, __ATOMIC_ACQUIRE);
     uint32_t thread = (uint32_t)syscall(SYS_gettid);
-    struct events_stream *stream = session == 0 ? NULL : stream_of_block(events, block, thread);
-    if (!stream)
+    if (session == 0 || block->thread != thread) /* without memory several threads share a block; it gets no stream */
+        return NULL;
+    struct events_stream *stream = events_stream_of(events, block);
+    if (!stream && !(stream = add_stream(events, block)))
         return NULL;
     if (stream->worker != thread && stream->session == session && stream->half) {
         end_half(stream); /* recorded by another thread */
@@ -195,35 +184,22 @@ static size_t text_length(const char *text) {
     return length < TEXT_MAX ? length : TEXT_MAX;
 }
 
-static size_t more_bytes(const struct events_more *more) {
-    size_t size_bytes = more->column_count * sizeof(uint64_t);
-    for (unsigned i = 0; i < more->text_count; i++)
-        size_bytes += 2 * sizeof(uint16_t) + text_length(more->texts[i]);
-    return (size_bytes + 7) / 8 * 8;
-}
-
 static unsigned char *put(unsigned char *at, const void *data, size_t size_bytes) {
     if (size_bytes > 0)
         memcpy(at, data, size_bytes);
     return at + size_bytes;
 }
 
-static void put_more(unsigned char *at, const struct events_more *more) {
-    at = put(at, more->columns, more->column_count * sizeof(uint64_t));
-    for (unsigned i = 0; i < more->text_count; i++) {
-        size_t length = text_length(more->texts[i]);
-        const uint16_t lengths[2] = {(uint16_t)length, (uint16_t)strlen(more->texts[i])};
-        at = put(at, lengths, sizeof(lengths));
-        at = put(at, more->texts[i], length);
-    }
-}
-
 void events_add_long(struct events_recorder *events, struct events_stream *stream, uint64_t number,
                      uint64_t start_cycles, struct events_ended call, const struct events_more *more) {
     bool is_long = call.latency_cycles > UINT32_MAX;
     size_t columns_bytes = call.column_count * sizeof(uint64_t);
-    size_t size_bytes =
-        sizeof(struct events_record) + (is_long ? sizeof(uint64_t) : 0) + columns_bytes + (more ? more_bytes(more) : 0);
+    size_t size_bytes = sizeof(struct events_record) + (is_long ? sizeof(uint64_t) : 0) + columns_bytes;
+    if (more)
+        size_bytes += more->column_count * sizeof(uint64_t);
+    for (unsigned i = 0; more && i < more->text_count; i++)
+        size_bytes += 2 * sizeof(uint16_t) + text_length(more->texts[i]);
+    size_bytes = (size_bytes + 7) / 8 * 8;
     call.flags |= (is_long ? EVENTS_LONG : 0U) | (more ? EVENTS_MORE : 0U);
     if ((size_t)(stream->end - stream->at) < size_bytes && !events_stream_turn(events, stream, number))
         return;
@@ -235,6 +211,12 @@ void events_add_long(struct events_recorder *events, struct events_stream *strea
         at = put(at, &call.latency_cycles, sizeof(call.latency_cycles));
     at = put(at, call.columns, columns_bytes);
     if (more)
-        put_more(at, more);
+        at = put(at, more->columns, more->column_count * sizeof(uint64_t));
+    for (unsigned i = 0; more && i < more->text_count; i++) {
+        size_t length = text_length(more->texts[i]);
+        const uint16_t lengths[2] = {(uint16_t)length, (uint16_t)strlen(more->texts[i])};
+        at = put(at, lengths, sizeof(lengths));
+        at = put(at, more->texts[i], length);
+    }
     events_publish(stream, size_bytes);
 }

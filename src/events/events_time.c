@@ -1,4 +1,6 @@
-/* Converts times of the calls' clock to the wall clock. */
+/* Converts times of the calls' clock to the wall clock. In files that were merged from several recordings: to which
+ * recording a call belongs, and which calls have no known order. */
+#include <stdlib.h>
 #include <sys/timex.h>
 
 #include "base.h"
@@ -94,14 +96,6 @@ static uint64_t error_of(const struct events_file *file, const struct events_clo
     return clock->status & STA_UNSYNC || error_ns > 1.8e19L ? UINT64_MAX : (uint64_t)error_ns;
 }
 
-/* By how much the wall clock was set, compared with the monotonic clock, which nobody sets. */
-static uint64_t set_between(const struct events_clock *from, const struct events_clock *to) {
-    long double wall_ns = (long double)to->realtime_ns - (long double)from->realtime_ns;
-    long double steady_ns = (long double)to->monotonic_ns - (long double)from->monotonic_ns;
-    long double difference_ns = wall_ns > steady_ns ? wall_ns - steady_ns : steady_ns - wall_ns;
-    return difference_ns > 1.8e19L ? UINT64_MAX : (uint64_t)difference_ns;
-}
-
 uint64_t events_error_ns(const struct events_file *file, uint64_t cycles) {
     const struct events_clock *from;
     const struct events_clock *to;
@@ -110,6 +104,58 @@ uint64_t events_error_ns(const struct events_file *file, uint64_t cycles) {
     if (!find_pairs(file, cycles, &from, &to))
         return error_of(file, &file->clocks[0]);
     uint64_t error_ns = error_of(file, from) > error_of(file, to) ? error_of(file, from) : error_of(file, to);
-    uint64_t set_ns = set_between(from, to);
-    return error_ns > UINT64_MAX - set_ns ? UINT64_MAX : error_ns + set_ns;
+    /* By how much the wall clock was set, compared with the monotonic clock, which nobody sets. */
+    long double wall_ns = (long double)to->realtime_ns - (long double)from->realtime_ns;
+    long double steady_ns = (long double)to->monotonic_ns - (long double)from->monotonic_ns;
+    long double set_ns = wall_ns > steady_ns ? wall_ns - steady_ns : steady_ns - wall_ns;
+    if (set_ns > 1.8e19L || error_ns > UINT64_MAX - (uint64_t)set_ns)
+        return UINT64_MAX;
+    return error_ns + (uint64_t)set_ns;
+}
+
+/* ---- Several hosts ---- */
+
+const struct events_host_seen *events_host_of(const struct events_file *file, uint32_t stream) {
+    for (size_t i = 0; i < file->host_count; i++) {
+        const struct events_host *host = &file->hosts[i].head;
+        if (stream >= host->first_stream && stream - host->first_stream < host->stream_count)
+            return &file->hosts[i];
+    }
+    return NULL;
+}
+
+/* The last call of each host. */
+struct events_order {
+    const struct events_file *file;
+    int64_t last_ns[]; /* [host_count]; INT64_MIN: none yet */
+};
+
+int events_order_create(const struct events_file *file, struct events_order **ret_order) {
+    struct events_order *order = malloc(sizeof(*order) + file->host_count * sizeof(order->last_ns[0]));
+    if (!order)
+        return -ENOMEM;
+    order->file = file;
+    for (size_t i = 0; i < file->host_count; i++)
+        order->last_ns[i] = INT64_MIN;
+    *ret_order = order;
+    return 0;
+}
+
+bool events_is_unordered(struct events_order *order, const struct event *event) {
+    const struct events_file *file = order->file;
+    const struct events_host_seen *host = events_host_of(file, event->stream);
+    bool is_unordered = false;
+    if (!host)
+        return false;
+    int64_t now_ns = events_unix_ns(file, event->start_cycles);
+    uint64_t error_ns = host->head.error_ns;
+    for (size_t i = 0; i < file->host_count && !is_unordered; i++) {
+        const struct events_host *other = &file->hosts[i].head;
+        int64_t last_ns = order->last_ns[i];
+        uint64_t passed_ns = now_ns > last_ns ? (uint64_t)now_ns - (uint64_t)last_ns : 0;
+        is_unordered = other->machine != host->head.machine && last_ns != INT64_MIN &&
+                       (error_ns >= passed_ns || other->error_ns >= passed_ns - error_ns);
+    }
+    order->last_ns[host - file->hosts] = now_ns;
+    return is_unordered;
 }

@@ -13,7 +13,25 @@
 #include "events_recorder.h"
 #include "events_writer.h"
 #include "number_map.h"
-#include "ring.h"
+
+/* The last chunks of records, in memory, and all other chunks needed to read them. */
+struct ring_chunk {
+    struct ring_chunk *next;
+    size_t size_bytes;
+    unsigned char bytes[];
+};
+
+struct ring {
+    size_t room_bytes;
+    size_t size_bytes; /* of the chunks */
+    struct ring_chunk *first;
+    struct ring_chunk **last;
+    unsigned char *beginning; /* start of the file and its description */
+    size_t beginning_bytes;
+    unsigned char *beside; /* other chunks: marks, clocks, strings */
+    size_t beside_bytes;
+    size_t beside_room_bytes;
+};
 
 enum events_half_state {
     EVENTS_HALF_FREE,    /* the thread may take it */
@@ -62,13 +80,28 @@ struct events_recorder {
     bool keeps_reserve;            /* blocks behind the file's end are reserved for its last chunks */
     struct events_failure failure; /* the current failure, error 0: none; dropped: count before it */
     struct number_map nodes;       /* nodes with paths asked for, or with names in records */
-    struct number_map tasks;       /* the same for callers, with note_of() each */
+    struct number_map tasks;       /* the same for callers, with a note of process and name each */
     int64_t slow_written_ns;       /* when the ring was last written because of a slow call */
     int64_t clock_written_ns;
     pthread_mutex_t ring_lock; /* protects the ring, which others read */
     struct ring ring;
     uint64_t ring_written; /* number of parts of it ever written; atomic */
 };
+
+void ring_init(struct ring *ring, size_t room_bytes);
+void ring_finish(struct ring *ring);
+
+/* Copies the bytes. Errors: -ENOMEM */
+int ring_begin(struct ring *ring, const void *bytes, size_t size_bytes);
+
+/* Overwrites the oldest records if there is no room. */
+int ring_add_records(struct ring *ring, const void *const parts[3], const size_t part_bytes[3]);
+
+/* Errors: -ENOSPC there are too many: the oldest half is gone, so strings must be added anew; these are kept */
+int ring_add_beside(struct ring *ring, const void *bytes, size_t size_bytes);
+
+/* written_count: grows with each part that is written; atomic. Errors: those of writing */
+int ring_write(const struct ring *ring, int fd, uint64_t *written_count);
 
 /* The stream of a block; NULL: it has none. */
 struct events_stream *events_stream_of(const struct events_recorder *events, const struct aggstats_block *block);

@@ -1,4 +1,4 @@
-/* The subcommands of osprof events, a file each, and what they share. */
+/* The subcommands of osprof events that read files, a file each, and what they share. */
 #ifndef EVENTS_COMMANDS_H
 #define EVENTS_COMMANDS_H
 
@@ -11,8 +11,6 @@ extern const struct command command_events_show;
 extern const struct command command_events_profile;
 extern const struct command command_events_export;
 extern const struct command command_events_merge;
-extern const struct command command_events_record;
-extern const struct command command_events_stop;
 
 /* ---- The events file of a command line ---- */
 
@@ -27,8 +25,6 @@ struct events_input {
  * Errors:  the failed call's, already reported to the user; *ret_input untouched */
 int events_input_open(const char *name, struct events_input *ret_input);
 
-/* The same for commands that need whole paths, see events_find_links(). */
-int events_input_open_with_paths(const char *name, struct events_input *ret_input);
 void events_input_finish(struct events_input *input);
 
 /* ---- Selecting calls ---- */

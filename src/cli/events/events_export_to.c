@@ -19,13 +19,6 @@ static const struct {
     events_export_fn write;
 } formats[] = {{"csv", events_export_csv}, {"chrome", events_export_chrome}, {"perfetto", events_export_perfetto}};
 
-static events_export_fn format_of(const char *name) {
-    size_t i = 0;
-    while (strcmp(formats[i].name, name) != 0)
-        i++;
-    return formats[i].write;
-}
-
 static enum status complain_unmade(const struct events_input *input, int err) {
     if (err == -EINVAL)
         complain("cannot export %s: it does not tell its clock's rate", input->name);
@@ -35,15 +28,25 @@ static enum status complain_unmade(const struct events_input *input, int err) {
 }
 
 /* A file is made in memory first, so that it is written as a whole or not at all. */
-static enum status export_to_file(const struct export_options *options, const struct events_input *input,
-                                  struct events_export *out) {
+static enum status export_calls(const struct command *command, void *given, const struct events_input *input) {
+    struct export_options *options = given;
+    struct events_export out = {
+        .file = input->file, .wants = events_filter_wants, .context = &options->filter, .stream = stdout};
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
-    out->stream = open_memstream(&text, &size_bytes);
-    if (!out->stream)
+    size_t format = 0;
+    (void)command;
+    while (strcmp(formats[format].name, options->format) != 0)
+        format++;
+    if (output_is_stdout(options->output)) {
+        int err = formats[format].write(&out);
+        return err < 0 ? complain_unmade(input, err) : STATUS_OK;
+    }
+    out.stream = open_memstream(&text, &size_bytes);
+    if (!out.stream)
         return complain_unmade(input, -ENOMEM);
-    int err = format_of(options->format)(out);
-    if (fclose(out->stream) != 0 && err == 0)
+    int err = formats[format].write(&out);
+    if (fclose(out.stream) != 0 && err == 0)
         err = -ENOMEM;
     if (err < 0)
         return complain_unmade(input, err);
@@ -51,17 +54,6 @@ static enum status export_to_file(const struct export_options *options, const st
     if (err < 0)
         complain("cannot write %s: %s", options->output, replace_error_text(err));
     return err < 0 ? STATUS_TROUBLE : STATUS_OK;
-}
-
-static enum status export_calls(const struct command *command, void *given, const struct events_input *input) {
-    struct export_options *options = given;
-    struct events_export out = {
-        .file = input->file, .wants = events_filter_wants, .context = &options->filter, .stream = stdout};
-    (void)command;
-    if (!output_is_stdout(options->output))
-        return export_to_file(options, input, &out);
-    int err = format_of(options->format)(&out);
-    return err < 0 ? complain_unmade(input, err) : STATUS_OK;
 }
 
 static const struct option_row rows[] = {

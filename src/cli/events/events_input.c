@@ -1,11 +1,15 @@
-/* Reading events files as a whole: they may grow or shrink meanwhile. */
+/* Reading events files as a whole: they may grow or shrink meanwhile. Filters: parsing them, and matching calls. */
 #include "events_commands.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base.h"
 #include "units.h"
@@ -18,48 +22,34 @@ struct contents {
     size_t room_bytes;
 };
 
-static int make_room(struct contents *contents, size_t more_bytes) {
-    if (contents->room_bytes - contents->size_bytes >= more_bytes)
-        return 0;
-    size_t room_bytes = contents->room_bytes + contents->room_bytes / 2 + more_bytes;
-    unsigned char *grown = realloc(contents->bytes, room_bytes);
-    if (!grown)
-        return -ENOMEM;
-    contents->bytes = grown;
-    contents->room_bytes = room_bytes;
-    return 0;
-}
-
-/* A file of another type is not read to its end, which it may not have. */
-static bool may_be_events(const struct contents *contents) {
-    const size_t magic_bytes = strlen(EVENTS_MAGIC);
-    return contents->size_bytes < magic_bytes || memcmp(contents->bytes, EVENTS_MAGIC, magic_bytes) == 0;
-}
-
-/* Makes room for the next bytes: for all that are expected, once it is known that this is an events file. */
-static int make_next_room(struct contents *contents, size_t expected_bytes) {
-    if (contents->size_bytes > 0 && contents->size_bytes < expected_bytes)
-        return make_room(contents, expected_bytes - contents->size_bytes);
-    return make_room(contents, contents->room_bytes > contents->size_bytes ? 1 : READ_STEP_BYTES);
-}
-
+/* A file of another type is not read to its end, which it may not have. There is room for all that is expected once it
+ * is known that this is an events file. */
 static int read_all(int fd, struct contents *contents) {
     struct stat attr;
     size_t expected_bytes = fstat(fd, &attr) == 0 && S_ISREG(attr.st_mode) ? (size_t)attr.st_size + 1 : 0;
-    int err = 0;
-    while (err == 0 && may_be_events(contents)) {
-        err = make_next_room(contents, expected_bytes);
-        if (err < 0)
-            break;
+    const size_t magic_bytes = strlen(EVENTS_MAGIC);
+    while (contents->size_bytes < magic_bytes || memcmp(contents->bytes, EVENTS_MAGIC, magic_bytes) == 0) {
+        bool is_more_expected = contents->size_bytes > 0 && contents->size_bytes < expected_bytes;
+        size_t more_bytes = is_more_expected                              ? expected_bytes - contents->size_bytes
+                            : contents->room_bytes > contents->size_bytes ? 1
+                                                                          : READ_STEP_BYTES;
+        if (contents->room_bytes - contents->size_bytes < more_bytes) {
+            size_t room_bytes = contents->room_bytes + contents->room_bytes / 2 + more_bytes;
+            unsigned char *grown = realloc(contents->bytes, room_bytes);
+            if (!grown)
+                return -ENOMEM;
+            contents->bytes = grown;
+            contents->room_bytes = room_bytes;
+        }
         ssize_t more = read(fd, contents->bytes + contents->size_bytes, contents->room_bytes - contents->size_bytes);
         if (more == 0)
-            break;
+            return 0;
         if (more > 0)
             contents->size_bytes += (size_t)more;
         else if (errno != EINTR)
-            err = negative_errno();
+            return negative_errno();
     }
-    return err;
+    return 0;
 }
 
 /* ---- What is missing ---- */
@@ -71,11 +61,14 @@ static void tell(const char *name, uint64_t count, const char *what) {
         complain("%s: %s %s", name, text, what);
 }
 
-/* Events dropped because they could not be saved, by error; and the others, which came too fast. */
-static void tell_dropped(const struct events_input *input) {
-    uint64_t rest = input->file->losses.dropped;
-    for (size_t i = 0; i < input->file->failure_count; i++) {
-        const struct events_failure *failure = &input->file->failures[i];
+static void tell_losses(const struct events_input *input) {
+    const struct events_file *file = input->file;
+    const struct events_losses *losses = &file->losses;
+    bool is_ring = file->flags & EVENTS_RING;
+    uint64_t rest = losses->dropped;
+    /* Events dropped because they could not be saved, by error; and the others, which came too fast. */
+    for (size_t i = 0; i < file->failure_count; i++) {
+        const struct events_failure *failure = &file->failures[i];
         const uint64_t dropped = failure->dropped < rest ? failure->dropped : rest;
         char what[256];
         snprintf(what, sizeof(what), "calls are not in it: it could not be written: %s", strerror((int)failure->error));
@@ -83,13 +76,6 @@ static void tell_dropped(const struct events_input *input) {
         rest -= dropped;
     }
     tell(input->name, rest, "calls are not in it: they came faster than they could be written");
-}
-
-static void tell_losses(const struct events_input *input) {
-    const struct events_file *file = input->file;
-    const struct events_losses *losses = &file->losses;
-    bool is_ring = file->flags & EVENTS_RING;
-    tell_dropped(input);
     tell(input->name, losses->missing,
          is_ring ? "calls are not in it: the ring was full of later ones" : "calls are missing in it");
     tell(input->name, losses->unreadable, "calls are in broken records, and are left out");
@@ -108,16 +94,6 @@ static void tell_losses(const struct events_input *input) {
 
 /* ---- Opening ---- */
 
-static int load(const char *name, struct contents *contents) {
-    CLEANUP_FD int opened = -1;
-    bool is_stdin = strcmp(name, "-") == 0;
-    if (!is_stdin)
-        opened = open(name, O_RDONLY | O_CLOEXEC);
-    if (!is_stdin && opened < 0)
-        return negative_errno();
-    return read_all(is_stdin ? STDIN_FILENO : opened, contents);
-}
-
 static int complain_unread(const char *name, int err, const char *complaint) {
     if (complaint[0])
         complain("cannot read events %s: %s", name, complaint);
@@ -130,7 +106,13 @@ int events_input_open(const char *name, struct events_input *ret_input) {
     char complaint[EVENTS_COMPLAINT_SIZE] = "";
     struct contents contents = {0};
     struct events_input input = {.name = name};
-    int err = load(name, &contents);
+    CLEANUP_FD int opened = -1;
+    bool is_stdin = strcmp(name, "-") == 0;
+    if (!is_stdin)
+        opened = open(name, O_RDONLY | O_CLOEXEC);
+    int err = is_stdin     ? read_all(STDIN_FILENO, &contents)
+              : opened < 0 ? negative_errno()
+                           : read_all(opened, &contents);
     if (err == 0)
         err = events_open(contents.bytes, contents.size_bytes, &input.file, complaint);
     if (err < 0 || !input.file) {
@@ -143,20 +125,165 @@ int events_input_open(const char *name, struct events_input *ret_input) {
     return 0;
 }
 
-int events_input_open_with_paths(const char *name, struct events_input *ret_input) {
-    int err = events_input_open(name, ret_input);
-    if (err < 0)
-        return err;
-    err = events_find_links(ret_input->file);
-    if (err < 0) {
-        events_input_finish(ret_input);
-        return complain_unread(name, err, "");
-    }
-    return 0;
-}
-
 void events_input_finish(struct events_input *input) {
     events_close(input->file);
     free(input->data);
     *input = (struct events_input){0};
+}
+
+/* ---- Times ---- */
+
+bool events_duration_of(const char *text, int64_t *ret_ns) {
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
+    char *unit;
+    if (strspn(text, "0123456789.") == 0)
+        return false;
+    double number = strtod(text, &unit);
+    for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+        if (strcmp(unit, units[i].name) != 0)
+            continue;
+        double ns = number * units[i].ns;
+        *ret_ns = (int64_t)ns;
+        return isfinite(ns) && ns < 9e18;
+    }
+    return false;
+}
+
+/* "2026-11-25T18:20:00.5Z"; a blank for the T, no seconds and no Z are accepted too. */
+static bool parse_date(const char *text, int64_t *ret_ns) {
+    struct tm tm = {0};
+    int64_t fraction_ns = 0;
+    const char *rest = strptime(text, "%Y-%m-%d", &tm);
+    if (rest && (*rest == 'T' || *rest == ' '))
+        rest = strptime(rest + 1, "%H:%M", &tm);
+    if (rest && *rest == ':')
+        rest = strptime(rest + 1, "%S", &tm);
+    if (rest && *rest == '.') {
+        size_t digits = strspn(rest + 1, "0123456789");
+        fraction_ns = (int64_t)(strtod(rest, NULL) * NS_PER_S);
+        rest += 1 + digits;
+    }
+    if (!rest || (strcmp(rest, "") != 0 && strcmp(rest, "Z") != 0))
+        return false;
+    *ret_ns = (int64_t)timegm(&tm) * NS_PER_S + fraction_ns;
+    return true;
+}
+
+static int take_start(void *ret_cycles, const struct event *event) {
+    *(uint64_t *)ret_cycles = event->start_cycles;
+    return 1; /* the first is enough */
+}
+
+static int64_t beginning_of(const struct events_file *file) {
+    uint64_t cycles = file->mark_count > 0 ? file->marks[0].mark.cycles : 0;
+    if (file->mark_count == 0 && events_each(file, take_start, &cycles) != 1)
+        return 0;
+    return events_unix_ns(file, cycles);
+}
+
+static bool parse_when(const char *text, const struct events_file *file, int64_t *ret_ns) {
+    int64_t after_ns;
+    if (text[0] != '+')
+        return parse_date(text, ret_ns);
+    if (!events_duration_of(text + 1, &after_ns))
+        return false;
+    *ret_ns = beginning_of(file) + after_ns;
+    return true;
+}
+
+/* ---- Preparing ---- */
+
+static enum status refuse_when(const struct command *command, const char *option, const char *text) {
+    return usage_error(command, "--%s must be a time like 2026-11-25T18:20:00Z or +1.5s, not '%s'", option, text);
+}
+
+static enum status prepare(struct events_filter *filter, const struct command *command,
+                           const struct events_file *file) {
+    int64_t slower_ns = 0;
+    filter->file = file;
+    filter->from_ns = INT64_MIN;
+    filter->to_ns = INT64_MAX;
+    if (filter->slower && !events_duration_of(filter->slower, &slower_ns))
+        return usage_error(command, "--slower must be a time like 10ms or 1.5s, not '%s'", filter->slower);
+    if (filter->from && !parse_when(filter->from, file, &filter->from_ns))
+        return refuse_when(command, "from", filter->from);
+    if (filter->to && !parse_when(filter->to, file, &filter->to_ns))
+        return refuse_when(command, "to", filter->to);
+    double hz = file->clock_hz ? (double)file->clock_hz : NS_PER_S;
+    filter->slower_cycles = (uint64_t)ceil((double)slower_ns * hz / NS_PER_S);
+    return STATUS_OK;
+}
+
+bool events_filter_is_set(const struct events_filter *filter) {
+    return filter->ops.count > 0 || filter->paths.count > 0 || filter->slower || filter->from || filter->to ||
+           filter->pid > 0 || filter->failed;
+}
+
+/* ---- Calls ---- */
+
+static bool fits_path(const char *wanted, const char *path) {
+    size_t length = strlen(wanted);
+    while (length > 0 && wanted[length - 1] == '/')
+        length--;
+    if (strncmp(path, wanted, length) == 0 && (path[length] == '\0' || path[length] == '/'))
+        return true;
+    return strpbrk(wanted, "*?[") && fnmatch(wanted, path, 0) == 0;
+}
+
+static bool has_wanted_path(const struct events_filter *filter, const struct event *event) {
+    char path[EVENTS_PATH_SIZE];
+    if (filter->paths.count == 0)
+        return true;
+    events_path_of(filter->file, event, path);
+    for (size_t i = 0; i < filter->paths.count; i++)
+        if (path[0] && fits_path(filter->paths.texts[i], path))
+            return true;
+    return false;
+}
+
+bool events_filter_wants(void *context, const struct event *event) {
+    const struct events_filter *filter = context;
+    struct events_text name;
+    if (event->latency_cycles < filter->slower_cycles || (filter->failed && event->error == 0) ||
+        !option_list_wants(&filter->ops, filter->file->ops[event->op].name))
+        return false;
+    if (filter->from || filter->to) {
+        int64_t end_ns = events_unix_ns(filter->file, event->end_cycles);
+        if (end_ns < filter->from_ns || end_ns >= filter->to_ns)
+            return false;
+    }
+    if (filter->pid > 0 && events_thread_number(filter->file, event->thread) != filter->pid &&
+        events_thread_number(filter->file, events_task(filter->file, event, &name)) != filter->pid)
+        return false;
+    return has_wanted_path(filter, event);
+}
+
+/* ---- Subcommands about selected calls of one file ---- */
+
+enum status events_work_run(const struct events_work *work, const struct command *command, int argc, char **argv) {
+    struct arguments arguments;
+    enum status status;
+    struct events_input input = {0};
+    if (!options_parse(command, argc, argv, work->options, &arguments, &status))
+        return status;
+    status = arguments.rest_count == 1 ? STATUS_OK : usage_error(command, "one FILE is expected");
+    if (status == STATUS_OK && work->check)
+        status = work->check(command, work->options);
+    if (status == STATUS_OK && events_input_open(arguments.rest[0], &input) < 0)
+        status = STATUS_TROUBLE;
+    if (status == STATUS_OK) {
+        int err = events_find_links(input.file);
+        if (err < 0)
+            complain_unread(input.name, err, "");
+        status = err < 0 ? STATUS_TROUBLE : prepare(work->filter, command, input.file);
+    }
+    if (status == STATUS_OK)
+        status = work->run(command, work->options, &input);
+    events_input_finish(&input);
+    option_list_finish(&work->filter->ops);
+    option_list_finish(&work->filter->paths);
+    return status;
 }

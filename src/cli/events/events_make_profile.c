@@ -55,34 +55,21 @@ static bool parse_values(const char *op, const char *values, struct events_joint
     return true;
 }
 
-/* The name in the file; NULL: it has no such op. */
-static const char *name_of_op(const struct events_file *file, const char *text, size_t length) {
-    for (unsigned op = 0; op < EVENTS_OPS_MAX; op++)
-        if (file->ops[op].name && strlen(file->ops[op].name) == length &&
-            strncasecmp(file->ops[op].name, text, length) == 0)
-            return file->ops[op].name;
-    return NULL;
-}
-
 /* "READ:size+offset" */
 static enum status parse_joint(const struct command *command, const struct events_file *file, const char *text,
                                struct events_joint joints[JOINTS_MAX], size_t *count) {
     size_t length = strcspn(text, ":");
-    const char *op = name_of_op(file, text, length);
+    const char *op = NULL;
+    for (unsigned i = 0; i < EVENTS_OPS_MAX && !op; i++)
+        if (file->ops[i].name && strlen(file->ops[i].name) == length &&
+            strncasecmp(file->ops[i].name, text, length) == 0)
+            op = file->ops[i].name;
     if (text[length] != ':' || !text[length + 1])
         return usage_error(command, "--joint must be OP:VALUE, not '%s'", text);
     if (!op)
         return usage_error(command, "--joint '%s': there is no such operation in the file", text);
     if (!parse_values(op, text + length + 1, joints, count))
         return usage_error(command, "--joint '%s': values are size, result, offset, error and past_eof", text);
-    return STATUS_OK;
-}
-
-static enum status parse_interval(const struct command *command, const char *text, uint64_t *ret_ns) {
-    int64_t ns = 0;
-    if (text && (!events_duration_of(text, &ns) || ns == 0))
-        return usage_error(command, "--interval must be a time like 100ms or 1s, not '%s'", text);
-    *ret_ns = (uint64_t)ns;
     return STATUS_OK;
 }
 
@@ -115,16 +102,6 @@ static void clip_time(const struct profile_options *options, const struct events
         end_ns > profile->start_ns ? (uint64_t)((double)(end_ns - profile->start_ns) / ns_per_cycle) : 0;
 }
 
-/* The last span may be a moment only. */
-static void tell_spans(const struct profile_options *options, const struct events_input *input) {
-    const unsigned count = events_window_count(input->file);
-    if (count > 1 && !options->span && !options->all)
-        complain(
-            "note: resets and rotations make %u spans in %s, and this is the last one; --span N makes a profile of "
-            "another, --all of all calls",
-            count, input->name);
-}
-
 static enum status make(const struct profile_options *options, const struct events_input *input,
                         const struct events_profile_options *wanted) {
     struct aggstats_profile profile;
@@ -133,36 +110,34 @@ static enum status make(const struct profile_options *options, const struct even
         return complain_unmade(options, input, err);
     clip_time(options, input->file, &profile);
     err = output_write_profile(options->output, &profile);
+    const unsigned count = events_window_count(input->file);
     if (err < 0)
         complain("cannot write profile %s: %s", options->output, strerror(-err));
-    else
-        tell_spans(options, input);
+    else if (count > 1 && !options->span && !options->all) /* the last span may be a moment only */
+        complain("note: resets and rotations make %u spans in %s, and this is the last one; --span N makes a profile "
+                 "of another, --all of all calls",
+                 count, input->name);
     aggstats_profile_finish(&profile);
     return err < 0 ? STATUS_TROUBLE : STATUS_OK;
 }
 
-static enum status prepare(const struct command *command, struct profile_options *options,
-                           const struct events_file *file, struct events_joint joints[JOINTS_MAX],
-                           struct events_profile_options *ret_wanted) {
+static enum status profile(const struct command *command, void *given, const struct events_input *input) {
+    struct profile_options *options = given;
+    struct events_joint joints[JOINTS_MAX];
     struct events_profile_options wanted = {
         .window = options->span, .all = options->all, .resolution = options->resolution, .joints = joints};
+    int64_t interval_ns = 0;
     enum status status = parse_groupings(command, options->by, &wanted.groupings);
-    if (status == STATUS_OK)
-        status = parse_interval(command, options->interval, &wanted.interval_ns);
+    if (status == STATUS_OK && options->interval &&
+        (!events_duration_of(options->interval, &interval_ns) || interval_ns == 0))
+        status = usage_error(command, "--interval must be a time like 100ms or 1s, not '%s'", options->interval);
+    wanted.interval_ns = (uint64_t)interval_ns;
     for (size_t i = 0; i < options->joints.count && status == STATUS_OK; i++)
-        status = parse_joint(command, file, options->joints.texts[i], joints, &wanted.joint_count);
+        status = parse_joint(command, input->file, options->joints.texts[i], joints, &wanted.joint_count);
     if (events_filter_is_set(&options->filter)) {
         wanted.wants = events_filter_wants;
         wanted.context = &options->filter;
     }
-    *ret_wanted = wanted;
-    return status;
-}
-
-static enum status profile(const struct command *command, void *options, const struct events_input *input) {
-    struct events_joint joints[JOINTS_MAX];
-    struct events_profile_options wanted;
-    enum status status = prepare(command, options, input->file, joints, &wanted);
     return status == STATUS_OK ? make(options, input, &wanted) : status;
 }
 

@@ -1,5 +1,6 @@
 /* osprof events merge: recordings of several hosts on one time line, as one events file. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
@@ -13,47 +14,10 @@ struct merge_options {
     const char *output;
 };
 
-/* The merged file. */
-struct made {
-    char *bytes;
-    size_t size_bytes;
-};
-
 /* stream: in memory */
 static int add(void *stream, const void *bytes, size_t size_bytes) {
     return fwrite(bytes, 1, size_bytes, stream) == size_bytes ? 0 : -ENOMEM;
 }
-
-/* ---- Reports ---- */
-
-static void print_host(const struct screen *screen, const struct events_host_seen *host) {
-    const struct units units = {.ascii = screen->ascii};
-    char text[UNITS_TEXT_SIZE];
-    printf("%4" PRIu32 "  ", host->head.number);
-    screen_print_untrusted(screen, INK_STRONG, host->name ? host->name : "(not told)");
-    if (host->head.error_ns == UINT64_MAX) {
-        puts(": nobody sets its clock, so its calls are not ordered with those of other machines");
-        return;
-    }
-    units_format_seconds(&units, (double)host->head.error_ns / 1e9, text);
-    printf(": its times may be off by %s\n", text);
-}
-
-/* Also reads the merged file: one that cannot be read is not written. */
-static int print_hosts(const struct made *made, bool is_quiet) {
-    const struct screen screen = screen_of_stdout(0, false);
-    char complaint[EVENTS_COMPLAINT_SIZE];
-    struct events_file *file;
-    int err = events_open(made->bytes, made->size_bytes, &file, complaint);
-    if (err < 0)
-        return err;
-    for (size_t i = 0; !is_quiet && i < file->host_count; i++)
-        print_host(&screen, &file->hosts[i]);
-    events_close(file);
-    return 0;
-}
-
-/* ---- Merging ---- */
 
 static void complain_unmerged(const char *name, int err) {
     if (err == -ENODATA)
@@ -65,48 +29,49 @@ static void complain_unmerged(const char *name, int err) {
         complain("cannot merge %s: %s", name, strerror(-err));
 }
 
-static enum status write_merged(const struct merge_options *options, const struct made *made) {
-    int err = print_hosts(made, output_is_stdout(options->output));
+/* Reads the merged file first: one that cannot be read is not written. */
+static enum status write_merged(const struct merge_options *options, const char *bytes, size_t size_bytes) {
+    const struct screen screen = screen_of_stdout(0, false);
+    const struct units units = {.ascii = screen.ascii};
+    char complaint[EVENTS_COMPLAINT_SIZE];
+    char text[UNITS_TEXT_SIZE];
+    struct events_file *file = NULL;
+    int err = events_open(bytes, size_bytes, &file, complaint);
+    for (size_t i = 0; err == 0 && !output_is_stdout(options->output) && i < file->host_count; i++) {
+        const struct events_host_seen *host = &file->hosts[i];
+        printf("%4" PRIu32 "  ", host->head.number);
+        screen_print_untrusted(&screen, INK_STRONG, host->name ? host->name : "(not told)");
+        units_format_seconds(&units, (double)host->head.error_ns / 1e9, text);
+        if (host->head.error_ns == UINT64_MAX)
+            puts(": nobody sets its clock, so its calls are not ordered with those of other machines");
+        else
+            printf(": its times may be off by %s\n", text);
+    }
+    events_close(file);
     if (err == 0)
-        err = output_write_private(options->output, made->bytes, made->size_bytes);
+        err = output_write_private(options->output, bytes, size_bytes);
     if (err < 0)
         complain("cannot write %s: %s", options->output, replace_error_text(err));
     return err < 0 ? STATUS_TROUBLE : STATUS_OK;
 }
 
 static enum status merge_inputs(const struct merge_options *options, const struct events_input *inputs, size_t count) {
-    struct made made = {0};
+    char *bytes = NULL;
+    size_t size_bytes = 0;
     size_t place = 0;
     enum status status = STATUS_TROUBLE;
     CLEANUP_FREE const struct events_file **files = calloc(count, sizeof(struct events_file *));
     for (size_t i = 0; files && i < count; i++)
         files[i] = inputs[i].file;
-    FILE *stream = open_memstream(&made.bytes, &made.size_bytes);
+    FILE *stream = open_memstream(&bytes, &size_bytes);
     int err = files && stream ? events_merge(files, count, add, stream, &place) : -ENOMEM;
     if (stream && fclose(stream) != 0 && err == 0)
         err = -ENOMEM;
     if (err < 0)
         complain_unmerged(inputs[place].name, err);
     else
-        status = write_merged(options, &made);
-    free(made.bytes);
-    return status;
-}
-
-static enum status merge(const struct merge_options *options, char **names, size_t count) {
-    enum status status = STATUS_OK;
-    size_t opened = 0;
-    CLEANUP_FREE struct events_input *inputs = calloc(count, sizeof(*inputs));
-    while (status == STATUS_OK && opened < count) {
-        if (!inputs || events_input_open(names[opened], &inputs[opened]) < 0)
-            status = STATUS_TROUBLE;
-        else
-            opened++;
-    }
-    if (status == STATUS_OK)
-        status = merge_inputs(options, inputs, count);
-    while (opened > 0)
-        events_input_finish(&inputs[--opened]);
+        status = write_merged(options, bytes, size_bytes);
+    free(bytes);
     return status;
 }
 
@@ -131,7 +96,15 @@ static enum status run_merge(const struct command *command, int argc, char **arg
         return usage_error(command, "-o FILE is expected");
     if (output_is_stdout(options.output) && isatty(STDOUT_FILENO))
         return usage_error(command, "events are not for a terminal; use -o FILE");
-    return merge(&options, arguments.rest, (size_t)arguments.rest_count);
+    const size_t count = (size_t)arguments.rest_count;
+    size_t opened = 0;
+    CLEANUP_FREE struct events_input *inputs = calloc(count, sizeof(*inputs));
+    while (inputs && opened < count && events_input_open(arguments.rest[opened], &inputs[opened]) == 0)
+        opened++;
+    status = opened == count ? merge_inputs(&options, inputs, count) : STATUS_TROUBLE;
+    while (opened > 0)
+        events_input_finish(&inputs[--opened]);
+    return status;
 }
 
 const struct command command_events_merge = {

@@ -1,5 +1,6 @@
 /* osprof events show: a line for each call, like a log. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
@@ -32,22 +33,18 @@ struct page {
 
 /* ---- Times -------------------------------------------------------------------------------------- */
 
-/* The date, if it differs from that of the previous line. */
-static void print_date(struct page *page, const char *utc, int64_t unix_ns) {
-    int64_t day = unix_ns / (INT64_C(86400) * 1000000000);
-    if (day == page->day)
-        return;
-    page->day = day;
-    screen_ink(page->screen, INK_FAINT);
-    fprintf(page->screen->stream, "%.10s, times in UTC\n", utc);
-    screen_ink(page->screen, INK_PLAIN);
-}
-
+/* With a line of its own for the date before it, if it differs from that of the previous line. */
 static void print_time(struct page *page, uint64_t cycles) {
     char utc[UTC_TEXT_SIZE];
     int64_t unix_ns = events_unix_ns(page->file, cycles);
+    int64_t day = unix_ns / (INT64_C(86400) * 1000000000);
     format_utc(unix_ns, utc);
-    print_date(page, utc, unix_ns);
+    if (day != page->day) {
+        screen_ink(page->screen, INK_FAINT);
+        fprintf(page->screen->stream, "%.10s, times in UTC\n", utc);
+        screen_ink(page->screen, INK_PLAIN);
+    }
+    page->day = day;
     fprintf(page->screen->stream, "%.*s", TIME_COLUMNS, utc + strlen("2026-11-25T"));
 }
 
@@ -74,11 +71,6 @@ static const char *words_of_mark(uint32_t kind) {
     }
 }
 
-static bool is_in_time(const struct events_filter *filter, const struct events_mark *mark) {
-    int64_t unix_ns = events_unix_ns(filter->file, mark->cycles);
-    return unix_ns >= filter->from_ns && unix_ns < filter->to_ns;
-}
-
 static void print_mark(struct page *page, const struct events_mark *mark) {
     const char *words = words_of_mark(mark->kind);
     const char *only = mark->kind == EVENTS_MARK_START ? events_only(page->file) : NULL;
@@ -100,7 +92,8 @@ static void print_marks_before(struct page *page, uint64_t cycles) {
         const struct events_mark *mark = &page->file->marks[page->next_mark].mark;
         if (mark->cycles > cycles)
             return;
-        if (words_of_mark(mark->kind) && is_in_time(page->filter, mark))
+        int64_t unix_ns = events_unix_ns(page->file, mark->cycles);
+        if (words_of_mark(mark->kind) && unix_ns >= page->filter->from_ns && unix_ns < page->filter->to_ns)
             print_mark(page, mark);
     }
 }
@@ -222,20 +215,6 @@ static int print_wanted(void *context, const struct event *event) {
     return 0;
 }
 
-static enum status print_all(struct page *page) {
-    int err = page->file->host_count > 0 ? events_order_create(page->file, &page->order) : 0;
-    if (err == 0) {
-        print_head(page);
-        err = events_each(page->file, print_wanted, page);
-    }
-    if (err < 0)
-        complain("cannot sort calls: %s", strerror(-err));
-    else
-        print_marks_before(page, UINT64_MAX);
-    free(page->order);
-    return err < 0 ? STATUS_TROUBLE : page->any ? STATUS_OK : STATUS_NOT_SO;
-}
-
 /* ---- The command -------------------------------------------------------------------------------- */
 
 static const struct option_row rows[] = {
@@ -257,10 +236,19 @@ static enum status show(const struct command *command, void *given, const struct
                         .screen = &screen,
                         .units = {.frequency_hz = input->file->clock_hz, .ascii = screen.ascii},
                         .day = -1};
-    enum status status = print_all(&page);
-    if (status == STATUS_NOT_SO)
+    int err = page.file->host_count > 0 ? events_order_create(page.file, &page.order) : 0;
+    if (err == 0) {
+        print_head(&page);
+        err = events_each(page.file, print_wanted, &page);
+    }
+    if (err < 0)
+        complain("cannot sort calls: %s", strerror(-err));
+    else
+        print_marks_before(&page, UINT64_MAX);
+    free(page.order);
+    if (err == 0 && !page.any)
         complain("no call in %s is as asked for", input->name);
-    return status;
+    return err < 0 ? STATUS_TROUBLE : page.any ? STATUS_OK : STATUS_NOT_SO;
 }
 
 static enum status run_show(const struct command *command, int argc, char **argv) {
