@@ -1,5 +1,7 @@
 """What must be true of a profile in any format. Each check returns what was expected instead, or None."""
 
+import dataclasses
+
 from .model import GROUPINGS
 
 ERRORS = frozenset(
@@ -102,6 +104,16 @@ def sort(profile):
         operations = sorted(owner.operations.values(), key=lambda operation: (-operation.total_cycles, operation.name))
         owner.operations = {operation.name: operation for operation in operations}
     profile.groups.sort(key=_group_order)
+
+
+def wrong_with_call(call):
+    """It is in flight, or has ended; in flight are those with an age."""
+    state = "ended" if call.age_cycles is None else "in flight"
+    for member in dataclasses.fields(call):
+        has_it = getattr(call, member.name) is not None
+        if "is_of" in member.metadata and has_it != (member.metadata["is_of"] == state):
+            return f"{'no ' if has_it else ''}{member.name} of a call that {'has ended' if state == 'ended' else 'is in flight'}"
+    return None
 
 
 def wrong_with_layers(layers):

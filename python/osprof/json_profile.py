@@ -3,7 +3,7 @@
 from . import checks
 from .distribution import COUNT_MAX, RESOLUTIONS, Distribution, Scale
 from .json_values import Value, take, take_object
-from .model import GROUPINGS, Busy, CallInFlight, Cause, Cells, Group, Joint, Link, Operation, Profile, SlowCall, SlowCaller
+from .model import GROUPINGS, Busy, Call, Cause, Cells, Group, Joint, Operation, Profile, SlowCaller
 from .model import UNSEEN_KINDS, UnseenProgram
 from .text_header import INTERVALS_MAX
 from .text_times import unix_ns
@@ -156,42 +156,14 @@ def _groups(value, profile):
     return groups
 
 
-def _why(value):
-    members = {member: take(value, member, Value.text) for member in ("cause_id", "cause_class")}
-    return dict(members, **{flag: take(value, flag, Value.flag) or False for flag in ("other_thread", "since_before")})
-
-
-def _chain(value):
-    links = [take_object(link, Link) for link in value.get("links") or ()]
-    return {"links": links, "circle": take(value, "circle", Value.flag) or False}
-
-
-def _call_in_flight(value, scale):
-    return CallInFlight(
-        scale=scale,
-        operation=value.need("op").text(),
-        inode=take(value, "inode", Value.count),
-        pid=value.need("pid").count(),
-        age_cycles=value.need("age_cycles").count(),
-        program=take(value, "program", Value.text),
-        path=take(value, "path", Value.text),
-        cause=take(value, "cause", Value.text),
-        stack=take(value, "stack", Value.text),
-        **_why(value),
-        **_chain(value),
-    )
+def _call(value, scale):
+    call = take_object(value, Call, scale=scale)
+    _require(value, checks.wrong_with_call(call))
+    return call
 
 
 def _cause(value, scale):
-    cause = Cause(
-        scale=scale,
-        operation=value.need("op").text(),
-        text=value.need("cause").text(),
-        calls=value.need("calls").count(),
-        total_cycles=value.need("total_cycles").count(),
-        longest_cycles=value.need("longest_cycles").count(),
-        **_why(value),
-    )
+    cause = take_object(value, Cause, scale=scale)
     if value.get("buckets"):
         cause.latencies = Distribution(scale, _counts(value.get("buckets"), scale))
         if cause.latencies.finished > cause.calls:
@@ -199,33 +171,11 @@ def _cause(value, scale):
     return cause
 
 
-def _slow_call(value, scale):
-    return SlowCall(
-        scale=scale,
-        operation=value.need("op").text(),
-        process=take(value, "process", Value.count),
-        cause=take(value, "cause", Value.text),
-        inode=take(value, "inode", Value.count),
-        program=take(value, "program", Value.text),
-        path=take(value, "path", Value.text),
-        stack=take(value, "stack", Value.text),
-        user_stack=take(value, "user_stack", Value.text),
-        **_why(value),
-        **_chain(value),
-        **{
-            member: value.need(member).count()
-            for member in (
-                "latency_cycles", "end_ns", "pid", "uid", "error", "asked_bytes", "moved_bytes", "offset"
-            )
-        },
-    )
-
-
 def _slow_caller(value):
-    program, function = take(value, "program", Value.text), take(value, "function", Value.text)
-    if bool(program) != bool(function):
+    caller = take_object(value, SlowCaller)
+    if bool(caller.program) != bool(caller.function):
         value.fail("a program and its function, or neither")
-    return SlowCaller(value.need("op").text(), value.need("calls").count(), program, function)
+    return caller
 
 
 def _joint(value, profile):
@@ -281,9 +231,9 @@ def take_profile(value):
     profile.incomplete = value.need("incomplete").flag()
     if busy:
         profile.busy = Busy(*(busy.need(member).count() for member in ("looks", "busy", "most")))
-    profile.in_flight = [_call_in_flight(call, scale) for call in value.need("in_flight")]
+    profile.in_flight = [_call(call, scale) for call in value.need("in_flight")]
     profile.causes = [_cause(cause, scale) for cause in value.get("causes") or ()]
-    profile.slow_calls = [_slow_call(call, scale) for call in value.get("slow_calls") or ()]
+    profile.slow_calls = [_call(call, scale) for call in value.get("slow_calls") or ()]
     profile.slow_callers = [_slow_caller(caller) for caller in value.get("slow_callers") or ()]
     profile.interval_cycles = take(value, "interval_cycles", lambda member: member.count(least=1))
     profile.borders_cycles = _borders(value)

@@ -144,11 +144,13 @@ def _take_of_type(value, kind):
     return {int: Value.whole, float: Value.real, bool: Value.flag, str: Value.text}[kind](value)
 
 
-def take_object(value, kind):
-    """An object as a dataclass whose fields are named as the members are. Those that have a default may be missing."""
+def take_object(value, kind, **fields):
+    """An object as a dataclass whose fields are named as the members are. Those that have a default may be missing. fields:
+    those that are no members"""
     types = typing.get_type_hints(kind)
-    fields = {}
     for field in dataclasses.fields(kind):
+        if field.name in fields:
+            continue
         is_optional = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
         name = field.metadata.get("member", field.name)
         member = value.get(name) if is_optional else value.need(name)

@@ -106,52 +106,37 @@ class Busy:
     most: int
 
 
+def _text(most):
+    """A text of at most so many bytes."""
+    return field(default=None, metadata={"most": most})
+
+
+def _of_ended():
+    """A number of calls that have ended: all of these have it, and no others."""
+    return field(default=None, metadata={"is_of": "ended"})
+
+
 @dataclass
 class Link:
     """Somebody who waits, for what, and who or what has that. What is unknown is None."""
 
     process: Optional[int] = None  # that waits
     thread: Optional[int] = None
-    program: Optional[str] = None
+    program: Optional[str] = _text(63)
     all_threads: bool = False  # all threads of the process have this cause
     cause_id: Optional[str] = None
     cause_class: Optional[str] = None
-    cause: Optional[str] = None
+    cause: Optional[str] = _text(95)
     waits_for: Optional[str] = None  # "flock", "disk": a class of causes
-    object: Optional[str] = None  # the file, the mount point, the disk, the function of the kernel
-    source: Optional[str] = None  # the type of a FUSE file system, the server, the file of a loop device
-    cgroup: Optional[str] = None  # limits the waiter at that disk
-    requests: Optional[int] = None  # that the disk has not completed
+    object: Optional[str] = _text(511)  # the file, the mount point, the disk, the function of the kernel
+    source: Optional[str] = _text(511)  # the type of a FUSE file system, the server, the file of a loop device
+    cgroup: Optional[str] = _text(511)  # limits the waiter at that disk
+    requests: Optional[int] = field(default=None, metadata={"is_of": "disks"})  # that the disk has not completed
     relation: Optional[str] = None  # "held", "taken", "asked_before", "held_by_description", "held_by_unseen"
     holder_process: Optional[int] = None
     holder_thread: Optional[int] = None
-    holder_program: Optional[str] = None
+    holder_program: Optional[str] = _text(63)
     others: Optional[int] = None  # other holders
-
-
-@dataclass
-class CallInFlight:
-    """A call that had not returned."""
-
-    scale: Scale = field(repr=False)
-    operation: str
-    inode: Optional[int]
-    pid: int
-    age_cycles: int
-    program: Optional[str] = None
-    path: Optional[str] = None
-    cause: Optional[str] = None
-    stack: Optional[str] = None
-    cause_id: Optional[str] = None
-    cause_class: Optional[str] = None
-    other_thread: bool = False  # the cause is of another thread of the process, which works for this one
-    since_before: bool = False  # the call had begun before anybody looked
-    links: List[Link] = field(default_factory=list)  # what exactly it waits for, who or what holds that, and so on
-    circle: bool = False  # the last holder waits for one before
-
-    @property
-    def age_seconds(self) -> Optional[float]:
-        return self.scale.seconds(self.age_cycles)
 
 
 @dataclass
@@ -159,8 +144,8 @@ class Cause:
     """What slow calls of an operation have waited for."""
 
     scale: Scale = field(repr=False)
-    operation: str
-    text: str
+    operation: str = field(metadata={"member": "op"})
+    text: str = field(metadata={"member": "cause", "most": 95})
     calls: int
     total_cycles: int
     longest_cycles: int
@@ -180,32 +165,37 @@ class Cause:
 
 
 @dataclass
-class SlowCall:
-    """One of the last slow calls that have ended."""
+class Call:
+    """A call that had not returned, or one of the last slow calls that have ended. What is unknown is None."""
 
     scale: Scale = field(repr=False)
-    operation: str
-    latency_cycles: int
-    end_ns: int  # since 1970
-    inode: Optional[int]
-    pid: int
-    uid: int
-    error: int  # errno value; 0: none
-    asked_bytes: int
-    moved_bytes: int
-    offset: int
-    process: Optional[int] = None
-    cause: Optional[str] = None
-    program: Optional[str] = None
-    path: Optional[str] = None
-    stack: Optional[str] = None
-    user_stack: Optional[str] = None  # functions of the program and its libraries; ends in "..." if there are more
+    operation: str = field(metadata={"member": "op"})
+    pid: int  # of the thread that called
+    age_cycles: Optional[int] = field(default=None, metadata={"is_of": "in flight"})
+    latency_cycles: Optional[int] = _of_ended()
+    end_ns: Optional[int] = _of_ended()  # since 1970
+    cause: Optional[str] = _text(95)  # what it waits for, or has waited for the longest
     cause_id: Optional[str] = None
     cause_class: Optional[str] = None
-    other_thread: bool = False
-    since_before: bool = False
-    links: List[Link] = field(default_factory=list)  # as of a call in flight, as it was seen last
-    circle: bool = False
+    other_thread: bool = False  # the cause is of another thread of the process, which works for this one
+    since_before: bool = False  # the call had begun before anybody looked
+    path: Optional[str] = None
+    inode: Optional[int] = None
+    process: Optional[int] = None
+    program: Optional[str] = _text(31)
+    uid: Optional[int] = _of_ended()
+    error: Optional[int] = _of_ended()  # errno value; 0: none
+    asked_bytes: Optional[int] = _of_ended()
+    moved_bytes: Optional[int] = _of_ended()
+    offset: Optional[int] = _of_ended()
+    stack: Optional[str] = None
+    user_stack: Optional[str] = None  # functions of the program and its libraries; ends in "..." if there are more
+    links: List[Link] = field(default_factory=list)  # what exactly it waits for, who or what holds that, and so on
+    circle: bool = False  # the last holder waits for one before
+
+    @property
+    def age_seconds(self) -> Optional[float]:
+        return self.scale.seconds(self.age_cycles)
 
     @property
     def latency_seconds(self) -> Optional[float]:
@@ -217,10 +207,10 @@ class SlowCaller:
     """How many slow calls of an operation a function has made. Without program and function: all for which there was no
     room."""
 
-    operation: str
+    operation: str = field(metadata={"member": "op"})
     calls: int
-    program: Optional[str] = None
-    function: Optional[str] = None  # "(not known: ...)", "(none: ...)": the reason
+    program: Optional[str] = _text(31)
+    function: Optional[str] = _text(95)  # "(not known: ...)", "(none: ...)": the reason
 
 
 @dataclass
@@ -320,10 +310,10 @@ class Profile:
     ungrouped: int = 0
     incomplete: bool = False
     busy: Optional[Busy] = None
-    in_flight: List[CallInFlight] = field(default_factory=list)
+    in_flight: List[Call] = field(default_factory=list)
     slow_cycles: Optional[int] = None  # calls that took so long are slow; None: nobody looked for them
     causes: List[Cause] = field(default_factory=list)
-    slow_calls: List[SlowCall] = field(default_factory=list)
+    slow_calls: List[Call] = field(default_factory=list)
     slow_callers: List[SlowCaller] = field(default_factory=list)
     interval_cycles: Optional[int] = None  # of a sampled profile
     borders_cycles: List[int] = field(default_factory=list)  # where each interval ends

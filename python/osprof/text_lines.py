@@ -7,7 +7,6 @@ from .errors import FormatError, shown
 
 LINE_BYTES_MAX = 32 << 20
 TEXT_BYTES_MAX = 1 << 30
-_PROGRAM_BYTES_MAX = 31
 
 _WORD = re.compile(rb"[ \t]*([^ \t]*)")
 _DIGITS = re.compile(rb"[0-9]+")
@@ -146,16 +145,6 @@ class Words:
     def keyed_count(self, keyword):
         self.keyword(keyword)
         return self.count()
-
-    def program(self):
-        """The name behind the word program, if that follows."""
-        if not self.rest().startswith(b"program "):
-            return None
-        self.next()
-        program = unescaped(self.next())
-        if len(program.encode("utf-8", "surrogateescape")) > _PROGRAM_BYTES_MAX:
-            self._lines.fail(f"expected a program's name of at most {_PROGRAM_BYTES_MAX} characters")
-        return program or None
 
     def path(self):
         """The path behind the word path, up to the end of the line; None if nothing follows."""

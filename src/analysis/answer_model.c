@@ -344,7 +344,7 @@ static void find_failures(const struct aggstats_profile *profile, struct answer_
 
 static void find_oldest(const struct aggstats_profile *profile, struct answer_model *model) {
     for (size_t i = 0; i < profile->in_flight_count; i++)
-        if (!model->oldest || profile->in_flight[i].age_cycles > model->oldest->age_cycles)
+        if (!model->oldest || profile->in_flight[i].latency_cycles > model->oldest->latency_cycles)
             model->oldest = &profile->in_flight[i];
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "aggstats/fields.h"
 #include "base.h"
 #include "str.h"
 
@@ -15,23 +16,10 @@
 
 /* The library does not add calls in flight; without them the sum's calls would exceed its buckets unexplained. */
 static int append_in_flight(struct aggstats_profile *sum, const struct aggstats_profile *profile) {
-    size_t count = sum->in_flight_count + profile->in_flight_count;
-    if (profile->in_flight_count == 0)
-        return 0;
-    struct aggstats_call_in_flight *grown = reallocarray(sum->in_flight, count, sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    sum->in_flight = grown;
-    for (size_t i = 0; sum->in_flight_count < count; i++) {
-        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        struct aggstats_call_in_flight *added = &sum->in_flight[sum->in_flight_count++];
-        *added = *call;
-        added->path = call->path ? strdup(call->path) : NULL;
-        added->stack = call->stack ? strdup(call->stack) : NULL;
-        if ((call->path && !added->path) || (call->stack && !added->stack))
-            return -ENOMEM;
-    }
-    return 0;
+    int err = 0;
+    for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
+        err = calls_append(&sum->in_flight, &sum->in_flight_count, &profile->in_flight[i]);
+    return err;
 }
 
 /* sum: not zeroed. Errors: -EDOM it has another rate, and those of merging_add() */

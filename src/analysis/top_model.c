@@ -86,10 +86,10 @@ static int make_ops(struct top_frame *frame) {
 }
 
 static int compare_ages(const void *left, const void *right) {
-    const struct aggstats_call_in_flight *a = ((const struct top_call *)left)->call;
-    const struct aggstats_call_in_flight *b = ((const struct top_call *)right)->call;
-    if (a->age_cycles != b->age_cycles)
-        return a->age_cycles > b->age_cycles ? -1 : 1;
+    const struct aggstats_call *a = ((const struct top_call *)left)->call;
+    const struct aggstats_call *b = ((const struct top_call *)right)->call;
+    if (a->latency_cycles != b->latency_cycles)
+        return a->latency_cycles > b->latency_cycles ? -1 : 1;
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 

@@ -443,7 +443,7 @@ int control_write(const struct control *control, const struct control_asker *ask
  * otherwise: such a profile may be read by all users, and must stay so. */
 static void add_paths(const struct control *control, struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++) {
-        struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        struct aggstats_call *call = &profile->in_flight[i];
         proc_name_read(call->pid, call->program, sizeof(call->program));
         if (!call->path) /* the thread that watches slow calls has not added it yet */
             call->path = control->path_of(control->path_context, call->object);

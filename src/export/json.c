@@ -4,24 +4,11 @@
 
 #include "aggstats/numbers.h"
 #include "base.h"
-#include "holders_text.h"
-#include "json_chain.h"
+#include "json_fields.h"
 #include "json_writer.h"
 #include "views_private.h"
 
 #define JSON_VERSION 1
-
-/* "<name>_cycles", and "<name>_seconds" if the clock's rate is known. */
-static void write_cycles(struct json_writer *writer, const struct aggstats_profile *profile, const char *name,
-                         uint64_t cycles) {
-    char key[64];
-    snprintf(key, sizeof(key), "%s_cycles", name);
-    json_count(writer, key, cycles);
-    if (!view_has_seconds(profile))
-        return;
-    snprintf(key, sizeof(key), "%s_seconds", name);
-    json_real(writer, key, view_seconds(profile, (double)cycles));
-}
 
 static void write_clock(struct json_writer *writer, const struct aggstats_clock *clock) {
     const char *kind = aggstats_clock_name(clock->kind);
@@ -48,7 +35,7 @@ static void write_fact(struct json_writer *writer, const struct aggstats_profile
                                           [AGGSTATS_FACT_COUNT] = ""};
     char name[64];
     if (fact->unit == AGGSTATS_FACT_CYCLES) {
-        write_cycles(writer, profile, fact->name, fact->numbers[0]);
+        json_cycles(writer, profile->clock.frequency_hz, fact->name, fact->numbers[0]);
         return;
     }
     snprintf(name, sizeof(name), "%s%s", fact->name, endings[fact->unit]);
@@ -125,33 +112,12 @@ static void write_header(struct json_writer *writer, const struct aggstats_profi
     }
 }
 
-static void write_holder(struct json_writer *writer, const struct aggstats_chain *chain) {
-    char text[HOLDERS_SHORT_SIZE];
-    if (!chain)
-        return;
-    json_text(writer, "holder", holders_format_thing(chain, text, sizeof(text)));
-    json_links(writer, chain);
-}
-
-static void write_calls_in_flight(struct json_writer *writer, const struct aggstats_profile *profile) {
-    json_begin(writer, "in_flight", '[');
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
+static void write_calls(struct json_writer *writer, const char *key, const struct aggstats_profile *profile,
+                        const struct aggstats_call *calls, size_t count) {
+    json_begin(writer, key, '[');
+    for (size_t i = 0; i < count; i++) {
         json_begin(writer, NULL, '{');
-        json_text(writer, "op", call->op);
-        if (call->object > 0)
-            json_count(writer, "inode", call->object);
-        json_count(writer, "pid", call->pid);
-        if (call->program[0])
-            json_text(writer, "program", call->program);
-        if (call->path)
-            json_text(writer, "path", call->path);
-        write_cycles(writer, profile, "age", call->age_cycles);
-        if (call->cause.words[0])
-            json_why(writer, &call->cause);
-        if (call->stack)
-            json_text(writer, "stack", call->stack);
-        write_holder(writer, call->chain);
+        json_fields(writer, call_fields, &calls[i], profile->clock.frequency_hz, JSON_FOR_PROFILE);
         json_end(writer, '}');
     }
     json_end(writer, ']');
@@ -182,58 +148,27 @@ static void write_buckets(struct json_writer *writer, const struct aggstats_prof
     json_end(writer, ']');
 }
 
-static void write_cause(struct json_writer *writer, const struct aggstats_profile *profile,
-                        const struct aggstats_cause *cause) {
-    json_begin(writer, NULL, '{');
-    json_text(writer, "op", cause->op);
-    json_why(writer, &cause->why);
-    json_count(writer, "calls", cause->calls);
-    write_cycles(writer, profile, "total", cause->total_cycles);
-    write_cycles(writer, profile, "longest", cause->longest_cycles);
-    if (cause->buckets)
-        write_buckets(writer, profile, cause->buckets);
-    json_end(writer, '}');
-}
-
-static void write_slow_call(struct json_writer *writer, const struct aggstats_profile *profile,
-                            const struct aggstats_slow_call *call) {
-    json_begin(writer, NULL, '{');
-    json_text(writer, "op", call->op);
-    write_cycles(writer, profile, "latency", call->latency_cycles);
-    json_count(writer, "end_ns", (uint64_t)call->end_ns);
-    if (call->cause.words[0])
-        json_why(writer, &call->cause);
-    if (call->object > 0)
-        json_count(writer, "inode", call->object);
-    json_count(writer, "pid", call->pid);
-    if (call->process > 0)
-        json_count(writer, "process", call->process);
-    if (call->program[0])
-        json_text(writer, "program", call->program);
-    json_count(writer, "uid", call->uid);
-    json_count(writer, "error", call->error);
-    json_count(writer, "asked_bytes", call->asked_bytes);
-    json_count(writer, "moved_bytes", call->moved_bytes);
-    json_count(writer, "offset", call->offset);
-    if (call->path)
-        json_text(writer, "path", call->path);
-    if (call->stack)
-        json_text(writer, "stack", call->stack);
-    if (call->user_stack)
-        json_text(writer, "user_stack", call->user_stack);
-    write_holder(writer, call->chain);
-    json_end(writer, '}');
-}
-
-static void write_caller(struct json_writer *writer, const struct aggstats_caller *caller) {
-    json_begin(writer, NULL, '{');
-    json_text(writer, "op", caller->op);
-    if (caller->program[0]) {
-        json_text(writer, "program", caller->program);
-        json_text(writer, "function", caller->function);
+static void write_causes(struct json_writer *writer, const struct aggstats_profile *profile) {
+    json_begin(writer, "causes", '[');
+    for (size_t i = 0; i < profile->cause_count; i++) {
+        const struct aggstats_cause *cause = &profile->causes[i];
+        json_begin(writer, NULL, '{');
+        json_fields(writer, cause_fields, cause, profile->clock.frequency_hz, JSON_FOR_PROFILE);
+        if (cause->buckets)
+            write_buckets(writer, profile, cause->buckets);
+        json_end(writer, '}');
     }
-    json_count(writer, "calls", caller->calls);
-    json_end(writer, '}');
+    json_end(writer, ']');
+}
+
+static void write_callers(struct json_writer *writer, const struct aggstats_profile *profile) {
+    json_begin(writer, "slow_callers", '[');
+    for (size_t i = 0; i < profile->caller_count; i++) {
+        json_begin(writer, NULL, '{');
+        json_fields(writer, caller_fields, &profile->callers[i], 0, JSON_FOR_PROFILE);
+        json_end(writer, '}');
+    }
+    json_end(writer, ']');
 }
 
 /* Also if slow calls are not watched any more. */
@@ -241,32 +176,22 @@ static void write_slow(struct json_writer *writer, const struct aggstats_profile
     if (profile->slow_cycles == 0 && profile->cause_count == 0 && profile->slow_call_count == 0)
         return;
     if (profile->slow_cycles > 0)
-        write_cycles(writer, profile, "slow", profile->slow_cycles);
-    json_begin(writer, "causes", '[');
-    for (size_t i = 0; i < profile->cause_count; i++)
-        write_cause(writer, profile, &profile->causes[i]);
-    json_end(writer, ']');
-    json_begin(writer, "slow_calls", '[');
-    for (size_t i = 0; i < profile->slow_call_count; i++)
-        write_slow_call(writer, profile, &profile->slow_calls[i]);
-    json_end(writer, ']');
+        json_cycles(writer, profile->clock.frequency_hz, "slow", profile->slow_cycles);
+    write_causes(writer, profile);
+    write_calls(writer, "slow_calls", profile, profile->slow_calls, profile->slow_call_count);
     if (profile->caller_count > 0)
-        json_begin(writer, "slow_callers", '[');
-    for (size_t i = 0; i < profile->caller_count; i++)
-        write_caller(writer, &profile->callers[i]);
-    if (profile->caller_count > 0)
-        json_end(writer, ']');
+        write_callers(writer, profile);
 }
 
 /* For a sampled profile. */
 static void write_intervals(struct json_writer *writer, const struct aggstats_profile *profile) {
     if (profile->interval_cycles == 0)
         return;
-    write_cycles(writer, profile, "interval", profile->interval_cycles);
+    json_cycles(writer, profile->clock.frequency_hz, "interval", profile->interval_cycles);
     json_begin(writer, "borders", '[');
     for (size_t i = 0; i < profile->interval_count; i++) {
         json_begin(writer, NULL, '{');
-        write_cycles(writer, profile, "end", profile->borders[i]);
+        json_cycles(writer, profile->clock.frequency_hz, "end", profile->borders[i]);
         json_end(writer, '}');
     }
     json_end(writer, ']');
@@ -328,7 +253,7 @@ static void write_longest(struct json_writer *writer, const struct aggstats_prof
                           const struct aggstats_op_profile *op) {
     if (op->longest_cycles == 0)
         return;
-    write_cycles(writer, profile, "longest", op->longest_cycles);
+    json_cycles(writer, profile->clock.frequency_hz, "longest", op->longest_cycles);
     if (op->longest_path)
         json_text(writer, "longest_path", op->longest_path);
 }
@@ -356,7 +281,7 @@ static void write_op(struct json_writer *writer, const struct aggstats_profile *
     json_count(writer, "calls", op->calls);
     if (op->left_calls > 0)
         json_count(writer, "left", op->left_calls);
-    write_cycles(writer, profile, "total", op->total_cycles);
+    json_cycles(writer, profile->clock.frequency_hz, "total", op->total_cycles);
     if (profile->busy.by_op)
         json_count(writer, "busy_looks", op->busy_looks);
     write_longest(writer, profile, op);
@@ -450,7 +375,7 @@ int view_write_advised_json(const struct aggstats_profile *profile, const struct
     json_begin(&writer, NULL, '{');
     write_header(&writer, profile);
     write_all_advice(&writer, advice, count);
-    write_calls_in_flight(&writer, profile);
+    write_calls(&writer, "in_flight", profile, profile->in_flight, profile->in_flight_count);
     write_slow(&writer, profile);
     write_intervals(&writer, profile);
     json_begin(&writer, "ops", '[');

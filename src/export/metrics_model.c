@@ -212,9 +212,9 @@ static double calls_in_flight(const struct aggstats_profile *profile, const stru
 static double oldest_seconds(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
     uint64_t oldest_cycles = 0;
     for (size_t i = 0; i < profile->in_flight_count; i++) {
-        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        if (strcmp(call->op, op->name) == 0 && call->age_cycles > oldest_cycles)
-            oldest_cycles = call->age_cycles;
+        const struct aggstats_call *call = &profile->in_flight[i];
+        if (strcmp(call->op, op->name) == 0 && call->latency_cycles > oldest_cycles)
+            oldest_cycles = call->latency_cycles;
     }
     return view_seconds(profile, (double)oldest_cycles);
 }

@@ -176,16 +176,15 @@ static void take_answer(struct requests *requests, const struct request_record *
         aggstats_group_add(requests->recorder, pending->op, &of, latency_cycles);
     }
     if (latency_cycles >= __atomic_load_n(&requests->slow_cycles, __ATOMIC_RELAXED)) {
-        const struct aggstats_ended_call call = {.op = pending->op,
-                                                 .latency_cycles = latency_cycles,
-                                                 .object = pending->node,
-                                                 .pid = pending->pid,
-                                                 .uid = pending->uid,
-                                                 .error = error,
-                                                 .asked_bytes = outcome.asked_bytes,
-                                                 .moved_bytes = outcome.moved_bytes,
-                                                 .offset = moves_bytes(pending->op) ? pending->offset : 0};
-        aggstats_slow_end(requests->recorder, &pending->span, &call);
+        const struct aggstats_call call = {.latency_cycles = latency_cycles,
+                                           .object = pending->node,
+                                           .pid = pending->pid,
+                                           .uid = pending->uid,
+                                           .error = (uint64_t)error,
+                                           .asked_bytes = outcome.asked_bytes,
+                                           .moved_bytes = outcome.moved_bytes,
+                                           .offset = moves_bytes(pending->op) ? pending->offset : 0};
+        aggstats_slow_end(requests->recorder, &pending->span, pending->op, &call, NULL);
     }
     if (error == 0)
         learn(requests, pending, record->node);

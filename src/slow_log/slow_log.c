@@ -41,7 +41,7 @@ struct slow_log {
 /* ---- The queue ---- */
 
 /* The lock is never held while anything is written. */
-void slow_log_take(void *context, const struct aggstats_slow_call *call, uint64_t lost) {
+void slow_log_take(void *context, const struct aggstats_call *call, uint64_t lost) {
     struct slow_log *log = context;
     struct slow_log_call *copy = slow_log_call_copy(call);
     pthread_mutex_lock(&log->lock);

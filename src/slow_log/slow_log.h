@@ -32,7 +32,7 @@ struct slow_log;
 int slow_log_start(const struct slow_log_options *options, struct slow_log **ret_log);
 
 /* An aggstats_slow_fn; context: a struct slow_log. Does not wait */
-void slow_log_take(void *context, const struct aggstats_slow_call *call, uint64_t lost);
+void slow_log_take(void *context, const struct aggstats_call *call, uint64_t lost);
 
 /* Writes the queued lines, and says what is missing. Later calls are not written. NULL is fine. Returns false if it
  * hangs for more than two seconds; it may not be destroyed then */

@@ -8,12 +8,12 @@
 #include "aggstats.h"
 
 struct slow_log_call {
-    struct aggstats_slow_call call; /* without stacks; its path and its chain are behind this struct */
-    uint64_t missing;               /* slow calls before it that have no line */
+    struct aggstats_call call; /* without stacks; its path and its chain are behind this struct */
+    uint64_t missing;          /* slow calls before it that have no line */
 };
 
 /* Owner: the caller frees it, as one piece of memory. NULL: no memory */
-struct slow_log_call *slow_log_call_copy(const struct aggstats_slow_call *call);
+struct slow_log_call *slow_log_call_copy(const struct aggstats_call *call);
 
 /* The line with its newline, with the same fields in the same order each time; osprof(5) explains them.
  * Errors:  -ENOMEM

@@ -257,7 +257,7 @@ assert_eq "${near/may be /}, and they are requests to a disk " "$(explained)" "w
 # The stacks of slow calls tell, too.
 # with_wait WORDS CLASS: of all three calls
 with_wait() {
-    with_line "# slow: 1000\\n# cause: READ calls 3 total 600000 longest 200000 class $2 words $1\\n# cause_buckets: 1 17:3"
+    with_line "# slow: 1000\\n# cause: READ calls 3 total 600000 longest 200000 cause_class $2 cause ${1// /\\\\040}\\n# cause_buckets: 1 17:3"
 }
 with_wait "reading from the disk" disk_read
 expect_labels "  peak at 185 us: of its 3 calls 100.0 % reading from the disk

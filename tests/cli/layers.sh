@@ -10,7 +10,7 @@ layer() {
         "OP_READ $count $((count * 3000))" " 0 0 0 0 0 0 0 0 0 0 0 $count" >"$name"
 }
 layer user 131
-layer fs 17 '# slow: 1000' '# cause: READ calls 2 total 9000 longest 5000 id disk_read class disk_read words reading from the disk'
+layer fs 17 '# slow: 1000' '# cause: READ calls 2 total 9000 longest 5000 cause_id disk_read cause_class disk_read cause reading\040from\040the\040disk'
 layer block 13
 cat user fs >run.osprof
 cat block user >no-fs.osprof

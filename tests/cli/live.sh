@@ -56,7 +56,7 @@ expect 2 show hung/deeper
 # The age of the call in flight grows.
 age() {
     expect 0 recover "$live"
-    sed -n 's/^# in_flight: FSYNC object 131074 pid 4711 age //p' "$scratch/out"
+    sed -n 's/^# call: FSYNC age \([0-9]*\) .*inode 131074 pid 4711$/\1/p' "$scratch/out"
 }
 first_age=$(age)
 second_age=$(age)

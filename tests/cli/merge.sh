@@ -81,9 +81,9 @@ expect 0 merge timed.osprof one.osprof
 ! grep -E '^# (start|elapsed)' out || fail "start or elapsed of profiles that do not all tell it"
 
 # Calls in flight are kept: they explain calls without a bucket.
-profile hung 1000000000 1 '# in_flight: READ object 1 pid 2 age 3' 'OP_READ 1 0' ' 0'
+profile hung 1000000000 1 '# call: READ age 3 inode 1 pid 2 link process 2 waits_for disk' 'OP_READ 1 0' ' 0'
 expect 0 merge hung.osprof one.osprof hung.osprof
-assert_eq 2 "$(grep -c '^# in_flight: READ object 1 pid 2 age 3$' out)" "calls in flight"
+assert_eq 2 "$(grep -c '^# call: READ age 3 inode 1 pid 2 link process 2 waits_for disk$' out)" "calls in flight"
 "$OSPROF" check - <out >/dev/null || fail "calls in flight are lost"
 
 # ---- Other rates

@@ -183,7 +183,7 @@ assert_eq "Its threads and processes were on CPUs for 300 µs, in these calls an
 assert_eq "Its threads and processes were on CPUs for 300 µs, in these calls and outside" \
     "$(second_lines '# user_time: 200000' '# system_time: 100000' '# not_seen: static 1' | sed 's/ Not seen.*//')" \
     "several with calls that were not seen"
-for more in '# still_running: make 4711' '# in_flight: READ object 3 pid 5 age 100'; do
+for more in '# still_running: make 4711' '# call: READ age 100 inode 3 pid 5'; do
     assert_eq "Its threads and processes were on CPUs for 300 µs, in these calls and outside" \
         "$(second_lines '# user_time: 200000' '# system_time: 100000' "$more" | sed 's/ In flight.*//')" "several that still do something"
 done
@@ -464,13 +464,13 @@ done
 
 # The same of numbers that are as long as they can be, and of long names, with all that can be asked for.
 long=$(printf '/a directory with a long name%.0s' {1..9})
+words='waiting\040for\040something\040that\040has\040as\040many\040words\040as\040the\040words\040of\040a\040cause\040can\040have,\040all\040in\040all'
 {
     printf '%s\n' '# osprof 1' "# lower: $long" "# mount: /m${long// /_}" '# clock: monotonic' '# incomplete: yes' '# clamped: 9223372036854775807' \
         '# elapsed: 9223372036854775808' '# failed: READ EIO 100000000000000 EACCES 5 ENOSPC 7' \
         '# bytes: READ asked 18446744073709551615 moved 9223372036854775808' \
         "# longest: READ 18446744073709551615 object 5 path $long" \
-        "# in_flight: COPY_FILE_RANGE object 5 pid 4294967295 age 9223372036854775808 path ${long// /_}" \
-        '# waiting: 1 stack 0 class other words waiting for something that has as many words as the words of a cause can have, all in all'
+        "# call: COPY_FILE_RANGE age 9223372036854775808 inode 5 pid 4294967295 path ${long// /_} cause $words"
     printf 'OP_READ 9223372036854775808 18446744073709551615\n 9223372036854775807%s 1\n' "$(printf ' 0%.0s' {1..62})"
     printf 'OP_COPY_FILE_RANGE 1 0\n 0\n'
 } >wide

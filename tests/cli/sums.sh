@@ -101,7 +101,7 @@ assert_prints "nothing but 36,893,488,147,419,103,230 queries for what is not th
 {
     printf '%s\n' '# osprof 1' '# layer: fs' '# clock: tsc 1000000000 Hz' '# elapsed: 1000000000' '# slow: 1'
     for op in READ WRITE OPEN; do
-        printf '# cause: %s calls %s total %s longest 1 class other words waiting for a lock\n' "$op" "$half" "$half"
+        printf '# cause: %s calls %s total %s longest 1 cause waiting\\040for\\040a\\040lock\n' "$op" "$half" "$half"
     done
     for op in READ WRITE OPEN; do
         printf 'OP_%s %s %s\n%s\n' "$op" "$half" "$half" "$half"
@@ -111,7 +111,7 @@ assert_prints "$sum calls took 1.00 ns or longer" why slow.osprof
 {
     printf '%s\n' '# osprof 1' '# layer: fs' '# clock: tsc 1000000000 Hz' '# elapsed: 1000000000' '# slow: 1'
     for number in {1..131}; do
-        printf '# cause: READ calls %s total %s longest 1 class other words cause %s\n' "$half" "$half" "$number"
+        printf '# cause: READ calls %s total %s longest 1 cause cause\\040%s\n' "$half" "$half" "$number"
     done
     printf 'OP_READ %s %s\n%s\n' "$half" "$half" "$half"
 } >causes.osprof

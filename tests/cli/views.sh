@@ -35,8 +35,8 @@ grep -q '"inode": 131074,' "$scratch/out" || fail "no call in flight in JSON"
 expect 0 show --csv 4711.live
 
 # Mistakes.
-printf '# clock: 1 Hz\n# in_flight: X object 18446744073709551615 pid 1 age 18446744073709551615\n' >huge.osprof
-printf '# in_flight: X object 0 pid 1 age 1\n' >>huge.osprof
+printf '# clock: 1 Hz\n# call: X age 18446744073709551615 inode 18446744073709551615 pid 1\n' >huge.osprof
+printf '# call: X age 1 pid 1\n' >>huge.osprof
 printf 'OP_X 18446744073709551615 18446744073709551615\n 18446744073709551614\n' >>huge.osprof
 expect_trouble "osprof show: --json and --csv exclude each other: give one; see 'osprof help show'" show --json --csv
 expect_trouble "osprof show: --metrics and --json exclude each other: give one; see 'osprof help show'" \

@@ -22,7 +22,7 @@ expect 0 why --op FSYNC --width 200 others
 grep -q '^Waits for the disk may be because of others. Meanwhile 304 MiB were written to /dev/sda, the disk of /srv, mostly for others' "$scratch/out" ||
     fail "others at the disk: $(<"$scratch/out")"
 sed -E "2i $written
-    s/(^# cause: .*)id .* words waiting .*/\\1id file_lock class lock words waiting for a lock of a file/" "$data/why.osprof" >others-elsewhere
+    s/(^# cause: .*)cause_id .* cause waiting.*/\\1cause_id file_lock cause_class lock cause waiting\\\\040for\\\\040a\\\\040lock\\\\040of\\\\040a\\\\040file/" "$data/why.osprof" >others-elsewhere
 expect 0 why --op FSYNC --width 200 others-elsewhere
 grep -q 'waiting for a lock of a file' "$scratch/out" || fail "no other cause: $(<"$scratch/out")"
 ! grep -q 'because of others' "$scratch/out" || fail "others at a disk that nothing waited for: $(<"$scratch/out")"
@@ -32,9 +32,9 @@ grep -q 'waiting for a lock of a file' "$scratch/out" || fail "no other cause: $
 heading() {
     {
         printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# slow: 1000000' \
-            "# cause: READ calls $2 total ${2}000000 longest 2000000 class other words waiting for a lock"
+            "# cause: READ calls $2 total ${2}000000 longest 2000000 cause waiting\\040for\\040a\\040lock"
         for number in $(seq "$1"); do
-            echo "# slow_call: READ latency 2000000 end 176403840012345678$((number % 10)) cause 1 object 12 pid 4711 uid 0 error 0 asked 1 moved 1 offset 0 stack 0 process 4 program dd"
+            echo "# call: READ latency 2000000 end_ns 176403840012345678$((number % 10)) cause waiting\\040for\\040a\\040lock inode 12 pid 4711 process 4 program dd uid 0 error 0 asked_bytes 1 moved_bytes 1 offset 0"
         done
         printf 'OP_READ %s %s\n' "$2" "${2}000000"
         printf ' 0%.0s' {1..20}
@@ -102,7 +102,7 @@ Programs waited 20.0 ms in all for locks of files; the mount does not forward th
     "$(locks '# program_time: 20900000' '# locking_time: 20000000')" "locks that are not forwarded"
 assert_eq "No call that has ended took 10.0 ms or longer" "$(locks '# program_time: 1900000' '# locking_time: 900000')" "hardly any locks"
 
-grep -v '^# slow_call' "$data/why.osprof" >no-calls
+grep -v '^# call: [A-Z]* latency' "$data/why.osprof" >no-calls
 expect 1 why --by uid no-calls
 assert_eq "osprof: cannot tell whose slow calls these were: no-calls has no calls one by one; they are for root and who mounted, \
 and not in sums without paths" "$(<"$scratch/err")" "message"
@@ -112,7 +112,7 @@ grep -q "^12 slow calls, until looking for them was switched off, 1.24 s in all,
     fail "what is said where nobody looks any more: $(<"$scratch/out")"
 # A call that hangs has not ended, and the first line says of which calls it is.
 printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# slow: 100000000' \
-    '# in_flight: MKDIR object 3 pid 5 age 1020000000' '# waiting: 1 stack 0 class other words waiting for a frozen file system' \
+    '# call: MKDIR age 1020000000 cause waiting\040for\040a\040frozen\040file\040system inode 3 pid 5' \
     'OP_MKDIR 1 0' '-' >hanging
 expect 0 why hanging
 assert_eq "No call that has ended took 100 ms or longer" "$(head -n 1 "$scratch/out")" "a call that hangs"
@@ -161,15 +161,15 @@ cat >wide <<END
 # osprof 1
 # resolution: 1
 # longest: READ 18446744073709551615 object 3 path $path
-# in_flight: AN_OPERATION_WITH_A_LONG_NAME_1 object 3 pid 18446744073709551615 age 18446744073709551615 path $path
 # slow: 10000000
-# cause: READ calls 18446744073709551615 total 18446744073709551615 longest 9223372036854775808 class other words waiting $(seq -s '' 40)
-# cause: AN_OPERATION_WITH_A_LONG_NAME_1 calls 1 total 1 longest 9223372036854775808 class other words waiting for a lock
+# cause: READ calls 18446744073709551615 total 18446744073709551615 longest 9223372036854775808 cause waiting\\040$(seq -s '' 40)
+# cause: AN_OPERATION_WITH_A_LONG_NAME_1 calls 1 total 1 longest 9223372036854775808 cause waiting\\040for\\040a\\040lock
 # stack: $(seq -s ' < ' 100)
-# slow_call: AN_OPERATION_WITH_A_LONG_NAME_1 latency 9223372036854775808 end 9223372036854775807 cause 2 object 4 \
-pid 18446744073709551615 uid 18446744073709551615 error 5 asked 0 moved 0 offset 0 stack 1 process 18446744073709551615 \
-program $(seq -s '' 20) path $path
-# waiting: 1 stack 1 class other words waiting for a lock
+# call: AN_OPERATION_WITH_A_LONG_NAME_1 age 18446744073709551615 inode 3 pid 18446744073709551615 path ${path// /\\040} \
+cause waiting\\040for\\040a\\040lock stack 1
+# call: AN_OPERATION_WITH_A_LONG_NAME_1 latency 9223372036854775808 end_ns 9223372036854775807 cause waiting\\040for\\040a\\040lock \
+inode 4 pid 18446744073709551615 uid 18446744073709551615 error 5 asked_bytes 0 moved_bytes 0 offset 0 stack 1 \
+process 18446744073709551615 program $(seq -s '' 20) path ${path// /\\040}
 OP_READ 18446744073709551615 18446744073709551615
 $(printf ' 0%.0s' {1..63}) 18446744073709551614
 OP_AN_OPERATION_WITH_A_LONG_NAME_1 9223372036854775809 9223372036854775808

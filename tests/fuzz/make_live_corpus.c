@@ -103,8 +103,8 @@ static void make_slow(const char *path) {
         aggstats_slow_begin(recorder);
         usleep(4 * SLOW_NS / 1000);
         const uint64_t latency_cycles = aggstats_end(recorder, &span);
-        const struct aggstats_ended_call call = {.op = OP_WRITE, .latency_cycles = latency_cycles, .pid = 6};
-        aggstats_slow_end(recorder, &span, &call);
+        const struct aggstats_call call = {.latency_cycles = latency_cycles, .pid = 6};
+        aggstats_slow_end(recorder, &span, OP_WRITE, &call, NULL);
     }
 }
 

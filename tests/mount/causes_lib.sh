@@ -168,7 +168,8 @@ attributed() {
         /^# clock:/ { hz = $4 }
         $1 == "#" && $2 == "cause:" && $3 ~ "^" op "$" {
             words = $0
-            sub(/^# cause: .* longest [0-9]+ .* words /, "", words)
+            sub(/^.* cause /, "", words)
+            gsub(/\\040/, " ", words)
             if (words == cause) seen += $7
             if (words == cause || words !~ /^(running|ready to run, but without a CPU)$/) total += $7
         }

@@ -74,7 +74,7 @@ writing_a_ring_hangs() {
 }
 
 is_in_mkdir() {
-    grep -q '^# in_flight: MKDIR ' "$mnt/.osprof"
+    grep -q '^# call: MKDIR age ' "$mnt/.osprof"
 }
 
 # What led to a slow call is to be saved where that call hangs too.

@@ -96,8 +96,8 @@ wait_until 20 all_hang || fail "not every call hangs"
 kill -TERM "$daemon_pid"
 wait_until 15 test -s "$final_profile" || fail "no final profile within 15 s"
 assert_eq "$writers" "$(calls_in_flight <"$final_profile")" "calls in flight in the final profile"
-assert_eq "$writers" "$(grep -c '^# in_flight: MKDIR ' "$final_profile")" "calls in flight that it names"
-assert_eq "$writers" "$(sed -n 's/^# in_flight: MKDIR .* path //p' "$final_profile" | sort -u |
+assert_eq "$writers" "$(grep -c '^# call: MKDIR age ' "$final_profile")" "calls in flight that it names"
+assert_eq "$writers" "$(sed -n 's/^# call: MKDIR age .* path \([^ ]*\) .*/\1/p' "$final_profile" | sort -u |
     grep -cx "$lower/place-[0-9]*")" "paths of the directories in which they hang"
 thaw
 wait_for_writers

@@ -71,7 +71,7 @@ taskset -c 0 mkdir "$mnt/place/made" 2>/dev/null &
 waiting=$!
 live=$(live_file)
 hangs() {
-    "$OSPROF" recover "$live" | grep -q '^# in_flight: MKDIR '
+    "$OSPROF" recover "$live" | grep -q '^# call: MKDIR age '
 }
 wait_until 10 hangs || fail "the call does not hang"
 if [ "$(nproc)" -gt 1 ]; then
@@ -79,7 +79,7 @@ if [ "$(nproc)" -gt 1 ]; then
 fi
 kill -TERM "$daemon_pid"
 wait_for_end "$waiting" 15 || fail "who waited for a call that hangs still does"
-assert_eq 1 "$(grep -c '^# in_flight: MKDIR ' "$final_profile")" "calls in flight that the profile names"
+assert_eq 1 "$(grep -c '^# call: MKDIR age ' "$final_profile")" "calls in flight that the profile names"
 assert_unmounted "$mnt"
 thaw
 assert_status 0 "SIGTERM while a call hangs"

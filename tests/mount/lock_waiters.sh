@@ -39,7 +39,7 @@ for number in range(int(sys.argv[3])):
 
 # How many calls in flight wait.
 waiting() {
-    grep -c '^# in_flight: SETLKW ' "$mnt/.osprof" || true
+    grep -c '^# call: SETLKW age ' "$mnt/.osprof" || true
 }
 
 are_waiting() {

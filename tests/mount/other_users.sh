@@ -21,7 +21,7 @@ begin_to_wait() {
     flock "$held"
     flock "$mnt/private/secret" true {held}<&- &
     waiter=$!
-    wait_until 20 grep -q 'in_flight: SETLKW .* path .*/secret$' "$mnt/.osprof" || fail "nobody waits for the lock"
+    wait_until 20 grep -q '# call: SETLKW age .* path [^ ]*/secret ' "$mnt/.osprof" || fail "nobody waits for the lock"
 }
 
 end_waiting() {

@@ -33,7 +33,7 @@ seen() {
     serve 0 "$@"
     assert_eq "" "$(<daemon.err)" "messages of: $*"
     assert_eq "7 7 7" "$(calls OPEN) $(calls READ) $(calls RELEASE)" "calls of: $*"
-    ! grep '^# incomplete\|^# in_flight' "$profile" || fail "calls are lacking of: $*"
+    ! grep '^# incomplete\|^# call: [^ ]* age ' "$profile" || fail "calls are lacking of: $*"
 }
 
 # half_seen MESSAGE COMMAND...: which serves on, unseen

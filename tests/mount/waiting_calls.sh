@@ -52,7 +52,7 @@ end_lease() {
 }
 
 waiting() {
-    grep -c '^# in_flight: OPEN ' "$mnt/.osprof" || true
+    grep -c '^# call: OPEN age ' "$mnt/.osprof" || true
 }
 
 # More than a third of the workers is the user's, and no more than half.
@@ -142,7 +142,7 @@ print(failed.count(errno.ENOMEM))
 '
 
 are_looking_up() {
-    [ "$(grep -c '^# in_flight: LOOKUP ' "$mnt/.osprof" || true)" -ge 100 ]
+    [ "$(grep -c '^# call: LOOKUP age ' "$mnt/.osprof" || true)" -ge 100 ]
 }
 
 # Beyond what a user has room for they end after two seconds: they keep directories from others.
@@ -203,7 +203,7 @@ asynchronous_reads_leave_the_rest_to_others() {
 }
 
 are_reading() {
-    [ "$(grep -c '^# in_flight: READ ' "$mnt/.osprof" || true)" -ge 60 ]
+    [ "$(grep -c '^# call: READ age ' "$mnt/.osprof" || true)" -ge 60 ]
 }
 
 old_lease_break_s=$(cat /proc/sys/fs/lease-break-time)

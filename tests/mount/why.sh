@@ -58,16 +58,16 @@ grep -Eq "^ +100.0 % +[0-9.]+ m?s +1 +[0-9.]+ m?s  mkdir +MKDIR: $cause$" "$scra
 grep -Eq "^  peak at [0-9.]+ m?s: of its [0-9]+ calls? 100.0 % $cause$" "$scratch/why" || fail "its peak is not explained: $(<"$scratch/why")"
 cat "$mnt/.osprof" >"$scratch/profile"
 "$OSPROF" check "$scratch/profile" >"$scratch/checked" || fail "osprof check: $(<"$scratch/checked")"
-awk '/^# cause: MKDIR / { all += $7; if (/waiting for a frozen/) seen += $7 }
+awk '/^# cause: MKDIR / { all += $7; if (/waiting\\040for\\040a\\040frozen/) seen += $7 }
     $1 == "OP_MKDIR" { total = $3 }
     END { exit !(all == total && seen >= 0.95 * all) }' "$scratch/profile" ||
     fail "the latency is not the cause's: $(grep -E -A 1 'cause|OP_MKDIR' "$scratch/profile")"
-grep -Eq "^# slow_call: MKDIR .* stack 1 process [1-9][0-9]* program mkdir (link .*)?path " "$scratch/profile" ||
-    fail "no slow call with its stack, its program and its path: $(grep '^# slow_call' "$scratch/profile")"
+grep -Eq "^# call: MKDIR latency .* path /.* process [1-9][0-9]* program mkdir .* stack 1( link .*)?$" "$scratch/profile" ||
+    fail "no slow call with its stack, its program and its path: $(grep '^# call' "$scratch/profile")"
 grep -Eq "^# stack: .*percpu_rwsem_wait < .*mkdir.* < " "$scratch/profile" || fail "not where it waited"
 as_user cat "$mnt/.osprof" >"$scratch/others"
-grep -q "^# cause: MKDIR .*$cause" "$scratch/others" || fail "another user is not told causes"
-! grep -Eq "^# (slow_call|stack)" "$scratch/others" || fail "another user is told of slow calls: $(<"$scratch/others")"
+grep -q "^# cause: MKDIR .*${cause// /.040}" "$scratch/others" || fail "another user is not told causes"
+! grep -Eq "^# (call: [^ ]+ latency|stack)" "$scratch/others" || fail "another user is told of slow calls: $(<"$scratch/others")"
 
 # A reset forgets, off looks no more, and a wrong time is refused.
 command_control reset

@@ -46,7 +46,7 @@ for thread in threads:
 # The live file tells it: reading in the mount would be calls, too.
 all_wait() {
     "$OSPROF" recover "$(live_file)" >"$scratch/now"
-    [ "$(grep -c '^# in_flight: OPEN ' "$scratch/now")" -eq "$openers" ]
+    [ "$(grep -c '^# call: OPEN age ' "$scratch/now")" -eq "$openers" ]
 }
 
 thread_count() {
@@ -63,7 +63,7 @@ burst() {
     hold_lease
     python3 -c "$open_at_once" "$mnt/file" "$openers" "$calls_each" &
     user=$!
-    wait_until 30 all_wait || fail "$(grep -c '^# in_flight: OPEN ' "$scratch/now") of $openers calls wait"
+    wait_until 30 all_wait || fail "$(grep -c '^# call: OPEN age ' "$scratch/now") of $openers calls wait"
     [ "$(thread_count)" -gt "$openers" ] || fail "$(thread_count) threads for $openers calls"
     end_lease
     wait "$user"

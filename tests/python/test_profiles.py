@@ -199,8 +199,8 @@ class KeptProfiles(Figures):
         self.assertEqual([("db", "commit_row", 4)], [
             (caller.program, caller.function, caller.calls) for caller in profile.slow_callers
         ][:1])
-        refused = (b"user_stack: 2 f", b"user_stack: 1 g", b"slow_caller: FSYNC calls 1 program db",
-                   b"slow_caller: FSYNC calls 2")
+        refused = (b"call: FSYNC age 1 pid 1 user_stack 2", b"call: FSYNC age 1 pid 1 uid 1",
+                   b"slow_caller: FSYNC calls 1 program db", b"slow_caller: FSYNC calls 2")
         for line in refused:
             data = CALLERS.read_bytes().replace(b"OP_FSYNC", b"# " + line + b"\nOP_FSYNC")
             with self.subTest(line), self.assertRaises(osprof.FormatError):

@@ -119,7 +119,7 @@ TEST(calls_that_never_overlap_are_the_time_with_a_call_in_flight) {
 }
 
 TEST(a_call_in_flight_is_in_no_sum) {
-    static struct aggstats_call_in_flight call = {.op = "READ", .age_cycles = 1000000};
+    static struct aggstats_call call = {.op = "READ", .latency_cycles = 1000000};
     add_calls("READ", 10, 1000);
     profile.has_elapsed = true;
     profile.elapsed_cycles = 3072000;
@@ -427,7 +427,7 @@ TEST(of_many_failures_the_commonest_are_told_and_all_counted) {
 }
 
 TEST(of_calls_in_flight_the_oldest_is_told) {
-    struct aggstats_call_in_flight calls[] = {{.op = "READ", .age_cycles = 5}, {.op = "FSYNC", .age_cycles = 9}};
+    struct aggstats_call calls[] = {{.op = "READ", .latency_cycles = 5}, {.op = "FSYNC", .latency_cycles = 9}};
     make();
     ck_assert_ptr_null(model.oldest);
     profile.in_flight = calls;

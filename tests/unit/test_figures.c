@@ -272,7 +272,7 @@ TEST(sums_do_not_wrap) {
 }
 
 TEST(calls_in_flight_are_counted_by_op) {
-    struct aggstats_call_in_flight calls[] = {{.op = "READ"}, {.op = "FSYNC"}, {.op = "READ"}};
+    struct aggstats_call calls[] = {{.op = "READ"}, {.op = "FSYNC"}, {.op = "READ"}};
     const struct aggstats_profile profile = {.in_flight = calls, .in_flight_count = 3};
     ck_assert_uint_eq(figures_in_flight(&profile, "READ"), 2);
     ck_assert_uint_eq(figures_in_flight(&profile, "FSYNC"), 1);

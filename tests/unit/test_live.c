@@ -286,7 +286,7 @@ TEST(hung_call_is_shown_with_its_age) {
     ck_assert_str_eq(profile.in_flight[0].op, "WRITE");
     ck_assert_uint_eq(profile.in_flight[0].object, 12);
     ck_assert_uint_eq(profile.in_flight[0].pid, 4711);
-    ck_assert_uint_ge(profile.in_flight[0].age_cycles, profile.clock.frequency_hz / 1000 * 19);
+    ck_assert_uint_ge(profile.in_flight[0].latency_cycles, profile.clock.frequency_hz / 1000 * 19);
     ck_assert_uint_eq(sum_up(&profile).calls, 1);
     aggstats_profile_finish(&profile);
     kill(child, SIGKILL);

@@ -200,7 +200,7 @@ TEST(bounds_that_are_native_ones_stay) {
 }
 
 TEST(histogram_without_calls_is_a_native_one) {
-    given("# clock: 1000 Hz\n# in_flight: READ object 1 pid 1 age 500\nOP_READ 1 0\n-\n");
+    given("# clock: 1000 Hz\n# call: READ age 500 inode 1 pid 1\nOP_READ 1 0\n-\n");
     const Prometheus__Histogram *histogram = find_histogram("READ");
     ck_assert_uint_eq(histogram->sample_count, 0);
     ck_assert(histogram->has_schema && histogram->has_sample_count && histogram->has_sample_sum);
@@ -265,9 +265,9 @@ static size_t count_lines(const char *text, const char *beginning) {
     "# layer: fs\n# host: node1\n# lower: /l\n# mount: /m\n# clock: tsc 2000000000 Hz\n# resolution: 2\n"              \
     "# cache: none\n# label rack: 7\n# start: 1970-01-01T00:00:01.5Z\n# elapsed: 2500000000\n# clamped: 3\n"           \
     "# incomplete: yes\n# failed: READ EIO 5 ENOENT 3\n# bytes: READ asked 4096 moved 100\n"                           \
-    "# in_flight: READ object 9 pid 4711 age 2500000000\n"                                                             \
-    "# slow: 20000000\n# cause: READ calls 9 total 3000000000 longest 2000000 id disk class disk words waiting for "   \
-    "the disk\n"                                                                                                       \
+    "# call: READ age 2500000000 inode 9 pid 4711\n"                                                                   \
+    "# slow: 20000000\n# cause: READ calls 9 total 3000000000 longest 2000000 cause_id disk cause_class disk "         \
+    "cause waiting\\040for\\040the\\040disk\n"                                                                         \
     "OP_READ 12 140000000000\n 1 1 0 0 0 9\nOP_WRITE 1 7\n 0 1\n"
 
 static bool is_counter(const Prometheus__MetricFamily *family) {

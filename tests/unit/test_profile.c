@@ -126,13 +126,13 @@ TEST(sums_and_differences_have_no_groups) {
 
 TEST(others_get_no_paths) {
     struct aggstats_profile profile =
-        parse("# osprof 1\n# resolution: 1\n# in_flight: READ object 1 pid 2 age 3 path /secret\nOP_READ 3 6\n 0 2\n"
+        parse("# osprof 1\n# resolution: 1\n# call: READ age 3 path /secret inode 1 pid 2\nOP_READ 3 6\n 0 2\n"
               "# uid: 7\nOP_READ 2 4\n 0 2\n# cgroup: /user.slice\nOP_READ 2 4\n 0 2\n# file: 7 /secret\nOP_READ 2 4\n "
               "0 2\n");
     ck_assert(aggstats_profile_has_paths(&profile));
     aggstats_profile_drop_paths(&profile);
     ck_assert(!aggstats_profile_has_paths(&profile));
-    expect(&profile, "# osprof 1\n# resolution: 1\n# in_flight: READ object 1 pid 2 age 3\nOP_READ 3 6\n 0 2\n"
+    expect(&profile, "# osprof 1\n# resolution: 1\n# call: READ age 3 inode 1 pid 2\nOP_READ 3 6\n 0 2\n"
                      "# uid: 7\nOP_READ 2 4\n 0 2\n");
     aggstats_profile_finish(&profile);
     profile = parse("# osprof 1\n# resolution: 1\nOP_READ 2 4\n 0 2\n# file: 7 /secret\nOP_READ 2 4\n 0 2\n");

@@ -154,7 +154,7 @@ TEST(call_in_flight_is_listed_with_its_age) {
     ck_assert_str_eq(profile.in_flight[0].op, "LOOKUP");
     ck_assert_uint_eq(profile.in_flight[0].object, 12);
     ck_assert_uint_eq(profile.in_flight[0].pid, 4711);
-    ck_assert_uint_le(profile.in_flight[0].age_cycles, after_cycles - before_cycles);
+    ck_assert_uint_le(profile.in_flight[0].latency_cycles, after_cycles - before_cycles);
     aggstats_profile_finish(&profile);
     aggstats_end(recorder, &span);
     ck_assert_uint_eq(take_snapshot(recorder).in_flight, 0);

@@ -9,7 +9,7 @@
 
 #include "aggstats.h"
 #include "aggstats/caller_groups.h"
-#include "aggstats/links.h"
+#include "aggstats/fields.h"
 #include "aggstats/slow.h"
 #include "base.h"
 #include "testing.h"
@@ -115,16 +115,15 @@ static struct aggstats_span begin(struct aggstats_recorder *recorder, unsigned o
 
 static uint64_t end_of(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_span *span,
                        uint32_t uid) {
-    const struct aggstats_ended_call call = {.op = op,
-                                             .latency_cycles = aggstats_end(recorder, span),
-                                             .object = 7,
-                                             .pid = 4711,
-                                             .uid = uid,
-                                             .error = EIO,
-                                             .asked_bytes = 100,
-                                             .moved_bytes = 10,
-                                             .offset = 4096};
-    aggstats_slow_end(recorder, span, &call);
+    const struct aggstats_call call = {.latency_cycles = aggstats_end(recorder, span),
+                                       .object = 7,
+                                       .pid = 4711,
+                                       .uid = uid,
+                                       .error = EIO,
+                                       .asked_bytes = 100,
+                                       .moved_bytes = 10,
+                                       .offset = 4096};
+    aggstats_slow_end(recorder, span, op, &call, NULL);
     return call.latency_cycles;
 }
 
@@ -198,7 +197,7 @@ static void expect_one_call(const struct aggstats_profile *profile, uint64_t lat
     for (unsigned bucket = 0; bucket < 64; bucket++)
         ck_assert_uint_eq(cause->buckets[bucket], bucket == aggstats_bucket_of(latency_cycles, 1));
     ck_assert_uint_eq(profile->slow_call_count, 1);
-    const struct aggstats_slow_call *call = &profile->slow_calls[0];
+    const struct aggstats_call *call = &profile->slow_calls[0];
     ck_assert_str_eq(call->op, "FSYNC");
     ck_assert_str_eq(call->cause.words, "the disk");
     ck_assert_str_eq(call->path, "/path/7");
@@ -285,7 +284,7 @@ TEST(holders_are_looked_for_less_and_less) {
     struct aggstats_profile live = live_profile();
     ck_assert_str_eq(holder_of(live.in_flight[0].chain), "backup 992 for a lock");
     /* 5, 10, 20 and 40 ms at the earliest */
-    ck_assert_uint_ge((double)live.in_flight[0].age_cycles / (double)live.clock.frequency_hz, 0.04);
+    ck_assert_uint_ge((double)live.in_flight[0].latency_cycles / (double)live.clock.frequency_hz, 0.04);
     ck_assert(aggstats_profile_has_paths(&live));
     aggstats_profile_drop_paths(&live);
     ck_assert_ptr_null(live.in_flight[0].chain);
@@ -430,7 +429,7 @@ TEST(told_when_slow) {
         struct aggstats_profile profile = snapshot_of(recorder);
         ck_assert_uint_eq(profile.in_flight_count, 1);
         is_told = profile.in_flight[0].cause.words[0];
-        ck_assert(!is_told || profile.in_flight[0].age_cycles >= profile.slow_cycles);
+        ck_assert(!is_told || profile.in_flight[0].latency_cycles >= profile.slow_cycles);
         aggstats_profile_finish(&profile);
     }
     end(recorder, OP_FSYNC, &span);
@@ -565,7 +564,7 @@ TEST(sums_of_many) {
     addend.slow_call_count = 3000;
     addend.slow_calls = calloc(addend.slow_call_count, sizeof(*addend.slow_calls));
     for (size_t i = 0; i < addend.slow_call_count; i++)
-        addend.slow_calls[i] = (struct aggstats_slow_call){.op = "READ", .end_ns = (int64_t)i, .path = strdup("/p")};
+        addend.slow_calls[i] = (struct aggstats_call){.op = "READ", .end_ns = (int64_t)i, .path = strdup("/p")};
     ck_assert_int_eq(aggstats_profile_add(&sum, &addend), 0);
     uint64_t calls = 0;
     for (size_t i = 0; i < sum.cause_count; i++)
@@ -695,12 +694,9 @@ TEST(rotation) {
 static void call_from(struct aggstats_recorder *recorder, const char *function, const char *stack) {
     const struct aggstats_span span = begin(recorder, OP_FSYNC, "the disk");
     sleep_ms(2);
-    const struct aggstats_ended_call call = {.op = OP_FSYNC,
-                                             .latency_cycles = aggstats_end(recorder, &span),
-                                             .pid = 4711,
-                                             .function = function,
-                                             .user_stack = stack};
-    aggstats_slow_end(recorder, &span, &call);
+    const struct aggstats_call call = {
+        .latency_cycles = aggstats_end(recorder, &span), .pid = 4711, .user_stack = (char *)(uintptr_t)stack};
+    aggstats_slow_end(recorder, &span, OP_FSYNC, &call, function);
 }
 
 static uint64_t calls_from(const struct aggstats_profile *profile, const char *function) {
@@ -820,11 +816,11 @@ TEST(thresholds) {
 struct told {
     unsigned calls;
     uint64_t lost;
-    struct aggstats_slow_call last;
+    struct aggstats_call last;
     char last_path[64];
 };
 
-static void note_report(void *context, const struct aggstats_slow_call *call, uint64_t lost) {
+static void note_report(void *context, const struct aggstats_call *call, uint64_t lost) {
     struct told *told = context;
     told->last = *call;
     snprintf(told->last_path, sizeof(told->last_path), "%s", call->path);
@@ -868,7 +864,7 @@ TEST(ended_calls_are_reported) {
 
 static int gate[2]; /* a pipe: the function that gets a report waits for a byte, as none may */
 
-static void wait_and_note(void *context, const struct aggstats_slow_call *call, uint64_t lost) {
+static void wait_and_note(void *context, const struct aggstats_call *call, uint64_t lost) {
     char byte;
     if (((struct told *)context)->calls == 0)
         ck_assert_int_eq(read(gate[0], &byte, 1), 1);
@@ -908,30 +904,31 @@ static struct aggstats_profile parse(const char *text) {
     return profile;
 }
 
+#define A_LOCK "cause_id a_lock cause_class flock other_thread yes since_before yes cause a\\040lock"
+
 static const char text[] =
     "# osprof 1\n"
     "# clock: tsc 1000000000 Hz\n"
     "# resolution: 1\n"
-    "# in_flight: READ object 3 pid 5 age 60 link waits_for server object /n source nas\n"
     "# slow: 1000\n"
-    "# cause: READ calls 1 total 3000 longest 4000 class other words waiting for \\033 it\n"
-    "# cause: READ calls 0 total 1000 longest 0 id a_lock class flock other_thread since_before words a lock\n"
+    "# cause: READ calls 1 total 3000 longest 4000 cause waiting\\040for\\040\\033\\040it\n"
+    "# cause: READ calls 0 total 1000 longest 0 " A_LOCK "\n"
     "# cause_buckets: 1 11:1\n"
     "# stack: disk_wait < do_call\n"
+    "# stack: pread < scan\\033 < main\n"
     "# stack: server\\033 < do_call\n"
-    "# slow_call: READ latency 4000 end 1764038400123456789 cause 1 object 3 pid 5 uid 6 "
-    "error 5 asked 10 moved 2 offset 4096 stack 1 process 4 program a\\040\\134b path /a b\n"
-    "# slow_call: READ latency 4000 end 1764038400123456790 cause 2 object 3 pid 5 uid 6 "
-    "error 0 asked 10 moved 2 offset 4096 stack 1 process 0 link process 5 thread 6 "
+    "# call: READ age 60 cause the\\040server inode 3 pid 5 stack 3 link waits_for server object /n source nas\n"
+    "# call: READ latency 4000 end_ns 1764038400123456789 cause waiting\\040for\\040\\033\\040it path /a\\040b inode 3 "
+    "pid 5 process 4 program a\\040\\134b uid 6 error 5 asked_bytes 10 moved_bytes 2 offset 4096 stack 1\n"
+    "# call: READ latency 4000 end_ns 1764038400123456790 " A_LOCK " path link inode 3 pid 5 uid 6 error 0 "
+    "asked_bytes 10 moved_bytes 2 offset 4096 stack 1 user_stack 2 link process 5 thread 6 "
     "waits_for flock object /a\\040b relation held holder_process 5 holder_program x\\033 "
     "others 2 link process 5 all_threads yes cause_id events cause_class work cause waiting\\040on "
-    "link waits_for disk object sda requests 0 circle path link\n"
-    "# slow_call: READ latency 4000 end 1764038400123456791 cause 0 object 3 pid 5 uid 6 "
-    "error 0 asked 10 moved 2 offset 4096 stack 0 process 0 path program x\n"
-    "# user_stack: 2 pread < scan\\033 < main\n"
-    "# slow_caller: READ calls 5 program a\\040\\134b scan\\033\n"
+    "link waits_for disk object sda requests 0 circle\n"
+    "# call: READ latency 4000 end_ns 1764038400123456791 path program\\040x inode 3 pid 5 uid 6 "
+    "error 0 asked_bytes 10 moved_bytes 2 offset 4096\n"
+    "# slow_caller: READ calls 5 program a\\040\\134b function scan\\033\n"
     "# slow_caller: READ calls 2\n"
-    "# waiting: 1 stack 2 class other words the server\n"
     "OP_READ 2 4000\n 0 0 0 0 0 0 0 0 0 0 0 1\n";
 
 TEST_CASE();
@@ -1008,32 +1005,33 @@ TEST(sums_and_differences) {
 }
 
 /* A value of each kind of field. */
-static const char *value_of(const struct link_field *field) {
+static const char *value_of(const struct field *field) {
     static const char *const values[] = {
-        [LINK_FLAG] = "yes", [LINK_NUMBER] = "4711", [LINK_CLASS] = "disk", [LINK_RELATION] = "taken"};
-    return field->kind != LINK_TEXT ? values[field->kind] : strcmp(field->key, "cause_id") == 0 ? "a-b" : "a < \\ b\n";
+        [FIELD_FLAG] = "yes",       [FIELD_NUMBER] = "4711",  [FIELD_CLASS] = "disk",
+        [FIELD_RELATION] = "taken", [FIELD_CAUSE_ID] = "a-b", [FIELD_TEXT] = "a\\040<\\040\\134\\040b\\012"};
+    return values[field->kind];
 }
 
 /* In the live file a chain is a text of fields. */
 TEST(links_there_and_back) {
+    char text_of_all[CHAIN_TEXT_SIZE] = " link";
     char encoded[CHAIN_TEXT_SIZE];
-    struct aggstats_chain chain = {.count = 2, .is_circle = true};
-    struct aggstats_chain decoded;
-    for (const struct link_field *field = link_fields; field->key; field++) {
-        ck_assert(!link_has(&chain.links[0], field));
-        ck_assert_msg(link_set(&chain.links[0], field, value_of(field)), "%s", field->key);
-        ck_assert_msg(link_has(&chain.links[0], field), "%s", field->key);
+    struct aggstats_chain chain;
+    for (const struct field *field = link_fields; field->key; field++) {
+        char *end = text_of_all + strlen(text_of_all);
+        snprintf(end, CHAIN_TEXT_SIZE - (size_t)(end - text_of_all), " %s %s", field->key, value_of(field));
     }
+    strcat(text_of_all, " link circle");
+    ck_assert(chain_decode(text_of_all, &chain));
+    ck_assert(chain.count == 2 && chain.is_circle);
+    for (const struct field *field = link_fields; field->key; field++) {
+        ck_assert(field_is_there(field, &chain.links[0]) && !field_is_there(field, &chain.links[1]));
+        if (field->kind == FIELD_NUMBER)
+            ck_assert_uint_eq(field_number(field, &chain.links[0]), 4711);
+    }
+    ck_assert_str_eq(chain.links[0].object, "a < \\ b\n");
     chain_encode(&chain, encoded);
-    ck_assert(chain_decode(encoded, &decoded));
-    ck_assert(decoded.count == 2 && decoded.is_circle);
-    for (const struct link_field *field = link_fields; field->key; field++) {
-        ck_assert(link_has(&decoded.links[0], field) && !link_has(&decoded.links[1], field));
-        if (field->kind == LINK_NUMBER)
-            ck_assert_uint_eq(link_number(&decoded.links[0], field), 4711);
-        else if (field->kind != LINK_FLAG)
-            ck_assert_str_eq(link_word(&decoded.links[0], field), value_of(field));
-    }
+    ck_assert_str_eq(encoded, text_of_all);
 }
 
 TEST(the_last_links_of_a_long_chain_are_left_out) {
@@ -1057,51 +1055,55 @@ TEST(the_last_links_of_a_long_chain_are_left_out) {
     ck_assert(!chain_decode(encoded, &decoded));
 }
 
+#define ENDED "# call: READ latency 1 end_ns 1 pid 1 uid 1 error 1 asked_bytes 1 moved_bytes 1 offset 1"
+#define CAUSE(calls) "# cause: READ calls " #calls " total 3 longest 4 cause x"
+
 static const char *const wrong_lines[] = {
     "# slow: x",
     "# cause: READ calls 1 total 3 longest 4",
-    "# cause: READ calls 1 total 3 words",
-    "# slow_call: READ latency 1 end 1 cause 1 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 0 process 1",
-    "# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 1 process 1",
-    ("# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 0 process "
-     "1 "
-     "program 12345678901234567890123456789012"),
-    "# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1",
-    "# stack: ",
+    "# cause: READ calls 1 total 3 cause x",
+    "# cause: READ calls 1 total 3 longest 4 cause ",
+    "# cause: READ calls 1 total 3 longest 4 cause_id < cause_class disk cause x",
+    "# cause: READ calls 1 total 3 longest 4 cause_class journal cause x",
+    "# cause: READ calls 1 total 3 longest 4 since_before no cause x",
+    CAUSE(1) " y",
+    CAUSE(1) "\n" CAUSE(1),
     "# cause_buckets: 1 3:1",
-    "# cause: READ calls 1 total 3 longest 4 class other words x\n# cause_buckets: 1 3:1 4:1",
-    "# cause: READ calls 9 total 3 longest 4 class other words x\n# cause_buckets: 1 3:1 3:1",
-    "# cause: READ calls 9 total 3 longest 4 class other words x\n# cause_buckets: 1 64:1",
-    "# cause: READ calls 9 total 3 longest 4 class other words x\n# cause_buckets: 1 3",
-    "# cause: READ calls 9 total 3 longest 4 class other words x\n# cause_buckets: 1 3:1\n# resolution: 2",
-    "# slow_call: READ latency 1 end 99999999999999999999 cause 0",
-    "# slow_call: READ latency 1",
-    "# user_stack: 1 read < main",
-    ("# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 0 process "
-     "1\n"
-     "# user_stack: 1 "),
+    CAUSE(1) "\n# cause_buckets: 1 3:1 4:1",
+    CAUSE(9) "\n# cause_buckets: 1 3:1 3:1",
+    CAUSE(9) "\n# cause_buckets: 1 64:1",
+    CAUSE(9) "\n# cause_buckets: 1 3",
+    CAUSE(9) "\n# cause_buckets: 1 3:1\n# resolution: 2",
+    "# stack: ",
+    ENDED " stack 1",
+    "# stack: f\n" ENDED " stack 0",
+    "# stack: f\n" ENDED " user_stack 2",
+    ENDED " stack f",
+    ENDED " program 12345678901234567890123456789012",
+    ENDED " pid 1",
+    ENDED " age 1",
+    ENDED " cause_id x",
+    ENDED " path",
+    "# call: READ latency 1 end_ns 1 pid 1 uid 1 error 1 asked_bytes 1 moved_bytes 1",
+    "# call: READ latency 1 end_ns 9223372036854775808 pid 1 uid 1 error 1 asked_bytes 1 moved_bytes 1 offset 1",
+    "# call: READ latency 1 end_ns 99999999999999999999",
+    "# call: READ latency 1",
+    "# call: READ age 1",
     "# slow_caller: READ calls x",
-    "# slow_caller: READ calls 1 scan",
+    "# slow_caller: READ calls 1 function scan",
     "# slow_caller: READ calls 1 program db",
-    "# slow_caller: READ calls 1 program db scan\n# slow_caller: READ calls 1 program db scan",
-    "# waiting: 1 stack 0 class other words words",
-    "# waiting: 0 stack 0 class other words words",
-    "# cause: READ calls 1 total 3 longest 4 words x",
-    "# cause: READ calls 1 total 3 longest 4 id x words x",
-    "# cause: READ calls 1 total 3 longest 4 id < class disk words x",
-    "# cause: READ calls 1 total 3 longest 4 class journal words x",
-    "# cause: READ calls 1 total 3 longest 4 class disk since words x",
-    "# cause: READ calls 1 total 3 longest 4 class disk words ",
-    "# in_flight: READ object 1 pid 1 age 1 link waits_for journal",
-    "# in_flight: READ object 1 pid 1 age 1 link relation <",
-    "# in_flight: READ object 1 pid 1 age 1 link process -1",
-    "# in_flight: READ object 1 pid 1 age 1 link process 18446744073709551616",
-    "# in_flight: READ object 1 pid 1 age 1 link all_threads no",
-    "# in_flight: READ object 1 pid 1 age 1 link cause_id <",
-    "# in_flight: READ object 1 pid 1 age 1 link object",
-    "# in_flight: READ object 1 pid 1 age 1 link held by x",
-    "# in_flight: READ object 1 pid 1 age 1 circle",
-    "# in_flight: READ object 1 pid 1 age 1 link link link link link",
+    "# slow_caller: READ calls 1 program db function scan\n# slow_caller: READ calls 1 program db function scan",
+    "# call: READ age 1 pid 1 link waits_for journal",
+    "# call: READ age 1 pid 1 link relation <",
+    "# call: READ age 1 pid 1 link process -1",
+    "# call: READ age 1 pid 1 link process 18446744073709551616",
+    "# call: READ age 1 pid 1 link process 1 process 1",
+    "# call: READ age 1 pid 1 link all_threads no",
+    "# call: READ age 1 pid 1 link cause_id <",
+    "# call: READ age 1 pid 1 link object",
+    "# call: READ age 1 pid 1 link held by x",
+    "# call: READ age 1 pid 1 circle",
+    "# call: READ age 1 pid 1 link link link link link",
 };
 
 TEST(wrong_text, .to = ARRAY_SIZE(wrong_lines)) {

@@ -10,7 +10,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-static char *line_of(const struct aggstats_slow_call *call, uint64_t missing) {
+static char *line_of(const struct aggstats_call *call, uint64_t missing) {
     const struct aggstats_clock clock = {.kind = AGGSTATS_CLOCK_TSC, .frequency_hz = 2000000000};
     CLEANUP_FREE struct slow_log_call *copy = slow_log_call_copy(call);
     char *line;
@@ -22,19 +22,19 @@ static char *line_of(const struct aggstats_slow_call *call, uint64_t missing) {
 }
 
 TEST(a_call_is_one_line) {
-    struct aggstats_slow_call call = {.op = "READ",
-                                      .cause = {AGGSTATS_CAUSE_DISK_READ, 0, "disk_read", "reading from the disk"},
-                                      .end_ns = 1764065700 * SECOND_NS + 1,
-                                      .latency_cycles = 500000001,
-                                      .object = UINT64_MAX,
-                                      .pid = 4711,
-                                      .process = 4700,
-                                      .program = "cc1",
-                                      .uid = 1000,
-                                      .error = 5,
-                                      .asked_bytes = 4096,
-                                      .moved_bytes = 10,
-                                      .offset = 8192};
+    struct aggstats_call call = {.op = "READ",
+                                 .cause = {AGGSTATS_CAUSE_DISK_READ, 0, "disk_read", "reading from the disk"},
+                                 .end_ns = 1764065700 * SECOND_NS + 1,
+                                 .latency_cycles = 500000001,
+                                 .object = UINT64_MAX,
+                                 .pid = 4711,
+                                 .process = 4700,
+                                 .program = "cc1",
+                                 .uid = 1000,
+                                 .error = 5,
+                                 .asked_bytes = 4096,
+                                 .moved_bytes = 10,
+                                 .offset = 8192};
     char path[] = "/a\"b\\c\n\033[31m\xff";
     struct aggstats_chain chain = {.links = {{.waiter = {.process = 4711},
                                               .thing = AGGSTATS_CAUSE_FLOCK,
@@ -48,20 +48,21 @@ TEST(a_call_is_one_line) {
     ck_assert_str_eq(line, "{\"time\": \"2025-11-25T10:15:00.000000001Z\", \"mount\": \"/mnt\", \"op\": \"READ\", "
                            "\"latency_ns\": 250000000, \"cause\": \"reading from the disk\", "
                            "\"cause_id\": \"disk_read\", \"cause_class\": \"disk_read\", "
-                           "\"holder\": \"the flock of /a\\\"b, held by x 5\", "
-                           "\"links\": [{\"process\": 4711, \"waits_for\": \"flock\", \"object\": \"/a\\\"b\", "
-                           "\"relation\": \"held\", \"holder_process\": 5, \"holder_program\": \"x\"}], "
                            "\"path\": \"/a\\\"b\\\\c\\u000a\\u001b[31m\xef\xbf\xbd\", "
                            "\"inode\": 18446744073709551615, \"pid\": 4711, \"process\": 4700, \"program\": \"cc1\", "
                            "\"uid\": 1000, \"error\": 5, "
-                           "\"asked_bytes\": 4096, \"moved_bytes\": 10, \"offset\": 8192, \"missing\": 3}\n");
+                           "\"asked_bytes\": 4096, \"moved_bytes\": 10, \"offset\": 8192, "
+                           "\"holder\": \"the flock of /a\\\"b, held by x 5\", "
+                           "\"links\": [{\"process\": 4711, \"waits_for\": \"flock\", \"object\": \"/a\\\"b\", "
+                           "\"relation\": \"held\", \"holder_process\": 5, \"holder_program\": \"x\"}], "
+                           "\"missing\": 3}\n");
 }
 
 /* The call belongs to a profile, which may be freed before the line is written. */
 TEST(copy_points_to_nothing_of_the_call) {
     char text[] = "of the profile";
     struct aggstats_chain chain = {.links = {{.object = "of the profile"}}, .count = 1};
-    const struct aggstats_slow_call call = {.path = text, .stack = text, .user_stack = text, .chain = &chain};
+    const struct aggstats_call call = {.path = text, .stack = text, .user_stack = text, .chain = &chain};
     CLEANUP_FREE struct slow_log_call *copy = slow_log_call_copy(&call);
     ck_assert_ptr_null(copy->call.stack);
     ck_assert_ptr_null(copy->call.user_stack);
@@ -72,10 +73,10 @@ TEST(copy_points_to_nothing_of_the_call) {
 }
 
 TEST(what_is_not_known_is_empty) { /* an inode's number is not there */
-    const struct aggstats_slow_call call = {.op = "FSYNC", .cause.words = "a lock"};
+    const struct aggstats_call call = {.op = "FSYNC", .cause.words = "a lock"};
     CLEANUP_FREE char *line = line_of(&call, 0);
-    ck_assert_ptr_nonnull(
-        strstr(line, "\"cause_class\": \"other\", \"holder\": \"\", \"links\": [], \"path\": \"\", \"pid\": 0, "));
+    ck_assert_ptr_nonnull(strstr(line, "\"cause_class\": \"other\", \"path\": \"\", \"pid\": 0, \"process\": 0, "));
+    ck_assert_ptr_nonnull(strstr(line, "\"offset\": 0, \"holder\": \"\", \"links\": [], \"missing\": 0}"));
 }
 
 TEST(so_many_lines_a_minute) {
@@ -120,7 +121,7 @@ TEST(a_user_with_few_lines_a_minute_has_them_all) {
 }
 
 static void take(struct slow_log *log, uint32_t uid, unsigned count) {
-    const struct aggstats_slow_call call = {.op = "FSYNC", .cause.words = "a lock", .uid = uid};
+    const struct aggstats_call call = {.op = "FSYNC", .cause.words = "a lock", .uid = uid};
     for (unsigned i = 0; i < count; i++)
         slow_log_take(log, &call, 0);
 }

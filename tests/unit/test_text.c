@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aggstats.h"
+#include "aggstats/fields.h"
 #include "base.h"
 #include "testing.h"
 
@@ -70,11 +71,35 @@ TEST(every_field_comes_back_byte_for_byte) {
              "# failed: READ ENOENT 12 EACCES 3 other 18446744073709551600\n# failed: x.y-z_0 EIO 1\n"
              "# bytes: READ asked 18446744073709551615 moved 0\n"
              "# left: x.y-z_0 1\n"
-             "# in_flight: READ object 12 pid 4711 age 30737418240 program a\\040b path /srv/a \\012 b \n"
-             "# in_flight: WRITE object 0 pid 1 age 0\n"
+             "# call: READ age 30737418240 path /srv/a\\040\\012\\040b\\040 inode 12 pid 4711 program a\\040b\n"
+             "# call: WRITE age 0 pid 1\n"
              "OP_READ 18446744073709551615 18446744073709551615\n 18446744073709551615\nOP_x.y-z_0 2 7\n 1\n",
              full);
     expect_same(text);
+}
+
+static void see_fields(const struct field *fields, const void *record, const struct field *seen[64]) {
+    for (const struct field *field = fields; field->key; field++)
+        if (field_is_there(field, record))
+            seen[field - fields] = field;
+}
+
+/* Other readers, and the schema, are held to the fields of this file (tests/python): so it has each field of the tables. */
+TEST(the_example_has_every_field) {
+    struct aggstats_profile profile;
+    CLEANUP_STREAM FILE *stream = fopen(TEST_DATA "/show-every-field.osprof", "r");
+    ck_assert_int_eq(aggstats_profile_parse(stream, &profile, NULL), 0);
+    const struct field *tables[] = {call_fields, cause_fields, caller_fields, link_fields};
+    const struct field *seen[4][64] = {{NULL}};
+    see_fields(call_fields, &profile.in_flight[0], seen[0]);
+    see_fields(call_fields, &profile.slow_calls[0], seen[0]);
+    see_fields(cause_fields, &profile.causes[0], seen[1]);
+    see_fields(caller_fields, &profile.callers[0], seen[2]);
+    see_fields(link_fields, &profile.slow_calls[0].chain->links[0], seen[3]);
+    for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+        for (const struct field *field = tables[i]; field->key; field++)
+            ck_assert_msg(seen[i][field - tables[i]], "%s", field->key);
+    aggstats_profile_finish(&profile);
 }
 
 TEST(header_only_is_a_profile) {
@@ -90,7 +115,7 @@ TEST(start_may_be_any_time) {
 TEST(fields_are_understood) {
     struct aggstats_profile profile = parse("# osprof 1\n# clock: cntvct 25000000 Hz\n# resolution: 4\n"
                                             "# start: 1970-01-01T00:00:01.5Z\n# elapsed: 77\n# clamped: 1\n"
-                                            "# in_flight: READ object 12 pid 4711 age 99\nOP_READ 3 50\n 1 0 1\n");
+                                            "# call: READ age 99 inode 12 pid 4711\nOP_READ 3 50\n 1 0 1\n");
     ck_assert_uint_eq(profile.clock.kind, AGGSTATS_CLOCK_CNTVCT);
     ck_assert_uint_eq(profile.clock.frequency_hz, 25000000);
     ck_assert_uint_eq(profile.resolution, 4);
@@ -99,7 +124,7 @@ TEST(fields_are_understood) {
     ck_assert_uint_eq(profile.elapsed_cycles, 77);
     ck_assert_uint_eq(profile.clamped, 1);
     ck_assert_uint_eq(profile.in_flight_count, 1);
-    ck_assert_uint_eq(profile.in_flight[0].age_cycles, 99);
+    ck_assert_uint_eq(profile.in_flight[0].latency_cycles, 99);
     ck_assert_uint_eq(profile.op_count, 1);
     ck_assert_uint_eq(profile.ops[0].calls, 3);
     ck_assert_uint_eq(profile.ops[0].total_cycles, 50);
@@ -215,12 +240,12 @@ static void write_program(const char *written, FILE *stream) {
 TEST(any_text_is_plain_in_a_file_and_survives, .to = (int)ARRAY_SIZE(texts)) {
     static const char template[] =
         "# osprof 1\n# lower: @\n# resolution: 1\n# label a: @\n# longest: READ 9 object 1 path @\n"
-        "# in_flight: READ object 1 pid 2 age 3 program & path @\n# slow: 9\n"
-        "# cause: READ calls 1 total 9 longest 9 class other words @\n# stack: @\n"
-        "# slow_call: READ latency 9 end 1 cause 1 object 0 pid 1 uid 2 error 0 asked 0 moved 0 offset 0 stack 1 "
-        "process 0 program & link program & waits_for flock object & link cause & path @\n# user_stack: 1 @\n# "
-        "slow_caller: READ calls 1 program x @\n"
-        "# waiting: 1 stack 1 class other words @\nOP_READ 7 9\n 0 0 0 4\n# program: @\n"
+        "# slow: 9\n# cause: READ calls 1 total 9 longest 9 cause &\n# stack: @\n"
+        "# call: READ age 3 cause & path & pid 2 program & stack 1\n"
+        "# call: READ latency 9 end_ns 1 cause & path & pid 1 program & uid 2 error 0 asked_bytes 0 moved_bytes 0 "
+        "offset 0 stack 1 user_stack 1 link program & waits_for flock object & link cause &\n"
+        "# slow_caller: READ calls 1 program x function &\n"
+        "OP_READ 7 9\n 0 0 0 4\n# program: @\n"
         "OP_READ 1 2\n 0 1\n# file: 0 @\nOP_READ 1 2\n 0 1\n";
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
@@ -326,11 +351,14 @@ static const struct {
     {"# elapsed: 5x\n", 1, "expected a number of cycles, found \"5x\""},
     {"# elapsed: 18446744073709551616\n", 1, "expected a number of cycles below 2^64, found \"18446744073709551616\""},
     {"# incomplete: maybe\n", 1, "expected yes or no, found \"maybe\""},
-    {"# in_flight: READ object 1 pid 2 age 3 way /\n", 1, "expected path, found \"way\""},
-    {"# in_flight: READ object 1 pid 2 age 3 program a_name_of_more_than_31_characters\n", 1,
-     "expected a program's name of at most 31 characters"},
-    {"# in_flight: READ object 1 pid 2\n", 1, "expected age, found the end of the line"},
-    {"# in_flight: RE*D object 1 pid 2 age 3\n", 1,
+    {"# call: READ age 3 inode 1 pid 2 way /\n", 1, "expected the end of the line, found \"way /\""},
+    {"# call: READ age 3 inode 1 pid 2 program a_name_of_more_than_31_characters\n", 1,
+     "expected a program of 1 to 31 characters"},
+    {"# call: READ age 1 inode 1\n", 1, "expected pid, found the end of the line"},
+    {"# call: READ pid 2\n", 1, "expected latency, found the end of the line"},
+    {"# call: READ age 1 age 1\n", 1, "expected age once, found it a second time"},
+    {"# call: READ age 1 pid 2 uid 3\n", 1, "expected no uid of a call in flight"},
+    {"# call: RE*D age 3 inode 1 pid 2\n", 1,
      "expected an operation's name (letters, digits, _-., at most 31), found \"RE*D\""},
     {"# process: 17 cat\n", 1, "expected \"# process:\" behind the operations only; it names a group"},
     {"OP_READ 1 1\n 1\n# uid: 1\nOP_READ 0 0\n-\n", 5, "expected all calls of OP_READ of a group in its buckets"},
@@ -560,7 +588,7 @@ TEST(hostile_number_of_operations_is_refused) {
 }
 
 TEST(hostile_number_of_calls_in_flight_is_refused) {
-    static const char line[] = "# in_flight: READ object 1 pid 1 age 1\n";
+    static const char line[] = "# call: READ age 1 inode 1 pid 1\n";
     const size_t length = strlen(line);
     char *text = malloc(65537 * length + 1);
     char *end = text;

@@ -9,7 +9,7 @@ static uint64_t read_buckets[64];
 static uint64_t mkdir_buckets[64];
 static uint64_t fsync_buckets[64];
 static struct aggstats_op_profile ops[3];
-static struct aggstats_call_in_flight calls[3];
+static struct aggstats_call calls[3];
 static struct aggstats_profile now;
 
 /* Two ops with ended calls, and an op with hanging calls. */
@@ -24,10 +24,10 @@ static void set_up(void) {
     ops[1] = (struct aggstats_op_profile){"READ", 15, 30000, read_buckets, NULL, 0};
     ops[2] = (struct aggstats_op_profile){"FSYNC", 3, 0, fsync_buckets, NULL, 0};
     for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-        calls[i] = (struct aggstats_call_in_flight){.op = "FSYNC", .pid = 100 + i, .object = 7};
-    calls[0].age_cycles = 500;
-    calls[1].age_cycles = 70000;
-    calls[2].age_cycles = 500;
+        calls[i] = (struct aggstats_call){.op = "FSYNC", .pid = 100 + i, .object = 7};
+    calls[0].latency_cycles = 500;
+    calls[1].latency_cycles = 70000;
+    calls[2].latency_cycles = 500;
     now = (struct aggstats_profile){
         .resolution = 1,
         .clock = {.kind = AGGSTATS_CLOCK_TSC, .frequency_hz = 1000000000},

@@ -11,7 +11,7 @@
 static uint64_t read_buckets[64];
 static uint64_t fsync_buckets[64];
 static struct aggstats_op_profile ops[2];
-static struct aggstats_call_in_flight calls[2];
+static struct aggstats_call calls[2];
 static struct top_watch watch;
 
 static char mount_key[] = "mount";
@@ -29,8 +29,8 @@ static void set_up(void) {
     ops[0] = (struct aggstats_op_profile){"FSYNC", 5, 75000000, fsync_buckets, NULL, 0, 0, 0, {0}};
     ops[1] =
         (struct aggstats_op_profile){"READ", 1020, 25000000, read_buckets, NULL, 0, 0, 0, {0}, .longest_cycles = 7500};
-    calls[0] = (struct aggstats_call_in_flight){"FSYNC", 500, 7, 4711, "", NULL};
-    calls[1] = (struct aggstats_call_in_flight){"FSYNC", 9000000000, 8, 0, "", path};
+    calls[0] = (struct aggstats_call){.op = "FSYNC", .latency_cycles = 500, .object = 7, .pid = 4711};
+    calls[1] = (struct aggstats_call){.op = "FSYNC", .latency_cycles = 9000000000, .object = 8, .path = path};
     watch = (struct top_watch){.has_latest = true, .is_fresh = true, .since_beginning = true};
     watch.latest.taken_ns = INT64_C(1000000007) * 1000000000;
     watch.latest.profile = (struct aggstats_profile){

@@ -140,7 +140,7 @@ TEST(json_labels_are_read_back_whatever_they_hold) {
 
 TEST(json_tells_all_that_the_profile_holds) {
     given("# clock: tsc 2000000000 Hz\n# resolution: 2\n# start: 2026-11-21T02:30:00.5Z\n# elapsed: 3000000000\n"
-          "# clamped: 1\n# incomplete: yes\n# in_flight: READ object 12 pid 4711 age 1000000000\n"
+          "# clamped: 1\n# incomplete: yes\n# call: READ age 1000000000 inode 12 pid 4711\n"
           "OP_READ 6 5000\n 2 0 0 3\n");
     json_t *json = read_json();
     ck_assert_int_eq(count_of(json, "version"), 1);
@@ -230,14 +230,14 @@ TEST(json_counts_keep_all_their_bits) {
     ck_assert_int_eq(count_of(op, "total_cycles"), 9007199254740993);
     json_decref(json);
     tear_down();
-    given("# in_flight: READ object 18446744073709551615 pid 1 age 1\nOP_READ 18446744073709551615 1\n-\n");
+    given("# call: READ age 1 inode 18446744073709551615 pid 1\nOP_READ 18446744073709551615 1\n-\n");
     view(&view_json); /* more than jansson can hold */
     ck_assert_ptr_nonnull(strstr(text, "\"inode\": 18446744073709551615,"));
     ck_assert_ptr_nonnull(strstr(text, "\"calls\": 18446744073709551615,"));
 }
 
 TEST(json_leaves_seconds_out_where_the_clocks_rate_is_unknown) {
-    given("# clock: tsc\n# elapsed: 5\n# in_flight: READ object 1 pid 1 age 1\nOP_READ 2 1\n 1\n");
+    given("# clock: tsc\n# elapsed: 5\n# call: READ age 1 inode 1 pid 1\nOP_READ 2 1\n 1\n");
     json_decref(read_json());
     expect_nowhere("seconds");
     expect_nowhere("frequency");
@@ -318,7 +318,7 @@ TEST(csv_quotes_names_that_need_it) {
 TEST(metrics_count_calls_up_to_each_bound) {
     /* 2^10 cycles are 1.024 us; two calls lie below the lowest bound, one above the highest, one is in flight */
     given("# layer: fs\n# mount: /mnt\n# clock: monotonic 1000000000 Hz\n"
-          "# in_flight: READ object 9 pid 4711 age 2500000000\n# in_flight: READ object 9 pid 4712 age 1\n"
+          "# call: READ age 2500000000 inode 9 pid 4711\n# call: READ age 1 inode 9 pid 4712\n"
           "OP_READ 12 140000000000\n"
           " 1 1 0 0 0 0 0 0 0 0 3 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1\n");
     view(&view_metrics);
@@ -405,10 +405,10 @@ TEST(metrics_tell_of_the_whole_profile) {
 }
 
 TEST(metrics_count_slow_calls_by_cause) {
-    given("# clock: 1000 Hz\n# slow: 10\n# cause: READ calls 2 total 1500 longest 900 class other words waiting for "
+    given("# clock: 1000 Hz\n# slow: 10\n# cause: READ calls 2 total 1500 longest 900 cause waiting\\040for\\040"
           "\"a\\033\"\n"
-          "# cause: FSYNC calls 1 total 20 longest 20 class other words waiting for \"a\\033\"\n"
-          "# cause: READ calls 3 total 250 longest 90 class other words waiting for \"a\\007\"\n"
+          "# cause: FSYNC calls 1 total 20 longest 20 cause waiting\\040for\\040\"a\\033\"\n"
+          "# cause: READ calls 3 total 250 longest 90 cause waiting\\040for\\040\"a\\007\"\n"
           "OP_READ 5 1750\n 0 0 0 0 0 0 0 0 0 0 5\n");
     view(&view_metrics);
     expect_line("osprof_slow_calls_total{op=\"READ\",cause=\"waiting for \\\"a?\\\"\"} 5");
@@ -423,11 +423,12 @@ TEST(metrics_have_a_bounded_number_of_causes) {
     CLEANUP_FREE char *lines = NULL;
     size_t size_bytes;
     FILE *stream = open_memstream(&lines, &size_bytes);
-    fputs("# clock: 1000 Hz\n# slow: 10\n# cause: READ calls 7 total 7000 longest 1 id other_causes class rest words "
-          "other causes\n",
+    fputs("# clock: 1000 Hz\n# slow: 10\n# cause: READ calls 7 total 7000 longest 1 cause_id other_causes cause_class "
+          "rest "
+          "cause other\\040causes\n",
           stream);
     for (int i = 0; i < 128 + 5; i++)
-        fprintf(stream, "# cause: READ calls 1 total %d longest 1 class other words cause %d\n", 6000 - i, i);
+        fprintf(stream, "# cause: READ calls 1 total %d longest 1 cause cause\\040%d\n", 6000 - i, i);
     fputs("OP_READ 1 1\n 1\n", stream);
     fclose(stream);
     given(lines);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/fields.h"
 #include "base.h"
 #include "profile_callers.h"
 #include "profile_owned.h"
@@ -385,17 +386,22 @@ static void drop_longest(struct aggstats_profile *profile) {
     }
 }
 
-/* ---- Calls in flight: absent in sums, unchanged in differences ---- */
+/* ---- Calls: those in flight are absent in sums, unchanged in differences ---- */
 
-static void drop_in_flight(struct aggstats_profile *profile) {
-    for (size_t i = 0; i < profile->in_flight_count; i++)
-        profile_forget_place(&profile->in_flight[i]);
+static void drop_calls(struct aggstats_profile *profile) {
+    calls_free(&profile->slow_calls, &profile->slow_call_count);
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        call_finish(&profile->in_flight[i]);
+        profile->in_flight[i].program[0] = '\0';
+    }
 }
 
-static int rescale_in_flight(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
+static int rescale_calls(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
     int err = 0;
     for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
-        err = cycles_rescale(&profile->in_flight[i].age_cycles, from_hz, to_hz);
+        err = cycles_rescale(&profile->in_flight[i].latency_cycles, from_hz, to_hz);
+    for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
+        err = cycles_rescale(&profile->slow_calls[i].latency_cycles, from_hz, to_hz);
     return err;
 }
 
@@ -514,20 +520,12 @@ const struct fact facts[] = {
      .write = text_write_longest,
      .drop_paths = drop_longest},
     {.key = "left", .repeats = true, .parse = parser_left, .write = text_write_left},
-    {.key = "in_flight",
-     .repeats = true,
-     .parse = parser_in_flight,
-     .write = text_write_in_flight,
-     .rescale = rescale_in_flight,
-     .drop_paths = drop_in_flight},
     {.key = "slow", .parse = parser_slow},
     {.key = "cause", .repeats = true, .parse = parser_cause},
     {.key = "cause_buckets", .repeats = true, .parse = parser_cause_buckets},
     {.key = "stack", .repeats = true, .parse = parser_stack},
-    {.key = "slow_call", .repeats = true, .parse = parser_slow_call, .drop_paths = profile_free_slow_calls},
-    {.key = "user_stack", .repeats = true, .parse = parser_user_stack},
+    {.key = "call", .repeats = true, .parse = parser_call, .rescale = rescale_calls, .drop_paths = drop_calls},
     {.key = "slow_caller", .repeats = true, .parse = parser_slow_caller, .drop_paths = profile_free_callers},
-    {.key = "waiting", .repeats = true, .parse = parser_waiting},
     {.key = NULL},
 };
 

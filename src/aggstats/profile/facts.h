@@ -55,7 +55,7 @@ struct fact {
     /* value: the text after the key; may be changed. Errors: as parser_fail(), -ENOMEM */
     int (*parse)(struct parser *parser, char *value);
 
-    /* Writes its lines, if it is known. NULL: slow calls, which are written together (text_slow.c) */
+    /* Writes its lines, if it is known. NULL: calls and their causes, which are written together (text_calls.c) */
     void (*write)(const struct aggstats_profile *profile, FILE *stream);
 
     /* Add or subtract the other profile's. NULL: it belongs to operations or calls, and changes with them

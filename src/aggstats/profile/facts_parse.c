@@ -6,8 +6,6 @@
 #include "profile_owned.h"
 #include "text_parser.h"
 
-#define CALLS_IN_FLIGHT_MAX 65536 /* limits what a hostile text can make readers search for each operation */
-
 static uint32_t clock_kind_of(const char *name) {
     for (uint32_t kind = AGGSTATS_CLOCK_TSC; aggstats_clock_name(kind); kind++)
         if (strcmp(name, aggstats_clock_name(kind)) == 0)
@@ -133,37 +131,6 @@ int parser_lists(struct parser *parser, char *value) {
             return parser_fail_expected(parser, "the key of a label in a line before", word);
         profile->labels[i].is_list = true;
     }
-    return 0;
-}
-
-/* "READ object 12 pid 4711 age 30737418240" */
-int parser_in_flight(struct parser *parser, char *value) {
-    struct aggstats_profile *profile = &parser->profile;
-    struct aggstats_call_in_flight call = {.path = NULL};
-    char *cursor = value;
-    if (profile->in_flight_count == CALLS_IN_FLIGHT_MAX)
-        return parser_fail(parser, "expected at most %d calls in flight", CALLS_IN_FLIGHT_MAX);
-    int err = parser_name(parser, text_next_word(&cursor), call.op);
-    if (err == 0)
-        err = parser_keyed_number(parser, &cursor, "object", &call.object);
-    if (err == 0)
-        err = parser_keyed_number(parser, &cursor, "pid", &call.pid);
-    if (err == 0)
-        err = parser_keyed_number(parser, &cursor, "age", &call.age_cycles);
-    if (err == 0)
-        err = parser_program(parser, &cursor, call.program);
-    if (err == 0)
-        err = parser_own_chain(parser, &cursor, &call.chain);
-    if (err == 0)
-        err = parser_path(parser, &cursor, &call.path);
-    struct aggstats_call_in_flight *grown =
-        err == 0 ? parser_grow(profile->in_flight, profile->in_flight_count, sizeof(call)) : NULL;
-    if (!grown) {
-        profile_forget_place(&call);
-        return err < 0 ? err : -ENOMEM;
-    }
-    profile->in_flight = grown;
-    profile->in_flight[profile->in_flight_count++] = call;
     return 0;
 }
 

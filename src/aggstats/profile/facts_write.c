@@ -90,18 +90,6 @@ void text_write_left(const struct aggstats_profile *profile, FILE *stream) {
             fprintf(stream, "# left: %s %" PRIu64 "\n", profile->ops[i].name, profile->ops[i].left_calls);
 }
 
-void text_write_in_flight(const struct aggstats_profile *profile, FILE *stream) {
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        fprintf(stream, "# in_flight: %s object %" PRIu64 " pid %" PRIu64 " age %" PRIu64, call->op, call->object,
-                call->pid, call->age_cycles);
-        if (call->program[0])
-            text_write_program(call->program, stream);
-        text_write_chain(call->chain, stream);
-        text_write_path(call->path, stream);
-    }
-}
-
 void text_write_borders(const struct aggstats_profile *profile, FILE *stream) {
     if (profile->interval_cycles == 0)
         return;

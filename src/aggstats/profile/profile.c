@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggstats/links.h"
 #include "aggstats/numbers.h"
 #include "base.h"
 #include "longest.h"
@@ -92,24 +91,11 @@ void profile_free_groups(struct aggstats_profile *profile) {
     profile->groupings = 0;
 }
 
-void profile_forget_place(struct aggstats_call_in_flight *call) {
-    free(call->path);
-    free(call->stack);
-    free(call->chain);
-    call->program[0] = '\0';
-    call->path = NULL;
-    call->stack = NULL;
-    call->chain = NULL;
-}
-
 void aggstats_profile_finish(struct aggstats_profile *profile) {
     labels_free(profile->labels, profile->label_count);
     for (size_t i = 0; i < profile->op_count; i++)
         profile_free_op(&profile->ops[i]);
     free(profile->ops);
-    for (size_t i = 0; i < profile->in_flight_count; i++)
-        profile_forget_place(&profile->in_flight[i]);
-    free(profile->in_flight);
     profile_free_slow(profile);
     free(profile->unseen_programs);
     free(profile->borders);
@@ -180,29 +166,11 @@ static int copy_groups(const struct aggstats_profile *profile, struct aggstats_p
     return err;
 }
 
-static int copy_calls_in_flight(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
-    int err = copy_array(profile->in_flight, profile->in_flight_count, sizeof(*profile->in_flight), &copy->in_flight);
-    for (size_t i = 0; i < profile->in_flight_count && err == 0; i++) {
-        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        copy->in_flight[i].path = call->path ? strdup(call->path) : NULL;
-        copy->in_flight[i].stack = call->stack ? strdup(call->stack) : NULL;
-        copy->in_flight[i].chain = chain_copy(call->chain);
-        if ((call->path && !copy->in_flight[i].path) || (call->stack && !copy->in_flight[i].stack) ||
-            (call->chain && !copy->in_flight[i].chain))
-            err = -ENOMEM;
-        copy->in_flight_count = i + 1; /* of those the texts are the copy's own */
-    }
-    return err;
-}
-
 static int fill_copy(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
     int err = labels_copy(profile->labels, profile->label_count, &copy->labels);
     if (err < 0)
         return err;
     copy->label_count = profile->label_count;
-    err = copy_calls_in_flight(profile, copy);
-    if (err < 0)
-        return err;
     err = profile_copy_slow(profile, copy);
     if (err < 0)
         return err;
@@ -233,11 +201,11 @@ int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstat
     copy.callers = NULL;
     copy.unseen_programs = NULL;
     copy.unseen_program_count = 0;
-    copy.cause_count = copy.slow_call_count = copy.caller_count = 0;
+    copy.cause_count = copy.in_flight_count = copy.slow_call_count = copy.caller_count = 0;
     copy.borders = NULL;
     copy.joints = NULL;
     copy.groups = NULL;
-    copy.label_count = copy.op_count = copy.in_flight_count = copy.joint_count = copy.group_count = 0;
+    copy.label_count = copy.op_count = copy.joint_count = copy.group_count = 0;
     int err = fill_copy(profile, &copy);
     if (err < 0) {
         aggstats_profile_finish(&copy);

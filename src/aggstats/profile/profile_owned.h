@@ -68,7 +68,4 @@ void profile_replace(struct aggstats_profile *profile, struct aggstats_profile *
 /* Reduces the resolution, in place; both must be valid (profile_scale.c). */
 void profile_coarsen(struct aggstats_profile *profile, unsigned resolution);
 
-/* Takes the path of a call in flight out, its stack, and its program. */
-void profile_forget_place(struct aggstats_call_in_flight *call);
-
 #endif

@@ -175,8 +175,6 @@ static int rescale_slow(struct aggstats_profile *profile, const struct shift *sh
         if (err == 0 && profile->causes[i].buckets)
             err = shift_buckets(profile->causes[i].buckets, profile_bucket_count(profile), shift);
     }
-    for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
-        err = cycles_rescale(&profile->slow_calls[i].latency_cycles, from_hz, to_hz);
     return err;
 }
 

@@ -1,33 +1,19 @@
-/* Slow calls and their causes in profiles: freeing, copying, and arithmetic. */
+/* Calls and causes of slow calls in profiles: freeing, copying, and arithmetic. */
 #include "profile_slow.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggstats/links.h"
+#include "aggstats/fields.h"
 #include "aggstats/why.h"
 #include "base.h"
 #include "profile_callers.h"
 #include "profile_owned.h"
 
-static void free_texts(struct aggstats_slow_call *call) {
-    free(call->path);
-    free(call->stack);
-    free(call->user_stack);
-    free(call->chain);
-}
-
-void profile_free_slow_calls(struct aggstats_profile *profile) {
-    for (size_t i = 0; i < profile->slow_call_count; i++)
-        free_texts(&profile->slow_calls[i]);
-    free(profile->slow_calls);
-    profile->slow_calls = NULL;
-    profile->slow_call_count = 0;
-}
-
 void profile_free_slow(struct aggstats_profile *profile) {
-    profile_free_slow_calls(profile);
+    calls_free(&profile->in_flight, &profile->in_flight_count);
+    calls_free(&profile->slow_calls, &profile->slow_call_count);
     profile_free_callers(profile);
     for (size_t i = 0; i < profile->cause_count; i++)
         free(profile->causes[i].buckets);
@@ -63,32 +49,14 @@ int profile_append_cause(struct aggstats_profile *profile, const struct aggstats
     return 0;
 }
 
-int profile_append_slow_call(struct aggstats_profile *profile, const struct aggstats_slow_call *call) {
-    CLEANUP_FREE char *path = call->path ? strdup(call->path) : NULL;
-    CLEANUP_FREE char *stack = call->stack ? strdup(call->stack) : NULL;
-    CLEANUP_FREE char *user_stack = call->user_stack ? strdup(call->user_stack) : NULL;
-    CLEANUP_FREE struct aggstats_chain *chain = chain_copy(call->chain);
-    struct aggstats_slow_call *grown = reallocarray(profile->slow_calls, profile->slow_call_count + 1, sizeof(*grown));
-    if (grown)
-        profile->slow_calls = grown;
-    if (!grown || (call->path && !path) || (call->stack && !stack) || (call->user_stack && !user_stack) ||
-        (call->chain && !chain))
-        return -ENOMEM;
-    struct aggstats_slow_call *added = &profile->slow_calls[profile->slow_call_count++];
-    *added = *call;
-    added->path = steal_pointer(&path);
-    added->stack = steal_pointer(&stack);
-    added->user_stack = steal_pointer(&user_stack);
-    added->chain = steal_pointer(&chain);
-    return 0;
-}
-
 int profile_copy_slow(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
     int err = 0;
     for (size_t i = 0; i < profile->cause_count && err == 0; i++)
         err = profile_append_cause(copy, &profile->causes[i]);
     for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
-        err = profile_append_slow_call(copy, &profile->slow_calls[i]);
+        err = calls_append(&copy->slow_calls, &copy->slow_call_count, &profile->slow_calls[i]);
+    for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
+        err = calls_append(&copy->in_flight, &copy->in_flight_count, &profile->in_flight[i]);
     return err < 0 ? err : profile_copy_callers(profile, copy);
 }
 
@@ -110,8 +78,8 @@ static int compare_causes(const void *left, const void *right) {
 }
 
 static int compare_ends(const void *left, const void *right) {
-    const struct aggstats_slow_call *a = left;
-    const struct aggstats_slow_call *b = right;
+    const struct aggstats_call *a = left;
+    const struct aggstats_call *b = right;
     return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
@@ -158,7 +126,7 @@ static void drop_oldest_slow_calls(struct aggstats_profile *profile) {
     if (dropped == 0)
         return;
     for (size_t i = 0; i < dropped; i++)
-        free_texts(&profile->slow_calls[i]);
+        call_finish(&profile->slow_calls[i]);
     profile->slow_call_count -= dropped;
     memmove(profile->slow_calls, profile->slow_calls + dropped,
             profile->slow_call_count * sizeof(*profile->slow_calls));
@@ -172,7 +140,7 @@ int profile_add_slow(struct aggstats_profile *sum, const struct aggstats_profile
     for (size_t i = 0; i < addend->cause_count && err == 0; i++)
         err = add_cause(sum, &addend->causes[i]);
     for (size_t i = 0; i < addend->slow_call_count && err == 0; i++)
-        err = profile_append_slow_call(sum, &addend->slow_calls[i]);
+        err = calls_append(&sum->slow_calls, &sum->slow_call_count, &addend->slow_calls[i]);
     if (err == 0)
         err = profile_add_callers(sum, addend);
     profile_sort_slow(sum);
@@ -182,7 +150,7 @@ int profile_add_slow(struct aggstats_profile *sum, const struct aggstats_profile
 
 /* ---- Differences ---- */
 
-static bool is_same_call(const struct aggstats_slow_call *a, const struct aggstats_slow_call *b) {
+static bool is_same_call(const struct aggstats_call *a, const struct aggstats_call *b) {
     return a->end_ns == b->end_ns && a->latency_cycles == b->latency_cycles && a->pid == b->pid &&
            strcmp(a->op, b->op) == 0;
 }
@@ -194,7 +162,7 @@ static void drop_slow_calls_of(struct aggstats_profile *difference, const struct
         for (size_t j = 0; j < earlier->slow_call_count && !is_old; j++)
             is_old = is_same_call(&difference->slow_calls[i], &earlier->slow_calls[j]);
         if (is_old)
-            free_texts(&difference->slow_calls[i]);
+            call_finish(&difference->slow_calls[i]);
         else
             difference->slow_calls[kept++] = difference->slow_calls[i];
     }

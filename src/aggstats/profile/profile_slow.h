@@ -12,12 +12,11 @@
 static const struct aggstats_why other_causes = {
     .kind = AGGSTATS_CAUSE_REST, .id = "other_causes", .words = "other causes"};
 
-/* Errors: -ENOMEM; of sums -EOVERFLOW; of differences -ERANGE */
+/* Freeing and copying are of calls in flight, too; sums and differences are not.
+ * Errors: -ENOMEM; of sums -EOVERFLOW; of differences -ERANGE */
 void profile_free_slow(struct aggstats_profile *profile);
-void profile_free_slow_calls(struct aggstats_profile *profile);
 int profile_give_cause_buckets(const struct aggstats_profile *profile, struct aggstats_cause *cause); /* empty ones */
 int profile_append_cause(struct aggstats_profile *profile, const struct aggstats_cause *cause);
-int profile_append_slow_call(struct aggstats_profile *profile, const struct aggstats_slow_call *call);
 int profile_copy_slow(const struct aggstats_profile *profile, struct aggstats_profile *copy);
 struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const char *op,
                                           const struct aggstats_why *why);

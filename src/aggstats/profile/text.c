@@ -82,11 +82,6 @@ void text_write_word(const char *word, FILE *stream) {
     write_text(stream, word, true);
 }
 
-void text_write_program(const char *program, FILE *stream) {
-    fputs(" program ", stream);
-    text_write_word(program, stream);
-}
-
 void text_write_path(const char *path, FILE *stream) {
     if (path) {
         fputs(" path ", stream);

@@ -15,20 +15,15 @@
  *     # bytes: READ asked 4096 moved 100      a line per op that has any
  *     # longest: READ 30737418 object 12     a line per op whose longest call is known, and on what;
  *                                      " path ..." behind it if that is known
- *     # in_flight: READ object 12 pid 4711 age 30737418240      a line per call;
- *                                      " path ..." behind it if that is known
- *                                      " link ...", who holds what it waits for (links.c), before the path
  *     # slow: 26000000               calls that took so long are slow; only if anybody looked for them
- *     # cause: READ calls 3 total 98000000 longest 61000000 id disk_read class disk_read words reading from the disk
- *                                      a line per op and cause; maybe without id; other_thread, since_before
- *                                      before words if so
+ *     # cause: READ calls 3 total 98000000 longest 61000000 cause_id disk_read cause_class disk_read cause reading\040from\040the\040disk
+ *                                      a line per op and cause; this and the next ones have the fields of fields.c
  *     # cause_buckets: 1 24:1 25:2     its calls by bucket, as far as that is known; the number of its line
  *     # stack: io_schedule < filemap_read     where threads wait in the kernel, each once
- *     # slow_call: READ latency 61000000 end 1764038400123456789 cause 1 object 12 pid 4711 uid 0 error 0 asked 4096
- *         moved 4096 offset 0 stack 1 process 4711        (one line) a line per call; cause and stack: the number of
- *                                      its line; " program ...", " link ...", " path ..." behind it
- *     # waiting: 1 stack 2 id disk_read class disk_read words reading from the disk
- *                                      what a call in flight waits for; the number of its line
+ *     # call: READ age 30737418240 pid 4711 inode 12 path /a stack 1       a line per call in flight
+ *     # call: READ latency 61000000 end_ns 1764038400123456789 pid 4711 uid 0 error 0 asked_bytes 4096 ...
+ *                                      a line per slow call that has ended
+ *     # slow_caller: READ calls 3 program db function commit_row
  *     OP_LOOKUP 13640 3069650000
  *      0 0 0 120 4711 8809            sampled: a row per interval
  *     JOINT_LOOKUP_ERROR               behind all operations, if there are any
@@ -77,17 +72,11 @@ void text_write_value(FILE *stream, const char *value);
 /* Ends a line, with the path before the end if it is known. */
 void text_write_path(const char *path, FILE *stream);
 
-/* " program cc1", with blanks escaped. */
-void text_write_program(const char *program, FILE *stream);
-
 /* A word, with blanks escaped. */
 void text_write_word(const char *word, FILE *stream);
 
-/* " link ... link ..." (links.c); nothing for NULL. */
-void text_write_chain(const struct aggstats_chain *chain, FILE *stream);
-
-/* Slow calls and causes, behind the calls in flight. Errors: -ENOMEM */
-int text_write_slow(const struct aggstats_profile *profile, FILE *stream);
+/* Causes of slow calls, calls, and functions that made slow ones. Errors: -ENOMEM */
+int text_write_calls(const struct aggstats_profile *profile, FILE *stream);
 
 /* Lines of facts (facts_write.c). */
 void text_write_clock(const struct aggstats_profile *profile, FILE *stream);
@@ -99,7 +88,6 @@ void text_write_bytes(const struct aggstats_profile *profile, FILE *stream);
 void text_write_longest(const struct aggstats_profile *profile, FILE *stream);
 void text_write_busy_ops(const struct aggstats_profile *profile, FILE *stream);
 void text_write_left(const struct aggstats_profile *profile, FILE *stream);
-void text_write_in_flight(const struct aggstats_profile *profile, FILE *stream);
 
 /* Programs that were not seen (profile_unseen.c). */
 void text_write_unseen(const struct aggstats_profile *profile, FILE *stream);

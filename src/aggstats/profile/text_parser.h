@@ -84,26 +84,14 @@ void text_unescape(char *value);
 /* Makes room for one more element; moves the array. NULL: no memory. */
 void *parser_grow(void *array, size_t count, size_t size_bytes);
 
-/* "program cc1", or nothing. */
-int parser_program(struct parser *parser, char **cursor, char ret_program[AGGSTATS_PROGRAM_SIZE]);
-
 /* "path /srv/a file", to the end of the line; or nothing. Owner: the caller frees *ret_path */
 int parser_path(struct parser *parser, char **cursor, char **ret_path);
-
-#define CHAINS_MAX 2048 /* more than a recorder has: limits what a small hostile text can make us allocate */
-
-/* "link process 4711 waits_for flock link ...", or nothing (links.c). */
-int parser_chain(struct parser *parser, char **cursor, struct aggstats_chain *ret_chain);
-
-/* The same in memory of its own; NULL, as before, for nothing. Owner: the caller frees *ret_chain */
-int parser_own_chain(struct parser *parser, char **cursor, struct aggstats_chain **ret_chain);
 
 /* Values of facts (facts.h): facts_parse.c. */
 int parser_clock(struct parser *parser, char *value);
 int parser_resolution(struct parser *parser, char *value);
 int parser_start(struct parser *parser, char *value);
 int parser_lists(struct parser *parser, char *value);
-int parser_in_flight(struct parser *parser, char *value);
 int parser_interval(struct parser *parser, char *value);
 int parser_borders(struct parser *parser, char *value);
 
@@ -117,16 +105,14 @@ int parser_left(struct parser *parser, char *value);
 int parser_settle_outcomes(struct parser *parser);
 void parser_free_outcomes(struct parser *parser);
 
-/* Lines about slow calls (text_slow.c). */
+/* Lines about calls (text_calls.c). */
 int parser_slow(struct parser *parser, char *value);
 int parser_cause(struct parser *parser, char *value);
 int parser_cause_buckets(struct parser *parser, char *value);
 bool parser_has_cause_buckets(const struct parser *parser);
 int parser_stack(struct parser *parser, char *value);
-int parser_slow_call(struct parser *parser, char *value);
-int parser_user_stack(struct parser *parser, char *value);
+int parser_call(struct parser *parser, char *value);
 int parser_slow_caller(struct parser *parser, char *value);
-int parser_waiting(struct parser *parser, char *value);
 void parser_free_stacks(struct parser *parser);
 
 /* The value of "unseen_program" (profile_unseen.c). */

@@ -38,7 +38,7 @@ static int write_header(const struct aggstats_profile *profile, FILE *stream) {
             write_labels(profile, stream, false);
         fact_write(fact, profile, stream);
     }
-    return text_write_slow(profile, stream);
+    return text_write_calls(profile, stream);
 }
 
 /* Without trailing zeros; at least one number, so that a row differs from a missing one. */

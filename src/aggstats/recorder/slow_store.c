@@ -72,26 +72,6 @@ static size_t largest_part(const struct slow_part *parts, size_t count) {
     return largest;
 }
 
-const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
-                                       const struct slow_part *parts, size_t part_count) {
-    const uint64_t place = store->call_count % SLOW_CALLS_MAX;
-    const struct slow_part *largest = &parts[largest_part(parts, part_count)];
-    struct slow_call *kept = &store->calls[place];
-    for (size_t i = 0; i < part_count; i++)
-        cause_of(store, call->op, &parts[i].cause)->total_cycles += parts[i].cycles;
-    struct slow_cause *cause = cause_of(store, call->op, &largest->cause);
-    cause->calls++;
-    count_bucket(cause, bucket);
-    if (cause->longest_cycles < call->latency_cycles)
-        cause->longest_cycles = call->latency_cycles;
-    *kept = *call;
-    kept->cause = cause->why;
-    memcpy(kept->stack, largest->stack, sizeof(kept->stack));
-    memcpy(kept->chain, largest->chain, sizeof(kept->chain));
-    store->call_count++;
-    return kept;
-}
-
 static struct slow_caller *find_caller(struct slow_store *store, uint64_t op, const char *program,
                                        const char *function) {
     for (uint64_t i = 0; i < store->caller_count; i++)
@@ -103,25 +83,40 @@ static struct slow_caller *find_caller(struct slow_store *store, uint64_t op, co
 
 /* Callers of an op that find no room share one entry. */
 static struct slow_caller *caller_of(struct slow_store *store, const struct slow_call *call, const char *function) {
-    struct slow_caller *caller = find_caller(store, call->op, call->program, function);
+    const char *program = call->call.program;
+    struct slow_caller *caller = find_caller(store, call->op, program, function);
     if (caller)
         return caller;
-    const bool has_room = store->caller_count < SLOW_CALLERS_MAX && call->program[0];
+    const bool has_room = store->caller_count < SLOW_CALLERS_MAX && program[0];
     caller = &store->callers[has_room ? store->caller_count++ : SLOW_CALLERS_MAX + call->op];
     if (has_room) {
         *caller = (struct slow_caller){.calls = 0};
-        memcpy(caller->program, call->program, sizeof(caller->program));
+        memcpy(caller->program, program, sizeof(caller->program));
         snprintf(caller->function, sizeof(caller->function), "%s", function);
     }
     caller->op = call->op;
     return caller;
 }
 
-void slow_store_add_caller(struct slow_store *store, const char *function, const char *stack) {
-    const uint64_t place = (store->call_count - 1) % SLOW_CALLS_MAX;
-    snprintf(store->user_stacks[place], sizeof(store->user_stacks[place]), "%s", stack ? stack : "");
+const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
+                                       const struct slow_part *parts, size_t part_count, const char *function) {
+    const struct slow_part *largest = &parts[largest_part(parts, part_count)];
+    struct slow_call *kept = &store->calls[store->call_count % SLOW_CALLS_MAX];
+    for (size_t i = 0; i < part_count; i++)
+        cause_of(store, call->op, &parts[i].cause)->total_cycles += parts[i].cycles;
+    struct slow_cause *cause = cause_of(store, call->op, &largest->cause);
+    cause->calls++;
+    count_bucket(cause, bucket);
+    if (cause->longest_cycles < call->call.latency_cycles)
+        cause->longest_cycles = call->call.latency_cycles;
+    *kept = *call;
+    kept->call.cause = cause->why;
+    memcpy(kept->texts.stack, largest->stack, sizeof(kept->texts.stack));
+    memcpy(kept->texts.chain, largest->chain, sizeof(kept->texts.chain));
+    store->call_count++;
     if (function[0])
-        caller_of(store, &store->calls[place], function)->calls++;
+        caller_of(store, kept, function)->calls++;
+    return kept;
 }
 
 void slow_store_reset(struct slow_store *store) {
@@ -129,7 +124,6 @@ void slow_store_reset(struct slow_store *store) {
     store->call_count = 0;
     store->caller_count = 0;
     memset(store->callers, 0, sizeof(store->callers));
-    memset(store->user_stacks, 0, sizeof(store->user_stacks));
     memset(store->causes, 0, sizeof(store->causes));
     memset(store->calls, 0, sizeof(store->calls));
 }
@@ -168,9 +162,9 @@ static void find_longest_again(struct slow_store *store) {
     uint64_t kept_count = store->call_count < SLOW_CALLS_MAX ? store->call_count : SLOW_CALLS_MAX;
     for (uint64_t i = 0; i < kept_count; i++) {
         const struct slow_call *call = &store->calls[i];
-        struct slow_cause *cause = counted_cause(store, call->op, &call->cause);
-        if (cause && cause->longest_cycles < call->latency_cycles)
-            cause->longest_cycles = call->latency_cycles;
+        struct slow_cause *cause = counted_cause(store, call->op, &call->call.cause);
+        if (cause && cause->longest_cycles < call->call.latency_cycles)
+            cause->longest_cycles = call->call.latency_cycles;
     }
 }
 
@@ -206,7 +200,6 @@ static void take_callers(struct slow_store *store, const char (*op_names)[AGGSTA
 void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                      const struct aggstats_profile *profile) {
     struct slow_call calls[SLOW_CALLS_MAX];
-    char user_stacks[SLOW_CALLS_MAX][AGGSTATS_STACK_SIZE];
     uint64_t taken_count = 0;
     uint64_t kept_count = 0;
     for (size_t i = 0; i < profile->cause_count; i++) {
@@ -214,12 +207,9 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
         taken_count += profile->causes[i].calls;
     }
     uint64_t oldest = store->call_count > SLOW_CALLS_MAX ? store->call_count - SLOW_CALLS_MAX : 0;
-    for (uint64_t i = oldest > taken_count ? oldest : taken_count; i < store->call_count; i++) {
-        memcpy(user_stacks[kept_count], store->user_stacks[i % SLOW_CALLS_MAX], sizeof(user_stacks[0]));
+    for (uint64_t i = oldest > taken_count ? oldest : taken_count; i < store->call_count; i++)
         calls[kept_count++] = store->calls[i % SLOW_CALLS_MAX];
-    }
     memcpy(store->calls, calls, kept_count * sizeof(calls[0]));
-    memcpy(store->user_stacks, user_stacks, kept_count * sizeof(user_stacks[0]));
     store->call_count = kept_count;
     find_longest_again(store);
     drop_empty_causes(store);
@@ -228,18 +218,28 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
 
 /* ---- Showing ---- */
 
-/* Copies a text of the live file, which another program may have written. */
-static bool copy_text(const char *from, size_t size_bytes, char *ret_text) {
-    if (!memchr(from, '\0', size_bytes))
+static bool has_end(const char *text, size_t size_bytes) {
+    return memchr(text, '\0', size_bytes);
+}
+
+/* A text of the live file, which another program may have written; NULL: unknown. Returns false if it has no end */
+static bool show_text(const char *text, size_t size_bytes, char **ret_text) {
+    *ret_text = text[0] ? (char *)(uintptr_t)text : NULL;
+    return has_end(text, size_bytes);
+}
+
+static bool show_texts(const struct slow_texts *texts, struct aggstats_chain *chain, struct aggstats_call *call) {
+    if (!show_text(texts->path, sizeof(texts->path), &call->path) ||
+        !show_text(texts->stack, sizeof(texts->stack), &call->stack) || !chain_decode(texts->chain, chain))
         return false;
-    memcpy(ret_text, from, size_bytes);
+    call->chain = chain->count > 0 ? chain : NULL;
     return true;
 }
 
-/* The same of a cause; it may be unknown. */
-static bool copy_why(const struct aggstats_why *from, struct aggstats_why *ret_why) {
-    *ret_why = from->words[0] ? *from : (struct aggstats_why){.flags = 0};
-    return !from->words[0] || aggstats_why_valid(from);
+/* A cause may be unknown. */
+static bool show_why(const struct aggstats_why *why, struct aggstats_why *ret_why) {
+    *ret_why = why->words[0] ? *why : (struct aggstats_why){.flags = 0};
+    return !why->words[0] || aggstats_why_valid(why);
 }
 
 /* Returns false if no recorder has written that, or it was killed meanwhile. */
@@ -296,66 +296,40 @@ static int show_causes(const struct slow_store *store, const char (*op_names)[AG
     return err;
 }
 
-static bool copy_texts(const struct slow_call *call, struct aggstats_slow_call *shown, struct slow_texts *texts) {
-    if (!copy_why(&call->cause, &shown->cause) || !copy_text(call->program, sizeof(call->program), shown->program) ||
-        !copy_text(call->path, sizeof(call->path), texts->path) ||
-        !copy_text(call->stack, sizeof(call->stack), texts->stack) || !chain_decode(call->chain, &texts->chain))
-        return false;
-    shown->path = texts->path[0] ? texts->path : NULL;
-    shown->stack = texts->stack[0] ? texts->stack : NULL;
-    shown->chain = texts->chain.count > 0 ? &texts->chain : NULL;
-    return true;
-}
-
 int slow_store_show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
-                         struct slow_texts *texts, struct aggstats_slow_call *ret_shown) {
-    *ret_shown = (struct aggstats_slow_call){
-        .end_ns = call->end_ns,
-        .latency_cycles = call->latency_cycles,
-        .object = call->object,
-        .pid = call->pid,
-        .process = call->process,
-        .uid = call->uid,
-        .error = call->error,
-        .asked_bytes = call->asked_bytes,
-        .moved_bytes = call->moved_bytes,
-        .offset = call->offset,
-    };
-    if (call->op >= op_count || call->end_ns < 0 || !copy_texts(call, ret_shown, texts))
+                         struct aggstats_chain *ret_chain, struct aggstats_call *ret_shown) {
+    *ret_shown = call->call;
+    ret_shown->is_in_flight = false;
+    if (call->op >= op_count || call->call.end_ns < 0 || !show_why(&call->call.cause, &ret_shown->cause) ||
+        !has_end(call->call.program, sizeof(call->call.program)) || !show_texts(&call->texts, ret_chain, ret_shown) ||
+        !show_text(call->user_stack, sizeof(call->user_stack), &ret_shown->user_stack))
         return -EBADMSG;
     text_name_copy(ret_shown->op, op_names[call->op]);
     return 0;
-}
-
-static int show_call(const struct slow_store *store, uint64_t place, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                     unsigned op_count, struct aggstats_profile *profile) {
-    struct slow_texts texts;
-    struct aggstats_slow_call shown;
-    char user_stack[AGGSTATS_STACK_SIZE];
-    int err = slow_store_show_call(&store->calls[place], op_names, op_count, &texts, &shown);
-    if (err == 0 && !copy_text(store->user_stacks[place], sizeof(user_stack), user_stack))
-        err = -EBADMSG;
-    if (err == 0 && user_stack[0])
-        shown.user_stack = user_stack;
-    return err < 0 ? err : profile_append_slow_call(profile, &shown);
 }
 
 static int show_calls(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                       struct aggstats_profile *profile) {
     uint64_t count = store->call_count < SLOW_CALLS_MAX ? store->call_count : SLOW_CALLS_MAX;
     int err = 0;
-    for (uint64_t i = store->call_count - count; i < store->call_count && err == 0; i++)
-        err = show_call(store, i % SLOW_CALLS_MAX, op_names, op_count, profile);
+    for (uint64_t i = store->call_count - count; i < store->call_count && err == 0; i++) {
+        struct aggstats_chain chain;
+        struct aggstats_call shown;
+        err = slow_store_show_call(&store->calls[i % SLOW_CALLS_MAX], op_names, op_count, &chain, &shown);
+        if (err == 0)
+            err = calls_append(&profile->slow_calls, &profile->slow_call_count, &shown);
+    }
     return err;
 }
 
 static int show_caller(const struct slow_caller *caller, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                        struct aggstats_profile *profile) {
     struct aggstats_caller shown = {.calls = caller->calls};
-    if (caller->op >= op_count || !copy_text(caller->program, sizeof(caller->program), shown.program) ||
-        !copy_text(caller->function, sizeof(caller->function), shown.function) ||
-        !shown.program[0] != !shown.function[0])
+    if (caller->op >= op_count || !has_end(caller->program, sizeof(caller->program)) ||
+        !has_end(caller->function, sizeof(caller->function)) || !caller->program[0] != !caller->function[0])
         return -EBADMSG;
+    memcpy(shown.program, caller->program, sizeof(shown.program));
+    memcpy(shown.function, caller->function, sizeof(shown.function));
     text_name_copy(shown.op, op_names[caller->op]);
     return profile_find_caller(profile, &shown) ? -EBADMSG : profile_append_caller(profile, &shown);
 }
@@ -370,42 +344,30 @@ static int show_callers(const struct slow_store *store, const char (*op_names)[A
     return err;
 }
 
-/* "" is unknown. Errors: -ENOMEM */
-static int set_text(const char *text, char **text_of_call) {
-    if (!text[0] || *text_of_call)
-        return 0;
-    *text_of_call = strdup(text);
-    return *text_of_call ? 0 : -ENOMEM;
-}
-
-static int set_chain(const struct aggstats_chain *chain, struct aggstats_chain **chain_of_call) {
-    if (chain->count == 0 || *chain_of_call)
-        return 0;
-    *chain_of_call = chain_copy(chain);
-    return *chain_of_call ? 0 : -ENOMEM;
-}
-
-static int show_wait(const struct slow_wait *wait, struct aggstats_call_in_flight *call) {
-    struct slow_texts texts;
-    if (!copy_why(&wait->cause, &call->cause) || !copy_text(wait->stack, sizeof(wait->stack), texts.stack) ||
-        !copy_text(wait->path, sizeof(wait->path), texts.path) || !chain_decode(wait->chain, &texts.chain))
+static int show_wait(const struct slow_wait *wait, struct aggstats_call *call) {
+    struct aggstats_chain chain;
+    struct aggstats_call shown = *call;
+    if (!show_why(&wait->cause, &shown.cause) || !show_texts(&wait->texts, &chain, &shown))
         return -EBADMSG;
-    int err = call->cause.words[0] ? set_text(texts.stack, &call->stack) : 0;
-    if (err == 0 && call->cause.words[0])
-        err = set_chain(&texts.chain, &call->chain);
-    return err < 0 ? err : set_text(texts.path, &call->path);
+    if (!shown.cause.words[0]) {
+        shown.stack = NULL;
+        shown.chain = NULL;
+    }
+    return call_copy(&shown, call);
 }
 
 /* Calls are watched before they are slow; such waits are not shown. */
 static int show_waits(const struct slow_store *store, const uint64_t *starts, struct aggstats_profile *profile) {
     int err = 0;
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        if (starts[i] == 0 || call->age_cycles < profile->slow_cycles)
+    for (size_t i = 0; i < profile->in_flight_count && err == 0; i++) {
+        struct aggstats_call *call = &profile->in_flight[i];
+        if (starts[i] == 0 || call->latency_cycles < profile->slow_cycles)
             continue;
-        for (size_t wait = 0; wait < SLOW_WAITS_MAX && err == 0; wait++)
-            if (store->waits[wait].start_cycles == starts[i])
-                err = show_wait(&store->waits[wait], call);
+        size_t wait = 0;
+        while (wait < SLOW_WAITS_MAX && store->waits[wait].start_cycles != starts[i])
+            wait++;
+        if (wait < SLOW_WAITS_MAX)
+            err = show_wait(&store->waits[wait], call);
     }
     return err;
 }

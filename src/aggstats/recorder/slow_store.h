@@ -7,7 +7,7 @@
 #define SLOW_STORE_H
 
 #include "aggstats.h"
-#include "aggstats/links.h"
+#include "aggstats/fields.h"
 #include "aggstats/slow.h"
 
 #define SLOW_CAUSES_MAX 128
@@ -28,32 +28,25 @@ struct slow_cause {
     uint64_t in_bucket[SLOW_BUCKETS_MAX]; /* calls; those in buckets that do not fit are lost */
 };
 
+/* "": unknown */
+struct slow_texts {
+    char path[SLOW_PATH_SIZE];       /* of the object */
+    char stack[AGGSTATS_STACK_SIZE]; /* when the cause was last seen */
+    char chain[CHAIN_TEXT_SIZE];     /* of the cause (chain_encode()) */
+};
+
 struct slow_call {
     uint64_t op;
-    struct aggstats_why cause;
-    int64_t end_ns;
-    uint64_t latency_cycles;
-    uint64_t object;
-    uint64_t pid;
-    uint64_t process;
-    char program[AGGSTATS_PROGRAM_SIZE];
-    uint64_t uid;
-    uint64_t error;
-    uint64_t asked_bytes;
-    uint64_t moved_bytes;
-    uint64_t offset;
-    char path[SLOW_PATH_SIZE];       /* "": unknown, like the next */
-    char stack[AGGSTATS_STACK_SIZE]; /* when its cause was last seen */
-    char chain[CHAIN_TEXT_SIZE];     /* of its cause (chain_encode()) */
+    struct aggstats_call call; /* without its operation and its pointers, which readers set */
+    struct slow_texts texts;
+    char user_stack[AGGSTATS_STACK_SIZE];
 };
 
 /* What a call in flight waits for. */
 struct slow_wait {
     uint64_t start_cycles; /* of the call; 0: this place is free */
     struct aggstats_why cause;
-    char stack[AGGSTATS_STACK_SIZE]; /* "": unknown, like the next two */
-    char chain[CHAIN_TEXT_SIZE];     /* of the cause (chain_encode()) */
-    char path[SLOW_PATH_SIZE];       /* of the object */
+    struct slow_texts texts;
 };
 
 /* A function of a program, and how many slow calls it has made. */
@@ -74,7 +67,6 @@ struct slow_store {
     struct slow_wait waits[SLOW_WAITS_MAX];
     uint64_t caller_count;
     struct slow_caller callers[SLOW_CALLERS_MAX + AGGSTATS_OPS_MAX]; /* as causes */
-    char user_stacks[SLOW_CALLS_MAX][AGGSTATS_STACK_SIZE];           /* of calls, in their places; "": unknown */
 };
 
 /* Call them around each change. */
@@ -99,13 +91,10 @@ struct slow_part {
 };
 
 /* Adds a call that has ended. Its latency is the sum of its parts, of which there is at least one. bucket: of its
- * latency.
+ * latency; function: of the program that made it, "": not wanted.
  * Returns the stored call with its cause, valid until the next change */
 const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
-                                       const struct slow_part *parts, size_t part_count);
-
-/* Adds the calling function to the call that was added last. function: "": not wanted; stack: NULL: unknown */
-void slow_store_add_caller(struct slow_store *store, const char *function, const char *stack);
+                                       const struct slow_part *parts, size_t part_count, const char *function);
 
 /* Forgets the calls so far; waits of calls in flight stay. */
 void slow_store_reset(struct slow_store *store);
@@ -119,17 +108,10 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
 int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                     const uint64_t *in_flight_starts, struct aggstats_profile *profile);
 
-/* The texts that a call of a profile points to. */
-struct slow_texts {
-    char path[SLOW_PATH_SIZE];
-    char stack[AGGSTATS_STACK_SIZE];
-    struct aggstats_chain chain;
-};
-
-/* A call as in profiles.
+/* A call as in profiles. ret_chain: of it, if it has one
  * Errors: -EBADMSG no recorder has written that
- * Owner:  the caller keeps *texts as long */
+ * Owner:  the caller keeps *call and *ret_chain as long */
 int slow_store_show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
-                         struct slow_texts *texts, struct aggstats_slow_call *ret_shown);
+                         struct aggstats_chain *ret_chain, struct aggstats_call *ret_shown);
 
 #endif

@@ -58,10 +58,10 @@ static int add_calls_in_flight(struct aggstats_profile *profile, const struct sn
         return -ENOMEM;
     for (size_t i = 0; i < tally->in_flight_count; i++) {
         const struct tally_call *call = &tally->in_flight[i];
-        struct aggstats_call_in_flight *shown = &profile->in_flight[profile->in_flight_count++];
-        *shown = (struct aggstats_call_in_flight){.object = call->object, .pid = call->pid};
+        struct aggstats_call *shown = &profile->in_flight[profile->in_flight_count++];
+        *shown = (struct aggstats_call){.is_in_flight = true, .object = call->object, .pid = call->pid};
         if (call->start_cycles > 0 && source->now_cycles > call->start_cycles)
-            shown->age_cycles = source->now_cycles - call->start_cycles;
+            shown->latency_cycles = source->now_cycles - call->start_cycles;
         text_name_copy(shown->op, source->op_names[call->op]);
     }
     return 0;

@@ -111,10 +111,10 @@ struct answer_model {
         failures[ANSWER_FAILURES_MAX]; /* the most frequent first, then searches; without expected failures, see
                                         * asked_for */
     size_t failure_count;
-    wide_count failed_calls;                      /* calls of all failures, also of failures that did not fit */
-    wide_count asked_for;                         /* calls that failed as programs expect */
-    bool knows_outcomes;                          /* bytes and failures were counted: 0 means none */
-    const struct aggstats_call_in_flight *oldest; /* NULL: none in flight. Owner: the profile */
+    wide_count failed_calls;            /* calls of all failures, also of failures that did not fit */
+    wide_count asked_for;               /* calls that failed as programs expect */
+    bool knows_outcomes;                /* bytes and failures were counted: 0 means none */
+    const struct aggstats_call *oldest; /* NULL: none in flight. Owner: the profile */
 };
 
 /* Peaks beyond the first ANSWER_PEAKS_MIN must cost at least ANSWER_SHARE_MIN. All peaks but the first must cost a

@@ -30,8 +30,8 @@ struct top_op {
 
 /* A call in flight. */
 struct top_call {
-    const struct aggstats_call_in_flight *call; /* Owner: the frame */
-    char command[TOP_COMMAND_SIZE];             /* name of its process, if the caller of this module knows it */
+    const struct aggstats_call *call; /* Owner: the frame */
+    char command[TOP_COMMAND_SIZE];   /* name of its process, if the caller of this module knows it */
 };
 
 /* All that happened between two snapshots, and the calls in flight at the second. A zeroed frame is empty, and may be

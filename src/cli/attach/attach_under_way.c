@@ -165,20 +165,19 @@ static void tell_ended(struct attach_under_way *under_way, const struct ended_ca
     const struct user_functions *functions = told->functions;
     struct call *call = find_call(under_way, slow->thread, slow->begin_ns);
     const struct aggstats_span unseen = {.block = under_way->nowhere, .start_cycles = slow->begin_ns};
-    const struct aggstats_ended_call ended = {
-        .op = slow->op,
+    const struct aggstats_call ended = {
         .latency_cycles = slow->ns,
         .object = slow->object,
         .pid = slow->thread,
         .uid = slow->uid,
-        .error = slow->error,
+        .error = (uint64_t)slow->error,
         .asked_bytes = slow->asked_bytes,
         .moved_bytes = slow->moved_bytes,
-        .function = functions ? functions->caller : NULL,
-        .user_stack = functions ? functions->stack : NULL,
+        .user_stack = functions ? (char *)(uintptr_t)functions->stack : NULL,
     };
     under_way->is_told = slow;
-    aggstats_slow_end(under_way->recorder, call ? &call->span : &unseen, &ended);
+    aggstats_slow_end(under_way->recorder, call ? &call->span : &unseen, slow->op, &ended,
+                      functions ? functions->caller : NULL);
     under_way->is_told = NULL;
     if (under_way->options.events)
         attach_events_add(under_way->options.events, slow);

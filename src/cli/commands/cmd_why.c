@@ -53,8 +53,8 @@ static enum status complain_not_looked(const char *name, const struct aggstats_p
 struct told {
     struct aggstats_profile profile; /* shares all but the arrays with the whole */
     struct aggstats_cause *causes;
-    struct aggstats_call_in_flight *in_flight;
-    struct aggstats_slow_call *slow_calls;
+    struct aggstats_call *in_flight;
+    struct aggstats_call *slow_calls;
     struct aggstats_caller *callers;
 };
 
@@ -64,8 +64,8 @@ static enum status print_json(const struct why_command *options, const struct ag
     const struct option_list *ops = &options->page.ops;
     struct aggstats_profile told = *whole;
     CLEANUP_FREE struct aggstats_cause *causes = calloc(whole->cause_count + 1, sizeof(*causes));
-    CLEANUP_FREE struct aggstats_call_in_flight *in_flight = calloc(whole->in_flight_count + 1, sizeof(*in_flight));
-    CLEANUP_FREE struct aggstats_slow_call *slow_calls = calloc(whole->slow_call_count + 1, sizeof(*slow_calls));
+    CLEANUP_FREE struct aggstats_call *in_flight = calloc(whole->in_flight_count + 1, sizeof(*in_flight));
+    CLEANUP_FREE struct aggstats_call *slow_calls = calloc(whole->slow_call_count + 1, sizeof(*slow_calls));
     CLEANUP_FREE struct aggstats_caller *callers = calloc(whole->caller_count + 1, sizeof(*callers));
     int error = causes && in_flight && slow_calls && callers ? 0 : -ENOMEM;
     told.op_count = told.joint_count = told.group_count = told.interval_count = 0;

@@ -502,11 +502,11 @@ void in_flight_find_out(struct input *input) {
     CLEANUP_FREE char *path = live_control(profile);
     const bool has_answer = path && ask(&reader, path, &answer) == 0;
     for (size_t i = 0; i < profile->in_flight_count; i++) {
-        struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        struct aggstats_call *call = &profile->in_flight[i];
         if (!call->program[0] && call->pid > 0)
             proc_name_read(call->pid, call->program, sizeof(call->program));
         for (size_t j = 0; has_answer && j < answer.in_flight_count && !call->path; j++) {
-            struct aggstats_call_in_flight *other = &answer.in_flight[j];
+            struct aggstats_call *other = &answer.in_flight[j];
             if (strcmp(call->op, other->op) == 0 && call->object == other->object && call->pid == other->pid)
                 call->path = steal_pointer(&other->path);
         }

@@ -534,7 +534,7 @@ static void print_callers(const struct printer *it, const struct answer_row *row
 
 /* A call that hangs is the answer. */
 static void print_in_flight(const struct printer *it, const struct answer_row *row) {
-    const struct aggstats_call_in_flight *oldest = row->in_flight;
+    const struct aggstats_call *oldest = row->in_flight;
     char age[TEXT_SIZE];
     char words[AGGSTATS_WHY_TEXT_SIZE];
     char text[TEXT_SIZE + HOLDERS_SHORT_SIZE];

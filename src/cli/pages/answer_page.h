@@ -148,8 +148,8 @@ struct answer_row {
         *place;  /* of calls: the directory; of a peak: why there is no group; NULL: unknown. Owner: the profile */
     char *whose; /* of calls: the group that was chosen; NULL: all. Owner: the row */
     const struct aggstats_op_profile *op; /* Owner: the profile, as of the next */
-    const struct aggstats_call_in_flight *in_flight;
-    const struct aggstats_slow_call *slow_call;
+    const struct aggstats_call *in_flight;
+    const struct aggstats_call *slow_call;
     const struct aggstats_group *group;
     const struct aggstats_profile *profile;
     const char *base; /* of a peak: the directory in which the path of its group begins; NULL: /. Owner: the profile */

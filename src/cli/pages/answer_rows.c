@@ -146,7 +146,7 @@ static void add_in_flight(const struct aggstats_profile *profile, const struct a
         add(rows, (struct answer_row){.kind = ANSWER_IN_FLIGHT,
                                       .count = profile->in_flight_count,
                                       .in_flight = model->oldest,
-                                      .cycles = (double)model->oldest->age_cycles});
+                                      .cycles = (double)model->oldest->latency_cycles});
 }
 
 static void add_peaks(const struct aggstats_profile *profile, const struct answer_model *model,
@@ -233,9 +233,9 @@ static void add_holder(const struct aggstats_profile *profile, const struct answ
                        struct answer_rows *rows) {
     const char *op = model->peak_count > 0 ? model->peaks[0].op->name : "";
     const struct aggstats_why *cause = main_cause(profile, op);
-    const struct aggstats_slow_call *longest = NULL;
+    const struct aggstats_call *longest = NULL;
     for (size_t i = 0; i < profile->slow_call_count; i++) {
-        const struct aggstats_slow_call *call = &profile->slow_calls[i];
+        const struct aggstats_call *call = &profile->slow_calls[i];
         if (call->chain && strcmp(call->op, op) == 0 && aggstats_why_is_same(&call->cause, cause) &&
             (!longest || call->latency_cycles > longest->latency_cycles))
             longest = call;

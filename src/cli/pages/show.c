@@ -256,10 +256,10 @@ static void print_heading(const struct page *page) {
 #define FLIGHT_PATH_COLUMN                                                                                             \
     (FLIGHT_INDENT + FLIGHT_NAME_COLUMNS + FLIGHT_AGE_COLUMNS + FLIGHT_PID_COLUMNS + 2 + FLIGHT_PROGRAM_COLUMNS)
 
-static bool fits_columns(const struct page *page, const struct aggstats_call_in_flight *call) {
+static bool fits_columns(const struct page *page, const struct aggstats_call *call) {
     char age[UNITS_TEXT_SIZE];
     char pid[UNITS_TEXT_SIZE];
-    units_format_cycles(&page->units, (double)call->age_cycles, age);
+    units_format_cycles(&page->units, (double)call->latency_cycles, age);
     snprintf(pid, sizeof(pid), "%" PRIu64, call->pid);
     return strlen(call->op) < FLIGHT_NAME_COLUMNS && units_text_columns(age) < FLIGHT_AGE_COLUMNS &&
            strlen(pid) < FLIGHT_PID_COLUMNS && strlen(call->program) < FLIGHT_PROGRAM_COLUMNS;
@@ -272,7 +272,7 @@ static bool has_flight_columns(const struct page *page) {
     return page->screen.width >= FLIGHT_PATH_COLUMN + FLIGHT_PATH_COLUMNS_MIN;
 }
 
-static void print_program(const struct page *page, const struct aggstats_call_in_flight *call) {
+static void print_program(const struct page *page, const struct aggstats_call *call) {
     const char *program = call->program[0] ? call->program : "-";
     int columns = units_text_columns(program);
     fputs("  ", page->screen.stream);
@@ -281,7 +281,7 @@ static void print_program(const struct page *page, const struct aggstats_call_in
 }
 
 /* "FSYNC for 3.20 s by dd 4711" */
-static void print_who_in_words(const struct page *page, const struct aggstats_call_in_flight *call, const char *age) {
+static void print_who_in_words(const struct page *page, const struct aggstats_call *call, const char *age) {
     CLEANUP_FREE char *text = NULL;
     fprintf(page->screen.stream, "%*s", FLIGHT_INDENT, "");
     if (asprintf(&text, "%s for %s by %s %" PRIu64, call->op, age, call->program[0] ? call->program : "pid",
@@ -293,9 +293,9 @@ static void print_who_in_words(const struct page *page, const struct aggstats_ca
 }
 
 /* Returns the column where the path begins. */
-static int print_who_is_in_flight(const struct page *page, const struct aggstats_call_in_flight *call) {
+static int print_who_is_in_flight(const struct page *page, const struct aggstats_call *call) {
     FILE *stream = page->screen.stream;
-    const struct units_text age = units_cycles(&page->units, (double)call->age_cycles);
+    const struct units_text age = units_cycles(&page->units, (double)call->latency_cycles);
     if (!has_flight_columns(page)) {
         print_who_in_words(page, call, age.text);
         return 2 * FLIGHT_INDENT;
@@ -307,7 +307,7 @@ static int print_who_is_in_flight(const struct page *page, const struct aggstats
     return FLIGHT_PATH_COLUMN;
 }
 
-static void print_call_in_flight(const struct page *page, const struct aggstats_call_in_flight *call) {
+static void print_call_in_flight(const struct page *page, const struct aggstats_call *call) {
     int column = print_who_is_in_flight(page, call);
     /* the number of a node helps nobody */
     screen_print_wrapped(&page->screen, column, column, call->path ? call->path : "(not known)");
@@ -331,12 +331,12 @@ static void put_calls_in_flight(const struct page *page) {
         html_put_cell(stream, HTML_TITLE, titles[i]);
     html_end_row(stream);
     for (size_t i = 0; i < page->profile->in_flight_count; i++) {
-        const struct aggstats_call_in_flight *call = &page->profile->in_flight[i];
+        const struct aggstats_call *call = &page->profile->in_flight[i];
         char pid[UNITS_TEXT_SIZE];
         char cause[AGGSTATS_WHY_TEXT_SIZE];
         snprintf(pid, sizeof(pid), "%" PRIu64, call->pid);
         html_begin_row(stream);
-        html_put_cell(stream, HTML_NUMBER, units_cycles(&page->units, (double)call->age_cycles).text);
+        html_put_cell(stream, HTML_NUMBER, units_cycles(&page->units, (double)call->latency_cycles).text);
         html_put_cell(stream, HTML_NUMBER, pid);
         html_put_cell(stream, HTML_NAME, call->op);
         html_put_cell(stream, HTML_TEXT, call->program);

@@ -15,7 +15,7 @@
 
 struct row {
     char who[WHO_SIZE];
-    const struct aggstats_slow_call *first; /* has the operation and the cause */
+    const struct aggstats_call *first; /* has the operation and the cause */
     uint64_t calls;
     double total_cycles;
     uint64_t longest_cycles;
@@ -30,7 +30,7 @@ struct table {
 
 /* ---- Rows --------------------------------------------------------------------------------------- */
 
-static void name_who(const struct aggstats_slow_call *call, const char *by, char ret_who[WHO_SIZE]) {
+static void name_who(const struct aggstats_call *call, const char *by, char ret_who[WHO_SIZE]) {
     if (strcmp(by, "uid") == 0)
         snprintf(ret_who, WHO_SIZE, "%" PRIu64, call->uid);
     else if (strcmp(by, "program") == 0)
@@ -41,7 +41,7 @@ static void name_who(const struct aggstats_slow_call *call, const char *by, char
         snprintf(ret_who, WHO_SIZE, NOT_KNOWN);
 }
 
-static struct row *find_row(struct table *table, const char *who, const struct aggstats_slow_call *call) {
+static struct row *find_row(struct table *table, const char *who, const struct aggstats_call *call) {
     for (size_t i = 0; i < table->count; i++)
         if (strcmp(table->rows[i].who, who) == 0 && strcmp(table->rows[i].first->op, call->op) == 0 &&
             aggstats_why_is_same(&table->rows[i].first->cause, &call->cause))
@@ -49,7 +49,7 @@ static struct row *find_row(struct table *table, const char *who, const struct a
     return NULL;
 }
 
-static void add_call(struct table *table, const struct aggstats_slow_call *call, const char *by) {
+static void add_call(struct table *table, const struct aggstats_call *call, const char *by) {
     char who[WHO_SIZE];
     name_who(call, by, who);
     struct row *row = find_row(table, who, call);

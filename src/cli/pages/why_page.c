@@ -166,10 +166,10 @@ static void print_in_flight(const struct why_page *page) {
     CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(in_flight_columns, &page->units);
     char text[AGGSTATS_WHY_TEXT_SIZE];
     for (size_t i = 0; i < page->profile->in_flight_count; i++) {
-        const struct aggstats_call_in_flight *call = &page->profile->in_flight[i];
+        const struct aggstats_call *call = &page->profile->in_flight[i];
         if (!call->cause.words[0] || !wants(page, call->op))
             continue;
-        sheet_add_cycles(&table, (double)call->age_cycles);
+        sheet_add_cycles(&table, (double)call->latency_cycles);
         sheet_ink(&table, INK_WARNING);
         sheet_addf(&table, "%" PRIu64, call->pid);
         sheet_add(&table, call->op);
@@ -190,8 +190,7 @@ static void format_time(int64_t ns, char ret_text[UNITS_TEXT_SIZE]) {
              (int)(ns % NS_PER_S / 1000000));
 }
 
-static void add_slow_call(const struct why_page *page, struct sheet_table *table,
-                          const struct aggstats_slow_call *call) {
+static void add_slow_call(const struct why_page *page, struct sheet_table *table, const struct aggstats_call *call) {
     const char *error = call->error > 0 && call->error < 4096 ? strerrorname_np((int)call->error) : NULL;
     char cause[AGGSTATS_WHY_TEXT_SIZE];
     char end[UNITS_TEXT_SIZE];
@@ -235,7 +234,7 @@ static void print_slow_calls(const struct why_page *page, const struct sums *sum
     size_t count = 0;
     bool has_holder = false;
     for (size_t i = page->profile->slow_call_count; i-- > 0 && count < CALLS_SHOWN_MAX;) {
-        const struct aggstats_slow_call *call = &page->profile->slow_calls[i];
+        const struct aggstats_call *call = &page->profile->slow_calls[i];
         if (!wants(page, call->op))
             continue;
         count++;

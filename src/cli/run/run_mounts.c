@@ -160,7 +160,7 @@ static void add_counted(struct counted *counted, const struct aggstats_profile *
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         counted->has_in_flight = true;
         counted->has_older |=
-            1e3 * (double)profile->in_flight[i].age_cycles >= (double)begin_age_ms * profile->clock.frequency_hz;
+            1e3 * (double)profile->in_flight[i].latency_cycles >= (double)begin_age_ms * profile->clock.frequency_hz;
     }
 }
 

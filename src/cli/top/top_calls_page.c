@@ -29,7 +29,7 @@ static void draw_call(const struct top_call *call, const struct units *units, st
     char text[UNITS_TEXT_SIZE];
     canvas_text(canvas, INK_STRONG, call->call->op);
     canvas_move_to(canvas, names);
-    units_format_cycles(units, (double)call->call->age_cycles, text);
+    units_format_cycles(units, (double)call->call->latency_cycles, text);
     canvas_right(canvas, INK_PLAIN, text, AGE_COLUMNS);
     snprintf(text, sizeof(text), "%" PRIu64, call->call->pid);
     canvas_right(canvas, INK_PLAIN, text, PID_COLUMNS);

@@ -73,7 +73,7 @@ static void draw_sums(const struct top_watch *watch, struct canvas *canvas) {
         return;
     }
     units_format_count(frame->call_count, count);
-    units_format_cycles(&units, (double)frame->calls[0].call->age_cycles, cycles);
+    units_format_cycles(&units, (double)frame->calls[0].call->latency_cycles, cycles);
     snprintf(text, sizeof(text), "%s in flight, the oldest %s for %s", count, frame->calls[0].call->op, cycles);
     canvas_line(canvas, INK_STRONG, text);
     draw_daemon(watch, canvas);

@@ -27,7 +27,7 @@ void top_watch_finish(struct top_watch *watch) {
 /* Live files do not have them. */
 static void name_commands(struct top_frame *frame) {
     for (size_t i = 0; i < frame->profile.in_flight_count; i++) {
-        struct aggstats_call_in_flight *call = &frame->profile.in_flight[i];
+        struct aggstats_call *call = &frame->profile.in_flight[i];
         if (!call->program[0])
             proc_name_read(call->pid, call->program, sizeof(call->program));
     }

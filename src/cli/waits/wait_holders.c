@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "aggstats/links.h"
+#include "aggstats/fields.h"
 #include "base.h"
 #include "mounts.h"
 #include "proc.h"

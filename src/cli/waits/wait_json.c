@@ -1,7 +1,7 @@
 #include "wait_json.h"
 
 #include "holders_text.h"
-#include "json_chain.h"
+#include "json_fields.h"
 #include "json_writer.h"
 #include "lock_watch.h"
 

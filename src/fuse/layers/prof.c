@@ -134,18 +134,17 @@ static void relate(struct prof *prof, const struct call *call, const struct fs_v
 }
 
 static void tell_slow(struct prof *prof, const struct call *call, const struct fs_values *seen) {
-    const struct aggstats_ended_call ended = {
-        .op = call->ended.op,
+    const struct aggstats_call ended = {
         .latency_cycles = call->ended.latency_cycles,
         .object = call->ended.node,
         .pid = call->ended.thread,
         .uid = call->ended.uid,
-        .error = seen->error,
+        .error = (uint64_t)seen->error,
         .asked_bytes = seen->has_bytes ? seen->size : 0,
         .moved_bytes = seen->has_bytes ? seen->result : 0,
         .offset = seen->offset,
     };
-    aggstats_slow_end(prof->recorder, &call->span, &ended);
+    aggstats_slow_end(prof->recorder, &call->span, call->ended.op, &ended, NULL);
     struct events_recorder *events = __atomic_load_n(&prof->events, __ATOMIC_RELAXED);
     if (events)
         events_note_slow(events);

@@ -46,7 +46,7 @@ void user_stacks_note(struct user_stacks *stacks, uint32_t process, uint64_t sta
 struct user_functions {
     char caller[AGGSTATS_FUNCTION_SIZE]; /* the innermost one of the program itself, not of a library or, in a static
                                           * program, the C library; USER_STACKS_NONE; "(not known: ...)": the reason */
-    char stack[AGGSTATS_STACK_SIZE];     /* all, as in struct aggstats_slow_call; " < ..." at its end: there are more.
+    char stack[AGGSTATS_STACK_SIZE];     /* all, as in struct aggstats_call; " < ..." at its end: there are more.
                                           * "": unknown */
 };
 

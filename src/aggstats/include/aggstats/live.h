@@ -9,7 +9,7 @@
 
 AGGSTATS_BEGIN_DECLARATIONS
 
-#define AGGSTATS_LIVE_VERSION 12
+#define AGGSTATS_LIVE_VERSION 13
 
 struct aggstats_live_info {
     int64_t pid;    /* of the process that records or recorded */

@@ -245,20 +245,29 @@ struct aggstats_chain {
     bool is_circle; /* the last holder is the waiter of a link */
 };
 
-/* A call that had not returned when the snapshot was taken. */
-struct aggstats_call_in_flight {
+/* A call that had not returned when the snapshot was taken, or a slow one that has ended. Part of the live file. */
+struct aggstats_call {
     char op[AGGSTATS_NAME_SIZE];
-    uint64_t age_cycles;
+    bool is_in_flight;
+    uint64_t latency_cycles; /* of a call in flight so far */
     uint64_t object;
-    uint64_t pid;
-    char program[AGGSTATS_PROGRAM_SIZE]; /* its program, if it has been found out; "": unknown */
-    char *path;                /* of the object, if it has been found out; NULL: unknown. Owner: the profile */
-    struct aggstats_why cause; /* what it waits for, if it is slow */
-    char *stack;               /* kernel stack: functions, the innermost first, with " < " between them. NULL: unknown.
-                  * Owner:   the profile */
-    struct aggstats_chain
-        *chain; /* what exactly it waits for, and who or what has that; at least one link. NULL: unknown.
-                                   * Owner:   the profile */
+    uint64_t pid;                        /* of the thread that called */
+    uint64_t process;                    /* of that thread; 0: unknown */
+    char program[AGGSTATS_PROGRAM_SIZE]; /* of the process; "": unknown */
+    struct aggstats_why cause;           /* the one that took most of its time; of a call in flight what it waits for */
+    char *path;                          /* of the object; NULL: unknown, like the next three. Owner: the profile */
+    char *stack;      /* kernel stack of its thread when the cause was last seen: functions, the innermost first, with
+                       * " < " between them */
+    char *user_stack; /* functions of the program and its libraries when the call ended, in the same form */
+    struct aggstats_chain *chain; /* what exactly it waits for, and who or what has that, when the cause was last seen
+                                   * with one; at least one link */
+    /* of a call that has ended; else 0 */
+    int64_t end_ns; /* Unix time */
+    uint64_t uid;
+    uint64_t error; /* errno value; 0: success */
+    uint64_t asked_bytes;
+    uint64_t moved_bytes;
+    uint64_t offset;
 };
 
 /* A cause of waiting, of an op's slow calls. A slow call is counted at the cause that took most of its time. Its
@@ -272,27 +281,6 @@ struct aggstats_cause {
     uint64_t longest_cycles; /* latency of the longest of these calls */
     uint64_t *buckets; /* [64 * resolution of the profile]: these calls by latency, without those that did not fit;
                         * NULL: unknown. Owner: the profile */
-};
-
-/* A slow call that has ended. */
-struct aggstats_slow_call {
-    char op[AGGSTATS_NAME_SIZE];
-    struct aggstats_why cause; /* the one that took most of its time */
-    int64_t end_ns;            /* Unix time */
-    uint64_t latency_cycles;
-    uint64_t object;
-    uint64_t pid;                        /* of the thread that called */
-    uint64_t process;                    /* of that thread; 0: unknown */
-    char program[AGGSTATS_PROGRAM_SIZE]; /* of the process; "": unknown */
-    uint64_t uid;
-    uint64_t error; /* errno value; 0: success */
-    uint64_t asked_bytes;
-    uint64_t moved_bytes;
-    uint64_t offset;
-    char *path;       /* of the object; NULL: unknown. Owner: the profile */
-    char *stack;      /* kernel stack of its thread when the cause was last seen; like that of a call in flight */
-    char *user_stack; /* functions of the program and its libraries when the call ended, in the same form */
-    struct aggstats_chain *chain; /* when the cause was last seen with one; like that of a call in flight */
 };
 
 /* Slow calls of an op that one function has made: the innermost one of the program itself, not of a library. */
@@ -347,7 +335,7 @@ struct aggstats_profile {
     size_t label_count;
     struct aggstats_op_profile *ops;
     size_t op_count;
-    struct aggstats_call_in_flight *in_flight;
+    struct aggstats_call *in_flight;
     size_t in_flight_count;
 
     /* Of a sampled profile (thesis §3.1.5) */
@@ -361,7 +349,7 @@ struct aggstats_profile {
     uint64_t slow_cycles;          /* from this latency on calls are slow; 0: they are not watched */
     struct aggstats_cause *causes; /* by total, largest first */
     size_t cause_count;
-    struct aggstats_slow_call *slow_calls; /* the latest ones, by their end */
+    struct aggstats_call *slow_calls; /* the latest ones, by their end */
     size_t slow_call_count;
     struct aggstats_caller *callers; /* by calls, most first; they add up to the slow calls whose stacks were wanted */
     size_t caller_count;

@@ -25,7 +25,7 @@ struct aggstats_look {
 /* The result of a look. */
 struct aggstats_wait {
     struct aggstats_why cause;       /* what the thread waits for */
-    char stack[AGGSTATS_STACK_SIZE]; /* kernel stack, as in struct aggstats_slow_call; "": unknown */
+    char stack[AGGSTATS_STACK_SIZE]; /* kernel stack, as in struct aggstats_call; "": unknown */
     bool is_put_off;                 /* the holder that is wanted was not looked for, to keep the cost low */
     struct aggstats_chain chain;     /* of the cause, from the same reading of the thread; no links: unknown */
 };
@@ -55,7 +55,7 @@ typedef bool (*aggstats_gather_fn)(void *context, bool may_sleep);
  * reported, because more than 256 ended without a report in between.
  * Owner:   the call and its path are the recorder's, and valid until it returns
  * Threads: the recorder's watching thread, so it must not wait; and those in aggstats_slow_report() */
-typedef void (*aggstats_slow_fn)(void *context, const struct aggstats_slow_call *call, uint64_t lost);
+typedef void (*aggstats_slow_fn)(void *context, const struct aggstats_call *call, uint64_t lost);
 
 struct aggstats_slow_options {
     uint64_t threshold_ns; /* calls that take this long, or longer, are slow; 0: none is any more */
@@ -92,25 +92,12 @@ uint64_t aggstats_recorder_slow_cycles(const struct aggstats_recorder *recorder)
 /* Wakes the watching thread, if it sleeps. Threads: any */
 void aggstats_slow_begin(struct aggstats_recorder *recorder);
 
-/* A call that has ended. */
-struct aggstats_ended_call {
-    unsigned op;
-    uint64_t latency_cycles;
-    uint64_t object;
-    uint64_t pid;
-    uint64_t uid;
-    int error; /* errno value; 0: success */
-    uint64_t asked_bytes;
-    uint64_t moved_bytes;
-    uint64_t offset;
-    const char *function;   /* the function of the program that made the call; NULL: not wanted */
-    const char *user_stack; /* see struct aggstats_slow_call; NULL: unknown */
-};
-
-/* Counts a call that aggstats_end() has ended, if it was slow.
+/* Counts a call that aggstats_end() has ended, if it was slow. call: without its name, end, process and cause, and the path of
+ * its object; user_stack: not wanted, or unknown, if NULL. function: the function of the program that made the call; NULL: not
+ * wanted
  * Threads: the calling thread, before its next call. Takes a lock */
-void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats_span *span,
-                       const struct aggstats_ended_call *call);
+void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats_span *span, unsigned op,
+                       const struct aggstats_call *call, const char *function);
 
 /* Reports all calls that have ended by now, in this thread. Threads: any, but not within report itself */
 void aggstats_slow_report(struct aggstats_recorder *recorder);

@@ -122,11 +122,11 @@ void aggstats_slow_begin(struct aggstats_recorder *recorder) {
         slow_begin(slow);
 }
 
-void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats_span *span,
-                       const struct aggstats_ended_call *call) {
+void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats_span *span, unsigned op,
+                       const struct aggstats_call *call, const char *function) {
     struct slow *slow = slow_of(recorder);
     if (slow && recorder->front.id != 0) /* see recorder.c */
-        slow_end(slow, span, call);
+        slow_end(slow, span, op, call, function);
 }
 
 void aggstats_slow_report(struct aggstats_recorder *recorder) {

@@ -18,11 +18,11 @@ void slow_reports_finish(struct slow_reports *reports) {
 void slow_reports_add(struct slow_reports *reports, const struct slow_call *call) {
     if (!reports->calls)
         return;
-    if (!user_shares_are_left(&reports->shares, (uid_t)call->uid)) {
+    if (!user_shares_are_left(&reports->shares, (uid_t)call->call.uid)) {
         reports->lost_count++;
         return;
     }
-    user_shares_take(&reports->shares, (uid_t)call->uid, 1);
+    user_shares_take(&reports->shares, (uid_t)call->call.uid, 1);
     reports->calls[reports->added_count++ % SLOW_REPORTS_MAX] = *call;
 }
 
@@ -31,7 +31,7 @@ bool slow_reports_take(struct slow_reports *reports, struct slow_call *ret_call,
     if (reports->taken_count == reports->added_count)
         return false;
     *ret_call = reports->calls[reports->taken_count++ % SLOW_REPORTS_MAX];
-    user_shares_give(&reports->shares, (uid_t)ret_call->uid, 1);
+    user_shares_give(&reports->shares, (uid_t)ret_call->call.uid, 1);
     *ret_lost = reports->lost_count;
     reports->lost_count = 0;
     return true;

@@ -154,9 +154,9 @@ static void note_cause(struct slow *slow, struct slow_pending *pending, const st
     slow_store_begin(slow->store);
     wait->start_cycles = pending->start_cycles;
     wait->cause = seen->cause;
-    memcpy(wait->stack, seen->stack, sizeof(wait->stack));
-    memcpy(wait->chain, part->chain, sizeof(wait->chain));
-    memcpy(wait->path, found->path, sizeof(wait->path));
+    memcpy(wait->texts.stack, seen->stack, sizeof(wait->texts.stack));
+    memcpy(wait->texts.chain, part->chain, sizeof(wait->texts.chain));
+    memcpy(wait->texts.path, found->path, sizeof(wait->texts.path));
     slow_store_end(slow->store);
 }
 
@@ -244,14 +244,14 @@ static bool take_ended(struct slow *slow, struct slow_call *ret_call, uint64_t *
 void slow_report(struct slow *slow) {
     struct slow_call call;
     uint64_t lost;
-    struct slow_texts texts;
-    struct aggstats_slow_call shown;
+    struct aggstats_chain chain;
+    struct aggstats_call shown;
     sigset_t before;
     if (!slow->options.report)
         return;
     quiet_lock(&slow->report_lock, &before);
     while (take_ended(slow, &call, &lost))
-        if (slow_store_show_call(&call, slow->op_names, slow->op_count, &texts, &shown) == 0)
+        if (slow_store_show_call(&call, slow->op_names, slow->op_count, &chain, &shown) == 0)
             slow->options.report(slow->options.report_context, &shown, lost);
     quiet_unlock(&slow->report_lock, &before);
 }
@@ -320,7 +320,7 @@ void slow_begin(struct slow *slow) {
 
 /* ---- The end of a slow call ---- */
 
-static void find_caller(const struct slow *slow, struct slow_call *call) {
+static void find_caller(const struct slow *slow, struct aggstats_call *call) {
     struct aggstats_identity identity = {.id = 0};
     if (!slow->options.identify ||
         !slow->options.identify(slow->options.identify_context, (uint32_t)call->pid, &identity))
@@ -336,17 +336,17 @@ static void add_last_part(struct slow_pending *pending, uint64_t latency_cycles)
 }
 
 static void count_locked(struct slow *slow, const struct aggstats_span *span, const struct slow_call *call,
-                         const struct aggstats_ended_call *ended) {
+                         const char *function) {
+    const uint64_t latency_cycles = call->call.latency_cycles;
     struct slow_pending unseen = {.part_count = 0};
     struct slow_pending *pending = find_pending(slow, span->block, span->start_cycles);
     if (!slow->paused) {
         struct slow_pending *seen = pending ? pending : &unseen;
-        add_last_part(seen, call->latency_cycles);
+        const unsigned bucket = aggstats_bucket_of(latency_cycles, slow->threads->layout.resolution);
+        add_last_part(seen, latency_cycles);
         slow_store_begin(slow->store);
-        const struct slow_call *kept = slow_store_add(
-            slow->store, call, aggstats_bucket_of(call->latency_cycles, slow->threads->layout.resolution), seen->parts,
-            seen->part_count);
-        slow_store_add_caller(slow->store, ended->function ? ended->function : "", ended->user_stack);
+        const struct slow_call *kept =
+            slow_store_add(slow->store, call, bucket, seen->parts, seen->part_count, function ? function : "");
         slow_store_end(slow->store);
         slow_reports_add(&slow->reports, kept);
     }
@@ -354,27 +354,21 @@ static void count_locked(struct slow *slow, const struct aggstats_span *span, co
         free_pending(slow, pending);
 }
 
-void slow_end(struct slow *slow, const struct aggstats_span *span, const struct aggstats_ended_call *call) {
+void slow_end(struct slow *slow, const struct aggstats_span *span, unsigned op, const struct aggstats_call *call,
+              const char *function) {
     uint64_t threshold_cycles = threshold_of(slow);
     sigset_t before;
     if (threshold_cycles == 0 || call->latency_cycles < threshold_cycles)
         return;
-    struct slow_call ended = {
-        .op = call->op,
-        .end_ns = read_clock_ns(CLOCK_REALTIME),
-        .latency_cycles = call->latency_cycles,
-        .object = number_of(slow, call->object),
-        .pid = call->pid,
-        .uid = call->uid,
-        .error = (uint64_t)call->error,
-        .asked_bytes = call->asked_bytes,
-        .moved_bytes = call->moved_bytes,
-        .offset = call->offset,
-    };
-    copy_path(slow, call->object, ended.path);
-    find_caller(slow, &ended);
+    struct slow_call ended = {.op = op, .call = *call};
+    ended.call.end_ns = read_clock_ns(CLOCK_REALTIME);
+    ended.call.object = number_of(slow, call->object);
+    copy_path(slow, call->object, ended.texts.path);
+    snprintf(ended.user_stack, sizeof(ended.user_stack), "%s", call->user_stack ? call->user_stack : "");
+    ended.call.user_stack = NULL;
+    find_caller(slow, &ended.call);
     quiet_lock(&slow->lock, &before);
-    count_locked(slow, span, &ended, call);
+    count_locked(slow, span, &ended, function);
     quiet_unlock(&slow->lock, &before);
 }
 

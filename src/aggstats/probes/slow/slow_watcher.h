@@ -75,6 +75,7 @@ void slow_report(struct slow *slow);
 
 /* The functions of aggstats/slow.h, for a recorder that has a watcher. */
 void slow_begin(struct slow *slow);
-void slow_end(struct slow *slow, const struct aggstats_span *span, const struct aggstats_ended_call *call);
+void slow_end(struct slow *slow, const struct aggstats_span *span, unsigned op, const struct aggstats_call *call,
+              const char *function);
 
 #endif

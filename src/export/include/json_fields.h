@@ -1,0 +1,28 @@
+/* Calls, causes, and who holds what is waited for, as members of JSON. */
+#ifndef JSON_FIELDS_H
+#define JSON_FIELDS_H
+
+#include "aggstats.h"
+#include "aggstats/fields.h"
+#include "json_writer.h"
+
+/* How fields are written. */
+enum json_fields_for {
+    JSON_FOR_PROFILE,
+    JSON_FOR_LOG, /* of slow calls: fields of the log are there even if they are not known, and cycles are nanoseconds */
+};
+
+/* Members for the fields of a record. frequency_hz: of the clock; 0: unknown, which a log's is not */
+void json_fields(struct json_writer *writer, const struct field *fields, const void *record, uint64_t frequency_hz,
+                 enum json_fields_for reader);
+
+/* "<name>_cycles", and "<name>_seconds" if the clock's rate is known. */
+void json_cycles(struct json_writer *writer, uint64_t frequency_hz, const char *name, uint64_t cycles);
+
+/* Members "cause", "cause_class" and, if there are, "cause_id", "other_thread" and "since_before". */
+void json_why(struct json_writer *writer, const struct aggstats_why *why);
+
+/* Members "links", an array, and "circle", if so. chain: NULL: no links */
+void json_links(struct json_writer *writer, const struct aggstats_chain *chain);
+
+#endif
