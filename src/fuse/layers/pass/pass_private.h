@@ -33,7 +33,7 @@ struct recent {
 
 #define PASS_LISTERS 64U
 
-/* A caller that lists directories: pass_dir.c. All atomic; on a cache line of its own. */
+/* A caller that lists directories: pass_lister.c. All atomic; on a cache line of its own. */
 struct lister {
     _Alignas(64) uint32_t pid;
     uint32_t period;       /* one name in so many is sent without attributes */
@@ -273,7 +273,16 @@ int pass_check_access(struct pass *pass, const struct fs_caller *caller, fs_ino 
 /* Inode numbers are the lower ones; on devices other than the root's their top bits differ. */
 ino_t pass_shown_number(struct pass *pass, dev_t device, ino_t number);
 
-/* A name is looked up in the directory: whether listings have attributes depends on it (pass_dir.c). Threads: any */
+/* ---- Attributes in listings: pass_lister.c. Threads: any ---- */
+
+/* The caller asks for names of the directory with their attributes.
+ * Owner:   the layer; other threads may use it at any time */
+struct lister *pass_start_listing(struct pass *pass, const struct fs_caller *caller, fs_ino directory);
+
+/* True if the next of these names is sent with attributes. */
+bool pass_next_has_attributes(struct lister *lister);
+
+/* A name is looked up in the directory. */
 void pass_note_look(struct pass *pass, fs_ino directory);
 
 /* ---- How lower files look: pass_shown.c ---- */
