@@ -7,20 +7,184 @@
  * process group, which terminal and shell treat as one job; the daemons have sessions of their own. They die with
  * osprof (PR_SET_PDEATHSIG), and their mounts with the namespace. */
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats.h"
+#include "aggstats/caller_groups.h"
 #include "aggstats/user_label.h"
 #include "aggstats/words.h"
 #include "base.h"
 #include "command.h"
 #include "fail_on.h"
 #include "mounts.h"
+#include "option_list.h"
 #include "option_table.h"
 #include "output.h"
 #include "path.h"
 #include "run_options.h"
+#include "run_served.h"
+#include "session.h"
 #include "versus.h"
+
+/* ---- Layers ---------------------------------------------------------------------------------- */
+
+struct layer_word {
+    const char *word;
+    unsigned layers;
+};
+
+#define WORD_AND_BIT(constant, word) {word, LAYER_##constant},
+static const struct layer_word words[] = {LAYER_ROWS(WORD_AND_BIT, NOTHING_OF_ROW){"all", LAYERS_ALL}};
+
+/* Reads a list, "user,fs"; NULL: user. Returns false, after reporting it, if it has another word */
+static bool parse_layers(const struct command *command, const char *list, struct run_layers *ret_layers) {
+    const char *rest = list ? list : "user";
+    for (bool is_last = false; !is_last;) {
+        const size_t length = strcspn(rest, ",");
+        const struct layer_word *word = words;
+        const struct layer_word *end = words + ARRAY_SIZE(words);
+        while (word < end && (strlen(word->word) != length || strncmp(word->word, rest, length) != 0))
+            word++;
+        if (word == end) {
+            char layers[OPTION_TEXT_SIZE] = "";
+            option_add_words(layers, (const char *const[]){LAYER_WORDS_OF_RUN NULL}, "and");
+            usage_error(command, "--layers takes %s, with commas between, or all, not '%s'", layers, list);
+            return false;
+        }
+        ret_layers->wanted |= word->layers;
+        ret_layers->are_optional |= word->layers == LAYERS_ALL;
+        is_last = rest[length] == '\0';
+        rest += length + 1;
+    }
+    return true;
+}
+
+/* ---- Options of osproffs for the layer user -------------------------------------------------- */
+
+/* Their names, in words. */
+#define USER_OPTIONS_TEXT "resolution, interval, intervals, by and groups"
+
+#define GROUPINGS_UNASKED                                                                                              \
+    (1U << AGGSTATS_BY_FILESYSTEM | 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_PROGRAM)
+#define GROUPINGS_KNOWN (GROUPINGS_UNASKED | 1U << AGGSTATS_BY_PROCESS)
+#define DEPTH_MAX 32U
+
+static const char by_none[] = "none";
+
+static const char *take_grouping(struct user_options *options, char *name, char why[OPTION_TEXT_SIZE]) {
+    static const struct option_row depth_row = {
+        .min = 1, .max = DEPTH_MAX, INTO(UNSIGNED, struct user_options, directory_depth)};
+    static const char *const known[] = {"process", "program", "file", "directory", "filesystem", NULL};
+    char *depth = strchr(name, ':');
+    if (depth)
+        *depth++ = '\0';
+    const enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
+    why[0] = '\0';
+    if (!(GROUPINGS_KNOWN & 1U << grouping)) {
+        option_add_word(why,
+                        grouping == AGGSTATS_UNGROUPED ? "must be "
+                                                       : "needs a mount, as with --layers fs; without "
+                                                         "one it must be ",
+                        by_none, NULL);
+        option_add_words(why, known, "or");
+        option_add_word(why, "", "or several of them, such as program+file", NULL);
+        return why;
+    }
+    options->session.groupings |= 1U << grouping;
+    if (depth && grouping != AGGSTATS_BY_DIRECTORY)
+        return "only directory takes a depth";
+    return depth ? option_take(&depth_row, &depth, options, why) : NULL;
+}
+
+/* "program+file", or "none" */
+static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    struct user_options *options = data;
+    CLEANUP_FREE char *list = strcmp(*text, by_none) != 0 ? strdup(*text) : NULL;
+    char *rest = list;
+    const char *wrong = NULL;
+    options->session.groupings = 0;
+    options->has_groups_unasked = false;
+    for (char *name; !wrong && (name = strsep(&rest, "+"));)
+        wrong = take_grouping(options, name, why);
+    return wrong;
+}
+
+static const char *check_resolution(const void *data, char why[OPTION_TEXT_SIZE]) {
+    const struct user_options *options = data;
+    (void)why;
+    return aggstats_resolution_valid(options->session.resolution) ? NULL : "must be 1, 2, 4 or 8";
+}
+
+static const char *parse_interval(const char *text, uint64_t *ret_ns) {
+    return time_parse(text, AGGSTATS_INTERVAL_MIN_NS, AGGSTATS_INTERVAL_MAX_NS, ret_ns) ? NULL : AGGSTATS_INTERVAL_RULE;
+}
+
+static const struct option_row user_rows[] = {
+    {.name = "resolution",
+     INTO(UNSIGNED, struct user_options, session.resolution),
+     .min = 1,
+     .max = 8,
+     .rule = "1, 2, 4 or 8",
+     .check = check_resolution},
+    {.name = "interval", INTO(TIME, struct user_options, session.interval_ns), .parse_time = parse_interval},
+    {.name = "intervals",
+     INTO(UNSIGNED, struct user_options, session.intervals_max),
+     .min = 2,
+     .max = AGGSTATS_INTERVALS_MAX,
+     .step = 2},
+    {.name = "by", .kind = OPTION_PARSED, .parse = parse_by},
+    {.name = "groups",
+     INTO(UNSIGNED, struct user_options, session.groups_max),
+     .min = AGGSTATS_GROUPS_MIN,
+     .max = AGGSTATS_GROUPS_MAX},
+};
+
+/* Returns false after reporting it. option: "NAME=VALUE"; may be changed */
+static bool take(const struct command *command, char *option, bool is_alone, struct user_options *options) {
+    char why[OPTION_TEXT_SIZE] = "";
+    const struct option_row *row = NULL;
+    char *value = strchr(option, '=');
+    if (value)
+        *value++ = '\0';
+    for (size_t i = 0; i < ARRAY_SIZE(user_rows) && !row; i++)
+        if (strcmp(user_rows[i].name, option) == 0)
+            row = &user_rows[i];
+    if (!row && is_alone) {
+        usage_error(command, "-o %s needs a mount, as with --layers fs; without one there are " USER_OPTIONS_TEXT,
+                    option);
+        return false;
+    }
+    if (!row || (!value && !is_alone))
+        return true;
+    const char *wrong = value ? option_take(row, &value, options, why) : "needs a value";
+    if (!wrong && row->check)
+        wrong = row->check(options, why);
+    if (wrong && is_alone)
+        usage_error(command, "-o %s=%s: %s", option, value ? value : "", wrong);
+    return !wrong || !is_alone; /* else osproffs says so */
+}
+
+/* Reads lists as given with -o.
+ * is_alone: without osproffs other options are errors
+ * Returns false, after reporting it, if an option is wrong */
+static bool take_user_options(const struct command *command, const struct option_list *lists, bool is_alone,
+                              struct user_options *ret_options) {
+    *ret_options = (struct user_options){.session = {.resolution = RUN_RESOLUTION,
+                                                     .groupings = GROUPINGS_UNASKED,
+                                                     .groups_max = AGGSTATS_GROUPS_DEFAULT},
+                                         .has_groups_unasked = true};
+    for (size_t i = 0; i < lists->count; i++) {
+        CLEANUP_FREE char *list = strdup(lists->texts[i]);
+        char *rest = list;
+        for (char *option; (option = strsep(&rest, ","));)
+            if (!take(command, option, is_alone, ret_options))
+                return false;
+    }
+    return true;
+}
 
 static const char *parse_fail_on(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     struct run_options *options = data;
@@ -124,39 +288,27 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-/* Joins several lists for -o with commas. Errors: -ENOMEM */
-static int join_osproffs_options(struct run_options *options) {
-    for (size_t i = 0; i < options->osproffs_lists.count; i++) {
-        CLEANUP_FREE char *before = steal_pointer(&options->osproffs_options);
-        if (asprintf(&options->osproffs_options, "%s%s%s", before ? before : "", before ? "," : "",
-                     options->osproffs_lists.texts[i]) < 0) {
-            options->osproffs_options = NULL;
+/* Joins several lists for -o with commas, and labels to another list. In a list a comma ends an option, and a backslash
+ * escapes a character. Errors: -ENOMEM */
+static int join_options(struct run_options *options) {
+    const struct option_list *lists = &options->osproffs_lists;
+    const struct option_list *labels = &options->labels;
+    char **const texts[] = {&options->osproffs_options, &options->osproffs_labels};
+    for (size_t which = 0; which < ARRAY_SIZE(texts); which++) {
+        const struct option_list *given = which == 0 ? lists : labels;
+        size_t size_bytes = 0;
+        FILE *stream = given->count > 0 ? open_memstream(texts[which], &size_bytes) : NULL;
+        if (!stream && given->count > 0)
             return -ENOMEM;
+        for (size_t i = 0; i < given->count; i++) {
+            fprintf(stream, "%s%s", i > 0 ? "," : "", which == 0 ? given->texts[i] : "label=");
+            for (const char *at = which == 0 ? "" : given->texts[i]; *at; at++)
+                fprintf(stream, "%s%c", *at == ',' || *at == '\\' ? "\\" : "", *at);
         }
+        if (stream && fclose(stream) != 0)
+            return -ENOMEM;
     }
     return 0;
-}
-
-/* In a list for -o a comma ends an option, and a backslash escapes a character. */
-static void write_escaped(FILE *stream, const char *text) {
-    for (; *text; text++) {
-        if (*text == ',' || *text == '\\')
-            putc('\\', stream);
-        putc(*text, stream);
-    }
-}
-
-/* Errors: -ENOMEM */
-static int join_labels(struct run_options *options) {
-    size_t size_bytes = 0;
-    FILE *stream = options->labels.count > 0 ? open_memstream(&options->osproffs_labels, &size_bytes) : NULL;
-    if (!stream)
-        return options->labels.count > 0 ? -ENOMEM : 0;
-    for (size_t i = 0; i < options->labels.count; i++) {
-        fputs(i > 0 ? ",label=" : "label=", stream);
-        write_escaped(stream, options->labels.texts[i]);
-    }
-    return fclose(stream) == 0 ? 0 : -ENOMEM;
 }
 
 /* Checks options that are valid only with some layers. Returns false, after reporting it, if one is not. */
@@ -183,8 +335,10 @@ static enum status settle_options(const struct command *command, const struct ar
         return usage_error(command, "--vs needs a command");
     if (arguments->rest_count == 0)
         return usage_error(command, "no command given");
-    if (!run_layers_parse(command, options->layer_list, &options->layers) || !layers_fit(command, options) ||
-        !user_options_take(command, &options->osproffs_lists, !(options->layers.wanted & LAYER_FS), &options->user))
+    struct run_layers *layers = &options->layers;
+    const struct option_list *directories = &options->directories;
+    if (!parse_layers(command, options->layer_list, layers) || !layers_fit(command, options) ||
+        !take_user_options(command, &options->osproffs_lists, !(layers->wanted & LAYER_FS), &options->user))
         return STATUS_TROUBLE;
     if (options->is_quiet && (options->charts || options->is_verbose))
         return usage_error(command, "--%s is about what is printed, and --quiet prints nothing",
@@ -204,10 +358,16 @@ static enum status settle_options(const struct command *command, const struct ar
         return usage_error(command, "--label %s", complaint);
     options->command = (const char *const *)arguments->rest;
     const bool has_default = options->directories.count == 0 && options->layers.wanted != LAYER_USER;
-    if ((has_default && option_list_add(&options->directories, ".") != 0) || join_osproffs_options(options) != 0 ||
-        join_labels(options) != 0)
+    if ((has_default && option_list_add(&options->directories, ".") != 0) || join_options(options) != 0)
         return usage_error(command, "no memory");
-    run_layers_choose(&options->layers, options->directories.texts, options->directories.count);
+    /* "all" layers on a mount that osprof fuse profiles: a daemon that is profiled from inside is not profiled from above. */
+    struct run_served served;
+    const char *name;
+    if (layers->are_optional && !(layers->wanted & LAYER_DAEMON) &&
+        run_served_find(directories->texts, directories->count, &served, &name) == 0) {
+        run_served_finish(&served);
+        layers->wanted = (layers->wanted & ~(unsigned)LAYER_FS) | LAYER_DAEMON;
+    }
     size_t profile_count =
         (options->layers.wanted & LAYER_FS ? options->directories.count : 1) * (options->other ? VS_SIDES : 1);
     if (options->other && options->repeat_count > VS_RUNS_MAX)
@@ -221,26 +381,18 @@ static enum status settle_options(const struct command *command, const struct ar
     return STATUS_OK;
 }
 
-/* The mount of osproffs that a directory is in. NULL: none.
- * Owner:   the caller frees it */
-static char *find_profiled_mount(const char *directory) {
-    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
-    struct mounts_entry entry;
-    CLEANUP_FREE char *path = realpath(directory, NULL);
-    mounts_open(&table);
-    const bool is_in_one = path && mounts_of_path(&table, path, &entry) && mounts_is_profiled(&entry);
-    return is_in_one ? strdup(entry.path) : NULL;
-}
-
 static void tell_mounts(const struct run_options *options) {
     for (size_t i = 0; i < options->directories.count && !options->is_quiet; i++) {
         const char *directory = options->directories.texts[i];
-        CLEANUP_FREE char *mount = find_profiled_mount(directory);
-        if (mount)
+        CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+        struct mounts_entry entry;
+        CLEANUP_FREE char *path = realpath(directory, NULL);
+        mounts_open(&table);
+        if (path && mounts_of_path(&table, path, &entry) && mounts_is_profiled(&entry))
             complain(
                 "note: %s is in a mount of osproffs, %s: times contain what that mount takes; 'osprof show %s' shows "
                 "what it has counted",
-                directory, mount, mount);
+                directory, entry.path, entry.path);
     }
 }
 

@@ -68,32 +68,20 @@ static int map_ids(uid_t uid, gid_t gid) {
     return error ? error : write_text("/proc/self/gid_map", gid_map);
 }
 
-static uint64_t read_bounding_caps(void) {
-    uint64_t caps = 0;
+int namespace_enter(struct namespace *ret_namespace) {
+    struct namespace space = {.has_user = false};
+    const uid_t uid = geteuid();
+    const gid_t gid = getegid();
     for (unsigned cap = 0; cap <= CAP_LAST_CAP; cap++)
         if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
-            caps |= UINT64_C(1) << cap;
-    return caps;
-}
-
-static int make_namespaces(struct namespace *space) {
-    uid_t uid = geteuid();
-    gid_t gid = getegid();
-    if (unshare(CLONE_NEWNS) == 0)
-        return 0;
-    if (errno != EPERM)
-        return negative_errno();
-    space->has_user = true;
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-        return negative_errno();
-    return map_ids(uid, gid);
-}
-
-int namespace_enter(struct namespace *ret_namespace) {
-    struct namespace space = {.bounding_caps = read_bounding_caps()};
-    int error = make_namespaces(&space);
-    /* unmounting outside must have an effect here too, or the file system would stay in use until the command ends; where
-     * mounts outside are private, run_outside.h helps */
+            space.bounding_caps |= UINT64_C(1) << cap;
+    int error = unshare(CLONE_NEWNS) < 0 ? negative_errno() : 0;
+    if (error == -EPERM) {
+        space.has_user = true;
+        error = unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ? negative_errno() : map_ids(uid, gid);
+    }
+    /* Unmounting outside must have an effect here too, or the file system would stay in use until the command ends; where
+     * mounts outside are private, run_mounts_wait() helps. */
     if (error == 0 && mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         error = negative_errno();
     if (error && space.has_user)

@@ -19,14 +19,18 @@ struct run_outcome {
     bool is_killed;  /* by a signal */
 };
 
+/* Where a command runs. All borrowed */
+struct run_place {
+    const struct namespace *space;
+    const struct run_identity *as; /* the process becomes that user */
+    const struct signals *signals;
+    struct run_mounts *mounts;         /* notice daemons that end meanwhile */
+    struct run_user *user;             /* the library to preload */
+    struct run_neighbours *neighbours; /* get their look at other processes; NULL: nobody wants to know */
+};
+
 /* arguments: NULL at the end; the first is searched in PATH
- * as:        whom the process becomes
- * mounts:    notice daemons that end meanwhile
- * user:      the library to preload; NULL: none
- * neighbours: get their look at other processes; NULL: nobody wants to know
- * Errors:  -errno, no process could be made; not reported yet */
-int run_child(const char *const *arguments, const struct namespace *space, const struct run_identity *as,
-              const struct signals *signals, struct run_mounts *mounts, struct run_user *user,
-              struct run_neighbours *neighbours, struct run_outcome *ret_outcome);
+ * Errors:  reported to the user: no process could be made */
+int run_child(const char *const *arguments, const struct run_place *place, struct run_outcome *ret_outcome);
 
 #endif

@@ -1,12 +1,15 @@
 /* All parts of a run: opened, started, stopped and reported in order. */
-#include "run_options.h"
-
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "aggstats/live.h"
 #include "aggstats/numbers.h"
 #include "base.h"
 #include "command.h"
@@ -14,13 +17,12 @@
 #include "kept.h"
 #include "namespace.h"
 #include "path.h"
-#include "run_attach.h"
 #include "run_child.h"
 #include "run_identity.h"
-#include "run_killed.h"
 #include "run_left.h"
 #include "run_mounts.h"
 #include "run_neighbours.h"
+#include "run_options.h"
 #include "run_report.h"
 #include "run_served.h"
 #include "run_user.h"
@@ -46,12 +48,10 @@ struct run {
     struct kept kept;       /* not with --vs */
     struct run_sets sets;
     struct run_left left;
-    const char *attach;  /* see run_attach_directory() */
+    const char *attach;  /* see run_report_attachable() */
     int status;          /* of the first run that failed */
     unsigned runs_count; /* those that were counted */
 };
-
-/* ---- Running ------------------------------------------------------------------------------------ */
 
 /* Checked now, so that the message is ours and not libfuse's. */
 static int check_device(void) {
@@ -69,6 +69,105 @@ static int check_device(void) {
                  strerror(-error));
     return error;
 }
+
+/* ---- Runs that were killed ------------------------------------------------------------------- */
+
+#define KEPT_COUNT_MIN 10
+#define KEPT_S_MIN (7L * 24 * 60 * 60)
+
+/* Live files of runs whose osprof was killed are kept for 'osprof recover', but must not pile up. A file that has been
+ * reported has the sticky bit, which means nothing else for a file. It got that bit when its inode last changed (ctime),
+ * unless programs of the run still count. */
+struct killed {
+    char *name;
+    struct stat attr;
+};
+
+/* NUMBER-user-NUMBER.live */
+static bool is_of_run(const char *name) {
+    static const char digits[] = "0123456789";
+    static const char middle[] = "-user-";
+    const size_t first = strspn(name, digits);
+    const char *rest = name + first + sizeof(middle) - 1;
+    if (first == 0 || strncmp(name + first, middle, sizeof(middle) - 1) != 0)
+        return false;
+    return strspn(rest, digits) > 0 && strcmp(rest + strspn(rest, digits), ".live") == 0;
+}
+
+static int compare_newest_first(const void *a, const void *b) {
+    const struct timespec *left = &((const struct killed *)a)->attr.st_mtim;
+    const struct timespec *right = &((const struct killed *)b)->attr.st_mtim;
+    if (left->tv_sec != right->tv_sec)
+        return left->tv_sec < right->tv_sec ? 1 : -1;
+    return left->tv_nsec < right->tv_nsec ? 1 : left->tv_nsec > right->tv_nsec ? -1 : 0;
+}
+
+/* Lists them, and marks as reported those that are not. Returns how many that are */
+static size_t list_killed(DIR *dir, struct killed **files, size_t *count) {
+    size_t reported_count = 0;
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        struct killed file;
+        CLEANUP_FD int fd = is_of_run(entry->d_name)
+                                ? openat(dirfd(dir), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+                                : -1;
+        /* An osprof that lives holds a lock on its file before it has written anything, and removes the file before it
+         * lets go. */
+        if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0 || fstat(fd, &file.attr) < 0 || !S_ISREG(file.attr.st_mode) ||
+            file.attr.st_uid != geteuid() || file.attr.st_nlink == 0 || !aggstats_live_is(fd))
+            continue;
+        file.name = strdup(entry->d_name);
+        if (!file.name || grow_array(files, *count, sizeof(file)) != 0) {
+            free(file.name);
+            continue;
+        }
+        (*files)[(*count)++] = file;
+        if (!(file.attr.st_mode & S_ISVTX) && fchmod(fd, (file.attr.st_mode & 07777) | S_ISVTX) == 0)
+            reported_count++;
+    }
+    return reported_count;
+}
+
+/* Reports each such file beside that of this run once. Removes those that were reported more than a week ago, except the
+ * ten newest, and reports that. */
+static void tidy_killed(const char *live_path) {
+    const time_t now = time(NULL);
+    struct killed *files = NULL;
+    size_t count = 0;
+    size_t removed_count = 0;
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    if (open_parent(AT_FDCWD, live_path, &dir_fd, &name) != 0)
+        return;
+    int list_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = list_fd < 0 ? NULL : fdopendir(list_fd);
+    if (!dir) {
+        close_fd(&list_fd);
+        return;
+    }
+    const size_t reported_count = list_killed(dir, &files, &count);
+    closedir(dir);
+    if (count > KEPT_COUNT_MIN)
+        qsort(files, count, sizeof(*files), compare_newest_first);
+    for (size_t i = 0; i < count; i++) {
+        const struct stat *attr = &files[i].attr;
+        if (i >= KEPT_COUNT_MIN && attr->st_mode & S_ISVTX && now - attr->st_ctim.tv_sec > KEPT_S_MIN &&
+            unlinkat(dir_fd, files[i].name, 0) == 0)
+            removed_count++;
+        free(files[i].name);
+    }
+    free(files);
+    if (reported_count == 1)
+        complain("the profile of a run whose osprof was killed is kept; 'osprof recover' lists it");
+    else if (reported_count > 1)
+        complain("the profiles of %zu runs whose osprof was killed are kept; 'osprof recover' lists them",
+                 reported_count);
+    if (removed_count == 1)
+        complain("removed the profile of a run whose osprof was killed more than a week ago");
+    else if (removed_count > 1)
+        complain("removed the profiles of %zu runs whose osprof was killed more than a week ago", removed_count);
+}
+
+/* ---- Running ------------------------------------------------------------------------------------ */
 
 /* Call before the first run, and before the first that counts. Errors: reported to the user */
 static int start_counting(struct run *run, bool counts) {
@@ -88,6 +187,12 @@ static int start_counting(struct run *run, bool counts) {
  * Errors:  reported to the user */
 static int run_all(struct run *run) {
     const struct run_options *options = run->options;
+    const struct run_place place = {.space = &run->space,
+                                    .as = &run->as,
+                                    .signals = &run->signals,
+                                    .mounts = &run->mounts,
+                                    .user = &run->user,
+                                    .neighbours = &run->neighbours};
     for (unsigned i = 0; i < options->warmup_count + options->repeat_count; i++) {
         struct run_outcome outcome;
         int error = 0;
@@ -95,12 +200,9 @@ static int run_all(struct run *run) {
             error = start_counting(run, i == options->warmup_count);
         if (error)
             return error;
-        error = run_child(options->command, &run->space, &run->as, &run->signals, &run->mounts, &run->user,
-                          &run->neighbours, &outcome);
-        if (error) {
-            complain("cannot start a process: %s", strerror(-error));
+        error = run_child(options->command, &place, &outcome);
+        if (error)
             return error;
-        }
         if (run->status == 0)
             run->status = outcome.status;
         if (!outcome.is_started)
@@ -119,61 +221,50 @@ static void leave_out_mounts(struct run *run) {
     run->mounts = (struct run_mounts){.options = {.live_dir_fd = -1}};
 }
 
-/* Errors: reported to the user; -EINTR: a signal came, *ret_signal */
-static int start_mounts(struct run *run, int *ret_signal) {
-    CLEANUP_FD int here_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int error = run_mounts_start(&run->mounts, &run->signals, ret_signal);
-    if (error == 0 || error == -EINTR || !run->options->layers.are_optional)
-        return error;
-    run_mounts_end(&run->mounts, &run->signals);
-    leave_out_mounts(run);
-    if (fchdir(here_fd) == 0)
-        return 0;
-    error = negative_errno();
-    complain("cannot return to the current directory: %s", strerror(-error));
-    return error;
-}
-
-/* What the layer user says of a mount's callers, unless some were not seen. Of several mounts it cannot be divided. */
-static struct run_programs programs_of(const struct run *run, const struct recording *layers) {
-    const size_t index = recording_find(layers, "user");
-    const struct aggstats_profile *user = index < layers->count ? &layers->layers[index] : NULL;
-    if (run->mounts.count != 1 || !user || aggstats_profile_has_unseen(user) || user->clock.frequency_hz == 0)
-        return (struct run_programs){0};
-    const double ns_per_cycle = 1e9 / (double)user->clock.frequency_hz;
-    return (struct run_programs){.are_known = true,
-                                 .wait_ns = (uint64_t)(figures_sum(user).total_cycles * ns_per_cycle),
-                                 .locking_ns = (uint64_t)(figures_locking(user) * ns_per_cycle)};
-}
-
-/* Errors: reported to the user, if the layer was asked for */
+/* Ends the layer user, which also says how long the callers of a mount waited, unless some were not seen. Of several mounts
+ * that cannot be divided. Errors: reported to the user, if the layer was asked for */
 static int stop_user(struct run *run, struct run_programs *ret_programs) {
+    const bool has_mounts = run->mounts.count > 0;
     struct recording quiet = {.layers = NULL};
     struct recording *layers = run->is_user_quiet ? &quiet : &run->layers;
     complain_mute(run->is_user_quiet);
-    int error = run_user_stop(&run->user, run->mounts.count > 0, layers);
+    int error = run_user_stop(&run->user, has_mounts, layers);
     complain_mute(false);
     const size_t index = recording_find(layers, "user");
-    if (index < layers->count)
-        run_neighbours_note_calls(&run->neighbours, &layers->layers[index], &run->user.groups, run->mounts.count > 0);
-    *ret_programs = programs_of(run, layers);
+    const struct aggstats_profile *user = index < layers->count ? &layers->layers[index] : NULL;
+    if (user)
+        run_neighbours_note_calls(&run->neighbours, user, &run->user.groups, has_mounts);
+    if (run->mounts.count == 1 && user && !aggstats_profile_has_unseen(user) && user->clock.frequency_hz > 0) {
+        const double ns_per_cycle = 1e9 / (double)user->clock.frequency_hz;
+        *ret_programs = (struct run_programs){.are_known = true,
+                                              .wait_ns = (uint64_t)(figures_sum(user).total_cycles * ns_per_cycle),
+                                              .locking_ns = (uint64_t)(figures_locking(user) * ns_per_cycle)};
+    }
     recording_finish(&quiet);
     return run->is_user_quiet ? 0 : error;
 }
 
 /* Returns an exit status. */
 static int run_mounted(struct run *run) {
+    const struct run_options *options = run->options;
+    CLEANUP_FD int here_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct run_programs programs = {0};
     int signal = 0;
-    int error = start_mounts(run, &signal);
+    int error = run_mounts_start(&run->mounts, &run->signals, &signal);
+    if (error && error != -EINTR && options->layers.are_optional) {
+        run_mounts_end(&run->mounts, &run->signals);
+        leave_out_mounts(run);
+        error = fchdir(here_fd) < 0 ? negative_errno() : 0;
+        if (error)
+            complain("cannot return to the current directory: %s", strerror(-error));
+    }
     if (error == 0)
         error = run_all(run);
-    struct run_programs programs = {0};
     int layers_error = error == 0 ? stop_user(run, &programs) : 0;
-    if (error == 0)
-        run_left_find(&run->left, &run->user, &run->mounts);
-    if (error == 0 && run_served_stop(&run->served, &run->layers) != 0 && !run->options->layers.are_optional)
-        layers_error = -EIO;
     if (error == 0) {
+        run_left_find(&run->left, &run->user, &run->mounts);
+        if (run_served_stop(&run->served, &run->layers) != 0 && !options->layers.are_optional)
+            layers_error = -EIO;
         run_mounts_stop(&run->mounts);
         run->traces.has_workers = run->mounts.count > 0 || run->served.has_workers;
         traces_stop(&run->traces, &run->layers);
@@ -187,7 +278,6 @@ static int run_mounted(struct run *run) {
         return RUN_FAILED;
     char still_running[RUN_LEFT_TEXT_SIZE];
     run_left_tell(&run->left, &run->user, &run->mounts, still_running);
-    const struct run_options *options = run->options;
     const struct run_shown shown = {.command = options->command,
                                     .run_count = run->runs_count,
                                     .charts = options->charts,
@@ -213,11 +303,11 @@ static int run_against_other(struct run *run) {
         .most_count = run->options->most_count,
         .most_seconds = run->options->most_seconds,
         .fail_on = run->options->fail_on,
-        .mounts = &run->mounts,
-        .user = &run->user,
-        .space = &run->space,
-        .as = &run->as,
-        .signals = &run->signals,
+        .place = {.space = &run->space,
+                  .as = &run->as,
+                  .signals = &run->signals,
+                  .mounts = &run->mounts,
+                  .user = &run->user},
         .target = &run->target,
         .page = &run->page,
         .sets = &run->sets,
@@ -247,16 +337,6 @@ static int run_in_namespace(struct run *run) {
         status = run->options->other ? run_against_other(run) : run_mounted(run);
     signals_finish(&run->signals);
     return status;
-}
-
-/* Standard files that were closed stay closed for the command, but no file opened here gets their numbers; and writing
- * to them fails. */
-static void reserve_standard_files(void) {
-    int fd;
-    do
-        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    close_fd(&fd);
 }
 
 /* Each directory has a file for the profile of its osproffs. */
@@ -304,25 +384,12 @@ static int refuse_live_below_mounts(const struct run *run) {
     return 0;
 }
 
-/* Errors: the layer is left out, and nothing is reported */
-static void open_quiet_user(struct run *run) {
-    complain_mute(true);
-    run->is_user_quiet = open_user(run, false) == 0 && run->user.session.recorder &&
-                         run->user.kind == EXECUTABLE_DYNAMIC && refuse_live_below_mounts(run) == 0;
-    complain_mute(false);
-    if (run->is_user_quiet)
-        return;
-    run_user_finish(&run->user);
-    run->user = (struct run_user){.name = NULL};
-}
-
 /* Errors: reported to the user */
 static int open_fs(struct run *run) {
     const struct run_options *options = run->options;
     int error = check_device();
     if (error == 0)
-        error = run_mounts_open(&run->mounts, options->directories.texts, options->directories.count,
-                                options->osproffs_options, options->osproffs_labels, !options->other);
+        error = run_mounts_open(&run->mounts, options, !options->other);
     if (error == 0)
         error = refuse_live_below_mounts(run);
     if (error == 0 || !options->layers.are_optional)
@@ -331,51 +398,65 @@ static int open_fs(struct run *run) {
     return 0;
 }
 
-static void open_traces(struct run *run) {
+/* Opens the layers that are wanted, and the user's layer for a mount alone, too: if that fails, it is left out, and nothing
+ * is reported. Errors: reported to the user */
+static int open_layers(struct run *run) {
     const struct run_options *options = run->options;
-    const bool wanted[TRACE_LAYERS] = {
-        [TRACE_FUSE] = options->layers.wanted & LAYER_FUSE, [TRACE_BLOCK] = options->layers.wanted & LAYER_BLOCK};
-    traces_open(&run->traces, wanted, options->directories.texts, options->directories.count, &options->labels);
-}
-
-/* Errors: reported to the user */
-static int open_served(struct run *run) {
-    const struct option_list *directories = &run->options->directories;
-    const char *name = "";
-    int error = run_served_find(directories->texts, directories->count, &run->served, &name);
-    if (error == -ENOENT)
-        complain("the layer daemon cannot be profiled: %s lies on no mount that osprof fuse profiles", name);
-    else if (error)
-        complain("the layer daemon cannot be profiled: %s: %s", name, strerror(-error));
+    const unsigned wanted = options->layers.wanted;
+    const struct option_list *directories = &options->directories;
+    int error = wanted & LAYER_USER ? open_user(run, !options->other) : 0;
+    if (run->user.session.recorder)
+        tidy_killed(run->user.session.live_path);
+    if (error == 0 && wanted & LAYER_FS)
+        error = open_fs(run);
+    if (error == 0 && wanted == LAYER_FS && directories->count == 1 && !options->other) {
+        complain_mute(true);
+        run->is_user_quiet = open_user(run, false) == 0 && run->user.session.recorder &&
+                             run->user.kind == EXECUTABLE_DYNAMIC && refuse_live_below_mounts(run) == 0;
+        complain_mute(false);
+        if (!run->is_user_quiet) {
+            run_user_finish(&run->user);
+            run->user = (struct run_user){.name = NULL};
+        }
+    }
+    if (error == 0 && wanted & LAYER_DAEMON) {
+        const char *name = "";
+        error = run_served_find(directories->texts, directories->count, &run->served, &name);
+        if (error == -ENOENT)
+            complain("the layer daemon cannot be profiled: %s lies on no mount that osprof fuse profiles", name);
+        else if (error)
+            complain("the layer daemon cannot be profiled: %s: %s", name, strerror(-error));
+    }
     return error;
 }
 
 int run_command(const struct run_options *options) {
     struct run run = {.options = options,
                       .mounts = {.options = {.live_dir_fd = -1}},
-                      .attach = run_attach_directory(&options->directories),
+                      .attach = run_report_attachable(&options->directories),
                       .target = {.stream_fd = -1, .dir_fd = -1},
                       .page = {.stream_fd = -1, .dir_fd = -1},
                       .kept = {.dir_fd = -1},
                       .sets = {.parent_fd = -1}};
-    reserve_standard_files();
-    run_neighbours_open(&run.neighbours, options->directories.texts, options->directories.count);
+    const struct option_list *directories = &options->directories;
+    const bool wanted[TRACE_LAYERS] = {
+        [TRACE_FUSE] = options->layers.wanted & LAYER_FUSE, [TRACE_BLOCK] = options->layers.wanted & LAYER_BLOCK};
+    int null_fd;
+    /* Standard files that were closed stay closed for the command, but no file opened here gets their numbers; and writing
+     * to them fails. */
+    do
+        null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (null_fd >= 0 && null_fd <= STDERR_FILENO);
+    close_fd(&null_fd);
+    run_neighbours_open(&run.neighbours, directories->texts, directories->count);
     int error = options->user_name ? run_identity_find(&run.as, options->user_name) : 0;
-    if (error == 0 && options->layers.wanted & LAYER_USER)
-        error = open_user(&run, !options->other);
-    if (run.user.session.recorder)
-        run_killed_tidy(run.user.session.live_path);
-    if (error == 0 && options->layers.wanted & LAYER_FS)
-        error = open_fs(&run);
-    if (error == 0 && options->layers.wanted == LAYER_FS && options->directories.count == 1 && !options->other)
-        open_quiet_user(&run);
-    if (error == 0 && options->layers.wanted & LAYER_DAEMON)
-        error = open_served(&run);
+    if (error == 0)
+        error = open_layers(&run);
     if (error == 0)
         error = open_target(&run);
     if (error == 0 && !options->other)
         kept_open(&run.kept);
-    open_traces(&run);
+    traces_open(&run.traces, wanted, directories->texts, directories->count, &options->labels);
     int status = RUN_FAILED;
     if (error == 0) {
         run_mounts_note_files(&run.mounts);

@@ -2,6 +2,7 @@
 #include "run_daemon.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <string.h>
@@ -14,9 +15,78 @@
 
 #include "base.h"
 #include "command.h"
+#include "live_dirs.h"
 #include "mounts.h"
 #include "namespace.h"
-#include "user_options.h"
+#include "path.h"
+#include "run_options.h"
+
+/* ---- Options for osproffs -------------------------------------------------------------------- */
+
+/* The value of an option in a list for -o, the last one if there are several.
+ * Owner:   the caller frees it
+ * Returns NULL if it is not given */
+static char *find_option(const char *list, const char *name) {
+    CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
+    char *value = NULL;
+    char *rest = copy;
+    for (const char *option = strsep(&rest, ","); option; option = strsep(&rest, ",")) {
+        size_t length = strlen(name);
+        if (strncmp(option, name, length) != 0 || option[length] != '=')
+            continue;
+        free(value);
+        value = strdup(option + length + 1);
+    }
+    return value;
+}
+
+/* Opens it, and makes the default one if needed, before anything is mounted over it. */
+static int open_live_dir(const char *given) {
+    struct live_dirs dirs;
+    CLEANUP_FREE char *asked = find_option(given, "live");
+    if (asked && strcmp(asked, "none") == 0)
+        return -1;
+    if (asked)
+        return open(asked, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    live_dirs_find(&dirs);
+    if (live_dirs_make(&dirs) < 0)
+        return -1;
+    return open(dirs.paths[dirs.chosen], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int run_osproffs_init(struct run_osproffs *ret_options, const char *given, const char *labels, bool wants_groups) {
+    CLEANUP_FREE char *profile = find_option(given, "profile");
+    CLEANUP_FREE char *by = find_option(given, "by");
+    CLEANUP_FREE char *timing = find_option(given, "timing");
+    CLEANUP_FREE char *beside = path_beside_program("osproffs");
+    const char *program = getenv("OSPROFFS");
+    struct run_osproffs options = {.given = given, .labels = labels, .live_dir_fd = -1};
+    if (profile) {
+        complain("cannot take -o profile=%s: osprof run says where the profile goes: -p FILE", profile);
+        return -EINVAL;
+    }
+    /* Beside this program, where both are installed; else in PATH. */
+    options.program = program && program[0]                 ? strdup(program)
+                      : beside && access(beside, X_OK) == 0 ? steal_pointer(&beside)
+                                                            : strdup("osproffs");
+    options.control_name = find_option(given, "control");
+    if (!options.control_name)
+        options.control_name = strdup(".osprof");
+    /* Groups that nobody has asked for, if they are compatible with the given options. */
+    options.has_groups_unasked = wants_groups && !by && (!timing || strcmp(timing, "full") == 0);
+    options.live_dir_fd = open_live_dir(given);
+    *ret_options = options;
+    if (options.program && options.control_name)
+        return 0;
+    complain("no memory");
+    return -ENOMEM;
+}
+
+void run_osproffs_finish(struct run_osproffs *options) {
+    free(options->program);
+    free(options->control_name);
+    close_fd(&options->live_dir_fd);
+}
 
 #define LOWER_FD 3 /* in the daemon */
 #define LIVE_ATTEMPTS 100
@@ -29,32 +99,26 @@ static int complain_unusable(const char *name, int error) {
     return error;
 }
 
-/* A file system without files needs no profile, and file systems mounted below the root would be visible through it. */
-static int refuse_special(const struct run_daemon *daemon) {
+int run_daemon_open(struct run_daemon *ret_daemon, const char *name) {
+    struct run_daemon *daemon = ret_daemon;
     struct statfs fs;
-    if (fstatfs(daemon->lower_fd, &fs) < 0)
-        return complain_unusable(daemon->name, negative_errno());
+    *daemon = (struct run_daemon){
+        .name = name, .lower_fd = -1, .profile_fd = -1, .root_fd = -1, .control_fd = -1, .live_fd = -1};
+    daemon->path = realpath(name, NULL);
+    daemon->lower_fd = daemon->path ? open(daemon->path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (daemon->lower_fd < 0 || fstatfs(daemon->lower_fd, &fs) < 0)
+        return complain_unusable(name, negative_errno());
+    /* A file system without files needs no profile, and file systems mounted below the root would be visible through it. */
     if (strcmp(daemon->path, "/") == 0) {
         complain("cannot profile /: /proc, /dev and whatever else is mounted there would be seen through it; name the "
                  "directories that matter, as -d /usr -d /home");
         return -EINVAL;
     }
     if (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC) {
-        complain("cannot profile %s: it shows the kernel's state, and no storage", daemon->name);
+        complain("cannot profile %s: it shows the kernel's state, and no storage", name);
         return -EINVAL;
     }
     return 0;
-}
-
-int run_daemon_open(struct run_daemon *ret_daemon, const char *name) {
-    struct run_daemon *daemon = ret_daemon;
-    *daemon = (struct run_daemon){
-        .name = name, .lower_fd = -1, .profile_fd = -1, .root_fd = -1, .control_fd = -1, .live_fd = -1};
-    daemon->path = realpath(name, NULL);
-    daemon->lower_fd = daemon->path ? open(daemon->path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (daemon->lower_fd < 0)
-        return complain_unusable(name, negative_errno());
-    return refuse_special(daemon);
 }
 
 int run_daemon_reopen(struct run_daemon *daemon) {
@@ -70,15 +134,6 @@ int run_daemon_reopen(struct run_daemon *daemon) {
     return 0;
 }
 
-void run_daemon_finish(struct run_daemon *daemon) {
-    free(daemon->path);
-    close_fd(&daemon->lower_fd);
-    close_fd(&daemon->profile_fd);
-    close_fd(&daemon->root_fd);
-    close_fd(&daemon->control_fd);
-    close_fd(&daemon->live_fd);
-}
-
 void run_daemon_renew(struct run_daemon *daemon) {
     close_fd(&daemon->profile_fd);
     close_fd(&daemon->root_fd);
@@ -89,6 +144,12 @@ void run_daemon_renew(struct run_daemon *daemon) {
     daemon->has_ended = false;
 }
 
+void run_daemon_finish(struct run_daemon *daemon) {
+    run_daemon_renew(daemon);
+    free(daemon->path);
+    close_fd(&daemon->lower_fd);
+}
+
 /* ---- Starting ----------------------------------------------------------------------------------- */
 
 /* As root other users may use the mount too: the command may change its user. The control file is written to, also over
@@ -96,28 +157,22 @@ void run_daemon_renew(struct run_daemon *daemon) {
 static void exec_osproffs(const struct run_daemon *daemon, const struct run_osproffs *options) {
     char lower[32];
     char resolution[32];
-    const char *arguments[24] = {"osproffs", "-f"};
+    const char *lists[] = {geteuid() == 0 ? "rw,allow_other" : "rw",
+                           resolution, /* a later one counts */
+                           options->has_groups_unasked ? "by=file+directory+program" : NULL,
+                           options->given,
+                           options->labels,
+                           "profile=-"};
+    const char *arguments[2 * ARRAY_SIZE(lists) + 5] = {"osproffs", "-f"};
     size_t count = 2;
     snprintf(lower, sizeof(lower), "/proc/self/fd/%d", LOWER_FD);
     snprintf(resolution, sizeof(resolution), "resolution=%u", RUN_RESOLUTION);
-    arguments[count++] = "-o";
-    arguments[count++] = geteuid() == 0 ? "rw,allow_other" : "rw";
-    arguments[count++] = "-o";
-    arguments[count++] = resolution; /* a later one counts */
-    if (options->has_groups_unasked) {
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        if (!lists[i])
+            continue;
         arguments[count++] = "-o";
-        arguments[count++] = "by=file+directory+program";
+        arguments[count++] = lists[i];
     }
-    if (options->given) {
-        arguments[count++] = "-o";
-        arguments[count++] = options->given;
-    }
-    if (options->labels) {
-        arguments[count++] = "-o";
-        arguments[count++] = options->labels;
-    }
-    arguments[count++] = "-o";
-    arguments[count++] = "profile=-";
     arguments[count++] = lower;
     arguments[count++] = daemon->path;
     execvp(options->program, (char **)(uintptr_t)arguments);
@@ -185,7 +240,13 @@ static int wait_for_mount(struct run_daemon *daemon, dev_t device_before, const 
     return 0;
 }
 
-/* Opened through the directory's descriptor, whatever is mounted over it by now. */
+/* Asks for attributes of an open file. */
+static int ask(int fd) {
+    struct statx attr;
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &attr) < 0 ? negative_errno() : 0;
+}
+
+/* Opens the live file of a daemon that has mounted, through the directory's descriptor, whatever is mounted over it by now. */
 static void open_live(struct run_daemon *daemon, const struct run_osproffs *options) {
     for (unsigned attempt = 0; attempt < LIVE_ATTEMPTS && daemon->live_fd < 0; attempt++) {
         struct input input = {0};
@@ -200,12 +261,6 @@ static void open_live(struct run_daemon *daemon, const struct run_osproffs *opti
             close_fd(&daemon->live_fd); /* left behind by another process of the same number */
         input_finish(&input);
     }
-}
-
-/* Asks for attributes of an open file. */
-static int ask(int fd) {
-    struct statx attr;
-    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &attr) < 0 ? negative_errno() : 0;
 }
 
 /* Looking up the control file waits for the daemon's first answer. */
@@ -224,16 +279,14 @@ static int open_mount(struct run_daemon *daemon, const struct run_osproffs *opti
     return ask(daemon->root_fd);
 }
 
-/* A daemon that gives up has said why, unless it was killed. */
-static void wait_for_reason(struct run_daemon *daemon, const struct signals *signals) {
+/* Reports that a daemon has given up, or cannot be used. The daemon has said why, unless it was killed. */
+static int complain_not_mounted(struct run_daemon *daemon, const struct run_osproffs *options,
+                                const struct signals *signals, int error) {
     struct signalfd_siginfo info;
     for (int waited_ms = 0; !daemon->has_ended && waited_ms < GIVE_UP_MS; waited_ms += 10) {
         signals_take(signals, 10, &info);
         run_daemon_reap(daemon);
     }
-}
-
-static int complain_not_mounted(const struct run_daemon *daemon, const struct run_osproffs *options, int error) {
     if (!daemon->has_ended)
         complain("cannot profile %s: its control file %s: %s", daemon->name, options->control_name, strerror(-error));
     else if (WIFSIGNALED(daemon->wait_status))
@@ -262,10 +315,7 @@ int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *optio
         return error;
     if (error == 0)
         error = open_mount(daemon, options);
-    if (error == 0)
-        return 0;
-    wait_for_reason(daemon, signals);
-    return complain_not_mounted(daemon, options, error);
+    return error ? complain_not_mounted(daemon, options, signals, error) : 0;
 }
 
 /* ---- Running ------------------------------------------------------------------------------------ */
@@ -315,7 +365,7 @@ void run_daemon_detach(struct run_daemon *daemon) {
     close_fd(&daemon->root_fd);
 }
 
-static int parse_profile(const struct run_daemon *daemon, struct input *ret_input) {
+static int parse_profile(const struct run_daemon *daemon, struct aggstats_profile *ret_profile) {
     struct aggstats_parse_error why;
     CLEANUP_FD int fd = dup(daemon->profile_fd);
     if (fd < 0 || lseek(fd, 0, SEEK_SET) < 0)
@@ -324,14 +374,15 @@ static int parse_profile(const struct run_daemon *daemon, struct input *ret_inpu
     if (!stream)
         return negative_errno();
     steal_fd(&fd);
-    struct input input = {0};
-    int error = aggstats_profile_parse(stream, &input.profile, &why);
-    if (error == 0)
-        *ret_input = input;
-    return error;
+    return aggstats_profile_parse(stream, ret_profile, &why);
 }
 
-static int recover(struct run_daemon *daemon, const struct run_osproffs *options, struct input *ret_input) {
+int run_daemon_profile(struct run_daemon *daemon, const struct run_osproffs *options, struct input *ret_input) {
+    struct input input = {.is_live = false};
+    if (parse_profile(daemon, &input.profile) == 0) {
+        *ret_input = input;
+        return 0;
+    }
     int error = run_daemon_read_live(daemon, ret_input);
     if (error) {
         complain("the profile of %s is lost: its osproffs was killed, and %s", daemon->name,
@@ -344,10 +395,4 @@ static int recover(struct run_daemon *daemon, const struct run_osproffs *options
              daemon->name);
     unlinkat(options->live_dir_fd, daemon->live_name, 0);
     return 0;
-}
-
-int run_daemon_profile(struct run_daemon *daemon, const struct run_osproffs *options, struct input *ret_input) {
-    if (parse_profile(daemon, ret_input) == 0)
-        return 0;
-    return recover(daemon, options, ret_input);
 }

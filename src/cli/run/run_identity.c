@@ -1,3 +1,4 @@
+/* Rights that the command's user gets to files of osprof are entries of access control lists, in the kernel's form. */
 #include "run_identity.h"
 
 #include <dirent.h>
@@ -27,38 +28,25 @@
 
 /* ---- Becoming it -------------------------------------------------------------------------------- */
 
-/* In this order, for each needs the rights that the next one takes. */
-static int change_ids(const struct run_identity *identity) {
+int run_identity_assume(const struct run_identity *identity) {
+    const char *const variables[][2] = {
+        {"HOME", identity->home}, {"USER", identity->name}, {"LOGNAME", identity->name}, {"SHELL", identity->shell}};
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    if (!identity->name)
+        return 0;
+    /* In this order, for each needs the rights that the next one takes. */
     if (setgroups((size_t)identity->group_count, identity->groups) < 0 ||
         setresgid(identity->gid, identity->gid, identity->gid) < 0 ||
         setresuid(identity->uid, identity->uid, identity->uid) < 0)
         return negative_errno();
-    return 0;
-}
-
-/* The kernel does it too, but not where root has asked it to keep them (capabilities(7), securebits). */
-static int drop_capabilities(void) {
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
-    return syscall(SYS_capset, &header, none) < 0 ? negative_errno() : 0;
-}
-
-static int set_environment(const struct run_identity *identity) {
-    const char *const variables[][2] = {
-        {"HOME", identity->home}, {"USER", identity->name}, {"LOGNAME", identity->name}, {"SHELL", identity->shell}};
+    /* The kernel drops capabilities too, but not where root has asked it to keep them (capabilities(7), securebits). */
+    if (identity->uid != 0 && syscall(SYS_capset, &header, none) < 0)
+        return negative_errno();
     for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
         if (setenv(variables[i][0], variables[i][1], 1) < 0)
             return negative_errno();
     return 0;
-}
-
-int run_identity_assume(const struct run_identity *identity) {
-    if (!identity->name)
-        return 0;
-    int error = change_ids(identity);
-    if (error == 0 && identity->uid != 0)
-        error = drop_capabilities();
-    return error ? error : set_environment(identity);
 }
 
 /* Returns what access(2) says to that user, or why there can be none. path: NULL: only the latter */
@@ -82,16 +70,6 @@ bool run_identity_may(const struct run_identity *identity, const char *path, int
 
 /* ---- Finding it --------------------------------------------------------------------------------- */
 
-static const struct passwd *look_up(const char *user) {
-    const struct passwd *found = getpwnam(user);
-    char *end;
-    if (found || user[0] < '0' || user[0] > '9')
-        return found;
-    errno = 0;
-    const unsigned long uid = strtoul(user, &end, 10);
-    return *end == '\0' && errno == 0 && uid < (uid_t)-1 ? getpwuid((uid_t)uid) : NULL;
-}
-
 /* Errors:  -ENOMEM */
 static int find_groups(struct run_identity *identity) {
     int room = GROUPS_FIRST;
@@ -108,29 +86,31 @@ static int find_groups(struct run_identity *identity) {
     return 0;
 }
 
-/* Errors:  -ENOMEM */
-static int fill(struct run_identity *identity, const struct passwd *found) {
+int run_identity_find(struct run_identity *ret_identity, const char *user) {
+    struct run_identity *identity = ret_identity;
+    if (geteuid() != 0) {
+        complain("cannot run the command as %s: only root can", user);
+        return -EPERM;
+    }
+    const struct passwd *found = getpwnam(user);
+    if (!found && user[0] >= '0' && user[0] <= '9') {
+        char *end;
+        errno = 0;
+        const unsigned long uid = strtoul(user, &end, 10);
+        found = *end == '\0' && errno == 0 && uid < (uid_t)-1 ? getpwuid((uid_t)uid) : NULL;
+    }
+    if (!found) {
+        complain("cannot run the command as %s: there is no such user", user);
+        return -ENOENT;
+    }
     identity->uid = found->pw_uid;
     identity->gid = found->pw_gid;
     identity->name = strdup(found->pw_name);
     identity->home = strdup(found->pw_dir);
     identity->shell = strdup(found->pw_shell[0] ? found->pw_shell : "/bin/sh");
-    return identity->name && identity->home && identity->shell ? find_groups(identity) : -ENOMEM;
-}
-
-int run_identity_find(struct run_identity *ret_identity, const char *user) {
-    if (geteuid() != 0) {
-        complain("cannot run the command as %s: only root can", user);
-        return -EPERM;
-    }
-    const struct passwd *found = look_up(user);
-    if (!found) {
-        complain("cannot run the command as %s: there is no such user", user);
-        return -ENOENT;
-    }
-    int error = fill(ret_identity, found);
+    int error = identity->name && identity->home && identity->shell ? find_groups(identity) : -ENOMEM;
     if (error == 0)
-        error = ask_as(ret_identity, NULL, 0);
+        error = ask_as(identity, NULL, 0);
     if (error)
         complain("cannot run the command as %s: %s%s", user, strerror(-error),
                  error == -EPERM ? "; that takes the capabilities CAP_SETUID and CAP_SETGID" : "");
@@ -155,17 +135,7 @@ static struct posix_acl_xattr_entry entry_of(unsigned tag, unsigned permissions,
     return (struct posix_acl_xattr_entry){htole16((uint16_t)tag), htole16((uint16_t)permissions), htole32(id)};
 }
 
-/* Of a file that has none. Returns how many entries */
-static size_t make_list(struct list *ret_list, mode_t mode) {
-    ret_list->header.a_version = htole32(POSIX_ACL_XATTR_VERSION);
-    ret_list->entries[0] = entry_of(ACL_USER_OBJ, mode >> 6 & 7, ACL_UNDEFINED_ID);
-    ret_list->entries[1] = entry_of(ACL_GROUP_OBJ, mode >> 3 & 7, ACL_UNDEFINED_ID);
-    ret_list->entries[2] = entry_of(ACL_MASK, mode >> 3 & 7, ACL_UNDEFINED_ID);
-    ret_list->entries[3] = entry_of(ACL_OTHER, mode & 7, ACL_UNDEFINED_ID);
-    return 4;
-}
-
-/* Errors:  those of getxattr(2); -E2BIG */
+/* A file without a list has that of its mode. Errors: those of getxattr(2); -E2BIG; -EPERM the file is not ours */
 static int read_list(int fd, struct list *ret_list, size_t *ret_count) {
     struct stat attr;
     const ssize_t size = fgetxattr(fd, ACCESS_LIST, ret_list, sizeof(*ret_list));
@@ -175,8 +145,17 @@ static int read_list(int fd, struct list *ret_list, size_t *ret_count) {
         return negative_errno();
     if (attr.st_uid != geteuid())
         return -EPERM;
-    *ret_count = size < 0 ? make_list(ret_list, attr.st_mode)
-                          : ((size_t)size - sizeof(ret_list->header)) / sizeof(ret_list->entries[0]);
+    if (size >= 0) {
+        *ret_count = ((size_t)size - sizeof(ret_list->header)) / sizeof(ret_list->entries[0]);
+        return 0;
+    }
+    const mode_t mode = attr.st_mode;
+    ret_list->header.a_version = htole32(POSIX_ACL_XATTR_VERSION);
+    ret_list->entries[0] = entry_of(ACL_USER_OBJ, mode >> 6 & 7, ACL_UNDEFINED_ID);
+    ret_list->entries[1] = entry_of(ACL_GROUP_OBJ, mode >> 3 & 7, ACL_UNDEFINED_ID);
+    ret_list->entries[2] = entry_of(ACL_MASK, mode >> 3 & 7, ACL_UNDEFINED_ID);
+    ret_list->entries[3] = entry_of(ACL_OTHER, mode & 7, ACL_UNDEFINED_ID);
+    *ret_count = 4;
     return 0;
 }
 
@@ -242,22 +221,21 @@ static size_t remove_user(struct list *list, size_t count, uid_t uid) {
     return kept;
 }
 
-static bool may_use(const struct run_identity *identity, int dir_fd, const char *name) {
-    CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct list list;
-    size_t count = 0;
-    return fd >= 0 && read_list(fd, &list, &count) == 0 && has_user(&list, count, identity->uid);
-}
-
 static bool may_use_any(const struct run_identity *identity, int dir_fd) {
-    CLEANUP_FD int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    CLEANUP_FD int list_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = list_fd < 0 ? NULL : fdopendir(list_fd);
     bool may = false;
     if (!dir)
         return true; /* unknown */
-    steal_fd(&fd);
-    for (struct dirent *entry; !may && (entry = readdir(dir));)
-        may = entry->d_name[0] != '.' && may_use(identity, dir_fd, entry->d_name);
+    steal_fd(&list_fd);
+    for (struct dirent *entry; !may && (entry = readdir(dir));) {
+        CLEANUP_FD int fd = entry->d_name[0] == '.'
+                                ? -1
+                                : openat(dir_fd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        struct list list;
+        size_t count = 0;
+        may = fd >= 0 && read_list(fd, &list, &count) == 0 && has_user(&list, count, identity->uid);
+    }
     closedir(dir);
     return may;
 }

@@ -24,7 +24,7 @@
 /* ---- Processes of the run ----------------------------------------------------------------------- */
 
 struct run_mark {
-    char *variable; /* in the environment; NULL: the layer user is not profiled */
+    const char *variable; /* in the environment; NULL: the layer user is not profiled */
     size_t variable_bytes;
     struct stat own_namespace;
     bool has_namespace;
@@ -34,24 +34,6 @@ struct run_mark {
 static uint64_t start_of(pid_t pid, struct proc_stat *stat) {
     const char *field = proc_stat_read((uint64_t)pid, stat) ? proc_stat_field(stat, START_FIELD) : NULL;
     return field ? strtoull(field, NULL, 10) : 0;
-}
-
-static int mark_init(struct run_mark *mark, const struct run_user *user, const struct run_mounts *mounts) {
-    struct proc_stat stat_text;
-    *mark = (struct run_mark){.own_start = start_of(getpid(), &stat_text)};
-    if (user->session.recorder && asprintf(&mark->variable, "OSPROF_POSIX=%s", user->variable) < 0) {
-        mark->variable = NULL;
-        return -ENOMEM;
-    }
-    mark->variable_bytes = mark->variable ? strlen(mark->variable) + 1 : 0;
-    mark->has_namespace = mounts->count > 0 && stat("/proc/self/ns/mnt", &mark->own_namespace) == 0;
-    return 0;
-}
-
-static bool is_in_namespace(const struct run_mark *mark, int proc_fd) {
-    struct stat attr;
-    return mark->has_namespace && fstatat(proc_fd, "ns/mnt", &attr, 0) == 0 &&
-           attr.st_dev == mark->own_namespace.st_dev && attr.st_ino == mark->own_namespace.st_ino;
 }
 
 static bool has_variable(const struct run_mark *mark, int proc_fd) {
@@ -68,24 +50,24 @@ static bool has_variable(const struct run_mark *mark, int proc_fd) {
 
 /* ---- Looking ------------------------------------------------------------------------------------ */
 
-static bool is_own(const struct run_mounts *mounts, pid_t pid, const char *program) {
-    bool found = pid == getpid() || pid == getppid() || strcmp(program, RUN_ASKING_NAME) == 0;
-    for (size_t i = 0; i < mounts->count; i++)
-        found = found || pid == mounts->daemons[i].pid;
-    return found;
-}
-
 /* Returns false if it does not belong to the run. */
 static bool look_at(const struct run_mark *mark, const struct run_mounts *mounts, pid_t pid, int proc_fd,
                     struct run_left_process *ret_process) {
-    struct proc_stat stat;
-    const uint64_t start = start_of(pid, &stat);
+    struct proc_stat status;
+    struct stat attr;
+    const uint64_t start = start_of(pid, &status);
     *ret_process = (struct run_left_process){.pid = pid};
-    if (start == 0 || start < mark->own_start || !stat.state || stat.state[0] == 'Z' || stat.state[0] == 'X')
+    if (start == 0 || start < mark->own_start || !status.state || status.state[0] == 'Z' || status.state[0] == 'X')
         return false;
-    snprintf(ret_process->program, sizeof(ret_process->program), "%s", stat.name);
-    return !is_own(mounts, pid, ret_process->program) &&
-           (is_in_namespace(mark, proc_fd) || has_variable(mark, proc_fd));
+    snprintf(ret_process->program, sizeof(ret_process->program), "%s", status.name);
+    if (pid == getpid() || pid == getppid() || strcmp(ret_process->program, RUN_ASKING_NAME) == 0)
+        return false;
+    for (size_t i = 0; i < mounts->count; i++)
+        if (pid == mounts->daemons[i].pid)
+            return false;
+    const bool is_in_namespace = mark->has_namespace && fstatat(proc_fd, "ns/mnt", &attr, 0) == 0 &&
+                                 attr.st_dev == mark->own_namespace.st_dev && attr.st_ino == mark->own_namespace.st_ino;
+    return is_in_namespace || has_variable(mark, proc_fd);
 }
 
 static void look_at_all(const struct run_mark *mark, const struct run_mounts *mounts, int to_fd) {
@@ -121,13 +103,20 @@ static bool collect(int fd, struct run_left *left) {
 }
 
 void run_left_find(struct run_left *ret_left, const struct run_user *user, const struct run_mounts *mounts) {
-    struct run_mark mark;
+    CLEANUP_FREE char *variable = NULL;
+    struct proc_stat stat_text;
+    struct run_mark mark = {.own_start = start_of(getpid(), &stat_text)};
     int ends[2];
     ret_left->count = 0;
-    if (mark_init(&mark, user, mounts) < 0 || (!mark.variable && !mark.has_namespace) || pipe2(ends, O_CLOEXEC) < 0) {
-        free(mark.variable);
+    if (user->session.recorder && asprintf(&variable, "OSPROF_POSIX=%s", user->variable) < 0) {
+        variable = NULL;
         return;
     }
+    mark.variable = variable;
+    mark.variable_bytes = variable ? strlen(variable) + 1 : 0;
+    mark.has_namespace = mounts->count > 0 && stat("/proc/self/ns/mnt", &mark.own_namespace) == 0;
+    if ((!variable && !mark.has_namespace) || pipe2(ends, O_CLOEXEC) < 0)
+        return;
     pid_t pid = fork();
     if (pid == 0) {
         look_at_all(&mark, mounts, ends[1]);
@@ -140,20 +129,9 @@ void run_left_find(struct run_left *ret_left, const struct run_user *user, const
         kill(pid, SIGKILL);
         waitpid(pid, NULL, has_ended ? 0 : WNOHANG);
     }
-    free(mark.variable);
 }
 
 /* ---- Reporting ---------------------------------------------------------------------------------- */
-
-/* Of a program that becomes a daemon, the process that is there at first only starts the one that stays. */
-static void let_end(struct run_left *left, const struct run_user *user, const struct run_mounts *mounts) {
-    const struct timespec step = {.tv_nsec = ENDING_STEP_NS};
-    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + ENDING_MS * NS_PER_MS;
-    while (left->count > 0 && read_clock_ns(CLOCK_MONOTONIC) < end_ns) {
-        nanosleep(&step, NULL);
-        run_left_find(left, user, mounts);
-    }
-}
 
 /* "sleep 4711, sh 4712 and 3 others" */
 static void list_names(const struct run_left *left, char ret_text[RUN_LEFT_TEXT_SIZE]) {
@@ -172,7 +150,13 @@ static void list_names(const struct run_left *left, char ret_text[RUN_LEFT_TEXT_
 
 void run_left_tell(struct run_left *left, const struct run_user *user, const struct run_mounts *mounts,
                    char ret_names[RUN_LEFT_TEXT_SIZE]) {
-    let_end(left, user, mounts);
+    const struct timespec step = {.tv_nsec = ENDING_STEP_NS};
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + ENDING_MS * NS_PER_MS;
+    /* Of a program that becomes a daemon, the process that is there at first only starts the one that stays. */
+    while (left->count > 0 && read_clock_ns(CLOCK_MONOTONIC) < end_ns) {
+        nanosleep(&step, NULL);
+        run_left_find(left, user, mounts);
+    }
     list_names(left, ret_names);
     if (left->count > 0)
         complain("the command has ended, but not what it started: %s; what %s from here on is not in the profile: let "

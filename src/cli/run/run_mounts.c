@@ -5,7 +5,9 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,7 +15,9 @@
 
 #include "base.h"
 #include "command.h"
+#include "mounts.h"
 #include "path.h"
+#include "run_daemon.h"
 #include "wide_count.h"
 
 #define ANSWER_MS 2000
@@ -24,6 +28,101 @@
 #define TERMINATE_MS 10000 /* osproffs waits 2 s for calls that hang */
 #define KILL_MS 1000
 
+/* ---- Mounts outside -------------------------------------------------------------------------- */
+
+static bool has_device(const struct run_outside *outside, dev_t device) {
+    for (size_t i = 0; i < outside->count; i++)
+        if (outside->devices[i] == device)
+            return true;
+    return false;
+}
+
+/* Reads which are mounted now. */
+static int read_devices(int table_fd, struct run_outside *ret_outside) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    int error = mounts_open_at(table_fd, &table);
+    *ret_outside = (struct run_outside){.table_fd = table_fd};
+    while (error == 0 && mounts_next(&table, &entry)) {
+        if (!mounts_is_profiled(&entry) || has_device(ret_outside, entry.device))
+            continue;
+        error = grow_array(&ret_outside->devices, ret_outside->count, sizeof(*ret_outside->devices));
+        if (error == 0)
+            ret_outside->devices[ret_outside->count++] = entry.device;
+    }
+    return error;
+}
+
+static void open_outside(struct run_outside *ret_outside) {
+    struct run_outside outside = {.count = 0};
+    CLEANUP_FD int table_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+    if (table_fd >= 0 && read_devices(table_fd, &outside) == 0 && outside.count > 0) {
+        steal_fd(&table_fd);
+        *ret_outside = outside;
+        return;
+    }
+    free(outside.devices);
+    *ret_outside = (struct run_outside){.count = 0};
+}
+
+static void finish_outside(struct run_outside *outside) {
+    if (outside->count > 0)
+        close_fd(&outside->table_fd);
+    free(outside->devices);
+    *outside = (struct run_outside){.count = 0};
+}
+
+/* To look up what is below a mount that hangs would hang. */
+static bool may_hang(const char *path) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    bool found = mounts_open(&table) < 0;
+    while (!found && mounts_next(&table, &entry)) {
+        const char *below = path_below(path, entry.path);
+        found = below && below[0] && mounts_may_hang(&entry);
+    }
+    return found;
+}
+
+/* Unmounts copies that can be reached: mounts over them keep the rest in use. The number of a device that is gone everywhere
+ * may be that of another file system by now. */
+static void unmount(const struct run_mounts *own, dev_t device) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    mounts_open(&table);
+    while (mounts_next(&table, &entry)) {
+        dev_t there;
+        bool is_of_run = false; /* a mount of the run is at the path, above it or below it */
+        for (size_t i = 0; i < own->count; i++)
+            is_of_run |= path_below(entry.path, own->daemons[i].path) || path_below(own->daemons[i].path, entry.path);
+        if (entry.device == device && mounts_is_profiled(&entry) && !is_of_run && !may_hang(entry.path) &&
+            mounts_device_at(entry.path, &there) == 0 && there == device)
+            umount2(entry.path, MNT_DETACH | UMOUNT_NOFOLLOW);
+    }
+}
+
+void run_mounts_wait(struct run_mounts *mounts, int fd, int timeout_ms) {
+    struct run_outside *outside = &mounts->outside;
+    struct pollfd events[] = {{.fd = fd, .events = POLLIN},
+                              {.fd = outside->count > 0 ? outside->table_fd : -1, .events = POLLPRI}};
+    struct run_outside now;
+    size_t kept = 0;
+    if (poll(events, ARRAY_SIZE(events), timeout_ms) <= 0 || !events[1].revents)
+        return;
+    if (read_devices(outside->table_fd, &now) == 0) {
+        for (size_t i = 0; i < outside->count; i++) {
+            if (has_device(&now, outside->devices[i]))
+                outside->devices[kept++] = outside->devices[i];
+            else
+                unmount(mounts, outside->devices[i]);
+        }
+        if (kept == 0)
+            finish_outside(outside);
+        outside->count = kept;
+    }
+    free(now.devices);
+}
+
 /* ---- Opening ------------------------------------------------------------------------------------ */
 
 /* A directory comes before those within it. */
@@ -33,7 +132,25 @@ static int compare_paths(const void *a, const void *b) {
     return strcmp((*left)->path, (*right)->path);
 }
 
-static int refuse_same(const struct run_mounts *mounts) {
+int run_mounts_open(struct run_mounts *ret_mounts, const struct run_options *options, bool wants_groups) {
+    struct run_mounts *mounts = ret_mounts;
+    const struct option_list *directories = &options->directories;
+    *mounts = (struct run_mounts){.options.live_dir_fd = -1};
+    mounts->daemons = calloc(directories->count, sizeof(*mounts->daemons));
+    mounts->by_depth = calloc(directories->count, sizeof(struct run_daemon *));
+    if (!mounts->daemons || !mounts->by_depth) {
+        complain("no memory");
+        return -ENOMEM;
+    }
+    open_outside(&mounts->outside);
+    int error = run_osproffs_init(&mounts->options, options->osproffs_options, options->osproffs_labels, wants_groups);
+    for (; mounts->count < directories->count && error == 0; mounts->count++) {
+        mounts->by_depth[mounts->count] = &mounts->daemons[mounts->count];
+        error = run_daemon_open(&mounts->daemons[mounts->count], directories->texts[mounts->count]);
+    }
+    if (error)
+        return error;
+    qsort(mounts->by_depth, mounts->count, sizeof(struct run_daemon *), compare_paths);
     for (size_t i = 1; i < mounts->count; i++) {
         const struct run_daemon *one = mounts->by_depth[i - 1];
         const struct run_daemon *other = mounts->by_depth[i];
@@ -45,51 +162,26 @@ static int refuse_same(const struct run_mounts *mounts) {
     return 0;
 }
 
-int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directories, size_t count, const char *options,
-                    const char *labels, bool wants_groups) {
-    struct run_mounts *mounts = ret_mounts;
-    *mounts = (struct run_mounts){.options.live_dir_fd = -1};
-    mounts->daemons = calloc(count, sizeof(*mounts->daemons));
-    mounts->by_depth = calloc(count, sizeof(struct run_daemon *));
-    if (!mounts->daemons || !mounts->by_depth) {
-        complain("no memory");
-        return -ENOMEM;
-    }
-    run_outside_open(&mounts->outside);
-    int error = run_osproffs_init(&mounts->options, options, labels, wants_groups);
-    for (; mounts->count < count && error == 0; mounts->count++) {
-        mounts->by_depth[mounts->count] = &mounts->daemons[mounts->count];
-        error = run_daemon_open(&mounts->daemons[mounts->count], directories[mounts->count]);
-    }
-    if (error)
-        return error;
-    qsort(mounts->by_depth, count, sizeof(struct run_daemon *), compare_paths);
-    return refuse_same(mounts);
-}
-
 void run_mounts_finish(struct run_mounts *mounts) {
     for (size_t i = 0; i < mounts->count; i++)
         run_daemon_finish(&mounts->daemons[i]);
-    run_outside_finish(&mounts->outside);
+    finish_outside(&mounts->outside);
     free(mounts->daemons);
     free(mounts->by_depth);
     run_osproffs_finish(&mounts->options);
 }
 
-static bool is_file_within(const struct run_mounts *mounts, int fd) {
-    char path[PATH_MAX];
-    struct stat attr;
-    if (path_of_open(fd, path) < 0 || fstat(fd, &attr) < 0 || !S_ISREG(attr.st_mode))
-        return false;
-    for (size_t i = 0; i < mounts->count; i++)
-        if (path_below(path, mounts->daemons[i].path))
-            return true;
-    return false;
-}
-
 void run_mounts_note_files(struct run_mounts *mounts) {
-    for (int fd = 0; fd < RUN_FILES; fd++)
-        mounts->positions[fd] = is_file_within(mounts, fd) ? lseek(fd, 0, SEEK_CUR) : -1;
+    for (int fd = 0; fd < RUN_FILES; fd++) {
+        char path[PATH_MAX];
+        struct stat attr;
+        mounts->positions[fd] = -1;
+        if (path_of_open(fd, path) < 0 || fstat(fd, &attr) < 0 || !S_ISREG(attr.st_mode))
+            continue;
+        for (size_t i = 0; i < mounts->count; i++)
+            if (path_below(path, mounts->daemons[i].path))
+                mounts->positions[fd] = lseek(fd, 0, SEEK_CUR);
+    }
 }
 
 void run_mounts_tell_files(const struct run_mounts *mounts) {
@@ -103,24 +195,6 @@ void run_mounts_tell_files(const struct run_mounts *mounts) {
 }
 
 /* ---- Starting ----------------------------------------------------------------------------------- */
-
-static bool is_within(const char *path, const char *directory) {
-    size_t length = strlen(directory);
-    return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
-}
-
-/* The current directory is still the one below the mounts. One outside all of them stays as it is. */
-static int enter_current_dir(const struct run_mounts *mounts) {
-    CLEANUP_FREE char *path = getcwd(NULL, 0);
-    bool is_covered = false;
-    for (size_t i = 0; i < mounts->count && path; i++)
-        is_covered = is_covered || is_within(path, mounts->daemons[i].path);
-    if (!is_covered || chdir(path) == 0)
-        return 0;
-    int error = negative_errno();
-    complain("cannot enter the current directory %s through its mount: %s", path, strerror(-error));
-    return error;
-}
 
 void run_mounts_renew(struct run_mounts *mounts) {
     for (size_t i = 0; i < mounts->count; i++)
@@ -139,7 +213,18 @@ int run_mounts_start(struct run_mounts *mounts, const struct signals *signals, i
     int error = 0;
     for (size_t i = 0; i < mounts->count && error == 0; i++)
         error = run_daemon_start(mounts->by_depth[i], &mounts->options, signals, ret_signal);
-    return error ? error : enter_current_dir(mounts);
+    if (error)
+        return error;
+    /* The current directory is still the one below the mounts. A directory outside all mounts stays as it is. */
+    CLEANUP_FREE char *path = getcwd(NULL, 0);
+    bool is_covered = false;
+    for (size_t i = 0; i < mounts->count && path; i++)
+        is_covered |= path_below(path, mounts->daemons[i].path) != NULL;
+    if (!is_covered || chdir(path) == 0)
+        return 0;
+    error = negative_errno();
+    complain("cannot enter the current directory %s through its mount: %s", path, strerror(-error));
+    return error;
 }
 
 /* ---- Counting ----------------------------------------------------------------------------------- */
@@ -154,24 +239,22 @@ static int64_t now_ms(void) {
     return read_clock_ns(CLOCK_MONOTONIC) / NS_PER_MS;
 }
 
-static void add_counted(struct counted *counted, const struct aggstats_profile *profile, int64_t begin_age_ms) {
-    for (size_t op = 0; op < profile->op_count; op++)
-        counted->calls += profile->ops[op].calls;
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        counted->has_in_flight = true;
-        counted->has_older |=
-            1e3 * (double)profile->in_flight[i].latency_cycles >= (double)begin_age_ms * profile->clock.frequency_hz;
-    }
-}
-
 /* begin_ms: the moment */
 static struct counted look_at_counted(const struct run_mounts *mounts, int64_t begin_ms) {
     struct counted counted = {.calls = 0};
     for (size_t i = 0; i < mounts->count; i++) {
         struct input input;
+        const struct aggstats_profile *profile = &input.profile;
         if (run_daemon_read_live(&mounts->daemons[i], &input) < 0)
             continue;
-        add_counted(&counted, &input.profile, now_ms() - begin_ms);
+        const double begin_age_ms = (double)(now_ms() - begin_ms);
+        for (size_t op = 0; op < profile->op_count; op++)
+            counted.calls += profile->ops[op].calls;
+        for (size_t call = 0; call < profile->in_flight_count; call++) {
+            counted.has_in_flight = true;
+            counted.has_older |=
+                1e3 * (double)profile->in_flight[call].latency_cycles >= begin_age_ms * (double)profile->clock.frequency_hz;
+        }
         input_finish(&input);
     }
     return counted;
@@ -248,18 +331,17 @@ int run_mounts_reset(struct run_mounts *mounts) {
 
 /* ---- The end ------------------------------------------------------------------------------------ */
 
-static void complain_ended(const struct run_daemon *daemon) {
-    if (WIFSIGNALED(daemon->wait_status))
-        complain("osproffs was killed by signal %d (%s): nothing in %s can be reached from here on",
-                 WTERMSIG(daemon->wait_status), strsignal(WTERMSIG(daemon->wait_status)), daemon->name);
-    else
-        complain("osproffs has ended: what goes on in %s is not in the profile from here on", daemon->name);
-}
-
 void run_mounts_notice_ends(struct run_mounts *mounts) {
-    for (size_t i = 0; i < mounts->count; i++)
-        if (run_daemon_reap(&mounts->daemons[i]) && !mounts->are_ending)
-            complain_ended(&mounts->daemons[i]);
+    for (size_t i = 0; i < mounts->count; i++) {
+        const struct run_daemon *daemon = &mounts->daemons[i];
+        if (!run_daemon_reap(&mounts->daemons[i]) || mounts->are_ending)
+            continue;
+        if (WIFSIGNALED(daemon->wait_status))
+            complain("osproffs was killed by signal %d (%s): nothing in %s can be reached from here on",
+                     WTERMSIG(daemon->wait_status), strsignal(WTERMSIG(daemon->wait_status)), daemon->name);
+        else
+            complain("osproffs has ended: what goes on in %s is not in the profile from here on", daemon->name);
+    }
 }
 
 static bool runs(const struct run_daemon *daemon) {
@@ -292,14 +374,6 @@ static void signal_all(const struct run_mounts *mounts, int signal) {
             kill(mounts->daemons[i].pid, signal);
 }
 
-static void complain_used(const struct run_mounts *mounts) {
-    for (size_t i = 0; i < mounts->count; i++)
-        if (runs(&mounts->daemons[i]) && mounts->daemons[i].was_mounted)
-            complain("%s is still used by processes that the command has left behind: their open files there fail from "
-                     "here on, and are not in the profile",
-                     mounts->daemons[i].name);
-}
-
 int run_mounts_end(struct run_mounts *mounts, const struct signals *signals) {
     int signal = 0;
     mounts->are_ending = true;
@@ -309,7 +383,11 @@ int run_mounts_end(struct run_mounts *mounts, const struct signals *signals) {
         run_daemon_detach(mounts->by_depth[i]);
     if (wait_for_all(mounts, signals, UNUSED_MS, &signal))
         return signal;
-    complain_used(mounts);
+    for (size_t i = 0; i < mounts->count; i++)
+        if (runs(&mounts->daemons[i]) && mounts->daemons[i].was_mounted)
+            complain("%s is still used by processes that the command has left behind: their open files there fail from "
+                     "here on, and are not in the profile",
+                     mounts->daemons[i].name);
     signal_all(mounts, SIGTERM);
     if (wait_for_all(mounts, signals, TERMINATE_MS, &signal))
         return signal;

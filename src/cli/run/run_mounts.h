@@ -7,14 +7,24 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "namespace.h"
 #include "run_daemon.h"
-#include "run_outside.h"
+#include "run_options.h"
 #include "signals.h"
 
 #define RUN_ASKING_NAME "osprof-ask" /* name of our threads that send requests to osproffs; fuse.bpf.c has it too */
 #define RUN_FILES 2                  /* standard input and output */
+
+/* Mounts of osproffs outside of the mount namespace of a run, which has copies of them: where / is mounted private, the
+ * kernel does not unmount a copy with its mount, and a daemon that has a mount does not end. So what is unmounted outside is
+ * unmounted here too. Not in a user namespace: the kernel lets nobody unmount copies there. Zeroed, there are none. */
+struct run_outside {
+    int table_fd;   /* the table of mounts outside */
+    dev_t *devices; /* [count], of file systems that are mounted there still; with none the descriptor is not valid */
+    size_t count;
+};
 
 struct run_mounts {
     struct run_daemon *daemons;   /* in the order given by the user */
@@ -26,13 +36,10 @@ struct run_mounts {
     bool are_ending;            /* daemons may end from now on */
 };
 
-/* Opens the directories and refuses what cannot be profiled.
- * directories, options, labels: must stay valid; options and labels may be NULL. wants_groups: as for
- *   run_osproffs_init()
- * Owner:   the caller finishes *ret_mounts, also after an error
+/* Opens the directories and refuses what cannot be profiled. wants_groups: as for run_osproffs_init()
+ * Owner:   the caller finishes *ret_mounts, also after an error; borrows the options
  * Errors:  reported to the user */
-int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directories, size_t count, const char *options,
-                    const char *labels, bool wants_groups);
+int run_mounts_open(struct run_mounts *ret_mounts, const struct run_options *options, bool wants_groups);
 void run_mounts_finish(struct run_mounts *mounts);
 
 /* Standard input and output may be files in the directories, and were opened before anything was mounted over them.
@@ -63,6 +70,10 @@ int run_mounts_reset(struct run_mounts *mounts);
 
 /* Call after SIGCHLD: reports which daemons have ended. */
 void run_mounts_notice_ends(struct run_mounts *mounts);
+
+/* Waits until fd can be read, or mounts outside change: then those that have gone there are unmounted here. A mount stays if
+ * it is below a mount of the run or one that may hang, or has a mount of the run below it. timeout_ms: -1: for ever */
+void run_mounts_wait(struct run_mounts *mounts, int fd, int timeout_ms);
 
 /* Unmounts, and ends all daemons; if a mount is still in use, within some seconds. Afterwards their profiles can be
  * read.

@@ -1,6 +1,9 @@
+/* A look at other processes is made in a thread of its own; all else is in the main thread. */
 #include "run_neighbours.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -9,11 +12,14 @@
 #include "block_devices.h"
 #include "bytes.h"
 #include "figures.h"
+#include "mounts.h"
+#include "proc.h"
+#include "quiet_thread.h"
 
 #define OTHERS_MIN_BYTES 10000000U
 #define OTHERS_MIN_RATIO 3 /* of all that a disk did to what the command may have caused */
 #define NAMED_MIN 0.5      /* of what others did, by one of them */
-#define WAIT_NS 10000      /* a call that is quicker has not waited for a disk */
+#define QUICK_NS 10000     /* a call that is quicker has not waited for a disk */
 #define LOOK_MS 100        /* after the beginning */
 #define PLACE_MIN 0.1      /* of the elapsed time, in calls on a file system */
 #define SECTOR_BYTES 512   /* of the kernel's counters, whatever the disk has */
@@ -93,6 +99,148 @@ static bool find_difference(const struct run_neighbours *neighbours, unsigned ma
     return true;
 }
 
+#define WAIT_NS NS_PER_S
+#define PARENT_FIELD 4
+#define CHILDREN_FAULTS_FIELD 11
+#define START_FIELD 22
+
+/* ---- Other processes: a look ------------------------------------------------------------------------------------- */
+
+struct sums {
+    uint64_t pid;
+    uint64_t bytes[RUN_WAYS];
+};
+
+struct run_look {
+    pthread_t thread;
+    struct sums *processes; /* by ascending number, as /proc lists them */
+    size_t count;
+};
+
+static void *look_at_all(void *argument) {
+    struct run_look *look = argument;
+    DIR *directory = opendir("/proc");
+    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+        struct proc_io io;
+        const uint64_t pid = strtoull(entry->d_name, NULL, 10);
+        if (pid == 0 || pid == (uint64_t)getpid() || !proc_io_read(entry->d_name, &io) ||
+            grow_array(&look->processes, look->count, sizeof(*look->processes)) != 0)
+            continue;
+        look->processes[look->count++] =
+            (struct sums){pid, {[RUN_READ] = io.storage_read_bytes, [RUN_WRITTEN] = io.storage_written_bytes}};
+    }
+    if (directory)
+        closedir(directory);
+    return NULL;
+}
+
+/* Looks, in a thread of its own: the kernel may make a reader wait. Returns NULL if that is not possible */
+static struct run_look *start_look(void) {
+    struct run_look *look = calloc(1, sizeof(*look));
+    if (look && quiet_thread_start(&look->thread, look_at_all, look) != 0)
+        free(steal_pointer(&look));
+    return look;
+}
+
+/* Waits until it is done, at most a second.
+ * Owner:   the caller finishes it; if it is not done, it is lost, and the result is NULL */
+static struct run_look *wait_for_look(struct run_look *look) {
+    const int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+    const struct timespec until = timespec_of(until_ns);
+    return look && pthread_clockjoin_np(look->thread, NULL, CLOCK_MONOTONIC, &until) == 0 ? look : NULL;
+}
+
+static void finish_look(struct run_look *look) {
+    if (look)
+        free(look->processes);
+    free(look);
+}
+
+/* ---- Other processes: those with the most ------------------------------------------------------------------------ */
+
+static int compare(const void *a, const void *b) {
+    const struct sums *first = a;
+    const struct sums *second = b;
+    return first->pid < second->pid ? -1 : first->pid > second->pid;
+}
+
+static const struct sums *find(const struct run_look *look, uint64_t pid) {
+    const struct sums wanted = {.pid = pid};
+    return look->count > 0 ? bsearch(&wanted, look->processes, look->count, sizeof(wanted), compare) : NULL;
+}
+
+static uint64_t number_of(const struct proc_stat *stat, unsigned field) {
+    const char *text = proc_stat_field(stat, field);
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+/* pid: 0 if it does not count, or nothing is known of it: the kernel's threads, init, and our own children. begun_ns: by
+ * CLOCK_BOOTTIME: a process that has started since then counts from its start. */
+static struct run_other look_at(const struct sums *now, const struct run_look *first, const struct run_look *second,
+                                int64_t begun_ns, enum run_way way) {
+    const uint64_t ticks_per_second = (uint64_t)sysconf(_SC_CLK_TCK);
+    struct proc_stat stat;
+    struct run_other other = {.pid = now->pid, .bytes = now->bytes[way]};
+    const struct sums *before = find(first, now->pid);
+    if (now->pid == 1 || !proc_stat_read(now->pid, &stat) || proc_stat_is_of_kernel(&stat) ||
+        number_of(&stat, PARENT_FIELD) == (uint64_t)getpid())
+        return (struct run_other){.pid = 0};
+    other.has_children = number_of(&stat, CHILDREN_FAULTS_FIELD) > 0;
+    snprintf(other.program, sizeof(other.program), "%s", stat.name);
+    if (number_of(&stat, START_FIELD) >= (uint64_t)begun_ns / (NS_PER_S / ticks_per_second))
+        return other;
+    uint64_t since = before ? before->bytes[way] : other.bytes;
+    /* Processes get the sums of their children when these have ended, and so what these had before the first look: that is
+     * the most that it may be. */
+    for (size_t i = 0; other.has_children && i < first->count; i++)
+        since += find(second, first->processes[i].pid) ? 0 : first->processes[i].bytes[way];
+    other.bytes -= since < other.bytes ? since : other.bytes;
+    return other;
+}
+
+/* Finds those with the most bytes. */
+static void find_others(const struct run_look *first, const struct run_look *second, int64_t begun_ns, enum run_way way,
+                        struct run_others *ret_others) {
+    struct run_other *list = ret_others->others;
+    size_t *count = &ret_others->count;
+    *count = 0;
+    for (size_t i = 0; i < second->count; i++) {
+        const uint64_t least_bytes = *count == RUN_OTHERS_MAX ? list[RUN_OTHERS_MAX - 1].bytes : 0;
+        if (second->processes[i].bytes[way] <= least_bytes)
+            continue;
+        const struct run_other other = look_at(&second->processes[i], first, second, begun_ns, way);
+        if (other.pid == 0 || other.bytes <= least_bytes)
+            continue;
+        size_t place = *count < RUN_OTHERS_MAX ? (*count)++ : RUN_OTHERS_MAX - 1;
+        for (; place > 0 && list[place - 1].bytes < other.bytes; place--)
+            list[place] = list[place - 1];
+        list[place] = other;
+    }
+}
+
+/* ---- Other processes: files ---------------------------------------------------------------------------------- */
+
+static bool is_at(const char *path, dev_t wanted) {
+    dev_t device;
+    return mounts_device_at(path, &device) == 0 && device == wanted;
+}
+
+/* True if it has a file open on that file system, or is in a directory there. */
+static bool is_on(const struct run_other *other, dev_t device) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%llu/cwd", (unsigned long long)other->pid);
+    bool found = is_at(path, device);
+    snprintf(path, sizeof(path), "/proc/%llu/fd", (unsigned long long)other->pid);
+    DIR *directory = found ? NULL : opendir(path);
+    for (const struct dirent *entry; directory && !found && (entry = readdir(directory));) {
+        snprintf(path, sizeof(path), "/proc/%llu/fd/%.20s", (unsigned long long)other->pid, entry->d_name);
+        found = entry->d_name[0] != '.' && is_at(path, device);
+    }
+    if (directory)
+        closedir(directory);
+    return found;
+}
+
 /* ---- The command -------------------------------------------------------------------------------- */
 
 /* What the command has read from disks, or dirtied of files, since then; for a mount of osproffs that has, too. */
@@ -135,20 +283,17 @@ static const struct {
     {"FOPEN", 1024},
 };
 
-static uint64_t calls_that_may_wait(const struct aggstats_op_profile *op, const struct aggstats_profile *user) {
-    const double least_cycles = WAIT_NS * (double)user->clock.frequency_hz / 1e9;
-    uint64_t calls = op->left_calls;
-    for (unsigned bucket = 0; bucket < 64 * user->resolution; bucket++)
-        calls += aggstats_bucket_upper(bucket, user->resolution) >= least_cycles ? op->buckets[bucket] : 0;
-    return calls;
-}
-
 static uint64_t metadata_bytes(const struct aggstats_profile *user) {
+    const double least_cycles = QUICK_NS * (double)user->clock.frequency_hz / 1e9;
     uint64_t bytes = 0;
     for (size_t i = 0; i < ARRAY_SIZE(metadata); i++) {
         const struct aggstats_op_profile *op = aggstats_profile_op(user, metadata[i].op);
-        if (op)
-            bytes += metadata[i].bytes * (metadata[i].is_slow_only ? calls_that_may_wait(op, user) : op->calls);
+        if (!op)
+            continue;
+        uint64_t calls = metadata[i].is_slow_only ? op->left_calls : op->calls;
+        for (unsigned bucket = 0; metadata[i].is_slow_only && bucket < 64 * user->resolution; bucket++)
+            calls += aggstats_bucket_upper(bucket, user->resolution) >= least_cycles ? op->buckets[bucket] : 0;
+        bytes += metadata[i].bytes * calls;
     }
     return bytes;
 }
@@ -165,17 +310,6 @@ static bool takes_time(const struct aggstats_profile *profile, const struct aggs
     return whole->has_elapsed && figures_sum(profile).total_cycles >= PLACE_MIN * (double)whole->elapsed_cycles;
 }
 
-/* Groups have the name of a mount. */
-static void add_group(struct run_neighbours *neighbours, const struct aggstats_group *group,
-                      const struct run_groups *groups) {
-    for (size_t i = 0; i < groups->mount_count; i++) {
-        if (strcmp(groups->mounts[i].name, group->name) != 0)
-            continue;
-        add_place(neighbours, groups->mounts[i].device, groups->mounts[i].path);
-        return;
-    }
-}
-
 void run_neighbours_note_calls(struct run_neighbours *neighbours, const struct aggstats_profile *user,
                                const struct run_groups *groups, bool is_mounted) {
     const bool has_groups = !is_mounted && user->groupings & 1U << AGGSTATS_BY_FILESYSTEM;
@@ -186,9 +320,16 @@ void run_neighbours_note_calls(struct run_neighbours *neighbours, const struct a
     neighbours->written_bytes = bytes_seen(user).written;
     if (!has_groups && neighbours->directory && takes_time(user, user))
         add_place(neighbours, neighbours->directory_device, neighbours->directory);
-    for (size_t i = 0; has_groups && i < user->group_count; i++)
-        if (user->groups[i].grouping == AGGSTATS_BY_FILESYSTEM && takes_time(&user->groups[i].profile, user))
-            add_group(neighbours, &user->groups[i], groups);
+    for (size_t i = 0; has_groups && i < user->group_count; i++) {
+        const struct aggstats_group *group = &user->groups[i];
+        size_t mount = 0; /* whose name the group has */
+        if (group->grouping != AGGSTATS_BY_FILESYSTEM || !takes_time(&group->profile, user))
+            continue;
+        while (mount < groups->mount_count && strcmp(groups->mounts[mount].name, group->name) != 0)
+            mount++;
+        if (mount < groups->mount_count)
+            add_place(neighbours, groups->mounts[mount].device, groups->mounts[mount].path);
+    }
 }
 
 /* ---- Looking ------------------------------------------------------------------------------------ */
@@ -209,7 +350,7 @@ void run_neighbours_finish(struct run_neighbours *neighbours) {
     free(neighbours->directory);
     free(neighbours->before);
     free(neighbours->after);
-    run_look_finish(run_look_wait(neighbours->first));
+    finish_look(wait_for_look(neighbours->first));
     *neighbours = (struct run_neighbours){.before = NULL};
 }
 
@@ -231,7 +372,7 @@ void run_neighbours_look(struct run_neighbours *neighbours) {
     if (run_neighbours_wait_ms(neighbours) != 0)
         return;
     neighbours->has_looked = true;
-    neighbours->first = run_look_start();
+    neighbours->first = start_look();
 }
 
 static bool did_any_more(const struct run_neighbours *neighbours) {
@@ -253,12 +394,12 @@ void run_neighbours_end(struct run_neighbours *neighbours) {
     neighbours->ended_ns = read_clock_ns(CLOCK_MONOTONIC);
     if (!neighbours->first || !neighbours->after || !did_any_more(neighbours))
         return;
-    struct run_look *second = run_look_wait(run_look_start());
-    neighbours->first = run_look_wait(neighbours->first);
+    struct run_look *second = wait_for_look(start_look());
+    neighbours->first = wait_for_look(neighbours->first);
     for (unsigned way = 0; neighbours->first && second && way < RUN_WAYS; way++)
-        run_others_find(neighbours->first, second, neighbours->begun_boot_ns, way, &neighbours->others[way]);
-    run_look_finish(second);
-    run_look_finish(steal_pointer(&neighbours->first));
+        find_others(neighbours->first, second, neighbours->begun_boot_ns, way, &neighbours->others[way]);
+    finish_look(second);
+    finish_look(steal_pointer(&neighbours->first));
 }
 
 /* ---- Telling ------------------------------------------------------------------------------------ */
@@ -271,20 +412,6 @@ struct finding {
     struct counters disk_did;
     enum run_way way;
 };
-
-static void look_at_place(const struct run_neighbours *neighbours, const struct run_neighbours_place *place,
-                          struct finding *finding) {
-    struct block_device disk;
-    struct counters disk_did;
-    if (!block_devices_find_disk(place->device, &disk) ||
-        !find_difference(neighbours, disk.major, disk.minor, &disk_did))
-        return;
-    for (unsigned way = 0; way < RUN_WAYS; way++) {
-        const uint64_t own_most = own_bytes_most(neighbours, way);
-        if (is_of_others(disk_did.bytes[way], own_most) && disk_did.bytes[way] - own_most > finding->others_bytes)
-            *finding = (struct finding){disk_did.bytes[way] - own_most, place, disk, disk_did, way};
-    }
-}
 
 static int add_name(struct aggstats_profile *profile, const char *key, const char *name) {
     CLEANUP_FREE char *line = strdup(name);
@@ -309,26 +436,21 @@ static int add_disk(const struct run_neighbours *neighbours, const struct findin
     return error ? error : add_name(profile, "disk_place", finding->place->name);
 }
 
-/* What a process did on other disks is in its sum, too. So of several that may have been the one only those count that
- * have files on this disk, the one with the most before others.
- * Returns NULL if none may be named */
-static const struct run_other *find_other(const struct run_neighbours *neighbours, const struct finding *finding) {
-    const struct run_others *others = &neighbours->others[finding->way];
-    size_t count = 0;
-    while (count < others->count && (double)others->others[count].bytes >= NAMED_MIN * (double)finding->others_bytes)
-        count++;
-    for (size_t i = 0; i < count; i++)
-        if (count == 1 || run_other_is_on(&others->others[i], finding->place->device))
-            return &others->others[i];
-    return NULL;
-}
-
+/* What a process did on other disks is in its sum, too. So of several candidates only processes with files on this disk
+ * count, in the order of their bytes. */
 static int add_other(const struct run_neighbours *neighbours, const struct finding *finding,
                      struct aggstats_profile *profile) {
-    const struct run_other *other = find_other(neighbours, finding);
+    const struct run_others *others = &neighbours->others[finding->way];
+    size_t count = 0;
+    size_t named = 0;
     char pid[24];
-    if (!other)
+    while (count < others->count && (double)others->others[count].bytes >= NAMED_MIN * (double)finding->others_bytes)
+        count++;
+    while (count > 1 && named < count && !is_on(&others->others[named], finding->place->device))
+        named++;
+    if (named == count)
         return 0;
+    const struct run_other *other = &others->others[named];
     profile->disk_other_bytes = other->bytes;
     snprintf(pid, sizeof(pid), "%llu", (unsigned long long)other->pid);
     const int error =
@@ -337,10 +459,21 @@ static int add_other(const struct run_neighbours *neighbours, const struct findi
 }
 
 int run_neighbours_add(const struct run_neighbours *neighbours, struct aggstats_profile *profile) {
+    const bool are_known = neighbours->before && neighbours->after && neighbours->are_calls_known;
     struct finding finding = {.others_bytes = 0};
-    for (size_t i = 0;
-         neighbours->before && neighbours->after && neighbours->are_calls_known && i < neighbours->place_count; i++)
-        look_at_place(neighbours, &neighbours->places[i], &finding);
+    for (size_t i = 0; are_known && i < neighbours->place_count; i++) {
+        const struct run_neighbours_place *place = &neighbours->places[i];
+        struct block_device disk;
+        struct counters disk_did;
+        if (!block_devices_find_disk(place->device, &disk) ||
+            !find_difference(neighbours, disk.major, disk.minor, &disk_did))
+            continue;
+        for (unsigned way = 0; way < RUN_WAYS; way++) {
+            const uint64_t own_most = own_bytes_most(neighbours, way);
+            if (is_of_others(disk_did.bytes[way], own_most) && disk_did.bytes[way] - own_most > finding.others_bytes)
+                finding = (struct finding){disk_did.bytes[way] - own_most, place, disk, disk_did, way};
+        }
+    }
     if (finding.others_bytes == 0)
         return 0;
     int error = add_disk(neighbours, &finding, profile);

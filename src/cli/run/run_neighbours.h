@@ -14,10 +14,30 @@
 #include <sys/types.h>
 
 #include "aggstats.h"
-#include "run_groups.h"
-#include "run_others.h"
+#include "run_user.h"
 
 #define RUN_NEIGHBOURS_PLACES 8
+
+enum run_way { RUN_READ, RUN_WRITTEN, RUN_WAYS };
+
+/* A process, and what it has read or written between two looks, or since it started. */
+struct run_other {
+    uint64_t pid;
+    uint64_t bytes;
+    bool has_children; /* the sum may be that of its children, which it has waited for */
+    char program[AGGSTATS_PROGRAM_SIZE];
+};
+
+#define RUN_OTHERS_MAX 8
+
+/* Those with the most bytes, by descending bytes. */
+struct run_others {
+    struct run_other others[RUN_OTHERS_MAX];
+    size_t count;
+};
+
+/* The sums of all processes at one time. */
+struct run_look;
 
 /* A file system where the command's calls took time. */
 struct run_neighbours_place {

@@ -6,8 +6,32 @@
 #include <stdint.h>
 
 #include "option_list.h"
-#include "run_layers.h"
-#include "user_options.h"
+#include "session.h"
+
+enum {
+    LAYER_USER = 1 << 0,
+    LAYER_FUSE = 1 << 1,
+    LAYER_FS = 1 << 2,
+    LAYER_BLOCK = 1 << 3,
+    LAYER_DAEMON = 1 << 4,
+    LAYERS_ALL = LAYER_USER | LAYER_FUSE | LAYER_FS | LAYER_BLOCK,
+};
+
+/* Which layers a run profiles. */
+struct run_layers {
+    unsigned wanted;   /* as bits */
+    bool are_optional; /* layers that cannot be profiled are reported, and left out */
+};
+
+/* Of all layers that osprof run counts itself, unless -o resolution says otherwise: percentiles are within 19 %. */
+#define RUN_RESOLUTION 4
+
+/* Options for osproffs that the layer user takes as well: its profile has the same resolution and groups. */
+struct user_options {
+    struct session_options session; /* without labels */
+    bool has_groups_unasked;        /* the user has not mentioned groups */
+    unsigned directory_depth;       /* 0: any */
+};
 
 struct run_options {
     const char *layer_list; /* NULL: not given */

@@ -1,23 +1,37 @@
 /* Profiles of a run, with the command in their headers. */
 #include "run_report.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include "aggstats/numbers.h"
+#include "answer_page.h"
 #include "base.h"
+#include "collector.h"
 #include "command.h"
 #include "layers_page.h"
+#include "mounts.h"
 #include "output.h"
-#include "run_attach.h"
+#include "path.h"
 #include "show.h"
 
 #define COMMAND_BYTES_MAX 1024 /* of the header line */
 #define SCREEN_LINES 20
 #define PAGES_MAX 3 /* of several directories, on one screen */
 #define LAYERS_ROWS_MAX 6
-#define GROUP_ROWS_MAX 18 /* a table of them fits a screen of 24 lines, with the text around it */
+#define DIRECTORY_BYTES_MAX 50 /* so that the command is on one line */
+#define GROUP_ROWS_MAX 18      /* a table of them fits a screen of 24 lines, with the text around it */
+
+#ifdef __x86_64__
+#define SEES_FOREIGN true
+#else
+#define SEES_FOREIGN false /* not those of 32 bits */
+#endif
 
 /* ---- The target --------------------------------------------------------------------------------- */
 
@@ -31,20 +45,8 @@ static char *name_of(const struct run_target *target, size_t directory, size_t s
     return asprintf(&name, "%s%s%s", target->name, number, letter) < 0 ? NULL : name;
 }
 
-/* Refuses an existing file of another type. */
-static int check_name(const struct run_target *target, size_t directory, size_t side) {
-    CLEANUP_FREE char *name = name_of(target, directory, side);
-    return name ? check_replaceable(target->dir_fd, name) : -ENOMEM;
-}
-
-static int check_names(const struct run_target *target) {
-    int error = target->has_common ? check_name(target, RUN_TARGET_COMMON, 0) : 0;
-    for (size_t i = 0; i < target->count * target->side_count && error == 0; i++)
-        error = check_name(target, i / target->side_count, i % target->side_count);
-    return error;
-}
-
 static int open_file(struct run_target *target, const char *path) {
+    const size_t count = target->count * target->side_count;
     const char *name;
     int error = open_parent(AT_FDCWD, path, &target->dir_fd, &name);
     if (error)
@@ -54,15 +56,13 @@ static int open_file(struct run_target *target, const char *path) {
         return -ENOMEM;
     if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
         return negative_errno();
-    return check_names(target);
-}
-
-/* A FIFO without a reader is an error now, not a wait; once it is open, writes may wait as usual. */
-static int open_stream(struct run_target *target, const char *path) {
-    target->stream_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (target->stream_fd < 0)
-        return negative_errno();
-    return fcntl(target->stream_fd, F_SETFL, 0) < 0 ? negative_errno() : 0;
+    /* Existing files of another type are refused. */
+    for (size_t i = 0; i < count + target->has_common && error == 0; i++) {
+        CLEANUP_FREE char *file = i == count ? name_of(target, RUN_TARGET_COMMON, 0)
+                                             : name_of(target, i / target->side_count, i % target->side_count);
+        error = file ? check_replaceable(target->dir_fd, file) : -ENOMEM;
+    }
+    return error;
 }
 
 static int open_target(struct run_target *target, const char *given) {
@@ -75,10 +75,13 @@ static int open_target(struct run_target *target, const char *given) {
         return open_file(target, given);
     if (S_ISDIR(attr.st_mode))
         return -EISDIR;
-    if (!S_ISREG(attr.st_mode))
-        return open_stream(target, given);
-    CLEANUP_FREE char *existing = realpath(given, NULL); /* a symbolic link stays one */
-    return existing ? open_file(target, existing) : negative_errno();
+    if (S_ISREG(attr.st_mode)) {
+        CLEANUP_FREE char *existing = realpath(given, NULL); /* a symbolic link stays one */
+        return existing ? open_file(target, existing) : negative_errno();
+    }
+    /* A FIFO without a reader is an error now, not a wait; once it is open, writes may wait as usual. */
+    target->stream_fd = open(given, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return target->stream_fd < 0 || fcntl(target->stream_fd, F_SETFL, 0) < 0 ? negative_errno() : 0;
 }
 
 int run_target_open(struct run_target *ret_target, const char *what, const char *given, size_t count, size_t side_count,
@@ -114,22 +117,17 @@ static int write_to_target(const struct run_target *target, size_t directory, si
 
 /* ---- Header ------------------------------------------------------------------------------------- */
 
-/* One line, cut if it is too long; characters that a line cannot hold become question marks. */
-static void format_command(const char *const *command, char ret_text[COMMAND_BYTES_MAX]) {
+/* The command is one line, cut if it is too long; characters that a line cannot hold become question marks. */
+int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count) {
+    char text[COMMAND_BYTES_MAX] = "";
     size_t length = 0;
-    ret_text[0] = '\0';
     for (const char *const *argument = command; *argument && length < COMMAND_BYTES_MAX - 1; argument++) {
-        int written = snprintf(ret_text + length, COMMAND_BYTES_MAX - length, "%s%s", length > 0 ? " " : "", *argument);
+        int written = snprintf(text + length, COMMAND_BYTES_MAX - length, "%s%s", length > 0 ? " " : "", *argument);
         length += written > 0 ? (size_t)written : 0;
     }
     if (length >= COMMAND_BYTES_MAX)
-        memcpy(ret_text + COMMAND_BYTES_MAX - 4, "...", 4);
-    make_line(ret_text);
-}
-
-int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count) {
-    char text[COMMAND_BYTES_MAX];
-    format_command(command, text);
+        memcpy(text + COMMAND_BYTES_MAX - 4, "...", 4);
+    make_line(text);
     profile->has_runs = run_count > 1;
     profile->runs = run_count > 1 ? run_count : 0;
     return aggstats_profile_add_label(profile, "command", text);
@@ -194,11 +192,6 @@ int run_target_save_page(const struct run_target *target, const struct report *r
     return error;
 }
 
-static bool is_of_mount(const struct aggstats_profile *layer) {
-    const char *name = aggstats_profile_label(layer, "layer");
-    return name && strcmp(name, "fs") == 0;
-}
-
 /* The argument with which osprof show finds the profile again: the file that was asked for, else what is kept. NULL:
  * there is none.
  * Owner:   the caller frees it */
@@ -216,34 +209,6 @@ static char *name_again(const struct run_target *target, size_t directory, const
     return asprintf(&name, "@1.%zu", directory + 1) < 0 ? NULL : name;
 }
 
-/* What its page says of where it is from. is_only: the run has no other layer; again: see name_again() */
-static struct answer_source make_source(const struct run_mounts *mounts, size_t directory,
-                                        const struct run_shown *shown, const struct aggstats_profile *layer,
-                                        bool is_only, const char *again) {
-    struct answer_source source = {.profile = again,
-                                   .layer = is_only ? NULL : aggstats_profile_label(layer, "layer"),
-                                   .is_run = true,
-                                   .has_groups_unasked = shown->has_groups_unasked};
-    if (is_of_mount(layer)) {
-        source.directory = mounts->daemons[directory].name;
-        source.has_mount = true;
-        source.has_groups_unasked = mounts->options.has_groups_unasked;
-    } else if (is_only) {
-        source.directory = shown->directory;
-    }
-    return source;
-}
-
-/* layer: NULL: the only one. Owner: the caller frees it */
-static char *format_how_all(const struct aggstats_profile *layer, const char *again) {
-    const char *name = layer ? aggstats_profile_label(layer, "layer") : NULL;
-    char *text = NULL;
-    return asprintf(&text, "'osprof show%s%s --by all%s%s' lists all", name ? " --layer " : "", name ? name : "",
-                    again[0] ? " " : "", again) < 0
-               ? NULL
-               : text;
-}
-
 /* Of each page: so that all of them, each after an empty line, are on one screen, with a line about what is on none. 0:
  * no limit */
 static unsigned lines_of_page(const struct run_mounts *mounts, const struct run_shown *shown) {
@@ -252,64 +217,91 @@ static unsigned lines_of_page(const struct run_mounts *mounts, const struct run_
     return shown->is_verbose ? 0 : (SCREEN_LINES - (pages > 1)) / pages - 1;
 }
 
-/* Groups have tables if they were asked for. */
+/* The command that is offered for what the layer user has not seen: osprof attach, where it works. directory: of
+ * run_report_attachable(); NULL: none
+ * Owner:   the caller frees it. Returns NULL if all was seen, if osprof attach does not work here or sees less, or without
+ *          memory */
+static char *format_attach(const char *directory, const struct aggstats_profile *layer) {
+    const bool is_seen = (SEES_FOREIGN || layer->not_seen[AGGSTATS_UNSEEN_FOREIGN] == 0) &&
+                         (layer->not_seen[AGGSTATS_UNSEEN_IO_URING] == 0 || collector_counts(COLLECTOR_RINGS));
+    if (!directory || !aggstats_profile_has_unseen(layer) || !is_seen || !collector_is_possible())
+        return NULL;
+    CLEANUP_FREE char *quoted = answer_next_quote(directory);
+    char *command = NULL;
+    if (!quoted || strlen(quoted) > DIRECTORY_BYTES_MAX ||
+        asprintf(&command, "%sosprof attach %s", geteuid() == 0 ? "" : "sudo ", quoted) < 0)
+        return NULL;
+    return command;
+}
+
+/* Asks no daemon or server. */
+const char *run_report_attachable(const struct option_list *directories) {
+    const char *directory = directories->count == 0 ? "." : directories->texts[0];
+    CLEANUP_MOUNTS struct mounts_table table = {0};
+    struct mounts_entry entry;
+    dev_t device;
+    if (directories->count > 1 || mounts_device_at(directory, &device) < 0)
+        return NULL;
+    mounts_open(&table);
+    /* Not found: of a subvolume. */
+    return mounts_of_device(&table, device, &entry) && mounts_is_pseudo(entry.type) ? NULL : directory;
+}
+
+/* Shows a layer. Groups have tables if they were asked for. is_only: the run has no other; again: see name_again() */
 static int show(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
                 const struct aggstats_profile *layer, bool is_only, const char *again) {
     const struct input input = {.profile = *layer};
-    CLEANUP_FREE char *how_all = again ? format_how_all(is_only ? NULL : layer, again) : NULL;
-    CLEANUP_FREE char *attach = run_attach_command(shown->attach, layer);
+    const char *name = aggstats_profile_label(layer, "layer");
+    const bool is_of_mount = name && strcmp(name, "fs") == 0;
+    const bool has_name = !is_only && name;
+    CLEANUP_FREE char *how_all = NULL;
+    CLEANUP_FREE char *attach = format_attach(shown->attach, layer);
+    if (again && asprintf(&how_all, "'osprof show%s%s --by all%s%s' lists all", has_name ? " --layer " : "",
+                          has_name ? name : "", again[0] ? " " : "", again) < 0)
+        how_all = NULL;
     struct show_options options = {
         .charts = shown->charts,
+        .joint = layer->joint_count > 0 && is_of_mount,
         .lines_max = lines_of_page(mounts, shown),
         .group_rows_max = GROUP_ROWS_MAX,
         .how_all_groups = how_all ? how_all : "-p FILE keeps them",
-        .source = make_source(mounts, directory, shown, layer, is_only, again),
+        .source = {.profile = again,
+                   .layer = is_only ? NULL : name,
+                   .is_run = true,
+                   .has_groups_unasked = is_of_mount ? mounts->options.has_groups_unasked : shown->has_groups_unasked,
+                   .directory = is_of_mount ? mounts->daemons[directory].name
+                                : is_only   ? shown->directory
+                                            : NULL,
+                   .has_mount = is_of_mount,
+                   .attach = attach},
     };
-    options.source.attach = attach;
     int error = run_report_open(&options.stream);
     if (error)
         return error;
-    options.joint = input.profile.joint_count > 0 && is_of_mount(layer);
     error = options.source.has_groups_unasked || options.lines_max > 0 ? show_page(&input, &options)
                                                                        : show_all(&input, &options);
     return fclose(options.stream) != 0 && error == 0 ? negative_errno() : error;
 }
 
-/* Prints the table of all of them. */
-static int show_together(const struct run_mounts *mounts, const struct run_shown *shown,
-                         const struct recording *recording, const char *again) {
-    const struct layers_page page = {
-        .recording = recording, .name = again, .row_max = LAYERS_ROWS_MAX, .lines_max = lines_of_page(mounts, shown)};
-    FILE *stream;
-    int error = run_report_open(&stream);
-    if (error)
-        return error;
-    const struct screen screen = screen_of(stream, 0, false);
-    error = layers_page_print(&page, &screen);
-    return fclose(stream) != 0 && error == 0 ? negative_errno() : error;
-}
-
+/* Shows the table of all layers, if there are several, and each if there is one or all was asked for. */
 static void show_layers(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
                         const struct recording *recording, const char *again) {
     const bool are_several = recording->count > 1;
-    int error = are_several ? show_together(mounts, shown, recording, again) : 0;
+    const struct layers_page page = {
+        .recording = recording, .name = again, .row_max = LAYERS_ROWS_MAX, .lines_max = lines_of_page(mounts, shown)};
+    FILE *stream;
+    int error = are_several ? run_report_open(&stream) : 0;
+    if (are_several && error == 0) {
+        const struct screen screen = screen_of(stream, 0, false);
+        error = layers_page_print(&page, &screen);
+        if (fclose(stream) != 0 && error == 0)
+            error = negative_errno();
+    }
     for (size_t i = 0; i < recording->count && error == 0 && (!are_several || shown->is_verbose || shown->charts); i++)
         error = show(mounts, directory == RUN_TARGET_COMMON ? 0 : directory, shown, &recording->layers[i],
                      recording->count == 1, again);
     if (error)
         run_report_not_shown("profile", error);
-}
-
-static int describe(struct recording *recording, const struct run_shown *shown) {
-    int error = 0;
-    for (size_t i = 0; i < recording->count && error == 0; i++) {
-        error = run_report_describe(&recording->layers[i], shown->command, shown->run_count);
-        if (error == 0 && shown->still_running[0])
-            error = aggstats_profile_add_label(&recording->layers[i], "still_running", shown->still_running);
-        else if (error == 0) /* what is left may be what is at the disk */
-            error = run_neighbours_add(shown->neighbours, &recording->layers[i]);
-    }
-    return error;
 }
 
 /* Adds the layer of a mount. */
@@ -329,24 +321,27 @@ static int take_mount(struct run_mounts *mounts, size_t directory, const struct 
     return error;
 }
 
-static void keep(struct kept *kept, size_t part, const struct recording *recording) {
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes = 0;
-    int error = recording_format(recording, &text, &size_bytes);
-    if (error)
-        kept->error = error;
-    else
-        kept_save(kept, part, text, size_bytes);
-}
-
 static int report_layers(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
                          struct kept *kept, size_t directory, const struct run_shown *shown) {
-    int error = describe(layers, shown);
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    int error = 0;
+    for (size_t i = 0; i < layers->count && error == 0; i++) {
+        error = run_report_describe(&layers->layers[i], shown->command, shown->run_count);
+        if (error == 0 && shown->still_running[0])
+            error = aggstats_profile_add_label(&layers->layers[i], "still_running", shown->still_running);
+        else if (error == 0) /* what is left may be what is at the disk */
+            error = run_neighbours_add(shown->neighbours, &layers->layers[i]);
+    }
     if (error)
         run_report_not_shown("profile", error);
     if (error || layers->count == 0)
         return error;
-    keep(kept, target->count == 1 || directory == RUN_TARGET_COMMON ? 0 : directory + 1, layers);
+    const int format_error = recording_format(layers, &text, &size_bytes);
+    if (format_error)
+        kept->error = format_error;
+    else
+        kept_save(kept, target->count == 1 || directory == RUN_TARGET_COMMON ? 0 : directory + 1, text, size_bytes);
     if (target->given)
         error = save(target, directory, 0, layers);
     CLEANUP_FREE char *again = name_again(target, directory, kept);
@@ -378,39 +373,125 @@ static int save_page(const struct run_target *page, const struct recording *laye
     return error;
 }
 
-/* Reports one mount, independently of the others. */
-static int report_mount(struct run_mounts *mounts, const struct run_target *target, struct kept *kept, size_t directory,
-                        const struct run_shown *shown) {
-    struct recording layers = {.layers = NULL};
-    int error = take_mount(mounts, directory, &(struct run_programs){0}, &layers);
-    if (error == 0)
-        error = report_layers(mounts, &layers, target, kept, directory, shown);
-    recording_finish(&layers);
-    return error;
-}
-
-/* What is on no page. */
-static void tell_more(const struct run_mounts *mounts, const struct run_target *target, const struct kept *kept) {
-    const size_t count = mounts->count - PAGES_MAX;
-    CLEANUP_FREE char *again = name_again(target, PAGES_MAX, kept);
-    if (again)
-        complain("%zu more director%s: 'osprof show %s'%s", count, count == 1 ? "y" : "ies", again,
-                 count == 1 ? "" : " and so on");
-}
-
 int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
                const struct run_target *page, struct kept *kept, const struct run_shown *shown) {
+    const struct run_programs unknown = {.are_known = false};
     bool is_one = mounts->count <= 1;
     int first_error = mounts->count == 1 ? take_mount(mounts, 0, &shown->programs, layers) : 0;
     int error = report_layers(mounts, layers, target, kept, is_one ? 0 : RUN_TARGET_COMMON, shown);
     first_error = first_error ? first_error : error;
     error = save_page(page, layers, target, kept);
     first_error = first_error ? first_error : error;
-    for (size_t i = 0; !is_one && i < mounts->count; i++) {
-        error = report_mount(mounts, target, kept, i, shown);
+    for (size_t i = 0; !is_one && i < mounts->count; i++) { /* independently of the others */
+        struct recording of_mount = {.layers = NULL};
+        error = take_mount(mounts, i, &unknown, &of_mount);
+        if (error == 0)
+            error = report_layers(mounts, &of_mount, target, kept, i, shown);
+        recording_finish(&of_mount);
         first_error = first_error ? first_error : error;
     }
-    if (mounts->count > PAGES_MAX && !shown->is_verbose && !shown->is_quiet)
-        tell_more(mounts, target, kept);
+    if (mounts->count <= PAGES_MAX || shown->is_verbose || shown->is_quiet)
+        return first_error;
+    const size_t count = mounts->count - PAGES_MAX; /* those on no page */
+    CLEANUP_FREE char *again = name_again(target, PAGES_MAX, kept);
+    if (again)
+        complain("%zu more director%s: 'osprof show %s'%s", count, count == 1 ? "y" : "ies", again,
+                 count == 1 ? "" : " and so on");
     return first_error;
+}
+
+/* ---- Directories for the profile of each run ------------------------------------------------- */
+
+static int check_empty(int fd) {
+    int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    if (!stream) {
+        int err = negative_errno();
+        close_fd(&copy);
+        return err;
+    }
+    int err = 0;
+    const struct dirent *entry;
+    while (!err && (entry = readdir(stream)))
+        err = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 ? -ENOTEMPTY : 0;
+    closedir(stream);
+    return err;
+}
+
+/* A directory that another user has made is not trusted. */
+static int open_directory(int parent_fd, const char *name, int *ret_fd) {
+    struct stat attr;
+    bool is_new = mkdirat(parent_fd, name, 0777) == 0;
+    if (!is_new && errno != EEXIST)
+        return negative_errno();
+    *ret_fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (*ret_fd < 0 || fstat(*ret_fd, &attr) < 0)
+        return negative_errno();
+    if (attr.st_uid != geteuid())
+        return -EPERM;
+    return is_new ? 0 : check_empty(*ret_fd);
+}
+
+static int open_directories(struct run_sets *sets) {
+    CLEANUP_FREE char *path = strdup(sets->given);
+    const char *name;
+    sets->names = calloc(sets->count, sizeof(*sets->names));
+    sets->fds = calloc(sets->count, sizeof(*sets->fds));
+    if (!path || !sets->names || !sets->fds)
+        return -ENOMEM;
+    for (size_t i = 0; i < sets->count; i++)
+        sets->fds[i] = -1;
+    for (size_t length = strlen(path); length > 1 && path[length - 1] == '/'; length--)
+        path[length - 1] = '\0';
+    int err = open_parent(AT_FDCWD, path, &sets->parent_fd, &name);
+    for (size_t i = 0; !err && i < sets->count; i++) {
+        char number[24] = "";
+        if (sets->count > 1)
+            snprintf(number, sizeof(number), ".%zu", i + 1);
+        if (asprintf(&sets->names[i], "%s%s", name, number) < 0) {
+            sets->names[i] = NULL;
+            return -ENOMEM;
+        }
+        err = open_directory(sets->parent_fd, sets->names[i], &sets->fds[i]);
+    }
+    return err;
+}
+
+int run_sets_open(struct run_sets *ret_sets, const char *given, size_t count) {
+    *ret_sets = (struct run_sets){.given = given, .count = count, .parent_fd = -1};
+    int err = given ? open_directories(ret_sets) : 0;
+    if (err == -ENOTEMPTY)
+        complain("cannot keep profiles in %s: it is not empty; name a new directory", given);
+    else if (err)
+        complain("cannot keep profiles in %s: %s", given, strerror(-err));
+    return err;
+}
+
+void run_sets_finish(struct run_sets *sets) {
+    for (size_t i = 0; sets->names && sets->fds && i < sets->count; i++) {
+        if (sets->fds[i] >= 0 && check_empty(sets->fds[i]) == 0)
+            unlinkat(sets->parent_fd, sets->names[i], AT_REMOVEDIR);
+        close_fd(&sets->fds[i]);
+        free(sets->names[i]);
+    }
+    free(sets->names);
+    free(sets->fds);
+    close_fd(&sets->parent_fd);
+}
+
+int run_sets_save(const struct run_sets *sets, size_t directory, size_t side, size_t run,
+                  const struct aggstats_profile *profile) {
+    char name[32];
+    CLEANUP_FREE char *shown = NULL;
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    snprintf(name, sizeof(name), "%c-%02zu.osprof", side == 0 ? 'a' : 'b', run);
+    int err = aggstats_profile_format(profile, &text, &size_bytes);
+    if (!err)
+        err = replace_file(sets->fds[directory], name, NULL, output_mode(profile), text, size_bytes);
+    if (err) {
+        shown = path_join(sets->given, name);
+        run_report_not_written(shown ? shown : name, err, text);
+    }
+    return err;
 }

@@ -8,10 +8,17 @@
 #include <stdio.h>
 
 #include "kept.h"
+#include "option_list.h"
 #include "recording.h"
 #include "report.h"
 #include "run_mounts.h"
 #include "run_neighbours.h"
+
+/* The directory of the files that are profiled, for the command that is offered for what the layer user has not seen, osprof
+ * attach: the only one that was given, or the current one. Call before any is left.
+ * Returns NULL if there are several, or if osprof attach does not take it
+ * Owner:   directories */
+const char *run_report_attachable(const struct option_list *directories);
 
 /* Where profiles, or a page, are saved; opened before anything is mounted over it. */
 struct run_target {
@@ -71,7 +78,7 @@ struct run_shown {
     bool is_quiet;           /* no page */
     bool is_verbose;         /* all of each profile */
     const char *directory;   /* the only one that was given; NULL: none, or several */
-    const char *attach;      /* a directory, see run_attach_directory() */
+    const char *attach;      /* a directory, see run_report_attachable() */
     bool has_groups_unasked; /* of the layer user */
     struct run_programs programs;
     const struct run_neighbours *neighbours;
@@ -86,5 +93,31 @@ struct run_shown {
  *          result not be kept, is none */
 int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
                const struct run_target *page, struct kept *kept, const struct run_shown *shown);
+
+/* ---- Runs that are kept ------------------------------------------------------------------------- */
+
+/* Directories in which each run of a comparison is a profile of its own: a-01.osprof, b-01.osprof and so on. 'osprof
+ * compare DIR' takes them. */
+struct run_sets {
+    const char *given; /* NULL: nothing is kept */
+    size_t count;      /* of profiled directories; if there are several, DIR.1, DIR.2 and so on */
+    int parent_fd;
+    char **names; /* [count] below the parent */
+    int *fds;     /* [count] -1: not open */
+};
+
+/* Makes the directories, before anything is mounted over them; an existing one must be empty.
+ * Owner:   the caller finishes *ret_sets, also after an error
+ * Errors:  reported to the user */
+int run_sets_open(struct run_sets *ret_sets, const char *given, size_t count);
+
+/* Removes directories without a profile. */
+void run_sets_finish(struct run_sets *sets);
+
+/* Saves the profile of a run. side: 0 is A, 1 is B; run: from 1. If it cannot be written it is printed on standard
+ * error.
+ * Errors:  reported to the user */
+int run_sets_save(const struct run_sets *sets, size_t directory, size_t side, size_t run,
+                  const struct aggstats_profile *profile);
 
 #endif

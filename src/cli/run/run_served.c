@@ -1,3 +1,4 @@
+/* The process beside the daemon is asked at its socket, before the command runs and when nothing more comes. */
 #include "run_served.h"
 
 #include <string.h>
@@ -15,31 +16,22 @@
 
 /* ---- Finding ------------------------------------------------------------------------------------ */
 
-/* The mount points of the file system of a directory; one of them is in the live file. */
-static struct live_file *find_file(const struct live_files *files, dev_t device) {
-    CLEANUP_MOUNTS struct mounts_table table;
-    struct mounts_entry entry;
-    struct live_file *found = NULL;
-    mounts_open(&table);
-    while (!found && mounts_next(&table, &entry))
-        if (entry.device == device && mounts_is_fuse(&entry))
-            found = live_files_serving(files, entry.path);
-    return found;
-}
-
-/* False if it is profiled from outside: such a profile is of the kernel's requests. */
-static bool is_from_inside(const struct live_file *file) {
-    const char *layer = aggstats_profile_label(&file->profile, "layer");
-    return layer && strcmp(layer, "daemon") == 0;
-}
-
-/* Errors: -ENOENT, -ENOMEM */
+/* One of the mount points of the directory's file system is in the live file. A daemon that is profiled from outside does
+ * not count: such a profile is of the kernel's requests. Errors: -ENOENT, -ENOMEM */
 static int find_socket(const struct live_files *files, const char *directory, char **ret_socket) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    const struct live_file *file = NULL;
     dev_t device;
     if (mounts_device_at(directory, &device) < 0)
         return -ENOENT;
-    const struct live_file *file = find_file(files, device);
-    const char *control = file && is_from_inside(file) ? aggstats_profile_label(&file->profile, "control") : NULL;
+    mounts_open(&table);
+    while (!file && mounts_next(&table, &entry))
+        if (entry.device == device && mounts_is_fuse(&entry))
+            file = live_files_serving(files, entry.path);
+    const char *layer = file ? aggstats_profile_label(&file->profile, "layer") : NULL;
+    const char *control =
+        layer && strcmp(layer, "daemon") == 0 ? aggstats_profile_label(&file->profile, "control") : NULL;
     if (!control || control[0] != '/')
         return -ENOENT;
     *ret_socket = strdup(control);

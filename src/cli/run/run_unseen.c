@@ -1,3 +1,4 @@
+/* The thread looks at all programs a hundred times a second, and at once when one that it watches ends. */
 #include "run_unseen.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ _Static_assert(AGGSTATS_NAMED_SIZE < AGGSTATS_UNSEEN_NAME_SIZE, "names fit");
 
 /* ---- Watching ----------------------------------------------------------------------------------- */
 
-/* How long it is from one moment to a later one; -1: that cannot be. start_ns: any number */
+/* The time between two moments; -1: the second is not later, or is in the future. start_ns: any number */
 static int64_t time_between_ns(int64_t start_ns, int64_t end_ns) {
     return start_ns < 0 || start_ns > end_ns || end_ns > read_clock_ns(CLOCK_MONOTONIC) ? -1 : end_ns - start_ns;
 }
@@ -36,28 +37,22 @@ static void end_life(struct run_unseen *unseen, struct run_unseen_life *life, in
     life->pid_fd = 0;
 }
 
-/* Begins to watch it, or notes that it has ended before. */
-static void find(struct run_unseen *unseen, const struct aggstats_named_program *program,
-                 struct run_unseen_life *life) {
-    if (program->pid == 0 || unseen->watched_count >= WATCHED_MAX)
-        return;
-    const int fd = (int)syscall(SYS_pidfd_open, program->pid, 0);
-    if (fd > 0) {
-        life->pid_fd = fd;
-        unseen->watched_count++;
-    } else if (errno == ESRCH) {
-        end_life(unseen, life, 0, time_between_ns(program->start_ns, read_clock_ns(CLOCK_MONOTONIC)));
-    } else {
-        life->is_over = true;
-    }
-}
-
+/* Begins to watch a program, or notes that it has ended. */
 static void look_at(struct run_unseen *unseen, const struct aggstats_named_program *program,
                     struct run_unseen_life *life) {
     if (life->is_over || program->state != AGGSTATS_NAMED_WHOLE)
         return;
-    if (life->pid_fd == 0)
-        find(unseen, program, life);
+    if (life->pid_fd == 0 && program->pid != 0 && unseen->watched_count < WATCHED_MAX) {
+        const int fd = (int)syscall(SYS_pidfd_open, program->pid, 0);
+        if (fd > 0) {
+            life->pid_fd = fd;
+            unseen->watched_count++;
+        } else if (errno == ESRCH) {
+            end_life(unseen, life, 0, time_between_ns(program->start_ns, read_clock_ns(CLOCK_MONOTONIC)));
+        } else {
+            life->is_over = true;
+        }
+    }
     struct pollfd ended = {.fd = life->pid_fd, .events = POLLIN};
     if (life->pid_fd > 0 && (program->end_ns != 0 || poll(&ended, 1, 0) == 1)) {
         const int64_t end_ns = program->end_ns != 0 ? program->end_ns : read_clock_ns(CLOCK_MONOTONIC);
@@ -73,25 +68,18 @@ static void look_at_all(struct run_unseen *unseen) {
             look_at(unseen, &unseen->named.programs[i], &unseen->lives[i]);
 }
 
-/* Those that are watched, and what stops the thread. Returns how many */
-static nfds_t list(const struct run_unseen *unseen, struct pollfd ret_fds[WATCHED_MAX + 1]) {
-    nfds_t used = 0;
-    ret_fds[used++] = (struct pollfd){.fd = unseen->stop_fds[0]};
-    for (uint64_t i = 0; i < unseen->named.count && used <= WATCHED_MAX; i++)
-        if (unseen->lives[i].pid_fd > 0)
-            ret_fds[used++] = (struct pollfd){.fd = unseen->lives[i].pid_fd, .events = POLLIN};
-    return used;
-}
-
 static void *watch(void *argument) {
     struct run_unseen *unseen = argument;
-    struct pollfd fds[WATCHED_MAX + 1] = {{.fd = -1}};
+    struct pollfd fds[WATCHED_MAX + 1] = {{.fd = unseen->stop_fds[0]}}; /* then the watched programs */
     do {
+        nfds_t used = 1;
         pthread_mutex_lock(&unseen->lock);
         look_at_all(unseen);
-        const nfds_t count = list(unseen, fds);
+        for (uint64_t i = 0; i < unseen->named.count && used <= WATCHED_MAX; i++)
+            if (unseen->lives[i].pid_fd > 0)
+                fds[used++] = (struct pollfd){.fd = unseen->lives[i].pid_fd, .events = POLLIN};
         pthread_mutex_unlock(&unseen->lock);
-        poll(fds, count, LOOK_MS);
+        poll(fds, used, LOOK_MS);
     } while (!(fds[0].revents & POLLHUP));
     return NULL;
 }
@@ -140,10 +128,10 @@ void run_unseen_finish(struct run_unseen *unseen) {
 /* All programs of one name. */
 struct sum {
     struct aggstats_unseen_program program;
-    uint64_t known_count; /* of these it is known how long they ran */
+    uint64_t known_count; /* runs with a known time */
 };
 
-/* One that still runs has run until now. */
+/* A program that still runs has run until now. */
 static void add_life(const struct aggstats_named_program *program, const struct run_unseen_life *life,
                      struct sum *sum) {
     const int64_t until_now_ns = time_between_ns(program->start_ns, read_clock_ns(CLOCK_MONOTONIC));

@@ -5,9 +5,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "aggstats/busy.h"
 #include "aggstats/shared.h"
@@ -15,10 +19,10 @@
 #include "command.h"
 #include "figures.h"
 #include "live_dirs.h"
+#include "mounts.h"
 #include "path.h"
 #include "posix_ops.h"
 #include "preload_library.h"
-#include "run_devices.h"
 
 #define THREADS_AT_A_TIME 16384
 #define BEGINNING_STEP_NS 10000000
@@ -26,22 +30,45 @@
 
 static const char *const op_names[] = {POSIX_OPS(POSIX_OP_NAME)};
 
+/* ---- Mounts of this system, for groups ------------------------------------------------------- */
+
+static void finish_groups(struct run_groups *groups) {
+    for (size_t i = 0; i < groups->mount_count; i++) {
+        free((char *)(uintptr_t)groups->mounts[i].path);
+        free((char *)(uintptr_t)groups->mounts[i].name);
+    }
+    free(groups->mounts);
+    *groups = (struct run_groups){0};
+}
+
+/* An aggstats_mounts_fn: looks again. */
+static const struct aggstats_shared_mount *find_mounts(void *context, size_t *ret_count) {
+    struct run_groups *groups = context;
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    finish_groups(groups);
+    mounts_open(&table);
+    while (mounts_next(&table, &entry)) {
+        char *name = NULL;
+        char *path = strdup(entry.path);
+        if (path && asprintf(&name, "%s %s", path, entry.type) < 0)
+            name = NULL;
+        if (!name || grow_array(&groups->mounts, groups->mount_count, sizeof(*groups->mounts)) != 0) {
+            free(path);
+            free(name);
+            break;
+        }
+        groups->mounts[groups->mount_count++] =
+            (struct aggstats_shared_mount){.id = entry.id, .device = entry.device, .path = path, .name = name};
+    }
+    *ret_count = groups->mount_count;
+    return groups->mounts;
+}
+
 /* ---- The live file ------------------------------------------------------------------------------ */
 
 static void complain_of_groups(const char *why) {
     complain("there will be no shares of files, directories and programs: %s", why);
-}
-
-/* Without them the rest is profiled. */
-static void start_groups(struct run_user *user) {
-    const struct aggstats_shared_groups_options options = {.groups_max = user->options.session.groups_max,
-                                                           .directory_depth = user->options.directory_depth,
-                                                           .mounts = run_groups_mounts,
-                                                           .context = &user->groups};
-    const int error =
-        user->options.session.groupings != 0 ? aggstats_recorder_group_shared(user->session.recorder, &options) : 0;
-    if (error)
-        complain_of_groups(error == -EINVAL ? "this process may only make small files (ulimit -f)" : strerror(-error));
 }
 
 /* Makes the file. Groups take most of it: without room for them the rest is profiled. paths: for the header */
@@ -78,20 +105,6 @@ static int let_search(const struct run_user *user, const char *directory, int *r
     return error;
 }
 
-/* The live file has gone. */
-static void forbid_search(const struct run_user *user) {
-    CLEANUP_FD int fd = open(user->session.directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX) == 0)
-        run_identity_forbid(user->as, fd);
-}
-
-static int let_count(const struct run_user *user) {
-    CLEANUP_FD int dir_fd = -1;
-    const char *name;
-    int error = open_parent(AT_FDCWD, user->session.live_path, &dir_fd, &name);
-    return error ? error : run_identity_let(user->as, dir_fd, name, R_OK | W_OK);
-}
-
 /* A directory where the command's user can be let, which may not be that of osprof's own user. */
 static int make_directory(const struct run_user *user, struct live_dirs *dirs, int *ret_lock_fd) {
     int error = live_dirs_make(dirs);
@@ -105,24 +118,36 @@ static int make_directory(const struct run_user *user, struct live_dirs *dirs, i
     return error ? error : let_search(user, dirs->paths[dirs->chosen], ret_lock_fd);
 }
 
-/* Without it the command runs without a profile. */
+/* Without it the command runs without a profile, and without groups the rest is profiled. paths: for the header */
 static int make_live(struct run_user *user, const char *paths) {
+    const struct aggstats_shared_groups_options groups = {.groups_max = user->options.session.groups_max,
+                                                          .directory_depth = user->options.directory_depth,
+                                                          .mounts = find_mounts,
+                                                          .context = &user->groups};
     struct live_dirs dirs;
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
     live_dirs_find(&dirs);
     CLEANUP_FD int lock_fd = -1; /* until the file says who may use it */
     int error = make_directory(user, &dirs, &lock_fd);
     if (error == 0)
         error = open_session(user, dirs.paths[dirs.chosen], paths);
     if (error == 0 && user->as->name)
-        error = let_count(user);
-    if (error == 0) {
-        start_groups(user);
-        return 0;
+        error = open_parent(AT_FDCWD, user->session.live_path, &dir_fd, &name);
+    if (error == 0 && user->as->name)
+        error = run_identity_let(user->as, dir_fd, name, R_OK | W_OK);
+    if (error) {
+        session_finish(&user->session); /* nobody could count in it */
+        complain("the layer user is not profiled: no live file can be made in %s: %s", dirs.paths[dirs.chosen],
+                 strerror(-error));
+        return error;
     }
-    session_finish(&user->session); /* nobody could count in it */
-    complain("the layer user is not profiled: no live file can be made in %s: %s", dirs.paths[dirs.chosen],
-             strerror(-error));
-    return error;
+    const int groups_error =
+        user->options.session.groupings != 0 ? aggstats_recorder_group_shared(user->session.recorder, &groups) : 0;
+    if (groups_error)
+        complain_of_groups(groups_error == -EINVAL ? "this process may only make small files (ulimit -f)"
+                                                   : strerror(-groups_error));
+    return 0;
 }
 
 /* ---- Directories -------------------------------------------------------------------------------- */
@@ -165,16 +190,88 @@ static int add_directories(const char *const *directories, size_t count, char **
     return error;
 }
 
-/* ---- Opening ------------------------------------------------------------------------------------ */
+/* ---- Devices --------------------------------------------------------------------------------- */
 
-/* Errors:  reported to the user */
-static int check_reach(const struct run_user *user) {
-    if (!user->as->name || run_identity_may(user->as, user->library, R_OK))
-        return 0;
-    complain("the layer user cannot be profiled: %s may not read %s; OSPROF_LIBRARIES names the directory of a copy",
-             user->as->name, user->library);
-    return -EACCES;
+#define DEVICES_MAX 32 /* of each kind */
+
+/* statfs(2) of these asks a daemon or a server. */
+static bool is_remote(const struct mounts_entry *entry) {
+    static const char *const types[] = {"nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "afs", "lustre", "virtiofs"};
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        if (strcmp(entry->type, types[i]) == 0)
+            return true;
+    return mounts_is_fuse(entry);
 }
+
+/* statfs(2) takes devtmpfs for tmpfs. */
+static bool is_pseudo(const struct mounts_entry *entry) {
+    return path_below(entry->path, "/proc") || path_below(entry->path, "/sys") ||
+           (path_below(entry->path, "/dev") && !path_below(entry->path, "/dev/shm")) ||
+           strcmp(entry->type, "devtmpfs") == 0;
+}
+
+/* Minor numbers of devices with major number 0. */
+struct devices {
+    unsigned minors[DEVICES_MAX];
+    size_t count;
+};
+
+static void remove_device(struct devices *devices, dev_t device) {
+    for (size_t i = 0; i < devices->count; i++)
+        if (major(device) == 0 && devices->minors[i] == minor(device)) {
+            devices->minors[i] = devices->minors[--devices->count];
+            return;
+        }
+}
+
+static void add_device(struct devices *devices, dev_t device) {
+    remove_device(devices, device);
+    if (major(device) == 0 && devices->count < DEVICES_MAX)
+        devices->minors[devices->count++] = minor(device);
+}
+
+static void write_devices(FILE *stream, char letter, const struct devices *devices) {
+    for (size_t i = 0; i < devices->count; i++)
+        fprintf(stream, "%c%u", letter, devices->minors[i]);
+}
+
+/* Writes which devices without a disk have files that count, among all files, as the library's variable has them: those of
+ * which it must not ask the kernel (interpose/common/include/scope.h). pMINOR for pseudo file systems, dMINOR for file
+ * systems of a daemon or a server, which would be asked too. Pseudo file systems are known by where they are mounted: the
+ * kernel does not tell all of them from others. */
+static void write_all_devices(FILE *stream) {
+    CLEANUP_MOUNTS struct mounts_table places = {.stream = NULL};
+    CLEANUP_MOUNTS struct mounts_table elsewhere = {.stream = NULL};
+    struct mounts_entry entry;
+    struct devices pseudo = {.count = 0};
+    struct devices remote = {.count = 0};
+    dev_t shared_memory = 0;
+    struct stat attr;
+    /* Files in memory (memfd_create(2), shared memory of System V) are on a file system that is mounted nowhere. */
+    CLEANUP_FD int fd = memfd_create("osprof", MFD_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &attr) == 0)
+        add_device(&pseudo, attr.st_dev);
+    /* What is mounted at places of pseudo file systems; files of others may be bound there too, but what is mounted
+     * elsewhere is none of them. */
+    mounts_open(&places);
+    while (mounts_next(&places, &entry))
+        if (is_pseudo(&entry))
+            add_device(&pseudo, entry.device);
+    mounts_open(&elsewhere);
+    while (mounts_next(&elsewhere, &entry)) {
+        if (is_pseudo(&entry))
+            continue;
+        remove_device(&pseudo, entry.device);
+        if (is_remote(&entry))
+            add_device(&remote, entry.device);
+    }
+    if (mounts_device_at("/dev/shm", &shared_memory) == 0)
+        remove_device(&pseudo, shared_memory);
+    write_devices(stream, 'p', &pseudo);
+    write_devices(stream, 'd', &remote);
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------ */
 
 /* The variable for the library (preload.h). directories: in it; "": all files count. Errors: -ENOMEM */
 static int make_variable(struct run_user *user, const char *directories, bool has_everything) {
@@ -187,7 +284,7 @@ static int make_variable(struct run_user *user, const char *directories, bool ha
         putc('e', stream);
     if (directories[0] == '\0') {
         putc('a', stream);
-        run_devices_write(stream);
+        write_all_devices(stream);
     }
     fprintf(stream, "%s%s", user->session.live_path, directories);
     return fclose(stream) == 0 ? 0 : -ENOMEM;
@@ -202,8 +299,12 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
     int error = preload_library_find("libosprof_posix.so", &user->library);
     if (error == 0)
         error = preload_library_check(user->library, POSIX_MARK);
-    if (error == 0)
-        error = check_reach(user);
+    if (error == 0 && user->as->name && !run_identity_may(user->as, user->library, R_OK)) {
+        complain(
+            "the layer user cannot be profiled: %s may not read %s; OSPROF_LIBRARIES names the directory of a copy",
+            user->as->name, user->library);
+        error = -EACCES;
+    }
     if (error == 0)
         error = add_directories(directories, directory_count, &texts, &variable);
     if (error)
@@ -222,24 +323,26 @@ void run_user_finish(struct run_user *user) {
     run_unseen_finish(&user->unseen);
     const bool is_let = user->session.recorder && user->as->name;
     session_finish(&user->session);
-    if (is_let)
-        forbid_search(user);
-    run_groups_finish(&user->groups);
+    if (is_let) { /* the live file has gone */
+        CLEANUP_FD int fd = open(user->session.directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0 && flock(fd, LOCK_EX) == 0)
+            run_identity_forbid(user->as, fd);
+    }
+    finish_groups(&user->groups);
     free(user->library);
     free(user->variable);
 }
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-static enum executable look_at(const struct run_user *user, const char *path) {
-    return user->as->name ? executable_look_as(path, user->as->uid, user->as->gid) : executable_look(path);
-}
-
 void run_user_look_at(struct run_user *user, const char *command) {
+    const struct run_identity *as = user->as;
     char path[PATH_MAX];
     struct stat attr;
     const char *found = executable_find(command, path, sizeof(path));
-    user->kind = found ? look_at(user, found) : EXECUTABLE_DYNAMIC;
+    user->kind = !found     ? EXECUTABLE_DYNAMIC
+                 : as->name ? executable_look_as(found, as->uid, as->gid)
+                            : executable_look(found);
     user->is_executable = found && access(found, X_OK) == 0 && stat(found, &attr) == 0 && S_ISREG(attr.st_mode);
     user->name = basename(command);
     if (executable_reason(user->kind))
@@ -275,37 +378,23 @@ void run_user_has_begun(const struct run_user *user, int program, pid_t pid) {
 
 /* ---- The profile -------------------------------------------------------------------------------- */
 
-/* When the command has ended, calls that have not ended, and are not in flight, never will. */
-static void count_left(struct aggstats_profile *profile) {
-    for (size_t i = 0; i < profile->op_count; i++) {
-        struct aggstats_op_profile *op = &profile->ops[i];
-        const uint64_t open_calls = op->calls - figures_finished(op, profile->resolution);
-        const uint64_t listed = figures_in_flight(profile, op->name);
-        op->left_calls = open_calls > listed ? open_calls - listed : 0;
-    }
-}
-
-/* Not before: a user namespace can only be entered without other threads. */
-static int start_threads(const struct run_user *user) {
-    const int error = aggstats_recorder_watch(user->session.recorder, false);
+int run_user_reset(struct run_user *user) {
+    const struct session_options *options = &user->options.session;
+    struct aggstats_recorder *recorder = user->session.recorder;
+    if (!recorder)
+        return 0;
+    /* Threads are not started before: a user namespace can only be entered without others. */
+    int error = aggstats_recorder_watch(recorder, false);
     if (error && error != -EBUSY)
         complain("how much of the time calls are in flight is not known: %s", strerror(-error));
-    return user->options.session.interval_ns > 0
-               ? aggstats_recorder_set_interval(user->session.recorder, user->options.session.interval_ns,
-                                                user->options.session.intervals_max)
-               : 0;
-}
-
-int run_user_reset(struct run_user *user) {
-    if (!user->session.recorder)
-        return 0;
-    int error = start_threads(user);
+    error = options->interval_ns > 0
+                ? aggstats_recorder_set_interval(recorder, options->interval_ns, options->intervals_max)
+                : 0;
     run_times_begin(&user->times);
-    run_witness_look(&user->witness);
-    run_unseen_begin(&user->unseen, user->session.recorder);
-    aggstats_recorder_shared_facts(user->session.recorder, &user->before);
+    run_unseen_begin(&user->unseen, recorder);
+    aggstats_recorder_shared_facts(recorder, &user->before);
     if (error == 0)
-        error = aggstats_recorder_reset(user->session.recorder);
+        error = aggstats_recorder_reset(recorder);
     if (error)
         complain("the layer user cannot be profiled: %s", strerror(-error));
     return error;
@@ -332,16 +421,6 @@ static uint64_t never_begun(const struct run_user *user, const struct aggstats_s
     return missing > 0 ? (uint64_t)missing : 0;
 }
 
-/* A program that has just been executed, and goes on after the command, may be about to begin. */
-static void let_begin(const struct run_user *user, struct aggstats_shared_facts *ret_facts) {
-    const struct timespec step = {.tv_nsec = BEGINNING_STEP_NS};
-    aggstats_recorder_shared_facts(user->session.recorder, ret_facts);
-    for (unsigned i = 0; i < BEGINNING_STEPS && never_begun(user, ret_facts) > 0; i++) {
-        nanosleep(&step, NULL);
-        aggstats_recorder_shared_facts(user->session.recorder, ret_facts);
-    }
-}
-
 /* Threads are those of warm-ups too. */
 static int add_not_seen(struct run_user *user, struct aggstats_profile *profile,
                         const struct aggstats_shared_facts *facts) {
@@ -360,28 +439,36 @@ static int add_not_seen(struct run_user *user, struct aggstats_profile *profile,
     return error;
 }
 
-static void add_witness(const struct run_user *user, struct aggstats_profile *profile,
-                        const struct aggstats_shared_facts *facts) {
-    const uint64_t *sums = facts->sums;
+int run_user_stop(struct run_user *user, bool is_mounted, struct recording *layers) {
+    const struct timespec step = {.tv_nsec = BEGINNING_STEP_NS};
+    struct aggstats_recorder *recorder = user->session.recorder;
+    struct aggstats_shared_facts facts;
+    struct aggstats_profile profile = {0};
+    if (!recorder)
+        return 0;
+    int error = aggstats_recorder_snapshot(recorder, &profile);
+    /* When the command has ended, calls that have not ended, and are not in flight, never will. */
+    for (size_t i = 0; i < profile.op_count; i++) {
+        struct aggstats_op_profile *op = &profile.ops[i];
+        const uint64_t open_calls = op->calls - figures_finished(op, profile.resolution);
+        const uint64_t listed = figures_in_flight(&profile, op->name);
+        op->left_calls = open_calls > listed ? open_calls - listed : 0;
+    }
+    run_times_add(&user->times, is_mounted, &profile);
+    /* A program that has just been executed, and goes on after the command, may be about to begin. */
+    aggstats_recorder_shared_facts(recorder, &facts);
+    for (unsigned i = 0; i < BEGINNING_STEPS && never_begun(user, &facts) > 0; i++) {
+        nanosleep(&step, NULL);
+        aggstats_recorder_shared_facts(recorder, &facts);
+    }
+    if (error == 0)
+        error = add_not_seen(user, &profile, &facts);
+    const uint64_t *sums = facts.sums;
     const uint64_t *before = user->before.sums;
     const struct run_witness other = {.read = sums[POSIX_SUM_OTHER_READ] - before[POSIX_SUM_OTHER_READ],
                                       .written = sums[POSIX_SUM_OTHER_WRITTEN] - before[POSIX_SUM_OTHER_WRITTEN],
-                                      .reads = facts->notes[POSIX_NOTE_READS] - user->before.notes[POSIX_NOTE_READS]};
-    run_witness_add(&user->witness, &other, user->is_narrowed, profile);
-}
-
-int run_user_stop(struct run_user *user, bool is_mounted, struct recording *layers) {
-    struct aggstats_shared_facts facts;
-    struct aggstats_profile profile = {0};
-    if (!user->session.recorder)
-        return 0;
-    int error = aggstats_recorder_snapshot(user->session.recorder, &profile);
-    count_left(&profile);
-    run_times_add(&user->times, is_mounted, &profile);
-    let_begin(user, &facts);
-    if (error == 0)
-        error = add_not_seen(user, &profile, &facts);
-    add_witness(user, &profile, &facts);
+                                      .reads = facts.notes[POSIX_NOTE_READS] - user->before.notes[POSIX_NOTE_READS]};
+    run_times_add_witness(&user->times, &other, user->is_narrowed, &profile);
     if (error == 0)
         error = recording_add(layers, &profile);
     if (error)

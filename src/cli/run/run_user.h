@@ -8,14 +8,19 @@
 
 #include "aggstats.h"
 #include "aggstats/shared.h"
+#include "aggstats/shared_groups.h"
 #include "executable.h"
 #include "recording.h"
-#include "run_groups.h"
 #include "run_identity.h"
+#include "run_options.h"
 #include "run_times.h"
 #include "run_unseen.h"
-#include "run_witness.h"
-#include "user_options.h"
+
+/* Mounts of this system by name, for groups. */
+struct run_groups {
+    struct aggstats_shared_mount *mounts; /* as of the last look */
+    size_t mount_count;
+};
 
 struct run_user {
     struct user_options options;
@@ -30,7 +35,6 @@ struct run_user {
     char *variable;                      /* of the environment, for the library */
     struct aggstats_shared_facts before; /* as the profile began, like the next two */
     struct run_times times;
-    struct run_witness witness;
     struct run_unseen unseen;
 };
 
