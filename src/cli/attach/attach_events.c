@@ -1,3 +1,4 @@
+/* Calls of the recorder's watching thread become records; a lane without calls of its own counts what is dropped. */
 #include "attach_events.h"
 
 #include <errno.h>
@@ -72,18 +73,6 @@ int attach_events_open(const char *file, struct attach_events **ret_events) {
     return 0;
 }
 
-static int describe_ops(struct attach_events *events) {
-    const char *const *names = collector_ops(events->source.collector, &events->op_count);
-    events->ops = calloc(events->op_count, sizeof(*events->ops));
-    for (unsigned op = 0; events->ops && op < events->op_count; op++)
-        if (asprintf(&events->ops[op], "%s%s", names[op],
-                     collector_op_moves_bytes(op) ? " bytes|size result|process|program" : "||process|program") < 0) {
-            events->ops[op] = NULL;
-            return -ENOMEM;
-        }
-    return events->ops ? 0 : -ENOMEM;
-}
-
 /* The labels of the profile, and which calls there are: "calls of at least 10 ms", without rounding, since some call may
  * have taken just that long. */
 static int find_labels(struct attach_events *events) {
@@ -99,7 +88,15 @@ static int find_labels(struct attach_events *events) {
 }
 
 static int create_recorder(struct attach_events *events) {
-    int error = describe_ops(events);
+    const char *const *names = collector_ops(events->source.collector, &events->op_count);
+    events->ops = calloc(events->op_count, sizeof(*events->ops));
+    int error = events->ops ? 0 : -ENOMEM;
+    for (unsigned op = 0; error == 0 && op < events->op_count; op++)
+        if (asprintf(&events->ops[op], "%s%s", names[op],
+                     collector_op_moves_bytes(op) ? " bytes|size result|process|program" : "||process|program") < 0) {
+            events->ops[op] = NULL;
+            error = -ENOMEM;
+        }
     if (error == 0)
         error = find_labels(events);
     const struct events_source source = {

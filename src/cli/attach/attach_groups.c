@@ -12,9 +12,9 @@
 #include "mounts.h"
 #include "path.h"
 
-#define CALLERS 8192U     /* that have a number; a later one takes the place of one before */
+#define CALLERS 8192U     /* with a number; a later caller takes the place of an earlier one */
 #define DIRECTORIES 4096U /* whose names are, likewise */
-#define PLACES 16384U     /* objects of which it is remembered where they are */
+#define PLACES 16384U     /* objects whose places are remembered */
 #define PATH_BYTES (COLLECTED_PARTS * COLLECTED_PART_BYTES + 16)
 #define OUTSIDE "outside:"
 
@@ -26,35 +26,28 @@ static void finish_mount(struct attach_mount *mount) {
     free(mount->root);
 }
 
-static int append(struct attach_mounts *mounts, const struct mounts_entry *entry) {
-    struct attach_mount mount = {.device = mounts_kernel_device(entry->device),
-                                 .path = strdup(entry->path),
-                                 .type = strdup(entry->type),
-                                 .root = strdup(entry->root)};
-    struct attach_mount *grown = reallocarray(mounts->mounts, mounts->count + 1, sizeof(*grown));
-    mounts->mounts = grown ? grown : mounts->mounts;
-    if (!grown || !mount.path || !mount.type || !mount.root) {
-        finish_mount(&mount);
-        return -ENOMEM;
-    }
-    mounts->mounts[mounts->count++] = mount;
-    return 0;
-}
-
 int attach_mounts_add(struct attach_mounts *mounts, pid_t process) {
     CLEANUP_MOUNTS struct mounts_table table = {0};
     struct mounts_entry entry;
     const size_t known = mounts->count;
-    int error = 0;
     mounts_open_of(process, &table);
-    while (error == 0 && mounts_next(&table, &entry)) {
+    while (mounts_next(&table, &entry)) {
+        const uint32_t device = mounts_kernel_device(entry.device);
         size_t i = 0;
-        while (i < known && mounts->mounts[i].device != mounts_kernel_device(entry.device))
+        while (i < known && mounts->mounts[i].device != device)
             i++;
-        if (i == known)
-            error = append(mounts, &entry);
+        if (i < known)
+            continue;
+        struct attach_mount mount = {
+            .device = device, .path = strdup(entry.path), .type = strdup(entry.type), .root = strdup(entry.root)};
+        if (!mount.path || !mount.type || !mount.root ||
+            grow_array(&mounts->mounts, mounts->count, sizeof(mount)) != 0) {
+            finish_mount(&mount);
+            return -ENOMEM;
+        }
+        mounts->mounts[mounts->count++] = mount;
     }
-    return error;
+    return 0;
 }
 
 const struct attach_mount *attach_mounts_find(const struct attach_mounts *mounts, uint32_t device, const char *path) {
@@ -226,20 +219,11 @@ uint64_t attach_groups_inode(void *context, uint64_t object) {
     return object > 0 && collector_name(groups->collector, object, &name) ? name.inode : 0;
 }
 
-static void remember_directory(struct attach_groups *groups, const struct collected_name *name) {
-    char path[PATH_BYTES];
-    join_parts(groups, name, 1, path);
-    struct directory *directory = &groups->directories[name->directory % DIRECTORIES];
-    pthread_mutex_lock(&groups->lock);
-    directory->object = name->directory;
-    path_copy_end(path, directory->path, sizeof(directory->path));
-    pthread_mutex_unlock(&groups->lock);
-}
-
 /* Where an object is, which the kernel is asked for once, and what its directory is called. NULL: it is not known. */
 static const struct place *find_place(struct attach_groups *groups, uint64_t object) {
     struct place *place = &groups->places[object / 2 % PLACES];
     struct collected_name name;
+    char path[PATH_BYTES];
     /* The name of its directory may have made room for that of another. */
     if (place->object == object &&
         (place->directory == object || groups->directories[place->directory % DIRECTORIES].object == place->directory))
@@ -248,8 +232,14 @@ static const struct place *find_place(struct attach_groups *groups, uint64_t obj
         return NULL;
     *place = (struct place){
         .object = object, .directory = name.is_directory ? object : name.directory, .device = name.device};
-    if (!name.is_directory)
-        remember_directory(groups, &name);
+    if (name.is_directory)
+        return place;
+    struct directory *directory = &groups->directories[name.directory % DIRECTORIES];
+    join_parts(groups, &name, 1, path);
+    pthread_mutex_lock(&groups->lock);
+    directory->object = name.directory;
+    path_copy_end(path, directory->path, sizeof(directory->path));
+    pthread_mutex_unlock(&groups->lock);
     return place;
 }
 

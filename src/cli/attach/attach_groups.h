@@ -26,8 +26,8 @@ struct attach_mounts {
     size_t count;
 };
 
-/* Adds those that a process sees, whose file systems are not known yet by an earlier one; 0: this process. One that has
- * ended sees none.
+/* Adds the mounts that a process sees, of file systems that earlier processes have not shown; 0: this process. A process
+ * that has ended sees none.
  * Errors:  -ENOMEM */
 int attach_mounts_add(struct attach_mounts *mounts, pid_t process);
 

@@ -1,3 +1,4 @@
+/* A list is read, checked against /proc, and said in words. */
 #include "attach_processes.h"
 
 #include <errno.h>
@@ -74,34 +75,29 @@ const char *attach_processes_parse(char **text, void *member, char why[OPTION_TE
     }
 }
 
-static int check_process(uint32_t number) {
-    uint64_t process;
-    if (number == (uint32_t)getpid()) {
-        complain("cannot watch process %u: it is osprof itself, whose calls are not counted", number);
-        return -EINVAL;
-    }
-    CLEANUP_FD int fd = (int)syscall(SYS_pidfd_open, number, 0);
-    if (fd >= 0)
-        return 0;
-    int error = negative_errno();
-    if (proc_status_number(number, "Tgid", 10, &process) && process != number)
-        complain("cannot watch process %u: it is a thread of process %u", number, (unsigned)process);
-    else if (error == -ESRCH)
-        complain("cannot watch process %u: there is none of that number", number);
-    else
-        complain("cannot watch process %u: %s", number, strerror(-error));
-    return error;
-}
-
 int attach_processes_check(const struct attach_processes *processes) {
     if (processes->count > 0 && !collector_has_process_numbers()) {
         complain("cannot watch single processes from within a PID namespace: osprof must run outside of it");
         return -EXDEV;
     }
     for (unsigned i = 0; i < processes->count; i++) {
-        int error = check_process(processes->numbers[i]);
-        if (error)
-            return error;
+        const uint32_t number = processes->numbers[i];
+        uint64_t process;
+        if (number == (uint32_t)getpid()) {
+            complain("cannot watch process %u: it is osprof itself, whose calls are not counted", number);
+            return -EINVAL;
+        }
+        CLEANUP_FD int fd = (int)syscall(SYS_pidfd_open, number, 0);
+        if (fd >= 0)
+            continue;
+        int error = negative_errno();
+        if (proc_status_number(number, "Tgid", 10, &process) && process != number)
+            complain("cannot watch process %u: it is a thread of process %u", number, (unsigned)process);
+        else if (error == -ESRCH)
+            complain("cannot watch process %u: there is none of that number", number);
+        else
+            complain("cannot watch process %u: %s", number, strerror(-error));
+        return error;
     }
     return 0;
 }

@@ -166,7 +166,7 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
     struct attach_profile *profile = ret_profile;
     CLEANUP_LIVE_FILES struct live_files files = {.files = NULL};
     *profile = (struct attach_profile){.options = options, .place = *place, .collector = collector};
-    /* If osproffs or another observer profiles it too, that profile stays the visible one. */
+    /* If osproffs or another observer profiles the place too, its profile stays visible. */
     profile->is_hidden = (place->type && strcmp(place->type, "fuse.osproffs") == 0) ||
                          (live_files_find(&files) == 0 && live_files_serving(&files, place->path));
     pthread_mutex_init(&profile->lock, NULL);

@@ -1,3 +1,4 @@
+/* The lock is held while calls are looked at, and is free while holders are looked for. */
 #include "attach_under_way.h"
 
 #include <errno.h>
@@ -130,22 +131,12 @@ static void see(void *context, const struct collected_under_way *seen, const cha
 
 /* ---- Slow calls that have ended; under the lock ------------------------------------------------- */
 
-/* While the process is there. Owner: the caller frees it. NULL: unknown, or not wanted */
-static struct user_functions *find_functions(const struct attach_under_way *under_way,
-                                             const struct collected_slow *call,
-                                             const struct collected_user_stack *from) {
-    unsigned op_count = 0;
-    const char *const *ops = collector_ops(under_way->collector, &op_count);
-    struct user_functions *functions =
-        under_way->options.stacks && from && call->op < op_count ? malloc(sizeof(*functions)) : NULL;
-    if (functions)
-        user_stacks_find(under_way->options.stacks, ops[call->op], call, from, functions);
-    return functions;
-}
-
-/* A collector_slow_fn. */
+/* A collector_slow_fn. Functions are looked for while the process is there. */
 static void keep_ended(void *context, const struct collected_slow *call, const struct collected_user_stack *from) {
     struct attach_under_way *under_way = context;
+    struct user_stacks *stacks = under_way->options.stacks;
+    unsigned op_count = 0;
+    const char *const *ops = collector_ops(under_way->collector, &op_count);
     if (under_way->ended_count == under_way->ended_room) {
         const size_t room = 2 * under_way->ended_room + 64;
         struct ended_call *grown = reallocarray(under_way->ended, room, sizeof(*grown));
@@ -156,8 +147,10 @@ static void keep_ended(void *context, const struct collected_slow *call, const s
         under_way->ended = grown;
         under_way->ended_room = room;
     }
-    under_way->ended[under_way->ended_count++] =
-        (struct ended_call){.slow = *call, .functions = find_functions(under_way, call, from)};
+    struct user_functions *functions = stacks && from && call->op < op_count ? malloc(sizeof(*functions)) : NULL;
+    if (functions)
+        user_stacks_find(stacks, ops[call->op], call, from, functions);
+    under_way->ended[under_way->ended_count++] = (struct ended_call){.slow = *call, .functions = functions};
 }
 
 static void tell_ended(struct attach_under_way *under_way, const struct ended_call *told) {
@@ -310,25 +303,6 @@ static bool identify(void *context, uint32_t thread, struct aggstats_identity *r
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
-static int watch_slow(struct attach_under_way *under_way) {
-    const struct aggstats_slow_options slow = {
-        .threshold_ns = under_way->options.slow_ns,
-        .find_cause = find_cause,
-        .context = under_way,
-        .wants_holders = true,
-        .path_of = under_way->options.groups ? attach_groups_path : NULL,
-        .number_of = under_way->options.groups ? attach_groups_inode : NULL,
-        .path_context = under_way->options.groups,
-        .identify = identify,
-        .identify_context = under_way,
-        .gather = gather,
-        .gather_context = under_way,
-        .report = under_way->options.slow_log ? slow_log_take : NULL,
-        .report_context = under_way->options.slow_log,
-    };
-    return aggstats_recorder_set_slow(under_way->recorder, &slow);
-}
-
 int attach_under_way_start(struct collector *collector, struct aggstats_recorder *recorder,
                            const struct attach_under_way_options *options, struct attach_under_way **ret_under_way) {
     struct attach_under_way *under_way = calloc(1, sizeof(*under_way));
@@ -342,7 +316,22 @@ int attach_under_way_start(struct collector *collector, struct aggstats_recorder
     pthread_mutex_init(&under_way->lock, NULL);
     under_way->nowhere = aggstats_lane_create(recorder);
     *ret_under_way = under_way; /* its thread begins to look at once */
-    int error = !under_way->nowhere ? -ENOMEM : options->slow_ns > 0 ? watch_slow(under_way) : 0;
+    const struct aggstats_slow_options slow = {
+        .threshold_ns = options->slow_ns,
+        .find_cause = find_cause,
+        .context = under_way,
+        .wants_holders = true,
+        .path_of = options->groups ? attach_groups_path : NULL,
+        .number_of = options->groups ? attach_groups_inode : NULL,
+        .path_context = options->groups,
+        .identify = identify,
+        .identify_context = under_way,
+        .gather = gather,
+        .gather_context = under_way,
+        .report = options->slow_log ? slow_log_take : NULL,
+        .report_context = options->slow_log,
+    };
+    int error = !under_way->nowhere ? -ENOMEM : options->slow_ns > 0 ? aggstats_recorder_set_slow(recorder, &slow) : 0;
     if (error) {
         attach_under_way_finish(under_way);
         *ret_under_way = NULL;

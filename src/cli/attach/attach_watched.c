@@ -91,7 +91,7 @@ static void ask(const char *directory, bool resolves, struct asked_directory *re
     if (error == 0) {
         error = read_answer(read_fd, ret_asked);
         kill(child, SIGKILL);
-        waitpid(child, NULL, error ? WNOHANG : 0); /* one that still asks may hang for good */
+        waitpid(child, NULL, error ? WNOHANG : 0); /* a child that still asks may hang for good */
     }
     if (error)
         ret_asked->error = error;
@@ -105,7 +105,7 @@ static void finish_target(struct attach_target *target) {
     *target = (struct attach_target){.mountpoint = NULL};
 }
 
-/* *ret_target may be one that was found before. Errors: -ENOMEM */
+/* *ret_target may have been found before. Errors: -ENOMEM */
 static int copy_entry(const struct mounts_entry *entry, const char *path, struct attach_target *ret_target) {
     struct attach_target target = {.process = ret_target->process,
                                    .mount = {.device = entry->device,
@@ -150,23 +150,22 @@ static const char *path_in_process(const char *path, pid_t *ret_process) {
     return inner[0] ? inner : "/";
 }
 
-static bool shares_mounts(pid_t process) {
-    char link[32];
+/* Below a root of the process that is no mount point, as after chroot(2), its table of mounts lacks the mount: it is in
+ * ours if the process shares our mount namespace. */
+static int find_answered(const struct asked_directory *asked, const char *path, struct attach_target *target) {
+    const pid_t process = target->process;
     struct stat own;
     struct stat theirs;
-    snprintf(link, sizeof(link), "/proc/%ld/ns/mnt", (long)process);
-    return stat("/proc/self/ns/mnt", &own) == 0 && stat(link, &theirs) == 0 && own.st_ino == theirs.st_ino;
-}
-
-/* Below a root of the process that is no mount point, as after chroot(2), its table of mounts lacks the mount. */
-static int find_answered(const struct asked_directory *asked, const char *path, struct attach_target *target) {
+    char link[32];
     int error = find_number(asked->mount_id, path, target);
-    if (error == -EXDEV && target->process > 0 && shares_mounts(target->process)) {
-        const pid_t process = target->process;
-        target->process = 0;
-        error = find_number(asked->mount_id, path, target);
-        target->process = error ? process : 0;
-    }
+    if (error != -EXDEV || process == 0)
+        return error;
+    snprintf(link, sizeof(link), "/proc/%ld/ns/mnt", (long)process);
+    if (stat("/proc/self/ns/mnt", &own) < 0 || stat(link, &theirs) < 0 || own.st_ino != theirs.st_ino)
+        return error;
+    target->process = 0;
+    error = find_number(asked->mount_id, path, target);
+    target->process = error ? process : 0;
     return error;
 }
 

@@ -9,7 +9,6 @@
 #include "attach_watched.h"
 #include "base.h"
 #include "command.h"
-#include "groupings.h"
 #include "kept.h"
 #include "live_dirs.h"
 #include "live_files.h"
@@ -47,7 +46,7 @@ static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE])
     struct attach_command *given = data;
     given->has_by = true;
     if (strcmp(*text, "none") != 0)
-        return groupings_parse(*text, words, &given->options.session.groupings, why);
+        return options_parse_groupings(*text, words, &given->options.session.groupings, why);
     given->options.session.groupings = 0;
     return NULL;
 }
@@ -119,7 +118,7 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-/* What is watched, and what becomes of it. */
+/* The state of the command while it watches. */
 struct watching {
     struct attach_command *given;
     char *path;     /* the name of what is watched */
@@ -251,61 +250,55 @@ static bool is_watched(const char *path, bool *ret_has_other) {
     return found;
 }
 
-/* Begins to count, and tells the user. Errors: reported to the user */
-static int begin(struct watching *watching) {
-    const struct attach_command *given = watching->given;
-    const struct attach_target *target = &given->watched.target;
-    const struct attach_place place = {.path = watching->path,
-                                       .type = target->mount.type,
-                                       .source = target->mountpoint, /* where paths begin */
-                                       .root = target->mount.root};  /* no device: the profile may be saved there */
-    char why[COLLECTOR_WHY_SIZE];
-    char until[40] = "until Ctrl-C";
-    struct collector *collector = NULL;
-    int error = attach_watched_start(&given->watched, &given->options, &collector, why);
-    if (error == 0) {
-        error = attach_profile_start(&watching->profile, &given->options, &place, collector, true);
-        snprintf(why, sizeof(why), "%s", strerror(-error));
-    }
-    live_dirs_unlock(&watching->lock_fd);
-    if (error) {
-        complain("cannot watch %s: %s", watching->path, why);
-        return error;
-    }
-    CLEANUP_FREE char *words = attach_watched_describe(&given->watched);
-    const bool is_named = target->mountpoint; /* by the user, as the path */
-    if (given->for_ns > 0)
-        snprintf(until, sizeof(until), "for %g s", (double)given->for_ns / 1e9);
-    complain("%s are counted %s%s%s", words ? words : "calls", until, is_named ? "" : "; meanwhile: osprof show ",
-             is_named ? "" : watching->path);
-    return 0;
-}
-
 /* An attach_is_there_fn. */
 static bool is_there(const void *context) {
     const struct watching *watching = context;
     return attach_watched_is_there(&watching->given->watched, watching->profile.collector);
 }
 
+/* Begins to count, tells the user, and waits for the end. Errors: reported to the user */
 static int watch(struct watching *watching) {
-    const uint64_t for_ns = watching->given->for_ns;
+    const struct attach_command *given = watching->given;
+    const struct attach_target *target = &given->watched.target;
+    const bool is_named = target->mountpoint; /* by the user, as the path */
+    const struct attach_place place = {.path = watching->path,
+                                       .type = target->mount.type,
+                                       .source = target->mountpoint, /* where paths begin */
+                                       .root = target->mount.root};  /* no device: the profile may be saved there */
     struct attach_profile *profile = &watching->profile;
+    struct collector *collector = NULL;
     struct signals signals;
+    char why[COLLECTOR_WHY_SIZE];
+    char until[40] = "until Ctrl-C";
+    int64_t end_ns = INT64_MAX;
     int error = signals_init(&signals);
     if (error)
         return error;
-    error = begin(watching);
+    error = attach_watched_start(&given->watched, &given->options, &collector, why);
     if (error == 0) {
-        const int64_t end_ns = for_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) + (int64_t)for_ns : INT64_MAX;
-        attach_profile_follow(profile, &signals, end_ns, is_there, watching);
-        attach_profile_stop(profile);
-        error = conclude(watching);
-        int end_error = attach_profile_end(profile);
-        error = error ? error : end_error;
-        attach_profile_finish(profile);
+        error = attach_profile_start(profile, &given->options, &place, collector, true);
+        snprintf(why, sizeof(why), "%s", strerror(-error));
     }
+    live_dirs_unlock(&watching->lock_fd);
+    if (error) {
+        complain("cannot watch %s: %s", watching->path, why);
+        signals_finish(&signals);
+        return error;
+    }
+    CLEANUP_FREE char *words = attach_watched_describe(&given->watched);
+    if (given->for_ns > 0)
+        snprintf(until, sizeof(until), "for %g s", (double)given->for_ns / 1e9);
+    complain("%s are counted %s%s%s", words ? words : "calls", until, is_named ? "" : "; meanwhile: osprof show ",
+             is_named ? "" : watching->path);
+    if (given->for_ns > 0)
+        end_ns = read_clock_ns(CLOCK_MONOTONIC) + (int64_t)given->for_ns;
+    attach_profile_follow(profile, &signals, end_ns, is_there, watching);
+    attach_profile_stop(profile);
+    error = conclude(watching);
+    const int end_error = attach_profile_end(profile);
+    attach_profile_finish(profile);
     signals_finish(&signals);
-    return error;
+    return error ? error : end_error;
 }
 
 /* Opens the slow log and the events file, and keeps others from watching the same. Errors: reported to the user */

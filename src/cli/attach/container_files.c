@@ -119,26 +119,23 @@ static const struct place storage_places[] = {
 
 #define TASKS "/run/containerd/io.containerd.runtime.v2.task"
 
-/* The home directory, by the machine's own file: nothing else is asked, which may be a server.
- * Owner:   the caller frees it. Returns NULL if it is not known */
-static char *find_home(const char *root, uid_t user) {
+/* A user's directory is below his home, by the machine's own file: nothing else is asked, which may be a server.
+ * Owner: the caller frees it. Returns NULL if there is none, or it is not known */
+static char *find_directory(const char *root, const struct place *place, uid_t user) {
     CLEANUP_FREE char *path = path_join(root, "etc/passwd");
-    CLEANUP_STREAM FILE *stream = path ? fopen(path, "re") : NULL;
     char line[PASSWD_LINE_BYTES];
     struct passwd entry;
     struct passwd *found = NULL;
-    while (stream && fgetpwent_r(stream, &entry, line, sizeof(line), &found) == 0)
-        if (entry.pw_uid == user && entry.pw_dir[0] == '/')
-            return path_join(root, entry.pw_dir + 1);
-    return NULL;
-}
-
-/* Owner: the caller frees it. Returns NULL if there is none */
-static char *find_directory(const char *root, const struct place *place, uid_t user) {
     if (user == 0)
         return path_join(root, place->directory + 1);
-    CLEANUP_FREE char *home = find_home(root, user);
-    return home ? path_join(home, place->in_home) : NULL;
+    CLEANUP_STREAM FILE *stream = path ? fopen(path, "re") : NULL;
+    while (stream && fgetpwent_r(stream, &entry, line, sizeof(line), &found) == 0) {
+        if (entry.pw_uid != user || entry.pw_dir[0] != '/')
+            continue;
+        CLEANUP_FREE char *home = path_join(root, entry.pw_dir + 1);
+        return home ? path_join(home, place->in_home) : NULL;
+    }
+    return NULL;
 }
 
 static void read_place(const char *directory, const struct place *place, struct container *container) {

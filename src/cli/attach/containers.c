@@ -60,24 +60,20 @@ static bool parse_component(const char *path, const char *at, size_t length, str
     return false;
 }
 
-/* Of "/user.slice/user-1000.slice/...": 1000. */
-static uid_t user_of(const char *path) {
+bool container_parse(const char *path, struct container *ret_container) {
     static const char above[] = "/user.slice/user-";
     static const char below[] = ".slice/";
     char *end;
-    if (strncmp(path, above, strlen(above)) != 0)
-        return 0;
-    const unsigned long user = strtoul(path + strlen(above), &end, 10);
-    return strncmp(end, below, strlen(below)) == 0 && user < UINT32_MAX ? (uid_t)user : 0;
-}
-
-bool container_parse(const char *path, struct container *ret_container) {
     for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
         const char *at = slash + 1;
         if (!parse_component(path, at, strcspn(at, "/"), ret_container))
             continue;
-        ret_container->user = user_of(path);
         ret_container->above_bytes = (size_t)(slash - path);
+        if (strncmp(path, above, strlen(above)) != 0)
+            return true;
+        const unsigned long user = strtoul(path + strlen(above), &end, 10);
+        if (strncmp(end, below, strlen(below)) == 0 && user < UINT32_MAX)
+            ret_container->user = (uid_t)user;
         return true;
     }
     return false;
@@ -152,7 +148,7 @@ static bool is_same(const struct container *a, const struct container *b) {
     return a->runtime == b->runtime && a->user == b->user && strcmp(a->id, b->id) == 0;
 }
 
-/* Its own place, or the one that gives way. */
+/* The place of a container, or the place that gives way. */
 static struct known *find_place(struct container_names *names, const struct container *container) {
     const uint64_t hash = hash_text(HASH_BEGIN + container->runtime + ((uint64_t)container->user << 8), container->id);
     struct known *places = names->known[container->user == 0 ? OF_ROOT : OF_USERS][hash % SETS];
@@ -183,18 +179,6 @@ static bool look_up(struct container_names *names, struct container *container) 
     return true;
 }
 
-static void find_name(struct container_names *names, struct container *container) {
-    struct known *known = find_place(names, container);
-    const bool is_known = known->asked > 0 && is_same(&known->container, container);
-    if (is_known)
-        memcpy(container->name, known->container.name, sizeof(container->name));
-    else if (look_up(names, container))
-        known->container = *container;
-    else
-        return;
-    known->asked = ++names->questions;
-}
-
 /* A path without its beginning, and a group that has gone, do not tell. */
 static bool is_made_by_runtime(const struct container_names *names, const char *path,
                                const struct container *container) {
@@ -209,15 +193,24 @@ static bool is_made_by_runtime(const struct container_names *names, const char *
 }
 
 bool container_names_find(struct container_names *names, const char *path, struct container *ret_container) {
-    if (!container_parse(path, ret_container) || !is_made_by_runtime(names, path, ret_container))
+    struct container *container = ret_container;
+    if (!container_parse(path, container) || !is_made_by_runtime(names, path, container))
         return false;
     pthread_mutex_lock(&names->lock);
-    find_name(names, ret_container);
+    struct known *known = find_place(names, container);
+    const bool is_known = known->asked > 0 && is_same(&known->container, container);
+    const bool is_found = is_known || look_up(names, container);
+    if (is_known)
+        memcpy(container->name, known->container.name, sizeof(container->name));
+    else if (is_found)
+        known->container = *container;
+    if (is_found)
+        known->asked = ++names->questions;
     pthread_mutex_unlock(&names->lock);
     return true;
 }
 
-#define FIRST_CGROUP_NAMESPACE 0xeffffffbU /* PROC_CGROUP_INIT_INO: the inode of the one that shows all */
+#define FIRST_CGROUP_NAMESPACE 0xeffffffbU /* PROC_CGROUP_INIT_INO: the inode of the first namespace, which shows all */
 #define SHOWN_MAX 3                        /* of several that have the name */
 
 /* ---- The tree --------------------------------------------------------------------------------- */

@@ -80,7 +80,7 @@ typedef void (*cgroup_tree_visit_fn)(void *context, const char *directory, const
 /* Visits all groups except the root. Errors: those of fts_open(3) */
 int cgroup_tree_walk(const char *root, cgroup_tree_visit_fn visit, void *context);
 
-/* The one whose processes are watched, with those below it. */
+/* The group whose processes are watched, with the groups below it. */
 struct attach_cgroup {
     char *directory; /* in the file system of control groups; absolute; NULL: all processes */
     char *path;      /* "/system.slice/cron.service" */

@@ -200,7 +200,7 @@ static enum status wait_for_outcome(const char *path, const struct live_file *li
 }
 
 /* umount(8) returns when the mount is gone, this when its profile is saved.
- * live: of the osproffs that serves it; left: of one that was killed. NULL: there is none */
+ * live: of the osproffs that serves the mount; left: of a killed osproffs. NULL: there is none */
 static enum status unmount_found(const char *path, const struct live_file *live, const struct live_file *left) {
     CLEANUP_FD int live_fd = live ? open(live->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
     CLEANUP_FREE char *socket = live ? live_file_socket(live) : NULL;

@@ -33,7 +33,7 @@ static enum status complain_not_looked(const char *name, const struct aggstats_p
     } else if (strcmp(layers_name(profile), "syscall") == 0 && attached) {
         complain("nobody looked for slow calls in %s: osprof attach --slow 10ms %s does", name, attached);
     } else if (strcmp(layers_name(profile), "syscall") == 0) {
-        /* While it is attached, what it watches has no name that could be typed. */
+        /* A live profile of attach does not say which arguments it was started with. */
         complain("nobody looks for slow calls in %s: begin osprof attach anew, with --slow 10ms", name);
     } else if (aggstats_profile_label(profile, "command")) {
         /* For a shell: the line has nothing behind it. */

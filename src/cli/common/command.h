@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "aggstats/words.h"
+#include "option_table.h"
 #include "parts.h"
 
 enum status {
@@ -90,6 +91,12 @@ const char *options_given(const struct arguments *arguments, const char *names);
 
 /* How long to look: 100 ms to a day. See option_row.parse_time */
 const char *options_parse_for(const char *text, uint64_t *ret_ns);
+
+/* Reads groupings with + between them, "process+file".
+ * words:   those that are allowed, NULL at the end
+ * Returns NULL, or what is wrong with the text, in why; *ret_groupings, bits (1 << AGGSTATS_BY_PROCESS), is untouched then */
+const char *options_parse_groupings(const char *text, const char *const *words, unsigned *ret_groupings,
+                                    char why[OPTION_TEXT_SIZE]);
 
 /* Prints usage and help of a command on standard output. */
 void options_print_help(const struct command *command);

@@ -1,8 +1,10 @@
 /* The options of a subcommand: getopt_long(3) parses the command line by the command's table. */
 #include <assert.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "aggstats.h"
 #include "base.h"
 #include "command.h"
 #include "nearest.h"
@@ -18,14 +20,6 @@
 
 static const struct option_row help_row = {
     .name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "print this help"};
-
-static size_t count_rows(const struct option_row *rows) {
-    size_t count = 0;
-    while (rows[count].kind != OPTION_END)
-        count++;
-    assert(count < ROWS_MAX);
-    return count;
-}
 
 /* The row of the arguments behind the options; NULL: there are none. */
 static const struct option_row *arguments_row(const struct option_row *rows) {
@@ -70,15 +64,17 @@ static void add_option(struct parser *parser, const struct option_row *row, size
 
 static void parser_init(struct parser *parser, const struct option_row *rows) {
     const struct option_row *arguments = arguments_row(rows);
-    *parser = (struct parser){.rows = rows, .row_count = count_rows(rows)};
+    *parser = (struct parser){.rows = rows};
     size_t count = 0;
     size_t letters_length = 0;
     if (arguments && arguments->kind == OPTION_COMMAND)
         parser->letters[letters_length++] = '+';
     parser->letters[letters_length++] = ':'; /* reports a missing argument differently, and prints nothing */
-    for (size_t i = 0; i < parser->row_count; i++)
-        if (rows[i].name)
-            add_option(parser, &rows[i], &count, &letters_length);
+    for (; rows[parser->row_count].kind != OPTION_END; parser->row_count++) {
+        assert(parser->row_count + 1 < ROWS_MAX);
+        if (rows[parser->row_count].name)
+            add_option(parser, &rows[parser->row_count], &count, &letters_length);
+    }
     add_option(parser, &help_row, &count, &letters_length);
 }
 
@@ -128,25 +124,6 @@ static enum status refuse_option(const struct command *command, const struct par
     return usage_error(command, "unknown option '-%c'", optopt);
 }
 
-/* The word of what getopt_long has just found; the value of an option may be in the word behind it. */
-static const char *current_word(char **argv) {
-    return argv[optind - (optarg && optarg == argv[optind - 1] ? 2 : 1)];
-}
-
-/* getopt_long takes abbreviations of long names. value: of an option's row */
-static bool is_abbreviated(const struct parser *parser, int value, const char *word) {
-    return value >= VALUE_OF_ROWS && strcspn(word + 2, "=") != strlen(find_row(parser, value)->name);
-}
-
-static enum status take_row(const struct command *command, const struct option_row *row, void *options,
-                            struct arguments *arguments) {
-    uint64_t bit = UINT64_C(1) << (row - arguments->rows);
-    if (row->once && (arguments->given & bit))
-        return usage_error(command, "--%s can be given once", row->name);
-    arguments->given |= bit;
-    return take(command, row, optarg, options);
-}
-
 bool options_parse(const struct command *command, int argc, char **argv, void *options, struct arguments *ret_arguments,
                    enum status *ret_status) {
     struct parser parser;
@@ -157,17 +134,25 @@ bool options_parse(const struct command *command, int argc, char **argv, void *o
     optind = 0; /* resets getopt_long in glibc */
     while (status == STATUS_OK && (answer = getopt_long(argc, argv, parser.letters, parser.long_options, NULL)) != -1) {
         const bool is_wrong = answer == '?' || answer == ':';
+        const int value = is_wrong ? optopt : answer;
         const struct option_row *row = is_wrong ? NULL : find_row(&parser, answer);
-        const char *word = current_word(argv);
-        if (is_abbreviated(&parser, is_wrong ? optopt : answer, word)) {
-            status = refuse_name(command, &parser, word);
+        /* What has just been found; the value of an option may be in the word behind it. */
+        const char *word = argv[optind - (optarg && optarg == argv[optind - 1] ? 2 : 1)];
+        const uint64_t bit = row && row != &help_row ? UINT64_C(1) << (row - arguments.rows) : 0;
+        if (value >= VALUE_OF_ROWS && strcspn(word + 2, "=") != strlen(find_row(&parser, value)->name)) {
+            status = refuse_name(command, &parser, word); /* getopt_long takes abbreviations of long names */
         } else if (row == &help_row) {
             options_print_help(command);
             *ret_status = STATUS_OK;
             return false;
+        } else if (!row) {
+            status = refuse_option(command, &parser, answer, word);
+        } else if (row->once && (arguments.given & bit)) {
+            status = usage_error(command, "--%s can be given once", row->name);
         } else {
-            status = row ? take_row(command, row, options, &arguments) : refuse_option(command, &parser, answer, word);
+            status = take(command, row, optarg, options);
         }
+        arguments.given |= bit;
     }
     arguments.rest = argv + optind;
     arguments.rest_count = argc - optind;
@@ -182,37 +167,55 @@ const char *options_given(const struct arguments *arguments, const char *names) 
 
 /* ---- Help and completion ------------------------------------------------------------------------ */
 
-/* --help is printed above the first heading, to which it does not belong. */
-static void print_rows(const struct option_row *row, const struct option_style *style) {
-    bool is_help_told = false;
-    for (; row->kind != OPTION_END; row++) {
-        if (row->kind == OPTION_HEADING && !is_help_told) {
-            option_print_help(&help_row, style);
-            is_help_told = true;
-        }
-        if (row->name)
-            option_print_help(row, style);
-        else if (row->kind == OPTION_HEADING)
-            printf("\n%s\n\n", row->help);
-    }
-    if (!is_help_told)
-        option_print_help(&help_row, style);
+const char *options_parse_for(const char *text, uint64_t *ret_ns) {
+    return time_parse(text, FOR_MIN_NS, FOR_MAX_NS, ret_ns) ? NULL : "must be a time from 100ms to 86400s, such as 10s";
 }
 
-/* Help begins behind the longest option. */
+const char *options_parse_groupings(const char *text, const char *const *words, unsigned *ret_groupings,
+                                    char why[OPTION_TEXT_SIZE]) {
+    CLEANUP_FREE char *copy = strdup(text);
+    char *rest = copy;
+    unsigned groupings = 0;
+    for (const char *word; (word = strsep(&rest, "+"));) {
+        const char *const *known = words;
+        while (*known && strcmp(*known, word) != 0)
+            known++;
+        if (*known) {
+            groupings |= 1U << aggstats_grouping_of_name(word);
+            continue;
+        }
+        why[0] = '\0';
+        option_add_word(why, "must be of ", words[0], NULL);
+        option_add_words(why, words + 1, "and");
+        option_add_word(why, "", "with + between", NULL);
+        return why;
+    }
+    *ret_groupings = groupings;
+    return NULL;
+}
+
+/* Help begins behind the longest option. --help is printed above the first heading, to which it does not belong. */
 static void print_options(const struct option_row *rows) {
     char option[OPTION_TEXT_SIZE];
     struct option_style style = {.dashes = "--", .equals = " ", .margin = PAGE_MARGIN, .columns_max = PAGE_COLUMNS};
     int width = option_format(&help_row, &style, option);
+    bool is_help_told = false;
     for (const struct option_row *row = rows; row->kind != OPTION_END; row++)
         if (row->name && option_format(row, &style, option) > width)
             width = option_format(row, &style, option);
     style.indent = PAGE_MARGIN + width + 2;
-    print_rows(rows, &style);
-}
-
-const char *options_parse_for(const char *text, uint64_t *ret_ns) {
-    return time_parse(text, FOR_MIN_NS, FOR_MAX_NS, ret_ns) ? NULL : "must be a time from 100ms to 86400s, such as 10s";
+    for (const struct option_row *row = rows; row->kind != OPTION_END; row++) {
+        if (row->kind == OPTION_HEADING && !is_help_told) {
+            option_print_help(&help_row, &style);
+            is_help_told = true;
+        }
+        if (row->name)
+            option_print_help(row, &style);
+        else if (row->kind == OPTION_HEADING)
+            printf("\n%s\n\n", row->help);
+    }
+    if (!is_help_told)
+        option_print_help(&help_row, &style);
 }
 
 void options_print_help(const struct command *command) {

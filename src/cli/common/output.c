@@ -8,22 +8,18 @@
 #include "base.h"
 #include "command.h"
 
-/* Of the first write that has failed; stdio remembers only that one has. */
+/* Of the first failed write; stdio remembers only that a write failed. */
 static int stdout_error;
 
-/* errno may be of another call since. */
-static bool is_of_write(int error) {
-    static const int errors[] = {ENOSPC, EDQUOT, EFBIG, EIO, EPIPE, EBADF, ENXIO};
-    for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
-        if (errors[i] == error)
-            return true;
-    return false;
-}
-
 bool output_finish_stdout(int *ret_errno) {
+    static const int errors[] = {ENOSPC, EDQUOT, EFBIG, EIO, EPIPE, EBADF, ENXIO};
+    bool is_of_write = false; /* errno may be of another call since */
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
-    *ret_errno = stdout_error ? stdout_error : is_of_write(errno) ? errno : 0;
+    const int error = errno;
+    for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+        is_of_write |= errors[i] == error;
+    *ret_errno = stdout_error ? stdout_error : is_of_write ? error : 0;
     return false;
 }
 

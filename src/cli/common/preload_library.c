@@ -24,25 +24,11 @@ static char *take_readable(char *path) {
     return NULL;
 }
 
-/* The library's link, if there is one; else its path stays. */
-static int take_link(char **path) {
-    CLEANUP_FREE char *link = NULL;
-    if (asprintf(&link, "%.*s" LINK_ENDING, (int)(strlen(*path) - strlen(".so")), *path) < 0) {
-        complain("no memory");
-        return -ENOMEM;
-    }
-    if (access(link, R_OK) == 0) {
-        free(*path);
-        *path = steal_pointer(&link);
-    }
-    return 0;
-}
-
 int preload_library_find(const char *name, char **ret_path) {
     const char *given = getenv("OSPROF_LIBRARIES");
     bool is_given = given && given[0];
     const char *directory = is_given ? given : OSPROF_LIBRARIES_DIRECTORY;
-    char *path = directory[0] == '/' ? take_readable(path_join(directory, name)) : NULL;
+    CLEANUP_FREE char *path = directory[0] == '/' ? take_readable(path_join(directory, name)) : NULL;
     if (!path && !is_given)
         path = take_readable(path_beside_program(name));
     if (!path) {
@@ -51,11 +37,19 @@ int preload_library_find(const char *name, char **ret_path) {
     }
     if (strpbrk(path, " :\t\n")) {
         complain("cannot preload %s: the loader takes no path with blanks or colons", path);
-        free(path);
         return -EINVAL;
     }
-    *ret_path = path;
-    return take_link(ret_path);
+    /* The library's link, if there is one. */
+    if (asprintf(ret_path, "%.*s" LINK_ENDING, (int)(strlen(path) - strlen(".so")), path) < 0) {
+        *ret_path = NULL;
+        complain("no memory");
+        return -ENOMEM;
+    }
+    if (access(*ret_path, R_OK) < 0) {
+        free(*ret_path);
+        *ret_path = steal_pointer(&path);
+    }
+    return 0;
 }
 
 int preload_library_check(const char *library, const char *mark) {

@@ -15,32 +15,13 @@
 #include "base.h"
 #include "own_dir.h"
 
-#define PLACES_MAX 3U
-
-struct place {
-    const char *base;  /* a directory; NULL: there is no such place */
-    const char *below; /* the part that is made */
-    unsigned made_max;
-};
-
 static bool is_home(const char *home) {
     struct stat attr;
     return home && home[0] == '/' && (stat(home, &attr) < 0 || attr.st_uid == geteuid());
 }
 
-/* The specification ignores relative paths. */
-static void find_places(struct place places[PLACES_MAX]) {
-    static const char below_home[] = ".local/state/osprof";
-    const char *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    const struct passwd *user = getpwuid(geteuid());
-    places[0] = (struct place){state && state[0] == '/' ? state : NULL, "osprof", 2};
-    places[1] = (struct place){is_home(home) ? home : NULL, below_home, 3};
-    places[2] = (struct place){user && is_home(user->pw_dir) ? user->pw_dir : NULL, below_home, 3};
-}
-
-/* Root does not use what another user can exchange. Others may have their directories below one of a group's administrator:
- * what they trust is what they have opened. */
+/* Root does not use what another user can exchange. Other users' directories may be below that of a group's administrator:
+ * such a user trusts the directory that is open. */
 static int open_place(const char *path, unsigned made_max, int *ret_fd) {
     CLEANUP_FD int fd = -1;
     struct stat attr;
@@ -65,12 +46,24 @@ const char *state_dir_reason(int error) {
     return error == -ELOOP ? "it is a symbolic link" : strerror(-error);
 }
 
+/* The specification ignores relative paths. */
 int state_dir_open(bool makes, int *ret_fd, char ret_path[PATH_MAX]) {
-    struct place places[PLACES_MAX];
+    static const char below_home[] = ".local/state/osprof";
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    const struct passwd *user = getpwuid(geteuid());
+    const struct {
+        const char *base;  /* a directory; NULL: there is no such place */
+        const char *below; /* the part that is made */
+        unsigned made_max;
+    } places[] = {
+        {state && state[0] == '/' ? state : NULL, "osprof", 2},
+        {is_home(home) ? home : NULL, below_home, 3},
+        {user && is_home(user->pw_dir) ? user->pw_dir : NULL, below_home, 3},
+    };
     int error = -ENXIO;
-    find_places(places);
     snprintf(ret_path, PATH_MAX, "~/.local/state/osprof");
-    for (unsigned i = 0; i < PLACES_MAX && (error == -ENXIO || error == -EPERM); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(places) && (error == -ENXIO || error == -EPERM); i++) {
         if (!places[i].base)
             continue;
         if (snprintf(ret_path, PATH_MAX, "%s/%s", places[i].base, places[i].below) >= PATH_MAX)

@@ -15,7 +15,6 @@
 #include "command.h"
 #include "executable.h"
 #include "fuse_mount.h"
-#include "groupings.h"
 #include "mounts.h"
 #include "observer.h"
 #include "option_table.h"
@@ -35,7 +34,7 @@ struct fuse_options {
 static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     static const char *const words[] = {GROUPING_WORDS_OF_MOUNTS NULL};
     struct fuse_options *options = data;
-    return groupings_parse(*text, words, &options->session.groupings, why);
+    return options_parse_groupings(*text, words, &options->session.groupings, why);
 }
 
 static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
@@ -206,7 +205,7 @@ static int wait_for_command(int fd, pid_t observer, const struct observer_option
     return status_of(&started, options->command[0]);
 }
 
-/* Keeps our files from getting the numbers 0 to 2. For the daemon those that were closed are closed. */
+/* Keeps our files from getting the numbers 0 to 2. Standard files that were closed stay closed for the daemon. */
 static int hold_standard_fds(void) {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)

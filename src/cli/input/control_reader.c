@@ -125,7 +125,7 @@ static int parse_answer(const struct control_reader *reader, struct aggstats_pro
     return aggstats_profile_parse(stream, ret_profile, &why);
 }
 
-/* One that still runs may hang for good. */
+/* A child that still runs may hang for good. */
 static void forget(struct control_reader *reader, bool is_running) {
     if (is_running) {
         kill(reader->pid, SIGKILL);

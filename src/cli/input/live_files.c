@@ -19,7 +19,7 @@
 #define STEP_NS 20000000L
 #define STEPS_MAX 250
 
-/* True of what belongs to another user than this one or root, or has others that may write. The group's bits are also the mask
+/* True if a user other than this one and root owns the file, or may write to it. The group's bits are also the mask
  * of an access control list. Programs of a run of another user's write into the live file of that run: so they may have given
  * it any label, as that of a mount or of a socket, and any size. */
 static bool may_others_write(const struct stat *st) {

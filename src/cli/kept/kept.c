@@ -216,7 +216,7 @@ struct kept_name {
     size_t part;   /* 0: none */
 };
 
-/* One or two digits. Returns what follows, NULL: they are no number */
+/* One or two digits. Returns the rest of the text; NULL: there is no number */
 static const char *parse_number(const char *text, size_t *ret_number) {
     const size_t digits = strspn(text, "0123456789");
     if (digits < 1 || digits > 2)

@@ -104,14 +104,6 @@ static bool find_mounted(const char *path, char ret_directory[64]) {
     return is_found;
 }
 
-/* "" if unknown. */
-static void find_type(dev_t device, char ret_type[BLOCK_DEVICES_NAME_SIZE]) {
-    CLEANUP_MOUNTS struct mounts_table table;
-    struct mounts_entry entry;
-    mounts_open(&table);
-    set_name(ret_type, mounts_of_device(&table, device, &entry) ? entry.type : "");
-}
-
 int block_devices_add(struct block_devices *devices, const char *path, char ret_type[BLOCK_DEVICES_NAME_SIZE]) {
     char directory[64];
     struct stat attr;
@@ -120,21 +112,20 @@ int block_devices_add(struct block_devices *devices, const char *path, char ret_
         return negative_errno();
     if (is_block_device(attr.st_dev, directory) || find_mounted(real, directory))
         return add_below(devices, directory, 0, ret_type);
-    find_type(attr.st_dev, ret_type);
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    mounts_open(&table);
+    set_name(ret_type, mounts_of_device(&table, attr.st_dev, &entry) ? entry.type : "");
     return -ENOTBLK;
-}
-
-static bool has_file(const char *directory, const char *name) {
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/%s", directory, name);
-    return access(path, F_OK) == 0;
 }
 
 bool block_devices_find_disk(dev_t device, struct block_device *ret_disk) {
     char directory[64];
+    char partition[PATH_MAX];
     struct block_devices found = {.count = 0};
     CLEANUP_FREE char *path = is_block_device(device, directory) ? realpath(directory, NULL) : NULL;
-    if (path && has_file(path, "partition"))
+    snprintf(partition, sizeof(partition), "%s/partition", path ? path : "");
+    if (path && access(partition, F_OK) == 0)
         *strrchr(path, '/') = '\0';
     CLEANUP_FD int dir_fd = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     if (dir_fd < 0 || add_device(&found, dir_fd, strrchr(path, '/') + 1) != 0)
@@ -144,11 +135,6 @@ bool block_devices_find_disk(dev_t device, struct block_device *ret_disk) {
 }
 
 /* ---- Counts ------------------------------------------------------------------------------------- */
-
-/* The fields of "stat": requests to read, to write, to discard, and to flush. */
-static bool is_count_of_requests(unsigned field) {
-    return field == 0 || field == 4 || field == 11 || field == 15;
-}
 
 uint64_t block_devices_count_requests(const struct block_devices *devices) {
     uint64_t count = 0;
@@ -162,7 +148,8 @@ uint64_t block_devices_count_requests(const struct block_devices *devices) {
         for (unsigned field = 0; end != at; field++) { /* while there are numbers */
             at = end;
             uint64_t value = strtoull(at, &end, 10);
-            count += is_count_of_requests(field) ? value : 0;
+            /* The fields of "stat": requests to read, to write, to discard, and to flush. */
+            count += field == 0 || field == 4 || field == 11 || field == 15 ? value : 0;
         }
     }
     return count;

@@ -51,7 +51,4 @@ void traces_begin(struct traces *traces);
  * Errors:  reported to the user; the other layer is added nevertheless */
 void traces_stop(struct traces *traces, struct recording *layers);
 
-/* Prints how many requests a layer may lack, if any. */
-void traces_tell_lacking(const char *layer, uint64_t lacking);
-
 #endif
