@@ -33,7 +33,7 @@ for mode in plain vectors splices clones garbage faults forks withdraws; do
     assert_eq "# bytes: READ asked 35 moved 35" "$(grep '^# bytes: READ' "$profile")" "bytes, $mode"
     grep -q '^# failed: LOOKUP ENOENT 1$' "$profile" || fail "the missing file is not told of, $mode"
     ! grep '^# incomplete' "$profile" || fail "requests were lost, $mode"
-    assert_eq 0 "$(awk '/^# in_flight/ { n++ } END { print n + 0 }' "$profile")" "requests in flight, $mode"
+    assert_eq 0 "$(awk '/^# call: [^ ]* age / { n++ } END { print n + 0 }' "$profile")" "requests in flight, $mode"
     assert_eq "# layer: daemon" "$(grep '^# layer' "$profile")" "the layer"
     assert_eq "# mount: $mnt" "$(grep '^# mount' "$profile")" "the mount"
 done

@@ -355,8 +355,8 @@ TEST(paths_are_shown_only_where_they_may_be, .to = 2) {
     struct aggstats_span span = aggstats_begin(recorder, 0, 4711, 23);
     ck_assert_int_eq(control_read(&control, &view_text, shows, &text), 0);
     aggstats_end(recorder, &span);
-    ck_assert_msg(strstr(text.text, "object 4711 pid 23"), "text is: %s", text.text);
-    ck_assert_msg(shows == (strstr(text.text, "path /private/4711\n") != NULL), "text is: %s", text.text);
+    ck_assert_msg(strstr(text.text, " inode 4711 pid 23"), "text is: %s", text.text);
+    ck_assert_msg(shows == (strstr(text.text, " path /private/4711 ") != NULL), "text is: %s", text.text);
     ck_assert(text.has_paths == shows);
     free(text.text);
 }

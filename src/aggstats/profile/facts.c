@@ -9,10 +9,8 @@
 
 #include "aggstats/fields.h"
 #include "base.h"
-#include "profile_callers.h"
 #include "profile_owned.h"
 #include "profile_slow.h"
-#include "profile_unseen.h"
 #include "text_format.h"
 #include "text_parser.h"
 
@@ -221,7 +219,7 @@ int aggstats_profile_describe(struct aggstats_profile *part, const struct aggsta
     return profile_copy_unseen(whole, part);
 }
 
-/* ---- Resolution; for longer facts see facts_parse.c and facts_write.c ---- */
+/* ---- Resolution; for longer facts see text_facts.c ---- */
 
 static void write_resolution(const struct aggstats_profile *profile, FILE *stream) {
     fprintf(stream, "# resolution: %u\n", profile->resolution);

@@ -97,4 +97,14 @@ const struct fact *fact_of(const char *key);
 /* round(value * to / from). Errors: -EOVERFLOW */
 int cycles_rescale(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz);
 
+/* ---- Programs that were not seen (profile_unseen.c), each known by its kind and its name ---- */
+
+#define PROFILE_UNSEEN_MAX 64 /* of one profile: sums keep those that ran longest. Their number is in not_seen */
+
+extern const char *const unseen_words[AGGSTATS_UNSEEN_KINDS + 1]; /* the last is NULL */
+
+/* Errors: -ENOMEM, -EOVERFLOW */
+int profile_copy_unseen(const struct aggstats_profile *profile, struct aggstats_profile *copy);
+int profile_add_all_unseen(struct aggstats_profile *sum, const struct aggstats_profile *other);
+
 #endif

@@ -7,9 +7,9 @@
 
 #include "aggstats/numbers.h"
 #include "base.h"
+#include "facts.h"
 #include "longest.h"
 #include "profile_slow.h"
-#include "profile_unseen.h"
 #include "text_format.h"
 
 /* ---- Life cycle ---- */

@@ -1,13 +1,12 @@
 /* Programs that were not seen, in profiles: copying, adding, reading and writing. A difference has those of the later
  * profile. */
-#include "profile_unseen.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "aggstats/numbers.h"
 #include "base.h"
+#include "facts.h"
 #include "text_format.h"
 #include "text_parser.h"
 

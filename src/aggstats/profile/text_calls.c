@@ -8,7 +8,6 @@
 #include "aggstats/fields.h"
 #include "aggstats/why.h"
 #include "base.h"
-#include "profile_callers.h"
 #include "profile_owned.h"
 #include "profile_slow.h"
 #include "text_parser.h"

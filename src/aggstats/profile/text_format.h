@@ -78,7 +78,7 @@ void text_write_word(const char *word, FILE *stream);
 /* Causes of slow calls, calls, and functions that made slow ones. Errors: -ENOMEM */
 int text_write_calls(const struct aggstats_profile *profile, FILE *stream);
 
-/* Lines of facts (facts_write.c). */
+/* Lines of facts (text_facts.c, text_outcome.c). */
 void text_write_clock(const struct aggstats_profile *profile, FILE *stream);
 void text_write_start(const struct aggstats_profile *profile, FILE *stream);
 void text_write_lists(const struct aggstats_profile *profile, FILE *stream);

@@ -11,8 +11,71 @@
 #include "profile_owned.h"
 #include "text_parser.h"
 
+#define LABELS_MAX 65536
 #define GROUPS_MAX 32768     /* of all groupings */
 #define GROUP_OPS_MAX 262144 /* in all groups */
+
+/* ---- The header ---- */
+
+static int add_label(struct parser *parser, const char *key, char *value) {
+    struct aggstats_profile *profile = &parser->profile;
+    if (profile->label_count == LABELS_MAX)
+        return parser_fail(parser, "expected at most %d labels", LABELS_MAX);
+    struct aggstats_label *grown = parser_grow(profile->labels, profile->label_count, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    profile->labels = grown;
+    text_unescape(value);
+    struct aggstats_label label = {.key = strdup(key), .value = strdup(value)};
+    profile->labels[profile->label_count++] = label; /* counted even if incomplete: the caller frees it */
+    return label.key && label.value ? 0 : -ENOMEM;
+}
+
+static int parse_field(struct parser *parser, const char *key, char *value) {
+    const struct fact *fact = fact_of(key);
+    if (fact) {
+        const uint64_t bit = UINT64_C(1) << (fact - facts);
+        if (!fact->repeats && parser->facts_seen & bit)
+            return parser_fail(parser, "expected only one \"%s\" line, found a second one", fact->key);
+        parser->facts_seen |= bit;
+        return fact_parse(fact, parser, value);
+    }
+    const struct aggstats_label label = {.key = (char *)(uintptr_t)key, .value = value};
+    if (aggstats_grouping_of_name(key) != AGGSTATS_UNGROUPED)
+        return parser_fail(parser, "expected \"# %s:\" behind the operations only; it names a group", key);
+    if (!text_label_valid(&label))
+        return parser_fail_expected(parser, "\"# key: value\"", parser->line);
+    if (strcmp(key, "layer") == 0 && aggstats_profile_label(&parser->profile, key))
+        return parser_fail(parser, "expected only one \"%s\" line, found a second one", key);
+    return add_label(parser, key, value);
+}
+
+static const char version_key[] = "# osprof ";
+
+/* A label may have this name too, but then there is a colon. */
+static bool is_version(const char *line) {
+    return strncmp(line, version_key, strlen(version_key)) == 0 && !strchr(line, ':');
+}
+
+static int parse_version(struct parser *parser) {
+    uint64_t version = 0;
+    int err = parser_only_number(parser, parser->line + strlen(version_key), "a version", &version);
+    if (err == 0 && version > TEXT_VERSION)
+        err = parser_fail(parser, "expected osprof version %d or older, found %" PRIu64, TEXT_VERSION, version);
+    return err;
+}
+
+static int parse_header_line(struct parser *parser) {
+    char *line = parser->line;
+    if (parser->line_number == parser->first_line && is_version(line))
+        return parse_version(parser);
+    char *colon = strchr(line, ':');
+    if (strncmp(line, "# ", 2) != 0 || !colon)
+        return parser_fail_expected(parser, "\"# key: value\"", line);
+    *colon = '\0';
+    char *value = colon + 1;
+    return parse_field(parser, line + 2, value + (*value == ' '));
+}
 
 /* ---- Operations ---- */
 
@@ -387,22 +450,18 @@ static int complete_borders(struct parser *parser) {
     return 0;
 }
 
-/* "# osprof 1" of the profile behind this one. */
-static int begin_next(struct parser *parser) {
-    if (parser->is_alone)
-        return parser_fail(parser, "expected a single profile, found a recording of several");
-    parser->has_next = true;
-    return parser_version(parser);
-}
-
 /* First the header, then operations, joint profiles, groups. */
 static int parse_line(struct parser *parser) {
     const struct aggstats_profile *profile = &parser->profile;
     bool is_op = begins_with(parser->line, op_prefix);
-    if (parser->line_number > parser->first_line && parser_is_version(parser->line))
-        return begin_next(parser);
+    if (parser->line_number > parser->first_line && is_version(parser->line)) { /* the profile behind this one */
+        if (parser->is_alone)
+            return parser_fail(parser, "expected a single profile, found a recording of several");
+        parser->has_next = true;
+        return parse_version(parser);
+    }
     if (parser->line[0] == '#')
-        return profile->op_count == 0 ? parser_header_line(parser) : parse_group(parser);
+        return profile->op_count == 0 ? parse_header_line(parser) : parse_group(parser);
     if (profile->group_count > 0)
         return is_op ? parse_group_op(parser)
                      : parser_fail_expected(parser, "OP_<NAME> or another group", parser->line);

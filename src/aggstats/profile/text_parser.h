@@ -1,5 +1,5 @@
-/* Private: reading profiles as text. text_scan.c has lines, words and numbers, text_header.c the header, text_parse.c
- * the rest.
+/* Private: reading profiles as text. text_scan.c has lines, words and numbers, text_parse.c the whole; of the header
+ * text_facts.c, text_outcome.c and text_calls.c have what takes more than a number.
  *
  * Every function that finds an error ends with `return parser_fail(...)`, which fills the caller's error and returns
  * -EBADMSG. */
@@ -87,7 +87,7 @@ void *parser_grow(void *array, size_t count, size_t size_bytes);
 /* "path /srv/a file", to the end of the line; or nothing. Owner: the caller frees *ret_path */
 int parser_path(struct parser *parser, char **cursor, char **ret_path);
 
-/* Values of facts (facts.h): facts_parse.c. */
+/* Values of facts (text_facts.c). */
 int parser_clock(struct parser *parser, char *value);
 int parser_resolution(struct parser *parser, char *value);
 int parser_start(struct parser *parser, char *value);
@@ -117,12 +117,5 @@ void parser_free_stacks(struct parser *parser);
 
 /* The value of "unseen_program" (profile_unseen.c). */
 int parser_unseen(struct parser *parser, char *value);
-
-/* A line that begins with '#' before the first operation. */
-int parser_header_line(struct parser *parser);
-
-/* True for a line "# osprof 1", of any version; checks the version. */
-bool parser_is_version(const char *line);
-int parser_version(struct parser *parser);
 
 #endif

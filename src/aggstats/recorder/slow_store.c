@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base.h"
-#include "profile_callers.h"
 #include "profile_owned.h"
 #include "profile_slow.h"
 #include "text_format.h"
@@ -340,7 +339,6 @@ static int show_callers(const struct slow_store *store, const char (*op_names)[A
     for (size_t i = 0; i < ARRAY_SIZE(store->callers) && err == 0; i++)
         if ((i < store->caller_count || i >= SLOW_CALLERS_MAX) && store->callers[i].calls > 0)
             err = show_caller(&store->callers[i], op_names, op_count, profile);
-    profile_sort_callers(profile);
     return err;
 }
 

@@ -1,4 +1,5 @@
-/* Reading facts that take more than a number. */
+/* Facts that take more than a number, both ways. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,19 @@ int parser_clock(struct parser *parser, char *value) {
     if (err == 0)
         err = parser_keyword(parser, &cursor, "Hz");
     return err < 0 ? err : parser_end_of_line(parser, &cursor);
+}
+
+void text_write_clock(const struct aggstats_profile *profile, FILE *stream) {
+    const struct aggstats_clock *clock = &profile->clock;
+    const char *name = aggstats_clock_name(clock->kind);
+    if (!name && clock->frequency_hz == 0)
+        return;
+    fputs("# clock:", stream);
+    if (name)
+        fprintf(stream, " %s", name);
+    if (clock->frequency_hz > 0)
+        fprintf(stream, " %" PRIu64 " Hz", clock->frequency_hz);
+    putc('\n', stream);
 }
 
 int parser_resolution(struct parser *parser, char *value) {
@@ -118,6 +132,14 @@ int parser_start(struct parser *parser, char *value) {
     return 0;
 }
 
+void text_write_start(const struct aggstats_profile *profile, FILE *stream) {
+    char start[UTC_TEXT_SIZE];
+    if (!profile->has_start)
+        return;
+    format_utc(profile->start_ns, start);
+    fprintf(stream, "# start: %s\n", start);
+}
+
 /* "host label\\040rack": of labels in lines before */
 int parser_lists(struct parser *parser, char *value) {
     struct aggstats_profile *profile = &parser->profile;
@@ -132,6 +154,18 @@ int parser_lists(struct parser *parser, char *value) {
         profile->labels[i].is_list = true;
     }
     return 0;
+}
+
+void text_write_lists(const struct aggstats_profile *profile, FILE *stream) {
+    bool has_any = false;
+    for (size_t i = 0; i < profile->label_count; i++) {
+        if (!profile->labels[i].is_list)
+            continue;
+        fputs(has_any ? " " : "# lists: ", stream);
+        text_write_word(profile->labels[i].key, stream);
+        has_any = true;
+    }
+    fputs(has_any ? "\n" : "", stream);
 }
 
 int parser_interval(struct parser *parser, char *value) {
@@ -161,4 +195,13 @@ int parser_borders(struct parser *parser, char *value) {
     }
     parser->has_borders = true;
     return 0;
+}
+
+void text_write_borders(const struct aggstats_profile *profile, FILE *stream) {
+    if (profile->interval_cycles == 0)
+        return;
+    fputs("# borders:", stream);
+    for (size_t i = 0; i < profile->interval_count; i++)
+        fprintf(stream, " %" PRIu64, profile->borders[i]);
+    putc('\n', stream);
 }
