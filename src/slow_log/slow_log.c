@@ -12,7 +12,6 @@
 #include "quiet_thread.h"
 #include "slow_log_file.h"
 #include "slow_log_line.h"
-#include "slow_log_rate.h"
 #include "user_shares.h"
 #include "waiting.h"
 
@@ -59,12 +58,6 @@ void slow_log_take(void *context, const struct aggstats_call *call, uint64_t los
     free(copy);
 }
 
-/* At the end, also counts the calls lost after the last one queued. */
-static void take_lost(struct slow_log *log) {
-    log->missing += log->lost;
-    log->lost = 0;
-}
-
 /* Waits for the next call. Returns NULL when a minute of the system log's is over, and when the log ends. */
 static struct slow_log_call *next_call(struct slow_log *log, bool *ret_has_ended) {
     struct slow_log_call *call = NULL;
@@ -80,8 +73,10 @@ static struct slow_log_call *next_call(struct slow_log *log, bool *ret_has_ended
         user_shares_give(&log->queued, call->call.uid, 1);
     }
     *ret_has_ended = !call && log->has_ended;
-    if (*ret_has_ended)
-        take_lost(log);
+    if (*ret_has_ended) { /* also counts the calls lost after the last one queued */
+        log->missing += log->lost;
+        log->lost = 0;
+    }
     pthread_mutex_unlock(&log->lock);
     return call;
 }
@@ -106,22 +101,19 @@ static int write_line(struct slow_log *log, const char *line, size_t size_bytes)
     return 0;
 }
 
-static void write_call(struct slow_log *log, struct slow_log_call *call) {
+static void log_call(struct slow_log *log, struct slow_log_call *call) {
     CLEANUP_FREE char *line = NULL;
     size_t size_bytes = 0;
+    if (log->is_system && !slow_log_rate_allows(&log->rate, call->call.uid, read_clock_ns(CLOCK_MONOTONIC))) {
+        log->missing += call->missing + 1;
+        return;
+    }
     call->missing += log->missing;
     int err = slow_log_line(call, log->options.mountpoint, &log->options.clock, &line, &size_bytes);
     if (err == 0)
         err = write_line(log, line, size_bytes);
     tell(log, err);
     log->missing = err == 0 ? 0 : call->missing + 1;
-}
-
-static void log_call(struct slow_log *log, struct slow_log_call *call) {
-    if (!log->is_system || slow_log_rate_allows(&log->rate, call->call.uid, read_clock_ns(CLOCK_MONOTONIC)))
-        write_call(log, call);
-    else
-        log->missing += call->missing + 1;
 }
 
 /* Reports the calls missing after the last line. */
@@ -150,14 +142,6 @@ static void *run(void *argument) {
 
 /* ---- Life cycle ---- */
 
-static int start_thread(struct slow_log *log) {
-    int err = quiet_thread_start(&log->thread, run, log);
-    log->has_thread = err == 0;
-    if (err < 0)
-        log_message("slowlog=%s: cannot start its thread: %s", log->options.target, strerror(-err));
-    return err;
-}
-
 static int open_target(struct slow_log *log) {
     log->is_system = strcmp(log->options.target, SLOW_LOG_SYSTEM) == 0;
     if (!log->is_system)
@@ -178,8 +162,12 @@ int slow_log_start(const struct slow_log_options *options, struct slow_log **ret
     pthread_mutex_init(&log->lock, NULL);
     cond_init_monotonic(&log->changed);
     int err = open_target(log);
-    if (err == 0)
-        err = start_thread(log);
+    if (err == 0) {
+        err = quiet_thread_start(&log->thread, run, log);
+        log->has_thread = err == 0;
+        if (err < 0)
+            log_message("slowlog=%s: cannot start its thread: %s", log->options.target, strerror(-err));
+    }
     if (err < 0)
         slow_log_destroy(log);
     else

@@ -1,4 +1,4 @@
-/* Lines of the log of slow calls. */
+/* Lines of the log of slow calls: what they say, and how many there may be. */
 #include "slow_log_line.h"
 
 #include <errno.h>
@@ -9,6 +9,8 @@
 #include "base.h"
 #include "json_fields.h"
 #include "json_writer.h"
+
+#define MINUTE_NS INT64_C(60000000000)
 
 struct slow_log_call *slow_log_call_copy(const struct aggstats_call *call) {
     const size_t path_bytes = call->path ? strlen(call->path) + 1 : 0;
@@ -45,4 +47,35 @@ int slow_log_line(const struct slow_log_call *line, const char *mountpoint, cons
     free(*ret_line);
     *ret_line = NULL;
     return -ENOMEM;
+}
+
+/* ---- Lines in a minute ---- */
+
+bool slow_log_rate_is_over(struct slow_log_rate *rate, int64_t now_ns) {
+    bool is_over = rate->is_running && now_ns >= slow_log_rate_until(rate);
+    if (is_over)
+        rate->is_running = false;
+    return is_over;
+}
+
+bool slow_log_rate_allows(struct slow_log_rate *rate, uid_t uid, int64_t now_ns) {
+    slow_log_rate_is_over(rate, now_ns);
+    if (!rate->is_running) {
+        /* The first user may take half of what is left above the reserve of user_shares.h: that is to be lines_max. */
+        const size_t lines = 2 * (size_t)rate->lines_max;
+        rate->is_running = true;
+        rate->begin_ns = now_ns;
+        rate->lines_of_root = 0;
+        user_shares_init(&rate->lines_of_others, lines + lines / 15, 0);
+    }
+    if (uid == 0)
+        return rate->lines_of_root < rate->lines_max && ++rate->lines_of_root > 0;
+    const bool is_allowed = user_shares_are_left(&rate->lines_of_others, uid);
+    if (is_allowed)
+        user_shares_take(&rate->lines_of_others, uid, 1);
+    return is_allowed;
+}
+
+int64_t slow_log_rate_until(const struct slow_log_rate *rate) {
+    return rate->is_running ? rate->begin_ns + MINUTE_NS : -1;
 }

@@ -5,7 +5,6 @@
 #include "base.h"
 #include "slow_log.h"
 #include "slow_log_line.h"
-#include "slow_log_rate.h"
 #include "testing.h"
 
 #define SECOND_NS INT64_C(1000000000)

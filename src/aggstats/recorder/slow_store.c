@@ -355,23 +355,24 @@ static int show_wait(const struct slow_wait *wait, struct aggstats_call *call) {
 }
 
 /* Calls are watched before they are slow; such waits are not shown. */
-static int show_waits(const struct slow_store *store, const uint64_t *starts, struct aggstats_profile *profile) {
+static int show_waits(const struct slow_store *store, const struct tally *tally, struct aggstats_profile *profile) {
     int err = 0;
     for (size_t i = 0; i < profile->in_flight_count && err == 0; i++) {
-        struct aggstats_call *call = &profile->in_flight[i];
-        if (starts[i] == 0 || call->latency_cycles < profile->slow_cycles)
-            continue;
+        const uint64_t start_cycles = tally->in_flight[i].start_cycles;
         size_t wait = 0;
-        while (wait < SLOW_WAITS_MAX && store->waits[wait].start_cycles != starts[i])
+        if (start_cycles == 0 || profile->in_flight[i].latency_cycles < profile->slow_cycles)
+            continue;
+        while (wait < SLOW_WAITS_MAX && store->waits[wait].start_cycles != start_cycles)
             wait++;
         if (wait < SLOW_WAITS_MAX)
-            err = show_wait(&store->waits[wait], call);
+            err = show_wait(&store->waits[wait], &profile->in_flight[i]);
     }
     return err;
 }
 
-int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
-                    const uint64_t *in_flight_starts, struct aggstats_profile *profile) {
+int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                    const struct tally *tally, struct aggstats_profile *profile) {
+    const unsigned op_count = tally->layout.op_count;
     if (store->cause_count > SLOW_CAUSES_MAX || store->caller_count > SLOW_CALLERS_MAX)
         return -EBADMSG;
     profile->slow_cycles = store->threshold_cycles;
@@ -381,5 +382,5 @@ int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGST
     if (err == 0)
         err = show_callers(store, op_names, op_count, profile);
     profile_sort_slow(profile);
-    return err < 0 ? err : show_waits(store, in_flight_starts, profile);
+    return err < 0 ? err : show_waits(store, tally, profile);
 }

@@ -9,6 +9,7 @@
 #include "aggstats.h"
 #include "aggstats/fields.h"
 #include "aggstats/slow.h"
+#include "tally.h"
 
 #define SLOW_CAUSES_MAX 128
 #define SLOW_CALLS_MAX 32
@@ -103,10 +104,10 @@ void slow_store_reset(struct slow_store *store);
 void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                      const struct aggstats_profile *profile);
 
-/* Puts them into a profile. in_flight_starts: starts of the profile's calls in flight, in their order.
+/* Puts them into a profile. tally: has the profile's calls in flight, in their order, if it has any.
  * Errors:  -ENOMEM, -EBADMSG no recorder has written that */
-int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
-                    const uint64_t *in_flight_starts, struct aggstats_profile *profile);
+int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                    const struct tally *tally, struct aggstats_profile *profile);
 
 /* A call as in profiles. ret_chain: of it, if it has one
  * Errors: -EBADMSG no recorder has written that

@@ -67,16 +67,6 @@ static int add_calls_in_flight(struct aggstats_profile *profile, const struct sn
     return 0;
 }
 
-static int show_slow(struct aggstats_profile *profile, const struct snapshot_source *source) {
-    const struct tally *tally = source->tally;
-    CLEANUP_FREE uint64_t *starts = calloc(profile->in_flight_count + 1, sizeof(*starts));
-    if (!starts)
-        return -ENOMEM;
-    for (size_t i = 0; i < profile->in_flight_count; i++)
-        starts[i] = tally->in_flight[i].start_cycles;
-    return slow_store_show(source->slow, source->op_names, tally->layout.op_count, starts, profile);
-}
-
 static int show_probes(struct aggstats_profile *profile, const struct snapshot_source *source) {
     int err = 0;
     for (unsigned place = 0; source->recorder && place < PROBES_MAX && err == 0; place++) {
@@ -111,7 +101,7 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
     if (err == 0)
         err = add_calls_in_flight(profile, source);
     if (err == 0)
-        err = show_slow(profile, source);
+        err = slow_store_show(source->slow, source->op_names, source->tally, profile);
     return err < 0 ? err : show_probes(profile, source);
 }
 
