@@ -86,8 +86,8 @@ static int make_ops(struct top_frame *frame) {
 }
 
 static int compare_ages(const void *left, const void *right) {
-    const struct aggstats_call *a = ((const struct top_call *)left)->call;
-    const struct aggstats_call *b = ((const struct top_call *)right)->call;
+    const struct aggstats_call *a = *(const struct aggstats_call *const *)left;
+    const struct aggstats_call *b = *(const struct aggstats_call *const *)right;
     if (a->latency_cycles != b->latency_cycles)
         return a->latency_cycles > b->latency_cycles ? -1 : 1;
     return (a->pid > b->pid) - (a->pid < b->pid);
@@ -99,7 +99,7 @@ static int make_calls(struct top_frame *frame) {
     if (!frame->calls)
         return -ENOMEM;
     for (size_t i = 0; i < profile->in_flight_count; i++)
-        frame->calls[frame->call_count++].call = &profile->in_flight[i];
+        frame->calls[frame->call_count++] = &profile->in_flight[i];
     qsort(frame->calls, frame->call_count, sizeof(*frame->calls), compare_ages);
     return 0;
 }

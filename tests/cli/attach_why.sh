@@ -161,8 +161,8 @@ says_neither '^(cause|slow): '
 expect 0 show "$fs"
 grep -q "^In flight: 3 calls" out || fail "osprof show does not show calls in flight: $(<out)"
 "$OSPROF" check "$fs" >&2 || fail "osprof check finds fault with calls in flight"
-expect 0 top --batch --count 1 --delay 0.3 "$fs"
-grep -q "^PWRITE .* $late  *$program  */file\$" out || fail "osprof top has no call in flight: $(<out)"
+COLUMNS=250 expect 0 top --batch --count 1 --delay 0.3 "$fs"
+grep -q "^ *PWRITE .* $late  *$program  */file\$" out || fail "osprof top has no call in flight: $(<out)"
 sed 's/^ *//' out >causes
 grep -qxF "$frozen_cause" causes || fail "osprof top has no cause of it: $(<out)"
 grep -qxF "$lock_cause $before" causes || fail "osprof top has no cause of the lock: $(<out)"

@@ -494,7 +494,7 @@ hang_daemon "$hung_daemon"
 hung_pid=$!
 in_flight() {
     timeout 20 "$OSPROF" top --batch --delay 0.1 --count 1 upper >"$scratch/report" || fail "no report of what hangs"
-    grep -Eq "^[A-Z]+ +[0-9.]+ m?s +$hung_pid  ev\?\[7mil +\(not known\)\$" "$scratch/report"
+    grep -Eq "^ +[A-Z]+ +[0-9.]+ m?s +$hung_pid  ev\?\[7mil +\(not known\)\$" "$scratch/report"
 }
 wait_until 30 in_flight || fail "the call in flight is not reported: $(<report)"
 drive_summary --delay 0.1 upper
@@ -504,8 +504,8 @@ wait_shows "1 in flight, the oldest [A-Z]+ for [0-9.]+ m?s"
 keys 4
 wait_shows '^(Calls by process, |The mount does not answer: )' # as far as it has to ask the mount below
 keys 3
-wait_shows "^[A-Z]+ +[0-9.]+ m?s +$hung_pid  ev\?\[7mil +\(not known\)\$"
-wait_shows "^[A-Z]+ +[1-9][0-9.]* s +$hung_pid " # it gets older
+wait_shows "^ +[A-Z]+ +[0-9.]+ m?s +$hung_pid  ev\?\[7mil +\(not known\)\$"
+wait_shows "^ +[A-Z]+ +[1-9][0-9.]* s +$hung_pid " # it gets older
 kill -CONT "$hung_daemon"
 wait "$hung_pid"
 hung_pid=

@@ -4,24 +4,29 @@
 #include <string.h>
 
 #include "base.h"
-#include "sheet.h"
+#include "sheet_private.h"
 #include "testing.h"
 
-static const struct units units = {.frequency_hz = 1000000000, .ascii = true};
+#define HZ 1000000000
+static const struct screen nowhere = {.width = 80, .ascii = true};
 
-/* Prints the table on a screen of that width. width: 0: in HTML. Owner: the caller frees the text */
-static char *print(const struct sheet_table *table, int width) {
+/* Prints the only table of a page on a screen of that width. width: 0: in HTML. Owner: the caller frees the text */
+static char *print(const struct sheet *sheet, int width) {
     char *printed = NULL;
     size_t size_bytes;
-    const struct screen screen = {
+    struct sheet page = *sheet;
+    page.screen = (struct screen){
         .width = width, .html = width == 0, .ascii = true, .stream = open_memstream(&printed, &size_bytes)};
-    ck_assert_ptr_nonnull(screen.stream);
-    sheet_print(table, &screen);
-    fclose(screen.stream);
+    ck_assert_ptr_nonnull(page.screen.stream);
+    if (width == 0)
+        sheet_html_put(&page, page.blocks);
+    else
+        sheet_terminal_put(&page, &page.screen, page.blocks, false);
+    fclose(page.screen.stream);
     return printed;
 }
 
-static void assert_printed(const struct sheet_table *table, int width, const char *expected) {
+static void assert_printed(const struct sheet *table, int width, const char *expected) {
     CLEANUP_FREE char *printed = print(table, width);
     ck_assert_str_eq(printed, expected);
 }
@@ -35,7 +40,7 @@ static const struct sheet_column with_texts[] = {
     {"cause", SHEET_TEXT, 1},
 };
 
-static void add_row(struct sheet_table *table, double share, wide_count calls, const char *op, const char *cause) {
+static void add_row(struct sheet *table, double share, wide_count calls, const char *op, const char *cause) {
     sheet_add_share(table, share);
     sheet_add_count(table, calls);
     sheet_add(table, op);
@@ -43,7 +48,8 @@ static void add_row(struct sheet_table *table, double share, wide_count calls, c
 }
 
 TEST(columns_are_as_wide_as_their_contents) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_texts);
     add_row(&table, 0.5, 12345678, "READ", "waiting for the disk");
     add_row(&table, NAN, 1, "WRITE", "");
     assert_printed(&table, 60,
@@ -53,7 +59,8 @@ TEST(columns_are_as_wide_as_their_contents) {
 }
 
 TEST(a_text_goes_on_below_its_column_and_so_do_further_ones) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_texts);
     add_row(&table, 0.5, 2, "READ", "waiting for the disk and more");
     sheet_add_more(&table, INK_FAINT, "/srv/data");
     add_row(&table, 0.5, 3, "WRITE", "none");
@@ -66,7 +73,8 @@ TEST(a_text_goes_on_below_its_column_and_so_do_further_ones) {
 }
 
 TEST(the_column_with_the_highest_rank_gives_way_first) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_texts);
     add_row(&table, 0.5, 2, "READ", "waiting for it");
     assert_printed(&table, 40,
                    "   share  operation  cause\n"
@@ -74,7 +82,8 @@ TEST(the_column_with_the_highest_rank_gives_way_first) {
 }
 
 TEST(texts_without_room_beside_the_others_have_lines_of_their_own) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_texts);
     add_row(&table, 0.5, 2, "a name of twenty columns", "waiting for it");
     assert_printed(&table, 40,
                    "   share  operation\n"
@@ -84,7 +93,8 @@ TEST(texts_without_room_beside_the_others_have_lines_of_their_own) {
 }
 
 TEST(a_name_is_cut_only_at_the_end_of_the_line) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_texts);
     add_row(&table, 0.5, 2, "a name of more than forty columns, which no line has", "it");
     assert_printed(&table, 40,
                    "  operation\n"
@@ -94,7 +104,8 @@ TEST(a_name_is_cut_only_at_the_end_of_the_line) {
 }
 
 TEST(a_terminal_obeys_no_text) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_texts);
     add_row(&table, 0.5, 2, "a\033[2Jb", "c\rd");
     sheet_add_more(&table, INK_PLAIN, "e\nf");
     assert_printed(&table, 80,
@@ -104,7 +115,8 @@ TEST(a_terminal_obeys_no_text) {
 }
 
 TEST(in_a_browser_all_columns_are_shown_and_nothing_is_markup) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_texts);
     add_row(&table, 0.5, 2, "<b>", "a & b");
     sheet_add_more(&table, INK_PLAIN, "<i>");
     CLEANUP_FREE char *printed = print(&table, 0);
@@ -114,8 +126,9 @@ TEST(in_a_browser_all_columns_are_shown_and_nothing_is_markup) {
 }
 
 TEST(a_hidden_column_is_nowhere) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_texts, &units);
-    table.hidden = 1U << 1;
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    struct sheet_table *style = SHEET_TABLE(&table, with_texts);
+    style->hidden = 1U << 1;
     add_row(&table, 0.5, 2, "READ", "it");
     assert_printed(&table, 80,
                    "   share  operation  cause\n"
@@ -140,14 +153,15 @@ static const struct sheet_column last_first[] = {
     {"p99", SHEET_NUMBER, 1, 5},
 };
 
-static void add_rows(struct sheet_table *table, const char *longest_mean) {
+static void add_rows(struct sheet *table, const char *longest_mean) {
     static const char *const rows[] = {"READ", "1", "2 ms", "3 s", "WRITE", "12", NULL, "4 s"};
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
         sheet_add(table, rows[i] ? rows[i] : longest_mean);
 }
 
 TEST(columns_are_at_least_as_wide_as_they_are_told) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(of_numbers, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, of_numbers);
     add_rows(&table, "-");
     assert_printed(&table, 80,
                    "op      calls  mean  p99\n"
@@ -156,7 +170,8 @@ TEST(columns_are_at_least_as_wide_as_they_are_told) {
 }
 
 TEST(a_wide_cell_joins_no_other) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(of_numbers, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, of_numbers);
     add_rows(&table, "123.4 ms");
     assert_printed(&table, 80,
                    "op      calls      mean  p99\n"
@@ -165,10 +180,11 @@ TEST(a_wide_cell_joins_no_other) {
 }
 
 TEST(behind_a_column_without_room_there_are_others_only_if_that_is_wanted) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(of_numbers, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    struct sheet_table *style = SHEET_TABLE(&table, of_numbers);
     add_rows(&table, "123.4 ms");
     assert_printed(&table, 5 + 8 + 9, "op      calls\nREAD        1\nWRITE      12\n");
-    table.fills = true;
+    style->fills = true;
     assert_printed(&table, 5 + 8 + 9,
                    "op      calls  p99\n"
                    "READ        1  3 s\n"
@@ -176,7 +192,8 @@ TEST(behind_a_column_without_room_there_are_others_only_if_that_is_wanted) {
 }
 
 TEST(the_rank_says_which_column_gets_room_first) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(last_first, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, last_first);
     add_rows(&table, "-");
     assert_printed(&table, 5 + 5 + 6,
                    "op     mean  p99\n"
@@ -185,31 +202,61 @@ TEST(the_rank_says_which_column_gets_room_first) {
 }
 
 TEST(names_alone_have_no_blanks_behind_them) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(of_numbers, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, of_numbers);
     add_rows(&table, "-");
     assert_printed(&table, 5 + 7, "op\nREAD\nWRITE\n");
 }
 
-TEST(printing_tells_which_columns_are_shown) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(of_numbers, &units);
-    const struct screen screen = {.width = 5 + 8 + 5, .stream = fopen("/dev/null", "w")};
-    add_rows(&table, "-");
-    ck_assert_uint_eq(sheet_print(&table, &screen), 1U << 0 | 1U << 1);
-    fclose(screen.stream);
+TEST(a_sentence_about_a_column_is_there_with_it) {
+    for (int has_room = 0; has_room < 2; has_room++) {
+        CLEANUP_FREE char *printed = NULL;
+        size_t size_bytes;
+        const struct screen screen = {.width = has_room ? 24 : 22, .stream = open_memstream(&printed, &size_bytes)};
+        struct sheet sheet = sheet_of(&screen, HZ);
+        SHEET_TABLE(&sheet, of_numbers);
+        add_rows(&sheet, "-");
+        sheet.only_with = 1U << 3;
+        sheet_legend(&sheet, "p99: bound");
+        sheet_print(&sheet);
+        fclose(screen.stream);
+        ck_assert((strstr(printed, "\np99: bound\n") != NULL) == has_room);
+    }
 }
 
 TEST(in_markdown_there_are_all_columns_but_the_hidden_ones) {
     static const struct sheet_column columns[] = {
         {"op", SHEET_NAME, 0}, {"verdict", SHEET_WORD, 1}, {"mean", SHEET_NUMBER, 2}, {"p99", SHEET_NUMBER, 3}};
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(columns, &units);
-    CLEANUP_FREE char *printed = NULL;
-    size_t size_bytes;
-    FILE *stream = open_memstream(&printed, &size_bytes);
-    table.hidden = 1U << 2;
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    struct sheet_table *style = SHEET_TABLE(&table, columns);
+    style->hidden = 1U << 2;
+    style->is_markdown = true;
     add_rows(&table, "-");
-    sheet_print_markdown(&table, stream);
-    fclose(stream);
-    ck_assert_str_eq(printed, "| op | verdict | p99 |\n|---|---|---:|\n| READ | 1 | 3 s |\n| WRITE | 12 | 4 s |\n");
+    assert_printed(&table, 80, "| op | verdict | p99 |\n|---|---|---:|\n| READ | 1 | 3 s |\n| WRITE | 12 | 4 s |\n");
+}
+
+TEST(a_row_can_be_marked_and_a_title_strong) {
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    struct sheet_table *style = SHEET_TABLE(&table, with_texts);
+    char *printed = NULL;
+    size_t size_bytes;
+    style->marked = 2;
+    style->ordered = 1U << 1;
+    add_row(&table, 0.5, 2, "READ", "it");
+    add_row(&table, 0.5, 2, "WRITE", "it");
+    assert_printed(&table, 80,
+                   "   share  calls  operation  cause\n"
+                   "  50.0 %      2  READ       it\n"
+                   "> 50.0 %      2  WRITE      it\n");
+    table.screen = (struct screen){.width = 80, .marks = true, .stream = open_memstream(&printed, &size_bytes)};
+    sheet_terminal_put(&table, &table.screen, table.blocks, false);
+    fclose(table.screen.stream);
+    ck_assert_int_eq(strncmp(printed,
+                             "   \x10share\x0e  \x0f"
+                             "calls\x0e",
+                             19),
+                     0);
+    free(printed);
 }
 
 /* ---- Names at the end, and texts on one line ---- */
@@ -221,7 +268,7 @@ static const struct sheet_column with_path[] = {
     {"file", SHEET_PATH, 3, 10, 10},
 };
 
-static void add_path(struct sheet_table *table, const char *path) {
+static void add_path(struct sheet *table, const char *path) {
     sheet_add_count(table, 7);
     sheet_add(table, "READ 50 %, WRITE 9 %");
     sheet_add(table, "waiting for the disk");
@@ -229,7 +276,8 @@ static void add_path(struct sheet_table *table, const char *path) {
 }
 
 TEST(a_path_has_what_the_others_leave) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_path, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_path);
     add_path(&table, "/srv/data/file");
     assert_printed(&table, 80,
                    "  calls  mostly in             cause                 file\n"
@@ -240,14 +288,16 @@ TEST(a_path_has_what_the_others_leave) {
 }
 
 TEST(of_a_path_whose_last_part_is_too_long_that_part_is_cut) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_path, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_path);
     add_path(&table, "/srv/data/averylongname");
     assert_printed(&table, 10 + 7, "  calls  file\n      7  avery...\n");
 }
 
 TEST(a_title_keeps_the_end_of_its_path) {
     static const struct sheet_column columns[] = {{"file in /srv/data", SHEET_PATH, 0, 10, 10}};
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(columns, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, columns);
     sheet_add(&table, "a");
     assert_printed(&table, 20, "file in /srv/data\na\n");
     assert_printed(&table, 15, "file in ...data\na\n");
@@ -255,7 +305,8 @@ TEST(a_title_keeps_the_end_of_its_path) {
 }
 
 TEST(a_line_is_cut_and_a_list_loses_members_down_to_their_widths) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_path, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_path);
     add_path(&table, "/a");
     assert_printed(&table, 10 + 7 + 22 + 12,
                    "  calls  mostly in             cause       file\n"
@@ -267,7 +318,8 @@ TEST(a_line_is_cut_and_a_list_loses_members_down_to_their_widths) {
 }
 
 TEST(in_a_browser_a_path_is_in_front) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_path, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_path);
     add_path(&table, "/srv/data/file");
     CLEANUP_FREE char *printed = print(&table, 0);
     ck_assert_ptr_nonnull(strstr(printed, "<tr><th scope=\"row\">/srv/data/file</th><td class=\"number\">7</td>"
@@ -284,7 +336,7 @@ static const struct sheet_column with_groups[] = {
     {"as", SHEET_LINE, 4, 10},
 };
 
-static void add_groups(struct sheet_table *table) {
+static void add_groups(struct sheet *table) {
     static const char *const rows[] = {"READ", "user", "9 s", "1 s", "pread64", "READ", "filesystem", "8 s", "2 s", ""};
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
         sheet_add(table, rows[i]);
@@ -295,7 +347,8 @@ static void add_groups(struct sheet_table *table) {
 }
 
 TEST(the_name_of_a_group_stands_once_and_a_note_covers_what_is_left) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_groups, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_groups);
     add_groups(&table);
     assert_printed(&table, 60,
                    "operation  layer       total  own  as\n"
@@ -305,7 +358,8 @@ TEST(the_name_of_a_group_stands_once_and_a_note_covers_what_is_left) {
 }
 
 TEST(without_room_the_name_of_a_group_and_a_note_have_a_line) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_groups, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_groups);
     add_groups(&table);
     assert_printed(&table, 24,
                    "  layer       total  own\n"
@@ -317,9 +371,86 @@ TEST(without_room_the_name_of_a_group_and_a_note_have_a_line) {
 }
 
 TEST(in_a_browser_each_row_has_the_name_of_its_group) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(with_groups, &units);
+    CLEANUP_SHEET struct sheet table = sheet_of(&nowhere, HZ);
+    SHEET_TABLE(&table, with_groups);
     add_groups(&table);
     CLEANUP_FREE char *printed = print(&table, 0);
     ck_assert_ptr_nonnull(strstr(printed, "<tr><th scope=\"row\">READ</th><td>filesystem</td>"));
     ck_assert_ptr_nonnull(strstr(printed, "<td class=\"number\"></td><td>(alone)</td></tr>\n"));
+}
+
+/* ---- Other blocks ---- */
+
+/* Prints a page that a function puts together, in so many lines. lines: 0: all. Owner: the caller frees the text */
+static char *print_page(void (*put)(struct sheet *sheet), int width, unsigned lines) {
+    char *printed = NULL;
+    size_t size_bytes;
+    const struct screen screen = {
+        .width = width, .html = width == 0, .ascii = true, .stream = open_memstream(&printed, &size_bytes)};
+    struct sheet sheet = sheet_of(&screen, HZ);
+    put(&sheet);
+    if (lines > 0)
+        sheet_fit(&sheet, lines);
+    sheet_print(&sheet);
+    fclose(screen.stream);
+    return printed;
+}
+
+static void put_words(struct sheet *sheet) {
+    sheet_gap(sheet);
+    sheet_sentence(sheet, 2, "one two\x1bthree four");
+    sheet_gap(sheet);
+    sheet_title(sheet, "Title");
+    sheet_line(sheet, 1, "a line ");
+    sheet_span(sheet, INK_STRONG, "<of two>");
+    sheet_entry(sheet, FORM_ENTRY, "key", "a text that is long");
+    sheet_gap(sheet);
+}
+
+TEST(words_are_broken_and_lines_are_not) {
+    CLEANUP_FREE char *narrow = print_page(put_words, 18, 0);
+    CLEANUP_FREE char *html = print_page(put_words, 0, 0);
+    ck_assert_str_eq(narrow, "\n  one two?three\n    four\n\nTitle:\n a line <of two>\nkey       a text\n"
+                             "          that is\n          long\n");
+    ck_assert_ptr_nonnull(strstr(html, "<h3>Title</h3>\n<p>a line &lt;of two&gt;</p>\n<p class=\"entry\"><span "
+                                       "class=\"key\">key</span> a text that is long</p>\n"));
+}
+
+static void put_items(struct sheet *sheet) {
+    sheet_list(sheet, "failed", 1, 3);
+    sheet_item(sheet, 50, "READ EIO 50");
+    sheet_item(sheet, 40, "WRITE ENOSPC 40 of all that there are, and they are very many indeed");
+    sheet_item(sheet, 2, "OPEN EIO 2");
+    sheet_command(sheet, "osprof show", "a-very-long-name-of-a-profile-for-a-narrow-screen", "PROFILE", "why");
+    sheet_command(sheet, "osprof top", "", "", "more");
+}
+
+TEST(items_without_room_are_counted_and_commands_have_a_placeholder) {
+    CLEANUP_FREE char *wide = print_page(put_items, 120, 0);
+    CLEANUP_FREE char *narrow = print_page(put_items, 80, 0);
+    ck_assert_ptr_nonnull(
+        strstr(wide, "they are very many indeed, OPEN EIO 2, others 3\nnext      osprof show a-very"));
+    ck_assert_str_eq(narrow, "failed    READ EIO 50, OPEN EIO 2, others 43\n"
+                             "next      osprof show a-very-long-name-of-a-profile-for-a-narrow-screen  # why\n"
+                             "          osprof top  # more\n");
+}
+
+static void put_ranked(struct sheet *sheet) {
+    sheet_line(sheet, 0, "first");
+    sheet->rank = 2;
+    sheet_gap(sheet);
+    sheet_line(sheet, 0, "two");
+    sheet->rank = 1;
+    sheet_line(sheet, 0, "one");
+    sheet->from = 1;
+    sheet->rank = 2;
+    sheet_line(sheet, 0, "instead of one");
+}
+
+TEST(what_has_a_low_rank_gives_way_first) {
+    static const char *const pages[] = {"first\n\ntwo\none\n", "first\n", "first\n", "first\n", "first\n\ntwo\none\n"};
+    for (unsigned lines = 0; lines < ARRAY_SIZE(pages); lines++) {
+        CLEANUP_FREE char *printed = print_page(put_ranked, 80, lines);
+        ck_assert_str_eq(printed, pages[lines]);
+    }
 }

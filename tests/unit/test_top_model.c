@@ -117,9 +117,9 @@ TEST(a_call_counts_in_the_interval_in_which_it_ends) {
 TEST(the_oldest_call_in_flight_comes_first) {
     struct top_frame frame = frame_of(NULL);
     ck_assert_uint_eq(frame.call_count, 3);
-    ck_assert_uint_eq(frame.calls[0].call->pid, 101);
-    ck_assert_uint_eq(frame.calls[1].call->pid, 100);
-    ck_assert_uint_eq(frame.calls[2].call->pid, 102);
+    ck_assert_uint_eq(frame.calls[0]->pid, 101);
+    ck_assert_uint_eq(frame.calls[1]->pid, 100);
+    ck_assert_uint_eq(frame.calls[2]->pid, 102);
     top_frame_finish(&frame);
 }
 

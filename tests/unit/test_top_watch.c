@@ -118,13 +118,13 @@ TEST(calls_in_flight_have_the_name_of_their_process) {
     struct aggstats_span span = aggstats_begin(recorder, 1, 131, (uint64_t)getpid());
     refresh();
     ck_assert_uint_eq(watch.frame.call_count, 1);
-    ck_assert_str_eq(watch.frame.calls[0].command, "a\033name"); /* drawing makes it harmless */
+    ck_assert_str_eq(watch.frame.calls[0]->program, "a\033name"); /* drawing makes it harmless */
     aggstats_end(recorder, &span);
     refresh();
     ck_assert_uint_eq(watch.frame.call_count, 0);
     span = aggstats_begin(recorder, 1, 131, 0); /* on nobody's behalf */
     refresh();
-    ck_assert_str_eq(watch.frame.calls[0].command, "");
+    ck_assert_str_eq(watch.frame.calls[0]->program, "");
     aggstats_end(recorder, &span);
 }
 

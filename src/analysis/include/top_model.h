@@ -26,21 +26,13 @@ struct top_op {
     const struct aggstats_op_profile *profile; /* buckets. Owner: the frame */
 };
 
-#define TOP_COMMAND_SIZE 64
-
-/* A call in flight. */
-struct top_call {
-    const struct aggstats_call *call; /* Owner: the frame */
-    char command[TOP_COMMAND_SIZE];   /* name of its process, if the caller of this module knows it */
-};
-
 /* All that happened between two snapshots, and the calls in flight at the second. A zeroed frame is empty, and may be
  * finished. */
 struct top_frame {
     struct aggstats_profile profile; /* the difference */
     struct top_op *ops;
     size_t op_count;
-    struct top_call *calls; /* oldest first */
+    const struct aggstats_call **calls; /* oldest first. Owner: the frame */
     size_t call_count;
     wide_count ended;
     double total_cycles;

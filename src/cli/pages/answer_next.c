@@ -11,7 +11,8 @@
 #include "units.h"
 
 struct list {
-    struct answer_next *next;
+    struct sheet *sheet;
+    const unsigned *ranks; /* of the first, the second, and those behind it */
     size_t count;
 };
 
@@ -22,56 +23,23 @@ static bool is_plain(const char *text) {
     return text[0] && text[strspn(text, plain)] == '\0';
 }
 
-static void write_quoted(FILE *stream, const char *text) {
-    if (is_plain(text)) {
-        fputs(text, stream);
-        return;
-    }
-    putc('\'', stream);
-    for (; *text; text++) {
-        if (*text == '\'')
-            fputs("'\\''", stream);
-        else
-            putc(*text, stream);
-    }
-    putc('\'', stream);
-}
-
-/* Arguments for a shell, separated by blanks. Owner: the caller frees it. Returns NULL without memory */
-static char *quote_all(const char *const *arguments) {
-    char *text = NULL;
-    size_t size_bytes;
-    FILE *stream = open_memstream(&text, &size_bytes);
-    if (!stream)
-        return NULL;
-    for (size_t i = 0; arguments[i]; i++) {
-        fputs(i > 0 ? " " : "", stream);
-        write_quoted(stream, arguments[i]);
-    }
-    if (fclose(stream) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
 char *answer_next_quote(const char *argument) {
-    const char *const arguments[] = {argument, NULL};
-    return quote_all(arguments);
+    CLEANUP_STR struct str text = {0};
+    if (is_plain(argument)) {
+        str_add(&text, argument);
+    } else {
+        str_add(&text, "'");
+        for (; *argument; argument++)
+            str_add_bytes(&text, *argument == '\'' ? "'\\''" : argument, *argument == '\'' ? 4 : 1);
+        str_add(&text, "'");
+    }
+    return str_steal(&text);
 }
 
-/* Without memory it is left out. */
 static void add(struct list *list, const char *why, const char *command, const char *argument, const char *stands_for) {
-    struct answer_next next = {strdup(command), strdup(argument), stands_for, why};
-    if (next.command && next.argument)
-        list->next[list->count++] = next;
-    else
-        answer_next_finish(&next);
-}
-
-void answer_next_finish(struct answer_next *next) {
-    free(next->command);
-    free(next->argument);
-    *next = (struct answer_next){0};
+    list->sheet->rank = list->ranks[list->count < 2 ? list->count : 2];
+    list->count++;
+    sheet_command(list->sheet, command, argument, stands_for, why);
 }
 
 /* ---- Looking at it again ------------------------------------------------------------------------- */
@@ -270,63 +238,22 @@ char *answer_next_slow(const struct aggstats_profile *profile) {
 
 /* ---- All ----------------------------------------------------------------------------------------- */
 
-size_t answer_next_find(const struct answer_source *source, const struct aggstats_profile *profile,
-                        const struct answer_model *model, bool wants_calibration,
-                        struct answer_next ret_next[ANSWER_NEXT_MAX]) {
-    struct list list = {.next = ret_next};
+void answer_next_put(struct sheet *sheet, const struct answer_source *source, const struct aggstats_profile *profile,
+                     const struct answer_model *model, bool wants_calibration, const unsigned ranks[3]) {
+    struct list list = {.sheet = sheet, .ranks = ranks};
     CLEANUP_FREE char *directory = source->is_run && source->directory ? answer_next_quote(source->directory) : NULL;
     if (model->peak_count > 0 && source->profile)
         add_of_profile(source, profile, model, &list);
     if (model->peak_count > 0 && wants_calibration && directory)
         add(&list, "once: then peaks have names", "osprof calibrate", directory, "DIR");
-    return list.count;
 }
 
-/* ---- Lines -------------------------------------------------------------------------------------- */
-
-/* Prints a command, with the reason after it if both fit. Returns false, and prints nothing, if the command does
- * not. */
-static bool print_line(const struct answer_next *next, const char *argument, bool is_first,
-                       const struct screen *screen) {
-    CLEANUP_FREE char *command = NULL;
-    if (asprintf(&command, "%s%s%s", next->command, argument[0] ? " " : "", argument) < 0)
-        command = NULL;
-    int columns = SCREEN_KEY_COLUMNS + units_text_columns(command ? command : "");
-    if (!command || columns > screen->width)
-        return false;
-    screen_print_key(screen, is_first ? "next" : "");
-    screen_print_untrusted(screen, INK_STRONG, command);
-    if (columns + 4 + units_text_columns(next->why) <= screen->width) {
-        screen_ink(screen, INK_FAINT);
-        fprintf(screen->stream, "  # %s", next->why);
-        screen_ink(screen, INK_PLAIN);
-    }
-    putc('\n', screen->stream);
-    return true;
-}
-
-static bool fits(const struct answer_next *next, const char *argument, const struct screen *screen) {
-    return SCREEN_KEY_COLUMNS + units_text_columns(next->command) + (argument[0] ? 1 : 0) +
-               units_text_columns(argument) <=
-           screen->width;
-}
-
-bool answer_next_fits(const struct answer_next *next, const struct screen *screen) {
-    return fits(next, next->argument, screen) || fits(next, next->stands_for, screen);
-}
-
-bool answer_next_print(const struct answer_next *next, bool is_first, const struct screen *screen) {
-    return print_line(next, next->argument, is_first, screen) || print_line(next, next->stands_for, is_first, screen);
-}
-
-void answer_next_print_layer(const char *name, const char *layer, const struct screen *screen) {
+void answer_next_put_layer(struct sheet *sheet, const char *name, const char *layer) {
     const bool is_kept = strcmp(name, "-") != 0;
     CLEANUP_FREE char *profile = is_kept && name[0] ? answer_next_quote(name) : strdup(is_kept ? "" : "RECORDING");
     CLEANUP_FREE char *option = format_option(" --layer ", layer);
-    CLEANUP_FREE char *command = NULL;
-    if (profile && option && asprintf(&command, "osprof show%s", option) < 0)
-        command = NULL;
-    const struct answer_next next = {command, profile, "RECORDING", "one of the layers"};
-    if (command)
-        answer_next_print(&next, true, screen);
+    CLEANUP_STR struct str command = {0};
+    str_addf(&command, "osprof show%s", option ? option : "");
+    if (profile && option)
+        sheet_command(sheet, str_text(&command), profile, "RECORDING", "one of the layers");
 }

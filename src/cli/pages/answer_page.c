@@ -1,12 +1,13 @@
-/* The answer page. Each line has a key and a list, which is cut when its lines are full, so that the page is
- * bounded. */
+/* The answer page. Sentences and entries stand in the order in which people read them; each has the rank in which it gives
+ * way. The first sentence, and the oldest call in flight, never do. */
 #include "answer_page.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/numbers.h"
 #include "aggstats/why.h"
+#include "aggstats/words.h"
 #include "base.h"
 #include "callers_text.h"
 #include "disk_others.h"
@@ -15,540 +16,445 @@
 #include "holders_text.h"
 #include "layers.h"
 #include "peak_labels.h"
-#include "sheet.h"
 
 #define PLACE_COLUMNS 32
 #define WHOSE_COLUMNS 20
 #define NAME_COLUMNS 24
 #define PATH_COLUMNS 26
 #define NAME_COLUMNS_NARROW 10
-#define TEXT_SIZE 512
 #define SPAN_MIN 0.02
 #define CACHED_SHARE_NEAR 0.001 /* all or nothing, as printed */
 #define WITHIN_MIN 0.05         /* of the elapsed time: a smaller part of the calls on a CPU is not mentioned */
 #define NOT_SEEN_COLUMNS 160
 #define NOT_SEEN_NAMES 2
+#define GROUPINGS_MAX 5
 
-struct printer {
-    const struct answer_rows *rows;
-    const struct units *units;
-    const struct screen *screen;
-    FILE *stream;
+/* What gives way if a page has too many lines, in this order. */
+enum {
+    NEVER,
+    THIRD_COMMAND,
+    CGROUPS,
+    MOVED,
+    NONE_MOVED,
+    DIRECTORIES,
+    USERS,
+    SECOND_COMMAND,
+    THIRD_ADVICE,
+    FIFTH_PEAK,
+    FOURTH_PEAK,
+    PROCESSES,
+    COST,
+    SECOND_ADVICE,
+    CACHED,
+    FUSE,
+    REST,
+    ELSEWHERE,
+    FILESYSTEMS,
+    NONE_FAILED,
+    ATTACH,
+    REMEDY,
+    MISSED_BYTES,
+    DISK_OTHERS,
+    CALLERS,
+    HOLDER,
+    SECOND_PEAK,
+    PROGRAMS,
+    FILES,
+    FIRST_PEAK,
+    FIRST_ADVICE,
+    HIDDEN_LOCKS,
+    FAILED,
+    NOT_TOLD,
+    NOT_SEEN,
+    FIRST_COMMAND,
 };
 
-/* Rows of one kind that follow each other. */
-struct range {
-    const struct answer_row *first;
-    size_t count;
+struct putting {
+    struct sheet *sheet;
+    const struct answer_page *page;
+    const struct aggstats_profile *profile;
+    const struct answer_model *model;
+    const char *place;   /* of calls: the directory; NULL: unknown, or all files */
+    double elapsed;      /* cycles */
+    bool is_of_programs; /* the calls are those of programs themselves, not of a file system's callers */
+    bool is_of_disk;     /* they are requests to disks, of all programs */
+    bool has_unseen;     /* programs and calls that the layer user could not see */
+    bool is_at_least;    /* there were calls that were not seen */
 };
-
-static bool is_alike(const struct answer_row *a, const struct answer_row *b) {
-    return a->kind == b->kind && a->grouping == b->grouping;
-}
-
-/* Those like the row at a place, from there on. */
-static struct range range_at(const struct answer_rows *rows, size_t place) {
-    struct range range = {.first = &rows->rows[place]};
-    while (place + range.count < rows->count && is_alike(range.first, range.first + range.count))
-        range.count++;
-    return range;
-}
-
-static struct range range_of(const struct answer_rows *rows, enum answer_kind kind) {
-    size_t place = 0;
-    while (place < rows->count && rows->rows[place].kind != kind)
-        place++;
-    return place < rows->count ? range_at(rows, place) : (struct range){.first = NULL};
-}
 
 /* ---- Texts -------------------------------------------------------------------------------------- */
 
-/* One line or more, beginning with a key. */
-struct list {
-    const struct printer *it;
-    int column;
-    int lines_left; /* after the current one */
-    bool is_begun;
-};
-
-static struct list begin_list(const struct printer *it, const char *key, int line_count) {
-    screen_begin_entry(it->screen, key);
-    int columns = units_text_columns(key);
-    return (struct list){.it = it,
-                         .column = columns < SCREEN_KEY_COLUMNS ? SCREEN_KEY_COLUMNS : columns + 1,
-                         /* on a narrow screen lines are short */
-                         .lines_left = it->screen->width < 80 ? 2 * line_count : line_count - 1};
+/* As time if the clock's rate is known. */
+static struct units_text time_of(const struct sheet *sheet, double cycles) {
+    struct units_text time = units_cycles(&sheet->units, cycles);
+    if (sheet->units.frequency_hz == 0)
+        strcat(time.text, " cycles");
+    return screen_firm(time);
 }
 
-/* Returns false, and prints nothing, if it does not fit. */
-static bool list_add(struct list *list, const char *item) {
-    const struct printer *it = list->it;
-    int columns = units_text_columns(item) + 1; /* with the comma after it */
-    bool is_new_line = list->is_begun && list->column + 1 + columns > it->screen->width;
-    if (is_new_line && list->lines_left == 0)
-        return false;
-    if (list->is_begun)
-        fputs(is_new_line ? ",\n" : ", ", it->stream);
-    if (is_new_line) {
-        fprintf(it->stream, "%*s", SCREEN_KEY_COLUMNS, "");
-        list->lines_left--;
-        list->column = SCREEN_KEY_COLUMNS;
-    }
-    screen_print(it->screen, INK_PLAIN, item);
-    list->column += columns + (list->is_begun && !is_new_line);
-    list->is_begun = true;
-    return true;
+static struct units_text share_of(double share) {
+    return screen_firm(units_share(share));
 }
 
-static void end_list(const struct list *list) {
-    screen_end_line(list->it->screen);
+/* Adds " to /srv/data", or nothing. */
+static void add_place(const struct putting *it, struct str *text, const char *preposition) {
+    CLEANUP_FREE char *shown = it->place ? screen_cut(&it->sheet->screen, it->place, PLACE_COLUMNS, SCREEN_END) : NULL;
+    if (shown)
+        str_addf(text, " %s %s", preposition, shown);
 }
 
 /* ---- How much of the time ----------------------------------------------------------------------- */
 
-static void format_time(const struct printer *it, double cycles, char ret_text[TEXT_SIZE]) {
-    snprintf(ret_text, TEXT_SIZE, "%s%s", units_cycles(it->units, cycles).text,
-             it->units->frequency_hz > 0 ? "" : " cycles");
-    screen_make_blanks_firm(ret_text);
-}
-
 /* Of a sum of calls that may be at the same time. */
 #define ADDED_UP "overlapping ones added up"
 
-/* "to /srv/data", or "" */
-static void format_place(const struct printer *it, const struct answer_row *row, const char *preposition,
-                         char ret_text[TEXT_SIZE]) {
-    CLEANUP_FREE char *shown = row->place ? screen_cut(it->screen, row->place, PLACE_COLUMNS, SCREEN_END) : NULL;
-    ret_text[0] = '\0';
-    if (shown)
-        snprintf(ret_text, TEXT_SIZE, " %s %s", preposition, shown);
+/* The group of osprof show --of; NULL: all calls. */
+static const struct aggstats_label *find_whose(const struct aggstats_profile *profile) {
+    const struct aggstats_label *found = NULL;
+    for (size_t i = 0; i < profile->label_count; i++)
+        if (strncmp(profile->labels[i].key, "calls on ", strlen("calls on ")) == 0 ||
+            strncmp(profile->labels[i].key, "calls of", strlen("calls of")) == 0)
+            found = &profile->labels[i];
+    return found;
 }
 
-/* "calls", or with the group of osprof show --of: "calls of program cc1", "calls on /src/a.c" */
-static void format_calls(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
-    snprintf(ret_text, TEXT_SIZE,
-             !row->is_of_disk               ? "calls"
-             : row->kind == ANSWER_NO_CALLS ? "requests"
-                                            : "requests of all programs");
-    if (!row->whose)
-        return;
-    bool is_path = strcmp(row->word, "calls on") == 0;
-    CLEANUP_FREE char *key = screen_cut(it->screen, row->word, WHOSE_COLUMNS, SCREEN_BEGINNING);
-    CLEANUP_FREE char *whose = screen_cut(it->screen, row->whose, is_path ? PLACE_COLUMNS : WHOSE_COLUMNS,
-                                          is_path ? SCREEN_END : SCREEN_BEGINNING);
-    if (key && whose)
-        snprintf(ret_text, TEXT_SIZE, "%s %s", key, whose);
-}
-
-/* "12.4 s elapsed; ", with their number before it if runs or profiles were added up */
-static void format_elapsed(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
-    char time[TEXT_SIZE];
-    format_time(it, row->cycles, time);
-    if (row->count > 0)
-        snprintf(ret_text, TEXT_SIZE, "%llu %s, %.64s elapsed in all; ", (unsigned long long)row->count, row->word,
-                 time);
-    else
-        snprintf(ret_text, TEXT_SIZE, "%.64s elapsed; ", time);
-}
-
-/* "79 % ± 1", "0.31 % ± 0.12": as many digits as are significant */
-static void format_busy_share(const struct printer *it, const struct answer_row *row, char ret_text[UNITS_TEXT_SIZE]) {
-    double error = 100 * row->error;
-    int digits = error >= 0.95 ? 0 : error >= 0.095 ? 1 : 2;
-    snprintf(ret_text, UNITS_TEXT_SIZE, "%.*f %% %s %.*f", digits, 100 * row->share, it->screen->ascii ? "+-" : "±",
-             digits, error);
-    screen_make_blanks_firm(ret_text);
-}
-
-static void format_share(double share, char ret_text[UNITS_TEXT_SIZE]) {
-    units_format_share(share, ret_text);
-    screen_make_blanks_firm(ret_text);
-}
-
-static void format_busy(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
-    char time[TEXT_SIZE];
-    char share[UNITS_TEXT_SIZE];
-    char place[TEXT_SIZE];
-    char most[64] = "";
-    const bool are_several = row->count > 1;
-    format_time(it, row->cycles, time);
-    if (row->kind == ANSWER_BUSY)
-        format_busy_share(it, row, share);
-    else
-        format_share(row->share, share);
-    format_place(it, row, row->is_of_programs ? "on" : "to", place);
-    if (are_several)
-        snprintf(most, sizeof(most), ", up to %llu at a time", (unsigned long long)row->count);
-    const char *before = row->is_of_programs ? are_several ? "the job was in file calls" : "the job was in a file call"
-                         : are_several       ? "calls"
-                                             : "a call";
-    const char *behind = row->is_of_programs ? "" : are_several ? " were in flight" : " was in flight";
-    snprintf(ret_text, TEXT_SIZE, "in %s%.64s of them (%s) %s%.160s%s%s", row->is_at_least ? "at least " : "", time,
-             share, before, place, behind, most);
-}
-
-static void format_sum(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
-    char calls[TEXT_SIZE];
-    char place[TEXT_SIZE];
-    char time[TEXT_SIZE];
-    char share[UNITS_TEXT_SIZE];
-    format_calls(it, row, calls);
-    format_place(it, row, "to", place);
-    format_time(it, row->cycles, time);
-    format_share(row->share, share);
-    const char *bound = row->is_at_least ? "at least " : "";
-    if (row->kind == ANSWER_NO_CALLS)
-        snprintf(ret_text, TEXT_SIZE, "no %.160s%.160s%s", calls, place, row->is_at_least ? " were seen" : "");
-    else if (row->share > 0)
-        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s (%s), " ADDED_UP, calls, place, bound, time, share);
-    else
-        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %s%.64s, " ADDED_UP, calls, place, bound, time);
-}
-
-static void add_locks(const struct printer *it, const struct answer_row *locks, const struct answer_row *row,
-                      char text[TEXT_SIZE]) {
-    const size_t length = strlen(text);
-    char time[TEXT_SIZE];
-    format_time(it, locks->cycles, time);
-    snprintf(text + length, TEXT_SIZE - length,
-             row->kind == ANSWER_BUSY ? "; calls for locks took %.64s, " ADDED_UP : "; %.64s of that for locks", time);
-}
-
-/* "1.00 s", or "1.00 to 1.20 s" if that differs by more than SPAN_MIN of the elapsed time */
-static void format_span(const struct printer *it, double least, double most, double elapsed, char ret_text[TEXT_SIZE]) {
-    char least_text[TEXT_SIZE];
-    char most_text[TEXT_SIZE];
-    format_time(it, least, least_text);
-    format_time(it, most, most_text);
-    if (most - least <= SPAN_MIN * elapsed)
-        format_time(it, (least + most) / 2, ret_text);
-    else
-        snprintf(ret_text, TEXT_SIZE, "%.64s to %.64s", least_text, most_text);
-}
-
-/* Of one thread: "Outside of these calls it was on a CPU for 121 ms", "It was on a CPU for at least 130 ms within these
- * calls, and outside of them for 20.0 ms" */
-static void format_computing(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
-    const struct answer_rest *rest = &row->rest;
-    char within[TEXT_SIZE];
-    char outside[TEXT_SIZE];
-    format_span(it, rest->computing_least, rest->computing_most, row->cycles, outside);
-    format_time(it, rest->within_least, within);
-    if (rest->within_least >= WITHIN_MIN * row->cycles)
-        snprintf(ret_text, TEXT_SIZE,
-                 "It was on a CPU for at least %.64s within these calls, and outside of them for %.150s", within,
-                 outside);
-    else
-        snprintf(ret_text, TEXT_SIZE, "Outside of these calls it was on a CPU for %.150s", outside);
-}
-
-/* Of several threads or processes, one after the other or at the same time. */
-static void print_rest_of_several(const struct printer *it, const struct answer_row *row) {
-    char computing[TEXT_SIZE];
-    char idle[TEXT_SIZE];
-    char text[TEXT_SIZE];
-    const bool is_idle = !row->is_at_least && row->rest.idle_least >= ANSWER_SHARE_MIN * row->cycles;
-    format_time(it, row->rest.cpu, computing);
-    format_time(it, row->rest.idle_least, idle);
-    snprintf(text, sizeof(text),
-             "Its threads and processes were on CPUs for %.64s, in these calls and outside%s%.64s%s", computing,
-             is_idle ? "; that leaves at least " : "", is_idle ? idle : "",
-             is_idle ? " of the elapsed time for something else" : "");
-    screen_print_sentence(it->screen, 0, text);
-}
-
-/* Where the command was outside of its calls. */
-static void print_rest(const struct printer *it, const struct answer_row *row) {
-    const struct answer_rest *rest = &row->rest;
-    const bool has_queued = rest->queued_most >= ANSWER_SHARE_MIN * row->cycles; /* part of others_most */
-    const bool has_others = rest->others_most >= ANSWER_SHARE_MIN * row->cycles;
-    char computing[TEXT_SIZE];
-    char queued[TEXT_SIZE];
-    char others[TEXT_SIZE];
-    char text[2 * TEXT_SIZE];
-    if (rest->kind == ANSWER_REST_SEVERAL) {
-        print_rest_of_several(it, row);
+/* "calls", or with a group "calls of program cc1", "calls on /src/a.c" */
+static void add_calls(const struct putting *it, const struct aggstats_label *whose, struct str *text) {
+    static const char on[] = "calls on ";
+    const bool is_path = whose && strncmp(whose->key, on, strlen(on)) == 0;
+    const struct screen *screen = &it->sheet->screen;
+    if (!whose) {
+        str_add(text, !it->is_of_disk ? "calls" : it->model->sum.calls == 0 ? "requests" : "requests of all programs");
         return;
     }
-    format_computing(it, row, computing);
-    format_span(it, rest->others_least, rest->others_most, row->cycles, others);
-    format_time(it, rest->queued_most, queued);
-    snprintf(text, sizeof(text), "%.250s%s%.64s%s%.150s", computing, has_queued ? ", waited for one for at most " : "",
-             has_queued ? queued : "",
-             has_others ? has_queued ? ", and for something else " : ", and waited for something else " : "",
-             has_others ? others : "");
-    screen_print_sentence(it->screen, 0, text);
+    CLEANUP_FREE char *key = screen_cut(screen, is_path ? "calls on" : whose->key, WHOSE_COLUMNS, SCREEN_BEGINNING);
+    CLEANUP_FREE char *value = screen_cut(screen, whose->value, is_path ? PLACE_COLUMNS : WHOSE_COLUMNS,
+                                          is_path ? SCREEN_END : SCREEN_BEGINNING);
+    str_addf(text, "%s %s", key ? key : "", value ? value : "");
 }
 
-static void print_fuse(const struct printer *it, const struct answer_row *row) {
-    char time[TEXT_SIZE];
-    char text[TEXT_SIZE];
-    format_time(it, row->cycles, time);
-    snprintf(text, sizeof(text), "FUSE, the page cache and copying added at most %.64s to these calls (%s request%s)",
-             time, units_count(row->count).text, units_plural(row->count));
-    screen_print_sentence(it->screen, 0, text);
+/* "in 9.78 s of them (79 % ± 1) calls to /srv/data were in flight, up to 4 at a time" */
+static void add_busy(const struct putting *it, struct str *text) {
+    const struct answer_model *model = it->model;
+    const bool is_sampled = !model->is_one_by_one;
+    const bool are_several = is_sampled && model->busy_most > 1;
+    const double error = 100 * model->busy_error;
+    const int digits = error >= 0.95 ? 0 : error >= 0.095 ? 1 : 2; /* as many as are significant */
+    struct units_text share = share_of(model->elapsed_share);
+    if (is_sampled)
+        snprintf(share.text, sizeof(share.text), "%.*f %% %s %.*f", digits, 100 * model->busy_share,
+                 it->sheet->screen.ascii ? "+-" : "±", digits, error);
+    str_addf(text, "in %s%s of them (%s) %s", it->is_at_least ? "at least " : "",
+             time_of(it->sheet, is_sampled ? model->busy_share * it->elapsed : model->sum.total_cycles).text,
+             screen_firm(share).text,
+             it->is_of_programs ? are_several ? "the job was in file calls" : "the job was in a file call"
+             : are_several      ? "calls"
+                                : "a call");
+    add_place(it, text, it->is_of_programs ? "on" : "to");
+    str_add(text, it->is_of_programs ? "" : are_several ? " were in flight" : " was in flight");
+    if (are_several)
+        str_addf(text, ", up to %llu at a time", (unsigned long long)model->busy_most);
 }
 
-void answer_page_print_hidden_locks(double cycles, const struct units *units, const struct screen *screen) {
-    const struct printer it = {.units = units};
-    char time[TEXT_SIZE];
-    char text[TEXT_SIZE];
-    format_time(&it, cycles, time);
-    snprintf(text, sizeof(text),
-             "Programs waited %.64s in all for locks of files; the mount does not forward them (-o "
-             "posix_lock,flock does), so that is in no operation",
-             time);
-    screen_print_sentence(screen, 0, text);
+/* "calls to /srv/data took 9.78 s (79.0 %), overlapping ones added up" */
+static void add_sum(const struct putting *it, const struct aggstats_label *whose, struct str *text) {
+    const struct answer_model *model = it->model;
+    str_add(text, model->sum.calls == 0 ? "no " : "");
+    add_calls(it, whose, text);
+    add_place(it, text, "to");
+    if (model->sum.calls == 0) {
+        str_add(text, it->is_at_least ? " were seen" : "");
+        return;
+    }
+    str_addf(text, " took %s%s", it->is_at_least ? "at least " : "", time_of(it->sheet, model->sum.total_cycles).text);
+    if (model->elapsed_share > 0)
+        str_addf(text, " (%s)", share_of(model->elapsed_share).text);
+    str_add(text, ", " ADDED_UP);
 }
 
-/* Of each kind of programs only the first names; the heading has more. */
-static void print_not_seen(const struct printer *it, const struct answer_row *row) {
-    CLEANUP_STR struct str kinds = {0};
+/* The first sentence, with the elapsed time if that is known, and with locks. */
+static void put_time(const struct putting *it) {
+    const struct answer_model *model = it->model;
+    const bool is_sum = !model->is_one_by_one && !model->has_busy;
+    const struct aggstats_label *whose = is_sum ? find_whose(it->profile) : NULL;
+    const wide_count runs = it->profile->has_runs ? it->profile->runs : it->profile->merged;
     CLEANUP_STR struct str text = {0};
-    if (row->profile)
-        facts_text_add_not_seen(&kinds, row->profile, NOT_SEEN_NAMES);
-    CLEANUP_FREE char *what = screen_cut(it->screen, str_text(&kinds), NOT_SEEN_COLUMNS, SCREEN_BEGINNING);
-    str_addf(&text, "Not seen: %s", what ? what : "");
-    if (row->count > 0)
-        str_addf(&text, "%spage faults of mapped files (%s major in all)", row->profile ? ", " : "",
-                 units_count(row->count).text);
-    screen_print_in_ink(it->screen, INK_WARNING, str_text(&text));
+    if (it->profile->has_elapsed && runs > 0)
+        str_addf(&text, "%llu %s, ", (unsigned long long)runs, it->profile->has_runs ? "runs" : "profiles");
+    if (it->profile->has_elapsed)
+        str_addf(&text, "%s elapsed%s; ", time_of(it->sheet, it->elapsed).text, runs > 0 ? " in all" : "");
+    if (is_sum)
+        add_sum(it, whose, &text);
+    else
+        add_busy(it, &text);
+    if (model->fuse.is_between && !model->fuse.is_known && (!is_sum || (model->sum.calls > 0 && !whose)))
+        str_addf(&text, ", FUSE%s not counted", model->fuse.has_local_locks ? " and waiting for locks" : "");
+    if (model->sum.total_cycles > 0 && model->lock_cycles >= ANSWER_SHARE_MIN * model->sum.total_cycles)
+        str_addf(&text,
+                 model->has_busy && !model->is_one_by_one ? "; calls for locks took %s, " ADDED_UP
+                                                          : "; %s of that for locks",
+                 time_of(it->sheet, model->lock_cycles).text);
+    if (!it->profile->has_elapsed && text.length > 0 && text.text[0] >= 'a' && text.text[0] <= 'z')
+        text.text[0] = (char)(text.text[0] - 'a' + 'A');
+    sheet_sentence(it->sheet, 0, "%s", str_text(&text));
 }
 
-static void print_not_told(const struct printer *it, const struct answer_row *row) {
+void answer_page_put_hidden_locks(struct sheet *sheet, double cycles) {
+    sheet_sentence(sheet, 0,
+                   "Programs waited %s in all for locks of files; the mount does not forward them (-o "
+                   "posix_lock,flock does), so that is in no operation",
+                   time_of(sheet, cycles).text);
+}
+
+static void put_fuse(const struct putting *it) {
+    const struct answer_fuse *fuse = &it->model->fuse;
+    it->sheet->rank = FUSE;
+    if (fuse->is_added_close)
+        sheet_sentence(it->sheet, 0, "FUSE, the page cache and copying added at most %s to these calls (%s request%s)",
+                       time_of(it->sheet, fuse->added_most).text, units_count(it->model->sum.calls).text,
+                       units_plural(it->model->sum.calls));
+    it->sheet->rank = HIDDEN_LOCKS;
+    if (fuse->has_hidden_locks)
+        answer_page_put_hidden_locks(it->sheet, fuse->hidden_lock_cycles);
+}
+
+/* "1.00 s", or "1.00 s to 1.20 s" if that differs by more than SPAN_MIN of the elapsed time */
+static void add_span(const struct putting *it, struct str *text, double least, double most) {
+    if (most - least <= SPAN_MIN * it->elapsed)
+        str_add(text, time_of(it->sheet, (least + most) / 2).text);
+    else
+        str_addf(text, "%s to %s", time_of(it->sheet, least).text, time_of(it->sheet, most).text);
+}
+
+/* Where the command was outside of its calls: calls that were not seen are somewhere in the rest. */
+static void put_rest(const struct putting *it) {
+    const struct answer_rest *rest = &it->model->rest;
+    const double least = ANSWER_SHARE_MIN * it->elapsed;
     CLEANUP_STR struct str text = {0};
-    CLEANUP_STR struct str what = {0};
-    facts_text_add_not_told(&what, row->profile);
-    str_addf(&text, "Not told: %s", str_text(&what));
-    screen_print_sentence(it->screen, 0, str_text(&text));
+    it->sheet->rank = REST;
+    if (rest->kind == ANSWER_REST_SEVERAL) {
+        str_addf(&text, "Its threads and processes were on CPUs for %s, in these calls and outside",
+                 time_of(it->sheet, rest->cpu).text);
+        if (!it->is_at_least && rest->idle_least >= least)
+            str_addf(&text, "; that leaves at least %s of the elapsed time for something else",
+                     time_of(it->sheet, rest->idle_least).text);
+    } else if (rest->kind == ANSWER_REST_ONE && !it->is_at_least) {
+        if (rest->within_least >= WITHIN_MIN * it->elapsed)
+            str_addf(&text, "It was on a CPU for at least %s within these calls, and outside of them for ",
+                     time_of(it->sheet, rest->within_least).text);
+        else
+            str_add(&text, "Outside of these calls it was on a CPU for ");
+        add_span(it, &text, rest->computing_least, rest->computing_most);
+        const bool has_queued = rest->queued_most >= least; /* part of others_most */
+        if (has_queued)
+            str_addf(&text, ", waited for one for at most %s", time_of(it->sheet, rest->queued_most).text);
+        if (rest->others_most >= least) {
+            str_add(&text, has_queued ? ", and for something else " : ", and waited for something else ");
+            add_span(it, &text, rest->others_least, rest->others_most);
+        }
+    }
+    if (text.length > 0)
+        sheet_sentence(it->sheet, 0, "%s", str_text(&text));
 }
 
-/* True of all kinds of programs and calls. A user's mount is in a user namespace, in which set-id bits do nothing. */
-static void print_remedy(const struct printer *it, const struct answer_row *row) {
-    char text[TEXT_SIZE];
-    snprintf(text, sizeof(text), "A mount over their files sees them: osprof run --layers fs -d DIR%s",
-             row->is_of_set_id ? ", for set-id programs as root" : "");
-    screen_print_sentence(it->screen, 0, text);
-}
-
-/* The command begins the line, so that it is not broken. */
-static void print_attach(const struct printer *it, const struct answer_row *row) {
-    char text[TEXT_SIZE];
-    snprintf(text, sizeof(text), "%.400s sees them while they run, on that file system", row->word);
-    screen_print_sentence(it->screen, 0, text);
-}
-
-static void print_elsewhere(const struct printer *it, const struct answer_row *row) {
-    char place[TEXT_SIZE];
-    char text[TEXT_SIZE];
-    format_place(it, row, "in", place);
-    snprintf(text, sizeof(text),
-             "%s of the bytes that programs read and wrote were of files%.160s: %s were of others, pipes, sockets or "
-             "terminals; without -d all files count",
-             row->share > 0 ? "Hardly any" : "None", place, units_bytes(row->bytes).text);
-    screen_print_in_ink(it->screen, INK_WARNING, text);
-}
-
-/* ---- Advice ---- */
-
-/* "DIR", "/srv/DIR" of a mount, whose paths begin there, cut at its beginning. Owner: the caller. NULL: no memory */
-static char *make_place(const struct printer *it, const struct answer_row *row) {
-    const struct aggstats_group *place = row->advice->place;
-    const bool has_base = row->base && place->grouping != AGGSTATS_BY_FILESYSTEM;
-    CLEANUP_FREE char *path = NULL;
-    if (asprintf(&path, "%s%s", has_base ? row->base : "", place->name) < 0)
-        path = NULL;
-    return path ? screen_cut(it->screen, path, PLACE_COLUMNS, SCREEN_END) : NULL;
-}
+/* ---- Advice ------------------------------------------------------------------------------------- */
 
 /* "FSYNC by sqlite3 in /db", "Files of /mnt fuse.sshfs", "FUSE of this mount" */
-static void format_subject(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
-    const struct advice *advice = row->advice;
-    CLEANUP_FREE char *op =
-        screen_cut(it->screen, advice->op ? advice->op->name : "", AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
+static void add_subject(const struct putting *it, const struct advice *advice, struct str *text) {
+    const struct aggstats_group *place = advice->place;
+    const char *base = groups_base(it->profile);
+    CLEANUP_FREE char *path = NULL;
+    CLEANUP_FREE char *shown = NULL;
+    if (advice->rule == ADVICE_MOUNT) {
+        str_add(text, "FUSE of this mount");
+        return;
+    }
+    if (place &&
+        asprintf(&path, "%s%s", base && place->grouping != AGGSTATS_BY_FILESYSTEM ? base : "", place->name) < 0)
+        path = NULL;
+    shown = path ? screen_cut(&it->sheet->screen, path, PLACE_COLUMNS, SCREEN_END) : NULL;
+    if (advice->rule == ADVICE_FUSE) {
+        str_addf(text, "Files of %s", shown ? shown : "FUSE");
+        return;
+    }
     CLEANUP_FREE char *program =
-        screen_cut(it->screen, advice->program ? advice->program->name : "", NAME_COLUMNS, SCREEN_BEGINNING);
-    CLEANUP_FREE char *place = advice->place ? make_place(it, row) : NULL;
-    const char *before = advice->place && advice->place->grouping == AGGSTATS_BY_FILE ? " on " : " in ";
-    if (advice->rule == ADVICE_MOUNT)
-        snprintf(ret_text, TEXT_SIZE, "FUSE of this mount");
-    else if (advice->rule == ADVICE_FUSE)
-        snprintf(ret_text, TEXT_SIZE, "Files of %.200s", place ? place : "FUSE");
-    else
-        snprintf(ret_text, TEXT_SIZE, "%.100s%s%.100s%s%.200s", op ? op : "", program && program[0] ? " by " : "",
-                 program ? program : "", place ? before : "", place ? place : "");
+        screen_cut(&it->sheet->screen, advice->program ? advice->program->name : "", NAME_COLUMNS, SCREEN_BEGINNING);
+    str_addf(text, "%s%s%s", advice->op ? advice->op->name : "", program && program[0] ? " by " : "",
+             program ? program : "");
+    if (shown)
+        str_addf(text, "%s%s", place->grouping == AGGSTATS_BY_FILE ? " on " : " in ", shown);
 }
 
 /* "3,000 calls", "1,000 of 1,100 calls for what is not there" */
-static void format_advised_calls(const struct answer_row *row, char ret_text[TEXT_SIZE]) {
-    const struct advice *advice = row->advice;
+static void add_advised_calls(const struct advice *advice, struct str *text) {
     const struct units_text calls = units_count(advice->calls);
-    switch (advice->rule) {
-    case ADVICE_TINY_READS:
-    case ADVICE_TINY_WRITES:
-        snprintf(ret_text, TEXT_SIZE, "%s calls of %s each", calls.text, units_bytes(advice->bytes).text);
-        break;
-    case ADVICE_MISSING:
-        snprintf(ret_text, TEXT_SIZE, "%s of %s calls for what is not there", calls.text,
-                 units_count(advice->of_calls).text);
-        break;
-    case ADVICE_REOPENED:
-        snprintf(ret_text, TEXT_SIZE, "opened %s times", calls.text);
-        break;
-    default:
-        snprintf(ret_text, TEXT_SIZE, "%s calls", calls.text);
-    }
-}
-
-/* ", one at a time in 680 ms of 1.59 s"; "about": an estimate */
-static void format_advised_time(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
-    const struct advice *advice = row->advice;
-    char busy[TEXT_SIZE];
-    char elapsed[TEXT_SIZE];
-    format_time(it, advice->busy_cycles, busy);
-    format_time(it, row->cycles, elapsed);
-    snprintf(ret_text, TEXT_SIZE, "%s %s%.64s of %.64s", advice->is_one_at_a_time ? ", one at a time in" : ", in",
-             advice->is_exact ? "" : "about ", busy, elapsed);
+    if (advice->rule == ADVICE_TINY_READS || advice->rule == ADVICE_TINY_WRITES)
+        str_addf(text, "%s calls of %s each", calls.text, units_bytes(advice->bytes).text);
+    else if (advice->rule == ADVICE_MISSING)
+        str_addf(text, "%s of %s calls for what is not there", calls.text, units_count(advice->of_calls).text);
+    else if (advice->rule == ADVICE_REOPENED)
+        str_addf(text, "opened %s times", calls.text);
+    else
+        str_addf(text, "%s calls", calls.text);
 }
 
 /* Rounded up, as bounds are. */
-static void format_percent(double percent, char ret_text[UNITS_TEXT_SIZE]) {
-    snprintf(ret_text, UNITS_TEXT_SIZE, "%.0f %%", percent);
-    screen_make_blanks_firm(ret_text);
+static struct units_text percent_text(double percent) {
+    struct units_text text;
+    snprintf(text.text, sizeof(text.text), "%.0f %%", percent);
+    return screen_firm(text);
 }
 
-/* "at most 43 % in calls and 5 % between them". Where all of the rest may be saved too, that is no bound, and has no
- * figure. */
-static void format_bound(const struct advice *advice, char ret_text[TEXT_SIZE]) {
+/* "...: sync once for many can save at most 43 % in calls and 5 % between them". Where all of the rest may be saved too,
+ * that is no bound, and has no figure. */
+static void put_advice(const struct putting *it, const struct advice *advice) {
     const double percent = ceil(100 * advice->bound);
     const double between_percent = fmin(ceil(100 * advice->between), 100 - percent);
-    char bound[UNITS_TEXT_SIZE];
-    char between[UNITS_TEXT_SIZE];
-    format_percent(percent, bound);
-    format_percent(between_percent, between);
-    if (between_percent >= 1 && percent + between_percent >= 100)
-        snprintf(ret_text, TEXT_SIZE, "at most %s in calls, besides the work between them", bound);
-    else if (between_percent >= 1)
-        snprintf(ret_text, TEXT_SIZE, "at most %s in calls and %s between them", bound, between);
-    else
-        snprintf(ret_text, TEXT_SIZE, "at most %s in calls", bound);
-}
-
-static void print_advice(const struct printer *it, const struct answer_row *row) {
-    char subject[TEXT_SIZE];
-    char calls[TEXT_SIZE];
-    char time[TEXT_SIZE];
-    char bound[TEXT_SIZE];
-    char text[2 * TEXT_SIZE];
-    format_subject(it, row, subject);
-    format_advised_calls(row, calls);
-    format_advised_time(it, row, time);
-    format_bound(row->advice, bound);
-    if (row->advice->rule == ADVICE_MOUNT) /* how much it added is said before: ANSWER_FUSE */
-        snprintf(text, sizeof(text), "%.400s: %s can save %.100s", subject, advice_remedy(ADVICE_MOUNT), bound);
-    else
-        snprintf(text, sizeof(text), "%.400s: %.150s%.200s: %s can save %.100s", subject, calls, time,
-                 advice_remedy(row->advice->rule), bound);
-    screen_print_sentence(it->screen, 0, text);
-}
-
-static void print_all_advice(const struct printer *it, struct range rows) {
-    for (size_t i = 0; i < rows.count; i++)
-        print_advice(it, &rows.first[i]);
-}
-
-static void print_disk_others(const struct printer *it, const struct answer_row *row) {
     CLEANUP_STR struct str text = {0};
-    if (disk_others_add(&text, row->profile, it->screen))
-        screen_print_sentence(it->screen, 0, str_text(&text));
+    add_subject(it, advice, &text);
+    str_add(&text, ": ");
+    if (advice->rule != ADVICE_MOUNT) { /* how much that added is said before */
+        add_advised_calls(advice, &text);
+        str_addf(&text, "%s %s%s of %s: ", advice->is_one_at_a_time ? ", one at a time in" : ", in",
+                 advice->is_exact ? "" : "about ", time_of(it->sheet, advice->busy_cycles).text,
+                 time_of(it->sheet, it->elapsed).text);
+    }
+    str_addf(&text, "%s can save at most %s in calls", advice_remedy(advice->rule), percent_text(percent).text);
+    if (between_percent >= 1 && percent + between_percent >= 100)
+        str_add(&text, ", besides the work between them");
+    else if (between_percent >= 1)
+        str_addf(&text, " and %s between them", percent_text(between_percent).text);
+    sheet_sentence(it->sheet, 0, "%s", str_text(&text));
 }
 
-static void print_missed_bytes(const struct printer *it, const struct answer_row *row) {
-    const struct bytes_witness *witness = row->witness;
-    char read[UNITS_TEXT_SIZE];
-    char written[UNITS_TEXT_SIZE];
-    char text[TEXT_SIZE];
-    format_share(witness->share.read, read);
-    format_share(witness->share.written, written);
+static void put_all_advice(const struct putting *it) {
+    static const unsigned ranks[] = {FIRST_ADVICE, SECOND_ADVICE, THIRD_ADVICE};
+    CLEANUP_STR struct str others = {0};
+    for (size_t i = 0; i < it->model->advice_count; i++) {
+        it->sheet->rank = ranks[i < ARRAY_SIZE(ranks) ? i : ARRAY_SIZE(ranks) - 1];
+        put_advice(it, &it->model->advice[i]);
+    }
+    it->sheet->rank = DISK_OTHERS;
+    if (disk_others_add(&others, it->profile, &it->sheet->screen))
+        sheet_sentence(it->sheet, 0, "%s", str_text(&others));
+}
+
+/* ---- What is missing ---------------------------------------------------------------------------- */
+
+static void put_missed_bytes(const struct putting *it) {
+    const struct bytes_witness *witness = &it->model->witness;
+    const struct units_text written = share_of(witness->share.written);
     const bool are_both = witness->is_read_missed && witness->is_written_missed;
-    snprintf(text, sizeof(text), "Only %s of the bytes that the kernel %s%s%s%s for these programs were seen%s",
-             witness->is_read_missed ? read : written, witness->is_read_missed ? "read" : "wrote",
-             are_both ? ", and of those that it wrote " : "", are_both ? written : "", are_both ? "," : "",
-             row->profile ? ""
-                          : "; the rest may be of programs into which nothing is preloaded, or of what the C library "
-                            "writes when a program ends");
-    screen_print_in_ink(it->screen, INK_WARNING, text);
+    it->sheet->rank = MISSED_BYTES;
+    if (witness->is_at_least)
+        sheet_warning(it->sheet, "Only %s of the bytes that the kernel %s%s%s%s for these programs were seen%s",
+                      witness->is_read_missed ? share_of(witness->share.read).text : written.text,
+                      witness->is_read_missed ? "read" : "wrote", are_both ? ", and of those that it wrote " : "",
+                      are_both ? written.text : "", are_both ? "," : "",
+                      it->has_unseen ? ""
+                                     : "; the rest may be of programs into which nothing is preloaded, or of what the "
+                                       "C library writes when a program ends");
+    if (!witness->is_elsewhere || it->model->elapsed_share >= ANSWER_SHARE_MIN)
+        return;
+    CLEANUP_STR struct str place = {0};
+    add_place(it, &place, "in");
+    it->sheet->rank = ELSEWHERE;
+    sheet_warning(it->sheet,
+                  "%s of the bytes that programs read and wrote were of files%s: %s were of others, pipes, sockets or "
+                  "terminals; without -d all files count",
+                  witness->inside_share > 0 ? "Hardly any" : "None", str_text(&place),
+                  units_bytes(witness->elsewhere).text);
 }
 
-/* elapsed: NULL: unknown */
-static void print_time(const struct printer *it, const struct answer_row *elapsed, const struct answer_row *row) {
-    char before[TEXT_SIZE] = "";
-    char calls[TEXT_SIZE];
-    char text[2 * TEXT_SIZE];
-    if (elapsed)
-        format_elapsed(it, elapsed, before);
-    if (row->kind == ANSWER_BUSY || row->kind == ANSWER_ONE_BY_ONE)
-        format_busy(it, row, calls);
-    else
-        format_sum(it, row, calls);
-    if (row->is_below_fuse && row->kind != ANSWER_NO_CALLS && !row->whose)
-        snprintf(calls + strlen(calls), sizeof(calls) - strlen(calls), ", FUSE%s not counted",
-                 row->has_local_locks ? " and waiting for locks" : "");
-    const struct range locks = range_of(it->rows, ANSWER_LOCKS);
-    if (locks.count > 0)
-        add_locks(it, locks.first, row, calls);
-    if (!elapsed && calls[0] >= 'a' && calls[0] <= 'z')
-        calls[0] = (char)(calls[0] - 'a' + 'A');
-    snprintf(text, sizeof(text), "%s%s", before, calls);
-    screen_print_sentence(it->screen, 0, text);
+/* Of each kind of programs only the first names; the heading has more. */
+static void put_not_seen(const struct putting *it) {
+    const uint64_t faults = it->model->major_faults;
+    CLEANUP_STR struct str kinds = {0};
+    CLEANUP_STR struct str text = {0};
+    if (it->has_unseen)
+        facts_text_add_not_seen(&kinds, it->profile, NOT_SEEN_NAMES);
+    CLEANUP_FREE char *what = screen_cut(&it->sheet->screen, str_text(&kinds), NOT_SEEN_COLUMNS, SCREEN_BEGINNING);
+    str_addf(&text, "Not seen: %s", what ? what : "");
+    if (faults > 0)
+        str_addf(&text, "%spage faults of mapped files (%s major in all)", it->has_unseen ? ", " : "",
+                 units_count(faults).text);
+    it->sheet->rank = NOT_SEEN;
+    sheet_warning(it->sheet, "%s", str_text(&text));
 }
 
-/* Owner: the caller frees it. NULL: unknown */
-static char *make_holder(const struct printer *it, const struct aggstats_chain *chain) {
+/* The remedy is true of all kinds of programs and calls. A user's mount is in a user namespace, in which set-id bits do
+ * nothing. The command of `attach` begins its sentence, so that it is not broken. */
+static void put_missing(const struct putting *it) {
+    const struct answer_source *source = it->page->source;
+    const bool is_any_unseen = it->has_unseen || it->model->major_faults > 0;
+    CLEANUP_STR struct str not_told = {0};
+    put_missed_bytes(it);
+    if (is_any_unseen)
+        put_not_seen(it);
+    facts_text_add_not_told(&not_told, it->profile);
+    it->sheet->rank = NOT_TOLD;
+    if (not_told.length > 0)
+        sheet_sentence(it->sheet, 0, "Not told: %s", str_text(&not_told));
+    it->sheet->rank = REMEDY;
+    if (is_any_unseen && !source->has_mount)
+        sheet_sentence(it->sheet, 0, "A mount over their files sees them: osprof run --layers fs -d DIR%s",
+                       it->profile->not_seen[AGGSTATS_UNSEEN_SET_ID] > 0 ? ", for set-id programs as root" : "");
+    it->sheet->rank = ATTACH;
+    if (source->attach && it->model->major_faults == 0)
+        sheet_sentence(it->sheet, 0, "%s sees them while they run, on that file system", source->attach);
+}
+
+/* ---- Single calls ------------------------------------------------------------------------------- */
+
+/* A call that hangs is the answer. "In flight: 2 calls, the oldest FSYNC by dd for 9.00 s, waiting for the disk" */
+static void put_in_flight(const struct putting *it) {
+    const struct aggstats_call *oldest = it->model->oldest;
+    char words[AGGSTATS_WHY_TEXT_SIZE];
     char holder[HOLDERS_SHORT_SIZE];
-    return chain ? screen_cut(it->screen, holders_format_thing(chain, holder, sizeof(holder)), sizeof(holder),
-                              SCREEN_BEGINNING)
-                 : NULL;
+    if (!oldest)
+        return;
+    aggstats_why_text(&oldest->cause, words);
+    it->sheet->rank = NEVER;
+    sheet_sentence(it->sheet, 0, "In flight: %s call%s, the oldest %s%s%s for %s%s%s%s%s",
+                   units_count(it->profile->in_flight_count).text, units_plural(it->profile->in_flight_count),
+                   oldest->op, oldest->program[0] ? " by " : "", oldest->program,
+                   time_of(it->sheet, (double)oldest->latency_cycles).text, words[0] ? ", " : "", words,
+                   oldest->chain ? ": " : "",
+                   oldest->chain ? holders_format_thing(oldest->chain, holder, sizeof(holder)) : "");
 }
 
-/* "Slow: FLOCK of 2.7 s waited for the flock of /srv/x, held by backup 992" */
-static void print_holder(const struct printer *it, const struct answer_row *row) {
-    char latency[TEXT_SIZE];
-    char text[AGGSTATS_NAME_SIZE + HOLDERS_SHORT_SIZE + 128];
-    format_time(it, row->cycles, latency);
-    CLEANUP_FREE char *op = screen_cut(it->screen, row->slow_call->op, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
-    CLEANUP_FREE char *holder = make_holder(it, row->slow_call->chain);
-    snprintf(text, sizeof(text), "Slow: %s of %.64s waited for %s", op ? op : "", latency, holder ? holder : "");
-    screen_print_sentence(it->screen, 0, text);
+/* Of the operation that comes first, the longest call with its main cause of which is known who or what had what it waited
+ * for: "Slow: FLOCK of 2.7 s waited for the flock of /srv/x, held by backup 992" */
+static void put_holder(const struct putting *it) {
+    static const struct aggstats_why unknown = {.words = ""};
+    const struct aggstats_profile *profile = it->profile;
+    const char *op = it->model->peak_count > 0 ? it->model->peaks[0].op->name : "";
+    const struct aggstats_why *cause = &unknown;
+    const struct aggstats_call *longest = NULL;
+    char holder[HOLDERS_SHORT_SIZE];
+    for (size_t i = 0; i < profile->cause_count && cause == &unknown; i++)
+        if (strcmp(profile->causes[i].op, op) == 0)
+            cause = &profile->causes[i].why;
+    for (size_t i = 0; i < profile->slow_call_count; i++) {
+        const struct aggstats_call *call = &profile->slow_calls[i];
+        if (call->chain && strcmp(call->op, op) == 0 && aggstats_why_is_same(&call->cause, cause) &&
+            (!longest || call->latency_cycles > longest->latency_cycles))
+            longest = call;
+    }
+    it->sheet->rank = HOLDER;
+    if (longest)
+        sheet_sentence(it->sheet, 0, "Slow: %s of %s waited for %s", longest->op,
+                       time_of(it->sheet, (double)longest->latency_cycles).text,
+                       holders_format_thing(longest->chain, holder, sizeof(holder)));
 }
 
 /* "Slow: 4,120 of 4,203 FSYNCs from commit_row of db" */
-static void print_callers(const struct printer *it, const struct answer_row *row) {
-    char callers[CALLERS_TEXT_SIZE];
-    char text[CALLERS_TEXT_SIZE + 16];
-    if (!callers_text_format(row->profile, row->word, it->screen, callers))
-        return;
-    snprintf(text, sizeof(text), "Slow: %s", callers);
-    screen_print_sentence(it->screen, 0, text);
-}
-
-/* A call that hangs is the answer. */
-static void print_in_flight(const struct printer *it, const struct answer_row *row) {
-    const struct aggstats_call *oldest = row->in_flight;
-    char age[TEXT_SIZE];
-    char words[AGGSTATS_WHY_TEXT_SIZE];
-    char text[TEXT_SIZE + HOLDERS_SHORT_SIZE];
-    format_time(it, row->cycles, age);
-    CLEANUP_FREE char *op = screen_cut(it->screen, oldest->op, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
-    CLEANUP_FREE char *cause =
-        screen_cut(it->screen, aggstats_why_text(&oldest->cause, words), sizeof(words), SCREEN_BEGINNING);
-    CLEANUP_FREE char *program = screen_cut(it->screen, oldest->program, AGGSTATS_PROGRAM_SIZE, SCREEN_BEGINNING);
-    CLEANUP_FREE char *holder = make_holder(it, oldest->chain);
-    snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s%s%.40s for %.64s%s%.100s%s%s",
-             units_count(row->count).text, units_plural(row->count), op ? op : "", program && program[0] ? " by " : "",
-             program ? program : "", age, cause && cause[0] ? ", " : "", cause ? cause : "", holder ? ": " : "",
-             holder ? holder : "");
-    screen_print_sentence(it->screen, 0, text);
+static void put_callers(const struct putting *it) {
+    const char *op = callers_text_first(it->profile);
+    CLEANUP_STR struct str callers = {0};
+    it->sheet->rank = CALLERS;
+    if (op && callers_text_add(&callers, it->profile, op))
+        sheet_sentence(it->sheet, 0, "Slow: %s", str_text(&callers));
 }
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */
@@ -566,57 +472,58 @@ struct peaks {
     bool has_places;
     bool has_uneven; /* p50 does not explain all of the shares */
     bool has_some;   /* of the calls of an operation */
-    bool has_queued;
-    const char *base; /* where the paths begin; NULL: elsewhere */
+    bool has_paths;
+    bool has_queued; /* how long requests waited before a disk got them */
 };
 
-static struct peaks look_at(struct range rows) {
-    struct peaks peaks = {.base = NULL};
-    for (size_t i = 0; i < rows.count; i++) {
-        const struct answer_row *row = &rows.first[i];
-        peaks.has_causes |= row->wait || row->word[0];
-        peaks.has_observed |= row->is_observed;
-        peaks.has_places |= row->group || row->place;
-        peaks.has_uneven |= row->is_uneven;
-        peaks.has_some |= row->count < row->of_count;
-        peaks.has_queued |= layers_is_queued(LAYER_IS_BLOCK, row->op->name);
-        peaks.base = peaks.base ? peaks.base : row->base;
+static bool is_observed(const struct answer_peak *peak) {
+    return peak->wait || peak_reason_is_seen(&peak->reason);
+}
+
+/* Of the first ones. */
+static struct peaks look_at(const struct answer_model *model, size_t count) {
+    struct peaks peaks = {.has_causes = false};
+    for (size_t i = 0; i < count; i++) {
+        const struct answer_peak *peak = &model->peaks[i];
+        peaks.has_causes |= peak->wait || peak_reason_name(&peak->reason, peak->op)[0];
+        peaks.has_observed |= is_observed(peak);
+        peaks.has_places |= peak->place || peak->is_file_unknown;
+        peaks.has_uneven |= peak->is_uneven;
+        peaks.has_some |= peak->peak.calls < peak->op_calls;
+        peaks.has_paths |= peak->place != NULL;
+        peaks.has_queued |= layers_is_queued(LAYER_IS_BLOCK, peak->op->name);
     }
     return peaks;
 }
 
-static void add_peak(struct sheet_table *table, const struct answer_row *row, const struct peaks *peaks) {
+/* An upper bound has a sign. Beside observed causes, a probable one has a question mark. */
+static void add_peak(struct sheet *sheet, const struct answer_peak *peak, const struct peaks *peaks) {
     char words[AGGSTATS_WHY_TEXT_SIZE];
-    sheet_add_share(table, row->share);
-    sheet_add(table, row->op->name);
-    if (row->count < row->of_count)
-        sheet_addf(table, "%s of %s", units_count(row->count).text, units_count(row->of_count).text);
+    const char *reason = peak_reason_name(&peak->reason, peak->op);
+    sheet_add_share(sheet, peak->cost_share);
+    sheet_add(sheet, peak->op->name);
+    if (peak->peak.calls < peak->op_calls)
+        sheet_addf(sheet, "%s of %s", units_count(peak->peak.calls).text, units_count(peak->op_calls).text);
     else
-        sheet_add_count(table, row->count);
-    sheet_add_cycles(table, row->cycles);
-    sheet_addf(table, "%s%s", row->is_bound ? "<" : "", units_cycles(table->units, row->longest).text);
-    if (row->wait)
-        sheet_add(table, aggstats_why_text(row->wait, words));
-    else /* beside observed causes, a probable one has a question mark */
-        sheet_addf(table, "%s%s", row->word, row->word[0] && peaks->has_observed && !row->is_observed ? "?" : "");
-    sheet_add(table, row->group ? groups_name(row->group) : row->place ? row->place : "");
+        sheet_add_count(sheet, peak->peak.calls);
+    sheet_add_cycles(sheet, peak->peak.p50_cycles);
+    sheet_addf(sheet, "%s%s", peak->is_longest_exact ? "" : "<",
+               units_cycles(&sheet->units, peak->longest_cycles).text);
+    if (peak->wait)
+        sheet_add(sheet, aggstats_why_text(&peak->wait->why, words));
+    else
+        sheet_addf(sheet, "%s%s", reason, reason[0] && peaks->has_observed && !is_observed(peak) ? "?" : "");
+    sheet_add(sheet, peak->is_file_unknown ? "(file not known: by=file)" : peak->place ? groups_name(peak->place) : "");
 }
 
-/* True if lines follow. Commands that are too long for the screen are left out. */
-static bool is_anything_behind(const struct printer *it, struct range rows) {
-    const struct answer_row *end = it->rows->rows + it->rows->count;
-    for (const struct answer_row *row = rows.first + rows.count; row < end; row++)
-        if (row->kind != ANSWER_NEXT || answer_next_fits(&row->next, it->screen))
-            return true;
-    return false;
-}
-
-static void print_peaks(const struct printer *it, struct range rows) {
-    const struct peaks peaks = look_at(rows);
+/* A table of the first ones. */
+static void put_peaks(const struct putting *it, size_t count) {
+    const struct peaks peaks = look_at(it->model, count);
+    const char *base = peaks.has_paths ? groups_base(it->profile) : NULL; /* where the paths begin */
     CLEANUP_STR struct str place_title = {0};
-    str_addf(&place_title, "mostly on%s%s", peaks.base ? ", in " : "", peaks.base ? peaks.base : "");
+    str_addf(&place_title, "mostly on%s%s", base ? ", in " : "", base ? base : "");
     const struct sheet_column columns[] = {
-        [COLUMN_SHARE] = {it->screen->html ? "of call time" : "of time", SHEET_NUMBER, 0, 8}, /* not the headline's */
+        [COLUMN_SHARE] = {"of time", SHEET_NUMBER, 0, 8, .title_in_html = "of call time"}, /* not the headline's */
         [COLUMN_NAME] = {"spent in", SHEET_NAME, 1},
         [COLUMN_CALLS] = {"calls", SHEET_NUMBER, 2, 9},
         [COLUMN_P50] = {peaks.has_some ? "their p50" : "p50", SHEET_NUMBER, 3, 10},
@@ -624,258 +531,255 @@ static void print_peaks(const struct printer *it, struct range rows) {
         [COLUMN_CAUSE] = {peaks.has_observed ? "cause" : "may be", SHEET_LINE, 5, CAUSE_COLUMNS_MIN},
         [COLUMN_PLACE] = {str_text(&place_title), SHEET_PLACE, 6, PLACE_COLUMNS_MIN},
     };
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(columns, it->units);
-    table.fills = true;
-    table.hidden = (peaks.has_uneven ? 0 : 1U << COLUMN_LONGEST) | (peaks.has_causes ? 0 : 1U << COLUMN_CAUSE) |
-                   (peaks.has_places ? 0 : 1U << COLUMN_PLACE);
-    for (size_t i = 0; i < rows.count; i++)
-        add_peak(&table, &rows.first[i], &peaks);
-    screen_print_gap(it->screen);
-    sheet_print(&table, it->screen);
+    sheet_gap(it->sheet);
+    struct sheet_table *table = SHEET_TABLE(it->sheet, columns);
+    table->fills = true;
+    table->hidden = (peaks.has_uneven ? 0 : 1U << COLUMN_LONGEST) | (peaks.has_causes ? 0 : 1U << COLUMN_CAUSE) |
+                    (peaks.has_places ? 0 : 1U << COLUMN_PLACE);
+    for (size_t i = 0; i < count; i++)
+        add_peak(it->sheet, &it->model->peaks[i], &peaks);
     if (peaks.has_queued)
-        screen_print_in_ink(it->screen, INK_FAINT, ANSWER_QUEUED);
-    if (is_anything_behind(it, rows))
-        putc('\n', it->stream);
+        sheet_legend(it->sheet, ANSWER_QUEUED);
+    sheet_gap(it->sheet);
 }
 
-/* ---- Callers, bytes, failures ------------------------------------------------------------------- */
-
-static void format_group(const struct printer *it, const struct answer_row *row, char ret_text[TEXT_SIZE]) {
-    char id[GROUPS_ID_SIZE];
-    bool has_path = aggstats_grouping_has_objects(row->grouping);
-    int columns = it->screen->width < 80 ? NAME_COLUMNS_NARROW : has_path ? PATH_COLUMNS : NAME_COLUMNS;
-    groups_format_id(row->group, id);
-    CLEANUP_FREE char *shown = screen_cut(it->screen, groups_name(row->group), columns,
-                                          aggstats_grouping_has_paths(row->grouping) ? SCREEN_PATH : SCREEN_BEGINNING);
-    const char *who = shown ? shown : "";
-    snprintf(ret_text, TEXT_SIZE, "%.255s%s%s %s", who, who[0] && id[0] ? " " : "", id, units_share(row->share).text);
-}
-
-/* Where a line has no end: about as many as fit a terminal. */
-#define GROUPS_IN_HTML 5
-
-static void print_groups(const struct printer *it, struct range rows) {
-    struct list list = begin_list(it, groups_name_title(rows.first->grouping), 1);
-    const size_t most = it->screen->html ? GROUPS_IN_HTML : rows.count;
-    bool is_room = true;
-    for (size_t i = 0; i < rows.count && i < most && is_room; i++) {
-        char text[TEXT_SIZE] = "none";
-        if (rows.first[i].group)
-            format_group(it, &rows.first[i], text);
-        is_room = list_add(&list, text);
+/* What is said of the peaks depends on how many there are: each time that some give way, another table replaces theirs. */
+static void put_tables_of_peaks(const struct putting *it) {
+    static const struct {
+        size_t most;
+        unsigned from;
+        unsigned rank;
+    } tables[] = {{ANSWER_PEAKS_MAX, NEVER, FIFTH_PEAK},
+                  {ANSWER_PEAKS_MIN + 1, FIFTH_PEAK, FOURTH_PEAK},
+                  {ANSWER_PEAKS_MIN, FOURTH_PEAK, SECOND_PEAK},
+                  {1, SECOND_PEAK, FIRST_PEAK}};
+    const size_t count = it->model->peak_count;
+    for (size_t i = 0; i < ARRAY_SIZE(tables) && count > 0; i++) {
+        it->sheet->from = tables[i].from;
+        it->sheet->rank = tables[i].rank;
+        put_peaks(it, count < tables[i].most ? count : tables[i].most);
     }
-    end_list(&list);
+    it->sheet->from = NEVER;
 }
 
-static void print_rate(struct list *list, double per_second, const char *of_what) {
-    char text[TEXT_SIZE];
-    if (per_second <= 0)
-        return;
-    snprintf(text, sizeof(text), "%s/s %s", units_bytes(per_second).text, of_what);
-    list_add(list, text);
+/* ---- Groups ------------------------------------------------------------------------------------- */
+
+/* Those of a grouping: the busiest, and those with a share that matters. */
+static void put_groups(const struct putting *it, enum aggstats_grouping grouping) {
+    const struct screen *screen = &it->sheet->screen;
+    const int columns = screen->width < 80                        ? NAME_COLUMNS_NARROW
+                        : aggstats_grouping_has_objects(grouping) ? PATH_COLUMNS
+                                                                  : NAME_COLUMNS;
+    bool has_any = false;
+    sheet_list(it->sheet, groups_name_title(grouping), 1, 0);
+    for (size_t i = 0; i < it->profile->group_count; i++) {
+        const struct aggstats_group *group = &it->profile->groups[i];
+        const double whole = it->model->sum.total_cycles;
+        const double share =
+            group->grouping == grouping && whole > 0 ? figures_sum(&group->profile).total_cycles / whole : 0;
+        char id[GROUPS_ID_SIZE];
+        if (group->grouping != grouping || (has_any && share < ANSWER_SHARE_MIN))
+            continue;
+        groups_format_id(group, id);
+        CLEANUP_FREE char *who = screen_cut(screen, groups_name(group), columns,
+                                            aggstats_grouping_has_paths(grouping) ? SCREEN_PATH : SCREEN_BEGINNING);
+        sheet_item(it->sheet, 0, "%s%s%s %s", who ? who : "", who && who[0] && id[0] ? " " : "", id,
+                   units_share(share).text);
+        has_any = true;
+    }
+    if (!has_any)
+        sheet_item(it->sheet, 0, "none");
 }
 
-static void print_moved(const struct printer *it, const struct answer_row *row) {
-    struct list list = begin_list(it, row->word, 1);
-    list_add(&list, units_bytes(row->bytes).text);
-    print_rate(&list, row->per_elapsed_second, "overall");
-    if (row->per_call_second >= row->per_elapsed_second) /* else calls overlap */
-        print_rate(&list, row->per_call_second, "within calls");
-    end_list(&list);
+/* True unless all is on that of "/", as on most machines. */
+static bool has_file_systems(const struct putting *it) {
+    double largest = 0;
+    bool is_root = true;
+    for (size_t i = 0; i < it->profile->group_count; i++) {
+        const struct aggstats_group *group = &it->profile->groups[i];
+        const double total = figures_sum(&group->profile).total_cycles;
+        if (group->grouping == AGGSTATS_BY_FILESYSTEM && total > largest) {
+            largest = total;
+            is_root = strncmp(group->name, "/ ", 2) == 0;
+        }
+    }
+    return largest > 0 && (!is_root || largest < (1 - ANSWER_SHARE_MIN) * it->model->sum.total_cycles);
 }
 
-/* "all of", "38.2 % of" */
-static void format_cached_share(const struct aggstats_cache *cache, char ret_text[UNITS_TEXT_SIZE]) {
+/* Where the time went comes first. Those after GROUPINGS_MAX are omitted, because the page is bounded. */
+static void put_all_groups(const struct putting *it) {
+    static const struct {
+        enum aggstats_grouping grouping;
+        unsigned rank;
+    } order[] = {{AGGSTATS_BY_FILESYSTEM, FILESYSTEMS}, {AGGSTATS_BY_FILE, FILES},
+                 {AGGSTATS_BY_DIRECTORY, DIRECTORIES},  {AGGSTATS_BY_PROGRAM, PROGRAMS},
+                 {AGGSTATS_BY_PROCESS, PROCESSES},      {AGGSTATS_BY_UID, USERS},
+                 {AGGSTATS_BY_CGROUP, CGROUPS}};
+    _Static_assert(ARRAY_SIZE(order) == GROUPING_COUNT, "each grouping has its place");
+    unsigned count = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(order) && count < GROUPINGS_MAX; i++) {
+        if (!(it->profile->groupings & 1U << order[i].grouping) ||
+            (order[i].grouping == AGGSTATS_BY_FILESYSTEM && !has_file_systems(it)))
+            continue;
+        it->sheet->rank = order[i].rank;
+        put_groups(it, order[i].grouping);
+        count++;
+    }
+}
+
+/* ---- How much, what failed ---------------------------------------------------------------------- */
+
+/* "all of the 2.00 MiB that read calls returned; not judged: ..." */
+static void put_cached(const struct putting *it) {
+    const struct aggstats_cache *cache = &it->profile->cache;
     const double share = 1 - (double)cache->missed_bytes / (double)cache->read_bytes;
-    if (cache->missed_bytes == 0 || cache->missed_bytes >= cache->read_bytes)
-        snprintf(ret_text, UNITS_TEXT_SIZE, cache->missed_bytes == 0 ? "all of" : "none of");
-    else if (share < CACHED_SHARE_NEAR || share > 1 - CACHED_SHARE_NEAR)
-        snprintf(ret_text, UNITS_TEXT_SIZE, share < 0.5 ? "less than 0.1 %% of" : "more than 99.9 %% of");
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "%.1f %% of", 100 * share);
-}
-
-static void print_cached(const struct printer *it, const struct answer_row *row) {
-    const struct aggstats_cache *cache = &row->profile->cache;
-    char share[UNITS_TEXT_SIZE];
-    char judged[TEXT_SIZE] = "";
-    char unjudged[TEXT_SIZE] = "";
-    char text[TEXT_SIZE];
+    CLEANUP_STR struct str text = {0};
+    it->sheet->rank = CACHED;
+    if (!it->profile->has_cache || (cache->read_bytes == 0 && cache->unjudged_bytes == 0))
+        return;
     if (cache->read_bytes > 0) {
-        format_cached_share(cache, share);
-        snprintf(judged, sizeof(judged), "%s the %s that read calls returned", share,
-                 units_bytes((double)cache->read_bytes).text);
+        if (cache->missed_bytes == 0 || cache->missed_bytes >= cache->read_bytes)
+            str_add(&text, cache->missed_bytes == 0 ? "all" : "none");
+        else if (share < CACHED_SHARE_NEAR || share > 1 - CACHED_SHARE_NEAR)
+            str_add(&text, share < 0.5 ? "less than 0.1 %" : "more than 99.9 %");
+        else
+            str_addf(&text, "%.1f %%", 100 * share);
+        str_addf(&text, " of the %s that read calls returned", units_bytes((double)cache->read_bytes).text);
     }
     if (cache->unjudged_bytes > 0)
-        snprintf(unjudged, sizeof(unjudged), "%snot judged: %s (O_DIRECT, DAX, tmpfs, FUSE, overlayfs and the like)",
+        str_addf(&text, "%snot judged: %s (O_DIRECT, DAX, tmpfs, FUSE, overlayfs and the like)",
                  cache->read_bytes > 0 ? "; " : "", units_bytes((double)cache->unjudged_bytes).text);
-    snprintf(text, sizeof(text), "%.160s%.160s", judged, unjudged);
-    screen_print_entry(it->screen, "cached", text);
+    sheet_entry(it->sheet, FORM_ENTRY, "cached", "%s", str_text(&text));
 }
 
-static void print_cost(const struct printer *it, const struct answer_row *row) {
-    CLEANUP_STR struct str text = {0};
-    facts_text_add_cost(&text, row->profile, it->units);
-    screen_print_entry(it->screen, "cost", text.length > 0 ? str_text(&text) : row->word);
-}
-
-static void print_none_moved(const struct printer *it, const struct answer_row *row) {
-    screen_print_entry(it->screen, "bytes", row->word);
-}
-
-static void print_none_failed(const struct printer *it, const struct answer_row *row) {
-    char text[TEXT_SIZE] = "nothing";
-    struct list list = begin_list(it, "failed", 1);
-    if (row->count > 0)
-        snprintf(text, sizeof(text), "nothing but %s quer%s for what is not there", units_count(row->count).text,
-                 row->count == 1 ? "y" : "ies");
-    if (list.column + units_text_columns(text) > it->screen->width)
-        snprintf(text, sizeof(text), "nothing");
-    list_add(&list, text);
-    end_list(&list);
+static void put_moved(const struct putting *it) {
+    static const char *const words[BYTES_WAY_COUNT] = {
+        [BYTES_READ] = "read", [BYTES_WRITTEN] = "written", [BYTES_COPIED] = "copied"};
+    const struct answer_model *model = it->model;
+    it->sheet->rank = MOVED;
+    for (size_t i = 0; i < model->transfer_count; i++) {
+        const struct answer_transfer *transfer = &model->transfers[i];
+        sheet_list(it->sheet, words[transfer->way], 1, 0);
+        sheet_item(it->sheet, 0, "%s", units_bytes(transfer->moved.bytes).text);
+        if (transfer->per_elapsed_second > 0)
+            sheet_item(it->sheet, 0, "%s/s overall", units_bytes(transfer->per_elapsed_second).text);
+        if (transfer->per_call_second > 0 && transfer->per_call_second >= transfer->per_elapsed_second)
+            sheet_item(it->sheet, 0, "%s/s within calls", units_bytes(transfer->per_call_second).text);
+        /* else calls overlap */
+    }
+    put_cached(it);
+    it->sheet->rank = NONE_MOVED;
+    if (layers_has_kernel_data(it->profile))
+        sheet_entry(it->sheet, FORM_ENTRY, "bytes", LAYERS_KERNEL_DATA);
+    else if (model->transfer_count == 0 && model->knows_outcomes)
+        sheet_entry(it->sheet, FORM_ENTRY, "bytes", "none read or written");
 }
 
 /* Kinds that do not fit are counted as others. Searches for what is not there follow what is a failure for certain. */
-static void print_failed(const struct printer *it, struct range rows, wide_count others) {
-    struct list list = begin_list(it, "failed", 2);
-    char count[UNITS_TEXT_SIZE];
-    char text[TEXT_SIZE];
-    bool is_search = false;
-    for (size_t i = 0; i < rows.count; i++) {
-        const struct answer_row *row = &rows.first[i];
-        const char *before = row->word || is_search ? ""
-                             : i == 0               ? "nothing but names that are not there: "
-                                                    : "not there: ";
-        units_format_count(row->count, count);
-        is_search = !row->word;
-        CLEANUP_FREE char *op = screen_cut(it->screen, row->op->name, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
-        snprintf(text, sizeof(text), "%s%s%s%s %s", before, op ? op : "", row->word ? " " : "",
-                 row->word ? row->word : "", count);
-        if (!list_add(&list, text))
-            others += row->count;
+static void put_failures(const struct putting *it) {
+    const struct answer_model *model = it->model;
+    wide_count others = model->failed_calls;
+    it->sheet->rank = FAILED;
+    for (size_t i = 0; i < model->failure_count; i++)
+        others -= model->failures[i].calls;
+    sheet_list(it->sheet, "failed", 2, others);
+    for (size_t i = 0; i < model->failure_count; i++) {
+        const struct answer_failure *failure = &model->failures[i];
+        const bool is_first_search = failure->is_search && (i == 0 || !model->failures[i - 1].is_search);
+        sheet_item(it->sheet, failure->calls, "%s%s%s%s %s",
+                   !is_first_search ? ""
+                   : i == 0         ? "nothing but names that are not there: "
+                                    : "not there: ",
+                   failure->op->name, failure->is_search ? "" : " ",
+                   failure->is_search ? "" : aggstats_failure_name(failure->failure), units_count(failure->calls).text);
     }
-    units_format_count(others, count);
-    snprintf(text, sizeof(text), "others %s", count);
-    if (others > 0)
-        list_add(&list, text);
-    end_list(&list);
 }
 
-/* ---- Reasons for the names of peaks ------------------------------------------------------------- */
-
-static void print_reasons(const struct printer *it, const struct answer_page *page, const struct answer_model *model) {
-    const struct peak_times times = peak_labels_times(page->profile, page->calibration);
-    if (times.count == 0) {
-        putc('\n', it->stream);
-        peak_labels_explain_none(it->screen);
+/* That nothing failed is not known where some calls are not told. */
+static void put_failed(const struct putting *it) {
+    const bool are_all_told = strcmp(layers_name(it->profile), "syscall") != 0;
+    const wide_count asked_for = it->model->asked_for;
+    CLEANUP_STR struct str text = {0};
+    if (it->model->failure_count > 0) {
+        put_failures(it);
         return;
     }
-    for (size_t i = 0; i < model->peak_count; i++) {
-        screen_begin_heading(it->screen);
-        screen_print_untrusted(it->screen, INK_STRONG, model->peaks[i].op->name);
-        screen_end_heading(it->screen);
-        peak_labels_explain(model->peaks[i].op, &model->peaks[i].peak, &times, it->units, it->screen);
-    }
+    if (!it->model->knows_outcomes || !are_all_told)
+        return;
+    if (asked_for > 0)
+        str_addf(&text, "nothing but %s quer%s for what is not there", units_count(asked_for).text,
+                 asked_for == 1 ? "y" : "ies");
+    it->sheet->rank = NONE_FAILED;
+    sheet_entry(it->sheet, FORM_ENTRY, "failed", "%s",
+                text.length > 0 && SCREEN_KEY_COLUMNS + (int)text.length <= it->sheet->screen.width ? str_text(&text)
+                                                                                                    : "nothing");
+}
+
+/* By how much calls were slower for being counted, or why that is unknown. */
+static void put_cost(const struct putting *it) {
+    const char *why_unknown = aggstats_profile_label(it->profile, "cost");
+    CLEANUP_STR struct str text = {0};
+    facts_text_add_cost(&text, it->profile, &it->sheet->units);
+    it->sheet->rank = COST;
+    if (it->profile->has_cost || why_unknown)
+        sheet_entry(it->sheet, FORM_ENTRY, "cost", "%s", text.length > 0 ? str_text(&text) : why_unknown);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------- */
 
-/* Commands are for a terminal on the machine itself. */
-static void print_next(const struct printer *it, struct range rows) {
-    bool is_first = true;
-    if (it->screen->html)
+static void put_reasons(struct sheet *sheet, const struct answer_page *page, const struct answer_model *model) {
+    const struct peak_times times = peak_labels_times(page->profile, page->calibration);
+    if (times.count == 0) {
+        sheet_gap(sheet);
+        peak_labels_explain_none(sheet);
         return;
-    for (size_t i = 0; i < rows.count; i++)
-        if (answer_next_print(&rows.first[i].next, is_first, it->screen))
-            is_first = false;
-}
-
-static void print_hidden_locks(const struct printer *it, const struct answer_row *row) {
-    answer_page_print_hidden_locks(row->cycles, it->units, it->screen);
-}
-
-static void print_time_of(const struct printer *it, const struct answer_row *row) {
-    print_time(it, range_of(it->rows, ANSWER_ELAPSED).first, row);
-}
-
-static void print_all_moved(const struct printer *it, struct range rows) {
-    for (size_t i = 0; i < rows.count; i++)
-        print_moved(it, &rows.first[i]);
-}
-
-static void print_all_failed(const struct printer *it, struct range rows) {
-    const struct range others = range_of(it->rows, ANSWER_OTHERS_FAILED);
-    print_failed(it, rows, others.count > 0 ? others.first->count : 0);
-}
-
-/* How rows of a kind that follow each other are printed. What is not in here is part of other sentences. */
-static const struct {
-    void (*first)(const struct printer *it, const struct answer_row *row); /* there is one; else: */
-    void (*all)(const struct printer *it, struct range rows);
-} printed[] = {
-    [ANSWER_FUSE] = {.first = print_fuse},
-    [ANSWER_MISSED_BYTES] = {.first = print_missed_bytes},
-    [ANSWER_ADVICE] = {.all = print_all_advice},
-    [ANSWER_DISK_OTHERS] = {.first = print_disk_others},
-    [ANSWER_NOT_SEEN] = {.first = print_not_seen},
-    [ANSWER_NOT_TOLD] = {.first = print_not_told},
-    [ANSWER_REMEDY] = {.first = print_remedy},
-    [ANSWER_ATTACH] = {.first = print_attach},
-    [ANSWER_ELSEWHERE] = {.first = print_elsewhere},
-    [ANSWER_HIDDEN_LOCKS] = {.first = print_hidden_locks},
-    [ANSWER_REST] = {.first = print_rest},
-    [ANSWER_BUSY] = {.first = print_time_of},
-    [ANSWER_ONE_BY_ONE] = {.first = print_time_of},
-    [ANSWER_SUM] = {.first = print_time_of},
-    [ANSWER_NO_CALLS] = {.first = print_time_of},
-    [ANSWER_IN_FLIGHT] = {.first = print_in_flight},
-    [ANSWER_HOLDER] = {.first = print_holder},
-    [ANSWER_CALLERS] = {.first = print_callers},
-    [ANSWER_PEAK] = {.all = print_peaks},
-    [ANSWER_GROUP] = {.all = print_groups},
-    [ANSWER_MOVED] = {.all = print_all_moved},
-    [ANSWER_CACHED] = {.first = print_cached},
-    [ANSWER_NONE_MOVED] = {.first = print_none_moved},
-    [ANSWER_FAILED] = {.all = print_all_failed},
-    [ANSWER_COST] = {.first = print_cost},
-    [ANSWER_NONE_FAILED] = {.first = print_none_failed},
-    [ANSWER_NEXT] = {.all = print_next},
-};
-
-static void print_range(const struct printer *it, struct range rows) {
-    const enum answer_kind kind = rows.first->kind;
-    if (kind < ARRAY_SIZE(printed) && printed[kind].first)
-        printed[kind].first(it, rows.first);
-    else if (kind < ARRAY_SIZE(printed) && printed[kind].all)
-        printed[kind].all(it, rows);
-}
-
-static void print_rows(const struct printer *it) {
-    for (size_t i = 0; i < it->rows->count;) {
-        const struct range range = range_at(it->rows, i);
-        print_range(it, range);
-        i += range.count;
+    }
+    for (size_t i = 0; i < model->peak_count; i++) {
+        sheet_heading(sheet, "%s", model->peaks[i].op->name);
+        peak_labels_explain(sheet, model->peaks[i].op, &model->peaks[i].peak, &times);
     }
 }
 
-static void print_rows_on(const void *context, const struct screen *screen) {
-    struct printer it = *(const struct printer *)context;
-    it.screen = screen;
-    it.stream = screen->stream;
-    print_rows(&it);
+/* The directories of a layer of disks are those of the job; the mount of system calls may be no place of files. */
+static const char *place_of(const struct aggstats_profile *profile, bool is_of_programs) {
+    const char *lower = aggstats_profile_label(profile, "lower");
+    const char *mount = aggstats_profile_label(profile, "mount");
+    if (layers_of_name(layers_name(profile)) == LAYER_IS_BLOCK)
+        return aggstats_profile_label(profile, "devices");
+    if (strcmp(layers_name(profile), "syscall") == 0)
+        mount = NULL;
+    const char *place = lower && lower[0] ? lower : mount && mount[0] ? mount : NULL;
+    return is_of_programs && place && strcmp(place, "/") == 0 ? NULL : place;
 }
 
-void answer_page_print(const struct answer_page *page, const struct units *units, const struct screen *screen) {
+void answer_page_put(struct sheet *sheet, const struct answer_page *page) {
+    static const unsigned ranks[] = {FIRST_COMMAND, SECOND_COMMAND, THIRD_COMMAND};
+    const struct aggstats_profile *profile = page->profile;
+    const char *layer = aggstats_profile_label(profile, "layer");
     struct answer_model model;
-    struct answer_rows rows;
-    answer_model_make(page->profile, page->calibration->times, page->calibration->count, &model);
-    answer_rows_make(page->profile, &model, page->source, page->calibration->count == 0 && !page->no_labels, &rows);
-    const struct printer it = {&rows, units, screen, screen->stream};
-    while (page->lines_max > 0 && screen_count_lines(screen, print_rows_on, &it) > page->lines_max)
-        if (!answer_rows_leave_out(&rows))
-            break;
-    print_rows(&it);
+    answer_model_make(profile, page->calibration->times, page->calibration->count, &model);
+    struct putting it = {.sheet = sheet, .page = page, .profile = profile, .model = &model};
+    it.is_of_programs = layer && strcmp(layer, "user") == 0;
+    it.is_of_disk = layers_of_name(layers_name(profile)) == LAYER_IS_BLOCK;
+    it.place = place_of(profile, it.is_of_programs);
+    it.elapsed = (double)profile->elapsed_cycles;
+    it.has_unseen = aggstats_profile_has_unseen(profile);
+    it.is_at_least = it.has_unseen || model.witness.is_at_least;
+    put_time(&it);
+    put_fuse(&it);
+    put_rest(&it);
+    put_all_advice(&it);
+    put_missing(&it);
+    put_in_flight(&it);
+    put_holder(&it);
+    put_callers(&it);
+    put_tables_of_peaks(&it);
+    put_all_groups(&it);
+    put_moved(&it);
+    put_failed(&it);
+    put_cost(&it);
+    answer_next_put(sheet, page->source, profile, &model, page->calibration->count == 0 && !page->no_labels, ranks);
+    sheet->rank = NEVER;
     if (page->explain)
-        print_reasons(&it, page, &model);
-    answer_rows_finish(&rows);
+        put_reasons(sheet, page, &model);
 }

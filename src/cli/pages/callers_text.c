@@ -39,35 +39,21 @@ static const struct aggstats_caller *find_decisive(const struct aggstats_profile
     return first && 2 * (wide_count)first->calls >= *ret_calls ? first : NULL;
 }
 
-static size_t kind_of(const char *function) {
-    size_t kind = ARRAY_SIZE(others) - 1;
-    while (strncmp(function, others[kind].begin, strlen(others[kind].begin)) != 0)
-        kind--;
-    return kind;
-}
-
-bool callers_text_format(const struct aggstats_profile *profile, const char *op, const struct screen *screen,
-                         char ret_text[CALLERS_TEXT_SIZE]) {
+bool callers_text_add(struct str *text, const struct aggstats_profile *profile, const char *op) {
     wide_count calls;
     const struct aggstats_caller *caller = find_decisive(profile, op, &calls);
+    size_t kind = ARRAY_SIZE(others) - 1;
     if (!caller)
         return false;
-    const size_t kind = kind_of(caller->function);
-    CLEANUP_FREE char *shown_op = screen_cut(screen, op, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
-    CLEANUP_FREE char *program = screen_cut(screen, caller->program, AGGSTATS_PROGRAM_SIZE, SCREEN_BEGINNING);
-    CLEANUP_FREE char *function =
-        screen_cut(screen, caller->function + strlen(others[kind].begin), AGGSTATS_FUNCTION_SIZE, SCREEN_BEGINNING);
-    if (!shown_op || !program || !function)
-        return false;
-    const int length = snprintf(ret_text, CALLERS_TEXT_SIZE, "%s of %s %.40s%s", units_count(caller->calls).text,
-                                units_count(calls).text, shown_op, units_plural(calls));
-    char *rest = ret_text + length;
-    const size_t room = CALLERS_TEXT_SIZE - (size_t)length;
+    while (strncmp(caller->function, others[kind].begin, strlen(others[kind].begin)) != 0)
+        kind--;
+    const char *function = caller->function + strlen(others[kind].begin);
+    str_addf(text, "%s of %s %s%s", units_count(caller->calls).text, units_count(calls).text, op, units_plural(calls));
     if (others[kind].words)
-        snprintf(rest, room, " of %.40s from %s: %.*s", program, others[kind].words, (int)strcspn(function, ")"),
+        str_addf(text, " of %s from %s: %.*s", caller->program, others[kind].words, (int)strcspn(function, ")"),
                  function);
     else
-        snprintf(rest, room, " from %.120s of %.40s", function, program);
+        str_addf(text, " from %s of %s", function, caller->program);
     return true;
 }
 

@@ -3,10 +3,9 @@
 #define COMPARISON_H
 
 #include "calibration.h"
-#include "chart.h"
 #include "compare.h"
 #include "correlate.h"
-#include "screen.h"
+#include "sheet.h"
 
 struct comparison {
     const struct compare_result *result;
@@ -23,9 +22,9 @@ struct comparison {
  * operation that differs what changed, in words and as two histograms. */
 void comparison_print(const struct comparison *comparison, const struct screen *screen);
 
-/* Its parts, for pages that are put together otherwise: all but the operations that differ, and these. */
-void comparison_print_summary(const struct comparison *comparison, const struct screen *screen);
-void comparison_print_ops(const struct comparison *comparison, const struct screen *screen);
+/* Its parts: all but the operations that differ, and these. */
+void comparison_print_parts(const struct comparison *comparison, bool has_summary, bool has_ops,
+                            const struct screen *screen);
 
 /* Reports to the user that compare_profiles() has failed. */
 void comparison_complain(const char *a_name, const char *b_name, const struct aggstats_profile *a, int error);

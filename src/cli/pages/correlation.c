@@ -2,40 +2,39 @@
 #include "comparison.h"
 
 #include "json_writer.h"
-#include "units.h"
 
 #define JSON_VERSION 1
 
-static void print_part(const struct correlate_part *part, unsigned resolution, const struct units *units,
-                       const struct screen *screen) {
-    fputs("  ", screen->stream);
-    screen_print(screen, INK_STRONG, part->op->name);
-    const struct units_text to = units_cycles(units, aggstats_bucket_upper(part->calls.last, resolution));
+static void put_part(struct sheet *sheet, const struct correlate_part *part, unsigned resolution) {
+    sheet_put(sheet, FORM_LINE, INK_STRONG, 2, "%s", part->op->name);
     if (part->first_peak == 0 && part->last_peak + 1 == part->peak_count)
-        fputs(", all calls", screen->stream);
+        sheet_span(sheet, INK_PLAIN, ", all calls");
     else if (part->first_peak == part->last_peak)
-        fprintf(screen->stream, ", peak %u of %u", part->first_peak + 1, part->peak_count);
+        sheet_span(sheet, INK_PLAIN, ", peak %u of %u", part->first_peak + 1, part->peak_count);
     else
-        fprintf(screen->stream, ", peaks %u to %u of %u", part->first_peak + 1, part->last_peak + 1, part->peak_count);
-    fprintf(screen->stream, ": %s .. %s\n",
-            units_cycles(units, aggstats_bucket_lower(part->calls.first, resolution)).text, to.text);
+        sheet_span(sheet, INK_PLAIN, ", peaks %u to %u of %u", part->first_peak + 1, part->last_peak + 1,
+                   part->peak_count);
+    sheet_span(sheet, INK_PLAIN, ": %s .. %s",
+               units_cycles(&sheet->units, aggstats_bucket_lower(part->calls.first, resolution)).text,
+               units_cycles(&sheet->units, aggstats_bucket_upper(part->calls.last, resolution)).text);
 }
 
 void correlation_print(const struct correlations *correlations, const struct aggstats_profile *profile,
                        const struct screen *screen) {
-    const struct units units = {.frequency_hz = profile->clock.frequency_hz, .ascii = screen->ascii};
+    CLEANUP_SHEET struct sheet sheet = sheet_of(screen, profile->clock.frequency_hz);
     if (correlations->count == 0)
-        fputs("No operations, and no peaks of different ones, with equal numbers of calls that are no chance.\n",
-              screen->stream);
+        sheet_line(&sheet, 0,
+                   "No operations, and no peaks of different ones, with equal numbers of calls that are no chance.");
     for (size_t i = 0; i < correlations->count; i++) {
         const struct correlation *found = &correlations->found[i];
-        char calls[UNITS_TEXT_SIZE];
-        units_format_count(found->calls, calls);
-        fprintf(screen->stream, "%s%s calls each (chance would make %.2g such pairs)\n", i > 0 ? "\n" : "", calls,
-                found->chance);
+        if (i > 0)
+            sheet_gap(&sheet);
+        sheet_line(&sheet, 0, "%s calls each (chance would make %.2g such pairs)", units_count(found->calls).text,
+                   found->chance);
         for (size_t at = 0; at < found->part_count; at++)
-            print_part(&found->parts[at], profile->resolution, &units, screen);
+            put_part(&sheet, &found->parts[at], profile->resolution);
     }
+    sheet_print(&sheet);
 }
 
 static void write_part(struct json_writer *writer, const struct correlate_part *part,

@@ -167,38 +167,69 @@ static void add_number(struct str *text, uint64_t number, bool is_known) {
         str_addf(text, "%" PRIu64, number);
 }
 
-static void print_entry(const char *key, struct str *text, const struct screen *screen) {
+static void put_entry(struct sheet *sheet, const char *key, struct str *text) {
     if (text->length > 0)
-        screen_print_entry(screen, key, str_text(text));
+        sheet_entry(sheet, FORM_ENTRY, key, "%s", str_text(text));
     str_cut(text, 0);
 }
 
-void facts_text_print(const struct aggstats_profile *profile, const struct units *units, const struct screen *screen) {
+void facts_text_put(struct sheet *sheet, const struct aggstats_profile *profile) {
     CLEANUP_STR struct str text = {0};
     if (profile->has_page_faults)
         str_addf(&text, "%" PRIu64 " minor, %" PRIu64 " major", profile->page_faults.minor, profile->page_faults.major);
-    print_entry("page_faults", &text, screen);
+    put_entry(sheet, "page_faults", &text);
     facts_text_add_not_seen(&text, profile, FACTS_TEXT_ALL_NAMES);
-    print_entry("not_seen", &text, screen);
+    put_entry(sheet, "not_seen", &text);
     facts_text_add_not_told(&text, profile);
-    print_entry("not_told", &text, screen);
+    put_entry(sheet, "not_told", &text);
     if (profile->has_witness)
         add_bytes(&text, &profile->bytes_seen, ", in the calls below");
-    print_entry("bytes", &text, screen);
+    put_entry(sheet, "bytes", &text);
     if (profile->has_witness)
         add_bytes(&text, &profile->bytes_kernel, ", by its own count of the same programs");
-    print_entry("kernel", &text, screen);
+    put_entry(sheet, "kernel", &text);
     if (profile->has_elsewhere)
         add_bytes(&text, &profile->bytes_elsewhere, ", of files that do not count here, pipes, sockets and terminals");
-    print_entry("elsewhere", &text, screen);
+    put_entry(sheet, "elsewhere", &text);
     add_disk(&text, profile);
-    print_entry("disk_bytes", &text, screen);
-    facts_text_add_cost(&text, profile, units);
-    print_entry("cost", &text, screen);
+    put_entry(sheet, "disk_bytes", &text);
+    facts_text_add_cost(&text, profile, &sheet->units);
+    put_entry(sheet, "cost", &text);
     add_number(&text, profile->waiting_requests, profile->has_waiting_requests);
-    print_entry("waiting_requests", &text, screen);
+    put_entry(sheet, "waiting_requests", &text);
     add_number(&text, profile->runs, profile->has_runs);
-    print_entry("runs", &text, screen);
+    put_entry(sheet, "runs", &text);
     add_number(&text, profile->merged, profile->merged > 0);
-    print_entry("merged", &text, screen);
+    put_entry(sheet, "merged", &text);
+}
+
+/* ---- Outcomes of an operation -------------------------------------------------------------------- */
+
+unsigned facts_text_commonest_failure(const struct aggstats_op_profile *op) {
+    unsigned best = AGGSTATS_FAILURES;
+    for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)
+        if (op->failures[failure] > 0 && (best == AGGSTATS_FAILURES || op->failures[failure] > op->failures[best]))
+            best = failure;
+    return best;
+}
+
+void facts_text_put_outcome(struct sheet *sheet, const struct aggstats_op_profile *op) {
+    struct aggstats_op_profile left = *op; /* failures that are not in the text yet */
+    CLEANUP_STR struct str text = {0};
+    if (aggstats_failed_calls(op) > 0)
+        str_addf(&text, "%s failed: ", units_count(aggstats_failed_calls(op)).text);
+    for (unsigned failure; (failure = facts_text_commonest_failure(&left)) < AGGSTATS_FAILURES;) {
+        const bool is_first = failure == facts_text_commonest_failure(op);
+        str_addf(&text, "%s%s %s", is_first ? "" : ", ", aggstats_failure_name(failure),
+                 units_count(op->failures[failure]).text);
+        left.failures[failure] = 0;
+    }
+    if (op->asked_bytes > 0 || op->moved_bytes > 0) {
+        str_separate(&text, "; ");
+        str_addf(&text, "%s moved", screen_firm(units_bytes((double)op->moved_bytes)).text);
+        if (op->moved_bytes != op->asked_bytes)
+            str_addf(&text, " of %s asked", screen_firm(units_bytes((double)op->asked_bytes)).text);
+    }
+    if (text.length > 0)
+        sheet_sentence(sheet, 2, "%s", str_text(&text));
 }

@@ -3,9 +3,7 @@
 #define FACTS_TEXT_H
 
 #include "aggstats.h"
-#include "screen.h"
-#include "str.h"
-#include "units.h"
+#include "sheet.h"
 
 #define FACTS_TEXT_ALL_NAMES SIZE_MAX
 
@@ -23,7 +21,14 @@ void facts_text_add_not_told(struct str *text, const struct aggstats_profile *pr
 /* "about 300 ns more for each of 52,310 system calls of this machine, 812 ns for those counted"; nothing if unknown. */
 void facts_text_add_cost(struct str *text, const struct aggstats_profile *profile, const struct units *units);
 
-/* Prints the facts that are part of what was profiled, an entry each. */
-void facts_text_print(const struct aggstats_profile *profile, const struct units *units, const struct screen *screen);
+/* Puts the facts that are part of what was profiled, an entry each. */
+void facts_text_put(struct sheet *sheet, const struct aggstats_profile *profile);
+
+/* The most frequent kind of failure of an operation; AGGSTATS_FAILURES: none has failed. */
+unsigned facts_text_commonest_failure(const struct aggstats_op_profile *op);
+
+/* Puts "12 failed: ENOENT 10, EACCES 2; 4.10 MiB moved of 5.00 MiB asked", the most frequent error first; nothing if
+ * there is none. */
+void facts_text_put_outcome(struct sheet *sheet, const struct aggstats_op_profile *op);
 
 #endif

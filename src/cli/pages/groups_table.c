@@ -9,23 +9,23 @@
 #include "base.h"
 #include "figures.h"
 #include "groups.h"
-#include "sheet.h"
 
 #define TEXT_GAP 2
 #define OPS_NAMED_MAX 3
 #define OTHER_SHARE_MIN 0.05
 
-void groups_table_format_main_ops(const struct aggstats_profile *profile, double total_cycles, int columns,
+void groups_table_format_main_ops(const struct aggstats_profile *profile, double total_cycles,
                                   char ret_text[GROUPS_MAIN_OPS_SIZE]) {
-    int used = 0;
+    size_t used = 0;
     ret_text[0] = '\0';
     for (size_t i = 0; i < profile->op_count && i < OPS_NAMED_MAX; i++) {
         char text[AGGSTATS_NAME_SIZE + 16];
         double share = total_cycles > 0 ? (double)profile->ops[i].total_cycles / total_cycles : 0;
-        int length = snprintf(text, sizeof(text), "%s%s %.0f %%", i > 0 ? ", " : "", profile->ops[i].name, 100 * share);
-        if (used + length > columns)
+        size_t length =
+            (size_t)snprintf(text, sizeof(text), "%s%s %.0f %%", i > 0 ? ", " : "", profile->ops[i].name, 100 * share);
+        if (used + length >= GROUPS_MAIN_OPS_SIZE)
             return;
-        memcpy(ret_text + used, text, (size_t)length + 1);
+        memcpy(ret_text + used, text, length + 1);
         used += length;
     }
 }
@@ -46,33 +46,33 @@ enum column {
 };
 
 /* Of the bytes that read calls returned; nothing if that is not known. */
-static void add_cached(struct sheet_table *table, const struct aggstats_profile *profile) {
+static void add_cached(struct sheet *sheet, const struct aggstats_profile *profile) {
     const struct aggstats_cache *cache = &profile->cache;
     if (!profile->has_cache || cache->read_bytes == 0)
-        sheet_add(table, "");
+        sheet_add(sheet, "");
     else
-        sheet_add_share(table, 1 - fmin((double)cache->missed_bytes / (double)cache->read_bytes, 1));
+        sheet_add_share(sheet, 1 - fmin((double)cache->missed_bytes / (double)cache->read_bytes, 1));
 }
 
-static void add_group(struct sheet_table *table, const struct aggstats_group *group, double whole_cycles) {
+static void add_group(struct sheet *sheet, const struct aggstats_group *group, double whole_cycles) {
     const struct figures_sum sum = figures_sum(&group->profile);
     char id[GROUPS_ID_SIZE];
     char ops[GROUPS_MAIN_OPS_SIZE];
     groups_format_id(group, id);
-    groups_table_format_main_ops(&group->profile, sum.total_cycles, GROUPS_MAIN_OPS_SIZE - 1, ops);
-    sheet_add(table, groups_name(group));
-    sheet_add(table, id);
-    sheet_add_count(table, sum.calls);
-    sheet_addf(table, "%.1f %%", whole_cycles > 0 ? 100 * sum.total_cycles / whole_cycles : 0);
-    sheet_add_cycles(table, sum.total_cycles);
-    sheet_add_cycles(table, sum.calls > 0 ? sum.total_cycles / (double)sum.calls : 0);
+    groups_table_format_main_ops(&group->profile, sum.total_cycles, ops);
+    sheet_add(sheet, groups_name(group));
+    sheet_add(sheet, id);
+    sheet_add_count(sheet, sum.calls);
+    sheet_addf(sheet, "%.1f %%", whole_cycles > 0 ? 100 * sum.total_cycles / whole_cycles : 0);
+    sheet_add_cycles(sheet, sum.total_cycles);
+    sheet_add_cycles(sheet, sum.calls > 0 ? sum.total_cycles / (double)sum.calls : 0);
     if (group->missed_cycles_max > 0)
-        sheet_add_cycles(table, (double)group->missed_cycles_max);
+        sheet_add_cycles(sheet, (double)group->missed_cycles_max);
     else
-        sheet_add(table, "");
-    add_cached(table, &group->profile);
-    sheet_add(table, ops);
-    sheet_add(table, groups_name(group));
+        sheet_add(sheet, "");
+    add_cached(sheet, &group->profile);
+    sheet_add(sheet, ops);
+    sheet_add(sheet, groups_name(group));
 }
 
 /* Users have only a number, programs and cgroups only a name; files and directories have a bound of what may be missing,
@@ -101,9 +101,9 @@ static const char *plural_of(enum aggstats_grouping grouping) {
 }
 
 /* Among the others are all that there were too many of, and those that have no name where groups have names only. */
-bool groups_table_format_other(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
-                               char ret_text[GROUPS_OTHER_SIZE]) {
-    double whole_cycles = figures_sum(profile).total_cycles;
+void groups_table_put_other(struct sheet *sheet, const struct aggstats_profile *profile,
+                            enum aggstats_grouping grouping) {
+    const double whole_cycles = figures_sum(profile).total_cycles;
     double other_cycles = 0;
     for (size_t i = 0; i < profile->group_count; i++) {
         const struct aggstats_group *group = &profile->groups[i];
@@ -111,23 +111,19 @@ bool groups_table_format_other(const struct aggstats_profile *profile, enum aggs
             other_cycles += figures_sum(&group->profile).total_cycles;
     }
     const double other_share = whole_cycles > 0 ? other_cycles / whole_cycles : 0;
-    if (profile->ungrouped_calls > 0) {
-        snprintf(ret_text, GROUPS_OTHER_SIZE,
-                 "Other: %.0f %% of the time; %s call%s began before groups were switched on.", 100 * other_share,
-                 units_count(profile->ungrouped_calls).text, units_plural(profile->ungrouped_calls));
-        return true;
-    }
-    if (other_share <= OTHER_SHARE_MIN)
-        return false;
-    snprintf(ret_text, GROUPS_OTHER_SIZE,
-             "Other: %.0f %% of the time is of %s without %sa row; at most -o groups=N have one (default %u).",
-             100 * other_share, plural_of(grouping), aggstats_grouping_has_ids(grouping) ? "" : "a name or ",
-             AGGSTATS_GROUPS_DEFAULT);
-    return true;
+    if (profile->ungrouped_calls > 0)
+        sheet_warning(sheet, "Other: %.0f %% of the time; %s call%s began before groups were switched on.",
+                      100 * other_share, units_count(profile->ungrouped_calls).text,
+                      units_plural(profile->ungrouped_calls));
+    else if (other_share > OTHER_SHARE_MIN)
+        sheet_warning(sheet,
+                      "Other: %.0f %% of the time is of %s without %sa row; at most -o groups=N have one (default %u).",
+                      100 * other_share, plural_of(grouping), aggstats_grouping_has_ids(grouping) ? "" : "a name or ",
+                      AGGSTATS_GROUPS_DEFAULT);
 }
 
-size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping, size_t row_max,
-                          const struct units *units, const struct screen *screen) {
+void groups_table_put(struct sheet *sheet, const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                      size_t rows_max, const char *how) {
     const char *base = grouping == AGGSTATS_BY_FILESYSTEM ? NULL : groups_base(profile); /* where paths begin */
     CLEANUP_STR struct str path_title = {0};
     str_addf(&path_title, "%s%s%s", groups_name_title(grouping), base ? " in " : "", base ? base : "");
@@ -146,32 +142,22 @@ size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_
         [COLUMN_PATH] = {str_text(&path_title), SHEET_PATH, 9, TEXT_GAP + GROUPS_NAME_COLUMNS,
                          TEXT_GAP + GROUPS_NAME_COLUMNS},
     };
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(columns, units);
     const double whole_cycles = figures_sum(profile).total_cycles;
-    char other[GROUPS_OTHER_SIZE];
-    size_t row_count = 0;
-    table.gap = 1;
-    table.hidden = hidden_columns(profile, grouping);
+    size_t count = 0;
+    sheet_gap(sheet);
+    groups_table_put_other(sheet, profile, grouping);
+    struct sheet_table *table = SHEET_TABLE(sheet, columns);
+    table->gap = 1;
+    table->hidden = hidden_columns(profile, grouping);
     for (size_t i = 0; i < profile->group_count; i++)
-        if (profile->groups[i].grouping == grouping && row_count++ < row_max)
-            add_group(&table, &profile->groups[i], whole_cycles);
-    screen_print_gap(screen);
-    if (groups_table_format_other(profile, grouping, other))
-        screen_print_in_ink(screen, INK_WARNING, other);
-    const unsigned shown = sheet_print(&table, screen);
-    if (shown & 1U << COLUMN_MISSED)
-        screen_print_in_ink(screen, INK_FAINT,
-                            "in other: calls of that row that are counted there took at most this long.");
-    if (shown & 1U << COLUMN_CACHED)
-        screen_print_in_ink(screen, INK_FAINT,
-                            "cached: of the bytes that read calls returned, those that were in the page cache.");
-    return row_count > row_max ? row_count - row_max : 0;
-}
-
-void groups_table_print_left_out(enum aggstats_grouping grouping, size_t count, const char *how,
-                                 const struct screen *screen) {
-    char text[256];
-    snprintf(text, sizeof(text), "And %s more %s: %s.", units_count(count).text,
-             count == 1 ? groups_name_title(grouping) : plural_of(grouping), how);
-    screen_print_sentence(screen, 0, text);
+        if (profile->groups[i].grouping == grouping && (count++ < rows_max || rows_max == 0))
+            add_group(sheet, &profile->groups[i], whole_cycles);
+    sheet->only_with = 1U << COLUMN_MISSED;
+    sheet_legend(sheet, "in other: calls of that row that are counted there took at most this long.");
+    sheet->only_with = 1U << COLUMN_CACHED;
+    sheet_legend(sheet, "cached: of the bytes that read calls returned, those that were in the page cache.");
+    sheet->only_with = 0;
+    if (rows_max > 0 && count > rows_max)
+        sheet_sentence(sheet, 0, "And %s more %s: %s.", units_count(count - rows_max).text,
+                       count - rows_max == 1 ? groups_name_title(grouping) : plural_of(grouping), how);
 }

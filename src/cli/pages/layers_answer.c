@@ -10,7 +10,6 @@
 #include "str.h"
 #include "units.h"
 
-#define ROWS_MAX 4
 #define SHARE_MIN 0.01 /* of the time of the most expensive */
 #define ANSWERED_MIN 0.1
 #define PART_MIN 0.2  /* a smaller part of the whole is not mentioned */
@@ -22,20 +21,19 @@
 
 /* Words that have been explained in parentheses. */
 struct said {
-    const char *words[2 * ROWS_MAX];
+    const char *words[2 * LAYERS_ANSWERS_MAX];
     size_t count;
 };
 
 struct printer {
     const struct layers_table *table;
-    const struct screen *screen;
-    struct units units;
+    struct sheet *sheet;
     struct said *said;
     bool is_brief;
 };
 
 static void append_ns(const struct printer *it, struct str *text, double ns) {
-    str_add(text, screen_firm(units_seconds(&it->units, ns / 1e9)).text);
+    str_add(text, screen_firm(units_seconds(&it->sheet->units, ns / 1e9)).text);
 }
 
 static void append_share(struct str *text, double share) {
@@ -47,7 +45,8 @@ static const char *layer_name(const struct printer *it, size_t layer) {
 }
 
 static void append_layer(const struct printer *it, struct str *text, size_t layer) {
-    CLEANUP_FREE char *name = screen_cut(it->screen, layer_name(it, layer), LAYER_COLUMNS_MAX, SCREEN_BEGINNING);
+    CLEANUP_FREE char *name =
+        screen_cut(&it->sheet->screen, layer_name(it, layer), LAYER_COLUMNS_MAX, SCREEN_BEGINNING);
     str_add(text, name ? name : "");
 }
 
@@ -316,7 +315,7 @@ static void append_not_seen(const struct printer *it, struct str *text, const st
         return;
     if (has_mapped(profile) && (is_read || strcmp(row->name, "WRITE") == 0))
         str_addf(text, "; files were mapped, too, which are %s without a call", is_read ? "read" : "written");
-    CLEANUP_FREE char *shown = facts_text_not_seen(profile, it->screen, NOT_SEEN_COLUMNS_MAX);
+    CLEANUP_FREE char *shown = facts_text_not_seen(profile, &it->sheet->screen, NOT_SEEN_COLUMNS_MAX);
     if (shown && shown[0])
         str_addf(text, "; user does not see %s", shown);
 }
@@ -350,7 +349,7 @@ static bool are_hidden_locks(const struct printer *it, const struct layers_row *
     return are_hidden;
 }
 
-static void print_row(const struct printer *it, const struct layers_row *row) {
+static void put_row(const struct printer *it, const struct layers_row *row) {
     CLEANUP_STR struct str text = {0};
     if (layers_are_kernels(it->table, row)) {
         str_add(&text, LAYERS_KERNEL_DATA);
@@ -363,11 +362,8 @@ static void print_row(const struct printer *it, const struct layers_row *row) {
         if (!it->is_brief || text.length == 0) /* the table says which layers have more below */
             append_asynchronous(it, &text, row);
     }
-    CLEANUP_STR struct str sentence = {0};
-    if (text.length == 0)
-        return;
-    str_addf(&sentence, "%s: %s.", row->name, str_text(&text));
-    screen_print_sentence(it->screen, 0, str_text(&sentence));
+    if (text.length > 0)
+        sheet_sentence(it->sheet, 0, "%s: %s.", row->name, str_text(&text));
 }
 
 /* False if only one layer has it: then there is nothing to split. */
@@ -377,18 +373,20 @@ static bool is_told(const struct layers_table *table, const struct layers_row *r
            outermost->total_ns >= SHARE_MIN * most_ns;
 }
 
-void layers_answer_print(const struct layers_table *table, size_t row_max, bool is_brief, const struct screen *screen) {
+void layers_answer_put(struct sheet *sheet, const struct layers_table *table, const unsigned *ranks) {
     struct said said = {.count = 0};
-    const struct printer it = {table, screen, {.frequency_hz = 1, .ascii = screen->ascii}, &said, is_brief};
-    double most_ns = 0; /* of those that are printed */
-    size_t printed = 0;
-    for (size_t i = 0; i < table->row_count && printed < ROWS_MAX && printed < row_max; i++) {
+    const struct printer it = {table, sheet, &said, ranks != NULL};
+    double most_ns = 0; /* of those that are there */
+    size_t count = 0;
+    for (size_t i = 0; i < table->row_count && count < LAYERS_ANSWERS_MAX; i++) {
         const struct layers_row *row = &table->rows[i];
         if (!is_told(table, row, most_ns))
             continue;
-        most_ns = printed == 0 ? row->cells[row->outermost].total_ns : most_ns;
-        if (printed++ == 0)
-            putc('\n', screen->stream);
-        print_row(&it, row);
+        most_ns = count == 0 ? row->cells[row->outermost].total_ns : most_ns;
+        sheet->rank = ranks ? ranks[count] : 0;
+        if (count++ == 0)
+            sheet_gap(sheet);
+        put_row(&it, row);
     }
+    sheet->rank = 0;
 }

@@ -6,7 +6,7 @@
 
 #include "layers.h"
 #include "recording.h"
-#include "screen.h"
+#include "sheet.h"
 
 struct layers_page {
     const struct recording *recording; /* of several layers */
@@ -25,10 +25,10 @@ int layers_page_print(const struct layers_page *page, const struct screen *scree
  * Errors:  -ENOMEM, -EINVAL an invalid profile, the stream's -errno */
 int layers_page_write_json(const struct recording *recording, FILE *stream);
 
-/* Prints where the operations that took longest have spent their time: a sentence or two for each, after an empty
- * line.
- * row_max:  for so many operations at most
- * is_brief: without the reasons why a layer below took longer, if there is something else to say */
-void layers_answer_print(const struct layers_table *table, size_t row_max, bool is_brief, const struct screen *screen);
+/* Puts where the operations that took longest have spent their time: a sentence or two for each, after an empty line.
+ * ranks: [LAYERS_ANSWERS_MAX] of the sheet, for each sentence. They are brief then: without the reasons why a layer below
+ *        took longer, if there is something else to say. NULL: none gives way */
+#define LAYERS_ANSWERS_MAX 4
+void layers_answer_put(struct sheet *sheet, const struct layers_table *table, const unsigned *ranks);
 
 #endif

@@ -6,127 +6,86 @@
 
 #include "base.h"
 #include "json_writer.h"
-#include "units.h"
 
 #define JSON_VERSION 1
 #define LIMIT_TOLD 2.0  /* so many times the factor that was asked for cannot be found: it is mentioned */
 #define COMMON_TOLD 1.2 /* smaller common factors are not mentioned */
 
-/* ---- Words -------------------------------------------------------------------------------------- */
-
-/* "takes 2.10 times as long", "is 1.50 times as fast"; of several: "take", "are" */
-static void print_factor(FILE *stream, double factor, bool is_plural) {
-    if (factor >= 1)
-        fprintf(stream, "%s %s times as long", is_plural ? "take" : "takes", units_number(factor).text);
-    else
-        fprintf(stream, "%s %s times as fast", is_plural ? "are" : "is", units_number(1 / factor).text);
-}
-
-/* "1.0 %", "0.01 %" */
-static void print_share(FILE *stream, double share) {
-    fprintf(stream, "%.2g %%", 100 * share);
-}
-
-static void print_seconds(const struct screen *screen, double seconds) {
-    const struct units units = {.frequency_hz = 1, .ascii = screen->ascii};
-    fputs(units_seconds(&units, seconds).text, screen->stream);
-}
-
 /* ---- For people --------------------------------------------------------------------------------- */
 
-static void print_peers(const struct outliers_report *report, const struct outlier *outlier,
-                        const struct screen *screen) {
-    fprintf(screen->stream, " (median of %s", units_count(outlier->peer_count).text);
-    if (report->result->group_count > 1 && outlier->layer[0]) {
-        fputs(", layer ", screen->stream);
-        screen_print_untrusted(screen, INK_PLAIN, outlier->layer);
-    }
-    if (report->by) {
-        fputs(", ", screen->stream);
-        screen_print_untrusted(screen, INK_PLAIN, report->by);
-        putc(' ', screen->stream);
-        screen_print_untrusted(screen, INK_PLAIN, outlier->value[0] ? outlier->value : "not told");
-    }
-    putc(')', screen->stream);
-}
-
-static void print_mean(const struct outlier *outlier, const struct screen *screen) {
-    fputs(outlier->is_typical ? " usually " : " ", screen->stream);
-    print_factor(screen->stream, outlier->factor, false);
-    fputs(" as that of its peers: ", screen->stream);
-    print_seconds(screen, outlier->seconds);
-    fputs(", theirs ", screen->stream);
-    print_seconds(screen, outlier->peers_seconds);
-}
-
-static void print_calls(const struct outlier *outlier, const struct screen *screen) {
-    const bool is_gone = outlier->kind == OUTLIERS_FAST_GONE;
-    fputs(": ", screen->stream);
-    print_share(screen->stream, outlier->share);
-    fprintf(screen->stream, " of calls %s ", is_gone ? "below" : "beyond");
-    print_seconds(screen, outlier->place_seconds);
-    fprintf(screen->stream, ", %s around ", is_gone ? "where those of its peers lie" : "most");
-    print_seconds(screen, outlier->around_seconds);
-    fputs("; peers ", screen->stream);
-    print_share(screen->stream, outlier->peers_share);
-}
-
-static void print_outlier(const struct outliers_report *report, const struct outlier *outlier,
-                          const struct screen *screen) {
-    screen_print_untrusted(screen, INK_STRONG, outlier->profile);
-    fprintf(screen->stream, ": %s", outlier->op);
-    if (outlier->kind == OUTLIERS_SLOWER || outlier->kind == OUTLIERS_FASTER)
-        print_mean(outlier, screen);
+/* Adds "takes 2.10 times as long", "is 1.50 times as fast"; of several: "take", "are" */
+static void add_factor(struct str *text, double factor, bool is_plural) {
+    if (factor >= 1)
+        str_addf(text, "%s %s times as long", is_plural ? "take" : "takes", units_number(factor).text);
     else
-        print_calls(outlier, screen);
-    print_peers(report, outlier, screen);
-    if (outlier->common_factor > COMMON_TOLD || outlier->common_factor < 1 / COMMON_TOLD) {
-        fputs("; all its operations ", screen->stream);
-        print_factor(screen->stream, outlier->common_factor, true);
-    }
-    putc('\n', screen->stream);
+        str_addf(text, "%s %s times as fast", is_plural ? "are" : "is", units_number(1 / factor).text);
 }
 
-static void print_heading(const struct outliers_result *result, const struct screen *screen) {
-    const struct units_text profiles = units_count(result->judged_profile_count);
-    screen_print_key(screen, "judged");
-    fprintf(screen->stream, "%s operations of %s profiles", units_count(result->judged_count).text, profiles.text);
-    if (result->judged_profile_count < result->profile_count)
-        fprintf(screen->stream, " of %s; the others have fewer than %d peers", units_count(result->profile_count).text,
-                OUTLIERS_PROFILES_MIN - 1);
-    putc('\n', screen->stream);
-    screen_print_key(screen, "outliers");
-    fprintf(screen->stream, "%s\n", units_count(result->found_count).text);
+static struct units_text seconds_text(const struct sheet *sheet, double seconds) {
+    return units_seconds(&sheet->units, seconds);
+}
+
+/* "...: READ usually takes 2.10 times as long as that of its peers: 2.00 ms, theirs 1.00 ms (median of 7)"; "...: READ: 1 %
+ * of calls beyond 1.00 ms, most around 2.00 ms; peers 0.01 % (median of 7, layer user)" */
+static void put_outlier(struct sheet *sheet, const struct outliers_report *report, const struct outlier *outlier) {
+    const bool is_gone = outlier->kind == OUTLIERS_FAST_GONE;
+    CLEANUP_STR struct str text = {0};
+    if (outlier->kind == OUTLIERS_SLOWER || outlier->kind == OUTLIERS_FASTER) {
+        str_add(&text, outlier->is_typical ? " usually " : " ");
+        add_factor(&text, outlier->factor, false);
+        str_addf(&text, " as that of its peers: %s, theirs %s", seconds_text(sheet, outlier->seconds).text,
+                 seconds_text(sheet, outlier->peers_seconds).text);
+    } else {
+        str_addf(&text, ": %.2g %% of calls %s %s, %s around %s; peers %.2g %%", 100 * outlier->share,
+                 is_gone ? "below" : "beyond", seconds_text(sheet, outlier->place_seconds).text,
+                 is_gone ? "where those of its peers lie" : "most", seconds_text(sheet, outlier->around_seconds).text,
+                 100 * outlier->peers_share);
+    }
+    str_addf(&text, " (median of %s", units_count(outlier->peer_count).text);
+    if (report->result->group_count > 1 && outlier->layer[0])
+        str_addf(&text, ", layer %s", outlier->layer);
+    if (report->by)
+        str_addf(&text, ", %s %s", report->by, outlier->value[0] ? outlier->value : "not told");
+    str_add(&text, ")");
+    if (outlier->common_factor > COMMON_TOLD || outlier->common_factor < 1 / COMMON_TOLD) {
+        str_add(&text, "; all its operations ");
+        add_factor(&text, outlier->common_factor, true);
+    }
+    sheet_put(sheet, FORM_LINE, INK_STRONG, 0, "%s", outlier->profile);
+    sheet_span(sheet, INK_PLAIN, ": %s%s", outlier->op, str_text(&text));
 }
 
 /* Few profiles, or such that vary, leave much undetected. */
-static void print_limit(const struct outliers_report *report, const struct screen *screen) {
-    if (report->result->least_factor < LIMIT_TOLD * report->factor_min)
-        return;
-    screen_print_key(screen, "limit");
-    fprintf(screen->stream,
-            "with so few profiles, or such different ones, only latencies that differ by a factor of %s or more are "
-            "found\n",
-            units_number(report->result->least_factor).text);
+static void put_heading(struct sheet *sheet, const struct outliers_report *report) {
+    const struct outliers_result *result = report->result;
+    sheet_entry(sheet, FORM_KEYED, "judged", "%s operations of %s profiles", units_count(result->judged_count).text,
+                units_count(result->judged_profile_count).text);
+    if (result->judged_profile_count < result->profile_count)
+        sheet_span(sheet, INK_PLAIN, " of %s; the others have fewer than %d peers",
+                   units_count(result->profile_count).text, OUTLIERS_PROFILES_MIN - 1);
+    sheet_entry(sheet, FORM_KEYED, "outliers", "%s", units_count(result->found_count).text);
+    if (result->least_factor >= LIMIT_TOLD * report->factor_min)
+        sheet_entry(sheet, FORM_KEYED, "limit",
+                    "with so few profiles, or such different ones, only latencies that differ by a factor of %s or "
+                    "more are found",
+                    units_number(result->least_factor).text);
 }
 
 void outliers_report_print(const struct outliers_report *report, const struct screen *screen) {
+    CLEANUP_SHEET struct sheet sheet = sheet_of(screen, 1);
     const struct outliers_result *result = report->result;
-    print_heading(result, screen);
-    print_limit(report, screen);
-    for (size_t i = 0; i < result->found_count; i++) {
-        if (i == 0)
-            putc('\n', screen->stream);
-        print_outlier(report, &result->found[i], screen);
-    }
+    put_heading(&sheet, report);
+    sheet_gap(&sheet);
+    for (size_t i = 0; i < result->found_count; i++)
+        put_outlier(&sheet, report, &result->found[i]);
+    if (result->busy_count > 0)
+        sheet_title(&sheet, "No outliers by themselves");
     for (size_t i = 0; i < result->busy_count; i++) {
-        if (i == 0)
-            fputs("\nNo outliers by themselves:\n", screen->stream);
-        screen_print_untrusted(screen, INK_PLAIN, result->busy[i].profile);
-        fputs(": all its operations ", screen->stream);
-        print_factor(screen->stream, result->busy[i].common_factor, true);
-        putc('\n', screen->stream);
+        CLEANUP_STR struct str text = {0};
+        add_factor(&text, result->busy[i].common_factor, true);
+        sheet_line(&sheet, 0, "%s: all its operations %s", result->busy[i].profile, str_text(&text));
     }
+    sheet_print(&sheet);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------- */

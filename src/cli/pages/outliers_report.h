@@ -3,7 +3,7 @@
 #define OUTLIERS_REPORT_H
 
 #include "outliers.h"
-#include "screen.h"
+#include "sheet.h"
 
 struct outliers_report {
     const struct outliers_result *result;

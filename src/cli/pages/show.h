@@ -52,14 +52,20 @@ int show_parts_init(const struct input *input, const struct show_options *option
                     struct show_parts **ret_parts);
 void show_parts_finish(struct show_parts *parts);
 
-void show_parts_answer(const struct show_parts *parts);  /* and what is wrong with the profile */
-void show_parts_heading(const struct show_parts *parts); /* what was profiled, where and how long */
-void show_parts_in_flight(const struct show_parts *parts);
-void show_parts_table(const struct show_parts *parts);  /* of operations */
-void show_parts_joints(const struct show_parts *parts); /* all joint profiles */
-void show_parts_groups(const struct show_parts *parts); /* a table for each grouping */
+enum show_part {
+    SHOW_ANSWER,    /* and what is wrong with the profile */
+    SHOW_HEADING,   /* what was profiled, where and how long */
+    SHOW_IN_FLIGHT, /* calls */
+    SHOW_TABLE,     /* of operations */
+    SHOW_JOINTS,    /* all joint profiles */
+    SHOW_GROUPS,    /* a table for each grouping */
+};
+void show_part(struct show_parts *parts, enum show_part part);
 
 /* What is known of an operation besides its histogram: failures, bytes, and its peaks. */
-void show_parts_op(const struct show_parts *parts, const struct aggstats_op_profile *op);
+void show_part_op(struct show_parts *parts, const struct aggstats_op_profile *op);
+
+/* Puts a table of calls in flight. */
+void show_calls_in_flight(struct sheet *sheet, const struct aggstats_call *const *calls, size_t count);
 
 #endif

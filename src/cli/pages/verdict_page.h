@@ -2,8 +2,7 @@
 #ifndef VERDICT_PAGE_H
 #define VERDICT_PAGE_H
 
-#include "chart.h"
-#include "screen.h"
+#include "sheet.h"
 #include "verdict.h"
 
 struct verdict_page {
@@ -12,6 +11,7 @@ struct verdict_page {
     const char *b_name;
     bool is_job; /* each run was one command: so the elapsed time is of interest */
     bool no_charts;
+    bool is_headed_by_time;                /* the first line is how long the job took, if it is one */
     const struct chart_pictures *pictures; /* in HTML, instead of charts */
 };
 
@@ -19,9 +19,9 @@ struct verdict_page {
  * over B, and the names of the others. */
 void verdict_page_print(const struct verdict_page *page, const struct screen *screen);
 
-/* Its parts, for pages that are put together otherwise: all but the operations that changed, and these. */
-void verdict_page_print_summary(const struct verdict_page *page, const struct screen *screen);
-void verdict_page_print_ops(const struct verdict_page *page, const struct screen *screen);
+/* Its parts: all but the operations that changed, and these. */
+void verdict_page_print_parts(const struct verdict_page *page, bool has_summary, bool has_ops,
+                              const struct screen *screen);
 
 /* A line for each operation: name, word, ratio of mean latency with its interval, ratio of calls. */
 void verdict_page_print_brief(const struct verdict_page *page, const struct screen *screen);

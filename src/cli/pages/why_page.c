@@ -1,8 +1,10 @@
-/* Causes, calls in flight, and slow calls: a table each. */
+/* Causes, calls in flight, and slow calls: a table each. Causes are counted by operation only, so only the latest calls can
+ * be assigned to callers. */
 #include "why_page.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,16 +14,14 @@
 #include "callers_text.h"
 #include "disk_others.h"
 #include "holders_text.h"
-#include "sheet.h"
-#include "units.h"
 
 #define CALLS_SHOWN_MAX 12
+#define NOT_KNOWN "(not known)"
 
 struct why_page {
+    struct sheet *sheet;
     const struct aggstats_profile *profile;
     const struct why_page_options *options;
-    const struct screen *screen;
-    struct units units;
 };
 
 bool why_page_has_any(const struct aggstats_profile *profile) {
@@ -30,6 +30,10 @@ bool why_page_has_any(const struct aggstats_profile *profile) {
 
 static bool wants(const struct why_page *page, const char *op) {
     return option_list_wants(&page->options->ops, op);
+}
+
+static struct units_text cycles_text(const struct why_page *page, double cycles) {
+    return units_cycles(&page->sheet->units, cycles);
 }
 
 /* ---- Causes ------------------------------------------------------------------------------------- */
@@ -50,43 +54,26 @@ static struct sums sum_causes(const struct why_page *page) {
     return sums;
 }
 
-static double latency_of_all(const struct why_page *page) {
-    double cycles = 0;
+/* "12 calls took 10.0 ms or longer, 1.23 s in all, which is 94.2 % of the latency" */
+static void put_sum(const struct why_page *page, const struct sums *sums) {
+    const double slow = (double)page->profile->slow_cycles;
+    double all = 0;
+    CLEANUP_STR struct str text = {0};
     for (size_t i = 0; i < page->profile->op_count; i++)
         if (wants(page, page->profile->ops[i].name))
-            cycles += (double)page->profile->ops[i].total_cycles;
-    return cycles;
-}
-
-/* "12 calls took 10.0 ms or longer, 1.23 s in all, which is 94.2 % of the latency" */
-static void print_sum(const struct why_page *page, const struct sums *sums) {
-    char text[256];
-    const double all = latency_of_all(page);
-    const struct units_text calls = units_count(sums->calls);
-    /* Just after a rotation causes may have a call that the operations had before it. */
-    const double share = sums->total_cycles < all ? sums->total_cycles / all : all > 0;
-    int length =
-        page->profile->slow_cycles > 0 && sums->calls == 0
-            ? snprintf(text, sizeof(text), "No call that has ended took %s or longer",
-                       units_cycles(&page->units, (double)page->profile->slow_cycles).text)
-        : page->profile->slow_cycles > 0
-            ? snprintf(text, sizeof(text), "%s call%s took %s or longer", calls.text, units_plural(sums->calls),
-                       units_cycles(&page->units, (double)page->profile->slow_cycles).text)
-            : snprintf(text, sizeof(text), "%s slow call%s, until looking for them was switched off", calls.text,
-                       units_plural(sums->calls));
-    if (sums->calls > 0)
-        snprintf(text + length, sizeof(text) - (size_t)length, ", %s in all, which is %s of the latency",
-                 units_cycles(&page->units, sums->total_cycles).text, units_share(share).text);
-    screen_print_wrapped(page->screen, 0, 0, text);
-}
-
-/* A cause may have time of calls that waited longer for something else. */
-static void explain_no_calls(const struct why_page *page) {
-    bool is_any = false;
-    for (size_t i = 0; i < page->profile->cause_count; i++)
-        is_any |= wants(page, page->profile->causes[i].op) && page->profile->causes[i].calls == 0;
-    if (is_any)
-        screen_print_in_ink(page->screen, INK_FAINT, "A call counts for the cause that took most of its time.");
+            all += (double)page->profile->ops[i].total_cycles;
+    if (slow > 0 && sums->calls == 0)
+        str_addf(&text, "No call that has ended took %s or longer", cycles_text(page, slow).text);
+    else if (slow > 0)
+        str_addf(&text, "%s call%s took %s or longer", units_count(sums->calls).text, units_plural(sums->calls),
+                 cycles_text(page, slow).text);
+    else
+        str_addf(&text, "%s slow call%s, until looking for them was switched off", units_count(sums->calls).text,
+                 units_plural(sums->calls));
+    if (sums->calls > 0) /* just after a rotation causes may have a call that the operations had before it */
+        str_addf(&text, ", %s in all, which is %s of the latency", cycles_text(page, sums->total_cycles).text,
+                 units_share(sums->total_cycles < all ? sums->total_cycles / all : all > 0).text);
+    sheet_text(page->sheet, 0, "%s", str_text(&text));
 }
 
 static const struct sheet_column cause_columns[] = {
@@ -94,263 +81,296 @@ static const struct sheet_column cause_columns[] = {
     {"longest", SHEET_NUMBER, 4}, {"operation", SHEET_NAME, 5}, {"cause", SHEET_TEXT, 1},
 };
 
-static void print_causes(const struct why_page *page, const struct sums *sums) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(cause_columns, &page->units);
+void why_page_put_causes(struct sheet *sheet, const struct aggstats_profile *profile, const struct option_list *ops,
+                         double total_cycles, bool has_longest) {
     char text[AGGSTATS_WHY_TEXT_SIZE];
-    if (sums->total_cycles <= 0)
-        return;
-    for (size_t i = 0; i < page->profile->cause_count; i++) {
-        const struct aggstats_cause *cause = &page->profile->causes[i];
-        if (!wants(page, cause->op))
+    bool is_any_empty = false;
+    SHEET_TABLE(sheet, cause_columns)->hidden = has_longest ? 0 : 1U << 3;
+    for (size_t i = 0; i < profile->cause_count; i++) {
+        const struct aggstats_cause *cause = &profile->causes[i];
+        if (!option_list_wants(ops, cause->op))
             continue;
-        sheet_add_share(&table, (double)cause->total_cycles / sums->total_cycles);
-        sheet_add_cycles(&table, (double)cause->total_cycles);
-        sheet_add(&table, cause->calls > 0 ? units_count(cause->calls).text : "-");
-        sheet_add_cycles(&table, cause->longest_cycles > 0 ? (double)cause->longest_cycles : NAN); /* none has ended */
-        sheet_add(&table, cause->op);
-        sheet_add(&table, aggstats_why_text(&cause->why, text));
+        sheet_add_share(sheet, (double)cause->total_cycles / total_cycles);
+        sheet_add_cycles(sheet, (double)cause->total_cycles);
+        sheet_add(sheet, cause->calls > 0 ? units_count(cause->calls).text : "-");
+        sheet_add_cycles(sheet, cause->longest_cycles > 0 ? (double)cause->longest_cycles : NAN); /* none has ended */
+        sheet_add(sheet, cause->op);
+        sheet_add(sheet, aggstats_why_text(&cause->why, text));
+        is_any_empty |= cause->calls == 0;
     }
-    screen_print_gap(page->screen);
-    sheet_print(&table, page->screen);
-    explain_no_calls(page);
+    if (is_any_empty) /* it has time of calls that waited longer for something else */
+        sheet_legend(sheet, "A call counts for the cause that took most of its time.");
 }
 
-/* ---- Functions ---------------------------------------------------------------------------------- */
-
-/* Whether an operation has a cause before this one: its sentence stands once, in the order of causes. */
-static bool has_cause_before(const struct why_page *page, size_t cause) {
-    for (size_t i = 0; i < cause; i++)
-        if (strcmp(page->profile->causes[i].op, page->profile->causes[cause].op) == 0)
-            return true;
-    return false;
-}
-
-/* "4,120 of 4,203 FSYNCs from commit_row of db" */
-static void print_callers(const struct why_page *page) {
+/* A sentence for each operation, in the order of causes: "4,120 of 4,203 FSYNCs from commit_row of db" */
+static void put_callers(const struct why_page *page) {
     const struct aggstats_profile *profile = page->profile;
-    char text[CALLERS_TEXT_SIZE];
-    unsigned count = 0;
     for (size_t i = 0; i < profile->cause_count; i++) {
         const char *op = profile->causes[i].op;
-        if (!wants(page, op) || has_cause_before(page, i) || !callers_text_format(profile, op, page->screen, text))
+        size_t first = 0;
+        CLEANUP_STR struct str text = {0};
+        while (strcmp(profile->causes[first].op, op) != 0)
+            first++;
+        if (first < i || !wants(page, op) || !callers_text_add(&text, profile, op))
             continue;
-        if (count++ == 0)
-            putc('\n', page->screen->stream);
-        screen_print_wrapped(page->screen, 0, 0, text);
+        sheet_text(page->sheet, 0, "%s", str_text(&text));
     }
+}
+
+static void put_others(const struct why_page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    bool is_any_of_disk = false;
+    CLEANUP_STR struct str text = {0};
+    for (size_t i = 0; i < profile->cause_count; i++)
+        is_any_of_disk |=
+            wants(page, profile->causes[i].op) && aggstats_cause_class_is_of_disk(profile->causes[i].why.kind);
+    if (!is_any_of_disk || !disk_others_add(&text, profile, &page->sheet->screen))
+        return;
+    sheet_gap(page->sheet);
+    sheet_sentence(page->sheet, 0, "Waits for the disk may be because of others. %s", str_text(&text));
 }
 
 /* ---- Calls -------------------------------------------------------------------------------------- */
 
-static void add_place(const struct why_page *page, struct sheet_table *table, const char *path,
-                      const struct aggstats_chain *chain, const char *stack, const char *user_stack) {
+static void add_place(const struct why_page *page, const char *path, const struct aggstats_chain *chain,
+                      const char *stack, const char *user_stack) {
     char holder[HOLDERS_SHORT_SIZE];
     if (path)
-        sheet_add_more(table, INK_STRONG, path);
+        sheet_add_more(page->sheet, INK_STRONG, path);
     if (chain)
-        sheet_add_more(table, INK_PLAIN, holders_format_thing(chain, holder, sizeof(holder)));
+        sheet_add_more(page->sheet, INK_PLAIN, holders_format_thing(chain, holder, sizeof(holder)));
     if (page->options->stacks)
-        sheet_add_more(table, INK_FAINT, stack ? stack : "(not seen where in the kernel)");
+        sheet_add_more(page->sheet, INK_FAINT, stack ? stack : "(not seen where in the kernel)");
     if (page->options->stacks && user_stack)
-        sheet_add_more(table, INK_FAINT, user_stack);
+        sheet_add_more(page->sheet, INK_FAINT, user_stack);
 }
 
-static const struct sheet_column in_flight_columns[] = {
-    {"age", SHEET_NUMBER, 0},
-    {"pid", SHEET_NUMBER, 2},
-    {"operation", SHEET_NAME, 3},
-    {"cause", SHEET_TEXT, 1},
-};
-
-static void print_in_flight(const struct why_page *page) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(in_flight_columns, &page->units);
+static void put_in_flight(const struct why_page *page) {
+    static const struct sheet_column columns[] = {
+        {"age", SHEET_NUMBER, 0}, {"pid", SHEET_NUMBER, 2}, {"operation", SHEET_NAME, 3}, {"cause", SHEET_TEXT, 1}};
+    struct sheet *sheet = page->sheet;
     char text[AGGSTATS_WHY_TEXT_SIZE];
+    size_t count = 0;
     for (size_t i = 0; i < page->profile->in_flight_count; i++) {
         const struct aggstats_call *call = &page->profile->in_flight[i];
         if (!call->cause.words[0] || !wants(page, call->op))
             continue;
-        sheet_add_cycles(&table, (double)call->latency_cycles);
-        sheet_ink(&table, INK_WARNING);
-        sheet_addf(&table, "%" PRIu64, call->pid);
-        sheet_add(&table, call->op);
-        sheet_add(&table, aggstats_why_text(&call->cause, text));
-        add_place(page, &table, call->path, call->chain, call->stack, NULL);
+        if (count++ == 0) {
+            sheet_title(sheet, "In flight");
+            SHEET_TABLE(sheet, columns);
+        }
+        sheet_add_cycles(sheet, (double)call->latency_cycles);
+        sheet_ink(sheet, INK_WARNING);
+        sheet_addf(sheet, "%" PRIu64, call->pid);
+        sheet_add(sheet, call->op);
+        sheet_add(sheet, aggstats_why_text(&call->cause, text));
+        add_place(page, call->path, call->chain, call->stack, NULL);
     }
-    if (table.cell_count == 0)
-        return;
-    screen_print_title(page->screen, "In flight");
-    sheet_print(&table, page->screen);
 }
 
-static void format_time(int64_t ns, char ret_text[UNITS_TEXT_SIZE]) {
-    time_t seconds = (time_t)(ns / NS_PER_S);
+static void add_slow_call(const struct why_page *page, const struct aggstats_call *call) {
+    struct sheet *sheet = page->sheet;
+    const char *error = call->error > 0 && call->error < 4096 ? strerrorname_np((int)call->error) : NULL;
+    const time_t seconds = (time_t)(call->end_ns / NS_PER_S);
+    char cause[AGGSTATS_WHY_TEXT_SIZE];
     struct tm tm = {0};
     gmtime_r(&seconds, &tm);
-    snprintf(ret_text, UNITS_TEXT_SIZE, "%02d:%02d:%02d.%03d", tm.tm_hour, tm.tm_min, tm.tm_sec,
-             (int)(ns % NS_PER_S / 1000000));
+    sheet_addf(sheet, "%02d:%02d:%02d.%03d", tm.tm_hour, tm.tm_min, tm.tm_sec,
+               (int)(call->end_ns % NS_PER_S / 1000000));
+    sheet_add_cycles(sheet, (double)call->latency_cycles);
+    sheet_addf(sheet, "%" PRIu64, call->pid);
+    sheet_add(sheet, call->op);
+    sheet_addf(sheet, "%s%s%s", error ? error : "", error ? ", " : "",
+               call->cause.words[0] ? aggstats_why_text(&call->cause, cause) : NOT_KNOWN);
+    add_place(page, call->path, call->chain, call->stack, call->user_stack);
 }
 
-static void add_slow_call(const struct why_page *page, struct sheet_table *table, const struct aggstats_call *call) {
-    const char *error = call->error > 0 && call->error < 4096 ? strerrorname_np((int)call->error) : NULL;
-    char cause[AGGSTATS_WHY_TEXT_SIZE];
-    char end[UNITS_TEXT_SIZE];
-    format_time(call->end_ns, end);
-    sheet_add(table, end);
-    sheet_add_cycles(table, (double)call->latency_cycles);
-    sheet_addf(table, "%" PRIu64, call->pid);
-    sheet_add(table, call->op);
-    sheet_addf(table, "%s%s%s", error ? error : "", error ? ", " : "",
-               call->cause.words[0] ? aggstats_why_text(&call->cause, cause) : "(not known)");
-    add_place(page, table, call->path, call->chain, call->stack, call->user_stack);
-}
-
-/* "The last 12 of 14, in UTC (osprof why --json has 14):" */
-static void print_slow_calls_heading(const struct why_page *page, size_t shown, wide_count all) {
+/* The latest first, behind "The last 12 of 14, in UTC (osprof why --json has 14):" */
+static void put_slow_calls(const struct why_page *page, const struct sums *sums) {
+    static const struct sheet_column columns[] = {
+        {"end", SHEET_NUMBER, 0},     {"latency", SHEET_NUMBER, 2}, {"pid", SHEET_NUMBER, 3},
+        {"operation", SHEET_NAME, 4}, {"cause", SHEET_TEXT, 1},
+    };
+    const struct aggstats_profile *profile = page->profile;
     size_t kept = 0;
-    char of[2 * UNITS_TEXT_SIZE] = "ones";
-    char more[96] = "";
-    char text[256];
-    for (size_t i = 0; i < page->profile->slow_call_count; i++)
-        kept += wants(page, page->profile->slow_calls[i].op);
-    if (all > shown)
-        snprintf(of, sizeof(of), "%zu of %s", shown, units_count(all).text);
-    if (kept > shown)
-        snprintf(more, sizeof(more), " (osprof why --json has %zu)", kept);
-    else if (all > shown)
-        snprintf(more, sizeof(more), " (those before are counted above only)");
-    snprintf(text, sizeof(text), "The last %s, in UTC%s:", of, more);
-    putc('\n', page->screen->stream);
-    screen_print_wrapped(page->screen, 0, 0, text);
+    size_t shown = 0;
+    bool has_holder = false;
+    CLEANUP_STR struct str text = {0};
+    for (size_t i = 0; i < profile->slow_call_count; i++)
+        kept += wants(page, profile->slow_calls[i].op);
+    const size_t most = kept < CALLS_SHOWN_MAX ? kept : CALLS_SHOWN_MAX;
+    if (kept == 0)
+        return;
+    if (sums->calls > most)
+        str_addf(&text, "The last %zu of %s, in UTC", most, units_count(sums->calls).text);
+    else
+        str_add(&text, "The last ones, in UTC");
+    if (kept > most)
+        str_addf(&text, " (osprof why --json has %zu)", kept);
+    else if (sums->calls > most)
+        str_add(&text, " (those before are counted above only)");
+    sheet_gap(page->sheet);
+    sheet_text(page->sheet, 0, "%s:", str_text(&text));
+    SHEET_TABLE(page->sheet, columns);
+    for (size_t i = profile->slow_call_count; i-- > 0 && shown < most;) {
+        if (!wants(page, profile->slow_calls[i].op))
+            continue;
+        shown++;
+        has_holder |= profile->slow_calls[i].chain != NULL;
+        add_slow_call(page, &profile->slow_calls[i]);
+    }
+    if (has_holder)
+        sheet_legend(page->sheet, "Who held what is as it was seen while a call waited.");
 }
 
-static const struct sheet_column slow_call_columns[] = {
-    {"end", SHEET_NUMBER, 0},     {"latency", SHEET_NUMBER, 2}, {"pid", SHEET_NUMBER, 3},
-    {"operation", SHEET_NAME, 4}, {"cause", SHEET_TEXT, 1},
+/* ---- By caller ---------------------------------------------------------------------------------- */
+
+#define WHO_SIZE (AGGSTATS_PROGRAM_SIZE + 24)
+
+/* Slow calls of one caller, operation and main cause. */
+struct row {
+    char who[WHO_SIZE];
+    const struct aggstats_call *first; /* has the operation and the cause */
+    uint64_t calls;
+    double total_cycles;
+    uint64_t longest_cycles;
 };
 
-/* The latest first. */
-static void print_slow_calls(const struct why_page *page, const struct sums *sums) {
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(slow_call_columns, &page->units);
+static void name_who(const struct aggstats_call *call, const char *by, char ret_who[WHO_SIZE]) {
+    if (strcmp(by, "uid") == 0)
+        snprintf(ret_who, WHO_SIZE, "%" PRIu64, call->uid);
+    else if (strcmp(by, "program") == 0)
+        snprintf(ret_who, WHO_SIZE, "%s", call->program[0] ? call->program : NOT_KNOWN);
+    else if (call->process > 0)
+        snprintf(ret_who, WHO_SIZE, "%" PRIu64 " %s", call->process, call->program);
+    else
+        snprintf(ret_who, WHO_SIZE, NOT_KNOWN);
+}
+
+/* Returns how many rows there are then. */
+static size_t add_call(struct row *rows, size_t count, const struct aggstats_call *call, const char *by) {
+    char who[WHO_SIZE];
+    size_t i = 0;
+    name_who(call, by, who);
+    while (i < count && (strcmp(rows[i].who, who) != 0 || strcmp(rows[i].first->op, call->op) != 0 ||
+                         !aggstats_why_is_same(&rows[i].first->cause, &call->cause)))
+        i++;
+    if (i == count) {
+        rows[i].first = call;
+        memcpy(rows[i].who, who, sizeof(who));
+    }
+    rows[i].calls++;
+    rows[i].total_cycles += (double)call->latency_cycles;
+    if (call->latency_cycles > rows[i].longest_cycles)
+        rows[i].longest_cycles = call->latency_cycles;
+    return i == count ? count + 1 : count;
+}
+
+static int compare_rows(const void *left, const void *right) {
+    const struct row *a = left;
+    const struct row *b = right;
+    if (a->total_cycles != b->total_cycles)
+        return a->total_cycles < b->total_cycles ? 1 : -1;
+    return strcmp(a->who, b->who);
+}
+
+/* Those that took the most time come first. */
+static void put_by_caller(const struct why_page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    const struct sheet_column columns[] = {
+        {"share", SHEET_NUMBER, 0},   {"total", SHEET_NUMBER, 2},         {"calls", SHEET_NUMBER, 3},
+        {"longest", SHEET_NUMBER, 4}, {page->options->by, SHEET_NAME, 5}, {"operation: cause", SHEET_TEXT, 1},
+    };
+    CLEANUP_FREE struct row *rows = calloc(profile->slow_call_count + 1, sizeof(*rows));
     size_t count = 0;
-    bool has_holder = false;
-    for (size_t i = page->profile->slow_call_count; i-- > 0 && count < CALLS_SHOWN_MAX;) {
-        const struct aggstats_call *call = &page->profile->slow_calls[i];
-        if (!wants(page, call->op))
+    uint64_t calls = 0;
+    double total_cycles = 0;
+    for (size_t i = 0; i < profile->slow_call_count && rows; i++) {
+        if (!wants(page, profile->slow_calls[i].op))
             continue;
-        count++;
-        has_holder = has_holder || call->chain;
-        add_slow_call(page, &table, call);
+        count = add_call(rows, count, &profile->slow_calls[i], page->options->by);
+        calls++;
+        total_cycles += (double)profile->slow_calls[i].latency_cycles;
     }
     if (count == 0)
         return;
-    print_slow_calls_heading(page, count, sums->calls);
-    sheet_print(&table, page->screen);
-    if (has_holder)
-        screen_print_in_ink(page->screen, INK_FAINT, "Who held what is as it was seen while a call waited.");
+    qsort(rows, count, sizeof(*rows), compare_rows);
+    sheet_gap(page->sheet);
+    sheet_text(page->sheet, 0,
+               "Over the last %s slow call%s, all that %s known one by one, %s in all:", units_count(calls).text,
+               units_plural(calls), calls == 1 ? "is" : "are", cycles_text(page, total_cycles).text);
+    SHEET_TABLE(page->sheet, columns);
+    for (size_t i = 0; i < count; i++) {
+        const struct aggstats_why *why = &rows[i].first->cause;
+        char cause[AGGSTATS_WHY_TEXT_SIZE];
+        sheet_add_share(page->sheet, total_cycles > 0 ? rows[i].total_cycles / total_cycles : 0);
+        sheet_add_cycles(page->sheet, rows[i].total_cycles);
+        sheet_add_count(page->sheet, rows[i].calls);
+        sheet_add_cycles(page->sheet, rows[i].longest_cycles > 0 ? (double)rows[i].longest_cycles : NAN);
+        sheet_add(page->sheet, rows[i].who);
+        sheet_addf(page->sheet, "%s: %s", rows[i].first->op, why->words[0] ? aggstats_why_text(why, cause) : NOT_KNOWN);
+    }
 }
 
-/* ---- Locks ---- */
+/* ---- What stacks show ---------------------------------------------------------------------------- */
 
-/* They are in no call that the mount sees. */
-static void print_locks(const struct why_page *page) {
-    struct answer_model model;
-    answer_model_make(page->profile, NULL, 0, &model);
-    if (model.fuse.has_hidden_locks && wants(page, "LOCK"))
-        answer_page_print_hidden_locks(model.fuse.hidden_lock_cycles, &page->units, page->screen);
-}
-
-/* ---- Observability ---- */
-
-struct stacks_seen {
-    size_t count;
-    bool is_any_whole; /* has more than the innermost function */
-};
-
-static void see_stack(const struct why_page *page, const char *op, const char *stack, struct stacks_seen *seen) {
-    if (!stack || !wants(page, op))
-        return;
-    seen->count++;
-    seen->is_any_whole = seen->is_any_whole || strstr(stack, " < ");
-}
-
-/* The kernel shows stacks to root only. */
-static void print_what_was_seen(const struct why_page *page) {
-    const struct aggstats_profile *profile = page->profile;
-    struct stacks_seen seen = {0};
-    for (size_t i = 0; i < profile->slow_call_count; i++)
-        see_stack(page, profile->slow_calls[i].op, profile->slow_calls[i].stack, &seen);
-    for (size_t i = 0; i < profile->in_flight_count; i++)
-        see_stack(page, profile->in_flight[i].op, profile->in_flight[i].stack, &seen);
-    if (seen.count == 0 || seen.is_any_whole)
-        return;
-    putc('\n', page->screen->stream);
-    screen_print_wrapped(
-        page->screen, 0, 0,
-        "Of each wait only the innermost function was seen: the kernel shows all of them to root only, "
-        "for whom more causes have names.");
-}
-
-/* Whether stacks that are printed leave functions of programs out. */
-static bool is_any_cut(const struct why_page *page) {
+/* The kernel shows stacks to root only; those of programs may leave functions out. */
+static void explain_stacks(const struct why_page *page) {
     static const char more[] = "...";
     const struct aggstats_profile *profile = page->profile;
-    for (size_t i = 0; i < profile->slow_call_count && page->options->stacks; i++) {
-        const char *stack = profile->slow_calls[i].user_stack;
-        const size_t length = stack && wants(page, profile->slow_calls[i].op) ? strlen(stack) : 0;
-        if (length >= strlen(more) && strcmp(stack + length - strlen(more), more) == 0)
-            return true;
+    size_t seen = 0;
+    bool is_any_whole = false; /* has more than the innermost function */
+    bool is_any_cut = false;
+    for (size_t i = 0; i < profile->slow_call_count + profile->in_flight_count; i++) {
+        const bool is_slow = i < profile->slow_call_count;
+        const struct aggstats_call *call = is_slow ? NULL : &profile->in_flight[i - profile->slow_call_count];
+        const char *stack = is_slow ? profile->slow_calls[i].stack : call->stack;
+        const char *user_stack = is_slow ? profile->slow_calls[i].user_stack : NULL;
+        const size_t length = user_stack ? strlen(user_stack) : 0;
+        if (!wants(page, is_slow ? profile->slow_calls[i].op : call->op))
+            continue;
+        seen += stack != NULL;
+        is_any_whole |= stack && strstr(stack, " < ");
+        is_any_cut |= length >= strlen(more) && strcmp(user_stack + length - strlen(more), more) == 0;
     }
-    return false;
+    if (seen > 0 && !is_any_whole) {
+        sheet_gap(page->sheet);
+        sheet_text(page->sheet, 0,
+                   "Of each wait only the innermost function was seen: the kernel shows all of them to root only, for "
+                   "whom more causes have names.");
+    }
+    if (is_any_cut && page->options->stacks) {
+        sheet_gap(page->sheet);
+        sheet_text(page->sheet, 0,
+                   "Stacks that end in ... could not be followed further: the program has neither unwind tables nor "
+                   "frame pointers there, or its stack is too deep.");
+    }
 }
 
-static void explain_cut(const struct why_page *page) {
-    if (!is_any_cut(page))
-        return;
-    putc('\n', page->screen->stream);
-    screen_print_wrapped(page->screen, 0, 0,
-                         "Stacks that end in ... could not be followed further: the program has neither unwind tables "
-                         "nor frame pointers there, or its stack is too deep.");
-}
-
-/* ---- Others at the disk ---- */
-
-static bool is_any_of_disk(const struct why_page *page) {
-    const struct aggstats_profile *profile = page->profile;
-    for (size_t i = 0; i < profile->cause_count; i++)
-        if (wants(page, profile->causes[i].op) && aggstats_cause_class_is_of_disk(profile->causes[i].why.kind))
-            return true;
-    return false;
-}
-
-static void print_others(const struct why_page *page) {
-    CLEANUP_STR struct str text = {0};
-    str_add(&text, "Waits for the disk may be because of others. ");
-    if (!is_any_of_disk(page) || !disk_others_add(&text, page->profile, page->screen))
-        return;
-    putc('\n', page->screen->stream);
-    screen_print_sentence(page->screen, 0, str_text(&text));
-}
-
+/* Waits for locks that the mount does not forward are in no call that it sees. */
 void why_page_print(const struct aggstats_profile *profile, const struct why_page_options *options,
                     const struct screen *screen) {
-    const struct why_page page = {
-        .profile = profile,
-        .options = options,
-        .screen = screen,
-        .units = {.frequency_hz = profile->clock.frequency_hz, .ascii = screen->ascii},
-    };
+    CLEANUP_SHEET struct sheet sheet = sheet_of(screen, profile->clock.frequency_hz);
+    const struct why_page page = {&sheet, profile, options};
     const struct sums sums = sum_causes(&page);
-    print_sum(&page, &sums);
-    print_locks(&page);
+    struct answer_model model;
+    answer_model_make(profile, NULL, 0, &model);
+    put_sum(&page, &sums);
+    if (model.fuse.has_hidden_locks && wants(&page, "LOCK"))
+        answer_page_put_hidden_locks(&sheet, model.fuse.hidden_lock_cycles);
     if (options->by) {
-        why_by_print(profile, &options->ops, options->by, &page.units, screen);
+        put_by_caller(&page);
+        sheet_print(&sheet);
         return;
     }
-    print_causes(&page, &sums);
-    print_callers(&page);
-    print_others(&page);
-    print_in_flight(&page);
-    print_slow_calls(&page, &sums);
-    print_what_was_seen(&page);
-    explain_cut(&page);
+    sheet_gap(&sheet);
+    if (sums.total_cycles > 0)
+        why_page_put_causes(&sheet, profile, &options->ops, sums.total_cycles, true);
+    sheet_gap(&sheet);
+    put_callers(&page);
+    put_others(&page);
+    put_in_flight(&page);
+    put_slow_calls(&page, &sums);
+    explain_stacks(&page);
+    sheet_print(&sheet);
 }

@@ -6,8 +6,7 @@
 
 #include "aggstats.h"
 #include "option_list.h"
-#include "screen.h"
-#include "units.h"
+#include "sheet.h"
 
 struct why_page_options {
     struct option_list ops; /* only these operations */
@@ -23,9 +22,8 @@ bool why_page_has_any(const struct aggstats_profile *profile);
 void why_page_print(const struct aggstats_profile *profile, const struct why_page_options *options,
                     const struct screen *screen);
 
-/* Prints the callers and causes of the latest slow calls: a row for each process, program or user, operation and cause,
- * those that took the most time first. */
-void why_by_print(const struct aggstats_profile *profile, const struct option_list *ops, const char *by,
-                  const struct units *units, const struct screen *screen);
+/* Puts the table of causes. total_cycles: of all of them; has_longest: the longest call of each is known */
+void why_page_put_causes(struct sheet *sheet, const struct aggstats_profile *profile, const struct option_list *ops,
+                         double total_cycles, bool has_longest);
 
 #endif

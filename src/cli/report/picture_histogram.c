@@ -2,9 +2,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "html.h"
+#include "base.h"
 #include "panel.h"
 #include "picture.h"
+#include "sheet.h"
 
 #define HEIGHT 110
 
@@ -46,50 +47,32 @@ static void put_outline(const struct panel *panel, const struct plot *plot, cons
     fputs("\"/>\n", panel->page);
 }
 
-/* "1.2 us to 2.4 us" */
-static void format_bounds(const struct plot *plot, unsigned bucket, char ret_text[2 * UNITS_TEXT_SIZE + 8]) {
-    const unsigned resolution = plot->profiles[0]->resolution;
-    const struct units units = {.frequency_hz = plot->profiles[0]->clock.frequency_hz};
-    snprintf(ret_text, 2 * UNITS_TEXT_SIZE + 8, "%s to %s",
-             units_cycles(&units, aggstats_bucket_lower(bucket, resolution)).text,
-             units_cycles(&units, aggstats_bucket_upper(bucket, resolution)).text);
-}
-
-static void put_calls(const struct aggstats_op_profile *op, unsigned bucket, FILE *page) {
-    char calls[UNITS_TEXT_SIZE] = "-";
-    if (op)
-        snprintf(calls, sizeof(calls), "%" PRIu64, op->buckets[bucket]);
-    html_put_cell(page, HTML_NUMBER, calls);
-}
-
 /* Two profiles are in one table only if their buckets are the same. */
-static bool has_common_buckets(const struct plot *plot) {
-    return plot->profile_count < 2 || plot->profiles[0]->clock.frequency_hz == plot->profiles[1]->clock.frequency_hz;
-}
-
 static void put_table(const struct plot *plot, const struct plot_bars *bars, size_t index, FILE *page) {
+    const struct aggstats_profile *first = plot->profiles[0];
     const struct plot_op *op = &plot->ops[index];
-    const size_t columns = has_common_buckets(plot) ? plot->profile_count : 1;
-    fputs("<details><summary>Figures of this histogram</summary>\n", page);
-    html_begin_table(page);
-    html_begin_row(page);
-    html_put_cell(page, HTML_TITLE, "latency");
-    for (size_t i = 0; i < columns; i++)
-        html_put_cell(page, HTML_NUMBER_TITLE, columns < 2 ? "calls" : i == 0 ? "calls, A" : "calls, B");
-    html_end_row(page);
+    const bool has_both = plot->profile_count > 1 && first->clock.frequency_hz == plot->profiles[1]->clock.frequency_hz;
+    const struct sheet_column columns[] = {
+        {"latency", SHEET_NAME, 0}, {has_both ? "calls, A" : "calls", SHEET_NUMBER, 1}, {"calls, B", SHEET_NUMBER, 2}};
+    const struct screen screen = screen_of_html(page);
+    CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, first->clock.frequency_hz);
+    SHEET_TABLE(&sheet, columns)->hidden = has_both ? 0 : 1U << 2;
     for (unsigned bucket = 0; bucket < bars->bucket_count; bucket++) {
-        char bounds[2 * UNITS_TEXT_SIZE + 8];
         if (!(op->of[0] && op->of[0]->buckets[bucket] > 0) &&
-            !(columns > 1 && op->of[1] && op->of[1]->buckets[bucket] > 0))
+            !(has_both && op->of[1] && op->of[1]->buckets[bucket] > 0))
             continue;
-        format_bounds(plot, bucket, bounds);
-        html_begin_row(page);
-        html_put_cell(page, HTML_NAME, bounds);
-        for (size_t i = 0; i < columns; i++)
-            put_calls(op->of[i], bucket, page);
-        html_end_row(page);
+        sheet_addf(&sheet, "%s to %s",
+                   units_cycles(&sheet.units, aggstats_bucket_lower(bucket, first->resolution)).text,
+                   units_cycles(&sheet.units, aggstats_bucket_upper(bucket, first->resolution)).text);
+        for (size_t i = 0; i < 2; i++) {
+            if (op->of[i])
+                sheet_addf(&sheet, "%" PRIu64, op->of[i]->buckets[bucket]);
+            else
+                sheet_add(&sheet, "-");
+        }
     }
-    html_end_table(page);
+    fputs("<details><summary>Figures of this histogram</summary>\n", page);
+    sheet_print(&sheet);
     fputs("</details>\n", page);
 }
 

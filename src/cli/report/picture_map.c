@@ -5,10 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "html.h"
+#include "base.h"
 #include "panel.h"
 #include "picture.h"
 #include "plot_page.h"
+#include "sheet.h"
 
 #define COLOUR_FIRST 0.35 /* of the palette: 3:1 on black */
 
@@ -190,45 +191,36 @@ static void put_times(const struct map *map, const struct panel *panel) {
 /* ---- Figures ------------------------------------------------------------------------------------ */
 
 /* Of the calls of a bin: the bucket in which the middle one lies, and the upper bound of the last with calls. */
-static void put_bin(const struct map *map, size_t begin, size_t end) {
-    const struct plot *plot = map->plot;
-    const unsigned resolution = plot->profiles[0]->resolution;
-    const struct units units = {.frequency_hz = plot->profiles[0]->clock.frequency_hz};
+static void add_bin(struct sheet *sheet, const struct map *map, size_t begin, size_t end) {
+    const unsigned resolution = map->plot->profiles[0]->resolution;
     uint64_t calls = 0;
     uint64_t below = 0;
-    char text[UNITS_TEXT_SIZE];
     for (size_t i = begin; i < end; i++)
         calls += map->first[i].count;
     size_t middle = begin;
     while (middle + 1 < end && 2 * (below + map->first[middle].count) < calls)
         below += map->first[middle++].count;
-    html_begin_row(map->page);
-    snprintf(text, sizeof(text), "%.3g", plot_bins_begin(&map->cells->bins, plot, map->first[begin].row));
-    html_put_cell(map->page, HTML_NAME, text);
-    snprintf(text, sizeof(text), "%" PRIu64, calls);
-    html_put_cell(map->page, HTML_NUMBER, text);
-    html_put_cell(map->page, HTML_NUMBER,
-                  units_cycles(&units, aggstats_bucket_mean(map->first[middle].bucket, resolution)).text);
-    html_put_cell(map->page, HTML_NUMBER,
-                  units_cycles(&units, aggstats_bucket_upper(map->first[end - 1].bucket, resolution)).text);
-    html_end_row(map->page);
+    sheet_addf(sheet, "%.3g", plot_bins_begin(&map->cells->bins, map->plot, map->first[begin].row));
+    sheet_addf(sheet, "%" PRIu64, calls);
+    sheet_add_cycles(sheet, aggstats_bucket_mean(map->first[middle].bucket, resolution));
+    sheet_add_cycles(sheet, aggstats_bucket_upper(map->first[end - 1].bucket, resolution));
 }
 
 static void put_table(const struct map *map) {
-    fputs("<details><summary>Figures of this map</summary>\n", map->page);
-    html_begin_table(map->page);
-    html_begin_row(map->page);
-    html_put_cell(map->page, HTML_TITLE, plot_cells_time_title(map->plot));
-    html_put_cell(map->page, HTML_NUMBER_TITLE, "calls");
-    html_put_cell(map->page, HTML_NUMBER_TITLE, "p50");
-    html_put_cell(map->page, HTML_NUMBER_TITLE, "longest, at most");
-    html_end_row(map->page);
+    const struct sheet_column columns[] = {{plot_cells_time_title(map->plot), SHEET_NAME, 0},
+                                           {"calls", SHEET_NUMBER, 1},
+                                           {"p50", SHEET_NUMBER, 2},
+                                           {"longest, at most", SHEET_NUMBER, 3}};
+    const struct screen screen = screen_of_html(map->page);
+    CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, map->plot->profiles[0]->clock.frequency_hz);
+    SHEET_TABLE(&sheet, columns);
     for (size_t begin = 0, end; begin < map->count; begin = end) {
         for (end = begin; end < map->count && map->first[end].row == map->first[begin].row;)
             end++;
-        put_bin(map, begin, end);
+        add_bin(&sheet, map, begin, end);
     }
-    html_end_table(map->page);
+    fputs("<details><summary>Figures of this map</summary>\n", map->page);
+    sheet_print(&sheet);
     fputs("</details>\n", map->page);
 }
 

@@ -52,11 +52,13 @@ static bool is_compared(const struct page *page) {
 
 static int put_changed(const struct page *page) {
     if (page->report->verdict) {
-        verdict_page_print_summary(page->report->verdict, &page->screen);
+        struct verdict_page verdict = *page->report->verdict;
+        verdict.is_headed_by_time = true;
+        verdict_page_print_parts(&verdict, true, false, &page->screen);
         html_put_block(page->stream, "p", "about",
                        "B/A is how many times as much B has; in brackets the interval of 95 % of that.");
     } else {
-        comparison_print_summary(page->report->comparison, &page->screen);
+        comparison_print_parts(page->report->comparison, true, false, &page->screen);
     }
     return 0;
 }
@@ -84,17 +86,17 @@ static int put_changes(const struct page *page) {
     if (page->report->verdict) {
         struct verdict_page verdict = *page->report->verdict;
         verdict.pictures = &pictures;
-        verdict_page_print_ops(&verdict, &page->screen);
+        verdict_page_print_parts(&verdict, false, true, &page->screen);
     } else {
         struct comparison comparison = *page->report->comparison;
         comparison.pictures = &pictures;
-        comparison_print_ops(&comparison, &page->screen);
+        comparison_print_parts(&comparison, false, true, &page->screen);
     }
     return 0;
 }
 
 static int put_first(const struct page *page) {
-    show_parts_answer(page->parts);
+    show_part(page->parts, SHOW_ANSWER);
     return 0;
 }
 
@@ -104,7 +106,7 @@ static bool has_slow_calls(const struct page *page) {
 
 static int put_slow_calls(const struct page *page) {
     const struct why_page_options options = {.ops = {0}};
-    show_parts_in_flight(page->parts);
+    show_part(page->parts, SHOW_IN_FLIGHT);
     if (why_page_has_any(page->profile))
         why_page_print(page->profile, &options, &page->screen);
     return 0;
@@ -115,7 +117,7 @@ static bool has_ops(const struct page *page) {
 }
 
 static int put_table(const struct page *page) {
-    show_parts_table(page->parts);
+    show_part(page->parts, SHOW_TABLE);
     return 0;
 }
 
@@ -124,7 +126,7 @@ static bool has_groups(const struct page *page) {
 }
 
 static int put_groups(const struct page *page) {
-    show_parts_groups(page->parts);
+    show_part(page->parts, SHOW_GROUPS);
     return 0;
 }
 
@@ -179,7 +181,7 @@ static int put_histograms(const struct page *page) {
                    "Calls by latency, both logarithmic, on the same axes for all operations.");
     for (size_t i = 0; i < plot->op_count; i++) {
         html_put_block(page->stream, "h3", NULL, plot->ops[i].name);
-        show_parts_op(page->parts, plot->ops[i].of[0]);
+        show_part_op(page->parts, plot->ops[i].of[0]);
         picture_histogram(plot, &bars, i, page->stream);
     }
     return 0;
@@ -190,12 +192,12 @@ static bool has_joints(const struct page *page) {
 }
 
 static int put_joints(const struct page *page) {
-    show_parts_joints(page->parts);
+    show_part(page->parts, SHOW_JOINTS);
     return 0;
 }
 
 static int put_machine(const struct page *page) {
-    show_parts_heading(page->parts);
+    show_part(page->parts, SHOW_HEADING);
     return 0;
 }
 

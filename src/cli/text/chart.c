@@ -284,6 +284,11 @@ void chart_print_pair(const struct chart_axis *axis, const struct aggstats_op_pr
     unsigned tick_count = find_ticks(axis, units, ticks);
     unsigned left_rows = row_count(axis, ops[0]);
     unsigned right_rows = row_count(axis, ops[1]);
+    print_blanks(screen, LABEL_COLUMNS);
+    screen_print(screen, INK_FAINT, "A");
+    print_blanks(screen, half - 1);
+    screen_print(screen, INK_FAINT, "B");
+    putc('\n', screen->stream);
     for (unsigned row = left_rows > right_rows ? left_rows : right_rows; row-- > 0;) {
         print_blanks(screen, half - print_row(axis, ops[0], row, screen));
         print_row(axis, ops[1], row, screen);
@@ -372,9 +377,4 @@ void chart_print_buckets(const struct aggstats_op_profile *op, unsigned resoluti
     }
     for (unsigned bucket = range.first; bucket < range.end; bucket++)
         print_bucket(op, bucket, resolution, full_height, count_columns, units, screen);
-}
-
-void chart_put_picture(const struct chart_pictures *pictures, const char *op) {
-    if (pictures)
-        pictures->put(pictures->context, op);
 }

@@ -30,7 +30,7 @@ struct chart_axis chart_axis_of(const struct aggstats_op_profile *const *ops, si
 void chart_print(const struct chart_axis *axis, const struct aggstats_op_profile *op, const struct units *units,
                  const struct screen *screen);
 
-/* Two charts side by side, each in half of the screen's width, over one axis and on one scale. */
+/* Two charts, A and B, side by side, each in half of the screen's width, over one axis and on one scale. */
 struct chart_axis chart_pair_axis_of(const struct aggstats_op_profile *const ops[2], unsigned resolution,
                                      const struct screen *screen);
 void chart_print_pair(const struct chart_axis *axis, const struct aggstats_op_profile *const ops[2],
@@ -59,9 +59,6 @@ struct chart_pictures {
     void (*put)(const void *context, const char *op);
     const void *context;
 };
-
-/* pictures: NULL: there are none */
-void chart_put_picture(const struct chart_pictures *pictures, const char *op);
 
 /* Eighths of a row that the bar of a count fills: 0 for 0, else floor(8 log10(count)) + 1. */
 unsigned chart_eighths(uint64_t count);

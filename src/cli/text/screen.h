@@ -16,7 +16,8 @@ struct screen {
     int width; /* columns */
     bool ascii;
     bool colour;
-    bool html; /* for a browser, see html.h: sentences are paragraphs, keys with their texts too, and nothing is cut */
+    bool html;  /* for a browser: nothing is cut */
+    bool marks; /* inks are marks in the text, for osprof top */
 };
 
 /* The capabilities of a stream. width: 0 = that of the terminal, else of $COLUMNS, else 80; ascii: only ASCII, even if
@@ -25,10 +26,6 @@ struct screen screen_of(FILE *stream, int width, bool ascii);
 struct screen screen_of_stdout(int width, bool ascii);
 struct screen screen_of_html(FILE *stream);
 
-/* How many lines a function prints on such a screen. Without memory: 0 */
-size_t screen_count_lines(const struct screen *screen, void (*print)(const void *context, const struct screen *screen),
-                          const void *context);
-
 enum ink {
     INK_PLAIN,
     INK_STRONG, /* names */
@@ -36,6 +33,8 @@ enum ink {
     INK_BAR,
     INK_WARNING,
 };
+
+#define INK_MARK '\016' /* a mark is this and the ink; there is none in names, as terminals would obey it */
 
 /* All that is printed from now on has this colour, until INK_PLAIN. */
 void screen_ink(const struct screen *screen, enum ink ink);
@@ -51,49 +50,18 @@ void screen_print_right(const struct screen *screen, enum ink ink, const char *t
 /* Prints a key, the first of two columns of a page; it may have come from a file. */
 void screen_print_key(const struct screen *screen, const char *key);
 
-/* Prints a key and a text, which may both have come from files, in a line or more. */
-void screen_print_entry(const struct screen *screen, const char *key, const char *text);
-
-/* Prints an empty line between parts of a page, and one and a title: of a part of ours. */
-void screen_print_gap(const struct screen *screen);
-void screen_print_title(const struct screen *screen, const char *title);
-
-/* ---- Lines that are put together, and not broken ------------------------------------------------- */
-
-/* Begins a line; one with a key, as of screen_print_entry(); and an empty line and one about what follows. In HTML they are
- * a paragraph, and a heading. indent: blanks before it */
-void screen_begin_line(const struct screen *screen, int indent);
-void screen_begin_entry(const struct screen *screen, const char *key);
-void screen_begin_heading(const struct screen *screen);
-
-void screen_end_line(const struct screen *screen);
-void screen_end_heading(const struct screen *screen);
-
-/* Prints a text of ours within a line; and a line with nothing else. */
-void screen_printf(const struct screen *screen, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void screen_print_line(const struct screen *screen, int indent, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* ---- Words, and sentences ------------------------------------------------------------------------ */
-
-/* Prints a word of a list, with a blank before it, on a new line if it does not fit. column: where the last one ended
- * Returns where this one ends */
-int screen_print_word(const struct screen *screen, int column, const char *word);
-
-/* Begins such a list, behind an empty line: "why:". Returns where it ends. The caller ends the line */
-int screen_begin_words(const struct screen *screen, const char *why);
-
-/* Within a sentence: protects the blank between a number and its unit, so that no line ends there. Characters that
- * terminals obey must be replaced in texts from files before they are put into a sentence. */
+/* Protects the blank between a number and its unit, so that no line of a sentence ends there. */
 void screen_make_blanks_firm(char *text);
 struct units_text screen_firm(struct units_text value);
+#define FIRM_BLANK '\1'
 
-/* Prints words with blanks between them, or new lines where they do not fit, then a new line. indent: blanks before the
- * first word; further lines have twice as many */
-void screen_print_sentence(const struct screen *screen, int indent, const char *text);
+/* Prints words with blanks between them, or new lines where they do not fit, then a new line.
+ * indent, further: blanks before the first line, and before the others */
+void screen_print_words(const struct screen *screen, int indent, int further, const char *text);
 
-/* The same in an ink, without an indent. */
-void screen_print_in_ink(const struct screen *screen, enum ink ink, const char *text);
+static inline void screen_print_sentence(const struct screen *screen, int indent, const char *text) {
+    screen_print_words(screen, indent, 2 * indent, text);
+}
 
 /* Prints text from a file, from a column of the line on, then a new line. If it does not fit it is broken, at a blank
  * if there is one, and goes on behind `indent` blanks. */

@@ -1,411 +1,289 @@
-/* Tables: the cells, where there is room for them, and the two writers. */
-#include "sheet.h"
+/* Pages: their blocks and cells, and which of them give way. The writers are in sheet_terminal.c and sheet_html.c. */
+#include "sheet_private.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
-#include "html.h"
 
-#define TEXT_GAP 2
-#define TEXT_COLUMNS_MIN 16
-#define OWN_LINE_INDENT 4
-#define CELLS_MIN 64
+#define ROOM_MIN 32
 
-struct sheet_cell {
-    size_t text; /* where it begins in the table's texts */
-    enum ink ink;
-    bool is_more; /* not in a column: a further text of the row before it */
-    bool is_note; /* in the last column, and over all empty ones before it */
-};
-
-/* ---- Cells -------------------------------------------------------------------------------------- */
-
-void sheet_finish(struct sheet_table *table) {
-    str_finish(&table->texts);
-    free(table->cells);
-    table->cells = NULL;
-    table->cell_count = table->cell_room = 0;
+struct sheet sheet_of(const struct screen *screen, uint64_t frequency_hz) {
+    return (struct sheet){.screen = *screen, .units = {.frequency_hz = frequency_hz, .ascii = screen->ascii}};
 }
 
-static void add_cell(struct sheet_table *table, const char *text, enum ink ink, bool is_more) {
-    if (table->cell_count == table->cell_room) {
-        const size_t room = table->cell_room > 0 ? 2 * table->cell_room : CELLS_MIN;
-        struct sheet_cell *cells = realloc(table->cells, room * sizeof(*cells));
-        if (!cells) {
-            table->texts.failed = true;
-            return;
+void sheet_finish(struct sheet *sheet) {
+    for (size_t i = 0; i < sheet->block_count; i++)
+        free(sheet->blocks[i].columns);
+    str_finish(&sheet->texts);
+    free(sheet->blocks);
+    free(sheet->cells);
+    *sheet = (struct sheet){.screen = sheet->screen, .units = sheet->units, .pictures = sheet->pictures};
+}
+
+/* Makes room for one more item. Returns false without memory */
+static bool make_room(struct sheet *sheet, void **items, size_t count, size_t *room, size_t size) {
+    if (count == *room) {
+        const size_t more = *room > 0 ? 2 * *room : ROOM_MIN;
+        void *grown = sheet->texts.failed ? NULL : reallocarray(*items, more, size);
+        if (!grown) {
+            sheet->texts.failed = true;
+            return false;
         }
-        table->cells = cells;
-        table->cell_room = room;
+        *items = grown;
+        *room = more;
     }
-    table->cells[table->cell_count++] =
-        (struct sheet_cell){.text = table->texts.length, .ink = ink, .is_more = is_more};
-    str_add_bytes(&table->texts, text, strlen(text) + 1);
+    return !sheet->texts.failed;
 }
 
-static bool is_name(const struct sheet_column *column) {
-    return column->kind == SHEET_NAME || column->kind == SHEET_PATH;
+static void add_cell(struct sheet *sheet, enum ink ink, const char *text) {
+    if (!make_room(sheet, (void **)&sheet->cells, sheet->cell_count, &sheet->cell_room, sizeof(*sheet->cells)))
+        return;
+    sheet->cells[sheet->cell_count++] = (struct sheet_cell){.text = sheet->texts.length, .ink = ink};
+    str_add_bytes(&sheet->texts, text, strlen(text) + 1);
 }
 
-void sheet_add(struct sheet_table *table, const char *text) {
-    const struct sheet_column *column = &table->columns[table->next];
-    add_cell(table, text, is_name(column) || column->kind == SHEET_GROUP ? INK_STRONG : INK_PLAIN, false);
-    table->next = (table->next + 1) % table->column_count;
+__attribute__((format(printf, 3, 0))) static void add_formatted(struct sheet *sheet, enum ink ink, const char *format,
+                                                                va_list arguments) {
+    CLEANUP_FREE char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    add_cell(sheet, ink, text ? text : "");
 }
 
-void sheet_addf(struct sheet_table *table, const char *format, ...) {
+#define ADD_FORMATTED(sheet, ink, format)                                                                              \
+    do {                                                                                                               \
+        va_list arguments;                                                                                             \
+        va_start(arguments, format);                                                                                   \
+        add_formatted(sheet, ink, format, arguments);                                                                  \
+        va_end(arguments);                                                                                             \
+    } while (0)
+
+/* Begins a block: those of its members that are given, and the page's rank. */
+static void begin(struct sheet *sheet, struct sheet_block block) {
+    if (!make_room(sheet, (void **)&sheet->blocks, sheet->block_count, &sheet->block_room, sizeof(*sheet->blocks))) {
+        free(block.columns);
+        return;
+    }
+    block.rank = sheet->rank;
+    block.from = sheet->from;
+    block.only_with = sheet->only_with;
+    block.first = sheet->cell_count;
+    sheet->blocks[sheet->block_count++] = block;
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------- */
+
+void sheet_gap(struct sheet *sheet) {
+    begin(sheet, (struct sheet_block){.form = FORM_GAP});
+}
+
+void sheet_put(struct sheet *sheet, enum sheet_form form, enum ink ink, int indent, const char *format, ...) {
+    if (form == FORM_HEADING || form == FORM_TITLE)
+        sheet_gap(sheet);
+    begin(sheet, (struct sheet_block){.form = form, .indent = indent});
+    ADD_FORMATTED(sheet, ink, format);
+}
+
+void sheet_entry(struct sheet *sheet, enum sheet_form form, const char *key, const char *format, ...) {
+    begin(sheet, (struct sheet_block){.form = form});
+    add_cell(sheet, INK_FAINT, key);
+    ADD_FORMATTED(sheet, INK_PLAIN, format);
+}
+
+void sheet_span(struct sheet *sheet, enum ink ink, const char *format, ...) {
+    ADD_FORMATTED(sheet, ink, format);
+}
+
+void sheet_list(struct sheet *sheet, const char *key, int lines, wide_count others) {
+    begin(sheet, (struct sheet_block){.form = FORM_LIST, .list_lines = lines, .count = others});
+    add_cell(sheet, INK_FAINT, key);
+}
+
+void sheet_item(struct sheet *sheet, wide_count count, const char *format, ...) {
+    ADD_FORMATTED(sheet, INK_PLAIN, format);
+    if (!sheet->texts.failed)
+        sheet->cells[sheet->cell_count - 1].count = count;
+}
+
+void sheet_command(struct sheet *sheet, const char *command, const char *argument, const char *stands_for,
+                   const char *why) {
+    const char *const texts[] = {command, argument, stands_for, why};
+    begin(sheet, (struct sheet_block){.form = FORM_COMMAND});
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        add_cell(sheet, INK_PLAIN, texts[i]);
+}
+
+void sheet_chart(struct sheet *sheet, const char *caption, const struct chart_axis *axis, unsigned resolution,
+                 const struct aggstats_op_profile *op, const struct aggstats_op_profile *beside) {
+    struct sheet_block block = {.form = FORM_CHART, .resolution = resolution, .ops = {op, beside}};
+    if (axis)
+        block.axis = *axis;
+    begin(sheet, block);
+    if (caption)
+        add_cell(sheet, INK_FAINT, caption);
+}
+
+void sheet_picture(struct sheet *sheet, const char *op) {
+    begin(sheet, (struct sheet_block){.form = FORM_PICTURE});
+    add_cell(sheet, INK_PLAIN, op);
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------- */
+
+struct sheet_table *sheet_table(struct sheet *sheet, const struct sheet_column *columns, size_t count) {
+    struct sheet_block block = {.form = FORM_TABLE, .column_count = (unsigned)count, .table = {.gap = 2}};
+    block.columns = calloc(count, sizeof(*columns));
+    if (block.columns)
+        memcpy(block.columns, columns, count * sizeof(*columns));
+    else
+        sheet->texts.failed = true;
+    begin(sheet, block);
+    for (size_t i = 0; i < count; i++)
+        add_cell(sheet, INK_FAINT,
+                 sheet->screen.html && columns[i].title_in_html ? columns[i].title_in_html : columns[i].title);
+    return sheet->texts.failed ? &sheet->nowhere : &sheet->blocks[sheet->block_count - 1].table;
+}
+
+void sheet_add(struct sheet *sheet, const char *text) {
+    if (sheet->texts.failed)
+        return;
+    struct sheet_block *block = &sheet->blocks[sheet->block_count - 1];
+    const enum sheet_kind kind = block->columns[block->next].kind;
+    add_cell(sheet, kind == SHEET_NAME || kind == SHEET_PATH || kind == SHEET_GROUP ? INK_STRONG : INK_PLAIN, text);
+    block->next = (block->next + 1) % block->column_count;
+}
+
+void sheet_addf(struct sheet *sheet, const char *format, ...) {
     va_list arguments;
     CLEANUP_FREE char *text = NULL;
     va_start(arguments, format);
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
     va_end(arguments);
-    sheet_add(table, text ? text : "");
+    sheet_add(sheet, text ? text : "");
 }
 
-void sheet_add_count(struct sheet_table *table, wide_count count) {
-    sheet_add(table, units_count(count).text);
+void sheet_add_count(struct sheet *sheet, wide_count count) {
+    sheet_add(sheet, units_count(count).text);
 }
 
-void sheet_add_share(struct sheet_table *table, double share) {
-    sheet_add(table, isnan(share) ? "-" : units_share(share).text);
+void sheet_add_share(struct sheet *sheet, double share) {
+    sheet_add(sheet, isnan(share) ? "-" : units_share(share).text);
 }
 
-void sheet_add_cycles(struct sheet_table *table, double cycles) {
-    sheet_add(table, isnan(cycles) ? "-" : units_cycles(table->units, cycles).text);
+void sheet_add_cycles(struct sheet *sheet, double cycles) {
+    sheet_add(sheet, isnan(cycles) ? "-" : units_cycles(&sheet->units, cycles).text);
 }
 
-void sheet_add_seconds(struct sheet_table *table, double seconds) {
-    sheet_add(table, isnan(seconds) ? "-" : units_seconds(table->units, seconds).text);
+void sheet_add_seconds(struct sheet *sheet, double seconds) {
+    sheet_add(sheet, isnan(seconds) ? "-" : units_seconds(&sheet->units, seconds).text);
 }
 
-void sheet_ink(struct sheet_table *table, enum ink ink) {
-    if (table->cell_count > 0)
-        table->cells[table->cell_count - 1].ink = ink;
+void sheet_ink(struct sheet *sheet, enum ink ink) {
+    if (!sheet->texts.failed)
+        sheet->cells[sheet->cell_count - 1].ink = ink;
 }
 
-void sheet_add_more(struct sheet_table *table, enum ink ink, const char *text) {
-    add_cell(table, text, ink, true);
+void sheet_add_more(struct sheet *sheet, enum ink ink, const char *text) {
+    add_cell(sheet, ink, text);
+    if (!sheet->texts.failed)
+        sheet->cells[sheet->cell_count - 1].is_more = true;
 }
 
-void sheet_add_note(struct sheet_table *table, const char *text) {
-    while (table->next < table->column_count - 1)
-        sheet_add(table, "");
-    sheet_add(table, text);
-    if (table->cell_count > 0)
-        table->cells[table->cell_count - 1].is_note = true;
+void sheet_add_note(struct sheet *sheet, const char *text) {
+    while (!sheet->texts.failed &&
+           sheet->blocks[sheet->block_count - 1].next + 1 < sheet->blocks[sheet->block_count - 1].column_count)
+        sheet_add(sheet, "");
+    sheet_add(sheet, text);
+    if (!sheet->texts.failed)
+        sheet->cells[sheet->cell_count - 1].is_note = true;
 }
 
-static const char *text_of(const struct sheet_table *table, const struct sheet_cell *cell) {
-    return table->texts.text + cell->text;
+/* ---- What is there ------------------------------------------------------------------------------ */
+
+bool sheet_block_is_there(const struct sheet *sheet, const struct sheet_block *block, unsigned shown) {
+    return block->from <= sheet->step && (block->rank == 0 || block->rank > sheet->step) &&
+           (block->only_with == 0 || (block->only_with & shown));
 }
 
-struct row {
-    const struct sheet_cell *cells; /* [columns of the table] */
-    const struct sheet_cell *more;
-    size_t more_count;
-    bool is_of_same_group; /* as the row before */
-};
+const struct sheet_cell *sheet_block_end(const struct sheet *sheet, const struct sheet_block *block) {
+    const bool is_last = block + 1 == sheet->blocks + sheet->block_count;
+    return sheet->cells + (is_last ? sheet->cell_count : block[1].first);
+}
 
-/* Steps over the row at *index. ret_row: the one before. Returns false behind the last one */
-static bool next_row(const struct sheet_table *table, size_t *index, struct row *ret_row) {
-    if (table->texts.failed || *index >= table->cell_count)
+bool sheet_next_row(const struct sheet *sheet, const struct sheet_block *block, struct sheet_row *row) {
+    const struct sheet_cell *end = sheet_block_end(sheet, block);
+    const struct sheet_cell *before = row->cells;
+    const struct sheet_cell *cells =
+        before ? row->more + row->more_count : sheet->cells + block->first + block->column_count;
+    if (cells >= end)
         return false;
-    assert(*index + table->column_count <= table->cell_count);
-    const struct sheet_cell *before = *index > 0 ? ret_row->cells : NULL;
-    *ret_row = (struct row){.cells = table->cells + *index, .more = table->cells + *index + table->column_count};
-    *index += table->column_count;
-    while (*index < table->cell_count && table->cells[*index].is_more) {
-        ret_row->more_count++;
-        (*index)++;
-    }
-    ret_row->is_of_same_group = before && table->columns[0].kind == SHEET_GROUP &&
-                                strcmp(text_of(table, before), text_of(table, ret_row->cells)) == 0;
+    assert(cells + block->column_count <= end);
+    *row =
+        (struct sheet_row){.cells = cells, .more = cells + block->column_count, .number = before ? row->number + 1 : 0};
+    while (row->more + row->more_count < end && row->more[row->more_count].is_more)
+        row->more_count++;
+    row->is_of_same_group = before && block->columns[0].kind == SHEET_GROUP &&
+                            strcmp(sheet_text_of(sheet, before), sheet_text_of(sheet, cells)) == 0;
     return true;
 }
 
-/* ---- Room --------------------------------------------------------------------------------------- */
+/* ---- Fitting ------------------------------------------------------------------------------------ */
 
-/* Where the columns of a table are on a screen. */
-struct layout {
-    const struct sheet_table *table;
-    const struct screen *screen;
-    unsigned shown;                /* columns, as bits */
-    int widths[SHEET_COLUMNS_MAX]; /* with the blanks before the cells; 0: not shown */
-    int texts;                     /* the column of the screen where texts begin */
-};
-
-static bool is_at_right(const struct sheet_column *column) {
-    return column->kind == SHEET_NUMBER || column->kind == SHEET_WORD;
-}
-
-static bool is_line(const struct sheet_column *column) {
-    return column->kind == SHEET_LINE || column->kind == SHEET_PLACE || column->kind == SHEET_LIST;
-}
-
-static int gap_before(const struct sheet_table *table, unsigned column) {
-    if (column == 0 && table->columns[column].width > 0)
-        return 0; /* its width indents it */
-    if (table->columns[column].gap > 0)
-        return table->columns[column].gap;
-    if (is_at_right(&table->columns[column]))
-        return table->gap;
-    return column > 0 ? TEXT_GAP : 0;
-}
-
-/* Sets the widths that the contents of columns need. */
-static void measure(const struct sheet_table *table, int widths[SHEET_COLUMNS_MAX]) {
-    unsigned column = 0;
-    for (unsigned i = 0; i < table->column_count; i++) {
-        const int wanted = gap_before(table, i) + units_text_columns(table->columns[i].title);
-        widths[i] = wanted > table->columns[i].width || is_line(&table->columns[i]) ? wanted : table->columns[i].width;
-        if (table->columns[i].kind == SHEET_TEXT)
-            widths[i] = TEXT_GAP + TEXT_COLUMNS_MIN;
-    }
-    for (size_t i = 0; i < table->cell_count && !table->texts.failed; i++) {
-        if (table->cells[i].is_more)
+static size_t count_lines(const struct sheet *sheet) {
+    size_t lines = 0;
+    bool has_gap = false;
+    for (size_t i = 0; i < sheet->block_count; i++) {
+        struct sheet_block *block = &sheet->blocks[i];
+        CLEANUP_FREE char *text = NULL;
+        size_t size_bytes = 0;
+        struct screen nowhere = sheet->screen;
+        if (!sheet_block_is_there(sheet, block, ~0U) || !sheet_terminal_shows(sheet, block))
             continue;
-        const int wanted = gap_before(table, column) + units_text_columns(text_of(table, &table->cells[i]));
-        if (table->columns[column].kind != SHEET_TEXT && !table->cells[i].is_note && wanted > widths[column])
-            widths[column] = wanted;
-        column = (column + 1) % table->column_count;
-    }
-}
-
-/* Gives a column its width, or less if it can be cut. Returns false if there is no room for it */
-static bool make_room(struct layout *layout, unsigned column, int wanted, int *left) {
-    const struct sheet_column *of = &layout->table->columns[column];
-    if (of->most > 0 && wanted > of->most)
-        wanted = of->most;
-    if (wanted > *left && !is_name(of)) {
-        if (!is_line(of) || *left < of->width)
-            return false;
-        wanted = *left;
-    }
-    layout->shown |= 1U << column;
-    layout->widths[column] = wanted;
-    *left -= wanted;
-    return true;
-}
-
-/* Names get room before other columns; the last column of the line also gets the rest of the line. */
-static struct layout lay_out(const struct sheet_table *table, const struct screen *screen) {
-    struct layout layout = {.table = table, .screen = screen, .texts = OWN_LINE_INDENT};
-    int wanted[SHEET_COLUMNS_MAX];
-    unsigned by_rank[SHEET_COLUMNS_MAX] = {0};
-    int left = screen->width;
-    assert(table->column_count > 0);
-    measure(table, wanted);
-    for (unsigned i = 0; i < table->column_count; i++) {
-        assert(table->columns[i].rank < table->column_count);
-        by_rank[table->columns[i].rank] = i;
-        if (is_name(&table->columns[i]) && !(table->hidden & 1U << i))
-            make_room(&layout, i, wanted[i], &left);
-    }
-    for (unsigned rank = 0; rank < table->column_count; rank++)
-        if (!((table->hidden | layout.shown) & 1U << by_rank[rank]) &&
-            !make_room(&layout, by_rank[rank], wanted[by_rank[rank]], &left) && !table->fills &&
-            table->columns[by_rank[rank]].kind != SHEET_GROUP)
-            break;
-    unsigned last = table->column_count - 1;
-    while (last > 0 && !(layout.shown & 1U << last))
-        last--;
-    const int more = wanted[last] - layout.widths[last];
-    if (left > 0)
-        layout.widths[last] += more < left ? more : left;
-    if (table->columns[last].kind == SHEET_TEXT) {
-        layout.texts = TEXT_GAP;
-        for (unsigned i = 0; i < last; i++)
-            layout.texts += layout.widths[i];
-    }
-    return layout;
-}
-
-/* ---- On a terminal ------------------------------------------------------------------------------ */
-
-/* Goes to a column of the line, or of the next one if that is behind it. */
-static void go_to(const struct screen *screen, int at, int column) {
-    if (at > column)
-        at = fprintf(screen->stream, "\n") - 1;
-    fprintf(screen->stream, "%*s", column - at, "");
-}
-
-static void print_text(const struct layout *layout, enum ink ink, const char *text) {
-    if (ink != INK_PLAIN)
-        screen_ink(layout->screen, ink);
-    screen_print_wrapped(layout->screen, layout->texts, layout->texts, text);
-    if (ink != INK_PLAIN)
-        screen_ink(layout->screen, INK_PLAIN);
-}
-
-/* What there is room for.
- * Owner:   the caller frees it. Returns NULL without memory */
-static char *cut(const struct screen *screen, enum sheet_kind kind, const char *text, int columns) {
-    char *shown = screen_cut(screen, text, kind == SHEET_LIST ? INT_MAX : columns,
-                             kind == SHEET_PATH || kind == SHEET_PLACE ? SCREEN_PATH : SCREEN_BEGINNING);
-    while (shown && kind == SHEET_LIST && units_text_columns(shown) > columns) {
-        char *end = strrchr(shown, ',');
-        *(end ? end : shown) = '\0';
-    }
-    return shown;
-}
-
-/* "file in .../data" of "file in /srv/data"; without room for that "file". Owner: as of cut() */
-static char *cut_title(const struct screen *screen, const char *title, int columns) {
-    static const char before[] = " in ";
-    const char *path = strchr(title, '/');
-    char *text = NULL;
-    if (!path || units_text_columns(title) <= columns)
-        return screen_cut(screen, title, columns, SCREEN_BEGINNING);
-    int words = (int)(path - title);
-    CLEANUP_FREE char *end = columns - words > 3 ? screen_cut(screen, path, columns - words, SCREEN_END) : NULL;
-    if (!end && words > (int)strlen(before)) {
-        words -= (int)strlen(before);
-        words -= title[words - 1] == ',';
-    }
-    return asprintf(&text, "%.*s%s", words, title, end ? end : "") < 0 ? NULL : text;
-}
-
-/* The name of a group, and a note of its first row, on a line of their own. */
-static void print_group(const struct layout *layout, const struct row *row) {
-    const struct sheet_cell *last = &row->cells[layout->table->column_count - 1];
-    screen_print_untrusted(layout->screen, row->cells[0].ink, text_of(layout->table, row->cells));
-    if (last->is_note) {
-        putc(' ', layout->screen->stream);
-        screen_print_untrusted(layout->screen, last->ink, text_of(layout->table, last));
-    }
-    putc('\n', layout->screen->stream);
-}
-
-static void print_note(const struct layout *layout, int at, const char *text) {
-    if (at + TEXT_GAP + units_text_columns(text) > layout->screen->width)
-        return;
-    fprintf(layout->screen->stream, "%*s", TEXT_GAP, "");
-    screen_print_untrusted(layout->screen, INK_PLAIN, text);
-}
-
-/* row: NULL: the titles */
-static void print_line(const struct layout *layout, const struct row *row) {
-    const struct sheet_table *table = layout->table;
-    const struct screen *screen = layout->screen;
-    int at = 0;  /* where the line ends so far */
-    int end = 0; /* of the column */
-    const bool has_group_line = table->columns[0].kind == SHEET_GROUP && !(layout->shown & 1U);
-    if (row && has_group_line && !row->is_of_same_group)
-        print_group(layout, row);
-    for (unsigned i = 0; i < table->column_count; i++) {
-        const struct sheet_column *column = &table->columns[i];
-        const char *text = row ? text_of(table, &row->cells[i]) : column->title;
-        const enum ink ink = row ? row->cells[i].ink : INK_FAINT;
-        const int begin = end + gap_before(table, i);
-        if (column->kind == SHEET_TEXT) {
-            go_to(screen, at, layout->texts);
-            print_text(layout, ink, text);
-            return;
+        nowhere.stream = block->lines == 0 ? open_memstream(&text, &size_bytes) : NULL;
+        if (nowhere.stream) {
+            sheet_terminal_put(sheet, &nowhere, block, false);
+            fclose(nowhere.stream);
         }
-        end += layout->widths[i];
-        if (row && row->cells[i].is_note && !has_group_line)
-            print_note(layout, at, text);
-        if (!(layout->shown & 1U << i) || !text[0] ||
-            (row && (row->cells[i].is_note || (i == 0 && row->is_of_same_group))))
+        for (size_t at = 0; at < size_bytes && text; at++)
+            block->lines += text[at] == '\n';
+        lines += block->lines + (has_gap && block->form != FORM_GAP);
+        has_gap = block->form == FORM_GAP;
+    }
+    return lines;
+}
+
+void sheet_fit(struct sheet *sheet, unsigned lines_max) {
+    unsigned last = 0;
+    for (size_t i = 0; i < sheet->block_count; i++)
+        last = sheet->blocks[i].rank > last ? sheet->blocks[i].rank : last;
+    while (!sheet->texts.failed && sheet->step < last && count_lines(sheet) > lines_max)
+        sheet->step++;
+}
+
+/* ---- Printing ----------------------------------------------------------------------------------- */
+
+void sheet_print(struct sheet *sheet) {
+    const bool is_html = sheet->screen.html;
+    unsigned shown = 0;   /* columns of the last table */
+    bool has_gap = false; /* before the next block */
+    bool has_key = true;  /* the next command */
+    for (size_t i = 0; i < sheet->block_count && !sheet->texts.failed; i++) {
+        const struct sheet_block *block = &sheet->blocks[i];
+        if (!sheet_block_is_there(sheet, block, shown) || (!is_html && !sheet_terminal_shows(sheet, block)))
             continue;
-        const int room = (end < screen->width ? end : screen->width) - begin;
-        CLEANUP_FREE char *shown = row ? cut(screen, column->kind, text, room) : cut_title(screen, text, room);
-        const int columns = units_text_columns(shown ? shown : "");
-        go_to(screen, at, is_at_right(column) ? end - columns : begin);
-        screen_print(screen, ink, shown ? shown : "");
-        at = is_at_right(column) ? end : begin + columns;
-    }
-    putc('\n', screen->stream);
-}
-
-static unsigned print_table(const struct sheet_table *table, const struct screen *screen) {
-    const struct layout layout = lay_out(table, screen);
-    struct row row;
-    print_line(&layout, NULL);
-    for (size_t i = 0; next_row(table, &i, &row);) {
-        print_line(&layout, &row);
-        for (size_t more = 0; more < row.more_count; more++) {
-            fprintf(screen->stream, "%*s", layout.texts, "");
-            print_text(&layout, row.more[more].ink, text_of(table, &row.more[more]));
-        }
-    }
-    return layout.shown;
-}
-
-/* ---- In a browser ------------------------------------------------------------------------------- */
-
-/* row: NULL: the titles. Returns the number of columns before the last one */
-static unsigned put_row(const struct sheet_table *table, FILE *stream, const struct row *row) {
-    static const enum html_cell cells[] = {
-        [SHEET_NUMBER] = HTML_NUMBER, [SHEET_WORD] = HTML_NUMBER, [SHEET_NAME] = HTML_NAME,
-        [SHEET_PATH] = HTML_NAME,     [SHEET_LINE] = HTML_TEXT,   [SHEET_LIST] = HTML_TEXT,
-        [SHEET_PLACE] = HTML_TEXT,    [SHEET_GROUP] = HTML_NAME,  [SHEET_TEXT] = HTML_TEXT,
-    };
-    const unsigned last = table->column_count - 1;
-    const unsigned first = table->columns[last].kind == SHEET_PATH ? last : 0; /* names are in front here */
-    unsigned count = 0;
-    html_begin_row(stream);
-    for (unsigned place = 0; place <= last; place++) {
-        const unsigned i = (first + place) % table->column_count;
-        const enum sheet_kind kind = table->columns[i].kind;
-        if (table->hidden & 1U << i)
+        if (has_gap && block->form != FORM_GAP)
+            putc('\n', sheet->screen.stream);
+        has_gap = block->form == FORM_GAP;
+        if (has_gap)
             continue;
-        if (row)
-            html_put_cell(stream, cells[kind], text_of(table, &row->cells[i]));
-        else
-            html_put_cell(stream, cells[kind] == HTML_NUMBER ? HTML_NUMBER_TITLE : HTML_TITLE, table->columns[i].title);
-        count++;
+        const unsigned columns =
+            is_html ? sheet_html_put(sheet, block) : sheet_terminal_put(sheet, &sheet->screen, block, has_key);
+        shown = block->form == FORM_TABLE ? columns : shown;
+        has_key = block->form != FORM_COMMAND;
     }
-    html_end_row(stream);
-    return count - 1;
-}
-
-static void put_table(const struct sheet_table *table, FILE *stream) {
-    struct row row;
-    html_begin_table(stream);
-    const unsigned before_last = put_row(table, stream, NULL);
-    for (size_t i = 0; next_row(table, &i, &row);) {
-        put_row(table, stream, &row);
-        for (size_t more = 0; more < row.more_count; more++) {
-            fprintf(stream, "<tr class=\"more\"><td colspan=\"%u\"></td><td>", before_last);
-            html_put(stream, text_of(table, &row.more[more]));
-            fputs("</td></tr>\n", stream);
-        }
-    }
-    html_end_table(stream);
-}
-
-unsigned sheet_print(const struct sheet_table *table, const struct screen *screen) {
-    if (!screen->html)
-        return print_table(table, screen);
-    put_table(table, screen->stream);
-    return ~table->hidden;
-}
-
-/* ---- In Markdown -------------------------------------------------------------------------------- */
-
-/* row: NULL: the titles, and the line below them */
-static void put_markdown_row(const struct sheet_table *table, FILE *stream, const struct row *row) {
-    putc('|', stream);
-    for (unsigned i = 0; i < table->column_count; i++)
-        if (!(table->hidden & 1U << i))
-            fprintf(stream, " %s |", row ? text_of(table, &row->cells[i]) : table->columns[i].title);
-    if (!row)
-        fputs("\n|", stream);
-    for (unsigned i = 0; i < table->column_count && !row; i++)
-        if (!(table->hidden & 1U << i))
-            fputs(table->columns[i].kind == SHEET_NUMBER ? "---:|" : "---|", stream);
-    putc('\n', stream);
-}
-
-void sheet_print_markdown(const struct sheet_table *table, FILE *stream) {
-    struct row row;
-    put_markdown_row(table, stream, NULL);
-    for (size_t i = 0; next_row(table, &i, &row);)
-        put_markdown_row(table, stream, &row);
+    sheet_finish(sheet);
 }

@@ -8,7 +8,7 @@ static enum status refuse(void) {
     return STATUS_TROUBLE;
 }
 
-enum status top_mount_screen_run(struct top_watch *watch, const struct top_view *view, int64_t delay_ns, bool ascii) {
+enum status top_mount_screen_run(struct top_watch *watch, size_t view, int64_t delay_ns, bool ascii) {
     (void)watch, (void)view, (void)delay_ns, (void)ascii;
     return refuse();
 }

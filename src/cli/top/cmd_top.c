@@ -9,7 +9,6 @@
 #include "option_table.h"
 #include "top_all.h"
 #include "top_page.h"
-#include "top_views.h"
 #include "wait_scope.h"
 
 struct top_options {
@@ -27,14 +26,6 @@ struct top_options {
 
 /* ---- Text --------------------------------------------------------------------------------------- */
 
-/* What the mount has not answered yet is in a later report. */
-static void draw_callers(const struct top_watch *watch, struct canvas *canvas) {
-    if (watch->callers.is_fresh && !watch->callers.error && !watch->has_ended)
-        top_callers_page_draw(watch, canvas);
-    else
-        top_callers_page_draw_notices(watch, canvas);
-}
-
 /* If the mount was waited for, reports missed meanwhile become one. */
 static void wait_for_next(int64_t *next_ns, double delay_seconds) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
@@ -46,23 +37,27 @@ static void wait_for_next(int64_t *next_ns, double delay_seconds) {
         ;
 }
 
+/* What the mount has not answered yet is in a later report. */
 static void print_report(const struct top_watch *watch, bool ascii) {
+    const struct top_callers *callers = &watch->callers;
     const struct screen screen = screen_of_stdout(0, ascii);
-    struct canvas_stream stream;
-    canvas_stream_init(&stream, &screen);
+    CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, 0);
     if (!watch->is_fresh) {
-        top_page_draw_notices(watch, &stream.canvas);
-        return;
+        top_page_put_notices(&sheet, watch);
+    } else {
+        top_page_put_heading(&sheet, watch);
+        sheet_gap(&sheet);
     }
-    top_page_draw_heading(watch, &stream.canvas);
-    canvas_end_line(&stream.canvas);
-    if (watch->callers.wanted != TOP_CALLERS_UNWANTED) {
-        draw_callers(watch, &stream.canvas);
-        return;
+    if (watch->is_fresh && callers->wanted == TOP_CALLERS_UNWANTED) {
+        top_views[TOP_SUMMARY].put(&sheet, watch);
+        sheet_gap(&sheet);
+        top_views[TOP_OPERATIONS].put(&sheet, watch);
+    } else if (watch->is_fresh && callers->is_fresh && !callers->error && !watch->has_ended) {
+        top_views[TOP_CALLERS].put(&sheet, watch);
+    } else if (watch->is_fresh) {
+        top_page_put_notices_of_callers(&sheet, watch);
     }
-    top_summary_draw(watch, &stream.canvas);
-    canvas_end_line(&stream.canvas);
-    top_view_of_operations()->draw(watch, &stream.canvas);
+    sheet_print(&sheet);
 }
 
 /* A report for each interval; without a count until the mount ends. main() reports errors of output. */
@@ -100,7 +95,7 @@ static enum status begin_with_callers(struct top_watch *watch, const struct top_
     }
     if (watch->callers.error == -ENODATA || watch->callers.error == -EBUSY) {
         char commands[TOP_COMMANDS_SIZE];
-        top_callers_format_commands(watch, commands);
+        top_page_format_commands(watch, commands);
         complain("no calls by %s in %s; osproffs -o by=%s records them; from now on: '%s'", by, watch->callers.path, by,
                  commands);
         return STATUS_NOT_SO;
@@ -127,8 +122,8 @@ static enum status run_watch(struct top_watch *watch, const struct top_options *
     if (options->batch)
         return print_reports(watch, options);
     if (options->by == AGGSTATS_UNGROUPED)
-        top_watch_want_callers(watch, top_views->callers);
-    return top_mount_screen_run(watch, options->by == AGGSTATS_UNGROUPED ? top_views : top_view_of_callers(),
+        top_watch_want_callers(watch, top_views[TOP_SUMMARY].callers);
+    return top_mount_screen_run(watch, options->by == AGGSTATS_UNGROUPED ? TOP_SUMMARY : TOP_CALLERS,
                                 llround(options->delay_seconds * 1e9), options->ascii);
 }
 

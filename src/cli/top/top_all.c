@@ -23,11 +23,11 @@ static int wait_until(struct top_waits *waits, int64_t end_ns) {
 
 static void print_report(const struct top_waits *waits, const struct top_all_options *options) {
     const struct screen screen = screen_of_stdout(0, options->ascii);
-    struct canvas_stream stream;
-    canvas_stream_init(&stream, &screen);
-    top_waits_page_draw_heading(waits, &stream.canvas);
-    canvas_end_line(&stream.canvas);
-    top_waits_page_print(waits, options->by ? waits->by : WAIT_BY_NOBODY, &screen);
+    CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, 1);
+    top_waits_page_put_heading(&sheet, waits);
+    sheet_gap(&sheet);
+    top_waits_page_put_report(&sheet, waits, options->by ? waits->by : WAIT_BY_NOBODY);
+    sheet_print(&sheet);
 }
 
 /* A report for each interval. main() reports errors of output. */

@@ -45,12 +45,11 @@ static void choose_view(struct mount_screen *screen, size_t view) {
 /* If the view has no order, switches to operations. */
 static void choose_order(struct mount_screen *screen, enum top_order order) {
     top_watch_sort(screen->watch, order);
-    choose_view(screen,
-                top_views[screen->view].has_orders ? screen->view : (size_t)(top_view_of_operations() - top_views));
+    choose_view(screen, top_views[screen->view].has_orders ? screen->view : TOP_OPERATIONS);
 }
 
 static bool choose(void *context, int key) {
-    for (size_t i = 0; i < top_view_count; i++)
+    for (size_t i = 0; i < TOP_VIEWS; i++)
         if (key == top_views[i].key)
             return choose_view(context, i), true;
     for (size_t i = 0; i < TOP_ORDER_COUNT; i++)
@@ -59,50 +58,46 @@ static bool choose(void *context, int key) {
     return false;
 }
 
-/* ---- Drawing ------------------------------------------------------------------------------------ */
+/* ---- What is shown ------------------------------------------------------------------------------- */
 
-static void draw_help_of_choices(struct canvas *canvas) {
+static void put_help_of_choices(struct sheet *sheet) {
     char name[2] = "";
-    for (size_t i = 0; i < top_view_count; i++) {
+    for (size_t i = 0; i < TOP_VIEWS; i++) {
         name[0] = (char)top_views[i].key;
-        top_screen_draw_help_line(canvas, name, "shows ", top_views[i].title);
+        top_screen_put_help_line(sheet, name, "shows ", top_views[i].title);
     }
     for (size_t i = 0; i < TOP_ORDER_COUNT; i++) {
         name[0] = (char)top_orders[i].key;
-        top_screen_draw_help_line(canvas, name, "orders operations and callers by ", top_orders[i].name);
+        top_screen_put_help_line(sheet, name, "orders operations and callers by ", top_orders[i].name);
     }
 }
 
-static void draw_more_help(struct canvas *canvas) {
-    canvas_end_line(canvas);
-    canvas_line(canvas, INK_PLAIN, "A chart has a column for each bucket of latency; its height is the number of");
-    canvas_line(canvas, INK_PLAIN,
-                canvas->ascii ? "digits of the number of calls: 3 stands for 100 to 999."
-                              : "digits of the number of calls: ▃ stands for 100 to 999.");
+static void put_more_help(struct sheet *sheet) {
+    sheet_gap(sheet);
+    sheet_line(sheet, 0, "A chart has a column for each bucket of latency; its height is the number of");
+    sheet_line(sheet, 0, "digits of the number of calls: %s stands for 100 to 999.", sheet->units.ascii ? "3" : "▃");
 }
 
-static void draw_hints_of_choices(struct canvas *canvas) {
+static void put_hints_of_choices(struct sheet *sheet) {
     char name[2] = "";
-    for (size_t i = 0; i < top_view_count; i++) {
+    for (size_t i = 0; i < TOP_VIEWS; i++) {
         name[0] = (char)top_views[i].key;
-        top_screen_draw_hint(canvas, name, top_views[i].title);
+        top_screen_put_hint(sheet, name, top_views[i].title);
     }
-    canvas_text(canvas, INK_PLAIN, "  ");
-    for (size_t i = 0; i < TOP_ORDER_COUNT; i++) {
-        name[0] = (char)top_orders[i].key;
-        canvas_text(canvas, INK_STRONG, name);
-    }
-    canvas_text(canvas, INK_FAINT, " order");
+    for (size_t i = 0; i < TOP_ORDER_COUNT; i++)
+        sheet_span(sheet, INK_STRONG, "%c", top_orders[i].key);
+    sheet_span(sheet, INK_FAINT, " order");
 }
 
-static void draw_heading(const void *context, struct canvas *canvas) {
-    top_page_draw_heading(watch_of(context), canvas);
+static void put_heading(struct sheet *sheet, const void *context) {
+    top_page_put_heading(sheet, watch_of(context));
 }
 
-static void draw_view(const void *context, int room_lines, struct canvas *canvas) {
+static void put_view(struct sheet *sheet, const void *context, int room_lines) {
     const struct mount_screen *screen = context;
     (void)room_lines;
-    top_views[screen->view].draw(screen->watch, canvas);
+    sheet->units.frequency_hz = screen->watch->latest.profile.clock.frequency_hz;
+    top_views[screen->view].put(sheet, screen->watch);
 }
 
 /* ---- Time --------------------------------------------------------------------------------------- */
@@ -132,7 +127,7 @@ static void complain_of_watch(const void *context, const char *why) {
     complain("cannot go on watching %s: %s", watch_of(context)->source.path, why);
 }
 
-enum status top_mount_screen_run(struct top_watch *watch, const struct top_view *view, int64_t delay_ns, bool ascii) {
+enum status top_mount_screen_run(struct top_watch *watch, size_t view, int64_t delay_ns, bool ascii) {
     static const struct top_kind kind = {
         .keys = keys,
         .key_count = ARRAY_SIZE(keys),
@@ -141,14 +136,14 @@ enum status top_mount_screen_run(struct top_watch *watch, const struct top_view 
         .has_ended = has_ended,
         .input = input_of,
         .collect = collect,
-        .draw_heading = draw_heading,
-        .draw = draw_view,
-        .draw_help_of_choices = draw_help_of_choices,
-        .draw_hints_of_choices = draw_hints_of_choices,
-        .draw_more_help = draw_more_help,
+        .put_heading = put_heading,
+        .put = put_view,
+        .put_help_of_choices = put_help_of_choices,
+        .put_hints_of_choices = put_hints_of_choices,
+        .put_more_help = put_more_help,
         .complain = complain_of_watch,
         .reason = top_source_reason,
     };
-    struct mount_screen screen = {.watch = watch, .view = (size_t)(view - top_views)};
+    struct mount_screen screen = {.watch = watch, .view = view};
     return top_screen_run(&kind, &screen, delay_ns, ascii);
 }

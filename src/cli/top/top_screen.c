@@ -2,10 +2,10 @@
 #include "top_screen.h"
 
 #include <curses.h>
-#include <string.h>
+#include <stdlib.h>
+#include <wchar.h>
 
 #include "base.h"
-#include "screen.h"
 #include "terminal.h"
 
 struct top_screen {
@@ -117,128 +117,130 @@ static void take_key(struct top_screen *screen, int key) {
 
 /* ---- Drawing ------------------------------------------------------------------------------------ */
 
-/* A part of the screen, over its full width. */
+/* A part of the screen, over its full width: a sheet that is printed into memory. */
 struct region {
-    struct canvas canvas;
-    int top; /* the first of the screen's lines in this part, and the first behind it */
-    int end;
-    int line; /* being drawn, counted from `top`; negative: scrolled out of sight */
+    struct sheet sheet;
+    char *text;
+    size_t size_bytes;
 };
 
-static void region_put(struct canvas *canvas, enum ink ink, const char *text) {
-    struct region *region = container_of(canvas, struct region, canvas);
-    if (region->line < 0 || region->top + region->line >= region->end)
-        return;
-    attrset((attr_t)terminal_attributes(ink));
-    mvaddstr(region->top + region->line, canvas->column, text);
+static void region_begin(struct region *region, const struct top_screen *screen) {
+    *region = (struct region){.text = NULL};
+    const struct screen page = {.stream = open_memstream(&region->text, &region->size_bytes),
+                                .width = COLS < SCREEN_WIDTH_MIN ? SCREEN_WIDTH_MIN : COLS,
+                                .ascii = screen->ascii,
+                                .marks = true};
+    region->sheet = sheet_of(&page, 0);
+}
+
+/* Returns the number of lines. */
+static int region_lay_out(struct region *region) {
+    int lines = 0;
+    if (!region->sheet.screen.stream) {
+        sheet_finish(&region->sheet);
+        return 0;
+    }
+    sheet_print(&region->sheet);
+    fclose(region->sheet.screen.stream);
+    for (const char *at = region->text ? region->text : ""; *at; at++)
+        lines += *at == '\n';
+    return lines;
+}
+
+/* Draws the lines of a text from one on, down to the end of the region; they are cut at the right edge. */
+static void region_draw(struct region *region, int top, int end, int first) {
+    int line = top - first;
+    int column = 0;
     attrset(A_NORMAL);
+    for (const char *at = region->text ? region->text : ""; *at;) {
+        wchar_t wide;
+        const int bytes = mbtowc(&wide, at, MB_CUR_MAX);
+        const int columns = bytes > 0 && (unsigned char)*at >= ' ' ? wcwidth(wide) : -1;
+        const bool is_mark = *at >= INK_MARK && *at <= INK_MARK + (char)INK_WARNING;
+        if (*at == '\n') {
+            line++;
+            column = 0;
+        } else if (is_mark) {
+            attrset((attr_t)terminal_attributes((enum ink)(*at - INK_MARK)));
+        } else if (line >= top && line < end && column + (columns > 0 ? columns : 1) <= COLS) {
+            if (columns > 0)
+                mvaddnstr(line, column, at, bytes);
+            else
+                mvaddch(line, column, '?');
+            column += columns > 0 ? columns : 1;
+        }
+        at += bytes > 0 ? bytes : 1;
+    }
+    attrset(A_NORMAL);
+    free(region->text);
 }
 
-static void region_end_line(struct canvas *canvas) {
-    container_of(canvas, struct region, canvas)->line++;
+void top_screen_put_hint(struct sheet *sheet, const char *name, const char *text) {
+    sheet_span(sheet, INK_STRONG, "%s", name);
+    sheet_span(sheet, INK_FAINT, " %s  ", text);
 }
 
-static struct region region_of(const struct top_screen *screen, int top, int end, int first_line) {
-    return (struct region){
-        .canvas =
-            {.put = region_put, .end_line = region_end_line, .width = COLS, .clipped = true, .ascii = screen->ascii},
-        .top = top,
-        .end = end,
-        .line = -first_line,
-    };
+void top_screen_put_help_line(struct sheet *sheet, const char *name, const char *text, const char *more) {
+    sheet_put(sheet, FORM_LINE, INK_STRONG, 0, "%11s", name);
+    sheet_span(sheet, INK_PLAIN, "  %s%s", text, more);
 }
 
-void top_screen_draw_hint(struct canvas *canvas, const char *name, const char *text) {
-    if (canvas->column > 0)
-        canvas_text(canvas, INK_PLAIN, "  ");
-    canvas_text(canvas, INK_STRONG, name);
-    canvas_text(canvas, INK_PLAIN, " ");
-    canvas_text(canvas, INK_FAINT, text);
-}
-
-void top_screen_draw_help_line(struct canvas *canvas, const char *name, const char *text, const char *more) {
-    canvas_right(canvas, INK_STRONG, name, 11);
-    canvas_text(canvas, INK_PLAIN, "  ");
-    canvas_text(canvas, INK_PLAIN, text);
-    canvas_line(canvas, INK_PLAIN, more);
-}
-
-static void draw_help(const struct top_kind *kind, struct canvas *canvas) {
-    if (kind->draw_help_of_choices)
-        kind->draw_help_of_choices(canvas);
+static void put_help(struct sheet *sheet, const struct top_kind *kind) {
+    if (kind->put_help_of_choices)
+        kind->put_help_of_choices(sheet);
     for (size_t i = 0; i < kind->key_count; i++)
-        top_screen_draw_help_line(canvas, kind->keys[i].name, kind->keys[i].help, "");
+        top_screen_put_help_line(sheet, kind->keys[i].name, kind->keys[i].help, "");
     for (size_t i = 0; i < ARRAY_SIZE(screen_keys); i++)
         if (!find_key(kind, screen_keys[i].key))
-            top_screen_draw_help_line(canvas, screen_keys[i].name, screen_keys[i].help, "");
-    if (kind->draw_more_help)
-        kind->draw_more_help(canvas);
+            top_screen_put_help_line(sheet, screen_keys[i].name, screen_keys[i].help, "");
+    if (kind->put_more_help)
+        kind->put_more_help(sheet);
 }
 
-/* Says which lines are shown, if not all. */
-static void draw_position(const struct top_screen *screen, struct canvas *canvas) {
-    char text[64];
-    if (screen->page_lines <= screen->room_lines || screen->room_lines == 0)
-        return;
-    snprintf(text, sizeof(text), "  lines %d-%d of %d ", screen->scroll + 1, screen->scroll + screen->room_lines,
-             screen->page_lines);
-    canvas_text(canvas, INK_STRONG, text);
-}
-
-static void draw_hints(const struct top_screen *screen, struct canvas *canvas) {
+/* Begins with which lines are shown, if not all. */
+static void draw_hints(const struct top_screen *screen, int line) {
     const struct top_kind *kind = screen->kind;
-    draw_position(screen, canvas);
+    struct region region;
+    region_begin(&region, screen);
+    sheet_put(&region.sheet, FORM_LINE, INK_STRONG, 0, "%s", "");
+    if (screen->page_lines > screen->room_lines && screen->room_lines > 0)
+        sheet_span(&region.sheet, INK_STRONG, "  lines %d-%d of %d   ", screen->scroll + 1,
+                   screen->scroll + screen->room_lines, screen->page_lines);
     for (size_t i = 0; i < ARRAY_SIZE(screen_keys); i++)
         if (screen_keys[i].hint)
-            top_screen_draw_hint(canvas, screen_keys[i].name, screen_keys[i].hint);
+            top_screen_put_hint(&region.sheet, screen_keys[i].name, screen_keys[i].hint);
     for (size_t i = 0; i < kind->key_count; i++)
         if (kind->keys[i].hint)
-            top_screen_draw_hint(canvas, kind->keys[i].name, kind->keys[i].hint);
-    if (kind->draw_hints_of_choices)
-        kind->draw_hints_of_choices(canvas);
-}
-
-/* Draws the scrollable part. Returns its number of lines. */
-static int draw_page(const struct top_screen *screen, int top, int end) {
-    struct region region = region_of(screen, top, end, screen->scroll);
-    if (screen->help)
-        draw_help(screen->kind, &region.canvas);
-    else
-        screen->kind->draw(screen->context, screen->room_lines, &region.canvas);
-    return region.line + screen->scroll;
-}
-
-static int clamp_scroll(int scroll, int page_lines, int room_lines) {
-    int last = page_lines > room_lines ? page_lines - room_lines : 0;
-    return scroll < 0 ? 0 : scroll > last ? last : scroll;
-}
-
-/* Draws as much of the heading as fits. Returns its number of lines. */
-static int draw_heading(const struct top_screen *screen) {
-    struct region region = region_of(screen, 0, LINES, 0);
-    screen->kind->draw_heading(screen->context, &region.canvas);
-    if (screen->frozen)
-        canvas_line(&region.canvas, INK_WARNING, "This screen is paused; p goes on.");
-    return region.line;
+            top_screen_put_hint(&region.sheet, kind->keys[i].name, kind->keys[i].hint);
+    if (kind->put_hints_of_choices)
+        kind->put_hints_of_choices(&region.sheet);
+    region_lay_out(&region);
+    region_draw(&region, line, line + 1, 0);
 }
 
 static void draw(struct top_screen *screen) {
-    erase();
     const int end = LINES >= 6 ? LINES - 1 : LINES; /* with a line of hints if there is room */
-    const int top = draw_heading(screen) + 1;
+    struct region heading;
+    struct region page;
+    erase();
+    region_begin(&heading, screen);
+    screen->kind->put_heading(&heading.sheet, screen->context);
+    if (screen->frozen)
+        sheet_put(&heading.sheet, FORM_LINE, INK_WARNING, 0, "This screen is paused; p goes on.");
+    const int top = region_lay_out(&heading) + 1;
+    region_draw(&heading, 0, LINES, 0);
     screen->room_lines = end > top ? end - top : 0;
-    screen->scroll = screen->scroll < 0 ? 0 : screen->scroll;
-    screen->page_lines = draw_page(screen, top, end);
-    int scroll = clamp_scroll(screen->scroll, screen->page_lines, screen->room_lines);
-    if (scroll != screen->scroll) { /* the page is shorter than last time */
-        screen->scroll = scroll;
-        draw(screen);
-        return;
-    }
-    if (end < LINES) {
-        struct region hints = region_of(screen, end, LINES, 0);
-        draw_hints(screen, &hints.canvas);
-    }
+    region_begin(&page, screen);
+    if (screen->help)
+        put_help(&page.sheet, screen->kind);
+    else
+        screen->kind->put(&page.sheet, screen->context, screen->room_lines);
+    screen->page_lines = region_lay_out(&page);
+    const int last = screen->page_lines > screen->room_lines ? screen->page_lines - screen->room_lines : 0;
+    screen->scroll = screen->scroll < 0 ? 0 : screen->scroll > last ? last : screen->scroll;
+    region_draw(&page, top, end, screen->scroll);
+    if (end < LINES)
+        draw_hints(screen, end);
     refresh();
 }
 

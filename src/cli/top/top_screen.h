@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "canvas.h"
 #include "command.h"
+#include "sheet.h"
 
 struct top_key {
     int key;
@@ -24,7 +24,7 @@ struct top_input {
     int64_t due_ns; /* from now; negative: never */
 };
 
-/* Functions that draw do not change what is drawn. */
+/* Functions that put something on a sheet do not change it. */
 struct top_kind {
     const struct top_key *keys; /* [key_count]; they replace those that all screens have */
     size_t key_count;
@@ -43,24 +43,24 @@ struct top_kind {
     struct top_input (*input)(const void *context);
     int (*collect)(void *context, bool *ret_is_new);
 
-    void (*draw_heading)(const void *context, struct canvas *canvas);
+    void (*put_heading)(struct sheet *sheet, const void *context);
 
     /* room_lines: that are shown at a time */
-    void (*draw)(const void *context, int room_lines, struct canvas *canvas);
+    void (*put)(struct sheet *sheet, const void *context, int room_lines);
 
     /* Keys that are in no table, as lines of help and as hints; and explanations. NULL: there are none */
-    void (*draw_help_of_choices)(struct canvas *canvas);
-    void (*draw_hints_of_choices)(struct canvas *canvas);
-    void (*draw_more_help)(struct canvas *canvas);
+    void (*put_help_of_choices)(struct sheet *sheet);
+    void (*put_hints_of_choices)(struct sheet *sheet);
+    void (*put_more_help)(struct sheet *sheet);
 
     /* Why it cannot go on, for the user. */
     void (*complain)(const void *context, const char *why);
     const char *(*reason)(int error);
 };
 
-/* Draws lines of help, and hints, as the screen does. */
-void top_screen_draw_help_line(struct canvas *canvas, const char *name, const char *text, const char *more);
-void top_screen_draw_hint(struct canvas *canvas, const char *name, const char *text);
+/* Put a line of help, and a hint behind others, as the screen does. */
+void top_screen_put_help_line(struct sheet *sheet, const char *name, const char *text, const char *more);
+void top_screen_put_hint(struct sheet *sheet, const char *name, const char *text);
 
 /* Runs until the user quits. Messages are printed after the terminal was restored.
  * delay_ns: between snapshots

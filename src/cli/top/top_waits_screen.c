@@ -51,12 +51,12 @@ static int collect(void *context, bool *ret_is_new) {
     return top_waits_read(context);
 }
 
-static void draw_heading(const void *context, struct canvas *canvas) {
-    top_waits_page_draw_heading(context, canvas);
+static void put_heading(struct sheet *sheet, const void *context) {
+    top_waits_page_put_heading(sheet, context);
 }
 
-static void draw_page(const void *context, int room_lines, struct canvas *canvas) {
-    top_waits_page_draw(context, room_lines, canvas);
+static void put_page(struct sheet *sheet, const void *context, int room_lines) {
+    top_waits_page_put(sheet, context, room_lines);
 }
 
 static void complain_of_waits(const void *context, const char *why) {
@@ -75,8 +75,8 @@ enum status top_waits_screen_run(struct top_waits *waits, int64_t delay_ns, bool
         .take_snapshot = refresh_waits,
         .input = input_of,
         .collect = collect,
-        .draw_heading = draw_heading,
-        .draw = draw_page,
+        .put_heading = put_heading,
+        .put = put_page,
         .complain = complain_of_waits,
         .reason = reason,
     };

@@ -31,8 +31,6 @@ static void name_commands(struct top_frame *frame) {
         if (!call->program[0])
             proc_name_read(call->pid, call->program, sizeof(call->program));
     }
-    for (size_t i = 0; i < frame->call_count; i++)
-        snprintf(frame->calls[i].command, sizeof(frame->calls[i].command), "%s", frame->calls[i].call->program);
 }
 
 /* Makes the frame of the current snapshots. */

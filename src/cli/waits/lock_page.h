@@ -11,7 +11,6 @@
 void lock_page_describe(uint64_t asleep_ns, uint64_t spinning_ns, bool ascii, char ret_text[LOCK_PAGE_SENTENCE_SIZE]);
 
 /* Errors:  -ENOMEM */
-int lock_page_print(const struct wait_watch *watch, const struct wait_page_options *options,
-                    const struct screen *screen);
+int lock_page_put(struct sheet *sheet, const struct wait_watch *watch, const struct wait_page_options *options);
 
 #endif

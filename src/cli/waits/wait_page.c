@@ -1,3 +1,4 @@
+/* Waits as a page. */
 #include "wait_page.h"
 
 #include <inttypes.h>
@@ -6,8 +7,6 @@
 
 #include "base.h"
 #include "holders_text.h"
-#include "sheet.h"
-#include "units.h"
 #include "wait_losses.h"
 
 #define WHO_COLUMNS 100
@@ -23,13 +22,11 @@ struct page {
     const struct wait_view *by_cause;
     const struct wait_view *by_who;
     const struct wait_page_options *options;
-    const struct screen *screen;
-    struct units units;
-    int64_t end_ns;
+    struct sheet *sheet;
 };
 
 static struct units_text time_text(const struct page *page, uint64_t ns) {
-    return screen_firm(units_seconds(&page->units, (double)ns / 1e9));
+    return screen_firm(units_seconds(&page->sheet->units, (double)ns / 1e9));
 }
 
 static struct units_text share_text(uint64_t ns, uint64_t of_ns) {
@@ -38,7 +35,7 @@ static struct units_text share_text(uint64_t ns, uint64_t of_ns) {
 
 /* Within a sentence: a terminal obeys none of its characters. */
 static void add_who(const struct page *page, struct str *text, const char *who) {
-    CLEANUP_FREE char *shown = screen_cut(page->screen, who, WHO_COLUMNS, SCREEN_BEGINNING);
+    CLEANUP_FREE char *shown = screen_cut(&page->sheet->screen, who, WHO_COLUMNS, SCREEN_BEGINNING);
     str_add(text, shown ? shown : "?");
 }
 
@@ -61,7 +58,7 @@ static void add_little(const struct page *page, struct str *text) {
 }
 
 /* "10.0 s: 23 threads of 9 processes waited for something but work, 31.2 s in all." */
-static void print_all(const struct page *page) {
+static void put_all(const struct page *page) {
     const struct wait_view *view = page->by_cause;
     CLEANUP_STR struct str text = {0};
     str_addf(&text, "%s", time_text(page, view->elapsed_ns).text);
@@ -75,7 +72,7 @@ static void print_all(const struct page *page) {
         str_addf(&text, ": %s thread%s of %s process%s waited for something but work, %s in all.",
                  units_count(view->threads).text, units_plural(view->threads), units_count(view->processes).text,
                  view->processes == 1 ? "" : "es", time_text(page, view->total_ns).text);
-    screen_print_sentence(page->screen, 0, str_text(&text));
+    sheet_sentence(page->sheet, 0, "%s", str_text(&text));
 }
 
 /* The row of that cause with the longest time. NULL: there is none */
@@ -87,7 +84,7 @@ static const struct wait_view_row *find_most(const struct page *page, const stru
 }
 
 /* "For most of that, 61 %, they were waiting for ..., above all postgres (19.0 s); 9.00 s at the longest." */
-static void print_first(const struct page *page) {
+static void put_first(const struct page *page) {
     const struct wait_view *view = page->by_cause;
     const struct wait_view_row *first = &view->rows[0];
     CLEANUP_STR struct str text = {0};
@@ -109,7 +106,7 @@ static void print_first(const struct page *page) {
             str_addf(&text, " (%s)", time_text(page, most->total_ns).text);
     }
     str_addf(&text, "; %s at the longest.", time_text(page, first->longest_ns).text);
-    screen_print_sentence(page->screen, 0, str_text(&text));
+    sheet_sentence(page->sheet, 0, "%s", str_text(&text));
 }
 
 /* "1.50 s before the end: postgres 4711 waits for ..., held by ..." NULL: nobody is known. Owner: the caller frees it */
@@ -120,16 +117,16 @@ static char *describe_holder(const struct page *page, const struct wait_view_row
     if (!held || row->total_ns == 0)
         return NULL;
     holders_format(held->chain, sentence, sizeof(sentence));
-    const int64_t before_ns = page->end_ns > held->seen_ns ? page->end_ns - held->seen_ns : 0;
+    const int64_t before_ns = page->watch->read_ns > held->seen_ns ? page->watch->read_ns - held->seen_ns : 0;
     int length = held->waits_still && before_ns < STILL_NS
                      ? asprintf(&text, "%s", sentence)
                      : asprintf(&text, "%s before the end: %s",
-                                units_seconds(&page->units, (double)before_ns / 1e9).text, sentence);
+                                units_seconds(&page->sheet->units, (double)before_ns / 1e9).text, sentence);
     return length < 0 ? NULL : text;
 }
 
 /* "Waiting for work: 213 threads, for events (epoll) (55.0 %), ..." */
-static void print_work(const struct page *page) {
+static void put_work(const struct page *page) {
     const struct wait_view *view = page->by_cause;
     CLEANUP_STR struct str text = {0};
     if (view->counting_rows == view->count)
@@ -142,26 +139,26 @@ static void print_work(const struct page *page) {
         str_addf(&text, "%s%s (%s)", i == view->counting_rows ? "; " : ", ", view->rows[i].cause->why.words,
                  share_text(view->rows[i].total_ns, view->work_ns).text);
     str_addf(&text, ".%s", page->options->has_work || page->options->has_no_hints ? "" : " --work shows them.");
-    screen_print_sentence(page->screen, 0, str_text(&text));
+    sheet_sentence(page->sheet, 0, "%s", str_text(&text));
 }
 
-static void print_unnamed(const struct page *page) {
+static void put_unnamed(const struct page *page) {
     const struct wait_view *view = page->by_cause;
     CLEANUP_STR struct str text = {0};
     if (view->unnamed_ns == 0 || is_little(page))
         return;
     str_addf(&text, "%s of it has no cause by name, only the kernel's function.",
              share_text(view->unnamed_ns, view->total_ns).text);
-    screen_print_sentence(page->screen, 0, str_text(&text));
+    sheet_sentence(page->sheet, 0, "%s", str_text(&text));
 }
 
-static void print_hidden(const struct page *page) {
+static void put_hidden(const struct page *page) {
     const char *hidden = wait_holders_hidden(page->watch->holders);
     if (hidden)
-        screen_print_in_ink(page->screen, INK_WARNING, hidden);
+        sheet_warning(page->sheet, "%s", hidden);
 }
 
-static void print_lost(const struct page *page) {
+static void put_lost(const struct page *page) {
     static const struct wait_losses_words words = {"waits", "wait was", "waits were"};
     const struct waits_losses lost = wait_watch_lost(page->watch);
     CLEANUP_STR struct str text = {0};
@@ -175,22 +172,14 @@ static void print_lost(const struct page *page) {
             WAIT_ROWS_MAX);
     }
     if (text.length > 0)
-        screen_print_in_ink(page->screen, INK_WARNING, str_text(&text));
+        sheet_warning(page->sheet, "%s", str_text(&text));
 }
 
 /* ---- The table ---------------------------------------------------------------------------------- */
 
-static const struct wait_view *view_of_table(const struct page *page) {
-    return page->options->by == WAIT_BY_NOBODY ? page->by_cause : page->by_who;
-}
-
 /* How many of the rows that count are shown, and of the others. */
 static size_t limit_rows(const struct page *page, size_t count) {
     return page->options->rows_max > 0 && count > page->options->rows_max ? page->options->rows_max : count;
-}
-
-static size_t work_shown(const struct page *page, const struct wait_view *view) {
-    return page->options->has_work ? limit_rows(page, view->count - view->counting_rows) : 0;
 }
 
 static const char *title_of(enum wait_by by) {
@@ -202,46 +191,46 @@ static const char *title_of(enum wait_by by) {
 }
 
 /* "cc1 (4.48 s), bash (1.00 s) and 38 more" */
-static void add_programs(const struct page *page, struct sheet_table *table, const struct wait_cause *cause) {
+static void add_programs(const struct page *page, const struct wait_cause *cause) {
     CLEANUP_STR struct str text = {0};
     size_t count = 0;
     for (size_t i = 0; i < page->by_who->count; i++) {
         const struct wait_view_row *row = &page->by_who->rows[i];
         if (row->cause == cause && ++count <= PROGRAMS_NAMED)
             str_addf(&text, "%s%s (%s)", count > 1 ? ", " : "", row->who,
-                     units_seconds(&page->units, (double)row->total_ns / 1e9).text);
+                     units_seconds(&page->sheet->units, (double)row->total_ns / 1e9).text);
     }
     if (count > PROGRAMS_NAMED)
         str_addf(&text, " and %zu more", count - PROGRAMS_NAMED);
-    sheet_add_more(table, INK_STRONG, str_text(&text));
+    sheet_add_more(page->sheet, INK_STRONG, str_text(&text));
 }
 
-static void add_row(const struct page *page, struct sheet_table *table, const struct wait_view_row *row) {
+static void add_row(const struct page *page, const struct wait_view_row *row) {
     const bool has_stack = page->options->has_stacks && row->cause->class != WAIT_FOR_CPU;
     const double seconds = (double)row->total_ns / 1e9;
     const uint64_t all = row->waits + row->now;
-    sheet_add_share(table,
+    sheet_add_share(page->sheet,
                     row->cause->class == WAIT_IS_WORK ? NAN : (double)row->total_ns / (double)page->by_who->total_ns);
-    sheet_add_seconds(table, seconds);
-    sheet_add_count(table, all);
-    sheet_add_seconds(table, seconds / (double)(all + (all == 0)));
-    sheet_add_seconds(table, (double)row->longest_ns / 1e9);
-    sheet_add(table, row->who);
+    sheet_add_seconds(page->sheet, seconds);
+    sheet_add_count(page->sheet, all);
+    sheet_add_seconds(page->sheet, seconds / (double)(all + (all == 0)));
+    sheet_add_seconds(page->sheet, (double)row->longest_ns / 1e9);
+    sheet_add(page->sheet, row->who);
     if (row->now > 0)
-        sheet_addf(table, "%s (%" PRIu64 " still)", row->cause->why.words, row->now);
+        sheet_addf(page->sheet, "%s (%" PRIu64 " still)", row->cause->why.words, row->now);
     else
-        sheet_add(table, row->cause->why.words);
+        sheet_add(page->sheet, row->cause->why.words);
     if (page->options->by == WAIT_BY_NOBODY && !page->options->has_no_names)
-        add_programs(page, table, row->cause);
+        add_programs(page, row->cause);
     CLEANUP_FREE char *holder = describe_holder(page, row);
     if (holder)
-        sheet_add_more(table, INK_STRONG, holder);
+        sheet_add_more(page->sheet, INK_STRONG, holder);
     const char *stack = has_stack ? wait_causes_stack(page->watch->causes, row->stack) : NULL;
     if (stack)
-        sheet_add_more(table, INK_FAINT, stack);
+        sheet_add_more(page->sheet, INK_FAINT, stack);
 }
 
-static void print_table(const struct page *page) {
+static void put_table(const struct page *page) {
     const bool is_of_locks = page->options->is_of_locks;
     const struct sheet_column columns[] = {
         {"share", SHEET_NUMBER, 0},
@@ -252,43 +241,35 @@ static void print_table(const struct page *page) {
         {title_of(page->options->by), SHEET_NAME, 6},
         {is_of_locks ? "lock, and the function that asked for it" : "cause", SHEET_TEXT, 1},
     };
-    CLEANUP_SHEET struct sheet_table table = SHEET_TABLE(columns, &page->units);
-    const struct wait_view *view = view_of_table(page);
+    const struct wait_view *view = page->options->by == WAIT_BY_NOBODY ? page->by_cause : page->by_who;
     const size_t counting = limit_rows(page, view->counting_rows);
-    const size_t work = work_shown(page, view);
-    const size_t left_out = view->counting_rows - counting;
-    for (size_t i = 0; i < counting + work; i++)
-        add_row(page, &table, &view->rows[i < counting ? i : view->counting_rows + i - counting]);
+    const size_t work = page->options->has_work ? limit_rows(page, view->count - view->counting_rows) : 0;
     if (counting + work == 0)
         return;
-    screen_print_gap(page->screen);
-    sheet_print(&table, page->screen);
-    if (left_out > 0)
-        fprintf(page->screen->stream, "(%zu more%s)\n", left_out, page->options->has_no_hints ? "" : ": --verbose");
-    screen_print_gap(page->screen);
+    sheet_gap(page->sheet);
+    SHEET_TABLE(page->sheet, columns);
+    for (size_t i = 0; i < counting + work; i++)
+        add_row(page, &view->rows[i < counting ? i : view->counting_rows + i - counting]);
+    if (view->counting_rows > counting)
+        sheet_line(page->sheet, 0, "(%zu more%s)", view->counting_rows - counting,
+                   page->options->has_no_hints ? "" : ": --verbose");
+    sheet_gap(page->sheet);
 }
 
-void wait_page_print_table(const struct wait_watch *watch, const struct wait_view *by_cause,
-                           const struct wait_view *by_who, const struct wait_page_options *options,
-                           const struct screen *screen) {
-    const struct page page = {watch, by_cause, by_who, options, screen, {.frequency_hz = 1, .ascii = screen->ascii}};
-    print_table(&page);
+void wait_page_put_table(struct sheet *sheet, const struct wait_watch *watch, const struct wait_view *by_cause,
+                         const struct wait_view *by_who, const struct wait_page_options *options) {
+    const struct page page = {watch, by_cause, by_who, options, sheet};
+    put_table(&page);
 }
 
-void wait_page_print(const struct wait_watch *watch, const struct wait_view *by_cause, const struct wait_view *by_who,
-                     const struct wait_page_options *options, const struct screen *screen) {
-    const struct page page = {.watch = watch,
-                              .by_cause = by_cause,
-                              .by_who = by_who,
-                              .options = options,
-                              .screen = screen,
-                              .units = {.frequency_hz = 1000000000, .ascii = screen->ascii},
-                              .end_ns = watch->read_ns};
-    print_all(&page);
-    print_first(&page);
-    print_table(&page);
-    print_unnamed(&page);
-    print_work(&page);
-    print_hidden(&page);
-    print_lost(&page);
+void wait_page_put(struct sheet *sheet, const struct wait_watch *watch, const struct wait_view *by_cause,
+                   const struct wait_view *by_who, const struct wait_page_options *options) {
+    const struct page page = {watch, by_cause, by_who, options, sheet};
+    put_all(&page);
+    put_first(&page);
+    put_table(&page);
+    put_unnamed(&page);
+    put_work(&page);
+    put_hidden(&page);
+    put_lost(&page);
 }

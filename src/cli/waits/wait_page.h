@@ -2,7 +2,7 @@
 #ifndef WAIT_PAGE_H
 #define WAIT_PAGE_H
 
-#include "screen.h"
+#include "sheet.h"
 #include "wait_watch.h"
 
 #define WAIT_PAGE_ROWS 12
@@ -20,12 +20,11 @@ struct wait_page_options {
 
 /* by_cause: made by nobody
  * by_who:   made as the options have it; if that is by nobody, by program */
-void wait_page_print(const struct wait_watch *watch, const struct wait_view *by_cause, const struct wait_view *by_who,
-                     const struct wait_page_options *options, const struct screen *screen);
+void wait_page_put(struct sheet *sheet, const struct wait_watch *watch, const struct wait_view *by_cause,
+                   const struct wait_view *by_who, const struct wait_page_options *options);
 
 /* Its table only. */
-void wait_page_print_table(const struct wait_watch *watch, const struct wait_view *by_cause,
-                           const struct wait_view *by_who, const struct wait_page_options *options,
-                           const struct screen *screen);
+void wait_page_put_table(struct sheet *sheet, const struct wait_watch *watch, const struct wait_view *by_cause,
+                         const struct wait_view *by_who, const struct wait_page_options *options);
 
 #endif

@@ -29,13 +29,16 @@ static int print_page(struct wait_watch *watch, const struct wait_view *by_cause
                                            .rows_max = options->is_verbose ? 0 : page_rows(options),
                                            .whose = whose};
     const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, 1);
     struct wait_view by_who;
     int error = wait_watch_view(watch, page.by == WAIT_BY_NOBODY ? WAIT_BY_PROGRAM : page.by, &by_who);
     if (error)
         return error;
-    wait_page_print(watch, by_cause, &by_who, &page, &screen);
+    wait_page_put(&sheet, watch, by_cause, &by_who, &page);
     wait_view_finish(&by_who);
-    return watch->locks ? lock_page_print(watch, &page, &screen) : 0;
+    error = watch->locks ? lock_page_put(&sheet, watch, &page) : 0;
+    sheet_print(&sheet);
+    return error;
 }
 
 /* Errors: reported to the user */
