@@ -9,8 +9,6 @@
 #include "aggstats/why.h"
 #include "aggstats/words.h"
 #include "base.h"
-#include "callers_text.h"
-#include "disk_others.h"
 #include "facts_text.h"
 #include "groups.h"
 #include "holders_text.h"
@@ -335,7 +333,7 @@ static void put_all_advice(const struct putting *it) {
         put_advice(it, &it->model->advice[i]);
     }
     it->sheet->rank = DISK_OTHERS;
-    if (disk_others_add(&others, it->profile, &it->sheet->screen))
+    if (facts_text_add_disk_others(&others, it->profile, &it->sheet->screen))
         sheet_sentence(it->sheet, 0, "%s", str_text(&others));
 }
 
@@ -450,10 +448,10 @@ static void put_holder(const struct putting *it) {
 
 /* "Slow: 4,120 of 4,203 FSYNCs from commit_row of db" */
 static void put_callers(const struct putting *it) {
-    const char *op = callers_text_first(it->profile);
+    const char *op = facts_text_first_called(it->profile);
     CLEANUP_STR struct str callers = {0};
     it->sheet->rank = CALLERS;
-    if (op && callers_text_add(&callers, it->profile, op))
+    if (op && facts_text_add_callers(&callers, it->profile, op))
         sheet_sentence(it->sheet, 0, "Slow: %s", str_text(&callers));
 }
 

@@ -1,12 +1,15 @@
 #include "facts_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base.h"
-#include "disk_others.h"
 
-#define PRECISE 0.1 /* both bounds differ by no more than this part of the larger one */
+#define PLACE_COLUMNS 32
+#define NAME_COLUMNS 20
+#define BUSY_MIN_PERCENT 20 /* a disk that was less busy has delayed nobody */
+#define PRECISE 0.1         /* both bounds differ by no more than this part of the larger one */
 
 /* ---- Not seen ----------------------------------------------------------------------------------- */
 
@@ -143,6 +146,12 @@ void facts_text_add_cost(struct str *text, const struct aggstats_profile *profil
                  units_seconds(units, (double)profile->cost_ns.counted / 1e9).text);
 }
 
+/* For how much of the time the disk had something to do; 0 also if that is not known. */
+static unsigned disk_busy_percent(const struct aggstats_profile *profile) {
+    const double watched_ns = (double)profile->disk_ns.watched;
+    return watched_ns > 0 ? (unsigned)(100 * fmin((double)profile->disk_ns.busy / watched_ns, 1) + 0.5) : 0;
+}
+
 static void add_disk(struct str *text, const struct aggstats_profile *profile) {
     const bool is_read = profile->disk_bytes.read > 0;
     if (!profile->has_disk)
@@ -154,7 +163,7 @@ static void add_disk(struct str *text, const struct aggstats_profile *profile) {
     if (profile->disk_other_bytes > 0)
         str_addf(text, ", %s by disk_other", units_bytes((double)profile->disk_other_bytes).text);
     if (profile->disk_ns.watched > 0)
-        str_addf(text, "; busy for %u %% of the time", disk_others_busy_percent(profile));
+        str_addf(text, "; busy for %u %% of the time", disk_busy_percent(profile));
 }
 
 static void add_bytes(struct str *text, const struct aggstats_bytes *bytes, const char *of) {
@@ -232,4 +241,124 @@ void facts_text_put_outcome(struct sheet *sheet, const struct aggstats_op_profil
     }
     if (text.length > 0)
         sheet_sentence(sheet, 2, "%s", str_text(&text));
+}
+
+/* ---- Others at the disk --------------------------------------------------------------------------- */
+
+/* Whether others are known to have used the disk more than the command did, and it was not idle most of the time. Sums of
+ * profiles tell nothing of that. */
+static bool are_disk_others_known(const struct aggstats_profile *profile) {
+    const bool was_idle = profile->disk_ns.watched > 0 && disk_busy_percent(profile) < BUSY_MIN_PERCENT;
+    const char *place = aggstats_profile_label(profile, "disk_place");
+    return profile->has_disk && profile->merged == 0 && !was_idle && place && place[0];
+}
+
+static void add_firm(struct str *text, const struct units_text value) {
+    str_add(text, screen_firm(value).text);
+}
+
+/* "; backupd (4711) with its children wrote 300 MiB into files, of this or other disks" */
+static void add_disk_other(struct str *text, const struct aggstats_profile *profile, bool is_read,
+                           const struct screen *screen) {
+    const char *name = aggstats_profile_label(profile, "disk_other");
+    const char *process = aggstats_profile_label(profile, "disk_other_process");
+    const char *parent = aggstats_profile_label(profile, "disk_other_parent");
+    CLEANUP_FREE char *shown = name ? screen_cut(screen, name, NAME_COLUMNS, SCREEN_BEGINNING) : NULL;
+    CLEANUP_FREE char *number =
+        process || parent ? screen_cut(screen, parent ? parent : process, NAME_COLUMNS, SCREEN_BEGINNING) : NULL;
+    if (!shown || !number || profile->disk_other_bytes == 0)
+        return;
+    str_addf(text, "; %s (%s)%s %s ", shown, number, parent ? " with its children" : "", is_read ? "read" : "wrote");
+    add_firm(text, units_bytes((double)profile->disk_other_bytes));
+    str_addf(text, "%s this or other disks", is_read ? ", from" : " into files, of");
+}
+
+bool facts_text_add_disk_others(struct str *text, const struct aggstats_profile *profile, const struct screen *screen) {
+    if (!are_disk_others_known(profile))
+        return false;
+    const bool is_read = profile->disk_bytes.read > 0;
+    const char *name = aggstats_profile_label(profile, "disk");
+    CLEANUP_FREE char *disk = screen_cut(screen, name ? name : "", PLACE_COLUMNS, SCREEN_BEGINNING);
+    CLEANUP_FREE char *place =
+        screen_cut(screen, aggstats_profile_label(profile, "disk_place"), PLACE_COLUMNS, SCREEN_END);
+    str_add(text, "Meanwhile ");
+    add_firm(text, units_bytes((double)(is_read ? profile->disk_bytes.read : profile->disk_bytes.written)));
+    str_addf(text, " were %s /dev/%s, the disk of %s, mostly for others: the command %s ",
+             is_read ? "read from" : "written to", disk ? disk : "", place ? place : "", is_read ? "read" : "wrote");
+    add_firm(text, units_bytes((double)profile->disk_bytes.own));
+    if (profile->disk_ns.watched > 0) {
+        struct units_text share;
+        snprintf(share.text, sizeof(share.text), "%u %%", disk_busy_percent(profile));
+        str_add(text, "; the disk was busy for ");
+        add_firm(text, share);
+        str_add(text, " of the time");
+    }
+    add_disk_other(text, profile, is_read, screen);
+    return true;
+}
+
+/* ---- Callers ------------------------------------------------------------------------------------ */
+
+/* How functions begin that are none, up to the reason, and what is said of them. */
+static const struct {
+    const char *begin;
+    const char *words;
+} others[] = {
+    {"", NULL}, /* it is one */
+    {"(not known: ", "an unknown function"},
+    {"(none: ", "no function of its own"},
+};
+
+/* Of an operation: by calls, most first. */
+static const struct aggstats_caller *find_first(const struct aggstats_profile *profile, const char *op,
+                                                wide_count *ret_calls) {
+    const struct aggstats_caller *first = NULL;
+    *ret_calls = 0;
+    for (size_t i = 0; i < profile->caller_count; i++) {
+        const struct aggstats_caller *caller = &profile->callers[i];
+        if (strcmp(caller->op, op) != 0)
+            continue;
+        *ret_calls += caller->calls;
+        if (caller->program[0] && (!first || caller->calls > first->calls))
+            first = caller;
+    }
+    return first;
+}
+
+/* The one that made half of them, or more. */
+static const struct aggstats_caller *find_decisive(const struct aggstats_profile *profile, const char *op,
+                                                   wide_count *ret_calls) {
+    const struct aggstats_caller *first = find_first(profile, op, ret_calls);
+    return first && 2 * (wide_count)first->calls >= *ret_calls ? first : NULL;
+}
+
+bool facts_text_add_callers(struct str *text, const struct aggstats_profile *profile, const char *op) {
+    wide_count calls;
+    const struct aggstats_caller *caller = find_decisive(profile, op, &calls);
+    size_t kind = ARRAY_SIZE(others) - 1;
+    if (!caller)
+        return false;
+    while (strncmp(caller->function, others[kind].begin, strlen(others[kind].begin)) != 0)
+        kind--;
+    const char *function = caller->function + strlen(others[kind].begin);
+    str_addf(text, "%s of %s %s%s", units_count(caller->calls).text, units_count(calls).text, op, units_plural(calls));
+    if (others[kind].words)
+        str_addf(text, " of %s from %s: %.*s", caller->program, others[kind].words, (int)strcspn(function, ")"),
+                 function);
+    else
+        str_addf(text, " from %s of %s", function, caller->program);
+    return true;
+}
+
+const char *facts_text_first_called(const struct aggstats_profile *profile) {
+    const char *op = NULL;
+    wide_count most = 0;
+    for (size_t i = 0; i < profile->caller_count; i++) {
+        wide_count calls;
+        if (find_decisive(profile, profile->callers[i].op, &calls) && calls > most) {
+            op = profile->callers[i].op;
+            most = calls;
+        }
+    }
+    return op;
 }

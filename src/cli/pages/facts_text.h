@@ -31,4 +31,15 @@ unsigned facts_text_commonest_failure(const struct aggstats_op_profile *op);
  * there is none. */
 void facts_text_put_outcome(struct sheet *sheet, const struct aggstats_op_profile *op);
 
+/* Adds what others did at the disk of a command while it ran. Returns false, and adds nothing, if that is not known, or is
+ * less than the command did. */
+bool facts_text_add_disk_others(struct str *text, const struct aggstats_profile *profile, const struct screen *screen);
+
+/* Adds "4,120 of 4,203 FSYNCs from commit_row of db"; of all slow calls of which that was to be found out.
+ * Returns false, and adds nothing, if no function made half of them */
+bool facts_text_add_callers(struct str *text, const struct aggstats_profile *profile, const char *op);
+
+/* The operation with most slow calls for which there is such a text; NULL: there is none. Owner: the profile */
+const char *facts_text_first_called(const struct aggstats_profile *profile);
+
 #endif

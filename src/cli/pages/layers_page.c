@@ -7,7 +7,6 @@
 
 #include "answer_page.h"
 #include "base.h"
-#include "disk_others.h"
 #include "facts_text.h"
 #include "figures.h"
 #include "layers.h"
@@ -130,7 +129,7 @@ static void put_heading(const struct putting *it) {
             sheet_warning(it->sheet, "Not seen at the layer %s: %s", layer_name(it, i), shown);
     }
     for (size_t i = 0; i < count && others.length == 0; i++)
-        if (disk_others_add(&others, &it->table->profiles[i], &it->sheet->screen))
+        if (facts_text_add_disk_others(&others, &it->table->profiles[i], &it->sheet->screen))
             sheet_sentence(it->sheet, 0, "%s", str_text(&others));
 }
 

@@ -11,8 +11,7 @@
 #include "aggstats/why.h"
 #include "answer_page.h"
 #include "base.h"
-#include "callers_text.h"
-#include "disk_others.h"
+#include "facts_text.h"
 #include "holders_text.h"
 
 #define CALLS_SHOWN_MAX 12
@@ -111,7 +110,7 @@ static void put_callers(const struct why_page *page) {
         CLEANUP_STR struct str text = {0};
         while (strcmp(profile->causes[first].op, op) != 0)
             first++;
-        if (first < i || !wants(page, op) || !callers_text_add(&text, profile, op))
+        if (first < i || !wants(page, op) || !facts_text_add_callers(&text, profile, op))
             continue;
         sheet_text(page->sheet, 0, "%s", str_text(&text));
     }
@@ -124,7 +123,7 @@ static void put_others(const struct why_page *page) {
     for (size_t i = 0; i < profile->cause_count; i++)
         is_any_of_disk |=
             wants(page, profile->causes[i].op) && aggstats_cause_class_is_of_disk(profile->causes[i].why.kind);
-    if (!is_any_of_disk || !disk_others_add(&text, profile, &page->sheet->screen))
+    if (!is_any_of_disk || !facts_text_add_disk_others(&text, profile, &page->sheet->screen))
         return;
     sheet_gap(page->sheet);
     sheet_sentence(page->sheet, 0, "Waits for the disk may be because of others. %s", str_text(&text));

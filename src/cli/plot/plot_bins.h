@@ -1,10 +1,30 @@
-/* Intervals of sampled profiles, merged into as many bins as a picture can show; sums stay exact. */
+/* What figures are made of. Bars of histograms: each bucket is drawn between its own bounds. Bins: intervals of sampled
+ * profiles, merged into as many as a picture can show; sums stay exact. Cells: of both views of a timeline, by op, bin and
+ * bucket. */
 #ifndef PLOT_BINS_H
 #define PLOT_BINS_H
 
 #include <stddef.h>
 
 #include "plot.h"
+#include "plot_axis.h"
+
+/* ---- Bars --------------------------------------------------------------------------------------- */
+
+struct plot_bars {
+    struct plot_axis time;
+    struct plot_axis weight;
+    double most; /* weight of a bucket */
+    unsigned bucket_count;
+};
+
+/* Of all operations of the figure, of which some calls have ended, in all profiles. */
+struct plot_bars plot_bars_over(const struct plot *plot);
+
+/* The lower bound of a bucket, in the figure's unit of time; bucket: of as many as there are, and one more */
+double plot_bars_bound(const struct plot *plot, size_t profile, unsigned bucket);
+
+/* ---- Bins --------------------------------------------------------------------------------------- */
 
 /* How the intervals of a profile become bins. */
 struct plot_bins {
@@ -31,5 +51,33 @@ double plot_bins_begin(const struct plot_bins *bins, const struct plot *plot, si
 
 /* False if no interval's length is known. */
 bool plot_bins_timed(const struct plot *plot);
+
+/* ---- Cells -------------------------------------------------------------------------------------- */
+
+struct plot_cells {
+    struct plot_bins bins;
+    struct aggstats_cell *cells; /* of all ops, one after the other */
+    size_t *begin;               /* [ops + 1]: index of each op's first cell */
+    struct plot_axis latency;
+    double least; /* weight of a cell */
+    double most;
+};
+
+/* bins_max, cells_max: as plot_bins_choose()
+ * Errors:  -ENODATA no op of the figure has intervals, -ENOMEM
+ * Owner:   the caller finishes *ret_cells */
+int plot_cells_init(const struct plot *plot, size_t bins_max, size_t cells_max, struct plot_cells *ret_cells);
+
+void plot_cells_finish(struct plot_cells *cells);
+
+/* "elapsed time in seconds" */
+const char *plot_cells_time_title(const struct plot *plot);
+
+/* How gnuplot writes such times. */
+const char *plot_cells_time_format(const struct plot *plot);
+
+/* "calls in 2.5 s": the meaning of a cell's weight. */
+void plot_cells_format_weight(const struct plot_cells *cells, const struct plot *plot, char *ret_text,
+                              size_t size_bytes);
 
 #endif

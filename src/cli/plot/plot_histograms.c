@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "plot.h"
-#include "plot_bars.h"
+#include "plot_bins.h"
 #include "plot_labels.h"
 #include "plot_page.h"
 

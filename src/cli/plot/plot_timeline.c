@@ -6,7 +6,7 @@
 
 #include "plot.h"
 #include "plot_axis.h"
-#include "plot_cells.h"
+#include "plot_bins.h"
 #include "plot_page.h"
 
 enum {

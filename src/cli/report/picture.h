@@ -1,13 +1,12 @@
 /* Pictures of a report, as SVG within HTML: a histogram, and a map of latency over time. They have the shapes of osprof
- * plot, by the same axes and bins (plot_bars.h, plot_cells.h). Beside each is a table of its figures. */
+ * plot, by the same axes and bins (plot_bins.h). Beside each is a table of its figures. */
 #ifndef PICTURE_H
 #define PICTURE_H
 
 #include <stdio.h>
 
 #include "plot.h"
-#include "plot_bars.h"
-#include "plot_cells.h"
+#include "plot_bins.h"
 
 /* One operation's calls by latency; of a second profile as an outline over the first. bars: of the whole figure */
 void picture_histogram(const struct plot *plot, const struct plot_bars *bars, size_t op, FILE *page);

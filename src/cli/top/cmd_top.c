@@ -4,11 +4,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "attach_processes.h"
 #include "base.h"
 #include "command.h"
 #include "option_table.h"
-#include "top_all.h"
 #include "top_page.h"
+#include "top_waits_page.h"
 #include "wait_scope.h"
 
 struct top_options {
@@ -20,8 +21,9 @@ struct top_options {
     const char *by_name;       /* grouping of callers to show; NULL: the operations */
     enum aggstats_grouping by; /* the grouping of that name */
     const char *argument;      /* NULL: the only mount */
-    bool has_all;              /* of the machine, not of a mount */
-    struct top_all_options all;
+    bool has_all;              /* of the machine, not of a mount; the next two go with it only */
+    struct attach_processes processes;
+    const char *cgroup; /* NULL: all */
 };
 
 /* ---- Text --------------------------------------------------------------------------------------- */
@@ -78,6 +80,74 @@ static enum status print_reports(struct top_watch *watch, const struct top_optio
             break;
     }
     return STATUS_OK;
+}
+
+/* ---- Waits of all threads ------------------------------------------------------------------------ */
+
+/* Errors: as top_waits_refresh() */
+static int wait_until(struct top_waits *waits, int64_t end_ns) {
+    int error = 0;
+    for (int64_t left_ns; error == 0 && (left_ns = end_ns - read_clock_ns(CLOCK_MONOTONIC)) > 0;) {
+        const int64_t due_ns = top_waits_due_ns(waits);
+        const int64_t wait_ns = left_ns < due_ns ? left_ns : due_ns;
+        const struct timespec time = timespec_of(wait_ns);
+        nanosleep(&time, NULL);
+        error = top_waits_read(waits);
+    }
+    return error ? error : top_waits_refresh(waits);
+}
+
+static void print_waits(const struct top_waits *waits, const struct top_options *options) {
+    const struct screen screen = screen_of_stdout(0, options->ascii);
+    CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, 1);
+    top_waits_page_put_heading(&sheet, waits);
+    sheet_gap(&sheet);
+    top_waits_page_put_report(&sheet, waits, options->by_name ? waits->by : WAIT_BY_NOBODY);
+    sheet_print(&sheet);
+}
+
+/* A report for each interval. main() reports errors of output. */
+static enum status print_all_waits(struct top_waits *waits, const struct top_options *options) {
+    int64_t next_ns = waits->taken_ns;
+    int error = 0;
+    for (unsigned number = 0; options->count == 0 || number < options->count; number++) {
+        const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+        next_ns += llround(options->delay_seconds * 1e9);
+        next_ns = next_ns < now_ns ? now_ns : next_ns; /* intervals that were missed become one */
+        error = wait_until(waits, next_ns);
+        if (error)
+            break;
+        if (number > 0)
+            putchar('\n');
+        print_waits(waits, options);
+        if (fflush(stdout) != 0)
+            break;
+    }
+    if (!error)
+        return STATUS_OK;
+    complain("cannot go on watching what threads wait for: %s", strerror(-error));
+    return STATUS_TROUBLE;
+}
+
+static enum wait_by by_of(const struct top_options *options) {
+    if (options->by_name)
+        return wait_by_of_word(options->by_name);
+    return options->batch ? WAIT_BY_PROGRAM : WAIT_BY_PROCESS;
+}
+
+static enum status top_all(const struct top_options *options) {
+    struct wait_scope scope;
+    struct top_waits waits;
+    enum status status = STATUS_TROUBLE;
+    if (wait_scope_find(&options->processes, options->cgroup, &scope) != 0)
+        return status;
+    if (top_waits_start(&scope, by_of(options), &waits) == 0) {
+        status = options->batch ? print_all_waits(&waits, options)
+                                : top_waits_screen_run(&waits, llround(options->delay_seconds * 1e9), options->ascii);
+        top_waits_finish(&waits);
+    }
+    wait_scope_finish(&scope);
+    return status;
 }
 
 /* ---- The command -------------------------------------------------------------------------------- */
@@ -151,8 +221,8 @@ static const struct option_row rows[] = {
      .letter = 'a',
      .help = "what all threads of this machine wait for, and who waits longest",
      INTO(FLAG, struct top_options, has_all)},
-    ROW_PROCESSES("of -a: only these processes and their descendants", struct top_options, all.processes),
-    ROW_CGROUP("of -a: only processes in that control group and below", struct top_options, all.cgroup),
+    ROW_PROCESSES("of -a: only these processes and their descendants", struct top_options, processes),
+    ROW_CGROUP("of -a: only processes in that control group and below", struct top_options, cgroup),
     {.name = "by",
      .metavar = "KIND",
      WORDS_OF(GROUPING_WORDS "thread", ),
@@ -201,21 +271,12 @@ static enum status check_all(const struct command *command, const struct top_opt
         return usage_error(command, "--%s %s", other, options->has_all ? "does not go with -a" : "goes with -a only");
     if (options->has_all && arguments->rest_count > 0)
         return usage_error(command, "-a takes no mount: it looks at the whole machine");
-    if (options->has_all && options->all.processes.count > 0 && options->all.cgroup)
+    if (options->has_all && options->processes.count > 0 && options->cgroup)
         return usage_error(command, "--pid and --cgroup exclude each other");
     if (!can_be_by(options))
         return usage_error(command, "--by %s %s", options->by_name,
                            options->has_all ? "does not go with -a" : "goes with -a only");
     return STATUS_OK;
-}
-
-static enum status watch_all(struct top_options *options) {
-    options->all.by = options->by_name;
-    options->all.batch = options->batch;
-    options->all.ascii = options->ascii;
-    options->all.count = options->count;
-    options->all.delay_ns = llround(options->delay_seconds * 1e9);
-    return top_all(&options->all);
 }
 
 static enum status run_top(const struct command *command, int argc, char **argv) {
@@ -230,7 +291,7 @@ static enum status run_top(const struct command *command, int argc, char **argv)
         return usage_error(command, "--count goes with --batch only");
     status = check_all(command, &options, &arguments);
     if (status != STATUS_OK || options.has_all)
-        return status != STATUS_OK ? status : watch_all(&options);
+        return status != STATUS_OK ? status : top_all(&options);
     if (options.by_name)
         options.by = aggstats_grouping_of_name(options.by_name);
     options.argument = arguments.rest[0];

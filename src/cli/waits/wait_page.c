@@ -7,7 +7,7 @@
 
 #include "base.h"
 #include "holders_text.h"
-#include "wait_losses.h"
+#include "lock_watch.h"
 
 #define WHO_COLUMNS 100
 #define LITTLE_SHARE 0.01 /* of elapsed time: hardly anybody waited */
@@ -37,6 +37,43 @@ static struct units_text share_text(uint64_t ns, uint64_t of_ns) {
 static void add_who(const struct page *page, struct str *text, const char *who) {
     CLEANUP_FREE char *shown = screen_cut(&page->sheet->screen, who, WHO_COLUMNS, SCREEN_BEGINNING);
     str_add(text, shown ? shown : "?");
+}
+
+/* ---- What was lost ------------------------------------------------------------------------------ */
+
+static const char *be(const struct wait_losses_words *words, uint64_t count) {
+    return count == 1 ? words->one_was : words->several_were;
+}
+
+void wait_losses_add(struct str *text, const struct waits_losses *losses, const struct wait_losses_words *words) {
+    if (losses->processes > 0) {
+        str_separate(text, " ");
+        str_addf(text, "%s process%s that watched ones have started %s not watched: there was no room for more.",
+                 units_count(losses->processes).text, losses->processes == 1 ? "" : "es",
+                 losses->processes == 1 ? "was" : "were");
+    }
+    if (losses->no_room > 0) {
+        str_separate(text, " ");
+        str_addf(text, "%s %s not counted: there was no room in the kernel.", units_count(losses->no_room).text,
+                 be(words, losses->no_room));
+    }
+    if (losses->unseen > 0) {
+        str_separate(text, " ");
+        str_addf(text, "%s %s not counted: the kernel did not report when %s ended.", units_count(losses->unseen).text,
+                 be(words, losses->unseen), losses->unseen == 1 ? "it" : "they");
+    }
+    if (losses->skipped > 0) {
+        str_separate(text, " ");
+        str_addf(
+            text,
+            "%s time%s the kernel did not run a program that counts %s, for the CPU was in it already: as many may "
+            "be missing.",
+            units_count(losses->skipped).text, units_plural(losses->skipped), words->several);
+    }
+}
+
+bool wait_losses_are_none(const struct waits_losses *losses) {
+    return losses->processes == 0 && losses->no_room == 0 && losses->unseen == 0 && losses->skipped == 0;
 }
 
 /* ---- Sentences ---------------------------------------------------------------------------------- */
@@ -256,12 +293,6 @@ static void put_table(const struct page *page) {
     sheet_gap(page->sheet);
 }
 
-void wait_page_put_table(struct sheet *sheet, const struct wait_watch *watch, const struct wait_view *by_cause,
-                         const struct wait_view *by_who, const struct wait_page_options *options) {
-    const struct page page = {watch, by_cause, by_who, options, sheet};
-    put_table(&page);
-}
-
 void wait_page_put(struct sheet *sheet, const struct wait_watch *watch, const struct wait_view *by_cause,
                    const struct wait_view *by_who, const struct wait_page_options *options) {
     const struct page page = {watch, by_cause, by_who, options, sheet};
@@ -272,4 +303,68 @@ void wait_page_put(struct sheet *sheet, const struct wait_watch *watch, const st
     put_work(&page);
     put_hidden(&page);
     put_lost(&page);
+}
+
+/* ---- Locks of the kernel ------------------------------------------------------------------------- */
+
+void wait_page_describe_locks(uint64_t asleep_ns, uint64_t spinning_ns, bool ascii,
+                              char ret_text[WAIT_PAGE_SENTENCE_SIZE]) {
+    const struct units units = {.frequency_hz = 1, .ascii = ascii};
+    const struct units_text asleep = screen_firm(units_seconds(&units, (double)asleep_ns / 1e9));
+    const struct units_text spinning = screen_firm(units_seconds(&units, (double)spinning_ns / 1e9));
+    if (asleep_ns > 0 && spinning_ns > 0)
+        snprintf(ret_text, WAIT_PAGE_SENTENCE_SIZE,
+                 "Locks of the kernel: threads slept %s for them, which is part of the waits above, and spun %s, which "
+                 "is CPU time and part of no wait.",
+                 asleep.text, spinning.text);
+    else if (asleep_ns > 0)
+        snprintf(ret_text, WAIT_PAGE_SENTENCE_SIZE,
+                 "Locks of the kernel: threads slept %s for them, which is part of the waits above.", asleep.text);
+    else if (spinning_ns > 0)
+        snprintf(ret_text, WAIT_PAGE_SENTENCE_SIZE,
+                 "Locks of the kernel: threads spun %s for them, which is CPU time and part of no wait.",
+                 spinning.text);
+    else
+        snprintf(ret_text, WAIT_PAGE_SENTENCE_SIZE, "Locks of the kernel: no contention was seen.");
+}
+
+static int make_view(const struct wait_watch *watch, enum wait_by by, struct wait_view *ret_view) {
+    return wait_view_make(&watch->locks->sums, 0, by, wait_cgroups_name, watch->cgroups, ret_view);
+}
+
+static void put_locks(struct sheet *sheet, const struct wait_watch *watch, const struct wait_view *by_cause,
+                      const struct wait_view *by_who, const struct wait_page_options *options) {
+    static const struct wait_losses_words words = {"contentions of locks", "contention of locks was",
+                                                   "contentions of locks were"};
+    const struct waits_losses lost = lock_watch_lost(watch->locks);
+    char times[WAIT_PAGE_SENTENCE_SIZE];
+    CLEANUP_STR struct str losses = {0};
+    uint64_t spinning_ns = 0;
+    for (size_t i = 0; i < by_cause->count; i++)
+        if (lock_place_of(by_cause->rows[i].cause)->kind & LOCKED_SPINNING)
+            spinning_ns += by_cause->rows[i].total_ns;
+    wait_page_describe_locks(by_cause->total_ns - spinning_ns, spinning_ns, sheet->units.ascii, times);
+    sheet_gap(sheet);
+    sheet_sentence(sheet, 0, "%s", times);
+    const struct page page = {watch, by_cause, by_who, options, sheet};
+    put_table(&page);
+    wait_losses_add(&losses, &lost, &words);
+    if (losses.length > 0)
+        sheet_warning(sheet, "%s", str_text(&losses));
+}
+
+int wait_page_put_locks(struct sheet *sheet, const struct wait_watch *watch, const struct wait_page_options *options) {
+    struct wait_page_options of_locks = *options;
+    struct wait_view by_cause = {.rows = NULL};
+    struct wait_view by_who = {.rows = NULL};
+    of_locks.is_of_locks = true;
+    of_locks.has_stacks = false;
+    int error = make_view(watch, WAIT_BY_NOBODY, &by_cause);
+    if (error == 0)
+        error = make_view(watch, options->by == WAIT_BY_NOBODY ? WAIT_BY_PROGRAM : options->by, &by_who);
+    if (error == 0)
+        put_locks(sheet, watch, &by_cause, &by_who, &of_locks);
+    wait_view_finish(&by_cause);
+    wait_view_finish(&by_who);
+    return error;
 }

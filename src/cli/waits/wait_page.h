@@ -23,8 +23,31 @@ struct wait_page_options {
 void wait_page_put(struct sheet *sheet, const struct wait_watch *watch, const struct wait_view *by_cause,
                    const struct wait_view *by_who, const struct wait_page_options *options);
 
-/* Its table only. */
-void wait_page_put_table(struct sheet *sheet, const struct wait_watch *watch, const struct wait_view *by_cause,
-                         const struct wait_view *by_who, const struct wait_page_options *options);
+/* ---- Locks of the kernel ------------------------------------------------------------------------- */
+
+/* Puts for which locks of the kernel threads fought.
+ * Errors:  -ENOMEM */
+int wait_page_put_locks(struct sheet *sheet, const struct wait_watch *watch, const struct wait_page_options *options);
+
+#define WAIT_PAGE_SENTENCE_SIZE 256
+
+/* How long threads have fought for locks, asleep and spinning, as a sentence. A pure function */
+void wait_page_describe_locks(uint64_t asleep_ns, uint64_t spinning_ns, bool ascii,
+                              char ret_text[WAIT_PAGE_SENTENCE_SIZE]);
+
+/* ---- What could not be counted -------------------------------------------------------------------- */
+
+/* What is counted. */
+struct wait_losses_words {
+    const char *several;      /* "waits" */
+    const char *one_was;      /* "wait was" */
+    const char *several_were; /* "waits were" */
+};
+
+/* Adds "3 waits were not counted: there was no room in the kernel."; nothing if nothing was lost. */
+void wait_losses_add(struct str *text, const struct waits_losses *losses, const struct wait_losses_words *words);
+
+/* Whether nothing was lost. */
+bool wait_losses_are_none(const struct waits_losses *losses);
 
 #endif

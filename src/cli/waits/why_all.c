@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "base.h"
-#include "lock_page.h"
 #include "signals.h"
 #include "wait_json.h"
 #include "wait_page.h"
@@ -36,7 +35,7 @@ static int print_page(struct wait_watch *watch, const struct wait_view *by_cause
         return error;
     wait_page_put(&sheet, watch, by_cause, &by_who, &page);
     wait_view_finish(&by_who);
-    error = watch->locks ? lock_page_put(&sheet, watch, &page) : 0;
+    error = watch->locks ? wait_page_put_locks(&sheet, watch, &page) : 0;
     sheet_print(&sheet);
     return error;
 }
