@@ -41,7 +41,7 @@ static const struct {
     {"k\xc3\xb6=1", "k\xc3\xb6=1: the key"},
     {"k1234567890123456789012345678901=32 bytes", "k1234567890123456789012345678901=32 bytes: the key"},
     {"host=a", "host=a: profiles have a header line of this name already; choose another key"},
-    {"in_flight=a", "in_flight=a: profiles have"},
+    {"call=a", "call=a: profiles have"},
     {"slow=a", "slow=a: profiles have"},                   /* a line that not all profiles have */
     {"directory=a", "directory=a: profiles have"},         /* of groups */
     {"merged=a", "merged=a: profiles have"},               /* a label that osprof gives */
