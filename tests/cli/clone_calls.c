@@ -80,7 +80,7 @@ static void first_in_vfork(int count) {
     if (first == 0) {
         pid_t borrower = vfork(); /* NOLINT(clang-analyzer-*): the test is about vfork(2) */
         if (borrower == 0)
-            _exit(pread(fd, &byte, 1, 0) != 1);
+            _exit(pread(fd, &byte, 1, 0) != 1); /* NOLINT(clang-analyzer-unix.Vfork): it is the test */
         wait_for(borrower);
         close(ready[0]);
         close(ready[1]);

@@ -10,9 +10,6 @@
 #include "option_table.h"
 
 /* ---- Containers ------------------------------------------------------------------------------- */
-#include "option_table.h"
-#include <stdint.h>
-
 #define CONTAINER_ID_DIGITS 64
 #define CONTAINER_ID_SHOWN 12 /* digits, as the runtimes show them */
 #define CONTAINER_NAME_SIZE 200
