@@ -183,7 +183,9 @@ static bool counts_in_child(struct aggstats_recorder *recorder) {
     aggstats_end(recorder, &span);
     if (aggstats_recorder_snapshot(recorder, &profile) < 0)
         return false;
-    return profile.op_count == 1 && profile.ops[0].calls == 1 && profile.busy.looks == 0;
+    const bool is_counted = profile.op_count == 1 && profile.ops[0].calls == 1 && profile.busy.looks == 0;
+    aggstats_profile_finish(&profile);
+    return is_counted;
 }
 
 TEST(child_of_a_process_whose_thread_sleeps_wakes_nobody) {
