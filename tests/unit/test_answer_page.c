@@ -119,17 +119,19 @@ TEST(the_chosen_group_is_named_as_it_is) {
 /* ---- Where it went ---- */
 
 #define SLOW_SYNC(latency, cause, links)                                                                               \
-    "# slow_call: FSYNC latency " latency " end 1 cause " cause                                                        \
-    " object 1 pid 1 uid 1 error 0 asked 0 moved 0 offset 0 stack 0 process 1" links "\n"
+    "# call: FSYNC latency " latency " end_ns 1 " cause                                                                \
+    " pid 1 uid 1 error 0 asked_bytes 0 moved_bytes 0 offset 0" links "\n"
+#define A_LOCK "cause_id a_lock cause_class flock cause a\\040lock"
+#define A_DISK "cause_id disk cause_class disk cause a\\040lock"
 #define HELD_BY(program) " link waits_for flock object /a relation held holder_process 2 holder_program " program
 
 TEST(who_held_what_the_first_operation_waited_for_is_said) {
 #define CAUSES_OF_SYNCS                                                                                                \
-    "# slow: 1000\n# cause: FSYNC calls 8 total 9000000 longest 1572864 id a_lock class flock words a lock\n"          \
-    "# cause: FSYNC calls 2 total 2000000 longest 1572864 id disk class disk words a lock\n"
-    const char *calls = CAUSES_OF_SYNCS SLOW_SYNC("5000", "1", "") SLOW_SYNC("9000", "2", "");
-    const char *held = CAUSES_OF_SYNCS SLOW_SYNC("5000", "1", HELD_BY("x")) SLOW_SYNC("7000", "1", HELD_BY("y"))
-        SLOW_SYNC("9000", "2", " link waits_for disk object sda") SLOW_SYNC("9500", "1", "");
+    "# slow: 1000\n# cause: FSYNC calls 8 total 9000000 longest 1572864 " A_LOCK "\n"                                  \
+    "# cause: FSYNC calls 2 total 2000000 longest 1572864 " A_DISK "\n"
+    const char *calls = CAUSES_OF_SYNCS SLOW_SYNC("5000", A_LOCK, "") SLOW_SYNC("9000", A_DISK, "");
+    const char *held = CAUSES_OF_SYNCS SLOW_SYNC("5000", A_LOCK, HELD_BY("x")) SLOW_SYNC("7000", A_LOCK, HELD_BY("y"))
+        SLOW_SYNC("9000", A_DISK, " link waits_for disk object sda") SLOW_SYNC("9500", A_LOCK, "");
     make(held, READS SYNCS);
     assert_says("\nSlow: FSYNC of 7.00 us waited for the flock of /a, held by y 2\n");
     make(calls, READS SYNCS);
@@ -150,7 +152,7 @@ TEST(peaks_are_rows_with_their_share) {
 /* Causes of so many of the calls of FSYNC. */
 #define CAUSES(calls)                                                                                                  \
     "# slow: 1000000\n# cause: FSYNC calls " #calls                                                                    \
-    " total 15728640 longest 1572864 class other words waiting for the journal\n"                                      \
+    " total 15728640 longest 1572864 cause waiting\\040for\\040the\\040journal\n"                                      \
     "# cause_buckets: 1 20:" #calls "\n"
 
 TEST(a_cause_that_half_of_the_calls_had_was_observed) {
@@ -162,7 +164,7 @@ TEST(a_cause_that_half_of_the_calls_had_was_observed) {
 }
 
 TEST(the_oldest_call_in_flight_is_said) {
-    make("# in_flight: READ object 3 pid 5 age 1000\n# in_flight: READ object 4 pid 6 age 2500\n",
+    make("# call: READ age 1000 inode 3 pid 5\n# call: READ age 2500 inode 4 pid 6\n",
          "OP_READ 102 153600\n 0 0 0 0 0 0 0 0 0 0 100\n");
     assert_says("\nIn flight: 2 calls, the oldest READ for 2.50 us\n");
     make("", READS);
