@@ -369,6 +369,8 @@ struct turns {
     unsigned firsts; /* looks at that one */
     unsigned others;
     uint64_t next_age_ns;
+    bool holds; /* the look waits meanwhile; atomic, like the next */
+    bool is_held;
 };
 
 static bool find_in_turn(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
@@ -376,12 +378,28 @@ static bool find_in_turn(void *context, const struct aggstats_look *look, struct
     uint64_t nobody = 0;
     ret_wait->cause = (struct aggstats_why){.kind = AGGSTATS_CAUSE_FLOCK, .words = "a lock"};
     ret_wait->is_put_off = look->age_ns < turns->next_age_ns;
+    while (__atomic_load_n(&turns->holds, __ATOMIC_ACQUIRE)) {
+        __atomic_store_n(&turns->is_held, true, __ATOMIC_RELEASE);
+        sleep_ms(1);
+    }
     if (!look->wants_holder || ret_wait->is_put_off)
         return true;
     turns->next_age_ns = look->age_ns + look->age_ns / 4;
     __atomic_compare_exchange_n(&turns->first, &nobody, look->thread, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE);
     __atomic_fetch_add(look->thread == turns->first ? &turns->firsts : &turns->others, 1, __ATOMIC_RELEASE);
     return true;
+}
+
+static struct aggstats_recorder *create_turning(struct turns *turns, bool wants_holders) {
+    const struct aggstats_recorder_options options = {
+        .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = live_path};
+    const struct aggstats_slow_options slow = {
+        .threshold_ns = THRESHOLD_NS, .find_cause = find_in_turn, .context = turns, .wants_holders = wants_holders};
+    struct aggstats_recorder *recorder = NULL;
+    unlink(live_path);
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &slow), 0);
+    return recorder;
 }
 
 static void *call_until_all_were_looked_at(void *argument) {
@@ -401,15 +419,8 @@ static void *call_until_all_were_looked_at(void *argument) {
 /* Nobody is found for any of them, and there is no time for all. */
 TEST(calls_have_their_holders_looked_for_in_turn) {
     struct turns turns = {.first = 0};
-    const struct aggstats_recorder_options options = {
-        .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = live_path};
-    const struct aggstats_slow_options slow = {
-        .threshold_ns = THRESHOLD_NS, .find_cause = find_in_turn, .context = &turns, .wants_holders = true};
-    struct aggstats_recorder *recorder = NULL;
+    struct aggstats_recorder *recorder = create_turning(&turns, true);
     pthread_t threads[2];
-    unlink(live_path);
-    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
-    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &slow), 0);
     void *arguments[] = {&turns, recorder};
     for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, call_until_all_were_looked_at, arguments), 0);
@@ -418,6 +429,53 @@ TEST(calls_have_their_holders_looked_for_in_turn) {
     ck_assert_uint_ge(turns.firsts, 3);
     ck_assert_uint_ge(turns.others, 3);
     aggstats_recorder_destroy(recorder);
+}
+
+#define CROWD 70 /* more than are looked at, at a time */
+
+static pthread_barrier_t crowd;
+
+static void *call_in_a_crowd(void *argument) {
+    struct aggstats_recorder *recorder = argument;
+    aggstats_slow_begin(recorder);
+    const struct aggstats_span span = aggstats_begin(recorder, OP_READ, 7, 4711);
+    pthread_barrier_wait(&crowd);
+    pthread_barrier_wait(&crowd);
+    end(recorder, OP_READ, &span);
+    return NULL;
+}
+
+/* A call that nobody looked at says why: because there were too many, or, when these have ended, because it was short. */
+TEST(calls_beyond_those_that_are_looked_at) {
+    struct turns turns = {.first = 0};
+    struct aggstats_recorder *recorder = create_turning(&turns, false);
+    pthread_t threads[CROWD];
+    pthread_barrier_init(&crowd, NULL, CROWD + 1);
+    for (size_t i = 0; i < CROWD; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, call_in_a_crowd, recorder), 0);
+    pthread_barrier_wait(&crowd);
+    sleep_ms(500);
+    __atomic_store_n(&turns.holds, true, __ATOMIC_RELEASE); /* nobody is looked at when another call has ended */
+    while (!__atomic_load_n(&turns.is_held, __ATOMIC_ACQUIRE))
+        sleep_ms(1);
+    pthread_barrier_wait(&crowd);
+    for (size_t i = 0; i < CROWD; i++)
+        pthread_join(threads[i], NULL);
+    __atomic_store_n(&turns.holds, false, __ATOMIC_RELEASE);
+    const struct aggstats_span unseen = aggstats_begin(recorder, OP_FSYNC, 8, 4711);
+    aggstats_end(recorder, &unseen);
+    const struct aggstats_call call = {.latency_cycles = UINT64_C(1) << 40};
+    aggstats_slow_end(recorder, &unseen, OP_FSYNC, &call, NULL);
+    struct aggstats_profile profile = snapshot_of(recorder);
+    const struct aggstats_cause *crowded =
+        cause_of(&profile, "READ", "(not known: more calls waited than are looked at)");
+    ck_assert_ptr_nonnull(crowded);
+    ck_assert_uint_eq(crowded->calls, CROWD - 64);
+    ck_assert_uint_eq(cause_of(&profile, "READ", "a lock")->calls, 64);
+    ck_assert_uint_eq(cause_of(&profile, "FSYNC", "(not known: it ended before it was sampled)")->calls, 1);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+    pthread_barrier_destroy(&crowd);
 }
 
 /* The recorder looks at a call before it is slow, but reports no cause then. */

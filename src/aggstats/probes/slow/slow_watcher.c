@@ -20,6 +20,8 @@
 
 static const struct aggstats_why not_sampled = {
     .kind = AGGSTATS_CAUSE_UNKNOWN, .id = "not_sampled", .words = "(not known: it ended before it was sampled)"};
+static const struct aggstats_why not_watched = {
+    .kind = AGGSTATS_CAUSE_UNKNOWN, .id = "not_watched", .words = "(not known: more calls waited than are looked at)"};
 
 static uint64_t threshold_of(const struct slow *slow) {
     return __atomic_load_n(&slow->store->threshold_cycles, __ATOMIC_RELAXED);
@@ -225,6 +227,8 @@ static void look_closer(struct slow *slow, const struct seen *seen, uint64_t thr
     struct slow_pending *pending = find_pending(slow, seen->block, seen->start_cycles);
     if (!pending)
         pending = add_pending(slow, seen->block, seen->start_cycles);
+    if (!pending)
+        slow->crowded_cycles = now_cycles;
     const bool asks_holder = pending && wants_holder(slow, pending, age_cycles) && has_turn(slow, pending, now_cycles);
     quiet_unlock(&slow->lock, &before);
     if (pending && (asks_holder || is_older(age_cycles, pending->age_cycles)))
@@ -330,8 +334,8 @@ static void find_caller(const struct slow *slow, struct aggstats_call *call) {
 }
 
 /* The cause of the last look is taken to have lasted until the end. */
-static void add_last_part(struct slow_pending *pending, uint64_t latency_cycles) {
-    struct slow_part *last = pending->last ? pending->last : part_of(pending, &not_sampled);
+static void add_last_part(struct slow_pending *pending, const struct aggstats_why *unseen, uint64_t latency_cycles) {
+    struct slow_part *last = pending->last ? pending->last : part_of(pending, unseen);
     last->cycles += latency_cycles > pending->age_cycles ? latency_cycles - pending->age_cycles : 0;
 }
 
@@ -340,10 +344,11 @@ static void count_locked(struct slow *slow, const struct aggstats_span *span, co
     const uint64_t latency_cycles = call->call.latency_cycles;
     struct slow_pending unseen = {.part_count = 0};
     struct slow_pending *pending = find_pending(slow, span->block, span->start_cycles);
+    const bool was_crowded = !pending && slow->crowded_cycles > span->start_cycles;
     if (!slow->paused) {
         struct slow_pending *seen = pending ? pending : &unseen;
         const unsigned bucket = aggstats_bucket_of(latency_cycles, slow->threads->layout.resolution);
-        add_last_part(seen, latency_cycles);
+        add_last_part(seen, was_crowded ? &not_watched : &not_sampled, latency_cycles);
         slow_store_begin(slow->store);
         const struct slow_call *kept =
             slow_store_add(slow->store, call, bucket, seen->parts, seen->part_count, function ? function : "");

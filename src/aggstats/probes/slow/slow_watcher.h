@@ -44,6 +44,7 @@ struct slow {
     bool paused;                                  /* under the lock, like the rest: calls that end are not counted */
     pthread_mutex_t lock;                         /* taken last */
     struct slow_pending pendings[SLOW_WAITS_MAX]; /* at the same indices as the store's waits */
+    uint64_t crowded_cycles;                      /* when a call found no place there last; 0: never */
     struct slow_reports reports;
     pthread_mutex_t report_lock;                /* one thread at a time reports, so reports are in order; taken before
                                                  * the other lock */
