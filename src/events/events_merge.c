@@ -75,12 +75,6 @@ static int add_clocks(struct merge_machine *machine, const struct events_file *f
     return 0;
 }
 
-static bool is_on_machine(const struct merge_machine *machine, const struct merge_machine *wanted) {
-    if (wanted->merged_file)
-        return machine->merged_file == wanted->merged_file && machine->merged_machine == wanted->merged_machine;
-    return !machine->merged_file && machine->boot && wanted->boot && strcmp(machine->boot, wanted->boot) == 0;
-}
-
 /* Finds or adds the machine of a recording, and adds the recording's pairs. */
 static int find_machine(struct merge *merge, const struct merge_file *file, struct merge_host *host) {
     const struct merge_machine wanted = {
@@ -90,8 +84,14 @@ static int find_machine(struct merge *merge, const struct merge_file *file, stru
         .merged_machine = host->seen ? host->seen->head.machine : 0,
     };
     size_t place = 0;
-    while (place < merge->machine_count && !is_on_machine(&merge->machines[place], &wanted))
-        place++;
+    for (; place < merge->machine_count; place++) {
+        const struct merge_machine *machine = &merge->machines[place];
+        if (machine->merged_file != wanted.merged_file)
+            continue;
+        if (wanted.merged_file ? machine->merged_machine == wanted.merged_machine
+                               : machine->boot && wanted.boot && strcmp(machine->boot, wanted.boot) == 0)
+            break;
+    }
     host->machine = (uint32_t)place;
     if (place < merge->machine_count && host->seen)
         return 0; /* the pairs are of the merged file */
@@ -218,14 +218,6 @@ struct written {
     uint64_t end;
 };
 
-static uint64_t scale_latency(const struct merge *merge, const struct merge_host *host, uint64_t latency_cycles) {
-    long double ratio = (long double)merge->hz / (long double)host->file->clock_hz;
-    if (ratio > 0.999L && ratio < 1.001L)
-        return latency_cycles;
-    long double scaled = (long double)latency_cycles * ratio;
-    return scaled > 1.8e19L ? UINT64_MAX : (uint64_t)(scaled + 0.5L);
-}
-
 /* Returns the call's start on the common time line. It is not before the end of the previous call, if that was so in
  * the recording. */
 static uint64_t place_call(const struct merge *merge, struct merge_host *host, const struct event *event,
@@ -238,17 +230,10 @@ static uint64_t place_call(const struct merge *merge, struct merge_host *host, c
     return written->end;
 }
 
-static bool is_number_of_object(const char *column) {
-    static const char *const names[] = {"entry", "parent", "out_node", "file", "out_file"};
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (strcmp(column, names[i]) == 0)
-            return true;
-    return false;
-}
-
 /* raw: the record that `event` was decoded from. latency_cycles: in cycles of the merged file */
 static void write_record(struct merge *merge, const struct merge_file *file, const struct merge_host *host,
                          struct event *event, const unsigned char *raw, size_t raw_bytes) {
+    static const char *const objects[] = {"entry", "parent", "out_node", "file", "out_file"}; /* columns */
     struct events_record record;
     memcpy(&record, raw, sizeof(record));
     const struct events_op *op = &file->file->ops[event->op];
@@ -259,11 +244,13 @@ static void write_record(struct merge *merge, const struct merge_file *file, con
     bool is_long = event->latency_cycles > UINT32_MAX && words < EVENTS_WORDS_MAX;
     if (event->latency_cycles > UINT32_MAX && !is_long)
         event->latency_cycles = UINT32_MAX; /* happens only if a text fills the whole record */
-    for (unsigned i = 0; i < columns; i++)
-        if (is_number_of_object(op->columns[i]))
-            event->columns[i] = merge_node(host, event->columns[i]);
-        else if (strcmp(op->columns[i], "process") == 0)
+    for (unsigned i = 0; i < columns; i++) {
+        for (size_t j = 0; j < ARRAY_SIZE(objects); j++)
+            if (strcmp(op->columns[i], objects[j]) == 0)
+                event->columns[i] = merge_node(host, event->columns[i]);
+        if (strcmp(op->columns[i], "process") == 0)
             event->columns[i] = merge_thread(host, (uint32_t)event->columns[i]);
+    }
     record.start_cycles = event->start_cycles;
     record.latency_cycles = (uint32_t)event->latency_cycles;
     record.node = merge_node(host, event->node);
@@ -287,6 +274,7 @@ static int write_run(struct merge *merge, const struct merge_file *file, const s
                      struct written *written) {
     const struct merge_stream *stream = merge_stream_find(file, run->buffer.stream);
     struct merge_host *host = &merge->hosts[stream->host];
+    const long double ratio = (long double)merge->hz / (long double)host->file->clock_hz;
     struct events_buffer buffer = run->buffer;
     size_t at = 0;
     int err = 0;
@@ -302,7 +290,10 @@ static int write_run(struct merge *merge, const struct merge_file *file, const s
         uint64_t start = place_call(merge, host, &event, written);
         written->source_end = event.end_cycles;
         event.start_cycles = start;
-        event.latency_cycles = scale_latency(merge, host, event.latency_cycles);
+        if (ratio <= 0.999L || ratio >= 1.001L) {
+            long double scaled = (long double)event.latency_cycles * ratio;
+            event.latency_cycles = scaled > 1.8e19L ? UINT64_MAX : (uint64_t)(scaled + 0.5L);
+        }
         written->end = start + event.latency_cycles;
         write_record(merge, file, host, &event, run->records + at, length);
         at += length;

@@ -34,13 +34,20 @@ static int take_description(struct events_file *file, const struct chunk *chunk)
 }
 
 static int take_clock(struct events_file *file, const struct chunk *chunk) {
-    struct events_clock clock;
     size_t rest_bytes;
-    if (!take_head(chunk, &clock, sizeof(clock), &rest_bytes))
-        return -EBADMSG;
     int err = grow_array(&file->clocks, file->clock_count, sizeof(*file->clocks));
-    if (err == 0)
-        file->clocks[file->clock_count++] = clock;
+    if (err == 0 && !take_head(chunk, &file->clocks[file->clock_count], sizeof(*file->clocks), &rest_bytes))
+        return -EBADMSG;
+    file->clock_count += err == 0;
+    return err;
+}
+
+static int take_failure(struct events_file *file, const struct chunk *chunk) {
+    size_t rest_bytes;
+    int err = grow_array(&file->failures, file->failure_count, sizeof(*file->failures));
+    if (err == 0 && !take_head(chunk, &file->failures[file->failure_count], sizeof(*file->failures), &rest_bytes))
+        return -EBADMSG;
+    file->failure_count += err == 0;
     return err;
 }
 
@@ -74,18 +81,7 @@ static int take_mark(struct events_file *file, const struct chunk *chunk) {
     return 0;
 }
 
-static int take_failure(struct events_file *file, const struct chunk *chunk) {
-    struct events_failure failure;
-    size_t rest_bytes;
-    if (!take_head(chunk, &failure, sizeof(failure), &rest_bytes))
-        return -EBADMSG;
-    int err = grow_array(&file->failures, file->failure_count, sizeof(*file->failures));
-    if (err == 0)
-        file->failures[file->failure_count++] = failure;
-    return err;
-}
-
-/* What follows "host " in the first line that begins with it. NULL: there is none */
+/* The name in the first line "host NAME"; NULL: there is no such line. */
 static const char *find_host_line(const char *description) {
     static const char word[] = "host ";
     for (const char *line = description; line; line = strchr(line, '\n')) {
@@ -274,24 +270,6 @@ static void account(struct events_losses *losses, struct reached *reached, uint6
         reached->dropped = dropped;
 }
 
-/* Returns the time when the last call ended. */
-static uint64_t count_in_run(struct events_file *file, const struct events_run *run, uint64_t ended_cycles) {
-    struct event event;
-    size_t read_bytes = 0;
-    uint32_t count = 0;
-    for (; count < run->buffer.record_count; count++) {
-        size_t length_bytes = events_decode(file, run->records + read_bytes, run->records_bytes - read_bytes, &event);
-        if (length_bytes == 0)
-            break;
-        file->losses.disordered += event.start_cycles < ended_cycles;
-        file->losses.outside += events_is_outside(file, &event);
-        ended_cycles = event.end_cycles;
-        read_bytes += length_bytes;
-    }
-    file->losses.unreadable += run->buffer.record_count - count;
-    return ended_cycles;
-}
-
 /* Where a stream begins in this file: as the first mark says, else the stream is new. */
 static struct reached begin(const struct events_mark_seen *start, uint32_t stream) {
     const struct events_mark_stream *began = events_mark_find(start, stream);
@@ -302,14 +280,27 @@ static void count_in_stream(struct events_file *file, const struct ends *ends, s
     const struct events_buffer *first = &file->runs[run].buffer;
     struct reached reached =
         ends->start ? begin(ends->start, first->stream) : (struct reached){first->first_index, first->dropped};
-    uint64_t ended_cycles = 0;
+    struct event event;
+    uint64_t ended_cycles = 0; /* when the last call ended */
     for (size_t i = run; i < run_end; i++) {
         const struct events_buffer *buffer = &file->runs[i].buffer;
         account(&file->losses, &reached, buffer->first_index, buffer->dropped);
         uint64_t end_index = buffer->first_index + buffer->record_count;
         if (end_index > reached.index)
             reached.index = end_index;
-        ended_cycles = count_in_run(file, &file->runs[i], ended_cycles);
+        size_t read_bytes = 0;
+        uint32_t count = 0;
+        for (; count < buffer->record_count; count++) {
+            size_t length_bytes = events_decode(file, file->runs[i].records + read_bytes,
+                                                file->runs[i].records_bytes - read_bytes, &event);
+            if (length_bytes == 0)
+                break;
+            file->losses.disordered += event.start_cycles < ended_cycles;
+            file->losses.outside += events_is_outside(file, &event);
+            ended_cycles = event.end_cycles;
+            read_bytes += length_bytes;
+        }
+        file->losses.unreadable += buffer->record_count - count;
     }
     const struct events_mark_stream *ended = ends->stop ? events_mark_find(ends->stop, first->stream) : NULL;
     if (ended)

@@ -27,16 +27,6 @@ static int64_t now_ns(void) {
 
 /* ---- Writing ---- */
 
-static int put_records(struct events_recorder *events, const void *const parts[3], const size_t part_bytes[3]) {
-    if (events->wanted.ring_bytes > 0) {
-        pthread_mutex_lock(&events->ring_lock);
-        int err = ring_add_records(&events->ring, parts, part_bytes);
-        pthread_mutex_unlock(&events->ring_lock);
-        return err;
-    }
-    return events_output_write(events, parts, part_bytes);
-}
-
 static void end_strings(struct events_recorder *events) {
     if (events->is_in_strings)
         events_chunk_end(&events->beside);
@@ -136,31 +126,6 @@ void events_note_end(struct events_recorder *events, uint64_t unsaved, bool is_f
 
 /* ---- The beginning ---- */
 
-static void write_description(struct events_recorder *events) {
-    const struct events_source *source = &events->source;
-    struct events_writer *writer = &events->beside;
-    struct aggstats_clock clock = aggstats_recorder_clock(source->recorder);
-    struct utsname host;
-    char line[64];
-    events_chunk_begin(writer, EVENTS_DESCRIPTION, NULL, 0);
-    events_write_line(writer, "host", uname(&host) == 0 ? host.nodename : "");
-    events_write_line(writer, "osproffs", source->version);
-    if (read_beginning(AT_FDCWD, "/proc/sys/kernel/random/boot_id", line, sizeof(line))) {
-        line[strcspn(line, "\n")] = '\0';
-        events_write_line(writer, "boot", line);
-    }
-    events_write_number(writer, "pid", (uint64_t)getpid());
-    events_write_clock(writer, aggstats_clock_name(clock.kind), clock.frequency_hz);
-    events_write_number(writer, "resolution", source->resolution);
-    for (size_t i = 0; i < source->label_count; i++)
-        events_write_label(writer, source->labels[i].key, source->labels[i].value);
-    for (unsigned op = 0; op < source->op_count; op++) {
-        snprintf(line, sizeof(line), "op %u", op);
-        events_write_line(writer, line, source->ops[op]);
-    }
-    events_chunk_end(writer);
-}
-
 static void write_clock(struct events_recorder *events) {
     struct events_clock clock;
     end_strings(events);
@@ -190,10 +155,30 @@ static void write_mark_now(struct events_recorder *events, enum events_mark_kind
 }
 
 int events_save_beginning(struct events_recorder *events) {
+    const struct events_source *source = &events->source;
     struct events_writer *writer = &events->beside;
     const struct events_wanted *wanted = &events->wanted;
+    struct aggstats_clock clock = aggstats_recorder_clock(source->recorder);
+    struct utsname host;
+    char line[64];
     events_write_start(writer, (wanted->ring_bytes > 0 ? EVENTS_RING : 0U) | (wanted->names ? EVENTS_NAMES : 0U));
-    write_description(events);
+    events_chunk_begin(writer, EVENTS_DESCRIPTION, NULL, 0);
+    events_write_line(writer, "host", uname(&host) == 0 ? host.nodename : "");
+    events_write_line(writer, "osproffs", source->version);
+    if (read_beginning(AT_FDCWD, "/proc/sys/kernel/random/boot_id", line, sizeof(line))) {
+        line[strcspn(line, "\n")] = '\0';
+        events_write_line(writer, "boot", line);
+    }
+    events_write_number(writer, "pid", (uint64_t)getpid());
+    events_write_clock(writer, aggstats_clock_name(clock.kind), clock.frequency_hz);
+    events_write_number(writer, "resolution", source->resolution);
+    for (size_t i = 0; i < source->label_count; i++)
+        events_write_label(writer, source->labels[i].key, source->labels[i].value);
+    for (unsigned op = 0; op < source->op_count; op++) {
+        snprintf(line, sizeof(line), "op %u", op);
+        events_write_line(writer, line, source->ops[op]);
+    }
+    events_chunk_end(writer);
     if (wanted->ring_bytes > 0 && !writer->error) {
         int err = ring_begin(&events->ring, writer->bytes, writer->size_bytes);
         if (err < 0)
@@ -307,7 +292,14 @@ static int save_run(struct events_recorder *events, const struct events_stream *
         events_chunk_seal(EVENTS_BUFFER, events->beside.sequence, &head, sizeof(head), records, size_bytes);
     const void *const parts[3] = {&chunk, &head, records};
     const size_t part_bytes[3] = {sizeof(chunk), sizeof(head), size_bytes};
-    int err = put_records(events, parts, part_bytes);
+    int err;
+    if (events->wanted.ring_bytes > 0) {
+        pthread_mutex_lock(&events->ring_lock);
+        err = ring_add_records(&events->ring, parts, part_bytes);
+        pthread_mutex_unlock(&events->ring_lock);
+    } else {
+        err = events_output_write(events, parts, part_bytes);
+    }
     if (err < 0)
         return err;
     events->beside.sequence++;
@@ -341,26 +333,25 @@ static bool is_of_session(const struct events_recorder *events, const struct eve
     return __atomic_load_n(&stream->session, __ATOMIC_ACQUIRE) == events->last_session;
 }
 
-/* The buffer with the earlier calls comes first, so that a stream's calls are saved in order. A free buffer has none. */
-static int save_halves(struct events_recorder *events, struct events_stream *stream, bool all) {
-    const struct events_half *halves = stream->halves;
-    bool has_first = __atomic_load_n(&halves[0].state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE;
-    bool has_other = __atomic_load_n(&halves[1].state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE;
-    unsigned first = !has_first || (has_other && halves[1].first_index < halves[0].first_index);
-    int err = save_half(events, stream, &stream->halves[first], all);
-    return err < 0 ? err : save_half(events, stream, &stream->halves[1 - first], all);
-}
-
-/* Looks up callers first: they may end soon. */
+/* Looks up callers first: they may end soon. Of a stream's buffers the one with the earlier calls comes first, so that
+ * its calls are saved in order; a free buffer has none. */
 static int save_streams(struct events_recorder *events, bool all) {
     struct events_stream *first = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE);
     int err = 0;
     for (struct events_stream *stream = first; stream; stream = stream->next)
         if (is_of_session(events, stream))
             ask_tasks(events, stream);
-    for (struct events_stream *stream = first; stream && err == 0; stream = stream->next)
-        if (is_of_session(events, stream))
-            err = save_halves(events, stream, all);
+    for (struct events_stream *stream = first; stream && err == 0; stream = stream->next) {
+        struct events_half *halves = stream->halves;
+        if (!is_of_session(events, stream))
+            continue;
+        bool has_first = __atomic_load_n(&halves[0].state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE;
+        bool has_other = __atomic_load_n(&halves[1].state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE;
+        unsigned earlier = !has_first || (has_other && halves[1].first_index < halves[0].first_index);
+        err = save_half(events, stream, &halves[earlier], all);
+        if (err == 0)
+            err = save_half(events, stream, &halves[1 - earlier], all);
+    }
     return err;
 }
 
@@ -390,17 +381,6 @@ static const struct events_stream *find_stream(const struct events_recorder *eve
     return stream && is_of_session(events, stream) ? stream : NULL;
 }
 
-/* Records of a stream that are still in its buffers because they could not be saved. */
-static uint64_t count_unsaved(const struct events_stream *stream) {
-    uint64_t count = 0;
-    for (int i = 0; i < 2 && stream; i++) {
-        const struct events_half *half = &stream->halves[i];
-        if (__atomic_load_n(&half->state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE)
-            count += (__atomic_load_n(&half->published, __ATOMIC_ACQUIRE) >> 32) - (half->saved >> 32);
-    }
-    return count;
-}
-
 /* The numbers of all streams, and how many calls each has dropped. Numbers are read first, so calls that are dropped
  * afterwards are not included. */
 static size_t streams_with_drops(struct events_recorder *events, bool is_end, struct events_mark_stream **ret_streams) {
@@ -423,9 +403,15 @@ static void save_end(struct events_recorder *events, bool is_full) {
     size_t count = streams_with_drops(events, true, &streams);
     int err = is_full ? save_marks(events) : save_all(events, true);
     for (size_t i = 0; i < count; i++) {
-        uint64_t here = count_unsaved(find_stream(events, streams[i].stream));
-        streams[i].dropped += here;
-        unsaved += here;
+        const struct events_stream *stream = find_stream(events, streams[i].stream);
+        for (int j = 0; stream && j < 2; j++) { /* records that are still in its buffers could not be saved */
+            const struct events_half *half = &stream->halves[j];
+            if (__atomic_load_n(&half->state, __ATOMIC_ACQUIRE) == EVENTS_HALF_FREE)
+                continue;
+            uint64_t here = (__atomic_load_n(&half->published, __ATOMIC_ACQUIRE) >> 32) - (half->saved >> 32);
+            streams[i].dropped += here;
+            unsaved += here;
+        }
     }
     is_full = is_full || err == AT_SIZE;
     events_note_outcome(events, err == AT_SIZE ? 0 : err);

@@ -132,14 +132,6 @@ void events_write_string(struct events_writer *writer, enum events_string_kind k
     pad(writer);
 }
 
-static void add_text(struct events_writer *writer, const char *text) {
-    size_t length = strlen(text);
-    uint16_t lengths[2] = {(uint16_t)(length < TEXT_MAX ? length : TEXT_MAX),
-                           (uint16_t)(length < UINT16_MAX ? length : UINT16_MAX)};
-    add(writer, lengths, sizeof(lengths));
-    add(writer, text, lengths[0]);
-}
-
 void events_write_record(struct events_writer *writer, const struct events_call *call) {
     bool is_long = call->latency_cycles > UINT32_MAX;
     size_t at = writer->size_bytes;
@@ -153,8 +145,13 @@ void events_write_record(struct events_writer *writer, const struct events_call 
     add(writer, &record, sizeof(record));
     add(writer, &call->latency_cycles, is_long ? sizeof(call->latency_cycles) : 0);
     add(writer, call->columns, call->column_count * sizeof(*call->columns));
-    for (unsigned i = 0; i < call->text_count; i++)
-        add_text(writer, call->texts[i]);
+    for (unsigned i = 0; i < call->text_count; i++) {
+        size_t length = strlen(call->texts[i]);
+        uint16_t lengths[2] = {(uint16_t)(length < TEXT_MAX ? length : TEXT_MAX),
+                               (uint16_t)(length < UINT16_MAX ? length : UINT16_MAX)};
+        add(writer, lengths, sizeof(lengths));
+        add(writer, call->texts[i], lengths[0]);
+    }
     pad(writer);
     if (writer->error)
         return;
