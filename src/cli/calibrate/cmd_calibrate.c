@@ -94,11 +94,6 @@ static void print_time(const struct run *run, const struct characteristic *time,
     fflush(screen->stream); /* the next one takes a while */
 }
 
-static void print_unmeasured(const struct run *run, enum characteristic_kind kind, const char *why) {
-    print_title(run, kind);
-    fprintf(run->screen.stream, "  not measured: %s\n", why);
-}
-
 /* ---- Measuring ---------------------------------------------------------------------------------- */
 
 static const char *explain(enum characteristic_kind kind, int error) {
@@ -138,7 +133,8 @@ static void take(struct run *run, enum characteristic_kind kind, const char *pla
         print_time(run, &measured, false);
         return;
     }
-    print_unmeasured(run, kind, explain(kind, error));
+    print_title(run, kind);
+    fprintf(run->screen.stream, "  not measured: %s\n", explain(kind, error));
     if (characteristic_scope(kind) != SCOPE_MACHINE) /* the user asked for it */
         run->status = STATUS_NOT_SO;
 }
@@ -179,20 +175,18 @@ static void measure_device(struct run *run, struct device *device) {
     take(run, CHARACTERISTIC_DEVICE_FLUSH, device->name, error, &flushes);
 }
 
-static void measure_network(struct run *run, size_t i) {
-    struct samples samples = {.count = 0};
-    print_place(run, run->options->networks.texts[i]);
-    int error = measure_round_trip(&run->effort, run->peers[i], &samples);
-    take(run, CHARACTERISTIC_ROUND_TRIP, run->options->networks.texts[i], error, &samples);
-}
-
 static void measure_all(struct run *run) {
     print_heading(run, &run->taken, false);
     measure_machine(run);
     for (size_t i = 0; i < run->options->directory_count; i++)
         measure_device(run, &run->devices[i]);
-    for (size_t i = 0; i < run->options->networks.count; i++)
-        measure_network(run, i);
+    for (size_t i = 0; i < run->options->networks.count; i++) {
+        const char *peer = run->options->networks.texts[i];
+        struct samples samples = {.count = 0};
+        print_place(run, peer);
+        int error = measure_round_trip(&run->effort, run->peers[i], &samples);
+        take(run, CHARACTERISTIC_ROUND_TRIP, peer, error, &samples);
+    }
 }
 
 /* ---- Checks before measuring --------------------------------------------------------------------- */
@@ -219,18 +213,13 @@ static enum status complain_device(const char *directory, int error, size_t size
     return STATUS_TROUBLE;
 }
 
-static int find_device(const char *directory, struct mounts_device *ret_device) {
-    CLEANUP_FREE char *path = realpath(directory, NULL);
-    if (!path)
-        return negative_errno();
-    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
-    int error = mounts_open(&table);
-    return error ? error : mounts_find_device(&table, path, false, ret_device);
-}
-
 static enum status prepare_device(const struct run *run, const char *directory, struct device *device) {
+    CLEANUP_FREE char *path = realpath(directory, NULL);
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_device found = {0};
-    int error = find_device(directory, &found);
+    int error = path ? mounts_open(&table) : negative_errno();
+    if (!error)
+        error = mounts_find_device(&table, path, false, &found);
     if (error)
         return complain_device(directory, error, 0);
     device->directory = directory;
@@ -243,13 +232,6 @@ static enum status prepare_device(const struct run *run, const char *directory, 
     error = device_file_create(directory, run->effort.file_bytes, &device->file);
     device->is_direct = error != -EINVAL;
     return error && device->is_direct ? complain_device(directory, error, run->effort.file_bytes) : STATUS_OK;
-}
-
-static enum status prepare_devices(struct run *run) {
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < run->options->directory_count && status == STATUS_OK; i++)
-        status = prepare_device(run, run->options->directories[i], &run->devices[i]);
-    return status;
 }
 
 static enum status prepare_peers(struct run *run) {
@@ -287,7 +269,9 @@ static enum status prepare(struct run *run) {
     if (load_older(run, &older) != 0)
         return STATUS_TROUBLE;
     calibration_finish(&older);
-    return prepare_devices(run);
+    for (size_t i = 0; i < run->options->directory_count && status == STATUS_OK; i++)
+        status = prepare_device(run, run->options->directories[i], &run->devices[i]);
+    return status;
 }
 
 /* Times that were not measured again stay. */
@@ -311,17 +295,6 @@ static enum status save(struct run *run) {
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-static enum status measure(struct run *run) {
-    aggstats_clock_detect(&run->effort.clock);
-    run->taken.clock = run->effort.clock;
-    enum status status = prepare(run);
-    if (status != STATUS_OK)
-        return status;
-    measure_all(run);
-    status = save(run);
-    return status == STATUS_OK ? run->status : status;
-}
-
 static enum status print_saved(struct run *run) {
     struct calibration calibration;
     const int open_error = calibration_file_open(run->taken.host, false, &run->file);
@@ -343,18 +316,6 @@ static enum status print_saved(struct run *run) {
     return STATUS_OK;
 }
 
-static void run_finish(struct run *run) {
-    for (size_t i = 0; i < run->options->directory_count; i++) {
-        if (run->devices[i].file.block)
-            device_file_finish(&run->devices[i].file);
-        free(run->devices[i].name);
-    }
-    for (size_t i = 0; i < run->options->networks.count; i++)
-        peer_destroy(run->peers[i]);
-    calibration_finish(&run->taken);
-    calibration_file_close(&run->file);
-}
-
 static enum status calibrate(const struct calibrate_options *options) {
     CLEANUP_FREE struct device *devices = calloc(options->directory_count + 1, sizeof(*devices));
     CLEANUP_FREE struct peer **peers = calloc(options->networks.count + 1, sizeof(struct peer *));
@@ -372,8 +333,28 @@ static enum status calibrate(const struct calibrate_options *options) {
         complain("cannot calibrate: %s", strerror(ENOMEM));
         return STATUS_TROUBLE;
     }
-    enum status status = options->print ? print_saved(&run) : measure(&run);
-    run_finish(&run);
+    enum status status;
+    if (options->print) {
+        status = print_saved(&run);
+    } else {
+        aggstats_clock_detect(&run.effort.clock);
+        run.taken.clock = run.effort.clock;
+        status = prepare(&run);
+        if (status == STATUS_OK) {
+            measure_all(&run);
+            status = save(&run);
+            status = status == STATUS_OK ? run.status : status;
+        }
+    }
+    for (size_t i = 0; i < options->directory_count; i++) {
+        if (devices[i].file.block)
+            device_file_finish(&devices[i].file);
+        free(devices[i].name);
+    }
+    for (size_t i = 0; i < options->networks.count; i++)
+        peer_destroy(peers[i]);
+    calibration_finish(&run.taken);
+    calibration_file_close(&run.file);
     return status;
 }
 

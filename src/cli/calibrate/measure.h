@@ -5,8 +5,6 @@
 #ifndef MEASURE_H
 #define MEASURE_H
 
-#include <sched.h>
-
 #include "aggstats.h"
 
 #define SAMPLES_MAX 1024U
@@ -23,31 +21,6 @@ struct effort {
     double seconds_max;  /* for each time; sampling ends after that */
     size_t file_bytes;   /* size of the file on a device */
 };
-
-/* ---- Sampling ----------------------------------------------------------------------------------- */
-
-/* Does once, or a few times, what is measured. Returns 0 or -errno */
-typedef int (*measured_fn)(void *context);
-
-/* Times calls of a function until there are enough samples or time is up.
- * things:  how many happen in one call; samples are of one thing */
-int samples_take(const struct effort *effort, double things, measured_fn function, void *context,
-                 struct samples *ret_samples);
-
-/* Ignored beyond SAMPLES_MAX. */
-void samples_add(struct samples *samples, double ns);
-
-double measure_ns(const struct aggstats_clock *clock, uint64_t cycles);
-
-/* The clock's value when that time is up. */
-uint64_t measure_deadline(const struct aggstats_clock *clock, double seconds);
-
-/* Keeps this thread, and those it starts, on the current CPU until pin_release(). */
-struct pin {
-    cpu_set_t before;
-};
-int pin_take(struct pin *ret_pin);
-void pin_release(const struct pin *pin);
 
 /* ---- The times ---------------------------------------------------------------------------------- */
 
@@ -70,7 +43,7 @@ int measure_timer(const struct effort *effort, struct samples *ret_interrupt, st
 /* A sleep of 1 ns: the timer's slack, and waking up. */
 int measure_sleep(const struct effort *effort, struct samples *ret_samples);
 
-/* Two threads on one CPU that never wait: the CPU time that one gets before the other runs. Other threads that wake up
+/* Two threads on one CPU that never wait: the CPU time of a thread before the other runs. Other threads that wake up
  * cut turns short. So samples are weighted by time (half of it is spent in turns of the median and longer), and of
  * several contests the one with the longest turns counts.
  * Errors:  -ENODATA too few turns */

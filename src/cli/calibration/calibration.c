@@ -15,17 +15,13 @@
 
 /* ---- Files -------------------------------------------------------------------------------------- */
 
-/* A profile from elsewhere may have any text as its host. */
-static bool is_host_name(const char *host) {
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    size_t length = strlen(host);
-    return length > 0 && length <= HOST_NAME_MAX && host[0] != '.' && strspn(host, allowed) == length;
-}
-
 int calibration_file_open(const char *host, bool makes, struct calibration_file *ret_file) {
     char directory[PATH_MAX];
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const size_t length = strlen(host);
     ret_file->dir_fd = -1;
-    if (!is_host_name(host))
+    /* A profile from elsewhere may have any text as its host. */
+    if (length == 0 || length > HOST_NAME_MAX || host[0] == '.' || strspn(host, allowed) != length)
         return -EINVAL;
     int error = state_dir_open(makes, &ret_file->dir_fd, directory);
     snprintf(ret_file->name, sizeof(ret_file->name), "%s.calibration", host);
@@ -82,24 +78,6 @@ bool calibration_is_of(const struct calibration *calibration, const char *host, 
     return strcmp(calibration->host, host) == 0 && (!comparable || fabs(ratio - 1) < 1e-3);
 }
 
-static void complain_other_machine(const char *path, const struct calibration *calibration, const char *host,
-                                   const struct aggstats_clock *clock) {
-    if (strcmp(calibration->host, host) != 0)
-        complain("no labels: %s was taken on another host, not on %s; 'osprof calibrate' there makes a new one", path,
-                 host);
-    else
-        complain("no labels: %s was taken with a clock of %.3f MHz, the profile with one of %.3f MHz", path,
-                 (double)calibration->clock.frequency_hz / 1e6, (double)clock->frequency_hz / 1e6);
-}
-
-/* True for layers between which and the disk there is a FUSE daemon. Calls of programs may go through a mount, unless it
- * is known what they had read from storage themselves. */
-static bool is_above_fuse(const struct aggstats_profile *profile) {
-    const enum layer layer = layers_of_name(layers_name(profile));
-    return layer == LAYER_IS_FUSE || layer == LAYER_IS_QUEUE || layer == LAYER_IS_DAEMON ||
-           (layer == LAYER_IS_USER && !profile->has_storage_read);
-}
-
 /* The device below a profile; name NULL: unknown. */
 static struct mounts_device device_below(const struct aggstats_profile *profile) {
     struct mounts_device device = {0};
@@ -113,65 +91,64 @@ static struct mounts_device device_below(const struct aggstats_profile *profile)
     return device;
 }
 
-static bool applies(const struct characteristic *time, const struct mounts_device *device, bool is_above_fuse) {
-    switch (characteristic_scope(time->kind)) {
-    case SCOPE_DEVICE:
-        return !is_above_fuse && device->name && strcmp(device->name, time->place) == 0;
-    case SCOPE_NETWORK:
-        return !device->is_local;
-    case SCOPE_MACHINE:
-        break;
-    }
-    return true;
-}
-
-static void keep_those_of(struct calibration *calibration, const struct mounts_device *device, bool is_above_fuse) {
+/* Keeps the times that apply to a profile. */
+static void keep_those_of(const struct aggstats_profile *profile, struct calibration *calibration) {
+    const enum layer layer = layers_of_name(layers_name(profile));
+    /* Between these layers and the disk there is a FUSE daemon. Calls of programs may go through a mount, unless it is
+     * known what they had read from storage themselves. */
+    const bool is_above_fuse = layer == LAYER_IS_FUSE || layer == LAYER_IS_QUEUE || layer == LAYER_IS_DAEMON ||
+                               (layer == LAYER_IS_USER && !profile->has_storage_read);
+    struct mounts_device device = device_below(profile);
     size_t kept = 0;
     for (size_t i = 0; i < calibration->count; i++) {
-        if (applies(&calibration->times[i], device, is_above_fuse))
-            calibration->times[kept++] = calibration->times[i];
+        const struct characteristic *time = &calibration->times[i];
+        const enum characteristic_scope scope = characteristic_scope(time->kind);
+        bool applies = scope != SCOPE_NETWORK || !device.is_local;
+        if (scope == SCOPE_DEVICE)
+            applies = !is_above_fuse && device.name && strcmp(device.name, time->place) == 0;
+        if (applies)
+            calibration->times[kept++] = *time;
         else
-            free(calibration->times[i].place);
+            free(time->place);
     }
     calibration->count = kept;
+    free(device.name);
 }
 
-/* Loads what is kept of a host. A user without a directory of state, or where only other users have one, has nothing kept.
- * Errors:  -ENOENT there is nothing; others have been reported */
-static int load_of_host(const char *host, struct calibration_file *ret_file, struct calibration *ret_calibration) {
-    const struct aggstats_parse_error none = {0};
-    int error = calibration_file_open(host, false, ret_file);
-    if (error == -EINVAL || error == -ENXIO || error == -EPERM)
-        error = -ENOENT;
-    else if (error == 0)
-        error = calibration_load(ret_file, ret_calibration);
-    else if (error != -ENOENT)
-        complain_unusable(ret_file->path, error, &none);
-    calibration_file_close(ret_file);
-    return error;
-}
-
-/* Returns false if there is a file that cannot be used, which has been reported. */
+/* A user without a directory of state, or where only other users have one, has nothing kept.
+ * Returns false if there is a file that cannot be used, which has been reported. */
 static bool find_for_profile(const struct aggstats_profile *profile, struct calibration *ret_calibration) {
+    const struct aggstats_parse_error none = {0};
     const char *host = aggstats_profile_label(profile, "host");
+    const struct aggstats_clock *clock = &profile->clock;
     struct calibration_file file;
     struct calibration calibration = {0};
     *ret_calibration = (struct calibration){0};
-    if (!host || profile->clock.frequency_hz == 0)
+    if (!host || clock->frequency_hz == 0)
         return true;
-    const int error = load_of_host(host, &file, &calibration);
+    int error = calibration_file_open(host, false, &file);
+    if (error == -EINVAL || error == -ENXIO || error == -EPERM)
+        error = -ENOENT;
+    else if (error == 0)
+        error = calibration_load(&file, &calibration);
+    else if (error != -ENOENT)
+        complain_unusable(file.path, error, &none);
+    calibration_file_close(&file);
     if (error)
         return error == -ENOENT;
-    if (!calibration_is_of(&calibration, host, &profile->clock)) {
-        complain_other_machine(file.path, &calibration, host, &profile->clock);
-        calibration_finish(&calibration);
-        return false;
+    if (calibration_is_of(&calibration, host, clock)) {
+        keep_those_of(profile, &calibration);
+        *ret_calibration = calibration;
+        return true;
     }
-    struct mounts_device device = device_below(profile);
-    keep_those_of(&calibration, &device, is_above_fuse(profile));
-    free(device.name);
-    *ret_calibration = calibration;
-    return true;
+    if (strcmp(calibration.host, host) != 0)
+        complain("no labels: %s was taken on another host, not on %s; 'osprof calibrate' there makes a new one",
+                 file.path, host);
+    else
+        complain("no labels: %s was taken with a clock of %.3f MHz, the profile with one of %.3f MHz", file.path,
+                 (double)calibration.clock.frequency_hz / 1e6, (double)clock->frequency_hz / 1e6);
+    calibration_finish(&calibration);
+    return false;
 }
 
 void calibration_for_profile(const struct aggstats_profile *profile, struct calibration *ret_calibration) {

@@ -38,9 +38,8 @@ int calibration_save(const struct calibration_file *file, const struct calibrati
 bool calibration_is_of(const struct calibration *calibration, const char *host, const struct aggstats_clock *clock);
 
 /* The times that apply to a profile: those of the machine that it names as its host, of the device that now holds the
-
- * directory below it, unless a FUSE daemon is between, and, if that is no device of this machine, of the network. None if that is unknown, or the
- * profile has no clock rate. Prints an error, without failing, if a file of that host cannot be used.
+ * directory below it, unless a FUSE daemon is between, and, if that is no device of this machine, of the network. None
+ * if that is unknown, or the profile has no clock rate. Prints an error, without failing, if a file of that host cannot be used.
  * Owner:   the caller finishes *ret_calibration */
 void calibration_for_profile(const struct aggstats_profile *profile, struct calibration *ret_calibration);
 

@@ -57,14 +57,6 @@ int calibration_put(struct calibration *calibration, const struct characteristic
 
 /* ---- Writing ------------------------------------------------------------------------------------ */
 
-static void write_time(FILE *stream, const struct characteristic *time) {
-    fprintf(stream, "%s %.1f %.1f %.1f %" PRIu64 " %" PRId64, characteristic_key(time->kind), time->ns.lower,
-            time->ns.median, time->ns.upper, time->sample_count, time->taken_s);
-    if (time->place)
-        fprintf(stream, " %s", time->place);
-    putc('\n', stream);
-}
-
 int calibration_format(const struct calibration *calibration, char **ret_text, size_t *ret_size_bytes) {
     char *text = NULL;
     size_t size_bytes = 0;
@@ -73,8 +65,12 @@ int calibration_format(const struct calibration *calibration, char **ret_text, s
         return negative_errno();
     fprintf(stream, MAGIC "\n# host: %s\n# clock: %s %" PRIu64 " Hz\n", calibration->host,
             aggstats_clock_name(calibration->clock.kind), calibration->clock.frequency_hz);
-    for (size_t i = 0; i < calibration->count; i++)
-        write_time(stream, &calibration->times[i]);
+    for (size_t i = 0; i < calibration->count; i++) {
+        const struct characteristic *time = &calibration->times[i];
+        fprintf(stream, "%s %.1f %.1f %.1f %" PRIu64 " %" PRId64 "%s%s\n", characteristic_key(time->kind),
+                time->ns.lower, time->ns.median, time->ns.upper, time->sample_count, time->taken_s,
+                time->place ? " " : "", time->place ? time->place : "");
+    }
     if (fclose(stream) != 0) {
         int error = negative_errno();
         free(text);
@@ -169,11 +165,6 @@ static char *value_of(char *line, const char *key) {
     return strncmp(line, key, length) == 0 && line[length] ? line + length : NULL;
 }
 
-static int parse_magic(struct parse *parse) {
-    int error = need_line(parse, MAGIC);
-    return !error && strcmp(parse->line, MAGIC) != 0 ? expected(parse, MAGIC) : error;
-}
-
 static int parse_host(struct parse *parse, struct calibration *calibration) {
     static const char form[] = "# host: NAME";
     int error = need_line(parse, form);
@@ -238,7 +229,9 @@ int calibration_parse(FILE *stream, struct calibration *ret_calibration, struct 
     struct calibration calibration = {0};
     if (!line)
         return -ENOMEM;
-    int error = parse_magic(&parse);
+    int error = need_line(&parse, MAGIC);
+    if (!error && strcmp(parse.line, MAGIC) != 0)
+        error = expected(&parse, MAGIC);
     if (!error)
         error = parse_host(&parse, &calibration);
     if (!error)
