@@ -1,6 +1,7 @@
 /* osprof doctor: which layers can be profiled on this machine, by this user. Each is tried, for a moment. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +10,29 @@
 #include <unistd.h>
 
 #include "base.h"
+#include "collector.h"
 #include "command.h"
 #include "locks.h"
+#include "mounts.h"
 #include "option_table.h"
 #include "preload_library.h"
+#include "proc.h"
 #include "waits.h"
-#include "ways.h"
+
+#define WHY_SIZE COLLECTOR_WHY_SIZE
+
+/* A row of what is tried: a way to look, or a need of such a way. */
+struct way {
+    const char *name;
+    const char *what; /* it has, or allows; and how */
+    /* ret_why: filled if it does not work: why, and what would help */
+    bool (*try)(const struct way *way, char ret_why[WHY_SIZE]);
+    const char *library; /* NULL: none */
+    int capability;
+    enum collector_countable countable;
+    const char *since;                   /* which kernels have the tracepoint of that */
+    int (*load)(char ret_why[WHY_SIZE]); /* programs into the kernel, for a moment */
+};
 
 /* ---- Trying ------------------------------------------------------------------------------------- */
 
@@ -28,7 +46,7 @@ static bool try_library(const struct way *way, char ret_why[WHY_SIZE]) {
     return error == 0;
 }
 
-/* In a child, whose namespaces end with it. */
+/* In a child: its namespaces end with the process. */
 static int enter_namespace(void) {
     int status = 0;
     pid_t child = fork();
@@ -120,6 +138,69 @@ static const struct way ways[] = {
 };
 /* clang-format on */
 
+static bool try_types(const struct way *way, char ret_why[WHY_SIZE]) {
+    (void)way;
+    return collector_check_types(ret_why) == 0;
+}
+
+static bool try_capability(const struct way *way, char ret_why[WHY_SIZE]) {
+    uint64_t has = 0;
+    proc_status_number((uint64_t)getpid(), "CapEff", 16, &has);
+    const bool is_there = has & (UINT64_C(1) << way->capability | UINT64_C(1) << CAP_SYS_ADMIN);
+    if (is_there && !collector_is_in_user_namespace())
+        return true;
+    snprintf(ret_why, WHY_SIZE, "%s",
+             is_there ? "it has no effect in a user namespace, such as a container's; start osprof outside"
+                      : "this user lacks it; sudo, or setcap cap_bpf,cap_perfmon+ep for a copy of osprof");
+    return false;
+}
+
+static bool try_lockdown(const struct way *way, char ret_why[WHY_SIZE]) {
+    (void)way;
+    if (!collector_is_locked_down())
+        return true;
+    snprintf(ret_why, WHY_SIZE, "%s is confidentiality; lockdown=integrity at boot lets it", COLLECTOR_LOCKDOWN);
+    return false;
+}
+
+static bool try_cgroup(const struct way *way, char ret_why[WHY_SIZE]) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    (void)way;
+    mounts_open(&table);
+    if (mounts_of_type(&table, "cgroup2", &entry))
+        return true;
+    const bool has_older = mounts_of_type(&table, "cgroup", &entry);
+    snprintf(ret_why, WHY_SIZE, "%s",
+             has_older ? "they are of version 1 here; systemd.unified_cgroup_hierarchy=1 at boot makes that 2"
+                       : "none are mounted; as root, mount -t cgroup2 none /sys/fs/cgroup");
+    return false;
+}
+
+static bool try_counting(const struct way *way, char ret_why[WHY_SIZE]) {
+    if (!try_types(way, ret_why) || collector_check(ret_why) == -ENOTSUP)
+        return false;
+    if (collector_counts(way->countable))
+        return true;
+    snprintf(ret_why, WHY_SIZE, "this kernel lacks a tracepoint that is there %s", way->since);
+    return false;
+}
+
+/* clang-format off */
+/* The needs of osprof attach, and further reports of the kernel. */
+static const struct way attach_needs[] = {
+    {"btf", "the kernel tells its types", try_types},
+    {"bpf", "the capability CAP_BPF: to load programs into the kernel", try_capability, .capability = CAP_BPF},
+    {"perfmon", "the capability CAP_PERFMON: to let them read its memory", try_capability, .capability = CAP_PERFMON},
+    {"lockdown", "the kernel lets programs read its memory", try_lockdown},
+    {"cgroup", "control groups of version 2: osprof attach --cgroup", try_cgroup},
+    {"io_uring", "the kernel reports requests of io_uring", try_counting, .countable = COLLECTOR_RINGS,
+     .since = "since Linux 5.18, with CONFIG_IO_URING"},
+    {"faults", "the kernel reports page faults of mapped files", try_counting, .countable = COLLECTOR_FAULTS,
+     .since = "since Linux 6.12"},
+};
+/* clang-format on */
+
 /* ---- The table ---------------------------------------------------------------------------------- */
 
 /* Returns whether all work. */
@@ -143,7 +224,7 @@ static enum status run_doctor(const struct command *command, int argc, char **ar
         return status;
     const bool are_ways = try_all(ways, ARRAY_SIZE(ways));
     puts("\nWhat osprof attach needs, and what else the kernel reports to it:");
-    return try_all(attach_needs, attach_need_count) && are_ways ? STATUS_OK : STATUS_NOT_SO;
+    return try_all(attach_needs, ARRAY_SIZE(attach_needs)) && are_ways ? STATUS_OK : STATUS_NOT_SO;
 }
 
 static const struct option_row rows[] = {{.kind = OPTION_END}};
