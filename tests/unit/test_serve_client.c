@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "base.h"
-#include "serve_client.h"
+#include "serve_address.h"
 #include "testing.h"
 
 #define NOBODY 65534

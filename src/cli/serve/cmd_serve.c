@@ -35,8 +35,8 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-/* Makes signals that end it readable from a descriptor.
- * Errors:  -errno */
+/* Makes the signals that end serving readable from a descriptor.
+ * Errors: -errno */
 static int open_signals(int *ret_fd) {
     sigset_t ending;
     sigemptyset(&ending);
@@ -47,13 +47,6 @@ static int open_signals(int *ret_fd) {
         return negative_errno();
     *ret_fd = signalfd(-1, &ending, SFD_CLOEXEC);
     return *ret_fd < 0 ? negative_errno() : 0;
-}
-
-/* The line tells the parent process that requests are served now, and where.
- * Errors:  main() reports them, as for all output */
-static int announce(const struct serve_listener *listener) {
-    puts(listener->url);
-    return fflush(stdout) == 0 ? 0 : negative_errno();
 }
 
 static int serve_at(struct serve_source *source, struct serve_why *why, const struct serve_address *address,
@@ -70,7 +63,8 @@ static int serve_at(struct serve_source *source, struct serve_why *why, const st
     error = serve_listener_open(address, &listener);
     if (error)
         return error;
-    error = announce(&listener);
+    puts(listener.url); /* tells the parent process that requests are served now, and where */
+    error = fflush(stdout) == 0 ? 0 : negative_errno(); /* main() reports errors, as for all output */
     http.listen_fd = listener.fd;
     if (!error)
         error = serve_http_run(&http, signal_fd);
@@ -78,28 +72,22 @@ static int serve_at(struct serve_source *source, struct serve_why *why, const st
     return error;
 }
 
-/* Errors: reported to the user */
-static int serve_with_waits(struct serve_source *source, const struct serve_address *address,
-                            const struct option_list *names) {
-    CLEANUP_FREE struct serve_why *why = calloc(1, sizeof(*why));
-    int error = why ? serve_why_start(why) : -ENOMEM;
-    if (error)
-        return error;
-    error = serve_at(source, why, address, names);
-    serve_why_finish(why);
-    return error;
-}
-
 static enum status serve(const struct arguments *arguments, const struct serve_address *address,
                          const struct serve_command *options) {
+    CLEANUP_FREE struct serve_why *why = calloc(1, sizeof(*why));
     struct serve_source source;
-    int error = serve_source_init(&source, arguments->rest, (size_t)arguments->rest_count);
+    int error = why ? serve_source_init(&source, arguments->rest, (size_t)arguments->rest_count) : -ENOMEM;
     if (error) {
         complain("cannot serve: %s", strerror(-error));
         return STATUS_TROUBLE;
     }
-    error = options->has_why ? serve_with_waits(&source, address, &options->names)
-                             : serve_at(&source, NULL, address, &options->names);
+    if (options->has_why)
+        error = serve_why_start(why);
+    if (!error) {
+        error = serve_at(&source, options->has_why ? why : NULL, address, &options->names);
+        if (options->has_why)
+            serve_why_finish(why);
+    }
     serve_source_finish(&source);
     return error ? STATUS_TROUBLE : STATUS_OK;
 }

@@ -1,8 +1,12 @@
-/* Listening sockets. */
+/* Listening sockets, and asking the kernel which user a connection belongs to. */
 #include "serve_address.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,58 +19,42 @@
 
 /* ---- Addresses as text -------------------------------------------------------------------------- */
 
-static bool parse_port(const char *text, in_port_t *ret_port) {
-    size_t length = strlen(text);
-    if (length == 0 || length > 5 || strspn(text, "0123456789") != length)
+/* An address and a port. host: modified */
+static bool parse_internet(char *host, const char *port, struct serve_address *address) {
+    union serve_socket_address *socket_address = &address->socket_address;
+    const size_t length = strlen(port);
+    const size_t host_length = strlen(host);
+    if (length == 0 || length > 5 || strspn(port, "0123456789") != length || strtol(port, NULL, 10) > UINT16_MAX)
         return false;
-    long port = strtol(text, NULL, 10);
-    *ret_port = htons((uint16_t)port);
-    return port <= UINT16_MAX;
-}
-
-static bool parse_path(const char *text, struct serve_address *address) {
-    struct sockaddr_un *local = &address->socket_address.local;
-    if (strlen(text) >= sizeof(local->sun_path))
+    const in_port_t number = htons((uint16_t)strtol(port, NULL, 10));
+    if (host[0] != '[') {
+        socket_address->ipv4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = number};
+        address->size_bytes = sizeof(socket_address->ipv4);
+        return inet_pton(AF_INET, host, &socket_address->ipv4.sin_addr) == 1;
+    }
+    if (host_length < 2 || host[host_length - 1] != ']')
         return false;
-    local->sun_family = AF_UNIX;
-    memcpy(local->sun_path, text, strlen(text) + 1);
-    address->size_bytes = sizeof(*local);
-    return true;
-}
-
-static bool parse_ipv4(const char *host, in_port_t port, struct serve_address *address) {
-    struct sockaddr_in *internet = &address->socket_address.ipv4;
-    internet->sin_family = AF_INET;
-    internet->sin_port = port;
-    address->size_bytes = sizeof(*internet);
-    return inet_pton(AF_INET, host, &internet->sin_addr) == 1;
-}
-
-/* host: in brackets */
-static bool parse_ipv6(char *host, in_port_t port, struct serve_address *address) {
-    struct sockaddr_in6 *internet = &address->socket_address.ipv6;
-    size_t length = strlen(host);
-    if (length < 2 || host[length - 1] != ']')
-        return false;
-    host[length - 1] = '\0';
-    internet->sin6_family = AF_INET6;
-    internet->sin6_port = port;
-    address->size_bytes = sizeof(*internet);
-    return inet_pton(AF_INET6, host + 1, &internet->sin6_addr) == 1;
+    host[host_length - 1] = '\0';
+    socket_address->ipv6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = number};
+    address->size_bytes = sizeof(socket_address->ipv6);
+    return inet_pton(AF_INET6, host + 1, &socket_address->ipv6.sin6_addr) == 1;
 }
 
 bool serve_address_parse(const char *text, struct serve_address *ret_address) {
     struct serve_address address = {.text = text};
+    struct sockaddr_un *local = &address.socket_address.local;
     char host[INET6_ADDRSTRLEN + 3];
     const char *colon = strrchr(text, ':');
-    in_port_t port;
     bool is_valid = false;
     if (strchr(text, '/')) {
-        is_valid = parse_path(text, &address);
-    } else if (colon && (size_t)(colon - text) < sizeof(host) && parse_port(colon + 1, &port)) {
+        is_valid = strlen(text) < sizeof(local->sun_path);
+        local->sun_family = AF_UNIX;
+        address.size_bytes = sizeof(*local);
+        snprintf(local->sun_path, sizeof(local->sun_path), "%s", text);
+    } else if (colon && (size_t)(colon - text) < sizeof(host)) {
         memcpy(host, text, (size_t)(colon - text));
         host[colon - text] = '\0';
-        is_valid = host[0] == '[' ? parse_ipv6(host, port, &address) : parse_ipv4(host, port, &address);
+        is_valid = parse_internet(host, colon + 1, &address);
     }
     if (is_valid)
         *ret_address = address;
@@ -74,11 +62,6 @@ bool serve_address_parse(const char *text, struct serve_address *ret_address) {
 }
 
 /* ---- Listening ---------------------------------------------------------------------------------- */
-
-static int complain_deaf(const struct serve_address *address, int error) {
-    complain("cannot listen on %s: %s; --listen chooses another address", address->text, strerror(-error));
-    return error;
-}
 
 static int try_to_bind(int fd, const struct serve_address *address) {
     mode_t mask = umask(0177); /* of a socket in the file system */
@@ -136,8 +119,10 @@ int serve_listener_open(const struct serve_address *address, struct serve_listen
     listener.fd = fd;
     if (!error)
         error = make_url(address, &listener);
-    if (error)
-        return complain_deaf(address, error);
+    if (error) {
+        complain("cannot listen on %s: %s; --listen chooses another address", address->text, strerror(-error));
+        return error;
+    }
     if (family == AF_UNIX && lstat(address->text, &listener.made) == 0)
         listener.path = address->text;
     steal_fd(&fd);
@@ -152,4 +137,99 @@ void serve_listener_finish(struct serve_listener *listener) {
         found.st_ino == listener->made.st_ino)
         unlink(listener->path);
     listener->path = NULL;
+}
+
+#define MAPPED_PREFIX_BYTES 12 /* of ::ffff:a.b.c.d */
+#define NETWORK_PREFIX_BYTES 8 /* of an IPv6 address */
+#define ANSWER_BYTES_MAX 1024  /* of a socket without extensions: about 100 */
+
+/* ---- Addresses ---------------------------------------------------------------------------------- */
+
+static struct serve_client client_of_address(const union serve_socket_address *peer) {
+    struct serve_client client = {.address.s6_addr = {[10] = 0xff, [11] = 0xff}};
+    if (peer->any.sa_family == AF_INET6)
+        client.address = peer->ipv6.sin6_addr;
+    else
+        memcpy(client.address.s6_addr + MAPPED_PREFIX_BYTES, &peer->ipv4.sin_addr, sizeof(peer->ipv4.sin_addr));
+    if (IN6_IS_ADDR_V4MAPPED(&client.address)) {
+        if (client.address.s6_addr[MAPPED_PREFIX_BYTES] == IN_LOOPBACKNET)
+            client.address = in6addr_loopback;
+    } else if (!IN6_IS_ADDR_LOOPBACK(&client.address)) {
+        memset(client.address.s6_addr + NETWORK_PREFIX_BYTES, 0, sizeof(client.address) - NETWORK_PREFIX_BYTES);
+    }
+    return client;
+}
+
+/* ---- Users -------------------------------------------------------------------------------------- */
+
+struct diag_request {
+    struct nlmsghdr header;
+    struct inet_diag_req_v2 request;
+};
+
+static void put_address(const union serve_socket_address *address, __be16 *ret_port, __be32 ret_address[4]) {
+    *ret_port = address->any.sa_family == AF_INET6 ? address->ipv6.sin6_port : address->ipv4.sin_port;
+    if (address->any.sa_family == AF_INET6)
+        memcpy(ret_address, &address->ipv6.sin6_addr, sizeof(address->ipv6.sin6_addr));
+    else
+        memcpy(ret_address, &address->ipv4.sin_addr, sizeof(address->ipv4.sin_addr));
+}
+
+/* Asks for the socket at the peer's end: its own address is our peer, its peer is our own. Both are of one family, which
+ * connections through ::ffff:a.b.c.d have on both sides.
+ * Returns false if no process of this machine, and of this network namespace, has the peer's socket */
+static bool find_user(int diag_fd, int fd, const union serve_socket_address *peer, uid_t *ret_uid) {
+    union serve_socket_address own = {.any.sa_family = AF_UNSPEC};
+    socklen_t own_bytes = sizeof(own);
+    union {
+        struct nlmsghdr header;
+        char bytes[ANSWER_BYTES_MAX];
+    } answer;
+    if (getsockname(fd, &own.any, &own_bytes) < 0 || own.any.sa_family != peer->any.sa_family)
+        return false;
+    struct diag_request asked = {
+        .header = {.nlmsg_len = sizeof(asked), .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST},
+        .request = {.sdiag_family = (__u8)peer->any.sa_family,
+                    .sdiag_protocol = IPPROTO_TCP,
+                    .idiag_states = UINT32_MAX,
+                    .id.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}},
+    };
+    struct inet_diag_sockid *id = &asked.request.id;
+    put_address(peer, &id->idiag_sport, id->idiag_src);
+    put_address(&own, &id->idiag_dport, id->idiag_dst);
+    if (send(diag_fd, &asked, sizeof(asked), 0) != (ssize_t)sizeof(asked))
+        return false;
+    ssize_t size_bytes = recv(diag_fd, &answer, sizeof(answer), MSG_DONTWAIT);
+    if (size_bytes < (ssize_t)NLMSG_LENGTH(sizeof(struct inet_diag_msg)) ||
+        answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY)
+        return false;
+    const struct inet_diag_msg *found = NLMSG_DATA(&answer.header);
+    *ret_uid = found->idiag_uid;
+    /* If there is no connection, the answer may be a listening socket. A socket that no process has open any more has no
+     * inode, and the wrong user. */
+    return found->idiag_inode != 0 && found->id.idiag_sport == id->idiag_sport &&
+           found->id.idiag_dport == id->idiag_dport;
+}
+
+int serve_client_open_diag(void) {
+    return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+}
+
+/* ---- Clients ------------------------------------------------------------------------------------ */
+
+struct serve_client serve_client_of(int diag_fd, int fd, const union serve_socket_address *peer) {
+    struct serve_client client = {.is_user = true};
+    struct ucred credentials;
+    socklen_t size_bytes = sizeof(credentials);
+    const bool is_internet = peer->any.sa_family == AF_INET || peer->any.sa_family == AF_INET6;
+    if (is_internet)
+        return find_user(diag_fd, fd, peer, &client.uid) ? client : client_of_address(peer);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size_bytes) < 0)
+        return (struct serve_client){0};
+    client.uid = credentials.uid;
+    return client;
+}
+
+bool serve_client_is_same(const struct serve_client *a, const struct serve_client *b) {
+    return a->is_user == b->is_user && a->uid == b->uid && memcmp(&a->address, &b->address, sizeof(a->address)) == 0;
 }

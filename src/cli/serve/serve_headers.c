@@ -57,16 +57,12 @@ static bool is_ipv6_host(const char *text) {
     return inet_pton(AF_INET6, literal, &address) == 1;
 }
 
-static bool is_same_name(const char *a, const char *b) {
-    return strcasecmp(a, b) == 0;
-}
-
 /* ---- This machine's names ----------------------------------------------------------------------- */
 
 /* With or without its domain. */
 static bool is_host_name(const char *name, const char *own) {
     const size_t short_length = strcspn(own, ".");
-    return is_same_name(name, own) || (strlen(name) == short_length && strncasecmp(name, own, short_length) == 0);
+    return strcasecmp(name, own) == 0 || (strlen(name) == short_length && strncasecmp(name, own, short_length) == 0);
 }
 
 /* True if a line of /etc/hosts has both names. line: is modified */
@@ -76,38 +72,13 @@ static bool line_has_both(char *line, const char *name, const char *own) {
     line[strcspn(line, "#\n")] = '\0';
     strtok_r(line, " \t", &rest); /* the address */
     for (char *word = strtok_r(NULL, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
-        has_name |= is_same_name(word, name);
+        has_name |= strcasecmp(word, name) == 0;
         has_own |= is_host_name(word, own);
     }
     return has_name && has_own;
 }
 
-static bool is_listed_with(const char *name, const char *own) {
-    CLEANUP_STREAM FILE *hosts = fopen(HOSTS_FILE, "re");
-    CLEANUP_FREE char *line = NULL;
-    size_t size_bytes = 0;
-    bool is_listed = false;
-    while (hosts && !is_listed && getline(&line, &size_bytes, hosts) >= 0)
-        is_listed = line_has_both(line, name, own);
-    return is_listed;
-}
-
-static bool is_this_machine(const char *name) {
-    char own[HOST_NAME_MAX + 1] = "";
-    if (gethostname(own, sizeof(own) - 1) < 0 || own[0] == '\0')
-        return false;
-    return is_host_name(name, own) || is_listed_with(name, own);
-}
-
 /* ---- All names ---------------------------------------------------------------------------------- */
-
-static bool is_given(const struct option_list *names, const char *name) {
-    struct host_name given;
-    for (size_t i = 0; i < names->count; i++)
-        if (make_name(names->texts[i], strlen(names->texts[i]), &given) && is_same_name(given.text, name))
-            return true;
-    return false;
-}
 
 bool serve_host_name_is_valid(const char *name) {
     struct host_name made;
@@ -115,7 +86,8 @@ bool serve_host_name_is_valid(const char *name) {
 }
 
 bool serve_host_is_ours(const struct option_list *names, const char *host) {
-    struct host_name name;
+    struct host_name name, given;
+    char own[HOST_NAME_MAX + 1] = "";
     const size_t length = strcspn(host, ":");
     if (*host == '\0')
         return true;
@@ -123,8 +95,20 @@ bool serve_host_is_ours(const struct option_list *names, const char *host) {
         return is_ipv6_host(host);
     if (!is_port(host + length) || !make_name(host, length, &name))
         return false;
-    return is_ipv4(name.text) || is_same_name(name.text, "localhost") || is_given(names, name.text) ||
-           is_this_machine(name.text);
+    if (is_ipv4(name.text) || strcasecmp(name.text, "localhost") == 0)
+        return true;
+    for (size_t i = 0; i < names->count; i++)
+        if (make_name(names->texts[i], strlen(names->texts[i]), &given) && strcasecmp(given.text, name.text) == 0)
+            return true;
+    if (gethostname(own, sizeof(own) - 1) < 0 || own[0] == '\0')
+        return false;
+    bool is_ours = is_host_name(name.text, own);
+    CLEANUP_STREAM FILE *hosts = is_ours ? NULL : fopen(HOSTS_FILE, "re");
+    CLEANUP_FREE char *line = NULL;
+    size_t size_bytes = 0;
+    while (hosts && !is_ours && getline(&line, &size_bytes, hosts) >= 0)
+        is_ours = line_has_both(line, name.text, own);
+    return is_ours;
 }
 
 /* ---- Accept ------------------------------------------------------------------------------------- */
@@ -135,7 +119,7 @@ struct piece {
     size_t length;
 };
 
-/* The preference for one format, from the most specific range that includes it. */
+/* The preference for text, from the most specific range that includes it. */
 struct liking {
     int exactness; /* 0: no range includes it */
     double quality;
@@ -176,11 +160,6 @@ static double quality_of(struct piece value) {
     return *end || !(quality >= 0) ? 0 : quality > 1 ? 1 : quality;
 }
 
-static struct piece unquote(struct piece value) {
-    bool is_quoted = value.length >= 2 && value.text[0] == '"' && value.text[value.length - 1] == '"';
-    return is_quoted ? (struct piece){value.text + 1, value.length - 2} : value;
-}
-
 /* A range, without what does not matter here. */
 struct range {
     struct piece type;
@@ -196,7 +175,9 @@ static struct range read_range(struct piece rest) {
     next_piece(&rest, ';', &range.type);
     while (next_piece(&rest, ';', &parameter)) {
         next_piece(&parameter, '=', &name);
-        struct piece value = unquote(trim(parameter));
+        struct piece value = trim(parameter);
+        if (value.length >= 2 && value.text[0] == '"' && value.text[value.length - 1] == '"')
+            value = (struct piece){value.text + 1, value.length - 2};
         if (is(name, "q"))
             range.quality = quality_of(value);
         else if (is(name, "version"))
@@ -209,31 +190,25 @@ static struct range read_range(struct piece rest) {
     return range;
 }
 
-static void like(struct liking *liking, int exactness, double quality) {
-    if (exactness > liking->exactness || (exactness == liking->exactness && quality > liking->quality))
-        *liking = (struct liking){exactness, quality};
-}
-
 static int text_exactness(const struct range *range) {
     if (is(range->type, "text/plain"))
         return range->version.length == 0 ? 3 : is(range->version, "0.0.4") ? 4 : 0;
     return is(range->type, "text/*") ? 2 : is(range->type, "*/*") ? 1 : 0;
 }
 
-static bool is_protobuf(const struct range *range) {
-    return is(range->type, "application/vnd.google.protobuf") &&
-           is(range->proto, "io.prometheus.client.MetricFamily") && is(range->encoding, "delimited");
-}
-
 bool serve_accept_prefers_protobuf(const char *accept) {
     struct piece rest = {accept, accept ? strlen(accept) : 0}, piece = {0};
-    struct liking text = {0, 0}, protobuf = {0, 0};
+    struct liking text = {0, 0};
+    double protobuf_quality = 0;
     while (next_piece(&rest, ',', &piece)) {
         const struct range range = read_range(piece);
-        if (text_exactness(&range) > 0)
-            like(&text, text_exactness(&range), range.quality);
-        if (is_protobuf(&range))
-            like(&protobuf, 1, range.quality);
+        const int exactness = text_exactness(&range);
+        if (exactness > text.exactness ||
+            (exactness > 0 && exactness == text.exactness && range.quality > text.quality))
+            text = (struct liking){exactness, range.quality};
+        if (is(range.type, "application/vnd.google.protobuf") && is(range.proto, "io.prometheus.client.MetricFamily") &&
+            is(range.encoding, "delimited") && range.quality > protobuf_quality)
+            protobuf_quality = range.quality;
     }
-    return protobuf.quality > 0 && protobuf.quality >= text.quality;
+    return protobuf_quality > 0 && protobuf_quality >= text.quality;
 }

@@ -12,7 +12,7 @@
 
 #include "base.h"
 #include "command.h"
-#include "serve_client.h"
+#include "serve_address.h"
 #include "serve_headers.h"
 
 #define REQUEST_BYTES_MAX 16384  /* with its headers */
@@ -75,15 +75,6 @@ static const char *path_of_target(const char *target) {
     return path ? path : "/";
 }
 
-/* The server's name in a target, with the port, without user information (RFC 3986, 3.2). Returns NULL without
- * memory */
-static char *host_of_target(const char *target) {
-    const char *begin = strstr(target, "//") + 2;
-    size_t length = strcspn(begin, "/?#");
-    const char *user_end = memchr(begin, '@', length);
-    return user_end ? strndup(user_end + 1, length - (size_t)(user_end + 1 - begin)) : strndup(begin, length);
-}
-
 struct host_check {
     const struct option_list *names;
     bool is_ours;
@@ -101,18 +92,18 @@ static enum MHD_Result check_host(void *context, enum MHD_ValueKind kind, const 
 static bool is_for_us(const struct serve_http *http, struct MHD_Connection *connection, const char *target) {
     struct host_check check = {.names = http->names, .is_ours = true};
     const char *path = path_of_target(target);
-    CLEANUP_FREE char *host = path == target ? NULL : host_of_target(target);
     if (!http->checks_host)
         return true;
-    if (path != target)
+    if (path != target) { /* the server's name, with the port, without user information (RFC 3986, 3.2) */
+        const char *begin = strstr(target, "//") + 2;
+        const char *end = begin + strcspn(begin, "/?#");
+        const char *user_end = memchr(begin, '@', (size_t)(end - begin));
+        begin = user_end ? user_end + 1 : begin;
+        CLEANUP_FREE char *host = strndup(begin, (size_t)(end - begin));
         return host && serve_host_is_ours(http->names, host);
+    }
     MHD_get_connection_values(connection, MHD_HEADER_KIND, check_host, &check);
     return check.is_ours;
-}
-
-static struct serve_place *place_of(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
 }
 
 /* Called as soon as the headers have come, and for the metrics once more when it is this connection's turn. */
@@ -120,7 +111,8 @@ static enum MHD_Result handle_request(void *context, struct MHD_Connection *conn
                                       const char *method, const char *version, const char *upload_data,
                                       size_t *upload_data_size, void **request) {
     const struct serve_http *http = context;
-    struct serve_place *place = place_of(connection);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct serve_place *place = info ? info->socket_context : NULL;
     (void)version;
     (void)upload_data;
     (void)upload_data_size;
@@ -165,33 +157,19 @@ static void end_place(struct serve_place *place) {
         MHD_resume_connection(place->connection);
 }
 
-/* The library ends idle connections itself; these make progress, but too slowly. */
-static void end_late_connections(struct serve_places *places) {
-    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-    for (size_t i = 0; i < places->count; i++)
-        if (serve_places_is_late(places, &places->places[i], now_ns))
-            end_place(&places->places[i]);
-}
-
-/* Makes room if there is none. The library may take more than one run to close a connection. */
-static struct serve_place *find_place(struct serve_http *http, int fd, const struct serve_client *client) {
-    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-    struct serve_place *place = serve_places_take(&http->places, fd, client, now_ns);
-    struct serve_place *yielding = place ? NULL : serve_places_yielding(&http->places, client);
-    if (yielding)
-        end_place(yielding);
-    for (int i = 0; i < RUNS_TO_CLOSE && !place; i++) {
-        MHD_run(http->daemon);
-        place = serve_places_take(&http->places, fd, client, now_ns);
-    }
-    return place;
-}
-
 /* Gives a connection to the library, which closes it whatever happens, and reads what it has sent already: so a client
  * that sends its headers at once does not count as unfinished when the next one connects. */
 static void add_connection(struct serve_http *http, int fd, const union serve_socket_address *peer, socklen_t size) {
     const struct serve_client client = serve_client_of(http->diag_fd, fd, peer);
-    struct serve_place *place = find_place(http, fd, &client);
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    struct serve_place *place = serve_places_take(&http->places, fd, &client, now_ns);
+    struct serve_place *yielding = place ? NULL : serve_places_yielding(&http->places, &client);
+    if (yielding)
+        end_place(yielding);
+    for (int i = 0; i < RUNS_TO_CLOSE && !place; i++) { /* the library may take more than one to close a connection */
+        MHD_run(http->daemon);
+        place = serve_places_take(&http->places, fd, &client, now_ns);
+    }
     if (!place) {
         close(fd);
         return;
@@ -205,15 +183,6 @@ static void add_connection(struct serve_http *http, int fd, const union serve_so
     http->newcomer = NULL;
 }
 
-/* Descriptors are used up: ends a connection as if its place were needed. */
-static void make_descriptor_free(struct serve_http *http) {
-    const struct serve_client nobody = {.is_user = false};
-    struct serve_place *yielding = serve_places_yielding(&http->places, &nobody);
-    if (yielding)
-        end_place(yielding);
-    MHD_run(http->daemon);
-}
-
 /* Accepts all waiting connections at once: nobody waits behind another client's connections. Returns false without
  * descriptors or memory */
 static bool accept_connections(struct serve_http *http) {
@@ -221,27 +190,26 @@ static bool accept_connections(struct serve_http *http) {
         union serve_socket_address peer = {.any.sa_family = AF_UNSPEC};
         socklen_t size = sizeof(peer);
         int fd = accept4(http->listen_fd, &peer.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0)
+        if (fd >= 0) {
             add_connection(http, fd, &peer, size);
-        else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            return make_descriptor_free(http), false;
-        else if (errno != ECONNABORTED && errno != EINTR)
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            /* descriptors are used up: ends a connection as if its place were needed */
+            struct serve_place *yielding =
+                serve_places_yielding(&http->places, &(struct serve_client){.is_user = false});
+            if (yielding)
+                end_place(yielding);
+            MHD_run(http->daemon);
+            return false;
+        } else if (errno != ECONNABORTED && errno != EINTR) {
             break;
+        }
     }
     return true;
 }
 
 /* ---- Running ------------------------------------------------------------------------------------ */
 
-static struct MHD_Daemon *start(struct serve_http *http) {
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
-                            handle_request, http, MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVE_CONNECTIONS_MAX,
-                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVE_IDLE_SECONDS,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES_MAX, MHD_OPTION_NOTIFY_CONNECTION,
-                            note_connection, http, MHD_OPTION_END);
-}
-
-/* Answers one request, so that others can connect before the next one. */
+/* Answers a single request: between two answers clients can connect. */
 static void answer_next(struct serve_http *http) {
     struct serve_place *next = serve_places_next(&http->places);
     if (!next)
@@ -254,13 +222,6 @@ static void answer_next(struct serve_http *http) {
     MHD_run(http->daemon);
 }
 
-static int poll_timeout_ms(struct serve_http *http) {
-    MHD_UNSIGNED_LONG_LONG timeout_ms;
-    if (serve_places_count(&http->places, SERVE_WAITING) > 0)
-        return 0;
-    return MHD_get_timeout(http->daemon, &timeout_ms) == MHD_YES && timeout_ms < TICK_MS ? (int)timeout_ms : TICK_MS;
-}
-
 static int run(struct serve_http *http, int epoll_fd, int signal_fd) {
     struct pollfd polled[] = {{.fd = signal_fd, .events = POLLIN},
                               {.fd = epoll_fd, .events = POLLIN},
@@ -268,10 +229,19 @@ static int run(struct serve_http *http, int epoll_fd, int signal_fd) {
     bool can_accept = true;
     while (!(polled[0].revents & POLLIN)) {
         polled[2].fd = can_accept ? http->listen_fd : -1;
-        if (poll(polled, ARRAY_SIZE(polled), poll_timeout_ms(http)) < 0 && errno != EINTR)
+        MHD_UNSIGNED_LONG_LONG asked_ms;
+        int timeout_ms =
+            MHD_get_timeout(http->daemon, &asked_ms) == MHD_YES && asked_ms < TICK_MS ? (int)asked_ms : TICK_MS;
+        if (serve_places_count(&http->places, SERVE_WAITING) > 0)
+            timeout_ms = 0;
+        if (poll(polled, ARRAY_SIZE(polled), timeout_ms) < 0 && errno != EINTR)
             return negative_errno();
         MHD_run(http->daemon);
-        end_late_connections(&http->places);
+        /* The library ends idle connections itself; these make progress, but too slowly. */
+        const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+        for (size_t i = 0; i < http->places.count; i++)
+            if (serve_places_is_late(&http->places, &http->places.places[i], now_ns))
+                end_place(&http->places.places[i]);
         if (http->why)
             serve_why_read(http->why);
         can_accept = accept_connections(http);
@@ -280,41 +250,38 @@ static int run(struct serve_http *http, int epoll_fd, int signal_fd) {
     return 0;
 }
 
-/* The library must not be stopped while connections are suspended. */
-static void stop(struct serve_http *http) {
-    for (size_t i = 0; i < http->places.count; i++)
-        if (http->places.places[i].stage == SERVE_WAITING)
-            end_place(&http->places.places[i]);
-    MHD_run(http->daemon);
-    MHD_stop_daemon(http->daemon);
-}
-
-/* The number of connections that leaves enough descriptors for reading profiles. */
-static size_t count_places(void) {
+int serve_http_run(struct serve_http *http, int signal_fd) {
     const rlim_t wanted = SERVE_CONNECTIONS_MAX + DESCRIPTORS_KEPT;
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return 1;
-    if (limit.rlim_cur < wanted && limit.rlim_cur < limit.rlim_max) {
+    struct rlimit limit = {.rlim_cur = 0};
+    int error = -ENOMEM;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted && limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
-    if (limit.rlim_cur >= wanted)
-        return SERVE_CONNECTIONS_MAX;
-    return limit.rlim_cur > DESCRIPTORS_KEPT ? limit.rlim_cur - DESCRIPTORS_KEPT : 1;
-}
-
-int serve_http_run(struct serve_http *http, int signal_fd) {
-    http->places.count = count_places();
+    /* So many connections leave enough descriptors for reading profiles. */
+    http->places.count = limit.rlim_cur >= wanted            ? SERVE_CONNECTIONS_MAX
+                         : limit.rlim_cur > DESCRIPTORS_KEPT ? limit.rlim_cur - DESCRIPTORS_KEPT
+                                                             : 1;
     http->diag_fd = serve_client_open_diag();
-    http->daemon = start(http);
+    http->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+                                    handle_request, http, MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVE_CONNECTIONS_MAX,
+                                    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVE_IDLE_SECONDS,
+                                    MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES_MAX,
+                                    MHD_OPTION_NOTIFY_CONNECTION, note_connection, http, MHD_OPTION_END);
     const union MHD_DaemonInfo *info =
         http->daemon ? MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
-    int error = info ? run(http, info->epoll_fd, signal_fd) : -ENOMEM;
+    if (info)
+        error = run(http, info->epoll_fd, signal_fd);
     if (error)
         complain("cannot serve: %s", strerror(-error));
-    if (http->daemon)
-        stop(http);
+    /* The library must not be stopped while connections are suspended. */
+    for (size_t i = 0; http->daemon && i < http->places.count; i++)
+        if (http->places.places[i].stage == SERVE_WAITING)
+            end_place(&http->places.places[i]);
+    if (http->daemon) {
+        MHD_run(http->daemon);
+        MHD_stop_daemon(http->daemon);
+    }
     close_fd(&http->diag_fd);
     return error;
 }

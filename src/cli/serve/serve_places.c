@@ -32,17 +32,6 @@ static size_t share_of(const struct serve_places *places, const struct serve_cli
     return count_of_client(places, client, filter) + serve_client_is_same(client, newcomer);
 }
 
-static size_t largest_share(const struct serve_places *places, const struct serve_client *newcomer,
-                            place_filter filter) {
-    size_t largest = 0;
-    for (size_t i = 0; i < places->count; i++) {
-        const struct serve_place *place = &places->places[i];
-        size_t share = filter(place) ? share_of(places, &place->client, newcomer, filter) : 0;
-        largest = share > largest ? share : largest;
-    }
-    return largest;
-}
-
 /* The oldest place considered, of a client whose share is this large. */
 static struct serve_place *oldest_of_share(struct serve_places *places, const struct serve_client *newcomer,
                                            place_filter counted, size_t share, place_filter filter) {
@@ -54,6 +43,18 @@ static struct serve_place *oldest_of_share(struct serve_places *places, const st
             oldest = place;
     }
     return oldest;
+}
+
+/* The largest number of considered places of a client. */
+static size_t largest_share(const struct serve_places *places, const struct serve_client *newcomer,
+                            place_filter filter) {
+    size_t largest = 0;
+    for (size_t i = 0; i < places->count; i++) {
+        const struct serve_place *place = &places->places[i];
+        size_t share = filter(place) ? share_of(places, &place->client, newcomer, filter) : 0;
+        largest = share > largest ? share : largest;
+    }
+    return largest;
 }
 
 struct serve_place *serve_places_take(struct serve_places *places, int fd, const struct serve_client *client,

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "serve_client.h"
+#include "serve_address.h"
 
 #define SERVE_CONNECTIONS_MAX 128
 #define SERVE_ANSWERS_MAX 16

@@ -18,26 +18,20 @@ static bool is_same_label(const struct aggstats_profile *a, const struct aggstat
     return view_is_same_in_metrics(aggstats_profile_label(a, key), aggstats_profile_label(b, key));
 }
 
-static struct serve_target *find_same(const struct serve_targets *targets, const struct aggstats_profile *profile) {
-    for (size_t i = 0; i < targets->count; i++) {
-        const struct aggstats_profile *other = &targets->targets[i].profile;
-        if (is_same_label(profile, other, "mount") && is_same_label(profile, other, "host") &&
-            is_same_label(profile, other, "layer"))
-            return &targets->targets[i];
-    }
-    return NULL;
-}
-
-static bool is_better(const struct serve_target *target, const struct serve_target *than) {
-    return target->is_up != than->is_up ? target->is_up : target->profile.start_ns > than->profile.start_ns;
-}
-
 /* Takes the profile over in any case. Of two that are the same to Prometheus the better one stays. */
 static int add_target(struct serve_targets *targets, struct serve_target target) {
-    struct serve_target *same = find_same(targets, &target.profile);
+    struct serve_target *same = NULL;
+    for (size_t i = 0; i < targets->count && !same; i++) {
+        const struct aggstats_profile *other = &targets->targets[i].profile;
+        if (is_same_label(&target.profile, other, "mount") && is_same_label(&target.profile, other, "host") &&
+            is_same_label(&target.profile, other, "layer"))
+            same = &targets->targets[i];
+    }
     if (same) {
-        struct serve_target worse = is_better(&target, same) ? *same : target;
-        if (is_better(&target, same))
+        const bool is_better =
+            target.is_up != same->is_up ? target.is_up : target.profile.start_ns > same->profile.start_ns;
+        struct serve_target worse = is_better ? *same : target;
+        if (is_better)
             *same = target;
         aggstats_profile_finish(&worse.profile);
         return 0;
@@ -87,13 +81,6 @@ static bool is_possible(const struct aggstats_profile *profile) {
     return true;
 }
 
-static void keep_rate(struct serve_source *source, struct aggstats_profile *profile) {
-    uint64_t *rate_hz = &source->rates_hz[profile->clock.kind];
-    if (*rate_hz == 0)
-        *rate_hz = profile->clock.frequency_hz;
-    profile->clock.frequency_hz = *rate_hz;
-}
-
 /* Takes the profile over. name: used if the header does not name the mount. daemon: NULL: nothing is known of it */
 static int add_profile(struct serve_source *source, struct serve_targets *targets, struct aggstats_profile *profile,
                        const char *name, bool is_recorded, const struct daemon_state *daemon) {
@@ -101,8 +88,12 @@ static int add_profile(struct serve_source *source, struct serve_targets *target
     if (daemon)
         target.daemon = *daemon;
     *profile = (struct aggstats_profile){0};
-    if (target.is_up)
-        keep_rate(source, &target.profile);
+    if (target.is_up) {
+        uint64_t *rate_hz = &source->rates_hz[target.profile.clock.kind];
+        if (*rate_hz == 0)
+            *rate_hz = target.profile.clock.frequency_hz;
+        target.profile.clock.frequency_hz = *rate_hz;
+    }
     if (!aggstats_profile_label(&target.profile, "mount") &&
         aggstats_profile_add_label(&target.profile, "mount", name) != 0) {
         aggstats_profile_finish(&target.profile);
@@ -126,20 +117,6 @@ static struct serve_watched *find_watched(struct serve_source *source, const cha
     *added = (struct serve_watched){.live = strdup(live)};
     source->watched_count += added->live != NULL;
     return added->live ? added : NULL;
-}
-
-/* Those that the latest scrape has not seen have ended. */
-static void forget_unseen(struct serve_source *source) {
-    size_t kept = 0;
-    for (size_t i = 0; i < source->watched_count; i++) {
-        if (source->watched[i].is_seen)
-            source->watched[kept++] = source->watched[i];
-        else
-            free(source->watched[i].live);
-    }
-    source->watched_count = kept;
-    for (size_t i = 0; i < kept; i++)
-        source->watched[i].is_seen = false;
 }
 
 /* The state of a live file's daemon, judged by this scrape and those before. */
@@ -167,14 +144,6 @@ static int add_found(struct serve_source *source, struct serve_targets *targets,
 
 /* ---- Arguments ---------------------------------------------------------------------------------- */
 
-static struct live_file *load_file(const struct live_files *files, const struct serve_argument *argument) {
-    struct live_file *file = live_files_serving(files, argument->path);
-    for (size_t i = 0; i < files->count; i++)
-        if (strcmp(files->files[i].path, argument->path) == 0 && files->files[i].info.recording)
-            file = &files->files[i];
-    return file && live_file_load(file) == 0 ? file : NULL;
-}
-
 /* Runs in the child. */
 static int read_argument(const char *text, char **ret_text, size_t *ret_bytes) {
     struct input input;
@@ -187,29 +156,15 @@ static int read_argument(const char *text, char **ret_text, size_t *ret_bytes) {
     return error;
 }
 
-/* Begins to read an argument that has no live file here. A late result of an earlier, hanging child is outdated, and
- * dropped. */
-static void ask(struct serve_argument *argument) {
-    struct aggstats_profile old = {0};
-    if (control_reader_collect(&argument->reader, &old) == 0)
-        aggstats_profile_finish(&old);
-    control_reader_begin_with(&argument->reader, read_argument, argument->text);
-}
-
-/* Takes what the child has read, and waits for it if it was started for this scrape.
- * Errors:  it has read nothing, for whatever reason */
-static int take_answer(struct serve_argument *argument, struct aggstats_profile *ret_profile) {
-    int error = control_reader_collect(&argument->reader, ret_profile);
-    while (error == -EAGAIN && argument->reader.pid > 0 && control_reader_age_ns(&argument->reader) < WAIT_NS) {
-        control_reader_wait(&argument->reader, WAIT_NS - control_reader_age_ns(&argument->reader));
-        error = control_reader_collect(&argument->reader, ret_profile);
-    }
-    return error;
-}
-
+/* Takes what the child has read, and waits for it if it was started for this scrape. */
 static int add_asked(struct serve_source *source, struct serve_targets *targets, struct serve_argument *argument) {
+    struct control_reader *reader = &argument->reader;
     struct aggstats_profile profile = {0};
-    int error = take_answer(argument, &profile);
+    int error = control_reader_collect(reader, &profile);
+    while (error == -EAGAIN && reader->pid > 0 && control_reader_age_ns(reader) < WAIT_NS) {
+        control_reader_wait(reader, WAIT_NS - control_reader_age_ns(reader));
+        error = control_reader_collect(reader, &profile);
+    }
     return error ? add_down(source, targets, argument->path)
                  : add_profile(source, targets, &profile, argument->path, true, NULL);
 }
@@ -220,10 +175,16 @@ static int add_arguments(struct serve_source *source, struct serve_targets *targ
     int error = is_asked ? 0 : -ENOMEM;
     for (size_t i = 0; i < source->count && !error; i++) {
         struct serve_argument *argument = &source->arguments[i];
-        struct live_file *file = load_file(files, argument);
-        is_asked[i] = !file;
-        if (!file) {
-            ask(argument);
+        struct live_file *file = live_files_serving(files, argument->path);
+        for (size_t j = 0; j < files->count; j++)
+            if (strcmp(files->files[j].path, argument->path) == 0 && files->files[j].info.recording)
+                file = &files->files[j];
+        is_asked[i] = !file || live_file_load(file) != 0;
+        if (is_asked[i]) { /* a late result of an earlier, hanging child is outdated, and dropped */
+            struct aggstats_profile old = {0};
+            if (control_reader_collect(&argument->reader, &old) == 0)
+                aggstats_profile_finish(&old);
+            control_reader_begin_with(&argument->reader, read_argument, argument->text);
             continue;
         }
         const struct daemon_state daemon = look_at(source, file);
@@ -245,7 +206,17 @@ int serve_source_read(struct serve_source *source, struct serve_targets *ret_tar
         error = add_found(source, &targets, &files.files[i]);
     if (!error && source->count > 0)
         error = add_arguments(source, &targets, &files);
-    forget_unseen(source);
+    size_t kept = 0;
+    for (size_t i = 0; i < source->watched_count; i++) { /* daemons that this scrape has not seen have ended */
+        struct serve_watched watched = source->watched[i];
+        if (watched.is_seen) {
+            watched.is_seen = false;
+            source->watched[kept++] = watched;
+        } else {
+            free(watched.live);
+        }
+    }
+    source->watched_count = kept;
     if (error)
         serve_targets_finish(&targets);
     else
@@ -253,23 +224,13 @@ int serve_source_read(struct serve_source *source, struct serve_targets *ret_tar
     return error;
 }
 
-/* Waits have the label of the machine. Errors: -ENOMEM */
-static int format_with_waits(const struct serve_source *source, struct view_target *all, size_t count,
-                             struct serve_why *why, const struct view *view, char **ret_text, size_t *ret_size_bytes) {
-    struct view_wait waits[WAIT_SERIES_MAX];
-    struct aggstats_profile machine = {.resolution = 0};
-    int error = aggstats_profile_add_label(&machine, "host", source->host);
-    all[count] = (struct view_target){.profile = &machine, .waits = waits, .wait_count = serve_why_take(why, waits)};
-    if (!error)
-        error = view_format_all(view, all, count + 1, ret_text, ret_size_bytes);
-    aggstats_profile_finish(&machine);
-    return error;
-}
-
 int serve_targets_format(const struct serve_source *source, const struct serve_targets *targets, struct serve_why *why,
                          const struct view *view, char **ret_text, size_t *ret_size_bytes) {
     CLEANUP_FREE struct view_target *all = calloc(targets->count + 1, sizeof(*all));
-    if (!all)
+    struct view_wait waits[WAIT_SERIES_MAX];
+    struct aggstats_profile machine = {.resolution = 0}; /* waits have the label of the machine */
+    size_t count = targets->count;
+    if (!all || (why && aggstats_profile_add_label(&machine, "host", source->host) != 0))
         return -ENOMEM;
     for (size_t i = 0; i < targets->count; i++) {
         const struct serve_target *target = &targets->targets[i];
@@ -279,8 +240,12 @@ int serve_targets_format(const struct serve_source *source, const struct serve_t
                                       .knows_waiting = target->is_up && target->daemon.knows_unanswered,
                                       .waiting = target->daemon.waiting};
     }
-    return why ? format_with_waits(source, all, targets->count, why, view, ret_text, ret_size_bytes)
-               : view_format_all(view, all, targets->count, ret_text, ret_size_bytes);
+    if (why)
+        all[count++] =
+            (struct view_target){.profile = &machine, .waits = waits, .wait_count = serve_why_take(why, waits)};
+    int error = view_format_all(view, all, count, ret_text, ret_size_bytes);
+    aggstats_profile_finish(&machine);
+    return error;
 }
 
 int serve_source_init(struct serve_source *ret_source, char *const *arguments, size_t count) {

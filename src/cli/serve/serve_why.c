@@ -1,3 +1,4 @@
+/* What threads of this machine wait for: reads the kernel, and counts it in series. */
 #include "serve_why.h"
 
 #include <errno.h>
@@ -29,30 +30,25 @@ static void forget_ended(struct wait_sums *sums) {
     *sums = kept;
 }
 
-/* Errors: -ENOMEM, those of bpf(2) */
-static int read_waits(struct serve_why *why) {
+/* Errors: reported once */
+static void read_and_report(struct serve_why *why) {
     struct wait_view view;
     const int64_t before_ns = why->read_ns;
     why->read_ns = read_clock_ns(CLOCK_MONOTONIC);
     int error = wait_watch_read(&why->watch);
     if (!error)
         error = wait_watch_view(&why->watch, WAIT_BY_PROGRAM, &view);
+    if (error && !why->has_failed)
+        complain("cannot read what threads wait for: %s; it is tried again", strerror(-error));
+    why->has_failed = error != 0;
     if (error)
-        return error;
+        return;
     wait_series_age(&why->series, (uint64_t)(why->read_ns - before_ns));
     for (size_t i = 0; i < view.count; i++)
         wait_series_add(&why->series, view.rows[i].cause, view.rows[i].who, view.rows[i].waits, view.rows[i].total_ns);
     wait_view_finish(&view);
     wait_watch_mark(&why->watch);
     forget_ended(&why->watch.sums);
-    return 0;
-}
-
-static void read_and_report(struct serve_why *why) {
-    const int error = read_waits(why);
-    if (error && !why->has_failed)
-        complain("cannot read what threads wait for: %s; it is tried again", strerror(-error));
-    why->has_failed = error != 0;
 }
 
 void serve_why_read(struct serve_why *why) {

@@ -1,3 +1,4 @@
+/* Waits as counters, a series for each cause and program. */
 #include "wait_series.h"
 
 #include <stdio.h>
@@ -60,21 +61,15 @@ static void add(struct wait_one_series *one, uint64_t waits, uint64_t total_ns) 
     one->lately_ns += total_ns;
 }
 
-/* The series of a program whose waits were shortest lately. There is one. */
-static struct wait_one_series *find_least(struct wait_series *series) {
-    struct wait_one_series *least = NULL;
+/* Takes the place of another program, if that has waited for less. Returns NULL if none gives way */
+static struct wait_one_series *take_place(struct wait_series *series, const struct wait_cause *cause,
+                                          const char *program, uint64_t total_ns) {
+    struct wait_one_series *least = NULL; /* of the program whose waits were shortest lately; there is one */
     for (size_t i = 0; i < series->count; i++) {
         struct wait_one_series *one = &series->series[i];
         if (!is_of_others(one) && (!least || one->lately_ns < least->lately_ns))
             least = one;
     }
-    return least;
-}
-
-/* Takes the place of another program, if that has waited for less. Returns NULL if none gives way */
-static struct wait_one_series *take_place(struct wait_series *series, const struct wait_cause *cause,
-                                          const char *program, uint64_t total_ns) {
-    struct wait_one_series *least = find_least(series);
     if (least->lately_ns >= total_ns)
         return NULL;
     const struct wait_one_series before = *least;
