@@ -127,14 +127,6 @@ static const struct aggstats_group *find_group(const struct finding *it, enum ag
     return NULL;
 }
 
-static void find_names(const struct finding *it, struct advice *advice) {
-    advice->program = find_group(it, AGGSTATS_BY_PROGRAM);
-    if (!advice->place)
-        advice->place = find_group(it, AGGSTATS_BY_FILE);
-    if (!advice->place)
-        advice->place = find_group(it, AGGSTATS_BY_DIRECTORY);
-}
-
 /* ---- Conditions --------------------------------------------------------------------------------- */
 
 /* Groups of commits by many threads at once are batches already. */
@@ -173,11 +165,6 @@ static bool is_mostly_not_there(const struct finding *it, const struct aggstats_
     return not_there(op) * 2 >= figures_finished(op, it->profile->resolution);
 }
 
-static wide_count opens_of(const struct finding *it, const struct aggstats_group *group) {
-    const struct finding of_group = {.profile = &group->profile, .known = it->known, .rule = it->rule};
-    return count_of(&of_group, OPENS);
-}
-
 /* Finds the file that was opened most often. An upper bound of its latency is the group's latency, plus the latency
  * that the group may have missed. */
 static bool is_one_file(const struct finding *it, struct advice *advice) {
@@ -185,8 +172,9 @@ static bool is_one_file(const struct finding *it, struct advice *advice) {
     wide_count most = 0;
     for (size_t i = 0; i < it->profile->group_count; i++) {
         const struct aggstats_group *group = &it->profile->groups[i];
-        const wide_count opens =
-            group->grouping == AGGSTATS_BY_FILE && group->who == AGGSTATS_WHO_ID ? opens_of(it, group) : 0;
+        const struct finding of_group = {.profile = &group->profile, .known = it->known, .rule = it->rule};
+        const bool is_file = group->grouping == AGGSTATS_BY_FILE && group->who == AGGSTATS_WHO_ID;
+        const wide_count opens = is_file ? count_of(&of_group, OPENS) : 0;
         if (opens <= most)
             continue;
         most = opens;
@@ -262,29 +250,21 @@ const char *advice_remedy(enum advice_rule rule) {
 
 /* ---- Rules of operations ------------------------------------------------------------------------ */
 
-static bool takes_op(const struct finding *it, const struct aggstats_op_profile *op) {
-    return is_listed(it->rule->ops, op->name) && figures_finished(op, it->profile->resolution) > 0 &&
-           (!it->rule->takes || it->rule->takes(it, op));
-}
-
-static void take_op(const struct finding *it, const struct aggstats_op_profile *op, struct advice *advice) {
-    const uint64_t calls = figures_finished(op, it->profile->resolution);
-    advice->calls += it->rule->count ? it->rule->count(op) : calls;
-    advice->of_calls += calls;
-    if (!advice->op || op->total_cycles > advice->op->total_cycles)
-        advice->op = op;
-}
-
 static bool follow_rule(const struct finding *it, struct advice *advice) {
     struct calls own = {0};
     struct calls all = {0};
     for (size_t i = 0; i < it->profile->op_count; i++) {
         const struct aggstats_op_profile *op = &it->profile->ops[i];
-        const bool takes = takes_op(it, op);
-        if (takes)
-            take_op(it, op, advice);
-        if (takes)
+        const uint64_t calls = figures_finished(op, it->profile->resolution);
+        const bool takes =
+            is_listed(it->rule->ops, op->name) && calls > 0 && (!it->rule->takes || it->rule->takes(it, op));
+        if (takes) {
+            advice->calls += it->rule->count ? it->rule->count(op) : calls;
+            advice->of_calls += calls;
+            if (!advice->op || op->total_cycles > advice->op->total_cycles)
+                advice->op = op;
             add_calls(&own, it, op);
+        }
         if (takes || is_listed(it->rule->with, op->name))
             add_calls(&all, it, op);
     }
@@ -298,29 +278,31 @@ static bool follow_rule(const struct finding *it, struct advice *advice) {
     advice->bound = find_in_flight(it, &all).most;
     if (of_own.share < ADVICE_SHARE_MIN || (it->rule->applies && !it->rule->applies(it, advice)))
         return false;
-    find_names(it, advice);
+    advice->program = find_group(it, AGGSTATS_BY_PROGRAM);
+    if (!advice->place)
+        advice->place = find_group(it, AGGSTATS_BY_FILE);
+    if (!advice->place)
+        advice->place = find_group(it, AGGSTATS_BY_DIRECTORY);
     return true;
 }
 
 /* ---- FUSE --------------------------------------------------------------------------------------- */
-
-/* "/mnt fuse.sshfs", "/win fuseblk" */
-static bool is_on_fuse(const struct aggstats_group *group) {
-    const char *type = strrchr(group->name, ' ');
-    return group->grouping == AGGSTATS_BY_FILESYSTEM && group->who == AGGSTATS_WHO_ID && type &&
-           (strcmp(type, " fuse") == 0 || strcmp(type, " fuseblk") == 0 || strncmp(type, " fuse.", 6) == 0);
-}
 
 /* The sum over its calls, or the union of all calls. */
 static bool follow_fuse(const struct finding *it, struct advice *advice) {
     const double elapsed = (double)it->profile->elapsed_cycles;
     struct figures_sum most = {0};
     for (size_t i = 0; i < it->profile->group_count; i++) {
-        const struct figures_sum sum = figures_sum(&it->profile->groups[i].profile);
-        if (!is_on_fuse(&it->profile->groups[i]) || sum.total_cycles <= most.total_cycles)
+        const struct aggstats_group *group = &it->profile->groups[i];
+        const struct figures_sum sum = figures_sum(&group->profile);
+        const char *type = strrchr(group->name, ' '); /* "/mnt fuse.sshfs", "/win fuseblk" */
+        const bool is_fuse =
+            type && (strcmp(type, " fuse") == 0 || strcmp(type, " fuseblk") == 0 || strncmp(type, " fuse.", 6) == 0);
+        if (group->grouping != AGGSTATS_BY_FILESYSTEM || group->who != AGGSTATS_WHO_ID || !is_fuse ||
+            sum.total_cycles <= most.total_cycles)
             continue;
         most = sum;
-        advice->place = &it->profile->groups[i];
+        advice->place = group;
     }
     if (!advice->place)
         return false;
@@ -335,27 +317,7 @@ static bool follow_fuse(const struct finding *it, struct advice *advice) {
     return advice->busy_cycles >= ADVICE_SHARE_MIN * elapsed;
 }
 
-/* added_cycles is summed over callers, so the bound also holds for overlapping calls. */
-static bool follow_mount(const struct finding *it, struct advice *advice) {
-    const double share = it->known->added_cycles / (double)it->profile->elapsed_cycles;
-    advice->calls = advice->of_calls = figures_sum(it->profile).calls;
-    advice->busy_cycles = it->known->added_cycles;
-    advice->bound = fmin(share, 1);
-    return share >= ADVICE_SHARE_MIN;
-}
-
 /* ---- The whole ---------------------------------------------------------------------------------- */
-
-static bool follow(const struct finding *it, struct advice *advice) {
-    switch (advice->rule) {
-    case ADVICE_FUSE:
-        return follow_fuse(it, advice);
-    case ADVICE_MOUNT:
-        return follow_mount(it, advice);
-    default:
-        return follow_rule(it, advice);
-    }
-}
 
 /* Inserts the advice, unless ADVICE_MAX others have larger bounds. */
 static size_t insert(struct advice all[ADVICE_MAX], size_t count, const struct advice *advice) {
@@ -380,7 +342,17 @@ size_t advice_find(const struct aggstats_profile *profile, const struct advice_k
     for (unsigned rule = 0; rule < ADVICE_RULES; rule++) {
         struct advice advice = {.rule = (enum advice_rule)rule};
         it.rule = &rules[rule];
-        if ((!has_looks && rule != ADVICE_MOUNT) || !follow(&it, &advice))
+        bool is_followed = false;
+        if (rule == ADVICE_MOUNT) { /* added_cycles is summed over callers, so the bound also holds if calls overlap */
+            const double share = known->added_cycles / (double)profile->elapsed_cycles;
+            advice.calls = advice.of_calls = figures_sum(profile).calls;
+            advice.busy_cycles = known->added_cycles;
+            advice.bound = fmin(share, 1);
+            is_followed = share >= ADVICE_SHARE_MIN;
+        } else if (has_looks) {
+            is_followed = rule == ADVICE_FUSE ? follow_fuse(&it, &advice) : follow_rule(&it, &advice);
+        }
+        if (!is_followed)
             continue;
         advice.between = fmin(known->between_cycles / (double)profile->elapsed_cycles, 1 - advice.bound);
         count = insert(ret_advice, count, &advice);

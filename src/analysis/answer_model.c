@@ -16,15 +16,6 @@
  * less than a tenth of that time (the rule of three: 3 / samples). */
 #define ONE_BY_ONE_MIN 30
 
-/* Calls that have not ended are not in the sum. */
-static void find_one_by_one(const struct aggstats_profile *profile, struct answer_model *model) {
-    const struct aggstats_busy *busy = &profile->busy;
-    if (busy->most != 1 || busy->busy < ONE_BY_ONE_MIN || model->elapsed_share > 1 || profile->in_flight_count > 0 ||
-        figures_left(profile) > 0)
-        return;
-    model->is_one_by_one = true;
-}
-
 static void find_shares(const struct aggstats_profile *profile, struct answer_model *model) {
     const struct aggstats_busy *busy = &profile->busy;
     if (!profile->has_elapsed || profile->elapsed_cycles == 0)
@@ -36,7 +27,9 @@ static void find_shares(const struct aggstats_profile *profile, struct answer_mo
     model->busy_error = figures_binomial(busy->busy, busy->looks).half;
     model->busy_most = busy->most;
     model->has_busy = model->busy_error <= BUSY_ERROR_MAX * model->busy_share || model->elapsed_share > 1;
-    find_one_by_one(profile, model);
+    /* Calls that have not ended are not in the sum. */
+    model->is_one_by_one = busy->most == 1 && busy->busy >= ONE_BY_ONE_MIN && model->elapsed_share <= 1 &&
+                           profile->in_flight_count == 0 && figures_left(profile) == 0;
 }
 
 /* ---- The rest of the time ---- */
@@ -136,37 +129,27 @@ static void find_faults(const struct aggstats_profile *profile, struct answer_mo
 
 #define KERNELS_MIN 0.95
 
-static wide_count changes_of_files(const struct aggstats_profile *profile) {
-    static const char *const changes[] = {"WRITE", "SETATTR", "FALLOCATE", "COPY_FILE_RANGE"};
-    wide_count calls = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
-        const struct aggstats_op_profile *op = aggstats_profile_op(profile, changes[i]);
-        calls += op ? op->calls : 0;
-    }
-    return calls;
-}
-
 /* Before the first write to a file the kernel asks for its security.capability, on a FUSE mount by GETXATTR. Nearly
  * always there is none: these calls are not made by the program. If there are more of them than changes of files,
  * programs ask too: ls -l for access control lists. */
 bool answer_is_kernels(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
+    static const char *const changes[] = {"WRITE", "SETATTR", "FALLOCATE", "COPY_FILE_RANGE"};
     uint64_t none = op->failures[aggstats_failure_of_name("ENODATA")];
+    wide_count changed = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+        const struct aggstats_op_profile *change = aggstats_profile_op(profile, changes[i]);
+        changed += change ? change->calls : 0;
+    }
     return strcmp(op->name, "GETXATTR") == 0 && none > 0 &&
-           (double)none >= KERNELS_MIN * (double)figures_finished(op, profile->resolution) &&
-           none <= changes_of_files(profile);
-}
-
-static bool has_calls_after(const struct aggstats_op_profile *op, unsigned resolution, unsigned bucket) {
-    for (unsigned i = bucket + 1; i < 64 * resolution; i++)
-        if (op->buckets[i] > 0)
-            return true;
-    return false;
+           (double)none >= KERNELS_MIN * (double)figures_finished(op, profile->resolution) && none <= changed;
 }
 
 static struct answer_peak peak_of(const struct answer_model *model, const struct aggstats_op_profile *op,
                                   unsigned resolution, const struct peak *peak) {
     const double total = (double)op->total_cycles;
-    const bool is_exact = op->longest_cycles > 0 && !has_calls_after(op, resolution, peak->last);
+    bool is_exact = op->longest_cycles > 0; /* unless there are calls after the peak */
+    for (unsigned bucket = peak->last + 1; bucket < 64 * resolution; bucket++)
+        is_exact = is_exact && op->buckets[bucket] == 0;
     const double longest = is_exact ? (double)op->longest_cycles : aggstats_bucket_upper(peak->last, resolution);
     const double mean = fmin(total * peak->latency_share / (double)peak->calls, longest); /* the share is an estimate */
     return (struct answer_peak){
@@ -207,24 +190,6 @@ static void find_peaks(const struct aggstats_profile *profile, struct answer_mod
         model->peak_count--;
 }
 
-static void find_causes(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
-                        struct answer_model *model) {
-    const struct peak_times held_against = {profile, times, time_count};
-    for (size_t i = 0; i < model->peak_count; i++)
-        model->peaks[i].reason = peak_reason_of(model->peaks[i].op, &model->peaks[i].peak, &held_against);
-}
-
-/* Calls that were not watched count as not waiting for it. */
-static void find_waits(const struct aggstats_profile *profile, struct answer_model *model) {
-    for (size_t i = 0; i < model->peak_count; i++) {
-        struct answer_peak *peak = &model->peaks[i];
-        const struct peak_waits waits = peak_waits_find(profile, peak->op, &peak->peak);
-        if (waits.count > 0 &&
-            waits.waits[0].share * (double)waits.known_calls >= ANSWER_WAIT_MIN * (double)peak->peak.calls)
-            peak->wait = waits.waits[0].cause;
-    }
-}
-
 /* ---- Places of peaks ---- */
 
 static double latency_in(const struct aggstats_op_profile *op, const struct peak *peak, unsigned resolution) {
@@ -248,26 +213,23 @@ static const struct aggstats_group *find_place(const struct aggstats_profile *pr
     return NULL;
 }
 
-/* True if the files of most of a peak are known. */
-static bool knows_files(const struct aggstats_profile *profile, const struct answer_peak *peak) {
-    double known = 0;
-    for (size_t i = 0; i < profile->group_count; i++) {
-        const struct aggstats_group *group = &profile->groups[i];
-        if (group->grouping == AGGSTATS_BY_FILE && group->who == AGGSTATS_WHO_ID && group->name[0] == '/')
-            known += latency_in(aggstats_profile_op(&group->profile, peak->op->name), &peak->peak, profile->resolution);
-    }
-    return known >= ANSWER_PLACE_MIN * latency_in(peak->op, &peak->peak, profile->resolution);
-}
-
 static void find_places(const struct aggstats_profile *profile, struct answer_model *model) {
     for (size_t i = 0; i < model->peak_count; i++) {
         struct answer_peak *peak = &model->peaks[i];
         const bool is_sync = strcmp(peak->op->name, "FSYNC") == 0 || strcmp(peak->op->name, "FDATASYNC") == 0;
+        double known = 0; /* latency of the peak in files that are known */
         peak->place = find_place(profile, peak, AGGSTATS_BY_FILE);
         if (!peak->place)
             peak->place = find_place(profile, peak, AGGSTATS_BY_DIRECTORY);
-        peak->is_file_unknown =
-            peak->place && peak->place->grouping == AGGSTATS_BY_DIRECTORY && is_sync && !knows_files(profile, peak);
+        if (!peak->place || peak->place->grouping != AGGSTATS_BY_DIRECTORY || !is_sync)
+            continue;
+        for (size_t j = 0; j < profile->group_count; j++) {
+            const struct aggstats_group *group = &profile->groups[j];
+            const struct aggstats_op_profile *op = aggstats_profile_op(&group->profile, peak->op->name);
+            if (group->grouping == AGGSTATS_BY_FILE && group->who == AGGSTATS_WHO_ID && group->name[0] == '/')
+                known += latency_in(op, &peak->peak, profile->resolution);
+        }
+        peak->is_file_unknown = known < ANSWER_PLACE_MIN * latency_in(peak->op, &peak->peak, profile->resolution);
         if (peak->is_file_unknown)
             peak->place = NULL;
     }
@@ -309,15 +271,15 @@ static bool is_search(const char *op, unsigned failure) {
     return false;
 }
 
-static bool is_before(const struct answer_failure *a, const struct answer_failure *b) {
-    return a->is_search == b->is_search ? a->calls > b->calls : b->is_search;
-}
-
 static void add_failure(struct answer_model *model, const struct answer_failure *failure) {
     size_t place = model->failure_count;
     model->failed_calls += failure->calls;
-    while (place > 0 && is_before(failure, &model->failures[place - 1]))
+    while (place > 0) { /* searches come last */
+        const struct answer_failure *before = &model->failures[place - 1];
+        if (failure->is_search == before->is_search ? failure->calls <= before->calls : failure->is_search)
+            break;
         place--;
+    }
     if (place == ANSWER_FAILURES_MAX)
         return;
     model->failure_count += model->failure_count < ANSWER_FAILURES_MAX;
@@ -342,12 +304,6 @@ static void find_failures(const struct aggstats_profile *profile, struct answer_
     }
 }
 
-static void find_oldest(const struct aggstats_profile *profile, struct answer_model *model) {
-    for (size_t i = 0; i < profile->in_flight_count; i++)
-        if (!model->oldest || profile->in_flight[i].latency_cycles > model->oldest->latency_cycles)
-            model->oldest = &profile->in_flight[i];
-}
-
 /* ---- Advice ---- */
 
 /* If a job of one thread also waits outside of calls, no advice saves that time, unless some calls were not seen. */
@@ -370,17 +326,27 @@ void answer_model_make(const struct aggstats_profile *profile, const struct char
                        struct answer_model *ret_model) {
     struct answer_model model = {
         .sum = figures_sum(profile), .lock_cycles = figures_locking(profile), .witness = bytes_witness(profile)};
+    const struct peak_times held_against = {profile, times, time_count};
     find_shares(profile, &model);
     find_rest(profile, &model);
     find_fuse(profile, &model);
     find_faults(profile, &model);
     find_peaks(profile, &model);
-    find_causes(profile, times, time_count, &model);
-    find_waits(profile, &model);
+    for (size_t i = 0; i < model.peak_count; i++) {
+        struct answer_peak *peak = &model.peaks[i];
+        const struct peak_waits waits = peak_waits_find(profile, peak->op, &peak->peak);
+        peak->reason = peak_reason_of(peak->op, &peak->peak, &held_against);
+        /* Calls that were not watched count as not waiting for it. */
+        if (waits.count > 0 &&
+            waits.waits[0].share * (double)waits.known_calls >= ANSWER_WAIT_MIN * (double)peak->peak.calls)
+            peak->wait = waits.waits[0].cause;
+    }
     find_places(profile, &model);
     find_transfers(profile, &model);
     find_failures(profile, &model);
-    find_oldest(profile, &model);
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        if (!model.oldest || profile->in_flight[i].latency_cycles > model.oldest->latency_cycles)
+            model.oldest = &profile->in_flight[i];
     find_advice(profile, &model);
     *ret_model = model;
 }

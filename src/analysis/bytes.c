@@ -65,15 +65,6 @@ struct bytes_seen bytes_seen(const struct aggstats_profile *profile) {
     return seen;
 }
 
-static void find_elsewhere(const struct aggstats_profile *profile, double seen, struct bytes_witness *witness) {
-    const double elsewhere = (double)profile->bytes_elsewhere.read + (double)profile->bytes_elsewhere.written;
-    if (!profile->has_elsewhere || elsewhere <= 0)
-        return;
-    witness->elsewhere = elsewhere;
-    witness->inside_share = seen / (seen + elsewhere);
-    witness->is_elsewhere = witness->inside_share < BYTES_INSIDE_MIN && elsewhere >= BYTES_GAP_MIN;
-}
-
 static double share_of(double seen, double kernel) {
     return kernel > seen ? seen / kernel : 1;
 }
@@ -88,7 +79,12 @@ struct bytes_witness bytes_witness(const struct aggstats_profile *profile) {
         return witness;
     const struct bytes_pair seen = {(double)profile->bytes_seen.read, (double)profile->bytes_seen.written};
     const struct bytes_pair kernel = {(double)profile->bytes_kernel.read, (double)profile->bytes_kernel.written};
-    find_elsewhere(profile, seen.read + seen.written, &witness);
+    const double elsewhere = (double)profile->bytes_elsewhere.read + (double)profile->bytes_elsewhere.written;
+    if (profile->has_elsewhere && elsewhere > 0) {
+        witness.elsewhere = elsewhere;
+        witness.inside_share = (seen.read + seen.written) / (seen.read + seen.written + elsewhere);
+        witness.is_elsewhere = witness.inside_share < BYTES_INSIDE_MIN && elsewhere >= BYTES_GAP_MIN;
+    }
     witness.share = (struct bytes_pair){share_of(seen.read, kernel.read), share_of(seen.written, kernel.written)};
     witness.is_read_missed = is_missed(seen.read, kernel.read);
     witness.is_written_missed = is_missed(seen.written, kernel.written);

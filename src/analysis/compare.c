@@ -25,32 +25,17 @@ struct compare_options compare_defaults(enum distance_method method) {
 
 /* ---- One clock rate, one resolution ------------------------------------------------------------- */
 
-static uint64_t distance_hz(uint64_t a_hz, uint64_t b_hz) {
-    return a_hz > b_hz ? a_hz - b_hz : b_hz - a_hz;
-}
-
 /* Rescaling comes first: the finer the buckets, the more exact it is. */
 int compare_bring_to(struct aggstats_profile *profile, uint64_t rate_hz, unsigned resolution, bool *is_rescaled) {
     const uint64_t own_hz = profile->clock.frequency_hz;
-    if (distance_hz(own_hz, rate_hz) > (own_hz < rate_hz ? own_hz : rate_hz) / 1000) {
+    const uint64_t lower_hz = own_hz < rate_hz ? own_hz : rate_hz;
+    if ((own_hz > rate_hz ? own_hz : rate_hz) - lower_hz > lower_hz / 1000) {
         int err = aggstats_profile_rescale(profile, rate_hz);
         if (err)
             return err;
         *is_rescaled = true;
     }
     return aggstats_profile_coarsen(profile, resolution);
-}
-
-/* If one has no calls, the rate of the other counts, if that is known; only the elapsed time of the first depends on
- * it.
- * Returns that rate */
-static uint64_t adopt_rate(struct compare_result *result) {
-    struct aggstats_profile *empty = result->a.op_count == 0 ? &result->a : &result->b;
-    const struct aggstats_profile *other = result->a.op_count == 0 ? &result->b : &result->a;
-    empty->has_elapsed = false;
-    empty->interval_count = 0;
-    empty->clock.frequency_hz = other->clock.frequency_hz;
-    return other->clock.frequency_hz;
 }
 
 /* Both are brought to the higher rate, so that the order does not matter; to the lower one if that does not fit. */
@@ -61,8 +46,14 @@ static int equalise(struct compare_result *result, unsigned resolution) {
     const uint64_t slow_hz = slow->clock.frequency_hz;
     uint64_t rate_hz = fast->clock.frequency_hz;
     const bool both_have_ops = slow->op_count > 0 && fast->op_count > 0;
-    if (slow_hz == 0 && rate_hz > 0 && !both_have_ops)
-        rate_hz = adopt_rate(result);
+    if (slow_hz == 0 && rate_hz > 0 && !both_have_ops) {
+        /* If one has no calls, the rate of the other counts, if that is known: only the elapsed time depends on it. */
+        struct aggstats_profile *empty = result->a.op_count == 0 ? &result->a : &result->b;
+        rate_hz = (empty == slow ? fast : slow)->clock.frequency_hz;
+        empty->has_elapsed = false;
+        empty->interval_count = 0;
+        empty->clock.frequency_hz = rate_hz;
+    }
     int err = compare_bring_to(slow, rate_hz, resolution, &result->rescaled);
     if (err == -EOVERFLOW) {
         rate_hz = slow_hz;
@@ -74,20 +65,14 @@ static int equalise(struct compare_result *result, unsigned resolution) {
     return err;
 }
 
-/* How much rescaling may move: each bucket's calls are spread over two of the other clock's. */
-static double allowance_of(const struct compare_result *result, double rate_ratio, unsigned resolution) {
-    double shift_buckets = resolution * log2(rate_ratio);
-    if (!result->rescaled || fabs(shift_buckets - round(shift_buckets)) < WHOLE_BUCKETS)
-        return 0;
-    return RESCALING_BUCKETS / resolution;
-}
-
 static int bring_together(struct compare_result *result) {
     const double rate_ratio = (double)result->a.clock.frequency_hz / (double)result->b.clock.frequency_hz;
     const unsigned coarser = result->a.resolution < result->b.resolution ? result->a.resolution : result->b.resolution;
+    const double shift_buckets = coarser * log2(rate_ratio);
     int err = equalise(result, coarser);
-    if (err == 0)
-        result->allowance_buckets = allowance_of(result, rate_ratio, coarser);
+    /* How much rescaling may move: each bucket's calls are spread over two of the other clock's. */
+    if (err == 0 && result->rescaled && !(fabs(shift_buckets - round(shift_buckets)) < WHOLE_BUCKETS))
+        result->allowance_buckets = RESCALING_BUCKETS / coarser;
     return err;
 }
 
@@ -126,16 +111,6 @@ bool compare_peak_matters(const struct compare_result *result, const struct comp
         return false;
     return fmin(a_percent, b_percent) >= least_percent || (has_enough_calls(&pair->a, op->a_finished, least_calls) &&
                                                            has_enough_calls(&pair->b, op->b_finished, least_calls));
-}
-
-static int phase_two(const struct compare_result *result, struct compare_op *op) {
-    struct peak_pair pairs[PEAK_PAIRS_MAX];
-    op->peak_count = peak_pairs_match(op->a, op->b, result->a.resolution, pairs);
-    op->peaks = calloc(op->peak_count + 1, sizeof(*op->peaks));
-    if (!op->peaks)
-        return -ENOMEM;
-    memcpy(op->peaks, pairs, op->peak_count * sizeof(*pairs));
-    return 0;
 }
 
 static bool has_other_peaks(const struct compare_result *result, const struct compare_op *op) {
@@ -181,42 +156,19 @@ static enum compare_verdict judge(const struct compare_result *result, const str
     return has_other_peaks(result, op) ? COMPARE_PEAKS : COMPARE_ALIKE;
 }
 
-static enum compare_list list_of(const struct compare_result *result, const struct compare_op *op,
-                                 enum compare_verdict verdict) {
-    if (compare_is_different(verdict))
-        return COMPARE_CHANGED;
-    const bool is_same =
-        verdict == COMPARE_SIMILAR || (op->a_finished > 0 && op->b_finished > 0 && is_similar(result, op));
-    return is_same ? COMPARE_SAME : COMPARE_MAYBE_NOISE;
-}
-
 /* What has a small part of the latency is judged like the rest, and makes no difference. */
 static void conclude(struct compare_result *result, struct compare_op *op, const struct figures_sum *a_sum,
                      const struct figures_sum *b_sum) {
     const double share = fmax(share_percent(op->a, a_sum), share_percent(op->b, b_sum));
     const enum compare_verdict verdict = judge(result, op, share);
     op->verdict = share < result->options.share_percent ? COMPARE_CHEAP : verdict;
-    op->list = list_of(result, op, verdict);
+    op->list = COMPARE_MAYBE_NOISE;
+    if (compare_is_different(verdict))
+        op->list = COMPARE_CHANGED;
+    else if (verdict == COMPARE_SIMILAR || (op->a_finished > 0 && op->b_finished > 0 && is_similar(result, op)))
+        op->list = COMPARE_SAME;
     result->different_count += compare_is_different(op->verdict);
     result->list_counts[op->list]++;
-}
-
-static double mean_of(const struct aggstats_op_profile *op, uint64_t finished) {
-    return finished > 0 ? (double)op->total_cycles / (double)finished : 0;
-}
-
-static void find_ratios(struct compare_op *op) {
-    const double a_mean = mean_of(op->a, op->a_finished);
-    const double b_mean = mean_of(op->b, op->b_finished);
-    if (a_mean > 0 && b_mean > 0)
-        op->mean_ratio = b_mean / a_mean;
-    if (op->a_finished > 0 && op->b_finished > 0)
-        op->calls_ratio = (double)op->b->calls / (double)op->a->calls;
-}
-
-static bool is_identical(const struct compare_op *op, unsigned resolution) {
-    return op->a->calls == op->b->calls && op->a->total_cycles == op->b->total_cycles &&
-           memcmp(op->a->buckets, op->b->buckets, (size_t)64 * resolution * sizeof(*op->a->buckets)) == 0;
 }
 
 /* ---- Over time ---------------------------------------------------------------------------------- */
@@ -301,41 +253,48 @@ static int fill_slots(const struct compare_result *result, struct compare_op *op
 
 /* ---- All ops ------------------------------------------------------------------------------------ */
 
-static void add_op(struct compare_result *result, const struct aggstats_op_profile *a,
-                   const struct aggstats_op_profile *b) {
-    struct compare_op *op = &result->ops[result->op_count++];
-    op->name = a ? a->name : b->name;
-    op->a = a ? a : &result->absent;
-    op->b = b ? b : &result->absent;
-}
-
 /* Lists the ops of a, then the ops that only b has. */
 static int list_ops(struct compare_result *result) {
     result->ops = calloc(result->a.op_count + result->b.op_count + 1, sizeof(*result->ops));
     result->absent.buckets = calloc((size_t)AGGSTATS_BUCKETS_MAX, sizeof(*result->absent.buckets));
     if (!result->ops || !result->absent.buckets)
         return -ENOMEM;
-    for (size_t i = 0; i < result->a.op_count; i++)
-        add_op(result, &result->a.ops[i], aggstats_profile_op(&result->b, result->a.ops[i].name));
-    for (size_t i = 0; i < result->b.op_count; i++)
-        if (!aggstats_profile_op(&result->a, result->b.ops[i].name))
-            add_op(result, NULL, &result->b.ops[i]);
+    for (size_t i = 0; i < result->a.op_count; i++) {
+        const struct aggstats_op_profile *a = &result->a.ops[i];
+        const struct aggstats_op_profile *b = aggstats_profile_op(&result->b, a->name);
+        result->ops[result->op_count++] = (struct compare_op){.name = a->name, .a = a, .b = b ? b : &result->absent};
+    }
+    for (size_t i = 0; i < result->b.op_count; i++) {
+        const struct aggstats_op_profile *b = &result->b.ops[i];
+        if (!aggstats_profile_op(&result->a, b->name))
+            result->ops[result->op_count++] = (struct compare_op){.name = b->name, .a = &result->absent, .b = b};
+    }
     return 0;
 }
 
 static int compare_op(struct compare_result *result, struct compare_op *op, const struct figures_sum *a_sum,
                       const struct figures_sum *b_sum) {
     const unsigned resolution = result->a.resolution;
+    struct peak_pair pairs[PEAK_PAIRS_MAX];
     op->a_finished = figures_finished(op->a, resolution);
     op->b_finished = figures_finished(op->b, resolution);
     for (int method = 0; method < DISTANCE_METHOD_COUNT; method++)
         op->scores[method] = distance_score((enum distance_method)method, op->a, op->b, resolution);
-    int err = phase_two(result, op);
-    if (err == 0)
-        err = fill_slots(result, op);
-    find_ratios(op);
+    op->peak_count = peak_pairs_match(op->a, op->b, resolution, pairs);
+    op->peaks = calloc(op->peak_count + 1, sizeof(*op->peaks));
+    if (!op->peaks)
+        return -ENOMEM;
+    memcpy(op->peaks, pairs, op->peak_count * sizeof(*pairs));
+    int err = fill_slots(result, op);
+    if (op->a_finished > 0 && op->b_finished > 0) {
+        const double a_mean = (double)op->a->total_cycles / (double)op->a_finished;
+        const double b_mean = (double)op->b->total_cycles / (double)op->b_finished;
+        op->mean_ratio = a_mean > 0 && b_mean > 0 ? b_mean / a_mean : 0;
+        op->calls_ratio = (double)op->b->calls / (double)op->a->calls;
+    }
     conclude(result, op, a_sum, b_sum);
-    result->is_identical &= is_identical(op, resolution);
+    result->is_identical &= op->a->calls == op->b->calls && op->a->total_cycles == op->b->total_cycles &&
+                            memcmp(op->a->buckets, op->b->buckets, 64 * resolution * sizeof(*op->a->buckets)) == 0;
     return err;
 }
 
@@ -361,23 +320,6 @@ static int compare_ranks(const void *left, const void *right) {
     return strcmp(a->name, b->name);
 }
 
-static int compare_all(struct compare_result *result) {
-    int err = bring_together(result);
-    if (err == 0)
-        err = list_ops(result);
-    if (err < 0)
-        return err;
-    const struct figures_sum a_sum = figures_sum(&result->a);
-    const struct figures_sum b_sum = figures_sum(&result->b);
-    plan_slots(result);
-    result->is_identical = true;
-    for (size_t i = 0; i < result->op_count && err == 0; i++)
-        err = compare_op(result, &result->ops[i], &a_sum, &b_sum);
-    if (err == 0)
-        qsort(result->ops, result->op_count, sizeof(*result->ops), compare_ranks);
-    return err;
-}
-
 /* result points to its own member absent, so it must not be moved. */
 int compare_profiles(const struct aggstats_profile *a, const struct aggstats_profile *b,
                      const struct compare_options *options, struct compare_result *ret_result) {
@@ -387,7 +329,19 @@ int compare_profiles(const struct aggstats_profile *a, const struct aggstats_pro
     if (err == 0)
         err = aggstats_profile_copy(b, &ret_result->b);
     if (err == 0)
-        err = compare_all(ret_result);
+        err = bring_together(ret_result);
+    if (err == 0)
+        err = list_ops(ret_result);
+    if (err == 0) {
+        const struct figures_sum a_sum = figures_sum(&ret_result->a);
+        const struct figures_sum b_sum = figures_sum(&ret_result->b);
+        plan_slots(ret_result);
+        ret_result->is_identical = true;
+        for (size_t i = 0; i < ret_result->op_count && err == 0; i++)
+            err = compare_op(ret_result, &ret_result->ops[i], &a_sum, &b_sum);
+    }
+    if (err == 0)
+        qsort(ret_result->ops, ret_result->op_count, sizeof(*ret_result->ops), compare_ranks);
     if (err < 0) {
         compare_finish(ret_result);
         *ret_result = former;

@@ -3,28 +3,11 @@
 
 #include "base.h"
 
-/* The ranges of an op: k peaks have k (k + 1) / 2. */
-static size_t add_runs(const struct aggstats_op_profile *op, unsigned resolution, struct correlate_part *parts) {
-    struct peak peaks[PEAKS_MAX];
-    unsigned peak_count = (unsigned)peaks_find(op, resolution, peaks);
-    size_t count = 0;
-    for (unsigned first = 0; first < peak_count; first++) {
-        for (unsigned last = first; last < peak_count; last++) {
-            parts[count++] = (struct correlate_part){
-                .op = op,
-                .first_peak = first,
-                .last_peak = last,
-                .peak_count = peak_count,
-                .calls = peaks_between(op, resolution, peaks[first].first, peaks[last].last + 1),
-            };
-        }
-    }
-    return count;
-}
-
+/* The ranges of all ops: k peaks have k (k + 1) / 2. */
 static int list_runs(const struct aggstats_profile *profile, struct correlate_part **ret_parts, size_t *ret_count) {
     const size_t runs_max = PEAKS_MAX * (PEAKS_MAX + 1) / 2;
     CLEANUP_FREE struct correlate_part *parts = NULL;
+    struct peak peaks[PEAKS_MAX];
     size_t count = 0;
     size_t capacity = 0;
     for (size_t i = 0; i < profile->op_count; i++) {
@@ -35,7 +18,17 @@ static int list_runs(const struct aggstats_profile *profile, struct correlate_pa
                 return -ENOMEM;
             parts = grown;
         }
-        count += add_runs(&profile->ops[i], profile->resolution, parts + count);
+        const struct aggstats_op_profile *op = &profile->ops[i];
+        unsigned peak_count = (unsigned)peaks_find(op, profile->resolution, peaks);
+        for (unsigned first = 0; first < peak_count; first++)
+            for (unsigned last = first; last < peak_count; last++)
+                parts[count++] = (struct correlate_part){
+                    .op = op,
+                    .first_peak = first,
+                    .last_peak = last,
+                    .peak_count = peak_count,
+                    .calls = peaks_between(op, profile->resolution, peaks[first].first, peaks[last].last + 1),
+                };
     }
     *ret_parts = steal_pointer(&parts);
     *ret_count = count;
@@ -52,8 +45,9 @@ static int compare_parts(const void *left, const void *right) {
     return a->first_peak < b->first_peak ? -1 : a->first_peak > b->first_peak;
 }
 
-/* The number of parts that have between half and twice as many calls; parts are sorted. */
-static size_t count_near(const struct correlate_part *parts, size_t part_count, uint64_t calls) {
+/* Expected coincidences near that number of calls: from the number of parts that have between half and twice as many;
+ * parts are sorted. */
+static double chance_of(const struct correlate_part *parts, size_t part_count, uint64_t calls) {
     size_t bounds[2]; /* the first with at most twice as many, the first with less than half */
     for (int bound = 0; bound < 2; bound++) {
         size_t low = 0;
@@ -69,19 +63,8 @@ static size_t count_near(const struct correlate_part *parts, size_t part_count, 
         }
         bounds[bound] = low;
     }
-    return bounds[1] - bounds[0];
-}
-
-static double chance_of(const struct correlate_part *parts, size_t part_count, uint64_t calls) {
-    double near = (double)count_near(parts, part_count, calls);
+    double near = (double)(bounds[1] - bounds[0]);
     return near * (near - 1) / 2 / (1.5 * (double)calls);
-}
-
-static size_t equal_count(const struct correlate_part *parts, size_t part_count) {
-    size_t count = 1;
-    while (count < part_count && parts[count].calls.calls == parts[0].calls.calls)
-        count++;
-    return count;
 }
 
 static int find_equal(struct correlations *correlations, size_t part_count) {
@@ -90,8 +73,10 @@ static int find_equal(struct correlations *correlations, size_t part_count) {
     if (!correlations->found)
         return -ENOMEM;
     for (size_t at = 0; at < part_count;) {
-        size_t count = equal_count(parts + at, part_count - at);
         uint64_t calls = parts[at].calls.calls;
+        size_t count = 1;
+        while (at + count < part_count && parts[at + count].calls.calls == calls)
+            count++;
         bool of_several = parts[at].op != parts[at + count - 1].op;
         double chance = of_several ? chance_of(parts, part_count, calls) : 1;
         if (chance <= CORRELATE_CHANCE_MAX)

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "figures.h"
-#include "peak_pairs.h"
+#include "peaks.h"
 
 #define GROUP_LATENCY_PERCENT 90.0 /* totals farther apart than this need no closer look (thesis §5.7.2) */
 #define GROUP_SHIFT_OCTAVES 1.0    /* peaks farther apart than this are not alike */
@@ -186,36 +186,22 @@ static double score_farmover(const struct aggstats_op_profile *a, const struct a
 
 /* ---- Peak by peak ------------------------------------------------------------------------------- */
 
-static double calls_of(const struct peak *peak, const struct aggstats_op_profile *op) {
-    (void)op;
-    return (double)peak->calls;
-}
-
-static double latency_of(const struct peak *peak, const struct aggstats_op_profile *op) {
-    return peak->latency_share * (double)op->total_cycles;
-}
-
-static bool are_alike(const struct peak_pair *pairs, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (pairs[i].change == PEAK_APPEARED || pairs[i].change == PEAK_VANISHED ||
-            fabs(pairs[i].moved_octaves) > GROUP_SHIFT_OCTAVES)
-            return false;
-    return true;
-}
-
 static double score_group(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned resolution,
-                          double (*weigh)(const struct peak *peak, const struct aggstats_op_profile *op)) {
+                          bool by_latency) {
     struct peak_pair pairs[PEAK_PAIRS_MAX];
     double differences = 0;
     double larger = 0;
     if (score_totlat(a, b, resolution) > GROUP_LATENCY_PERCENT)
         return 100;
     size_t count = peak_pairs_match(a, b, resolution, pairs);
-    if (!are_alike(pairs, count))
-        return 100;
     for (size_t i = 0; i < count; i++) {
-        double a_weight = weigh(&pairs[i].a, a);
-        double b_weight = weigh(&pairs[i].b, b);
+        const struct peak *a_peak = &pairs[i].a;
+        const struct peak *b_peak = &pairs[i].b;
+        if (pairs[i].change == PEAK_APPEARED || pairs[i].change == PEAK_VANISHED ||
+            fabs(pairs[i].moved_octaves) > GROUP_SHIFT_OCTAVES)
+            return 100; /* not alike */
+        double a_weight = by_latency ? a_peak->latency_share * (double)a->total_cycles : (double)a_peak->calls;
+        double b_weight = by_latency ? b_peak->latency_share * (double)b->total_cycles : (double)b_peak->calls;
         differences += fabs(a_weight - b_weight);
         larger += fmax(a_weight, b_weight);
     }
@@ -224,12 +210,12 @@ static double score_group(const struct aggstats_op_profile *a, const struct aggs
 
 static double score_groupops(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b,
                              unsigned resolution) {
-    return score_group(a, b, resolution, calls_of);
+    return score_group(a, b, resolution, false);
 }
 
 static double score_grouplat(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b,
                              unsigned resolution) {
-    return score_group(a, b, resolution, latency_of);
+    return score_group(a, b, resolution, true);
 }
 
 /* ---- The table ---------------------------------------------------------------------------------- */

@@ -44,14 +44,11 @@ struct effect effect_of(const double *values, size_t a_count, size_t count) {
     return effect;
 }
 
-static double standard_error(const struct effect *effect) {
-    return sqrt(effect->variance * (1.0 / (double)effect->a_count + 1.0 / (double)effect->b_count) + effect->shared);
-}
-
 void effect_conclude(struct effect *effect) {
     if (!effect->is_known)
         return;
-    double error = standard_error(effect);
+    double error =
+        sqrt(effect->variance * (1.0 / (double)effect->a_count + 1.0 / (double)effect->b_count) + effect->shared);
     double half = error > 0 ? error * statistics_student_quantile((1 - EFFECT_CONFIDENCE) / 2, effect->freedom) : 0;
     double beyond = fmax(0, fabs(effect->difference) - effect->tolerance);
     effect->low = effect->difference - half - effect->tolerance;

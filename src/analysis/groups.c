@@ -1,4 +1,4 @@
-/* Names of groups, and reducing a profile to some of them. */
+/* Names of groups, reducing a profile to some of them, and their differences between two snapshots. */
 #include "groups.h"
 
 #include <errno.h>
@@ -11,7 +11,9 @@
 #include "aggstats/numbers.h"
 #include "aggstats/words.h"
 #include "base.h"
+#include "figures.h"
 #include "str.h"
+#include "top_model.h"
 #include "wide_count.h"
 
 /* ---- Names -------------------------------------------------------------------------------------- */
@@ -74,13 +76,6 @@ static bool is_meant(const struct aggstats_group *group, const char *who) {
     return strcmp(is_number ? id : group->name, who) == 0;
 }
 
-static enum aggstats_grouping find_grouping(const struct aggstats_profile *profile, const char *who) {
-    for (size_t i = 0; i < profile->group_count; i++)
-        if (is_meant(&profile->groups[i], who))
-            return profile->groups[i].grouping;
-    return AGGSTATS_UNGROUPED;
-}
-
 static int add_meant(const struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who,
                      struct aggstats_profile *sum, size_t *ret_count, wide_count *ret_missed_cycles_max) {
     int error = 0;
@@ -99,13 +94,6 @@ static int add_meant(const struct aggstats_profile *profile, enum aggstats_group
 #define HEADING(constant, word, several, heading, ...) [AGGSTATS_BY_##constant] = heading,
 static const char *const headings[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(HEADING, HEADING, HEADING, HEADING)};
 
-/* Names the groups, for the heading. */
-static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who) {
-    char value[AGGSTATS_GROUP_NAME_SIZE];
-    snprintf(value, sizeof(value), "%s", who);
-    return aggstats_profile_add_label(sum, headings[grouping], value);
-}
-
 const struct aggstats_label *groups_chosen(const struct aggstats_profile *profile) {
     for (size_t i = profile->chosen_groups > 0 ? profile->label_count : 0; i > 0; i--)
         for (size_t grouping = 0; grouping < AGGSTATS_GROUPINGS; grouping++)
@@ -118,15 +106,18 @@ int groups_select(struct aggstats_profile *profile, enum aggstats_grouping group
     struct aggstats_profile sum = {0};
     size_t count;
     wide_count missed_cycles_max;
-    if (grouping == AGGSTATS_UNGROUPED)
-        grouping = find_grouping(profile, who);
+    char value[AGGSTATS_GROUP_NAME_SIZE];
+    snprintf(value, sizeof(value), "%s", who);
+    for (size_t i = 0; i < profile->group_count && grouping == AGGSTATS_UNGROUPED; i++)
+        if (is_meant(&profile->groups[i], who))
+            grouping = profile->groups[i].grouping;
     int error = add_meant(profile, grouping, who, &sum, &count, &missed_cycles_max);
     if (!error && count == 0)
         error = -ENOENT;
     for (size_t i = 0; i < profile->label_count && !error; i++)
         error = aggstats_profile_add_label(&sum, profile->labels[i].key, profile->labels[i].value);
     if (!error)
-        error = label_sum(&sum, grouping, who);
+        error = aggstats_profile_add_label(&sum, headings[grouping], value); /* names the groups */
     if (!error)
         error = aggstats_profile_describe(&sum, profile);
     if (error) {
@@ -147,13 +138,6 @@ int groups_select(struct aggstats_profile *profile, enum aggstats_grouping group
 
 /* ---- Operations --------------------------------------------------------------------------------- */
 
-static bool is_listed(const char *op, const char *const *names, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (strcasecmp(op, names[i]) == 0)
-            return true;
-    return false;
-}
-
 /* Replaces the ops of a profile, which is a copy that owns nothing, by those that are listed. Returns the room behind
  * them. */
 static struct aggstats_op_profile *list_kept(struct aggstats_profile *profile, const char *const *names, size_t count,
@@ -163,20 +147,16 @@ static struct aggstats_op_profile *list_kept(struct aggstats_profile *profile, c
     profile->ops = room;
     profile->op_count = 0;
     for (size_t i = 0; i < op_count; i++)
-        if (is_listed(ops[i].name, names, count))
-            profile->ops[profile->op_count++] = ops[i];
+        for (size_t j = 0; j < count; j++)
+            if (strcasecmp(ops[i].name, names[j]) == 0) {
+                profile->ops[profile->op_count++] = ops[i];
+                break;
+            }
     return room + profile->op_count;
 }
 
-/* "calls of READ, WRITE" */
-static int label_ops(struct aggstats_profile *profile) {
-    CLEANUP_STR struct str text = {0};
-    for (size_t i = 0; i < profile->op_count; i++)
-        str_addf(&text, "%s%s", i == 0 ? "calls of " : ", ", profile->ops[i].name);
-    return text.failed ? -ENOMEM : aggstats_profile_add_label(profile, "only", str_text(&text));
-}
-
 int groups_keep_ops(struct aggstats_profile *profile, const char *const *names, size_t count) {
+    CLEANUP_STR struct str text = {0};
     struct aggstats_profile kept = *profile; /* owns nothing */
     struct aggstats_profile copy = {0};
     size_t most = profile->op_count;
@@ -196,8 +176,10 @@ int groups_keep_ops(struct aggstats_profile *profile, const char *const *names, 
             groups[kept.group_count++] = group;
     }
     int error = aggstats_profile_copy(&kept, &copy);
+    for (size_t i = 0; i < copy.op_count && !error; i++) /* "calls of READ, WRITE" */
+        str_addf(&text, "%s%s", i == 0 ? "calls of " : ", ", copy.ops[i].name);
     if (!error)
-        error = label_ops(&copy);
+        error = text.failed ? -ENOMEM : aggstats_profile_add_label(&copy, "only", str_text(&text));
     if (error) {
         aggstats_profile_finish(&copy);
         return error;
@@ -206,4 +188,145 @@ int groups_keep_ops(struct aggstats_profile *profile, const char *const *names, 
     aggstats_profile_finish(profile);
     *profile = copy;
     return 0;
+}
+
+/* ---- Differences of a group --------------------------------------------------------------------- */
+
+static wide_count ended_calls(const struct aggstats_profile *profile) {
+    wide_count ended = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        ended += figures_finished(&profile->ops[i], profile->resolution);
+    return ended;
+}
+
+/* The number of calls of `part` that are not in `whole`, bucket by bucket. */
+static uint64_t calls_missing(const struct aggstats_profile *whole, const struct aggstats_profile *part) {
+    uint64_t missing = 0;
+    for (size_t i = 0; i < part->op_count; i++) {
+        const struct aggstats_op_profile *op = aggstats_profile_op(whole, part->ops[i].name);
+        for (unsigned bucket = 0; bucket < 64 * part->resolution; bucket++) {
+            uint64_t wanted = part->ops[i].buckets[bucket];
+            uint64_t there = op ? op->buckets[bucket] : 0;
+            missing += wanted > there ? wanted - there : 0;
+        }
+    }
+    return missing;
+}
+
+/* Subtracts as much of `before` as is there. */
+static void reduce_op(struct aggstats_op_profile *op, const struct aggstats_op_profile *before, unsigned resolution) {
+    op->calls = 0;
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
+        uint64_t *count = &op->buckets[bucket];
+        *count -= before->buckets[bucket] < *count ? before->buckets[bucket] : *count;
+        op->calls += *count;
+    }
+    uint64_t left_cycles = op->total_cycles > before->total_cycles ? op->total_cycles - before->total_cycles : 0;
+    const struct figures_bounds bounds = figures_total_bounds(op, resolution); /* the nearest total that these allow */
+    op->total_cycles = left_cycles;
+    if ((long double)left_cycles < bounds.lower_cycles)
+        op->total_cycles = bounds.lower_cycles < 0x1p64L ? (uint64_t)bounds.lower_cycles : UINT64_MAX;
+    else if ((long double)left_cycles > bounds.upper_cycles)
+        op->total_cycles = (uint64_t)bounds.upper_cycles;
+}
+
+/* Ops without calls are dropped. */
+static void reduce(struct aggstats_profile *profile, const struct aggstats_profile *before) {
+    size_t kept = 0;
+    for (size_t i = 0; i < profile->op_count; i++) {
+        const struct aggstats_op_profile *op = aggstats_profile_op(before, profile->ops[i].name);
+        if (op)
+            reduce_op(&profile->ops[i], op, profile->resolution);
+        if (profile->ops[i].calls > 0)
+            profile->ops[kept++] = profile->ops[i];
+        else
+            free(profile->ops[i].buckets); /* all that an op of a group has */
+    }
+    profile->op_count = kept;
+    aggstats_profile_sort(profile);
+}
+
+/* ---- Differences of all groups ------------------------------------------------------------------ */
+
+/* Groups of the later snapshot, which become differences. */
+struct later {
+    struct aggstats_group *groups;
+    bool *is_taken; /* [count]: its earlier state is known */
+    size_t count;
+    struct aggstats_group *other[AGGSTATS_GROUPINGS]; /* `other`, with its increase since the earlier snapshot; NULL:
+                                                       * there is none */
+};
+
+/* A number can occur twice: processes one after the other. Counts only grow, so the group that goes on has all calls of
+ * the earlier one; of two such, the one that gained less is likelier. */
+static struct aggstats_group *find_later(const struct later *later, const struct aggstats_group *before) {
+    const bool has_ids = aggstats_grouping_has_ids(before->grouping);
+    struct aggstats_group *found = NULL;
+    uint64_t found_missing = 0;
+    for (size_t i = 0; i < later->count; i++) {
+        struct aggstats_group *group = &later->groups[i];
+        if (later->is_taken[i] || group->grouping != before->grouping || group->who != before->who ||
+            group->id != before->id || (!has_ids && strcmp(group->name, before->name) != 0))
+            continue;
+        uint64_t missing = calls_missing(&group->profile, &before->profile);
+        if (found && (missing > found_missing ||
+                      (missing == found_missing && ended_calls(&group->profile) >= ended_calls(&found->profile))))
+            continue;
+        found = group;
+        found_missing = missing;
+    }
+    return found;
+}
+
+/* A group may have been added to `other` since, which is assumed if most of its calls are there; then they are subtracted
+ * there. Not all need be there: `other`, too, may show less than it has. If a group has vanished and its calls are not in
+ * `other`, its callers were not identified yet: that lasts only an instant, and concerns a few calls. */
+static void reduce_group(const struct later *later, const struct aggstats_group *before) {
+    struct aggstats_group *group = find_later(later, before);
+    struct aggstats_group *other = later->other[before->grouping];
+    if (group)
+        later->is_taken[group - later->groups] = true;
+    bool is_whole = group && calls_missing(&group->profile, &before->profile) == 0;
+    if (!is_whole && before->who == AGGSTATS_WHO_ID && other &&
+        calls_missing(&other->profile, &before->profile) <= ended_calls(&before->profile) / 2)
+        reduce(&other->profile, &before->profile);
+    else if (group)
+        reduce(&group->profile, &before->profile);
+}
+
+static int reduce_groups(struct aggstats_profile *profile, const struct aggstats_profile *before) {
+    CLEANUP_FREE bool *is_taken = calloc(profile->group_count + 1, sizeof(*is_taken));
+    struct later later = {.groups = profile->groups, .is_taken = is_taken, .count = profile->group_count};
+    if (!is_taken)
+        return -ENOMEM;
+    for (size_t i = 0; i < later.count; i++)
+        if (later.groups[i].who == AGGSTATS_WHO_OTHER)
+            later.other[later.groups[i].grouping] = &later.groups[i];
+    for (int of_others = 1; of_others >= 0; of_others--) /* `other` first: groups may be found there */
+        for (size_t i = 0; i < before->group_count; i++)
+            if ((before->groups[i].who == AGGSTATS_WHO_OTHER) == of_others)
+                reduce_group(&later, &before->groups[i]);
+    return 0;
+}
+
+int groups_difference(const struct aggstats_profile *before, const struct aggstats_profile *now,
+                      struct aggstats_profile *ret_difference) {
+    struct aggstats_profile later;
+    if (!before)
+        return aggstats_profile_copy(now, ret_difference);
+    int error = top_subtract(before, now, ret_difference);
+    if (error)
+        return error;
+    error = aggstats_profile_copy(now, &later);
+    if (!error) {
+        ret_difference->groupings = later.groupings;
+        ret_difference->groups = steal_pointer(&later.groups);
+        ret_difference->group_count = later.group_count;
+        later.group_count = 0;
+        aggstats_profile_finish(&later);
+        error = reduce_groups(ret_difference, before);
+    }
+    if (error)
+        aggstats_profile_finish(ret_difference);
+    return error;
 }

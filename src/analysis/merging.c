@@ -60,44 +60,7 @@ static int add_without_groups(struct merging *merging, const struct aggstats_pro
     return error;
 }
 
-/* If there is no sum of its rate, it is rescaled to the first. */
-static int add_groups(struct merging *merging, size_t sum_index, const struct aggstats_profile *profile) {
-    struct aggstats_profile rescaled = {0};
-    if (sum_index < MERGING_RATES_MAX)
-        return merging_groups_add(&merging->groups[sum_index], profile);
-    int error = aggstats_profile_copy(profile, &rescaled);
-    if (!error)
-        error = aggstats_profile_rescale(&rescaled, merging->sums[0].clock.frequency_hz);
-    if (!error)
-        error = merging_groups_add(&merging->groups[0], &rescaled);
-    aggstats_profile_finish(&rescaled);
-    return error;
-}
-
-static int add_numbers(struct merging *merging, const struct aggstats_profile *profile, size_t *ret_sum_index) {
-    int error = add_without_groups(merging, profile, ret_sum_index);
-    return error ? error : add_groups(merging, *ret_sum_index, profile);
-}
-
-static void note_start(struct merging *merging, const struct aggstats_profile *profile) {
-    if (merging->added_count == 0) {
-        merging->start_ns = profile->start_ns;
-        merging->all_have_start = profile->has_start;
-    }
-    merging->all_have_start = merging->all_have_start && profile->has_start;
-    if (profile->start_ns < merging->start_ns)
-        merging->start_ns = profile->start_ns;
-}
-
 /* ---- Labels ------------------------------------------------------------------------------------- */
-
-static struct merging_label *find_label(struct merging *merging, const char *key) {
-    for (size_t i = 0; i < merging->label_count; i++) {
-        if (strcmp(merging->labels[i].key, key) == 0)
-            return &merging->labels[i];
-    }
-    return NULL;
-}
 
 const char *merging_layer(const struct merging *merging) {
     for (size_t i = 0; i < merging->label_count; i++) {
@@ -151,18 +114,17 @@ static int add_values(struct merging_label *label, const struct aggstats_label *
 }
 
 /* Labels are for people: of too many only the first are kept. */
-static int begin_label(struct merging *merging, const struct aggstats_label *from) {
-    if (merging->label_count == MERGING_LABELS_MAX)
-        return 0;
-    struct merging_label *label = &merging->labels[merging->label_count++];
-    *label = (struct merging_label){.key = strdup(from->key), .value = strdup(from->value), .holder_count = 1};
-    return label->key && label->value ? add_values(label, from) : -ENOMEM;
-}
-
 static int add_label(struct merging *merging, const struct aggstats_label *from) {
-    struct merging_label *label = find_label(merging, from->key);
-    if (!label)
-        return begin_label(merging, from);
+    struct merging_label *label = merging->labels;
+    while (label < merging->labels + merging->label_count && strcmp(label->key, from->key) != 0)
+        label++;
+    if (label == merging->labels + MERGING_LABELS_MAX)
+        return 0;
+    if (label == merging->labels + merging->label_count) {
+        *label = (struct merging_label){.key = strdup(from->key), .value = strdup(from->value), .holder_count = 1};
+        merging->label_count++;
+        return label->key && label->value ? add_values(label, from) : -ENOMEM;
+    }
     label->holder_count++;
     if (!label->differs && strcmp(label->value, from->value) == 0 && label->is_list == from->is_list)
         return 0;
@@ -170,30 +132,32 @@ static int add_label(struct merging *merging, const struct aggstats_label *from)
     return add_values(label, from);
 }
 
-static int add_labels(struct merging *merging, const struct aggstats_profile *profile) {
-    int error = 0;
-    for (size_t i = 0; i < profile->label_count && !error; i++)
-        error = add_label(merging, &profile->labels[i]);
-    return error;
-}
-
-static bool is_other_layer(const struct merging *merging, const struct aggstats_profile *profile) {
-    const char *ours = merging_layer(merging);
-    const char *theirs = aggstats_profile_label(profile, "layer");
-    return ours && theirs && strcmp(ours, theirs) != 0;
-}
-
 int merging_add(struct merging *merging, const struct aggstats_profile *profile) {
+    struct aggstats_profile rescaled = {0};
     size_t sum_index = 0;
     const uint64_t merged = profile->merged > 0 ? profile->merged : 1;
-    if (is_other_layer(merging, profile))
-        return -EXDEV;
-    int error = add_labels(merging, profile);
+    const char *ours = merging_layer(merging);
+    const char *theirs = aggstats_profile_label(profile, "layer");
+    int error = ours && theirs && strcmp(ours, theirs) != 0 ? -EXDEV : 0;
+    for (size_t i = 0; i < profile->label_count && !error; i++)
+        error = add_label(merging, &profile->labels[i]);
     if (!error)
-        error = add_numbers(merging, profile, &sum_index);
+        error = add_without_groups(merging, profile, &sum_index);
+    if (!error && sum_index < MERGING_RATES_MAX) {
+        error = merging_groups_add(&merging->groups[sum_index], profile);
+    } else if (!error) { /* there is no sum of its rate: it is rescaled to the first */
+        error = aggstats_profile_copy(profile, &rescaled);
+        if (!error)
+            error = aggstats_profile_rescale(&rescaled, merging->sums[0].clock.frequency_hz);
+        if (!error)
+            error = merging_groups_add(&merging->groups[0], &rescaled);
+        aggstats_profile_finish(&rescaled);
+    }
     if (error)
         return error;
-    note_start(merging, profile);
+    merging->all_have_start = (merging->added_count == 0 || merging->all_have_start) && profile->has_start;
+    if (merging->added_count == 0 || profile->start_ns < merging->start_ns)
+        merging->start_ns = profile->start_ns;
     merging->added_count++;
     if (sum_index > 0)
         merging->rescaled_count += merged;
@@ -202,56 +166,40 @@ int merging_add(struct merging *merging, const struct aggstats_profile *profile)
 
 /* ---- The result --------------------------------------------------------------------------------- */
 
-/* True for a label whose values are true of profiles without it, too. */
-static bool speaks_for_all(const struct merging_label *label) {
-    return strcmp(label->key, "layer") == 0 || strcmp(label->key, "approximate") == 0;
-}
-
-/* "node1, node2, ..." */
-static char *list_values(const struct merging_label *label, bool more) {
-    struct str list = {0};
-    for (size_t i = 0; i < label->value_count; i++)
-        str_addf(&list, "%s%s", i > 0 ? SEPARATOR : "", label->values[i]);
-    if (more)
-        str_addf(&list, "%s" MORE, label->value_count > 0 ? SEPARATOR : "");
-    return str_steal(&list);
-}
-
+/* One value, or a list: "node1, node2, ..." */
 static int append_merged_label(const struct merging *merging, struct aggstats_profile *profile,
                                const struct merging_label *label) {
-    bool missing = label->holder_count < merging->added_count && !speaks_for_all(label);
-    const bool is_one = !label->differs && !missing;
-    CLEANUP_FREE char *list = is_one ? NULL : list_values(label, label->more || missing);
-    if (!is_one && !list)
+    CLEANUP_STR struct str list = {0};
+    /* The values of these two labels are true of profiles without the label, too. */
+    const bool speaks_for_all = strcmp(label->key, "layer") == 0 || strcmp(label->key, "approximate") == 0;
+    const bool is_missing = label->holder_count < merging->added_count && !speaks_for_all;
+    const bool is_one = !label->differs && !is_missing;
+    for (size_t i = 0; i < label->value_count && !is_one; i++)
+        str_addf(&list, "%s%s", i > 0 ? SEPARATOR : "", label->values[i]);
+    if (!is_one && (label->more || is_missing))
+        str_addf(&list, "%s" MORE, label->value_count > 0 ? SEPARATOR : "");
+    if (list.failed)
         return -ENOMEM;
-    const int error = aggstats_profile_add_label(profile, label->key, is_one ? label->value : list);
+    const int error = aggstats_profile_add_label(profile, label->key, is_one ? label->value : str_text(&list));
     if (error == 0)
         profile->labels[profile->label_count - 1].is_list = label->is_list || !is_one;
     return error;
 }
 
-static int note_rescaled(struct merging *merging) {
+static int replace_labels(struct merging *merging, struct aggstats_profile *profile) {
     char text[96];
-    struct aggstats_label label = {.key = (char[]){"approximate"}, .value = text};
-    if (merging->rescaled_count == 0)
-        return 0;
-    snprintf(text, sizeof(text),
-             "buckets and totals of %" PRIu64 " of the profiles are rescaled from other clock rates",
-             merging->rescaled_count);
-    return add_label(merging, &label);
-}
-
-static void drop_labels(struct aggstats_profile *profile) {
+    struct aggstats_label rescaled = {.key = (char[]){"approximate"}, .value = text};
+    int error = 0;
     for (size_t i = 0; i < profile->label_count; i++) {
         free(profile->labels[i].key);
         free(profile->labels[i].value);
     }
     profile->label_count = 0;
-}
-
-static int replace_labels(struct merging *merging, struct aggstats_profile *profile) {
-    drop_labels(profile);
-    int error = note_rescaled(merging);
+    snprintf(text, sizeof(text),
+             "buckets and totals of %" PRIu64 " of the profiles are rescaled from other clock rates",
+             merging->rescaled_count);
+    if (merging->rescaled_count > 0)
+        error = add_label(merging, &rescaled);
     for (size_t i = 0; i < merging->label_count && !error; i++)
         error = append_merged_label(merging, profile, &merging->labels[i]);
     return error;
@@ -293,19 +241,17 @@ int merging_result(struct merging *merging, struct aggstats_profile *ret_profile
     return 0;
 }
 
-static void label_finish(struct merging_label *label) {
-    for (size_t i = 0; i < label->value_count; i++)
-        free(label->values[i]);
-    free(label->key);
-    free(label->value);
-}
-
 void merging_finish(struct merging *merging) {
     for (size_t i = 0; i < MERGING_RATES_MAX; i++) {
         aggstats_profile_finish(&merging->sums[i]);
         merging_groups_finish(&merging->groups[i]);
     }
-    for (size_t i = 0; i < merging->label_count; i++)
-        label_finish(&merging->labels[i]);
+    for (size_t i = 0; i < merging->label_count; i++) {
+        struct merging_label *label = &merging->labels[i];
+        for (size_t value = 0; value < label->value_count; value++)
+            free(label->values[value]);
+        free(label->key);
+        free(label->value);
+    }
     *merging = (struct merging){0};
 }

@@ -44,14 +44,6 @@ static struct merging_group *find_row(struct merging_kind *kind, const struct ag
     return NULL;
 }
 
-static bool has_room(struct merging_kind *kind) {
-    if (!kind->rows)
-        kind->rows = calloc(ROWS_MAX, sizeof(*kind->rows));
-    if (!kind->index)
-        kind->index = calloc(1, sizeof(*kind->index));
-    return kind->rows && kind->index;
-}
-
 /* Empty, in a place that is free. */
 static void fill_row(struct merging_kind *kind, struct merging_group *row, const struct aggstats_group *group,
                      uint64_t hash) {
@@ -69,7 +61,11 @@ static void fill_row(struct merging_kind *kind, struct merging_group *row, const
 
 /* Returns NULL without memory */
 static struct merging_group *new_row(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash) {
-    if (!has_room(kind))
+    if (!kind->rows)
+        kind->rows = calloc(ROWS_MAX, sizeof(*kind->rows));
+    if (!kind->index)
+        kind->index = calloc(1, sizeof(*kind->index));
+    if (!kind->rows || !kind->index)
         return NULL;
     struct merging_group *row = &kind->rows[kind->count++];
     fill_row(kind, row, group, hash);
@@ -87,33 +83,14 @@ static void empty_row(struct merging_kind *kind, struct merging_group *row) {
     aggstats_profile_finish(&row->group.profile);
 }
 
-/* Call after calls were added to it. */
-static void note_cycles(struct merging_kind *kind, const struct merging_group *row) {
-    if (row->group.who == AGGSTATS_WHO_ID)
-        kind->index->cycles[row - kind->rows] = total_of(&row->group.profile);
-}
-
-static struct merging_group *find_or_add(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash) {
-    struct merging_group *row = find_row(kind, group, hash);
-    return row ? row : new_row(kind, group, hash);
-}
-
 static int add_to_others(struct merging_kind *kind, enum aggstats_grouping grouping,
                          const struct aggstats_profile *calls) {
     const struct aggstats_group others = {.grouping = grouping, .who = AGGSTATS_WHO_OTHER};
-    struct merging_group *row = find_or_add(kind, &others, hash_text(HASH_BEGIN, ""));
+    const uint64_t hash = hash_text(HASH_BEGIN, "");
+    struct merging_group *row = find_row(kind, &others, hash);
+    if (!row)
+        row = new_row(kind, &others, hash);
     return row ? aggstats_profile_add(&row->group.profile, calls) : -ENOMEM;
-}
-
-/* Of the rows that may be dropped; some row if none may. */
-static struct merging_group *cheapest(const struct merging_kind *kind, uint64_t *ret_cycles) {
-    const uint64_t *cycles = kind->index->cycles;
-    assert(cycles); /* there are rows, as many as may be */
-    size_t place = 0;
-    for (size_t i = 1; i < kind->count; i++)
-        place = cycles[i] < cycles[place] ? i : place;
-    *ret_cycles = cycles[place];
-    return &kind->rows[place];
 }
 
 static void note_evicted(struct merging_kind *kind, uint64_t carried_cycles, uint64_t cycles) {
@@ -122,32 +99,30 @@ static void note_evicted(struct merging_kind *kind, uint64_t carried_cycles, uin
         kind->evicted_cycles_max = sum;
 }
 
-/* Adds a row to `other`, and frees its place. */
-static int evict(struct merging_kind *kind, struct merging_group *row, uint64_t cycles) {
-    int error = add_to_others(kind, row->group.grouping, &row->group.profile);
-    if (error)
-        return error;
-    note_evicted(kind, row->carried_cycles, cycles);
-    empty_row(kind, row);
-    return 0;
-}
-
-/* If there are too many, the cheapest is dropped, which may be this one. Returns NULL if it is, or after an error */
+/* If there are too many, the cheapest is dropped, which may be this one: its calls are added to `other`, and its place is
+ * free. Returns NULL if it is, or after an error */
 static struct merging_group *make_room(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash,
                                        int *ret_error) {
-    uint64_t own_cycles = total_of(&group->profile);
-    uint64_t least_cycles;
-    struct merging_group *least = cheapest(kind, &least_cycles);
-    if (own_cycles > least_cycles) {
-        *ret_error = evict(kind, least, least_cycles);
-        if (*ret_error)
-            return NULL;
-        fill_row(kind, least, group, hash);
-        return least;
+    const uint64_t own_cycles = total_of(&group->profile);
+    const uint64_t *cycles = kind->index->cycles;
+    assert(cycles); /* there are rows, as many as may be */
+    size_t place = 0;
+    for (size_t i = 1; i < kind->count; i++)
+        place = cycles[i] < cycles[place] ? i : place;
+    struct merging_group *least = &kind->rows[place];
+    if (own_cycles <= cycles[place]) {
+        *ret_error = add_to_others(kind, group->grouping, &group->profile);
+        note_evicted(kind, kind->evicted_cycles_max, own_cycles);
+        return NULL;
     }
-    *ret_error = add_to_others(kind, group->grouping, &group->profile);
-    note_evicted(kind, kind->evicted_cycles_max, own_cycles);
-    return NULL;
+    const uint64_t least_cycles = cycles[place];
+    *ret_error = add_to_others(kind, least->group.grouping, &least->group.profile);
+    if (*ret_error)
+        return NULL;
+    note_evicted(kind, least->carried_cycles, least_cycles);
+    empty_row(kind, least);
+    fill_row(kind, least, group, hash);
+    return least;
 }
 
 /* others_cycles: of its profile */
@@ -168,7 +143,8 @@ static int add_group(struct merging_groups *groups, const struct aggstats_group 
     }
     row->group.missed_cycles_max = saturating_add(row->group.missed_cycles_max, group->missed_cycles_max);
     error = aggstats_profile_add(&row->group.profile, &group->profile);
-    note_cycles(kind, row);
+    if (row->group.who == AGGSTATS_WHO_ID)
+        kind->index->cycles[row - kind->rows] = total_of(&row->group.profile);
     return error;
 }
 
@@ -195,28 +171,16 @@ static bool is_of_kind(const struct aggstats_profile *profile, const struct aggs
     return group->grouping == grouping;
 }
 
-static bool has_kind(const struct aggstats_profile *profile, enum aggstats_grouping grouping) {
-    for (size_t i = 0; i < profile->group_count; i++)
-        if (is_of_kind(profile, &profile->groups[i], grouping))
-            return true;
-    return false;
-}
-
-static uint64_t others_of(const struct aggstats_profile *profile, enum aggstats_grouping grouping) {
-    uint64_t cycles = 0;
-    for (size_t i = 0; i < profile->group_count; i++)
-        if (is_of_kind(profile, &profile->groups[i], grouping) &&
-            as_in_sum(&profile->groups[i]).who == AGGSTATS_WHO_OTHER)
-            cycles = saturating_add(cycles, total_of(&profile->groups[i].profile));
-    return cycles;
-}
-
 static int add_kind(struct merging_groups *groups, const struct aggstats_profile *profile,
                     enum aggstats_grouping grouping) {
     struct merging_kind *kind = &groups->kinds[grouping];
     const bool is_new = kind->count == 0 && !kind->has_remainder;
-    uint64_t others_cycles = others_of(profile, grouping);
+    uint64_t others_cycles = 0;
     int error = 0;
+    for (size_t i = 0; i < profile->group_count; i++)
+        if (is_of_kind(profile, &profile->groups[i], grouping) &&
+            as_in_sum(&profile->groups[i]).who == AGGSTATS_WHO_OTHER)
+            others_cycles = saturating_add(others_cycles, total_of(&profile->groups[i].profile));
     if (is_new && groups->total_cycles > 0) {
         kind->has_remainder = true;
         kind->others_cycles = groups->total_cycles;
@@ -236,7 +200,10 @@ int merging_groups_add(struct merging_groups *groups, const struct aggstats_prof
     groups->profile_count++;
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && !error; grouping++) {
         struct merging_kind *kind = &groups->kinds[grouping];
-        if (has_kind(profile, (enum aggstats_grouping)grouping)) {
+        bool has_kind = false;
+        for (size_t i = 0; i < profile->group_count && !has_kind; i++)
+            has_kind = is_of_kind(profile, &profile->groups[i], (enum aggstats_grouping)grouping);
+        if (has_kind) {
             error = add_kind(groups, profile, (enum aggstats_grouping)grouping);
         } else if (kind->count > 0 && total_cycles > 0) {
             kind->has_remainder = true;
@@ -268,14 +235,6 @@ static int append_calls(struct aggstats_profile *sum, const struct aggstats_grou
     return error;
 }
 
-static void subtract_calls(struct aggstats_op_profile *from, const struct aggstats_op_profile *calls,
-                           unsigned resolution) {
-    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
-        from->buckets[bucket] -=
-            calls->buckets[bucket] < from->buckets[bucket] ? calls->buckets[bucket] : from->buckets[bucket];
-    from->total_cycles -= calls->total_cycles < from->total_cycles ? calls->total_cycles : from->total_cycles;
-}
-
 /* Limits the total latency to the range that the buckets allow. */
 static void settle_op(struct aggstats_op_profile *op, unsigned resolution) {
     const struct figures_bounds bounds = figures_total_bounds(op, resolution);
@@ -298,8 +257,12 @@ static int find_remainder(const struct aggstats_profile *sum, enum aggstats_grou
         for (size_t j = 0; j < sum->group_count; j++) {
             const struct aggstats_op_profile *of_group =
                 sum->groups[j].grouping == grouping ? aggstats_profile_op(&sum->groups[j].profile, op->name) : NULL;
+            for (unsigned bucket = 0; of_group && bucket < 64 * sum->resolution; bucket++)
+                op->buckets[bucket] -=
+                    of_group->buckets[bucket] < op->buckets[bucket] ? of_group->buckets[bucket] : op->buckets[bucket];
             if (of_group)
-                subtract_calls(op, of_group, sum->resolution);
+                op->total_cycles -=
+                    of_group->total_cycles < op->total_cycles ? of_group->total_cycles : op->total_cycles;
         }
         settle_op(op, sum->resolution);
     }
@@ -341,16 +304,6 @@ static int give_remainder(struct aggstats_profile *sum, enum aggstats_grouping g
     return error;
 }
 
-static int give_kind(const struct merging_kind *kind, enum aggstats_grouping grouping, struct aggstats_profile *sum) {
-    bool has_missed = aggstats_grouping_has_objects(grouping);
-    int error = 0;
-    for (size_t i = 0; i < kind->count && !error; i++)
-        error = append_calls(sum, &kind->rows[i].group, has_missed ? missed_of(kind, &kind->rows[i]) : 0);
-    if (kind->count > 0)
-        sum->groupings |= 1U << grouping;
-    return error || !kind->has_remainder || kind->count == 0 ? error : give_remainder(sum, grouping);
-}
-
 /* The order must not depend on that of the profiles. */
 static int compare_groups(const void *left, const void *right) {
     const struct aggstats_group *a = left;
@@ -374,8 +327,17 @@ int merging_groups_give(const struct merging_groups *groups, struct aggstats_pro
     sum->groups = count > 0 ? calloc(count, sizeof(*sum->groups)) : NULL;
     if (count > 0 && !sum->groups)
         return -ENOMEM;
-    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && !error; grouping++)
-        error = give_kind(&groups->kinds[grouping], (enum aggstats_grouping)grouping, sum);
+    for (unsigned i = AGGSTATS_UNGROUPED + 1; i < AGGSTATS_GROUPINGS && !error; i++) {
+        const struct merging_kind *kind = &groups->kinds[i];
+        const enum aggstats_grouping grouping = (enum aggstats_grouping)i;
+        const bool has_missed = aggstats_grouping_has_objects(grouping);
+        for (size_t row = 0; row < kind->count && !error; row++)
+            error = append_calls(sum, &kind->rows[row].group, has_missed ? missed_of(kind, &kind->rows[row]) : 0);
+        if (kind->count > 0)
+            sum->groupings |= 1U << grouping;
+        if (!error && kind->has_remainder && kind->count > 0)
+            error = give_remainder(sum, grouping);
+    }
     if (error)
         merging_groups_drop(sum);
     else if (count > 0)

@@ -1,10 +1,11 @@
-/* Storing the numbers of each profile. */
+/* Storing the numbers of each profile; medians, and deviations from them. */
 #include "outliers_cells.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base.h"
+#include "statistics.h"
 #include "usual.h"
 
 #define OPS_MAX 4096 /* the parser's limit */
@@ -15,24 +16,22 @@ struct outliers *outliers_create(void) {
     return calloc(1, sizeof(struct outliers));
 }
 
-static void group_finish(struct outliers_group *group) {
-    for (size_t i = 0; i < group->column_count; i++) {
-        free(group->columns[i].cells);
-        free(group->columns[i].tails);
-    }
-    for (size_t i = 0; i < group->member_count; i++)
-        free(group->members[i].name);
-    free(group->columns);
-    free(group->members);
-    free(group->layer);
-    free(group->value);
-}
-
 void outliers_destroy(struct outliers *outliers) {
     if (!outliers)
         return;
-    for (size_t i = 0; i < outliers->group_count; i++)
-        group_finish(&outliers->groups[i]);
+    for (size_t i = 0; i < outliers->group_count; i++) {
+        struct outliers_group *group = &outliers->groups[i];
+        for (size_t column = 0; column < group->column_count; column++) {
+            free(group->columns[column].cells);
+            free(group->columns[column].tails);
+        }
+        for (size_t member = 0; member < group->member_count; member++)
+            free(group->members[member].name);
+        free(group->columns);
+        free(group->members);
+        free(group->layer);
+        free(group->value);
+    }
     free(outliers->groups);
     free(outliers);
 }
@@ -131,9 +130,16 @@ static struct summary summarise(const struct aggstats_op_profile *op, unsigned r
     return summary;
 }
 
-static int append_tails(struct outliers_column *column, const struct summary *summary) {
-    size_t count = summary->last - summary->first + 1;
-    void *grown = grow(column->tails, column->tail_count + count, &column->tail_capacity, sizeof(*column->tails));
+static int append_cell(struct outliers_group *group, struct outliers_column *column, const struct summary *summary,
+                       unsigned resolution, double total_cycles) {
+    const uint32_t member = (uint32_t)group->member_count - 1;
+    const double rounding = LOG_2 * summary->usual.isolated / resolution;
+    const size_t count = summary->last - summary->first + 1;
+    void *grown = grow(column->cells, column->cell_count + 1, &column->cell_capacity, sizeof(*column->cells));
+    if (!grown)
+        return -ENOMEM;
+    column->cells = grown;
+    grown = grow(column->tails, column->tail_count + count, &column->tail_capacity, sizeof(*column->tails));
     if (!grown)
         return -ENOMEM;
     column->tails = grown;
@@ -142,22 +148,10 @@ static int append_tails(struct outliers_column *column, const struct summary *su
         tail += summary->octaves[summary->first + i];
         column->tails[column->tail_count + i] = (float)tail;
     }
-    column->tail_count += count;
-    return 0;
-}
-
-static int append_cell(struct outliers_group *group, struct outliers_column *column, const struct summary *summary,
-                       unsigned resolution, double total_cycles) {
-    const uint32_t member = (uint32_t)group->member_count - 1;
-    const double rounding = LOG_2 * summary->usual.isolated / resolution;
-    void *grown = grow(column->cells, column->cell_count + 1, &column->cell_capacity, sizeof(*column->cells));
-    if (!grown)
-        return -ENOMEM;
-    column->cells = grown;
-    const struct outliers_cell cell = {
+    column->cells[column->cell_count++] = (struct outliers_cell){
         .member = member,
         .tails = (uint32_t)column->tail_count,
-        .tail_count = (uint8_t)(summary->last - summary->first + 1),
+        .tail_count = (uint8_t)count,
         .first_octave = (uint8_t)summary->first,
         .log_mean = (float)(log(total_cycles / summary->calls) + group->members[member].log_cycle),
         .variation = (float)summary->variation,
@@ -166,20 +160,8 @@ static int append_cell(struct outliers_group *group, struct outliers_column *col
         .centre_rounding = (float)(rounding * rounding / 12), /* the variance of a uniform distribution */
         .calls = summary->calls,
     };
-    int error = append_tails(column, summary);
-    if (!error)
-        column->cells[column->cell_count++] = cell;
-    return error;
-}
-
-/* Latencies of 0 have no logarithm. */
-static int add_op(struct outliers_group *group, const struct aggstats_op_profile *op, unsigned resolution) {
-    struct outliers_column *column;
-    const struct summary summary = summarise(op, resolution);
-    if (summary.calls <= 0 || op->total_cycles == 0)
-        return 0;
-    int error = find_column(group, op->name, &column);
-    return error ? error : append_cell(group, column, &summary, resolution, (double)op->total_cycles);
+    column->tail_count += count;
+    return 0;
 }
 
 int outliers_add(struct outliers *outliers, const char *name, const char *value,
@@ -189,8 +171,16 @@ int outliers_add(struct outliers *outliers, const char *name, const char *value,
         return -EDOM;
     struct outliers_group *group = find_group(outliers, layer ? layer : "", value);
     int error = group ? add_member(group, name, profile->clock.frequency_hz) : -ENOMEM;
-    for (size_t i = 0; i < profile->op_count && !error; i++)
-        error = add_op(group, &profile->ops[i], profile->resolution);
+    for (size_t i = 0; i < profile->op_count && !error; i++) {
+        const struct aggstats_op_profile *op = &profile->ops[i];
+        const struct summary summary = summarise(op, profile->resolution);
+        struct outliers_column *column;
+        if (summary.calls <= 0 || op->total_cycles == 0) /* latencies of 0 have no logarithm */
+            continue;
+        error = find_column(group, op->name, &column);
+        if (!error)
+            error = append_cell(group, column, &summary, profile->resolution, (double)op->total_cycles);
+    }
     return error;
 }
 
@@ -205,4 +195,69 @@ double outliers_share_beyond(const struct outliers_column *column, const struct 
     const size_t whole = (size_t)octave;
     const double next = whole + 1 < cell->tail_count ? tails[whole + 1] : 0;
     return (tails[whole] + (octave - (double)whole) * (next - tails[whole])) / tails[0];
+}
+
+/* ---- Spread ------------------------------------------------------------------------------------- */
+
+#define MAD_TO_DEVIATION 1.4826 /* of a normal distribution */
+#define MAD_EFFICIENCY 0.37     /* a value is worth this many squares: degrees of freedom */
+
+/* The median distance from the median, of the values on one side of it. sign: -1 below, 1 above */
+static double one_sided_deviation(const double *values, size_t count, double median, double sign, double *scratch) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (sign * (values[i] - median) >= 0)
+            scratch[kept++] = sign * (values[i] - median);
+    return MAD_TO_DEVIATION * statistics_median(scratch, kept);
+}
+
+struct outliers_spread outliers_spread_of(const double *values, size_t count, double *scratch) {
+    struct outliers_spread spread = {.freedom = fmax(1, MAD_EFFICIENCY * (double)(count - 1))};
+    memcpy(scratch, values, count * sizeof(*scratch));
+    spread.median = statistics_median(scratch, count);
+    spread.below = one_sided_deviation(values, count, spread.median, -1, scratch);
+    spread.above = one_sided_deviation(values, count, spread.median, 1, scratch);
+    return spread;
+}
+
+struct outliers_spread outliers_spread_beside(const struct outliers_spread *spread, const double *values, size_t count,
+                                              size_t index) {
+    struct outliers_spread beside = *spread;
+    if (count >= SPREAD_VALUES_MIN)
+        return beside;
+    double squares = 0;
+    for (size_t i = 0; i < count; i++)
+        squares += i == index ? 0 : (values[i] - spread->median) * (values[i] - spread->median);
+    beside.below = sqrt(squares / (double)(count - 2));
+    beside.above = beside.below;
+    return beside;
+}
+
+double outliers_pooled(double *rests, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        rests[i] = fabs(rests[i]);
+    return count > 0 ? MAD_TO_DEVIATION * statistics_median(rests, count) : 0;
+}
+
+double outliers_freedom(const struct outliers_spread *spread) {
+    return spread->freedom + (spread->pooled > 0 ? POOLED_FREEDOM : 0);
+}
+
+double outliers_distance(double value, double variance, const struct outliers_spread *spread, double typical_variance,
+                         double deviation_min) {
+    const double side = value > spread->median ? spread->above : spread->below;
+    const double least = deviation_min * deviation_min;
+    const double pooled_weight = outliers_freedom(spread) - spread->freedom;
+    const double pooled = fmax(spread->pooled * spread->pooled - typical_variance, least);
+    double own = fmax(side * side - typical_variance, least);
+    own = (spread->freedom * own + pooled_weight * pooled) / (spread->freedom + pooled_weight);
+    return (value - spread->median) / sqrt(own + variance);
+}
+
+double outliers_distance_min(double freedom, double trials) {
+    return statistics_student_quantile(FALSE_SHARE / trials, freedom);
+}
+
+double outliers_chance(double distance, double freedom) {
+    return statistics_student_beyond(distance, freedom);
 }

@@ -20,7 +20,6 @@
 
 #include "base.h"
 #include "outliers_cells.h"
-#include "outliers_spread.h"
 #include "statistics.h"
 
 #define POLISH_SWEEPS 4
@@ -133,17 +132,6 @@ static int judging_init(struct judging *it) {
 
 /* ---- Median polish ------------------------------------------------------------------------------ */
 
-static void polish_columns(struct judging *it) {
-    for (size_t c = 0; c < it->group->column_count; c++) {
-        const struct outliers_column *column = &it->group->columns[c];
-        if (!is_judged(column))
-            continue;
-        for (size_t i = 0; i < column->cell_count; i++)
-            it->values[i] = column->cells[i].log_mean - it->common[column->cells[i].member];
-        it->usual[c] = statistics_median(it->values, column->cell_count);
-    }
-}
-
 /* A member's mean latencies, without the usual ones, in values. Returns how many */
 static size_t list_rests(struct judging *it, size_t member) {
     const size_t first = it->first_of[member];
@@ -155,19 +143,23 @@ static size_t list_rests(struct judging *it, size_t member) {
     return count;
 }
 
-static void polish_members(struct judging *it) {
-    for (size_t m = 0; m < it->group->member_count; m++) {
-        const size_t count = list_rests(it, m);
-        if (count >= COMMON_OPS_MIN)
-            it->common[m] = statistics_median(it->values, count);
+/* Median polish. */
+static void polish(struct judging *it) {
+    for (int sweep = 0; sweep < POLISH_SWEEPS; sweep++) {
+        for (size_t c = 0; c < it->group->column_count; c++) {
+            const struct outliers_column *column = &it->group->columns[c];
+            if (!is_judged(column))
+                continue;
+            for (size_t i = 0; i < column->cell_count; i++)
+                it->values[i] = column->cells[i].log_mean - it->common[column->cells[i].member];
+            it->usual[c] = statistics_median(it->values, column->cell_count);
+        }
+        for (size_t m = 0; m < it->group->member_count; m++) {
+            const size_t count = list_rests(it, m);
+            if (count >= COMMON_OPS_MIN)
+                it->common[m] = statistics_median(it->values, count);
+        }
     }
-}
-
-/* The median of sorted values without one of them. */
-static double median_without(const double *sorted, size_t count, size_t without) {
-    const size_t low = (count - 2) / 2;
-    const size_t high = (count - 1) / 2;
-    return (sorted[low + (low >= without)] + sorted[high + (high >= without)]) / 2;
 }
 
 /* The common factor estimated from all operations except one: otherwise an operation that is often the median itself
@@ -182,17 +174,12 @@ static void tell_common_beside(struct judging *it, size_t member) {
         it->scratch[i] = it->values[it->order[i]];
     for (size_t i = 0; i < count; i++) {
         const struct cell_place at = it->cells[first + it->order[i]];
-        it->common_beside[it->cells_before[at.column] + at.index] = median_without(it->scratch, count, i);
+        /* the median of the sorted values without this one */
+        const size_t low = (count - 2) / 2;
+        const size_t high = (count - 1) / 2;
+        it->common_beside[it->cells_before[at.column] + at.index] =
+            (it->scratch[low + (low >= i)] + it->scratch[high + (high >= i)]) / 2;
     }
-}
-
-static void polish(struct judging *it) {
-    for (int sweep = 0; sweep < POLISH_SWEEPS; sweep++) {
-        polish_columns(it);
-        polish_members(it);
-    }
-    for (size_t m = 0; m < it->group->member_count; m++)
-        tell_common_beside(it, m);
 }
 
 /* The deviation of all cells from the medians of their columns. Where a column has an odd number of cells one of them is
@@ -373,18 +360,6 @@ static double odds(double share) {
     return share / fmax(1 - share, 1e-12);
 }
 
-static bool mode_matters(const struct column_judging *judging, const struct outliers_cell *cell, double share,
-                         double peers_share, double log_seconds) {
-    if (odds(share) < judging->it->factor_min * odds(peers_share))
-        return false;
-    return latency_share_beyond(judging, cell, log_seconds) * (1 - peers_share / share) >= LATENCY_SHARE_MIN;
-}
-
-static bool is_gone(const struct column_judging *judging, const struct outliers_cell *cell, unsigned place) {
-    const double peers_share = 1 - judging->shares[place];
-    return peers_share >= GONE_SHARE_MIN && 1 - share_beyond(judging, cell, place, 0) <= peers_share / 2;
-}
-
 /* Judges the share of calls beyond a place, and a shift, like the values. */
 static void judge_share(const struct column_judging *judging, size_t index, unsigned place, double shift,
                         const struct outliers_spread *spread, double typical_variance, struct finding *finding) {
@@ -394,8 +369,10 @@ static void judge_share(const struct column_judging *judging, size_t index, unsi
     const double log_seconds = log_place(judging, place) + judging->common[index] + shift;
     double distance =
         outliers_distance(asin(sqrt(share)), it->variances[index], spread, typical_variance, SHARE_DEVIATION_MIN);
+    const double peers_share = judging->shares[place];
     if (distance < outliers_distance_min(spread->freedom, TRIALS) || distance <= finding->distance ||
-        !mode_matters(judging, cell, share, judging->shares[place], log_seconds))
+        odds(share) < it->factor_min * odds(peers_share) ||
+        latency_share_beyond(judging, cell, log_seconds) * (1 - peers_share / share) < LATENCY_SHARE_MIN)
         return;
     *finding =
         (struct finding){.distance = distance, .chance = outliers_chance(distance, spread->freedom), .place = place};
@@ -416,20 +393,13 @@ static void judge_place(struct column_judging *judging, unsigned place) {
     for (size_t i = 0; i < count; i++) {
         struct findings *findings = &judging->found[i];
         judge_share(judging, i, place, shift_of(findings), &spread, typical_variance, &findings->slow);
-        if (is_gone(judging, &column->cells[i], place))
+        const double peers_share = 1 - judging->shares[place];
+        if (peers_share >= GONE_SHARE_MIN && 1 - share_beyond(judging, &column->cells[i], place, 0) <= peers_share / 2)
             judge_share(judging, i, place, SLACK_OCTAVES * LOG_2, &spread, typical_variance, &findings->gone);
     }
 }
 
 /* ---- Reports ------------------------------------------------------------------------------------ */
-
-/* The peers' share beyond a place between those examined. */
-static double peers_share_beyond(const struct column_judging *judging, double place) {
-    if (place >= PLACES - 1)
-        return judging->shares[PLACES - 1];
-    unsigned whole = (unsigned)place;
-    return judging->shares[whole] + (place - whole) * (judging->shares[whole + 1] - judging->shares[whole]);
-}
 
 /* Logarithm of the middle of the octave with most of a cell's calls beyond a time. */
 static double most_beyond(const struct column_judging *judging, const struct outliers_cell *cell, double log_seconds) {
@@ -447,15 +417,6 @@ static double most_beyond(const struct column_judging *judging, const struct out
     return log_cycle + (cell->first_octave + best + 0.5) * LOG_2;
 }
 
-/* The same for the peers' calls before a place. */
-static double most_before(const struct column_judging *judging, unsigned place) {
-    unsigned best = 0;
-    for (unsigned i = 1; i < place; i++)
-        if (judging->shares[i] - judging->shares[i + 1] > judging->shares[best] - judging->shares[best + 1])
-            best = i;
-    return log_place(judging, best + 0.5);
-}
-
 static void take_chance(struct outlier *outlier, const struct finding *finding) {
     outlier->distance = fmax(outlier->distance, fabs(finding->distance));
     if (finding->distance != 0)
@@ -471,7 +432,10 @@ static void tell_slow_calls(const struct column_judging *judging, const struct o
     outlier->place_seconds = exp(log_seconds);
     outlier->around_seconds = exp(most_beyond(judging, cell, log_seconds));
     outlier->share = share_beyond(judging, cell, place, 0);
-    outlier->peers_share = peers_share_beyond(judging, place);
+    const unsigned whole = place < PLACES - 1 ? (unsigned)place : PLACES - 1; /* of the places examined */
+    outlier->peers_share = judging->shares[whole];
+    if (whole < PLACES - 1)
+        outlier->peers_share += (place - whole) * (judging->shares[whole + 1] - judging->shares[whole]);
 }
 
 static void tell_fast_gone(const struct column_judging *judging, const struct outliers_cell *cell,
@@ -481,7 +445,11 @@ static void tell_fast_gone(const struct column_judging *judging, const struct ou
     outlier->kind = OUTLIERS_FAST_GONE;
     take_chance(outlier, &findings->gone);
     outlier->place_seconds = exp(log_place(judging, place) + common);
-    outlier->around_seconds = exp(most_before(judging, place) + common);
+    unsigned best = 0; /* the place before that one beyond which the next has most of the peers' calls */
+    for (unsigned i = 1; i < place; i++)
+        if (judging->shares[i] - judging->shares[i + 1] > judging->shares[best] - judging->shares[best + 1])
+            best = i;
+    outlier->around_seconds = exp(log_place(judging, best + 0.5) + common);
     outlier->share = 1 - share_beyond(judging, cell, place, 0);
     outlier->peers_share = 1 - judging->shares[place];
 }
@@ -506,18 +474,6 @@ static void tell_mean(const struct column_judging *judging, const struct outlier
     outlier->peers_seconds = exp(outlier->is_typical ? judging->usual_centre : judging->usual);
 }
 
-/* Returns whether there is something to report. The shape says more than the mean. */
-static bool describe(const struct column_judging *judging, const struct outliers_cell *cell,
-                     const struct findings *findings, struct outlier *outlier) {
-    const bool has_gone = findings->gone.distance > 0 && slow_end_stays(judging, cell, findings);
-    tell_mean(judging, cell, findings, outlier);
-    if (has_gone)
-        tell_fast_gone(judging, cell, findings, outlier);
-    else if (findings->slow.distance > 0)
-        tell_slow_calls(judging, cell, findings, outlier);
-    return outlier->distance > 0;
-}
-
 /* Capacities are powers of two. NULL: no memory */
 static void *next_place(void *array, size_t count, size_t size_bytes) {
     return (count & (count - 1)) == 0 ? reallocarray(array, count > 0 ? 2 * count : 1, size_bytes) : array;
@@ -537,7 +493,13 @@ static int tell(const struct column_judging *judging, size_t index) {
         .chance = 1,
         .common_factor = exp(judging->common[index]),
     };
-    if (!describe(judging, cell, &judging->found[index], &outlier))
+    const struct findings *findings = &judging->found[index];
+    tell_mean(judging, cell, findings, &outlier);
+    if (findings->gone.distance > 0 && slow_end_stays(judging, cell, findings)) /* the shape says more than the mean */
+        tell_fast_gone(judging, cell, findings, &outlier);
+    else if (findings->slow.distance > 0)
+        tell_slow_calls(judging, cell, findings, &outlier);
+    if (outlier.distance <= 0)
         return 0;
     struct outlier *found = next_place(result->found, result->found_count, sizeof(*found));
     if (!found)
@@ -589,11 +551,6 @@ static int find_busy(struct judging *it) {
     return 0;
 }
 
-static void count_profiles(const struct judging *it) {
-    for (size_t m = 0; m < it->group->member_count; m++)
-        it->result->judged_profile_count += it->first_of[m + 1] > it->first_of[m];
-}
-
 /* judged_count: of all groups */
 static int judge_group(const struct outliers_group *group, double factor_min, uint64_t judged_count,
                        struct outliers_result *result) {
@@ -601,8 +558,11 @@ static int judge_group(const struct outliers_group *group, double factor_min, ui
         .group = group, .result = result, .factor_min = factor_min, .trials = TRIALS * (double)judged_count};
     int error = judging_init(&it);
     if (!error) {
-        count_profiles(&it);
+        for (size_t m = 0; m < group->member_count; m++)
+            result->judged_profile_count += it.first_of[m + 1] > it.first_of[m];
         polish(&it);
+        for (size_t m = 0; m < group->member_count; m++)
+            tell_common_beside(&it, m);
         error = pool(&it, false, &it.pooled_mean);
     }
     if (!error)
@@ -629,15 +589,6 @@ static int compare_found(const void *left, const void *right) {
     return order ? order : strcmp(a->op, b->op);
 }
 
-/* Keeps the first findings, of which chance makes at most FALSE_SHARE: the n-th is kept if chance alone is expected to
- * make as many as it among n / FALSE_SHARE. */
-static void drop_chance(struct outliers_result *result) {
-    size_t kept = result->found_count;
-    while (kept > 0 && result->found[kept - 1].chance * (double)result->judged_count > FALSE_SHARE * (double)kept)
-        kept--;
-    result->found_count = kept;
-}
-
 static int compare_busy(const void *left, const void *right) {
     const struct outliers_busy *a = left;
     const struct outliers_busy *b = right;
@@ -660,7 +611,10 @@ int outliers_find(const struct outliers *outliers, double factor_min, struct out
     }
     if (result.found_count > 0)
         qsort(result.found, result.found_count, sizeof(*result.found), compare_found);
-    drop_chance(&result);
+    /* The n-th is kept if chance alone is expected to make as many findings as it among n / FALSE_SHARE. */
+    while (result.found_count > 0 && result.found[result.found_count - 1].chance * (double)result.judged_count >
+                                         FALSE_SHARE * (double)result.found_count)
+        result.found_count--;
     if (result.busy_count > 0)
         qsort(result.busy, result.busy_count, sizeof(*result.busy), compare_busy);
     *ret_result = result;

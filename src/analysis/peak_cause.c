@@ -1,11 +1,10 @@
-/* Which characteristic times explain a peak, and what was seen of it. */
+/* Which characteristic times explain a peak, and what was seen of it: what its calls waited for. */
 #include "peak_cause.h"
 
 #include <string.h>
 
 #include "base.h"
 #include "layers.h"
-#include "peak_waits.h"
 
 enum waits { WAITS_FOR_NONE, WAITS_FOR_READS, WAITS_FOR_WRITES, WAITS_FOR_FLUSHES };
 
@@ -77,6 +76,45 @@ static bool is_read(const char *op) {
     return row && row->is_read;
 }
 
+/* ---- Causes of the calls in a range of buckets ---- */
+
+/* Inserts the cause, unless PEAK_WAITS_MAX others have more calls. */
+static void add_cause(struct peak_waits *waits, const struct aggstats_cause *cause, uint64_t calls) {
+    size_t place = waits->count;
+    while (place > 0 && waits->waits[place - 1].calls < calls)
+        place--;
+    if (place == PEAK_WAITS_MAX)
+        return;
+    waits->count += waits->count < PEAK_WAITS_MAX;
+    memmove(&waits->waits[place + 1], &waits->waits[place], (waits->count - 1 - place) * sizeof(waits->waits[0]));
+    waits->waits[place] = (struct peak_wait){.cause = cause, .calls = calls};
+}
+
+struct peak_waits peak_waits_find(const struct aggstats_profile *profile, const struct aggstats_op_profile *op,
+                                  const struct peak *peak) {
+    struct peak_waits waits = {.count = 0};
+    for (size_t i = 0; i < profile->cause_count; i++) {
+        const struct aggstats_cause *cause = &profile->causes[i];
+        uint64_t calls = 0;
+        if (strcmp(cause->op, op->name) != 0 || cause->why.kind == AGGSTATS_CAUSE_UNKNOWN)
+            continue;
+        for (unsigned bucket = peak->first; cause->buckets && bucket <= peak->last; bucket++)
+            calls += cause->buckets[bucket];
+        waits.known_calls += calls;
+        if (calls > 0 && cause->why.kind != AGGSTATS_CAUSE_REST) /* the rest is of causes that did not fit */
+            add_cause(&waits, cause, calls);
+    }
+    for (size_t i = 0; i < waits.count; i++)
+        waits.waits[i].share = (double)waits.waits[i].calls / (double)waits.known_calls;
+    while (waits.count > 0 && waits.waits[waits.count - 1].share < PEAK_WAITS_SHARE_MIN)
+        waits.count--;
+    if (waits.known_calls > peak->calls)
+        waits.known_calls = peak->calls;
+    return waits;
+}
+
+/* ---- Evidence ---- */
+
 struct evidence {
     const struct aggstats_op_profile *op;
     const struct peak *peak;
@@ -115,69 +153,59 @@ static bool is_near(struct evidence *it, enum characteristic_kind kind, enum pea
     return true;
 }
 
-static const struct characteristic *faster(const struct characteristic *a, const struct characteristic *b) {
-    return b && b->ns.lower < a->ns.lower ? b : a;
-}
-
-/* A write, or a flush, may be faster than a read if the device has a cache. */
-static const struct characteristic *fastest_of_device(const struct evidence *it) {
-    const enum waits waits = waits_of(it->op->name);
-    const struct characteristic *fastest = time_of(it, CHARACTERISTIC_DEVICE_READ);
-    if (fastest && (waits == WAITS_FOR_WRITES || waits == WAITS_FOR_FLUSHES))
-        fastest = faster(fastest, time_of(it, CHARACTERISTIC_DEVICE_WRITE));
-    if (fastest && waits == WAITS_FOR_FLUSHES)
-        fastest = faster(fastest, time_of(it, CHARACTERISTIC_DEVICE_FLUSH));
-    return fastest;
-}
-
 static bool is_of(const struct evidence *it, enum layer layer) {
     return layers_of_name(layers_name(it->times->profile)) == layer;
 }
 
+/* Faster than the device. A write, or a flush, may be faster than a read if the device has a cache. */
 static bool is_memory(const struct evidence *it, struct peak_reason *ret_reason) {
-    const struct characteristic *time = fastest_of_device(it);
-    double part = time ? part_between(it, -1, time->ns.lower / PEAK_CAUSE_MEMORY_FACTOR) : 0;
-    if (!time || part < PEAK_CAUSE_MEMORY_MIN || is_of(it, LAYER_IS_BLOCK))
+    const enum waits waits = waits_of(it->op->name);
+    const struct characteristic *fastest = time_of(it, CHARACTERISTIC_DEVICE_READ);
+    const struct characteristic *write = time_of(it, CHARACTERISTIC_DEVICE_WRITE);
+    const struct characteristic *flush = time_of(it, CHARACTERISTIC_DEVICE_FLUSH);
+    if (!fastest || is_of(it, LAYER_IS_BLOCK))
         return false;
-    *ret_reason = (struct peak_reason){.cause = PEAK_CAUSE_MEMORY, .time = time, .near_part = part};
+    if (write && (waits == WAITS_FOR_WRITES || waits == WAITS_FOR_FLUSHES) && write->ns.lower < fastest->ns.lower)
+        fastest = write;
+    if (flush && waits == WAITS_FOR_FLUSHES && flush->ns.lower < fastest->ns.lower)
+        fastest = flush;
+    double part = part_between(it, -1, fastest->ns.lower / PEAK_CAUSE_MEMORY_FACTOR);
+    if (part < PEAK_CAUSE_MEMORY_MIN)
+        return false;
+    *ret_reason = (struct peak_reason){.cause = PEAK_CAUSE_MEMORY, .time = fastest, .near_part = part};
     return true;
 }
 
-static bool is_written(struct evidence *it, bool may_flush, struct peak_reason *ret_reason) {
+static bool is_device(struct evidence *it, struct peak_reason *ret_reason) {
+    const enum waits waits = waits_of(it->op->name);
+    if (waits == WAITS_FOR_NONE)
+        return false;
+    if (waits == WAITS_FOR_READS)
+        return is_near(it, CHARACTERISTIC_DEVICE_READ, PEAK_CAUSE_DEVICE_READ, ret_reason);
     bool is_write = is_near(it, CHARACTERISTIC_DEVICE_WRITE, PEAK_CAUSE_DEVICE_WRITE, ret_reason);
-    bool is_flush = may_flush && is_near(it, CHARACTERISTIC_DEVICE_FLUSH, PEAK_CAUSE_DEVICE_FLUSH, ret_reason);
+    bool is_flush =
+        waits == WAITS_FOR_FLUSHES && is_near(it, CHARACTERISTIC_DEVICE_FLUSH, PEAK_CAUSE_DEVICE_FLUSH, ret_reason);
     if (is_write && is_flush)
         ret_reason->cause = PEAK_CAUSE_DEVICE_WRITE_OR_FLUSH;
     return is_write || is_flush;
 }
 
-static bool is_device(struct evidence *it, struct peak_reason *ret_reason) {
-    const enum waits waits = waits_of(it->op->name);
-    if (waits == WAITS_FOR_READS)
-        return is_near(it, CHARACTERISTIC_DEVICE_READ, PEAK_CAUSE_DEVICE_READ, ret_reason);
-    return waits != WAITS_FOR_NONE && is_written(it, waits == WAITS_FOR_FLUSHES, ret_reason);
-}
-
 /* ---- What was seen of a disk -------------------------------------------------------------------- */
 
-/* Calls of other ops that took as long as a disk may take. */
-static double others_as_slow(const struct evidence *it, double ns) {
+/* Whether these calls must have read from storage: other calls cannot have read so many bytes, even if all of other ops
+ * that took as long as a disk may take have read. At the layer user the bytes also include executed and mapped files, so
+ * the answer is false. */
+static bool must_be_theirs(const struct evidence *it, const struct peak_reason *reason, double bytes) {
     const struct aggstats_profile *profile = it->times->profile;
-    const double cycles = ns * (double)profile->clock.frequency_hz / 1e9;
-    double calls = 0;
+    const double slow_cycles =
+        reason->time->ns.lower / PEAK_CAUSE_MEMORY_FACTOR * (double)profile->clock.frequency_hz / 1e9;
+    const double calls = reason->near_part * (double)it->peak->calls;
+    double others = 0;
     for (size_t i = 0; i < profile->op_count; i++)
         for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++)
             if (strcmp(profile->ops[i].name, it->op->name) != 0 &&
-                aggstats_bucket_upper(bucket, profile->resolution) > cycles)
-                calls += (double)profile->ops[i].buckets[bucket];
-    return calls;
-}
-
-/* Whether these calls must have read from storage: other calls cannot have read so many bytes. At the layer user the
- * bytes also include executed and mapped files, so the answer is false. */
-static bool must_be_theirs(const struct evidence *it, const struct peak_reason *reason, double bytes) {
-    const double calls = reason->near_part * (double)it->peak->calls;
-    const double others = others_as_slow(it, reason->time->ns.lower / PEAK_CAUSE_MEMORY_FACTOR);
+                aggstats_bucket_upper(bucket, profile->resolution) > slow_cycles)
+                others += (double)profile->ops[i].buckets[bucket];
     return is_read(it->op->name) && !is_of(it, LAYER_IS_USER) &&
            bytes >= calls * PEAK_CAUSE_SECTOR_BYTES + others * PEAK_CAUSE_OTHERS_BYTES;
 }
@@ -195,37 +223,25 @@ static enum peak_witness storage_says(const struct evidence *it, const struct pe
     return must_be_theirs(it, reason, bytes) ? PEAK_WITNESS_STORAGE : PEAK_WITNESS_OTHERS;
 }
 
-/* What most calls of the peak were seen to wait for; NULL: nothing, or of too few. */
-static const struct aggstats_why *seen_wait(const struct evidence *it) {
-    const struct peak_waits waits = peak_waits_find(it->times->profile, it->op, it->peak);
-    const bool are_most = waits.count > 0 && waits.waits[0].share * (double)waits.known_calls >=
-                                                 PEAK_CAUSE_NEAR_MIN * (double)it->peak->calls;
-    return are_most ? &waits.waits[0].cause->why : NULL;
-}
-
-static enum peak_witness witness_of_read(const struct evidence *it, const struct peak_reason *reason) {
-    const struct aggstats_why *wait = seen_wait(it);
-    if (wait)
-        return wait->kind == AGGSTATS_CAUSE_DISK_READ ? PEAK_WITNESS_STACKS : PEAK_WITNESS_OTHER_STACKS;
-    return storage_says(it, reason);
-}
-
-/* So little was read from storage that most calls have read nothing. */
-static bool are_in_memory(const struct evidence *it) {
-    const struct aggstats_profile *profile = it->times->profile;
-    const double others = (1 - PEAK_CAUSE_MEMORY_MIN) * (double)it->peak->calls;
-    return waits_of(it->op->name) == WAITS_FOR_READS && profile->has_storage_read &&
-           (double)profile->storage_read_bytes <= others * PEAK_CAUSE_SECTOR_BYTES;
-}
-
 static enum peak_witness witness_of(const struct evidence *it, const struct peak_reason *reason) {
+    const struct aggstats_profile *profile = it->times->profile;
+    const double calls = (double)it->peak->calls;
     if (reason->cause == PEAK_CAUSE_ROUND_TRIP)
         return PEAK_WITNESS_NONE;
     if (is_of(it, LAYER_IS_BLOCK))
         return PEAK_WITNESS_BLOCK;
-    if (reason->cause == PEAK_CAUSE_DEVICE_READ)
-        return witness_of_read(it, reason);
-    return reason->cause == PEAK_CAUSE_MEMORY && are_in_memory(it) ? PEAK_WITNESS_STORAGE : PEAK_WITNESS_NONE;
+    if (reason->cause == PEAK_CAUSE_DEVICE_READ) { /* what most calls of the peak were seen to wait for, decides */
+        const struct peak_waits waits = peak_waits_find(profile, it->op, it->peak);
+        if (waits.count == 0 || waits.waits[0].share * (double)waits.known_calls < PEAK_CAUSE_NEAR_MIN * calls)
+            return storage_says(it, reason);
+        return waits.waits[0].cause->why.kind == AGGSTATS_CAUSE_DISK_READ ? PEAK_WITNESS_STACKS
+                                                                          : PEAK_WITNESS_OTHER_STACKS;
+    }
+    /* So little was read from storage that most calls have read nothing. */
+    const bool are_in_memory =
+        waits_of(it->op->name) == WAITS_FOR_READS && profile->has_storage_read &&
+        (double)profile->storage_read_bytes <= (1 - PEAK_CAUSE_MEMORY_MIN) * calls * PEAK_CAUSE_SECTOR_BYTES;
+    return reason->cause == PEAK_CAUSE_MEMORY && are_in_memory ? PEAK_WITNESS_STORAGE : PEAK_WITNESS_NONE;
 }
 
 struct peak_reason peak_reason_of(const struct aggstats_op_profile *op, const struct peak *peak,

@@ -11,14 +11,6 @@ double preemption_probability(const struct preemption_terms *terms, double cpu_c
 
 /* ---- CPU time ----------------------------------------------------------------------------------- */
 
-static const struct aggstats_joint_profile *find_joint(const struct aggstats_profile *profile, const char *op,
-                                                       enum aggstats_value value) {
-    for (size_t i = 0; i < profile->joint_count; i++)
-        if (profile->joints[i].value == value && strcmp(profile->joints[i].op, op) == 0)
-            return &profile->joints[i];
-    return NULL;
-}
-
 /* The share of a bucket's latency that its calls spent on the CPU, from a joint profile: rows are powers of two of
  * nanoseconds, of which the middle is taken. 1 if it has none of its calls. */
 static double cpu_part(const struct aggstats_joint_profile *joint, unsigned bucket, double mean_cycles,
@@ -54,7 +46,10 @@ static void add_calls(struct preemption_estimate *estimate, const struct preempt
 
 void preemption_estimate(const struct preemption_terms *terms, const struct aggstats_profile *profile,
                          const struct aggstats_op_profile *op, struct preemption_estimate *ret_estimate) {
-    const struct aggstats_joint_profile *joint = find_joint(profile, op->name, AGGSTATS_CPU);
+    const struct aggstats_joint_profile *joint = NULL;
+    for (size_t i = 0; i < profile->joint_count && !joint; i++)
+        if (profile->joints[i].value == AGGSTATS_CPU && strcmp(profile->joints[i].op, op->name) == 0)
+            joint = &profile->joints[i];
     const unsigned resolution = profile->resolution;
     memset(ret_estimate, 0, sizeof(*ret_estimate));
     for (unsigned bucket = 1; bucket < 64 * resolution; bucket++) {
@@ -70,31 +65,22 @@ void preemption_estimate(const struct preemption_terms *terms, const struct aggs
 
 /* ---- Terms of a profile ------------------------------------------------------------------------- */
 
-static double all_calls(const struct aggstats_profile *profile) {
+struct preemption_terms preemption_terms_of(const struct aggstats_profile *profile, double quantum_cycles,
+                                            unsigned threads) {
+    struct preemption_terms terms = {.quantum_cycles = quantum_cycles, .threads = threads};
     double calls = 0;
+    double waited = 0;
     for (size_t i = 0; i < profile->op_count; i++)
         calls += (double)profile->ops[i].calls;
-    return calls;
-}
-
-static double waited_calls(const struct aggstats_profile *profile) {
-    double calls = 0;
+    if (!profile->has_elapsed || profile->elapsed_cycles == 0 || calls == 0)
+        return terms;
+    terms.period_cycles = (double)profile->elapsed_cycles / calls;
     for (size_t i = 0; i < profile->joint_count; i++) {
         const struct aggstats_joint_profile *joint = &profile->joints[i];
         for (size_t cell = 0; joint->value == AGGSTATS_BLOCKED && cell < joint->cell_count; cell++)
             if (aggstats_value_first(joint->value, joint->cells[cell].row) > 0)
-                calls += (double)joint->cells[cell].count;
+                waited += (double)joint->cells[cell].count;
     }
-    return calls;
-}
-
-struct preemption_terms preemption_terms_of(const struct aggstats_profile *profile, double quantum_cycles,
-                                            unsigned threads) {
-    struct preemption_terms terms = {.quantum_cycles = quantum_cycles, .threads = threads};
-    double calls = all_calls(profile);
-    if (!profile->has_elapsed || profile->elapsed_cycles == 0 || calls == 0)
-        return terms;
-    terms.period_cycles = (double)profile->elapsed_cycles / calls;
-    terms.yield = fmin(waited_calls(profile) / calls, 1);
+    terms.yield = fmin(waited / calls, 1);
     return terms;
 }

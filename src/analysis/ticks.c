@@ -25,20 +25,6 @@ static size_t gaps_in_window(const size_t *parts, unsigned first) {
     return count;
 }
 
-static unsigned fullest_window(const size_t *parts) {
-    unsigned fullest = 0;
-    for (unsigned first = 1; first < PARTS; first++)
-        if (gaps_in_window(parts, first) > gaps_in_window(parts, fullest))
-            fullest = first;
-    return fullest;
-}
-
-/* The other parts show how many would be there by chance. */
-static bool stands_out(size_t in_window, size_t outside) {
-    double chance = (double)outside * WINDOW / (PARTS - WINDOW);
-    return in_window >= TICKS_MIN && (double)in_window > chance + DEVIATIONS * sqrt(chance);
-}
-
 size_t ticks_find(const struct gap *gaps, size_t count, double period_ns, struct gap *ret_ticks) {
     size_t parts[PARTS] = {0};
     size_t short_count = 0;
@@ -48,9 +34,14 @@ size_t ticks_find(const struct gap *gaps, size_t count, double period_ns, struct
         parts[part_of(&gaps[i], period_ns)]++;
         short_count++;
     }
-    unsigned first = fullest_window(parts);
+    unsigned first = 0; /* of the fullest window */
+    for (unsigned i = 1; i < PARTS; i++)
+        if (gaps_in_window(parts, i) > gaps_in_window(parts, first))
+            first = i;
     size_t in_window = gaps_in_window(parts, first);
-    if (!stands_out(in_window, short_count - in_window))
+    /* The other parts show how many would be there by chance. */
+    double chance = (double)(short_count - in_window) * WINDOW / (PARTS - WINDOW);
+    if (in_window < TICKS_MIN || (double)in_window <= chance + DEVIATIONS * sqrt(chance))
         return 0;
     size_t tick_count = 0;
     for (size_t i = 0; i < count; i++) {

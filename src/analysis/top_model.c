@@ -93,36 +93,25 @@ static int compare_ages(const void *left, const void *right) {
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-static int make_calls(struct top_frame *frame) {
-    const struct aggstats_profile *profile = &frame->profile;
-    frame->calls = calloc(profile->in_flight_count + 1, sizeof(*frame->calls));
-    if (!frame->calls)
-        return -ENOMEM;
-    for (size_t i = 0; i < profile->in_flight_count; i++)
-        frame->calls[frame->call_count++] = &profile->in_flight[i];
-    qsort(frame->calls, frame->call_count, sizeof(*frame->calls), compare_ages);
-    return 0;
-}
-
-static void note_buckets(struct top_frame *frame, const struct aggstats_profile *now) {
-    for (size_t i = 0; i < now->op_count; i++)
-        for (unsigned bucket = 0; bucket < 64 * now->resolution; bucket++)
-            frame->seen_buckets[bucket] |= now->ops[i].buckets[bucket];
-}
-
 int top_frame_make(const struct aggstats_profile *before, const struct aggstats_profile *now,
                    struct top_frame *ret_frame) {
     struct top_frame frame = {0};
     int error = before ? top_subtract(before, now, &frame.profile) : aggstats_profile_copy(now, &frame.profile);
     if (!error)
         error = make_ops(&frame);
-    if (!error)
-        error = make_calls(&frame);
+    frame.calls = calloc(frame.profile.in_flight_count + 1, sizeof(*frame.calls));
+    if (!error && !frame.calls)
+        error = -ENOMEM;
     if (error) {
         top_frame_finish(&frame);
         return error;
     }
-    note_buckets(&frame, now);
+    for (size_t i = 0; i < frame.profile.in_flight_count; i++)
+        frame.calls[frame.call_count++] = &frame.profile.in_flight[i];
+    qsort(frame.calls, frame.call_count, sizeof(*frame.calls), compare_ages);
+    for (size_t i = 0; i < now->op_count; i++)
+        for (unsigned bucket = 0; bucket < 64 * now->resolution; bucket++)
+            frame.seen_buckets[bucket] |= now->ops[i].buckets[bucket];
     top_frame_sort(&frame, TOP_BY_SHARE);
     *ret_frame = frame;
     return 0;
@@ -142,15 +131,11 @@ static int compare_numbers(double a, double b) {
     return (a < b) - (a > b);
 }
 
-static int compare_names(const struct top_figures *a, const struct top_figures *b) {
-    return strcmp(a->name, b->name);
-}
-
 static int compare_shares(const void *left, const void *right) {
     const struct top_figures *a = left;
     const struct top_figures *b = right;
     int order = compare_numbers(a->share, b->share);
-    return order ? order : compare_names(a, b);
+    return order ? order : strcmp(a->name, b->name);
 }
 
 static int compare_calls(const void *left, const void *right) {
@@ -180,7 +165,7 @@ static int compare_max(const void *left, const void *right) {
 
 /* Several processes may have one name. */
 static int compare_by_name(const void *left, const void *right) {
-    int order = compare_names(left, right);
+    int order = strcmp(((const struct top_figures *)left)->name, ((const struct top_figures *)right)->name);
     return order ? order : compare_shares(left, right);
 }
 

@@ -19,18 +19,6 @@ struct histogram {
     double clip; /* octaves from the location, beyond which a call counts as if it were there */
 };
 
-static double share_of_isolated(const struct histogram *it) {
-    double isolated = 0;
-    for (unsigned bucket = it->first; bucket < it->end; bucket++) {
-        const double own = (double)it->buckets[bucket];
-        const double below = bucket > it->first ? (double)it->buckets[bucket - 1] : 0;
-        const double above = bucket + 1 < it->end ? (double)it->buckets[bucket + 1] : 0;
-        if (fmax(below, above) < ISOLATED_MAX * own)
-            isolated += own;
-    }
-    return isolated / it->calls;
-}
-
 /* One step: the mean, with values farther than the clip from the current one moved to that distance. */
 static void improve(struct usual *usual, const struct histogram *it) {
     double sum = 0;
@@ -58,14 +46,6 @@ static struct histogram histogram_of(const struct aggstats_op_profile *op, unsig
     while (it.end > it.first && op->buckets[it.end - 1] == 0)
         it.end--;
     return it;
-}
-
-/* The mean distance of calls from a latency, in octaves. */
-static double mean_distance(const struct histogram *it, double log2_cycles) {
-    double sum = 0;
-    for (unsigned bucket = it->first; bucket < it->end; bucket++)
-        sum += (double)it->buckets[bucket] * fabs((bucket + 0.5) / it->resolution - log2_cycles);
-    return sum / it->calls;
 }
 
 /* In a bucket, calls are taken to be spread evenly over the logarithm. Calls far above the location, rare ones
@@ -101,10 +81,20 @@ static struct usual locate(struct histogram *it) {
         return usual;
     for (unsigned bucket = it->first; bucket < it->end; bucket++)
         usual.log2_cycles += (double)it->buckets[bucket] / it->calls * (bucket + 0.5) / it->resolution;
-    it->clip = fmax(USUAL_CLIP_OCTAVES, mean_distance(it, usual.log2_cycles));
+    double distances = 0;
+    for (unsigned bucket = it->first; bucket < it->end; bucket++)
+        distances += (double)it->buckets[bucket] * fabs((bucket + 0.5) / it->resolution - usual.log2_cycles);
+    it->clip = fmax(USUAL_CLIP_OCTAVES, distances / it->calls);
     for (int step = 0; step < STEPS; step++)
         improve(&usual, it);
-    usual.isolated = share_of_isolated(it);
+    double isolated = 0;
+    for (unsigned bucket = it->first; bucket < it->end; bucket++) {
+        const double own = (double)it->buckets[bucket];
+        const double below = bucket > it->first ? (double)it->buckets[bucket - 1] : 0;
+        const double above = bucket + 1 < it->end ? (double)it->buckets[bucket + 1] : 0;
+        isolated += fmax(below, above) < ISOLATED_MAX * own ? own : 0;
+    }
+    usual.isolated = isolated / it->calls;
     return usual;
 }
 

@@ -1,4 +1,6 @@
-/* From profiles of runs to words: the order of the parts of the comparison. */
+/* From profiles of runs to words: the order of the parts of the comparison, functions that all parts use, and all ops
+ * together: the common factor of each run, a median over its ops (verdict.h), how it differs between the sides and over
+ * time, and how long the runs took. */
 #include "verdict.h"
 
 #include <math.h>
@@ -7,15 +9,263 @@
 
 #include "base.h"
 #include "compare.h"
+#include "statistics.h"
 #include "verdict_runs.h"
+
+#define LOG_MAX 100.0         /* of a ratio; beyond it nothing is known */
+#define COMMON_CALLS_MIN 30.0 /* a run: ops with fewer say too little about the machine */
+#define TREND_ALPHA 0.01
+#define TREND_RUNS_MIN 6U
+#define TESTED_OF_ALL 3 /* effects of all ops together: the common one, and two of times */
+
+static const double family_shares[VERDICT_FAMILY_COUNT] = {
+    [VERDICT_FAMILY_USUAL] = 0.7,
+    [VERDICT_FAMILY_TAIL] = 0.2,
+    [VERDICT_FAMILY_REST] = 0.1,
+};
+
+double *verdict_values(const struct verdict_runs *runs, size_t op, enum verdict_figure figure) {
+    return &runs->values[(op * VERDICT_FIGURE_COUNT + figure) * runs->count];
+}
+
+bool verdict_is_zero(const struct verdict_runs *runs, size_t op, size_t run) {
+    return verdict_values(runs, op, VERDICT_TOTAL)[run] <= log(VERDICT_HALF_CYCLE);
+}
+
+void verdict_judge(struct verdict_runs *runs, enum verdict_family family, struct effect *effect) {
+    if (!effect->is_known)
+        return;
+    runs->tested[family][runs->tested_counts[family]++] = effect;
+    runs->result->tested_count++;
+}
+
+void verdict_judge_all(struct verdict_runs *runs, enum verdict_family family, struct effect **effects, size_t count) {
+    effects_moderate(effects, count);
+    for (size_t i = 0; i < count; i++) {
+        effect_conclude(effects[i]);
+        verdict_judge(runs, family, effects[i]);
+    }
+}
+
+double verdict_alpha_of_one(const struct verdict_runs *runs, enum verdict_family family) {
+    return family_shares[family] * runs->result->options.alpha / fmax(1, (double)runs->tested_counts[family]);
+}
+
+bool verdict_op_is_judged(const struct verdict_op *op) {
+    return op->a_calls >= VERDICT_CALLS_MIN && op->b_calls >= VERDICT_CALLS_MIN;
+}
+
+int verdict_compare_each(struct verdict_runs *runs, enum verdict_family family,
+                         struct effect *(*compare)(const struct verdict_runs *runs, struct verdict_op *op)) {
+    struct verdict_result *result = runs->result;
+    CLEANUP_FREE struct effect **effects = calloc(result->op_count + 1, sizeof(struct effect *));
+    size_t count = 0;
+    if (!effects)
+        return -ENOMEM;
+    for (size_t i = 0; i < result->op_count; i++) {
+        struct effect *effect = verdict_op_is_judged(&result->ops[i]) ? compare(runs, &result->ops[i]) : NULL;
+        if (effect)
+            effects[count++] = effect;
+    }
+    verdict_judge_all(runs, family, effects, count);
+    return 0;
+}
+
+double verdict_ratio_of(double logarithm) {
+    return exp(fmax(-LOG_MAX, fmin(LOG_MAX, logarithm)));
+}
+
+void verdict_ratio_conclude(struct verdict_ratio *ratio) {
+    effect_conclude(&ratio->effect);
+    ratio->ratio = verdict_ratio_of(ratio->effect.difference);
+    ratio->low = verdict_ratio_of(ratio->effect.low);
+    ratio->high = verdict_ratio_of(ratio->effect.high);
+}
+
+/* ---- The factors of the runs -------------------------------------------------------------------- */
+
+/* Of an op's usual latencies, with equal weight for both sides; NAN: the op is not used for the factor, as it is not called
+ * often in each run. */
+static double centre_of(const struct verdict_runs *runs, size_t op) {
+    const double *calls = verdict_values(runs, op, VERDICT_CALLS);
+    const double *latencies = verdict_values(runs, op, VERDICT_USUAL);
+    const struct effect effect = effect_of(latencies, runs->a_count, runs->count);
+    for (size_t run = 0; run < runs->count; run++)
+        if (calls[run] < log(COMMON_CALLS_MIN) || isnan(latencies[run]) || verdict_is_zero(runs, op, run))
+            return NAN;
+    return (effect.a + effect.b) / 2;
+}
+
+/* What the ops of a run have in common. centres, scratch: [ops] */
+static double factor_of(const struct verdict_runs *runs, size_t run, const double *centres, double *scratch) {
+    size_t count = 0;
+    for (size_t op = 0; op < runs->result->op_count; op++) {
+        if (!isnan(centres[op]))
+            scratch[count++] = verdict_values(runs, op, VERDICT_USUAL)[run] - centres[op];
+    }
+    return count >= VERDICT_COMMON_OPS_MIN ? statistics_median(scratch, count) : 0;
+}
+
+const double *verdict_without_factors(const struct verdict_runs *runs, size_t op, enum verdict_figure figure) {
+    const double *values = verdict_values(runs, op, figure);
+    for (size_t run = 0; run < runs->count; run++)
+        runs->scratch[run] = values[run] - (verdict_is_zero(runs, op, run) ? 0 : runs->factors[run]);
+    return runs->scratch;
+}
+
+/* Of an op's usual latencies, without what is common. */
+static struct effect effect_of_usual(const struct verdict_runs *runs, size_t op) {
+    return effect_of(verdict_without_factors(runs, op, VERDICT_USUAL), runs->a_count, runs->count);
+}
+
+/* Of the difference between the means of two sides of values with this variance. */
+static double variance_of_difference(const struct effect *effect) {
+    return effect->variance * (1.0 / (double)effect->a_count + 1.0 / (double)effect->b_count);
+}
+
+/* The median variance of the differences of the means, over the ops used for the factor, as far as it comes from the
+ * runs. centres, scratch: as above */
+static double typical_variance(const struct verdict_runs *runs, const double *centres, double *scratch) {
+    size_t count = 0;
+    for (size_t op = 0; op < runs->result->op_count; op++) {
+        if (isnan(centres[op]))
+            continue;
+        const struct effect effect = effect_of_usual(runs, op);
+        scratch[count++] = variance_of_difference(&effect);
+    }
+    return count > 0 ? statistics_median(scratch, count) : 0;
+}
+
+/* Ops may change by more than one factor, some a little up and some down. How much they do is their spread beyond their
+ * own noise; the error of a median of few such ops follows from it (1.57 is pi / 2, the variance of a median of normal
+ * values over that of their mean). */
+static double variance_of_factors(const struct verdict_runs *runs, const double *centres, double *scratch) {
+    double noise = 0;
+    size_t count = 0;
+    for (size_t op = 0; op < runs->result->op_count; op++) {
+        if (isnan(centres[op]))
+            continue;
+        const struct effect effect = effect_of_usual(runs, op);
+        scratch[count++] = effect.difference;
+        noise += variance_of_difference(&effect);
+    }
+    if (count < VERDICT_COMMON_OPS_MIN)
+        return 0;
+    /* The spread of the values around their median, as a standard deviation that outliers hardly change. */
+    const double median = statistics_median(scratch, count);
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = fabs(scratch[i] - median);
+    const double spread = 1.4826 * statistics_median(scratch, count);
+    return fmax(0, spread * spread - noise / (double)count) * M_PI_2 / (double)count;
+}
+
+/* Sets the factors of the runs, 0 if they are not used, and their variance, from the ops' values.
+ * Errors:  -ENOMEM */
+static int find_factors(struct verdict_runs *runs) {
+    const size_t op_count = runs->result->op_count;
+    CLEANUP_FREE double *centres = calloc(op_count + 1, sizeof(*centres));
+    CLEANUP_FREE double *scratch = calloc(op_count + 1, sizeof(*scratch));
+    if (!centres || !scratch)
+        return -ENOMEM;
+    for (size_t op = 0; op < op_count; op++)
+        centres[op] = centre_of(runs, op);
+    double variance_without = typical_variance(runs, centres, scratch); /* there are no factors yet */
+    for (size_t run = 0; run < runs->count; run++)
+        runs->factors[run] = factor_of(runs, run, centres, scratch);
+    runs->factors_variance = variance_of_factors(runs, centres, scratch);
+    const double variance_with = typical_variance(runs, centres, scratch) + runs->factors_variance;
+    runs->result->common.is_there = variance_with < variance_without;
+    if (!runs->result->common.is_there) {
+        memset(runs->factors, 0, runs->count * sizeof(*runs->factors));
+        runs->factors_variance = 0;
+    }
+    return 0;
+}
+
+/* ---- The sides ---------------------------------------------------------------------------------- */
+
+/* Sets the effect on the common factor, if there is one; it is judged with the others. */
+static void compare_common(struct verdict_runs *runs) {
+    struct verdict_result *result = runs->result;
+    struct verdict_ratio *common = &result->common.ratio;
+    if (!result->common.is_there)
+        return;
+    common->effect = effect_of(runs->factors, runs->a_count, runs->count);
+    common->effect.shared = runs->factors_variance;
+    common->a = exp(common->effect.a);
+    common->b = exp(common->effect.b);
+    verdict_ratio_conclude(common);
+    result->common_spread = verdict_ratio_of(sqrt(common->effect.variance));
+    verdict_judge(runs, VERDICT_FAMILY_REST, &common->effect);
+}
+
+/* Latency of all calls. */
+static double total_of(const struct aggstats_profile *profile) {
+    return figures_sum(profile).total_cycles;
+}
+
+/* -1: the run does not tell it */
+static double elapsed_of(const struct aggstats_profile *profile) {
+    return profile->has_elapsed ? (double)profile->elapsed_cycles : -1;
+}
+
+/* Sets the effect on the latency of all calls of a run, or on its elapsed time; it is judged with the others. Nothing is
+ * compared if a run has no such time, or no run takes any. */
+static void compare_times(struct verdict_runs *runs, double (*time_of)(const struct aggstats_profile *profile),
+                          struct verdict_change *ret_change) {
+    double most[2] = {0, 0}; /* of a side */
+    for (size_t run = 0; run < runs->count; run++) {
+        const double cycles = time_of(&runs->profiles[run]);
+        if (cycles < 0)
+            return;
+        most[run >= runs->a_count] = fmax(most[run >= runs->a_count], cycles);
+        runs->scratch[run] = log(fmax(VERDICT_HALF_CYCLE, cycles));
+    }
+    if (most[0] + most[1] == 0)
+        return;
+    struct verdict_ratio *ratio = &ret_change->ratio;
+    ret_change->is_there = true;
+    ratio->effect = effect_of(runs->scratch, runs->a_count, runs->count);
+    ratio->a = most[0] > 0 ? exp(ratio->effect.a) : 0;
+    ratio->b = most[1] > 0 ? exp(ratio->effect.b) : 0;
+    verdict_ratio_conclude(ratio);
+    verdict_judge(runs, VERDICT_FAMILY_REST, &ratio->effect);
+}
+
+/* Fits a line through the factors of the runs, each less its side's mean, by their order. */
+static void find_trend(const struct verdict_runs *runs) {
+    struct verdict_result *result = runs->result;
+    if (!result->common.is_there || runs->count < TREND_RUNS_MIN)
+        return;
+    for (size_t run = 0; run < runs->count; run++)
+        if (!runs->profiles[run].has_start)
+            return;
+    CLEANUP_FREE double *places = calloc(runs->count, sizeof(*places));
+    if (!places)
+        return; /* nothing is reported then */
+    for (size_t run = 0; run < runs->count; run++)
+        for (size_t other = 0; other < runs->count; other++) /* the number of runs that began earlier */
+            places[run] += runs->profiles[other].start_ns < runs->profiles[run].start_ns;
+    const struct effect *common = &result->common.ratio.effect;
+    const struct effect place = effect_of(places, runs->a_count, runs->count);
+    double squares = 0;
+    double products = 0;
+    for (size_t run = 0; run < runs->count; run++) {
+        double x = places[run] - (run < runs->a_count ? place.a : place.b);
+        squares += x * x;
+        products += x * (runs->factors[run] - (run < runs->a_count ? common->a : common->b));
+    }
+    double freedom = (double)runs->count - 3;
+    double slope = squares > 0 ? products / squares : 0;
+    double rest = common->variance * common->freedom - slope * products;
+    result->has_trend = squares > 0 && effect_line_is_sure(slope, rest / freedom / squares, freedom, TREND_ALPHA);
+    result->trend = verdict_ratio_of(slope);
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------- */
 
 static bool is_so(const struct verdict_change *change, enum verdict_word word) {
     return change->is_there && change->word == word;
-}
-
-static bool has_change(const struct verdict_result *result) {
-    bool has_changed_op = result->op_count > 0 && verdict_is_change(result->ops[0].word); /* changes come first */
-    return has_changed_op || (result->common.is_there && verdict_is_change(result->common.word));
 }
 
 static bool has_slowdown(const struct verdict_result *result) {
@@ -30,15 +280,15 @@ static bool has_slowdown(const struct verdict_result *result) {
 }
 
 bool verdict_is_so(const struct verdict_result *result, unsigned questions) {
+    bool has_change = (result->op_count > 0 && verdict_is_change(result->ops[0].word)) || /* changes come first */
+                      (result->common.is_there && verdict_is_change(result->common.word));
     bool has_more_calls = result->calls_counts[VERDICT_MORE_CALLS] + result->word_counts[VERDICT_ONLY_B] > 0;
-    return ((questions & VERDICT_ON_CHANGE) && has_change(result)) ||
+    return ((questions & VERDICT_ON_CHANGE) && has_change) ||
            ((questions & VERDICT_ON_SLOWER) && has_slowdown(result)) ||
            ((questions & VERDICT_ON_CALLS) && has_more_calls) ||
            ((questions & VERDICT_ON_TOTAL) && is_so(&result->total, VERDICT_MORE_TIME)) ||
            ((questions & VERDICT_ON_ELAPSED) && is_so(&result->elapsed, VERDICT_MORE_TIME));
 }
-
-#define TESTED_OF_ALL 3 /* effects of all ops together: the common one, and two of times */
 
 /* All are brought to the highest rate, as two profiles are, and to the lowest resolution. */
 static int bring_together(struct aggstats_profile *profiles, size_t count, bool *ret_rescaled) {
@@ -104,7 +354,7 @@ static int compare_ops(struct verdict_runs *runs) {
     struct verdict_result *result = runs->result;
     for (size_t op = 0; op < result->op_count; op++)
         verdict_read_op(runs, op);
-    int err = verdict_find_factors(runs);
+    int err = find_factors(runs);
     for (enum verdict_figure figure = 0; !err && figure < VERDICT_FIGURE_COUNT; figure++)
         err = verdict_compare_figure(runs, figure);
     if (!err)
@@ -115,9 +365,11 @@ static int compare_ops(struct verdict_runs *runs) {
         err = verdict_compare_failures(runs);
     if (err)
         return err;
-    verdict_compare_common(runs);
-    verdict_compare_times(runs);
-    verdict_judge_families(runs);
+    compare_common(runs);
+    compare_times(runs, total_of, &result->total);
+    compare_times(runs, elapsed_of, &result->elapsed);
+    for (enum verdict_family family = 0; family < VERDICT_FAMILY_COUNT; family++)
+        effects_judge(runs->tested[family], runs->tested_counts[family], family_shares[family] * result->options.alpha);
     verdict_judge_rare_calls(runs);
     verdict_find_words_of_all(runs);
     for (size_t op = 0; op < result->op_count; op++) {
@@ -125,7 +377,7 @@ static int compare_ops(struct verdict_runs *runs) {
         result->word_counts[result->ops[op].word]++;
         result->calls_counts[result->ops[op].calls_word]++;
     }
-    verdict_find_trend(runs);
+    find_trend(runs);
     qsort(result->ops, result->op_count, sizeof(*result->ops), by_word);
     return 0;
 }

@@ -37,9 +37,6 @@ bool verdict_is_zero(const struct verdict_runs *runs, size_t op, size_t run);
 /* Adds the effect to those of the family, if it is known. It must not move. */
 void verdict_judge(struct verdict_runs *runs, enum verdict_family family, struct effect *effect);
 
-/* Marks the effects of all families that are not by chance. */
-void verdict_judge_families(struct verdict_runs *runs);
-
 /* The probability of a false change that one of the effects of a family may have. */
 double verdict_alpha_of_one(const struct verdict_runs *runs, enum verdict_family family);
 
@@ -71,37 +68,17 @@ void verdict_read_op(const struct verdict_runs *runs, size_t index);
  * Errors:  -ENOMEM */
 int verdict_compare_figure(struct verdict_runs *runs, enum verdict_figure figure);
 
-/* ---- Ops with few calls: verdict_counts.c ----------------------------------------------------- */
-
-/* Judges ops whose calls are too few for a t test, if their numbers are exact; call it after verdict_judge_families(). */
+/* Judges ops whose calls are too few for a t test, if their numbers are exact; call it after families were judged. */
 void verdict_judge_rare_calls(struct verdict_runs *runs);
 
-/* ---- All ops together: verdict_common.c --------------------------------------------------------- */
-
-/* Sets the factors of the runs, 0 if they are not used, and their variance, from the ops' values.
- * Errors:  -ENOMEM */
-int verdict_find_factors(struct verdict_runs *runs);
+/* ---- All ops together: verdict.c ---------------------------------------------------------------- */
 
 /* A latency of an op in each run, without the factors: in runs->scratch. */
 const double *verdict_without_factors(const struct verdict_runs *runs, size_t op, enum verdict_figure figure);
 
-/* Sets the effect on the common factor, if there is one; it is judged with the others. */
-void verdict_compare_common(struct verdict_runs *runs);
-
-/* Sets the effects on the latency of all calls of a run, and on its elapsed time, if all have it; they are judged with
- * the others. */
-void verdict_compare_times(struct verdict_runs *runs);
-
-/* Finds out whether the common factor changes with time; call it after that was compared. */
-void verdict_find_trend(const struct verdict_runs *runs);
-
-/* ---- Slow calls: verdict_tail.c ----------------------------------------------------------------- */
-
 /* Compares the share of slow calls of the ops that are judged; call it after figures were compared.
  * Errors:  -ENOMEM */
 int verdict_compare_tails(struct verdict_runs *runs);
-
-/* ---- Shares of an op's calls: verdict_shares.c -------------------------------------------------- */
 
 /* Finds the peaks of the ops that are judged, and compares them; call it after figures were compared.
  * Errors:  -ENOMEM */

@@ -65,57 +65,41 @@ static struct evidence evidence_of_figure(const struct verdict_op *op, enum verd
     return (struct evidence){.p = effect->p, .figure = figure, .is_more = effect->difference > 0};
 }
 
-/* An op becomes slower if the share of a slow peak grows, or the share of a fast peak shrinks. */
-static struct evidence evidence_of_peak(const struct verdict_op *op, const struct verdict_peak *peak) {
-    const bool is_slow = peak->place.centre > log2(op->ratios[VERDICT_MEAN].a);
-    return (struct evidence){
-        .p = peak->effect.p, .figure = VERDICT_BY_PEAK, .is_more = is_slow == (peak->effect.difference > 0)};
-}
-
-static struct evidence evidence_of_tail(const struct verdict_tail *tail) {
-    return (struct evidence){.p = tail->effect.p, .figure = VERDICT_BY_TAIL, .is_more = tail->effect.difference > 0};
-}
-
-static void take_surer(struct evidence *surest, struct evidence other) {
-    if (other.p < surest->p)
-        *surest = other;
-}
-
 /* Marks what changed. The usual latency decides if it changed, else the mean, and else what is most certain. */
 static struct evidence mark_changes(struct verdict_op *op, const struct verdict_options *options) {
     const double bound = log1p(options->at_least);
     struct evidence surest = {.p = INFINITY};
     for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++) {
         op->is_changed[figure] = is_change(&op->own[figure].effect, bound);
-        if (op->is_changed[figure] && figure != VERDICT_CALLS)
-            take_surer(&surest, evidence_of_figure(op, figure));
+        if (op->is_changed[figure] && figure != VERDICT_CALLS && op->own[figure].effect.p < surest.p)
+            surest = evidence_of_figure(op, figure);
     }
     op->tail.is_changed = op->tail.effect.is_beyond && fabs(op->tail.sure_cost) > options->at_least;
-    if (op->tail.is_changed)
-        take_surer(&surest, evidence_of_tail(&op->tail));
+    if (op->tail.is_changed && op->tail.effect.p < surest.p)
+        surest = (struct evidence){op->tail.effect.p, VERDICT_BY_TAIL, op->tail.effect.difference > 0};
     for (size_t i = 0; i < op->peak_count; i++) {
         struct verdict_peak *peak = &op->peaks[i];
         peak->is_changed = peak->effect.is_beyond && fabs(peak->sure_cost) > options->at_least;
-        if (peak->is_changed)
-            take_surer(&surest, evidence_of_peak(op, peak));
+        /* An op becomes slower if the share of a slow peak grows, or the share of a fast peak shrinks. */
+        const bool is_slow = peak->place.centre > log2(op->ratios[VERDICT_MEAN].a);
+        if (peak->is_changed && peak->effect.p < surest.p)
+            surest = (struct evidence){peak->effect.p, VERDICT_BY_PEAK, is_slow == (peak->effect.difference > 0)};
     }
     if (op->is_changed[VERDICT_USUAL])
         return evidence_of_figure(op, VERDICT_USUAL);
     return op->is_changed[VERDICT_MEAN] ? evidence_of_figure(op, VERDICT_MEAN) : surest;
 }
 
-/* True if the figure as it is, of all that moves the machine, lies beyond 1 in this direction too. */
-static bool is_plain(const struct verdict_op *op, const struct evidence *evidence) {
-    if (evidence->figure >= VERDICT_FIGURE_COUNT)
-        return true; /* shares of calls are as they are */
-    const struct effect *effect = &op->ratios[evidence->figure].effect;
-    return evidence->is_more ? effect->low > 0 : effect->high < 0;
-}
-
 static enum verdict_word word_of_change(const struct verdict_op *op, const struct evidence *evidence) {
-    if (is_plain(op, evidence) && evidence->figure == VERDICT_USUAL)
+    bool is_plain = true; /* shares of calls are as they are */
+    if (evidence->figure < VERDICT_FIGURE_COUNT) {
+        /* The figure as it is, of all that moves the machine, lies beyond 1 in this direction too. */
+        const struct effect *effect = &op->ratios[evidence->figure].effect;
+        is_plain = evidence->is_more ? effect->low > 0 : effect->high < 0;
+    }
+    if (is_plain && evidence->figure == VERDICT_USUAL)
         return evidence->is_more ? VERDICT_SLOWER : VERDICT_FASTER;
-    if (is_plain(op, evidence))
+    if (is_plain)
         return evidence->is_more ? VERDICT_SOME_SLOWER : VERDICT_SOME_FASTER;
     return evidence->is_more ? VERDICT_SLOWER_THAN_REST : VERDICT_FASTER_THAN_REST;
 }
@@ -153,13 +137,6 @@ static size_t more_runs_for(const struct verdict_runs *runs, enum verdict_family
     return needed > had ? needed - had : needed > 0 ? 1 : 0;
 }
 
-/* Of numbers of runs, where 0 is very many. */
-static size_t larger_need(size_t a, size_t b) {
-    if (a == 0 || b == 0)
-        return 0;
-    return a > b ? a : b;
-}
-
 /* True if latency and calls lie within the bound; else sets the first figure that does not, and how many more runs would
  * decide. */
 static bool is_decided(const struct verdict_runs *runs, struct verdict_op *op) {
@@ -173,36 +150,26 @@ static bool is_decided(const struct verdict_runs *runs, struct verdict_op *op) {
         const bool is_usual = deciding[i] == VERDICT_USUAL;
         const size_t more = more_runs_for(runs, is_usual ? VERDICT_FAMILY_USUAL : VERDICT_FAMILY_REST, effect);
         op->decided_by = is_decided ? deciding[i] : op->decided_by;
-        op->more_runs = larger_need(op->more_runs, more);
+        if (op->more_runs > 0 && (more == 0 || more > op->more_runs)) /* 0: very many */
+            op->more_runs = more;
         is_decided = false;
     }
     return is_decided;
-}
-
-static enum verdict_word word_without_change(const struct verdict_runs *runs, struct verdict_op *op) {
-    if (!is_decided(runs, op))
-        return VERDICT_UNDECIDED;
-    const double bound = bound_of(runs->result);
-    const bool is_plain =
-        is_within(&op->ratios[VERDICT_USUAL].effect, bound) && is_within(&op->ratios[VERDICT_MEAN].effect, bound);
-    return is_plain ? VERDICT_ALIKE : VERDICT_AS_REST;
-}
-
-static void find_word_of_few(const struct verdict_runs *runs, struct verdict_op *op) {
-    op->word = word_without_figures(runs, op);
-    op->decided_by = VERDICT_CALLS;
-    op->is_changed[VERDICT_CALLS] = op->has_exact_calls && verdict_is_change(op->word);
-    op->calls_word = op->word == VERDICT_ONLY_A || op->word == VERDICT_ONLY_B ? VERDICT_FEW : op->word;
 }
 
 void verdict_find_word(const struct verdict_runs *runs, struct verdict_op *op) {
     op->failures.is_changed =
         op->failures.effect.is_beyond && op->failures.sure_times > 1 + runs->result->options.at_least;
     if (!verdict_op_is_judged(op)) {
-        find_word_of_few(runs, op);
+        op->word = word_without_figures(runs, op);
+        op->decided_by = VERDICT_CALLS;
+        op->is_changed[VERDICT_CALLS] = op->has_exact_calls && verdict_is_change(op->word);
+        op->calls_word = op->word == VERDICT_ONLY_A || op->word == VERDICT_ONLY_B ? VERDICT_FEW : op->word;
         return;
     }
     const struct evidence evidence = mark_changes(op, &runs->result->options);
+    const bool is_plain = is_within(&op->ratios[VERDICT_USUAL].effect, bound_of(runs->result)) &&
+                          is_within(&op->ratios[VERDICT_MEAN].effect, bound_of(runs->result));
     op->decided_by = evidence.figure;
     op->calls_word =
         word_of_effect(&op->own[VERDICT_CALLS].effect, bound_of(runs->result), VERDICT_MORE_CALLS, VERDICT_FEWER_CALLS);
@@ -213,7 +180,7 @@ void verdict_find_word(const struct verdict_runs *runs, struct verdict_op *op) {
     else if (op->failures.is_changed)
         op->word = op->failures.effect.difference > 0 ? VERDICT_FAILS_MORE : VERDICT_FAILS_LESS;
     else
-        op->word = word_without_change(runs, op);
+        op->word = !is_decided(runs, op) ? VERDICT_UNDECIDED : is_plain ? VERDICT_ALIKE : VERDICT_AS_REST;
 }
 
 /* ---- Words of all ops together ------------------------------------------------------------------ */

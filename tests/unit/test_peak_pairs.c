@@ -3,7 +3,7 @@
 
 #include "base.h"
 #include "histograms.h"
-#include "peak_pairs.h"
+#include "peaks.h"
 #include "testing.h"
 
 static struct histogram a;

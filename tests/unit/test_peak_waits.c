@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "peak_waits.h"
+#include "peak_cause.h"
 #include "testing.h"
 
 static uint64_t buckets_of[5][64];

@@ -11,7 +11,6 @@
 #include "bytes.h"
 #include "figures.h"
 #include "peak_cause.h"
-#include "peak_waits.h"
 
 #define ANSWER_PEAKS_MAX 5
 #define ANSWER_PEAKS_MIN 3

@@ -40,8 +40,8 @@ struct bytes_pair {
 #define BYTES_INSIDE_MIN 0.01
 #define BYTES_GAP_MIN (1024.0 * 1024)
 
-/* What was seen held against the kernel's sums. Of what was
- * read and what was written apart: too much of one would hide that some of the other is missing. */
+/* The bytes seen, compared with the kernel's sums: read and written bytes each by themselves, since too many of one kind
+ * would hide that some of the other are missing. */
 struct bytes_witness {
     bool is_known;
     struct bytes_pair share; /* seen, of the kernel's; at most 1 */

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "distance.h"
-#include "peak_pairs.h"
+#include "peaks.h"
 
 #define COMPARE_SLOTS_MAX 12U
 

@@ -5,7 +5,6 @@
 
 #include "aggstats/why.h"
 #include "base.h"
-#include "peak_waits.h"
 #include "value_text.h"
 
 struct peak_times peak_labels_times(const struct aggstats_profile *profile, const struct calibration *calibration) {

@@ -1,4 +1,6 @@
-/* The layers of a recording side by side. Clocks differ, so times are in nanoseconds. */
+/* The table of the operations of layers that belong together. Each name is in one row; an operation without counterparts
+ * has a row of its own. tests/unit/test_layers_table.c checks it against the names of the layers that we record. By it the
+ * layers of a recording stand side by side. Clocks differ, so times are in nanoseconds. */
 #include "layers.h"
 
 #include <errno.h>
@@ -6,12 +8,174 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/words.h"
 #include "base.h"
 #include "figures.h"
 
 #define COMMON_MIN 0.5 /* of the shorter time, which the other must cover */
 #define LONGER_MIN 2.0
 #define LONGER_NS 1e9
+
+#define NAME(constant, word) [LAYER_IS_##constant] = word,
+static const char *const layer_names[LAYER_IS_OTHER] = {LAYER_ROWS(NAME, NAME)};
+_Static_assert(LAYER_COUNT == LAYER_IS_OTHER, "each layer has a word");
+
+enum layer layers_of_name(const char *name) {
+    return (enum layer)word_index(layer_names, ARRAY_SIZE(layer_names), name);
+}
+
+const char *layers_name(const struct aggstats_profile *profile) {
+    const char *name = aggstats_profile_label(profile, "layer");
+    return name ? name : "fs";
+}
+
+/* A mount that copies data has no such label. */
+bool layers_has_kernel_data(const struct aggstats_profile *profile) {
+    return aggstats_profile_label(profile, "data") != NULL;
+}
+
+#define QUEUED "_QUEUED" /* see layers_is_queued() */
+#define READ_AHEAD "reading ahead goes on while nobody waits for it"
+#define WRITE_BACK "what is written back is written while nobody waits for it"
+#define OTHERS_NAMES "it looks up the names of other calls too"
+#define SENT_LATER "RELEASE is sent when nobody waits for it any more"
+#define DIR_SENT_LATER "RELEASEDIR is sent when nobody waits for it any more"
+
+/* Any call that takes a path looks up names, and checks permissions. */
+#define PATH "LOOKUP GETATTR"
+
+static const struct layers_relation relations[] = {
+    {.name = "READ",
+     .ops = {"READ READV PREAD PREADV FREAD FGETS FGETC FSCANF SENDFILE", "READ", "READ"},
+     .is_cached = true,
+     .elsewhere = "GETATTR",
+     .why_more = READ_AHEAD},
+    {.name = "WRITE",
+     .ops = {"WRITE WRITEV PWRITE PWRITEV FWRITE FPUTS FPUTC FPRINTF FFLUSH", "WRITE", "WRITE"},
+     .elsewhere = "GETXATTR", /* whether the file has capabilities, which a write takes away */
+     .at_disk = "FLUSH",      /* of writes with O_SYNC or O_DSYNC */
+     .why_more = WRITE_BACK},
+    {.name = "COPY_FILE_RANGE",
+     .ops = {"COPY_FILE_RANGE", "COPY_FILE_RANGE COPY_FILE_RANGE_64"},
+     .elsewhere = "READ WRITE GETXATTR"}, /* how the kernel does it if the file system cannot */
+    {.name = "OPEN", .ops = {"OPEN FOPEN", "OPEN CREATE TMPFILE"}, .elsewhere = PATH " OPENDIR SETATTR GETXATTR"},
+    {.name = "CLOSE", .ops = {"CLOSE FCLOSE", "FLUSH RELEASE"}, .elsewhere = "WRITE", .why_more = SENT_LATER},
+    {.name = "STAT",
+     .ops = {"STAT FSTAT STATX ACCESS", "LOOKUP GETATTR STATX ACCESS"},
+     .is_cached = true,
+     .why_more = OTHERS_NAMES},
+    {.name = "READDIR",
+     .ops = {"OPENDIR READDIR GETDENTS CLOSEDIR", "OPENDIR READDIR READDIRPLUS RELEASEDIR"},
+     .is_cached = true,
+     .elsewhere = PATH,
+     .why_more = DIR_SENT_LATER},
+    {.name = "READLINK", .ops = {"READLINK", "READLINK"}, .is_cached = true, .elsewhere = PATH},
+    {.name = "STATFS", .ops = {"STATFS", "STATFS"}},
+    {.name = "FSYNC",
+     .ops = {"FSYNC FDATASYNC MSYNC SYNC_FILE_RANGE SYNCFS", "FSYNC FSYNCDIR SYNCFS"},
+     .elsewhere = "WRITE",
+     .at_disk = "FLUSH WRITE"},
+    {.name = "SETATTR", .ops = {"TRUNCATE FTRUNCATE CHMOD CHOWN UTIMENS", "SETATTR"}, .elsewhere = PATH " GETXATTR"},
+    {.name = "FALLOCATE", .ops = {"FALLOCATE", "FALLOCATE"}, .elsewhere = "GETXATTR"},
+    {.name = "RENAME", .ops = {"RENAME", "RENAME RENAME2"}, .elsewhere = PATH},
+    {.name = "UNLINK", .ops = {"UNLINK", "UNLINK"}, .elsewhere = PATH},
+    {.name = "MKDIR", .ops = {"MKDIR", "MKDIR"}, .elsewhere = PATH},
+    {.name = "RMDIR", .ops = {"RMDIR", "RMDIR"}, .elsewhere = PATH},
+    {.name = "LINK", .ops = {"LINK", "LINK"}, .elsewhere = PATH},
+    {.name = "SYMLINK", .ops = {"SYMLINK", "SYMLINK"}, .elsewhere = PATH},
+    {.name = "MKNOD", .ops = {"MKNOD", "MKNOD"}, .elsewhere = PATH},
+    {.name = "GETXATTR", .ops = {"GETXATTR", "GETXATTR"}, .elsewhere = PATH},
+    {.name = "SETXATTR", .ops = {"SETXATTR", "SETXATTR"}, .elsewhere = PATH},
+    {.name = "LISTXATTR", .ops = {"LISTXATTR", "LISTXATTR"}, .elsewhere = PATH},
+    {.name = "REMOVEXATTR", .ops = {"REMOVEXATTR", "REMOVEXATTR"}, .elsewhere = PATH},
+    {.name = "LOCK", .ops = {"FLOCK LOCK", "GETLK SETLK SETLKW"}},
+    {.name = "LSEEK", .ops = {"LSEEK FSEEK", "LSEEK"}, .elsewhere = "GETATTR"}, /* finds the end of the file */
+    /* operations that either read or write, or do so later */
+    {.name = "SPLICE", .ops = {"SPLICE"}},
+    {.name = "MMAP", .ops = {"MMAP"}},
+    {.name = "FADVISE", .ops = {"FADVISE"}},
+    {.name = "IOCTL", .ops = {"IOCTL", "IOCTL"}},
+    {.name = "CHDIR", .ops = {"CHDIR"}, .elsewhere = PATH},
+    /* requests that no call of the layer user makes */
+    {.name = "POLL", .ops = {NULL, "POLL"}},
+    {.name = "BMAP", .ops = {NULL, "BMAP"}},
+    {.name = "INIT", .ops = {NULL, "INIT"}},
+    {.name = "DESTROY", .ops = {NULL, "DESTROY"}},
+    /* requests to disks that no single operation above makes: who causes a flush, by fsync(2), O_SYNC or a journal, is
+     * not known */
+    {.name = "FLUSH", .ops = {NULL, NULL, "FLUSH"}},
+    {.name = "DISCARD", .ops = {NULL, NULL, "DISCARD"}},
+    {.name = "OTHER", .ops = {NULL, NULL, "OTHER"}},
+};
+
+static bool has_word(const char *words, const char *word, size_t length) {
+    for (; words && *words; words += strspn(words, " ")) {
+        size_t this_length = strcspn(words, " ");
+        if (this_length == length && strncmp(words, word, length) == 0)
+            return true;
+        words += this_length;
+    }
+    return false;
+}
+
+static enum layers_place place_of(enum layer layer) {
+    return layer == LAYER_IS_USER ? LAYERS_USER : layer == LAYER_IS_BLOCK ? LAYERS_BLOCK : LAYERS_REQUEST;
+}
+
+bool layers_has_place(const struct layers_relation *relation, enum layer layer) {
+    return layer != LAYER_IS_OTHER && relation->ops[place_of(layer)];
+}
+
+const struct layers_relation *layers_relate(enum layer layer, const char *op) {
+    size_t length = layers_is_queued(layer, op) ? strlen(op) - strlen(QUEUED) : strlen(op);
+    for (size_t i = 0; layer != LAYER_IS_OTHER && i < ARRAY_SIZE(relations); i++)
+        if (has_word(relations[i].ops[place_of(layer)], op, length))
+            return &relations[i];
+    return NULL;
+}
+
+bool layers_is_queued(enum layer layer, const char *op) {
+    size_t length = strlen(op);
+    return layer == LAYER_IS_BLOCK && length > strlen(QUEUED) && strcmp(op + length - strlen(QUEUED), QUEUED) == 0;
+}
+
+/* ---- Words -------------------------------------------------------------------------------------- */
+
+const char *layers_words(enum layer layer, enum layer below) {
+    static const char *const words_of_lowest[] = {
+        [LAYER_IS_USER] = "at the layer user, and no other has them",
+        [LAYER_IS_FUSE] = "in FUSE and below it",
+        [LAYER_IS_QUEUE] = "in the queue for a worker",
+        [LAYER_IS_DAEMON] = "in the daemon and below it",
+        [LAYER_IS_FS] = "in the lower file system and below it",
+        [LAYER_IS_BLOCK] = "at the disk",
+        [LAYER_IS_OTHER] = "there",
+    };
+    if (below == LAYER_IS_OTHER)
+        return words_of_lowest[layer];
+    switch (layer) {
+    case LAYER_IS_USER:
+        if (below == LAYER_IS_BLOCK)
+            return "in the kernel (page cache, file system)";
+        if (below == LAYER_IS_FUSE)
+            return "in the kernel, above FUSE (page cache, locks, waking the program)";
+        return below == LAYER_IS_FS ? "in the kernel and FUSE (page cache, queues, waking up, what the mount adds)"
+                                    : "in the kernel and FUSE (page cache, queues, waking up)";
+    case LAYER_IS_FUSE:
+        if (below == LAYER_IS_QUEUE)
+            return "in FUSE (waking the daemon, copying)";
+        if (below == LAYER_IS_BLOCK)
+            return "in FUSE and the file system";
+        return below == LAYER_IS_FS ? "in FUSE (queues, waking the daemon, copying: what the mount adds)"
+                                    : "in FUSE (queues, waking the daemon, copying)";
+    case LAYER_IS_DAEMON:
+        return below == LAYER_IS_BLOCK ? "in the daemon and the file system below it" : "in the daemon";
+    default:
+        return "in the lower file system (its cache, locks, journal)";
+    }
+}
+
+/* ---- A recording -------------------------------------------------------------------------------- */
 
 static enum layer layer_at(const struct layers_table *table, size_t index) {
     return layers_of_name(layers_name(&table->profiles[index]));
@@ -67,18 +231,13 @@ static struct layers_row *add_row(struct layers_table *table, const struct layer
     return row;
 }
 
-static struct layers_row *find_row(struct layers_table *table, const struct layers_relation *relation) {
-    for (size_t i = 0; relation && i < table->row_count; i++)
-        if (table->rows[i].relation == relation)
-            return &table->rows[i];
-    return NULL;
-}
-
 static int add_op(struct layers_table *table, size_t layer, const struct aggstats_op_profile *op) {
     const struct layers_relation *relation = layers_relate(layer_at(table, layer), op->name);
-    struct layers_row *row = find_row(table, relation);
+    struct layers_row *row = NULL;
     if (op->calls == 0)
         return 0;
+    for (size_t i = 0; relation && i < table->row_count && !row; i++)
+        row = table->rows[i].relation == relation ? &table->rows[i] : NULL;
     if (!row)
         row = add_row(table, relation, layer, op->name);
     if (!row)
@@ -96,38 +255,26 @@ static int add_op(struct layers_table *table, size_t layer, const struct aggstat
 
 /* ---- A layer's own time ------------------------------------------------------------------------- */
 
-static size_t next_below(const struct layers_table *table, const struct layers_row *row, size_t layer) {
-    size_t below = layer + 1;
-    while (below < table->layer_count && (!row->cells[below].is_there || layer_at(table, below) == LAYER_IS_QUEUE))
-        below++;
-    return layer_at(table, layer) == LAYER_IS_QUEUE ? table->layer_count : below;
-}
-
-/* The layer with the requests of this layer that have waited. */
-static size_t queue_beside(const struct layers_table *table, const struct layers_row *row, size_t layer) {
-    const bool has_queue = layer_at(table, layer) == LAYER_IS_FUSE && layer + 1 < table->layer_count &&
-                           layer_at(table, layer + 1) == LAYER_IS_QUEUE && row->cells[layer + 1].is_there;
-    return has_queue ? layer + 1 : table->layer_count;
-}
-
-static bool can_subtract(const struct layers_table *table, const struct layers_row *row, size_t layer, size_t below) {
-    const struct aggstats_profile *a = &table->profiles[layer];
-    const struct aggstats_profile *b = &table->profiles[below];
-    bool has_calls = row->cells[layer].calls > 0 || row->cells[below].calls == 0;
-    return has_calls && layers_has_rate(a) && layers_has_rate(b) && layers_compare_times(a, b) != LAYERS_TIMES_APART;
-}
-
 static void settle_cell(const struct layers_table *table, struct layers_row *row, size_t layer) {
+    const size_t count = table->layer_count;
+    const struct aggstats_profile *profiles = table->profiles;
     struct layers_cell *cell = &row->cells[layer];
-    cell->below = next_below(table, row, layer);
-    cell->queue = queue_beside(table, row, layer);
-    bool is_lowest = cell->below == table->layer_count;
-    double waited_ns = cell->queue < table->layer_count ? row->cells[cell->queue].total_ns : 0;
-    double rest_ns = cell->total_ns - waited_ns - (is_lowest ? 0 : row->cells[cell->below].total_ns);
-    if (is_lowest ? !layers_has_rate(&table->profiles[layer]) : !can_subtract(table, row, layer, cell->below))
-        cell->here = LAYERS_HERE_UNKNOWN;
-    else
-        cell->here = rest_ns < 0 ? LAYERS_HERE_ASYNCHRONOUS : LAYERS_HERE_KNOWN;
+    size_t below = layer + 1;
+    while (below < count && (!row->cells[below].is_there || layer_at(table, below) == LAYER_IS_QUEUE))
+        below++;
+    cell->below = layer_at(table, layer) == LAYER_IS_QUEUE ? count : below;
+    /* The layer with the requests of this layer that have waited. */
+    const bool has_queue = layer_at(table, layer) == LAYER_IS_FUSE && layer + 1 < count &&
+                           layer_at(table, layer + 1) == LAYER_IS_QUEUE && row->cells[layer + 1].is_there;
+    cell->queue = has_queue ? layer + 1 : count;
+    double rest_ns = cell->total_ns - (has_queue ? row->cells[layer + 1].total_ns : 0);
+    bool is_known = layers_has_rate(&profiles[layer]);
+    if (cell->below < count) {
+        rest_ns -= row->cells[below].total_ns;
+        is_known = is_known && (cell->calls > 0 || row->cells[below].calls == 0) && layers_has_rate(&profiles[below]) &&
+                   layers_compare_times(&profiles[layer], &profiles[below]) != LAYERS_TIMES_APART;
+    }
+    cell->here = !is_known ? LAYERS_HERE_UNKNOWN : rest_ns < 0 ? LAYERS_HERE_ASYNCHRONOUS : LAYERS_HERE_KNOWN;
     cell->here_ns = cell->here == LAYERS_HERE_KNOWN ? rest_ns : 0;
 }
 
@@ -216,17 +363,12 @@ double layers_answered_share(const struct layers_table *table, const struct laye
     return requests < cell->calls ? (double)(cell->calls - requests) / (double)cell->calls : 0;
 }
 
-/* A layer without bytes, such as fuse, has passed on what the one below it has read. */
-static size_t next_with_bytes(const struct layers_table *table, const struct layers_row *row, size_t layer) {
-    size_t below = row->cells[layer].below;
-    while (below < table->layer_count && row->cells[below].calls > 0 && row->cells[below].moved_bytes <= 0)
-        below = row->cells[below].below;
-    return below;
-}
-
 double layers_answered_bytes(const struct layers_table *table, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
-    const size_t below = next_with_bytes(table, row, layer);
+    size_t below = cell->below;
+    /* A layer without bytes, such as fuse, has passed on what the one below it has read. */
+    while (below < table->layer_count && row->cells[below].calls > 0 && row->cells[below].moved_bytes <= 0)
+        below = row->cells[below].below;
     if (strcmp(row->name, "READ") != 0 || cell->moved_bytes <= 0 || below == table->layer_count)
         return NAN;
     if (!can_answer(table, row, layer, below))
