@@ -23,7 +23,7 @@ awk '
     sed 's/^newstat$/stat/; s/^newlstat$/lstat/; s/^newfstat$/fstat/; s/^sendfile64$/sendfile/' | sort -u >have
 [ "$(wc -l <have)" -gt 100 ] || fail "few calls take a descriptor or a name: $(<have)"
 
-sed -n 's/^    [A-Z_]*ROW\(_OF\)\?(\(LATER_\)\?\([a-z0-9_]*\),.*/\3/p' "$tests_dir/../../src/bpf/system_calls.c" | sort -u >counted
+sed -n 's/^    [A-Z_]*ROW\(_OF\)\?(\(LATER_\)\?\([a-z0-9_]*\),.*/\3/p' "$tests_dir/../../src/bpf/call_table.c" | sort -u >counted
 [ "$(wc -l <counted)" -gt 90 ] || fail "the table has few rows: $(<counted)"
 
 cat >reasons <<'END'
@@ -40,7 +40,7 @@ END
 cut -d : -f 2 reasons | xargs -n 1 | sort -u >excepted
 
 assert_eq "" "$(sort -u counted excepted | comm -13 - have | xargs)" \
-    "calls with descriptors or names that are neither in src/bpf/system_calls.c nor excepted here"
+    "calls with descriptors or names that are neither in src/bpf/call_table.c nor excepted here"
 assert_eq "" "$(comm -12 counted excepted | xargs)" "calls that are counted, and excepted"
 sed -n "s/^osprof-attach(1) .*: //p" reasons | xargs -n 1 >told
 while read -r call; do

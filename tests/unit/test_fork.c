@@ -285,7 +285,6 @@ static void *record_in_thread(void *unused) {
     return unused;
 }
 
-#if !defined(__SANITIZE_THREAD__)
 TEST(child_without_handlers_counts_nowhere) {
     record(recorder, OP_READ, 67);
     pid_t child = _Fork();
@@ -302,7 +301,6 @@ TEST(child_without_handlers_counts_nowhere) {
     ck_assert(succeeds(child));
     expect_parent(67);
 }
-#endif
 
 /* ---- The recorder's threads ---- */
 

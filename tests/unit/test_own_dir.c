@@ -26,7 +26,7 @@ static void make_link(const char *target, const char *name, uid_t owner) {
 
 /* A tree for each test: names tell what is special. */
 static void set_up(void) {
-    strcpy(strrchr(directory, '-'), "-XXXXXX");
+    memcpy(strrchr(directory, '-'), "-XXXXXX", sizeof("-XXXXXX"));
     ck_assert_ptr_nonnull(mkdtemp(directory));
     dir_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     make_dir("own", 0700, geteuid());
