@@ -17,8 +17,8 @@ before_cleanup() {
 lines_of() {
     python3 -c '
 import json, sys
-fields = ["time", "mount", "op", "latency_ns", "cause", "cause_id", "cause_class", "holder", "links", "path", "inode", "pid", "process", "program", "uid", "error",
-          "asked_bytes", "moved_bytes", "offset", "missing"]
+fields = ["time", "mount", "op", "latency_ns", "cause", "cause_id", "cause_class", "path", "inode", "pid", "process", "program", "uid", "error",
+          "asked_bytes", "moved_bytes", "offset", "holder", "links", "missing"]
 count = 0
 for line in open(sys.argv[1]):
     call = json.loads(line)
