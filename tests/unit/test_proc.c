@@ -68,7 +68,7 @@ TEST(what_is_not_there_is_not_read) {
 
 /* ---- io ---- */
 
-TEST(calls_and_bytes_are_summed_each_for_itself) {
+TEST(calls_and_bytes_are_summed_each_for_itself, .not_memcheck = true) {
     struct proc_io before;
     struct proc_io after;
     char bytes[11] = "";

@@ -20,7 +20,8 @@ struct testing_row {
     void (*tear_down)(void);
     void (*begin)(void); /* before all tests of the case */
     void (*end)(void);
-    unsigned seconds; /* time limit of each test of the case; 0: 60 */
+    unsigned seconds;  /* time limit of each test of the case; 0: 60 */
+    bool not_memcheck; /* the test takes what valgrind needs, or measures it, too */
     int line;
     struct testing_row *next;
 };
