@@ -105,7 +105,7 @@ wait "$watcher" || fail "osprof attach fails: $(<attach.log)"
 # osprof attach has looked at each in its turn, and says of none that it waits for the other daemon.
 for i in "${!callers[@]}"; do
     [ "${views[i]}" = a ] && daemon=${daemons[0]} || daemon=${daemons[1]}
-    holder=$(sed -n 's/.*"holder": "\([^"]*\)".* "pid": '"${callers[i]}"',.*/\1/p' slow.log)
+    holder=$(sed -n 's/.* "pid": '"${callers[i]}"',.*"holder": "\([^"]*\)".*/\1/p' slow.log)
     assert_eq "the FUSE file system $scratch/${views[i]}, served by osproffs $daemon, which is stopped" "$holder" \
         "${calls[i]} in the log of osprof attach: $(<slow.log)"
 done
